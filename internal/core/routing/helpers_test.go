@@ -1,0 +1,103 @@
+package routing
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"fiveways/internal/core/message"
+)
+
+// declare adds an exchange that the test needs.
+func declare(t testing.TB, table *Table, spec ExchangeSpec) *Table {
+	t.Helper()
+	next, err := table.DeclareExchange(spec)
+	if err != nil {
+		t.Fatalf("declare %q: %v", spec.Name, err)
+	}
+	return next
+}
+
+// bind adds a binding that must be new.
+func bind(t testing.TB, table *Table, b Binding) *Table {
+	t.Helper()
+	next, added, err := table.Bind(b)
+	if err != nil || !added {
+		t.Fatalf("bind %+v: added %v, error %v", b, added, err)
+	}
+	return next
+}
+
+func unbind(t testing.TB, table *Table, b Binding) *Table {
+	t.Helper()
+	next, removed := table.Unbind(b)
+	if !removed {
+		t.Fatalf("unbind %+v: not found", b)
+	}
+	return next
+}
+
+// routed returns a sorted copy of the queues of a message; a queue given twice is an error.
+func routed(t testing.TB, table *Table, exchange string, m Message) []QueueID {
+	t.Helper()
+	var r Route
+	if err := table.Route(exchange, &m, &r); err != nil {
+		t.Fatalf("route to %q: %v", exchange, err)
+	}
+	got := slices.Clone(r.Queues)
+	slices.Sort(got)
+	if len(slices.Compact(slices.Clone(got))) != len(got) {
+		t.Fatalf("route to %q: a queue came twice: %v", exchange, got)
+	}
+	return got
+}
+
+func requireRoute(t testing.TB, table *Table, exchange string, m Message, want ...QueueID) {
+	t.Helper()
+	if got := routed(t, table, exchange, m); !slices.Equal(got, want) {
+		t.Fatalf("route %q to %q: got %v, want %v", m.Key, exchange, got, want)
+	}
+}
+
+func keyed(key string) Message { return Message{Key: []byte(key)} }
+
+func withHeaders(table message.Table) Message {
+	return Message{Headers: message.AppendTable(nil, table)[4:]}
+}
+
+// checkInvariants looks at what the package comment promises.
+func checkInvariants(t testing.TB, table *Table) {
+	t.Helper()
+	counts := map[string]int{}
+	for b := range table.Bindings() {
+		counts[b.Source]++
+		if _, ok := table.byDest.Get(b.destKey()); !ok {
+			t.Fatalf("%+v is not in the index by destination", b)
+		}
+		if _, ok := table.Exchange(b.ToExchange); b.ToExchange != "" && !ok {
+			t.Fatalf("%+v leads nowhere", b)
+		}
+	}
+	if table.bySource.Len() != table.byDest.Len() {
+		t.Fatalf("%d bindings by source, %d by destination", table.bySource.Len(), table.byDest.Len())
+	}
+	for x := range table.Exchanges() {
+		if x.BindingCount() != counts[x.Spec.Name] {
+			t.Fatalf("exchange %q counts %d bindings and has %d", x.Spec.Name, x.BindingCount(), counts[x.Spec.Name])
+		}
+		delete(counts, x.Spec.Name)
+	}
+	if len(counts) != 0 {
+		t.Fatalf("bindings from missing exchanges: %v", counts)
+	}
+}
+
+func ids(from, to int) []QueueID {
+	var all []QueueID
+	for i := from; i <= to; i++ {
+		all = append(all, QueueID(i))
+	}
+	return all
+}
+
+func queueName(id QueueID) string { return fmt.Sprintf("q%d", id) }

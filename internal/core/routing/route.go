@@ -1,0 +1,138 @@
+package routing
+
+import (
+	"strings"
+	"unsafe"
+
+	"fiveways/internal/core/message"
+)
+
+// Message is what routing looks at. Slices may alias a read buffer; nothing is kept after Route returns.
+// Keep one per session and use it again: it escapes to the heap.
+type Message struct {
+	Key           []byte
+	Also          [][]byte // further routing keys (AMQP's CC and BCC headers); direct, topic and default exchanges look at them
+	Headers       []byte   // encoded field table without its length, nil if unset; decoded only where a headers exchange is met
+	MessageID     []byte
+	CorrelationID []byte
+	Timestamp     uint64 // seconds since 1970
+}
+
+// Route is the result of routing one message, with the scratch space for it: keep one per session and use it again.
+type Route struct {
+	// Queues are the queues that get the message, each once. Read-only, and valid until the next call with this Route: it may be
+	// part of a table.
+	Queues []QueueID
+	// ByKey tells that only the routing key decided: any message with this key gets the same queues from this table.
+	ByKey bool
+
+	table    *Table
+	owned    bool // Queues is queues.list, not part of a table
+	queues   seen[QueueID]
+	visited  seen[*Exchange] // in the order of the walk; grows while it is walked
+	matched  bool            // the exchange at hand had a destination
+	fields   []field         // the message's headers in comparable form
+	decoded  bool            // fields is valid
+	topic    topicScratch
+	property [8]byte // a timestamp as bytes to hash
+}
+
+// Route finds the queues for a message published to an exchange: ErrNoExchange if there is none of that name. Bindings between
+// exchanges are followed, each exchange once, and alternate exchanges wherever an exchange had no match.
+func (t *Table) Route(exchange string, m *Message, r *Route) error {
+	x, ok := t.exchanges.Get(exchange)
+	if !ok {
+		r.Queues = nil
+		return &Error{Kind: ErrNoExchange, Exchange: strings.Clone(exchange)} // the argument may be a view of a buffer
+	}
+	t.RouteFrom(x, m, r)
+	return nil
+}
+
+// RouteFrom is Route for callers that have looked up the exchange, in this table.
+func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
+	r.table, r.Queues, r.owned, r.decoded, r.ByKey = t, nil, false, false, true
+	r.visited.reset()
+	r.visited.add(x)
+	for i := 0; i < len(r.visited.list); i++ {
+		x := r.visited.list[i]
+		r.matched = false
+		r.ByKey = r.ByKey && keyed(x.Spec.Type)
+		x.matcher.match(m, r)
+		if !r.matched && x.alternate != "" {
+			r.visit(x.alternate)
+		}
+	}
+	r.visited.reset() // an idle session must not keep old tables alive
+	r.table = nil
+}
+
+// keyed tells whether an exchange of the type looks at nothing but the routing key.
+func keyed(exchangeType string) bool {
+	return exchangeType == TypeDirect || exchangeType == TypeFanout || exchangeType == TypeTopic
+}
+
+func (r *Route) visit(exchange string) {
+	if x, ok := r.table.exchanges.Get(exchange); ok {
+		r.visited.add(x)
+	}
+}
+
+// take adds a destination set to the result.
+func (r *Route) take(d *destinations) {
+	r.matched = true
+	for _, name := range d.exchanges.items {
+		r.visit(name)
+	}
+	ids := d.queues.items
+	switch {
+	case len(ids) == 0:
+	case len(r.Queues) == 0:
+		r.Queues, r.owned = ids[:len(ids):len(ids)], false // a set repeats nothing: no copy for a big fanout
+	default:
+		for _, id := range ids {
+			r.addQueue(id)
+		}
+	}
+}
+
+func (r *Route) addQueue(id QueueID) {
+	r.matched = true
+	if !r.owned {
+		r.owned = true
+		r.queues.reset()
+		for _, old := range r.Queues {
+			r.queues.add(old)
+		}
+	}
+	r.queues.add(id)
+	r.Queues = r.queues.list
+}
+
+func (r *Route) takeOne(d Destination) {
+	r.matched = true
+	if d.Exchange != "" {
+		r.visit(d.Exchange)
+	} else {
+		r.addQueue(d.Queue)
+	}
+}
+
+// headers returns the message's headers, decoded once per message. A table that does not decode counts as empty.
+func (r *Route) headers(m *Message) []field {
+	if !r.decoded {
+		r.decoded = true
+		r.fields = r.fields[:0]
+		table, err := message.DecodeTable(m.Headers)
+		if err != nil {
+			return nil
+		}
+		for _, f := range table {
+			r.fields = append(r.fields, field{f.Name, plain(f.Value)})
+		}
+	}
+	return r.fields
+}
+
+// view makes a string of b without a copy, for lookups that do not keep it.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

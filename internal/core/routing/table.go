@@ -1,0 +1,72 @@
+package routing
+
+import (
+	"iter"
+
+	"github.com/tidwall/btree"
+)
+
+// degree of the B-trees. A change copies one node on each level, so smaller nodes make changes cheaper and lookups a little deeper.
+const degree = 8
+
+// Table is an immutable snapshot of the exchanges, bindings and queue names of one vhost. See the package comment.
+type Table struct {
+	exchanges *btree.Map[string, *Exchange]
+	queues    *btree.Map[string, QueueID]  // the default exchange
+	bySource  *btree.Map[string, *Binding] // by Binding.sourceKey
+	byDest    *btree.Map[string, *Binding] // by Binding.destKey
+}
+
+// New returns a table with the exchanges every vhost has: the default exchange "", amq.direct, amq.fanout, amq.topic, amq.headers,
+// amq.match and the internal amq.rabbitmq.trace.
+func New() *Table {
+	t := &Table{
+		exchanges: btree.NewMap[string, *Exchange](degree),
+		queues:    btree.NewMap[string, QueueID](degree),
+		bySource:  btree.NewMap[string, *Binding](degree),
+		byDest:    btree.NewMap[string, *Binding](degree),
+	}
+	t.exchanges.Set("", &Exchange{Spec: ExchangeSpec{Type: TypeDirect, Durable: true}, matcher: byQueueName{}})
+	for _, spec := range []ExchangeSpec{
+		{Name: "amq.direct", Type: TypeDirect, Durable: true},
+		{Name: "amq.fanout", Type: TypeFanout, Durable: true},
+		{Name: "amq.topic", Type: TypeTopic, Durable: true},
+		{Name: "amq.headers", Type: TypeHeaders, Durable: true},
+		{Name: "amq.match", Type: TypeHeaders, Durable: true},
+		{Name: "amq.rabbitmq.trace", Type: TypeTopic, Durable: true, Internal: true},
+	} {
+		matcher, _ := newMatcher(&spec) // these types need no arguments, so none can be wrong
+		t.exchanges.Set(spec.Name, &Exchange{Spec: spec, matcher: matcher})
+	}
+	return t
+}
+
+// edit returns a copy of t that may be changed in place until it is handed out.
+func (t *Table) edit() *Table {
+	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy()}
+}
+
+// Queue returns the queue that the default exchange has under a name.
+func (t *Table) Queue(name string) (QueueID, bool) { return t.queues.Get(name) }
+
+// Queues yields names and ids in the order of the names.
+func (t *Table) Queues() iter.Seq2[string, QueueID] {
+	return func(yield func(string, QueueID) bool) { t.queues.Scan(yield) }
+}
+
+// AddQueue makes a queue reachable through the default exchange. A queue's id is never 0.
+func (t *Table) AddQueue(name string, id QueueID) *Table {
+	next := t.edit()
+	next.queues.Set(name, id)
+	return next
+}
+
+// RemoveQueue takes a queue off the default exchange and removes all bindings to it, which it returns. The cost grows with the
+// number of its own bindings only. The name stays if it has meanwhile passed to another queue.
+func (t *Table) RemoveQueue(name string, id QueueID) (*Table, []Binding) {
+	next := t.edit()
+	if cur, ok := next.queues.Get(name); ok && cur == id {
+		next.queues.Delete(name)
+	}
+	return next, next.dropDestination(Destination{Queue: id})
+}
