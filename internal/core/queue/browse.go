@@ -1,0 +1,97 @@
+package queue
+
+import "math"
+
+// Each shows the live messages in delivery order, unacked and scheduled ones at their places, from a handle on, until
+// fn returns false. The zero handle means from the first.
+func (s *State) Each(from Handle, fn func(*Item, Status) bool) {
+	start := 0
+	if from != 0 {
+		start = s.laneIndex(from.Priority())
+	}
+	w := getWalker()
+	defer w.release()
+	for _, l := range s.lanes[start:] {
+		i := l.head
+		var lo uint64
+		if from != 0 && l.priority == from.Priority() {
+			lo = from.Seq()
+			i = l.lowerBound(lo &^ (chunkLen - 1))
+		}
+		for ; i < len(l.row); i++ {
+			c := l.row[i].chunk
+			if c == nil {
+				continue
+			}
+			for w.start(c); w.next(); {
+				if c.base+uint64(w.slot) >= lo && !fn(w.it, c.status(w.slot)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// eachPersistent shows the persistent live messages of the chunks that may hold an Index in lo..hi, in delivery order.
+func (s *State) eachPersistent(lo, hi uint64, fn func(*Item)) {
+	w := getWalker()
+	defer w.release()
+	for _, l := range s.lanes {
+		for _, e := range l.row[l.head:] {
+			c := e.chunk
+			if c == nil || c.live == 0 || c.hiIndex < lo || c.loIndex > hi {
+				continue
+			}
+			for w.start(c); w.next(); {
+				if w.it.Flags&Persistent != 0 {
+					fn(w.it)
+				}
+			}
+		}
+	}
+}
+
+// Live reports the places of the persistent live messages with lo <= Index <= hi, in no particular order.
+func (s *State) Live(lo, hi uint64, fn func(index uint64, sub uint32)) {
+	s.eachPersistent(lo, hi, func(it *Item) {
+		if lo <= it.Index && it.Index <= hi {
+			fn(it.Index, it.Sub)
+		}
+	})
+}
+
+// RefsByIndex reports how many persistent live messages have their body in each entry of the log. An index may be
+// reported several times; the numbers add up.
+func (s *State) RefsByIndex(fn func(index uint64, n int)) {
+	var index uint64
+	n := 0
+	s.eachPersistent(0, math.MaxUint64, func(it *Item) {
+		if n > 0 && it.Index != index {
+			fn(index, n)
+			n = 0
+		}
+		index = it.Index
+		n++
+	})
+	if n > 0 {
+		fn(index, n)
+	}
+}
+
+// Hash is a fingerprint of the persistent live messages: handle, Index, Sub, Size, Expires and Count of each. It does
+// not depend on what is packed or on what is happening to them.
+func (s *State) Hash() uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	mix := func(v uint64) {
+		h = (h ^ v) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	s.eachPersistent(0, math.MaxUint64, func(it *Item) {
+		mix(uint64(it.Handle))
+		mix(it.Index)
+		mix(uint64(it.Sub)<<32 | uint64(it.Size))
+		mix(uint64(it.Expires))
+		mix(uint64(it.Count))
+	})
+	return h
+}

@@ -1,0 +1,197 @@
+package queue
+
+import (
+	"math"
+	"sync"
+)
+
+// never is the time of an event that does not come.
+const never = math.MaxInt64
+
+// chunk holds the messages of one lane whose sequence numbers are base .. base+255; a message's slot is seq-base.
+type chunk struct {
+	base uint64
+	lane *lane
+
+	state       [3]bitmap // by Status-1: ready, unacked, scheduled; disjoint
+	redelivered bitmap    // meaningful for live slots; the flag in items is filled in when an item is handed out
+	live        uint16    // bits set in state
+	ready       uint16    // bits set in state[Ready-1]
+
+	// A chunk is hot (items) or packed (packed), or neither when it is the empty last chunk of its lane.
+	items   []Item // items[slot-off]; elements that are not live have a nil Env and are otherwise leftovers
+	off     uint16
+	encoded uint16 // messages in packed, live or not
+	packed  []byte // immutable, shared with Frozen
+	mixed   bool   // some message was not Persistent
+
+	loIndex, hiIndex uint64 // bounds of Index over the persistent messages
+
+	key [heapKinds]int64 // order in each heap
+	pos [heapKinds]int32 // place in each heap, counted from 1; 0 = not in it
+
+	hotPrev, hotNext *chunk // list of the hot chunks, in the order they became hot
+}
+
+var chunkPool = sync.Pool{New: func() any { return new(chunk) }}
+
+func newChunk(l *lane, base uint64) *chunk {
+	c := chunkPool.Get().(*chunk)
+	*c = chunk{base: base, lane: l, loIndex: math.MaxUint64}
+	c.key = [heapKinds]int64{byExpiry: never, byDue: never, byBase: int64(base)}
+	return c
+}
+
+func (c *chunk) status(slot int) Status {
+	w, bit := uint8(slot)>>6, uint64(1)<<(slot&63)
+	switch {
+	case c.state[Unacked-1][w]&bit != 0:
+		return Unacked
+	case c.state[Ready-1][w]&bit != 0:
+		return Ready
+	case c.state[Scheduled-1][w]&bit != 0:
+		return Scheduled
+	}
+	return Gone
+}
+
+func (c *chunk) liveMap() bitmap {
+	var b bitmap
+	for i := range b {
+		b[i] = c.state[0][i] | c.state[1][i] | c.state[2][i]
+	}
+	return b
+}
+
+func (c *chunk) handle(slot int) Handle {
+	return MakeHandle(c.lane.priority, c.base+uint64(slot))
+}
+
+// hotItem returns the item of a live slot of a hot chunk.
+func (c *chunk) hotItem(slot int) *Item {
+	it := &c.items[slot-int(c.off)]
+	it.Flags &^= Redelivered
+	if c.redelivered.has(slot) {
+		it.Flags |= Redelivered
+	}
+	return it
+}
+
+// item returns the item of a live slot: in place when the chunk is hot, decoded when it is packed.
+func (c *chunk) item(slot int) *Item {
+	if c.packed == nil {
+		return c.hotItem(slot)
+	}
+	it := c.decode(slot)
+	return &it
+}
+
+// decode returns the item of a live slot of a packed chunk.
+func (c *chunk) decode(slot int) Item {
+	d := newDecoder(c.packed)
+	for d.next() && d.slot < slot {
+	}
+	if d.slot != slot || d.bad {
+		panic("queue: packed chunk lacks a live message")
+	}
+	return c.finish(&d)
+}
+
+// finish completes a decoded item with what the chunk knows.
+func (c *chunk) finish(d *decoder) Item {
+	it := d.it
+	it.Handle = c.handle(d.slot)
+	if c.redelivered.has(d.slot) {
+		it.Flags |= Redelivered
+	}
+	return it
+}
+
+// noteIndex widens the bounds of Index.
+func (c *chunk) noteIndex(it *Item) {
+	if it.Flags&Persistent == 0 {
+		c.mixed = true
+		return
+	}
+	c.loIndex = min(c.loIndex, it.Index)
+	c.hiIndex = max(c.hiIndex, it.Index)
+}
+
+// walker visits the messages of a chunk that are live at its start, in order. The caller may change the state of the
+// slot it stands on.
+type walker struct {
+	slot int
+	it   *Item
+
+	c      *chunk
+	live   bitmap
+	dec    decoder
+	packed bool
+	tmp    Item
+}
+
+var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+func getWalker() *walker { return walkers.Get().(*walker) }
+
+// release gives the walker back.
+func (w *walker) release() {
+	*w = walker{}
+	walkers.Put(w)
+}
+
+func (w *walker) start(c *chunk) {
+	w.c, w.slot, w.live, w.packed = c, -1, c.liveMap(), c.packed != nil
+	if w.packed {
+		w.dec = newDecoder(c.packed)
+	}
+}
+
+func (w *walker) next() bool {
+	if !w.packed {
+		if w.slot = w.live.from(w.slot + 1); w.slot == chunkLen {
+			return false
+		}
+		w.it = w.c.hotItem(w.slot)
+		return true
+	}
+	for w.dec.next() {
+		if w.slot = w.dec.slot; w.live.has(w.slot) {
+			w.tmp = w.c.finish(&w.dec)
+			w.it = &w.tmp
+			return true
+		}
+	}
+	return false
+}
+
+// Arrays of items come in three sizes, so that a short queue stays small.
+var (
+	pool8   = sync.Pool{New: func() any { return new([8]Item) }}
+	pool64  = sync.Pool{New: func() any { return new([64]Item) }}
+	pool256 = sync.Pool{New: func() any { return new([chunkLen]Item) }}
+)
+
+// getItems returns an array for at least n items, with length 0. Its elements have no Env and are otherwise leftovers.
+func getItems(n int) []Item {
+	switch {
+	case n <= 8:
+		return pool8.Get().(*[8]Item)[:0]
+	case n <= 64:
+		return pool64.Get().(*[64]Item)[:0]
+	default:
+		return pool256.Get().(*[chunkLen]Item)[:0]
+	}
+}
+
+// putItems takes back an array of getItems, whose elements have no Env.
+func putItems(items []Item) {
+	switch cap(items) {
+	case 8:
+		pool8.Put((*[8]Item)(items[:8]))
+	case 64:
+		pool64.Put((*[64]Item)(items[:64]))
+	case chunkLen:
+		pool256.Put((*[chunkLen]Item)(items[:chunkLen]))
+	}
+}

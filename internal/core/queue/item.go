@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"unsafe"
+
+	"fiveways/internal/core/message"
+)
+
+// seqBits is the width of the sequence number in a Handle; the priority stands above it.
+const seqBits = 56
+
+const seqMask = 1<<seqBits - 1
+
+// Handle is the place of a message in one queue: priority<<56 | seq. Sequence numbers start at 1 and grow per priority
+// level, so the messages of one level that came one after the other have consecutive handles. Zero is no handle.
+type Handle uint64
+
+// MakeHandle joins a priority and a sequence number.
+func MakeHandle(priority uint8, seq uint64) Handle {
+	return Handle(uint64(priority)<<seqBits | seq&seqMask)
+}
+
+// Priority is the level the message waits in; higher levels are delivered first.
+func (h Handle) Priority() uint8 { return uint8(h >> seqBits) }
+
+// Seq is the place within the level.
+func (h Handle) Seq() uint64 { return uint64(h) & seqMask }
+
+// Flags are the yes-or-no properties of an Item.
+type Flags uint8
+
+const (
+	// Persistent: the message is in the shard's log at (Index, Sub) and takes part in snapshots. A message that the
+	// client marked persistent but that lies in a transient queue is not Persistent here.
+	Persistent Flags = 1 << iota
+	// Scratch: (Index, Sub) names a place in the scratch log, which is wiped at start.
+	Scratch
+	// Redelivered: the message was handed out before.
+	Redelivered
+)
+
+// Item is one message of the queue. Pointers to items that State hands out are valid until the next call of any of
+// its methods, and their fields must not be changed.
+type Item struct {
+	Handle  Handle
+	Index   uint64           // log index of the entry that holds the body
+	Expires int64            // unix ms from which it is no longer delivered, 0 = never
+	Due     int64            // unix ms not before, 0 = now
+	Env     message.Envelope // nil when the body is only on disk
+	Sub     uint32           // number of the fact within the entry
+	Size    uint32           // body bytes
+	Count   uint32           // how often it was returned
+	Flags   Flags
+}
+
+const itemBytes = int64(unsafe.Sizeof(Item{}))
+
+// Status is what is happening to a message.
+type Status uint8
+
+const (
+	// Gone: settled, or never was here.
+	Gone Status = iota
+	// Ready: waiting for a consumer.
+	Ready
+	// Unacked: handed out, not yet settled or returned.
+	Unacked
+	// Scheduled: waiting for its Due time.
+	Scheduled
+)
+
+func (s Status) String() string { return [...]string{"gone", "ready", "unacked", "scheduled"}[s] }

@@ -1,0 +1,222 @@
+package queue
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+)
+
+// A packed chunk is its messages in order of slot. Each starts with a byte that says which fields differ from what the
+// message before it predicts; those follow in the order of the bits. The first message follows a zero Item in slot -1.
+const (
+	packSlot    = 1 << iota // u8; predicted: the next one
+	packIndex               // zigzag difference; predicted: the same
+	packSub                 // uvarint; predicted: one more within an Index, 0 in a new one
+	packSize                // uvarint; predicted: the same, as for all that follow
+	packFlags               // u8, without Redelivered, which the chunk keeps in a bitmap
+	packExpires             // zigzag difference
+	packDue                 // zigzag difference
+	packCount               // uvarint
+)
+
+// encoder appends items to dst.
+type encoder struct {
+	dst  []byte
+	slot int
+	prev Item
+}
+
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+func getEncoder() *encoder {
+	e := encoders.Get().(*encoder)
+	*e = encoder{dst: e.dst[:0], slot: -1}
+	return e
+}
+
+// finish returns a copy of what was added and gives the encoder back.
+func (e *encoder) finish() []byte {
+	b := append(make([]byte, 0, len(e.dst)), e.dst...)
+	encoders.Put(e)
+	return b
+}
+
+func (e *encoder) add(slot int, it *Item) {
+	at := len(e.dst)
+	e.dst = append(e.dst, 0)
+	var head byte
+	if slot != e.slot+1 {
+		head |= packSlot
+		e.dst = append(e.dst, byte(slot))
+	}
+	sub := e.prev.Sub + 1
+	if it.Index != e.prev.Index {
+		head |= packIndex
+		e.dst = binary.AppendVarint(e.dst, int64(it.Index-e.prev.Index))
+		sub = 0
+	}
+	if it.Sub != sub {
+		head |= packSub
+		e.dst = binary.AppendUvarint(e.dst, uint64(it.Sub))
+	}
+	if it.Size != e.prev.Size {
+		head |= packSize
+		e.dst = binary.AppendUvarint(e.dst, uint64(it.Size))
+	}
+	flags := it.Flags &^ Redelivered
+	if flags != e.prev.Flags {
+		head |= packFlags
+		e.dst = append(e.dst, byte(flags))
+	}
+	if it.Expires != e.prev.Expires {
+		head |= packExpires
+		e.dst = binary.AppendVarint(e.dst, it.Expires-e.prev.Expires)
+	}
+	if it.Due != e.prev.Due {
+		head |= packDue
+		e.dst = binary.AppendVarint(e.dst, it.Due-e.prev.Due)
+	}
+	if it.Count != e.prev.Count {
+		head |= packCount
+		e.dst = binary.AppendUvarint(e.dst, uint64(it.Count))
+	}
+	e.dst[at] = head
+	e.slot, e.prev = slot, *it
+	e.prev.Flags, e.prev.Env = flags, nil
+}
+
+// decoder reads what encoder wrote. It never fails on a chunk's own bytes; on bytes from disk bad tells.
+type decoder struct {
+	b    []byte
+	slot int
+	it   Item // without Handle, Env and Redelivered
+	bad  bool
+}
+
+func newDecoder(b []byte) decoder { return decoder{b: b, slot: -1} }
+
+// next steps to the next message; false at the end and at bytes that encoder cannot have written.
+func (d *decoder) next() bool {
+	if len(d.b) == 0 || d.bad {
+		return false
+	}
+	head := d.b[0]
+	d.b = d.b[1:]
+	slot := d.slot + 1
+	d.it.Sub++
+	if head&^packSub != 0 { // most messages of a batch differ in nothing
+		if head&packSlot != 0 {
+			slot = int(d.byte())
+		}
+		if head&packIndex != 0 {
+			d.it.Index += uint64(d.varint())
+			d.it.Sub = 0
+		}
+	}
+	if head&packSub != 0 {
+		d.it.Sub = d.uint32()
+	}
+	if head >= packSize {
+		d.rest(head)
+	}
+	if slot <= d.slot || slot >= chunkLen {
+		d.bad = true
+	}
+	d.slot = slot
+	return !d.bad
+}
+
+func (d *decoder) rest(head byte) {
+	if head&packSize != 0 {
+		d.it.Size = d.uint32()
+	}
+	if head&packFlags != 0 {
+		d.it.Flags = Flags(d.byte())
+	}
+	if head&packExpires != 0 {
+		d.it.Expires += d.varint()
+	}
+	if head&packDue != 0 {
+		d.it.Due += d.varint()
+	}
+	if head&packCount != 0 {
+		d.it.Count = d.uint32()
+	}
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.bad = true
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (d *decoder) uint32() uint32 {
+	v := d.uvarint()
+	if v > math.MaxUint32 {
+		d.bad = true
+		return 0
+	}
+	return uint32(v)
+}
+
+// pack turns a hot chunk into a packed one; no live item of it may have an Env.
+func (s *State) pack(c *chunk) {
+	e := getEncoder()
+	live := c.liveMap()
+	for slot := live.from(0); slot < chunkLen; slot = live.from(slot + 1) {
+		e.add(slot, c.hotItem(slot))
+	}
+	items := c.items
+	s.setItems(c, nil)
+	putItems(items)
+	c.packed, c.encoded = e.finish(), c.live
+}
+
+// unpack makes a packed chunk hot, with nil Envs.
+func (s *State) unpack(c *chunk) {
+	live := c.liveMap()
+	first, end := live.from(0), live.last()+1
+	items := getItems(end - first)[:end-first]
+	for d := newDecoder(c.packed); d.next(); {
+		if live.has(d.slot) {
+			items[d.slot-first] = c.finish(&d)
+		}
+	}
+	c.off, c.packed, c.encoded = uint16(first), nil, 0
+	s.setItems(c, items)
+}
+
+// shrink encodes a packed chunk anew when three quarters of its messages are gone, so that a few stragglers do not
+// hold the bytes of all. The old bytes may be shared and are left alone.
+func (s *State) shrink(c *chunk) {
+	if c.packed == nil || c.encoded < 8 || c.live > c.encoded/4 {
+		return
+	}
+	e := getEncoder()
+	live := c.liveMap()
+	for d := newDecoder(c.packed); d.next(); {
+		if live.has(d.slot) {
+			e.add(d.slot, &d.it)
+		}
+	}
+	c.packed, c.encoded = e.finish(), c.live
+}

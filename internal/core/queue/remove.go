@@ -1,0 +1,120 @@
+package queue
+
+// Settle removes a live message, whatever is happening to it, and returns it; false when it is not here.
+func (s *State) Settle(h Handle) (Item, bool) {
+	c, slot, status := s.find(h)
+	if status == Gone {
+		return Item{}, false
+	}
+	var out Item
+	if c.packed == nil {
+		it := c.hotItem(slot)
+		out = *it
+		s.remove(c, slot, status, it)
+	} else {
+		out = c.decode(slot)
+		s.move(c, slot, status, Gone, out.Size)
+	}
+	if c.live == 0 || c.packed != nil {
+		l := c.lane
+		s.retire(c)
+		l.trim()
+	}
+	return out, true
+}
+
+// SettleRange settles the live messages among the n consecutive handles from h and returns how many there were. fn,
+// which may be nil, gets each of them.
+func (s *State) SettleRange(h Handle, n int, fn func(*Item)) int {
+	l := s.lane(h.Priority())
+	if l == nil || n <= 0 {
+		return 0
+	}
+	settled := 0
+	w := getWalker()
+	defer w.release()
+	lo, end := h.Seq(), h.Seq()+uint64(n)
+	for i := l.lowerBound(lo &^ (chunkLen - 1)); i < len(l.row) && l.row[i].base < end; i++ {
+		c := l.row[i].chunk
+		if c == nil {
+			continue
+		}
+		for w.start(c); w.next(); {
+			if seq := c.base + uint64(w.slot); seq < lo {
+				continue
+			} else if seq >= end {
+				break
+			}
+			s.take(c, w, fn)
+			settled++
+		}
+		s.retire(c)
+	}
+	l.trim()
+	return settled
+}
+
+// take removes the message a walker stands on, after fn has seen it.
+func (s *State) take(c *chunk, w *walker, fn func(*Item)) {
+	if fn != nil {
+		fn(w.it)
+	}
+	s.remove(c, w.slot, c.status(w.slot), w.it)
+}
+
+// DropHead removes the first ready message in delivery order, expired or not, after fn has seen it; false when there
+// is none.
+func (s *State) DropHead(fn func(*Item)) bool {
+	c, slot := s.head()
+	if c == nil {
+		return false
+	}
+	it := c.hotItem(slot)
+	if fn != nil {
+		fn(it)
+	}
+	s.remove(c, slot, Ready, it)
+	l := c.lane
+	if c.live == 0 {
+		s.retire(c)
+		l.trim()
+	}
+	return true
+}
+
+// Purge removes all ready messages. run gets each run of consecutive handles among them, release each message; either
+// may be nil.
+func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {
+	var start Handle
+	n := 0
+	flush := func() {
+		if n > 0 && run != nil {
+			run(start, n)
+		}
+	}
+	w := getWalker()
+	defer w.release()
+	for _, l := range s.lanes {
+		for i := l.head; i < len(l.row) && l.ready > 0; i++ {
+			c := l.row[i].chunk
+			if c == nil || c.ready == 0 {
+				continue
+			}
+			for w.start(c); w.next(); {
+				if !c.state[Ready-1].has(w.slot) {
+					continue
+				}
+				if h := c.handle(w.slot); n == 0 || h != start+Handle(n) {
+					flush()
+					start, n = h, 0
+				}
+				n++
+				s.take(c, w, release)
+			}
+			s.retire(c)
+		}
+		l.trim()
+	}
+	flush()
+	s.checkInvariants()
+}

@@ -1,0 +1,319 @@
+package queue
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
+var ErrCorrupt = errors.New("queue: corrupt snapshot")
+
+// A snapshot is
+//
+//	version u8 | lane ... | 0x00
+//	lane:  0x01 | priority u8 | uvarint next | chunk ... | 0x00       highest priority first
+//	chunk: tag u8 | uvarint chunks since the one before | live | [scheduled] | [redelivered] | uvarint length | packed
+//
+// Bitmaps are four u64 little-endian words; tag says which optional ones are there. Messages in packed that are not
+// live are to be skipped.
+const (
+	snapshotVersion = 1
+
+	tagChunk       = 1
+	tagScheduled   = 2
+	tagRedelivered = 4
+)
+
+// Frozen is the persistent content of a State at one moment. It may be used by another goroutine.
+type Frozen struct {
+	lanes []frozenLane
+}
+
+type frozenLane struct {
+	priority uint8
+	next     uint64
+	chunks   []frozenChunk
+}
+
+type frozenChunk struct {
+	base                         uint64
+	live, scheduled, redelivered bitmap
+	packed                       []byte
+	mixed                        bool // packed has live messages that are not persistent
+}
+
+// Freeze returns the persistent messages as they are now. It shares the bytes of packed chunks, copies bitmaps and
+// encodes hot chunks.
+func (s *State) Freeze() *Frozen {
+	f := &Frozen{lanes: make([]frozenLane, 0, len(s.lanes))}
+	for _, l := range s.lanes {
+		fl := frozenLane{priority: l.priority, next: l.next, chunks: make([]frozenChunk, 0, len(l.row)-l.head-l.dead)}
+		for _, e := range l.row[l.head:] {
+			if e.chunk != nil && e.chunk.live > 0 {
+				fl.chunks = append(fl.chunks, e.chunk.freeze())
+			}
+		}
+		f.lanes = append(f.lanes, fl)
+	}
+	return f
+}
+
+func (c *chunk) freeze() frozenChunk {
+	f := frozenChunk{
+		base: c.base, live: c.liveMap(), scheduled: c.state[Scheduled-1], redelivered: c.redelivered,
+		packed: c.packed, mixed: c.mixed,
+	}
+	if c.packed != nil {
+		return f
+	}
+	e := getEncoder()
+	for slot := f.live.from(0); slot < chunkLen; slot = f.live.from(slot + 1) {
+		if it := c.hotItem(slot); it.Flags&Persistent != 0 {
+			e.add(slot, it)
+		} else {
+			f.live.clear(slot)
+		}
+	}
+	f.packed, f.mixed = e.finish(), false
+	return f
+}
+
+// filter leaves the persistent messages of a mixed chunk.
+func (f frozenChunk) filter() frozenChunk {
+	e := getEncoder()
+	for d := newDecoder(f.packed); d.next(); {
+		if !f.live.has(d.slot) {
+			continue
+		}
+		if d.it.Flags&Persistent != 0 {
+			e.add(d.slot, &d.it)
+		} else {
+			f.live.clear(d.slot)
+		}
+	}
+	f.packed, f.mixed = e.finish(), false
+	return f
+}
+
+// AppendTo appends the snapshot of the persistent messages to dst.
+func (s *State) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(dst) }
+
+// AppendTo appends the snapshot to dst.
+func (f *Frozen) AppendTo(dst []byte) []byte {
+	dst = append(dst, snapshotVersion)
+	for _, l := range f.lanes {
+		dst = append(dst, 1, l.priority)
+		dst = binary.AppendUvarint(dst, l.next)
+		var before uint64
+		for _, c := range l.chunks {
+			if c.mixed {
+				c = c.filter()
+			}
+			if c.live.empty() {
+				continue
+			}
+			dst = c.appendTo(dst, before)
+			before = c.base/chunkLen + 1
+		}
+		dst = append(dst, 0)
+	}
+	return append(dst, 0)
+}
+
+// appendTo appends the chunk; before is one more than the number of the chunk before it.
+func (f *frozenChunk) appendTo(dst []byte, before uint64) []byte {
+	at := len(dst)
+	dst = append(dst, tagChunk)
+	dst = binary.AppendUvarint(dst, f.base/chunkLen-before)
+	dst = f.live.appendTo(dst)
+	for i := range f.live {
+		f.scheduled[i] &= f.live[i]
+		f.redelivered[i] &= f.live[i]
+	}
+	if !f.scheduled.empty() {
+		dst[at] |= tagScheduled
+		dst = f.scheduled.appendTo(dst)
+	}
+	if !f.redelivered.empty() {
+		dst[at] |= tagRedelivered
+		dst = f.redelivered.appendTo(dst)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(f.packed)))
+	return append(dst, f.packed...)
+}
+
+func (b *bitmap) appendTo(dst []byte) []byte {
+	for _, w := range b {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst
+}
+
+// Restore replaces the content with that of a snapshot. Its messages are packed, and ready or scheduled: who had them
+// is not in a snapshot. On an error, which wraps ErrCorrupt, the queue is empty. The bytes are not kept.
+func (s *State) Restore(b []byte) error {
+	*s = State{}
+	r := snapshotReader{b: b}
+	if err := r.restore(s); err != nil {
+		*s = State{}
+		return err
+	}
+	s.checkInvariants()
+	return nil
+}
+
+// snapshotReader reads fields; after the first failure all reads return zero and err says what was wrong.
+type snapshotReader struct {
+	b   []byte
+	err error
+}
+
+func (r *snapshotReader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s with %d bytes left", ErrCorrupt, what, len(r.b))
+	}
+	r.b = nil
+}
+
+func (r *snapshotReader) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.fail("short")
+		return nil
+	}
+	v := r.b[:n]
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *snapshotReader) byte() byte {
+	if v := r.bytes(1); v != nil {
+		return v[0]
+	}
+	return 0
+}
+
+func (r *snapshotReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.fail("bad number")
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *snapshotReader) bitmap() (m bitmap) {
+	if v := r.bytes(chunkLen / 8); v != nil {
+		for i := range m {
+			m[i] = binary.LittleEndian.Uint64(v[i*8:])
+		}
+	}
+	return m
+}
+
+func (r *snapshotReader) restore(s *State) error {
+	if r.byte() != snapshotVersion {
+		r.fail("unknown version")
+	}
+	last := math.MaxUint8 + 1
+	for {
+		more := r.byte()
+		if more == 0 {
+			break
+		}
+		priority := r.byte()
+		next := r.uvarint()
+		if more != 1 || int(priority) >= last || next == 0 || next > seqMask+1 {
+			r.fail("bad lane")
+			break
+		}
+		last = int(priority)
+		l := s.laneFor(priority)
+		l.next = next
+		for before := uint64(0); r.chunk(s, l, &before); {
+		}
+	}
+	if len(r.b) > 0 {
+		r.fail("left over")
+	}
+	return r.err
+}
+
+// chunk reads one chunk of a lane; false at the end of the lane and after a failure.
+func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
+	tag := r.byte()
+	if tag == 0 {
+		return false
+	}
+	gap := r.uvarint()
+	live := r.bitmap()
+	var scheduled, redelivered bitmap
+	if tag&tagScheduled != 0 {
+		scheduled = r.bitmap()
+	}
+	if tag&tagRedelivered != 0 {
+		redelivered = r.bitmap()
+	}
+	packed := r.bytes(r.uvarint())
+	if r.err != nil {
+		return false
+	}
+	if tag&^(tagScheduled|tagRedelivered) != tagChunk || live.empty() || gap >= seqMask {
+		r.fail("bad chunk")
+		return false
+	}
+	number := *before + gap
+	base := number * chunkLen
+	if number > seqMask/chunkLen || base == 0 && live.has(0) || base+uint64(live.last()) >= l.next {
+		r.fail("chunk out of place")
+		return false
+	}
+	*before = number + 1
+
+	c := newChunk(l, base)
+	l.push(c)
+	c.packed, c.redelivered = append(make([]byte, 0, len(packed)), packed...), redelivered
+	if !s.adopt(c, live, scheduled) {
+		r.fail("bad messages")
+		return false
+	}
+	return true
+}
+
+// adopt checks the packed bytes of a restored chunk and counts its messages; false when they do not fit live.
+func (s *State) adopt(c *chunk, live, scheduled bitmap) bool {
+	expires, due := int64(never), int64(never)
+	d := newDecoder(c.packed)
+	for d.next() {
+		c.encoded++
+		if !live.has(d.slot) {
+			continue
+		}
+		it := &d.it
+		if it.Flags&Redelivered != 0 || it.Flags&Persistent == 0 {
+			return false
+		}
+		status := Ready
+		if scheduled.has(d.slot) {
+			status = Scheduled
+			due = min(due, it.Due)
+		}
+		if it.Expires != 0 {
+			expires = min(expires, it.Expires)
+		}
+		c.noteIndex(it)
+		s.move(c, d.slot, Gone, status, it.Size)
+	}
+	if d.bad || int(c.live) != live.count() {
+		return false
+	}
+	if expires != never {
+		s.setKey(&s.expiring, c, byExpiry, expires)
+	}
+	if due != never {
+		s.setKey(&s.due, c, byDue, due)
+	}
+	return true
+}

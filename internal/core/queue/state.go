@@ -1,0 +1,307 @@
+package queue
+
+import "fiveways/internal/core/invariants"
+
+// State is the live messages of one queue. The zero value is an empty queue.
+type State struct {
+	lanes []*lane   // highest priority first
+	ready [4]uint64 // one bit per priority whose lane has ready messages
+
+	count [4]int   // messages by Status; the element of Gone is a sink
+	bytes [4]int64 // their Sizes
+
+	expiring chunkHeap // by byExpiry
+	due      chunkHeap // by byDue
+
+	hotHead, hotTail *chunk // list of the chunks with items, in the order they became hot
+	hotBytes         int64  // arrays of items and the envelopes in them
+}
+
+// Ready is the number of messages waiting for a consumer, with expired ones that Expire has not removed yet.
+func (s *State) Ready() int { return s.count[Ready] }
+
+// Unacked is the number of messages handed out and not settled.
+func (s *State) Unacked() int { return s.count[Unacked] }
+
+// Scheduled is the number of messages waiting for their Due time.
+func (s *State) Scheduled() int { return s.count[Scheduled] }
+
+// ReadyBytes is the sum of the body sizes of the ready messages.
+func (s *State) ReadyBytes() int64 { return s.bytes[Ready] }
+
+// UnackedBytes is the sum of the body sizes of the unacked messages.
+func (s *State) UnackedBytes() int64 { return s.bytes[Unacked] }
+
+// HotBytes is the memory that Cool can free: envelopes and the arrays of unpacked messages, in bytes.
+func (s *State) HotBytes() int64 { return s.hotBytes }
+
+// NextSeq is the sequence number that Publish gives the next message of a priority.
+func (s *State) NextSeq(priority uint8) uint64 {
+	if l := s.lane(priority); l != nil {
+		return l.next
+	}
+	return 1
+}
+
+// Publish adds a copy of a message and returns its handle. it.Handle carries the priority; a sequence number of 0 asks
+// for the next one, any other is taken as it is (replay). A number below NextSeq belongs to a message that was here
+// already: nothing happens and the result is 0. The message is scheduled when Due is not 0, otherwise ready.
+func (s *State) Publish(it *Item) Handle {
+	l := s.laneFor(it.Handle.Priority())
+	seq := it.Handle.Seq()
+	if seq == 0 {
+		seq = l.next
+	} else if seq < l.next {
+		return 0
+	}
+	l.next = seq + 1
+
+	c := l.tail
+	if base := seq &^ (chunkLen - 1); c == nil || c.base != base {
+		c = s.addChunk(l, base)
+	}
+	slot := int(seq - c.base)
+	dst := s.place(l, c, slot)
+	*dst = *it
+	dst.Handle = MakeHandle(l.priority, seq)
+	s.hotBytes += int64(len(it.Env))
+	if it.Flags&Redelivered != 0 {
+		c.redelivered.set(slot)
+	}
+	c.noteIndex(dst)
+
+	status := Ready
+	if it.Due != 0 {
+		status = Scheduled
+		s.lowerKey(&s.due, c, byDue, it.Due)
+	}
+	s.move(c, slot, Gone, status, it.Size)
+	if it.Expires != 0 {
+		s.lowerKey(&s.expiring, c, byExpiry, it.Expires)
+	}
+	return dst.Handle
+}
+
+// place makes room for a slot of the last chunk, behind all its others.
+func (s *State) place(l *lane, c *chunk, slot int) *Item {
+	if c.packed != nil {
+		s.unpack(c)
+	}
+	if c.live == 0 && len(c.items) == 0 {
+		c.off = uint16(slot)
+	}
+	i := slot - int(c.off)
+	if i >= cap(c.items) {
+		n := i + 1
+		if c.items == nil && len(l.row)-l.head > 1 {
+			n = chunkLen // the lane is deep: no small steps
+		}
+		old := c.items
+		items := append(getItems(n), old...)
+		clear(old)
+		s.setItems(c, items)
+		putItems(old)
+	}
+	c.items = c.items[:i+1]
+	return &c.items[i]
+}
+
+// Next marks the first ready message of the highest priority that is not expired at now (unix ms) as unacked and
+// returns it, nil when there is none. Scheduled messages that are due by now count as ready.
+func (s *State) Next(now int64) *Item {
+	c, slot := s.first(now)
+	if c == nil {
+		return nil
+	}
+	it := c.hotItem(slot)
+	s.move(c, slot, Ready, Unacked, it.Size)
+	return it
+}
+
+// Peek returns the message that Next would, and leaves it ready.
+func (s *State) Peek(now int64) *Item {
+	c, slot := s.first(now)
+	if c == nil {
+		return nil
+	}
+	return c.hotItem(slot)
+}
+
+// first finds the message to deliver at now and makes its chunk hot.
+func (s *State) first(now int64) (*chunk, int) {
+	if s.due.topKey(byDue) <= now {
+		s.Due(now)
+	}
+	if s.expiring.topKey(byExpiry) <= now {
+		return s.firstUnexpired(now)
+	}
+	return s.head()
+}
+
+// head finds the first ready message, expired or not, and makes its chunk hot.
+func (s *State) head() (*chunk, int) {
+	l := s.topLane()
+	if l == nil {
+		return nil, 0
+	}
+	c := l.headChunk()
+	if c.packed != nil {
+		s.unpack(c)
+	}
+	return c, c.state[Ready-1].from(0)
+}
+
+// firstUnexpired is first while Expire is overdue: it looks at messages one by one.
+func (s *State) firstUnexpired(now int64) (*chunk, int) {
+	for _, l := range s.lanes {
+		if l.ready == 0 {
+			continue
+		}
+		for i := l.lowerBound(l.headChunk().base); i < len(l.row); i++ {
+			c := l.row[i].chunk
+			if c == nil || c.ready == 0 {
+				continue
+			}
+			if c.packed != nil {
+				s.unpack(c)
+			}
+			ready := &c.state[Ready-1]
+			for slot := ready.from(0); slot < chunkLen; slot = ready.from(slot + 1) {
+				if e := c.items[slot-int(c.off)].Expires; e == 0 || e > now {
+					return c, slot
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Get returns a message and what is happening to it; nil and Gone when it is not here.
+func (s *State) Get(h Handle) (*Item, Status) {
+	c, slot, status := s.find(h)
+	if status == Gone {
+		return nil, Gone
+	}
+	return c.item(slot), status
+}
+
+// Lend marks one ready message as unacked and returns it, nil when it is not ready.
+func (s *State) Lend(h Handle) *Item {
+	c, slot, status := s.find(h)
+	if status != Ready {
+		return nil
+	}
+	it := c.item(slot)
+	s.move(c, slot, Ready, Unacked, it.Size)
+	return it
+}
+
+// Requeue returns an unacked message to its place, with count as its Count. It is ready, or scheduled when due is not
+// 0, and redelivered. The result is false when the message is not unacked.
+func (s *State) Requeue(h Handle, count uint32, due int64) bool {
+	c, slot, status := s.find(h)
+	if status != Unacked {
+		return false
+	}
+	it := c.item(slot)
+	if it.Count != count || it.Due != due {
+		if c.packed != nil {
+			s.unpack(c)
+			it = c.hotItem(slot)
+		}
+		it.Count, it.Due = count, due
+	}
+	c.redelivered.set(slot)
+	if it.Expires != 0 {
+		s.lowerKey(&s.expiring, c, byExpiry, it.Expires)
+	}
+	if due != 0 {
+		s.move(c, slot, Unacked, Scheduled, it.Size)
+		s.lowerKey(&s.due, c, byDue, due)
+		return true
+	}
+	s.move(c, slot, Unacked, Ready, it.Size)
+	c.lane.noteReady(c)
+	return true
+}
+
+// MarkAllRedelivered marks every live message as handed out before: after a crash nobody knows which were.
+func (s *State) MarkAllRedelivered() {
+	for _, l := range s.lanes {
+		for _, e := range l.row[l.head:] {
+			if e.chunk != nil {
+				e.chunk.redelivered = e.chunk.liveMap()
+			}
+		}
+	}
+}
+
+// find returns where a message is. The status is Gone when it is not here.
+func (s *State) find(h Handle) (*chunk, int, Status) {
+	l := s.lane(h.Priority())
+	if l == nil {
+		return nil, 0, Gone
+	}
+	c := l.chunkAt(h.Seq())
+	if c == nil {
+		return nil, 0, Gone
+	}
+	slot := int(h.Seq() - c.base)
+	return c, slot, c.status(slot)
+}
+
+// move changes what is happening to a message; every change of status goes through here.
+func (s *State) move(c *chunk, slot int, from, to Status, size uint32) {
+	if from == Gone {
+		c.live++
+	} else {
+		c.state[from-1].clear(slot)
+	}
+	if to == Gone {
+		c.live--
+	} else {
+		c.state[to-1].set(slot)
+	}
+	s.count[from]--
+	s.bytes[from] -= int64(size)
+	s.count[to]++
+	s.bytes[to] += int64(size)
+
+	l := c.lane
+	if from == Ready {
+		c.ready--
+		if l.ready--; l.ready == 0 {
+			s.ready[l.priority>>6] &^= 1 << (l.priority & 63)
+		}
+	}
+	if to == Ready {
+		c.ready++
+		if l.ready++; l.ready == 1 {
+			s.ready[l.priority>>6] |= 1 << (l.priority & 63)
+		}
+	}
+}
+
+// lowerKey moves c in a heap when at is before all that the heap knows of it.
+func (s *State) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
+	if at < c.key[k] {
+		c.key[k] = at
+		h.fix(c, k)
+	}
+}
+
+// setKey sets the key of c in a heap exactly.
+func (s *State) setKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
+	c.key[k] = at
+	if at == never {
+		h.remove(c, k)
+		return
+	}
+	h.fix(c, k)
+}
+
+func (s *State) checkInvariants() {
+	if invariants.Enabled {
+		s.check()
+	}
+}

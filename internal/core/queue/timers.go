@@ -1,0 +1,60 @@
+package queue
+
+// NextEvent is when Expire or Due may next have something to do (unix ms), never later than the first such moment;
+// math.MaxInt64 when there is none. It can be too early once, until Expire and Due have run at that time.
+func (s *State) NextEvent() int64 {
+	return min(s.expiring.topKey(byExpiry), s.due.topKey(byDue))
+}
+
+// Expire removes the ready and scheduled messages with Expires <= now, wherever they stand, after fn has seen each.
+func (s *State) Expire(now int64, fn func(*Item)) {
+	if s.expiring.topKey(byExpiry) > now {
+		return
+	}
+	w := getWalker()
+	defer w.release()
+	for s.expiring.topKey(byExpiry) <= now {
+		c := s.expiring[0]
+		l := c.lane
+		next := int64(never)
+		for w.start(c); w.next(); {
+			switch e := w.it.Expires; {
+			case e == 0 || c.state[Unacked-1].has(w.slot):
+			case e <= now:
+				s.take(c, w, fn)
+			default:
+				next = min(next, e)
+			}
+		}
+		s.setKey(&s.expiring, c, byExpiry, next)
+		s.retire(c)
+		l.trim()
+	}
+	s.checkInvariants()
+}
+
+// Due makes the scheduled messages whose time has come ready. Next and Peek do it too.
+func (s *State) Due(now int64) {
+	if s.due.topKey(byDue) > now {
+		return
+	}
+	w := getWalker()
+	defer w.release()
+	for s.due.topKey(byDue) <= now {
+		c := s.due[0]
+		next := int64(never)
+		for w.start(c); w.next(); {
+			if !c.state[Scheduled-1].has(w.slot) {
+				continue
+			}
+			if w.it.Due > now {
+				next = min(next, w.it.Due)
+				continue
+			}
+			s.move(c, w.slot, Scheduled, Ready, w.it.Size)
+			c.lane.noteReady(c)
+		}
+		s.setKey(&s.due, c, byDue, next)
+	}
+	s.checkInvariants()
+}

@@ -1,0 +1,191 @@
+package queue
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"fiveways/internal/core/message"
+)
+
+// twin does what State does, over one sorted slice.
+type twin struct {
+	live []twinItem // in delivery order
+	next map[uint8]uint64
+}
+
+type twinItem struct {
+	Item
+	status Status
+}
+
+func (q *twin) publish(it Item) Handle {
+	p := it.Handle.Priority()
+	next := max(q.next[p], 1)
+	seq := it.Handle.Seq()
+	if seq == 0 {
+		seq = next
+	} else if seq < next {
+		return 0
+	}
+	q.next[p] = seq + 1
+	it.Handle = MakeHandle(p, seq)
+	status := Ready
+	if it.Due != 0 {
+		status = Scheduled
+	}
+	at := len(q.live)
+	for at > 0 && q.live[at-1].Handle.Priority() < p {
+		at--
+	}
+	q.live = slices.Insert(q.live, at, twinItem{it, status})
+	return it.Handle
+}
+
+func (q *twin) find(h Handle) *twinItem {
+	for i := range q.live {
+		if q.live[i].Handle == h {
+			return &q.live[i]
+		}
+	}
+	return nil
+}
+
+func (q *twin) first(now int64) *twinItem {
+	q.due(now)
+	for i := range q.live {
+		if it := &q.live[i]; it.status == Ready && (it.Expires == 0 || it.Expires > now) {
+			return it
+		}
+	}
+	return nil
+}
+
+func (q *twin) requeue(h Handle, count uint32, due int64) bool {
+	it := q.find(h)
+	if it == nil || it.status != Unacked {
+		return false
+	}
+	it.status, it.Count, it.Due = Ready, count, due
+	it.Flags |= Redelivered
+	if due != 0 {
+		it.status = Scheduled
+	}
+	return true
+}
+
+func (q *twin) due(now int64) {
+	for i := range q.live {
+		if it := &q.live[i]; it.status == Scheduled && it.Due <= now {
+			it.status = Ready
+		}
+	}
+}
+
+// remove takes out what match picks and returns it in delivery order.
+func (q *twin) remove(match func(*twinItem) bool) []Item {
+	var gone []Item
+	q.live = slices.DeleteFunc(q.live, func(it twinItem) bool {
+		if match(&it) {
+			gone = append(gone, it.Item)
+			return true
+		}
+		return false
+	})
+	return gone
+}
+
+// restart keeps what a snapshot keeps.
+func (q *twin) restart() {
+	q.remove(func(it *twinItem) bool { return it.Flags&Persistent == 0 })
+	for i := range q.live {
+		if q.live[i].status == Unacked {
+			q.live[i].status = Ready
+		}
+	}
+}
+
+// nextEvent is the exact time of the next expiry or due.
+func (q *twin) nextEvent() int64 {
+	at := int64(never)
+	for _, it := range q.live {
+		if it.Expires != 0 && it.status != Unacked {
+			at = min(at, it.Expires)
+		}
+		if it.status == Scheduled {
+			at = min(at, it.Due)
+		}
+	}
+	return at
+}
+
+// requireSame compares everything that can be seen of both.
+func (q *twin) requireSame(t *testing.T, s *State) {
+	t.Helper()
+	s.check()
+	var count [4]int
+	var bytes [4]int64
+	i := 0
+	s.Each(0, func(it *Item, status Status) bool {
+		if i >= len(q.live) {
+			t.Fatalf("message %x is too many", it.Handle)
+		}
+		want := q.live[i]
+		requireItem(t, it, &want.Item)
+		if status != want.status {
+			t.Fatalf("message %x is %v, want %v", it.Handle, status, want.status)
+		}
+		i++
+		return true
+	})
+	if i != len(q.live) {
+		t.Fatalf("%d messages, want %d", i, len(q.live))
+	}
+	for _, it := range q.live {
+		count[it.status]++
+		bytes[it.status] += int64(it.Size)
+	}
+	if s.Ready() != count[Ready] || s.Unacked() != count[Unacked] || s.Scheduled() != count[Scheduled] {
+		t.Fatalf("counts %v, want %v", s.count, count)
+	}
+	if s.ReadyBytes() != bytes[Ready] || s.UnackedBytes() != bytes[Unacked] {
+		t.Fatalf("bytes %v, want %v", s.bytes, bytes)
+	}
+	if at := q.nextEvent(); s.NextEvent() > at {
+		t.Fatalf("next event %d, want at most %d", s.NextEvent(), at)
+	}
+	for p, next := range q.next {
+		if s.NextSeq(p) != next {
+			t.Fatalf("next of %d is %d, want %d", p, s.NextSeq(p), next)
+		}
+	}
+}
+
+// requireItem compares all fields; an Env may be missing but not wrong, and a place in the scratch log is not compared.
+func requireItem(t *testing.T, got, want *Item) {
+	t.Helper()
+	if got.Env != nil && string(got.Env) != string(want.Env) {
+		t.Fatalf("message %x has envelope %q, want %q", got.Handle, got.Env, want.Env)
+	}
+	if got.Env == nil && got.Flags&(Persistent|Scratch) == 0 {
+		t.Fatalf("message %x lost its envelope", got.Handle)
+	}
+	g, w := *got, *want
+	g.Env, w.Env = nil, nil
+	if g.Flags&Scratch != 0 {
+		if g.Index != spillIndex || g.Sub != uint32(g.Handle.Seq()) {
+			t.Fatalf("message %x spilled to (%d, %d)", g.Handle, g.Index, g.Sub)
+		}
+		g.Index, g.Sub, w.Index, w.Sub = 0, 0, 0, 0
+		w.Flags |= Scratch
+	}
+	if !reflect.DeepEqual(g, w) {
+		t.Fatalf("message %x is %+v, want %+v", got.Handle, g, w)
+	}
+}
+
+const spillIndex = 1 << 40
+
+func spillAll(it *Item) (uint64, uint32, bool) { return spillIndex, uint32(it.Handle.Seq()), true }
+
+func env(s string) message.Envelope { return message.Envelope(s) }

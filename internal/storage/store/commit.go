@@ -1,0 +1,330 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"fiveways/internal/storage/vfs"
+	"fiveways/internal/storage/wal"
+)
+
+const (
+	// flushBytes is how much is gathered for one write.
+	flushBytes = 1 << 20
+	// directBytes is the size from which the data of an entry is written from where it is instead of being copied.
+	directBytes = 64 << 10
+	// retryEvery is how often a full disk is tried.
+	retryEvery = 100 * time.Millisecond
+)
+
+// committer writes what was appended. One goroutine owns it and everything in it.
+type committer struct {
+	s    *Store
+	seg  *segment // being written
+	file vfs.File // of seg
+
+	buf    []byte // frames not yet written
+	at     int64  // offset in the file where buf goes
+	synced int64  // offset up to which the file is durable
+
+	seq      uint64    // of the last group that is written
+	buffered []op      // their frames are in buf, at least in part
+	waiting  []op      // written, done not yet called
+	dirty    bool      // something is written and not synced
+	due      time.Time // when the next put-off sync must start; zero when there is none
+	failed   error     // nothing may be written any more
+
+	taken []op // reused for taking
+	timer *time.Timer
+}
+
+func newCommitter(s *Store) *committer {
+	return &committer{s: s, timer: time.NewTimer(time.Hour)}
+}
+
+func (c *committer) run() {
+	defer close(c.s.stopped)
+	defer c.timer.Stop()
+	for c.take() {
+		for i := range c.taken {
+			c.add(&c.taken[i])
+		}
+		clear(c.taken)
+		c.flush()
+		c.settle(false)
+	}
+	c.settle(true)
+	c.s.files.mu.Lock()
+	c.seg.img.users--
+	c.seg.img.close()
+	c.s.files.mu.Unlock()
+}
+
+// take waits for something to do and takes all of it; false when the store is closed and everything is taken.
+func (c *committer) take() bool {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) == 0 && !s.closed {
+		s.idle = true
+		s.mu.Unlock()
+		c.sleep()
+		s.mu.Lock()
+		s.idle = false
+	}
+	c.taken, s.pending = s.pending, c.taken[:0]
+	return len(c.taken) > 0 || !s.closed
+}
+
+func (c *committer) sleep() {
+	var due <-chan time.Time
+	if !c.due.IsZero() {
+		c.timer.Reset(time.Until(c.due))
+		due = c.timer.C
+	}
+	select {
+	case <-c.s.wake:
+	case <-due:
+	case <-c.s.closing:
+	}
+}
+
+// add puts the frames of an op in the buffer.
+func (c *committer) add(o *op) {
+	if o.sync {
+		c.buffered = append(c.buffered, *o)
+		return
+	}
+	if c.failed == nil && o.seg != c.seg {
+		c.flush()
+		c.roll(o.seg)
+	}
+	c.buffered = append(c.buffered, *o)
+	for i := range o.group {
+		if c.failed != nil {
+			return
+		}
+		c.addEntry(&o.group[i], i < len(o.group)-1)
+	}
+	if len(c.buf) >= flushBytes {
+		c.flush()
+	}
+}
+
+func (c *committer) addEntry(e *Entry, continued bool) {
+	h := wal.Header{Kind: wal.KindFacts, Shard: e.Shard, Index: e.Index, Term: 1, Synced: uint32(c.synced), Refs: asRefs(e.Refs)}
+	if continued {
+		h.Flags = wal.Continued
+	}
+	c.buf = wal.AppendHeader(c.buf, c.seg.img.salt, &h, e.Data)
+	if len(e.Data) < directBytes {
+		c.buf = append(c.buf, e.Data...)
+		return
+	}
+	c.writeBuf()
+	c.write(e.Data)
+}
+
+// flush writes the buffer and lets readers see what is in it.
+func (c *committer) flush() {
+	c.writeBuf()
+	if len(c.buffered) == 0 {
+		return
+	}
+	if c.failed == nil {
+		c.publish()
+	}
+	c.waiting = append(c.waiting, c.buffered...)
+	clear(c.buffered)
+	c.buffered = c.buffered[:0]
+}
+
+func (c *committer) publish() {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range c.buffered {
+		o := &c.buffered[i]
+		for j := range o.group {
+			s.shard(o.group[j].Shard).written = o.group[j].Index
+		}
+		if o.seg != nil {
+			o.seg.written, o.seg.bytes = o.end, o.end
+			s.bytes -= o.size
+			s.stats.groups++
+			c.seq = o.seq
+		}
+	}
+}
+
+func (c *committer) writeBuf() {
+	if len(c.buf) == 0 {
+		return
+	}
+	c.write(c.buf)
+	c.buf = c.buf[:0]
+}
+
+// write writes p at the end of the file. While the disk is full it finishes what is written already, waits and tries
+// again; on any other error the committer has failed.
+func (c *committer) write(p []byte) {
+	if c.failed != nil {
+		return
+	}
+	c.untilRoom(func() error {
+		_, err := c.file.WriteAt(p, c.at)
+		if isFull(err) {
+			if terr := c.file.Truncate(c.at); terr != nil {
+				return terr // a disk that cannot even give space back is broken, not full
+			}
+		}
+		return err
+	})
+	c.at += int64(len(p))
+	c.dirty = true // only now: waiting for room may have synced what was before
+}
+
+// untilRoom repeats an operation that needs space until it works, fails for another reason, or the store is closed.
+func (c *committer) untilRoom(try func() error) {
+	for {
+		err := try()
+		switch {
+		case err == nil:
+			if c.s.State().Health == NoSpace {
+				c.s.setState(State{})
+			}
+			return
+		case !isFull(err):
+			c.fail(err)
+			return
+		}
+		c.s.setState(State{Health: NoSpace, Err: fmt.Errorf("store: %s: %w", c.s.dir, err)})
+		c.settle(false)
+		if c.failed != nil {
+			return
+		}
+		c.timer.Reset(retryEvery)
+		select {
+		case <-c.timer.C:
+		case <-c.s.retry:
+		case <-c.s.closing:
+			c.failed = ErrClosed
+			return
+		}
+	}
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func (c *committer) fail(err error) {
+	c.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+	c.s.setState(State{Health: Failed, Err: c.failed})
+}
+
+// settle calls the dones that are due, after a sync where one is needed. closing syncs whatever is written.
+func (c *committer) settle(closing bool) {
+	if c.failed == nil {
+		c.plan(closing)
+	}
+	if c.failed != nil {
+		c.finish(len(c.waiting))
+		return
+	}
+	n := len(c.waiting)
+	if c.dirty {
+		for n = 0; n < len(c.waiting) && !c.waiting[n].wait && !c.waiting[n].sync; n++ {
+		}
+	}
+	c.finish(n)
+}
+
+// plan syncs now or says when that must be.
+func (c *committer) plan(closing bool) {
+	if c.s.opts.Scratch {
+		c.dirty = false
+	}
+	if !c.dirty {
+		c.due = time.Time{}
+		return
+	}
+	waits, force := false, closing
+	for i := range c.waiting {
+		waits = waits || c.waiting[i].wait
+		force = force || c.waiting[i].sync
+	}
+	mode := c.s.opts.Sync
+	if force || waits && mode == SyncAlways {
+		c.sync()
+		return
+	}
+	if mode == SyncOS {
+		return
+	}
+	delay := c.s.opts.LazySync
+	if waits {
+		delay = min(delay, c.s.opts.BatchDelay)
+	}
+	now := time.Now()
+	if due := now.Add(delay); c.due.IsZero() || due.Before(c.due) {
+		c.due = due
+	}
+	if !now.Before(c.due) {
+		c.sync()
+	}
+}
+
+// sync makes what is written durable. A failed fsync is never tried again: the kernel may have dropped the pages.
+func (c *committer) sync() {
+	start := time.Now()
+	if err := c.datasync(); err != nil {
+		c.fail(err)
+		return
+	}
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.opts.Scratch {
+		s.stats.synced(time.Since(start))
+	}
+	c.synced = c.seg.written
+	c.dirty, c.due = false, time.Time{}
+	for _, l := range s.shards {
+		l.durable = l.written
+	}
+	s.durable = c.seq
+}
+
+func (c *committer) datasync() error {
+	if c.s.opts.Scratch {
+		return nil
+	}
+	return c.file.Datasync()
+}
+
+// finish calls the dones of the first n waiting ops.
+func (c *committer) finish(n int) {
+	if n == 0 {
+		return
+	}
+	if c.failed != nil {
+		c.s.mu.Lock()
+		for i := range c.waiting[:n] {
+			if o := &c.waiting[i]; o.seg != nil && o.seg.written < o.end {
+				c.s.bytes -= o.size
+			}
+		}
+		c.s.mu.Unlock()
+	}
+	for i := range c.waiting[:n] {
+		if done := c.waiting[i].done; done != nil {
+			done(c.failed)
+		}
+	}
+	left := copy(c.waiting, c.waiting[n:])
+	clear(c.waiting[left:])
+	c.waiting = c.waiting[:left]
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"errors"
+	"sync"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// maxOpenFiles bounds the sealed segments that are open for reading at a time.
+const maxOpenFiles = 128
+
+// errStale says that the image was replaced or deleted since it was looked up: look it up again.
+var errStale = errors.New("store: segment was replaced")
+
+// files opens segment files when they are read and closes those that were not read for a while.
+type files struct {
+	fs vfs.FS
+
+	mu   sync.Mutex
+	open []*image // sealed segments with an open file, in order of opening
+}
+
+// image is one version of the bytes of a segment: Rewrite makes a new one.
+// Invariant: the bytes before the offset that Store.find returns as the end never change.
+type image struct {
+	name string
+	path string
+	salt uint32
+
+	// guarded by files.mu
+	file  vfs.File
+	users int  // reads going on, plus one while the committer writes it
+	stale bool // path is not this image any more
+}
+
+// imageReader reads an image as an io.ReaderAt. It holds no file between reads.
+type imageReader struct {
+	files *files
+	img   *image
+}
+
+func (r imageReader) ReadAt(p []byte, off int64) (int, error) {
+	f, err := r.files.acquire(r.img)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.ReadAt(p, off)
+	r.files.release(r.img)
+	return n, err
+}
+
+func (fl *files) acquire(img *image) (vfs.File, error) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if img.stale {
+		return nil, errStale
+	}
+	if img.file == nil {
+		f, err := fl.fs.Open(img.path)
+		if err != nil {
+			return nil, err
+		}
+		fl.closeIdle(maxOpenFiles - 1)
+		img.file = f
+		fl.open = append(fl.open, img)
+	}
+	img.users++
+	return img.file, nil
+}
+
+func (fl *files) release(img *image) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	img.users--
+	if img.stale && img.users == 0 {
+		img.close()
+	}
+}
+
+// closeIdle closes files that nobody reads, oldest first, until at most n are open. Called with mu held.
+func (fl *files) closeIdle(n int) {
+	kept := fl.open[:0]
+	for i, img := range fl.open {
+		if img.users == 0 && len(kept)+len(fl.open)-i > n {
+			img.close()
+		} else {
+			kept = append(kept, img)
+		}
+	}
+	clear(fl.open[len(kept):])
+	fl.open = kept
+}
+
+// add takes over the file that the committer wrote, now that it is sealed. The committer's use of it ends.
+func (fl *files) add(img *image) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	img.users--
+	fl.closeIdle(maxOpenFiles - 1)
+	fl.open = append(fl.open, img)
+}
+
+// retire makes later reads of img fail with errStale. Called with mu held, together with the change of its path.
+func (fl *files) retire(img *image) {
+	img.stale = true
+	for i, other := range fl.open {
+		if other == img {
+			fl.open = append(fl.open[:i], fl.open[i+1:]...)
+			break
+		}
+	}
+	if img.users == 0 {
+		img.close()
+	}
+}
+
+func (fl *files) closeAll() {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.closeIdle(0)
+}
+
+func (img *image) close() {
+	if img.file != nil {
+		img.file.Close() // was only read, or synced before: nothing is lost with its error
+		img.file = nil
+	}
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// SyncMode says when the done of an entry that somebody waits for is called.
+type SyncMode uint8
+
+const (
+	SyncAlways SyncMode = iota // after an fsync that starts at once
+	SyncBatch                  // after an fsync that is put off by up to BatchDelay, so that more entries share it
+	SyncOS                     // after the write: the operating system decides when it is durable
+)
+
+const (
+	maxSegmentBytes = 2 << 30
+
+	// maxGroupBytes keeps offsets within 32 bits in a segment that is almost full.
+	maxGroupBytes = 1<<30 + 1<<20
+)
+
+// Options configure a store. The zero value is the default.
+type Options struct {
+	SegmentBytes int64         // size at which a segment is sealed; 64 MiB; 4 KiB to 2 GiB
+	Sync         SyncMode      // SyncAlways
+	BatchDelay   time.Duration // longest delay of an fsync in SyncBatch; 5 ms
+	LazySync     time.Duration // longest delay of the fsync of entries that nobody waits for; 10 ms; not in SyncOS
+	Scratch      bool          // nothing survives: files of an earlier run are removed, no fsync, no checkpoints
+	Logger       *slog.Logger  // slog.Default()
+}
+
+func (o *Options) fill() error {
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = 64 << 20
+	}
+	if o.BatchDelay == 0 {
+		o.BatchDelay = 5 * time.Millisecond
+	}
+	if o.LazySync == 0 {
+		o.LazySync = 10 * time.Millisecond
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	switch {
+	case o.SegmentBytes < 4<<10 || o.SegmentBytes > maxSegmentBytes:
+		return fmt.Errorf("store: SegmentBytes %d: must be between 4 KiB and 2 GiB", o.SegmentBytes)
+	case o.BatchDelay < 0:
+		return fmt.Errorf("store: BatchDelay %s: must not be negative", o.BatchDelay)
+	case o.LazySync < 0:
+		return fmt.Errorf("store: LazySync %s: must not be negative", o.LazySync)
+	case o.Sync > SyncOS:
+		return fmt.Errorf("store: Sync %d: unknown mode", o.Sync)
+	}
+	return nil
+}

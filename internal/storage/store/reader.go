@@ -1,0 +1,135 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"fiveways/internal/storage/wal"
+)
+
+const (
+	readAheadBytes = 256 << 10
+	bodyBytes      = 16 << 10 // Body looks for one frame: little read-ahead
+)
+
+// Reader reads facts of one shard, best in ascending order. It is used by one goroutine at a time.
+type Reader struct {
+	s     *Store
+	shard uint32
+	fresh bool // blocks are never used again
+	ahead int
+
+	img  *image // that walk goes over; nil when there is none
+	walk wal.Walker
+
+	index   uint64 // entry of payload, 0 when there is none
+	kind    wal.Kind
+	payload []byte
+
+	facts wal.Facts // after fact
+	sub   uint32    // number of fact
+	fact  []byte    // nil before the first and after the last fact
+}
+
+// NewReader returns a reader of the facts of a shard.
+func (s *Store) NewReader(shard uint32) *Reader {
+	return &Reader{s: s, shard: shard, fresh: true, ahead: readAheadBytes}
+}
+
+// Read returns a fact: type byte and payload, of a frame whose sum was checked. The bytes stay valid for ever; they
+// keep the block of up to 256 KiB (or the entry, when that is larger) they lie in from being collected. ErrNotFound, ErrNotWritten,
+// ErrCorrupt, or an error of the file.
+func (r *Reader) Read(index uint64, sub uint32) ([]byte, error) {
+	if index != r.index {
+		if err := r.seek(index); err != nil {
+			r.index, r.fact = 0, nil
+			return nil, err
+		}
+	}
+	if r.fact == nil || sub < r.sub {
+		r.facts = wal.NewFacts(r.kind, r.payload)
+		r.next()
+	}
+	for r.fact != nil && r.sub < sub {
+		r.next()
+	}
+	if r.fact == nil || r.sub != sub {
+		return nil, fmt.Errorf("%w: fact %d of entry %d of shard %d", ErrNotFound, sub, index, r.shard)
+	}
+	return r.fact, nil
+}
+
+func (r *Reader) next() { r.sub, r.fact, _ = r.facts.Next() }
+
+// seek makes payload the one of the entry.
+func (r *Reader) seek(index uint64) error {
+	for {
+		img, off, end, err := r.s.find(r.shard, index)
+		if err != nil {
+			return err
+		}
+		if img != r.img {
+			r.img = img
+			r.walk = wal.NewWalker(imageReader{&r.s.files, img}, img.salt, off, end, r.ahead, r.fresh)
+		} else if index > r.index && r.index != 0 {
+			// The walk stands behind the last entry: no need to go back to the point before it.
+			off = max(off, r.walk.Offset())
+		}
+		r.walk.Move(off, end)
+		err = r.scan(index)
+		if err == nil {
+			return nil
+		}
+		r.img = nil
+		if !errors.Is(err, errStale) {
+			return err
+		}
+	}
+}
+
+// scan walks forward to the frame of an entry.
+func (r *Reader) scan(index uint64) error {
+	for {
+		at := r.walk.Offset()
+		h, err := r.walk.Peek()
+		if err == nil && (h.Shard != r.shard || h.Index < index) {
+			r.walk.Skip(&h)
+			continue
+		}
+		if err == io.EOF || err == nil && h.Index > index {
+			return fmt.Errorf("%w: entry %d of shard %d", ErrNotFound, index, r.shard)
+		}
+		if err == nil {
+			h, r.payload, err = r.walk.Frame()
+		}
+		if err != nil {
+			return r.img.damaged(at, err)
+		}
+		r.index, r.kind, r.fact = index, h.Kind, nil
+		return nil
+	}
+}
+
+// damaged names the place of an error of the format. Everything that is read through an image was intact once.
+func (img *image) damaged(at int64, err error) error {
+	if errors.Is(err, wal.ErrBadFrame) {
+		err = ErrCorrupt
+	}
+	return fmt.Errorf("store: %s at offset %d: %w", img.name, at, err)
+}
+
+// Body appends a fact (type byte and payload) to dst. The errors are those of Reader.Read. For many facts in order a
+// Reader is much faster.
+func (s *Store) Body(p Pos, dst []byte) ([]byte, error) {
+	r, _ := s.bodies.Get().(*Reader)
+	if r == nil {
+		r = &Reader{s: s, ahead: bodyBytes}
+	}
+	defer s.bodies.Put(r)
+	if r.shard != p.Shard {
+		r.shard, r.index = p.Shard, 0
+	}
+	fact, err := r.Read(p.Index, p.Sub)
+	return append(dst, fact...), err
+}

@@ -1,0 +1,117 @@
+package store
+
+import "slices"
+
+// Retain counts n more references to bodies of an entry: at restore and replay, and when a message gets another queue.
+// An entry of a deleted segment is ignored: facts that are not yet replayed settle those messages.
+func (s *Store) Retain(shard uint32, index uint64, n int) { s.count(shard, index, n) }
+
+// Release says that n references to bodies of an entry are gone. Call it after the Append of the facts that say so.
+func (s *Store) Release(shard uint32, index uint64, n int) { s.count(shard, index, -n) }
+
+func (s *Store) count(shard uint32, index uint64, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seg := s.shard(shard).segmentOf(index); seg != nil {
+		seg.live += int64(n)
+		if n > 0 {
+			seg.dead = 0
+		}
+	}
+}
+
+// ReleaseRuns is Release for many entries at once.
+func (s *Store) ReleaseRuns(shard uint32, runs []Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.shard(shard)
+	for _, r := range runs {
+		if seg := l.segmentOf(r.Index); seg != nil {
+			seg.live -= int64(r.N)
+		}
+	}
+}
+
+// Forget deletes the sealed segments that checkpoints cover and whose bodies nobody refers to. What settled those
+// bodies is made durable first: otherwise a crash could bring back messages without their bodies.
+func (s *Store) Forget() error {
+	s.housekeeping.Lock()
+	defer s.housekeeping.Unlock()
+	dead, unsynced := s.deadSegments()
+	if unsynced && s.State().Health == Healthy {
+		if err := s.SyncNow(); err != nil {
+			return err
+		}
+		dead, _ = s.deadSegments()
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	for _, seg := range dead {
+		s.forgetSegment(seg)
+		if err := s.fs.Remove(seg.img.path); err != nil {
+			return inFile(seg.img.name, err)
+		}
+	}
+	if s.opts.Scratch {
+		return nil
+	}
+	if err := s.fs.SyncDir(s.dir); err != nil {
+		return inFile(s.dir, err)
+	}
+	return nil
+}
+
+// deadSegments returns the segments that may be deleted now, and whether more may be after a sync.
+func (s *Store) deadSegments() (dead []*segment, unsynced bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, seg := range s.segments {
+		if !seg.sealed || seg.live > 0 || !s.opts.Scratch && !s.covered(seg) {
+			continue
+		}
+		if seg.dead == 0 {
+			seg.dead = s.appended
+		}
+		if seg.dead <= s.durable || s.opts.Scratch {
+			dead = append(dead, seg)
+		} else {
+			unsynced = true
+		}
+	}
+	return dead, unsynced
+}
+
+func (s *Store) forgetSegment(seg *segment) {
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.segments = slices.DeleteFunc(s.segments, func(other *segment) bool { return other == seg })
+	for shard := range seg.index {
+		s.shard(shard).drop(seg)
+	}
+	s.files.retire(seg.img)
+}
+
+// SegmentInfo describes a segment to those who choose what to clean.
+type SegmentInfo struct {
+	Number uint64
+	Bytes  int64
+	Refs   int64 // references to bodies when they were written, or last rewritten
+	Live   int64 // references now
+}
+
+// Sparse returns the sealed segments that checkpoints cover, that are referred to, and of whose references less than
+// the part maxLive (0 to 1) is left: Rewrite makes them smaller.
+func (s *Store) Sparse(maxLive float64) []SegmentInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []SegmentInfo
+	for _, seg := range s.segments {
+		if seg.sealed && seg.live > 0 && float64(seg.live) < maxLive*float64(seg.refs) && s.covered(seg) {
+			out = append(out, SegmentInfo{Number: seg.number, Bytes: seg.bytes, Refs: seg.refs, Live: seg.live})
+		}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+
+	"fiveways/internal/storage/vfs"
+	"fiveways/internal/storage/wal"
+)
+
+const damagedSuffix = ".damaged"
+
+// Repair makes a damaged store open again and returns what Inspect found before. A torn end is cut. A damaged segment
+// is kept under its name with ".damaged" after it and replaced by one with the frames that are intact; entries that are
+// missing become entries without facts, so what they said is lost (Report.Missing). Of a group of entries the intact
+// ones stay. A damaged checkpoint is put aside too: without an older one, and with a log that does not go back to entry
+// 1, the missing entries are what the checkpoint covered.
+func Repair(fs vfs.FS, dir string) (Report, error) {
+	lock, err := fs.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return Report{}, inFile(dir, err)
+	}
+	defer lock.Close()
+	in, err := inspect(fs, dir)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, c := range in.report.Checkpoints {
+		if !c.Valid {
+			path := filepath.Join(dir, checkpointFile{c.Shard, c.Index}.name())
+			if err := fs.Rename(path, path+damagedSuffix); err != nil {
+				return in.report, err
+			}
+		}
+	}
+	for i, number := range in.seen {
+		if in.bad[number] || in.gaps[number] != nil {
+			err = in.rebuild(number)
+		} else if i == len(in.seen)-1 {
+			err = in.cutTorn(number)
+		}
+		if err != nil {
+			return in.report, inFile(wal.SegmentName(number), err)
+		}
+	}
+	if err := fs.SyncDir(dir); err != nil {
+		return in.report, inFile(dir, err)
+	}
+	return in.report, nil
+}
+
+func (in *inspection) cutTorn(number uint64) error {
+	torn := slices.ContainsFunc(in.report.Damage, func(d Damage) bool { return d.Torn })
+	if !torn {
+		return nil
+	}
+	f, err := in.fs.OpenReadWrite(filepath.Join(in.dir, wal.SegmentName(number)))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(in.cut); err != nil {
+		return err
+	}
+	return f.Datasync()
+}
+
+// rebuild replaces a segment by what is intact of it, after a copy of it was put aside.
+func (in *inspection) rebuild(number uint64) error {
+	path := filepath.Join(in.dir, wal.SegmentName(number))
+	old, err := in.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	size, err := old.Size()
+	if err != nil {
+		return err
+	}
+	if in.cut > 0 && number == in.seen[len(in.seen)-1] {
+		size = in.cut
+	}
+	out, err := createSegmentFile(in.fs, path+tmpSuffix, number, rand.Uint32())
+	if err != nil {
+		return err
+	}
+	defer out.f.Close()
+	gaps := in.gaps[number]
+	err = intactFrames(old, size, number, func(h wal.Header, payload []byte) error {
+		for len(gaps[h.Shard]) > 0 && gaps[h.Shard][0].Last < h.Index {
+			if err := fill(out, gaps[h.Shard][0]); err != nil {
+				return err
+			}
+			gaps[h.Shard] = gaps[h.Shard][1:]
+		}
+		return out.add(&h, payload)
+	}, func(int64, int64) {})
+	if err != nil {
+		return err
+	}
+	for _, rest := range gaps {
+		for _, gap := range rest {
+			if err := fill(out, gap); err != nil {
+				return err
+			}
+		}
+	}
+	if err := out.seal(); err != nil {
+		return err
+	}
+	if err := copyFile(in.fs, old, path+damagedSuffix); err != nil {
+		return err
+	}
+	return in.fs.Rename(path+tmpSuffix, path)
+}
+
+func copyFile(fs vfs.FS, src vfs.File, path string) error {
+	dst, err := fs.Create(path)
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	buf := make([]byte, replayBytes)
+	for at := int64(0); ; {
+		n, err := src.ReadAt(buf, at)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if _, werr := dst.WriteAt(buf[:n], at); werr != nil {
+			return werr
+		}
+		at += int64(n)
+		if err == io.EOF {
+			return dst.Datasync()
+		}
+	}
+}
+
+// fill writes an entry without facts for every entry of a gap.
+func fill(out *segmentWriter, gap Range) error {
+	for index := gap.First; index <= gap.Last; index++ {
+		if err := out.add(&wal.Header{Kind: wal.KindNoop, Shard: gap.Shard, Index: index, Term: 1}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

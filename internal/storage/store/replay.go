@@ -1,0 +1,86 @@
+package store
+
+import (
+	"fmt"
+	"io"
+
+	"fiveways/internal/storage/wal"
+)
+
+const replayBytes = 1 << 20
+
+// Replay calls fn for every fact of a shard in entries after the given index, in order. A fact is its type byte and
+// payload and lives until fn returns. An error of fn ends it and is returned. An entry that misses is ErrCorrupt.
+func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uint32, fact []byte) error) error {
+	s.mu.Lock()
+	var spans []span
+	last := uint64(0)
+	if l := s.shards[shard]; l != nil {
+		last = l.written
+		for _, sp := range l.spans {
+			if sp.last > after && sp.first <= last {
+				spans = append(spans, sp)
+			}
+		}
+	}
+	s.mu.Unlock()
+	next := after + 1
+	for _, sp := range spans {
+		var err error
+		if next, err = s.replaySpan(shard, next, min(sp.last, last), max(sp.first, next), fn); err != nil {
+			return err
+		}
+	}
+	if next <= last {
+		return fmt.Errorf("store: %w: entries %d to %d of shard %d are missing", ErrCorrupt, next, last, shard)
+	}
+	return nil
+}
+
+// replaySpan replays the entries from next to last, which are in one segment, the one that holds entry probe. It
+// returns the entry that must come after them.
+func (s *Store) replaySpan(shard uint32, next, last, probe uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
+	img, off, end, err := s.find(shard, probe)
+	if err != nil {
+		return next, err
+	}
+	w := wal.NewWalker(imageReader{&s.files, img}, img.salt, off, end, replayBytes, false)
+	for {
+		at := w.Offset()
+		h, err := w.Peek()
+		if next > last {
+			return next, nil
+		}
+		if err == io.EOF {
+			return next, fmt.Errorf("store: %w: entries %d to %d of shard %d are missing before %s offset %d", ErrCorrupt, next, last, shard, img.name, at)
+		}
+		if err == nil && (h.Shard != shard || h.Index < next) {
+			w.Skip(&h)
+			continue
+		}
+		var payload []byte
+		if err == nil {
+			h, payload, err = w.Frame()
+		}
+		if err != nil {
+			return next, img.damaged(at, err)
+		}
+		if h.Index != next {
+			return next, fmt.Errorf("store: %w: entries %d to %d of shard %d are missing before %s offset %d", ErrCorrupt, next, h.Index-1, shard, img.name, at)
+		}
+		facts := wal.NewFacts(h.Kind, payload)
+		for {
+			sub, fact, ok := facts.Next()
+			if !ok {
+				break
+			}
+			if err := fn(h.Index, sub, fact); err != nil {
+				return next, err
+			}
+		}
+		if err := facts.Err(); err != nil {
+			return next, img.damaged(at, err)
+		}
+		next++
+	}
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"fmt"
+
+	"fiveways/internal/storage/vfs"
+	"fiveways/internal/storage/wal"
+)
+
+// roll seals the current segment and starts the next one. The old one is durable before the new one is there, so that
+// only the last segment of a log can have a torn end.
+func (c *committer) roll(next *segment) {
+	c.seal()
+	if c.failed != nil {
+		return
+	}
+	var f vfs.File
+	c.untilRoom(func() (err error) {
+		f, err = createSegment(c.s, next)
+		return err
+	})
+	if c.failed != nil {
+		return
+	}
+	c.s.files.add(c.seg.img)
+	c.begin(next, f, wal.SegmentHeaderSize)
+}
+
+// begin goes on at an offset of a segment that is durable up to there.
+func (c *committer) begin(seg *segment, f vfs.File, at int64) {
+	c.seg, c.file = seg, f
+	c.at, c.synced = at, at
+	c.s.files.mu.Lock()
+	seg.img.file, seg.img.users = f, 1
+	c.s.files.mu.Unlock()
+}
+
+func (c *committer) seal() {
+	seg := c.seg
+	// The index does not change any more: Append is past this segment.
+	c.buf = wal.AppendFooter(c.buf[:0], seg.img.salt, seg.number, c.at, uint32(c.synced), seg.index)
+	c.writeBuf()
+	if c.failed != nil {
+		return
+	}
+	c.sync()
+	if c.failed != nil {
+		return
+	}
+	c.s.mu.Lock()
+	seg.sealed, seg.bytes = true, c.at
+	c.s.mu.Unlock()
+}
+
+// createSegment makes the file of a segment with a durable header and name. It can be called again when it failed.
+func createSegment(s *Store, seg *segment) (vfs.File, error) {
+	f, err := s.fs.Create(seg.img.path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.WriteAt(wal.AppendSegmentHeader(nil, seg.number, seg.img.salt), 0); err == nil && !s.opts.Scratch {
+		// ENOSPC from these two is a failed sync like any other, and must not look like a full disk.
+		if serr := f.Datasync(); serr != nil {
+			err = fmt.Errorf("store: sync %s: %v", seg.img.name, serr)
+		} else if serr := s.fs.SyncDir(s.dir); serr != nil {
+			err = fmt.Errorf("store: sync %s: %v", s.dir, serr)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s.mu.Lock()
+	seg.written, seg.bytes = wal.SegmentHeaderSize, wal.SegmentHeaderSize
+	s.mu.Unlock()
+	return f, nil
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"fiveways/internal/storage/wal"
+)
+
+// segment is one file of the log. All fields are guarded by Store.mu.
+type segment struct {
+	number  uint64
+	img     *image
+	index   wal.Index
+	planned int64 // offset after the last frame that was appended
+	written int64 // offset after the last frame that was handed to the kernel
+	bytes   int64 // of the file, footer included once sealed
+	sealed  bool
+
+	refs int64  // references to bodies when they were written
+	live int64  // references now
+	dead uint64 // Store.appended when live was first seen at 0 by Forget, 0 before
+}
+
+// shardLog is what a store knows of one shard. All fields are guarded by Store.mu.
+type shardLog struct {
+	id         uint32
+	last       uint64 // highest index appended or found
+	written    uint64 // highest index handed to the kernel
+	durable    uint64 // highest index known to survive a power cut
+	checkpoint uint64 // index of the newest checkpoint known to be good
+	newest     uint64 // index of the newest checkpoint by its name
+	spans      []span // ascending
+	hit        int    // span of the last lookup
+}
+
+// span is the part of a shard's log in one segment.
+type span struct {
+	first, last uint64
+	seg         *segment
+}
+
+// shard returns the log of a shard, new if needed. Called with mu held.
+func (s *Store) shard(id uint32) *shardLog {
+	l := s.shards[id]
+	if l == nil {
+		l = &shardLog{id: id}
+		s.shards[id] = l
+	}
+	return l
+}
+
+// segmentOf returns the segment that holds or held an entry, nil when it is gone.
+func (l *shardLog) segmentOf(index uint64) *segment {
+	if l.hit < len(l.spans) {
+		if sp := &l.spans[l.hit]; sp.first <= index && index <= sp.last {
+			return sp.seg
+		}
+	}
+	i := sort.Search(len(l.spans), func(i int) bool { return l.spans[i].last >= index })
+	if i == len(l.spans) || l.spans[i].first > index {
+		return nil
+	}
+	l.hit = i
+	return l.spans[i].seg
+}
+
+// extend records that seg holds an entry that follows all others.
+func (l *shardLog) extend(seg *segment, index uint64) {
+	if n := len(l.spans); n > 0 && l.spans[n-1].seg == seg {
+		l.spans[n-1].last = index
+	} else {
+		l.spans = append(l.spans, span{first: index, last: index, seg: seg})
+	}
+	l.last = index
+}
+
+// drop removes the span of a deleted segment.
+func (l *shardLog) drop(seg *segment) {
+	kept := l.spans[:0]
+	for _, sp := range l.spans {
+		if sp.seg != seg {
+			kept = append(kept, sp)
+		}
+	}
+	clear(l.spans[len(kept):])
+	l.spans, l.hit = kept, 0
+}
+
+// find returns the image that holds an entry, an offset at or before its frame, and the end of what may be read.
+func (s *Store) find(shard uint32, index uint64) (img *image, off, end int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.shards[shard]
+	if l == nil || index > l.last {
+		return nil, 0, 0, fmt.Errorf("%w: entry %d of shard %d", ErrNotFound, index, shard)
+	}
+	if index > l.written {
+		return nil, 0, 0, fmt.Errorf("%w: entry %d of shard %d", ErrNotWritten, index, shard)
+	}
+	seg := l.segmentOf(index)
+	if seg != nil {
+		if e := seg.index[shard]; e != nil {
+			if off, ok := e.Seek(index); ok {
+				return seg.img, off, seg.written, nil
+			}
+		}
+	}
+	return nil, 0, 0, fmt.Errorf("%w: entry %d of shard %d", ErrNotFound, index, shard)
+}
+
+// covered says whether checkpoints hold all that the segment says. Called with mu held.
+func (s *Store) covered(seg *segment) bool {
+	for shard, e := range seg.index {
+		if e.Last > s.shard(shard).checkpoint {
+			return false
+		}
+	}
+	return true
+}
+
+// asRefs brings a count into the 32 bits that a frame has for it; more than that only makes cleaning less eager.
+func asRefs(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }

@@ -1,0 +1,67 @@
+package store
+
+import "fmt"
+
+// Health says whether entries are being written.
+type Health uint8
+
+const (
+	Healthy Health = iota
+	NoSpace        // the disk is full: entries wait until there is room
+	Failed         // a write or an fsync failed: nothing is written any more
+)
+
+func (h Health) String() string {
+	switch h {
+	case Healthy:
+		return "healthy"
+	case NoSpace:
+		return "no space"
+	case Failed:
+		return "failed"
+	}
+	return fmt.Sprintf("Health(%d)", uint8(h))
+}
+
+// State is the health of a store and, unless it is healthy, the error behind it.
+type State struct {
+	Health Health
+	Err    error
+}
+
+// State returns the current state.
+func (s *Store) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// Watch makes fn be called on every change of the state from now on, on the committer goroutine.
+func (s *Store) Watch(fn func(State)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchers = append(s.watchers, fn)
+}
+
+// Retry makes a store without space try again at once.
+func (s *Store) Retry() {
+	select {
+	case s.retry <- struct{}{}:
+	default: // one is pending already
+	}
+}
+
+func (s *Store) setState(st State) {
+	s.mu.Lock()
+	changed := s.state.Health != st.Health
+	s.state = st
+	watchers := s.watchers
+	s.mu.Unlock()
+	if !changed {
+		return
+	}
+	s.opts.Logger.Warn("store: state changed", "dir", s.dir, "state", st.Health.String(), "err", st.Err)
+	for _, fn := range watchers {
+		fn(st)
+	}
+}

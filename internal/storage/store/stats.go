@@ -1,0 +1,52 @@
+package store
+
+import "time"
+
+// Stats is a reading of the counters of a store.
+type Stats struct {
+	Segments  int
+	Bytes     int64 // of all segment files
+	Pending   int64 // bytes appended and not yet written
+	Refs      int64 // references to bodies when they were written
+	Live      int64 // references to bodies now
+	Groups    uint64
+	Syncs     uint64
+	SyncLast  time.Duration
+	SyncTotal time.Duration // mean latency is SyncTotal / Syncs, mean groups per sync is Groups / Syncs
+	SyncMax   time.Duration
+}
+
+// counters are guarded by Store.mu.
+type counters struct {
+	groups           uint64
+	syncs            uint64
+	last, total, max time.Duration
+}
+
+func (c *counters) synced(d time.Duration) {
+	c.syncs++
+	c.last = d
+	c.total += d
+	c.max = max(c.max, d)
+}
+
+// Stats returns the counters since Open.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Stats{
+		Segments:  len(s.segments),
+		Pending:   s.bytes,
+		Groups:    s.stats.groups,
+		Syncs:     s.stats.syncs,
+		SyncLast:  s.stats.last,
+		SyncTotal: s.stats.total,
+		SyncMax:   s.stats.max,
+	}
+	for _, seg := range s.segments {
+		st.Bytes += seg.bytes
+		st.Refs += seg.refs
+		st.Live += seg.live
+	}
+	return st
+}

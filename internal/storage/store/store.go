@@ -1,0 +1,135 @@
+package store
+
+import (
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"fiveways/internal/storage/vfs"
+)
+
+const lockName = "LOCK"
+
+// Store is the log and the checkpoints of one node, in one directory.
+type Store struct {
+	fs     vfs.FS
+	dir    string
+	opts   Options
+	lock   io.Closer
+	files  files
+	bodies sync.Pool // of *Reader, for Body
+
+	wake    chan struct{} // capacity 1: there is something for an idle committer
+	retry   chan struct{} // capacity 1: a full disk may have room again
+	closing chan struct{} // closed by Close
+	stopped chan struct{} // closed by the committer at its end
+
+	housekeeping sync.Mutex // Forget, Rewrite: one at a time
+
+	mu       sync.Mutex
+	state    State
+	watchers []func(State)
+	shards   map[uint32]*shardLog
+	segments []*segment // ascending; the last one is where Append goes on
+	pending  []op       // not yet taken by the committer
+	idle     bool       // the committer sleeps: wake it
+	closed   bool
+	bytes    int64  // appended and not yet written
+	appended uint64 // number of groups so far
+	durable  uint64 // number of groups known to be durable
+	stats    counters
+}
+
+// Open opens or makes the store in dir and locks it. Of the log it reads the end: the last segment and the footers of
+// the others. ErrCorrupt and ErrUnsupportedFormat leave the directory as it was; Inspect and Repair look further.
+func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	s := &Store{
+		fs:      fs,
+		dir:     dir,
+		opts:    o,
+		files:   files{fs: fs},
+		wake:    make(chan struct{}, 1),
+		retry:   make(chan struct{}, 1),
+		closing: make(chan struct{}),
+		stopped: make(chan struct{}),
+		shards:  map[uint32]*shardLog{},
+	}
+	if err := fs.MkdirAll(dir); err != nil {
+		return nil, inFile(dir, err)
+	}
+	lock, err := fs.Lock(s.path(lockName))
+	if err != nil {
+		return nil, inFile(dir, err)
+	}
+	s.lock = lock
+	c, err := s.recover()
+	if err != nil {
+		s.files.closeAll()
+		lock.Close()
+		return nil, err
+	}
+	go c.run()
+	return s, nil
+}
+
+// Close writes and syncs what was appended, stops the committer and gives the lock back. Entries that a full disk keeps
+// out get ErrClosed. It returns ErrFailed when the store had failed.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		<-s.stopped
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	close(s.closing)
+	<-s.stopped
+	s.files.closeAll()
+	err := s.lock.Close()
+	if st := s.State(); st.Err != nil {
+		return st.Err
+	}
+	return err
+}
+
+// Pending returns the bytes that are appended and not yet written.
+func (s *Store) Pending() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
+// Written returns the highest index of a shard that was handed to the kernel: entries up to it can be read.
+func (s *Store) Written(shard uint32) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.shards[shard]; l != nil {
+		return l.written
+	}
+	return 0
+}
+
+// Last returns the highest index of a shard that was appended or found on disk; the next entry is the one after it.
+func (s *Store) Last(shard uint32) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.shards[shard]; l != nil {
+		return l.last
+	}
+	return 0
+}
+
+// Shards returns the shards that have entries or checkpoints, ascending.
+func (s *Store) Shards() []uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.shards))
+}
+
+func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }

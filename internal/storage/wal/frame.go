@@ -1,0 +1,125 @@
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// Kind says what the payload of a frame is.
+type Kind uint8
+
+const (
+	KindFacts  Kind = 1 // the facts of an entry, numbered by their order
+	KindSparse Kind = 2 // some facts of an entry, each with its number
+	KindFooter Kind = 3 // the index of a sealed segment
+	KindNoop   Kind = 4 // an entry without facts
+)
+
+// Flags of a frame.
+type Flags uint16
+
+// Continued says that the next frame belongs to the same atomic group.
+const Continued Flags = 1
+
+const (
+	// FrameHeaderSize is the number of bytes before the payload of a frame.
+	FrameHeaderSize = 40
+	// MaxPayload bounds the payload of a frame, so that a damaged length cannot ask for more memory than that.
+	MaxPayload = 1 << 30
+
+	frameVersion = 1
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Header is what stands before the payload of a frame.
+type Header struct {
+	Kind   Kind
+	Flags  Flags
+	Shard  uint32
+	Index  uint64 // log index of the entry; the segment number in a footer
+	Term   uint64 // always 1 on a single node
+	Synced uint32 // bytes of this segment that were durable when the frame was written
+	Refs   uint32 // references to bodies of this entry when it was written
+	Length uint32 // bytes of payload
+}
+
+// Size returns the bytes that the whole frame takes.
+func (h *Header) Size() int64 { return FrameHeaderSize + int64(h.Length) }
+
+// AppendHeader appends the header of a frame whose payload is the given one. h.Length is set from the payload.
+// salt is the one of the segment.
+func AppendHeader(dst []byte, salt uint32, h *Header, payload []byte) []byte {
+	h.Length = uint32(len(payload))
+	at := len(dst)
+	dst = append(dst, make([]byte, FrameHeaderSize)...)
+	b := dst[at:]
+	le := binary.LittleEndian
+	le.PutUint32(b[0:], h.Length)
+	b[8] = byte(h.Kind)
+	b[9] = frameVersion
+	le.PutUint16(b[10:], uint16(h.Flags))
+	le.PutUint32(b[12:], h.Shard)
+	le.PutUint64(b[16:], h.Index)
+	le.PutUint64(b[24:], h.Term)
+	le.PutUint32(b[32:], h.Synced)
+	le.PutUint32(b[36:], h.Refs)
+	le.PutUint32(b[4:], frameSum(salt, b, payload))
+	return dst
+}
+
+// frameSum covers the whole frame but the sum itself. It starts from the salt of the segment, so that a client cannot
+// publish a body that looks like a frame, and a frame of another file is not taken for one of this file.
+func frameSum(salt uint32, header, payload []byte) uint32 {
+	sum := crc32.Update(salt, castagnoli, header[:4])
+	sum = crc32.Update(sum, castagnoli, header[8:FrameHeaderSize])
+	return crc32.Update(sum, castagnoli, payload)
+}
+
+// PeekHeader decodes a header without checking its sum, to walk over frames that are not wanted. b holds at least
+// FrameHeaderSize bytes. ErrBadFrame when it cannot be a header.
+func PeekHeader(b []byte) (Header, error) {
+	le := binary.LittleEndian
+	h := Header{
+		Length: le.Uint32(b[0:]),
+		Kind:   Kind(b[8]),
+		Flags:  Flags(le.Uint16(b[10:])),
+		Shard:  le.Uint32(b[12:]),
+		Index:  le.Uint64(b[16:]),
+		Term:   le.Uint64(b[24:]),
+		Synced: le.Uint32(b[32:]),
+		Refs:   le.Uint32(b[36:]),
+	}
+	if h.Length > MaxPayload || h.Kind == 0 || b[9] == 0 {
+		return Header{}, ErrBadFrame
+	}
+	return h, nil
+}
+
+// DecodeFrame decodes and checks the frame at the start of b. The payload aliases b. ErrBadFrame when b does not start
+// with an intact frame, also when it is cut off; ErrUnsupportedFormat and ErrUnknownKind for an intact frame that this
+// version cannot read.
+func DecodeFrame(b []byte, salt uint32) (Header, []byte, error) {
+	if len(b) < FrameHeaderSize {
+		return Header{}, nil, ErrBadFrame
+	}
+	h, err := PeekHeader(b)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	if int64(len(b)) < h.Size() {
+		return Header{}, nil, ErrBadFrame
+	}
+	payload := b[FrameHeaderSize:h.Size():h.Size()]
+	if frameSum(salt, b, payload) != binary.LittleEndian.Uint32(b[4:]) {
+		return Header{}, nil, ErrBadFrame
+	}
+	if b[9] != frameVersion {
+		return Header{}, nil, fmt.Errorf("%w: frame version %d", ErrUnsupportedFormat, b[9])
+	}
+	if h.Kind > KindNoop {
+		return Header{}, nil, fmt.Errorf("%w: %d", ErrUnknownKind, h.Kind)
+	}
+	return h, payload, nil
+}
