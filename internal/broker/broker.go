@@ -1,0 +1,187 @@
+package broker
+
+import (
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// noTime is later than any time, in unix ms.
+const noTime = math.MaxInt64
+
+// Options configure a broker. The zero value of a field is its default.
+type Options struct {
+	Sync          store.SyncMode // when a promise counts as kept
+	BatchDelay    time.Duration  // with store.SyncBatch
+	SegmentBytes  int64
+	Shards        int   // 0: one per four cores; never fewer than the data has
+	MemoryLimit   int64 // bytes of message bodies and queue indexes; 512 MiB
+	DiskFreeLimit int64 // bytes that must stay free; 0: 50 MiB, negative: not watched
+	// CheckpointBytes of log between checkpoints of a shard; 128 MiB.
+	CheckpointBytes int64
+	Users           map[string]string // name -> password; guest/guest when nil
+	Logger          *slog.Logger
+	Now             func() time.Time // time.Now
+}
+
+func (o Options) withDefaults() Options {
+	if o.Shards <= 0 {
+		o.Shards = max(1, runtime.GOMAXPROCS(0)/4)
+	}
+	if o.MemoryLimit <= 0 {
+		o.MemoryLimit = 512 << 20
+	}
+	if o.DiskFreeLimit == 0 {
+		o.DiskFreeLimit = 50 << 20
+	}
+	if o.CheckpointBytes <= 0 {
+		o.CheckpointBytes = 128 << 20
+	}
+	if o.Users == nil {
+		o.Users = map[string]string{"guest": "guest"}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Broker is the engine of one node on one data folder.
+type Broker struct {
+	opts    Options
+	log     *slog.Logger
+	fs      vfs.FS
+	dir     string
+	store   *store.Store
+	scratch *store.Store
+	catalog *catalog
+	shards  []*shard // shard i+1
+
+	proposals proposals
+	flow      flow
+	memory    atomic.Int64 // bytes held by all queues' messages
+	mailboxes sync.Map     // name -> *mailbox
+	alarm     atomic.Pointer[Alarm]
+	counters  counters
+
+	txMu        sync.Mutex // transactions over several shards, one order for all
+	scratchMu   sync.Mutex
+	housekeeper sync.WaitGroup
+	stop        chan struct{}
+	closeOnce   sync.Once
+	closed      error
+}
+
+type counters struct {
+	unreadable, deadLettered atomic.Int64
+}
+
+// Open opens the data folder, recovers what it holds, and starts the engine.
+// It fails on a folder in use (vfs.ErrLocked), on corruption
+// (store.ErrCorrupt) and on a newer format (store.ErrUnsupportedFormat).
+func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
+	o = o.withDefaults()
+	st, err := store.Open(fs, dir, store.Options{Sync: o.Sync, BatchDelay: o.BatchDelay, SegmentBytes: o.SegmentBytes, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := store.Open(fs, filepath.Join(dir, "scratch"), store.Options{Scratch: true, Logger: o.Logger})
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{})}
+	b.flow.pending = st.Pending
+	b.flow.cond = sync.NewCond(&b.flow.mu)
+	if err := b.recover(); err != nil {
+		return nil, errors.Join(err, scratch.Close(), st.Close())
+	}
+	for _, sh := range b.shards {
+		go sh.run()
+	}
+	b.housekeeper.Add(2)
+	go b.watch()
+	go b.checkpoints()
+	return b, nil
+}
+
+func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
+
+// Authenticate checks a login. The user guest may log in from loopback only.
+// Errors: ErrAccessRefused.
+func (b *Broker) Authenticate(user, password string, loopback bool) error {
+	want, ok := b.opts.Users[user]
+	same := subtle.ConstantTimeCompare([]byte(want), []byte(password)) == 1
+	if !ok || !same {
+		return &Error{Err: ErrAccessRefused, User: user, Detail: "wrong user or password", Kind: "user", Name: user}
+	}
+	if user == "guest" && !loopback {
+		return &Error{Err: ErrAccessRefused, User: user, Detail: "user 'guest' can only connect via localhost", Kind: "user", Name: user}
+	}
+	return nil
+}
+
+// Close stops the engine: what the shards have taken in is done, recorded and
+// made durable, a clean checkpoint is written, and the folder is free again.
+// Sessions must be closed before. It is safe to call twice.
+func (b *Broker) Close() error {
+	b.closeOnce.Do(func() {
+		close(b.stop)
+		b.flow.close()
+		for _, sh := range b.shards {
+			sh.inbox.close()
+			<-sh.done
+		}
+		var errs []error
+		if b.store.State().Health == store.Healthy {
+			b.housekeeper.Wait()
+			errs = append(errs, b.checkpointAll(true))
+		}
+		errs = append(errs, b.store.Close(), b.scratch.Close())
+		b.housekeeper.Wait()
+		b.closed = errors.Join(errs...)
+	})
+	return b.closed
+}
+
+// Hash tells what the durable state is, equal for equal content.
+func (b *Broker) Hash() (uint64, error) {
+	var sum uint64
+	for _, sh := range b.shards {
+		if err := sh.call(func() { sum += sh.m.hash() }); err != nil {
+			return 0, err
+		}
+	}
+	return sum, nil
+}
+
+// Stats are figures of the engine for people and metrics.
+type Stats struct {
+	Queues       int
+	Memory       int64 // bytes held by queues' messages
+	Unreadable   int64 // messages set aside because the disk did not give them back
+	DeadLettered int64
+	Log          store.Stats
+	LogState     store.State
+}
+
+// Stats reads the counters.
+func (b *Broker) Stats() Stats {
+	n := 0
+	b.catalog.queues.Range(func(_, _ any) bool { n++; return true })
+	return Stats{
+		Queues: n, Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
+		DeadLettered: b.counters.deadLettered.Load(), Log: b.store.Stats(), LogState: b.store.State(),
+	}
+}

@@ -1,0 +1,172 @@
+package broker
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/storage/store"
+)
+
+// topologyShard is the log of the definitions.
+const topologyShard = 0
+
+type tablePointer = atomic.Pointer[routing.Table]
+
+// catalog holds the definitions: what the client declared. Changes are made
+// one at a time under mu: decide, apply, append the fact; waiting for the disk
+// is done outside. Readers use the immutable routing tables and the queue map
+// and take no lock.
+type catalog struct {
+	b      *Broker
+	vhosts sync.Map // name -> *VHost
+	queues sync.Map // id -> *Queue
+
+	mu        sync.Mutex
+	nextQueue uint64
+	index     uint64 // of the last entry appended
+
+	promise struct {
+		sync.Mutex
+		cond    *sync.Cond
+		durable uint64
+		err     error
+	}
+}
+
+func newCatalog(b *Broker) *catalog {
+	c := &catalog{b: b, nextQueue: 1}
+	c.promise.cond = sync.NewCond(&c.promise)
+	c.addVHost("/")
+	return c
+}
+
+func (c *catalog) addVHost(name string) *VHost {
+	v := &VHost{Name: name, b: c.b}
+	v.table.Store(routing.New())
+	have, _ := c.vhosts.LoadOrStore(name, v)
+	return have.(*VHost)
+}
+
+func (c *catalog) vhost(name string) (*VHost, bool) {
+	v, ok := c.vhosts.Load(name)
+	if !ok {
+		return nil, false
+	}
+	return v.(*VHost), true
+}
+
+func (b *Broker) queueByID(id uint64) (*Queue, bool) {
+	q, ok := b.catalog.queues.Load(id)
+	if !ok {
+		return nil, false
+	}
+	return q.(*Queue), true
+}
+
+func (v *VHost) queue(name string) (*Queue, bool) {
+	id, ok := v.table.Load().Queue(name)
+	if !ok {
+		return nil, false
+	}
+	return v.b.queueByID(uint64(id))
+}
+
+// record appends facts of the topology as one entry. The caller holds mu and
+// has applied them. It returns the index to await.
+func (c *catalog) record(facts ...*topologyFact) uint64 {
+	if len(facts) == 0 {
+		return 0
+	}
+	var data []byte
+	for _, f := range facts {
+		data = f.append(data)
+	}
+	c.index++
+	index := c.index
+	c.b.store.Append([]store.Entry{{Shard: topologyShard, Index: index, Data: data, Wait: true}}, func(err error) {
+		c.promise.Lock()
+		if err != nil {
+			c.promise.err = err
+		} else {
+			c.promise.durable = index
+		}
+		c.promise.Unlock()
+		c.promise.cond.Broadcast()
+	})
+	return index
+}
+
+// await returns when entry index is durable.
+func (c *catalog) await(index uint64) error {
+	p := &c.promise
+	p.Lock()
+	defer p.Unlock()
+	for p.durable < index && p.err == nil {
+		p.cond.Wait()
+	}
+	if p.durable >= index {
+		return nil
+	}
+	return &Error{Err: ErrLogFailed, Detail: p.err.Error(), Kind: "definition"}
+}
+
+// newQueue builds the runtime of a queue from its fact.
+func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
+	return &Queue{
+		ID: f.ID, Name: f.Name, Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Policy: f.Policy,
+		vhost: v, shard: c.b.shards[f.Shard-1], state: &queue.State{},
+	}
+}
+
+// add makes the queue known to routing; its shard knows it already.
+func (c *catalog) add(q *Queue) {
+	c.queues.Store(q.ID, q)
+	q.vhost.table.Store(q.vhost.table.Load().AddQueue(q.Name, routing.QueueID(q.ID)))
+}
+
+// remove takes the queue and its bindings out of routing. mu is held.
+func (c *catalog) remove(q *Queue) []routing.Binding {
+	t, removed := q.vhost.table.Load().RemoveQueue(q.Name, routing.QueueID(q.ID))
+	q.vhost.table.Store(t)
+	c.queues.Delete(q.ID)
+	return removed
+}
+
+// sweep deletes the auto-delete exchanges among the sources of removed
+// bindings that have none left, and returns the facts to record. mu is held.
+func (c *catalog) sweep(v *VHost, removed []routing.Binding) (facts []*topologyFact) {
+	for _, b := range removed {
+		x, ok := v.table.Load().Exchange(b.Source)
+		if ok && x.Spec.AutoDelete && x.BindingCount() == 0 {
+			facts = append(facts, c.deleteExchange(v, x)...)
+		}
+	}
+	return facts
+}
+
+// deleteExchange takes an exchange and its bindings out of routing, and what
+// goes with them; it returns the facts to record. mu is held.
+func (c *catalog) deleteExchange(v *VHost, x *routing.Exchange) (facts []*topologyFact) {
+	t, removed, err := v.table.Load().DeleteExchange(x.Spec.Name)
+	if err != nil {
+		return nil
+	}
+	v.table.Store(t)
+	if x.Spec.Durable {
+		facts = append(facts, &topologyFact{VHost: v.Name, Delete: true, Exchange: &exchangeFact{Name: x.Spec.Name}})
+	}
+	return append(facts, c.sweep(v, removed)...)
+}
+
+// shardFor places a new queue: the shard with the fewest.
+func (c *catalog) shardFor() *shard { return c.b.shards[int(c.nextQueue)%len(c.b.shards)] }
+
+func encodeArgs(t message.Table) []byte {
+	if len(t) == 0 {
+		return nil
+	}
+	return message.AppendTable(nil, t)
+}

@@ -1,0 +1,199 @@
+package broker
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+)
+
+// factTopology is the one type of fact in the topology's log: its payload is a
+// JSON object, so that definitions can be read with any tool and grow new
+// members. docs/format/facts.md describes them. Never renumber.
+const factTopology = 16
+
+// topologyFact says one change of the definitions. Exactly one of the pointers
+// is set, or a deletion.
+type topologyFact struct {
+	VHost    string        `json:"vhost"`
+	Delete   bool          `json:"delete,omitempty"`
+	Queue    *queueFact    `json:"queue,omitempty"`
+	Exchange *exchangeFact `json:"exchange,omitempty"`
+	Binding  *bindingFact  `json:"binding,omitempty"`
+	// NextQueue is in checkpoints only: ids below it were used.
+	NextQueue uint64 `json:"next_queue,omitempty"`
+}
+
+type queueFact struct {
+	ID         uint64      `json:"id"`
+	Name       string      `json:"name"`
+	Shard      uint32      `json:"shard,omitempty"`
+	AutoDelete bool        `json:"auto_delete,omitempty"`
+	Args       []byte      `json:"args,omitempty"` // encoded table
+	Policy     QueuePolicy `json:"policy"`
+}
+
+type exchangeFact struct {
+	Name       string `json:"name"`
+	Type       string `json:"type,omitempty"`
+	AutoDelete bool   `json:"auto_delete,omitempty"`
+	Internal   bool   `json:"internal,omitempty"`
+	Alternate  string `json:"alternate,omitempty"`
+	Args       []byte `json:"args,omitempty"`
+}
+
+type bindingFact struct {
+	Source     string `json:"source"`
+	ToQueue    uint64 `json:"to_queue,omitempty"`
+	ToExchange string `json:"to_exchange,omitempty"`
+	Key        string `json:"key,omitempty"`
+	Args       []byte `json:"args,omitempty"`
+}
+
+func (f *topologyFact) append(dst []byte) []byte {
+	b, err := json.Marshal(f)
+	if err != nil {
+		panic("broker: a topology fact cannot be encoded: " + err.Error()) // plain structs: cannot happen
+	}
+	return append(appendFact(dst, factTopology, len(b)), b...)
+}
+
+func decodeArgs(b []byte) message.Table {
+	if len(b) < 4 {
+		return nil
+	}
+	if n := binary.BigEndian.Uint32(b); int(n) != len(b)-4 {
+		return nil
+	}
+	t, err := message.DecodeTable(b[4:])
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+func (f *queueFact) table() message.Table { return decodeArgs(f.Args) }
+
+func (f *bindingFact) binding() routing.Binding {
+	return routing.Binding{
+		Source: f.Source, ToQueue: routing.QueueID(f.ToQueue), ToExchange: f.ToExchange, Key: f.Key, Args: decodeArgs(f.Args),
+	}
+}
+
+// apply replays one fact of the topology.
+func (c *catalog) apply(index uint64, fact []byte) error {
+	if len(fact) == 0 || fact[0] != factTopology {
+		return fmt.Errorf("topology entry %d: unknown fact: written by a newer version", index)
+	}
+	var f topologyFact
+	if err := json.Unmarshal(fact[1:], &f); err != nil {
+		return fmt.Errorf("topology entry %d: %w", index, err)
+	}
+	c.index = max(c.index, index)
+	c.nextQueue = max(c.nextQueue, f.NextQueue)
+	v := c.addVHost(f.VHost)
+	var err error
+	switch {
+	case f.Queue != nil && f.Delete:
+		if q, ok := c.b.queueByID(f.Queue.ID); ok {
+			c.remove(q)
+		}
+	case f.Queue != nil:
+		c.nextQueue = max(c.nextQueue, f.Queue.ID+1)
+		c.add(c.newQueue(v, f.Queue))
+	case f.Exchange != nil && f.Delete:
+		err = v.change(func(t *routing.Table) (*routing.Table, error) {
+			t, _, err := t.DeleteExchange(f.Exchange.Name)
+			return t, err
+		})
+	case f.Exchange != nil:
+		err = v.change(func(t *routing.Table) (*routing.Table, error) { return t.DeclareExchange(f.Exchange.spec()) })
+	case f.Binding != nil && f.Delete:
+		t, _ := v.table.Load().Unbind(f.Binding.binding())
+		v.table.Store(t)
+	case f.Binding != nil:
+		err = v.change(func(t *routing.Table) (*routing.Table, error) {
+			t, _, err := t.Bind(f.Binding.binding())
+			return t, err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("topology entry %d: %w", index, err)
+	}
+	return nil
+}
+
+func (f *exchangeFact) spec() routing.ExchangeSpec {
+	return routing.ExchangeSpec{
+		Name: f.Name, Type: f.Type, Durable: true, AutoDelete: f.AutoDelete, Internal: f.Internal,
+		Alternate: f.Alternate, Args: decodeArgs(f.Args),
+	}
+}
+
+// change replaces the routing table of the virtual host.
+func (v *VHost) change(fn func(*routing.Table) (*routing.Table, error)) error {
+	t, err := fn(v.table.Load())
+	if err == nil {
+		v.table.Store(t)
+	}
+	return err
+}
+
+// facts yields all that must be replayed to get the durable definitions.
+func (c *catalog) facts(yield func(*topologyFact) bool) {
+	ok := yield(&topologyFact{VHost: "/", NextQueue: c.nextQueue})
+	c.vhosts.Range(func(_, vh any) bool {
+		v := vh.(*VHost)
+		t := v.table.Load()
+		for x := range t.Exchanges() {
+			if s := &x.Spec; ok && s.Durable && !predeclared(s.Name) {
+				ok = yield(&topologyFact{VHost: v.Name, Exchange: newExchangeFact(s)})
+			}
+		}
+		for _, id := range t.Queues() {
+			if q, found := c.b.queueByID(uint64(id)); ok && found && q.Durable {
+				ok = yield(&topologyFact{VHost: v.Name, Queue: newQueueFact(q)})
+			}
+		}
+		for b := range t.Bindings() {
+			if ok && c.durable(t, &b) {
+				ok = yield(&topologyFact{VHost: v.Name, Binding: newBindingFact(&b)})
+			}
+		}
+		return ok
+	})
+}
+
+func predeclared(name string) bool { return name == "" || len(name) >= 4 && name[:4] == "amq." }
+
+// durable tells whether both ends of the binding survive a restart.
+func (c *catalog) durable(t *routing.Table, b *routing.Binding) bool {
+	x, ok := t.Exchange(b.Source)
+	if !ok || !x.Spec.Durable {
+		return false
+	}
+	if b.ToExchange != "" {
+		d, ok := t.Exchange(b.ToExchange)
+		return ok && d.Spec.Durable
+	}
+	q, ok := c.b.queueByID(uint64(b.ToQueue))
+	return ok && q.Durable
+}
+
+func newExchangeFact(s *routing.ExchangeSpec) *exchangeFact {
+	return &exchangeFact{
+		Name: s.Name, Type: s.Type, AutoDelete: s.AutoDelete, Internal: s.Internal, Alternate: s.Alternate, Args: encodeArgs(s.Args),
+	}
+}
+
+func newQueueFact(q *Queue) *queueFact {
+	return &queueFact{ID: q.ID, Name: q.Name, Shard: q.shard.id, AutoDelete: q.AutoDelete, Args: encodeArgs(q.Args), Policy: q.Policy}
+}
+
+func newBindingFact(b *routing.Binding) *bindingFact {
+	return &bindingFact{
+		Source: b.Source, ToQueue: uint64(b.ToQueue), ToExchange: b.ToExchange, Key: b.Key, Args: encodeArgs(b.Args),
+	}
+}

@@ -1,0 +1,149 @@
+package broker
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"time"
+
+	"fiveways/internal/storage/store"
+)
+
+// maxLive is the part of live references below which a segment is rewritten
+// without the dead.
+const maxLive = 0.3
+
+// checkpointRound is how often shards are looked at that may have logged enough
+// for a checkpoint.
+const checkpointRound = time.Second
+
+// checkpoints is the goroutine that writes checkpoints and cleans. It may wait
+// for room on a full disk, so it is not the watchdog's.
+func (b *Broker) checkpoints() {
+	defer b.housekeeper.Done()
+	round := time.NewTicker(checkpointRound)
+	defer round.Stop()
+	for {
+		select {
+		case <-b.stop:
+			return
+		case <-round.C:
+		}
+		if b.store.State().Health == store.Healthy {
+			b.checkpointDue()
+		}
+	}
+}
+
+// checkpointDue writes checkpoints for the shards that logged enough since
+// their last one, and then gives segments back to the disk.
+func (b *Broker) checkpointDue() {
+	wrote := false
+	for _, sh := range b.shards {
+		var f *frozenShard
+		sh.call(func() {
+			if sh.sinceCheckpoint >= b.opts.CheckpointBytes && sh.deadInFlight == 0 {
+				sh.propose() // the checkpoint's index must cover all that the state has seen
+				f = sh.freeze(false)
+				sh.sinceCheckpoint = 0
+			}
+		})
+		if f != nil {
+			b.writeCheckpoint(sh, f)
+			wrote = true
+		}
+	}
+	if wrote {
+		if err := b.checkpointTopology(); err != nil {
+			b.log.Warn("checkpoint of the definitions failed", "err", err)
+		}
+		b.clean()
+	}
+}
+
+func (b *Broker) writeCheckpoint(sh *shard, f *frozenShard) error {
+	err := b.store.WriteCheckpoint(sh.id, f.index, f.write)
+	if err != nil {
+		b.log.Warn("checkpoint failed; the log is kept and grows", "shard", sh.id, "index", f.index, "err", err)
+	}
+	return err
+}
+
+func (b *Broker) checkpointTopology() error {
+	c := b.catalog
+	c.mu.Lock()
+	index := c.index
+	var data []byte
+	c.facts(func(f *topologyFact) bool {
+		data = f.append(data)
+		return true
+	})
+	c.mu.Unlock()
+	if err := c.await(index); err != nil {
+		return err
+	}
+	return b.store.WriteCheckpoint(topologyShard, index, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// checkpointAll is for a clean end: the shards have stopped.
+func (b *Broker) checkpointAll(clean bool) error {
+	if err := b.checkpointTopology(); err != nil {
+		return err
+	}
+	for _, sh := range b.shards {
+		if err := b.writeCheckpoint(sh, sh.freeze(clean && sh.deadInFlight == 0)); err != nil {
+			return err
+		}
+	}
+	return b.store.Forget()
+}
+
+// clean deletes the segments that nobody needs and rewrites those where little
+// lives.
+func (b *Broker) clean() {
+	if err := b.store.Forget(); err != nil {
+		b.log.Warn("segments could not be deleted", "err", err)
+		return
+	}
+	for _, seg := range b.store.Sparse(maxLive) {
+		if err := b.store.Rewrite(seg.Number, b.live); err != nil {
+			b.log.Warn("a segment could not be rewritten", "segment", seg.Number, "err", err)
+			return
+		}
+		b.log.Debug("segment rewritten", "segment", seg.Number, "bytes", seg.Bytes, "refs", seg.Refs, "live", seg.Live)
+	}
+}
+
+// live returns the bodies that the shard's queues still need, in order, each
+// once.
+func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos) {
+	if id == topologyShard || int(id) > len(b.shards) {
+		return nil
+	}
+	sh := b.shards[id-1]
+	sh.call(func() {
+		for _, st := range sh.m.queues {
+			st.Live(lo, hi, func(index uint64, sub uint32) { live = append(live, store.Pos{Shard: id, Index: index, Sub: sub}) })
+		}
+	})
+	slices.SortFunc(live, func(a, b store.Pos) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Sub, b.Sub))
+	})
+	return slices.Compact(live)
+}
+
+// forgetScratch deletes segments of spilled messages in the background.
+func (b *Broker) forgetScratch() {
+	if !b.scratchMu.TryLock() {
+		return
+	}
+	go func() {
+		defer b.scratchMu.Unlock()
+		if err := b.scratch.Forget(); err != nil {
+			b.log.Warn("scratch segments could not be deleted", "err", err)
+		}
+	}()
+}

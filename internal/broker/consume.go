@@ -1,0 +1,94 @@
+package broker
+
+// Consume registers a consumer. Errors: ErrQueueNotFound, ErrExclusive,
+// ErrExclusiveConsumer.
+func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
+	s.Flush()
+	q, err := s.usableQueue(spec.Queue)
+	if err != nil {
+		return nil, err
+	}
+	c := &Consumer{
+		Tag: spec.Tag, NoAck: spec.NoAck, Queue: q, Data: spec.Data, Priority: spec.Priority,
+		session: s, prefetch: spec.Prefetch, limit: spec.Limit, exclusive: spec.Exclusive,
+	}
+	failed := q.shard.call(func() { err = q.shard.consume(q, c, spec.Started) })
+	if failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	if s.consumers == nil {
+		s.consumers = map[*Consumer]struct{}{}
+	}
+	s.consumers[c] = struct{}{}
+	s.mu.Unlock()
+	return c, nil
+}
+
+func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
+	if q.gone {
+		return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+	}
+	n := len(q.consumers.list)
+	if n > 0 && (c.exclusive || q.consumers.list[0].exclusive) {
+		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+	}
+	q.consumers.add(c)
+	q.used(sh.now)
+	if started != nil {
+		started()
+	}
+	sh.mark(q)
+	return nil
+}
+
+// Cancel ends a consumer; its unsettled deliveries stay out. When it returns no
+// further delivery can come. The last consumer of an auto-delete queue takes
+// the queue along.
+func (s *Session) Cancel(c *Consumer) {
+	s.Flush()
+	s.mu.Lock()
+	delete(s.consumers, c)
+	s.mu.Unlock()
+	if c.Queue == nil {
+		return // a mailbox: CloseMailbox ends it
+	}
+	q := c.Queue
+	last := false
+	if q.shard.call(func() { last = q.shard.cancel(q, c) }) == nil && last && q.AutoDelete {
+		s.b.deleteQueue(q)
+	}
+}
+
+// cancel takes the consumer off the queue; last tells that none is left.
+func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
+	c.flush()
+	if q.gone || !q.consumers.remove(c) {
+		return false
+	}
+	c.gone = true
+	q.used(sh.now)
+	sh.mark(q)
+	return len(q.consumers.list) == 0
+}
+
+// Get takes one message, ok is false when none is ready. left counts those
+// that remain. Errors: ErrQueueNotFound, ErrExclusive.
+func (s *Session) Get(queueName string, noAck bool) (d Delivery, left int, ok bool, err error) {
+	s.Flush()
+	q, err := s.usableQueue(queueName)
+	if err != nil {
+		return d, 0, false, err
+	}
+	err = q.shard.call(func() {
+		if q.gone {
+			return
+		}
+		q.used(q.shard.now)
+		d, left, ok = q.shard.get(q, noAck)
+	})
+	return d, left, ok, err
+}

@@ -1,0 +1,87 @@
+package broker
+
+// Consumer receives the messages of one queue for one session. The fields
+// below the blank line belong to the queue's shard.
+type Consumer struct {
+	Tag      string
+	NoAck    bool
+	Queue    *Queue // nil for a mailbox
+	Data     any    // the protocol's own
+	Priority int
+	session  *Session
+
+	prefetch  int
+	limit     *Limit
+	exclusive bool
+	unacked   int
+	gone      bool
+	out       []Delivery // gathered for the sink in this drain
+	outBytes  int
+}
+
+// ready tells whether one more message may be delivered now. A true answer
+// takes one from the shared limit.
+func (c *Consumer) ready() bool {
+	if c.session.window.full() {
+		return false
+	}
+	if c.NoAck {
+		return true
+	}
+	if c.prefetch > 0 && c.unacked >= c.prefetch {
+		return false
+	}
+	return c.limit.take()
+}
+
+// unready gives back what ready took when there was no message after all.
+func (c *Consumer) unready() {
+	if !c.NoAck {
+		c.limit.give(1)
+	}
+}
+
+// consumers is the list of one queue: higher priority first, round robin
+// among equals.
+type consumers struct {
+	list []*Consumer // sorted by priority, descending; within one priority by turn
+}
+
+func (cs *consumers) add(c *Consumer) {
+	at := len(cs.list)
+	for at > 0 && cs.list[at-1].Priority < c.Priority {
+		at--
+	}
+	cs.list = append(cs.list, nil)
+	copy(cs.list[at+1:], cs.list[at:])
+	cs.list[at] = c
+}
+
+func (cs *consumers) remove(c *Consumer) bool {
+	for i, have := range cs.list {
+		if have == c {
+			cs.list = append(cs.list[:i], cs.list[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// next picks who gets the next message and moves it behind its equals.
+func (cs *consumers) next() *Consumer {
+	for i, c := range cs.list {
+		if !c.ready() {
+			continue
+		}
+		if len(cs.list) > 1 {
+			end := i + 1
+			for end < len(cs.list) && cs.list[end].Priority == c.Priority {
+				end++
+			}
+			copy(cs.list[i:end-1], cs.list[i+1:end])
+			cs.list[end-1] = c
+		}
+		return c
+	}
+	return nil
+}

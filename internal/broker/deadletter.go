@@ -1,0 +1,246 @@
+package broker
+
+import (
+	"sync/atomic"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Why a message died, as x-death says it.
+const (
+	reasonRejected  = "rejected"
+	reasonExpired   = "expired"
+	reasonMaxLength = "maxlen"
+)
+
+// deadLetter is a dead message on its way from its queue to the dead-letter
+// exchange. The source's settle fact is written with or after the publish, so
+// a crash in between can double the message but never lose it.
+type deadLetter struct {
+	source    *Queue
+	handle    queue.Handle
+	persisted bool
+	index     uint64       // of the source's body
+	waiting   atomic.Int32 // other shards that have not yet confirmed
+}
+
+// bury disposes of a message that left the state of q without being
+// acknowledged: to the dead-letter exchange if q has one, else it is gone.
+func (sh *shard) bury(q *Queue, it *queue.Item, reason string) {
+	q.died++
+	d := &deadLetter{source: q, handle: it.Handle, persisted: it.Flags&queue.Persistent != 0, index: it.Index}
+	if it.Flags&queue.Scratch != 0 {
+		defer sh.releaseSpilled(it.Index)
+	}
+	if !q.Policy.DeadLetter {
+		d.settle(sh)
+		return
+	}
+	env, err := sh.load(q, it)
+	if err != nil {
+		sh.b.log.Error("a dead message cannot be read back", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
+		sh.b.counters.unreadable.Add(1)
+		d.settle(sh)
+		return
+	}
+	sh.sendDead(q, env, reason, d)
+}
+
+// deadLetterRefused sends a refused publish to the dead-letter exchange.
+func (sh *shard) deadLetterRefused(q *Queue, o *op) {
+	if q.Policy.DeadLetter {
+		sh.sendDead(q, o.env, reasonMaxLength, nil)
+	}
+}
+
+// sendDead routes a dead message and hands it to its new queues. d is nil when
+// there is no source to settle.
+func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *deadLetter) {
+	letter, err := newDeadMessage(q, env, reason, sh.now)
+	if err != nil {
+		sh.b.log.Error("a dead message cannot be rewritten", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
+	}
+	var targets Targets
+	if err == nil {
+		targets = q.vhost.route(q.Policy.DeadLetterExchange, &letter)
+		targets = letter.withoutCycles(targets)
+	}
+	if targets.Empty() {
+		if d != nil {
+			d.settle(sh)
+		}
+		return
+	}
+	sh.b.counters.deadLettered.Add(1)
+	base := op{kind: opPublish, persistent: letter.persistent, priority: letter.priority, env: letter.env, ttl: -1}
+	if targets.parts == 1 && targets.queues[0].shard == sh {
+		if d != nil {
+			base.extra = d
+		}
+		base.queue, base.more = targets.queues[0], targets.queues[1:]
+		sh.local = append(sh.local, base)
+		return
+	}
+	if d != nil {
+		d.waiting.Store(int32(targets.parts))
+		sh.deadInFlight++
+		base.confirm = d
+	}
+	targets.each(base, func(to *shard, o op) {
+		if to == sh {
+			sh.local = append(sh.local, o)
+		} else {
+			to.inbox.push([]op{o}, false)
+		}
+	})
+}
+
+// Confirmed counts the shards that hold the dead letter; when all do, the
+// source may go. A refusal counts too: the queue that refused it said no for
+// good, as in RabbitMQ's at-most-once dead-lettering.
+func (d *deadLetter) Confirmed(from, to uint64, ok bool) {
+	if d.waiting.Add(-1) == 0 {
+		d.source.shard.inbox.push([]op{{kind: opSettle, extra: d}}, false)
+	}
+}
+
+// settle records that the source is gone.
+func (d *deadLetter) settle(sh *shard) {
+	if d.persisted {
+		sh.entry.settle(d.source.ID, d.handle, 1)
+		sh.entry.release(d.index)
+	}
+}
+
+// deadMessage is a rewritten message.
+type deadMessage struct {
+	env        message.Envelope
+	key        []byte
+	props      []byte
+	also       [][]byte
+	deaths     message.Array
+	reason     string
+	persistent bool
+	priority   uint8
+}
+
+// newDeadMessage adds the death to the message's headers as RabbitMQ does:
+// x-death (newest first, one entry per queue and reason with a count),
+// x-first-death-*, x-last-death-*; the expiration moves into the entry.
+func newDeadMessage(q *Queue, env message.Envelope, reason string, now int64) (deadMessage, error) {
+	exchange, key, rawProps, body := env.Split()
+	props, err := message.DecodeProperties(rawProps)
+	if err != nil {
+		return deadMessage{}, err
+	}
+	headers := props.Headers
+	keys := message.Array{string(key)}
+	if cc, ok := headers.Get("CC"); ok {
+		if list, ok := cc.(message.Array); ok {
+			keys = append(keys, list...)
+		}
+	}
+	deaths, first := bumpDeath(headers, q.Name, reason)
+	if first {
+		death := message.Table{
+			{Name: "count", Value: int64(1)},
+			{Name: "reason", Value: reason},
+			{Name: "queue", Value: q.Name},
+			{Name: "time", Value: message.Timestamp(now / 1000)},
+			{Name: "exchange", Value: string(exchange)},
+			{Name: "routing-keys", Value: keys},
+		}
+		if props.Has(message.HasExpiration) {
+			death = append(death, message.Field{Name: "original-expiration", Value: props.Expiration})
+		}
+		deaths = append(message.Array{death}, deaths...)
+	}
+	headers.Set("x-death", deaths)
+	if _, ok := headers.Get("x-first-death-reason"); !ok {
+		headers.Set("x-first-death-reason", reason)
+		headers.Set("x-first-death-queue", q.Name)
+		headers.Set("x-first-death-exchange", string(exchange))
+	}
+	headers.Set("x-last-death-reason", reason)
+	headers.Set("x-last-death-queue", q.Name)
+	headers.Set("x-last-death-exchange", string(exchange))
+
+	newKey := string(key)
+	var also [][]byte
+	if q.Policy.HasDeadLetterKey {
+		newKey = q.Policy.DeadLetterKey
+		headers.Delete("CC")
+	} else {
+		for _, k := range keys[1:] {
+			if s, ok := k.(string); ok {
+				also = append(also, []byte(s))
+			}
+		}
+	}
+	props.Headers = headers
+	props.Flags = props.Flags&^message.HasExpiration | message.HasHeaders
+	p := props.Append(nil)
+	out := message.AppendEnvelopeHeader(make([]byte, 0, len(env)+len(p)+64), []byte(q.Policy.DeadLetterExchange), []byte(newKey), p)
+	out = append(out, body...)
+	m := deadMessage{
+		env: out, key: []byte(newKey), props: p, also: also, deaths: deaths, reason: reason,
+		persistent: props.DeliveryMode == 2, priority: props.Priority,
+	}
+	return m, nil
+}
+
+// bumpDeath finds the entry of this queue and reason, counts it up and moves
+// it to the front; first tells that there is none.
+func bumpDeath(headers message.Table, queueName, reason string) (deaths message.Array, first bool) {
+	v, _ := headers.Get("x-death")
+	old, _ := v.(message.Array)
+	for i, e := range old {
+		t, ok := e.(message.Table)
+		if !ok {
+			continue
+		}
+		dq, _ := t.Get("queue")
+		dr, _ := t.Get("reason")
+		if dq != queueName || dr != reason {
+			continue
+		}
+		n, _ := t.Get("count")
+		count, _ := message.Int(n)
+		t.Set("count", count+1)
+		deaths = append(message.Array{t}, old[:i]...)
+		return append(deaths, old[i+1:]...), false
+	}
+	return old, true
+}
+
+// withoutCycles takes out queues where the message died before of its own
+// accord: a round in which no consumer rejected it would never end.
+func (m *deadMessage) withoutCycles(t Targets) Targets {
+	kept := t.queues[:0:0]
+	for _, q := range t.queues {
+		if !m.cycles(q.Name) {
+			kept = append(kept, q)
+		}
+	}
+	return newTargets(kept)
+}
+
+func (m *deadMessage) cycles(queueName string) bool {
+	if m.reason == reasonRejected {
+		return false
+	}
+	for _, e := range m.deaths {
+		t, ok := e.(message.Table)
+		if !ok {
+			continue
+		}
+		if r, _ := t.Get("reason"); r == reasonRejected {
+			return false
+		}
+		if dq, _ := t.Get("queue"); dq == queueName {
+			return true
+		}
+	}
+	return false
+}

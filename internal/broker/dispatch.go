@@ -1,0 +1,102 @@
+package broker
+
+import (
+	"fiveways/internal/core/queue"
+)
+
+// dispatch hands ready messages to consumers that may take them.
+func (sh *shard) dispatch(q *Queue) {
+	for q.state.Ready() > 0 && len(q.consumers.list) > 0 {
+		c := q.consumers.next()
+		if c == nil {
+			return
+		}
+		it := sh.nextReady(q)
+		if it == nil {
+			c.unready()
+			return
+		}
+		sh.deliver(q, c, it)
+	}
+	if q.state.Ready() == 0 {
+		q.reader = nil // its read-ahead buffer is of no use now
+	}
+}
+
+// nextReady takes the next message of the queue, its body loaded. A message
+// whose body cannot be read is set aside: it stays on disk, unsettled, and is
+// reported.
+func (sh *shard) nextReady(q *Queue) *queue.Item {
+	for {
+		it := q.state.Next(sh.now)
+		if it == nil {
+			return nil
+		}
+		if it.Env != nil {
+			return it
+		}
+		env, err := sh.load(q, it)
+		if err == nil {
+			sh.loaded = *it
+			sh.loaded.Env = env
+			return &sh.loaded
+		}
+		sh.b.log.Error("a message cannot be read back and is set aside", "vhost", q.vhost.Name, "queue", q.Name,
+			"shard", sh.id, "index", it.Index, "sub", it.Sub, "err", err)
+		sh.b.counters.unreadable.Add(1)
+	}
+}
+
+// deliver gathers one delivery for the consumer's sink.
+func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
+	if len(c.out) == 0 {
+		sh.lending = append(sh.lending, c)
+	}
+	c.out = append(c.out, Delivery{
+		Consumer: c, Queue: q, Handle: it.Handle, Env: it.Env,
+		Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
+	})
+	c.outBytes += len(it.Env) + 32
+	q.delivered++
+	if c.NoAck {
+		sh.settle(q, it.Handle, 1)
+	} else {
+		c.unacked++
+	}
+	if c.outBytes >= deliverBytes {
+		c.flush() // so that the window counts it
+	}
+}
+
+// flush hands what was gathered to the sink.
+func (c *Consumer) flush() {
+	if len(c.out) == 0 {
+		return
+	}
+	c.session.sink.Deliver(c.out)
+	clear(c.out)
+	c.out, c.outBytes = c.out[:0], 0
+}
+
+func (sh *shard) flushDeliveries() {
+	for _, c := range sh.lending {
+		c.flush()
+	}
+	clear(sh.lending)
+	sh.lending = sh.lending[:0]
+}
+
+// get takes one message for Session.Get.
+func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok bool) {
+	it := sh.nextReady(q)
+	if it == nil {
+		return d, 0, false
+	}
+	d = Delivery{Queue: q, Handle: it.Handle, Env: it.Env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
+	q.delivered++
+	if noAck {
+		sh.settle(q, it.Handle, 1)
+	}
+	sh.mark(q)
+	return d, q.state.Ready(), true
+}

@@ -1,0 +1,31 @@
+// Package broker is the engine's runtime: it owns the definitions (virtual
+// hosts, exchanges, queues, bindings), the shards that hold the queues, the
+// dispatch of messages to consumers, timers, dead-lettering, transactions,
+// alarms, checkpoints and recovery. Protocol packages translate their wire to
+// this API and hold no queue logic of their own.
+//
+// # Goroutines and what each owns
+//
+//   - one per shard (shard.run): the queues of the shard, their consumers and
+//     timers, and the log entry being built. Nothing else touches them; others
+//     send ops to the shard's inbox.
+//   - the store's committer (one per node): writes entries, syncs once for all,
+//     and calls the promises' callbacks, which must be short.
+//   - one watchdog per broker: free disk space, memory alarm, checkpoint rounds.
+//   - a session's methods run on its connection's own goroutine.
+//
+// # Decide, record, apply
+//
+// A shard decides with one clock reading per drain of its inbox, applies the
+// decision to the pure state in core/queue through the methods of machine, and
+// appends the fact to the entry of the drain. Replay calls the same methods of
+// machine with the facts read back. State is applied when the entry is
+// proposed, because this node is its log's only writer; promises (confirms,
+// commit-ok, declare-ok) leave only when the entry is durable.
+//
+// # Lock order
+//
+// catalog.mu, then inbox.mu. A shard goroutine never takes catalog.mu and
+// never waits for a session; the exception is a transaction over several
+// shards, whose shards meet in txGroup in one global order (Broker.txMu).
+package broker

@@ -1,0 +1,114 @@
+package broker
+
+import (
+	"fiveways/internal/core/queue"
+)
+
+// publish puts a message into its queues on this shard, records it when it is
+// persistent and one of the queues is durable, and answers or defers its
+// confirm. A queue that refuses it (overflow) turns the answer into a nack; the
+// other queues keep it, as in RabbitMQ.
+func (sh *shard) publish(o *op) {
+	ok := true
+	if o.due <= sh.now {
+		o.due = 0
+	}
+	sh.targets = sh.targets[:0]
+	sh.enqueue(o.queue, o, &ok)
+	for _, q := range o.more {
+		sh.enqueue(q, o, &ok)
+	}
+	logged := len(sh.targets) > 0
+	if logged {
+		sh.record(o)
+	}
+	if o.extra != nil {
+		o.extra.(*deadLetter).settle(sh)
+	}
+	if o.confirm != nil {
+		if logged && ok {
+			sh.entry.confirm(o.confirm, o.seq)
+		} else {
+			sh.answer(o.confirm, o.seq, ok)
+		}
+	}
+	// Only now, with the fact recorded, may a consumer get the message or a
+	// limit push it out: settle facts must follow the publish.
+	sh.limitLength(o.queue)
+	for _, q := range o.more {
+		sh.limitLength(q)
+	}
+}
+
+// enqueue adds the message to one queue.
+func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
+	if q == nil || q.gone {
+		return
+	}
+	if q.Policy.Overflow != DropHead && q.full(len(o.env.Body())) {
+		*ok = false
+		q.refused++
+		if q.Policy.Overflow == RejectPublishDLX {
+			sh.deadLetterRefused(q, o)
+		}
+		return
+	}
+	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env}
+	if o.priority > 0 && q.Policy.MaxPriority > 0 {
+		it.Handle = queue.MakeHandle(min(o.priority, q.Policy.MaxPriority), 0)
+	}
+	if o.persistent && q.Durable {
+		it.Flags = queue.Persistent
+		it.Index, it.Sub = sh.index, sh.sub
+	}
+	h := q.state.Publish(&it)
+	if it.Flags&queue.Persistent != 0 {
+		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
+	}
+	q.published++
+	sh.mark(q)
+}
+
+// deadline is when the message expires in q, unix ms, 0 = never. A TTL of 0
+// leaves one millisecond: such a message is delivered at once or expires.
+func (sh *shard) deadline(q *Queue, o *op) int64 {
+	ttl := o.ttl
+	if q.Policy.MessageTTL >= 0 && (ttl < 0 || q.Policy.MessageTTL < ttl) {
+		ttl = q.Policy.MessageTTL
+	}
+	if ttl < 0 {
+		return 0
+	}
+	return max(sh.now, o.due) + max(ttl, 1)
+}
+
+// record appends the publish fact for sh.targets.
+func (sh *shard) record(o *op) {
+	p := sh.entry
+	p.data = appendPublish(p.data, sh.targets, o.due, o.env)
+	p.refs += len(sh.targets)
+	sh.sub++
+}
+
+// full tells whether a message of size body bytes is one too many.
+func (q *Queue) full(size int) bool {
+	p := &q.Policy
+	return p.MaxLength >= 0 && int64(q.state.Ready()) >= p.MaxLength ||
+		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+int64(size) > p.MaxLengthBytes
+}
+
+// limitLength keeps a bounded queue within its limit: what a waiting consumer
+// can take goes out first, then the head is dropped.
+func (sh *shard) limitLength(q *Queue) {
+	if q == nil || q.gone || !q.Policy.limited() || q.Policy.Overflow != DropHead {
+		return
+	}
+	sh.dispatch(q)
+	p := &q.Policy
+	for p.MaxLength >= 0 && int64(q.state.Ready()) > p.MaxLength ||
+		p.MaxLengthBytes >= 0 && q.state.ReadyBytes() > p.MaxLengthBytes {
+		if !q.state.DropHead(func(it *queue.Item) { sh.bury(q, it, reasonMaxLength) }) {
+			return
+		}
+	}
+}

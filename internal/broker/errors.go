@@ -1,0 +1,56 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels of the engine. A protocol maps each to its own code and scope by
+// one table, matching with errors.Is; details travel in *Error.
+var (
+	ErrQueueNotFound       = errors.New("no such queue")
+	ErrExchangeNotFound    = errors.New("no such exchange")
+	ErrVHostNotFound       = errors.New("no such virtual host")
+	ErrInequivalent        = errors.New("declared before with another argument")
+	ErrExclusive           = errors.New("queue is exclusive to another connection")
+	ErrInUse               = errors.New("in use")
+	ErrNotEmpty            = errors.New("not empty")
+	ErrReservedName        = errors.New("name has the reserved prefix amq.")
+	ErrDefaultExchange     = errors.New("operation not permitted on the default exchange")
+	ErrSystemExchange      = errors.New("system exchanges cannot be deleted")
+	ErrInternalExchange    = errors.New("internal exchange takes no publishes from clients")
+	ErrExclusiveConsumer   = errors.New("queue is consumed exclusively")
+	ErrAccessRefused       = errors.New("access refused")
+	ErrUnknownExchangeType = errors.New("unknown exchange type")
+	ErrInvalidBinding      = errors.New("invalid binding")
+	ErrRejected            = errors.New("message rejected by a full queue")
+	ErrLogFailed           = errors.New("the log has failed and takes no more writes")
+	ErrClosed              = errors.New("broker is closed")
+)
+
+// Error carries what a protocol needs to word a failure.
+type Error struct {
+	Err      error  // one of the sentinels
+	Kind     string // "queue" or "exchange"
+	Name     string
+	VHost    string
+	User     string
+	Arg      string // the argument that differs or is wrong
+	Received any    // nil: none; of a queue the value, of an exchange the phrase for it
+	Current  any    // as Received
+	Detail   string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Arg != "":
+		return fmt.Sprintf("broker: %s '%s': %v: %s", e.Kind, e.Name, e.Err, e.Arg)
+	case e.Detail != "":
+		return fmt.Sprintf("broker: %s '%s': %v: %s", e.Kind, e.Name, e.Err, e.Detail)
+	case e.Kind != "":
+		return fmt.Sprintf("broker: %s '%s' in vhost '%s': %v", e.Kind, e.Name, e.VHost, e.Err)
+	}
+	return "broker: " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }

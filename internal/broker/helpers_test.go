@@ -1,0 +1,214 @@
+package broker
+
+import (
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// client is a session with a sink that records, for tests.
+type client struct {
+	t *testing.T
+	*Session
+	mu        sync.Mutex
+	cond      *sync.Cond
+	got       []Delivery
+	cancelled []*Consumer
+	acks      map[uint64]int // confirms per number
+	nacks     map[uint64]int
+	seq       uint64
+}
+
+func newClient(t *testing.T, b *Broker) *client {
+	t.Helper()
+	c := &client{t: t, acks: map[uint64]int{}, nacks: map[uint64]int{}}
+	c.cond = sync.NewCond(&c.mu)
+	s, err := b.NewSession(SessionOptions{User: "guest", VHost: "/", Sink: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Session = s
+	return c
+}
+
+func (c *client) Deliver(ds []Delivery) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.got = append(c.got, ds...)
+	c.cond.Broadcast()
+}
+
+func (c *client) Cancelled(k *Consumer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancelled = append(c.cancelled, k)
+	c.cond.Broadcast()
+}
+
+func (c *client) Confirmed(from, to uint64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := from; n <= to; n++ {
+		if ok {
+			c.acks[n]++
+		} else {
+			c.nacks[n]++
+		}
+	}
+	c.cond.Broadcast()
+}
+
+// until waits for a condition on what was recorded.
+func (c *client) until(ok func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !ok() {
+		c.cond.Wait()
+	}
+}
+
+// take waits for n deliveries and removes them from the record.
+func (c *client) take(n int) []Delivery {
+	c.until(func() bool { return len(c.got) >= n })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ds := c.got[:n:n]
+	c.got = c.got[n:]
+	return ds
+}
+
+func (c *client) queue(name string, change func(*QueueSpec)) {
+	c.t.Helper()
+	spec := QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()}
+	if change != nil {
+		change(&spec)
+	}
+	if _, err := c.DeclareQueue(spec); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func propsOf(t *testing.T, p message.Properties) []byte {
+	t.Helper()
+	return p.Append(nil)
+}
+
+// post publishes body with a confirm, without waiting for it.
+func (c *client) post(exchange, key, body string, change func(*Publish)) uint64 {
+	c.t.Helper()
+	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
+	return c.postProps(exchange, key, body, props, change)
+}
+
+func (c *client) postProps(exchange, key, body string, props message.Properties, change func(*Publish)) uint64 {
+	c.t.Helper()
+	raw := props.Append(nil)
+	peek, err := message.PeekProperties(raw)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	targets, err := c.Route([]byte(exchange), []byte(key), &peek, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.seq++
+	env := append(message.AppendEnvelopeHeader(nil, exchange, key, raw), body...)
+	p := Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1, Confirm: c, Seq: c.seq}
+	if change != nil {
+		change(&p)
+	}
+	c.Publish(&p)
+	return c.seq
+}
+
+// put publishes and waits for the confirm.
+func (c *client) put(exchange, key, body string, change func(*Publish)) {
+	c.t.Helper()
+	seq := c.post(exchange, key, body, change)
+	c.Flush()
+	c.until(func() bool { return c.acks[seq]+c.nacks[seq] > 0 })
+}
+
+func (c *client) consume(q string, change func(*ConsumerSpec)) *Consumer {
+	c.t.Helper()
+	spec := ConsumerSpec{Queue: q, Tag: "t"}
+	if change != nil {
+		change(&spec)
+	}
+	k, err := c.Consume(spec)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return k
+}
+
+// drain gets all that is ready, acknowledged.
+func (c *client) drain(q string) (bodies []string) {
+	c.t.Helper()
+	for {
+		d, _, ok, err := c.Get(q, true)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if !ok {
+			return bodies
+		}
+		bodies = append(bodies, string(d.Env.Body()))
+	}
+}
+
+func bodies(ds []Delivery) (out []string) {
+	for _, d := range ds {
+		out = append(out, string(d.Env.Body()))
+	}
+	return out
+}
+
+func (c *client) ackAll(ds []Delivery) {
+	for _, d := range ds {
+		c.Ack(d.Queue, d.Consumer, d.Handle, 1)
+	}
+	c.Flush()
+}
+
+func openBroker(t *testing.T, fs vfs.FS, change func(*Options)) *Broker {
+	t.Helper()
+	o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2}
+	if change != nil {
+		change(&o)
+	}
+	b, err := Open(fs, "data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustClose(t *testing.T, b *Broker) {
+	t.Helper()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sameStrings(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func tryOpen(fs vfs.FS, change func(*Options)) (*Broker, error) {
+	o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2}
+	change(&o)
+	return Open(fs, "data", o)
+}

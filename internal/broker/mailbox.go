@@ -1,0 +1,69 @@
+package broker
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"sync"
+
+	"fiveways/internal/core/message"
+)
+
+// mailbox is a consumer without a queue: what is posted to it is delivered at
+// once or lost. It carries replies of request and reply.
+type mailbox struct {
+	mu sync.Mutex // one delivery at a time
+	c  *Consumer
+}
+
+// OpenMailbox gives the session a mailbox with a name nobody can guess.
+// Deliveries come on the poster's goroutine.
+func (s *Session) OpenMailbox(spec ConsumerSpec) (name string, c *Consumer, err error) {
+	var random [18]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", nil, err
+	}
+	name = base64.RawURLEncoding.EncodeToString(random[:])
+	c = &Consumer{Tag: spec.Tag, NoAck: true, Data: spec.Data, session: s}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return "", nil, ErrClosed
+	}
+	if s.mailboxes == nil {
+		s.mailboxes = map[string]struct{}{}
+	}
+	s.mailboxes[name] = struct{}{}
+	s.b.mailboxes.Store(name, &mailbox{c: c})
+	return name, c, nil
+}
+
+// CloseMailbox ends a mailbox.
+func (s *Session) CloseMailbox(name string) {
+	s.b.mailboxes.Delete(name)
+	s.mu.Lock()
+	delete(s.mailboxes, name)
+	s.mu.Unlock()
+}
+
+// HasMailbox tells whether a mailbox of that name is open.
+func (b *Broker) HasMailbox(name string) bool {
+	_, ok := b.mailboxes.Load(name)
+	return ok
+}
+
+// Post delivers a message to a mailbox; false when there is none or its owner
+// does not read.
+func (s *Session) Post(name string, env message.Envelope) bool {
+	v, ok := s.b.mailboxes.Load(name)
+	if !ok {
+		return false
+	}
+	m := v.(*mailbox)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.c.session.window.full() {
+		return false
+	}
+	m.c.session.sink.Deliver([]Delivery{{Consumer: m.c, Env: env}})
+	return true
+}

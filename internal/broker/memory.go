@@ -1,0 +1,128 @@
+package broker
+
+import (
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+// A queue keeps the messages near its head in memory; what lies deeper is
+// packed to a few bytes each and read back from the log, in order and in large
+// blocks, when its turn comes.
+const (
+	hotBytesCalm  = 4 << 20   // kept per queue while there is plenty of memory
+	hotBytesTight = 256 << 10 // kept per queue when half of the limit is used
+)
+
+// boundMemory packs what the queue holds beyond its share. Transient messages
+// have no copy on disk; they move to the scratch log only under pressure.
+func (sh *shard) boundMemory(q *Queue) {
+	hot := q.state.HotBytes()
+	sh.count(q, hot)
+	used, limit := sh.b.memory.Load(), sh.b.opts.MemoryLimit
+	keep := int64(hotBytesCalm)
+	var spill func(*queue.Item) (uint64, uint32, bool)
+	if used > limit/2 {
+		keep = hotBytesTight
+		if sh.spill.usable(sh) {
+			spill = func(it *queue.Item) (uint64, uint32, bool) { return sh.spill.put(sh, it) }
+		}
+	}
+	if hot <= keep+keep/4 {
+		return // packing a little at a time would pack the same chunk again and again
+	}
+	q.state.Cool(sh.b.store.Written(sh.id), keep, spill)
+	if spill != nil {
+		sh.spill.propose(sh)
+	}
+	sh.count(q, q.state.HotBytes())
+}
+
+// count keeps the broker's sum of what queues hold in memory.
+func (sh *shard) count(q *Queue, hot int64) {
+	if d := hot - q.hot; d != 0 {
+		q.hot = hot
+		sh.hot += d
+		sh.b.memory.Add(d)
+	}
+}
+
+// spill moves bodies of transient messages to the scratch log: written, never
+// synced, wiped at start.
+type spill struct {
+	index    uint64 // of the entry in hand
+	sub      uint32
+	data     []byte
+	pending  map[uint64][]byte // entries not yet written: read from here
+	released int               // bodies given up so far
+}
+
+func (sp *spill) usable(sh *shard) bool {
+	return sh.b.scratch != nil && sh.b.scratch.State().Health == store.Healthy
+}
+
+// put gives the item's body a place in the entry in hand.
+func (sp *spill) put(sh *shard, it *queue.Item) (index uint64, sub uint32, ok bool) {
+	if sp.index == 0 {
+		sp.index = 1
+		sp.pending = map[uint64][]byte{}
+	}
+	sp.data = appendPublish(sp.data, nil, 0, it.Env)
+	index, sub = sp.index, sp.sub
+	sp.sub++
+	if len(sp.data) >= entryBytes {
+		sp.propose(sh)
+	}
+	return index, sub, true
+}
+
+// propose writes the entry in hand. Until it is written its bytes stay
+// readable in memory.
+func (sp *spill) propose(sh *shard) {
+	if sp.sub == 0 {
+		return
+	}
+	index, refs := sp.index, int(sp.sub)
+	sp.pending[index] = sp.data
+	e := store.Entry{Shard: sh.id, Index: index, Data: sp.data, Refs: refs}
+	sp.index, sp.sub, sp.data = index+1, 0, nil
+	sh.b.scratch.Append([]store.Entry{e}, func(err error) {
+		if err == nil {
+			sh.post(func() { delete(sp.pending, index) })
+		}
+	})
+}
+
+// readSpilled returns the fact of a spilled message.
+func (sh *shard) readSpilled(q *Queue, it *queue.Item) ([]byte, error) {
+	if data, ok := sh.spill.pending[it.Index]; ok {
+		return nthFact(data, it.Sub)
+	}
+	if q.scratchReader == nil {
+		q.scratchReader = sh.b.scratch.NewReader(sh.id)
+	}
+	return q.scratchReader.Read(it.Index, it.Sub)
+}
+
+func (sh *shard) releaseSpilled(index uint64) {
+	sh.b.scratch.Release(sh.id, index, 1)
+	sh.spill.released++
+	if sh.spill.released%(1<<16) == 0 {
+		sh.b.forgetScratch()
+	}
+}
+
+// nthFact walks the facts of an entry.
+func nthFact(data []byte, n uint32) ([]byte, error) {
+	v := varints{b: data}
+	for {
+		size := v.next()
+		if v.bad || size > uint64(len(v.b)) {
+			return nil, errMalformedFact
+		}
+		if n == 0 {
+			return v.b[:size], nil
+		}
+		v.b = v.b[size:]
+		n--
+	}
+}

@@ -1,0 +1,42 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+type opKind uint8
+
+const (
+	opPublish opKind = iota
+	opAck
+	opRequeue
+	opReject
+	opTx     // a transaction's part for this shard
+	opKick   // a session's window opened or a shared limit gave: look at its queues again
+	opSettle // a dead-lettered message is safe elsewhere: its source may go
+	opCall   // run a function on the shard's goroutine
+)
+
+// op is one thing for a shard to do. It is one flat struct, copied in slices,
+// so that the hot path allocates nothing per message.
+type op struct {
+	kind       opKind
+	persistent bool
+	priority   uint8
+	n          uint32       // opAck, opRequeue, opReject: contiguous handles
+	handle     queue.Handle // opAck, opRequeue, opReject, opSettle
+
+	queue    *Queue   // the first target, or the queue of handle
+	more     []*Queue // further targets on this shard
+	consumer *Consumer
+	env      message.Envelope
+	ttl      int64 // ms, -1 none
+	due      int64 // unix ms, 0 now
+
+	confirm Confirmer // nil: nobody waits
+	seq     uint64
+
+	extra any // opPublish: nil, or the *deadLetter whose source to settle in the same entry; opSettle: *deadLetter;
+	// opTx: *txPart; opKick: *Session; opCall: func()
+}

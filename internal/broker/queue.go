@@ -1,0 +1,116 @@
+package broker
+
+import (
+	"slices"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+// Queue is a declared queue. Its first fields never change; the rest belongs to
+// its shard.
+type Queue struct {
+	ID         uint64 // never used again
+	Name       string
+	Durable    bool // exclusive queues never are: they go with their session
+	AutoDelete bool
+	Args       message.Table
+	Policy     QueuePolicy
+	declared   bool // the durable flag as the client gave it
+	vhost      *VHost
+	shard      *shard
+	owner      *Session // of an exclusive queue
+	created    uint64   // index of the topology entry that declared it
+
+	state         *queue.State
+	consumers     consumers
+	reader        *store.Reader // read-ahead over the log, while there is a backlog
+	scratchReader *store.Reader
+	gone          bool
+	marked        bool
+	timer         int   // place in the shard's timers + 1, 0 = not there
+	wakeAt        int64 // unix ms
+	lastUsed      int64 // unix ms: for Policy.Expires
+	hot           int64 // memory held, as last counted
+
+	published, delivered, acked, died, refused uint64
+}
+
+// used restarts the time after which an unused queue goes.
+func (q *Queue) used(now int64) { q.lastUsed = now }
+
+// VHost is one virtual host: a name space of exchanges and queues.
+type VHost struct {
+	Name  string
+	b     *Broker
+	table tablePointer
+}
+
+// register makes the shard know the queue.
+func (sh *shard) register(q *Queue) {
+	q.lastUsed = sh.b.nowMillis()
+	sh.queues[q.ID] = q
+	if q.Durable {
+		sh.m.queues[q.ID] = q.state
+	}
+	if q.Policy.Expires > 0 {
+		sh.mark(q)
+	}
+}
+
+// drop ends a queue with all it holds, unless a condition forbids it. The
+// bodies are released when the caller knows the deletion to be durable.
+func (sh *shard) drop(q *Queue, ifUnused, ifEmpty bool) (messages int, bodies []store.Run, err error) {
+	fail := func(e error) (int, []store.Run, error) {
+		return 0, nil, &Error{Err: e, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+	}
+	switch {
+	case q.gone:
+		return 0, nil, nil
+	case ifUnused && len(q.consumers.list) > 0:
+		return fail(ErrInUse)
+	case ifEmpty && q.state.Ready() > 0:
+		return fail(ErrNotEmpty)
+	}
+	q.gone = true
+	messages = q.state.Ready()
+	for _, c := range slices.Clone(q.consumers.list) {
+		c.flush()
+		c.gone = true
+		c.session.forget(c)
+		c.session.sink.Cancelled(c)
+	}
+	q.consumers.list = nil
+	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
+	sh.count(q, 0)
+	sh.timers.set(q, noTime)
+	delete(sh.queues, q.ID)
+	delete(sh.m.queues, q.ID)
+	q.state, q.reader, q.scratchReader = &queue.State{}, nil, nil
+	return messages, bodies, nil
+}
+
+// purge removes what is ready.
+func (sh *shard) purge(q *Queue, durable func(error)) (messages int) {
+	if q.gone {
+		durable(nil)
+		return 0
+	}
+	messages = q.state.Ready()
+	q.state.Purge(func(start queue.Handle, n int) {
+		if q.Durable {
+			sh.entry.settle(q.ID, start, n)
+		}
+	}, sh.settledItem)
+	sh.entry.waiters = append(sh.entry.waiters, durable)
+	sh.mark(q)
+	return messages
+}
+
+// forget takes the consumer off the session's list.
+func (s *Session) forget(c *Consumer) {
+	s.mu.Lock()
+	delete(s.consumers, c)
+	s.mu.Unlock()
+}

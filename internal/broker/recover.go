@@ -1,0 +1,231 @@
+package broker
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+// recover rebuilds the definitions, then each shard: checkpoint first, then the
+// log past it. Unless the broker was closed cleanly, every message may have
+// been out, so all are redelivered from now on.
+func (b *Broker) recover() error {
+	b.catalog = newCatalog(b)
+	last := uint32(b.opts.Shards)
+	for _, id := range b.store.Shards() {
+		last = max(last, id)
+	}
+	for id := uint32(1); id <= last; id++ {
+		b.shards = append(b.shards, newShard(b, id))
+	}
+	if err := b.recoverTopology(); err != nil {
+		return fmt.Errorf("broker: recover definitions: %w", err)
+	}
+	b.catalog.queues.Range(func(_, v any) bool {
+		q := v.(*Queue)
+		q.shard.register(q)
+		return true
+	})
+	for _, sh := range b.shards {
+		if err := sh.recover(); err != nil {
+			return fmt.Errorf("broker: recover shard %d: %w", sh.id, err)
+		}
+	}
+	return nil
+}
+
+func (b *Broker) recoverTopology() error {
+	r, after, err := b.store.Checkpoint(topologyShard)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		err = readFacts(r, func(fact []byte) error { return b.catalog.apply(after, fact) })
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+	}
+	err = b.store.Replay(topologyShard, after, func(index uint64, _ uint32, fact []byte) error {
+		return b.catalog.apply(index, fact)
+	})
+	b.catalog.index = max(b.catalog.index, b.store.Last(topologyShard))
+	b.catalog.promise.durable = b.catalog.index
+	return err
+}
+
+// readFacts calls fn for each length-prefixed fact of a checkpoint.
+func readFacts(r io.Reader, fn func([]byte) error) error {
+	br := bufio.NewReaderSize(r, 64<<10)
+	var buf []byte
+	for {
+		n, err := binary.ReadUvarint(br)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n > maxFactBytes {
+			return errMalformedFact
+		}
+		if uint64(cap(buf)) < n {
+			buf = make([]byte, n)
+		}
+		buf = buf[:n]
+		if _, err := io.ReadFull(br, buf); err != nil {
+			return err
+		}
+		if err := fn(buf); err != nil {
+			return err
+		}
+	}
+}
+
+// maxFactBytes bounds what a damaged length can make us allocate.
+const maxFactBytes = 1 << 30
+
+// recover rebuilds the shard's queues.
+func (sh *shard) recover() error {
+	clean := false
+	r, after, err := sh.b.store.Checkpoint(sh.id)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		clean, err = sh.restore(r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("checkpoint at %d: %w", after, err)
+		}
+	}
+	retain := func(index uint64, n int) {
+		if n > 0 {
+			sh.b.store.Retain(sh.id, index, n)
+		} else {
+			sh.b.store.Release(sh.id, index, -n)
+		}
+	}
+	err = sh.b.store.Replay(sh.id, after, func(index uint64, sub uint32, fact []byte) error {
+		clean = false
+		return sh.m.apply(index, sub, fact, &sh.scratch, retain)
+	})
+	if err != nil {
+		return err
+	}
+	sh.index = sh.b.store.Last(sh.id) + 1
+	for _, q := range sh.queues {
+		if !clean {
+			q.state.MarkAllRedelivered()
+		}
+		sh.mark(q)
+	}
+	// From here on the clean checkpoint says nothing of deliveries any more.
+	sh.entry.data = append(appendFact(sh.entry.data, factStart, 0), []byte{}...)
+	sh.sub++
+	return nil
+}
+
+// The checkpoint of a shard: version, flags, then (queue id, length, content)
+// for each queue with messages, ended by id 0. docs/format/facts.md.
+const (
+	checkpointVersion = 1
+	checkpointClean   = 1 << 0 // nothing was out when it was taken
+)
+
+func (sh *shard) restore(r io.Reader) (clean bool, err error) {
+	br := bufio.NewReaderSize(r, 256<<10)
+	version, err := br.ReadByte()
+	if err != nil {
+		return false, err
+	}
+	if version != checkpointVersion {
+		return false, fmt.Errorf("%w: shard checkpoint version %d", store.ErrUnsupportedFormat, version)
+	}
+	flags, err := br.ReadByte()
+	if err != nil {
+		return false, err
+	}
+	for {
+		id, err := binary.ReadUvarint(br)
+		if err != nil {
+			return false, err
+		}
+		if id == 0 {
+			return flags&checkpointClean != 0, nil
+		}
+		n, err := binary.ReadUvarint(br)
+		if err != nil {
+			return false, err
+		}
+		if n > maxFactBytes*8 {
+			return false, errMalformedFact
+		}
+		st := sh.m.queues[id]
+		if st == nil { // deleted after the checkpoint
+			if _, err := io.CopyN(io.Discard, br, int64(n)); err != nil {
+				return false, err
+			}
+			continue
+		}
+		content := make([]byte, n)
+		if _, err := io.ReadFull(br, content); err != nil {
+			return false, err
+		}
+		if err := st.Restore(content); err != nil {
+			return false, fmt.Errorf("queue %d: %w", id, err)
+		}
+		st.RefsByIndex(func(index uint64, n int) { sh.b.store.Retain(sh.id, index, n) })
+	}
+}
+
+// frozenShard is the state of a shard at one index, to be written in the
+// background.
+type frozenShard struct {
+	index  uint64
+	clean  bool
+	queues []frozenQueue
+}
+
+type frozenQueue struct {
+	id      uint64
+	content *queue.Frozen
+}
+
+// freeze copies what may change; the shard goes on meanwhile.
+func (sh *shard) freeze(clean bool) *frozenShard {
+	f := &frozenShard{index: sh.index - 1, clean: clean}
+	for id, st := range sh.m.queues {
+		f.clean = f.clean && st.Unacked() == 0
+		if st.Ready()+st.Unacked()+st.Scheduled() > 0 {
+			f.queues = append(f.queues, frozenQueue{id, st.Freeze()})
+		}
+	}
+	return f
+}
+
+func (f *frozenShard) write(w io.Writer) error {
+	head := []byte{checkpointVersion, 0}
+	if f.clean {
+		head[1] |= checkpointClean
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	var buf []byte
+	for _, q := range f.queues {
+		buf = q.content.AppendTo(buf[:0])
+		head = binary.AppendUvarint(binary.AppendUvarint(head[:0], q.id), uint64(len(buf)))
+		if _, err := w.Write(head); err != nil {
+			return err
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write([]byte{0})
+	return err
+}

@@ -1,0 +1,230 @@
+package broker
+
+import (
+	"sync"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+)
+
+// Session is one client connection as the engine sees it. Its methods are for
+// the connection's reader goroutine, unless they say otherwise. What Publish,
+// Ack, Requeue and Reject gather goes to the shards at the next Flush, in
+// order; every other method flushes first.
+type Session struct {
+	User  string
+	Name  string
+	b     *Broker
+	vhost *VHost
+	sink  Sink
+
+	window Window
+	cache  routeCache
+	found  routing.Route
+	asked  routing.Message // kept, for it escapes
+	batch  []shardBatch    // one per shard
+	parts  []int           // shards with something gathered
+	pub    bool            // a persistent publish is among it
+
+	mu        sync.Mutex
+	exclusive map[string]*Queue // guarded by mu: queues that go with the session
+	consumers map[*Consumer]struct{}
+	mailboxes map[string]struct{}
+	closed    bool
+}
+
+type shardBatch struct {
+	shard *shard
+	ops   []op
+}
+
+// SessionOptions describe a client connection.
+type SessionOptions struct {
+	User  string
+	VHost string
+	Name  string // for people: addresses
+	Sink  Sink
+}
+
+// NewSession opens a session on a virtual host. Errors: ErrVHostNotFound.
+func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
+	v, ok := b.catalog.vhost(o.VHost)
+	if !ok {
+		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
+	}
+	s := &Session{User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink}
+	s.window.wake = s.wakeShards
+	return s, nil
+}
+
+// VHost is the name of the session's virtual host.
+func (s *Session) VHost() string { return s.vhost.Name }
+
+// Window is the session's flow of deliveries.
+func (s *Session) Window() *Window { return &s.window }
+
+// Route finds the queues for a message. props are its properties, peek what
+// message.PeekProperties found in them; also are further routing keys. Errors:
+// ErrExchangeNotFound, ErrInternalExchange.
+func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
+	table := s.vhost.table.Load()
+	if also == nil {
+		if t, ok := s.cache.get(table, exchange, key); ok {
+			return t, nil
+		}
+	}
+	x, ok := table.Exchange(string(exchange))
+	if !ok {
+		return Targets{}, s.fail(ErrExchangeNotFound, "exchange", string(exchange))
+	}
+	if x.Spec.Internal {
+		return Targets{}, s.fail(ErrInternalExchange, "exchange", string(exchange))
+	}
+	s.asked = routing.Message{
+		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
+		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp),
+	}
+	table.RouteFrom(x, &s.asked, &s.found)
+	s.asked = routing.Message{}
+	t := s.vhost.resolve(s.found.Queues)
+	if also == nil && s.found.ByKey {
+		s.cache.put(exchange, key, t)
+	}
+	return t, nil
+}
+
+// Publish is one message on its way in.
+type Publish struct {
+	Targets    Targets
+	Env        message.Envelope // belongs to the engine from now on
+	Persistent bool
+	Priority   uint8
+	TTL        int64 // ms, -1 none
+	NotBefore  int64 // unix ms before which it is not delivered, 0 none
+	Confirm    Confirmer
+	Seq        uint64
+}
+
+func (p *Publish) op() op {
+	return op{
+		kind: opPublish, persistent: p.Persistent, priority: p.Priority, env: p.Env,
+		ttl: p.TTL, due: p.NotBefore, confirm: p.Confirm, seq: p.Seq,
+	}
+}
+
+// Publish gathers a message. With a Confirmer, Confirmed is called for its Seq
+// once per part of the targets, at once when there are none.
+func (s *Session) Publish(p *Publish) {
+	if p.Targets.Empty() {
+		if p.Confirm != nil {
+			p.Confirm.Confirmed(p.Seq, p.Seq, true)
+		}
+		return
+	}
+	s.pub = s.pub || p.Persistent
+	o := p.op()
+	if p.Targets.parts == 1 {
+		o.queue, o.more = p.Targets.queues[0], p.Targets.queues[1:]
+		s.gather(o.queue.shard, o)
+		return
+	}
+	p.Targets.each(o, s.gather)
+}
+
+// Ack gathers the end of n contiguous deliveries.
+func (s *Session) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { s.settle(opAck, q, c, h, n) }
+
+// Requeue gathers the return of n contiguous deliveries to their place.
+func (s *Session) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) {
+	s.settle(opRequeue, q, c, h, n)
+}
+
+// Reject gathers the refusal of n contiguous deliveries: they are
+// dead-lettered, or gone.
+func (s *Session) Reject(q *Queue, c *Consumer, h queue.Handle, n int) {
+	s.settle(opReject, q, c, h, n)
+}
+
+func (s *Session) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
+	s.gather(q.shard, op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
+}
+
+func (s *Session) gather(sh *shard, o op) {
+	if s.batch == nil {
+		s.batch = make([]shardBatch, len(s.b.shards))
+	}
+	i := int(sh.id) - 1
+	b := &s.batch[i]
+	if len(b.ops) == 0 {
+		b.shard = sh
+		s.parts = append(s.parts, i)
+	}
+	b.ops = append(b.ops, o)
+}
+
+// Flush hands over what was gathered. It holds this connection back while its
+// shard, or for persistent messages the log, is behind.
+func (s *Session) Flush() {
+	if len(s.parts) == 0 {
+		return
+	}
+	if s.pub {
+		s.b.flow.await()
+		s.pub = false
+	}
+	for _, i := range s.parts {
+		b := &s.batch[i]
+		b.shard.inbox.push(b.ops, true)
+		clear(b.ops)
+		b.ops = b.ops[:0]
+	}
+	s.parts = s.parts[:0]
+}
+
+// Idle gives back memory that only a busy connection needs.
+func (s *Session) Idle() {
+	s.batch, s.parts = nil, nil
+	s.cache = routeCache{}
+	s.found = routing.Route{}
+}
+
+// wakeShards has the queues of the session's consumers looked at again. Any
+// goroutine may call it.
+func (s *Session) wakeShards() {
+	for _, sh := range s.b.shards {
+		sh.inbox.push([]op{{kind: opKick, extra: s}}, false)
+	}
+}
+
+func (s *Session) fail(err error, kind, name string) error {
+	return &Error{Err: err, Kind: kind, Name: name, VHost: s.vhost.Name, User: s.User}
+}
+
+// Close ends the session: its consumers leave, its exclusive queues are
+// deleted, its mailboxes close. What its deliveries held must have been given
+// back before. It returns when all is done, so that a reconnecting client finds
+// the names free.
+func (s *Session) Close() {
+	s.Flush()
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.closed = true
+	consumers, exclusive, mailboxes := s.consumers, s.exclusive, s.mailboxes
+	s.consumers, s.exclusive, s.mailboxes = nil, nil, nil
+	s.mu.Unlock()
+	for name := range mailboxes {
+		s.b.mailboxes.Delete(name)
+	}
+	for c := range consumers {
+		if c.Queue.owner != s {
+			s.Cancel(c)
+		}
+	}
+	for _, q := range exclusive {
+		s.b.deleteQueue(q)
+	}
+}

@@ -1,0 +1,73 @@
+package broker
+
+import "fiveways/internal/core/queue"
+
+// ack settles n contiguous deliveries.
+func (sh *shard) ack(o *op) {
+	q := o.queue
+	if q.gone {
+		return
+	}
+	n := sh.settle(q, o.handle, int(o.n))
+	q.acked += uint64(n)
+	sh.giveBack(o.consumer, n)
+	sh.mark(q)
+}
+
+// settle removes n contiguous messages for good and records it.
+func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
+	sh.settling = settling{}
+	q.state.SettleRange(h, n, sh.settledItem)
+	if sh.settling.persisted {
+		sh.entry.settle(q.ID, h, n)
+	}
+	return sh.settling.n
+}
+
+// requeue returns deliveries to their place in the queue.
+func (sh *shard) requeue(o *op) {
+	q := o.queue
+	if q.gone {
+		return
+	}
+	n := requeueRange(q.state, o.handle, int(o.n))
+	if n > 0 && q.Durable {
+		sh.entry.data = appendRange(sh.entry.data, factRequeue, q.ID, o.handle, int(o.n))
+		sh.sub++
+	}
+	sh.giveBack(o.consumer, n)
+	sh.mark(q)
+	sh.limitLength(q)
+}
+
+// reject ends deliveries: they are dead-lettered, or gone.
+func (sh *shard) reject(o *op) {
+	q := o.queue
+	if q.gone {
+		return
+	}
+	if !q.Policy.DeadLetter {
+		sh.ack(o)
+		return
+	}
+	n := 0
+	for i := range int(o.n) {
+		if it, ok := q.state.Settle(o.handle + queue.Handle(i)); ok {
+			n++
+			sh.bury(q, &it, reasonRejected)
+		}
+	}
+	sh.giveBack(o.consumer, n)
+	sh.mark(q)
+}
+
+// giveBack returns the consumer's credit for n settled deliveries.
+func (sh *shard) giveBack(c *Consumer, n int) {
+	if c == nil || c.NoAck || n == 0 {
+		return
+	}
+	c.unacked -= n
+	if c.limit.give(n) {
+		c.session.wakeShards() // its other queues may be on other shards
+	}
+}

@@ -1,0 +1,381 @@
+package broker
+
+import (
+	"math"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+const (
+	entryBytes   = 1 << 20  // an entry is proposed when it reaches this
+	deliverBytes = 64 << 10 // deliveries gathered for one consumer before its sink takes them
+)
+
+// shard owns a set of queues. Everything below inbox belongs to its goroutine.
+type shard struct {
+	b     *Broker
+	id    uint32
+	inbox *inbox
+	done  chan struct{} // closed when run has returned
+
+	now    int64 // unix ms, read once per drain
+	m      machine
+	queues map[uint64]*Queue
+	timers timers
+
+	// The drain in hand.
+	marked  []*Queue    // queues to look at before the drain ends
+	local   []op        // dead letters for this shard itself
+	lending []*Consumer // consumers with deliveries gathered
+	answers []answer    // publishes that need no log
+
+	// The entry in hand.
+	entry *proposal
+	index uint64 // of the entry in hand
+	sub   uint32 // number of the next fact
+
+	scratch     published
+	loaded      queue.Item // the item in hand when its body came from disk
+	targets     []target
+	settledItem func(*queue.Item) // one closure for all settles
+	settling    settling
+	spill       spill
+
+	hot             int64 // memory held by the queues' messages, as last seen
+	deadInFlight    int   // dead letters on their way to other shards
+	sinceCheckpoint int64
+	checkpointing   bool
+}
+
+// answer is a range of publishes of one confirmer with one outcome.
+type answer struct {
+	to       Confirmer
+	from, up uint64
+	ok       bool
+}
+
+// settling is what settledItem adds up.
+type settling struct {
+	n         int
+	persisted bool
+}
+
+func newShard(b *Broker, id uint32) *shard {
+	sh := &shard{
+		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
+		m: machine{queues: map[uint64]*queue.State{}}, queues: map[uint64]*Queue{}, index: 1,
+	}
+	sh.entry = newProposal(sh)
+	sh.settledItem = func(it *queue.Item) {
+		sh.settling.n++
+		if it.Flags&queue.Persistent != 0 {
+			sh.settling.persisted = true
+			sh.entry.release(it.Index)
+		} else if it.Flags&queue.Scratch != 0 {
+			sh.releaseSpilled(it.Index)
+		}
+	}
+	return sh
+}
+
+// run is the shard's goroutine.
+func (sh *shard) run() {
+	defer close(sh.done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var ops []op
+	for {
+		ops = sh.inbox.take(ops)
+		sh.drain(ops)
+		clear(ops)
+		if len(ops) > 0 {
+			continue // more may have come meanwhile: no timer, no select
+		}
+		if sh.stopped() {
+			return
+		}
+		timer.Reset(sh.untilNextTimer())
+		select {
+		case <-sh.inbox.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+func (sh *shard) stopped() bool {
+	sh.inbox.mu.Lock()
+	defer sh.inbox.mu.Unlock()
+	return sh.inbox.shut && len(sh.inbox.ops) == 0
+}
+
+func (sh *shard) untilNextTimer() time.Duration {
+	at := sh.timers.next()
+	if at == math.MaxInt64 {
+		return time.Hour
+	}
+	d := time.Duration(at-sh.b.nowMillis()) * time.Millisecond
+	return min(max(d, 0), time.Hour)
+}
+
+// drain does the ops and all that follows from them, and proposes what is to
+// be recorded.
+func (sh *shard) drain(ops []op) {
+	sh.now = sh.b.nowMillis()
+	for i := range ops {
+		sh.do(&ops[i])
+		if len(sh.local) > 0 {
+			sh.doLocal()
+		}
+		if len(sh.entry.data) >= entryBytes {
+			sh.propose()
+		}
+	}
+	sh.fireTimers()
+	for len(sh.marked) > 0 {
+		marked := sh.marked
+		sh.marked = nil
+		for _, q := range marked {
+			q.marked = false
+			sh.attend(q)
+			if len(sh.entry.data) >= entryBytes {
+				sh.propose()
+			}
+		}
+		sh.doLocal()
+		if sh.marked == nil {
+			clear(marked)
+			sh.marked = marked[:0]
+		}
+	}
+	sh.flushDeliveries()
+	sh.propose()
+	sh.flushAnswers()
+}
+
+func (sh *shard) do(o *op) {
+	switch o.kind {
+	case opPublish:
+		sh.publish(o)
+	case opAck:
+		sh.ack(o)
+	case opRequeue:
+		sh.requeue(o)
+	case opReject:
+		sh.reject(o)
+	case opTx:
+		o.extra.(*txPart).run(sh)
+	case opKick:
+		sh.kick(o.extra.(*Session))
+	case opSettle:
+		sh.deadInFlight--
+		o.extra.(*deadLetter).settle(sh)
+	case opCall:
+		o.extra.(func())()
+	}
+}
+
+// doLocal publishes the dead letters that this shard made for itself.
+func (sh *shard) doLocal() {
+	for len(sh.local) > 0 {
+		ops := sh.local
+		sh.local = nil
+		for i := range ops {
+			sh.publish(&ops[i])
+		}
+	}
+}
+
+// mark has the queue looked at before the drain ends.
+func (sh *shard) mark(q *Queue) {
+	if !q.marked {
+		q.marked = true
+		sh.marked = append(sh.marked, q)
+	}
+}
+
+// attend brings a queue to rest: deliver, set its timer, bound its memory.
+func (sh *shard) attend(q *Queue) {
+	if q.gone {
+		return
+	}
+	sh.dispatch(q)
+	sh.setTimer(q)
+	sh.boundMemory(q)
+}
+
+func (sh *shard) kick(s *Session) {
+	for _, q := range sh.queues {
+		for _, c := range q.consumers.list {
+			if c.session == s {
+				sh.mark(q)
+				break
+			}
+		}
+	}
+}
+
+// call runs fn on the shard's goroutine and waits for it.
+func (sh *shard) call(fn func()) error {
+	done := make(chan struct{})
+	if !sh.inbox.push([]op{{kind: opCall, extra: func() { fn(); close(done) }}}, false) {
+		return ErrClosed
+	}
+	<-done
+	return nil
+}
+
+// post runs fn on the shard's goroutine some time later.
+func (sh *shard) post(fn func()) { sh.inbox.push([]op{{kind: opCall, extra: fn}}, false) }
+
+func (sh *shard) answer(to Confirmer, seq uint64, ok bool) {
+	if n := len(sh.answers); n > 0 {
+		if a := &sh.answers[n-1]; a.to == to && a.ok == ok && a.up+1 == seq {
+			a.up = seq
+			return
+		}
+	}
+	sh.answers = append(sh.answers, answer{to, seq, seq, ok})
+}
+
+func (sh *shard) flushAnswers() {
+	for i := range sh.answers {
+		a := &sh.answers[i]
+		a.to.Confirmed(a.from, a.up, a.ok)
+	}
+	clear(sh.answers)
+	sh.answers = sh.answers[:0]
+}
+
+// load returns the item's message, reading it back when only the disk has it.
+func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
+	if it.Env != nil {
+		return it.Env, nil
+	}
+	var fact []byte
+	var err error
+	if it.Flags&queue.Scratch != 0 {
+		fact, err = sh.readSpilled(q, it)
+	} else {
+		if q.reader == nil {
+			q.reader = sh.b.store.NewReader(sh.id)
+		}
+		fact, err = q.reader.Read(it.Index, it.Sub)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return publishedEnvelope(fact, &sh.scratch)
+}
+
+// proposal is one entry on its way to the log, with the promises that hang on
+// it. Proposals are reused.
+type proposal struct {
+	sh       *shard
+	data     []byte
+	settled  []settledRun // settle facts, added when the entry is proposed
+	refs     int          // references from queues to bodies in this entry
+	confirms []answer
+	releases []store.Run // bodies no longer needed once this entry is durable
+	waiters  []func(error)
+	wait     bool // somebody else waits for it
+	group    []store.Entry
+	finished func(error) // p.finish, bound once
+}
+
+// settledRun is n contiguous messages that are gone.
+type settledRun struct {
+	queue  uint64
+	handle queue.Handle
+	n      int
+}
+
+func newProposal(sh *shard) *proposal {
+	p := &proposal{sh: sh}
+	p.finished = p.finish
+	return p
+}
+
+// settle notes that n messages from h on are gone; adjacent ones share a fact.
+// The facts go to the end of the entry, so after the publishes they refer to.
+func (p *proposal) settle(queueID uint64, h queue.Handle, n int) {
+	if k := len(p.settled); k > 0 {
+		if r := &p.settled[k-1]; r.queue == queueID && r.handle+queue.Handle(r.n) == h {
+			r.n += n
+			return
+		}
+	}
+	p.settled = append(p.settled, settledRun{queueID, h, n})
+}
+
+func (p *proposal) release(index uint64) {
+	if k := len(p.releases); k > 0 && p.releases[k-1].Index == index {
+		p.releases[k-1].N++
+		return
+	}
+	p.releases = append(p.releases, store.Run{Index: index, N: 1})
+}
+
+func (p *proposal) confirm(to Confirmer, seq uint64) {
+	if k := len(p.confirms); k > 0 {
+		if a := &p.confirms[k-1]; a.to == to && a.up+1 == seq {
+			a.up = seq
+			return
+		}
+	}
+	p.confirms = append(p.confirms, answer{to, seq, seq, true})
+}
+
+// propose hands the entry in hand to the log and begins the next one.
+func (sh *shard) propose() {
+	p := sh.entry
+	if len(p.data) == 0 && len(p.settled) == 0 {
+		for _, w := range p.waiters {
+			w(nil)
+		}
+		p.waiters = p.waiters[:0]
+		return
+	}
+	e := sh.seal()
+	p.group = append(p.group[:0], e)
+	sh.b.store.Append(p.group, p.finished)
+}
+
+// seal completes the entry in hand, which the caller appends to the log, and
+// begins the next one.
+func (sh *shard) seal() store.Entry {
+	p := sh.entry
+	for _, r := range p.settled {
+		p.data = appendRange(p.data, factSettle, r.queue, r.handle, r.n)
+	}
+	p.settled = p.settled[:0]
+	e := store.Entry{
+		Shard: sh.id, Index: sh.index, Data: p.data, Refs: p.refs,
+		Wait: p.wait || len(p.confirms) > 0 || len(p.waiters) > 0,
+	}
+	sh.sinceCheckpoint += int64(len(p.data))
+	sh.index++
+	sh.sub = 0
+	sh.entry = sh.b.proposals.get(sh)
+	return e
+}
+
+// finish runs on the committer's goroutine when the entry is durable, or never
+// will be.
+func (p *proposal) finish(err error) {
+	for i := range p.confirms {
+		a := &p.confirms[i]
+		a.to.Confirmed(a.from, a.up, err == nil)
+	}
+	for _, w := range p.waiters {
+		w(err)
+	}
+	if err == nil && len(p.releases) > 0 {
+		p.sh.b.store.ReleaseRuns(p.sh.id, p.releases)
+	}
+	b := p.sh.b
+	b.proposals.put(p)
+	b.flow.relieve()
+}

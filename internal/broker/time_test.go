@@ -1,0 +1,172 @@
+package broker
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// inBubble runs fn with a broker on fake time.
+func inBubble(t *testing.T, fn func(t *testing.T, b *Broker, c *client)) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		c := newClient(t, b)
+		fn(t, b, c)
+		c.Close()
+		mustClose(t, b)
+	})
+}
+
+func ttl(d time.Duration) func(*Publish) {
+	return func(p *Publish) { p.TTL = d.Milliseconds() }
+}
+
+func TestExpiryBehindALongLivedHead(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+		must(t, c.DeclareExchange(ExchangeSpec{Name: "dlx", Type: "fanout", Durable: true}))
+		c.queue("dead", nil)
+		must(t, c.Bind(BindSpec{Source: "dlx", Destination: "dead"}))
+		c.queue("q", func(s *QueueSpec) { s.Policy.DeadLetter, s.Policy.DeadLetterExchange = true, "dlx" })
+		c.put("", "q", "stays", nil)
+		c.put("", "q", "5s", ttl(5*time.Second))
+		c.put("", "q", "2s", ttl(2*time.Second))
+		c.put("", "q", "an hour", ttl(time.Hour))
+		time.Sleep(1999 * time.Millisecond)
+		sameStrings(t, c.drain("dead"))
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		sameStrings(t, c.drain("dead"), "2s")
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		d, _, _, _ := c.Get("dead", true)
+		props, err := message.DecodeProperties(d.Env.Properties())
+		must(t, err)
+		deaths, _ := props.Headers.Get("x-death")
+		death := deaths.(message.Array)[0].(message.Table)
+		if reason, _ := death.Get("reason"); string(d.Env.Body()) != "5s" || reason != "expired" {
+			t.Errorf("dead %q, x-death %v", d.Env.Body(), death)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		sameStrings(t, c.drain("dead"), "an hour")
+		sameStrings(t, c.drain("q"), "stays")
+	})
+}
+
+func TestNotBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+		c.queue("q", nil)
+		later := func(d time.Duration) func(*Publish) {
+			return func(p *Publish) { p.NotBefore = time.Now().Add(d).UnixMilli() }
+		}
+		c.put("", "q", "in an hour", later(time.Hour))
+		c.put("", "q", "in 3 s", later(3*time.Second))
+		c.put("", "q", "now", nil)
+		sameStrings(t, c.drain("q"), "now")
+		c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+		start := time.Now()
+		sameStrings(t, bodies(c.take(1)), "in 3 s")
+		if got := time.Since(start); got < 3*time.Second || got > 3*time.Second+10*time.Millisecond {
+			t.Errorf("came after %v", got)
+		}
+		sameStrings(t, bodies(c.take(1)), "in an hour")
+	})
+}
+
+func TestUnusedQueueExpires(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+		c.queue("q", func(s *QueueSpec) { s.Policy.Expires = 1000 })
+		k := c.consume("q", nil)
+		time.Sleep(time.Minute)
+		c.Cancel(k)
+		time.Sleep(900 * time.Millisecond)
+		if _, _, _, err := c.Get("q", true); err != nil {
+			t.Fatalf("gone too early: %v", err)
+		}
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		if _, _, _, err := c.Get("q", true); !errors.Is(err, ErrQueueNotFound) {
+			t.Fatalf("still there: %v", err)
+		}
+	})
+}
+
+func TestQueueTTLZeroDeliversOrExpires(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+		c.queue("q", func(s *QueueSpec) { s.Policy.MessageTTL = 0 })
+		c.put("", "q", "lost", nil)
+		time.Sleep(5 * time.Millisecond)
+		synctest.Wait()
+		k := c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+		c.put("", "q", "caught", nil)
+		sameStrings(t, bodies(c.take(1)), "caught")
+		c.Cancel(k)
+	})
+}
+
+// A full disk holds confirms back, consumers go on, and when there is room
+// again the confirms come.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewErrors(vfs.NewMem())
+		b := openBroker(t, fs, nil)
+		c := newClient(t, b)
+		c.queue("q", nil)
+		c.put("", "q", "before", nil)
+		fs.SetFull(true)
+		seq := c.post("", "q", "during", nil)
+		c.Flush()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if c.acks[seq]+c.nacks[seq] != 0 {
+			t.Fatal("answered while the disk was full")
+		}
+		if a := b.Alarm(); a == nil || a.Reason != "low on disk" {
+			t.Fatalf("alarm %+v", a)
+		}
+		sameStrings(t, c.drain("q"), "before", "during")
+		fs.SetFull(false)
+		c.until(func() bool { return c.acks[seq] == 1 })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if a := b.Alarm(); a != nil {
+			t.Fatalf("alarm stays: %v", a.Reason)
+		}
+		c.put("", "q", "after", nil)
+		c.Close()
+		mustClose(t, b)
+	})
+}
+
+// After a failed fsync nothing is confirmed any more, consumers go on.
+func TestFsyncFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewErrors(vfs.NewMem())
+		b := openBroker(t, fs, nil)
+		c := newClient(t, b)
+		c.queue("q", nil)
+		c.put("", "q", "before", nil)
+		fs.FailSync(errors.New("input/output error"))
+		seq := c.post("", "q", "lost", nil)
+		c.Flush()
+		c.until(func() bool { return c.nacks[seq] == 1 })
+		fs.FailSync(nil)
+		seq = c.post("", "q", "still refused", nil)
+		c.Flush()
+		c.until(func() bool { return c.nacks[seq] == 1 })
+		if _, err := c.DeclareQueue(QueueSpec{Name: "new", Durable: true, Policy: DefaultQueuePolicy()}); !errors.Is(err, ErrLogFailed) {
+			t.Errorf("declare: %v", err)
+		}
+		if d, _, ok, err := c.Get("q", true); !ok || err != nil || string(d.Env.Body()) != "before" {
+			t.Errorf("get: %q %v %v", d.Env.Body(), ok, err)
+		}
+		c.Close()
+		if b.Close() == nil {
+			t.Error("a clean end was reported")
+		}
+	})
+}

@@ -1,0 +1,364 @@
+package broker
+
+import (
+	"errors"
+	"strings"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+)
+
+// usableQueue finds a queue that this session may use.
+func (s *Session) usableQueue(name string) (*Queue, error) {
+	q, ok := s.vhost.queue(name)
+	if !ok {
+		return nil, s.fail(ErrQueueNotFound, "queue", name)
+	}
+	if q.owner != nil && q.owner != s {
+		return nil, s.fail(ErrExclusive, "queue", name)
+	}
+	return q, nil
+}
+
+// DeclareQueue creates a queue, or checks that the one there is the same, and
+// returns when its existence is durable. Errors: ErrQueueNotFound (passive),
+// ErrExclusive, ErrInequivalent, ErrReservedName, ErrLogFailed.
+func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
+	s.Flush()
+	if q, ok := s.vhost.queue(spec.Name); ok || spec.Passive {
+		if !ok {
+			return QueueInfo{}, s.fail(ErrQueueNotFound, "queue", spec.Name)
+		}
+		return s.redeclare(q, &spec)
+	}
+	c := s.b.catalog
+	c.mu.Lock()
+	if q, ok := s.vhost.queue(spec.Name); ok { // declared meanwhile
+		c.mu.Unlock()
+		return s.redeclare(q, &spec)
+	}
+	q := &Queue{
+		ID: c.nextQueue, Name: spec.Name, Durable: spec.Durable && !spec.Exclusive, declared: spec.Durable,
+		AutoDelete: spec.AutoDelete, Args: spec.Args, Policy: spec.Policy, vhost: s.vhost, shard: c.shardFor(), state: &queue.State{},
+	}
+	if spec.Exclusive {
+		q.owner = s
+	}
+	c.nextQueue++
+	if q.Durable {
+		q.created = c.record(&topologyFact{VHost: s.vhost.Name, Queue: newQueueFact(q)})
+	}
+	q.shard.post(func() { q.shard.register(q) })
+	c.add(q)
+	c.mu.Unlock()
+	if spec.Exclusive {
+		s.mu.Lock()
+		if s.exclusive == nil {
+			s.exclusive = map[string]*Queue{}
+		}
+		s.exclusive[q.Name] = q
+		s.mu.Unlock()
+	}
+	return QueueInfo{Name: q.Name}, c.await(q.created)
+}
+
+// redeclare answers a declaration of a queue that is there.
+func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
+	if q.owner != nil && q.owner != s {
+		return QueueInfo{}, s.fail(ErrExclusive, "queue", spec.Name)
+	}
+	if !spec.Passive {
+		if err := equivalent(q, spec); err != nil {
+			return QueueInfo{}, err
+		}
+	}
+	info := QueueInfo{Name: q.Name}
+	err := q.shard.call(func() {
+		q.used(q.shard.now)
+		info.Ready, info.Consumers = q.state.Ready(), len(q.consumers.list)
+	})
+	if err != nil {
+		return info, err
+	}
+	return info, s.b.catalog.await(q.created)
+}
+
+// equivalent compares a declaration with the queue that is there, in the order
+// in which RabbitMQ reports differences.
+func equivalent(q *Queue, spec *QueueSpec) error {
+	differs := func(arg string, received, current any) error {
+		return &Error{
+			Err: ErrInequivalent, Kind: "queue", Name: q.Name, VHost: q.vhost.Name, Arg: arg, Received: received, Current: current,
+		}
+	}
+	if spec.Exclusive != (q.owner != nil) {
+		return &Error{Err: ErrExclusive, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+	}
+	if spec.Durable != q.declared {
+		return differs("durable", spec.Durable, q.declared)
+	}
+	if spec.AutoDelete != q.AutoDelete {
+		return differs("auto_delete", spec.AutoDelete, q.AutoDelete)
+	}
+	if arg, received, current, ok := firstDifference(spec.Args, q.Args, spec.Compared); !ok {
+		return differs(arg, received, current)
+	}
+	return nil
+}
+
+// DeleteQueue deletes a queue and returns when that is durable, with the number
+// of ready messages it held. A missing queue is none: 0. Errors: ErrExclusive,
+// ErrInUse, ErrNotEmpty.
+func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int, err error) {
+	s.Flush()
+	q, err := s.usableQueue(name)
+	if errors.Is(err, ErrQueueNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.b.deleteQueueIf(q, ifUnused, ifEmpty)
+}
+
+// deleteQueue deletes a queue of the broker's own accord.
+func (b *Broker) deleteQueue(q *Queue) {
+	if _, err := b.deleteQueueIf(q, q.owner == nil, false); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInUse) {
+		b.log.Warn("a queue could not be deleted", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
+	}
+}
+
+func (b *Broker) deleteQueueIf(q *Queue, ifUnused, ifEmpty bool) (messages int, err error) {
+	c := b.catalog
+	c.mu.Lock()
+	sh := q.shard
+	var release func()
+	closed := sh.call(func() {
+		n, runs, e := sh.drop(q, ifUnused, ifEmpty)
+		messages, err = n, e
+		release = func() { b.store.ReleaseRuns(sh.id, runs) }
+	})
+	if err == nil {
+		err = closed
+	}
+	if err != nil {
+		c.mu.Unlock()
+		return 0, err
+	}
+	facts := c.sweep(q.vhost, c.remove(q))
+	if q.Durable {
+		facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: q.Name}})
+	}
+	index := c.record(facts...)
+	c.mu.Unlock()
+	if q.owner != nil {
+		q.owner.mu.Lock()
+		if q.owner.exclusive[q.Name] == q {
+			delete(q.owner.exclusive, q.Name)
+		}
+		q.owner.mu.Unlock()
+	}
+	if err := c.await(index); err != nil {
+		return messages, err
+	}
+	release() // not before the deletion is durable: after a crash the queue might still need them
+	return messages, nil
+}
+
+// PurgeQueue removes the ready messages and returns when that is durable.
+func (s *Session) PurgeQueue(name string) (messages int, err error) {
+	s.Flush()
+	q, err := s.usableQueue(name)
+	if err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	if err := q.shard.call(func() { messages = q.shard.purge(q, func(err error) { done <- err }) }); err != nil {
+		return 0, err
+	}
+	if err := <-done; err != nil {
+		return 0, s.fail(ErrLogFailed, "queue", name)
+	}
+	return messages, nil
+}
+
+// DeclareExchange creates an exchange or checks that the one there is the same.
+// Errors: ErrExchangeNotFound (passive), ErrInequivalent, ErrReservedName,
+// ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
+func (s *Session) DeclareExchange(spec ExchangeSpec) error {
+	s.Flush()
+	x, ok := s.vhost.table.Load().Exchange(spec.Name)
+	if spec.Passive {
+		if !ok {
+			return s.fail(ErrExchangeNotFound, "exchange", spec.Name)
+		}
+		return nil
+	}
+	rs := routing.ExchangeSpec{
+		Name: spec.Name, Type: spec.Type, Durable: spec.Durable, AutoDelete: spec.AutoDelete, Internal: spec.Internal,
+		Alternate: spec.Alternate, Args: spec.Args,
+	}
+	c := s.b.catalog
+	c.mu.Lock()
+	x, ok = s.vhost.table.Load().Exchange(spec.Name)
+	err := s.vhost.change(func(t *routing.Table) (*routing.Table, error) { return t.DeclareExchange(rs) })
+	index := c.index
+	if err == nil && !ok && spec.Durable {
+		index = c.record(&topologyFact{VHost: s.vhost.Name, Exchange: newExchangeFact(&rs)})
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return s.routingError(err, spec.Name, x, &spec)
+	}
+	if !spec.Durable {
+		return nil
+	}
+	return c.await(index)
+}
+
+// DeleteExchange deletes an exchange with its bindings; a missing one is none.
+// Errors: ErrInUse, ErrDefaultExchange, ErrSystemExchange.
+func (s *Session) DeleteExchange(name string, ifUnused bool) error {
+	s.Flush()
+	if name == "" {
+		return s.fail(ErrDefaultExchange, "exchange", name)
+	}
+	if strings.HasPrefix(name, "amq.") {
+		return s.fail(ErrSystemExchange, "exchange", name)
+	}
+	c := s.b.catalog
+	c.mu.Lock()
+	x, ok := s.vhost.table.Load().Exchange(name)
+	if !ok {
+		c.mu.Unlock()
+		return nil
+	}
+	if ifUnused && x.BindingCount() > 0 {
+		c.mu.Unlock()
+		return s.fail(ErrInUse, "exchange", name)
+	}
+	index := c.record(c.deleteExchange(s.vhost, x)...)
+	c.mu.Unlock()
+	return c.await(index)
+}
+
+// Bind adds a binding. Errors: ErrExchangeNotFound, ErrQueueNotFound,
+// ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
+func (s *Session) Bind(spec BindSpec) error {
+	s.Flush()
+	c := s.b.catalog
+	c.mu.Lock()
+	b, err := s.binding(&spec, true)
+	if err != nil {
+		c.mu.Unlock()
+		return err
+	}
+	t, added, err := s.vhost.table.Load().Bind(b)
+	if err != nil {
+		c.mu.Unlock()
+		return s.routingError(err, spec.Source, nil, nil)
+	}
+	durable := c.durable(t, &b)
+	index := c.index
+	if added {
+		s.vhost.table.Store(t)
+		if durable {
+			index = c.record(&topologyFact{VHost: s.vhost.Name, Binding: newBindingFact(&b)})
+		}
+	}
+	c.mu.Unlock()
+	if !durable {
+		return nil
+	}
+	return c.await(index)
+}
+
+// Unbind removes a binding; one that is not there, or whose ends are not, is
+// no error. Errors: ErrDefaultExchange, ErrExclusive.
+func (s *Session) Unbind(spec BindSpec) error {
+	s.Flush()
+	c := s.b.catalog
+	c.mu.Lock()
+	b, err := s.binding(&spec, false)
+	if errors.Is(err, ErrQueueNotFound) || errors.Is(err, ErrExchangeNotFound) {
+		c.mu.Unlock()
+		return nil
+	}
+	if err != nil {
+		c.mu.Unlock()
+		return err
+	}
+	durable := c.durable(s.vhost.table.Load(), &b)
+	t, removed := s.vhost.table.Load().Unbind(b)
+	var facts []*topologyFact
+	if removed {
+		s.vhost.table.Store(t)
+		if durable {
+			facts = append(facts, &topologyFact{VHost: s.vhost.Name, Delete: true, Binding: newBindingFact(&b)})
+		}
+		facts = append(facts, c.sweep(s.vhost, []routing.Binding{b})...)
+	}
+	index := c.record(facts...)
+	c.mu.Unlock()
+	return c.await(index)
+}
+
+// binding finds both ends of a binding.
+func (s *Session) binding(spec *BindSpec, mustExist bool) (routing.Binding, error) {
+	b := routing.Binding{Source: spec.Source, Key: spec.Key, Args: spec.Args}
+	if spec.Source == "" || spec.ToExchange && spec.Destination == "" {
+		return b, s.fail(ErrDefaultExchange, "exchange", "")
+	}
+	if spec.ToExchange {
+		b.ToExchange = spec.Destination
+		if _, ok := s.vhost.table.Load().Exchange(spec.Destination); !ok {
+			return b, s.fail(ErrExchangeNotFound, "exchange", spec.Destination)
+		}
+	} else {
+		q, err := s.usableQueue(spec.Destination)
+		if err != nil {
+			return b, err
+		}
+		b.ToQueue = routing.QueueID(q.ID)
+	}
+	if _, ok := s.vhost.table.Load().Exchange(spec.Source); !ok && mustExist {
+		return b, s.fail(ErrExchangeNotFound, "exchange", spec.Source)
+	}
+	return b, nil
+}
+
+// routingError turns an error of core/routing into the engine's.
+func (s *Session) routingError(err error, name string, x *routing.Exchange, spec *ExchangeSpec) error {
+	e := &Error{Kind: "exchange", Name: name, VHost: s.vhost.Name, User: s.User}
+	var re *routing.Error
+	if errors.As(err, &re) {
+		e.Detail = re.Text
+		if re.Exchange != "" {
+			e.Name = re.Exchange
+		}
+	}
+	var ie *routing.InequivalentError
+	if errors.As(err, &ie) {
+		e.Arg, e.Received, e.Current = ie.Arg, ie.Received, ie.Current
+	}
+	switch {
+	case errors.Is(err, routing.ErrNoExchange):
+		e.Err = ErrExchangeNotFound
+	case errors.Is(err, routing.ErrDefaultExchange):
+		e.Err = ErrDefaultExchange
+	case errors.Is(err, routing.ErrReservedName):
+		e.Err = ErrReservedName
+	case errors.Is(err, routing.ErrSystemExchange):
+		e.Err = ErrSystemExchange
+	case errors.Is(err, routing.ErrUnknownType):
+		e.Err = ErrUnknownExchangeType
+		if spec != nil {
+			e.Detail = spec.Type
+		}
+	case errors.Is(err, routing.ErrInequivalent):
+		e.Err = ErrInequivalent
+	default:
+		e.Err = ErrInvalidBinding
+	}
+	return e
+}
