@@ -27,14 +27,17 @@ func (sh *shard) boundMemory(q *Queue) {
 			spill = func(it *queue.Item) (uint64, uint32, bool) { return sh.spill.put(sh, it) }
 		}
 	}
-	if hot <= keep+keep/4 {
-		return // packing a little at a time would pack the same chunk again and again
+	// Packing a little at a time would look at the same chunks again and again,
+	// and what could not be packed before cannot be now.
+	if hot <= keep+keep/4 || q.cooledTo == keep && hot <= q.cooled+q.cooled/4 {
+		return
 	}
 	q.state.Cool(sh.b.store.Written(sh.id), keep, spill)
 	if spill != nil {
 		sh.spill.propose(sh)
 	}
-	sh.count(q, q.state.HotBytes())
+	q.cooledTo, q.cooled = keep, q.state.HotBytes()
+	sh.count(q, q.cooled)
 }
 
 // count keeps the broker's sum of what queues hold in memory.

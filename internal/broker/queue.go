@@ -33,6 +33,8 @@ type Queue struct {
 	wakeAt        int64 // unix ms
 	lastUsed      int64 // unix ms: for Policy.Expires
 	hot           int64 // memory held, as last counted
+	cooledTo      int64 // what was to be kept when messages were last packed, and
+	cooled        int64 // what stayed
 
 	published, delivered, acked, died, refused uint64
 }

@@ -10,15 +10,15 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// inBubble runs fn with a broker on fake time.
-func inBubble(t *testing.T, fn func(t *testing.T, b *Broker, c *client)) {
-	synctest.Test(t, func(t *testing.T) {
-		b := openBroker(t, vfs.NewMem(), nil)
-		c := newClient(t, b)
-		fn(t, b, c)
+// inBubble gives a test on fake time a broker and a client.
+func inBubble(t *testing.T) (*Broker, *client) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	c := newClient(t, b)
+	t.Cleanup(func() {
 		c.Close()
 		mustClose(t, b)
 	})
+	return b, c
 }
 
 func ttl(d time.Duration) func(*Publish) {
@@ -26,7 +26,8 @@ func ttl(d time.Duration) func(*Publish) {
 }
 
 func TestExpiryBehindALongLivedHead(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := inBubble(t)
 		must(t, c.DeclareExchange(ExchangeSpec{Name: "dlx", Type: "fanout", Durable: true}))
 		c.queue("dead", nil)
 		must(t, c.Bind(BindSpec{Source: "dlx", Destination: "dead"}))
@@ -58,7 +59,8 @@ func TestExpiryBehindALongLivedHead(t *testing.T) {
 }
 
 func TestNotBefore(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := inBubble(t)
 		c.queue("q", nil)
 		later := func(d time.Duration) func(*Publish) {
 			return func(p *Publish) { p.NotBefore = time.Now().Add(d).UnixMilli() }
@@ -78,7 +80,8 @@ func TestNotBefore(t *testing.T) {
 }
 
 func TestUnusedQueueExpires(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := inBubble(t)
 		c.queue("q", func(s *QueueSpec) { s.Policy.Expires = 1000 })
 		k := c.consume("q", nil)
 		time.Sleep(time.Minute)
@@ -96,7 +99,8 @@ func TestUnusedQueueExpires(t *testing.T) {
 }
 
 func TestQueueTTLZeroDeliversOrExpires(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *Broker, c *client) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := inBubble(t)
 		c.queue("q", func(s *QueueSpec) { s.Policy.MessageTTL = 0 })
 		c.put("", "q", "lost", nil)
 		time.Sleep(5 * time.Millisecond)

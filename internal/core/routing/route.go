@@ -57,7 +57,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	for i := 0; i < len(r.visited.list); i++ {
 		x := r.visited.list[i]
 		r.matched = false
-		r.ByKey = r.ByKey && keyed(x.Spec.Type)
+		r.ByKey = r.ByKey && byKeyOnly(x.Spec.Type)
 		x.matcher.match(m, r)
 		if !r.matched && x.alternate != "" {
 			r.visit(x.alternate)
@@ -67,8 +67,8 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table = nil
 }
 
-// keyed tells whether an exchange of the type looks at nothing but the routing key.
-func keyed(exchangeType string) bool {
+// byKeyOnly tells whether an exchange of the type looks at nothing but the routing key.
+func byKeyOnly(exchangeType string) bool {
 	return exchangeType == TypeDirect || exchangeType == TypeFanout || exchangeType == TypeTopic
 }
 

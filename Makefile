@@ -1,0 +1,61 @@
+# Fiveways. `make` alone lists what there is.
+
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+GO        ?= go
+FUZZTIME  ?= 30s
+CRASH_ROUNDS ?= 60
+BENCHFLAGS   ?=
+STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TESTTIMEOUT  ?= 20m
+
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help build run demo setup test race lint fuzz crash bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/fiveways, one static file
+	$(GO) build -trimpath -ldflags '-s -w -X fiveways/internal/cli.version=$(VERSION)' -o bin/fiveways ./cmd/fiveways
+
+run: build ## build and serve, data in ./fiveways-data
+	@exec bin/fiveways serve --data ./fiveways-data
+
+demo: build ## start a broker, send messages, show what went where
+	@bin/fiveways demo
+
+# A client that cannot be set up fails nothing here: its tests say so and skip (with CI=true they fail).
+setup: ## install what the tests with real clients use (pika, amqplib)
+	@.ci/install
+	@for client in python node; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
+
+test: setup ## vet and all tests, with the invariants checked
+	$(GO) vet ./...
+	$(GO) vet -tags invariants ./...
+	$(GO) test -tags invariants -timeout $(TESTTIMEOUT) ./...
+
+race: ## all tests of the packages under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -tags invariants -timeout $(TESTTIMEOUT) ./cmd/... ./internal/...
+
+lint: ## vet, staticcheck and the rules of internal/lint
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test ./internal/lint
+
+fuzz: ## run every fuzz target for FUZZTIME (30s) each
+	@$(GO) list ./... | while read -r pkg; do \
+	  for target in $$($(GO) test -list '^Fuzz' "$$pkg" | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+	  done; \
+	done
+
+crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
+	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
+
+bench: build ## measure against other brokers; BENCHFLAGS are passed on
+	$(GO) run ./test/bench $(BENCHFLAGS)
+
+clean: ## remove what was built
+	rm -rf bin

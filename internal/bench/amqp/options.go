@@ -1,0 +1,76 @@
+package amqp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Options say what load Run puts on which broker. DefaultOptions is a valid start; the zero value is not.
+type Options struct {
+	URL string `json:"url"` // amqp://user:password@host:port/vhost
+
+	Publishers int    `json:"publishers"` // connections that publish; 0 = only consume
+	Consumers  int    `json:"consumers"`  // connections that consume; 0 = only publish
+	Queue      string `json:"queue"`      // queue or prefix of the queues' names; empty = queues of this run, deleted at its end
+	Queues     int    `json:"queues"`     // publisher and consumer i use queue i modulo Queues
+
+	Size    int  `json:"size"`    // bytes of a body; end-to-end latency needs 16
+	Persist bool `json:"persist"` // persistent messages, durable queues
+	Confirm int  `json:"confirm"` // confirms in flight per publisher; 0 = none asked for
+
+	NoAck    bool `json:"no_ack"`    // consume without acknowledging
+	AckEvery int  `json:"ack_every"` // acknowledge every so many deliveries with one multiple ack
+	Prefetch int  `json:"prefetch"`  // deliveries in flight per consumer; 0 = no limit
+
+	Rate     float64       `json:"rate"`        // messages per second of all publishers together, an open loop; 0 = as fast as the broker takes them
+	Batch    int           `json:"batch"`       // messages per write(), at most
+	Duration time.Duration `json:"duration_ns"` // end of the run
+	Count    uint64        `json:"count"`       // end of the run once so many were published, confirmed and received; 0 = no such end
+	PID      int           `json:"pid"`         // process whose CPU and memory are measured; 0 = none
+}
+
+// DefaultOptions is a run of ten seconds with one publisher and one consumer on the local broker.
+func DefaultOptions() Options {
+	return Options{
+		URL: "amqp://guest:guest@127.0.0.1:5672/", Publishers: 1, Consumers: 1, Queues: 1,
+		Size: 100, AckEvery: 100, Prefetch: 1000, Batch: 64, Duration: 10 * time.Second,
+	}
+}
+
+// ErrInvalid is wrapped by the error of every option out of its range.
+var ErrInvalid = errors.New("amqp bench: invalid option")
+
+// Validate names each option that is out of its range, as the command line spells it.
+func (o Options) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
+		}
+	}
+	within := func(name string, v, low, high int) {
+		check(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
+	}
+	if _, err := parseURL(o.URL); err != nil {
+		errs = append(errs, fmt.Errorf("%w: %w", ErrInvalid, err))
+	}
+	within("publishers", o.Publishers, 0, 100_000)
+	within("consumers", o.Consumers, 0, 100_000)
+	check(o.Publishers+o.Consumers > 0, "publishers and consumers are both 0; there is nothing to do")
+	check(o.Publishers > 0 || o.Queue != "", "with 0 publishers, queue must name a queue that holds messages")
+	within("queues", o.Queues, 1, 1_000_000)
+	check(len(o.Queue) <= 200, "queue has %d bytes; at most 200 leave room for a number", len(o.Queue))
+	within("size", o.Size, 0, 512<<20)
+	within("confirm", o.Confirm, 0, 10_000_000)
+	within("prefetch", o.Prefetch, 0, 65535)
+	within("ack", o.AckEvery, 1, math.MaxInt32)
+	check(o.NoAck || o.Prefetch == 0 || o.AckEvery <= o.Prefetch,
+		"ack is %d and prefetch %d; the broker would stop before the first ack", o.AckEvery, o.Prefetch)
+	check(o.Rate >= 0 && o.Rate <= 1e9, "rate is %v; it must be from 0 (no limit) to 1e9 per second", o.Rate)
+	within("batch", o.Batch, 1, 100_000)
+	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
+	check(o.PID >= 0, "pid is %d", o.PID)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand() *cobra.Command {
+	var repair bool
+	cmd := &cobra.Command{
+		Use:   "doctor DIR",
+		Short: "look into a data folder offline, and repair it",
+		Long: `Reads the data folder of a broker that is not running: the segments of its log, its checkpoints, and every
+damaged place in them. Without --repair it changes nothing and only takes the folder's lock file.
+
+A torn end is what a crash leaves of a write that nobody was promised; the broker cuts it by itself. Anything else that
+cannot be read is damage, the broker refuses to start on it, and doctor ends with exit code 4.
+
+--repair keeps damaged files aside (as *.damaged), rebuilds them from what is intact, and says what is lost.
+Copy the folder first: a repair is not undone.`,
+		Example: `  fiveways doctor ./fiveways-data
+  cp -a ./fiveways-data ./before && fiveways doctor ./fiveways-data --repair`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if repair {
+				return repairFolder(cmd.OutOrStdout(), args[0])
+			}
+			return inspectFolder(cmd.OutOrStdout(), args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "cut or rebuild what is damaged")
+	return cmd
+}
+
+// inspectFolder prints what is in dir; the error is errDamage when the broker would not start on it.
+func inspectFolder(out io.Writer, dir string) error {
+	report, err := store.Inspect(vfs.OS{}, dir)
+	if err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
+	if len(report.Segments)+len(report.Checkpoints) == 0 {
+		return fmt.Errorf("doctor: %w: %s holds no message log; name the folder that `fiveways serve` has as --data", errUsage, dir)
+	}
+	if err := printReport(out, report); err != nil {
+		return err
+	}
+	if damaged(report) {
+		return fmt.Errorf("doctor: %s: %w; copy the folder, then run `fiveways doctor %s --repair`", dir, errDamage, dir)
+	}
+	return nil
+}
+
+func repairFolder(out io.Writer, dir string) error {
+	before, err := store.Repair(vfs.OS{}, dir)
+	if err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
+	if len(before.Damage) == 0 && !damaged(before) {
+		_, err := fmt.Fprintf(out, "%s has no damage; nothing was changed.\n", dir)
+		return err
+	}
+	fmt.Fprintf(out, "Repaired:\n")
+	printDamage(out, before)
+	after, err := store.Inspect(vfs.OS{}, dir)
+	if err != nil {
+		return fmt.Errorf("doctor: after the repair: %w", err)
+	}
+	fmt.Fprintf(out, "\nNow:\n")
+	if err := printReport(out, after); err != nil {
+		return err
+	}
+	if damaged(after) {
+		return fmt.Errorf("doctor: %s: %w that a repair cannot mend", dir, errDamage)
+	}
+	return nil
+}
+
+// damaged tells whether the report holds more than the torn end that every crash may leave.
+func damaged(r store.Report) bool {
+	return len(r.Missing) > 0 ||
+		slices.ContainsFunc(r.Damage, func(d store.Damage) bool { return !d.Torn }) ||
+		slices.ContainsFunc(r.Checkpoints, func(c store.CheckpointReport) bool { return !c.Valid })
+}
+
+func printReport(out io.Writer, r store.Report) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	total := int64(0)
+	fmt.Fprintln(w, "SEGMENT\tBYTES\tSTATE\tSHARD:ENTRIES (FIRST-LAST)")
+	for _, s := range r.Segments {
+		state := "open"
+		if s.Sealed {
+			state = "sealed"
+		}
+		var shards []string
+		for _, e := range s.Shards {
+			shards = append(shards, fmt.Sprintf("%d:%d (%d-%d)", e.Shard, e.Entries, e.First, e.Last))
+		}
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\n", s.Number, s.Bytes, state, strings.Join(shards, "  "))
+		total += s.Bytes
+	}
+	fmt.Fprintln(w, "\nCHECKPOINT\tBYTES\tSTATE\tUP TO ENTRY")
+	for _, c := range r.Checkpoints {
+		state := "valid"
+		if !c.Valid {
+			state = "DAMAGED"
+		}
+		fmt.Fprintf(w, "shard %d\t%d\t%s\t%d\n", c.Shard, c.Bytes, state, c.Index)
+		total += c.Bytes
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%d segments, %d checkpoints, %d bytes\n", len(r.Segments), len(r.Checkpoints), total)
+	printDamage(out, r)
+	return nil
+}
+
+// printDamage says what cannot be read and what that loses.
+func printDamage(out io.Writer, r store.Report) {
+	for _, d := range r.Damage {
+		if d.Torn {
+			fmt.Fprintf(out, "torn end (nothing promised is lost, the broker cuts it): %s\n", d)
+		} else {
+			fmt.Fprintf(out, "DAMAGE: %s\n", d)
+		}
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(out, "LOST: %s\n", m)
+	}
+}

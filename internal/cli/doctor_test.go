@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// writeLog makes a data folder with entries of 1000 bytes and returns the path of its only segment.
+func writeLog(t *testing.T, dir string, entries uint64) string {
+	t.Helper()
+	s, err := store.Open(vfs.OS{}, dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	for index := uint64(1); index <= entries; index++ {
+		const length = 1000
+		fact := append([]byte{length&0x7f | 0x80, length >> 7, 1}, make([]byte, length-1)...)
+		s.Append([]store.Entry{{Shard: 1, Index: index, Data: fact, Wait: true}}, func(err error) { done <- err })
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	segments, err := filepath.Glob(filepath.Join(dir, "seg-*.log"))
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("segments %q, %v", segments, err)
+	}
+	return segments[0]
+}
+
+func TestDoctorOnASoundFolder(t *testing.T) {
+	dir := t.TempDir()
+	writeLog(t, dir, 10)
+	for _, args := range [][]string{{"doctor", dir}, {"doctor", dir, "--repair"}} {
+		stdout, stderr, code := command(t, args...)
+		if code != exitOK || strings.Contains(stdout, "DAMAGE") {
+			t.Errorf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
+		}
+	}
+	if stdout, _, _ := command(t, "doctor", dir); !strings.Contains(stdout, "1:10 (1-10)") {
+		t.Errorf("the entries are not counted:\n%s", stdout)
+	}
+}
+
+func TestDoctorOnATornEnd(t *testing.T) {
+	dir := t.TempDir()
+	segment := writeLog(t, dir, 10)
+	info, err := os.Stat(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(segment, info.Size()-5); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := command(t, "doctor", dir)
+	if code != exitOK || !strings.Contains(stdout, "torn end") || strings.Contains(stdout, "DAMAGE") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestDoctorFindsAndRepairsDamage(t *testing.T) {
+	dir := t.TempDir()
+	segment := writeLog(t, dir, 10)
+	f, err := os.OpenFile(segment, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("spoiled"), 3000); err != nil { // in the third entry, which later ones show to have been durable
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := command(t, "doctor", dir)
+	if code != exitDamage || !strings.Contains(stdout, "DAMAGE") || !strings.Contains(stderr, "--repair") {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	stdout, stderr, code = command(t, "doctor", dir, "--repair")
+	if code != exitOK || !strings.Contains(stdout, "LOST: entries 3 to 3 of shard 1") {
+		t.Errorf("repair: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if stdout, stderr, code = command(t, "doctor", dir); code != exitOK || strings.Contains(stdout, "DAMAGE") {
+		t.Errorf("after the repair: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if s, err := store.Open(vfs.OS{}, dir, store.Options{}); err != nil {
+		t.Errorf("after the repair the broker does not start: %v", err)
+	} else if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDoctorOnAFolderInUse(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(vfs.OS{}, dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, stderr, code := command(t, "doctor", dir); code != exitInUse || !strings.Contains(stderr, "Stop the broker") {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"fiveways/internal/bench/amqp"
+	"fiveways/internal/config"
+	"fiveways/internal/server"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// The exit codes, as `fiveways --help` documents them.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2 // command line or configuration
+	exitInUse   = 3 // listen address or data folder belongs to another process
+	exitDamage  = 4 // the data folder is damaged
+)
+
+const exitHelp = `Exit codes:
+  0  success
+  1  failure
+  2  wrong command line or configuration
+  3  a listen address or the data folder is in use
+  4  the data folder is damaged`
+
+var (
+	errUsage  = errors.New("wrong usage")
+	errDamage = errors.New("damage found")
+)
+
+// verdicts maps an error to its exit code and to what the user can do about it; the first that matches counts.
+var verdicts = []struct {
+	err  error
+	code int
+	hint string
+}{
+	{amqp.ErrInvalid, exitUsage, "`fiveways bench amqp --help` lists the options, with examples."},
+	{config.ErrInvalid, exitUsage, "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
+	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT (port 0 takes a free one), or off."},
+	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},
+	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
+	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
+	{errDamage, exitDamage, ""},
+	{store.ErrUnsupportedFormat, exitFailure, "A newer version of Fiveways wrote the folder; start that version, or choose another folder with --data DIR."},
+	{store.ErrCorrupt, exitDamage, "Copy the folder, then look with `fiveways doctor DIR`; `fiveways doctor DIR --repair` cuts what is damaged and says what is lost."},
+}
+
+// report prints err with its way out and returns the exit code. A nil err is success.
+func report(stderr io.Writer, command string, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(stderr, "fiveways: %v\n", err)
+	if errors.Is(err, errUsage) {
+		fmt.Fprintf(stderr, "Run `%s --help` for what it takes, with examples.\n", command)
+		return exitUsage
+	}
+	for _, v := range verdicts {
+		if errors.Is(err, v.err) {
+			if v.hint != "" {
+				fmt.Fprintln(stderr, v.hint)
+			}
+			return v.code
+		}
+	}
+	return exitFailure
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs the command that args name and returns the process's exit code. When ctx ends, a running command stops as on Ctrl-C.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	started := false // whether a command's own code ran; an error before that is about the command line
+	root := &cobra.Command{
+		Use:   "fiveways",
+		Short: "a durable message broker in one binary",
+		Long: `Fiveways is one durable queue engine in one binary, made to have five protocols in front of it.
+This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
+
+` + exitHelp,
+		Example: `  fiveways serve                        serve on 127.0.0.1, data in ./fiveways-data
+  fiveways demo                         start a broker, send messages, show what arrived
+  fiveways bench amqp --duration 5s     measure a running broker
+  fiveways doctor ./fiveways-data       look into a data folder offline`,
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		PersistentPreRun: func(*cobra.Command, []string) { started = true },
+	}
+	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err != nil && !started {
+		err = fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return report(stderr, command.CommandPath(), err)
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"fiveways/internal/config"
+	"fiveways/internal/server"
+
+	"github.com/spf13/cobra"
+)
+
+func serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "run the broker",
+		Long: `Runs the broker until it is told to stop, and prints each address it serves with a command to try.
+
+Every setting below is also a key of the TOML file and an environment variable: --memory-limit 1GiB is
+memory_limit = "1GiB" and FIVEWAYS_MEMORY_LIMIT=1GiB. A flag wins over the environment, the environment over the file.
+
+SIGTERM or Ctrl-C drains: it stops accepting, answers outstanding confirms and closes politely, within drain_timeout.
+A second signal stops at once; nothing confirmed is lost by that.`,
+		Example: `  fiveways serve
+  fiveways serve --data /var/lib/fiveways --amqp 0.0.0.0:5672
+  fiveways serve --config /etc/fiveways.toml --http off
+  FIVEWAYS_SYNC=os fiveways serve`,
+		Args: cobra.NoArgs,
+	}
+	load := settings(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, _, err := load()
+		if err != nil {
+			return err
+		}
+		return serve(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
+	srv, err := server.Start(cfg, buildVersion(), newLogger(cfg, stderr))
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	banner(stdout, cfg, srv.Addrs())
+	select {
+	case <-ctx.Done():
+	case <-signals:
+	}
+	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
+	// The caller's context may be over already; draining has its own deadline.
+	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
+	defer cancel()
+	drained := make(chan error, 1)
+	go func() { drained <- srv.Drain(drainCtx) }()
+	select {
+	case err := <-drained:
+		if err != nil {
+			return fmt.Errorf("drain: %w", err)
+		}
+		fmt.Fprintln(stdout, "Stopped.")
+		return nil
+	case s := <-signals:
+		return fmt.Errorf("stopped at once by a second signal (%s); what was not confirmed may be lost", s)
+	}
+}
+
+// newLogger writes to w as cfg, which is valid, says.
+func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
+		panic("cli: a valid configuration has a known log level: " + err.Error())
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// tries is a command per protocol, with %s for the address, that shows it at work.
+var tries = map[string]string{
+	"amqp": `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
+}
+
+// banner prints one line per protocol, which starts with its key, and how to stop.
+func banner(w io.Writer, cfg config.Config, addrs map[string]string) {
+	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", buildVersion(), cfg.Data, cfg.Sync)
+	for _, key := range config.ListenKeys() {
+		addr, served := addrs[key]
+		switch {
+		case served && tries[key] != "":
+			fmt.Fprintf(w, "%-5s %s   try: "+tries[key]+"\n", key, addr, addr)
+		case served:
+			fmt.Fprintf(w, "%-5s %s\n", key, addr)
+		case cfg.Listen(key) == config.Off:
+			fmt.Fprintf(w, "%-5s off\n", key)
+		default:
+			fmt.Fprintf(w, "%-5s not in this version yet\n", key)
+		}
+	}
+	fmt.Fprintln(w, "Stop with Ctrl-C or SIGTERM.")
+}

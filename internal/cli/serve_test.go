@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+// startServe runs serve with AMQP on a free port until the test ends, and returns the address that it printed.
+// stop ends it and returns the exit code and what else it printed.
+func startServe(t *testing.T, dir string) (addr string, stop func() (string, int)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	out, in := io.Pipe()
+	code := make(chan int, 1)
+	var errs bytes.Buffer // read once serve has returned
+	go func() {
+		code <- Main(ctx, []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0"}, in, &errs)
+		in.Close()
+	}()
+	lines := bufio.NewReader(out)
+	for line := ""; !strings.HasPrefix(line, "Stop with"); {
+		var err error
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatalf("%v before serve was ready; exit code %d, %s", err, <-code, &errs)
+		}
+		if rest, ok := strings.CutPrefix(line, "amqp "); ok {
+			addr = strings.Fields(rest)[0]
+		}
+	}
+	return addr, func() (string, int) {
+		cancel()
+		rest, err := io.ReadAll(lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(rest), <-code
+	}
+}
+
+func TestServeUntilToldToStop(t *testing.T) {
+	addr, stop := startServe(t, t.TempDir())
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if rest, code := stop(); code != exitOK || !strings.Contains(rest, "Stopped.") {
+		t.Errorf("exit code %d, printed %q", code, rest)
+	}
+	if c, err := net.Dial("tcp", addr); err == nil {
+		c.Close()
+		t.Error("still listening")
+	}
+}
+
+func TestServeRefusesWhatIsTaken(t *testing.T) {
+	dir := t.TempDir()
+	addr, stop := startServe(t, dir)
+	for name, tc := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"address": {[]string{"--data", t.TempDir(), "--amqp", addr}, []string{"amqp", addr, "--amqp HOST:PORT"}},
+		"folder":  {[]string{"--data", dir, "--amqp", "127.0.0.1:0"}, []string{"data", dir, "--data DIR"}},
+	} {
+		_, stderr, code := command(t, append([]string{"serve"}, tc.args...)...)
+		if code != exitInUse {
+			t.Errorf("%s: exit code %d, want %d", name, code, exitInUse)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s: %q lacks %q", name, stderr, want)
+			}
+		}
+	}
+	if _, code := stop(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestDemoSucceeds(t *testing.T) {
+	stdout, stderr, code := command(t, "demo")
+	if code != exitOK || !strings.Contains(stdout, "as expected") || strings.Contains(stdout, "WRONG") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}

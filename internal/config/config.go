@@ -1,0 +1,105 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Off is the listen address that disables a protocol.
+const Off = "off"
+
+// The values of Config.Sync: what a confirm waits for.
+const (
+	SyncAlways = "always" // fsync before every confirm, shared by all that wait
+	SyncBatch  = "batch"  // fsync within BatchDelay; confirms wait for it
+	SyncOS     = "os"     // confirm after write(); survives the process, not the machine
+)
+
+// ErrInvalid is wrapped by every error about a setting: an unknown key, a value out of range, an unreadable file.
+var ErrInvalid = errors.New("invalid configuration")
+
+// Config is the configuration of one node. Default returns a valid one; the zero value is not.
+type Config struct {
+	Data     string // folder of log, checkpoints and lock file; created when missing
+	NodeName string // shown to clients and in logs
+
+	AMQP, SQL, Redis, Etcd, HTTP string // listen addresses "host:port" (port 0 = any free one), or Off
+
+	LogLevel  string // debug, info, warn or error
+	LogFormat string // text or json
+
+	Sync       string        // SyncAlways, SyncBatch or SyncOS
+	BatchDelay time.Duration // longest wait of a confirm for company under SyncBatch
+
+	MemoryLimit   int64 // bytes of message bodies kept in memory; beyond it they live on disk only
+	DiskFreeLimit int64 // bytes free on the data folder's disk below which publishers are blocked
+	Shards        int   // engine loops; 0 = chosen from the number of CPUs
+
+	Heartbeat      time.Duration // proposed to AMQP clients, whole seconds; 0 = none
+	FrameMax       int           // bytes, largest AMQP frame proposed to clients
+	ChannelMax     int           // channels per AMQP connection
+	MaxMessageSize int64         // bytes of one message body
+	MaxConnections int           // client connections of the node; 0 = no limit but the system's
+
+	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
+}
+
+// Default returns the built-in configuration.
+func Default() Config {
+	return Config{
+		Data:           "./fiveways-data",
+		NodeName:       "fiveways",
+		AMQP:           "127.0.0.1:5672",
+		SQL:            "127.0.0.1:5433",
+		Redis:          "127.0.0.1:6380",
+		Etcd:           "127.0.0.1:2379",
+		HTTP:           "127.0.0.1:15672",
+		LogLevel:       "info",
+		LogFormat:      "text",
+		Sync:           SyncAlways,
+		BatchDelay:     5 * time.Millisecond,
+		MemoryLimit:    512 << 20,
+		DiskFreeLimit:  50 << 20,
+		Heartbeat:      60 * time.Second,
+		FrameMax:       128 << 10,
+		ChannelMax:     2047,
+		MaxMessageSize: 128 << 20,
+		DrainTimeout:   10 * time.Second,
+	}
+}
+
+// Validate reports every setting that is out of its range, each by its key, and every pair of settings that contradict each other.
+func (c Config) Validate() error {
+	var errs []error
+	for _, o := range options {
+		v := o.Value(&c)
+		if err := v.Set(v.String()); err != nil {
+			errs = append(errs, invalid(o.Key, err))
+		}
+	}
+	users := map[string]string{} // listen address -> first key that has it
+	for _, key := range ListenKeys() {
+		addr := c.Listen(key)
+		if addr == Off || hasPortZero(addr) {
+			continue
+		}
+		if first, taken := users[addr]; taken {
+			errs = append(errs, invalid(key, fmt.Errorf("%s is already the address of %s; give each protocol its own port, or %q", addr, first, Off)))
+			continue
+		}
+		users[addr] = key
+	}
+	return errors.Join(errs...)
+}
+
+// ListenKeys names the protocols that have a listen address, in the order they are shown.
+func ListenKeys() []string { return []string{"amqp", "sql", "redis", "etcd", "http"} }
+
+// Listen returns the listen address of one of ListenKeys.
+func (c Config) Listen(key string) string {
+	o, _ := lookup(key)
+	return o.Value(&c).String()
+}
+
+func invalid(key string, err error) error { return fmt.Errorf("%w: %s: %w", ErrInvalid, key, err) }

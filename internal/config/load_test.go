@@ -1,0 +1,118 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaultIsValid(t *testing.T) {
+	if err := Default().Validate(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	file := writeFile(t, "# four layers\nmemory_limit = \"1GiB\"\nshards = 3\nsync = \"os\"\nheartbeat = '10s'\n")
+	c, from, err := Load(Sources{
+		File:  file,
+		Env:   []string{"HOME=/", "FIVEWAYS_SHARDS=4", "FIVEWAYS_SYNC=batch"},
+		Flags: map[string]string{"sync": "always"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.MemoryLimit != 1<<30 || c.Shards != 4 || c.Sync != SyncAlways || c.Heartbeat != 10*time.Second || c.FrameMax != 131072 {
+		t.Errorf("wrong values: %+v", c)
+	}
+	want := Origins{"memory_limit": file + ":2", "shards": "FIVEWAYS_SHARDS", "sync": "--sync", "frame_max": "default", "heartbeat": file + ":5"}
+	for key, origin := range want {
+		if from[key] != origin {
+			t.Errorf("%s: origin %q, want %q", key, from[key], origin)
+		}
+	}
+}
+
+func TestFileFromEnvironment(t *testing.T) {
+	file := writeFile(t, "node_name = \"n1\"\n")
+	c, _, err := Load(Sources{Env: []string{EnvFile + "=" + file}})
+	if err != nil || c.NodeName != "n1" {
+		t.Fatalf("node_name %q, err %v", c.NodeName, err)
+	}
+}
+
+func TestErrorsNameKeyAndPlace(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file  string
+		env   string
+		flags map[string]string
+		want  []string // all of them in the message
+	}{
+		"unknown key near":    {file: "data = \"d\"\nmemory_limt = 5\n", want: []string{"f.toml:2", "memory_limt", "did you mean memory_limit?"}},
+		"unknown key far":     {file: "frobnicate = 5\n", want: []string{"f.toml:1", "frobnicate", "fiveways config"}},
+		"unknown variable":    {env: "FIVEWAYS_SHARD=2", want: []string{"FIVEWAYS_SHARD", "did you mean FIVEWAYS_SHARDS?"}},
+		"lower-case variable": {env: "FIVEWAYS_shards=2", want: []string{"unknown key FIVEWAYS_shards"}},
+		"out of range":        {file: "\n\nframe_max = 12\n", want: []string{"frame_max", "f.toml:3", "from 4096 to 16777216"}},
+		"range of a size":     {env: "FIVEWAYS_MAX_MESSAGE_SIZE=1TiB", want: []string{"max_message_size", "from 1KiB to 512MiB", "FIVEWAYS_MAX_MESSAGE_SIZE"}},
+		"choice":              {flags: map[string]string{"sync": "never"}, want: []string{"sync", "always, batch, os", "--sync"}},
+		"address":             {flags: map[string]string{"amqp": "5672"}, want: []string{"amqp", "host:port", "--amqp"}},
+		"duration step":       {flags: map[string]string{"heartbeat": "1500ms"}, want: []string{"heartbeat", "in steps of 1s"}},
+		"wrong type":          {file: "shards = [1]\n", want: []string{"shards", "f.toml:1", "string or a whole number"}},
+		"table":               {file: "[amqp]\nport = 1\n", want: []string{"f.toml:1", "[amqp] is a table"}},
+		"twice":               {file: "shards = 1\nshards = 2\n", want: []string{"f.toml:2", "already set at", "f.toml:1"}},
+		"syntax":              {file: "shards = 1\nsync = \n", want: []string{"f.toml:2"}},
+		"shared port":         {flags: map[string]string{"sql": "127.0.0.1:5672"}, want: []string{"sql", "already the address of amqp"}},
+		"all at once":         {env: "FIVEWAYS_SHARDS=-1", flags: map[string]string{"sync": "x"}, want: []string{"shards", "sync"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Sources{Flags: tc.flags, Env: []string{tc.env}}
+			if tc.file != "" {
+				s.File = writeFile(t, tc.file)
+			}
+			_, _, err := Load(s)
+			if !errors.Is(err, ErrInvalid) {
+				t.Fatalf("error %v, want ErrInvalid", err)
+			}
+			for _, w := range tc.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%q lacks %q", err, w)
+				}
+			}
+		})
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	_, _, err := Load(Sources{File: filepath.Join(t.TempDir(), "none.toml")})
+	if !errors.Is(err, ErrInvalid) || !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// The example file must load, name every key, and show the defaults, or it lies to its reader.
+func TestExampleFile(t *testing.T) {
+	c, from, err := Load(Sources{File: "../../docs/fiveways.toml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c != Default() {
+		t.Errorf("example gives %+v, defaults are %+v", c, Default())
+	}
+	for _, o := range Options() {
+		if from[o.Key] == "default" {
+			t.Errorf("the example does not mention %s", o.Key)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package config
+
+// nearest returns the known name that takes the fewest single-letter edits to reach from name, or "" when even that is more than a third of it.
+func nearest(name string, known []string) string {
+	best, bestEdits := "", len(name)/3+1
+	for _, k := range known {
+		if e := edits(name, k); e < bestEdits {
+			best, bestEdits = k, e
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance of a and b in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

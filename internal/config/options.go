@@ -1,0 +1,79 @@
+package config
+
+import (
+	"math"
+	"strings"
+	"time"
+)
+
+// Option is one setting: its key and how it is read and written in a Config.
+type Option struct {
+	Key   string // as in the TOML file
+	Help  string // one line; the default is appended by whoever shows it
+	value func(*Config) Value
+}
+
+// Value reads and writes one setting of a Config as text. Set refuses what is out of range and says what is allowed.
+// The methods are those a command-line flag needs.
+type Value interface {
+	Set(string) error
+	String() string
+	Type() string
+}
+
+// Value binds the option to its field of c.
+func (o Option) Value(c *Config) Value { return o.value(c) }
+
+// Flag is the option's command-line flag without the dashes.
+func (o Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
+
+// Env is the option's environment variable.
+func (o Option) Env() string { return envPrefix + strings.ToUpper(o.Key) }
+
+// Options lists every setting in the order in which it is documented. The slice is the caller's.
+func Options() []Option { return append([]Option(nil), options...) }
+
+const maxSize = math.MaxInt64
+
+var options = []Option{
+	{"data", "folder of the message log; created when missing", func(c *Config) Value { return &text{&c.Data, 4096} }},
+	{"node_name", "name of this node, shown to clients and in logs", func(c *Config) Value { return &text{&c.NodeName, 255} }},
+
+	{"amqp", "listen address of AMQP 0-9-1, or off", func(c *Config) Value { return &address{&c.AMQP} }},
+	{"sql", "listen address of the PostgreSQL protocol, or off", func(c *Config) Value { return &address{&c.SQL} }},
+	{"redis", "listen address of the Redis protocol, or off", func(c *Config) Value { return &address{&c.Redis} }},
+	{"etcd", "listen address of the etcd v3 API, or off", func(c *Config) Value { return &address{&c.Etcd} }},
+	{"http", "listen address of the HTTP API and web UI, or off", func(c *Config) Value { return &address{&c.HTTP} }},
+
+	{"log_level", "debug, info, warn or error", func(c *Config) Value { return &choice{&c.LogLevel, []string{"debug", "info", "warn", "error"}} }},
+	{"log_format", "text or json", func(c *Config) Value { return &choice{&c.LogFormat, []string{"text", "json"}} }},
+
+	{"sync", "what a confirm waits for: always (fsync), batch (fsync within batch_delay) or os (write only)",
+		func(c *Config) Value { return &choice{&c.Sync, []string{SyncAlways, SyncBatch, SyncOS}} }},
+	{"batch_delay", "longest wait for company before an fsync, with sync = batch",
+		func(c *Config) Value { return &duration{&c.BatchDelay, 100 * time.Microsecond, time.Second, 1} }},
+
+	{"memory_limit", "message bodies kept in memory; more live on disk only", func(c *Config) Value { return &size{&c.MemoryLimit, 16 << 20, maxSize} }},
+	{"disk_free_limit", "publishers are blocked while the disk has less free space", func(c *Config) Value { return &size{&c.DiskFreeLimit, 0, maxSize} }},
+	{"shards", "engine loops; 0 chooses from the number of CPUs", func(c *Config) Value { return &integer{&c.Shards, 0, 1024} }},
+
+	{"heartbeat", "AMQP heartbeat proposed to clients, in whole seconds; 0s = none",
+		func(c *Config) Value { return &duration{&c.Heartbeat, 0, 65535 * time.Second, time.Second} }},
+	{"frame_max", "largest AMQP frame, in bytes", func(c *Config) Value { return &integer{&c.FrameMax, 4096, 16 << 20} }},
+	{"channel_max", "channels of one AMQP connection", func(c *Config) Value { return &integer{&c.ChannelMax, 1, 65535} }},
+	{"max_message_size", "largest message body", func(c *Config) Value { return &size{&c.MaxMessageSize, 1 << 10, 512 << 20} }},
+	{"max_connections", "client connections of this node; 0 = no limit but the system's",
+		func(c *Config) Value { return &integer{&c.MaxConnections, 0, 10_000_000} }},
+
+	{"drain_timeout", "how long a stop waits for outstanding confirms",
+		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},
+}
+
+func lookup(key string) (Option, bool) {
+	for _, o := range options {
+		if o.Key == key {
+			return o, true
+		}
+	}
+	return Option{}, false
+}

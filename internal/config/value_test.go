@@ -1,0 +1,41 @@
+package config
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseSize(t *testing.T) {
+	for in, want := range map[string]int64{"0": 0, "17": 17, "17B": 17, "3kB": 3000, "3KiB": 3072, "512MiB": 512 << 20, "2 GiB": 2 << 30, "1TB": 1e12} {
+		if got, err := ParseSize(in); err != nil || got != want {
+			t.Errorf("ParseSize(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "B", "-1", "1.5GiB", "9999999TiB", "12 apples", "1mib"} {
+		if got, err := ParseSize(in); err == nil {
+			t.Errorf("ParseSize(%q) = %d, want an error", in, got)
+		}
+	}
+}
+
+func TestFormatSizeRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(0, math.MaxInt64).Draw(t, "n")
+		if shift := rapid.IntRange(0, 44).Draw(t, "shift"); n<<shift>>shift == n {
+			n <<= shift
+		}
+		if got, err := ParseSize(FormatSize(n)); err != nil || got != n {
+			t.Fatalf("%d -> %s -> %d, %v", n, FormatSize(n), got, err)
+		}
+	})
+}
+
+func TestNearest(t *testing.T) {
+	for in, want := range map[string]string{"amqpp": "amqp", "log_levl": "log_level", "zzz": "", "max_conections": "max_connections"} {
+		if got := nearest(in, keys()); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

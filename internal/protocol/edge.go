@@ -1,0 +1,164 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Session is one client connection of a protocol.
+type Session interface {
+	// Serve runs the connection on a goroutine of its own and returns when it
+	// is over and its socket closed.
+	Serve()
+	// Drain asks the session to answer what is outstanding, to say goodbye and
+	// to end. It does not wait. Any goroutine may call it, also before Serve.
+	Drain()
+	// Kill closes the socket at once. Any goroutine may call it, at any time.
+	Kill()
+}
+
+// Edge accepts the connections of one protocol.
+type Edge struct {
+	name string
+	open func(nc net.Conn, id uint64) Session
+	log  *slog.Logger
+
+	opened atomic.Uint64
+
+	mu        sync.Mutex
+	draining  bool
+	listeners map[net.Listener]struct{}
+	sessions  map[Session]struct{}
+	running   sync.WaitGroup // one for each session
+}
+
+// lastSession numbers the sessions of all protocols of this process.
+var lastSession atomic.Uint64
+
+// NewEdge returns an edge that makes a session of every connection with open.
+// The id is unique among all sessions of this process.
+func NewEdge(name string, log *slog.Logger, open func(nc net.Conn, id uint64) Session) *Edge {
+	return &Edge{
+		name: name, open: open, log: log,
+		listeners: map[net.Listener]struct{}{}, sessions: map[Session]struct{}{},
+	}
+}
+
+// The pauses after a failed accept: the system is out of file descriptors, or
+// the like, and trying at once would only burn the CPU.
+const (
+	firstAcceptPause = 5 * time.Millisecond
+	lastAcceptPause  = time.Second
+)
+
+// Serve accepts on ln until Drain or until ln is closed, which is no error. Any
+// number of listeners may be served at a time.
+func (e *Edge) Serve(ln net.Listener) error {
+	e.mu.Lock()
+	if e.draining {
+		e.mu.Unlock()
+		return ln.Close()
+	}
+	e.listeners[ln] = struct{}{}
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		delete(e.listeners, ln)
+		e.mu.Unlock()
+	}()
+	pause := firstAcceptPause
+	for {
+		nc, err := ln.Accept()
+		switch {
+		case err == nil:
+			pause = firstAcceptPause
+			e.start(nc)
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case isTemporary(err):
+			e.log.Warn("accept failed, trying again", "protocol", e.name, "err", err, "pause", pause)
+			time.Sleep(pause)
+			pause = min(2*pause, lastAcceptPause)
+		default:
+			return fmt.Errorf("protocol: %s: accept: %w", e.name, err)
+		}
+	}
+}
+
+// isTemporary tells whether accepting may work again later: resources ran out,
+// or the client was gone before it was accepted.
+func isTemporary(err error) bool {
+	var ne interface{ Temporary() bool }
+	return errors.As(err, &ne) && ne.Temporary()
+}
+
+func (e *Edge) start(nc net.Conn) {
+	s := e.open(nc, lastSession.Add(1))
+	e.mu.Lock()
+	if e.draining {
+		e.mu.Unlock()
+		s.Kill()
+		return
+	}
+	e.sessions[s] = struct{}{}
+	e.running.Add(1)
+	e.mu.Unlock()
+	e.opened.Add(1)
+	go func() {
+		defer e.running.Done()
+		s.Serve()
+		e.mu.Lock()
+		delete(e.sessions, s)
+		e.mu.Unlock()
+	}()
+}
+
+// Open is the number of sessions now.
+func (e *Edge) Open() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.sessions)
+}
+
+// Opened is the number of sessions ever accepted.
+func (e *Edge) Opened() uint64 { return e.opened.Load() }
+
+// Drain closes the listeners, drains every session and waits for all to end.
+// At the end of ctx it kills those that are left, and reports ctx's error. When
+// it returns nothing of the edge runs any more. It may be called again, and
+// without a Serve before.
+func (e *Edge) Drain(ctx context.Context) error {
+	e.mu.Lock()
+	e.draining = true
+	for ln := range e.listeners {
+		ln.Close()
+	}
+	for s := range e.sessions {
+		s.Drain()
+	}
+	e.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { e.running.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
+	left := len(e.sessions)
+	for s := range e.sessions {
+		s.Kill()
+	}
+	e.mu.Unlock()
+	<-ended
+	if left == 0 {
+		return nil
+	}
+	return fmt.Errorf("protocol: %s: drain: %d connections closed by force: %w", e.name, left, ctx.Err())
+}

@@ -1,0 +1,129 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+)
+
+// echo is a session that answers every byte until it is drained or killed.
+type echo struct {
+	nc     net.Conn
+	drain  bool // Drain ends it; else only Kill does
+	closed sync.Once
+}
+
+func (s *echo) Serve() { io.Copy(s.nc, s.nc); s.Kill() } //nolint:errcheck // ends with the socket
+func (s *echo) Kill()  { s.closed.Do(func() { s.nc.Close() }) }
+func (s *echo) Drain() {
+	if s.drain {
+		s.Kill()
+	}
+}
+
+// serve starts an edge of echoes and returns it with its address.
+func serve(t *testing.T, drains bool) (*Edge, string, chan error) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	e := NewEdge("echo", log, func(nc net.Conn, _ uint64) Session { return &echo{nc: nc, drain: drains} })
+	served := make(chan error, 1)
+	go func() { served <- e.Serve(ln) }()
+	return e, ln.Addr().String(), served
+}
+
+// talk opens a connection that is known to be served.
+func talk(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close() })
+	got := make([]byte, 1)
+	if _, err := nc.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(nc, got); err != nil {
+		t.Fatal(err)
+	}
+	return nc
+}
+
+func TestDrainPolite(t *testing.T) {
+	e, addr, served := serve(t, true)
+	nc := talk(t, addr)
+	talk(t, addr)
+	if e.Open() != 2 || e.Opened() != 2 {
+		t.Errorf("open %d, opened %d, want 2, 2", e.Open(), e.Opened())
+	}
+	for range 2 { // the second has nothing to do
+		if err := e.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if e.Open() != 0 {
+		t.Errorf("%d sessions left", e.Open())
+	}
+	if _, err := nc.Read(make([]byte, 1)); err == nil {
+		t.Error("the connection is open")
+	}
+	if _, err := net.Dial("tcp", addr); err == nil {
+		t.Error("the listener is open")
+	}
+}
+
+func TestDrainByForce(t *testing.T) {
+	e, addr, _ := serve(t, false)
+	talk(t, addr)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Drain(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	if e.Open() != 0 {
+		t.Errorf("%d sessions left", e.Open())
+	}
+}
+
+func TestServeAfterDrain(t *testing.T) {
+	e := NewEdge("echo", slog.Default(), func(nc net.Conn, _ uint64) Session { return &echo{nc: nc} })
+	if err := e.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Serve(ln); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener is open: %v", err)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	l := NewLimit(2)
+	if !l.Acquire() || !l.Acquire() || l.Acquire() {
+		t.Fatal("a limit of two does not give two places")
+	}
+	l.Release()
+	if !l.Acquire() {
+		t.Error("a place that was given back cannot be taken")
+	}
+	var none *Limit
+	if !none.Acquire() || !NewLimit(0).Acquire() || none.Max() != 0 {
+		t.Error("no limit is a limit")
+	}
+}

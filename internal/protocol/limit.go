@@ -1,0 +1,40 @@
+package protocol
+
+import "sync/atomic"
+
+// Limit bounds the client connections of a node over all its protocols. The
+// zero value, like a nil one, has no bound.
+type Limit struct {
+	max  int64
+	used atomic.Int64
+}
+
+// NewLimit returns a limit of n connections, 0 = none.
+func NewLimit(n int) *Limit { return &Limit{max: int64(n)} }
+
+// Max is the bound, 0 = none.
+func (l *Limit) Max() int {
+	if l == nil {
+		return 0
+	}
+	return int(l.max)
+}
+
+// Acquire takes one place and tells whether there was one.
+func (l *Limit) Acquire() bool {
+	if l == nil {
+		return true
+	}
+	if n := l.used.Add(1); l.max > 0 && n > l.max {
+		l.used.Add(-1)
+		return false
+	}
+	return true
+}
+
+// Release gives back a place that Acquire took.
+func (l *Limit) Release() {
+	if l != nil {
+		l.used.Add(-1)
+	}
+}

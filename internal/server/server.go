@@ -1,0 +1,126 @@
+// Package server is the composition root: it opens the engine on its data
+// folder, starts the listener of each protocol, and stops them in the right
+// order.
+//
+// Start returns once every listener serves, or an error with nothing left
+// behind. Drain is complete on return and safe to call twice.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/config"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// ErrAddrInUse and ErrLocked tell that a listen address or the data folder
+// belongs to another process.
+var (
+	ErrAddrInUse = errors.New("address already in use")
+	ErrLocked    = errors.New("data folder in use by another broker")
+)
+
+// Server is a running node.
+type Server struct {
+	broker *broker.Broker
+	amqp   *amqp.Server
+	log    *slog.Logger
+	addrs  map[string]string
+	served sync.WaitGroup
+	once   sync.Once
+	err    error
+}
+
+var syncModes = map[string]store.SyncMode{
+	config.SyncAlways: store.SyncAlways,
+	config.SyncBatch:  store.SyncBatch,
+	config.SyncOS:     store.SyncOS,
+}
+
+// Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse (naming the
+// key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
+func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
+	// The listeners come first: a taken port is found before a long recovery.
+	var amqpListener net.Listener
+	if cfg.AMQP != config.Off {
+		l, err := listen("amqp", cfg.AMQP)
+		if err != nil {
+			return nil, err
+		}
+		amqpListener = l
+	}
+	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
+		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
+		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cfg.DiskFreeLimit, Logger: log,
+	})
+	if err != nil {
+		if amqpListener != nil {
+			amqpListener.Close()
+		}
+		if errors.Is(err, vfs.ErrLocked) {
+			return nil, fmt.Errorf("data: %s: %w", cfg.Data, ErrLocked)
+		}
+		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
+	}
+	s := &Server{broker: b, log: log, addrs: map[string]string{}}
+	if amqpListener != nil {
+		s.amqp = amqp.New(b, amqpOptions(cfg, version, log))
+		s.serve("amqp", amqpListener, s.amqp.Serve)
+	}
+	return s, nil
+}
+
+func listen(key, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s: %s: %w", key, addr, ErrAddrInUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return l, nil
+}
+
+func (s *Server) serve(key string, l net.Listener, fn func(net.Listener) error) {
+	s.addrs[key] = l.Addr().String()
+	s.served.Go(func() {
+		if err := fn(l); err != nil {
+			s.log.Error("listener stopped", "protocol", key, "addr", s.addrs[key], "err", err)
+		}
+	})
+}
+
+// Addrs gives the bound address of each protocol served, by its configuration
+// key.
+func (s *Server) Addrs() map[string]string { return s.addrs }
+
+// Drain stops accepting, answers outstanding confirms, closes politely, and
+// gives up on clients at ctx's deadline. The data is closed cleanly in any case.
+func (s *Server) Drain(ctx context.Context) error {
+	s.once.Do(func() {
+		var errs []error
+		if s.amqp != nil {
+			errs = append(errs, s.amqp.Drain(ctx))
+		}
+		s.served.Wait()
+		s.err = errors.Join(append(errs, s.broker.Close())...)
+	})
+	return s.err
+}
+
+func amqpOptions(cfg config.Config, version string, log *slog.Logger) amqp.Options {
+	return amqp.Options{
+		Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
+		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	backlogQueue = "backlog"
+	backlogSize  = 100 // body bytes
+)
+
+// backlog fills one durable queue with n persistent messages, restarts the broker on them, and drains them with acks.
+func backlog(n int64) runner {
+	return func(ctx context.Context, b *broker, s settings) (values, error) {
+		n := s.scaled(n, burstMessages*usualAckEvery) // a multiple of both, so that bursts and acks come out even
+		fill, err := fillQueue(ctx, b, n)
+		if err != nil {
+			return nil, err
+		}
+		rss, err := residentMB(b.pid())
+		if err != nil {
+			return nil, err
+		}
+		took, err := b.restart(ctx)
+		if err != nil {
+			return nil, err
+		}
+		after, err := residentMB(b.pid())
+		if err != nil {
+			return nil, err
+		}
+		drain, err := drainQueue(ctx, b, n)
+		return values{"fill": fill, "rss": rss, "restart": took.Seconds(), "rss after": after, "drain": drain}, err
+	}
+}
+
+// fillQueue publishes n messages with confirms and returns the messages per second up to the last confirm.
+func fillQueue(ctx context.Context, b *broker, n int64) (float64, error) {
+	c := newCrew()
+	defer c.stop()
+	k, err := c.dial(b.addr)
+	if err != nil {
+		return 0, err
+	}
+	if err := k.declareQueue(backlogQueue, true); err != nil {
+		return 0, err
+	}
+	p := &publisher{conn: k, burst: burstOf(burstMessages, "", backlogQueue, backlogSize, true), perBurst: burstMessages,
+		window: usualWindow, limit: n}
+	start := time.Now()
+	if err := p.start(c); err != nil {
+		return 0, err
+	}
+	if err := c.until(ctx, func() bool { return p.confirmed.Load() >= n }); err != nil {
+		return 0, err
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
+}
+
+// drainQueue checks that n messages are there, takes them, and returns the messages per second.
+func drainQueue(ctx context.Context, b *broker, n int64) (float64, error) {
+	c := newCrew()
+	defer c.stop()
+	k, err := c.dial(b.addr)
+	if err != nil {
+		return 0, err
+	}
+	depth, err := k.queueDepth(backlogQueue)
+	if err != nil {
+		return 0, err
+	}
+	if depth != n {
+		return 0, fmt.Errorf("bench: %s has %d messages after its restart, %d were confirmed", b.peer.name, depth, n)
+	}
+	s := &consumer{conn: k, queues: []string{backlogQueue}, prefetch: usualPrefetch, ackEvery: usualAckEvery}
+	start := time.Now()
+	if err := s.start(c); err != nil {
+		return 0, err
+	}
+	if err := c.until(ctx, func() bool { return s.got.Load() >= n }); err != nil {
+		return 0, err
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
+}

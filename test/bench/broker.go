@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// How long a broker may take to answer a handshake (a restart on millions of messages included) and to stop when asked.
+const (
+	startLimit = 3 * time.Minute
+	stopLimit  = 3 * time.Minute
+)
+
+var errStart = errors.New("bench: broker did not start")
+
+// broker is one running process of a peer on a data folder of its own.
+type broker struct {
+	peer *peer
+	dir  string   // data, configuration and the log of its output
+	env  []string // additions to the environment
+	addr string
+	done chan struct{} // closed when the process has ended
+
+	mu  sync.Mutex // kill comes from outside while run replaces the process
+	cmd *exec.Cmd
+}
+
+// start runs the peer on an empty folder and waits until it serves.
+func (p *peer) start(ctx context.Context, env []string) (*broker, error) {
+	dir, err := os.MkdirTemp("", "fiveways-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &broker{peer: p, dir: dir, env: env}
+	if err := b.run(ctx); err != nil {
+		b.destroy()
+		return nil, err
+	}
+	return b, nil
+}
+
+// run starts the process and returns once an AMQP handshake succeeds.
+func (b *broker) run(ctx context.Context) error {
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	b.addr = fmt.Sprintf("127.0.0.1:%d", port)
+	cmd, err := b.peer.command(b.dir, port)
+	if err != nil {
+		return err
+	}
+	output, err := os.OpenFile(filepath.Join(b.dir, "output.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer output.Close()
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.Env = append(cmd.Environ(), b.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // RabbitMQ has helper processes; all must go
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%w: %s: %v", errStart, b.peer.name, err)
+	}
+	done := make(chan struct{})
+	b.mu.Lock()
+	b.cmd, b.done = cmd, done
+	b.mu.Unlock()
+	go func() {
+		cmd.Wait() // the exit status of a killed broker says nothing
+		close(done)
+	}()
+	return b.awaitServing(ctx)
+}
+
+func (b *broker) awaitServing(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		k, err := dial(b.addr)
+		if err == nil {
+			b.peer.version = k.version
+			return k.Close()
+		}
+		select {
+		case <-b.done:
+			return fmt.Errorf("%w: %s ended: %s", errStart, b.peer.name, b.lastOutput())
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s: %w after %v", errStart, b.peer.name, ctx.Err(), err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (b *broker) lastOutput() string {
+	out, err := os.ReadFile(filepath.Join(b.dir, "output.log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(out[max(0, len(out)-600):])
+}
+
+func (b *broker) pid() int { return b.cmd.Process.Pid }
+
+// restart stops the broker politely and starts it again on its data; it returns the time from exec to serving.
+func (b *broker) restart(ctx context.Context) (time.Duration, error) {
+	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return 0, err
+	}
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(stopLimit):
+		return 0, fmt.Errorf("bench: %s did not stop within %v", b.peer.name, stopLimit)
+	}
+	start := time.Now()
+	if err := b.run(ctx); err != nil {
+		return 0, err
+	}
+	return time.Since(start), nil
+}
+
+// kill ends the process and its helpers at once. It may be called from any goroutine.
+func (b *broker) kill() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cmd == nil {
+		return
+	}
+	select {
+	case <-b.done: // reaped: the number may belong to somebody else by now
+	default:
+		syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// destroy kills the process and removes its folder.
+func (b *broker) destroy() {
+	b.kill()
+	if b.done != nil {
+		<-b.done
+	}
+	os.RemoveAll(b.dir)
+}
+
+// freePort finds a port nobody listens on. Another program may take it before the broker does; the start then fails.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import "context"
+
+// values are the measures of one run of a case, by the name of their metric.
+type values map[string]float64
+
+// runner measures one case on a broker started for it.
+type runner func(ctx context.Context, b *broker, s settings) (values, error)
+
+// benchCase is one thing to measure. Its rows in the table are its metrics.
+type benchCase struct {
+	name, title string
+	metrics     []metric
+	run         runner
+	oursEnv     []string // environment of Fiveways only
+	big         bool     // takes minutes: with --big, and on Fiveways only
+}
+
+// throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
+func throughputMetrics() []metric {
+	return []metric{
+		{name: "delivered", unit: "msg/s", more: true, bar: timesRabbit(8)},
+		{name: "cpu", unit: "µs/msg", bar: timesRabbit(8)},
+		{name: "rss", unit: "MB"},
+	}
+}
+
+// latencyMetrics ask for p50 and p99 at most so many times RabbitMQ's.
+func latencyMetrics(p50, p99 float64) []metric {
+	return []metric{
+		{name: "confirm p50", unit: "ms", bar: timesRabbit(1 / p50)},
+		{name: "confirm p99", unit: "ms", bar: timesRabbit(1 / p99)},
+		{name: "deliver p50", unit: "ms"},
+		{name: "deliver p99", unit: "ms"},
+	}
+}
+
+func backlogMetrics(fill bar, rss float64) []metric {
+	return []metric{
+		{name: "fill", unit: "msg/s", more: true, bar: fill},
+		{name: "rss", unit: "MB", bar: limit(rss)},
+		{name: "restart", unit: "s", bar: limit(5)},
+		{name: "rss after", unit: "MB", bar: limit(rss)},
+		{name: "drain", unit: "msg/s", more: true},
+	}
+}
+
+// The memory bar of the neighbours is the default memory limit of Fiveways.
+func neighbourMetrics() []metric {
+	return []metric{
+		{name: "alone", unit: "msg/s", more: true},
+		{name: "kept", unit: "%", more: true, bar: limit(90)},
+		{name: "rss", unit: "MB", bar: limit(512)},
+	}
+}
+
+// allCases are in the order in which they run and stand in the table.
+func allCases() []benchCase {
+	return []benchCase{
+		{name: "throughput-16-noack", title: "16 B transient, no acks", metrics: throughputMetrics(),
+			run: throughput(load{size: 16, pubs: 1, cons: 1, queues: 1, noAck: true})},
+		{name: "throughput-100-acks", title: "100 B transient, acks", metrics: throughputMetrics(),
+			run: throughput(load{size: 100, pubs: 1, cons: 1, queues: 1, prefetch: usualPrefetch, ackEvery: usualAckEvery})},
+		{name: "throughput-100-confirm", title: "100 B persistent, acks, 2000 confirms in flight", metrics: throughputMetrics(),
+			run: throughput(load{size: 100, pubs: 1, cons: 1, queues: 1, persist: true, window: usualWindow,
+				prefetch: usualPrefetch, ackEvery: usualAckEvery})},
+		{name: "throughput-1024-confirm", title: "1 KiB persistent, acks, 2000 confirms in flight, 2 publishers, 2 consumers, 2 queues",
+			metrics: throughputMetrics(),
+			run: throughput(load{size: 1024, pubs: 2, cons: 2, queues: 2, persist: true, window: usualWindow,
+				prefetch: usualPrefetch, ackEvery: usualAckEvery})},
+		{name: "latency", title: "latency at 2,000 msg/s persistent with confirms, default sync", metrics: latencyMetrics(1.5, 3), run: latency},
+		{name: "latency-os", title: "latency at 2,000 msg/s persistent with confirms, Fiveways with sync = os", metrics: latencyMetrics(1, 1),
+			run: latency, oursEnv: []string{"FIVEWAYS_SYNC=os"}},
+		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRabbit(10), 150), run: backlog(1_000_000)},
+		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000), big: true},
+		{name: "idle-connections", title: "10,000 idle connections", run: idleConnections, metrics: []metric{
+			{name: "connects", unit: "1/s", more: true}, {name: "rss", unit: "MB", bar: limit(250)}}},
+		{name: "empty-queues", title: "10,000 empty durable queues", run: emptyQueues, metrics: []metric{
+			{name: "declares", unit: "1/s", more: true, bar: limit(5000)}, {name: "rss", unit: "MB", bar: limit(60)}}},
+		{name: "topic-bindings", title: "100,000 bindings on a topic exchange", run: topicBindings, metrics: []metric{
+			{name: "binds", unit: "1/s", more: true}, {name: "rss", unit: "MB"}, {name: "routing", unit: "µs/msg", bar: limit(2)}}},
+		{name: "slow-consumer", title: "others beside a slow consumer", metrics: neighbourMetrics(), run: neighbours(slowConsumer)},
+		{name: "stuck-publisher", title: "others beside 50 publishers stuck in a 1 MiB body", metrics: neighbourMetrics(), run: neighbours(stuckPublisher)},
+		{name: "never-reading", title: "others beside a consumer that never reads", metrics: neighbourMetrics(), run: neighbours(neverReading)},
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// caseLimit is what one run of one case may take, a backlog of millions included.
+const caseLimit = 15 * time.Minute
+
+func main() {
+	err := run(os.Args[1:])
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	s, err := parseSettings(args, os.Stderr)
+	if err != nil {
+		return err
+	}
+	if s.list {
+		for _, c := range allCases() {
+			fmt.Printf("%-24s %s\n", c.name, c.title)
+		}
+		return nil
+	}
+	cases := chosen(allCases(), s)
+	if len(cases) == 0 {
+		return fmt.Errorf("%w: no case starts with %q; -list names them", errUsage, s.only)
+	}
+	// SIGPIPE too: a reader of the output that goes away must not leave brokers behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
+	r, err := measureAll(ctx, cases, s)
+	if err != nil {
+		return err
+	}
+	r.Command = strings.Join(append([]string{"go run ./test/bench"}, args...), " ")
+	return publish(r, s)
+}
+
+// measureAll runs the cases. When it returns, nothing it started is left.
+func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, error) {
+	if err := raiseFileLimit(); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "fiveways-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	peers, err := gather(s, dir)
+	defer func() {
+		for _, p := range peers {
+			if p.close != nil {
+				p.close()
+			}
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	r := &report{Machine: thisMachine(), Settings: s.String()}
+	for _, p := range peers {
+		r.brokers = append(r.brokers, p.name)
+	}
+	for _, c := range cases {
+		res := newResult(c)
+		r.Results = append(r.Results, res)
+		if err := measureCase(ctx, c, peers, s, res); err != nil {
+			return nil, err
+		}
+	}
+	r.Versions = versions(peers)
+	return r, nil
+}
+
+// chosen leaves out the cases that were not asked for.
+func chosen(all []benchCase, s settings) []benchCase {
+	var out []benchCase
+	for _, c := range all {
+		if strings.HasPrefix(c.name, s.only) && (s.big || !c.big) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// raiseFileLimit lets this process and the brokers it starts hold as many connections as the system allows.
+func raiseFileLimit() error {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return err
+	}
+	l.Cur = l.Max
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set by hand, children inherit it
+}
+
+// gather finds the brokers; rivals first, in the order of the table. What it returns must be closed even with an error.
+func gather(s settings, dir string) ([]*peer, error) {
+	var peers []*peer
+	if !s.oursOnly {
+		switch rabbit, err := rabbitmq(s.install); {
+		case errors.Is(err, errNoRabbit):
+			fmt.Fprintln(os.Stderr, err)
+		case err != nil:
+			return peers, err
+		default:
+			peers = append(peers, rabbit)
+		}
+		if lavin := lavinmq(); lavin != nil {
+			peers = append(peers, lavin)
+		}
+	}
+	ours, err := fiveways(s.ours, dir)
+	if err != nil {
+		return peers, err
+	}
+	return append(peers, ours), nil
+}
+
+// measureCase lets the peers take turns. A peer that fails is left out of the rest of the case; only the end of ctx is an error.
+func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, res *result) error {
+	for i := range s.repetitions {
+		for _, p := range peers {
+			if c.big && p.name != nameOurs || res.Failed[p.name] != "" {
+				continue
+			}
+			began := time.Now()
+			v, err := measureOnce(ctx, c, p, s)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				res.Failed[p.name] = err.Error()
+				fmt.Fprintf(os.Stderr, "%s, %s, run %d: %v\n", c.name, p.name, i+1, err)
+				continue
+			}
+			res.add(p.name, v)
+			fmt.Fprintf(os.Stderr, "%s, %s, run %d (%v):", c.name, p.name, i+1, time.Since(began).Round(time.Second))
+			for _, m := range c.metrics {
+				fmt.Fprintf(os.Stderr, "  %s %s %s", m.name, number(v[m.name]), m.unit)
+			}
+			fmt.Fprintln(os.Stderr)
+		}
+	}
+	return nil
+}
+
+func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
+	var env []string
+	if p.name == nameOurs {
+		env = c.oursEnv
+	}
+	b, err := p.start(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	defer b.destroy()
+	// Killing the broker ends every wait for an answer of it, so the cases need no deadlines of their own.
+	ctx, cancel := context.WithTimeout(ctx, caseLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, b.kill)()
+	v, err := c.run(ctx, b, s)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
+	}
+	return v, err
+}
+
+func versions(peers []*peer) map[string]string {
+	v := map[string]string{}
+	for _, p := range peers {
+		v[p.name] = p.version
+	}
+	return v
+}
+
+// publish prints the table and writes the files that were asked for.
+func publish(r *report, s settings) error {
+	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
+	r.writeTable(os.Stdout)
+	if s.json != "" {
+		if err := r.saveJSON(s.json); err != nil {
+			return err
+		}
+	}
+	if s.doc != "" {
+		if err := r.savePage(s.doc, time.Now()); err != nil {
+			return err
+		}
+	}
+	if n := r.failures(); n > 0 {
+		return fmt.Errorf("bench: %d runs failed", n)
+	}
+	return nil
+}

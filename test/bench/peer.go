@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// The names of the brokers in tables.
+const (
+	nameOurs   = "Fiveways"
+	nameRabbit = "RabbitMQ"
+	nameLavin  = "LavinMQ"
+)
+
+// peer is a kind of broker that can be started.
+type peer struct {
+	name    string
+	version string // as the broker says in its handshake; "" until it has run
+	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port, guest/guest allowed. Its process id must stay
+	// the broker's, so no shell may remain in between.
+	command func(dir string, port int) (*exec.Cmd, error)
+	close   func() // ends what all its brokers shared; may be nil
+}
+
+// fiveways is the peer under test. binary "" builds it from this module into dir.
+func fiveways(binary, dir string) (*peer, error) {
+	if binary == "" {
+		binary = filepath.Join(dir, "fiveways")
+		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+		if err != nil {
+			return nil, fmt.Errorf("bench: find the module: %w", err)
+		}
+		build := exec.Command("go", "build", "-o", binary, "./cmd/fiveways")
+		build.Dir = strings.TrimSpace(string(root))
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("bench: build fiveways: %w\n%s", err, out)
+		}
+	}
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return nil, err
+	}
+	return &peer{name: nameOurs, command: func(dir string, port int) (*exec.Cmd, error) {
+		return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port),
+			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"), nil
+	}}, nil
+}
+
+// lavinmq runs the binary the variable LAVINMQ names; nil when it is not set.
+func lavinmq() *peer {
+	binary := os.Getenv("LAVINMQ")
+	if binary == "" {
+		return nil
+	}
+	return &peer{name: nameLavin, command: func(dir string, port int) (*exec.Cmd, error) {
+		ports := make([]any, 3)
+		for i := range ports {
+			p, err := freePort()
+			if err != nil {
+				return nil, err
+			}
+			ports[i] = p
+		}
+		// Without tcp_nodelay its confirms wait for delayed acknowledgements of the kernel; the comparison is with its best.
+		ini := fmt.Sprintf("[main]\ndata_dir = %s\ntcp_nodelay = true\nlog_level = error\nmetrics_http_port = %d\n"+
+			"[mgmt]\nbind = 127.0.0.1\nport = %d\n[mqtt]\nbind = 127.0.0.1\nport = %d\n[amqp]\nbind = 127.0.0.1\nport = %d\n",
+			append(append([]any{filepath.Join(dir, "data")}, ports...), port)...)
+		file := filepath.Join(dir, "lavinmq.ini")
+		if err := os.WriteFile(file, []byte(ini), 0o644); err != nil {
+			return nil, err
+		}
+		return exec.Command(binary, "--config="+file), nil
+	}}
+}

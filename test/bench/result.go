@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// result holds all that one case measured.
+type result struct {
+	Case    string                          `json:"case"`
+	Title   string                          `json:"title"`
+	Samples map[string]map[string][]float64 `json:"samples"` // broker -> metric -> one value per repetition
+	Failed  map[string]string               `json:"failed,omitempty"`
+
+	metrics []metric
+}
+
+func newResult(c benchCase) *result {
+	return &result{Case: c.name, Title: c.title, metrics: c.metrics, Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
+}
+
+func (r *result) add(broker string, v values) {
+	if r.Samples[broker] == nil {
+		r.Samples[broker] = map[string][]float64{}
+	}
+	for name, value := range v {
+		r.Samples[broker][name] = append(r.Samples[broker][name], value)
+	}
+}
+
+// median is false when the broker has no value of the metric.
+func (r *result) median(broker, metric string) (float64, bool) {
+	v := r.Samples[broker][metric]
+	if len(v) == 0 {
+		return 0, false
+	}
+	return median(v), true
+}
+
+// report is everything a run found out.
+type report struct {
+	Machine  machine           `json:"machine"`
+	Command  string            `json:"command"`
+	Settings string            `json:"settings"`
+	Versions map[string]string `json:"versions"`
+	Results  []*result         `json:"results"`
+
+	brokers []string // columns of the table
+}
+
+// writeTable prints the medians as a markdown table.
+func (r *report) writeTable(w io.Writer) {
+	fmt.Fprintf(w, "| case | measure | %s | Fiveways is better by | bar | met |\n", strings.Join(r.brokers, " | "))
+	fmt.Fprintf(w, "|---|---|%s---:|---|---|\n", strings.Repeat("---:|", len(r.brokers)))
+	for _, res := range r.Results {
+		title := res.Title
+		for _, m := range res.metrics {
+			fmt.Fprintf(w, "| %s | %s, %s |", title, m.name, m.unit)
+			for _, b := range r.brokers {
+				fmt.Fprintf(w, " %s |", res.cell(b, m.name))
+			}
+			fmt.Fprintf(w, " %s |\n", res.judge(m))
+			title = "" // once per case
+		}
+	}
+	for _, res := range r.Results {
+		for _, b := range r.brokers {
+			if why, ok := res.Failed[b]; ok {
+				fmt.Fprintf(w, "\n%s failed in %s: %s\n", b, res.Case, strings.ReplaceAll(why, "\n", " "))
+			}
+		}
+	}
+}
+
+func (r *result) cell(broker, metric string) string {
+	if v, ok := r.median(broker, metric); ok {
+		return number(v)
+	}
+	if r.Failed[broker] != "" {
+		return "failed"
+	}
+	return "–"
+}
+
+// judge fills the last three columns.
+func (r *result) judge(m metric) string {
+	factor, verdict := "–", ""
+	ours, haveOurs := r.median(nameOurs, m.name)
+	rabbit, haveRabbit := r.median(nameRabbit, m.name)
+	if haveOurs {
+		verdict = m.verdict(ours, rabbit, haveRabbit)
+		if f, ok := m.better(ours, rabbit); ok {
+			factor = number(f) + " ×"
+		}
+	}
+	return factor + " | " + m.barText() + " | " + verdict
+}
+
+// failures counts the cases in which a broker failed.
+func (r *report) failures() int {
+	n := 0
+	for _, res := range r.Results {
+		n += len(res.Failed)
+	}
+	return n
+}
+
+func (r *report) saveJSON(file string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o644)
+}

@@ -1,0 +1,182 @@
+package brokertest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startPatience is how long a broker may take from exec to its address line, recovery of its log included.
+const startPatience = 60 * time.Second
+
+// stopPatience is how long a broker may take to drain after SIGTERM.
+const stopPatience = 30 * time.Second
+
+// addressLine is what `fiveways serve` prints once AMQP is served.
+var addressLine = regexp.MustCompile(`^amqp\s.*?(127\.0\.0\.1:\d+)`)
+
+// Broker is a running fiveways process.
+type Broker struct {
+	cmd    *exec.Cmd
+	addr   string
+	log    tail
+	exited chan struct{} // closed once the process is gone; err may be read then
+	err    error
+}
+
+// Start runs `fiveways serve` on the folder dir with AMQP on a free port and every other listener off, and returns
+// once AMQP is served. args are further flags. The error carries what the process printed.
+func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
+	path, err := binary()
+	if err != nil {
+		return nil, err
+	}
+	flags := []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"}
+	b := &Broker{cmd: exec.Command(path, append(flags, args...)...), exited: make(chan struct{})}
+	b.cmd.Stderr = &b.log
+	stdout, err := b.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("brokertest: start: %w", err)
+	}
+	if err := b.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("brokertest: start: %w", err)
+	}
+
+	address := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			fmt.Fprintln(&b.log, lines.Text())
+			if m := addressLine.FindStringSubmatch(lines.Text()); m != nil {
+				select {
+				case address <- m[1]:
+				default:
+				}
+			}
+		}
+		b.err = b.cmd.Wait()
+		close(b.exited)
+	}()
+
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	select {
+	case b.addr = <-address:
+		return b, nil
+	case <-b.exited:
+		return nil, fmt.Errorf("brokertest: start: exited early: %v\n%s", b.err, b.Log())
+	case <-ctx.Done():
+		b.Kill()
+		return nil, fmt.Errorf("brokertest: start: no address line: %w\n%s", ctx.Err(), b.Log())
+	}
+}
+
+// Run starts a broker on a folder of the test's own and kills it when the test ends; a failed test logs its output.
+func Run(t testing.TB, args ...string) *Broker {
+	t.Helper()
+	b, err := Start(context.Background(), t.TempDir(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.Kill()
+		if t.Failed() {
+			t.Logf("broker:\n%s", b.Log())
+		}
+	})
+	return b
+}
+
+// URL returns AMQP_URL when it is set, and otherwise the URL of a broker started by Run.
+func URL(t testing.TB) string {
+	t.Helper()
+	if url := os.Getenv("AMQP_URL"); url != "" {
+		return url
+	}
+	return Run(t).URL()
+}
+
+// URL returns the AMQP URL of the broker, as user guest in vhost "/".
+func (b *Broker) URL() string { return "amqp://guest:guest@" + b.addr + "/%2f" }
+
+// Addr returns the host:port on which AMQP is served.
+func (b *Broker) Addr() string { return b.addr }
+
+// Exited returns a channel that is closed once the process is gone.
+func (b *Broker) Exited() <-chan struct{} { return b.exited }
+
+// Log returns the last part of what the broker printed.
+func (b *Broker) Log() string { return b.log.String() }
+
+// Kill ends the process with SIGKILL and waits until it is gone. It may be called again.
+func (b *Broker) Kill() {
+	b.cmd.Process.Kill() // fails only when the process has ended, which is what is wanted
+	<-b.exited
+}
+
+// Stop ends the process with SIGTERM and waits for its drain; the error tells an exit code other than 0 or a
+// process that did not stop in time and was killed.
+func (b *Broker) Stop() error {
+	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("brokertest: stop: %w", err)
+	}
+	select {
+	case <-b.exited:
+	case <-time.After(stopPatience):
+		b.Kill()
+		return fmt.Errorf("brokertest: stop: still running after %s\n%s", stopPatience, b.Log())
+	}
+	if b.err != nil {
+		return fmt.Errorf("brokertest: stop: %w\n%s", b.err, b.Log())
+	}
+	return nil
+}
+
+// PeakRSS returns the most resident memory that the process has had so far, in bytes.
+func (b *Broker) PeakRSS() (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("brokertest: rss: %w", err)
+	}
+	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	if m == nil {
+		return 0, errors.New("brokertest: rss: no VmHWM in the status of the process")
+	}
+	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
+	return kib << 10, err
+}
+
+// tail keeps the last part of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// maxTailBytes is how much of a broker's output is kept for a failing test.
+const maxTailBytes = 64 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf.Write(p)
+	if extra := t.buf.Len() - maxTailBytes; extra > 0 {
+		t.buf.Next(extra)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.buf.String()
+}

@@ -1,0 +1,134 @@
+package crash
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Check returns the breaches that a finished run shows, each as one line, or nil. The run must end with a drain: every
+// queue was emptied and what came was recorded as Delivered and Acked.
+func Check(events []Event) []string {
+	r := index(events)
+	var breaches []string
+	for _, rule := range []func(*run) []string{
+		checkKnown, checkFlag, checkRepeats, checkOrder, checkConfirmed, checkPublishes, checkAcks, checkSettled,
+	} {
+		breaches = append(breaches, rule(r)...)
+	}
+	return breaches
+}
+
+// place is a message in one queue: what is delivered and settled on its own.
+type place struct {
+	msg   MsgID
+	queue string
+}
+
+func (p place) String() string { return fmt.Sprintf("%s in %s", p.msg, p.queue) }
+
+// delivery is one Delivered event.
+type delivery struct {
+	at          int // index of the event
+	round       int
+	redelivered bool
+	requeued    bool // given back by the consumer afterwards
+	acked       bool // acknowledged afterwards, with or without a transaction
+	ackTx       int  // the transaction of that acknowledgement
+}
+
+// outcome is what a client knows of its transaction.
+type outcome uint8
+
+const (
+	open       outcome = iota // never asked to commit: nothing of it may take effect
+	rolledBack                // nothing of it may take effect
+	unknown                   // asked to commit, no answer: all of it or nothing
+	committed                 // all of it has taken effect
+)
+
+// tx is one transaction with all that belongs to it.
+type tx struct {
+	outcome     outcome
+	begun       int // round
+	commitSent  int // index of the event
+	committed   int // index of the event
+	publishes   []place
+	acks        []place
+	ackDelivery []int // for each of acks, the index in deliveries of the delivery it settles
+}
+
+// run is a history sorted by what the rules ask for.
+type run struct {
+	events     []Event
+	sent       map[place]int // the transaction it was sent in
+	places     []place       // keys of sent, in the order of sending
+	confirmed  map[MsgID]bool
+	deliveries map[place][]delivery
+	txs        map[int]*tx
+}
+
+func index(events []Event) *run {
+	r := &run{
+		events:     events,
+		sent:       map[place]int{},
+		confirmed:  map[MsgID]bool{},
+		deliveries: map[place][]delivery{},
+		txs:        map[int]*tx{},
+	}
+	round := 0
+	transaction := func(id int) *tx {
+		if r.txs[id] == nil {
+			r.txs[id] = &tx{begun: round}
+		}
+		return r.txs[id]
+	}
+	for at, e := range events {
+		p := place{e.Msg, e.Queue}
+		switch e.Kind {
+		case Sent:
+			r.sent[p] = e.Tx
+			r.places = append(r.places, p)
+			if e.Tx != 0 {
+				t := transaction(e.Tx)
+				t.publishes = append(t.publishes, p)
+			}
+		case Confirmed:
+			r.confirmed[e.Msg] = true
+		case Delivered:
+			r.deliveries[p] = append(r.deliveries[p], delivery{at: at, round: round, redelivered: e.Redelivered})
+		case Acked:
+			last := &r.deliveries[p][len(r.deliveries[p])-1]
+			last.acked, last.ackTx = true, e.Tx
+			if e.Tx != 0 {
+				t := transaction(e.Tx)
+				t.acks = append(t.acks, p)
+				t.ackDelivery = append(t.ackDelivery, len(r.deliveries[p])-1)
+			}
+		case Requeued:
+			r.deliveries[p][len(r.deliveries[p])-1].requeued = true
+		case CommitSent:
+			t := transaction(e.Tx)
+			t.outcome, t.commitSent = unknown, at
+		case Committed:
+			t := transaction(e.Tx)
+			t.outcome, t.committed = committed, at
+		case RolledBack:
+			transaction(e.Tx).outcome = rolledBack
+		case Crashed:
+			round++
+		}
+	}
+	return r
+}
+
+// durable tells whether the broker has promised to keep the message.
+func (r *run) durable(p place) bool {
+	if id := r.sent[p]; id != 0 {
+		return r.txs[id].outcome == committed
+	}
+	return r.confirmed[p.msg]
+}
+
+// transactions returns the numbers of all transactions, in order.
+func (r *run) transactions() []int { return slices.Sorted(maps.Keys(r.txs)) }

@@ -1,0 +1,10 @@
+// Package crash kills a broker under load, again and again, and checks from the outside that it kept its promises.
+//
+// Clients (client_test.go) record what they did and saw into a History, in the order in which it happened for them. A
+// promise of the broker is recorded after it arrived, an act of a client before it is carried out; so whatever is
+// recorded as promised was promised, and whatever the broker could have done is recorded as asked for. Check then
+// looks for breaches. It knows nothing of brokers and is tested on its own with planted bugs.
+//
+// Queues are durable, messages persistent, and each queue has one consumer at a time, so that the order of recording is
+// the order of delivery.
+package crash

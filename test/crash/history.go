@@ -1,0 +1,94 @@
+package crash
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Kind is what happened in an Event.
+type Kind uint8
+
+// The kinds of events. "Before" and "after" tell whether the client records it before acting or after the answer.
+const (
+	Sent       Kind = iota + 1 // before: Msg is published so that it reaches Queue; in transaction Tx unless 0
+	Confirmed                  // after: the broker has confirmed Msg, for all its queues
+	Delivered                  // after: Msg came from Queue, with Redelivered as the broker set it
+	Acked                      // before: the last delivery of Msg from Queue is acknowledged; in transaction Tx unless 0
+	Requeued                   // before: the last delivery of Msg from Queue is given back
+	CommitSent                 // before: tx.commit of Tx
+	Committed                  // after: tx.commit-ok of Tx
+	RolledBack                 // before: tx.rollback of Tx
+	Crashed                    // after: the broker is gone; what follows belongs to the next round
+)
+
+var kindNames = [...]string{
+	Sent: "sent", Confirmed: "confirmed", Delivered: "delivered", Acked: "acked", Requeued: "requeued",
+	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Crashed: "crashed",
+}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// MsgID names a message: Seq grows by one with each message of a publisher, over all rounds.
+type MsgID struct {
+	Publisher string
+	Seq       int
+}
+
+func (m MsgID) String() string { return fmt.Sprintf("%s#%d", m.Publisher, m.Seq) }
+
+// Event is one thing that a client did or saw.
+type Event struct {
+	Kind        Kind
+	Msg         MsgID
+	Queue       string
+	Tx          int // 0: none; every transaction of a run has its own number
+	Redelivered bool
+}
+
+func (e Event) String() string {
+	return fmt.Sprintf("%s %s queue=%s tx=%d redelivered=%v", e.Kind, e.Msg, e.Queue, e.Tx, e.Redelivered)
+}
+
+// History is the record of a run. Its methods may be called from any goroutine.
+type History struct {
+	mu     sync.Mutex
+	events []Event
+	alarms []alarm
+}
+
+// alarm is a wish to be told when the history has grown to a length.
+type alarm struct {
+	length int
+	ring   chan struct{}
+}
+
+// Add appends events, in this order and with no other between them.
+func (h *History) Add(events ...Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, events...)
+	h.alarms = slices.DeleteFunc(h.alarms, func(a alarm) bool {
+		due := len(h.events) >= a.length
+		if due {
+			close(a.ring)
+		}
+		return due
+	})
+}
+
+// Grown returns a channel that is closed once n more events were added.
+func (h *History) Grown(n int) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := alarm{length: len(h.events) + n, ring: make(chan struct{})}
+	h.alarms = append(h.alarms, a)
+	return a.ring
+}
+
+// Events returns what was recorded so far.
+func (h *History) Events() []Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.events)
+}
