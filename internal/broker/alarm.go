@@ -64,6 +64,7 @@ func (b *Broker) setAlarm(reason string) {
 	if reason != "" {
 		ch := make(chan struct{})
 		b.alarm.Store(&Alarm{Reason: reason, Cleared: ch, clear: ch})
+		b.flow.relieve()
 		b.log.Warn("alarm: publishers are held back, consumers go on", "reason", reason,
 			"memory", b.memory.Load(), "memory_limit", b.opts.MemoryLimit, "log", b.store.State())
 	}

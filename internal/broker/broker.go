@@ -102,7 +102,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{})}
-	b.flow.pending = st.Pending
+	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)
 	if err := b.recover(); err != nil {
 		return nil, errors.Join(err, scratch.Close(), st.Close())

@@ -19,10 +19,10 @@ func (sh *shard) boundMemory(q *Queue) {
 	hot := q.state.HotBytes()
 	sh.count(q, hot)
 	used, limit := sh.b.memory.Load(), sh.b.opts.MemoryLimit
-	keep := int64(hotBytesCalm)
+	keep := min(hotBytesCalm, limit/8)
 	var spill func(*queue.Item) (uint64, uint32, bool)
 	if used > limit/2 {
-		keep = hotBytesTight
+		keep = min(hotBytesTight, limit/64)
 		if sh.spill.usable(sh) {
 			spill = func(it *queue.Item) (uint64, uint32, bool) { return sh.spill.put(sh, it) }
 		}
@@ -46,6 +46,9 @@ func (sh *shard) count(q *Queue, hot int64) {
 		q.hot = hot
 		sh.hot += d
 		sh.b.memory.Add(d)
+		if d < 0 {
+			sh.b.flow.relieve()
+		}
 	}
 }
 
@@ -88,8 +91,12 @@ func (sp *spill) propose(sh *shard) {
 	sp.pending[index] = sp.data
 	e := store.Entry{Shard: sh.id, Index: index, Data: sp.data, Refs: refs}
 	sp.index, sp.sub, sp.data = index+1, 0, nil
+	size := int64(len(e.Data))
+	sh.b.memory.Add(size)
 	sh.b.scratch.Append([]store.Entry{e}, func(err error) {
 		if err == nil {
+			sh.b.memory.Add(-size)
+			sh.b.flow.relieve()
 			sh.post(func() { delete(sp.pending, index) })
 		}
 	})

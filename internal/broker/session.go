@@ -25,7 +25,7 @@ type Session struct {
 	asked  routing.Message // kept, for it escapes
 	batch  []shardBatch    // one per shard
 	parts  []int           // shards with something gathered
-	pub    bool            // a persistent publish is among it
+	pub    bool            // a publish is among it
 
 	mu        sync.Mutex
 	exclusive map[string]*Queue // guarded by mu: queues that go with the session
@@ -122,7 +122,7 @@ func (s *Session) Publish(p *Publish) {
 		}
 		return
 	}
-	s.pub = s.pub || p.Persistent
+	s.pub = true
 	o := p.op()
 	if p.Targets.parts == 1 {
 		o.queue, o.more = p.Targets.queues[0], p.Targets.queues[1:]
@@ -164,7 +164,7 @@ func (s *Session) gather(sh *shard, o op) {
 }
 
 // Flush hands over what was gathered. It holds this connection back while its
-// shard, or for persistent messages the log, is behind.
+// shard is behind, and a publisher also while the log or the memory is.
 func (s *Session) Flush() {
 	if len(s.parts) == 0 {
 		return

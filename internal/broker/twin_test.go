@@ -62,7 +62,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 	mem := vfs.NewMem()
 	options := func(o *Options) {
 		o.SegmentBytes, o.CheckpointBytes, o.Shards = 16<<10, 4<<10, 1+int(seed%3)
-		o.MemoryLimit = []int64{1 << 10, 1 << 30}[seed%2] // every other run spills all it can
+		o.MemoryLimit = []int64{32 << 10, 1 << 30}[seed%2] // every other run spills all it can
 	}
 	b := openBroker(t, mem, options)
 	c := newClient(t, b)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -29,6 +30,9 @@ var (
 	ErrAddrInUse = errors.New("address already in use")
 	ErrLocked    = errors.New("data folder in use by another broker")
 )
+
+// heapRoom is memory beside the messages: connections, queues, buffers.
+const heapRoom = 96 << 20
 
 // Server is a running node.
 type Server struct {
@@ -59,6 +63,9 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		}
 		amqpListener = l
 	}
+	// The collector works harder as the heap nears what messages may use, with
+	// room for what is in flight; well below that it has no effect.
+	debug.SetMemoryLimit(cfg.MemoryLimit + cfg.MemoryLimit/4 + heapRoom)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cfg.DiskFreeLimit, Logger: log,

@@ -1,0 +1,272 @@
+package amqp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// maxTimer is the longest time to live that RabbitMQ takes, in ms: 49.7 days.
+const maxTimer = math.MaxUint32
+
+// argCheck reads one argument into the policy. What it returns is the reason
+// for refusing it, in RabbitMQ's notation, "" when it is well.
+type argCheck func(v any, args message.Table, p *broker.QueuePolicy) (reason string)
+
+// queueArgs are the arguments of queue.declare that mean something here, in the
+// order in which they are checked.
+var queueArgs = []struct {
+	name  string
+	check argCheck
+}{
+	{"x-expires", func(v any, _ message.Table, p *broker.QueuePolicy) string {
+		reason := timerArg(v, &p.Expires)
+		if reason == "" && p.Expires == 0 {
+			return "{value_zero,0}"
+		}
+		return reason
+	}},
+	{"x-message-ttl", func(v any, _ message.Table, p *broker.QueuePolicy) string { return timerArg(v, &p.MessageTTL) }},
+	{"x-dead-letter-exchange", func(v any, _ message.Table, p *broker.QueuePolicy) string {
+		p.DeadLetter = true
+		return stringArg(v, &p.DeadLetterExchange)
+	}},
+	{"x-dead-letter-routing-key", func(v any, args message.Table, p *broker.QueuePolicy) string {
+		p.HasDeadLetterKey = true
+		if reason := stringArg(v, &p.DeadLetterKey); reason != "" {
+			return reason
+		}
+		if _, ok := args.Get("x-dead-letter-exchange"); !ok {
+			return "routing_key_but_no_dlx_defined"
+		}
+		if len(p.DeadLetterKey) > message.MaxShortStr {
+			return "{max_value_exceeded," + strconv.Itoa(len(p.DeadLetterKey)) + "}"
+		}
+		return ""
+	}},
+	{"x-max-length", func(v any, _ message.Table, p *broker.QueuePolicy) string { return countArg(v, &p.MaxLength) }},
+	{"x-max-length-bytes", func(v any, _ message.Table, p *broker.QueuePolicy) string { return countArg(v, &p.MaxLengthBytes) }},
+	{"x-max-priority", func(v any, _ message.Table, p *broker.QueuePolicy) string {
+		var n int64
+		if reason := countArg(v, &n); reason != "" {
+			return reason
+		}
+		if n > math.MaxUint8 {
+			return fmt.Sprintf("{max_value_exceeded,%d}", n)
+		}
+		p.MaxPriority = uint8(n)
+		return ""
+	}},
+	{"x-overflow", overflowArg},
+	{"x-queue-mode", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
+		return oneOf(v, "invalid_queue_mode", "default", "lazy")
+	}},
+	{"x-queue-version", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
+		var n int64
+		if reason := countArg(v, &n); reason != "" || n == 1 || n == 2 {
+			return reason
+		}
+		return "unsupported_queue_version"
+	}},
+	{"x-single-active-consumer", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
+		on, ok := v.(bool)
+		switch {
+		case !ok:
+			return fmt.Sprintf("\"expected boolean, got %s\"", message.TypeName(v))
+		case on:
+			return "not_supported" // saying yes and delivering to all would break what the client relies on
+		}
+		return ""
+	}},
+}
+
+// queuePolicy reads the arguments of queue.declare for the queue that rs names.
+// Arguments that mean nothing here are kept and ignored, as RabbitMQ does.
+func queuePolicy(args message.Table, rs string) (broker.QueuePolicy, error) {
+	p := broker.DefaultQueuePolicy()
+	if _, err := nameArg(args, "x-dead-letter-exchange", rs); err != nil {
+		return p, err
+	}
+	for _, a := range queueArgs {
+		v, ok := args.Get(a.name)
+		if !ok {
+			continue
+		}
+		if reason := a.check(v, args, &p); reason != "" {
+			return p, invalidArg(a.name, rs, reason)
+		}
+	}
+	if v, ok := args.Get("x-queue-type"); ok {
+		switch kind, ok := v.(string); {
+		case !ok:
+			return p, invalidArg("x-queue-type", rs, unacceptableType(v))
+		case kind != "classic" && kind != "quorum":
+			return p, faultf(amqpwire.PreconditionFailed, "unsupported queue type '%s'", kind)
+		}
+	}
+	return p, nil
+}
+
+// comparedArgs names the arguments that a second declaration must repeat: those
+// that mean something, and the type unless it is the usual one.
+func comparedArgs(args message.Table) []string {
+	names := make([]string, len(queueArgs), len(queueArgs)+1)
+	for i, a := range queueArgs {
+		names[i] = a.name
+	}
+	if kind, ok := args.Get("x-queue-type"); ok && kind != "classic" {
+		names = append(names, "x-queue-type")
+	}
+	return names
+}
+
+// consumerPriority reads x-priority of basic.consume.
+func consumerPriority(args message.Table, rs string) (int, error) {
+	const arg = "x-priority"
+	v, ok := args.Get(arg)
+	if !ok {
+		return 0, nil
+	}
+	n, ok := message.Int(v)
+	if !ok {
+		return 0, invalidArg(arg, rs, notAnInteger(v))
+	}
+	return int(n), nil
+}
+
+// nameArg reads an argument that names an exchange, "" when it is not there.
+func nameArg(args message.Table, arg, rs string) (string, error) {
+	v, ok := args.Get(arg)
+	if !ok {
+		return "", nil
+	}
+	name, ok := v.(string)
+	if !ok || len(name) > message.MaxShortStr {
+		return "", faultf(amqpwire.PreconditionFailed, "invalid type '%s' for arg '%s' in %s", message.TypeName(v), arg, rs)
+	}
+	return name, nil
+}
+
+func invalidArg(arg, rs, reason string) *fault {
+	return faultf(amqpwire.PreconditionFailed, "invalid arg '%s' for %s: %s", arg, rs, reason)
+}
+
+func unacceptableType(v any) string { return "{unacceptable_type," + message.TypeName(v) + "}" }
+
+func notAnInteger(v any) string { return `"expected integer, got ` + message.TypeName(v) + `"` }
+
+// countArg reads a number that is not negative.
+func countArg(v any, to *int64) string {
+	n, ok := message.Int(v)
+	switch {
+	case !ok:
+		return notAnInteger(v)
+	case n < 0:
+		return fmt.Sprintf("{value_negative,%d}", n)
+	}
+	*to = n
+	return ""
+}
+
+// timerArg reads a time in ms.
+func timerArg(v any, to *int64) string {
+	if reason := countArg(v, to); reason != "" {
+		return reason
+	}
+	if *to > maxTimer {
+		return fmt.Sprintf("{value_too_big,%d}", *to)
+	}
+	return ""
+}
+
+func stringArg(v any, to *string) string {
+	s, ok := v.(string)
+	if !ok {
+		return unacceptableType(v)
+	}
+	*to = s
+	return ""
+}
+
+func oneOf(v any, reason string, allowed ...string) string {
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return unacceptableType(v)
+	case !slices.Contains(allowed, s):
+		return reason
+	}
+	return ""
+}
+
+func overflowArg(v any, _ message.Table, p *broker.QueuePolicy) string {
+	if reason := oneOf(v, "invalid_overflow", "drop-head", "reject-publish", "reject-publish-dlx"); reason != "" {
+		return reason
+	}
+	switch v {
+	case "reject-publish":
+		p.Overflow = broker.RejectPublish
+	case "reject-publish-dlx":
+		p.Overflow = broker.RejectPublishDLX
+	}
+	return ""
+}
+
+// expiration reads the expiration property, a number of ms in text.
+func expiration(b []byte) (int64, error) {
+	s := string(b)
+	digits := len(s) - len(strings.TrimLeft(strings.TrimLeft(s, "+-"), "0123456789"))
+	reason := ""
+	n, err := strconv.ParseInt(s[:digits], 10, 64)
+	switch {
+	case err != nil:
+		reason = "no_integer"
+	case digits < len(s):
+		reason = fmt.Sprintf("{leftover_string,%q}", s[digits:])
+	case n < 0:
+		reason = fmt.Sprintf("{value_negative,%d}", n)
+	case n > maxTimer:
+		reason = fmt.Sprintf("{value_too_big,%d}", n)
+	default:
+		return n, nil
+	}
+	return 0, faultf(amqpwire.PreconditionFailed, "invalid expiration '%s': %s", s, reason)
+}
+
+// inequivalentText tells how two declarations differ. The engine's differences
+// of exchanges come worded.
+func inequivalentText(e *broker.Error) string {
+	received, current := e.Received, e.Current
+	if e.Kind == "queue" {
+		typed := received == nil || current == nil
+		received, current = phrase(received, typed), phrase(current, typed)
+	}
+	return fmt.Sprintf("inequivalent arg '%s' for %s: received %v but current is %v",
+		e.Arg, resource(e.Kind, e.Name, e.VHost), received, current)
+}
+
+// phrase words a value of a queue's declaration, with its type where there is
+// no other value to compare it with.
+func phrase(v any, typed bool) string {
+	switch {
+	case v == nil:
+		return "none"
+	case typed:
+		return fmt.Sprintf("the value '%v' of type '%s'", v, message.TypeName(v))
+	}
+	return fmt.Sprintf("'%v'", v)
+}
+
+// accessText words a refusal.
+func accessText(e *broker.Error) string {
+	if e.Detail != "" {
+		return e.Detail
+	}
+	return fmt.Sprintf("access to %s refused for user '%s'", resource(e.Kind, e.Name, e.VHost), e.User)
+}

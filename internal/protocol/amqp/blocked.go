@@ -1,0 +1,42 @@
+package amqp
+
+import (
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// block makes the connection wait for the end of an alarm before it reads on.
+// The publish that ran into the alarm is still taken.
+func (c *conn) block(reason string) {
+	if c.blocked {
+		return
+	}
+	c.blocked = true
+	if c.peer.blocked {
+		c.send(&amqpwire.ConnectionBlocked{Reason: reason})
+	}
+}
+
+// awaitAlarmEnd waits, and tells whether to go on with what was read.
+func (c *conn) awaitAlarmEnd() bool {
+	c.flush()
+	for {
+		alarm := c.srv.broker.Alarm()
+		if alarm == nil {
+			break
+		}
+		select {
+		case <-alarm.Cleared:
+		case <-c.attention: // drained: the publishes that were not read were not taken
+			c.blocked = false
+			return false
+		case <-c.done:
+			c.state = closed
+			return false
+		}
+	}
+	c.blocked = false
+	if c.peer.blocked && c.state == running {
+		c.send(&amqpwire.ConnectionUnblocked{})
+	}
+	return true
+}

@@ -1,0 +1,222 @@
+package amqp
+
+import (
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// state is where a connection is in its life.
+type state uint8
+
+const (
+	wantHeader  state = iota // nothing received
+	wantStartOk              // connection.start is out
+	wantTuneOk               // logged in, connection.tune is out
+	wantOpen                 // tuned
+	running                  // open
+	closing                  // we sent connection.close: only close and close-ok count
+	garbled                  // as closing, and the byte stream makes no sense any more
+	closed                   // over
+)
+
+// The limits of how long a connection takes to end.
+const (
+	closeOkTimeout  = 10 * time.Second // for the client's close-ok
+	garbledTimeout  = 3 * time.Second  // for the client to read our close after a framing error
+	lastWriteWindow = 5 * time.Second  // for the last frames to be written
+)
+
+// conn is one client connection. Its fields belong to the reader goroutine
+// (Serve) unless they say otherwise.
+type conn struct {
+	srv *Server
+	nc  net.Conn
+	id  uint64
+
+	in    input
+	arena arena
+	out   output // has its own lock
+	beat  heartbeat
+
+	state    state
+	admitted bool // holds a place of Options.Connections
+	user     string
+	peer     clientProperties
+	session  *broker.Session
+
+	frameMax   uint32
+	channelMax int
+
+	channels map[uint16]*channel
+	last     *channel   // that the last frame was for
+	partial  []*channel // with content that began in this read
+	run      settled    // gathered acks, not handed to the session yet
+	pub      broker.Publish
+	taken    []delivery // scratch of settle
+
+	blocked   bool          // connection.blocked is out
+	draining  atomic.Bool   // set by Drain
+	idle      atomic.Bool   // set by the heartbeat: give back memory
+	attention chan struct{} // 1 slot: Drain was called
+	done      chan struct{} // closed when Serve ends or Kill was called
+	doneOnce  sync.Once
+
+	confirmMu  sync.Mutex
+	confirming []*confirms   // guarded by confirmMu: with news for the client
+	confirmed  chan struct{} // guarded by confirmMu: nil, or tells the draining reader that confirms went out
+}
+
+func newConn(s *Server, nc net.Conn, id uint64) *conn {
+	c := &conn{
+		srv: s, nc: nc, id: id, done: make(chan struct{}), attention: make(chan struct{}, 1),
+		frameMax: max(handshakeFrameMax, amqpwire.MinFrameMax), channelMax: int(s.o.ChannelMax),
+	}
+	if tc, ok := nc.(*net.TCPConn); ok {
+		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
+	}
+	c.in.init(nc)
+	c.out.init(nc)
+	return c
+}
+
+// Serve implements protocol.Session.
+func (c *conn) Serve() {
+	go c.writeLoop()
+	handshake := time.AfterFunc(c.srv.o.HandshakeTimeout, c.giveUpHandshake)
+	defer handshake.Stop()
+	c.work()
+	c.finish()
+}
+
+// work reads until the connection is over. A panic ends this connection only;
+// the engine's own goroutines are not covered.
+func (c *conn) work() {
+	defer func() {
+		if p := recover(); p != nil {
+			c.srv.o.Log.Error("amqp: a connection failed", "conn", c.id, "peer", c.nc.RemoteAddr(), "panic", p, "stack", string(debug.Stack()))
+			c.send(&amqpwire.ConnectionClose{ReplyCode: amqpwire.InternalError, ReplyText: "INTERNAL_ERROR"})
+			c.state = closed
+		}
+	}()
+	c.readLoop()
+}
+
+// giveUpHandshake ends a connection that did not get to connection.open in time.
+// It runs on a timer's goroutine; a connection that is open stopped the timer.
+func (c *conn) giveUpHandshake() {
+	if !c.beat.started() {
+		c.Kill()
+	}
+}
+
+// finish gives back everything, lets the writer write what is left, and closes
+// the socket.
+func (c *conn) finish() {
+	c.beat.stop()
+	c.endSession()
+	c.in.release()
+	c.out.end()
+	last := time.AfterFunc(lastWriteWindow, func() { c.nc.Close() })
+	<-c.out.done
+	last.Stop()
+	c.Kill()
+	if c.admitted {
+		c.srv.o.Connections.Release()
+	}
+}
+
+// endSession takes the connection out of the engine: no delivery comes after
+// it, what was delivered and not settled is ready again, exclusive queues are
+// gone.
+func (c *conn) endSession() {
+	if c.session == nil {
+		return
+	}
+	for _, ch := range c.channels {
+		c.endChannel(ch)
+	}
+	c.channels, c.last = nil, nil
+	c.session.Close()
+	c.session = nil
+}
+
+// Drain implements protocol.Session.
+func (c *conn) Drain() {
+	c.draining.Store(true)
+	select {
+	case c.attention <- struct{}{}:
+	default:
+	}
+	c.in.kick()
+}
+
+// Kill implements protocol.Session.
+func (c *conn) Kill() {
+	c.doneOnce.Do(func() { close(c.done) })
+	c.nc.Close()
+}
+
+// goodbye is what Drain asks for, on the reader's goroutine: outstanding
+// confirms leave first.
+func (c *conn) goodbye() {
+	switch {
+	case c.state < running:
+		c.state = closed
+		return
+	case c.state > running:
+		return // on its way out already
+	}
+	c.emitSettled()
+	c.session.Flush()
+	c.confirmMu.Lock()
+	c.confirmed = make(chan struct{}, 1)
+	signal := c.confirmed
+	c.confirmMu.Unlock()
+	for c.unconfirmed() {
+		select {
+		case <-signal:
+		case <-c.done:
+			return
+		}
+	}
+	c.fail(&fault{code: amqpwire.ConnectionForced, text: shutdownText})
+}
+
+// send appends a method of channel 0 to what is written next.
+func (c *conn) send(m amqpwire.Method) { c.sendOn(0, m) }
+
+// sendOn appends a method to what is written next.
+func (c *conn) sendOn(channel uint16, m amqpwire.Method) {
+	c.out.add(func(dst []byte) []byte { return amqpwire.AppendMethodFrame(dst, channel, m) })
+	c.out.signal()
+}
+
+// fail closes the connection from our side: the engine lets go of it, the
+// client is told, and has some time to say close-ok.
+func (c *conn) fail(f *fault) {
+	c.srv.o.Log.Warn("amqp: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", f.Error(), "method", f.method)
+	c.endSession()
+	c.send(&amqpwire.ConnectionClose{
+		ReplyCode: f.code, ReplyText: f.Error(), ClassID: f.method.Class(), MethodID: f.method.Method(),
+	})
+	c.state = closing
+	c.killAfter(closeOkTimeout)
+}
+
+// killAfter bounds how long the end of the connection may take.
+func (c *conn) killAfter(d time.Duration) {
+	time.AfterFunc(d, c.Kill) // harmless when all is over by then
+}
+
+// isLoopback tells whether the client is on this machine. What has no IP
+// address (a pipe, a Unix socket) is.
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}

@@ -1,0 +1,199 @@
+package amqp
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// consumer is one consumer of a channel.
+type consumer struct {
+	ch    *channel
+	tag   string
+	noAck bool
+
+	c       *broker.Consumer // of the reader: nil until it runs
+	mailbox string           // of the reader: of a consumer of direct replies
+}
+
+// cancel takes the consumer out of the engine; no delivery comes after it.
+func (k *consumer) cancel() {
+	switch s := k.ch.c.session; {
+	case k.mailbox != "":
+		s.CloseMailbox(k.mailbox)
+	case k.c != nil:
+		s.Cancel(k.c)
+	}
+}
+
+// consume starts a consumer.
+func (ch *channel) consume(m *amqpwire.BasicConsume) error {
+	if m.ConsumerTag == "" {
+		m.ConsumerTag = randomName("amq.ctag-")
+	}
+	c := ch.c
+	c.out.mu.Lock()
+	_, taken := ch.consumers[m.ConsumerTag]
+	c.out.mu.Unlock()
+	if taken {
+		return faultf(amqpwire.NotAllowed, "attempt to reuse consumer tag '%s'", m.ConsumerTag)
+	}
+	k := &consumer{ch: ch, tag: m.ConsumerTag, noAck: m.NoAck}
+	if m.Queue == replyQueue {
+		return ch.consumeReplies(m, k)
+	}
+	name, err := ch.queueName(m.Queue)
+	if err != nil {
+		return err
+	}
+	priority, err := consumerPriority(m.Arguments, resource("queue", name, c.session.VHost()))
+	if err != nil {
+		return err
+	}
+	ch.addConsumer(k) // before it runs: its queue may be deleted at once
+	k.c, err = c.session.Consume(broker.ConsumerSpec{
+		Queue: name, Tag: k.tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: ch.prefetch, Priority: priority,
+		Limit: ch.sharedLimit(), Data: k,
+		Started: func() {
+			if !m.NoWait {
+				ch.reply(&amqpwire.BasicConsumeOk{ConsumerTag: k.tag})
+			}
+		},
+	})
+	if err != nil {
+		ch.removeConsumer(k.tag)
+	}
+	return err
+}
+
+func (ch *channel) addConsumer(k *consumer) {
+	ch.c.out.mu.Lock()
+	defer ch.c.out.mu.Unlock()
+	if ch.consumers == nil {
+		ch.consumers = map[string]*consumer{}
+	}
+	ch.consumers[k.tag] = k
+}
+
+// removeConsumer forgets the consumer called tag and returns it, nil when there
+// was none.
+func (ch *channel) removeConsumer(tag string) *consumer {
+	ch.c.out.mu.Lock()
+	defer ch.c.out.mu.Unlock()
+	k := ch.consumers[tag]
+	delete(ch.consumers, tag)
+	return k
+}
+
+// cancel ends a consumer; an unknown one has ended already.
+func (ch *channel) cancel(m *amqpwire.BasicCancel) {
+	if k := ch.removeConsumer(m.ConsumerTag); k != nil {
+		k.cancel()
+		if ch.replies == k {
+			ch.replies = nil
+		}
+	}
+	if !m.NoWait {
+		ch.reply(&amqpwire.BasicCancelOk{ConsumerTag: m.ConsumerTag})
+	}
+}
+
+// Deliver implements broker.Sink: it encodes deliveries behind what waits to be
+// written. It runs on goroutines of the engine.
+func (c *conn) Deliver(ds []broker.Delivery) {
+	o := &c.out
+	o.mu.Lock()
+	if !o.ended && o.buf == nil {
+		o.buf = outBuffers.Get().(*outBuffer)
+	}
+	encoded := 0
+	for i := range ds {
+		d := &ds[i]
+		k := d.Consumer.Data.(*consumer)
+		ch := k.ch
+		if d.Queue == nil && ch.consumers[k.tag] != k {
+			continue // a reply that crossed the end of its consumer
+		}
+		ch.tag++
+		if !k.noAck {
+			ch.unacked.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue, consumer: d.Consumer})
+		}
+		if o.ended {
+			continue
+		}
+		before := len(o.buf.b)
+		o.buf.b = amqpwire.AppendDeliver(o.buf.b, ch.id, k.tag, ch.tag, d.Redelivered, d.Env, c.frameMax)
+		encoded += len(o.buf.b) - before
+	}
+	if encoded > 0 {
+		o.size.Add(int64(encoded))
+		o.windowed += encoded
+		o.window.Add(encoded)
+	}
+	o.mu.Unlock()
+	o.signal()
+}
+
+// Cancelled implements broker.Sink: the consumer's queue is gone.
+func (c *conn) Cancelled(bc *broker.Consumer) {
+	k := bc.Data.(*consumer)
+	o := &c.out
+	o.mu.Lock()
+	if k.ch.consumers[k.tag] == k {
+		delete(k.ch.consumers, k.tag)
+		if c.peer.cancelNotify {
+			o.addLocked(func(dst []byte) []byte {
+				return amqpwire.AppendMethodFrame(dst, k.ch.id, &amqpwire.BasicCancel{ConsumerTag: k.tag, NoWait: true})
+			})
+		}
+	}
+	o.mu.Unlock()
+	o.signal()
+}
+
+// get answers basic.get.
+func (ch *channel) get(m *amqpwire.BasicGet) error {
+	name, err := ch.queueName(m.Queue)
+	if err != nil {
+		return err
+	}
+	d, left, ok, err := ch.c.session.Get(name, m.NoAck)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		ch.reply(&amqpwire.BasicGetEmpty{})
+		return nil
+	}
+	ch.sendGetOk(&d, uint32(left), m.NoAck)
+	return nil
+}
+
+func (ch *channel) sendGetOk(d *broker.Delivery, left uint32, noAck bool) {
+	ch.addGetOk(d, left, noAck)
+	ch.c.out.signal()
+	ch.c.awaitRoom()
+}
+
+func (ch *channel) addGetOk(d *broker.Delivery, left uint32, noAck bool) {
+	o := &ch.c.out
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ch.tag++
+	if !noAck {
+		ch.unacked.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue})
+	}
+	o.addLocked(func(dst []byte) []byte {
+		return amqpwire.AppendGetOk(dst, ch.id, ch.tag, d.Redelivered, left, d.Env, ch.c.frameMax)
+	})
+}
+
+// sendReturn tells the client that its mandatory message reached no queue.
+func (ch *channel) sendReturn(env message.Envelope) {
+	c := ch.c
+	c.out.add(func(dst []byte) []byte {
+		return amqpwire.AppendReturn(dst, ch.id, amqpwire.NoRoute, amqpwire.ReplyName(amqpwire.NoRoute), env, c.frameMax)
+	})
+	c.out.signal()
+	c.awaitRoom()
+}

@@ -1,0 +1,196 @@
+package amqp
+
+import (
+	"bytes"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// contentStage is what a channel expects of a publish that has begun.
+type contentStage uint8
+
+const (
+	noContent contentStage = iota
+	wantContentHeader
+	wantContentBody
+)
+
+// maxBodySize is the largest body that a header may announce; a larger one ends
+// the connection.
+const maxBodySize = 512 << 20
+
+// content is a publish on its way in. As long as all of it came with one read
+// it only points into the read buffer; own makes it outlive the read.
+type content struct {
+	stage     contentStage
+	mandatory bool
+
+	exchange, key []byte
+	props         []byte
+	peek          message.Peek // of props
+	size          int          // announced size of the body
+
+	// env is nil until a part of the content has to be kept; then it is the
+	// envelope so far, and counted bytes of it are accounted for at the server.
+	env     []byte
+	body    int // bytes of the body in env
+	counted int
+}
+
+// unexpected is the fault for a frame that is not the one that must come next.
+func (ct *content) unexpected(kind string) error {
+	var f *fault
+	if ct.stage == wantContentHeader {
+		f = faultf(amqpwire.UnexpectedFrame, "expected content header for class %d, got %scontent header frame instead", amqpwire.ClassBasic, kind)
+	} else {
+		f = faultf(amqpwire.UnexpectedFrame, "expected content body, got %scontent body frame instead", kind)
+	}
+	f.method = amqpwire.IDBasicPublish
+	return f
+}
+
+// beginPublish handles basic.publish; header and body follow.
+func (ch *channel) beginPublish(args []byte) error {
+	var m amqpwire.BasicPublish
+	if err := m.Decode(args); err != nil {
+		return err
+	}
+	if m.Immediate {
+		return faultf(amqpwire.NotImplemented, "immediate=true")
+	}
+	ct := &ch.content
+	ct.stage, ct.exchange, ct.key, ct.mandatory = wantContentHeader, m.Exchange, m.RoutingKey, m.Mandatory
+	ch.points()
+	return nil
+}
+
+// points notes that the channel's content points into the read buffer.
+func (ch *channel) points() {
+	c := ch.c
+	if n := len(c.partial); n == 0 || c.partial[n-1] != ch {
+		c.partial = append(c.partial, ch)
+	}
+}
+
+// contentHeader handles a header frame.
+func (ch *channel) contentHeader(payload []byte) error {
+	ct := &ch.content
+	switch ct.stage {
+	case noContent:
+		return faultf(amqpwire.UnexpectedFrame, "expected method frame, got non method frame instead")
+	case wantContentBody:
+		return ct.unexpected("non ")
+	}
+	class, size, props, err := amqpwire.ParseContentHeader(payload)
+	if err != nil {
+		return publishFault(err)
+	}
+	if class != amqpwire.ClassBasic {
+		return publishFault(faultf(amqpwire.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", amqpwire.ClassBasic, class))
+	}
+	if size > maxBodySize {
+		return publishFault(faultf(amqpwire.FrameFault, "content body size %d exceeds maximum allowed size %d", size, maxBodySize))
+	}
+	if limit := ch.c.srv.o.MaxMessageSize; int64(size) > limit {
+		return publishFault(faultf(amqpwire.PreconditionFailed, "message size %d is larger than configured max size %d", size, limit))
+	}
+	ct.peek, err = message.PeekProperties(props)
+	if err == nil && len(ct.peek.Headers) > 0 {
+		err = message.CheckTable(ct.peek.Headers)
+	}
+	if err != nil {
+		return publishFault(faultf(amqpwire.SyntaxError, "%v", err))
+	}
+	ct.props, ct.size = props, int(size)
+	if size == 0 {
+		return ch.endContent(nil)
+	}
+	ct.stage = wantContentBody
+	ch.points()
+	return nil
+}
+
+// contentBody handles a body frame.
+func (ch *channel) contentBody(payload []byte) error {
+	ct := &ch.content
+	switch {
+	case ct.stage == noContent:
+		return faultf(amqpwire.UnexpectedFrame, "expected method frame, got non method frame instead")
+	case ct.stage == wantContentHeader:
+		return ct.unexpected("non ")
+	case len(payload) > ct.size-ct.body:
+		return publishFault(faultf(amqpwire.FrameFault, "content body frame exceeds remaining content size"))
+	case len(payload) == ct.size && ct.env == nil:
+		return ch.endContent(payload)
+	}
+	if !ch.c.srv.assemble(len(payload)) {
+		return publishFault(faultf(amqpwire.ResourceError, "too many bytes of unfinished messages"))
+	}
+	ct.counted += len(payload)
+	ct.own()
+	ct.grow(len(payload))
+	ct.env = append(ct.env, payload...)
+	if ct.body += len(payload); ct.body < ct.size {
+		return nil
+	}
+	return ch.endContent(nil)
+}
+
+// own copies what the content still points to in the read buffer.
+func (ct *content) own() {
+	switch {
+	case ct.env != nil:
+	case ct.stage == wantContentHeader:
+		ct.exchange, ct.key = bytes.Clone(ct.exchange), bytes.Clone(ct.key)
+	default:
+		n := message.EnvelopeSize(len(ct.exchange), len(ct.key), len(ct.props), 0)
+		ct.env = message.AppendEnvelopeHeader(make([]byte, 0, n), ct.exchange, ct.key, ct.props)
+		ct.exchange, ct.key, ct.props, ct.peek = nil, nil, nil, message.Peek{}
+	}
+}
+
+// grow makes room for n more bytes of the body. The announced size is not
+// believed: room doubles with what really came, up to the exact need.
+func (ct *content) grow(n int) {
+	need := len(ct.env) + n
+	if need <= cap(ct.env) {
+		return
+	}
+	most := len(ct.env) - ct.body + ct.size
+	env := make([]byte, len(ct.env), min(most, max(need, 2*cap(ct.env))))
+	copy(env, ct.env)
+	ct.env = env
+}
+
+// drop forgets the content.
+func (ct *content) drop(s *Server) {
+	if ct.counted > 0 {
+		s.assembling.Add(-int64(ct.counted))
+	}
+	*ct = content{}
+}
+
+// publishFault names basic.publish as the method that failed, which is not in
+// the frame that brought the failure.
+func publishFault(err error) error {
+	f := wireFault(err)
+	f.method = amqpwire.IDBasicPublish
+	return f
+}
+
+// endContent publishes what has come in whole; body is its body unless the
+// content owns it.
+func (ch *channel) endContent(body []byte) error {
+	c, ct := ch.c, &ch.content
+	ct.stage = noContent
+	if n := len(c.partial); n > 0 && c.partial[n-1] == ch {
+		c.partial = c.partial[:n-1]
+	}
+	err := ch.publish(body)
+	ct.drop(c.srv)
+	if err != nil {
+		return publishFault(err)
+	}
+	return nil
+}

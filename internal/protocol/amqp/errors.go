@@ -1,0 +1,91 @@
+package amqp
+
+import (
+	"errors"
+	"fmt"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// fault is a failure as the client is told about it. Its code decides the scope
+// (amqpwire.IsHard).
+type fault struct {
+	code   uint16
+	text   string            // what follows the name of the code
+	method amqpwire.MethodID // that failed; 0: none
+}
+
+// Error is the reply text of the close method.
+func (f *fault) Error() string {
+	if f.text == "" {
+		return amqpwire.ReplyName(f.code)
+	}
+	return amqpwire.ReplyName(f.code) + " - " + f.text
+}
+
+func faultf(code uint16, format string, args ...any) *fault {
+	return &fault{code: code, text: fmt.Sprintf(format, args...)}
+}
+
+// resource is RabbitMQ's way to name a thing in an error text.
+func resource(kind, name, vhost string) string {
+	return fmt.Sprintf("%s '%s' in vhost '%s'", kind, name, vhost)
+}
+
+// faultRow is what becomes of one sentinel of the engine.
+type faultRow struct {
+	err  error
+	code uint16
+	text func(e *broker.Error) string
+}
+
+const exclusiveText = "cannot obtain exclusive access to locked %s. It could be originally declared on another connection " +
+	"or the exclusive property value does not match that of the original declaration."
+
+// faults has a row for every sentinel of the broker; a test says so.
+var faults = []faultRow{
+	{broker.ErrQueueNotFound, amqpwire.NotFound, func(e *broker.Error) string { return "no " + resource("queue", e.Name, e.VHost) }},
+	{broker.ErrExchangeNotFound, amqpwire.NotFound, func(e *broker.Error) string { return "no " + resource("exchange", e.Name, e.VHost) }},
+	{broker.ErrVHostNotFound, amqpwire.NotAllowed, func(e *broker.Error) string { return fmt.Sprintf("vhost %s not found", e.VHost) }},
+	{broker.ErrInequivalent, amqpwire.PreconditionFailed, inequivalentText},
+	{broker.ErrExclusive, amqpwire.ResourceLocked, func(e *broker.Error) string { return fmt.Sprintf(exclusiveText, resource("queue", e.Name, e.VHost)) }},
+	{broker.ErrInUse, amqpwire.PreconditionFailed, func(e *broker.Error) string { return resource(e.Kind, e.Name, e.VHost) + " in use" }},
+	{broker.ErrNotEmpty, amqpwire.PreconditionFailed, func(e *broker.Error) string { return resource(e.Kind, e.Name, e.VHost) + " not empty" }},
+	{broker.ErrReservedName, amqpwire.AccessRefused, func(e *broker.Error) string {
+		return fmt.Sprintf("%s name '%s' contains reserved prefix 'amq.*'", e.Kind, e.Name)
+	}},
+	{broker.ErrDefaultExchange, amqpwire.AccessRefused, func(*broker.Error) string { return "operation not permitted on the default exchange" }},
+	{broker.ErrSystemExchange, amqpwire.AccessRefused, func(e *broker.Error) string {
+		return fmt.Sprintf("deletion of system %s not allowed", resource("exchange", e.Name, e.VHost))
+	}},
+	{broker.ErrInternalExchange, amqpwire.AccessRefused, func(e *broker.Error) string {
+		return "cannot publish to internal " + resource("exchange", e.Name, e.VHost)
+	}},
+	{broker.ErrExclusiveConsumer, amqpwire.AccessRefused, func(e *broker.Error) string { return resource("queue", e.Name, e.VHost) + " in exclusive use" }},
+	{broker.ErrAccessRefused, amqpwire.AccessRefused, accessText},
+	{broker.ErrUnknownExchangeType, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("unknown exchange type '%s'", e.Detail) }},
+	{broker.ErrInvalidBinding, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Detail }},
+	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},
+	{broker.ErrLogFailed, amqpwire.InternalError, func(*broker.Error) string { return "the broker's log has failed and takes no more writes" }},
+	{broker.ErrClosed, amqpwire.ConnectionForced, func(*broker.Error) string { return shutdownText }},
+}
+
+const shutdownText = "broker forced connection closure with reason 'shutdown'"
+
+// faultOf tells what the client hears about err. An error that nobody foresaw
+// is an internal one and says no more.
+func faultOf(err error) *fault {
+	var f *fault
+	if errors.As(err, &f) {
+		return f
+	}
+	for _, row := range faults {
+		if errors.Is(err, row.err) {
+			e := &broker.Error{Err: row.err}
+			errors.As(err, &e)
+			return &fault{code: row.code, text: row.text(e)}
+		}
+	}
+	return &fault{code: amqpwire.InternalError}
+}

@@ -1,0 +1,94 @@
+package amqp
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+)
+
+// TestEverySentinelHasARow reads the broker's error file: a sentinel that is
+// exported there and has no row here would reach clients as an internal error.
+func TestEverySentinelHasARow(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../../broker/errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := map[string]string{} // text of errors.New -> name
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Err") {
+			return true
+		}
+		call, ok := spec.Values[0].(*ast.CallExpr)
+		if !ok {
+			t.Fatalf("%s is not made by errors.New", spec.Names[0].Name)
+		}
+		messages[strings.Trim(call.Args[0].(*ast.BasicLit).Value, `"`)] = spec.Names[0].Name
+		return true
+	})
+	if len(messages) < 10 {
+		t.Fatalf("found only %d sentinels", len(messages))
+	}
+	for _, row := range faults {
+		delete(messages, row.err.Error())
+	}
+	for _, name := range messages {
+		t.Errorf("broker.%s has no row in faults", name)
+	}
+}
+
+func TestFaultTexts(t *testing.T) {
+	e := func(err error, kind string) *broker.Error {
+		return &broker.Error{Err: err, Kind: kind, Name: "q", VHost: "/", User: "u"}
+	}
+	inequivalent := func(kind, arg string, received, current any) error {
+		return &broker.Error{Err: broker.ErrInequivalent, Kind: kind, Name: "q", VHost: "/", Arg: arg, Received: received, Current: current}
+	}
+	for _, c := range []struct {
+		err  error
+		code uint16
+		want string
+	}{
+		{e(broker.ErrQueueNotFound, "queue"), 404, "NOT_FOUND - no queue 'q' in vhost '/'"},
+		{e(broker.ErrExchangeNotFound, "exchange"), 404, "NOT_FOUND - no exchange 'q' in vhost '/'"},
+		{e(broker.ErrVHostNotFound, "vhost"), 530, "NOT_ALLOWED - vhost / not found"},
+		{inequivalent("queue", "durable", false, true), 406,
+			"PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q' in vhost '/': received 'false' but current is 'true'"},
+		{inequivalent("queue", "x-max-length", int32(5000), nil), 406,
+			"PRECONDITION_FAILED - inequivalent arg 'x-max-length' for queue 'q' in vhost '/': received the value '5000' of type 'signedint' but current is none"},
+		{inequivalent("queue", "x-max-length", int32(6), int64(5)), 406,
+			"PRECONDITION_FAILED - inequivalent arg 'x-max-length' for queue 'q' in vhost '/': received '6' but current is '5'"},
+		{inequivalent("exchange", "type", "'fanout'", "'direct'"), 406,
+			"PRECONDITION_FAILED - inequivalent arg 'type' for exchange 'q' in vhost '/': received 'fanout' but current is 'direct'"},
+		{e(broker.ErrExclusive, "queue"), 405, "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q' in vhost '/'. It could be " +
+			"originally declared on another connection or the exclusive property value does not match that of the original declaration."},
+		{e(broker.ErrInUse, "exchange"), 406, "PRECONDITION_FAILED - exchange 'q' in vhost '/' in use"},
+		{e(broker.ErrNotEmpty, "queue"), 406, "PRECONDITION_FAILED - queue 'q' in vhost '/' not empty"},
+		{e(broker.ErrReservedName, "exchange"), 403, "ACCESS_REFUSED - exchange name 'q' contains reserved prefix 'amq.*'"},
+		{e(broker.ErrDefaultExchange, "exchange"), 403, "ACCESS_REFUSED - operation not permitted on the default exchange"},
+		{e(broker.ErrSystemExchange, "exchange"), 403, "ACCESS_REFUSED - deletion of system exchange 'q' in vhost '/' not allowed"},
+		{e(broker.ErrInternalExchange, "exchange"), 403, "ACCESS_REFUSED - cannot publish to internal exchange 'q' in vhost '/'"},
+		{e(broker.ErrExclusiveConsumer, "queue"), 403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"},
+		{fmt.Errorf("wrapped: %w", broker.ErrRejected), 406, "PRECONDITION_FAILED - partial tx completion"},
+		{errors.New("nobody knows"), 541, "INTERNAL_ERROR"},
+	} {
+		f := faultOf(c.err)
+		if f.code != c.code || f.Error() != c.want {
+			t.Errorf("%v:\n got %d %s\nwant %d %s", c.err, f.code, f.Error(), c.code, c.want)
+		}
+	}
+}
+
+func TestOctets(t *testing.T) {
+	for in, want := range map[string]string{"": "<<>>", "abc": `<<"abc">>`, "\x00a": "<<0,97>>", `"`: "<<34>>"} {
+		if got := octets([]byte(in)); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package amqp
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// handshakeFrameMax bounds frames before connection.tune-ok. It leaves room for
+// the tokens that some use as passwords.
+const handshakeFrameMax = 64 << 10
+
+// headerAMQP09 is the protocol header of 0-9, which RabbitMQ takes, too.
+const headerAMQP09 = "AMQP\x01\x01\x00\x09"
+
+// clientProperties is what we want to know of connection.start-ok.
+type clientProperties struct {
+	cancelNotify bool // takes basic.cancel from us
+	blocked      bool // takes connection.blocked from us
+	loginClose   bool // takes connection.close after a refused login
+}
+
+func readClientProperties(t message.Table) clientProperties {
+	v, _ := t.Get("capabilities")
+	capabilities, _ := v.(message.Table)
+	has := func(name string) bool {
+		v, _ := capabilities.Get(name)
+		set, _ := v.(bool)
+		return set
+	}
+	return clientProperties{
+		cancelNotify: has("consumer_cancel_notify"),
+		blocked:      has("connection.blocked"),
+		loginClose:   has("authentication_failure_close"),
+	}
+}
+
+// serverProperties is what we tell of ourselves. The capabilities are
+// RabbitMQ's; clients switch on them.
+func (s *Server) serverProperties() message.Table {
+	var capabilities message.Table
+	for _, name := range []string{
+		"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify", "connection.blocked",
+		"consumer_priorities", "authentication_failure_close", "per_consumer_qos", "direct_reply_to",
+	} {
+		capabilities = append(capabilities, message.Field{Name: name, Value: true})
+	}
+	return message.Table{
+		{Name: "product", Value: "Fiveways"},
+		{Name: "version", Value: s.o.Version},
+		{Name: "platform", Value: runtime.Version()},
+		{Name: "copyright", Value: "The Fiveways authors"},
+		{Name: "information", Value: "Licensed under the Apache License 2.0"},
+		{Name: "cluster_name", Value: s.o.NodeName},
+		{Name: "capabilities", Value: capabilities},
+	}
+}
+
+// protocolHeader handles what a client sends first, and tells whether frames
+// follow.
+func (c *conn) protocolHeader() bool {
+	pending := c.in.pending()
+	if len(pending) < len(amqpwire.ProtocolHeader) {
+		return false
+	}
+	header := string(pending[:len(amqpwire.ProtocolHeader)])
+	if header != amqpwire.ProtocolHeader && header != headerAMQP09 {
+		c.out.add(func(dst []byte) []byte { return append(dst, amqpwire.ProtocolHeader...) })
+		c.out.signal()
+		c.state = closed
+		return false
+	}
+	c.in.consume(len(header))
+	c.send(&amqpwire.ConnectionStart{
+		VersionMajor: 0, VersionMinor: 9, ServerProperties: c.srv.serverProperties(),
+		Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",
+	})
+	c.state = wantStartOk
+	return true
+}
+
+func unexpectedMethod(s state) *fault {
+	names := map[state]string{wantStartOk: "starting", wantTuneOk: "tuning", wantOpen: "opening", running: "running"}
+	return faultf(amqpwire.ChannelFault, "unexpected method in connection state %s", names[s])
+}
+
+// connectionMethod handles a method of channel 0.
+func (c *conn) connectionMethod(payload []byte) error {
+	m, err := amqpwire.DecodeMethod(payload)
+	if err != nil {
+		return err
+	}
+	switch m := m.(type) {
+	case *amqpwire.ConnectionClose:
+		c.endSession()
+		c.send(&amqpwire.ConnectionCloseOk{})
+		c.state = closed
+		return nil
+	case *amqpwire.ConnectionStartOk:
+		if c.state == wantStartOk {
+			return c.startOk(m)
+		}
+	case *amqpwire.ConnectionTuneOk:
+		if c.state == wantTuneOk {
+			return c.tuneOk(m)
+		}
+	case *amqpwire.ConnectionOpen:
+		if c.state == wantOpen {
+			return c.openVHost(m)
+		}
+	case *amqpwire.ConnectionUpdateSecret:
+		if c.state == running {
+			return c.updateSecret(m)
+		}
+	case *amqpwire.ConnectionCloseOk:
+		return nil // to a close that crossed the client's
+	}
+	return unexpectedMethod(c.state)
+}
+
+// startOk logs the client in.
+func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
+	c.peer = readClientProperties(m.ClientProperties)
+	user, password, err := credentials(m.Mechanism, m.Response)
+	if err != nil {
+		return err
+	}
+	if err := c.srv.broker.Authenticate(user, password, isLoopback(c.nc.RemoteAddr())); err != nil {
+		c.srv.o.Log.Warn("amqp: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "mechanism", m.Mechanism, "err", err)
+		c.refuseLogin(m.Mechanism)
+		return nil
+	}
+	c.user = user
+	c.send(&amqpwire.ConnectionTune{
+		ChannelMax: c.srv.o.ChannelMax, FrameMax: c.srv.o.FrameMax, Heartbeat: uint16(c.srv.o.Heartbeat / time.Second),
+	})
+	c.state = wantTuneOk
+	return nil
+}
+
+// refuseLogin ends the connection some time after a failed login, so that
+// guessing passwords is slow.
+func (c *conn) refuseLogin(mechanism string) {
+	if c.peer.loginClose {
+		f := faultf(amqpwire.AccessRefused, "Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism)
+		c.send(&amqpwire.ConnectionClose{ReplyCode: f.code, ReplyText: f.Error()})
+	}
+	delay := time.NewTimer(c.srv.o.LoginDelay)
+	defer delay.Stop()
+	select {
+	case <-delay.C:
+	case <-c.attention:
+	case <-c.done:
+	}
+	c.state = closed
+}
+
+// credentials reads the response of a SASL mechanism.
+func credentials(mechanism string, response []byte) (user, password string, err error) {
+	switch mechanism {
+	case "PLAIN":
+		parts := bytes.Split(response, []byte{0})
+		if len(parts) != 3 {
+			return "", "", faultf(amqpwire.SyntaxError, "response %s invalid", octets(response))
+		}
+		return string(parts[1]), string(parts[2]), nil
+	case "AMQPLAIN":
+		t, err := message.DecodeTable(response)
+		if err != nil {
+			return "", "", faultf(amqpwire.SyntaxError, "response %s invalid", octets(response))
+		}
+		login, hasLogin := t.Get("LOGIN")
+		pass, hasPass := t.Get("PASSWORD")
+		if !hasLogin || !hasPass {
+			return "", "", faultf(amqpwire.SyntaxError, "AMQPLAIN auth info is missing LOGIN or PASSWORD field")
+		}
+		user, okUser := text(login)
+		password, okPass := text(pass)
+		if !okUser || !okPass {
+			return "", "", faultf(amqpwire.SyntaxError, "AMQPLAIN auth info has a LOGIN or PASSWORD field that is not a string")
+		}
+		return user, password, nil
+	}
+	return "", "", faultf(amqpwire.CommandInvalid, "unknown authentication mechanism '%s'", mechanism)
+}
+
+// text is the string of a table's value: a long string or a byte string.
+func text(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case message.Bytes:
+		return string(v), true
+	}
+	return "", false
+}
+
+// tuneOk takes the client's limits, which may be lower than ours; 0 means that
+// it has none of its own.
+func (c *conn) tuneOk(m *amqpwire.ConnectionTuneOk) error {
+	c.frameMax = c.srv.o.FrameMax
+	if err := negotiate("frame_max", m.FrameMax, amqpwire.MinFrameMax, &c.frameMax); err != nil {
+		return err
+	}
+	channelMax := uint32(c.srv.o.ChannelMax)
+	if err := negotiate("channel_max", uint32(m.ChannelMax), 1, &channelMax); err != nil {
+		return err
+	}
+	c.channelMax = int(channelMax)
+	c.beat.interval = time.Duration(m.Heartbeat) * time.Second
+	c.state = wantOpen
+	return nil
+}
+
+// negotiate lowers ours to what the client asks for.
+func negotiate(name string, asked, least uint32, ours *uint32) error {
+	switch {
+	case asked == 0:
+	case asked < least:
+		return faultf(amqpwire.NotAllowed, "negotiated %s = %d is lower than the minimum allowed value (%d)", name, asked, least)
+	case asked > *ours:
+		return faultf(amqpwire.NotAllowed, "negotiated %s = %d is higher than the maximum allowed value (%d)", name, asked, *ours)
+	default:
+		*ours = asked
+	}
+	return nil
+}
+
+// openVHost opens the session; from here on the connection is the client's.
+func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
+	if !c.srv.o.Connections.Acquire() {
+		return faultf(amqpwire.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())
+	}
+	c.admitted = true
+	s, err := c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: m.VirtualHost, Sink: c, Name: c.name()})
+	if err != nil {
+		return err
+	}
+	c.session = s
+	c.out.mu.Lock()
+	c.out.window = s.Window()
+	c.out.mu.Unlock()
+	c.state = running
+	c.send(&amqpwire.ConnectionOpenOk{})
+	c.beat.start(c)
+	return nil
+}
+
+// updateSecret checks the new password of a user who is logged in.
+func (c *conn) updateSecret(m *amqpwire.ConnectionUpdateSecret) error {
+	if err := c.srv.broker.Authenticate(c.user, string(m.NewSecret), isLoopback(c.nc.RemoteAddr())); err != nil {
+		c.srv.o.Log.Warn("amqp: new secret refused", "conn", c.id, "user", c.user, "reason", m.Reason, "err", err)
+		return faultf(amqpwire.NotAllowed, "New secret was refused by one of the backends")
+	}
+	c.send(&amqpwire.ConnectionUpdateSecretOk{})
+	return nil
+}
+
+// stripLineEnds is what RabbitMQ does to names at their declaration.
+func stripLineEnds(name string) string {
+	return strings.NewReplacer("\r", "", "\n", "").Replace(name)
+}
+
+// name is the connection's name for people.
+func (c *conn) name() string { return fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()) }

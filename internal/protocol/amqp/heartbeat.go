@@ -1,0 +1,93 @@
+package amqp
+
+import (
+	"sync"
+	"time"
+
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// idleTick is how often a connection without heartbeats is looked at.
+const idleTick = 30 * time.Second
+
+// stuckWrite is the least time that a client may take to read anything at all
+// before it is considered dead, for connections with heartbeats.
+const stuckWrite = 30 * time.Second
+
+// heartbeat looks at a connection twice per interval: it says that we live when
+// nothing else was written, and ends the connection when the client was silent
+// for two intervals.
+type heartbeat struct {
+	interval time.Duration // as negotiated, 0 = no heartbeats; set before start
+
+	mu      sync.Mutex
+	timer   *time.Timer // guarded by mu: nil before start
+	stopped bool        // guarded by mu
+
+	// of the timer's goroutine
+	reads, writes uint64
+	silent        int // looks since something was read
+}
+
+// start begins when the connection is open.
+func (h *heartbeat) start(c *conn) {
+	every := idleTick
+	if h.interval > 0 {
+		every = h.interval / 2
+		c.out.timeout.Store(int64(max(2*h.interval, stuckWrite)))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.stopped {
+		h.timer = time.AfterFunc(every, func() { h.look(c, h.interval > 0, every) })
+	}
+}
+
+// started tells whether the connection was opened.
+func (h *heartbeat) started() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.timer != nil
+}
+
+func (h *heartbeat) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+}
+
+// silentLooks is two intervals.
+const silentLooks = 4
+
+func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
+	if writes := c.out.writes.Load(); writes != h.writes {
+		h.writes = writes
+	} else if beats && c.out.size.Load() == 0 {
+		c.out.add(amqpwire.AppendHeartbeat)
+		c.out.signal()
+	}
+	reads := c.in.reads.Load()
+	switch {
+	case reads != h.reads, !c.in.waiting.Load():
+		h.reads, h.silent = reads, 0
+	default:
+		h.silent++
+	}
+	if h.silent == 1 {
+		c.idle.Store(true)
+		c.in.kick()
+	}
+	if beats && h.silent >= silentLooks {
+		c.srv.o.Log.Warn("amqp: no heartbeat from a client, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())
+		c.Kill()
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.stopped {
+		h.timer.Reset(every)
+	}
+}

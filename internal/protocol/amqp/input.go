@@ -1,0 +1,178 @@
+package amqp
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// readBufferSize is how much one read brings at most, unless a larger frame is
+// on its way.
+const readBufferSize = 64 << 10
+
+// smallRest is how much of a partial frame is set aside in a slice of its own
+// while the connection waits, so that a large buffer is not held for it.
+const smallRest = 4 << 10
+
+type readBuffer struct{ b []byte }
+
+var readBuffers = sync.Pool{New: func() any { return &readBuffer{make([]byte, readBufferSize)} }}
+
+// errKicked tells that somebody wants the reader's attention.
+var errKicked = errors.New("amqp: kicked")
+
+// input reads from the socket. While it waits it holds no buffer, where the
+// system lets it wait without one.
+//
+// Invariant: what was read and not consumed is buf.b[r:w], or rest while buf is
+// nil.
+type input struct {
+	nc   net.Conn
+	raw  syscall.RawConn // nil: the connection can only be read in the plain way
+	try  func(fd uintptr) bool
+	n    int   // outcome of try
+	err  error // outcome of try
+	buf  *readBuffer
+	rest []byte
+	r, w int
+
+	reads   atomic.Uint64 // successful reads
+	waiting atomic.Bool   // the reader is waiting for the client
+}
+
+func (in *input) init(nc net.Conn) {
+	in.nc = nc
+	if sc, ok := nc.(syscall.Conn); ok && canReadRaw {
+		if raw, err := sc.SyscallConn(); err == nil {
+			in.raw, in.try = raw, in.tryRead
+		}
+	}
+}
+
+// pending is what was read and not consumed.
+func (in *input) pending() []byte {
+	if in.buf == nil {
+		return in.rest
+	}
+	return in.buf.b[in.r:in.w]
+}
+
+// consume drops the first n pending bytes. Slices of them are valid until the
+// next fill.
+func (in *input) consume(n int) {
+	if in.buf == nil {
+		in.rest = in.rest[n:]
+		return
+	}
+	in.r += n
+}
+
+// fill reads more behind what is pending, which needs want bytes in all to be of
+// use. It returns errKicked after kick, io.EOF at the end.
+func (in *input) fill(want int) error {
+	in.prepare(want)
+	in.waiting.Store(true)
+	n, err := in.read()
+	in.waiting.Store(false)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		// Whoever kicks sets his flag first, so that no kick is lost here.
+		in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // a socket that is closed says so at the next read
+		return errKicked
+	}
+	if n == 0 && err == nil {
+		err = io.EOF
+	}
+	if n > 0 {
+		in.reads.Add(1)
+		in.w += n
+		return nil
+	}
+	return err
+}
+
+func (in *input) read() (int, error) {
+	if in.raw == nil {
+		return in.nc.Read(in.buf.b[in.w:])
+	}
+	if err := in.raw.Read(in.try); err != nil {
+		return 0, err
+	}
+	return in.n, in.err
+}
+
+// tryRead reads what is there. When nothing is, it lets go of the buffer and
+// reports false, and is called again when there is something.
+func (in *input) tryRead(fd uintptr) bool {
+	in.prepare(0)
+	n, err := rawRead(fd, in.buf.b[in.w:])
+	if errors.Is(err, syscall.EAGAIN) {
+		in.setAside()
+		return false
+	}
+	in.n, in.err = max(n, 0), err
+	return true
+}
+
+// prepare makes room behind the pending bytes, for want bytes in all and at
+// least for one more.
+func (in *input) prepare(want int) {
+	if in.buf == nil {
+		in.buf = readBuffers.Get().(*readBuffer)
+		if len(in.rest) >= len(in.buf.b) {
+			in.buf = &readBuffer{make([]byte, 2*len(in.rest))}
+		}
+		in.r, in.w = 0, copy(in.buf.b, in.rest)
+		in.rest = nil
+	}
+	if in.r > 0 {
+		in.w = copy(in.buf.b, in.buf.b[in.r:in.w])
+		in.r = 0
+	}
+	if want = max(want, in.w+1); want > len(in.buf.b) {
+		bigger := &readBuffer{make([]byte, max(want, readBufferSize))}
+		copy(bigger.b, in.buf.b[:in.w])
+		in.giveBack()
+		in.buf = bigger
+	}
+}
+
+// setAside lets go of the buffer if little or nothing is pending.
+func (in *input) setAside() {
+	if in.w-in.r > smallRest {
+		return
+	}
+	if in.w > in.r {
+		in.rest = slices.Clone(in.buf.b[in.r:in.w])
+	}
+	in.giveBack()
+	in.buf = nil
+}
+
+// giveBack returns the buffer to the pool. Larger ones are for the garbage
+// collector: few connections need them.
+func (in *input) giveBack() {
+	if len(in.buf.b) == readBufferSize {
+		readBuffers.Put(in.buf)
+	}
+}
+
+// release lets go of everything.
+func (in *input) release() {
+	if in.buf != nil {
+		in.giveBack()
+	}
+	in.buf, in.rest = nil, nil
+	in.r, in.w = 0, 0
+}
+
+// kick makes a waiting, or the next, fill return errKicked. Any goroutine may
+// call it.
+func (in *input) kick() {
+	in.nc.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a socket that is closed needs no kick
+}

@@ -1,0 +1,202 @@
+package amqp
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+const (
+	// firstOut is the room a fresh out buffer starts with.
+	firstOut = 4 << 10
+	// pooledOut is the largest out buffer kept for reuse.
+	pooledOut = 2 << 20
+	// writeChunk is how much is given to the system at a time; the window of
+	// deliveries opens after each.
+	writeChunk = 256 << 10
+	// fullOut is how much may wait to be written before the reader stops
+	// reading from the client. It is well above the window of deliveries: a
+	// client that publishes while it does not read must not be stopped by
+	// deliveries alone.
+	fullOut = 4 << 20
+)
+
+type outBuffer struct{ b []byte }
+
+var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, firstOut)} }}
+
+// output gathers frames for the client. Any goroutine appends; the writer
+// goroutine writes.
+type output struct {
+	nc   net.Conn
+	wake chan struct{} // 1 slot: there is something to write, or confirms to tell
+	room chan struct{} // 1 slot: something was written
+	done chan struct{} // closed when the writer has left
+
+	writes  atomic.Uint64 // chunks written
+	size    atomic.Int64  // bytes that wait or are being written
+	timeout atomic.Int64  // nanoseconds that a write may take without progress, 0 = any
+
+	mu       sync.Mutex
+	buf      *outBuffer     // guarded by mu: whole frames, nil when there are none
+	window   *broker.Window // guarded by mu: nil before the session is open
+	windowed int            // guarded by mu: bytes of buf counted in window
+	ended    bool           // guarded by mu: the writer leaves when buf is written; frames are dropped
+}
+
+func (o *output) init(nc net.Conn) {
+	o.nc = nc
+	o.wake, o.room, o.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+}
+
+// add appends frames; the caller signals when they are to be written.
+func (o *output) add(frames func(dst []byte) []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.addLocked(frames)
+}
+
+// addLocked is add for a caller that holds mu.
+func (o *output) addLocked(frames func(dst []byte) []byte) {
+	if o.ended {
+		return
+	}
+	if o.buf == nil {
+		o.buf = outBuffers.Get().(*outBuffer)
+	}
+	before := len(o.buf.b)
+	o.buf.b = frames(o.buf.b)
+	o.size.Add(int64(len(o.buf.b) - before))
+}
+
+// signal wakes the writer.
+func (o *output) signal() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// full tells the reader to stop reading.
+func (o *output) full() bool { return o.size.Load() > fullOut }
+
+// end lets the writer leave when all is written.
+func (o *output) end() {
+	o.mu.Lock()
+	o.ended = true
+	o.mu.Unlock()
+	o.signal()
+}
+
+// swap takes what has gathered; last tells that nothing will follow.
+func (o *output) swap() (buf *outBuffer, window *broker.Window, windowed int, last bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	buf, windowed = o.buf, o.windowed
+	o.buf, o.windowed = nil, 0
+	return buf, o.window, windowed, o.ended
+}
+
+// writeLoop is the writer goroutine.
+func (c *conn) writeLoop() {
+	o := &c.out
+	defer close(o.done)
+	for range o.wake {
+		c.tellConfirms()
+		buf, window, windowed, last := o.swap()
+		if buf != nil {
+			ok := o.write(buf.b, window, windowed)
+			if cap(buf.b) <= pooledOut {
+				buf.b = buf.b[:0]
+				outBuffers.Put(buf)
+			}
+			if !ok {
+				o.drop()
+				c.Kill()
+				return
+			}
+		}
+		if last {
+			return
+		}
+	}
+}
+
+// write writes all of b and opens the window as it goes. false: the client is
+// gone, or does not read.
+func (o *output) write(b []byte, window *broker.Window, windowed int) bool {
+	ok := true
+	for len(b) > 0 && ok {
+		chunk := b[:min(len(b), writeChunk)]
+		b = b[len(chunk):]
+		ok = o.writeChunk(chunk)
+		o.size.Add(-int64(len(chunk)))
+		select {
+		case o.room <- struct{}{}:
+		default:
+		}
+		if n := min(windowed, len(chunk)); n > 0 {
+			window.Done(n)
+			windowed -= n
+		}
+	}
+	o.size.Add(-int64(len(b)))
+	if windowed > 0 {
+		window.Done(windowed)
+	}
+	return ok
+}
+
+// writeChunk writes b; it gives up when for the timeout nothing could be
+// written at all.
+func (o *output) writeChunk(b []byte) bool {
+	for len(b) > 0 {
+		if t := o.timeout.Load(); t > 0 {
+			o.nc.SetWriteDeadline(time.Now().Add(time.Duration(t))) //nolint:errcheck // the write tells
+		}
+		n, err := o.nc.Write(b)
+		b = b[n:]
+		if err != nil && (n == 0 || !errors.Is(err, os.ErrDeadlineExceeded)) {
+			return false
+		}
+	}
+	o.writes.Add(1)
+	return true
+}
+
+// drop refuses further frames after a failed write, so that nothing gathers
+// and the engine's window does not stay closed.
+func (o *output) drop() {
+	o.mu.Lock()
+	o.ended = true
+	window, windowed := o.window, o.windowed
+	o.buf, o.windowed = nil, 0
+	o.size.Store(0)
+	o.mu.Unlock()
+	if windowed > 0 {
+		window.Done(windowed)
+	}
+}
+
+// awaitRoom holds the reader back while the client does not read its answers.
+// What was gathered goes to the engine first.
+func (c *conn) awaitRoom() {
+	if !c.out.full() {
+		return
+	}
+	c.flush()
+	for c.out.full() {
+		select {
+		case <-c.out.room:
+		case <-c.attention:
+			return
+		case <-c.done:
+			return
+		}
+	}
+}

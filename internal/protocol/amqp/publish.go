@@ -1,0 +1,187 @@
+package amqp
+
+import (
+	"bytes"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// arenaChunk is how much memory is taken at a time for the envelopes of one
+// read. A message that stays keeps its whole chunk, so it is not larger.
+const arenaChunk = 16 << 10
+
+// arena hands out memory for the envelopes of one read. It is dropped at the
+// end of the read: the engine keeps what it was given.
+type arena struct{ free []byte }
+
+// take returns an empty slice with room for n bytes. ahead is how many bytes of
+// the read are still to be parsed, which is what may be needed further.
+func (a *arena) take(n, ahead int) []byte {
+	if n > len(a.free) {
+		if n > arenaChunk/4 {
+			return make([]byte, 0, n)
+		}
+		a.free = make([]byte, min(n+ahead, arenaChunk))
+	}
+	b := a.free[:0:n]
+	a.free = a.free[n:]
+	return b
+}
+
+// envelope builds the envelope of a message in the arena.
+func (c *conn) envelope(exchange, key, props, body []byte) message.Envelope {
+	n := message.EnvelopeSize(len(exchange), len(key), len(props), len(body))
+	env := c.arena.take(n, len(c.in.pending()))
+	return append(message.AppendEnvelopeHeader(env, exchange, key, props), body...)
+}
+
+// publish checks, routes and publishes the channel's content, in RabbitMQ's
+// order of checks. body is its body unless the content owns it.
+func (ch *channel) publish(body []byte) error {
+	c, ct := ch.c, &ch.content
+	exchange, key, props := ct.exchange, ct.key, ct.props
+	env := message.Envelope(ct.env)
+	if env != nil {
+		exchange, key, props, body = env.Split()
+		ct.peek, _ = message.PeekProperties(props) // checked at the header frame
+	}
+	peek := &ct.peek
+	if alarm := c.srv.broker.Alarm(); alarm != nil {
+		c.block(alarm.Reason)
+	}
+	if len(exchange) == 0 && isReplyKey(key) {
+		ch.publishReply(key, props, body)
+		return nil
+	}
+	var extra extraKeys
+	if len(peek.Headers) > 0 && bytes.Contains(peek.Headers, ccName) {
+		extra = readExtraKeys(peek.Headers)
+	}
+	targets, err := c.session.Route(exchange, key, peek, extra.keys)
+	if err != nil {
+		return err
+	}
+	p := &c.pub
+	p.TTL = -1
+	if peek.Expiration != nil {
+		if p.TTL, err = expiration(peek.Expiration); err != nil {
+			return err
+		}
+	}
+	if extra.err != nil {
+		return extra.err
+	}
+	if peek.UserID != nil && string(peek.UserID) != c.user {
+		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
+	}
+	replies := string(peek.ReplyTo) == replyQueue
+	if replies || extra.blind {
+		if props, err = ch.rewrite(props, replies, extra.blind); err != nil {
+			return err
+		}
+		env = nil
+	}
+	if env == nil && (ct.mandatory || !targets.Empty()) {
+		env = c.envelope(exchange, key, props, body)
+	}
+	if targets.Empty() {
+		ch.unroutable(env)
+		return nil
+	}
+	p.Targets, p.Env, p.Persistent, p.Priority = targets, env, peek.Persistent(), peek.Priority
+	switch {
+	case ch.tx != nil:
+		return ch.txPublish(p)
+	case ch.confirms != nil:
+		ch.published++
+		p.Confirm, p.Seq = ch.confirms, ch.published
+		if n := targets.Parts(); n > 1 {
+			ch.confirms.expect(p.Seq, n)
+		}
+	default:
+		p.Confirm, p.Seq = nil, 0
+	}
+	c.session.Publish(p)
+	return nil
+}
+
+// unroutable ends a publish that reaches no queue: it goes back to the client
+// if that is wanted, and is confirmed all the same.
+func (ch *channel) unroutable(env message.Envelope) {
+	switch {
+	case !ch.content.mandatory:
+	case ch.tx != nil:
+		ch.tx.returns = append(ch.tx.returns, env)
+	default:
+		ch.sendReturn(env)
+	}
+	ch.confirmNow()
+}
+
+// confirmNow confirms a publish that the engine has nothing to do with.
+func (ch *channel) confirmNow() {
+	if ch.confirms != nil {
+		ch.published++
+		ch.confirms.Confirmed(ch.published, ch.published, true)
+	}
+}
+
+// isReplyKey is isReplyName for a routing key.
+func isReplyKey(key []byte) bool {
+	return len(key) > len(replyPrefix) && string(key[:len(replyPrefix)]) == replyPrefix
+}
+
+// ccName is in every header table that names further routing keys: CC, or BCC.
+var ccName = []byte("CC")
+
+// extraKeys are the further routing keys that the sender chose (headers CC and
+// BCC).
+type extraKeys struct {
+	keys  [][]byte
+	blind bool  // BCC is there; consumers must not see it
+	err   error // a header has the wrong type
+}
+
+func readExtraKeys(headers []byte) extraKeys {
+	var x extraKeys
+	for _, name := range []string{"CC", "BCC"} {
+		v, ok := message.HeaderLookup(headers, name)
+		if !ok {
+			continue
+		}
+		list, ok := v.(message.Array)
+		if !ok {
+			x.err = faultf(amqpwire.PreconditionFailed, "invalid message: {unacceptable_type_in_header,\"%s\",%s}", name, message.TypeName(v))
+			return x
+		}
+		for _, item := range list {
+			key, ok := item.(string)
+			if !ok {
+				x.err = faultf(amqpwire.PreconditionFailed, "invalid message: {unacceptable_type_in_header,\"%s\",%s}", name, message.TypeName(item))
+				return x
+			}
+			x.keys = append(x.keys, []byte(key))
+		}
+		x.blind = x.blind || name == "BCC"
+	}
+	return x
+}
+
+// rewrite changes what consumers must see otherwise than it was sent: the name
+// of the reply queue, and no BCC.
+func (ch *channel) rewrite(props []byte, replies, blind bool) ([]byte, error) {
+	p, err := message.DecodeProperties(props)
+	if err != nil {
+		return nil, faultf(amqpwire.SyntaxError, "%v", err)
+	}
+	if replies {
+		if p.ReplyTo, err = ch.replyName(); err != nil {
+			return nil, err
+		}
+	}
+	if blind {
+		p.Headers.Delete("BCC")
+	}
+	return p.Append(nil), nil
+}

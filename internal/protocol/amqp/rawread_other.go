@@ -1,0 +1,11 @@
+//go:build !unix
+
+package amqp
+
+import "errors"
+
+// canReadRaw tells that rawRead does not work: connections hold their buffer
+// while they wait.
+const canReadRaw = false
+
+func rawRead(uintptr, []byte) (int, error) { return 0, errors.ErrUnsupported }

@@ -1,0 +1,18 @@
+//go:build unix
+
+package amqp
+
+import "syscall"
+
+// canReadRaw tells that rawRead works.
+const canReadRaw = true
+
+// rawRead is one read of a socket that does not block.
+func rawRead(fd uintptr, b []byte) (int, error) {
+	for {
+		n, err := syscall.Read(int(fd), b)
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}

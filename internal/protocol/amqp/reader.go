@@ -1,0 +1,245 @@
+package amqp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// readLoop reads until the connection is over.
+func (c *conn) readLoop() {
+	want := 0
+	for c.state != closed {
+		if c.draining.Load() && c.state <= running {
+			c.goodbye()
+			continue
+		}
+		c.awaitRoom()
+		if c.idle.Swap(false) && c.session != nil {
+			c.session.Idle()
+			c.pub, c.taken, c.partial = broker.Publish{}, nil, nil
+		}
+		switch err := c.in.fill(want); {
+		case errors.Is(err, errKicked):
+			continue
+		case err != nil:
+			c.state = closed // the client is gone
+			return
+		}
+		want = c.parse()
+		c.endRead()
+	}
+}
+
+// parse handles all that is pending and whole. It returns how many bytes the
+// frame at the end needs, as far as that is known.
+func (c *conn) parse() (want int) {
+	if c.state == wantHeader && !c.protocolHeader() {
+		return 0
+	}
+	for {
+		switch c.state {
+		case garbled:
+			c.in.consume(len(c.in.pending()))
+			return 0
+		case closed:
+			return 0
+		}
+		pending := c.in.pending()
+		f, n, err := amqpwire.ParseFrame(pending, c.frameMax)
+		if err != nil {
+			c.frameFault(err, pending)
+			continue
+		}
+		if n == 0 {
+			return frameSize(pending)
+		}
+		c.in.consume(n)
+		if err := c.frame(f); err != nil {
+			c.refuse(f, err)
+		}
+		if c.blocked && !c.awaitAlarmEnd() {
+			return 0
+		}
+	}
+}
+
+// frameSize is the size of the frame at the start of b with its framing, 0 when
+// not even that is there.
+func frameSize(b []byte) int {
+	const head = amqpwire.FrameOverhead - 1
+	if len(b) < head {
+		return 0
+	}
+	return int(binary.BigEndian.Uint32(b[head-4:])) + amqpwire.FrameOverhead
+}
+
+// endRead hands over what the frames of one read asked for.
+func (c *conn) endRead() {
+	for i, ch := range c.partial {
+		if ch.content.stage != noContent {
+			ch.content.own()
+		}
+		c.partial[i] = nil
+	}
+	c.partial = c.partial[:0]
+	c.arena = arena{}
+	c.flush()
+}
+
+// flush hands over what was gathered.
+func (c *conn) flush() {
+	if c.session != nil {
+		c.emitSettled()
+		c.session.Flush()
+	}
+}
+
+// frame handles one frame. An error is for refuse.
+func (c *conn) frame(f amqpwire.Frame) error {
+	switch {
+	case c.state == closing:
+		c.closingFrame(f)
+		return nil
+	case f.Channel == 0:
+		return c.connectionFrame(f)
+	case c.state != running:
+		return unexpectedMethod(c.state)
+	}
+	ch := c.last
+	if ch == nil || ch.id != f.Channel {
+		ch = c.channels[f.Channel]
+		if ch == nil {
+			return c.frameWithoutChannel(f)
+		}
+		c.last = ch
+	}
+	return ch.frame(f)
+}
+
+// connectionFrame handles a frame of channel 0.
+func (c *conn) connectionFrame(f amqpwire.Frame) error {
+	switch {
+	case f.Type == amqpwire.FrameMethod:
+		return c.connectionMethod(f.Payload)
+	case f.Type != amqpwire.FrameHeartbeat:
+		return unexpectedFrame(f)
+	case len(f.Payload) > 0:
+		return faultf(amqpwire.FrameFault, "%s: unknown_frame", describe(f.Type, f.Payload))
+	}
+	return nil
+}
+
+// frameWithoutChannel handles a frame for a channel that is not open: only
+// channel.open may come, and the answer to a close that crossed the client's.
+func (c *conn) frameWithoutChannel(f amqpwire.Frame) error {
+	switch f.Type {
+	case amqpwire.FrameHeartbeat:
+		return unexpectedFrame(f)
+	case amqpwire.FrameMethod:
+	default:
+		return faultf(amqpwire.UnexpectedFrame, "expected method frame, got non method frame instead")
+	}
+	id, _, err := amqpwire.SplitMethod(f.Payload)
+	switch {
+	case err != nil:
+		return err
+	case id == amqpwire.IDChannelCloseOk:
+		return nil
+	case id != amqpwire.IDChannelOpen:
+		return faultf(amqpwire.ChannelFault, "expected 'channel.open'")
+	}
+	return c.openChannel(f.Channel)
+}
+
+// closingFrame handles a frame after we sent connection.close.
+func (c *conn) closingFrame(f amqpwire.Frame) {
+	if f.Channel != 0 || f.Type != amqpwire.FrameMethod {
+		return
+	}
+	switch id, _, _ := amqpwire.SplitMethod(f.Payload); id {
+	case amqpwire.IDConnectionCloseOk:
+		c.state = closed
+	case amqpwire.IDConnectionClose:
+		c.send(&amqpwire.ConnectionCloseOk{})
+	}
+}
+
+// refuse answers a frame that failed, in the scope that the fault's code asks
+// for.
+func (c *conn) refuse(f amqpwire.Frame, err error) {
+	fl := wireFault(err)
+	if f.Type == amqpwire.FrameMethod && fl.method == 0 {
+		fl.method, _, _ = amqpwire.SplitMethod(f.Payload)
+	}
+	if ch := c.channels[f.Channel]; ch != nil && !amqpwire.IsHard(fl.code) {
+		ch.fail(fl)
+		return
+	}
+	c.fail(fl)
+}
+
+// wireFault is faultOf for what the codec reports, too.
+func wireFault(err error) *fault {
+	var unknown *amqpwire.UnknownMethodError
+	switch {
+	case errors.As(err, &unknown):
+		f := faultf(amqpwire.NotImplemented, "unknown method %d of class %d", unknown.ID.Method(), unknown.ID.Class())
+		f.method = unknown.ID
+		return f
+	case errors.Is(err, amqpwire.ErrMalformedMethod), errors.Is(err, amqpwire.ErrMalformedHeader):
+		return faultf(amqpwire.SyntaxError, "%s", strings.TrimPrefix(err.Error(), "amqpwire: "))
+	}
+	return faultOf(err)
+}
+
+// frameFault ends a connection whose byte stream is not AMQP any more.
+func (c *conn) frameFault(err error, pending []byte) {
+	var fe *amqpwire.FrameError
+	if !errors.As(err, &fe) || c.state == closing {
+		c.state = garbled
+		return
+	}
+	payload := pending[min(len(pending), amqpwire.FrameOverhead-1):]
+	payload = payload[:min(len(payload), int(fe.Size))]
+	c.fail(faultf(amqpwire.FrameFault, "%s: %s", describe(fe.Type, payload), fe.Reason()))
+	c.state = garbled
+	c.killAfter(garbledTimeout)
+}
+
+func unexpectedFrame(f amqpwire.Frame) *fault {
+	return &fault{code: amqpwire.UnexpectedFrame, text: describe(f.Type, f.Payload)}
+}
+
+// describe words a frame as RabbitMQ does.
+func describe(frameType uint8, payload []byte) string {
+	if len(payload) <= 16 {
+		return fmt.Sprintf("type %d, all octets = %s", frameType, octets(payload))
+	}
+	return fmt.Sprintf("type %d, first 16 octets = %s", frameType, octets(payload[:16]))
+}
+
+// octets prints bytes in Erlang's notation.
+func octets(b []byte) string {
+	text := len(b) > 0
+	for _, x := range b {
+		text = text && x >= ' ' && x <= '~' && x != '"' && x != '\\'
+	}
+	if text {
+		return `<<"` + string(b) + `">>`
+	}
+	var s strings.Builder
+	s.WriteString("<<")
+	for i, x := range b {
+		if i > 0 {
+			s.WriteByte(',')
+		}
+		fmt.Fprint(&s, x)
+	}
+	s.WriteString(">>")
+	return s.String()
+}

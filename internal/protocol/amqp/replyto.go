@@ -1,0 +1,68 @@
+package amqp
+
+import (
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// Direct replies (RabbitMQ's direct reply-to): a client consumes replyQueue,
+// publishes requests with it as reply-to, which the server replaces by a name
+// of the client's mailbox, and whoever answers publishes to that name on the
+// default exchange. Such replies are volatile: delivered at once or lost.
+const (
+	replyQueue  = "amq.rabbitmq.reply-to"
+	replyPrefix = replyQueue + "."
+)
+
+// consumeReplies starts the channel's consumer of direct replies.
+func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
+	switch {
+	case ch.replies != nil:
+		return faultf(amqpwire.PreconditionFailed, "reply consumer already set")
+	case !m.NoAck:
+		return faultf(amqpwire.PreconditionFailed, "reply consumer cannot acknowledge")
+	}
+	name, bc, err := ch.c.session.OpenMailbox(broker.ConsumerSpec{Tag: k.tag, NoAck: true, Data: k})
+	if err != nil {
+		return err
+	}
+	k.c, k.mailbox = bc, name
+	ch.replies = k
+	ch.addConsumer(k)
+	if !m.NoWait {
+		ch.reply(&amqpwire.BasicConsumeOk{ConsumerTag: k.tag})
+	}
+	return nil
+}
+
+// replyName is the name under which others reach the channel's consumer of
+// replies.
+func (ch *channel) replyName() (string, error) {
+	if ch.replies == nil {
+		return "", faultf(amqpwire.PreconditionFailed, "fast reply consumer does not exist")
+	}
+	return replyPrefix + ch.replies.mailbox, nil
+}
+
+// isReplyName tells whether a queue's name stands for direct replies.
+func isReplyName(name string) bool { return name == replyQueue || strings.HasPrefix(name, replyPrefix) }
+
+// hasReplyName tells whether somebody waits behind such a name.
+func (ch *channel) hasReplyName(name string) bool {
+	if name == replyQueue {
+		return ch.replies != nil
+	}
+	return ch.c.srv.broker.HasMailbox(strings.TrimPrefix(name, replyPrefix))
+}
+
+// publishReply delivers a direct reply. It counts as routed whether somebody
+// waits for it or not.
+func (ch *channel) publishReply(key, props, body []byte) {
+	env := make([]byte, 0, message.EnvelopeSize(0, len(key), len(props), len(body)))
+	env = append(message.AppendEnvelopeHeader(env, nil, key, props), body...)
+	ch.c.session.Post(string(key[len(replyPrefix):]), env)
+	ch.confirmNow()
+}

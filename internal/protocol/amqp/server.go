@@ -1,0 +1,107 @@
+package amqp
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// Options configure a Server. A zero value means the default in brackets.
+type Options struct {
+	Version  string // told to clients ["0.0.0"]
+	NodeName string // told to clients as cluster_name ["fiveways"]
+
+	FrameMax       uint32        // bytes per frame that we propose and the most we accept [131072]
+	ChannelMax     uint16        // channels per connection [2047]
+	Heartbeat      time.Duration // proposed to clients, whole seconds; 0 = none
+	MaxMessageSize int64         // bytes of a message body [128 MiB]
+
+	Connections      *protocol.Limit // places for connections, shared with other protocols [no limit]
+	HandshakeTimeout time.Duration   // from accept to connection.open [10 s]
+	LoginDelay       time.Duration   // between a refused login and the end of the connection [3 s]; negative = none
+	Log              *slog.Logger    // [slog.Default()]
+}
+
+func (o Options) withDefaults() Options {
+	if o.Version == "" {
+		o.Version = "0.0.0"
+	}
+	if o.NodeName == "" {
+		o.NodeName = "fiveways"
+	}
+	if o.FrameMax == 0 {
+		o.FrameMax = 128 << 10
+	}
+	o.FrameMax = max(o.FrameMax, amqpwire.MinFrameMax)
+	if o.ChannelMax == 0 {
+		o.ChannelMax = 2047
+	}
+	if o.MaxMessageSize == 0 {
+		o.MaxMessageSize = 128 << 20
+	}
+	if o.HandshakeTimeout == 0 {
+		o.HandshakeTimeout = 10 * time.Second
+	}
+	if o.LoginDelay == 0 {
+		o.LoginDelay = 3 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Server serves AMQP connections in front of one broker.
+type Server struct {
+	broker *broker.Broker
+	o      Options
+	edge   *protocol.Edge
+
+	channels   atomic.Int64 // open now
+	assembling atomic.Int64 // bytes of bodies that have not come in whole
+}
+
+// New returns a server; Serve starts it.
+func New(b *broker.Broker, o Options) *Server {
+	s := &Server{broker: b, o: o.withDefaults()}
+	s.edge = protocol.NewEdge("amqp", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
+	return s
+}
+
+// Serve accepts connections on ln until Drain, or until ln is closed.
+func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
+
+// Drain stops accepting, answers outstanding confirms, closes every connection
+// with 320 and waits for the clients' close-ok. At the end of ctx it closes what
+// is left by force and reports that. When it returns no connection is left.
+func (s *Server) Drain(ctx context.Context) error { return s.edge.Drain(ctx) }
+
+// Connections is the number of connections now, those that are logging in
+// included.
+func (s *Server) Connections() int { return s.edge.Open() }
+
+// ConnectionsOpened is the number of connections ever accepted.
+func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }
+
+// Channels is the number of open channels.
+func (s *Server) Channels() int64 { return s.channels.Load() }
+
+// assemblyMessages is how many messages of the largest size may be on their way
+// in at a time, over all connections.
+const assemblyMessages = 4
+
+// assemble accounts for n more bytes of a half-received body and tells whether
+// there is room for them.
+func (s *Server) assemble(n int) bool {
+	if s.assembling.Add(int64(n)) <= assemblyMessages*s.o.MaxMessageSize {
+		return true
+	}
+	s.assembling.Add(-int64(n))
+	return false
+}

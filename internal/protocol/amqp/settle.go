@@ -1,0 +1,136 @@
+package amqp
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// settlement is how a delivery ends.
+type settlement uint8
+
+const (
+	ack     settlement = iota
+	requeue            // back to its place
+	reject             // dead-lettered, or gone
+)
+
+// refusal is the settlement of a nack or reject.
+func refusal(back bool) settlement {
+	if back {
+		return requeue
+	}
+	return reject
+}
+
+// settler takes settled deliveries: a session, or a transaction.
+type settler interface {
+	Ack(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
+	Requeue(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
+	Reject(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
+}
+
+// settled is a run of deliveries that end alike and lie side by side in one
+// queue, gathered so that the engine gets one operation for all.
+type settled struct {
+	how   settlement
+	first delivery
+	n     int
+}
+
+// add extends the run by d, or reports false when d does not continue it.
+func (r *settled) add(how settlement, d delivery) bool {
+	if r.n == 0 {
+		*r = settled{how, d, 1}
+		return true
+	}
+	if how != r.how || d.queue != r.first.queue || d.consumer != r.first.consumer || d.handle != r.first.handle+queue.Handle(r.n) {
+		return false
+	}
+	r.n++
+	return true
+}
+
+// emit hands the run over and empties it.
+func (r *settled) emit(to settler) {
+	if r.n == 0 {
+		return
+	}
+	switch d := &r.first; r.how {
+	case ack:
+		to.Ack(d.queue, d.consumer, d.handle, r.n)
+	case requeue:
+		to.Requeue(d.queue, d.consumer, d.handle, r.n)
+	case reject:
+		to.Reject(d.queue, d.consumer, d.handle, r.n)
+	}
+	*r = settled{}
+}
+
+// emitSettled hands the gathered run to the session. It comes before every
+// other call of the session but Publish: a publish may overtake an ack, which
+// at worst delivers a message twice, but an ack must not overtake a publish
+// that it depends on.
+func (c *conn) emitSettled() { c.run.emit(c.session) }
+
+// gather adds a settled delivery to the run.
+func (c *conn) gather(how settlement, d delivery) {
+	if !c.run.add(how, d) {
+		c.emitSettled()
+		c.run.add(how, d)
+	}
+}
+
+// settle ends one delivery, or with multiple all up to it.
+func (ch *channel) settle(how settlement, tag uint64, multiple bool) error {
+	c := ch.c
+	taken, ok := ch.take(tag, multiple)
+	if !ok {
+		return faultf(amqpwire.PreconditionFailed, "unknown delivery tag %d", tag)
+	}
+	if ch.tx != nil {
+		ch.tx.settle(how, taken)
+	} else {
+		for _, d := range taken {
+			c.gather(how, d)
+		}
+	}
+	clear(taken)
+	return nil
+}
+
+// take removes unsettled deliveries: the one called tag, or with multiple all up
+// to it. The result is valid until the next take.
+func (ch *channel) take(tag uint64, multiple bool) (taken []delivery, ok bool) {
+	c := ch.c
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	if multiple {
+		taken, ok = ch.unacked.takeTo(c.taken[:0], tag)
+	} else {
+		var d delivery
+		d, ok = ch.unacked.take(tag)
+		taken = append(c.taken[:0], d)
+	}
+	c.taken = taken
+	return taken, ok
+}
+
+// requeueAll gives back all that was delivered and not settled.
+func (ch *channel) requeueAll() {
+	taken, _ := ch.take(0, true)
+	for _, d := range taken {
+		ch.c.gather(requeue, d)
+	}
+	clear(taken)
+	ch.c.emitSettled()
+}
+
+// recover asks for all unsettled deliveries again.
+func (ch *channel) recover(back bool) error {
+	if !back {
+		return faultf(amqpwire.NotImplemented, "requeue=false")
+	}
+	ch.requeueAll()
+	return nil
+}

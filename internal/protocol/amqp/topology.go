@@ -1,0 +1,136 @@
+package amqp
+
+import (
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// reservedPrefix begins names that clients cannot declare.
+const reservedPrefix = "amq."
+
+// queueName resolves "" to the queue that the channel declared last.
+func (ch *channel) queueName(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	if ch.lastQueue == "" {
+		return "", faultf(amqpwire.NotFound, "no previously declared queue")
+	}
+	return ch.lastQueue, nil
+}
+
+func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
+	spec := broker.ExchangeSpec{
+		Name: stripLineEnds(m.Exchange), Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete,
+		Internal: m.Internal, Args: m.Arguments,
+	}
+	if !m.Passive {
+		const arg = "alternate-exchange"
+		alternate, err := nameArg(m.Arguments, arg, resource("exchange", spec.Name, ch.c.session.VHost()))
+		if err != nil {
+			return err
+		}
+		spec.Alternate = alternate
+	}
+	return ch.c.session.DeclareExchange(spec)
+}
+
+// declareQueue creates or checks a queue.
+func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
+	name := stripLineEnds(m.Queue)
+	if isReplyName(name) {
+		return ch.declareReplyQueue(m, name)
+	}
+	spec := broker.QueueSpec{
+		Name: name, Passive: m.Passive, Durable: m.Durable, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Args: m.Arguments,
+	}
+	switch {
+	case m.Passive:
+		var err error
+		if spec.Name, err = ch.queueName(name); err != nil {
+			return err
+		}
+	case name == "":
+		spec.Name = randomName("amq.gen-")
+	case strings.HasPrefix(name, reservedPrefix):
+		return faultf(amqpwire.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
+	}
+	if !m.Passive {
+		var err error
+		if spec.Policy, err = queuePolicy(m.Arguments, resource("queue", spec.Name, ch.c.session.VHost())); err != nil {
+			return err
+		}
+		spec.Compared = comparedArgs(m.Arguments)
+	}
+	info, err := ch.c.session.DeclareQueue(spec)
+	if err != nil {
+		return err
+	}
+	ch.lastQueue = info.Name
+	return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{
+		Queue: info.Name, MessageCount: uint32(info.Ready), ConsumerCount: uint32(info.Consumers),
+	}, nil)
+}
+
+// declareReplyQueue answers a declaration of a name of direct replies, which
+// only asks whether somebody waits there.
+func (ch *channel) declareReplyQueue(m *amqpwire.QueueDeclare, name string) error {
+	if !ch.hasReplyName(name) {
+		return faultf(amqpwire.NotFound, "no %s", resource("queue", name, ch.c.session.VHost()))
+	}
+	ch.lastQueue = name
+	return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{Queue: name, ConsumerCount: 1}, nil)
+}
+
+// queueBinding resolves the names of a binding. Without a queue and a key, the
+// queue's name is the key, too.
+func (ch *channel) queueBinding(name, exchange, key string, args message.Table) (broker.BindSpec, error) {
+	resolved, err := ch.queueName(name)
+	if err != nil {
+		return broker.BindSpec{}, err
+	}
+	if isReplyName(resolved) {
+		return broker.BindSpec{}, faultf(amqpwire.AccessRefused, "cannot bind or unbind to a volatile (direct reply-to) queue")
+	}
+	if name == "" && key == "" {
+		key = resolved
+	}
+	return broker.BindSpec{Source: exchange, Destination: resolved, Key: key, Args: args}, nil
+}
+
+func (ch *channel) bindQueue(m *amqpwire.QueueBind) error {
+	b, err := ch.queueBinding(m.Queue, m.Exchange, m.RoutingKey, m.Arguments)
+	if err != nil {
+		return err
+	}
+	return ch.c.session.Bind(b)
+}
+
+func (ch *channel) unbindQueue(m *amqpwire.QueueUnbind) error {
+	b, err := ch.queueBinding(m.Queue, m.Exchange, m.RoutingKey, m.Arguments)
+	if err != nil {
+		return err
+	}
+	return ch.c.session.Unbind(b)
+}
+
+func (ch *channel) purgeQueue(m *amqpwire.QueuePurge) error {
+	name, err := ch.queueName(m.Queue)
+	if err != nil {
+		return err
+	}
+	n, err := ch.c.session.PurgeQueue(name)
+	return ch.answer(m.NoWait, &amqpwire.QueuePurgeOk{MessageCount: uint32(n)}, err)
+}
+
+func (ch *channel) deleteQueue(m *amqpwire.QueueDelete) error {
+	name, err := ch.queueName(m.Queue)
+	if err != nil {
+		return err
+	}
+	n, err := ch.c.session.DeleteQueue(name, m.IfUnused, m.IfEmpty)
+	return ch.answer(m.NoWait, &amqpwire.QueueDeleteOk{MessageCount: uint32(n)}, err)
+}

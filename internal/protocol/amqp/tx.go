@@ -1,0 +1,106 @@
+package amqp
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// transaction is what a channel in tx mode has gathered since its last commit
+// or rollback. Nothing of it reaches the engine before commit.
+type transaction struct {
+	tx      *broker.Tx // of the publishes so far; nil before the first
+	bytes   int64      // of their envelopes
+	returns []message.Envelope
+	settled []txSettled
+}
+
+// txSettled is a delivery that the commit will end.
+type txSettled struct {
+	how settlement
+	d   delivery
+}
+
+// maxTxMessages is how many messages of the largest size one transaction holds.
+const maxTxMessages = 4
+
+func (ch *channel) selectTx() error {
+	if ch.confirms != nil {
+		return faultf(amqpwire.PreconditionFailed, "cannot switch from confirm to tx mode")
+	}
+	if ch.tx == nil {
+		ch.tx = &transaction{}
+	}
+	return nil
+}
+
+func (t *transaction) settle(how settlement, ds []delivery) {
+	for _, d := range ds {
+		t.settled = append(t.settled, txSettled{how, d})
+	}
+}
+
+// txPublish adds a message that was routed.
+func (ch *channel) txPublish(p *broker.Publish) error {
+	t := ch.tx
+	if t.bytes += int64(len(p.Env)); t.bytes > maxTxMessages*ch.c.srv.o.MaxMessageSize {
+		return faultf(amqpwire.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*ch.c.srv.o.MaxMessageSize)
+	}
+	if t.tx == nil {
+		t.tx = ch.c.session.NewTx()
+	}
+	t.tx.Publish(p)
+	return nil
+}
+
+// commit makes all of it happen, or nothing: then the channel closes, and what
+// it would have settled is ready again.
+func (ch *channel) commit() error {
+	t := ch.tx
+	if t == nil {
+		return faultf(amqpwire.PreconditionFailed, "channel is not transactional")
+	}
+	tx := t.tx
+	if tx == nil {
+		tx = ch.c.session.NewTx()
+	}
+	var run settled
+	for _, s := range t.settled {
+		if !run.add(s.how, s.d) {
+			run.emit(tx)
+			run.add(s.how, s.d)
+		}
+	}
+	run.emit(tx)
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, env := range t.returns {
+		ch.sendReturn(env)
+	}
+	ch.tx = &transaction{}
+	return nil
+}
+
+// rollback forgets all of it. What it would have settled is unsettled, and
+// still the client's.
+func (ch *channel) rollback() error {
+	if ch.tx == nil {
+		return faultf(amqpwire.PreconditionFailed, "channel is not transactional")
+	}
+	ch.takeBack()
+	ch.tx = &transaction{}
+	return nil
+}
+
+// takeBack makes the settled deliveries of the transaction unsettled again.
+func (ch *channel) takeBack() {
+	ds := make([]delivery, len(ch.tx.settled))
+	for i, s := range ch.tx.settled {
+		ds[i] = s.d
+	}
+	ch.tx.settled = nil
+	ch.c.out.mu.Lock()
+	defer ch.c.out.mu.Unlock()
+	ch.unacked.putBack(ds)
+}
