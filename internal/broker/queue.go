@@ -36,6 +36,8 @@ type Queue struct {
 	cooledTo      int64 // what was to be kept when messages were last packed, and
 	cooled        int64 // what stayed
 
+	pace pace
+
 	published, delivered, acked, died, refused uint64
 }
 

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"sync"
+	"time"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -26,6 +27,7 @@ type Session struct {
 	batch  []shardBatch    // one per shard
 	parts  []int           // shards with something gathered
 	pub    bool            // a publish is among it
+	hold   int64           // ns to wait after it: a target's consumers are behind
 
 	mu        sync.Mutex
 	exclusive map[string]*Queue // guarded by mu: queues that go with the session
@@ -123,6 +125,7 @@ func (s *Session) Publish(p *Publish) {
 		return
 	}
 	s.pub = true
+	s.hold = max(s.hold, p.Targets.queues[0].pace.hold.Load())
 	o := p.op()
 	if p.Targets.parts == 1 {
 		o.queue, o.more = p.Targets.queues[0], p.Targets.queues[1:]
@@ -180,6 +183,10 @@ func (s *Session) Flush() {
 		b.ops = b.ops[:0]
 	}
 	s.parts = s.parts[:0]
+	if s.hold > 0 {
+		time.Sleep(time.Duration(s.hold))
+		s.hold = 0
+	}
 }
 
 // Idle gives back memory that only a busy connection needs.

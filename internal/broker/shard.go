@@ -204,6 +204,7 @@ func (sh *shard) attend(q *Queue) {
 	sh.dispatch(q)
 	sh.setTimer(q)
 	sh.boundMemory(q)
+	q.pace.update(q)
 }
 
 func (sh *shard) kick(s *Session) {
