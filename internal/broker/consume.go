@@ -37,6 +37,7 @@ func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
 		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	q.consumers.add(c)
+	sh.join(c)
 	q.used(sh.now)
 	if started != nil {
 		started()
@@ -70,6 +71,7 @@ func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
 		return false
 	}
 	c.gone = true
+	sh.leave(c)
 	q.used(sh.now)
 	sh.mark(q)
 	return len(q.consumers.list) == 0

@@ -4,7 +4,7 @@ import "sync"
 
 // inboxOps is how many ops may wait at a shard before a session that brings
 // more is held back. Ops of the broker itself are never held back.
-const inboxOps = 1024
+const inboxOps = 4096
 
 // inbox hands ops to a shard: many producers, one consumer that takes all that
 // has gathered by swapping two slices. Order per producer is kept.

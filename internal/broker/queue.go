@@ -82,6 +82,7 @@ func (sh *shard) drop(q *Queue, ifUnused, ifEmpty bool) (messages int, bodies []
 	for _, c := range slices.Clone(q.consumers.list) {
 		c.flush()
 		c.gone = true
+		sh.leave(c)
 		c.session.forget(c)
 		c.session.sink.Cancelled(c)
 	}

@@ -91,7 +91,7 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	s.asked = routing.Message{}
 	t := s.vhost.resolve(s.found.Queues)
 	if also == nil && s.found.ByKey {
-		s.cache.put(exchange, key, t)
+		s.cache.put(t)
 	}
 	return t, nil
 }
@@ -202,6 +202,12 @@ func (s *Session) wakeShards() {
 	for _, sh := range s.b.shards {
 		sh.inbox.push([]op{{kind: opKick, extra: s}}, false)
 	}
+}
+
+// SetLimit changes a shared limit and lets those go on that wait for it.
+func (s *Session) SetLimit(l *Limit, n int) {
+	l.max.Store(int64(n))
+	s.wakeShards()
 }
 
 func (s *Session) fail(err error, kind, name string) error {

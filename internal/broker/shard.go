@@ -2,6 +2,7 @@ package broker
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"fiveways/internal/core/message"
@@ -21,10 +22,11 @@ type shard struct {
 	inbox *inbox
 	done  chan struct{} // closed when run has returned
 
-	now    int64 // unix ms, read once per drain
-	m      machine
-	queues map[uint64]*Queue
-	timers timers
+	now       int64 // unix ms, read once per drain
+	m         machine
+	queues    map[uint64]*Queue
+	consumers map[*Session][]*Consumer
+	timers    timers
 
 	// The drain in hand.
 	marked  []*Queue    // queues to look at before the drain ends
@@ -66,7 +68,7 @@ type settling struct {
 func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
-		m: machine{queues: map[uint64]*queue.State{}}, queues: map[uint64]*Queue{}, index: 1,
+		m: machine{queues: map[uint64]*queue.State{}}, queues: map[uint64]*Queue{}, consumers: map[*Session][]*Consumer{}, index: 1,
 	}
 	sh.entry = newProposal(sh)
 	sh.settledItem = func(it *queue.Item) {
@@ -207,14 +209,24 @@ func (sh *shard) attend(q *Queue) {
 	q.pace.update(q)
 }
 
+// kick looks again at the queues that the session consumes from.
 func (sh *shard) kick(s *Session) {
-	for _, q := range sh.queues {
-		for _, c := range q.consumers.list {
-			if c.session == s {
-				sh.mark(q)
-				break
-			}
-		}
+	for _, c := range sh.consumers[s] {
+		sh.mark(c.Queue)
+	}
+}
+
+// join and leave keep the consumers of each session at hand.
+func (sh *shard) join(c *Consumer) {
+	sh.consumers[c.session] = append(sh.consumers[c.session], c)
+}
+
+func (sh *shard) leave(c *Consumer) {
+	rest := slices.DeleteFunc(sh.consumers[c.session], func(have *Consumer) bool { return have == c })
+	if len(rest) == 0 {
+		delete(sh.consumers, c.session)
+	} else {
+		sh.consumers[c.session] = rest
 	}
 }
 

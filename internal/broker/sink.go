@@ -85,9 +85,6 @@ func NewLimit(n int) *Limit {
 	return l
 }
 
-// Set changes the limit; deliveries already out stay out.
-func (l *Limit) Set(n int) { l.max.Store(int64(n)) }
-
 func (l *Limit) take() bool {
 	if l == nil {
 		return true

@@ -47,24 +47,29 @@ func (t Targets) each(base op, fn func(*shard, op)) {
 	}
 }
 
-// routeCache remembers the targets of recent (exchange, key) pairs of one
-// session, as long as the routing table stays the same.
+// routeCacheSize bounds the cache of one session.
+const routeCacheSize = 1024
+
+// routeCache remembers the targets of (exchange, key) pairs of one session, as
+// long as the routing table stays the same. When it is full without having been
+// of use, the client's keys do not repeat, and it stays out of the way until
+// the table changes.
 type routeCache struct {
 	table *routing.Table
 	found map[string]Targets
 	name  []byte // scratch for the map key
-	last  []byte // key of lastHit
+	last  []byte // key of hit
 	hit   Targets
+	hits  int // since the map was empty
+	off   bool
 }
-
-// routeCacheSize bounds the cache: a client with endless different keys
-// starts it afresh each time it is full.
-const routeCacheSize = 256
 
 func (rc *routeCache) get(t *routing.Table, exchange, key []byte) (Targets, bool) {
 	if rc.table != t {
-		rc.table, rc.last = t, nil
+		rc.table, rc.last, rc.hits, rc.off = t, nil, 0, false
 		clear(rc.found)
+	}
+	if rc.off {
 		return Targets{}, false
 	}
 	rc.name = append(append(append(rc.name[:0], exchange...), 0), key...)
@@ -73,16 +78,26 @@ func (rc *routeCache) get(t *routing.Table, exchange, key []byte) (Targets, bool
 	}
 	found, ok := rc.found[string(rc.name)]
 	if ok {
+		rc.hits++
 		rc.last, rc.hit = append(rc.last[:0], rc.name...), found
 	}
 	return found, ok
 }
 
-func (rc *routeCache) put(exchange, key []byte, t Targets) {
-	if rc.found == nil || len(rc.found) >= routeCacheSize {
-		rc.found = make(map[string]Targets)
+// put adds what a get with the same arguments did not find.
+func (rc *routeCache) put(t Targets) {
+	switch {
+	case rc.off:
+		return
+	case rc.found == nil:
+		rc.found = map[string]Targets{}
+	case len(rc.found) >= routeCacheSize:
+		rc.off = rc.hits < routeCacheSize
+		rc.hits = 0
+		clear(rc.found)
+		return
 	}
-	rc.found[string(exchange)+"\x00"+string(key)] = t
+	rc.found[string(rc.name)] = t
 }
 
 // resolve turns what routing found into targets.

@@ -243,7 +243,7 @@ func (ch *channel) qos(m *amqpwire.BasicQos) error {
 		return faultf(amqpwire.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
 	}
 	if m.Global {
-		ch.sharedLimit().Set(int(m.PrefetchCount))
+		ch.c.session.SetLimit(ch.sharedLimit(), int(m.PrefetchCount))
 	} else {
 		ch.prefetch = int(m.PrefetchCount)
 	}
