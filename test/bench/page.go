@@ -27,7 +27,7 @@ rate, or an eighth of the time, CPU or memory.
 - **fill**, **drain**: messages per second up to the last confirm, and up to the last delivery with acks. **restart**: from exec to the end of an AMQP
   handshake after a polite stop. The queue must then hold every confirmed message or the case fails.
 - **declares**, **binds**: 4 connections, each sending 64 requests before it reads the answers. Memory of idle connections and empty queues is read 3 s after the last.
-- **routing**: extra CPU per message of a publish through the topic exchange, with 997 different keys that each match one binding, over one through the default exchange to the same 100 queues.
+- **routing**: extra CPU per message of a publish through the topic exchange, with 9,973 different keys that each match one binding, over one through the default exchange to the same 100 queues.
 - **kept**: speed of an undisturbed load (100 B transient, acks) next to the nuisance, in percent of its speed alone (**alone**).
 
 The load generator runs on the same machine and takes its share of the cores from every broker alike.

@@ -122,7 +122,7 @@ func routedKey(i int64) string { return fmt.Sprintf("plant.device%d.temperature"
 // A publisher uses routedKeys different keys, so that no cache of the last key helps. The stride is prime, which spreads them over all
 // bindings and over the four kinds of pattern.
 const (
-	routedKeys   = 997
+	routedKeys   = 9973
 	routedStride = 7919
 )
 

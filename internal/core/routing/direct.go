@@ -101,9 +101,9 @@ func (x direct) matchKey(key []byte, r *Route) {
 }
 
 // copyMap returns a map that may be changed without changing m; nil stands for an empty one.
-func copyMap[V any](m *btree.Map[string, V]) *btree.Map[string, V] {
+func copyMap[K string | uint64, V any](m *btree.Map[K, V]) *btree.Map[K, V] {
 	if m == nil {
-		return btree.NewMap[string, V](degree)
+		return btree.NewMap[K, V](degree)
 	}
 	return m.Copy()
 }

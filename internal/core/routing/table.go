@@ -7,7 +7,7 @@ import (
 )
 
 // degree of the B-trees. A change copies one node on each level, so smaller nodes make changes cheaper and lookups a little deeper.
-const degree = 8
+const degree = 32
 
 // Table is an immutable snapshot of the exchanges, bindings and queue names of one vhost. See the package comment.
 type Table struct {

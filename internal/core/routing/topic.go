@@ -2,6 +2,7 @@ package routing
 
 import (
 	"bytes"
+	"hash/maphash"
 	"strings"
 
 	"github.com/tidwall/btree"
@@ -13,11 +14,47 @@ type topic struct{ root *topicNode }
 
 // topicNode is the end of one word in a trie of patterns. Nodes are immutable.
 type topicNode struct {
-	words *btree.Map[string, *topicNode] // nil = none
+	words *btree.Map[uint64, *wordNode] // by hash of the word; nil = none
 	star  *topicNode
 	hash  *topicNode
 	set   *destinations // of the patterns that end here; nil = none
 }
+
+// wordNode leads on from one word. The map is searched by hash, because comparing numbers that lie side by side takes a
+// third of the time of comparing strings all over the memory. Words that share a hash hang behind each other.
+type wordNode struct {
+	word string
+	node *topicNode
+	twin *wordNode
+}
+
+// find returns the node for a word in a chain of twins.
+func (w *wordNode) find(word string) *topicNode {
+	for ; w != nil; w = w.twin {
+		if w.word == word {
+			return w.node
+		}
+	}
+	return nil
+}
+
+// with returns the chain with the node for a word changed; nil takes it out.
+func (w *wordNode) with(word string, n *topicNode) *wordNode {
+	switch {
+	case w == nil && n == nil:
+		return nil
+	case w == nil:
+		return &wordNode{word: word, node: n}
+	case w.word != word:
+		return &wordNode{word: w.word, node: w.node, twin: w.twin.with(word, n)}
+	case n == nil:
+		return w.twin
+	}
+	return &wordNode{word: word, node: n, twin: w.twin}
+}
+
+// wordSeed differs from process to process, so that nobody can make words collide.
+var wordSeed = maphash.MakeSeed()
 
 func (topic) check(*Binding) error { return nil }
 
@@ -65,17 +102,19 @@ func (n *topicNode) change(words []string, change func(*destinations) *destinati
 }
 
 func (n *topicNode) changeWord(words []string, change func(*destinations) *destinations) {
-	var child *topicNode
+	word := words[0]
+	at := maphash.String(wordSeed, word)
+	var chain *wordNode
 	if n.words != nil {
-		child, _ = n.words.Get(words[0])
+		chain, _ = n.words.Get(at)
 	}
-	child = child.change(words[1:], change)
+	chain = chain.with(word, chain.find(word).change(words[1:], change))
 	n.words = copyMap(n.words)
-	if child != nil {
-		n.words.Set(words[0], child)
+	if chain != nil {
+		n.words.Set(at, chain)
 		return
 	}
-	n.words.Delete(words[0])
+	n.words.Delete(at)
 	if n.words.Len() == 0 {
 		n.words = nil
 	}
@@ -129,8 +168,10 @@ var dot = []byte{'.'}
 
 func (r *Route) step(n *topicNode, word []byte) {
 	if n.words != nil {
-		if child, ok := n.words.Get(view(word)); ok {
-			r.enter(child)
+		if chain, ok := n.words.Get(maphash.Bytes(wordSeed, word)); ok {
+			if child := chain.find(view(word)); child != nil {
+				r.enter(child)
+			}
 		}
 	}
 	if n.star != nil {
