@@ -8,10 +8,16 @@ import (
 
 // Alarm says why publishers are held back. There is at most one at a time.
 type Alarm struct {
-	Reason  string // "low on memory", "low on disk"
+	Reason  string // "low on memory" or "low on disk"
 	Cleared <-chan struct{}
 	clear   chan struct{}
 }
+
+// The reasons of alarms.
+const (
+	lowOnMemory = "low on memory"
+	lowOnDisk   = "low on disk"
+)
 
 // Alarm returns the alarm in force, nil when there is none.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
@@ -38,15 +44,15 @@ func (b *Broker) watch() {
 // trouble names what is short, "" when nothing is.
 func (b *Broker) trouble() string {
 	if b.store.State().Health == store.NoSpace {
-		return "low on disk"
+		return lowOnDisk
 	}
 	if limit := b.opts.DiskFreeLimit; limit > 0 {
 		if free, err := b.fs.Free(b.dir); err == nil && free < uint64(limit) {
-			return "low on disk"
+			return lowOnDisk
 		}
 	}
 	if b.memory.Load() > b.opts.MemoryLimit {
-		return "low on memory"
+		return lowOnMemory
 	}
 	return ""
 }

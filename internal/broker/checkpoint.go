@@ -30,19 +30,25 @@ func (b *Broker) checkpoints() {
 		case <-round.C:
 		}
 		if b.store.State().Health == store.Healthy {
-			b.checkpointDue()
+			a := b.Alarm()
+			b.checkpointDue(a != nil && a.Reason == lowOnDisk)
 		}
 	}
 }
 
 // checkpointDue writes checkpoints for the shards that logged enough since
-// their last one, and then gives segments back to the disk.
-func (b *Broker) checkpointDue() {
+// their last one, and then gives segments back to the disk. When the disk is
+// short, anything logged is enough: what consumers took makes room.
+func (b *Broker) checkpointDue(short bool) {
+	enough := b.opts.CheckpointBytes
+	if short {
+		enough = 1
+	}
 	wrote := false
 	for _, sh := range b.shards {
 		var f *frozenShard
 		sh.call(func() {
-			if sh.sinceCheckpoint >= b.opts.CheckpointBytes && sh.deadInFlight == 0 {
+			if sh.sinceCheckpoint >= enough && sh.deadInFlight == 0 {
 				sh.propose() // the checkpoint's index must cover all that the state has seen
 				f = sh.freeze(false)
 				sh.sinceCheckpoint = 0

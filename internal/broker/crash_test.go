@@ -54,7 +54,7 @@ func (r *crashRun) live(t *testing.T, b *Broker) {
 			return
 		}
 		if i%9 == 8 {
-			b.checkpointDue()
+			b.checkpointDue(false)
 		}
 	}
 }

@@ -2,17 +2,30 @@ package broker
 
 import "sync"
 
-// keptProposalBytes bounds what a reused proposal may hold on to.
-const keptProposalBytes = 2 * entryBytes
+const (
+	keptProposals     = 8              // more are left to the garbage collector
+	keptProposalBytes = 2 * entryBytes // what a kept one may hold on to
+)
 
-// proposals recycles proposals: the committer gives back what shards take.
-type proposals struct{ pool sync.Pool }
+// proposals recycles proposals: the committer gives back what shards take. It
+// is a plain list, because a sync.Pool seldom finds on one processor what was
+// put back on another, and growing a new buffer to a megabyte costs as much as
+// filling it.
+type proposals struct {
+	mu   sync.Mutex
+	free []*proposal
+}
 
 func (ps *proposals) get(sh *shard) *proposal {
-	p, _ := ps.pool.Get().(*proposal)
-	if p == nil {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	n := len(ps.free) - 1
+	if n < 0 {
 		return newProposal(sh)
 	}
+	p := ps.free[n]
+	ps.free[n] = nil
+	ps.free = ps.free[:n]
 	p.sh = sh
 	return p
 }
@@ -30,5 +43,9 @@ func (ps *proposals) put(p *proposal) {
 	p.waiters = p.waiters[:0]
 	clear(p.group)
 	p.sh = nil
-	ps.pool.Put(p)
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if len(ps.free) < keptProposals {
+		ps.free = append(ps.free, p)
+	}
 }

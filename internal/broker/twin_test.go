@@ -153,7 +153,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 			q.msgs = slices.DeleteFunc(q.msgs, func(m *naiveMessage) bool { return !m.out })
 		case op == 97:
 			c.Flush()
-			b.checkpointDue()
+			b.checkpointDue(false)
 		case op == 98 && rng.IntN(3) == 0:
 			c.Flush()
 			reopen(rng.IntN(2) == 0)

@@ -1,0 +1,170 @@
+package faults
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways/test/brokertest"
+)
+
+// patience is for what must happen; only a failing test uses it up.
+const patience = 60 * time.Second
+
+func TestMain(m *testing.M) { brokertest.Main(m) }
+
+// smallDisk mounts a file system of its own, of 256 MiB.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("needs the right to mount a file system: %v %s", err, strings.TrimSpace(string(out)))
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return dir
+}
+
+// fill takes all that is left of the disk.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 1<<20); len(block) > 0; {
+		if _, err := f.Write(block); err != nil {
+			block = block[:len(block)/2]
+		}
+	}
+}
+
+// TestDiskFull: when the disk is full a publisher is told connection.blocked and its confirms wait, a consumer goes on, and
+// when there is room again the confirms come and publishing goes on, all by itself. Nothing confirmed is lost by a SIGKILL after it.
+func TestDiskFull(t *testing.T) {
+	disk := smallDisk(t)
+	data, filler := filepath.Join(disk, "data"), filepath.Join(disk, "filler")
+	b, err := brokertest.Start(t.Context(), data, "--disk-free-limit", "1MiB")
+	check(t, err)
+	defer func() { b.Kill() }()
+
+	pubConn, pub := dial(t, b.URL())
+	blocked := pubConn.NotifyBlocked(make(chan amqp.Blocking, 16))
+	check(t, pub.Confirm(false))
+	q, err := pub.QueueDeclare("full", true, false, false, false, nil)
+	check(t, err)
+	for range 100 {
+		if !publish(t, pub, q.Name).Wait() {
+			t.Fatal("nacked before the disk was full")
+		}
+	}
+	fill(t, filler)
+
+	var late []*amqp.DeferredConfirmation
+	for deadline := time.After(patience); ; {
+		late = append(late, publish(t, pub, q.Name))
+		select {
+		case n := <-blocked:
+			if !n.Active || n.Reason != "low on disk" {
+				t.Fatalf("notification %+v", n)
+			}
+		case <-deadline:
+			t.Fatal("never told connection.blocked")
+		case <-late[len(late)-1].Done():
+			continue
+		case <-time.After(10 * time.Millisecond): // the confirm waits for room; publish once more to be told
+			continue
+		}
+		break
+	}
+
+	_, con := dial(t, b.URL())
+	check(t, con.Qos(10, 0, false))
+	deliveries, err := con.Consume(q.Name, "", false, false, false, false, nil)
+	check(t, err)
+	for range 100 {
+		d := next(t, deliveries)
+		check(t, d.Ack(false))
+	}
+
+	check(t, os.Remove(filler))
+	for {
+		select {
+		case n := <-blocked:
+			if n.Active {
+				continue
+			}
+		case <-time.After(patience):
+			t.Fatal("never told connection.unblocked")
+		}
+		break
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for i, c := range late {
+		if ok, err := c.WaitContext(ctx); !ok || err != nil {
+			t.Fatalf("message %d of %d sent to a full disk: confirmed %v, %v", i, len(late), ok, err)
+		}
+	}
+	if !publish(t, pub, q.Name).Wait() {
+		t.Fatal("nacked after there was room again")
+	}
+
+	b.Kill()
+	b, err = brokertest.Start(t.Context(), data, "--disk-free-limit", "1MiB")
+	check(t, err)
+	_, again := dial(t, b.URL())
+	state, err := again.QueueDeclarePassive(q.Name, true, false, false, false, nil)
+	check(t, err)
+	if least := len(late) + 1; state.Messages < least {
+		t.Errorf("%d messages after SIGKILL, at least %d were confirmed and not acknowledged", state.Messages, least)
+	}
+}
+
+func publish(t *testing.T, ch *amqp.Channel, queue string) *amqp.DeferredConfirmation {
+	t.Helper()
+	c, err := ch.PublishWithDeferredConfirm("", queue, false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: make([]byte, 10_000)})
+	check(t, err)
+	return c
+}
+
+func next(t *testing.T, deliveries <-chan amqp.Delivery) amqp.Delivery {
+	t.Helper()
+	select {
+	case d, ok := <-deliveries:
+		if !ok {
+			t.Fatal("the consumer's channel is closed")
+		}
+		return d
+	case <-time.After(patience):
+		t.Fatal("the consumer is starved")
+	}
+	panic("unreachable")
+}
+
+func dial(t *testing.T, url string) (*amqp.Connection, *amqp.Channel) {
+	t.Helper()
+	conn, err := amqp.Dial(url)
+	check(t, err)
+	t.Cleanup(func() { conn.Close() })
+	ch, err := conn.Channel()
+	check(t, err)
+	return conn, ch
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
