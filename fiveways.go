@@ -1,0 +1,69 @@
+// Package fiveways embeds a broker in a Go program or a test: the same engine
+// and protocols as the fiveways binary, in this process.
+//
+//	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "127.0.0.1:0"})
+//	if err != nil { … }
+//	defer b.Stop(context.Background())
+//	conn, err := amqp091.Dial(b.AMQPURL())
+package fiveways
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"fiveways/internal/config"
+	"fiveways/internal/server"
+)
+
+// Options say where the broker keeps its data and what it serves.
+type Options struct {
+	Data   string       // folder, made when missing
+	AMQP   string       // listen address; "" is 127.0.0.1 with a free port, "off" is none
+	Sync   string       // what a confirm waits for: "always" (the default), "batch" or "os"
+	Logger *slog.Logger // nil: no log
+}
+
+// Broker is a running broker.
+type Broker struct{ srv *server.Server }
+
+// Start returns once the broker serves. Options that are out of range, a taken
+// address and a folder in use are errors.
+func Start(o Options) (*Broker, error) {
+	cfg := config.Default()
+	cfg.Data = o.Data
+	cfg.AMQP = "127.0.0.1:0"
+	if o.AMQP != "" {
+		cfg.AMQP = o.AMQP
+	}
+	if o.Sync != "" {
+		cfg.Sync = o.Sync
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	srv, err := server.Start(cfg, "embedded", log)
+	if err != nil {
+		return nil, err
+	}
+	return &Broker{srv}, nil
+}
+
+// AMQPURL is where AMQP clients connect, "" when AMQP is off.
+func (b *Broker) AMQPURL() string {
+	addr, ok := b.srv.Addrs()["amqp"]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("amqp://guest:guest@%s/", addr)
+}
+
+// Stop answers outstanding confirms, closes client connections politely until
+// ctx ends, then by force, and closes the data cleanly. It is safe to call
+// twice.
+func (b *Broker) Stop(ctx context.Context) error { return b.srv.Drain(ctx) }
