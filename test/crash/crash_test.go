@@ -30,13 +30,19 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 func TestCrash(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	for _, shards := range []string{"1", "3"} { // one, as on a small machine, and several, so that transactions cross them
+		t.Run("shards "+shards, func(t *testing.T) { crashRounds(t, rounds, seed, "--shards", shards) })
+	}
+}
+
+func crashRounds(t *testing.T, rounds, seed int, flags ...string) {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	history, dir := &History{}, t.TempDir()
 	clients := newClients(history, seed)
 	for range rounds {
-		crashRound(t, dir, history, clients, 1+rng.IntN(maxEvents))
+		crashRound(t, dir, history, clients, 1+rng.IntN(maxEvents), flags)
 	}
-	finish(t, dir, history)
+	finish(t, dir, history, flags)
 
 	events := history.Events()
 	logSummary(t, events)
@@ -85,8 +91,8 @@ func newClients(history *History, seed int) []*client {
 }
 
 // crashRound starts the broker on dir, lets the clients work until they have recorded so many events, and kills it.
-func crashRound(t *testing.T, dir string, history *History, clients []*client, events int) {
-	b, ch := start(t, dir)
+func crashRound(t *testing.T, dir string, history *History, clients []*client, events int, flags []string) {
+	b, ch := start(t, dir, flags)
 	defer b.Kill()
 	if err := declare(ch); err != nil {
 		t.Fatalf("declare: %v\n%s", err, b.Log())
@@ -122,8 +128,8 @@ func crashRound(t *testing.T, dir string, history *History, clients []*client, e
 }
 
 // finish starts the broker a last time and drains its queues.
-func finish(t *testing.T, dir string, history *History) {
-	b, ch := start(t, dir)
+func finish(t *testing.T, dir string, history *History, flags []string) {
+	b, ch := start(t, dir, flags)
 	defer b.Kill()
 	if err := drain(ch, history); err != nil {
 		t.Fatalf("drain: %v\n%s", err, b.Log())
@@ -133,10 +139,10 @@ func finish(t *testing.T, dir string, history *History) {
 	}
 }
 
-// start runs the broker on dir and opens a channel.
-func start(t *testing.T, dir string) (*brokertest.Broker, *amqp.Channel) {
+// start runs the broker on dir with further flags and opens a channel.
+func start(t *testing.T, dir string, flags []string) (*brokertest.Broker, *amqp.Channel) {
 	t.Helper()
-	b, err := brokertest.Start(t.Context(), dir)
+	b, err := brokertest.Start(t.Context(), dir, flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
