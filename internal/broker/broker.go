@@ -15,6 +15,9 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
+// lazySync is the longest delay of the fsync for facts that nobody waits for.
+const lazySync = 10 * time.Millisecond
+
 // noTime is later than any time, in unix ms.
 const noTime = math.MaxInt64
 
@@ -93,7 +96,9 @@ type counters struct {
 // (store.ErrCorrupt) and on a newer format (store.ErrUnsupportedFormat).
 func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	o = o.withDefaults()
-	st, err := store.Open(fs, dir, store.Options{Sync: o.Sync, BatchDelay: o.BatchDelay, SegmentBytes: o.SegmentBytes, Logger: o.Logger})
+	st, err := store.Open(fs, dir, store.Options{
+		Sync: o.Sync, BatchDelay: o.BatchDelay, LazySync: max(lazySync, o.BatchDelay), SegmentBytes: o.SegmentBytes, Logger: o.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}

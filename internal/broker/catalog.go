@@ -161,7 +161,7 @@ func (c *catalog) deleteExchange(v *VHost, x *routing.Exchange) (facts []*topolo
 	return append(facts, c.sweep(v, removed)...)
 }
 
-// shardFor places a new queue: the shard with the fewest.
+// shardFor places a new queue: the shards take turns.
 func (c *catalog) shardFor() *shard { return c.b.shards[int(c.nextQueue)%len(c.b.shards)] }
 
 func encodeArgs(t message.Table) []byte {

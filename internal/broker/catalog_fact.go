@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/storage/store"
 )
 
 // factTopology is the one type of fact in the topology's log: its payload is a
@@ -85,7 +86,7 @@ func (f *bindingFact) binding() routing.Binding {
 // apply replays one fact of the topology.
 func (c *catalog) apply(index uint64, fact []byte) error {
 	if len(fact) == 0 || fact[0] != factTopology {
-		return fmt.Errorf("topology entry %d: unknown fact: written by a newer version", index)
+		return fmt.Errorf("topology entry %d: %w: unknown fact", index, store.ErrUnsupportedFormat)
 	}
 	var f topologyFact
 	if err := json.Unmarshal(fact[1:], &f); err != nil {

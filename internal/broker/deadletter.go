@@ -39,9 +39,7 @@ func (sh *shard) bury(q *Queue, it *queue.Item, reason string) {
 	}
 	env, err := sh.load(q, it)
 	if err != nil {
-		sh.b.log.Error("a dead message cannot be read back", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
-		sh.b.counters.unreadable.Add(1)
-		d.settle(sh)
+		sh.setAside(q, it, err) // not settled: it stays on disk
 		return
 	}
 	sh.sendDead(q, env, reason, d)

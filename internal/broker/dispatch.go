@@ -41,10 +41,15 @@ func (sh *shard) nextReady(q *Queue) *queue.Item {
 			sh.loaded.Env = env
 			return &sh.loaded
 		}
-		sh.b.log.Error("a message cannot be read back and is set aside", "vhost", q.vhost.Name, "queue", q.Name,
-			"shard", sh.id, "index", it.Index, "sub", it.Sub, "err", err)
-		sh.b.counters.unreadable.Add(1)
+		sh.setAside(q, it, err)
 	}
+}
+
+// setAside reports a message whose body the disk does not give back.
+func (sh *shard) setAside(q *Queue, it *queue.Item, err error) {
+	sh.b.log.Error("a message cannot be read back and is set aside", "vhost", q.vhost.Name, "queue", q.Name,
+		"shard", sh.id, "index", it.Index, "sub", it.Sub, "err", err)
+	sh.b.counters.unreadable.Add(1)
 }
 
 // deliver gathers one delivery for the consumer's sink.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
 )
 
 // machine is the durable state of one shard: for each durable queue the
@@ -45,7 +46,7 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 		}
 	case factStart:
 	default:
-		return fmt.Errorf("entry %d.%d: unknown fact type %d: written by a newer version", index, sub, fact[0])
+		return fmt.Errorf("entry %d.%d: %w: fact type %d", index, sub, store.ErrUnsupportedFormat, fact[0])
 	}
 	if err != nil {
 		return fmt.Errorf("entry %d.%d: %w", index, sub, err)

@@ -124,7 +124,8 @@ func (sh *shard) recover() error {
 		sh.mark(q)
 	}
 	// From here on the clean checkpoint says nothing of deliveries any more.
-	sh.entry.data = append(appendFact(sh.entry.data, factStart, 0), []byte{}...)
+	sh.entry.data = appendFact(sh.entry.data, factStart, 0)
+	sh.entry.wait = true
 	sh.sub++
 	return nil
 }
@@ -176,7 +177,7 @@ func (sh *shard) restore(r io.Reader) (clean bool, err error) {
 			return false, err
 		}
 		if err := st.Restore(content); err != nil {
-			return false, fmt.Errorf("queue %d: %w", id, err)
+			return false, fmt.Errorf("queue %d: %w: %w", id, store.ErrCorrupt, err)
 		}
 		st.RefsByIndex(func(index uint64, n int) { sh.b.store.Retain(sh.id, index, n) })
 	}

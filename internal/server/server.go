@@ -7,6 +7,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	debug.SetMemoryLimit(cfg.MemoryLimit + cfg.MemoryLimit/4 + heapRoom)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
-		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cfg.DiskFreeLimit, Logger: log,
+		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
 	})
 	if err != nil {
 		if amqpListener != nil {

@@ -477,11 +477,12 @@ func TestPrefetch(t *testing.T) {
 
 // TestBlocked raises the memory alarm: publishers wait, consumers go on.
 func TestBlocked(t *testing.T) {
-	n := startNode(t, Options{}, broker.Options{MemoryLimit: 100_000})
+	n := startNode(t, Options{}, broker.Options{})
 	c := n.login("connection.blocked")
 	c.open(1)
-	c.declare(1, amqpwire.QueueDeclare{Queue: "q"})
-	c.publish(1, "", "q", false, message.Properties{}, strings.Repeat("x", 150_000))
+	c.declare(1, amqpwire.QueueDeclare{Queue: "q", Durable: true})
+	n.disk.SetFull(true)
+	c.publish(1, "", "q", false, persistent, "first")
 	for n.b.Alarm() == nil {
 		select { // the watchdog looks four times a second
 		case <-t.Context().Done():
@@ -489,8 +490,8 @@ func TestBlocked(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	c.publish(1, "", "q", false, message.Properties{}, "second")
-	if m := expect[*amqpwire.ConnectionBlocked](c, 0); m.Reason != "low on memory" {
+	c.publish(1, "", "q", false, persistent, "second")
+	if m := expect[*amqpwire.ConnectionBlocked](c, 0); m.Reason != "low on disk" {
 		t.Errorf("%+v", m)
 	}
 	consumer := n.login()
@@ -498,8 +499,9 @@ func TestBlocked(t *testing.T) {
 	consumer.call(1, &amqpwire.BasicConsume{Queue: "q", ConsumerTag: "k", NoAck: true}, &amqpwire.BasicConsumeOk{ConsumerTag: "k"})
 	consumer.delivery(1)
 	consumer.delivery(1)
+	n.disk.SetFull(false)
 	expect[*amqpwire.ConnectionUnblocked](c, 0)
-	c.publish(1, "", "q", false, message.Properties{}, "third")
+	c.publish(1, "", "q", false, persistent, "third")
 	if _, body := consumer.delivery(1); body != "third" {
 		t.Error(body)
 	}

@@ -23,6 +23,7 @@ const answerTimeout = 20 * time.Second
 // node is a broker in memory with a server on a free port.
 type node struct {
 	t    testing.TB
+	disk *vfs.Errors
 	b    *broker.Broker
 	s    *Server
 	addr string
@@ -32,7 +33,8 @@ func startNode(t testing.TB, o Options, bo broker.Options) *node {
 	t.Helper()
 	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	bo.Logger = o.Log
-	b, err := broker.Open(vfs.NewMem(), "data", bo)
+	disk := vfs.NewErrors(vfs.NewMem())
+	b, err := broker.Open(disk, "data", bo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func startNode(t testing.TB, o Options, bo broker.Options) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{t: t, b: b, s: New(b, o), addr: ln.Addr().String()}
+	n := &node{t: t, disk: disk, b: b, s: New(b, o), addr: ln.Addr().String()}
 	served := make(chan error, 1)
 	go func() { served <- n.s.Serve(ln) }()
 	t.Cleanup(func() {

@@ -1,0 +1,78 @@
+package broker
+
+import (
+	"bytes"
+	"encoding/hex"
+	"slices"
+	"testing"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// The bytes of the facts are on disks: they must not change. docs/format/facts.md describes them.
+func TestFactBytes(t *testing.T) {
+	env := append(message.AppendEnvelopeHeader(nil, "x", "key", []byte{0x10, 0x00, 0x02}), "body"...)
+	facts := map[string][]byte{
+		"publish": appendPublish(nil, []target{{queue: 1, handle: 300}, {queue: 2, handle: queue.MakeHandle(5, 1), expires: 1000}}, 7, env),
+		"settle":  appendRange(nil, factSettle, 3, 256, 10),
+		"requeue": appendRange(nil, factRequeue, 3, 1, 1),
+		"start":   appendFact(nil, factStart, 0),
+	}
+	want := map[string]string{
+		"publish": "24" + "01" + "02" + "01ac0200" + "02818080808080808005" + "e807" + "07" + "0178" + "036b6579" + "00000003100002" + "626f6479",
+		"settle":  "05" + "02" + "03" + "8002" + "0a",
+		"requeue": "04" + "03" + "03" + "01" + "01",
+		"start":   "01" + "04",
+	}
+	for name, fact := range facts {
+		if got := hex.EncodeToString(fact); got != want[name] {
+			t.Errorf("%s: %s, want %s", name, got, want[name])
+		}
+	}
+	topology := topologyFact{VHost: "/", Binding: &bindingFact{Source: "x", ToQueue: 4, Key: "k"}}
+	if got, want := string(topology.append(nil)), "\x3e\x10"+`{"vhost":"/","binding":{"source":"x","to_queue":4,"key":"k"}}`; got != want {
+		t.Errorf("topology: %q, want %q", got, want)
+	}
+}
+
+// FuzzApply feeds damaged facts to the replay: an error or a change, never a panic.
+func FuzzApply(f *testing.F) {
+	env := append(message.AppendEnvelopeHeader(nil, "", "q", nil), "body"...)
+	for _, fact := range [][]byte{
+		appendPublish(nil, []target{{queue: 1, handle: 1}}, 0, env),
+		appendRange(nil, factSettle, 1, 1, 1),
+		appendRange(nil, factRequeue, 1, 1, 2),
+		appendFact(nil, factStart, 0),
+	} {
+		f.Add(fact[1:])
+	}
+	f.Fuzz(func(t *testing.T, fact []byte) {
+		m := machine{queues: map[uint64]*queue.State{1: {}}}
+		var p published
+		retained := 0
+		err := m.apply(1, 0, fact, &p, func(_ uint64, n int) { retained += n })
+		if err == nil && len(fact) > 0 && fact[0] == factPublish {
+			var again published
+			if err := decodePublish(mustFact(t, appendPublish(nil, p.targets, p.due, p.env))[1:], &again); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(again.targets, p.targets) || again.due != p.due || !bytes.Equal(again.env, p.env) {
+				t.Errorf("%+v encoded and decoded is %+v", p, again)
+			}
+			if retained < 0 || retained > len(p.targets) {
+				t.Errorf("%d references for %d targets", retained, len(p.targets))
+			}
+		}
+	})
+}
+
+// mustFact takes the length off an encoded fact.
+func mustFact(t *testing.T, b []byte) []byte {
+	t.Helper()
+	fact, err := nthFact(b, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fact
+}
