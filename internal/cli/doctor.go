@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 
@@ -18,8 +19,8 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor DIR",
 		Short: "look into a data folder offline, and repair it",
-		Long: `Reads the data folder of a broker that is not running: the segments of its log, its checkpoints, and every
-damaged place in them. Without --repair it changes nothing and only takes the folder's lock file.
+		Long: `Reads the data folder of a broker that is not running: the segments of its log, its checkpoints, every damaged place
+in them, and, when there is none, the exchanges and queues a broker would start with. Without --repair it changes nothing and only takes the folder's lock file.
 
 A torn end is what a crash leaves of a write that nobody was promised; the broker cuts it by itself. Anything else that
 cannot be read is damage, the broker refuses to start on it, and doctor ends with exit code 4.
@@ -53,9 +54,10 @@ func inspectFolder(out io.Writer, dir string) error {
 		return err
 	}
 	if damaged(report) {
+		fmt.Fprintln(out, "The queues can be told once the damage is repaired.")
 		return fmt.Errorf("doctor: %s: %w; copy the folder, then run `fiveways doctor %s --repair`", dir, errDamage, dir)
 	}
-	return nil
+	return describeFolder(out, dir)
 }
 
 func repairFolder(out io.Writer, dir string) error {
@@ -79,6 +81,41 @@ func repairFolder(out io.Writer, dir string) error {
 	}
 	if damaged(after) {
 		return fmt.Errorf("doctor: %s: %w that a repair cannot mend", dir, errDamage)
+	}
+	return describeFolder(out, dir)
+}
+
+// describeFolder prints the definitions and queues in dir, which is not damaged.
+func describeFolder(out io.Writer, dir string) error {
+	d, err := broker.Describe(vfs.OS{}, dir)
+	if err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nVHOST\tEXCHANGE\tTYPE\tBINDINGS")
+	for _, v := range d.VHosts {
+		for _, x := range v.Exchanges {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", v.Name, x.Name, x.Type, x.Bindings)
+		}
+	}
+	queues, messages := 0, 0
+	fmt.Fprintln(w, "\nVHOST\tQUEUE\tREADY\tSCHEDULED\tREADY BYTES\tBINDINGS")
+	for _, v := range d.VHosts {
+		for _, q := range v.Queues {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\n", v.Name, q.Name, q.Ready, q.Scheduled, q.Bytes, q.Bindings)
+			queues, messages = queues+1, messages+q.Ready+q.Scheduled
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages\n", queues, messages)
+	for _, v := range d.VHosts {
+		for _, q := range v.Queues {
+			if q.Lost > 0 {
+				fmt.Fprintf(out, "LOST: %d messages of queue %s in %s, which a repair cut from the log; the broker sets them aside\n", q.Lost, q.Name, v.Name)
+			}
+		}
 	}
 	return nil
 }

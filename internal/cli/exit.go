@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"syscall"
 
 	"fiveways/internal/bench/amqp"
@@ -46,6 +47,8 @@ var verdicts = []struct {
 	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},
 	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
 	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
+	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},
+	{syscall.EADDRNOTAVAIL, exitFailure, "The address must be one of this machine: 127.0.0.1 for programs here, 0.0.0.0 for all of the network."},
 	{errDamage, exitDamage, ""},
 	{store.ErrUnsupportedFormat, exitFailure, "A newer version of Fiveways wrote the folder; start that version, or choose another folder with --data DIR."},
 	{store.ErrCorrupt, exitDamage, "Copy the folder, then look with `fiveways doctor DIR`; `fiveways doctor DIR --repair` cuts what is damaged and says what is lost."},

@@ -21,6 +21,10 @@ func command(t *testing.T, args ...string) (stdout, stderr string, code int) {
 
 func TestExitCodes(t *testing.T) {
 	empty := t.TempDir()
+	file := filepath.Join(t.TempDir(), "f.toml")
+	if err := os.WriteFile(file, []byte("memory_limt = \"1GiB\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		args []string
 		code int
@@ -32,6 +36,9 @@ func TestExitCodes(t *testing.T) {
 		"argument too many":  {[]string{"version", "now"}, exitUsage, "fiveways version --help"},
 		"argument missing":   {[]string{"doctor"}, exitUsage, "fiveways doctor --help"},
 		"value out of range": {[]string{"serve", "--frame-max", "1"}, exitUsage, "from 4096 to 16777216"},
+		"unknown key":        {[]string{"serve", "--config", file}, exitUsage, file + ":1: unknown key memory_limt; did you mean memory_limit?"},
+		"bad address":        {[]string{"serve", "--amqp", "5672"}, exitUsage, "host:port"},
+		"foreign address":    {[]string{"serve", "--data", empty, "--amqp", "192.0.2.1:5672"}, exitFailure, "one of this machine"},
 		"missing file":       {[]string{"config", "--config", filepath.Join(empty, "none.toml")}, exitUsage, "none.toml"},
 		"bench option":       {[]string{"bench", "amqp", "--size", "-1"}, exitUsage, "size is -1"},
 		"no broker":          {[]string{"bench", "amqp", "--url", "amqp://127.0.0.1:1"}, exitFailure, "fiveways serve"},

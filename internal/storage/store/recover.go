@@ -47,18 +47,9 @@ func (s *Store) recover() (*committer, error) {
 			return nil, err
 		}
 	}
-	for _, c := range l.checkpoints { // ascending by shard and index
-		sh := s.shard(c.shard)
-		sh.newest = c.index
-		sh.last, sh.written, sh.durable = c.index, c.index, c.index
-	}
-	var active vfs.File
-	for i, number := range l.segments {
-		f, err := s.recoverSegment(number, i == len(l.segments)-1)
-		if err != nil {
-			return nil, err
-		}
-		active = f
+	active, err := s.readLog(&l)
+	if err != nil {
+		return nil, err
 	}
 	// Only now is it clear that nothing is damaged: from here on the directory is changed.
 	for _, name := range l.tmp {
@@ -73,6 +64,22 @@ func (s *Store) recover() (*committer, error) {
 	return c, err
 }
 
+// readLog notes the checkpoints and reads the index of every segment. It returns the file of the last segment when the
+// committer goes on there. Of the directory it changes only a torn end, which it cuts.
+func (s *Store) readLog(l *layout) (active vfs.File, err error) {
+	for _, c := range l.checkpoints { // ascending by shard and index
+		sh := s.shard(c.shard)
+		sh.newest = c.index
+		sh.last, sh.written, sh.durable = c.index, c.index, c.index
+	}
+	for i, number := range l.segments {
+		if active, err = s.recoverSegment(number, i == len(l.segments)-1); err != nil {
+			return nil, err
+		}
+	}
+	return active, nil
+}
+
 // wipe removes what an earlier run left in a scratch directory.
 func (s *Store) wipe(l *layout) error {
 	for _, n := range l.segments {
@@ -84,11 +91,12 @@ func (s *Store) wipe(l *layout) error {
 	return nil
 }
 
-// recoverSegment reads the index of a segment. For the last one it returns the open file, unless it is sealed.
+// recoverSegment reads the index of a segment. For the last one it returns the open file, unless it is sealed
+// or the store is read-only.
 func (s *Store) recoverSegment(number uint64, last bool) (vfs.File, error) {
 	name := wal.SegmentName(number)
 	open := s.fs.Open
-	if last {
+	if last && !s.readOnly {
 		open = s.fs.OpenReadWrite
 	}
 	f, err := open(s.path(name))
@@ -125,7 +133,7 @@ func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, er
 	if err != nil {
 		return false, err
 	}
-	if last {
+	if last && !s.readOnly {
 		// What a killed process wrote can be read but is not yet durable. It will be confirmed by being replayed.
 		if t.Torn > 0 {
 			s.opts.Logger.Warn("store: cut torn end of log", "segment", wal.SegmentName(number), "offset", t.End, "bytes", t.Torn)
@@ -148,7 +156,7 @@ func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, er
 			return false, err
 		}
 	}
-	return last && !t.Sealed, nil
+	return last && !t.Sealed && !s.readOnly, nil
 }
 
 func (s *Store) recoverExtent(seg *segment, shard uint32, e *wal.Extent) error {

@@ -21,6 +21,8 @@ type Store struct {
 	files  files
 	bodies sync.Pool // of *Reader, for Body
 
+	readOnly bool // made by OpenReadOnly: there is no committer
+
 	wake    chan struct{} // capacity 1: there is something for an idle committer
 	retry   chan struct{} // capacity 1: a full disk may have room again
 	closing chan struct{} // closed by Close
@@ -80,6 +82,10 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 // Close writes and syncs what was appended, stops the committer and gives the lock back. Entries that a full disk keeps
 // out get ErrClosed. It returns ErrFailed when the store had failed.
 func (s *Store) Close() error {
+	if s.readOnly {
+		s.files.closeAll()
+		return s.lock.Close()
+	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

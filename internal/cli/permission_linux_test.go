@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// withoutRoot runs fn with the file access of an ordinary user, on a thread that ends with it.
+func withoutRoot(t *testing.T, fn func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread must not be used again
+		if os.Getuid() == 0 {
+			const nobody = 65534
+			if err := syscall.Setfsuid(nobody); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		fn()
+	}()
+	<-done
+}
+
+func TestMissingPermission(t *testing.T) {
+	closed := t.TempDir()
+	if err := os.Chmod(closed, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"serve":        {"serve", "--amqp", "127.0.0.1:0", "--data", filepath.Join(closed, "data")},
+		"serve inside": {"serve", "--amqp", "127.0.0.1:0", "--data", closed},
+		"doctor":       {"doctor", closed},
+	} {
+		withoutRoot(t, func() {
+			_, stderr, code := command(t, args...)
+			if code != exitFailure || !strings.Contains(stderr, closed) || !strings.Contains(stderr, "the right to it") {
+				t.Errorf("%s: exit code %d, %s", name, code, stderr)
+			}
+		})
+	}
+}

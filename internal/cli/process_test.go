@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// asProgram makes the test binary run as fiveways itself, for what needs a process: signals and SIGKILL.
+const asProgram = "CLI_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// process is a running `fiveways serve`.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	lines  *bufio.Reader
+	stderr bytes.Buffer // read it once the process has ended
+	url    string
+}
+
+func startProcess(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--amqp", "127.0.0.1:0"}, args...)...)}
+	p.cmd.Env = append(os.Environ(), asProgram+"=1")
+	p.cmd.Stderr = &p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only when the process has ended
+	p.url = "amqp://" + strings.Fields(p.until("amqp "))[1]
+	p.until("Stop with")
+	return p
+}
+
+// until reads lines up to the one with the prefix and returns it.
+func (p *process) until(prefix string) string {
+	p.t.Helper()
+	for {
+		line, err := p.lines.ReadString('\n')
+		if err != nil {
+			p.cmd.Wait()
+			p.t.Fatalf("%v before a line %q; %s", err, prefix, &p.stderr)
+		}
+		if strings.HasPrefix(line, prefix) {
+			return line
+		}
+	}
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// wait returns the exit code, -1 after SIGKILL.
+func (p *process) wait() int {
+	p.cmd.Wait() // its error repeats the code
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// stop ends the process by SIGTERM.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	p.until("Stopped.")
+	if code := p.wait(); code != exitOK {
+		p.t.Errorf("exit code %d, %s", code, &p.stderr)
+	}
+}
+
+func (p *process) channel() *amqp.Channel {
+	p.t.Helper()
+	c, err := amqp.Dial(p.url)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { c.Close() }) // the broker may be gone by then
+	ch, err := c.Channel()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return ch
+}
+
+// ready returns how many messages queue orders has.
+func (p *process) ready() int {
+	p.t.Helper()
+	q, err := p.channel().QueueDeclarePassive("orders", true, false, false, false, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return q.Messages
+}
+
+// fill declares queue orders with a binding and publishes three messages with confirms.
+func (p *process) fill() {
+	p.t.Helper()
+	ch := p.channel()
+	if _, err := ch.QueueDeclare("orders", true, false, false, false, nil); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := ch.QueueBind("orders", "#", "amq.topic", false, nil); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := ch.Confirm(false); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, body := range []string{"one espresso", "two espressi", "tre espressi"} {
+		confirm, err := ch.PublishWithDeferredConfirm("amq.topic", "k", false, false, amqp.Publishing{DeliveryMode: 2, Body: []byte(body)})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if !confirm.Wait() {
+			p.t.Fatal("not confirmed")
+		}
+	}
+}
+
+// doctor runs the command on dir and checks its exit code and what it prints, blanks squeezed.
+func doctor(t *testing.T, dir string, code int, want string) {
+	t.Helper()
+	stdout, stderr, got := command(t, "doctor", dir)
+	if squeezed := strings.Join(strings.Fields(stdout), " "); got != code || !strings.Contains(squeezed, want) {
+		t.Errorf("exit code %d, want %d and %q in\n%s%s", got, code, want, stdout, stderr)
+	}
+}
+
+const ordersRow = "/ orders 3 0 36 1 1 durable queues, 3 persistent messages"
+
+// The life of a data folder: killed, torn, stopped, damaged, repaired.
+func TestDoctorOnABrokersFolder(t *testing.T) {
+	dir := t.TempDir()
+	p := startProcess(t, dir)
+	p.fill()
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	doctor(t, dir, exitOK, ordersRow)
+
+	segment := filepath.Join(dir, "seg-0000000000000001.log")
+	whole, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(segment, append(whole, "half a fra"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doctor(t, dir, exitOK, "torn end")
+	doctor(t, dir, exitOK, ordersRow)
+
+	p = startProcess(t, dir) // just works
+	if n := p.ready(); n != 3 {
+		t.Errorf("%d messages after SIGKILL", n)
+	}
+	p.stop()
+	doctor(t, dir, exitOK, ordersRow)
+
+	if whole, err = os.ReadFile(segment); err != nil {
+		t.Fatal(err)
+	}
+	whole[bytes.Index(whole, []byte("one espresso"))] ^= 0x10
+	if err := os.WriteFile(segment, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doctor(t, dir, exitDamage, "DAMAGE: seg-0000000000000001.log")
+	if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0"); code != exitDamage || !strings.Contains(stderr, "doctor DIR --repair") {
+		t.Errorf("serve on damage: exit code %d, %s", code, stderr)
+	}
+	stdout, stderr, code := command(t, "doctor", dir, "--repair")
+	if code != exitOK || !strings.Contains(stdout, "Repaired:") || !strings.Contains(stdout, "LOST: 1 messages of queue orders in /") {
+		t.Errorf("repair: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	p = startProcess(t, dir)
+	got, ok, err := p.channel().Get("orders", true)
+	if err != nil || !ok || string(got.Body) != "two espressi" {
+		t.Errorf("after the repair: %q, %v, %v", got.Body, ok, err)
+	}
+	p.stop()
+}
+
+// deafConn is a client's socket that takes nothing in from some time on.
+type deafConn struct {
+	net.Conn
+	deaf   chan struct{} // closed from then on
+	closed chan struct{}
+}
+
+func (c deafConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	select {
+	case <-c.deaf:
+		<-c.closed
+		return 0, net.ErrClosed
+	default:
+		return n, err
+	}
+}
+
+func TestSecondSignalStopsAtOnce(t *testing.T) {
+	const drain = time.Hour // that a client which does not answer the goodbye keeps up
+	p := startProcess(t, t.TempDir(), "--drain-timeout", drain.String())
+	deaf, closed := make(chan struct{}), make(chan struct{})
+	defer close(closed)
+	_, err := amqp.DialConfig(p.url, amqp.Config{Dial: func(network, addr string) (net.Conn, error) {
+		c, err := net.Dial(network, addr)
+		return deafConn{c, deaf, closed}, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(deaf)
+	p.signal(syscall.SIGTERM)
+	p.until("Draining")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitFailure || !strings.Contains(p.stderr.String(), "second signal") {
+		t.Errorf("exit code %d, %s", code, &p.stderr)
+	}
+}

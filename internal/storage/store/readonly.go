@@ -1,0 +1,33 @@
+package store
+
+import (
+	"path/filepath"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// OpenReadOnly opens the store in dir, which must be there, to look at what Open would find. Of the directory it changes
+// nothing but the lock file, which it holds until Close: a torn end is left out and stays where it is. Append and
+// SyncNow give ErrClosed. Do not call what changes files: WriteCheckpoint, Forget, Rewrite. Errors are those of Open.
+func OpenReadOnly(fs vfs.FS, dir string, o Options) (*Store, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	lock, err := fs.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, inFile(dir, err)
+	}
+	s := &Store{
+		fs: fs, dir: dir, opts: o, files: files{fs: fs}, lock: lock,
+		readOnly: true, closed: true, shards: map[uint32]*shardLog{},
+	}
+	l, err := readLayout(fs, dir)
+	if err == nil {
+		_, err = s.readLog(&l)
+	}
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return s, nil
+}
