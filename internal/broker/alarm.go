@@ -37,6 +37,11 @@ func (b *Broker) watch() {
 			return
 		case <-round.C:
 		}
+		if b.memory.Load() > b.opts.MemoryLimit/2 {
+			for _, sh := range b.shards {
+				sh.post(sh.relieve)
+			}
+		}
 		b.setAlarm(b.trouble())
 	}
 }

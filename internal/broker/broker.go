@@ -72,15 +72,16 @@ type Broker struct {
 	catalog *catalog
 	shards  []*shard // shard i+1
 
-	proposals proposals
-	flow      flow
-	memory    atomic.Int64 // bytes held by all queues' messages
-	mailboxes sync.Map     // name -> *mailbox
-	alarm     atomic.Pointer[Alarm]
-	counters  counters
+	proposals       proposals
+	flow            flow
+	memory          atomic.Int64 // bytes held by all queues' messages
+	queueCount      atomic.Int64
+	scratchReleased atomic.Int64 // spilled bodies given up since scratch segments were last deleted
+	mailboxes       sync.Map     // name -> *mailbox
+	alarm           atomic.Pointer[Alarm]
+	counters        counters
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
-	scratchMu   sync.Mutex
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
 	closeOnce   sync.Once
@@ -121,6 +122,32 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	return b, nil
 }
 
+// checkpointUnlessStuck writes the last checkpoints, unless the log takes no
+// more: waiting for room could take for ever, and the log is enough to recover.
+func (b *Broker) checkpointUnlessStuck() error {
+	stuck := make(chan struct{})
+	var once sync.Once
+	b.store.Watch(func(s store.State) {
+		if s.Health != store.Healthy {
+			once.Do(func() { close(stuck) })
+		}
+	})
+	if b.store.State().Health != store.Healthy {
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() {
+		b.housekeeper.Wait()
+		done <- b.checkpointAll(true)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-stuck:
+		return nil // closing the store ends the goroutine
+	}
+}
+
 func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
 
 // Authenticate checks a login. The user guest may log in from loopback only.
@@ -148,14 +175,9 @@ func (b *Broker) Close() error {
 			sh.inbox.close()
 			<-sh.done
 		}
-		var errs []error
-		if b.store.State().Health == store.Healthy {
-			b.housekeeper.Wait()
-			errs = append(errs, b.checkpointAll(true))
-		}
-		errs = append(errs, b.store.Close(), b.scratch.Close())
+		final := b.checkpointUnlessStuck()
+		b.closed = errors.Join(final, b.store.Close(), b.scratch.Close())
 		b.housekeeper.Wait()
-		b.closed = errors.Join(errs...)
 	})
 	return b.closed
 }
@@ -183,10 +205,8 @@ type Stats struct {
 
 // Stats reads the counters.
 func (b *Broker) Stats() Stats {
-	n := 0
-	b.catalog.queues.Range(func(_, _ any) bool { n++; return true })
 	return Stats{
-		Queues: n, Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
+		Queues: int(b.queueCount.Load()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
 		DeadLettered: b.counters.deadLettered.Load(), Log: b.store.Stats(), LogState: b.store.State(),
 	}
 }

@@ -115,6 +115,9 @@ func (c *catalog) await(index uint64) error {
 
 // newQueue builds the runtime of a queue from its fact.
 func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
+	for int(f.Shard) > len(c.b.shards) { // a shard that never had a message
+		c.b.shards = append(c.b.shards, newShard(c.b, uint32(len(c.b.shards)+1)))
+	}
 	return &Queue{
 		ID: f.ID, Name: f.Name, Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Policy: f.Policy,
 		vhost: v, shard: c.b.shards[f.Shard-1], state: &queue.State{},
@@ -124,6 +127,7 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 // add makes the queue known to routing; its shard knows it already.
 func (c *catalog) add(q *Queue) {
 	c.queues.Store(q.ID, q)
+	c.b.queueCount.Add(1)
 	q.vhost.table.Store(q.vhost.table.Load().AddQueue(q.Name, routing.QueueID(q.ID)))
 }
 
@@ -131,7 +135,9 @@ func (c *catalog) add(q *Queue) {
 func (c *catalog) remove(q *Queue) []routing.Binding {
 	t, removed := q.vhost.table.Load().RemoveQueue(q.Name, routing.QueueID(q.ID))
 	q.vhost.table.Store(t)
-	c.queues.Delete(q.ID)
+	if _, had := c.queues.LoadAndDelete(q.ID); had {
+		c.b.queueCount.Add(-1)
+	}
 	return removed
 }
 

@@ -29,10 +29,17 @@ func (b *Broker) checkpoints() {
 			return
 		case <-round.C:
 		}
-		if b.store.State().Health == store.Healthy {
+		switch b.store.State().Health {
+		case store.Healthy:
 			a := b.Alarm()
 			b.checkpointDue(a != nil && a.Reason == lowOnDisk)
+		case store.NoSpace: // what is dead already makes room without a write
+			if err := b.store.Forget(); err != nil {
+				b.log.Warn("segments could not be deleted", "err", err)
+			}
+			b.store.Retry()
 		}
+		b.forgetScratch()
 	}
 }
 
@@ -48,7 +55,7 @@ func (b *Broker) checkpointDue(short bool) {
 	for _, sh := range b.shards {
 		var f *frozenShard
 		sh.call(func() {
-			if sh.sinceCheckpoint >= enough && sh.deadInFlight == 0 {
+			if sh.sinceCheckpoint >= enough {
 				sh.propose() // the checkpoint's index must cover all that the state has seen
 				f = sh.freeze(false)
 				sh.sinceCheckpoint = 0
@@ -100,7 +107,7 @@ func (b *Broker) checkpointAll(clean bool) error {
 		return err
 	}
 	for _, sh := range b.shards {
-		if err := b.writeCheckpoint(sh, sh.freeze(clean && sh.deadInFlight == 0)); err != nil {
+		if err := b.writeCheckpoint(sh, sh.freeze(clean)); err != nil {
 			return err
 		}
 	}
@@ -115,6 +122,11 @@ func (b *Broker) clean() {
 		return
 	}
 	for _, seg := range b.store.Sparse(maxLive) {
+		select {
+		case <-b.stop:
+			return
+		default:
+		}
 		if err := b.store.Rewrite(seg.Number, b.live); err != nil {
 			b.log.Warn("a segment could not be rewritten", "segment", seg.Number, "err", err)
 			return
@@ -125,12 +137,13 @@ func (b *Broker) clean() {
 
 // live returns the bodies that the shard's queues still need, in order, each
 // once.
-func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos) {
+func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
 	if id == topologyShard || int(id) > len(b.shards) {
-		return nil
+		return nil, nil
 	}
 	sh := b.shards[id-1]
-	sh.call(func() {
+	err = sh.call(func() {
+		sh.propose() // what made the others dead must be in the log before they go
 		for _, st := range sh.m.queues {
 			st.Live(lo, hi, func(index uint64, sub uint32) { live = append(live, store.Pos{Shard: id, Index: index, Sub: sub}) })
 		}
@@ -138,18 +151,15 @@ func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos) {
 	slices.SortFunc(live, func(a, b store.Pos) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Sub, b.Sub))
 	})
-	return slices.Compact(live)
+	return slices.Compact(live), err
 }
 
-// forgetScratch deletes segments of spilled messages in the background.
+// forgetScratch deletes segments of spilled messages.
 func (b *Broker) forgetScratch() {
-	if !b.scratchMu.TryLock() {
+	if b.scratchReleased.Swap(0) == 0 {
 		return
 	}
-	go func() {
-		defer b.scratchMu.Unlock()
-		if err := b.scratch.Forget(); err != nil {
-			b.log.Warn("scratch segments could not be deleted", "err", err)
-		}
-	}()
+	if err := b.scratch.Forget(); err != nil {
+		b.log.Warn("scratch segments could not be deleted", "err", err)
+	}
 }

@@ -37,7 +37,9 @@ func (c *Consumer) ready() bool {
 // unready gives back what ready took when there was no message after all.
 func (c *Consumer) unready() {
 	if !c.NoAck {
-		c.limit.give(1)
+		if c.limit.give(1) {
+			c.session.wakeShards() // another shard found none left meanwhile
+		}
 	}
 }
 

@@ -15,34 +15,36 @@ const (
 )
 
 // deadLetter is a dead message on its way from its queue to the dead-letter
-// exchange. The source's settle fact is written with or after the publish, so
-// a crash in between can double the message but never lose it.
+// exchange. In its queue it stays, unacked and lent to nobody, until its settle
+// is recorded, with or after the publish: a crash in between can double the
+// message but never lose it.
 type deadLetter struct {
-	source    *Queue
-	handle    queue.Handle
-	persisted bool
-	index     uint64       // of the source's body
-	waiting   atomic.Int32 // other shards that have not yet confirmed
+	source  *Queue
+	handle  queue.Handle
+	size    int64
+	waiting atomic.Int32 // other shards that have not yet confirmed
 }
 
-// bury disposes of a message that left the state of q without being
-// acknowledged: to the dead-letter exchange if q has one, else it is gone.
-func (sh *shard) bury(q *Queue, it *queue.Item, reason string) {
-	q.died++
-	d := &deadLetter{source: q, handle: it.Handle, persisted: it.Flags&queue.Persistent != 0, index: it.Index}
-	if it.Flags&queue.Scratch != 0 {
-		defer sh.releaseSpilled(it.Index)
+// bury disposes of an unacked message of q that died: to the dead-letter
+// exchange if q has one, else it is gone. A message that cannot be read back is
+// set aside.
+func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
+	it, status := q.state.Get(h)
+	if status != queue.Unacked {
+		return
 	}
 	if !q.Policy.DeadLetter {
-		d.settle(sh)
+		q.died++
+		sh.settle(q, h, 1)
 		return
 	}
 	env, err := sh.load(q, it)
 	if err != nil {
-		sh.setAside(q, it, err) // not settled: it stays on disk
+		sh.setAside(q, it, err)
 		return
 	}
-	sh.sendDead(q, env, reason, d)
+	q.died++
+	sh.sendDead(q, env, reason, &deadLetter{source: q, handle: h, size: int64(len(env))})
 }
 
 // deadLetterRefused sends a refused publish to the dead-letter exchange.
@@ -82,7 +84,7 @@ func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *dead
 	}
 	if d != nil {
 		d.waiting.Store(int32(targets.parts))
-		sh.deadInFlight++
+		sh.deadBytes += d.size + 1
 		base.confirm = d
 	}
 	targets.each(base, func(to *shard, o op) {
@@ -103,11 +105,10 @@ func (d *deadLetter) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// settle records that the source is gone.
+// settle ends the source.
 func (d *deadLetter) settle(sh *shard) {
-	if d.persisted {
-		sh.entry.settle(d.source.ID, d.handle, 1)
-		sh.entry.release(d.index)
+	if !d.source.gone {
+		sh.settle(d.source, d.handle, 1)
 	}
 }
 

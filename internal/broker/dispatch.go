@@ -19,7 +19,7 @@ func (sh *shard) dispatch(q *Queue) {
 		sh.deliver(q, c, it)
 	}
 	if q.state.Ready() == 0 {
-		q.reader = nil // its read-ahead buffer is of no use now
+		sh.closeReader(q)
 	}
 }
 
@@ -62,6 +62,7 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 		Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
 	})
 	c.outBytes += len(it.Env) + 32
+	sh.gathered += len(it.Env) + 32
 	q.delivered++
 	if c.NoAck {
 		sh.settle(q, it.Handle, 1)
@@ -88,7 +89,7 @@ func (sh *shard) flushDeliveries() {
 		c.flush()
 	}
 	clear(sh.lending)
-	sh.lending = sh.lending[:0]
+	sh.lending, sh.gathered = sh.lending[:0], 0
 }
 
 // get takes one message for Session.Get.

@@ -107,8 +107,10 @@ func (sh *shard) limitLength(q *Queue) {
 	p := &q.Policy
 	for p.MaxLength >= 0 && int64(q.state.Ready()) > p.MaxLength ||
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes() > p.MaxLengthBytes {
-		if !q.state.DropHead(func(it *queue.Item) { sh.bury(q, it, reasonMaxLength) }) {
+		it := q.state.Next(sh.now)
+		if it == nil {
 			return
 		}
+		sh.bury(q, it.Handle, reasonMaxLength)
 	}
 }

@@ -24,6 +24,7 @@ var (
 	ErrUnknownExchangeType = errors.New("unknown exchange type")
 	ErrInvalidBinding      = errors.New("invalid binding")
 	ErrRejected            = errors.New("message rejected by a full queue")
+	ErrTooLarge            = errors.New("too large")
 	ErrLogFailed           = errors.New("the log has failed and takes no more writes")
 	ErrClosed              = errors.New("broker is closed")
 )

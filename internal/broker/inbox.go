@@ -6,12 +6,16 @@ import "sync"
 // more is held back. Ops of the broker itself are never held back.
 const inboxOps = 4096
 
+// inboxBytes is how much the messages among them may take.
+const inboxBytes = 8 << 20
+
 // inbox hands ops to a shard: many producers, one consumer that takes all that
 // has gathered by swapping two slices. Order per producer is kept.
 type inbox struct {
 	mu   sync.Mutex
 	room *sync.Cond // a swap happened
 	ops  []op
+	size int // bytes of the messages in ops
 	shut bool
 	wake chan struct{} // 1 slot: there is something
 }
@@ -26,12 +30,15 @@ func newInbox() *inbox {
 // With wait it holds the caller back while the inbox is full.
 func (in *inbox) push(ops []op, wait bool) bool {
 	in.mu.Lock()
-	for wait && len(in.ops) >= inboxOps && !in.shut {
+	for wait && (len(in.ops) >= inboxOps || in.size >= inboxBytes) && !in.shut {
 		in.room.Wait()
 	}
 	if in.shut {
 		in.mu.Unlock()
 		return false
+	}
+	for i := range ops {
+		in.size += len(ops[i].env)
 	}
 	first := len(in.ops) == 0
 	in.ops = append(in.ops, ops...)
@@ -53,7 +60,7 @@ func (in *inbox) signal() {
 func (in *inbox) take(spare []op) []op {
 	in.mu.Lock()
 	ops := in.ops
-	in.ops = spare[:0]
+	in.ops, in.size = spare[:0], 0
 	if len(ops) > 0 {
 		in.room.Broadcast()
 	}

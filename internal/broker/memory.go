@@ -22,7 +22,7 @@ func (sh *shard) boundMemory(q *Queue) {
 	keep := min(hotBytesCalm, limit/8)
 	var spill func(*queue.Item) (uint64, uint32, bool)
 	if used > limit/2 {
-		keep = min(hotBytesTight, limit/64)
+		keep = min(hotBytesTight, limit/64, limit/4/(sh.b.queueCount.Load()+1))
 		if sh.spill.usable(sh) {
 			spill = func(it *queue.Item) (uint64, uint32, bool) { return sh.spill.put(sh, it) }
 		}
@@ -38,6 +38,17 @@ func (sh *shard) boundMemory(q *Queue) {
 	}
 	q.cooledTo, q.cooled = keep, q.state.HotBytes()
 	sh.count(q, q.cooled)
+}
+
+// relieve has the queues packed that hold more than their share, also those
+// where nothing happens. The watchdog asks for it under pressure.
+func (sh *shard) relieve() {
+	share := sh.b.opts.MemoryLimit / 4 / (sh.b.queueCount.Load() + 1)
+	for _, q := range sh.queues {
+		if q.hot > share {
+			sh.mark(q)
+		}
+	}
 }
 
 // count keeps the broker's sum of what queues hold in memory.
@@ -115,10 +126,7 @@ func (sh *shard) readSpilled(q *Queue, it *queue.Item) ([]byte, error) {
 
 func (sh *shard) releaseSpilled(index uint64) {
 	sh.b.scratch.Release(sh.id, index, 1)
-	sh.spill.released++
-	if sh.spill.released%(1<<16) == 0 {
-		sh.b.forgetScratch()
-	}
+	sh.b.scratchReleased.Add(1)
 }
 
 // nthFact walks the facts of an entry.

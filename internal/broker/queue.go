@@ -32,6 +32,7 @@ type Queue struct {
 	timer         int   // place in the shard's timers + 1, 0 = not there
 	wakeAt        int64 // unix ms
 	lastUsed      int64 // unix ms: for Policy.Expires
+	expiring      bool  // its deletion for lack of use is under way
 	hot           int64 // memory held, as last counted
 	cooledTo      int64 // what was to be kept when messages were last packed, and
 	cooled        int64 // what stayed
@@ -63,19 +64,28 @@ func (sh *shard) register(q *Queue) {
 	}
 }
 
+// dropWhen are the conditions of a deletion.
+type dropWhen struct{ unused, empty, expired bool }
+
 // drop ends a queue with all it holds, unless a condition forbids it. The
 // bodies are released when the caller knows the deletion to be durable.
-func (sh *shard) drop(q *Queue, ifUnused, ifEmpty bool) (messages int, bodies []store.Run, err error) {
+func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run, err error) {
 	fail := func(e error) (int, []store.Run, error) {
 		return 0, nil, &Error{Err: e, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	switch {
 	case q.gone:
 		return 0, nil, nil
-	case ifUnused && len(q.consumers.list) > 0:
+	case when.unused && len(q.consumers.list) > 0:
 		return fail(ErrInUse)
-	case ifEmpty && q.state.Ready() > 0:
+	case when.empty && q.state.Ready() > 0:
 		return fail(ErrNotEmpty)
+	case when.expired:
+		q.expiring = false
+		if at, ok := q.expiry(); !ok || at > sh.now { // used meanwhile
+			sh.mark(q)
+			return fail(ErrInUse)
+		}
 	}
 	q.gone = true
 	messages = q.state.Ready()
@@ -88,11 +98,18 @@ func (sh *shard) drop(q *Queue, ifUnused, ifEmpty bool) (messages int, bodies []
 	}
 	q.consumers.list = nil
 	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
+	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
+		if it.Flags&queue.Scratch != 0 {
+			sh.releaseSpilled(it.Index)
+		}
+		return true
+	})
+	sh.closeReader(q)
 	sh.count(q, 0)
 	sh.timers.set(q, noTime)
 	delete(sh.queues, q.ID)
 	delete(sh.m.queues, q.ID)
-	q.state, q.reader, q.scratchReader = &queue.State{}, nil, nil
+	q.state, q.scratchReader = &queue.State{}, nil
 	return messages, bodies, nil
 }
 

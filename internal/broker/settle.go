@@ -6,6 +6,7 @@ import "fiveways/internal/core/queue"
 func (sh *shard) ack(o *op) {
 	q := o.queue
 	if q.gone {
+		sh.giveBack(o.consumer, int(o.n))
 		return
 	}
 	n := sh.settle(q, o.handle, int(o.n))
@@ -28,6 +29,7 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 func (sh *shard) requeue(o *op) {
 	q := o.queue
 	if q.gone {
+		sh.giveBack(o.consumer, int(o.n))
 		return
 	}
 	n := requeueRange(q.state, o.handle, int(o.n))
@@ -43,18 +45,17 @@ func (sh *shard) requeue(o *op) {
 // reject ends deliveries: they are dead-lettered, or gone.
 func (sh *shard) reject(o *op) {
 	q := o.queue
-	if q.gone {
-		return
-	}
-	if !q.Policy.DeadLetter {
+	if q.gone || !q.Policy.DeadLetter {
 		sh.ack(o)
 		return
 	}
 	n := 0
 	for i := range int(o.n) {
-		if it, ok := q.state.Settle(o.handle + queue.Handle(i)); ok {
+		h := o.handle + queue.Handle(i)
+		if _, status := q.state.Get(h); status == queue.Unacked {
 			n++
-			sh.bury(q, &it, reasonRejected)
+			sh.bury(q, h, reasonRejected)
+			sh.doLocal()
 		}
 	}
 	sh.giveBack(o.consumer, n)

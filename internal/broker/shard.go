@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	entryBytes   = 1 << 20  // an entry is proposed when it reaches this
-	deliverBytes = 64 << 10 // deliveries gathered for one consumer before its sink takes them
+	entryBytes    = 1 << 20  // an entry is proposed when it reaches this
+	deliverBytes  = 64 << 10 // deliveries gathered for one consumer before its sink takes them
+	gatheredBytes = 1 << 20  // and for all consumers of the shard
+	maxReaders    = 32       // read-ahead buffers per shard
 )
 
 // shard owns a set of queues. Everything below inbox belongs to its goroutine.
@@ -47,9 +49,12 @@ type shard struct {
 	spill       spill
 
 	hot             int64 // memory held by the queues' messages, as last seen
-	deadInFlight    int   // dead letters on their way to other shards
+	deadBytes       int64 // dead letters on their way to other shards
 	sinceCheckpoint int64
-	checkpointing   bool
+	inTx            bool // the entry in hand must stay one
+	expired         []queue.Handle
+	gathered        int      // bytes of deliveries not yet handed to their sinks
+	readers         []*Queue // queues with a read-ahead buffer, oldest first
 }
 
 // answer is a range of publishes of one confirmer with one outcome.
@@ -145,6 +150,9 @@ func (sh *shard) drain(ops []op) {
 			if len(sh.entry.data) >= entryBytes {
 				sh.propose()
 			}
+			if sh.gathered >= gatheredBytes {
+				sh.flushDeliveries()
+			}
 		}
 		sh.doLocal()
 		if sh.marked == nil {
@@ -172,8 +180,9 @@ func (sh *shard) do(o *op) {
 	case opKick:
 		sh.kick(o.extra.(*Session))
 	case opSettle:
-		sh.deadInFlight--
-		o.extra.(*deadLetter).settle(sh)
+		d := o.extra.(*deadLetter)
+		sh.deadBytes -= d.size + 1
+		d.settle(sh)
 	case opCall:
 		o.extra.(func())()
 	}
@@ -186,6 +195,9 @@ func (sh *shard) doLocal() {
 		sh.local = nil
 		for i := range ops {
 			sh.publish(&ops[i])
+			if len(sh.entry.data) >= entryBytes && !sh.inTx {
+				sh.propose()
+			}
 		}
 	}
 }
@@ -212,7 +224,9 @@ func (sh *shard) attend(q *Queue) {
 // kick looks again at the queues that the session consumes from.
 func (sh *shard) kick(s *Session) {
 	for _, c := range sh.consumers[s] {
-		sh.mark(c.Queue)
+		if c.Queue.state.Ready() > 0 {
+			sh.mark(c.Queue)
+		}
 	}
 }
 
@@ -273,7 +287,7 @@ func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 		fact, err = sh.readSpilled(q, it)
 	} else {
 		if q.reader == nil {
-			q.reader = sh.b.store.NewReader(sh.id)
+			sh.openReader(q)
 		}
 		fact, err = q.reader.Read(it.Index, it.Sub)
 	}
@@ -281,6 +295,25 @@ func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 		return nil, err
 	}
 	return publishedEnvelope(fact, &sh.scratch)
+}
+
+// openReader gives the queue a read-ahead buffer, and takes the oldest one
+// away when there are too many.
+func (sh *shard) openReader(q *Queue) {
+	if len(sh.readers) == maxReaders {
+		sh.readers[0].reader = nil
+		sh.readers = slices.Delete(sh.readers, 0, 1)
+	}
+	q.reader = sh.b.store.NewReader(sh.id)
+	sh.readers = append(sh.readers, q)
+}
+
+// closeReader gives the buffer up.
+func (sh *shard) closeReader(q *Queue) {
+	if q.reader != nil {
+		q.reader = nil
+		sh.readers = slices.DeleteFunc(sh.readers, func(have *Queue) bool { return have == q })
+	}
 }
 
 // proposal is one entry on its way to the log, with the promises that hang on

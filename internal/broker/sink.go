@@ -62,12 +62,8 @@ func (w *Window) full() bool {
 	if w.used.Load() < windowBytes {
 		return false
 	}
-	w.starved.Store(true)
-	if w.used.Load() > windowBytes/2 {
-		return true
-	}
-	w.starved.Store(false)
-	return false
+	w.starved.Store(true) // and stays so: another shard may rely on it; a wake too many does no harm
+	return w.used.Load() > windowBytes/2
 }
 
 // Limit bounds the unsettled deliveries of several consumers together (the

@@ -3,8 +3,6 @@ package broker
 import (
 	"container/heap"
 	"math"
-
-	"fiveways/internal/core/queue"
 )
 
 // timers orders the queues of a shard by when they next need attention: a
@@ -55,27 +53,59 @@ func (t *timers) set(q *Queue, at int64) {
 	}
 }
 
+// Dead letters are made a few at a time, and no more than so many bytes of them
+// may be on their way to other shards.
+const (
+	expireStep   = 64
+	maxDeadBytes = 16 << 20
+	deadRetry    = 5 // ms until a queue is looked at again that had to stop there
+)
+
 // setTimer sets when the queue is next looked at.
 func (sh *shard) setTimer(q *Queue) {
 	at := q.state.NextEvent()
-	if q.Policy.Expires > 0 && len(q.consumers.list) == 0 {
-		at = min(at, q.lastUsed+q.Policy.Expires)
+	if at <= sh.now { // it had to stop: too many dead letters are on their way
+		at = sh.now + deadRetry
+	}
+	if at2, ok := q.expiry(); ok {
+		at = min(at, at2)
 	}
 	sh.timers.set(q, at)
+}
+
+// expiry is when the queue goes for lack of use.
+func (q *Queue) expiry() (at int64, ok bool) {
+	if q.Policy.Expires <= 0 || len(q.consumers.list) > 0 || q.expiring {
+		return 0, false
+	}
+	return q.lastUsed + q.Policy.Expires, true
 }
 
 // fireTimers does what has come due.
 func (sh *shard) fireTimers() {
 	for sh.timers.next() <= sh.now {
 		q := sh.timers.heap[0]
-		sh.timers.set(q, math.MaxInt64)
-		q.state.Expire(sh.now, func(it *queue.Item) { sh.bury(q, it, reasonExpired) })
+		sh.timers.set(q, noTime)
+		sh.expire(q)
 		q.state.Due(sh.now)
-		if q.Policy.Expires > 0 && len(q.consumers.list) == 0 && q.lastUsed+q.Policy.Expires <= sh.now {
-			q.lastUsed = sh.now // asked once; a failure is asked again later
-			go sh.b.deleteQueue(q)
-			continue
+		if at, ok := q.expiry(); ok && at <= sh.now {
+			q.expiring = true
+			go sh.b.expireQueue(q)
 		}
 		sh.mark(q)
+	}
+}
+
+// expire buries the messages of the queue whose time is over.
+func (sh *shard) expire(q *Queue) {
+	for sh.deadBytes < maxDeadBytes {
+		sh.expired = q.state.LendExpired(sh.now, expireStep, sh.expired[:0])
+		for _, h := range sh.expired {
+			sh.bury(q, h, reasonExpired)
+			sh.doLocal()
+		}
+		if len(sh.expired) < expireStep {
+			return
+		}
 	}
 }

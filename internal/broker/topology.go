@@ -118,23 +118,28 @@ func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int
 	if err != nil {
 		return 0, err
 	}
-	return s.b.deleteQueueIf(q, ifUnused, ifEmpty)
+	return s.b.deleteQueueIf(q, dropWhen{unused: ifUnused, empty: ifEmpty})
 }
 
 // deleteQueue deletes a queue of the broker's own accord.
-func (b *Broker) deleteQueue(q *Queue) {
-	if _, err := b.deleteQueueIf(q, q.owner == nil, false); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInUse) {
+func (b *Broker) deleteQueue(q *Queue) { b.endQueue(q, dropWhen{unused: q.owner == nil}) }
+
+// expireQueue deletes a queue that nobody used for its time.
+func (b *Broker) expireQueue(q *Queue) { b.endQueue(q, dropWhen{expired: true}) }
+
+func (b *Broker) endQueue(q *Queue, when dropWhen) {
+	if _, err := b.deleteQueueIf(q, when); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInUse) {
 		b.log.Warn("a queue could not be deleted", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
 	}
 }
 
-func (b *Broker) deleteQueueIf(q *Queue, ifUnused, ifEmpty bool) (messages int, err error) {
+func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error) {
 	c := b.catalog
 	c.mu.Lock()
 	sh := q.shard
 	var release func()
 	closed := sh.call(func() {
-		n, runs, e := sh.drop(q, ifUnused, ifEmpty)
+		n, runs, e := sh.drop(q, when)
 		messages, err = n, e
 		release = func() { b.store.ReleaseRuns(sh.id, runs) }
 	})

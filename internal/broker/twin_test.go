@@ -172,7 +172,7 @@ func settleDead(t *testing.T, c *client, b *Broker) {
 	for busy := true; busy; {
 		busy = false
 		for _, sh := range b.shards {
-			must(t, sh.call(func() { busy = busy || sh.deadInFlight > 0 }))
+			must(t, sh.call(func() { busy = busy || sh.deadBytes > 0 }))
 		}
 	}
 }

@@ -38,8 +38,22 @@ func (t *Tx) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
 	t.ops[q.shard] = append(t.ops[q.shard], op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
 }
 
+// maxTxBytes bounds what a transaction may bring or dead-letter on one shard,
+// and bring to all of them: it is written as one group.
+const maxTxBytes = 512 << 20
+
+// bytes is how much of the log the publishes will take.
+func (t *Tx) bytes() (sum int64) {
+	for _, ops := range t.ops {
+		for i := range ops {
+			sum += int64(len(ops[i].env))
+		}
+	}
+	return sum
+}
+
 // Commit applies the transaction and returns when it is durable. With
-// ErrRejected (a full queue refused a message) or ErrLogFailed nothing of it
+// ErrRejected (a full queue refused a message), ErrTooLarge or ErrLogFailed nothing of it
 // has happened or will be promised.
 func (t *Tx) Commit() error {
 	s := t.s
@@ -47,6 +61,9 @@ func (t *Tx) Commit() error {
 	s.b.flow.await()
 	if len(t.ops) == 0 {
 		return nil
+	}
+	if t.bytes() > maxTxBytes {
+		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	}
 	g := &txGroup{b: s.b, want: len(t.ops), result: make(chan error, 1)}
 	g.cond = sync.NewCond(&g.mu)
@@ -123,10 +140,12 @@ func (p *txPart) run(sh *shard) {
 		return
 	}
 	sh.propose() // what came before is an entry of its own
+	sh.inTx = true
 	for i := range p.ops {
 		sh.do(&p.ops[i])
 		sh.doLocal()
 	}
+	sh.inTx = false
 	pr := sh.entry
 	empty := len(pr.data) == 0 && len(pr.settled) == 0
 	done := pr.finished
@@ -143,8 +162,19 @@ func (p *txPart) run(sh *shard) {
 func (p *txPart) admissible() bool {
 	type load struct{ n, bytes int64 }
 	loads := map[*Queue]load{}
+	dead := int64(0)
 	for i := range p.ops {
 		o := &p.ops[i]
+		if o.kind == opReject && !o.queue.gone && o.queue.Policy.DeadLetter {
+			for k := range int(o.n) {
+				if it, status := o.queue.state.Get(o.handle + queue.Handle(k)); status != queue.Gone {
+					dead += int64(it.Size)
+				}
+			}
+			if dead > maxTxBytes {
+				return false
+			}
+		}
 		if o.kind != opPublish {
 			continue
 		}

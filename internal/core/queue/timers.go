@@ -33,6 +33,32 @@ func (s *State) Expire(now int64, fn func(*Item)) {
 	s.checkInvariants()
 }
 
+// LendExpired marks up to n messages with Expires <= now as unacked, ready and scheduled ones wherever they stand, and
+// appends their handles to dst. There may be more when it returns n of them: NextEvent is then not after now.
+func (s *State) LendExpired(now int64, n int, dst []Handle) []Handle {
+	w := getWalker()
+	defer w.release()
+	for n > 0 && s.expiring.topKey(byExpiry) <= now {
+		c := s.expiring[0]
+		next := int64(never)
+		for w.start(c); w.next(); {
+			status := c.status(w.slot)
+			switch e := w.it.Expires; {
+			case e == 0 || status == Unacked:
+			case e <= now && n > 0:
+				n--
+				dst = append(dst, w.it.Handle)
+				s.move(c, w.slot, status, Unacked, w.it.Size)
+			default:
+				next = min(next, e)
+			}
+		}
+		s.setKey(&s.expiring, c, byExpiry, next)
+	}
+	s.checkInvariants()
+	return dst
+}
+
 // Due makes the scheduled messages whose time has come ready. Next and Peek do it too.
 func (s *State) Due(now int64) {
 	if s.due.topKey(byDue) > now {

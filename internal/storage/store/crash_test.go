@@ -224,13 +224,13 @@ func (w *crashWorkload) run(fs vfs.FS) {
 			s.Forget()
 		case 2:
 			for _, info := range s.Sparse(1) {
-				s.Rewrite(info.Number, func(shard uint32, lo, hi uint64) (out []Pos) {
+				s.Rewrite(info.Number, func(shard uint32, lo, hi uint64) (out []Pos, _ error) {
 					for i := lo; i <= hi; i++ {
 						if crashKept(i) || i+4 > w.last[shard] {
 							out = append(out, Pos{shard, i, 0})
 						}
 					}
-					return out
+					return out, nil
 				})
 			}
 		}

@@ -10,8 +10,8 @@ import (
 
 // Rewrite replaces a sealed segment that checkpoints cover by one that holds only the facts that live returns. live is
 // called once for each shard in the segment, with the first and last index, and returns ascending positions; a fact it
-// leaves out is gone for ever. Reading goes on meanwhile. What made the other facts dead is durable before they go.
-func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) []Pos) error {
+// leaves out is gone for ever; its error stops the rewrite. Reading goes on meanwhile. What made the other facts dead is durable before they go.
+func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([]Pos, error)) error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
 	seg, err := s.rewritable(number)
@@ -20,7 +20,9 @@ func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) []
 	}
 	keep := map[uint32][]Pos{}
 	for shard, e := range seg.index { // does not change: only Rewrite replaces it
-		keep[shard] = live(shard, e.First, e.Last)
+		if keep[shard], err = live(shard, e.First, e.Last); err != nil {
+			return err
+		}
 	}
 	img := &image{name: seg.img.name, path: seg.img.path, salt: rand.Uint32()}
 	tmp := img.path + tmpSuffix

@@ -308,13 +308,13 @@ func TestRewriteUnderReaders(t *testing.T) {
 			}
 		})
 	}
-	live := func(shard uint32, lo, hi uint64) (out []Pos) {
+	live := func(shard uint32, lo, hi uint64) (out []Pos, _ error) {
 		for i := lo; i <= hi && shard == 1; i++ {
 			if keep(i) {
 				out = append(out, Pos{1, i, 1})
 			}
 		}
-		return out
+		return out, nil
 	}
 	for range 3 { // a rewritten segment can be rewritten
 		for _, info := range sparse {
