@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"fiveways/internal/config"
@@ -44,6 +45,7 @@ A second signal stops at once; nothing confirmed is lost by that.`,
 }
 
 func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
+	debug.SetMemoryLimit(server.HeapLimit(cfg))
 	srv, err := server.Start(cfg, buildVersion(), newLogger(cfg, stderr))
 	if err != nil {
 		return err

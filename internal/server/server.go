@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -32,8 +31,10 @@ var (
 	ErrLocked    = errors.New("data folder in use by another broker")
 )
 
-// heapRoom is memory beside the messages: connections, queues, buffers.
-const heapRoom = 96 << 20
+// HeapLimit is where the garbage collector of a process that is nothing but a
+// broker should work harder (debug.SetMemoryLimit): what messages may use, with
+// room for what is in flight and for connections, queues and buffers.
+func HeapLimit(cfg config.Config) int64 { return cfg.MemoryLimit + cfg.MemoryLimit/4 + 96<<20 }
 
 // Server is a running node.
 type Server struct {
@@ -64,9 +65,6 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		}
 		amqpListener = l
 	}
-	// The collector works harder as the heap nears what messages may use, with
-	// room for what is in flight; well below that it has no effect.
-	debug.SetMemoryLimit(cfg.MemoryLimit + cfg.MemoryLimit/4 + heapRoom)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
