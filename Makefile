@@ -4,7 +4,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 GO        ?= go
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
-BENCHFLAGS   ?=
+BENCHFLAGS   ?= --install --doc docs/benchmarks.md
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 5m
 
