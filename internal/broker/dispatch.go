@@ -11,7 +11,7 @@ func (sh *shard) dispatch(q *Queue) {
 		if c == nil {
 			return
 		}
-		it := sh.nextReady(q)
+		it := sh.nextReady(q, sh.now)
 		if it == nil {
 			c.unready()
 			return
@@ -23,12 +23,12 @@ func (sh *shard) dispatch(q *Queue) {
 	}
 }
 
-// nextReady takes the next message of the queue, its body loaded. A message
+// nextReady takes the next message of the queue that lives beyond now (unix ms), its body loaded. A message
 // whose body cannot be read is set aside: it stays on disk, unsettled, and is
 // reported.
-func (sh *shard) nextReady(q *Queue) *queue.Item {
+func (sh *shard) nextReady(q *Queue, now int64) *queue.Item {
 	for {
-		it := q.state.Next(sh.now)
+		it := q.state.Next(now)
 		if it == nil {
 			return nil
 		}
@@ -94,7 +94,7 @@ func (sh *shard) flushDeliveries() {
 
 // get takes one message for Session.Get.
 func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok bool) {
-	it := sh.nextReady(q)
+	it := sh.nextReady(q, sh.now+1) // a message with a TTL of 0 is for consumers that wait already
 	if it == nil {
 		return d, 0, false
 	}

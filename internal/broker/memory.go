@@ -46,6 +46,7 @@ func (sh *shard) relieve() {
 	share := sh.b.opts.MemoryLimit / 4 / (sh.b.queueCount.Load() + 1)
 	for _, q := range sh.queues {
 		if q.hot > share {
+			q.cooledTo = 0 // what was not yet written the last time may be by now
 			sh.mark(q)
 		}
 	}

@@ -314,6 +314,9 @@ func (s *Session) binding(spec *BindSpec, mustExist bool) (routing.Binding, erro
 	if spec.Source == "" || spec.ToExchange && spec.Destination == "" {
 		return b, s.fail(ErrDefaultExchange, "exchange", "")
 	}
+	if _, ok := s.vhost.table.Load().Exchange(spec.Source); !ok && mustExist {
+		return b, s.fail(ErrExchangeNotFound, "exchange", spec.Source)
+	}
 	if spec.ToExchange {
 		b.ToExchange = spec.Destination
 		if _, ok := s.vhost.table.Load().Exchange(spec.Destination); !ok {
@@ -325,9 +328,6 @@ func (s *Session) binding(spec *BindSpec, mustExist bool) (routing.Binding, erro
 			return b, err
 		}
 		b.ToQueue = routing.QueueID(q.ID)
-	}
-	if _, ok := s.vhost.table.Load().Exchange(spec.Source); !ok && mustExist {
-		return b, s.fail(ErrExchangeNotFound, "exchange", spec.Source)
 	}
 	return b, nil
 }

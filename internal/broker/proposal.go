@@ -1,0 +1,166 @@
+package broker
+
+import (
+	"sync"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+// proposal is one entry on its way to the log, with the promises that hang on
+// it. Proposals are reused.
+type proposal struct {
+	sh       *shard
+	data     []byte
+	settled  []settledRun // settle facts, added when the entry is proposed
+	refs     int          // references from queues to bodies in this entry
+	confirms []answer
+	releases []store.Run // bodies no longer needed once this entry is durable
+	waiters  []func(error)
+	wait     bool // somebody else waits for it
+	group    []store.Entry
+	finished func(error) // p.finish, bound once
+}
+
+// settledRun is n contiguous messages that are gone.
+type settledRun struct {
+	queue  uint64
+	handle queue.Handle
+	n      int
+}
+
+func newProposal(sh *shard) *proposal {
+	p := &proposal{sh: sh}
+	p.finished = p.finish
+	return p
+}
+
+// settle notes that n messages from h on are gone; adjacent ones share a fact.
+// The facts go to the end of the entry, so after the publishes they refer to.
+func (p *proposal) settle(queueID uint64, h queue.Handle, n int) {
+	if k := len(p.settled); k > 0 {
+		if r := &p.settled[k-1]; r.queue == queueID && r.handle+queue.Handle(r.n) == h {
+			r.n += n
+			return
+		}
+	}
+	p.settled = append(p.settled, settledRun{queueID, h, n})
+}
+
+func (p *proposal) release(index uint64) {
+	if k := len(p.releases); k > 0 && p.releases[k-1].Index == index {
+		p.releases[k-1].N++
+		return
+	}
+	p.releases = append(p.releases, store.Run{Index: index, N: 1})
+}
+
+func (p *proposal) confirm(to Confirmer, seq uint64) {
+	if k := len(p.confirms); k > 0 {
+		if a := &p.confirms[k-1]; a.to == to && a.up+1 == seq {
+			a.up = seq
+			return
+		}
+	}
+	p.confirms = append(p.confirms, answer{to, seq, seq, true})
+}
+
+// propose hands the entry in hand to the log and begins the next one.
+func (sh *shard) propose() {
+	p := sh.entry
+	if len(p.data) == 0 && len(p.settled) == 0 {
+		for _, w := range p.waiters {
+			w(nil)
+		}
+		p.waiters = p.waiters[:0]
+		return
+	}
+	e := sh.seal()
+	p.group = append(p.group[:0], e)
+	sh.b.store.Append(p.group, p.finished)
+}
+
+// seal completes the entry in hand, which the caller appends to the log, and
+// begins the next one.
+func (sh *shard) seal() store.Entry {
+	p := sh.entry
+	for _, r := range p.settled {
+		p.data = appendRange(p.data, factSettle, r.queue, r.handle, r.n)
+	}
+	p.settled = p.settled[:0]
+	e := store.Entry{
+		Shard: sh.id, Index: sh.index, Data: p.data, Refs: p.refs,
+		Wait: p.wait || len(p.confirms) > 0 || len(p.waiters) > 0,
+	}
+	sh.sinceCheckpoint += int64(len(p.data))
+	sh.index++
+	sh.sub = 0
+	sh.entry = sh.b.proposals.get(sh)
+	return e
+}
+
+// finish runs on the committer's goroutine when the entry is durable, or never
+// will be.
+func (p *proposal) finish(err error) {
+	for i := range p.confirms {
+		a := &p.confirms[i]
+		a.to.Confirmed(a.from, a.up, err == nil)
+	}
+	for _, w := range p.waiters {
+		w(err)
+	}
+	if err == nil && len(p.releases) > 0 {
+		p.sh.b.store.ReleaseRuns(p.sh.id, p.releases)
+	}
+	b := p.sh.b
+	b.proposals.put(p)
+	b.flow.relieve()
+}
+
+const (
+	keptProposals     = 8              // more are left to the garbage collector
+	keptProposalBytes = 2 * entryBytes // what a kept one may hold on to
+)
+
+// proposals recycles proposals: the committer gives back what shards take. It
+// is a plain list, because a sync.Pool seldom finds on one processor what was
+// put back on another, and growing a new buffer to a megabyte costs as much as
+// filling it.
+type proposals struct {
+	mu   sync.Mutex
+	free []*proposal
+}
+
+func (ps *proposals) get(sh *shard) *proposal {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	n := len(ps.free) - 1
+	if n < 0 {
+		return newProposal(sh)
+	}
+	p := ps.free[n]
+	ps.free[n] = nil
+	ps.free = ps.free[:n]
+	p.sh = sh
+	return p
+}
+
+func (ps *proposals) put(p *proposal) {
+	if cap(p.data) > keptProposalBytes {
+		p.data = nil
+	}
+	p.data = p.data[:0]
+	p.refs, p.wait = 0, false
+	clear(p.confirms)
+	p.confirms = p.confirms[:0]
+	p.releases = p.releases[:0]
+	clear(p.waiters)
+	p.waiters = p.waiters[:0]
+	clear(p.group)
+	p.sh = nil
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if len(ps.free) < keptProposals {
+		ps.free = append(ps.free, p)
+	}
+}
