@@ -13,7 +13,6 @@ import (
 // counting is a sink that only counts.
 type counting struct {
 	got  atomic.Int64
-	s    *Session
 	done chan struct{}
 	want int64
 	acks atomic.Int64

@@ -25,10 +25,10 @@ const noTime = math.MaxInt64
 type Options struct {
 	Sync          store.SyncMode // when a promise counts as kept
 	BatchDelay    time.Duration  // with store.SyncBatch
-	SegmentBytes  int64
-	Shards        int   // 0: one per four cores; never fewer than the data has
-	MemoryLimit   int64 // bytes of message bodies and queue indexes; 512 MiB
-	DiskFreeLimit int64 // bytes that must stay free; 0: 50 MiB, negative: not watched
+	SegmentBytes  int64          // of the log and of the scratch log; 64 MiB
+	Shards        int            // 0: one per four cores; never fewer than the data has
+	MemoryLimit   int64          // bytes of message bodies and queue indexes; 512 MiB
+	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: not watched
 	// CheckpointBytes of log between checkpoints of a shard; 128 MiB.
 	CheckpointBytes int64
 	Users           map[string]string // name -> password; guest/guest when nil
@@ -103,7 +103,9 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := store.Open(fs, filepath.Join(dir, "scratch"), store.Options{Scratch: true, Logger: o.Logger})
+	scratch, err := store.Open(fs, filepath.Join(dir, "scratch"), store.Options{
+		Scratch: true, SegmentBytes: o.SegmentBytes, Logger: o.Logger,
+	})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -124,7 +126,8 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 
 // checkpointUnlessStuck writes the last checkpoints, unless the log takes no
 // more: waiting for room could take for ever, and the log is enough to recover.
-func (b *Broker) checkpointUnlessStuck() error {
+// The goroutine that writes them is counted in last: closing the store ends it.
+func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
 	var once sync.Once
 	b.store.Watch(func(s store.State) {
@@ -136,15 +139,15 @@ func (b *Broker) checkpointUnlessStuck() error {
 		return nil
 	}
 	done := make(chan error, 1)
-	go func() {
+	last.Go(func() {
 		b.housekeeper.Wait()
 		done <- b.checkpointAll(true)
-	}()
+	})
 	select {
 	case err := <-done:
 		return err
 	case <-stuck:
-		return nil // closing the store ends the goroutine
+		return nil
 	}
 }
 
@@ -175,9 +178,11 @@ func (b *Broker) Close() error {
 			sh.inbox.close()
 			<-sh.done
 		}
-		final := b.checkpointUnlessStuck()
+		var last sync.WaitGroup
+		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.store.Close(), b.scratch.Close())
 		b.housekeeper.Wait()
+		last.Wait() // who opens the folder next must not meet files that come and go
 	})
 	return b.closed
 }

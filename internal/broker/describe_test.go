@@ -44,7 +44,7 @@ func fillToDescribe(t *testing.T, b *Broker) *client {
 	if _, err := c.DeleteQueue("gone", false, false); err != nil {
 		t.Fatal(err)
 	}
-	must(t, b.store.SyncNow())
+	syncAll(t, b)
 	return c
 }
 

@@ -15,7 +15,7 @@ var (
 	ErrExclusive           = errors.New("queue is exclusive to another connection")
 	ErrInUse               = errors.New("in use")
 	ErrNotEmpty            = errors.New("not empty")
-	ErrReservedName        = errors.New("name has the reserved prefix amq.")
+	ErrReservedName        = errors.New("name has the reserved prefix 'amq.'")
 	ErrDefaultExchange     = errors.New("operation not permitted on the default exchange")
 	ErrSystemExchange      = errors.New("system exchanges cannot be deleted")
 	ErrInternalExchange    = errors.New("internal exchange takes no publishes from clients")

@@ -92,11 +92,6 @@ func (c *client) queue(name string, change func(*QueueSpec)) {
 	}
 }
 
-func propsOf(t *testing.T, p message.Properties) []byte {
-	t.Helper()
-	return p.Append(nil)
-}
-
 // post publishes body with a confirm, without waiting for it.
 func (c *client) post(exchange, key, body string, change func(*Publish)) uint64 {
 	c.t.Helper()
@@ -125,12 +120,18 @@ func (c *client) postProps(exchange, key, body string, props message.Properties,
 	return c.seq
 }
 
-// put publishes and waits for the confirm.
+// put publishes and waits for the confirms of all shards.
 func (c *client) put(exchange, key, body string, change func(*Publish)) {
 	c.t.Helper()
-	seq := c.post(exchange, key, body, change)
+	parts := 0
+	seq := c.post(exchange, key, body, func(p *Publish) {
+		if change != nil {
+			change(p)
+		}
+		parts = max(p.Targets.Parts(), 1)
+	})
 	c.Flush()
-	c.until(func() bool { return c.acks[seq]+c.nacks[seq] > 0 })
+	c.until(func() bool { return c.acks[seq]+c.nacks[seq] == parts })
 }
 
 func (c *client) consume(q string, change func(*ConsumerSpec)) *Consumer {
@@ -168,13 +169,6 @@ func bodies(ds []Delivery) (out []string) {
 	return out
 }
 
-func (c *client) ackAll(ds []Delivery) {
-	for _, d := range ds {
-		c.Ack(d.Queue, d.Consumer, d.Handle, 1)
-	}
-	c.Flush()
-}
-
 func openBroker(t *testing.T, fs vfs.FS, change func(*Options)) *Broker {
 	t.Helper()
 	o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2}
@@ -193,6 +187,16 @@ func mustClose(t *testing.T, b *Broker) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// syncAll makes durable all that the shards have done: a shard hands its entry to the log after it answered a call, but
+// before it takes the next one.
+func syncAll(t *testing.T, b *Broker) {
+	t.Helper()
+	for _, sh := range b.shards {
+		must(t, sh.call(func() {}))
+	}
+	must(t, b.store.SyncNow())
 }
 
 func sameStrings(t *testing.T, got []string, want ...string) {

@@ -67,11 +67,10 @@ func (sh *shard) count(q *Queue, hot int64) {
 // spill moves bodies of transient messages to the scratch log: written, never
 // synced, wiped at start.
 type spill struct {
-	index    uint64 // of the entry in hand
-	sub      uint32
-	data     []byte
-	pending  map[uint64][]byte // entries not yet written: read from here
-	released int               // bodies given up so far
+	index   uint64 // of the entry in hand
+	sub     uint32
+	data    []byte
+	pending map[uint64][]byte // entries not yet written: read from here
 }
 
 func (sp *spill) usable(sh *shard) bool {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -173,4 +174,37 @@ func TestFsyncFailure(t *testing.T) {
 			t.Error("a clean end was reported")
 		}
 	})
+}
+
+// A queue that is declared again when its expiry is already under way has been used: it stays for another period.
+func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
+	var now atomic.Int64
+	now.Store(1_000_000)
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return time.UnixMilli(now.Load()) } })
+	c := newClient(t, b)
+	declare := func() { c.queue("q", func(s *QueueSpec) { s.Policy.Expires = 1000 }) }
+	declare()
+	q, _ := c.vhost.queue("q")
+	must(t, q.shard.call(func() {})) // its time has begun
+	b.catalog.mu.Lock()              // so that its deletion cannot begin
+	now.Add(1000)
+	must(t, q.shard.call(func() {}))
+	must(t, q.shard.call(func() {
+		if !q.expiring {
+			t.Error("the queue has not expired")
+		}
+	}))
+	declare()
+	b.catalog.mu.Unlock()
+	b.expireQueue(q) // what the timer has set off
+	if _, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); err != nil {
+		t.Errorf("gone right after it was declared: %v", err)
+	}
+	now.Add(1000)
+	b.expireQueue(q)
+	if _, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); !errors.Is(err, ErrQueueNotFound) {
+		t.Errorf("a period later: %v", err)
+	}
+	c.Close()
+	mustClose(t, b)
 }

@@ -192,9 +192,8 @@ func (s *Session) PurgeQueue(name string) (messages int, err error) {
 // ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
 func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 	s.Flush()
-	x, ok := s.vhost.table.Load().Exchange(spec.Name)
 	if spec.Passive {
-		if !ok {
+		if _, ok := s.vhost.table.Load().Exchange(spec.Name); !ok {
 			return s.fail(ErrExchangeNotFound, "exchange", spec.Name)
 		}
 		return nil
@@ -205,7 +204,7 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 	}
 	c := s.b.catalog
 	c.mu.Lock()
-	x, ok = s.vhost.table.Load().Exchange(spec.Name)
+	x, ok := s.vhost.table.Load().Exchange(spec.Name)
 	err := s.vhost.change(func(t *routing.Table) (*routing.Table, error) { return t.DeclareExchange(rs) })
 	index := c.index
 	if err == nil && !ok && spec.Durable {

@@ -90,7 +90,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 			c.Close()
 			mustClose(t, b)
 		} else {
-			must(t, b.store.SyncNow())
+			syncAll(t, b)
 			mem = mem.CrashClone(rng)
 		}
 		out = nil

@@ -115,8 +115,13 @@ func TestServeAfterDrain(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	l := NewLimit(2)
-	if !l.Acquire() || !l.Acquire() || l.Acquire() {
-		t.Fatal("a limit of two does not give two places")
+	for place := range 2 {
+		if !l.Acquire() {
+			t.Fatalf("a limit of two gives only %d places", place)
+		}
+	}
+	if l.Acquire() {
+		t.Fatal("a limit of two gives a third place")
 	}
 	l.Release()
 	if !l.Acquire() {

@@ -113,14 +113,19 @@ func TestEventsComeInTime(t *testing.T) {
 	for len(at) > 0 {
 		now := s.NextEvent()
 		n := 0
-		s.Expire(now, func(it *Item) {
-			if it.Expires != now {
-				t.Fatalf("message of %d removed at %d", it.Expires, now)
+		for lent := []Handle{0}; len(lent) > 0; n += len(lent) {
+			lent = s.LendExpired(now, 3, nil)
+			if len(lent) > 3 {
+				t.Fatalf("%d messages at once", len(lent))
 			}
-			n++
-		})
+			for _, h := range lent {
+				if it, ok := s.Settle(h); !ok || it.Expires != now {
+					t.Fatalf("message of %d expired at %d", it.Expires, now)
+				}
+			}
+		}
 		if n != at[now] || n == 0 {
-			t.Fatalf("%d messages removed at %d, want %d", n, now, at[now])
+			t.Fatalf("%d messages expired at %d, want %d", n, now, at[now])
 		}
 		delete(at, now)
 	}

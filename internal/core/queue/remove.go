@@ -62,26 +62,6 @@ func (s *State) take(c *chunk, w *walker, fn func(*Item)) {
 	s.remove(c, w.slot, c.status(w.slot), w.it)
 }
 
-// DropHead removes the first ready message in delivery order, expired or not, after fn has seen it; false when there
-// is none.
-func (s *State) DropHead(fn func(*Item)) bool {
-	c, slot := s.head()
-	if c == nil {
-		return false
-	}
-	it := c.hotItem(slot)
-	if fn != nil {
-		fn(it)
-	}
-	s.remove(c, slot, Ready, it)
-	l := c.lane
-	if c.live == 0 {
-		s.retire(c)
-		l.trim()
-	}
-	return true
-}
-
 // Purge removes all ready messages. run gets each run of consecutive handles among them, release each message; either
 // may be nil.
 func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {

@@ -98,10 +98,11 @@ func (sc *script) verb(t *testing.T, d *datadriven.TestData) {
 		fmt.Fprintln(&sc.out, s.SettleRange(handle, n, nil))
 	case "requeue":
 		fmt.Fprintln(&sc.out, s.Requeue(handle, it.Count, it.Due))
-	case "expire":
-		s.Expire(now, func(it *Item) { sc.item(it) })
-	case "drop-head":
-		fmt.Fprintln(&sc.out, s.DropHead(func(it *Item) { sc.item(it) }))
+	case "lend-expired":
+		for _, h := range s.LendExpired(now, n, nil) {
+			it, _ := s.Get(h)
+			sc.item(it)
+		}
 	case "purge":
 		s.Purge(func(start Handle, n int) { fmt.Fprintf(&sc.out, "%s +%d\n", name(start), n) }, nil)
 	case "each":

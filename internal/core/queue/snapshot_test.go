@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"math"
 	"testing"
 )
 
@@ -101,7 +102,7 @@ func TestFrozenInBackground(t *testing.T) {
 	f := s.Freeze()
 	done := make(chan string)
 	go func() { done <- string(f.AppendTo(nil)) }()
-	s.Expire(1<<40, func(*Item) {})
+	s.LendExpired(1<<40, 100, nil)
 	s.SettleRange(MakeHandle(0, 1), 350, nil)
 	for it := s.Next(1 << 40); it != nil; it = s.Next(1 << 40) {
 		s.Settle(it.Handle)
@@ -137,7 +138,11 @@ func FuzzRestore(f *testing.F) {
 		if again.Hash() != s.Hash() || again.Ready() != s.Ready() || again.Scheduled() != s.Scheduled() {
 			t.Fatal("differs when written and read again")
 		}
-		s.Expire(100, func(*Item) {})
+		for _, h := range s.LendExpired(100, math.MaxInt, nil) {
+			if _, ok := s.Settle(h); !ok {
+				t.Fatalf("lent %x is not here", h)
+			}
+		}
 		s.Due(100)
 		for it := s.Next(0); it != nil; it = s.Next(0) {
 			s.Requeue(it.Handle, it.Count+1, 200)

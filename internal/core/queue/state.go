@@ -17,7 +17,7 @@ type State struct {
 	hotBytes         int64  // arrays of items and the envelopes in them
 }
 
-// Ready is the number of messages waiting for a consumer, with expired ones that Expire has not removed yet.
+// Ready is the number of messages waiting for a consumer, with expired ones that LendExpired has not taken yet.
 func (s *State) Ready() int { return s.count[Ready] }
 
 // Unacked is the number of messages handed out and not settled.
@@ -151,7 +151,7 @@ func (s *State) head() (*chunk, int) {
 	return c, c.state[Ready-1].from(0)
 }
 
-// firstUnexpired is first while Expire is overdue: it looks at messages one by one.
+// firstUnexpired is first while LendExpired is overdue: it looks at messages one by one.
 func (s *State) firstUnexpired(now int64) (*chunk, int) {
 	for _, l := range s.lanes {
 		if l.ready == 0 {

@@ -1,10 +1,8 @@
 package queue
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -57,7 +55,7 @@ func (r *run) step() {
 	case n < 75:
 		r.lend()
 	case n < 80:
-		r.dropHead()
+		r.dropNext()
 	case n < 86:
 		r.now += r.rng.Int64N(50)
 		r.expire()
@@ -192,35 +190,65 @@ func (r *run) lend() {
 	}
 }
 
-func (r *run) dropHead() {
-	var got []Item
-	ok := r.s.DropHead(func(it *Item) { got = append(got, *it) })
-	first := true
-	want := r.q.remove(func(it *twinItem) bool {
-		hit := first && it.status == Ready
-		first = first && !hit
-		return hit
-	})
-	r.requireItems(got, want)
-	if ok != (len(want) == 1) {
-		r.t.Fatalf("drop head: %v", ok)
+// dropNext is what a length limit does.
+func (r *run) dropNext() {
+	want := r.q.first(r.now)
+	it := r.s.Next(r.now)
+	if (it == nil) != (want == nil) {
+		r.t.Fatalf("next %v, want %v", it, want)
 	}
+	if it == nil {
+		return
+	}
+	h := want.Handle
+	got, ok := r.s.Settle(it.Handle)
+	if !ok {
+		r.t.Fatalf("settle %x: gone", it.Handle)
+	}
+	requireItem(r.t, &got, &r.q.remove(func(it *twinItem) bool { return it.Handle == h })[0])
 }
 
+// expire lends what is over, mostly a part of it, and mostly settles that.
 func (r *run) expire() {
-	var got []Item
-	r.s.Expire(r.now, func(it *Item) { got = append(got, *it) })
-	want := r.q.remove(func(it *twinItem) bool {
-		return it.status != Unacked && it.Expires != 0 && it.Expires <= r.now
-	})
-	byHandle := func(a, b Item) int { return cmp.Compare(a.Handle, b.Handle) }
-	slices.SortStableFunc(got, byHandle)
-	slices.SortStableFunc(want, byHandle)
-	r.requireItems(got, want)
-	r.s.Due(r.now)
-	r.q.due(r.now)
-	if at := r.s.NextEvent(); at != r.q.nextEvent() && at <= r.now {
-		r.t.Fatalf("next event %d after expire at %d", at, r.now)
+	n, due := 1+r.rng.IntN(30), r.q.expired(r.now)
+	if r.rng.IntN(3) == 0 {
+		n = 1000
+	}
+	lent := r.s.LendExpired(r.now, n, nil)
+	if len(lent) != min(n, due) {
+		r.t.Fatalf("%d messages lent, want %d of %d", len(lent), n, due)
+	}
+	for _, h := range lent {
+		want := r.q.find(h)
+		if want == nil || !want.over(r.now) { // one that was lent before is unacked
+			r.t.Fatalf("lent %x: %+v", h, want)
+		}
+		want.status = Unacked
+		it, status := r.s.Get(h)
+		if status != Unacked {
+			r.t.Fatalf("lent %x is %v", h, status)
+		}
+		requireItem(r.t, it, &want.Item)
+	}
+	if at := r.s.NextEvent(); due > n && at > r.now {
+		r.t.Fatalf("next event %d with %d more over at %d", at, due-n, r.now)
+	}
+	if due < n { // so it has looked everywhere
+		r.s.Due(r.now)
+		r.q.due(r.now)
+		if at := r.s.NextEvent(); at != r.q.nextEvent() && at <= r.now {
+			r.t.Fatalf("next event %d after all was done at %d", at, r.now)
+		}
+	}
+	if r.rng.IntN(4) == 0 {
+		return // they stay out, or come back by requeue
+	}
+	for _, h := range lent {
+		got, ok := r.s.Settle(h)
+		if !ok {
+			r.t.Fatalf("settle %x: gone", h)
+		}
+		requireItem(r.t, &got, &r.q.remove(func(it *twinItem) bool { return it.Handle == h })[0])
 	}
 }
 

@@ -1,40 +1,14 @@
 package queue
 
-// NextEvent is when Expire or Due may next have something to do (unix ms), never later than the first such moment;
-// math.MaxInt64 when there is none. It can be too early once, until Expire and Due have run at that time.
+// NextEvent is when LendExpired or Due may next have something to do (unix ms), never later than the first such moment;
+// math.MaxInt64 when there is none. It can be too early once, until both have run at that time.
 func (s *State) NextEvent() int64 {
 	return min(s.expiring.topKey(byExpiry), s.due.topKey(byDue))
 }
 
-// Expire removes the ready and scheduled messages with Expires <= now, wherever they stand, after fn has seen each.
-func (s *State) Expire(now int64, fn func(*Item)) {
-	if s.expiring.topKey(byExpiry) > now {
-		return
-	}
-	w := getWalker()
-	defer w.release()
-	for s.expiring.topKey(byExpiry) <= now {
-		c := s.expiring[0]
-		l := c.lane
-		next := int64(never)
-		for w.start(c); w.next(); {
-			switch e := w.it.Expires; {
-			case e == 0 || c.state[Unacked-1].has(w.slot):
-			case e <= now:
-				s.take(c, w, fn)
-			default:
-				next = min(next, e)
-			}
-		}
-		s.setKey(&s.expiring, c, byExpiry, next)
-		s.retire(c)
-		l.trim()
-	}
-	s.checkInvariants()
-}
-
 // LendExpired marks up to n messages with Expires <= now as unacked, ready and scheduled ones wherever they stand, and
-// appends their handles to dst. There may be more when it returns n of them: NextEvent is then not after now.
+// appends their handles to dst, in no particular order. There may be more when it appends n of them: NextEvent is not
+// after now as long as there are.
 func (s *State) LendExpired(now int64, n int, dst []Handle) []Handle {
 	w := getWalker()
 	defer w.release()

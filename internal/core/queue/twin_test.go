@@ -61,6 +61,20 @@ func (q *twin) first(now int64) *twinItem {
 	return nil
 }
 
+// over tells that the message has expired and is not out.
+func (it *twinItem) over(now int64) bool {
+	return it.status != Unacked && it.Expires != 0 && it.Expires <= now
+}
+
+func (q *twin) expired(now int64) (n int) {
+	for i := range q.live {
+		if q.live[i].over(now) {
+			n++
+		}
+	}
+	return n
+}
+
 func (q *twin) requeue(h Handle, count uint32, due int64) bool {
 	it := q.find(h)
 	if it == nil || it.status != Unacked {

@@ -9,7 +9,7 @@ import (
 var (
 	ErrNoExchange      = errors.New("routing: no such exchange")
 	ErrDefaultExchange = errors.New("routing: operation not permitted on the default exchange")
-	ErrReservedName    = errors.New("routing: exchange name has the reserved prefix amq.")
+	ErrReservedName    = errors.New("routing: exchange name has the reserved prefix 'amq.'")
 	ErrSystemExchange  = errors.New("routing: system exchanges cannot be deleted")
 	ErrUnknownType     = errors.New("routing: unknown exchange type")
 	ErrInvalidArgument = errors.New("routing: invalid exchange argument")

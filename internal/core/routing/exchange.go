@@ -135,16 +135,21 @@ func (x *Exchange) compare(spec *ExchangeSpec) error {
 	case spec.Internal != cur.Internal:
 		return differs("internal", quoted(spec.Internal), quoted(cur.Internal))
 	case spec.Alternate != cur.Alternate:
-		return differs("alternate-exchange", argPhrase(spec.Alternate), argPhrase(cur.Alternate))
+		typed := spec.Alternate == "" || cur.Alternate == ""
+		return differs("alternate-exchange", argPhrase(spec.Alternate, typed), argPhrase(cur.Alternate, typed))
 	}
 	return nil
 }
 
-func argPhrase(s string) string {
-	if s == "" {
+// argPhrase words an argument, with its type where there is no other value to compare it with.
+func argPhrase(s string, typed bool) string {
+	switch {
+	case s == "":
 		return "none"
+	case typed:
+		return "the value '" + s + "' of type 'longstr'"
 	}
-	return "the value '" + s + "' of type 'longstr'"
+	return "'" + s + "'"
 }
 
 // SetPolicyAlternate sets the alternate exchange that a policy gives an exchange ("" = none). The exchange's own argument wins.

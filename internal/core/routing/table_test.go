@@ -83,6 +83,7 @@ func TestDeclareAgain(t *testing.T) {
 		{func(s *ExchangeSpec) { s.Durable = false }, "durable: 'false', 'true'"},
 		{func(s *ExchangeSpec) { s.AutoDelete = true }, "auto_delete: 'true', 'false'"},
 		{func(s *ExchangeSpec) { s.Internal = true }, "internal: 'true', 'false'"},
+		{func(s *ExchangeSpec) { s.Alternate = "other" }, "alternate-exchange: 'other', 'ae'"},
 		{func(s *ExchangeSpec) { s.Alternate = "" }, "alternate-exchange: none, the value 'ae' of type 'longstr'"},
 	}
 	for _, c := range cases {

@@ -293,6 +293,27 @@ func TestHandshake(t *testing.T) {
 	})
 }
 
+// A raised limit of the channel reaches the consumers that wait for it, without anything else happening.
+func TestRaisedGlobalPrefetch(t *testing.T) {
+	c := startNode(t, Options{}, broker.Options{}).login()
+	c.open(1)
+	q := c.declare(1, amqpwire.QueueDeclare{Exclusive: true}).Queue
+	c.call(1, &amqpwire.BasicQos{PrefetchCount: 1, Global: true}, &amqpwire.BasicQosOk{})
+	for _, body := range []string{"a", "b", "c"} {
+		c.publish(1, "", q, false, message.Properties{}, body)
+	}
+	c.call(1, &amqpwire.BasicConsume{Queue: q, ConsumerTag: "k"}, &amqpwire.BasicConsumeOk{ConsumerTag: "k"})
+	for i, raised := range []uint16{2, 0} {
+		if _, body := c.delivery(1); body != string("abc"[i]) {
+			t.Errorf("got %q as message %d", body, i)
+		}
+		c.call(1, &amqpwire.BasicQos{PrefetchCount: raised, Global: true}, &amqpwire.BasicQosOk{})
+	}
+	if _, body := c.delivery(1); body != "c" {
+		t.Errorf("got %q at last", body)
+	}
+}
+
 func TestHandshakeTimeout(t *testing.T) {
 	n := startNode(t, Options{HandshakeTimeout: 50 * time.Millisecond}, broker.Options{})
 	n.dial().gone()

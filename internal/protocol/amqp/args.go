@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// maxTimer is the longest time to live that RabbitMQ takes, in ms: 49.7 days.
-const maxTimer = math.MaxUint32
+// maxTimer bounds times in ms, so that their sums stay in range: 140,000 years.
+const maxTimer = 1 << 52
 
 // argCheck reads one argument into the policy. What it returns is the reason
 // for refusing it, in RabbitMQ's notation, "" when it is well.
@@ -65,20 +66,20 @@ var queueArgs = []struct {
 	}},
 	{"x-overflow", overflowArg},
 	{"x-queue-mode", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
-		return oneOf(v, "invalid_queue_mode", "default", "lazy")
+		return oneOf(v, fmt.Sprintf("\"unsupported queue mode '%v'\"", v), "default", "lazy")
 	}},
 	{"x-queue-version", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
 		var n int64
 		if reason := countArg(v, &n); reason != "" || n == 1 || n == 2 {
 			return reason
 		}
-		return "unsupported_queue_version"
+		return fmt.Sprintf("\"unsupported queue version '%d'\"", n)
 	}},
 	{"x-single-active-consumer", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
 		on, ok := v.(bool)
 		switch {
 		case !ok:
-			return fmt.Sprintf("\"expected boolean, got %s\"", message.TypeName(v))
+			return unacceptableType(v)
 		case on:
 			return "not_supported" // saying yes and delivering to all would break what the client relies on
 		}
@@ -179,9 +180,7 @@ func timerArg(v any, to *int64) string {
 	if reason := countArg(v, to); reason != "" {
 		return reason
 	}
-	if *to > maxTimer {
-		return fmt.Sprintf("{value_too_big,%d}", *to)
-	}
+	*to = min(*to, maxTimer)
 	return ""
 }
 
@@ -225,16 +224,14 @@ func expiration(b []byte) (int64, error) {
 	reason := ""
 	n, err := strconv.ParseInt(s[:digits], 10, 64)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, strconv.ErrRange): // which gives the largest number, as good as a larger one
 		reason = "no_integer"
 	case digits < len(s):
 		reason = fmt.Sprintf("{leftover_string,%q}", s[digits:])
 	case n < 0:
 		reason = fmt.Sprintf("{value_negative,%d}", n)
-	case n > maxTimer:
-		reason = fmt.Sprintf("{value_too_big,%d}", n)
 	default:
-		return n, nil
+		return min(n, maxTimer), nil
 	}
 	return 0, faultf(amqpwire.PreconditionFailed, "invalid expiration '%s': %s", s, reason)
 }

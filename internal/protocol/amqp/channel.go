@@ -32,7 +32,9 @@ type channel struct {
 // openChannel opens a channel.
 func (c *conn) openChannel(id uint16) error {
 	if len(c.channels) >= c.channelMax {
-		return faultf(amqpwire.NotAllowed, "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), c.channelMax)
+		f := faultf(amqpwire.NotAllowed, "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), c.channelMax)
+		f.bare = true
+		return f
 	}
 	if c.channels == nil {
 		c.channels = map[uint16]*channel{}
@@ -161,7 +163,6 @@ func (ch *channel) method(m amqpwire.Method) error {
 		ch.c.endChannel(ch)
 		ch.reply(&amqpwire.ChannelCloseOk{})
 		ch.c.removeChannel(ch)
-	case *amqpwire.ChannelCloseOk: // to a close of before
 	case *amqpwire.ChannelFlow:
 		if !m.Active {
 			return faultf(amqpwire.NotImplemented, "active=false")

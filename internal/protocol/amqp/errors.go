@@ -14,6 +14,7 @@ type fault struct {
 	code   uint16
 	text   string            // what follows the name of the code
 	method amqpwire.MethodID // that failed; 0: none
+	bare   bool              // names no method, though one failed
 }
 
 // Error is the reply text of the close method.
@@ -66,6 +67,7 @@ var faults = []faultRow{
 	{broker.ErrAccessRefused, amqpwire.AccessRefused, accessText},
 	{broker.ErrUnknownExchangeType, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("unknown exchange type '%s'", e.Detail) }},
 	{broker.ErrInvalidBinding, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Detail }},
+	{broker.ErrTooLarge, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Kind + " too large" }},
 	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},
 	{broker.ErrLogFailed, amqpwire.InternalError, func(*broker.Error) string { return "the broker's log has failed and takes no more writes" }},
 	{broker.ErrClosed, amqpwire.ConnectionForced, func(*broker.Error) string { return shutdownText }},

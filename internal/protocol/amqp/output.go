@@ -89,6 +89,7 @@ func (o *output) full() bool { return o.size.Load() > fullOut }
 func (o *output) end() {
 	o.mu.Lock()
 	o.ended = true
+	o.shut()
 	o.mu.Unlock()
 	o.signal()
 }
@@ -140,13 +141,13 @@ func (o *output) write(b []byte, window *broker.Window, windowed int) bool {
 		case o.room <- struct{}{}:
 		default:
 		}
-		if n := min(windowed, len(chunk)); n > 0 {
+		if n := min(windowed, len(chunk)); n > 0 && ok {
 			window.Done(n)
 			windowed -= n
 		}
 	}
 	o.size.Add(-int64(len(b)))
-	if windowed > 0 {
+	if windowed > 0 && ok {
 		window.Done(windowed)
 	}
 	return ok
@@ -169,17 +170,24 @@ func (o *output) writeChunk(b []byte) bool {
 	return true
 }
 
-// drop refuses further frames after a failed write, so that nothing gathers
-// and the engine's window does not stay closed.
+// shutWindow is more than any window. The engine delivers nothing more to a
+// connection that ends: without acknowledgements it would be lost for nothing.
+const shutWindow = 1 << 40
+
+// drop refuses further frames after a failed write, so that nothing gathers.
 func (o *output) drop() {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.ended = true
-	window, windowed := o.window, o.windowed
 	o.buf, o.windowed = nil, 0
 	o.size.Store(0)
-	o.mu.Unlock()
-	if windowed > 0 {
-		window.Done(windowed)
+	o.shut()
+}
+
+// shut closes the engine's window for good; mu is held.
+func (o *output) shut() {
+	if o.window != nil {
+		o.window.Add(shutWindow)
 	}
 }
 

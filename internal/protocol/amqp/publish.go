@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -72,6 +73,9 @@ func (ch *channel) publish(body []byte) error {
 	if extra.err != nil {
 		return extra.err
 	}
+	if err := checkDeliveryMode(peek, props); err != nil {
+		return err
+	}
 	if peek.UserID != nil && string(peek.UserID) != c.user {
 		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
 	}
@@ -104,6 +108,15 @@ func (ch *channel) publish(body []byte) error {
 	}
 	c.session.Publish(p)
 	return nil
+}
+
+// checkDeliveryMode refuses what is neither transient nor persistent.
+func checkDeliveryMode(peek *message.Peek, props []byte) error {
+	set := message.PropertyFlags(binary.BigEndian.Uint16(props))&message.HasDeliveryMode != 0
+	if !set || peek.DeliveryMode == message.Transient || peek.DeliveryMode == message.Persistent {
+		return nil
+	}
+	return faultf(amqpwire.PreconditionFailed, "invalid message: {delivery_mode_unknown,%d}", peek.DeliveryMode)
 }
 
 // unroutable ends a publish that reaches no queue: it goes back to the client
@@ -158,8 +171,7 @@ func readExtraKeys(headers []byte) extraKeys {
 		for _, item := range list {
 			key, ok := item.(string)
 			if !ok {
-				x.err = faultf(amqpwire.PreconditionFailed, "invalid message: {unacceptable_type_in_header,\"%s\",%s}", name, message.TypeName(item))
-				return x
+				continue // RabbitMQ does not mind either
 			}
 			x.keys = append(x.keys, []byte(key))
 		}

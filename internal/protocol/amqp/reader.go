@@ -135,7 +135,7 @@ func (c *conn) connectionFrame(f amqpwire.Frame) error {
 }
 
 // frameWithoutChannel handles a frame for a channel that is not open: only
-// channel.open may come, and the answer to a close that crossed the client's.
+// channel.open may come.
 func (c *conn) frameWithoutChannel(f amqpwire.Frame) error {
 	switch f.Type {
 	case amqpwire.FrameHeartbeat:
@@ -148,8 +148,6 @@ func (c *conn) frameWithoutChannel(f amqpwire.Frame) error {
 	switch {
 	case err != nil:
 		return err
-	case id == amqpwire.IDChannelCloseOk:
-		return nil
 	case id != amqpwire.IDChannelOpen:
 		return faultf(amqpwire.ChannelFault, "expected 'channel.open'")
 	}
@@ -173,7 +171,10 @@ func (c *conn) closingFrame(f amqpwire.Frame) {
 // for.
 func (c *conn) refuse(f amqpwire.Frame, err error) {
 	fl := wireFault(err)
-	if f.Type == amqpwire.FrameMethod && fl.method == 0 {
+	if errors.Is(err, amqpwire.ErrMalformedMethod) {
+		fl = undecodable(f)
+	}
+	if f.Type == amqpwire.FrameMethod && fl.method == 0 && !fl.bare {
 		fl.method, _, _ = amqpwire.SplitMethod(f.Payload)
 	}
 	if ch := c.channels[f.Channel]; ch != nil && !amqpwire.IsHard(fl.code) {
@@ -191,10 +192,19 @@ func wireFault(err error) *fault {
 		f := faultf(amqpwire.NotImplemented, "unknown method %d of class %d", unknown.ID.Method(), unknown.ID.Class())
 		f.method = unknown.ID
 		return f
-	case errors.Is(err, amqpwire.ErrMalformedMethod), errors.Is(err, amqpwire.ErrMalformedHeader):
+	case errors.Is(err, amqpwire.ErrMalformedHeader):
 		return faultf(amqpwire.SyntaxError, "%s", strings.TrimPrefix(err.Error(), "amqpwire: "))
 	}
 	return faultOf(err)
+}
+
+// undecodable is the fault of a method frame whose arguments, or ids, are not there or too long.
+func undecodable(f amqpwire.Frame) *fault {
+	const ids = 4
+	if len(f.Payload) < ids {
+		return &fault{code: amqpwire.FrameFault, text: describe(f.Type, f.Payload) + ": unknown_frame", bare: true}
+	}
+	return faultf(amqpwire.FrameFault, "cannot decode %s", numbers(f.Payload[ids:]))
 }
 
 // frameFault ends a connection whose byte stream is not AMQP any more.
@@ -206,6 +216,9 @@ func (c *conn) frameFault(err error, pending []byte) {
 	}
 	payload := pending[min(len(pending), amqpwire.FrameOverhead-1):]
 	payload = payload[:min(len(payload), int(fe.Size))]
+	if fe.Kind == amqpwire.ErrFrameTooLarge {
+		payload = nil // it was not waited for
+	}
 	c.fail(faultf(amqpwire.FrameFault, "%s: %s", describe(fe.Type, payload), fe.Reason()))
 	c.state = garbled
 	c.killAfter(garbledTimeout)
@@ -232,6 +245,11 @@ func octets(b []byte) string {
 	if text {
 		return `<<"` + string(b) + `">>`
 	}
+	return numbers(b)
+}
+
+// numbers prints bytes in Erlang's notation, as numbers whatever they are.
+func numbers(b []byte) string {
 	var s strings.Builder
 	s.WriteString("<<")
 	for i, x := range b {

@@ -50,10 +50,10 @@ func (ch *channel) replyName() (string, error) {
 // isReplyName tells whether a queue's name stands for direct replies.
 func isReplyName(name string) bool { return name == replyQueue || strings.HasPrefix(name, replyPrefix) }
 
-// hasReplyName tells whether somebody waits behind such a name.
+// hasReplyName tells whether somebody waits behind such a name. The common one is always there.
 func (ch *channel) hasReplyName(name string) bool {
 	if name == replyQueue {
-		return ch.replies != nil
+		return true
 	}
 	return ch.c.srv.broker.HasMailbox(strings.TrimPrefix(name, replyPrefix))
 }

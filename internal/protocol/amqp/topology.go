@@ -23,6 +23,9 @@ func (ch *channel) queueName(name string) (string, error) {
 }
 
 func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
+	if m.Exchange == "" {
+		return broker.ErrDefaultExchange
+	}
 	spec := broker.ExchangeSpec{
 		Name: stripLineEnds(m.Exchange), Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete,
 		Internal: m.Internal, Args: m.Arguments,
@@ -45,14 +48,11 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		return ch.declareReplyQueue(m, name)
 	}
 	spec := broker.QueueSpec{
-		Name: name, Passive: m.Passive, Durable: m.Durable, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Args: m.Arguments,
+		// An exclusive queue never outlives its connection, whatever durable says.
+		Name: name, Passive: m.Passive, Durable: m.Durable && !m.Exclusive, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Args: m.Arguments,
 	}
 	switch {
-	case m.Passive:
-		var err error
-		if spec.Name, err = ch.queueName(name); err != nil {
-			return err
-		}
+	case m.Passive: // "" is no name here, unlike in all other methods
 	case name == "":
 		spec.Name = randomName("amq.gen-")
 	case strings.HasPrefix(name, reservedPrefix):

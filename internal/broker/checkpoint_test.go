@@ -1,0 +1,119 @@
+package broker
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// Close may overtake a rewrite of segments: shards that have stopped cannot tell what is alive, and all must be kept.
+func TestRewriteDuringClose(t *testing.T) {
+	fs := vfs.NewMem()
+	small := func(o *Options) { o.SegmentBytes, o.Shards = 4096, 1 }
+	b := openBroker(t, fs, small)
+	c := newClient(t, b)
+	c.queue("q", nil)
+	filler := strings.Repeat("x", 500)
+	for i := range 100 {
+		c.put("", "q", fmt.Sprintf("%03d", i)+filler, nil)
+	}
+	c.consume("q", nil)
+	var want []string
+	for i, d := range c.take(100) {
+		if i%10 == 0 {
+			want = append(want, string(d.Env.Body()))
+		} else {
+			c.Ack(d.Queue, d.Consumer, d.Handle, 1)
+		}
+	}
+	c.Flush()
+	sh := b.shards[0]
+	var f *frozenShard
+	must(t, sh.call(func() { sh.propose(); f = sh.freeze(false) }))
+	must(t, b.writeCheckpoint(sh, f))
+	must(t, b.checkpointTopology())
+	if len(b.store.Sparse(maxLive)) == 0 {
+		t.Fatal("there is nothing to rewrite")
+	}
+	sh.inbox.close()
+	<-sh.done
+	b.clean()
+	mustClose(t, b)
+
+	b = openBroker(t, fs, small)
+	c = newClient(t, b)
+	sameStrings(t, c.drain("q"), want...)
+	c.Close()
+	mustClose(t, b)
+}
+
+// fillingDisk has no room for the log once hold is closed, but says so only once gate is.
+type fillingDisk struct {
+	vfs.FS
+	hold, gate chan struct{}
+}
+
+func (d fillingDisk) Create(path string) (vfs.File, error) {
+	f, err := d.FS.Create(path)
+	if err != nil || strings.Contains(path, "ckpt") || strings.HasPrefix(path, "data/scratch") {
+		return f, err
+	}
+	return fillingFile{f, d}, nil
+}
+
+type fillingFile struct {
+	vfs.File
+	d fillingDisk
+}
+
+func (f fillingFile) WriteAt(p []byte, off int64) (int, error) {
+	select {
+	case <-f.d.hold:
+		<-f.d.gate
+		return 0, syscall.ENOSPC
+	default:
+		return f.File.WriteAt(p, off)
+	}
+}
+
+// The disk fills up while Close waits for it: Close gives up on checkpoints and returns.
+func TestCloseWhileTheDiskFillsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := vfs.NewMem()
+		disk := fillingDisk{mem, make(chan struct{}), make(chan struct{})}
+		b := openBroker(t, disk, nil)
+		c := newClient(t, b)
+		c.queue("q", nil)
+		c.put("", "q", "confirmed", nil)
+		close(disk.hold)
+		seq := c.post("", "q", "on its way", nil)
+		c.Flush()
+		closed := make(chan error, 1)
+		go func() { closed <- b.Close() }()
+		synctest.Wait()
+		select {
+		case err := <-closed:
+			t.Fatalf("closed without its log: %v", err)
+		default:
+		}
+		close(disk.gate)
+		select {
+		case <-closed:
+		case <-time.After(time.Hour):
+			t.Fatal("Close hangs")
+		}
+		if c.acks[seq] != 0 {
+			t.Error("confirmed without a place on disk")
+		}
+		b = openBroker(t, mem, nil)
+		c = newClient(t, b)
+		sameStrings(t, c.drain("q"), "confirmed")
+		c.Close()
+		mustClose(t, b)
+	})
+}

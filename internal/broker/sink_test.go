@@ -1,0 +1,147 @@
+package broker
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"fiveways/internal/storage/vfs"
+)
+
+func TestWindowWakesAtHalf(t *testing.T) {
+	wakes := 0
+	w := &Window{wake: func() { wakes++ }}
+	w.Add(windowBytes - 1)
+	if w.full() {
+		t.Fatal("full before the end")
+	}
+	w.Done(windowBytes - 1)
+	if wakes != 0 {
+		t.Fatal("a wake without anybody waiting")
+	}
+	for round := 1; round <= 2; round++ {
+		w.Add(windowBytes)
+		for range 2 { // two shards ask
+			if !w.full() {
+				t.Fatal("not full")
+			}
+		}
+		w.Done(windowBytes/2 - 1)
+		if wakes != round-1 {
+			t.Fatal("a wake above half")
+		}
+		w.Done(1)
+		if wakes != round {
+			t.Fatalf("%d wakes at half, want %d", wakes, round)
+		}
+		w.Done(windowBytes / 2)
+	}
+}
+
+// A place that a consumer took and did not need goes to who was refused meanwhile.
+func TestUnneededPlaceWakes(t *testing.T) {
+	sh := &shard{inbox: newInbox()}
+	s := &Session{b: &Broker{shards: []*shard{sh}}}
+	l := NewLimit(1)
+	c := &Consumer{limit: l, session: s}
+	if !c.ready() {
+		t.Fatal("the only place cannot be taken")
+	}
+	c.unready()
+	if ops := sh.inbox.take(nil); len(ops) != 0 {
+		t.Fatal("a wake without anybody waiting")
+	}
+	if !c.ready() || l.take() {
+		t.Fatal("not one place")
+	}
+	c.unready()
+	if ops := sh.inbox.take(nil); len(ops) != 1 || ops[0].kind != opKick || ops[0].extra != s {
+		t.Fatalf("who waits is not woken: %v", ops)
+	}
+	if !l.take() {
+		t.Error("the place is lost")
+	}
+}
+
+// Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no longer.
+func TestLimitOfDeletedQueue(t *testing.T) {
+	for name, settle := range map[string]func(*client, Delivery){
+		"ack":     func(c *client, d Delivery) { c.Ack(d.Queue, d.Consumer, d.Handle, 1) },
+		"requeue": func(c *client, d Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
+		"reject":  func(c *client, d Delivery) { c.Reject(d.Queue, d.Consumer, d.Handle, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, c := inBubble(t)
+				c.queue("a", nil)
+				c.queue("b", nil)
+				limited := func(limit *Limit) func(*ConsumerSpec) {
+					return func(s *ConsumerSpec) { s.Limit = limit }
+				}
+				limit := NewLimit(1)
+				c.put("", "a", "1", nil)
+				c.consume("a", limited(limit))
+				out := c.take(1)
+				c.consume("b", limited(limit))
+				c.put("", "b", "2", nil)
+				if _, err := c.DeleteQueue("a", false, false); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if len(c.got) != 0 {
+					t.Fatalf("%q came although the only place is taken", bodies(c.got))
+				}
+				settle(c, out[0])
+				c.Flush()
+				synctest.Wait()
+				sameStrings(t, bodies(c.got), "2")
+			})
+		})
+	}
+}
+
+// Only some queues of a shard keep a read-ahead buffer, and reading goes on where it was without one.
+func TestReadAheadIsBounded(t *testing.T) {
+	fs := vfs.NewMem()
+	one := func(o *Options) { o.Shards = 1 }
+	b := openBroker(t, fs, one)
+	c := newClient(t, b)
+	names := make([]string, maxReaders+8)
+	for i := range names {
+		names[i] = string(rune('A' + i))
+		c.queue(names[i], nil)
+		for _, body := range []string{"1", "2", "3"} {
+			c.post("", names[i], body, nil)
+		}
+	}
+	c.Flush()
+	c.until(func() bool { return len(c.acks) == 3*len(names) })
+	c.Close()
+	mustClose(t, b)
+	b = openBroker(t, fs, one)
+	c = newClient(t, b)
+	for _, want := range []string{"1", "2"} {
+		for _, name := range names {
+			d, _, ok, err := c.Get(name, true)
+			if err != nil || !ok || string(d.Env.Body()) != want {
+				t.Fatalf("queue %s: %q, %v, want %s", name, d.Env.Body(), err, want)
+			}
+		}
+	}
+	sh := b.shards[0]
+	must(t, sh.call(func() {
+		open := 0
+		for _, q := range sh.queues {
+			if q.reader != nil {
+				open++
+			}
+		}
+		if open != maxReaders || len(sh.readers) != maxReaders {
+			t.Errorf("%d queues with a buffer, %d in the list, want %d", open, len(sh.readers), maxReaders)
+		}
+	}))
+	for _, name := range names {
+		sameStrings(t, c.drain(name), "3")
+	}
+	c.Close()
+	mustClose(t, b)
+}

@@ -1,0 +1,65 @@
+package broker
+
+import (
+	"errors"
+	"testing"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/vfs"
+)
+
+// What a transaction dead-letters is part of its group, so it is bounded too.
+func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	c := newClient(t, b)
+	c.queue("dead", nil)
+	c.queue("src", toQueue("dead"))
+	c.put("", "src", "small", nil)
+	d, _, _, err := c.Get("src", false)
+	must(t, err)
+	var huge queue.Handle
+	must(t, d.Queue.shard.call(func() { // it only says so
+		d.Queue.state.Publish(&queue.Item{Size: maxTxBytes + 1, Env: d.Env})
+		huge = d.Queue.state.Next(0).Handle
+	}))
+	tx := c.NewTx()
+	tx.Reject(d.Queue, nil, d.Handle, 1)
+	tx.Reject(d.Queue, nil, huge, 1)
+	if err := tx.Commit(); !errors.Is(err, ErrRejected) {
+		t.Errorf("commit: %v", err)
+	}
+	sameStrings(t, c.drain("dead"))
+	tx = c.NewTx()
+	tx.Reject(d.Queue, nil, d.Handle, 1)
+	must(t, tx.Commit())
+	must(t, b.shards[0].call(func() {}))
+	must(t, b.shards[1].call(func() {}))
+	sameStrings(t, c.drain("dead"), "small")
+	c.Close()
+	mustClose(t, b)
+}
+
+// A transaction is one group of the log: one that brings too much is refused before anything of it happens.
+func TestTransactionTooLarge(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	c := newClient(t, b)
+	c.queue("q", nil)
+	var p Publish
+	c.put("", "q", "before", func(have *Publish) { p = *have })
+	p.Env = append(p.Env, make([]byte, 64<<20)...)
+	tx := c.NewTx()
+	for sum := 0; sum <= maxTxBytes; sum += len(p.Env) {
+		tx.Publish(&p) // the same bytes again and again
+	}
+	var e *Error
+	if err := tx.Commit(); !errors.Is(err, ErrTooLarge) || !errors.As(err, &e) {
+		t.Errorf("commit: %v", err)
+	}
+	p.Env = p.Env[:len(p.Env)-64<<20]
+	tx = c.NewTx()
+	tx.Publish(&p)
+	must(t, tx.Commit())
+	sameStrings(t, c.drain("q"), "before", "before")
+	c.Close()
+	mustClose(t, b)
+}

@@ -1,0 +1,133 @@
+package oracle
+
+import (
+	"errors"
+	"flag"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"fiveways/test/brokertest"
+)
+
+var rewrite = flag.Bool("rewrite", false, "record the answers of RabbitMQ anew")
+
+func TestMain(m *testing.M) { brokertest.Main(m) }
+
+// atOnce is how many cases run side by side: most of their time is waiting.
+const atOnce = 12
+
+// outcome is what a broker answered to one case.
+type outcome struct {
+	answers []string
+	err     error
+}
+
+// playAll plays the cases and returns their outcomes in the same order.
+func playAll(addr string, cases []*testCase) []outcome {
+	outcomes := make([]outcome, len(cases))
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range atOnce {
+		wg.Go(func() {
+			for i := range work {
+				outcomes[i].answers, outcomes[i].err = play(addr, i, cases[i].script)
+			}
+		})
+	}
+	for i := range cases {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	return outcomes
+}
+
+func allCases(t *testing.T) ([]*file, []*testCase) {
+	t.Helper()
+	files, err := readFiles("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []*testCase
+	for _, f := range files {
+		cases = append(cases, f.cases...)
+	}
+	return files, cases
+}
+
+// compare reports each case whose answers are not those that want names.
+func compare(t *testing.T, cases []*testCase, outcomes []outcome, want func(*testCase) []string) {
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := outcomes[i]
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			if !slices.Equal(got.answers, want(c)) {
+				t.Errorf("%s\n---- want\n%s\n---- got\n%s", strings.Join(c.script, "\n"), strings.Join(want(c), "\n"), strings.Join(got.answers, "\n"))
+			}
+		})
+	}
+}
+
+func TestFiveways(t *testing.T) {
+	_, cases := allCases(t)
+	compare(t, cases, playAll(brokertest.Run(t).Addr(), cases), (*testCase).want)
+}
+
+func TestRabbitMQ(t *testing.T) {
+	files, cases := allCases(t)
+	r, err := startRabbit(t.TempDir())
+	if errors.Is(err, errNoRabbit) {
+		t.Skip(err, "- TestFiveways compares with what one answered before")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.stop)
+	outcomes := playAll(r.addr, cases)
+	if !*rewrite {
+		compare(t, cases, outcomes, func(c *testCase) []string { return c.rabbit })
+		return
+	}
+	for i, c := range cases {
+		if outcomes[i].err != nil {
+			t.Fatalf("%s: %v", c.name, outcomes[i].err)
+		}
+		c.rabbit = outcomes[i].answers
+	}
+	for _, f := range files {
+		if err := f.write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a script says about values comes out again as it went in.
+func TestValues(t *testing.T) {
+	const line = `{s="a b" e="" i=-5 I=i:5 l=l:-5000000000 b=b:-1 B=B:2 h=s:-3 u=u:3 L=L:4 f=f:1.5 d=d:2.5 D=D:7 T=T:9 t=true v=void A=[1,"x",{}] F={deep={}}}`
+	v, rest, err := value(line)
+	if err != nil || rest != "" || show(v) != line {
+		t.Errorf("got %s, rest %q, %v", show(v), rest, err)
+	}
+	for _, bad := range []string{`{a=1`, `[1`, `"a`, `Q:1`, `l:x`} {
+		if v, _, err := value(bad); err == nil {
+			t.Errorf("%s is taken for %s", bad, show(v))
+		}
+	}
+}
+
+// A difference that is none any more must leave the list, and each has its reason.
+func TestKnownDifferences(t *testing.T) {
+	_, cases := allCases(t)
+	for _, c := range cases {
+		if c.ours != nil && c.reason == "" {
+			t.Errorf("%s: no reason", c.name)
+		}
+		if c.reason != "" && slices.Equal(c.rabbit, c.ours) {
+			t.Errorf("%s: both answer alike", c.name)
+		}
+	}
+}

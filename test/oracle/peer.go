@@ -1,0 +1,307 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"net"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// patience is how long an answer may take. The slowest honest ones are the three seconds after a refused login.
+const patience = 8 * time.Second
+
+// What clients of the scripts agree to, unless a script says otherwise: bytes per frame, by which they also split bodies, and channels.
+const (
+	clientFrameMax   = 131072
+	clientChannelMax = 2047
+)
+
+// peer is one connection to the broker under test.
+type peer struct {
+	label    string
+	nc       net.Conn
+	buf      []byte
+	frameMax uint32
+	channels map[uint16]*peerChannel
+	version  string // of the broker, as it says
+	loggedIn bool
+	over     bool // nothing more will come, or is wanted
+	replyTo  string
+}
+
+// peerChannel is what came on a channel and no line of the script has asked for yet.
+type peerChannel struct {
+	open     bool
+	partial  *content
+	async    []string
+	confirms []confirm
+	answered map[uint64]bool
+	returns  int
+}
+
+// content is a message on its way in.
+type content struct {
+	text    string
+	size    uint64
+	body    []byte
+	started bool
+}
+
+// confirm is the answer to one publish.
+type confirm struct {
+	seq    uint64
+	nack   bool
+	behind bool // a basic.return was there before
+}
+
+// event is what one frame brought.
+type event struct {
+	channel uint16
+	text    string // "" when it was only a part of something, or a heartbeat
+	kind    eventKind
+}
+
+type eventKind uint8
+
+const (
+	partOnly  eventKind = iota
+	reply               // that some line waits for, closes included
+	async               // deliveries, returns, cancels
+	beat                // a heartbeat
+	confirmed           // kept in the channel
+	finished            // the connection is over
+)
+
+func dial(label, addr string) (*peer, error) {
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("oracle: %w", err)
+	}
+	return &peer{label: label, nc: nc, frameMax: clientFrameMax, channels: map[uint16]*peerChannel{}}, nil
+}
+
+func (p *peer) channel(id uint16) *peerChannel {
+	ch := p.channels[id]
+	if ch == nil {
+		ch = &peerChannel{answered: map[uint64]bool{}}
+		p.channels[id] = ch
+	}
+	return ch
+}
+
+// write sends bytes. That the other side is gone shows when its answer is read.
+func (p *peer) write(b []byte) { p.nc.Write(b) } //nolint:errcheck // as said
+
+func (p *peer) send(channel uint16, m amqpwire.Method) {
+	p.write(amqpwire.AppendMethodFrame(nil, channel, m))
+}
+
+// more reads what has come.
+func (p *peer) more() error {
+	chunk := make([]byte, 64<<10)
+	p.nc.SetReadDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
+	n, err := p.nc.Read(chunk)
+	p.buf = append(p.buf, chunk[:n]...)
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// next reads one frame.
+func (p *peer) next() event {
+	for {
+		f, n, err := amqpwire.ParseFrame(p.buf, 0)
+		if err != nil {
+			p.over = true
+			return event{kind: finished, text: "bytes that are no frame: " + strconv.Quote(string(p.buf[:min(8, len(p.buf))]))}
+		}
+		if n > 0 {
+			p.buf = p.buf[n:]
+			e := p.event(f)
+			if uint32(n) > p.frameMax {
+				e.text += fmt.Sprintf(" in a frame of %d bytes", n)
+			}
+			return e
+		}
+		switch err := p.more(); {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return event{kind: finished, text: "no answer"}
+		case err != nil:
+			p.over = true
+			return event{kind: finished, text: "end of connection"}
+		}
+	}
+}
+
+// event makes sense of a frame.
+func (p *peer) event(f amqpwire.Frame) event {
+	ch := p.channel(f.Channel)
+	switch f.Type {
+	case amqpwire.FrameHeartbeat:
+		return event{kind: beat, text: "heartbeat"}
+	case amqpwire.FrameMethod:
+		return p.method(f, ch)
+	case amqpwire.FrameHeader:
+		_, size, raw, err := amqpwire.ParseContentHeader(f.Payload)
+		if err != nil || ch.partial == nil {
+			return event{kind: finished, text: fmt.Sprintf("a content header out of place: %v", err)}
+		}
+		props, err := message.DecodeProperties(raw)
+		if err != nil {
+			return event{kind: finished, text: err.Error()}
+		}
+		if props.ReplyTo != "" {
+			p.replyTo = props.ReplyTo
+		}
+		ch.partial.text += showProperties(&props)
+		ch.partial.size, ch.partial.started = size, true
+	case amqpwire.FrameBody:
+		if ch.partial == nil || !ch.partial.started {
+			return event{kind: finished, text: "a body out of place"}
+		}
+		ch.partial.body = append(ch.partial.body, f.Payload...)
+	}
+	if ct := ch.partial; ct.size == uint64(len(ct.body)) {
+		ch.partial = nil
+		return ch.keep(f.Channel, ct.text+" body="+showBody(ct.body))
+	}
+	return event{channel: f.Channel}
+}
+
+// keep files a whole delivery, return or get-ok.
+func (ch *peerChannel) keep(id uint16, text string) event {
+	switch {
+	case strings.HasPrefix(text, "basic.get-ok"):
+		return event{channel: id, kind: reply, text: text}
+	case strings.HasPrefix(text, "basic.return"):
+		ch.returns++
+	}
+	ch.async = append(ch.async, text)
+	return event{channel: id, kind: async, text: text}
+}
+
+func (p *peer) method(f amqpwire.Frame, ch *peerChannel) event {
+	m, err := amqpwire.DecodeMethod(f.Payload)
+	if err != nil {
+		return event{kind: finished, text: err.Error()}
+	}
+	text := m.ID().String() + showFields(reflect.ValueOf(m).Elem())
+	e := event{channel: f.Channel, kind: reply, text: text}
+	switch m := m.(type) {
+	case *amqpwire.ConnectionStart:
+		e.text = showStart(m)
+		version, _ := m.ServerProperties.Get("version")
+		p.version, _ = version.(string)
+	case *amqpwire.BasicDeliver, *amqpwire.BasicReturn, *amqpwire.BasicGetOk:
+		ch.partial = &content{text: text}
+		return event{channel: f.Channel}
+	case *amqpwire.BasicCancel, *amqpwire.ConnectionBlocked, *amqpwire.ConnectionUnblocked:
+		return ch.keep(f.Channel, text)
+	case *amqpwire.BasicAck:
+		ch.confirm(m.DeliveryTag, m.Multiple, false)
+		e.kind = confirmed
+	case *amqpwire.BasicNack:
+		ch.confirm(m.DeliveryTag, m.Multiple, true)
+		e.kind = confirmed
+	case *amqpwire.ChannelClose:
+		p.send(f.Channel, &amqpwire.ChannelCloseOk{})
+		ch.open = false
+	case *amqpwire.ChannelCloseOk:
+		ch.open = false
+	case *amqpwire.ConnectionClose:
+		p.send(0, &amqpwire.ConnectionCloseOk{})
+		p.over = true
+	case *amqpwire.ConnectionCloseOk:
+		p.over = true
+	}
+	return e
+}
+
+// confirm notes an answer to publishes. Brokers may answer in any order and grouping, so only the outcome of each is kept.
+func (ch *peerChannel) confirm(seq uint64, multiple, nack bool) {
+	first := seq
+	if multiple {
+		first = 1
+	}
+	for s := first; s <= seq; s++ {
+		if ch.answered[s] {
+			continue
+		}
+		ch.answered[s] = true
+		ch.confirms = append(ch.confirms, confirm{s, nack, ch.returns > 0})
+	}
+}
+
+// takeConfirms prints the confirms that came and forgets them.
+func (ch *peerChannel) takeConfirms() string {
+	slices.SortFunc(ch.confirms, func(a, b confirm) int { return int(a.seq) - int(b.seq) })
+	var words []string
+	for _, c := range ch.confirms {
+		word := "ack"
+		if c.nack {
+			word = "nack"
+		}
+		if c.behind {
+			word = "return " + word
+		}
+		words = append(words, fmt.Sprintf("%d:%s", c.seq, word))
+	}
+	ch.confirms, ch.returns = nil, 0
+	return "confirms " + strings.Join(words, ", ")
+}
+
+// showStart leaves out what every broker has of its own.
+func showStart(m *amqpwire.ConnectionStart) string {
+	mechanisms := strings.Fields(m.Mechanisms)
+	slices.Sort(mechanisms)
+	capabilities, _ := m.ServerProperties.Get("capabilities")
+	table, _ := capabilities.(message.Table)
+	sortFields(table)
+	return fmt.Sprintf("connection.start version=%d.%d mechanisms=%q locales=%q capabilities=%s",
+		m.VersionMajor, m.VersionMinor, strings.Join(mechanisms, " "), m.Locales, show(table))
+}
+
+func sortFields(t message.Table) {
+	slices.SortFunc(t, func(a, b message.Field) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// showProperties prints what is set. A dead-lettered message is shown without what versions of RabbitMQ do differently: some sort its headers,
+// and x-last-death-* are there since 3.13, and here.
+func showProperties(props *message.Properties) string {
+	if deaths, dead := props.Headers.Get("x-death"); dead {
+		for _, death := range deaths.(message.Array) {
+			sortFields(death.(message.Table))
+		}
+		props.Headers = slices.DeleteFunc(props.Headers, func(f message.Field) bool { return strings.HasPrefix(f.Name, "x-last-death-") })
+		sortFields(props.Headers)
+	}
+	v := reflect.ValueOf(props).Elem()
+	var unset []string
+	for i := range v.NumField() {
+		if i == 0 || !props.Has(propertyFlag(i)) {
+			unset = append(unset, wireName(v.Type().Field(i).Name))
+		}
+	}
+	return showFields(v, unset...)
+}
+
+// propertyFlag is the flag of the i-th field of message.Properties, which begin with Flags at 0.
+func propertyFlag(i int) message.PropertyFlags { return message.HasContentType >> (i - 1) }
+
+// showBody prints short bodies and sums up long ones.
+func showBody(b []byte) string {
+	if len(b) <= 64 {
+		return strconv.Quote(string(b))
+	}
+	return fmt.Sprintf("%d bytes crc=%08x", len(b), crc32.ChecksumIEEE(b))
+}

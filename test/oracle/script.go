@@ -1,0 +1,428 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// A line of a script is
+//
+//	[connection][channel][!]: verb name=value …
+//
+// Connections are letters, A unless said; a connection that a line uses for the first time logs in, and a channel opens, channel 1 unless said.
+// With ! the channel is used as it is. A verb is a method of AMQP with its fields, and its answer is awaited where it has one, or one of these:
+//
+//	publish     a whole message: exchange, key, mandatory, properties by name, and body or size; key=@reply answers the last reply-to seen
+//	expect=N    N deliveries, returns or cancels, as they come
+//	confirms=N  the answers to N publishes
+//	read        the next answer to something that has none when all is well
+//	eof         the end of the connection
+//	heartbeat   the next heartbeat
+//	dial        a connection without anything on it
+//	start       the protocol header and connection.start
+//	login       the whole handshake: user, password, mechanism, vhost, frame-max, channel-max, heartbeat, no-capabilities
+//	bytes=…     anything
+//	frame       type and payload
+//	answer      eight bytes that are no frame
+type run struct {
+	addr    string
+	peers   map[string]*peer
+	answers []string
+}
+
+var (
+	linePrefix  = regexp.MustCompile(`^([A-Z]?)(\d*)(!?): *`)
+	scriptNames = regexp.MustCompile(`([=\[,])([qx]\d?)\b`)
+	randomNames = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.)[^ "']+`)
+)
+
+// play runs a script and returns the answers. id makes the names of its queues and exchanges its own.
+func play(addr string, id int, script []string) ([]string, error) {
+	r := &run{addr: addr, peers: map[string]*peer{}}
+	defer func() {
+		for _, p := range r.peers {
+			p.nc.Close()
+		}
+	}()
+	suffix := fmt.Sprintf("~%d", id)
+	for _, line := range script {
+		if err := r.line(scriptNames.ReplaceAllString(line, "${1}${2}"+suffix)); err != nil {
+			return nil, fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	r.end()
+	for i, a := range r.answers {
+		r.answers[i] = randomNames.ReplaceAllString(strings.ReplaceAll(a, suffix, ""), "$1*")
+	}
+	return r.answers, nil
+}
+
+// step is a parsed line.
+type step struct {
+	p       *peer
+	ch      *peerChannel
+	channel uint16
+	verb    field
+	fields  []field
+}
+
+func (r *run) line(line string) error {
+	prefix := linePrefix.FindStringSubmatch(line)
+	var label, number, asIs string
+	if prefix != nil {
+		label, number, asIs = prefix[1], prefix[2], prefix[3]
+		line = line[len(prefix[0]):]
+	}
+	label = cmp.Or(label, "A")
+	fs, _, err := fields(line)
+	if err != nil || len(fs) == 0 {
+		return fmt.Errorf("no line of a script: %v", err)
+	}
+	s := step{verb: fs[0], fields: fs[1:], channel: 1}
+	if number != "" {
+		n, err := strconv.ParseUint(number, 10, 16)
+		if err != nil {
+			return err
+		}
+		s.channel = uint16(n)
+	} else if strings.HasPrefix(s.verb.name, "connection.") {
+		s.channel = 0
+	}
+	if s.p = r.peers[label]; s.p == nil {
+		if s.p, err = dial(label, r.addr); err != nil {
+			return err
+		}
+		r.peers[label] = s.p
+		if !slices.Contains([]string{"dial", "start", "login"}, s.verb.name) {
+			if answers := s.p.login(nil); s.p.over {
+				return fmt.Errorf("login: %v", answers)
+			}
+		}
+	}
+	s.ch = s.p.channel(s.channel)
+	if asIs == "" && s.channel != 0 && !s.ch.open && needsChannel(s.verb.name) && !s.p.over {
+		s.p.send(s.channel, &amqpwire.ChannelOpen{})
+		if e := s.p.awaitReply(s.channel, false); !strings.HasPrefix(e.text, "channel.open-ok") {
+			r.note(s.p, e)
+			return nil
+		}
+		s.ch.open = true
+	}
+	return r.do(&s)
+}
+
+// needsChannel tells whether a verb wants the channel open.
+func needsChannel(verb string) bool {
+	return verb == "publish" || strings.Contains(verb, ".") && verb != "channel.open"
+}
+
+func (r *run) note(p *peer, e event) {
+	where := ""
+	if p.label != "A" {
+		where = p.label + " "
+	}
+	if e.channel > 1 {
+		where += strconv.Itoa(int(e.channel)) + " "
+	}
+	r.answers = append(r.answers, where+e.text)
+}
+
+func (r *run) do(s *step) error {
+	p := s.p
+	count := func() int { n, _ := message.Int(s.verb.value); return int(n) }
+	switch s.verb.name {
+	case "dial":
+	case "start":
+		p.write([]byte(amqpwire.ProtocolHeader))
+		r.note(p, p.awaitReply(0, false))
+	case "login":
+		for _, e := range p.login(s.fields) {
+			r.note(p, e)
+		}
+	case "publish":
+		return p.publish(s)
+	case "expect":
+		for range count() {
+			r.note(p, p.awaitAsync(s.channel))
+		}
+	case "confirms":
+		r.note(p, p.awaitConfirms(s.channel, count()))
+	case "read":
+		r.note(p, p.awaitReply(s.channel, true))
+	case "eof":
+		r.note(p, p.awaitEnd())
+	case "heartbeat":
+		for {
+			if e := p.next(); e.kind == beat || e.kind == finished {
+				r.note(p, e)
+				return nil
+			}
+		}
+	case "bytes":
+		p.write([]byte(fmt.Sprint(s.verb.value)))
+	case "frame":
+		return p.frame(s)
+	case "answer":
+		for len(p.buf) < 8 {
+			if err := p.more(); err != nil {
+				break
+			}
+		}
+		n := min(8, len(p.buf))
+		r.note(p, event{text: "answer " + strconv.Quote(string(p.buf[:n]))})
+		p.buf = p.buf[n:]
+	default:
+		return r.method(s)
+	}
+	return nil
+}
+
+// end closes the connections that are still open and shows what no line asked for.
+func (r *run) end() {
+	labels := make([]string, 0, len(r.peers))
+	for label := range r.peers {
+		labels = append(labels, label)
+	}
+	slices.Sort(labels)
+	for _, label := range labels {
+		p := r.peers[label]
+		if p.loggedIn && !p.over {
+			p.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.ReplySuccess})
+			for !p.over {
+				e := p.next()
+				if e.kind == finished || e.kind == reply && !strings.HasPrefix(e.text, "connection.close-ok") {
+					r.note(p, event{channel: e.channel, text: "at the end: " + e.text})
+				}
+				if e.kind == finished {
+					break
+				}
+			}
+		}
+		for id := range uint16(32) {
+			if ch := p.channels[id]; ch != nil {
+				for _, text := range ch.async {
+					r.note(p, event{channel: id, text: "not asked for: " + text})
+				}
+			}
+		}
+	}
+}
+
+// methods are those that clients send, by name.
+var methods = func() map[string]reflect.Type {
+	all := map[string]reflect.Type{}
+	for _, m := range []amqpwire.Method{
+		&amqpwire.ConnectionStartOk{}, &amqpwire.ConnectionSecureOk{}, &amqpwire.ConnectionTuneOk{}, &amqpwire.ConnectionOpen{},
+		&amqpwire.ConnectionClose{}, &amqpwire.ConnectionCloseOk{}, &amqpwire.ConnectionUpdateSecret{}, &amqpwire.ConnectionStart{},
+		&amqpwire.ConnectionBlocked{},
+		&amqpwire.ChannelOpen{}, &amqpwire.ChannelOpenOk{}, &amqpwire.ChannelFlow{}, &amqpwire.ChannelFlowOk{}, &amqpwire.ChannelClose{},
+		&amqpwire.ChannelCloseOk{}, &amqpwire.AccessRequest{},
+		&amqpwire.ExchangeDeclare{}, &amqpwire.ExchangeDelete{}, &amqpwire.ExchangeBind{}, &amqpwire.ExchangeUnbind{},
+		&amqpwire.QueueDeclare{}, &amqpwire.QueueBind{}, &amqpwire.QueueUnbind{}, &amqpwire.QueuePurge{}, &amqpwire.QueueDelete{},
+		&amqpwire.QueueDeclareOk{},
+		&amqpwire.BasicQos{}, &amqpwire.BasicConsume{}, &amqpwire.BasicCancel{}, &amqpwire.BasicCancelOk{}, &amqpwire.BasicPublish{},
+		&amqpwire.BasicGet{}, &amqpwire.BasicAck{}, &amqpwire.BasicReject{}, &amqpwire.BasicNack{}, &amqpwire.BasicRecover{},
+		&amqpwire.BasicRecoverAsync{},
+		&amqpwire.ConfirmSelect{}, &amqpwire.TxSelect{}, &amqpwire.TxCommit{}, &amqpwire.TxRollback{},
+	} {
+		all[m.ID().String()] = reflect.TypeOf(m).Elem()
+	}
+	return all
+}()
+
+// method sends a method and notes its answer if it has one.
+func (r *run) method(s *step) error {
+	kind, ok := methods[s.verb.name]
+	if !ok {
+		return fmt.Errorf("no verb %s", s.verb.name)
+	}
+	v := reflect.New(kind)
+	for _, f := range s.fields {
+		if err := set(v.Elem(), f); err != nil {
+			return err
+		}
+	}
+	m := v.Interface().(amqpwire.Method)
+	s.p.send(s.channel, m)
+	noWait := v.Elem().FieldByName("NoWait")
+	if !hasAnswer(m) || noWait.IsValid() && noWait.Bool() {
+		return nil
+	}
+	e := s.p.awaitReply(s.channel, false)
+	if strings.HasPrefix(e.text, "channel.open-ok") {
+		s.ch.open = true
+	}
+	if strings.HasPrefix(e.text, "confirm.select-ok") {
+		s.ch.answered = map[uint64]bool{}
+	}
+	r.note(s.p, e)
+	return nil
+}
+
+// hasAnswer tells whether a client waits after the method.
+func hasAnswer(m amqpwire.Method) bool {
+	switch m.ID() {
+	case amqpwire.IDBasicPublish, amqpwire.IDBasicAck, amqpwire.IDBasicNack, amqpwire.IDBasicReject, amqpwire.IDBasicRecoverAsync,
+		amqpwire.IDConnectionTuneOk, amqpwire.IDConnectionCloseOk, amqpwire.IDChannelCloseOk, amqpwire.IDChannelFlowOk, amqpwire.IDBasicCancelOk:
+		return false
+	}
+	return true
+}
+
+// awaitReply reads up to an answer on the channel, or on any; what closes the connection answers everything.
+func (p *peer) awaitReply(channel uint16, anywhere bool) event {
+	if p.over {
+		return event{text: "not sent: the connection is over"}
+	}
+	for {
+		e := p.next()
+		if e.kind == finished || e.kind == reply && (anywhere || e.channel == channel || e.channel == 0) {
+			return e
+		}
+	}
+}
+
+// awaitAsync returns the next delivery, return or cancel of the channel; an answer that comes instead is shown as such.
+func (p *peer) awaitAsync(channel uint16) event {
+	ch := p.channel(channel)
+	for len(ch.async) == 0 {
+		if e := p.next(); e.kind == finished || e.kind == reply {
+			return e
+		}
+	}
+	text := ch.async[0]
+	ch.async = ch.async[1:]
+	return event{channel: channel, text: text}
+}
+
+func (p *peer) awaitConfirms(channel uint16, n int) event {
+	ch := p.channel(channel)
+	for len(ch.confirms) < n {
+		if e := p.next(); e.kind == finished || e.kind == reply {
+			return e
+		}
+	}
+	return event{channel: channel, text: ch.takeConfirms()}
+}
+
+func (p *peer) awaitEnd() event {
+	for {
+		if e := p.next(); e.kind == finished {
+			return e
+		}
+	}
+}
+
+// login does the handshake as fs want it and returns the answers, those that are always the same left out.
+func (p *peer) login(fs []field) (answers []event) {
+	o := struct {
+		User, Password, Mechanism, Vhost string
+		Response                         string
+		FrameMax                         uint32
+		ChannelMax, Heartbeat            uint16
+		NoCapabilities                   bool
+	}{User: "guest", Password: "guest", Mechanism: "PLAIN", Vhost: "/", FrameMax: clientFrameMax, ChannelMax: clientChannelMax}
+	for _, f := range fs {
+		if err := set(reflect.ValueOf(&o).Elem(), f); err != nil {
+			return []event{{text: err.Error()}}
+		}
+	}
+	if o.Response == "" {
+		o.Response = "\x00" + o.User + "\x00" + o.Password
+		if o.Mechanism == "AMQPLAIN" {
+			o.Response = string(message.AppendTable(nil, message.Table{{Name: "LOGIN", Value: o.User}, {Name: "PASSWORD", Value: o.Password}})[4:])
+		}
+	}
+	var capabilities message.Table
+	if !o.NoCapabilities {
+		for _, name := range []string{"authentication_failure_close", "consumer_cancel_notify", "connection.blocked", "basic.nack", "publisher_confirms"} {
+			capabilities = append(capabilities, message.Field{Name: name, Value: true})
+		}
+	}
+	p.write([]byte(amqpwire.ProtocolHeader))
+	if e := p.awaitReply(0, false); !strings.HasPrefix(e.text, "connection.start ") {
+		return []event{e}
+	}
+	p.send(0, &amqpwire.ConnectionStartOk{
+		ClientProperties: message.Table{{Name: "capabilities", Value: capabilities}},
+		Mechanism:        o.Mechanism, Response: []byte(o.Response), Locale: "en_US",
+	})
+	tune := p.awaitReply(0, false)
+	if !strings.HasPrefix(tune.text, "connection.tune ") {
+		return []event{tune}
+	}
+	p.send(0, &amqpwire.ConnectionTuneOk{ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: o.Heartbeat})
+	p.send(0, &amqpwire.ConnectionOpen{VirtualHost: o.Vhost})
+	if o.FrameMax != 0 {
+		p.frameMax = o.FrameMax
+	}
+	opened := p.awaitReply(0, false)
+	p.loggedIn = opened.text == "connection.open-ok"
+	return []event{tune, opened}
+}
+
+// publish sends a whole message.
+func (p *peer) publish(s *step) error {
+	m := struct {
+		Exchange, Key, Body string
+		Size                int
+		Mandatory           bool
+	}{Size: -1}
+	var props message.Properties
+	v := reflect.ValueOf(&props).Elem()
+	for _, f := range s.fields {
+		if set(reflect.ValueOf(&m).Elem(), f) == nil {
+			continue
+		}
+		if err := set(v, f); err != nil {
+			return err
+		}
+		for i := 1; i < v.NumField(); i++ {
+			if wireName(v.Type().Field(i).Name) == f.name {
+				props.Flags |= propertyFlag(i)
+			}
+		}
+	}
+	if m.Key == "@reply" {
+		m.Key = p.replyTo
+	}
+	body := []byte(m.Body)
+	if m.Size >= 0 {
+		body = make([]byte, m.Size)
+		for i := range body {
+			body[i] = byte(i % 251)
+		}
+	}
+	p.write(amqpwire.AppendPublish(nil, s.channel, m.Exchange, m.Key, m.Mandatory, props.Append(nil), body, p.frameMax))
+	return nil
+}
+
+// frame sends a frame with any payload.
+func (p *peer) frame(s *step) error {
+	f := struct {
+		Type    uint8
+		Payload []byte
+		Size    uint32
+		End     uint8
+	}{End: amqpwire.FrameEnd}
+	for _, word := range s.fields {
+		if err := set(reflect.ValueOf(&f).Elem(), word); err != nil {
+			return err
+		}
+	}
+	if f.Size > 0 {
+		f.Payload = make([]byte, f.Size)
+	}
+	n := len(f.Payload)
+	b := []byte{f.Type, byte(s.channel >> 8), byte(s.channel), byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+	p.write(append(append(b, f.Payload...), f.End))
+	return nil
+}
