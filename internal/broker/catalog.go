@@ -110,7 +110,7 @@ func (c *catalog) await(index uint64) error {
 	if p.durable >= index {
 		return nil
 	}
-	return &Error{Err: ErrLogFailed, Detail: p.err.Error(), Kind: "definition"}
+	return logFailed("definition", p.err)
 }
 
 // newQueue builds the runtime of a queue from its fact.

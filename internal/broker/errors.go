@@ -54,4 +54,10 @@ func (e *Error) Error() string {
 	return "broker: " + e.Err.Error()
 }
 
+// logFailed is a promise that cannot be kept because of err, an error of the
+// store.
+func logFailed(kind string, err error) error {
+	return &Error{Err: ErrLogFailed, Kind: kind, Detail: err.Error()}
+}
+
 func (e *Error) Unwrap() error { return e.Err }

@@ -163,11 +163,17 @@ func TestFsyncFailure(t *testing.T) {
 		seq = c.post("", "q", "still refused", nil)
 		c.Flush()
 		c.until(func() bool { return c.nacks[seq] == 1 })
+		d, _, ok, err := c.Get("q", false)
+		if !ok || err != nil || string(d.Env.Body()) != "before" {
+			t.Fatalf("get: %q %v %v", d.Env.Body(), ok, err)
+		}
+		tx := c.NewTx()
+		tx.Ack(d.Queue, nil, d.Handle, 1)
+		if err := tx.Commit(); !errors.Is(err, ErrLogFailed) {
+			t.Errorf("commit: %v", err)
+		}
 		if _, err := c.DeclareQueue(QueueSpec{Name: "new", Durable: true, Policy: DefaultQueuePolicy()}); !errors.Is(err, ErrLogFailed) {
 			t.Errorf("declare: %v", err)
-		}
-		if d, _, ok, err := c.Get("q", true); !ok || err != nil || string(d.Env.Body()) != "before" {
-			t.Errorf("get: %q %v %v", d.Env.Body(), ok, err)
 		}
 		c.Close()
 		if b.Close() == nil {

@@ -53,8 +53,8 @@ func (t *Tx) bytes() (sum int64) {
 }
 
 // Commit applies the transaction and returns when it is durable. With
-// ErrRejected (a full queue refused a message), ErrTooLarge or ErrLogFailed nothing of it
-// has happened or will be promised.
+// ErrRejected (a full queue refused a message) or ErrTooLarge nothing of it has
+// happened; with ErrLogFailed all of it is there after a restart, or nothing.
 func (t *Tx) Commit() error {
 	s := t.s
 	s.Flush()
@@ -226,6 +226,9 @@ func (g *txGroup) arrive(e store.Entry, done func(error), empty bool) {
 	g.b.store.Append(g.entries, func(err error) {
 		for _, d := range dones {
 			d(err)
+		}
+		if err != nil {
+			err = logFailed("transaction", err)
 		}
 		g.finish(err)
 	})
