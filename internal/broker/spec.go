@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"encoding/json"
+
 	"fiveways/internal/core/message"
 )
 
@@ -12,6 +14,28 @@ const (
 	DropHead         Overflow = 0 // the oldest ready message goes
 	RejectPublish    Overflow = 1 // the new message is refused: its publisher gets a nack
 	RejectPublishDLX Overflow = 2 // as RejectPublish, and the refused message is dead-lettered
+)
+
+// RetryType says which returned messages wait before they are ready again.
+type RetryType uint8
+
+// These numbers are in the log; never renumber.
+const (
+	RetryDisabled RetryType = 0 // none waits
+	RetryAll      RetryType = 1 // all wait
+	RetryFailed   RetryType = 2 // those that a consumer refused (basic.reject)
+	RetryReturned RetryType = 3 // those that came back without a verdict
+)
+
+// SyncChoice says when a promise about a queue's messages counts as kept.
+type SyncChoice uint8
+
+// These numbers are in the log; never renumber.
+const (
+	SyncDefault SyncChoice = 0 // as the broker is configured
+	SyncAlways  SyncChoice = 1 // on disk
+	SyncBatch   SyncChoice = 2 // on disk, with a wait for company
+	SyncOS      SyncChoice = 3 // written, not synced
 )
 
 // QueuePolicy is what a queue does with its messages, in the engine's terms.
@@ -28,11 +52,46 @@ type QueuePolicy struct {
 	DeadLetterExchange string
 	HasDeadLetterKey   bool // else a dead message keeps its routing key
 	DeadLetterKey      string
+	AtLeastOnce        bool // a dead message stays until every queue it is routed to has taken it
+
+	SingleActive    bool      // one consumer gets messages, the others wait for its place
+	ConsumerTimeout int64     // an unsettled delivery comes back after it
+	DeliveryLimit   int64     // returns after which a message dies
+	CountDeliveries bool      // consumers are told how often a message came back
+	RetryType       RetryType // which returned messages wait,
+	RetryMin        int64     // for the first time so long, and so much longer each time,
+	RetryMax        int64     // but never longer than this
+
+	GroupHeader  string // messages with one value of this header go to one consumer at a time; "" is off
+	ConsumeAfter bool   // messages may wait for others to be gone
+
+	Deduplicate  bool   // a message whose key is remembered is dropped
+	DedupHeader  string // header that holds the key
+	DedupEntries int64  // keys remembered at most
+	DedupTTL     int64  // how long each is
+
+	Sync SyncChoice
+}
+
+// UnmarshalJSON begins with the defaults, so that facts written before a field
+// existed mean what they meant.
+func (p *QueuePolicy) UnmarshalJSON(b []byte) error {
+	type plain QueuePolicy
+	q := plain(DefaultQueuePolicy())
+	if err := json.Unmarshal(b, &q); err != nil {
+		return err
+	}
+	*p = QueuePolicy(q)
+	return nil
 }
 
 // DefaultQueuePolicy has nothing set.
 func DefaultQueuePolicy() QueuePolicy {
-	return QueuePolicy{MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1}
+	return QueuePolicy{
+		MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1,
+		ConsumerTimeout: -1, DeliveryLimit: -1, RetryMin: -1, RetryMax: -1,
+		DedupHeader: "x-deduplication-header", DedupEntries: 100_000, DedupTTL: -1,
+	}
 }
 
 // limited tells whether the length of the queue is bounded.

@@ -75,16 +75,27 @@ var queueArgs = []struct {
 		}
 		return fmt.Sprintf("\"unsupported queue version '%d'\"", n)
 	}},
-	{"x-single-active-consumer", func(v any, _ message.Table, _ *broker.QueuePolicy) string {
-		on, ok := v.(bool)
-		switch {
-		case !ok:
-			return unacceptableType(v)
-		case on:
-			return "not_supported" // saying yes and delivering to all would break what the client relies on
-		}
-		return ""
+	{"x-single-active-consumer", func(v any, _ message.Table, p *broker.QueuePolicy) string { return boolArg(v, &p.SingleActive) }},
+	{"x-consumer-timeout", func(v any, _ message.Table, p *broker.QueuePolicy) string {
+		return positiveTimerArg(v, &p.ConsumerTimeout)
 	}},
+	{"x-delivery-limit", deliveryLimitArg},
+	{"x-dead-letter-strategy", deadLetterStrategyArg},
+	{"x-delayed-retry-type", retryTypeArg},
+	{"x-delayed-retry-min", func(v any, _ message.Table, p *broker.QueuePolicy) string { return timerArg(v, &p.RetryMin) }},
+	{"x-delayed-retry-max", func(v any, _ message.Table, p *broker.QueuePolicy) string { return timerArg(v, &p.RetryMax) }},
+	{"x-group-header", func(v any, _ message.Table, p *broker.QueuePolicy) string { return nonEmptyArg(v, &p.GroupHeader) }},
+	{"x-consume-after", func(v any, _ message.Table, p *broker.QueuePolicy) string { return boolArg(v, &p.ConsumeAfter) }},
+	{"x-message-deduplication", func(v any, _ message.Table, p *broker.QueuePolicy) string { return boolArg(v, &p.Deduplicate) }},
+	{"x-deduplication-header", func(v any, _ message.Table, p *broker.QueuePolicy) string { return nonEmptyArg(v, &p.DedupHeader) }},
+	{"x-cache-size", func(v any, _ message.Table, p *broker.QueuePolicy) string {
+		if reason := countArg(v, &p.DedupEntries); reason != "" || p.DedupEntries > 0 {
+			return reason
+		}
+		return "{value_zero,0}"
+	}},
+	{"x-cache-ttl", func(v any, _ message.Table, p *broker.QueuePolicy) string { return positiveTimerArg(v, &p.DedupTTL) }},
+	{"x-sync", syncArg},
 }
 
 // queuePolicy reads the arguments of queue.declare for the queue that rs names.
@@ -107,11 +118,24 @@ func queuePolicy(args message.Table, rs string) (broker.QueuePolicy, error) {
 		switch kind, ok := v.(string); {
 		case !ok:
 			return p, invalidArg("x-queue-type", rs, unacceptableType(v))
-		case kind != "classic" && kind != "quorum":
+		case kind == "quorum":
+			quorumDefaults(args, &p)
+		case kind != "classic":
 			return p, faultf(amqpwire.PreconditionFailed, "unsupported queue type '%s'", kind)
 		}
 	}
 	return p, nil
+}
+
+// quorumDeliveryLimit is the delivery limit of a quorum queue that names none.
+const quorumDeliveryLimit = 20
+
+// quorumDefaults gives a queue what RabbitMQ's quorum queues have unasked.
+func quorumDefaults(args message.Table, p *broker.QueuePolicy) {
+	p.CountDeliveries = true
+	if _, ok := args.Get("x-delivery-limit"); !ok {
+		p.DeliveryLimit = quorumDeliveryLimit
+	}
 }
 
 // comparedArgs names the arguments that a second declaration must repeat: those
@@ -191,6 +215,71 @@ func stringArg(v any, to *string) string {
 	}
 	*to = s
 	return ""
+}
+
+// positiveTimerArg reads a time in ms that is not zero.
+func positiveTimerArg(v any, to *int64) string {
+	reason := timerArg(v, to)
+	if reason == "" && *to == 0 {
+		return "{value_zero,0}"
+	}
+	return reason
+}
+
+func boolArg(v any, to *bool) string {
+	on, ok := v.(bool)
+	if !ok {
+		return unacceptableType(v)
+	}
+	*to = on
+	return ""
+}
+
+// nonEmptyArg reads a name.
+func nonEmptyArg(v any, to *string) string {
+	reason := stringArg(v, to)
+	if reason == "" && *to == "" {
+		return "\"must not be empty\""
+	}
+	return reason
+}
+
+func deliveryLimitArg(v any, _ message.Table, p *broker.QueuePolicy) string {
+	p.CountDeliveries = true
+	if n, ok := message.Int(v); ok && n == -1 { // RabbitMQ 4: no limit
+		p.DeliveryLimit = -1
+		return ""
+	}
+	return countArg(v, &p.DeliveryLimit)
+}
+
+func deadLetterStrategyArg(v any, _ message.Table, p *broker.QueuePolicy) string {
+	p.AtLeastOnce = v == "at-least-once"
+	return oneOf(v, "invalid_dlx_strategy", "at-most-once", "at-least-once")
+}
+
+func retryTypeArg(v any, _ message.Table, p *broker.QueuePolicy) string {
+	switch v {
+	case "all":
+		p.RetryType = broker.RetryAll
+	case "failed":
+		p.RetryType = broker.RetryFailed
+	case "returned":
+		p.RetryType = broker.RetryReturned
+	}
+	return oneOf(v, "invalid_delayed_retry_type", "disabled", "all", "failed", "returned")
+}
+
+func syncArg(v any, _ message.Table, p *broker.QueuePolicy) string {
+	switch v {
+	case "always":
+		p.Sync = broker.SyncAlways
+	case "batch":
+		p.Sync = broker.SyncBatch
+	case "os":
+		p.Sync = broker.SyncOS
+	}
+	return oneOf(v, "invalid_sync", "always", "batch", "os")
 }
 
 func oneOf(v any, reason string, allowed ...string) string {
