@@ -86,7 +86,7 @@ func (c *catalog) record(facts ...*topologyFact) uint64 {
 	}
 	c.index++
 	index := c.index
-	c.b.store.Append([]store.Entry{{Shard: topologyShard, Index: index, Data: data, Wait: true}}, func(err error) {
+	c.b.store.Append([]store.Entry{{Shard: topologyShard, Index: index, Data: data, Wait: c.b.opts.Sync.Wait()}}, func(err error) {
 		c.promise.Lock()
 		if err != nil {
 			c.promise.err = err

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
 )
 
 // publish puts a message into its queues on this shard, records it when it is
@@ -13,7 +14,7 @@ func (sh *shard) publish(o *op) {
 	if o.due <= sh.now {
 		o.due = 0
 	}
-	sh.targets = sh.targets[:0]
+	sh.targets, sh.promise = sh.targets[:0], store.WaitNot
 	sh.enqueue(o.queue, o, &ok)
 	for _, q := range o.more {
 		sh.enqueue(q, o, &ok)
@@ -27,7 +28,7 @@ func (sh *shard) publish(o *op) {
 	}
 	if o.confirm != nil {
 		if logged && ok {
-			sh.entry.confirm(o.confirm, o.seq)
+			sh.entry.confirm(o.confirm, o.seq, sh.promise)
 		} else {
 			sh.answer(o.confirm, o.seq, ok)
 		}
@@ -64,6 +65,7 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	h := q.state.Publish(&it)
 	if it.Flags&queue.Persistent != 0 {
 		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
+		sh.promise = max(sh.promise, q.promise)
 	}
 	q.published++
 	sh.mark(q)

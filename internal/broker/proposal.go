@@ -15,11 +15,13 @@ type proposal struct {
 	settled  []settledRun // settle facts, added when the entry is proposed
 	refs     int          // references from queues to bodies in this entry
 	confirms []answer
+	early    []answer    // confirms that leave once the entry is written
 	releases []store.Run // bodies no longer needed once this entry is durable
 	waiters  []func(error)
-	wait     bool // somebody else waits for it
+	wait     store.Wait // what the promises wait for
 	group    []store.Entry
 	finished func(error) // p.finish, bound once
+	written  func()      // p.tellEarly, bound once
 }
 
 // settledRun is n contiguous messages that are gone.
@@ -31,7 +33,7 @@ type settledRun struct {
 
 func newProposal(sh *shard) *proposal {
 	p := &proposal{sh: sh}
-	p.finished = p.finish
+	p.finished, p.written = p.finish, p.tellEarly
 	return p
 }
 
@@ -55,14 +57,20 @@ func (p *proposal) release(index uint64) {
 	p.releases = append(p.releases, store.Run{Index: index, N: 1})
 }
 
-func (p *proposal) confirm(to Confirmer, seq uint64) {
-	if k := len(p.confirms); k > 0 {
-		if a := &p.confirms[k-1]; a.to == to && a.up+1 == seq {
+// confirm notes a publish that is confirmed as soon as wait allows.
+func (p *proposal) confirm(to Confirmer, seq uint64, wait store.Wait) {
+	list := &p.confirms
+	if wait == store.WaitNot {
+		list = &p.early
+	}
+	p.wait = max(p.wait, wait)
+	if k := len(*list); k > 0 {
+		if a := &(*list)[k-1]; a.to == to && a.up+1 == seq {
 			a.up = seq
 			return
 		}
 	}
-	p.confirms = append(p.confirms, answer{to, seq, seq, true})
+	*list = append(*list, answer{to, seq, seq, true})
 }
 
 // propose hands the entry in hand to the log and begins the next one.
@@ -90,7 +98,13 @@ func (sh *shard) seal() store.Entry {
 	p.settled = p.settled[:0]
 	e := store.Entry{
 		Shard: sh.id, Index: sh.index, Data: p.data, Refs: p.refs,
-		Wait: p.wait || len(p.confirms) > 0 || len(p.waiters) > 0,
+		Wait: p.wait,
+	}
+	if len(p.waiters) > 0 {
+		e.Wait = max(e.Wait, sh.b.opts.Sync.Wait())
+	}
+	if len(p.early) > 0 {
+		e.Written = p.written
 	}
 	sh.sinceCheckpoint += int64(len(p.data))
 	sh.index++
@@ -106,6 +120,10 @@ func (p *proposal) finish(err error) {
 		a := &p.confirms[i]
 		a.to.Confirmed(a.from, a.up, err == nil)
 	}
+	for i := range p.early { // left over only when the write failed
+		a := &p.early[i]
+		a.to.Confirmed(a.from, a.up, false)
+	}
 	for _, w := range p.waiters {
 		w(err)
 	}
@@ -115,6 +133,16 @@ func (p *proposal) finish(err error) {
 	b := p.sh.b
 	b.proposals.put(p)
 	b.flow.relieve()
+}
+
+// tellEarly runs on the committer's goroutine when the entry is written.
+func (p *proposal) tellEarly() {
+	for i := range p.early {
+		a := &p.early[i]
+		a.to.Confirmed(a.from, a.up, true)
+	}
+	clear(p.early)
+	p.early = p.early[:0]
 }
 
 const (
@@ -150,9 +178,11 @@ func (ps *proposals) put(p *proposal) {
 		p.data = nil
 	}
 	p.data = p.data[:0]
-	p.refs, p.wait = 0, false
+	p.refs, p.wait = 0, store.WaitNot
 	clear(p.confirms)
 	p.confirms = p.confirms[:0]
+	clear(p.early)
+	p.early = p.early[:0]
 	p.releases = p.releases[:0]
 	clear(p.waiters)
 	p.waiters = p.waiters[:0]

@@ -20,8 +20,9 @@ type Queue struct {
 	declared   bool // the durable flag as the client gave it
 	vhost      *VHost
 	shard      *shard
-	owner      *Session // of an exclusive queue
-	created    uint64   // index of the topology entry that declared it
+	owner      *Session   // of an exclusive queue
+	created    uint64     // index of the topology entry that declared it
+	promise    store.Wait // what a publisher confirm waits for
 
 	state         *queue.State
 	consumers     consumers
@@ -55,6 +56,7 @@ type VHost struct {
 // register makes the shard know the queue.
 func (sh *shard) register(q *Queue) {
 	q.lastUsed = sh.b.nowMillis()
+	q.promise = q.Policy.Sync.wait(sh.b.opts.Sync)
 	sh.queues[q.ID] = q
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state

@@ -125,7 +125,7 @@ func (sh *shard) recover() error {
 	}
 	// From here on the clean checkpoint says nothing of deliveries any more.
 	sh.entry.data = appendFact(sh.entry.data, factStart, 0)
-	sh.entry.wait = true
+	sh.entry.wait = sh.b.opts.Sync.Wait()
 	sh.sub++
 	return nil
 }

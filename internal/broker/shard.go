@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
 )
 
 const (
@@ -43,6 +44,7 @@ type shard struct {
 	scratch     published
 	loaded      queue.Item // the item in hand when its body came from disk
 	targets     []target
+	promise     store.Wait        // of the publish in hand: the strictest of its targets
 	settledItem func(*queue.Item) // one closure for all settles
 	settling    settling
 	spill       spill

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/storage/store"
 )
 
 // Overflow says what happens when a queue is at its length limit.
@@ -37,6 +38,19 @@ const (
 	SyncBatch   SyncChoice = 2 // on disk, with a wait for company
 	SyncOS      SyncChoice = 3 // written, not synced
 )
+
+// wait is what a publisher confirm waits for in a broker with this mode.
+func (s SyncChoice) wait(mode store.SyncMode) store.Wait {
+	switch s {
+	case SyncAlways:
+		mode = store.SyncAlways
+	case SyncBatch:
+		mode = store.SyncBatch
+	case SyncOS:
+		mode = store.SyncOS
+	}
+	return mode.Wait()
+}
 
 // QueuePolicy is what a queue does with its messages, in the engine's terms.
 // Durations are milliseconds; -1 means unset.

@@ -151,7 +151,7 @@ func (p *txPart) run(sh *shard) {
 	done := pr.finished
 	var e store.Entry
 	if !empty {
-		pr.wait = true
+		pr.wait = max(pr.wait, sh.b.opts.Sync.Wait())
 		e = sh.seal()
 	}
 	g.arrive(e, done, empty)

@@ -21,7 +21,7 @@ func writeLog(t *testing.T, dir string, entries uint64) string {
 	for index := uint64(1); index <= entries; index++ {
 		const length, start = 1000, 4 // a fact that says nothing of queues, see docs/format/facts.md
 		fact := append([]byte{length&0x7f | 0x80, length >> 7, start}, make([]byte, length-1)...)
-		s.Append([]store.Entry{{Shard: 1, Index: index, Data: fact, Wait: true}}, func(err error) { done <- err })
+		s.Append([]store.Entry{{Shard: 1, Index: index, Data: fact, Wait: store.WaitSync}}, func(err error) { done <- err })
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}

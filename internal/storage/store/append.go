@@ -15,14 +15,14 @@ type op struct {
 	end   int64  // offset in seg after its last frame
 	size  int64  // bytes of its frames
 	seq   uint64 // Store.appended after it
-	wait  bool   // done comes after an fsync
-	sync  bool   // SyncNow: in every mode
+	wait  Wait
+	sync  bool // SyncNow: in every mode
 }
 
 // Append adds a group of entries, which will be on disk as a whole or not at all. It does not wait. done is called on
 // the committer goroutine, in the order of the calls of Append, with ErrFailed or ErrClosed or
-//   - after an fsync when an entry of the group has Wait set, at once or put off as Options.Sync says;
-//   - after the write otherwise, or in SyncOS, or in a scratch store.
+//   - after an fsync when an entry of the group has Wait set, at once or put off as that says;
+//   - after the write otherwise, or in a scratch store.
 //
 // The group and its data may be used again after done. Indexes that do not follow, an empty group and a group of more
 // than 1 GiB are broken invariants of the caller.
@@ -30,12 +30,14 @@ func (s *Store) Append(group []Entry, done func(error)) {
 	o := op{group: group, done: done}
 	for i := range group {
 		o.size += wal.FrameHeaderSize + int64(len(group[i].Data))
-		o.wait = o.wait || group[i].Wait
+		o.wait = max(o.wait, group[i].Wait)
 	}
 	if len(group) == 0 || o.size > maxGroupBytes {
 		panic(fmt.Sprintf("store: append: %d entries of %d bytes", len(group), o.size))
 	}
-	o.wait = o.wait && s.opts.Sync != SyncOS && !s.opts.Scratch
+	if s.opts.Scratch {
+		o.wait = WaitNot
+	}
 
 	s.mu.Lock()
 	if s.closed {

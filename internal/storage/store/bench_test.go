@@ -28,7 +28,7 @@ func BenchmarkAppend(b *testing.B) {
 				for b.Loop() {
 					index++
 					group := <-slots
-					group[0] = Entry{Shard: 1, Index: index, Data: data, Wait: true}
+					group[0] = Entry{Shard: 1, Index: index, Data: data, Wait: mode.Wait()}
 					wg.Add(1)
 					s.Append(group, func(error) { slots <- group; wg.Done() })
 				}
@@ -47,7 +47,7 @@ func BenchmarkAppendAlone(b *testing.B) {
 	for _, mode := range []SyncMode{SyncAlways, SyncOS} {
 		b.Run(fmt.Sprintf("sync=%d", mode), func(b *testing.B) {
 			s := openBench(b, Options{Sync: mode})
-			group := []Entry{{Shard: 1, Data: facts("small"), Wait: true}}
+			group := []Entry{{Shard: 1, Data: facts("small"), Wait: mode.Wait()}}
 			done := make(chan error)
 			for b.Loop() {
 				group[0].Index++

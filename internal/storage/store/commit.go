@@ -135,6 +135,7 @@ func (c *committer) flush() {
 	}
 	if c.failed == nil {
 		c.publish()
+		c.tellWritten()
 	}
 	c.waiting = append(c.waiting, c.buffered...)
 	clear(c.buffered)
@@ -155,6 +156,16 @@ func (c *committer) publish() {
 			s.bytes -= o.size
 			s.stats.groups++
 			c.seq = o.seq
+		}
+	}
+}
+
+func (c *committer) tellWritten() {
+	for i := range c.buffered {
+		for j := range c.buffered[i].group {
+			if fn := c.buffered[i].group[j].Written; fn != nil {
+				fn()
+			}
 		}
 	}
 }
@@ -236,7 +247,7 @@ func (c *committer) settle(closing bool) {
 	}
 	n := len(c.waiting)
 	if c.dirty {
-		for n = 0; n < len(c.waiting) && !c.waiting[n].wait && !c.waiting[n].sync; n++ {
+		for n = 0; n < len(c.waiting) && c.waiting[n].wait == WaitNot && !c.waiting[n].sync; n++ {
 		}
 	}
 	c.finish(n)
@@ -251,22 +262,21 @@ func (c *committer) plan(closing bool) {
 		c.due = time.Time{}
 		return
 	}
-	waits, force := false, closing
+	wait, force := WaitNot, closing
 	for i := range c.waiting {
-		waits = waits || c.waiting[i].wait
+		wait = max(wait, c.waiting[i].wait)
 		force = force || c.waiting[i].sync
 	}
-	mode := c.s.opts.Sync
-	if force || waits && mode == SyncAlways {
+	if force || wait == WaitSync {
 		c.sync()
 		return
 	}
-	if mode == SyncOS {
-		return
-	}
 	delay := c.s.opts.LazySync
-	if waits {
+	switch {
+	case wait == WaitBatch:
 		delay = min(delay, c.s.opts.BatchDelay)
+	case c.s.opts.Sync == SyncOS:
+		return
 	}
 	now := time.Now()
 	if due := now.Add(delay); c.due.IsZero() || due.Before(c.due) {

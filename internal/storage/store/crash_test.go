@@ -199,7 +199,7 @@ func (w *crashWorkload) run(fs vfs.FS) {
 			w.last[shard]++
 			group = append(group, entry(shard, w.last[shard], 1+w.rng.IntN(600), w.rng.IntN(4) > 0))
 		}
-		wait := slices.ContainsFunc(group, func(e Entry) bool { return e.Wait })
+		wait := slices.ContainsFunc(group, func(e Entry) bool { return e.Wait != WaitNot })
 		if appendErr(s, group...) != nil {
 			return
 		}

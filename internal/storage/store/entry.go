@@ -13,8 +13,20 @@ type Entry struct {
 	Index uint64 // the shard's last index + 1
 	Data  []byte // facts, immutable until done; at most 1 GiB
 	Refs  int    // references that queues hold to bodies in this entry
-	Wait  bool   // somebody waits for durability
+	Wait  Wait   // what done waits for
+	// Written, when not nil, is called on the committer goroutine after the write, before done. It is not called when the
+	// write fails. It must be short and must not call the store.
+	Written func()
 }
+
+// Wait says how long done may come after the write of an entry. The largest of a group counts.
+type Wait uint8
+
+const (
+	WaitNot   Wait = iota // not at all: nobody waits
+	WaitBatch             // for an fsync that is put off by up to Options.BatchDelay
+	WaitSync              // for an fsync that starts at once
+)
 
 // Run is a number of references to bodies of one entry.
 type Run struct {

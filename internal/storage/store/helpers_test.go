@@ -38,7 +38,11 @@ func facts(list ...string) []byte {
 
 // entry is one with a single fact that names it, of at least size bytes.
 func entry(shard uint32, index uint64, size int, wait bool) Entry {
-	return Entry{Shard: shard, Index: index, Data: facts(factText(shard, index, size)), Refs: 1, Wait: wait}
+	e := Entry{Shard: shard, Index: index, Data: facts(factText(shard, index, size)), Refs: 1}
+	if wait {
+		e.Wait = WaitSync
+	}
+	return e
 }
 
 func factText(shard uint32, index uint64, size int) string {

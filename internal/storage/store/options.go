@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SyncMode says when the done of an entry that somebody waits for is called.
+// SyncMode says what a promise waits for where nothing else is asked.
 type SyncMode uint8
 
 const (
@@ -30,6 +30,11 @@ type Options struct {
 	LazySync     time.Duration // longest delay of the fsync of entries that nobody waits for; 10 ms; not in SyncOS
 	Scratch      bool          // nothing survives: files of an earlier run are removed, no fsync, no checkpoints
 	Logger       *slog.Logger  // slog.Default()
+}
+
+// Wait is what an entry waits for in this mode.
+func (m SyncMode) Wait() Wait {
+	return [...]Wait{SyncAlways: WaitSync, SyncBatch: WaitBatch, SyncOS: WaitNot}[m]
 }
 
 func (o *Options) fill() error {

@@ -115,7 +115,7 @@ func TestLargeEntry(t *testing.T) {
 	s := mustOpen(t, fs, Options{SegmentBytes: 64 << 10})
 	big := string(bytes.Repeat([]byte("0123456789abcdef"), 300<<10/16))
 	appendWait(t, s, entry(1, 1, 10, true))
-	appendWait(t, s, Entry{Shard: 1, Index: 2, Data: facts(big, "after"), Wait: true}, entry(2, 1, 10, true))
+	appendWait(t, s, Entry{Shard: 1, Index: 2, Data: facts(big, "after"), Wait: WaitSync}, entry(2, 1, 10, true))
 	appendWait(t, s, entry(1, 3, 10, true))
 	closeStore(t, s)
 	s = mustOpen(t, fs, Options{SegmentBytes: 64 << 10})
@@ -469,30 +469,40 @@ func TestSyncModes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tc := range []struct {
 			mode  SyncMode
-			wait  bool
+			wait  Wait
 			done  time.Duration
 			syncs uint64 // a second later
 		}{
-			{SyncAlways, true, 0, 1},
-			{SyncAlways, false, 0, 1},
-			{SyncBatch, true, 7 * time.Millisecond, 1},
-			{SyncOS, true, 0, 0},
+			{SyncAlways, WaitSync, 0, 1},
+			{SyncAlways, WaitBatch, 7 * time.Millisecond, 1},
+			{SyncAlways, WaitNot, 0, 1},
+			{SyncBatch, WaitBatch, 7 * time.Millisecond, 1},
+			{SyncOS, WaitNot, 0, 0},
+			{SyncOS, WaitBatch, 7 * time.Millisecond, 1},
+			{SyncOS, WaitSync, 0, 1},
 		} {
 			s := mustOpen(t, vfs.NewMem(), Options{Sync: tc.mode, BatchDelay: 7 * time.Millisecond, LazySync: 20 * time.Millisecond})
 			start := time.Now()
-			appendWait(t, s, entry(1, 1, 10, tc.wait))
+			e := entry(1, 1, 10, false)
+			e.Wait = tc.wait
+			written := time.Duration(-1)
+			e.Written = func() { written = time.Since(start) }
+			appendWait(t, s, e)
 			if d := time.Since(start); d != tc.done {
-				t.Errorf("mode %d wait %t: done after %s, want %s", tc.mode, tc.wait, d, tc.done)
+				t.Errorf("mode %d wait %d: done after %s, want %s", tc.mode, tc.wait, d, tc.done)
+			}
+			if written != 0 {
+				t.Errorf("mode %d wait %d: written after %s, want at once", tc.mode, tc.wait, written)
 			}
 			time.Sleep(time.Second)
 			if n := s.Stats().Syncs; n != tc.syncs {
-				t.Errorf("mode %d wait %t: %d syncs, want %d", tc.mode, tc.wait, n, tc.syncs)
+				t.Errorf("mode %d wait %d: %d syncs, want %d", tc.mode, tc.wait, n, tc.syncs)
 			}
 			if err := s.SyncNow(); err != nil {
 				t.Error(err)
 			}
 			if n := s.Stats().Syncs; n != 1 {
-				t.Errorf("mode %d wait %t: %d syncs after SyncNow, want 1", tc.mode, tc.wait, n)
+				t.Errorf("mode %d wait %d: %d syncs after SyncNow, want 1", tc.mode, tc.wait, n)
 			}
 			closeStore(t, s)
 		}
