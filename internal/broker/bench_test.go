@@ -45,7 +45,7 @@ func BenchmarkEngine(b *testing.B) {
 			}
 			defer br.Close()
 			sink := &counting{done: make(chan struct{}), want: int64(b.N)}
-			s, _ := br.NewSession(SessionOptions{VHost: "/", Sink: sink})
+			s, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/", Sink: sink})
 			if _, err := s.DeclareQueue(QueueSpec{Name: "q", Durable: k.durable, Policy: DefaultQueuePolicy()}); err != nil {
 				b.Fatal(err)
 			}

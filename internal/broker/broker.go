@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"crypto/subtle"
 	"errors"
 	"log/slog"
 	"math"
@@ -31,7 +30,6 @@ type Options struct {
 	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: not watched
 	// CheckpointBytes of log between checkpoints of a shard; 128 MiB.
 	CheckpointBytes int64
-	Users           map[string]string // name -> password; guest/guest when nil
 	Logger          *slog.Logger
 	Now             func() time.Time // time.Now
 }
@@ -48,9 +46,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CheckpointBytes <= 0 {
 		o.CheckpointBytes = 128 << 20
-	}
-	if o.Users == nil {
-		o.Users = map[string]string{"guest": "guest"}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -70,8 +65,11 @@ type Broker struct {
 	store   *store.Store
 	scratch *store.Store
 	catalog *catalog
+	rules   rules
+	logins  *logins
 	shards  []*shard // shard i+1
 
+	sessions        sessions
 	proposals       proposals
 	flow            flow
 	memory          atomic.Int64 // bytes held by all queues' messages
@@ -109,7 +107,10 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{})}
+	b := &Broker{
+		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}),
+		logins: newLogins(), sessions: newSessions(),
+	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)
 	if err := b.recover(); err != nil {
@@ -153,20 +154,6 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 
 func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
 
-// Authenticate checks a login. The user guest may log in from loopback only.
-// Errors: ErrAccessRefused.
-func (b *Broker) Authenticate(user, password string, loopback bool) error {
-	want, ok := b.opts.Users[user]
-	same := subtle.ConstantTimeCompare([]byte(want), []byte(password)) == 1
-	if !ok || !same {
-		return &Error{Err: ErrAccessRefused, User: user, Detail: "wrong user or password", Kind: "user", Name: user}
-	}
-	if user == "guest" && !loopback {
-		return &Error{Err: ErrAccessRefused, User: user, Detail: "user 'guest' can only connect via localhost", Kind: "user", Name: user}
-	}
-	return nil
-}
-
 // Close stops the engine: what the shards have taken in is done, recorded and
 // made durable, a clean checkpoint is written, and the folder is free again.
 // Sessions must be closed before. It is safe to call twice.
@@ -189,7 +176,7 @@ func (b *Broker) Close() error {
 
 // Hash tells what the durable state is, equal for equal content.
 func (b *Broker) Hash() (uint64, error) {
-	var sum uint64
+	sum := b.catalog.hash()
 	for _, sh := range b.shards {
 		if err := sh.call(func() { sum += sh.m.hash() }); err != nil {
 			return 0, err

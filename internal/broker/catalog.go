@@ -36,11 +36,15 @@ type catalog struct {
 	}
 }
 
-func newCatalog(b *Broker) *catalog {
+// newCatalog gives the broker the definitions that a fresh data folder has.
+func newCatalog(b *Broker) {
 	c := &catalog{b: b, nextQueue: 1}
 	c.promise.cond = sync.NewCond(&c.promise)
-	c.addVHost("/")
-	return c
+	b.catalog = c
+	b.rules.users = map[string]*user{}
+	for _, f := range defaults {
+		c.applyAccess(f) //nolint:errcheck // the patterns compile
+	}
 }
 
 func (c *catalog) addVHost(name string) *VHost {
@@ -84,6 +88,11 @@ func (c *catalog) record(facts ...*topologyFact) uint64 {
 	for _, f := range facts {
 		data = f.append(data)
 	}
+	return c.recordData(data)
+}
+
+// recordData is record for facts that are encoded.
+func (c *catalog) recordData(data []byte) uint64 {
 	c.index++
 	index := c.index
 	c.b.store.Append([]store.Entry{{Shard: topologyShard, Index: index, Data: data, Wait: c.b.opts.Sync.Wait()}}, func(err error) {
@@ -128,6 +137,7 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 func (c *catalog) add(q *Queue) {
 	c.queues.Store(q.ID, q)
 	c.b.queueCount.Add(1)
+	q.vhost.queues.Add(1)
 	q.vhost.table.Store(q.vhost.table.Load().AddQueue(q.Name, routing.QueueID(q.ID)))
 }
 
@@ -135,10 +145,19 @@ func (c *catalog) add(q *Queue) {
 func (c *catalog) remove(q *Queue) []routing.Binding {
 	t, removed := q.vhost.table.Load().RemoveQueue(q.Name, routing.QueueID(q.ID))
 	q.vhost.table.Store(t)
-	if _, had := c.queues.LoadAndDelete(q.ID); had {
-		c.b.queueCount.Add(-1)
+	if c.forget(q.ID) {
+		q.vhost.queues.Add(-1)
 	}
 	return removed
+}
+
+// forget takes the queue off the list of all queues, and tells whether it was there.
+func (c *catalog) forget(id uint64) bool {
+	_, had := c.queues.LoadAndDelete(id)
+	if had {
+		c.b.queueCount.Add(-1)
+	}
+	return had
 }
 
 // sweep deletes the auto-delete exchanges among the sources of removed

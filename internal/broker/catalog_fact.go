@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -85,6 +86,9 @@ func (f *bindingFact) binding() routing.Binding {
 
 // apply replays one fact of the topology.
 func (c *catalog) apply(index uint64, fact []byte) error {
+	if len(fact) > 0 && fact[0] == factAccess {
+		return c.replayAccess(index, fact[1:])
+	}
 	if len(fact) == 0 || fact[0] != factTopology {
 		return fmt.Errorf("topology entry %d: %w: unknown fact", index, store.ErrUnsupportedFormat)
 	}
@@ -94,7 +98,13 @@ func (c *catalog) apply(index uint64, fact []byte) error {
 	}
 	c.index = max(c.index, index)
 	c.nextQueue = max(c.nextQueue, f.NextQueue)
-	v := c.addVHost(f.VHost)
+	v, ok := c.vhost(f.VHost)
+	if !ok {
+		if f.NextQueue > 0 {
+			return nil
+		}
+		return fmt.Errorf("topology entry %d: %w: virtual host '%s' is not there", index, store.ErrCorrupt, f.VHost)
+	}
 	var err error
 	switch {
 	case f.Queue != nil && f.Delete:
@@ -165,6 +175,27 @@ func (c *catalog) facts(yield func(*topologyFact) bool) {
 		}
 		return ok
 	})
+}
+
+// hash is equal for equal definitions.
+func (c *catalog) hash() (sum uint64) {
+	add := func(fact []byte) {
+		h := fnv.New64a()
+		h.Write(fact)
+		sum += h.Sum64()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.accessFacts() {
+		add(f.append(nil))
+	}
+	c.facts(func(f *topologyFact) bool {
+		if f.NextQueue == 0 { // also counts what was not recorded
+			add(f.append(nil))
+		}
+		return true
+	})
+	return sum
 }
 
 func predeclared(name string) bool { return name == "" || len(name) >= 4 && name[:4] == "amq." }

@@ -87,6 +87,9 @@ func (b *Broker) checkpointTopology() error {
 	c.mu.Lock()
 	index := c.index
 	var data []byte
+	for _, f := range c.accessFacts() {
+		data = f.append(data)
+	}
 	c.facts(func(f *topologyFact) bool {
 		data = f.append(data)
 		return true

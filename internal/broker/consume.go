@@ -1,9 +1,12 @@
 package broker
 
-// Consume registers a consumer. Errors: ErrQueueNotFound, ErrExclusive,
-// ErrExclusiveConsumer.
+// Consume registers a consumer. Errors: ErrAccessRefused, ErrQueueNotFound,
+// ErrExclusive, ErrExclusiveConsumer.
 func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	s.Flush()
+	if err := s.may(toRead, "queue", spec.Queue); err != nil {
+		return nil, err
+	}
 	q, err := s.usableQueue(spec.Queue)
 	if err != nil {
 		return nil, err
@@ -78,9 +81,12 @@ func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
 }
 
 // Get takes one message, ok is false when none is ready. left counts those
-// that remain. Errors: ErrQueueNotFound, ErrExclusive.
+// that remain. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) Get(queueName string, noAck bool) (d Delivery, left int, ok bool, err error) {
 	s.Flush()
+	if err := s.may(toRead, "queue", queueName); err != nil {
+		return d, 0, false, err
+	}
 	q, err := s.usableQueue(queueName)
 	if err != nil {
 		return d, 0, false, err

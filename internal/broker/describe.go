@@ -15,6 +15,7 @@ import (
 // Description is what a broker would have after starting on a data folder.
 type Description struct {
 	VHosts []VHostDescription // by name
+	Users  int
 }
 
 // VHostDescription is the durable definitions of a virtual host and what its queues hold.
@@ -63,6 +64,7 @@ func Describe(fs vfs.FS, dir string) (Description, error) {
 
 // describe is for a broker whose shards do not run.
 func (b *Broker) describe() (d Description, err error) {
+	d.Users = len(b.rules.users)
 	b.catalog.vhosts.Range(func(_, v any) bool {
 		var vh VHostDescription
 		vh, err = v.(*VHost).describe()

@@ -16,7 +16,7 @@ var wantDescription = Description{VHosts: []VHostDescription{{
 	Exchanges: []ExchangeDescription{{"amq.topic", "topic", 1}, {"idle", "direct", 0}, {"news", "fanout", 2}},
 	Queues:    []QueueDescription{{Name: "empty"}, {Name: "later", Scheduled: 1}, {Name: "north", Ready: 3, Bytes: 12, Bindings: 2}, {Name: "south", Ready: 2, Bytes: 8, Bindings: 1}},
 	Bindings:  3,
-}}}
+}}, Users: 1}
 
 // fillToDescribe declares and publishes over both shards, and lets a message be settled and another be out.
 func fillToDescribe(t *testing.T, b *Broker) *client {

@@ -11,6 +11,7 @@ var (
 	ErrQueueNotFound       = errors.New("no such queue")
 	ErrExchangeNotFound    = errors.New("no such exchange")
 	ErrVHostNotFound       = errors.New("no such virtual host")
+	ErrUserNotFound        = errors.New("no such user")
 	ErrInequivalent        = errors.New("declared before with another argument")
 	ErrExclusive           = errors.New("queue is exclusive to another connection")
 	ErrInUse               = errors.New("in use")
@@ -21,6 +22,17 @@ var (
 	ErrInternalExchange    = errors.New("internal exchange takes no publishes from clients")
 	ErrExclusiveConsumer   = errors.New("queue is consumed exclusively")
 	ErrAccessRefused       = errors.New("access refused")
+	ErrVHostRefused        = errors.New("access to the virtual host refused")
+	ErrVHostDeleted        = errors.New("the virtual host was deleted")
+	ErrUserDeleted         = errors.New("the user was deleted")
+	ErrVHostConnections    = errors.New("connection limit of the virtual host is reached")
+	ErrUserConnections     = errors.New("connection limit of the user is reached")
+	ErrUserChannels        = errors.New("channel limit of the user is reached")
+	ErrQueueLimit          = errors.New("queue limit of the virtual host is reached")
+	ErrInvalidName         = errors.New("invalid name")
+	ErrInvalidPassword     = errors.New("invalid password")
+	ErrInvalidPattern      = errors.New("invalid pattern")
+	ErrInvalidLimit        = errors.New("unknown limit")
 	ErrUnknownExchangeType = errors.New("unknown exchange type")
 	ErrInvalidBinding      = errors.New("invalid binding")
 	ErrRejected            = errors.New("message rejected by a full queue")
@@ -32,14 +44,17 @@ var (
 // Error carries what a protocol needs to word a failure.
 type Error struct {
 	Err      error  // one of the sentinels
-	Kind     string // "queue" or "exchange"
+	Kind     string // "queue", "exchange", "vhost", "user" or "pattern"
 	Name     string
 	VHost    string
 	User     string
 	Arg      string // the argument that differs or is wrong
 	Received any    // nil: none; of a queue the value, of an exchange the phrase for it
-	Current  any    // as Received
+	Current  any    // as Received; of a limit that is reached, the limit
 	Detail   string
+	Action   string // of ErrAccessRefused: "configure", "write" or "read"
+	Topic    bool   // Action was about a routing key, Key, in the exchange
+	Key      string
 }
 
 func (e *Error) Error() string {

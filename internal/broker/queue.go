@@ -2,6 +2,7 @@ package broker
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -48,9 +49,12 @@ func (q *Queue) used(now int64) { q.lastUsed = now }
 
 // VHost is one virtual host: a name space of exchanges and queues.
 type VHost struct {
-	Name  string
-	b     *Broker
-	table tablePointer
+	Name   string
+	b      *Broker
+	table  tablePointer
+	queues atomic.Int64 // declared now
+	info   vhostFact    // guarded by rules.mu
+	gone   bool         // guarded by catalog.mu: it was deleted
 }
 
 // register makes the shard know the queue.

@@ -15,7 +15,7 @@ import (
 // log past it. Unless the broker was closed cleanly, every message may have
 // been out, so all are redelivered from now on.
 func (b *Broker) recover() error {
-	b.catalog = newCatalog(b)
+	newCatalog(b)
 	last := uint32(b.opts.Shards)
 	for _, id := range b.store.Shards() {
 		last = max(last, id)

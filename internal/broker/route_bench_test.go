@@ -18,7 +18,7 @@ func BenchmarkTopicRoute(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer br.Close()
-	s, _ := br.NewSession(SessionOptions{VHost: "/", Sink: &counting{}})
+	s, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/", Sink: &counting{}})
 	for i := range 100 {
 		if _, err := s.DeclareQueue(QueueSpec{Name: fmt.Sprint("q", i), Policy: DefaultQueuePolicy()}); err != nil {
 			b.Fatal(err)

@@ -19,6 +19,11 @@ type Session struct {
 	b     *Broker
 	vhost *VHost
 	sink  Sink
+	evict func(error)
+
+	clientID string
+	channels int64 // guarded by sessions.mu: counted for the user's limit
+	grant    grant
 
 	window Window
 	cache  routeCache
@@ -47,16 +52,33 @@ type SessionOptions struct {
 	VHost string
 	Name  string // for people: addresses
 	Sink  Sink
+	// Evict is called when the session must end: its virtual host or its user was deleted. It comes from any goroutine
+	// and must not block; the protocol then calls Close. With nil nobody is told.
+	Evict func(reason error)
+	// ClientID is the protocol's name for the client, for topic permissions; "" when it has none.
+	ClientID string
 }
 
-// NewSession opens a session on a virtual host. Errors: ErrVHostNotFound.
+// NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections, ErrUserConnections,
+// ErrVHostRefused.
 func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	v, ok := b.catalog.vhost(o.VHost)
 	if !ok {
 		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
-	s := &Session{User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink}
+	s := &Session{User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, clientID: o.ClientID}
 	s.window.wake = s.wakeShards
+	if err := b.sessions.enter(s); err != nil {
+		return nil, err
+	}
+	err := s.MayEnter()
+	if now, ok := b.catalog.vhost(o.VHost); err == nil && (!ok || now != v) { // deleted before it could evict this session
+		err = vhostNotFound(o.VHost)
+	}
+	if err != nil {
+		b.sessions.leave(s)
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -68,10 +90,14 @@ func (s *Session) Window() *Window { return &s.window }
 
 // Route finds the queues for a message. props are its properties, peek what
 // message.PeekProperties found in them; also are further routing keys. Errors:
-// ErrExchangeNotFound, ErrInternalExchange.
+// ErrAccessRefused, ErrExchangeNotFound, ErrInternalExchange.
 func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
+	if err := s.MayPublish(exchange); err != nil {
+		return Targets{}, err
+	}
 	table := s.vhost.table.Load()
-	if also == nil {
+	cached := also == nil && s.grant.topic == nil
+	if cached {
 		if t, ok := s.cache.get(table, exchange, key); ok {
 			return t, nil
 		}
@@ -83,6 +109,9 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	if x.Spec.Internal {
 		return Targets{}, s.fail(ErrInternalExchange, "exchange", string(exchange))
 	}
+	if p := s.grant.topic; p != nil && x.Spec.Type == topicType && !p.MatchBytes(key) {
+		return Targets{}, s.topicRefused(toWrite, string(exchange), string(key))
+	}
 	s.asked = routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
 		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp),
@@ -90,7 +119,7 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
 	t := s.vhost.resolve(s.found.Queues)
-	if also == nil && s.found.ByKey {
+	if cached && s.found.ByKey {
 		s.cache.put(t)
 	}
 	return t, nil
@@ -240,4 +269,5 @@ func (s *Session) Close() {
 	for _, q := range exclusive {
 		s.b.deleteQueue(q)
 	}
+	s.b.sessions.leave(s)
 }

@@ -21,10 +21,16 @@ func (s *Session) usableQueue(name string) (*Queue, error) {
 }
 
 // DeclareQueue creates a queue, or checks that the one there is the same, and
-// returns when its existence is durable. Errors: ErrQueueNotFound (passive),
-// ErrExclusive, ErrInequivalent, ErrReservedName, ErrLogFailed.
+// returns when its existence is durable. Errors: ErrAccessRefused,
+// ErrQueueNotFound (passive), ErrExclusive, ErrInequivalent, ErrQueueLimit,
+// ErrLogFailed.
 func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	s.Flush()
+	if !spec.Passive {
+		if err := s.may(toConfigure, "queue", spec.Name); err != nil {
+			return QueueInfo{}, err
+		}
+	}
 	if q, ok := s.vhost.queue(spec.Name); ok || spec.Passive {
 		if !ok {
 			return QueueInfo{}, s.fail(ErrQueueNotFound, "queue", spec.Name)
@@ -36,6 +42,10 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	if q, ok := s.vhost.queue(spec.Name); ok { // declared meanwhile
 		c.mu.Unlock()
 		return s.redeclare(q, &spec)
+	}
+	if err := s.mayCreate(&spec); err != nil {
+		c.mu.Unlock()
+		return QueueInfo{}, err
 	}
 	q := &Queue{
 		ID: c.nextQueue, Name: spec.Name, Durable: spec.Durable && !spec.Exclusive, declared: spec.Durable,
@@ -60,6 +70,23 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 		s.mu.Unlock()
 	}
 	return QueueInfo{Name: q.Name}, c.await(q.created)
+}
+
+// mayCreate tells whether a queue that is not there may be. catalog.mu is held.
+func (s *Session) mayCreate(spec *QueueSpec) error {
+	if err := s.vhost.check(); err != nil {
+		return err
+	}
+	if err := s.vhost.roomForQueue(spec.Name); err != nil {
+		return err
+	}
+	if !spec.Policy.DeadLetter {
+		return nil
+	}
+	if err := s.may(toRead, "queue", spec.Name); err != nil {
+		return err
+	}
+	return s.may(toWrite, "exchange", spec.Policy.DeadLetterExchange)
 }
 
 // redeclare answers a declaration of a queue that is there.
@@ -107,10 +134,13 @@ func equivalent(q *Queue, spec *QueueSpec) error {
 }
 
 // DeleteQueue deletes a queue and returns when that is durable, with the number
-// of ready messages it held. A missing queue is none: 0. Errors: ErrExclusive,
-// ErrInUse, ErrNotEmpty.
+// of ready messages it held. A missing queue is none: 0. Errors:
+// ErrAccessRefused, ErrExclusive, ErrInUse, ErrNotEmpty.
 func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int, err error) {
 	s.Flush()
+	if err := s.may(toConfigure, "queue", name); err != nil {
+		return 0, err
+	}
 	q, err := s.usableQueue(name)
 	if errors.Is(err, ErrQueueNotFound) {
 		return 0, nil
@@ -150,6 +180,10 @@ func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error
 		c.mu.Unlock()
 		return 0, err
 	}
+	if q.vhost.gone { // with all its queues
+		c.mu.Unlock()
+		return messages, nil
+	}
 	facts := c.sweep(q.vhost, c.remove(q))
 	if q.Durable {
 		facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: q.Name}})
@@ -171,8 +205,12 @@ func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error
 }
 
 // PurgeQueue removes the ready messages and returns when that is durable.
+// Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrLogFailed.
 func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	s.Flush()
+	if err := s.may(toRead, "queue", name); err != nil {
+		return 0, err
+	}
 	q, err := s.usableQueue(name)
 	if err != nil {
 		return 0, err
@@ -188,8 +226,9 @@ func (s *Session) PurgeQueue(name string) (messages int, err error) {
 }
 
 // DeclareExchange creates an exchange or checks that the one there is the same.
-// Errors: ErrExchangeNotFound (passive), ErrInequivalent, ErrReservedName,
-// ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
+// Errors: ErrAccessRefused, ErrExchangeNotFound (passive), ErrInequivalent,
+// ErrReservedName, ErrDefaultExchange, ErrUnknownExchangeType,
+// ErrInvalidBinding.
 func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 	s.Flush()
 	if spec.Passive {
@@ -198,6 +237,9 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 		}
 		return nil
 	}
+	if err := s.may(toConfigure, "exchange", spec.Name); err != nil {
+		return err
+	}
 	rs := routing.ExchangeSpec{
 		Name: spec.Name, Type: spec.Type, Durable: spec.Durable, AutoDelete: spec.AutoDelete, Internal: spec.Internal,
 		Alternate: spec.Alternate, Args: spec.Args,
@@ -205,6 +247,10 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 	c := s.b.catalog
 	c.mu.Lock()
 	x, ok := s.vhost.table.Load().Exchange(spec.Name)
+	if err := s.mayCreateExchange(&spec, ok); err != nil {
+		c.mu.Unlock()
+		return err
+	}
 	err := s.vhost.change(func(t *routing.Table) (*routing.Table, error) { return t.DeclareExchange(rs) })
 	index := c.index
 	if err == nil && !ok && spec.Durable {
@@ -220,8 +266,23 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 	return c.await(index)
 }
 
+// mayCreateExchange asks what a declaration needs beyond configure. catalog.mu
+// is held.
+func (s *Session) mayCreateExchange(spec *ExchangeSpec, exists bool) error {
+	if err := s.vhost.check(); err != nil {
+		return err
+	}
+	if exists || spec.Alternate == "" || strings.HasPrefix(spec.Name, "amq.") { // a reserved name is refused for being one
+		return nil
+	}
+	if err := s.may(toRead, "exchange", spec.Name); err != nil {
+		return err
+	}
+	return s.may(toWrite, "exchange", spec.Alternate)
+}
+
 // DeleteExchange deletes an exchange with its bindings; a missing one is none.
-// Errors: ErrInUse, ErrDefaultExchange, ErrSystemExchange.
+// Errors: ErrAccessRefused, ErrInUse, ErrDefaultExchange, ErrSystemExchange.
 func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 	s.Flush()
 	if name == "" {
@@ -229,6 +290,9 @@ func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 	}
 	if strings.HasPrefix(name, "amq.") {
 		return s.fail(ErrSystemExchange, "exchange", name)
+	}
+	if err := s.may(toConfigure, "exchange", name); err != nil {
+		return err
 	}
 	c := s.b.catalog
 	c.mu.Lock()
@@ -246,10 +310,13 @@ func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 	return c.await(index)
 }
 
-// Bind adds a binding. Errors: ErrExchangeNotFound, ErrQueueNotFound,
-// ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
+// Bind adds a binding. Errors: ErrAccessRefused, ErrExchangeNotFound,
+// ErrQueueNotFound, ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
 func (s *Session) Bind(spec BindSpec) error {
 	s.Flush()
+	if err := s.mayBind(&spec); err != nil {
+		return err
+	}
 	c := s.b.catalog
 	c.mu.Lock()
 	b, err := s.binding(&spec, true)
@@ -278,9 +345,12 @@ func (s *Session) Bind(spec BindSpec) error {
 }
 
 // Unbind removes a binding; one that is not there, or whose ends are not, is
-// no error. Errors: ErrDefaultExchange, ErrExclusive.
+// no error. Errors: ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
 func (s *Session) Unbind(spec BindSpec) error {
 	s.Flush()
+	if err := s.mayBind(&spec); err != nil {
+		return err
+	}
 	c := s.b.catalog
 	c.mu.Lock()
 	b, err := s.binding(&spec, false)
@@ -310,6 +380,9 @@ func (s *Session) Unbind(spec BindSpec) error {
 // binding finds both ends of a binding.
 func (s *Session) binding(spec *BindSpec, mustExist bool) (routing.Binding, error) {
 	b := routing.Binding{Source: spec.Source, Key: spec.Key, Args: spec.Args}
+	if err := s.vhost.check(); err != nil {
+		return b, err
+	}
 	if spec.Source == "" || spec.ToExchange && spec.Destination == "" {
 		return b, s.fail(ErrDefaultExchange, "exchange", "")
 	}

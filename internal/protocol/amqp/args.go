@@ -348,11 +348,3 @@ func phrase(v any, typed bool) string {
 	}
 	return fmt.Sprintf("'%v'", v)
 }
-
-// accessText words a refusal.
-func accessText(e *broker.Error) string {
-	if e.Detail != "" {
-		return e.Detail
-	}
-	return fmt.Sprintf("access to %s refused for user '%s'", resource(e.Kind, e.Name, e.VHost), e.User)
-}

@@ -36,6 +36,11 @@ func (c *conn) openChannel(id uint16) error {
 		f.bare = true
 		return f
 	}
+	if err := c.session.OpenChannel(); err != nil {
+		f := faultOf(err)
+		f.bare = true
+		return f
+	}
 	if c.channels == nil {
 		c.channels = map[uint16]*channel{}
 	}
@@ -54,6 +59,7 @@ func (c *conn) endChannel(ch *channel) {
 	}
 	ch.closing = true
 	c.srv.channels.Add(-1)
+	c.session.CloseChannel()
 	c.out.mu.Lock()
 	consumers := ch.consumers
 	ch.consumers = nil

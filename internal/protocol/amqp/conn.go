@@ -60,8 +60,9 @@ type conn struct {
 	pub      broker.Publish
 	taken    []delivery // scratch of settle
 
-	blocked   bool          // connection.blocked is out
-	draining  atomic.Bool   // set by Drain
+	blocked   bool        // connection.blocked is out
+	draining  atomic.Bool // set by Drain and evict
+	evicted   atomic.Pointer[fault] // set by evict: why
 	idle      atomic.Bool   // set by the heartbeat: give back memory
 	attention chan struct{} // 1 slot: Drain was called
 	done      chan struct{} // closed when Serve ends or Kill was called
@@ -156,6 +157,13 @@ func (c *conn) Drain() {
 	c.in.kick()
 }
 
+// evict is what the engine calls when the session must end. Any goroutine may
+// call it.
+func (c *conn) evict(reason error) {
+	c.evicted.Store(faultOf(reason))
+	c.Drain()
+}
+
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
 	c.doneOnce.Do(func() { close(c.done) })
@@ -171,6 +179,10 @@ func (c *conn) goodbye() {
 		return
 	case c.state > running:
 		return // on its way out already
+	}
+	if f := c.evicted.Load(); f != nil {
+		c.fail(f)
+		return
 	}
 	c.emitSettled()
 	c.session.Flush()

@@ -46,6 +46,9 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err != nil {
 		return err
 	}
+	if err := c.session.MayRead(name); err != nil {
+		return err
+	}
 	priority, err := consumerPriority(m.Arguments, resource("queue", name, c.session.VHost()))
 	if err != nil {
 		return err

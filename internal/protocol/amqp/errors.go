@@ -49,6 +49,26 @@ var faults = []faultRow{
 	{broker.ErrQueueNotFound, amqpwire.NotFound, func(e *broker.Error) string { return "no " + resource("queue", e.Name, e.VHost) }},
 	{broker.ErrExchangeNotFound, amqpwire.NotFound, func(e *broker.Error) string { return "no " + resource("exchange", e.Name, e.VHost) }},
 	{broker.ErrVHostNotFound, amqpwire.NotAllowed, func(e *broker.Error) string { return fmt.Sprintf("vhost %s not found", e.VHost) }},
+	{broker.ErrUserNotFound, amqpwire.NotAllowed, func(e *broker.Error) string { return fmt.Sprintf("user %s not found", e.Name) }},
+	{broker.ErrVHostRefused, amqpwire.NotAllowed, vhostRefused},
+	{broker.ErrVHostDeleted, amqpwire.ConnectionForced, func(e *broker.Error) string { return fmt.Sprintf("vhost '%s' is down", e.VHost) }},
+	{broker.ErrUserDeleted, amqpwire.ConnectionForced, func(e *broker.Error) string { return fmt.Sprintf("user '%s' is deleted", e.Name) }},
+	{broker.ErrVHostConnections, amqpwire.NotAllowed, func(e *broker.Error) string {
+		return fmt.Sprintf("%s: connection limit (%v) is reached", vhostRefused(e), e.Current)
+	}},
+	{broker.ErrUserConnections, amqpwire.NotAllowed, func(e *broker.Error) string {
+		return fmt.Sprintf("connection refused for user '%s': user connection limit (%v) is reached", e.User, e.Current)
+	}},
+	{broker.ErrUserChannels, amqpwire.NotAllowed, func(e *broker.Error) string {
+		return fmt.Sprintf("number of channels opened for user '%s' has reached the maximum allowed user limit of (%v)", e.User, e.Current)
+	}},
+	{broker.ErrQueueLimit, amqpwire.PreconditionFailed, func(e *broker.Error) string {
+		return fmt.Sprintf("cannot declare queue '%s': queue limit in vhost '%s' (%v) is reached", e.Name, e.VHost, e.Current)
+	}},
+	{broker.ErrInvalidName, amqpwire.PreconditionFailed, func(e *broker.Error) string { return "invalid name of a " + e.Kind + ": " + e.Detail }},
+	{broker.ErrInvalidPassword, amqpwire.PreconditionFailed, func(*broker.Error) string { return "invalid password" }},
+	{broker.ErrInvalidPattern, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("invalid pattern '%s': %s", e.Name, e.Detail) }},
+	{broker.ErrInvalidLimit, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("unknown limit '%s'", e.Detail) }},
 	{broker.ErrInequivalent, amqpwire.PreconditionFailed, inequivalentText},
 	{broker.ErrExclusive, amqpwire.ResourceLocked, func(e *broker.Error) string { return fmt.Sprintf(exclusiveText, resource("queue", e.Name, e.VHost)) }},
 	{broker.ErrInUse, amqpwire.PreconditionFailed, func(e *broker.Error) string { return resource(e.Kind, e.Name, e.VHost) + " in use" }},
@@ -71,6 +91,22 @@ var faults = []faultRow{
 	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},
 	{broker.ErrLogFailed, amqpwire.InternalError, func(*broker.Error) string { return "the broker's log has failed and takes no more writes" }},
 	{broker.ErrClosed, amqpwire.ConnectionForced, func(*broker.Error) string { return shutdownText }},
+}
+
+func vhostRefused(e *broker.Error) string {
+	return fmt.Sprintf("access to vhost '%s' refused for user '%s'", e.VHost, e.User)
+}
+
+// accessText words a refusal. RabbitMQ names what was missing from 3.11 on.
+func accessText(e *broker.Error) string {
+	what := resource(e.Kind, e.Name, e.VHost)
+	switch {
+	case e.Detail != "":
+		return e.Detail
+	case e.Topic:
+		what = fmt.Sprintf("topic '%s' in %s", e.Key, what)
+	}
+	return fmt.Sprintf("%s access to %s refused for user '%s'", e.Action, what, e.User)
 }
 
 const shutdownText = "broker forced connection closure with reason 'shutdown'"

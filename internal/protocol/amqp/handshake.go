@@ -238,7 +238,7 @@ func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 		return faultf(amqpwire.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())
 	}
 	c.admitted = true
-	s, err := c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: m.VirtualHost, Sink: c, Name: c.name()})
+	s, err := c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: m.VirtualHost, Sink: c, Name: c.name(), Evict: c.evict})
 	if err != nil {
 		return err
 	}
@@ -252,10 +252,15 @@ func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	return nil
 }
 
-// updateSecret checks the new password of a user who is logged in.
+// updateSecret checks the new password of a user who is logged in, and whether
+// it may still be here.
 func (c *conn) updateSecret(m *amqpwire.ConnectionUpdateSecret) error {
-	if err := c.srv.broker.Authenticate(c.user, string(m.NewSecret), isLoopback(c.nc.RemoteAddr())); err != nil {
-		c.srv.o.Log.Warn("amqp: new secret refused", "conn", c.id, "user", c.user, "reason", m.Reason, "err", err)
+	err := c.srv.broker.Authenticate(c.user, string(m.NewSecret), isLoopback(c.nc.RemoteAddr()))
+	if err == nil {
+		err = c.session.MayEnter()
+	}
+	if err != nil {
+		c.srv.o.Log.Warn("amqp: new secret refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", m.Reason, "err", err)
 		return faultf(amqpwire.NotAllowed, "New secret was refused by one of the backends")
 	}
 	c.send(&amqpwire.ConnectionUpdateSecretOk{})

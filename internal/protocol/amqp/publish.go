@@ -52,6 +52,9 @@ func (ch *channel) publish(body []byte) error {
 		c.block(alarm.Reason)
 	}
 	if len(exchange) == 0 && isReplyKey(key) {
+		if err := c.session.MayPublish(exchange); err != nil {
+			return err
+		}
 		ch.publishReply(key, props, body)
 		return nil
 	}
@@ -76,7 +79,7 @@ func (ch *channel) publish(body []byte) error {
 	if err := checkDeliveryMode(peek, props); err != nil {
 		return err
 	}
-	if peek.UserID != nil && string(peek.UserID) != c.user {
+	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
 		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
 	}
 	replies := string(peek.ReplyTo) == replyQueue

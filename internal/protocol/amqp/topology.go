@@ -31,6 +31,9 @@ func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 		Internal: m.Internal, Args: m.Arguments,
 	}
 	if !m.Passive {
+		if err := ch.c.session.MayConfigure("exchange", spec.Name); err != nil {
+			return err
+		}
 		const arg = "alternate-exchange"
 		alternate, err := nameArg(m.Arguments, arg, resource("exchange", spec.Name, ch.c.session.VHost()))
 		if err != nil {
@@ -59,7 +62,10 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		return faultf(amqpwire.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
 	}
 	if !m.Passive {
-		var err error
+		err := ch.c.session.MayConfigure("queue", spec.Name)
+		if err != nil {
+			return err
+		}
 		if spec.Policy, err = queuePolicy(m.Arguments, resource("queue", spec.Name, ch.c.session.VHost())); err != nil {
 			return err
 		}

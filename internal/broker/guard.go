@@ -1,0 +1,151 @@
+package broker
+
+import (
+	"slices"
+
+	"fiveways/internal/core/access"
+)
+
+// What a permission is about.
+const (
+	toConfigure = "configure"
+	toWrite     = "write"
+	toRead      = "read"
+)
+
+// defaultExchange is the default exchange's name in permissions.
+const defaultExchange = "amq.default"
+
+// topicType is the type of the exchanges that topic permissions are about.
+const topicType = "topic"
+
+func (p *permission) pattern(action string) *access.Pattern {
+	switch action {
+	case toConfigure:
+		return p.configure
+	case toWrite:
+		return p.write
+	}
+	return p.read
+}
+
+// may tells whether the session's user may do something to a queue or an exchange, there or not. Errors:
+// ErrAccessRefused.
+func (s *Session) may(action, kind, name string) error {
+	if kind == "exchange" && name == "" {
+		name = defaultExchange
+	}
+	ok := false
+	s.b.rules.read(s.User, func(u *user) {
+		if u != nil {
+			p := u.permissions[s.vhost.Name]
+			ok = p != nil && p.pattern(action).Match(name)
+		}
+	})
+	if ok {
+		return nil
+	}
+	return &Error{Err: ErrAccessRefused, Kind: kind, Name: name, VHost: s.vhost.Name, User: s.User, Action: action}
+}
+
+// MayConfigure tells whether the user may declare and delete a queue or an exchange ("queue", "exchange") of that name.
+// Every method of Session asks what it must by itself; this is for protocols that must refuse before they look at
+// arguments. Errors: ErrAccessRefused.
+func (s *Session) MayConfigure(kind, name string) error { return s.may(toConfigure, kind, name) }
+
+// MayRead is MayConfigure for consuming from a queue.
+func (s *Session) MayRead(queue string) error { return s.may(toRead, "queue", queue) }
+
+// MayEnter tells whether the user still may be in the session's virtual host. Errors: ErrVHostRefused.
+func (s *Session) MayEnter() error {
+	if s.b.rules.mayEnter(s.User, s.vhost.Name) {
+		return nil
+	}
+	return &Error{Err: ErrVHostRefused, Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
+}
+
+// Impersonates tells whether the user may publish in the name of others.
+func (s *Session) Impersonates() (ok bool) {
+	s.b.rules.read(s.User, func(u *user) { ok = u != nil && slices.Contains(u.tags, TagImpersonator) })
+	return ok
+}
+
+// mayBind tells whether the user may bind or unbind: write on the destination, read on the source, and for a topic
+// exchange read on the key.
+func (s *Session) mayBind(spec *BindSpec) error {
+	kind := "queue"
+	if spec.ToExchange {
+		kind = "exchange"
+	}
+	if err := s.may(toWrite, kind, spec.Destination); err != nil {
+		return err
+	}
+	if err := s.may(toRead, "exchange", spec.Source); err != nil {
+		return err
+	}
+	x, ok := s.vhost.table.Load().Exchange(spec.Source)
+	if !ok || x.Spec.Type != topicType {
+		return nil
+	}
+	if p := s.topicPattern(spec.Source, toRead); p != nil && !p.Match(spec.Key) {
+		return s.topicRefused(toRead, spec.Source, spec.Key)
+	}
+	return nil
+}
+
+// topicPattern is what the user's topic permission for an exchange says; nil when there is none.
+func (s *Session) topicPattern(exchange, action string) (p *access.Pattern) {
+	s.b.rules.read(s.User, func(u *user) {
+		if u == nil {
+			return
+		}
+		if t := u.topics[topicKey{s.vhost.Name, exchange}]; t != nil {
+			template := t.Read
+			if action == toWrite {
+				template = t.Write
+			}
+			p = access.Expand(template, access.Variables{Username: s.User, VHost: s.vhost.Name, ClientID: s.clientID})
+		}
+	})
+	return p
+}
+
+func (s *Session) topicRefused(action, exchange, key string) error {
+	return &Error{
+		Err: ErrAccessRefused, Kind: "exchange", Name: exchange, VHost: s.vhost.Name, User: s.User, Action: action, Topic: true, Key: key,
+	}
+}
+
+// grant is what a session remembers of the permission to publish: that a name was allowed, at a generation of the
+// rules. So a publish costs one atomic load and a comparison while its exchange stays the same.
+type grant struct {
+	generation uint64 // 0: nothing is remembered
+	every      bool   // any exchange will do
+	exchange   []byte
+	topic      *access.Pattern // over the routing keys, nil: unrestricted
+}
+
+// MayPublish tells whether the user may publish to an exchange, there or not. Route asks by itself; this is for
+// messages that are not routed. Errors: ErrAccessRefused.
+func (s *Session) MayPublish(exchange []byte) error {
+	g := &s.grant
+	if g.generation == s.b.rules.generation.Load() && (g.every || string(g.exchange) == string(exchange)) {
+		return nil
+	}
+	return s.askPublish(exchange)
+}
+
+func (s *Session) askPublish(exchange []byte) error {
+	s.grant.generation = 0
+	generation := s.b.rules.generation.Load() // before the rules: a change in between is noticed next time
+	name := string(exchange)
+	if err := s.may(toWrite, "exchange", name); err != nil {
+		return err
+	}
+	s.grant = grant{generation: generation, exchange: append(s.grant.exchange[:0], exchange...), topic: s.topicPattern(name, toWrite)}
+	s.b.rules.read(s.User, func(u *user) {
+		s.grant.every = u != nil && len(u.topics) == 0 && u.permissions[s.vhost.Name] != nil &&
+			u.permissions[s.vhost.Name].write.Everything()
+	})
+	return nil
+}

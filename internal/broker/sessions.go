@@ -1,0 +1,105 @@
+package broker
+
+import "sync"
+
+// sessions are the open sessions, counted for the limits.
+type sessions struct {
+	mu     sync.Mutex
+	open   map[*Session]struct{}
+	users  map[string]usage
+	vhosts map[string]int64
+}
+
+// usage is what a user has open.
+type usage struct{ sessions, channels int64 }
+
+func newSessions() sessions {
+	return sessions{open: map[*Session]struct{}{}, users: map[string]usage{}, vhosts: map[string]int64{}}
+}
+
+// enter counts a session, if the limits of its virtual host and its user leave room for it.
+func (ss *sessions) enter(s *Session) error {
+	perVHost, perUser := s.vhost.limit(LimitConnections), s.b.rules.limit(s.User, LimitConnections)
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	e := &Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
+	if perVHost >= 0 && ss.vhosts[s.vhost.Name] >= perVHost {
+		e.Err, e.Current = ErrVHostConnections, perVHost
+		return e
+	}
+	u := ss.users[s.User]
+	if perUser >= 0 && u.sessions >= perUser {
+		e.Err, e.Current = ErrUserConnections, perUser
+		return e
+	}
+	u.sessions++
+	ss.users[s.User] = u
+	ss.vhosts[s.vhost.Name]++
+	ss.open[s] = struct{}{}
+	return nil
+}
+
+// leave undoes enter, and gives the session's channels back. It may be called again.
+func (ss *sessions) leave(s *Session) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if _, ok := ss.open[s]; !ok {
+		return
+	}
+	delete(ss.open, s)
+	u := ss.users[s.User]
+	u.sessions--
+	u.channels -= s.channels
+	s.channels = 0
+	if ss.users[s.User] = u; u.sessions == 0 {
+		delete(ss.users, s.User)
+	}
+	if ss.vhosts[s.vhost.Name]--; ss.vhosts[s.vhost.Name] == 0 {
+		delete(ss.vhosts, s.vhost.Name)
+	}
+}
+
+// evict asks the sessions that match to end.
+func (ss *sessions) evict(reason error, match func(*Session) bool) {
+	var out []*Session
+	ss.mu.Lock()
+	for s := range ss.open {
+		if s.evict != nil && match(s) {
+			out = append(out, s)
+		}
+	}
+	ss.mu.Unlock()
+	for _, s := range out {
+		s.evict(reason)
+	}
+}
+
+// OpenChannel counts a channel of the session's user. Errors: ErrUserChannels.
+func (s *Session) OpenChannel() error {
+	limit := s.b.rules.limit(s.User, LimitChannels)
+	ss := &s.b.sessions
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	u := ss.users[s.User]
+	if limit >= 0 && u.channels >= limit {
+		return &Error{Err: ErrUserChannels, Kind: "user", Name: s.User, VHost: s.vhost.Name, User: s.User, Current: limit}
+	}
+	u.channels++
+	s.channels++
+	ss.users[s.User] = u
+	return nil
+}
+
+// CloseChannel gives back what OpenChannel took.
+func (s *Session) CloseChannel() {
+	ss := &s.b.sessions
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if s.channels == 0 {
+		return
+	}
+	s.channels--
+	u := ss.users[s.User]
+	u.channels--
+	ss.users[s.User] = u
+}

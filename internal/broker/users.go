@@ -1,0 +1,162 @@
+package broker
+
+import (
+	"slices"
+	"strings"
+
+	"fiveways/internal/core/access"
+)
+
+// changeAccess decides on a change of users, virtual hosts or permissions, makes it true, records it, and returns when
+// it is durable.
+func (b *Broker) changeAccess(decide func() (*accessFact, error)) error {
+	c := b.catalog
+	c.mu.Lock()
+	f, err := decide()
+	if err == nil {
+		err = c.applyAccess(f)
+	}
+	if err != nil {
+		c.mu.Unlock()
+		return err
+	}
+	index := c.recordData(f.append(nil))
+	c.mu.Unlock()
+	return c.await(index)
+}
+
+// Users are all users, by name.
+func (b *Broker) Users() []User {
+	r := &b.rules
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	users := make([]User, 0, len(r.users))
+	for _, u := range r.sortedUsers() {
+		users = append(users, u.public())
+	}
+	return users
+}
+
+// User is one user. Errors: ErrUserNotFound.
+func (b *Broker) User(name string) (found User, err error) {
+	err = userNotFound(name)
+	b.rules.read(name, func(u *user) {
+		if u != nil {
+			found, err = u.public(), nil
+		}
+	})
+	return found, err
+}
+
+// PutUser makes a user, or gives one a new password and new tags; what it may do and its limits stay. It returns when
+// that is durable. Errors: ErrInvalidName, ErrInvalidPassword, ErrLogFailed.
+func (b *Broker) PutUser(spec UserSpec) (created bool, err error) {
+	if err := checkName("user", spec.Name); err != nil {
+		return false, err
+	}
+	secret, err := b.logins.secret(&spec)
+	if err != nil {
+		return false, err
+	}
+	err = b.changeAccess(func() (*accessFact, error) {
+		f := &userFact{Name: spec.Name, Secret: secret, Tags: cleanTags(spec.Tags), LoopbackOnly: spec.Name == defaultUser}
+		created = true
+		b.rules.read(spec.Name, func(u *user) {
+			if u != nil {
+				created, f.LoopbackOnly, f.Limits = false, u.loopbackOnly, u.limits
+			}
+		})
+		return &accessFact{User: f}, nil
+	})
+	return created, err
+}
+
+// SetPassword gives a user a new password. Errors: ErrUserNotFound, ErrInvalidPassword, ErrLogFailed.
+func (b *Broker) SetPassword(name, password string) error {
+	if password == "" {
+		return &Error{Err: ErrInvalidPassword, Kind: "user", Name: name, Detail: "it is empty"}
+	}
+	if !b.rules.has(name) {
+		return userNotFound(name)
+	}
+	secret, err := b.logins.secret(&UserSpec{Name: name, Password: password})
+	if err != nil {
+		return err
+	}
+	return b.editUser(name, func(f *userFact) { f.Secret = secret })
+}
+
+// ClearPassword makes that a user cannot log in with a password. Errors: ErrUserNotFound, ErrLogFailed.
+func (b *Broker) ClearPassword(name string) error {
+	return b.editUser(name, func(f *userFact) { f.Secret = access.Secret{} })
+}
+
+// SetUserTags gives a user other tags. Errors: ErrUserNotFound, ErrLogFailed.
+func (b *Broker) SetUserTags(name string, tags []string) error {
+	return b.editUser(name, func(f *userFact) { f.Tags = cleanTags(tags) })
+}
+
+// SetLoopbackOnly says whether a user may log in from this machine only. Errors: ErrUserNotFound, ErrLogFailed.
+func (b *Broker) SetLoopbackOnly(name string, only bool) error {
+	return b.editUser(name, func(f *userFact) { f.LoopbackOnly = only })
+}
+
+// editUser changes one user.
+func (b *Broker) editUser(name string, edit func(*userFact)) error {
+	return b.changeAccess(func() (*accessFact, error) {
+		var f *userFact
+		b.rules.read(name, func(u *user) {
+			if u != nil {
+				f = u.fact()
+			}
+		})
+		if f == nil {
+			return nil, userNotFound(name)
+		}
+		edit(f)
+		return &accessFact{User: f}, nil
+	})
+}
+
+// DeleteUser deletes a user with its permissions, and ends its sessions. Errors: ErrUserNotFound, ErrLogFailed.
+func (b *Broker) DeleteUser(name string) error {
+	err := b.changeAccess(func() (*accessFact, error) {
+		if !b.rules.has(name) {
+			return nil, userNotFound(name)
+		}
+		return &accessFact{Delete: true, User: &userFact{Name: name}}, nil
+	})
+	if !b.rules.has(name) {
+		reason := &Error{Err: ErrUserDeleted, Kind: "user", Name: name, User: name}
+		b.sessions.evict(reason, func(s *Session) bool { return s.User == name })
+	}
+	return err
+}
+
+func userNotFound(name string) error {
+	return &Error{Err: ErrUserNotFound, Kind: "user", Name: name, User: name}
+}
+
+// maxNameBytes is what a protocol can carry as a name.
+const maxNameBytes = 255
+
+func checkName(kind, name string) error {
+	switch {
+	case name == "":
+		return &Error{Err: ErrInvalidName, Kind: kind, Name: name, Detail: "it is empty"}
+	case len(name) > maxNameBytes:
+		return &Error{Err: ErrInvalidName, Kind: kind, Name: name[:maxNameBytes], Detail: "it is longer than 255 bytes"}
+	}
+	return nil
+}
+
+// cleanTags drops blanks and repetitions.
+func cleanTags(tags []string) (clean []string) {
+	for _, tag := range tags {
+		tag = strings.TrimSpace(tag)
+		if tag != "" && !slices.Contains(clean, tag) {
+			clean = append(clean, tag)
+		}
+	}
+	return clean
+}

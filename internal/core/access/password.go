@@ -1,0 +1,149 @@
+package access
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// The ways to keep a password. The names are those of RabbitMQ's definitions, and are on disk.
+const (
+	Argon2id     = "argon2id"                       // the hash is a PHC string: $argon2id$v=19$m=…,t=…,p=…$salt$hash
+	RabbitSHA256 = "rabbit_password_hashing_sha256" // base64 of salt (4 bytes) and SHA-256(salt password)
+	RabbitSHA512 = "rabbit_password_hashing_sha512" // as before, with SHA-512
+	RabbitMD5    = "rabbit_password_hashing_md5"    // as before, with MD5
+)
+
+// ErrHash tells that a password hash is not in a form that can be checked.
+var ErrHash = errors.New("not a valid password hash")
+
+// What new passwords cost: the first choice of OWASP's recommendation with little memory.
+const (
+	argonMemory  = 19456 // KiB
+	argonTime    = 2
+	argonThreads = 1
+	argonKey     = 32 // bytes
+)
+
+// The most that a hash from elsewhere may cost at a login, and the bytes of its parts.
+const (
+	maxArgonMemory  = 256 << 10 // KiB
+	maxArgonTime    = 16
+	maxArgonThreads = 16
+	minArgonSalt    = 8
+	minArgonKey     = 16
+	maxArgonPart    = 64
+)
+
+// rabbitSalt is how many bytes of salt RabbitMQ puts before its hash.
+const rabbitSalt = 4
+
+// Secret is a password as it is kept. An empty hash lets nobody in.
+type Secret struct {
+	Algorithm string `json:"algorithm,omitempty"`
+	Hash      string `json:"hash,omitempty"`
+}
+
+// NewSecret hashes a password with argon2id, which takes about 20 MB of memory and 25 ms. salt is random, 16 bytes.
+func NewSecret(password string, salt []byte) Secret {
+	key := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey)
+	return Secret{Argon2id, fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))}
+}
+
+// Check tells whether the secret is in a form that Verify knows. Errors: ErrHash.
+func (s Secret) Check() error {
+	if s.Hash == "" {
+		return nil
+	}
+	if s.Slow() {
+		_, err := parseArgon(s.Hash)
+		return err
+	}
+	sum := rabbitHash(s.Algorithm)
+	if sum == nil {
+		return fmt.Errorf("%w: unknown algorithm '%s'", ErrHash, s.Algorithm)
+	}
+	raw, err := base64.StdEncoding.DecodeString(s.Hash)
+	if err != nil || len(raw) != rabbitSalt+len(sum(nil)) {
+		return fmt.Errorf("%w: it should be base64 of %d bytes of salt and the hash", ErrHash, rabbitSalt)
+	}
+	return nil
+}
+
+// Slow tells that Verify costs what NewSecret does, or what the one who made the hash chose.
+func (s Secret) Slow() bool { return s.Algorithm == Argon2id }
+
+// Verify tells whether the password is the one that is kept. The empty password never is.
+func (s Secret) Verify(password string) bool {
+	if s.Hash == "" || password == "" {
+		return false
+	}
+	if s.Slow() {
+		a, err := parseArgon(s.Hash)
+		return err == nil && subtle.ConstantTimeCompare(a.run(password), a.key) == 1
+	}
+	sum := rabbitHash(s.Algorithm)
+	raw, err := base64.StdEncoding.DecodeString(s.Hash)
+	if sum == nil || err != nil || len(raw) < rabbitSalt {
+		return false
+	}
+	return subtle.ConstantTimeCompare(sum(append(raw[:rabbitSalt:rabbitSalt], password...)), raw[rabbitSalt:]) == 1
+}
+
+// rabbitHash is the hash function of one of RabbitMQ's algorithms, nil for others.
+func rabbitHash(algorithm string) func([]byte) []byte {
+	switch algorithm {
+	case RabbitSHA256:
+		return func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }
+	case RabbitSHA512:
+		return func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }
+	case RabbitMD5:
+		return func(b []byte) []byte { h := md5.Sum(b); return h[:] }
+	}
+	return nil
+}
+
+// argon is a hash of argon2id with what it was made with.
+type argon struct {
+	memory, time uint32
+	threads      uint8
+	salt, key    []byte
+}
+
+func (a *argon) run(password string) []byte {
+	return argon2.IDKey([]byte(password), a.salt, a.time, a.memory, a.threads, uint32(len(a.key)))
+}
+
+func parseArgon(hash string) (*argon, error) {
+	a := &argon{}
+	var version int
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
+		return nil, fmt.Errorf("%w: it should be $argon2id$v=19$m=…,t=…,p=…$salt$hash", ErrHash)
+	}
+	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
+		return nil, fmt.Errorf("%w: argon2 version %d is the one that is known", ErrHash, argon2.Version)
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &a.memory, &a.time, &a.threads); err != nil {
+		return nil, fmt.Errorf("%w: its parameters should be m=…,t=…,p=…", ErrHash)
+	}
+	if a.memory > maxArgonMemory || a.time < 1 || a.time > maxArgonTime || a.threads < 1 || a.threads > maxArgonThreads {
+		return nil, fmt.Errorf("%w: at most %d KiB of memory, %d rounds and %d threads", ErrHash, maxArgonMemory, maxArgonTime, maxArgonThreads)
+	}
+	var err error
+	if a.salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil || len(a.salt) < minArgonSalt || len(a.salt) > maxArgonPart {
+		return nil, fmt.Errorf("%w: its salt should be %d to %d bytes in base64", ErrHash, minArgonSalt, maxArgonPart)
+	}
+	if a.key, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil || len(a.key) < minArgonKey || len(a.key) > maxArgonPart {
+		return nil, fmt.Errorf("%w: it should end in %d to %d bytes in base64", ErrHash, minArgonKey, maxArgonPart)
+	}
+	return a, nil
+}

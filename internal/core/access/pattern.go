@@ -1,0 +1,77 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// ErrPattern tells that a text is no regular expression that can be used here.
+var ErrPattern = errors.New("not a valid regular expression")
+
+// Everything is the pattern that matches every name.
+const Everything = ".*"
+
+// Pattern is a regular expression (RE2) over names. It matches a name when it is found anywhere in it; the empty one
+// matches nothing but the empty name, and the zero value nothing at all.
+type Pattern struct {
+	source string
+	re     *regexp.Regexp
+}
+
+// Compile reads a pattern. Errors: ErrPattern.
+func Compile(source string) (*Pattern, error) {
+	text := source
+	if text == "" {
+		text = "^$"
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrPattern, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return &Pattern{source: source, re: re}, nil
+}
+
+// String is the pattern as it was given.
+func (p *Pattern) String() string { return p.source }
+
+// Everything tells that every name matches.
+func (p *Pattern) Everything() bool { return p.source == Everything }
+
+// Match tells whether the pattern is found in name.
+func (p *Pattern) Match(name string) bool {
+	return p.re != nil && (p.Everything() || p.re.MatchString(name))
+}
+
+// MatchBytes is Match for bytes.
+func (p *Pattern) MatchBytes(name []byte) bool {
+	return p.re != nil && (p.Everything() || p.re.Match(name))
+}
+
+// Variables are what a topic template may name.
+type Variables struct {
+	Username string
+	VHost    string
+	ClientID string // "": the protocol has none, and {client_id} stays as it is
+}
+
+// Expand makes the pattern of a topic permission from its template: {username}, {vhost} and {client_id} become their
+// values, literally. A template that is no pattern then matches nothing.
+func Expand(template string, v Variables) *Pattern {
+	values := []string{"{username}", regexp.QuoteMeta(v.Username), "{vhost}", regexp.QuoteMeta(v.VHost)}
+	if v.ClientID != "" {
+		values = append(values, "{client_id}", regexp.QuoteMeta(v.ClientID))
+	}
+	p, err := Compile(strings.NewReplacer(values...).Replace(template))
+	if err != nil {
+		return &Pattern{source: template}
+	}
+	return p
+}
+
+// CheckTemplate tells whether a template is a pattern. Errors: ErrPattern.
+func CheckTemplate(template string) error {
+	_, err := Compile(strings.NewReplacer("{username}", "u", "{vhost}", "v", "{client_id}", "c").Replace(template))
+	return err
+}
