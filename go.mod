@@ -10,6 +10,7 @@ require (
 	github.com/spf13/pflag v1.0.9
 	github.com/tidwall/btree v1.8.2
 	golang.org/x/crypto v0.58.0
+	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0
 )
 

@@ -63,8 +63,10 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("broker: %s '%s': %v: %s", e.Kind, e.Name, e.Err, e.Arg)
 	case e.Detail != "":
 		return fmt.Sprintf("broker: %s '%s': %v: %s", e.Kind, e.Name, e.Err, e.Detail)
-	case e.Kind != "":
+	case e.Kind == "queue" || e.Kind == "exchange":
 		return fmt.Sprintf("broker: %s '%s' in vhost '%s': %v", e.Kind, e.Name, e.VHost, e.Err)
+	case e.Kind != "":
+		return fmt.Sprintf("broker: %s '%s': %v", e.Kind, e.Name, e.Err)
 	}
 	return "broker: " + e.Err.Error()
 }

@@ -46,6 +46,7 @@ var verdicts = []struct {
 	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT (port 0 takes a free one), or off."},
 	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},
 	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
+	{errNoBroker, exitFailure, "Name its data folder with --data DIR, or start one with `fiveways serve`."},
 	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
 	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},
 	{syscall.EADDRNOTAVAIL, exitFailure, "The address must be one of this machine: 127.0.0.1 for programs here, 0.0.0.0 for all of the network."},

@@ -21,12 +21,14 @@ This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
 		Example: `  fiveways serve                        serve on 127.0.0.1, data in ./fiveways-data
   fiveways demo                         start a broker, send messages, show what arrived
   fiveways bench amqp --duration 5s     measure a running broker
+  fiveways user add alice               add a user to the broker on ./fiveways-data
   fiveways doctor ./fiveways-data       look into a data folder offline`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { started = true },
 	}
 	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(userCommand(), vhostCommand(), permissionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -40,6 +40,7 @@ func HeapLimit(cfg config.Config) int64 { return cfg.MemoryLimit + cfg.MemoryLim
 type Server struct {
 	broker *broker.Broker
 	amqp   *amqp.Server
+	admin  *admin // nil when it could not be served
 	log    *slog.Logger
 	addrs  map[string]string
 	served sync.WaitGroup
@@ -79,6 +80,9 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
 	s := &Server{broker: b, log: log, addrs: map[string]string{}}
+	if s.admin, err = startAdmin(b, cfg, log); err != nil {
+		log.Warn("administration only with the broker stopped", "err", err)
+	}
 	if amqpListener != nil {
 		s.amqp = amqp.New(b, amqpOptions(cfg, version, log))
 		s.serve("amqp", amqpListener, s.amqp.Serve)
@@ -117,6 +121,9 @@ func (s *Server) Drain(ctx context.Context) error {
 		var errs []error
 		if s.amqp != nil {
 			errs = append(errs, s.amqp.Drain(ctx))
+		}
+		if s.admin != nil {
+			errs = append(errs, s.admin.stop(ctx))
 		}
 		s.served.Wait()
 		s.err = errors.Join(append(errs, s.broker.Close())...)

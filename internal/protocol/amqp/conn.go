@@ -60,12 +60,12 @@ type conn struct {
 	pub      broker.Publish
 	taken    []delivery // scratch of settle
 
-	blocked   bool        // connection.blocked is out
-	draining  atomic.Bool // set by Drain and evict
+	blocked   bool                  // connection.blocked is out
+	draining  atomic.Bool           // set by Drain and evict
 	evicted   atomic.Pointer[fault] // set by evict: why
-	idle      atomic.Bool   // set by the heartbeat: give back memory
-	attention chan struct{} // 1 slot: Drain was called
-	done      chan struct{} // closed when Serve ends or Kill was called
+	idle      atomic.Bool           // set by the heartbeat: give back memory
+	attention chan struct{}         // 1 slot: Drain was called
+	done      chan struct{}         // closed when Serve ends or Kill was called
 	doneOnce  sync.Once
 
 	confirmMu  sync.Mutex

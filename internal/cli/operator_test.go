@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// operateOn runs a command as a process and returns its exit code and all it printed.
+func operateOn(t *testing.T, dir, stdin string, args ...string) (code int, output string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append(args, "--data", dir)...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	cmd.Stdin = strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// The same commands work on a broker that runs and on the folder of one that does not, and each sees what the other did.
+func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
+	dir := t.TempDir()
+	do := func(stdin, want string, args ...string) {
+		t.Helper()
+		if code, out := operateOn(t, dir, stdin, args...); code != exitOK || !strings.Contains(out, want) {
+			t.Fatalf("%v: exit code %d, %s; want %q", args, code, out, want)
+		}
+	}
+	do("first\n", "", "user", "add", "alice", "--password-stdin", "--tags", "monitoring")
+	p := startProcess(t, dir)
+	do("", "monitoring", "user", "list")
+	if _, err := dialAs(p, "alice", "first", "/"); err == nil {
+		t.Error("alice got in without a permission")
+	}
+	do("", "", "permission", "set", "alice", "^a", ".*", ".*")
+	c, err := dialAs(p, "alice", "first", "/")
+	if err != nil {
+		t.Fatalf("alice with a permission: %v", err)
+	}
+	ch, err := c.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.QueueDeclare("a1", true, false, false, false, nil); err != nil {
+		t.Errorf("declare what may be configured: %v", err)
+	}
+	var refused *amqp.Error
+	if _, err := ch.QueueDeclare("b1", true, false, false, false, nil); !errors.As(err, &refused) || refused.Code != amqp.AccessRefused {
+		t.Errorf("declare what may not be configured: %v", err)
+	}
+	do("second", "", "user", "password", "alice", "--password-stdin")
+	if _, err := dialAs(p, "alice", "first", "/"); err == nil {
+		t.Error("the old password still works")
+	}
+	do("", "", "vhost", "add", "other", "--description", "for tests")
+	do("", "", "permission", "set", "alice", ".*", ".*", ".*", "--vhost", "other")
+	if _, err := dialAs(p, "alice", "second", "other"); err != nil {
+		t.Errorf("alice on the other virtual host: %v", err)
+	}
+	do("", "", "vhost", "limit", "other", "max-queues", "2")
+	p.signal(syscall.SIGKILL)
+	p.wait()
+
+	do("", "max-queues=2", "vhost", "list")
+	do("", "^a", "permission", "list", "--user", "alice", "--vhost", "/")
+	do("", "", "vhost", "delete", "other")
+	p = startProcess(t, dir)
+	if _, err := dialAs(p, "alice", "second", "/"); err != nil {
+		t.Errorf("alice after a restart: %v", err)
+	}
+	if _, err := dialAs(p, "alice", "second", "other"); err == nil {
+		t.Error("the deleted virtual host is there")
+	}
+	p.stop()
+}
+
+func dialAs(p *process, user, password, vhost string) (*amqp.Connection, error) {
+	c, err := amqp.DialConfig(p.url, amqp.Config{SASL: []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}}, Vhost: vhost})
+	if err == nil {
+		p.t.Cleanup(func() { c.Close() }) // the broker may be gone by then
+	}
+	return c, err
+}
+
+func TestOperatorRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"user", "delete", "nobody"}, exitFailure, "user 'nobody': no such user"},
+		{[]string{"user", "add", "alice"}, exitUsage, "--password-stdin"},
+		{[]string{"user", "limit", "guest", "max-channels", "many"}, exitUsage, "a number or none"},
+		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitUsage, "unknown limit"},
+		{[]string{"permission", "set", "guest", "(", "", ""}, exitUsage, "regular expression"},
+		{[]string{"vhost", "delete", "none"}, exitFailure, "no such virtual host"},
+	} {
+		if code, out := operateOn(t, dir, "", c.args...); code != c.code || !strings.Contains(out, c.want) {
+			t.Errorf("%v: exit code %d, %s\nwant %d with %q", c.args, code, out, c.code, c.want)
+		}
+	}
+	if code, out := operateOn(t, dir+"/none", "", "user", "list"); code != exitFailure || !strings.Contains(out, "fiveways serve") {
+		t.Errorf("no folder: exit code %d, %s", code, out)
+	}
+}

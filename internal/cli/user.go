@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"fiveways/internal/protocol/httpapi"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func userCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "user",
+		Short: "list, add, change and delete users",
+		Long: `Changes the users of a broker: of the one that runs on the data folder, else of the folder itself.
+A password is asked for on the terminal, or read from standard input with --password-stdin; never from the command line,
+where others can see it.`,
+		Example: `  fiveways user add alice
+  fiveways user add ops --tags administrator --password-stdin < secret
+  fiveways permission set alice '^app' '.*' '.*'
+  fiveways user list`,
+	}
+	cmd.AddCommand(userList(), userAdd(), userPassword(), userTags(), userLimit(), userDelete())
+	return cmd
+}
+
+func userList() *cobra.Command {
+	return operate(&cobra.Command{Use: "list", Short: "list the users", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *operator, _ []string) error {
+		var users []httpapi.User
+		if err := op.do(cmd.Context(), http.MethodGet, path("users"), nil, &users); err != nil {
+			return err
+		}
+		return table(cmd.OutOrStdout(), "USER\tTAGS\tLIMITS", func(row func(...any)) {
+			for _, u := range users {
+				row(u.Name, strings.Join(u.Tags, ","), limitsText(u.Limits))
+			}
+		})
+	})
+}
+
+// limitsText shows limits as "max-channels=5 max-connections=2".
+func limitsText(limits map[string]int64) string {
+	var parts []string
+	for _, name := range []string{"max-channels", "max-connections", "max-queues"} {
+		if n, ok := limits[name]; ok {
+			parts = append(parts, name+"="+strconv.FormatInt(n, 10))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func userAdd() *cobra.Command {
+	var tags []string
+	var stdin bool
+	cmd := operate(&cobra.Command{
+		Use: "add NAME", Short: "add a user, who may do nothing yet", Args: cobra.ExactArgs(1),
+		Example: "  fiveways user add alice && fiveways permission set alice '.*' '.*' '.*'",
+	}, func(cmd *cobra.Command, op *operator, args []string) error {
+		err := op.do(cmd.Context(), http.MethodGet, path("users", args[0]), nil, nil)
+		if err == nil {
+			return fmt.Errorf("user '%s' exists; `fiveways user password` and `fiveways user tags` change it", args[0])
+		}
+		password, err := readPassword(cmd, stdin)
+		if err != nil {
+			return err
+		}
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), httpapi.UserChange{Password: &password, Tags: tags}, nil)
+	})
+	cmd.Flags().StringSliceVar(&tags, "tags", nil, "administrator, monitoring, policymaker, management, impersonator; several with commas")
+	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input, one line")
+	return cmd
+}
+
+func userPassword() *cobra.Command {
+	var stdin bool
+	cmd := operate(&cobra.Command{
+		Use: "password NAME", Short: "give a user another password", Args: cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, op *operator, args []string) error {
+		var u httpapi.User
+		if err := op.do(cmd.Context(), http.MethodGet, path("users", args[0]), nil, &u); err != nil {
+			return err
+		}
+		password, err := readPassword(cmd, stdin)
+		if err != nil {
+			return err
+		}
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), httpapi.UserChange{Password: &password, Tags: u.Tags}, nil)
+	})
+	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input, one line")
+	return cmd
+}
+
+func userTags() *cobra.Command {
+	return operate(&cobra.Command{
+		Use: "tags NAME [TAG ...]", Short: "set the tags of a user; without a tag it has none", Args: cobra.MinimumNArgs(1),
+	}, func(cmd *cobra.Command, op *operator, args []string) error {
+		var u httpapi.User
+		if err := op.do(cmd.Context(), http.MethodGet, path("users", args[0]), nil, &u); err != nil {
+			return err
+		}
+		change := httpapi.UserChange{PasswordHash: &u.PasswordHash, HashingAlgorithm: u.HashingAlgorithm, Tags: args[1:]}
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), change, nil)
+	})
+}
+
+func userLimit() *cobra.Command {
+	return operate(&cobra.Command{
+		Use: "limit NAME max-connections|max-channels NUMBER|none", Short: "bound what a user may open", Args: cobra.ExactArgs(3),
+		Example: "  fiveways user limit alice max-connections 10",
+	}, func(cmd *cobra.Command, op *operator, args []string) error {
+		return setLimit(cmd, op, path("user-limits", args[0], args[1]), args[2])
+	})
+}
+
+// setLimit sets or, with "none", takes away a limit.
+func setLimit(cmd *cobra.Command, op *operator, at, value string) error {
+	if value == "none" {
+		return op.do(cmd.Context(), http.MethodDelete, at, nil, nil)
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: a limit is a number or none, not %q", errUsage, value)
+	}
+	return op.do(cmd.Context(), http.MethodPut, at, httpapi.LimitValue{Value: n}, nil)
+}
+
+func userDelete() *cobra.Command {
+	return operate(&cobra.Command{Use: "delete NAME", Short: "delete a user with its permissions", Args: cobra.ExactArgs(1)},
+		func(cmd *cobra.Command, op *operator, args []string) error {
+			return op.do(cmd.Context(), http.MethodDelete, path("users", args[0]), nil, nil)
+		})
+}
+
+// readPassword asks on the terminal, twice, or takes the first line of standard input.
+func readPassword(cmd *cobra.Command, stdin bool) (string, error) {
+	if stdin {
+		line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			return line, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		return "", fmt.Errorf("%w: standard input holds no password", errUsage)
+	}
+	fd := int(os.Stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return "", fmt.Errorf("%w: no terminal to ask for a password; use --password-stdin", errUsage)
+	}
+	ask := func(prompt string) (string, error) {
+		fmt.Fprint(cmd.ErrOrStderr(), prompt)
+		b, err := term.ReadPassword(fd)
+		fmt.Fprintln(cmd.ErrOrStderr())
+		return string(b), err
+	}
+	first, err := ask("Password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := ask("Once more: ")
+	switch {
+	case err != nil:
+		return "", err
+	case first != second:
+		return "", fmt.Errorf("%w: the two passwords differ", errUsage)
+	case first == "":
+		return "", fmt.Errorf("%w: an empty password lets nobody in", errUsage)
+	}
+	return first, nil
+}
+
+// table prints rows under a heading, in columns.
+func table(out io.Writer, heading string, rows func(row func(...any))) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, heading)
+	rows(func(cells ...any) {
+		for i, c := range cells {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, c)
+		}
+		fmt.Fprintln(w)
+	})
+	return w.Flush()
+}

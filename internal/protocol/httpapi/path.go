@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// slash stands for a name that is just "/", which http.ServeMux matches with no wildcard.
+const slash = "\x00"
+
+// hideSlashes changes segments of the path that are "/" when unescaped.
+func hideSlashes(r *http.Request) {
+	if r.URL.RawPath == "" {
+		return // nothing is escaped that needs to be
+	}
+	segments := strings.Split(r.URL.RawPath, "/")
+	for i, s := range segments {
+		if strings.EqualFold(s, "%2F") {
+			segments[i] = "%00"
+		}
+	}
+	raw := strings.Join(segments, "/")
+	if path, err := url.PathUnescape(raw); err == nil {
+		u := *r.URL
+		u.Path, u.RawPath = path, raw
+		r.URL = &u
+	}
+}
+
+// name is the wildcard of the path called wildcard.
+func name(r *http.Request, wildcard string) string {
+	v := r.PathValue(wildcard)
+	if v == slash {
+		return "/"
+	}
+	return v
+}
+
+// shownPath is the path as the client gave it.
+func shownPath(r *http.Request) string { return strings.ReplaceAll(r.URL.EscapedPath(), "%00", "%2F") }
