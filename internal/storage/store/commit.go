@@ -233,6 +233,7 @@ func isFull(err error) bool {
 
 func (c *committer) fail(err error) {
 	c.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+	c.due = time.Time{} // nothing is due any more: without this the committer would spin
 	c.s.setState(State{Health: Failed, Err: c.failed})
 }
 
