@@ -191,6 +191,7 @@ type Stats struct {
 	Memory       int64 // bytes held by queues' messages
 	Unreadable   int64 // messages set aside because the disk did not give them back
 	DeadLettered int64
+	SlowHashes   int64 // password hashes computed that take time on purpose; a successful login needs one once
 	Log          store.Stats
 	LogState     store.State
 }
@@ -199,6 +200,6 @@ type Stats struct {
 func (b *Broker) Stats() Stats {
 	return Stats{
 		Queues: int(b.queueCount.Load()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
-		DeadLettered: b.counters.deadLettered.Load(), Log: b.store.Stats(), LogState: b.store.State(),
+		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.logins.slow.Load(), Log: b.store.Stats(), LogState: b.store.State(),
 	}
 }

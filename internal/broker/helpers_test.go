@@ -25,14 +25,7 @@ type client struct {
 
 func newClient(t *testing.T, b *Broker) *client {
 	t.Helper()
-	c := &client{t: t, acks: map[uint64]int{}, nacks: map[uint64]int{}}
-	c.cond = sync.NewCond(&c.mu)
-	s, err := b.NewSession(SessionOptions{User: "guest", VHost: "/", Sink: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Session = s
-	return c
+	return newClientOn(t, b, "guest", "/")
 }
 
 func (c *client) Deliver(ds []Delivery) {
@@ -215,4 +208,17 @@ func tryOpen(fs vfs.FS, change func(*Options)) (*Broker, error) {
 	o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2}
 	change(&o)
 	return Open(fs, "data", o)
+}
+
+// newClientOn is newClient for another user and virtual host.
+func newClientOn(t *testing.T, b *Broker, user, vhost string) *client {
+	t.Helper()
+	c := &client{t: t, acks: map[uint64]int{}, nacks: map[uint64]int{}}
+	c.cond = sync.NewCond(&c.mu)
+	s, err := b.NewSession(SessionOptions{User: user, VHost: vhost, Sink: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Session = s
+	return c
 }

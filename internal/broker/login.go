@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"runtime"
+	"sync/atomic"
 
 	"fiveways/internal/core/access"
 )
@@ -19,6 +20,7 @@ const (
 type logins struct {
 	key   [markBytes]byte
 	slots chan struct{} // bounds how many slow hashes are computed at a time
+	slow  atomic.Int64  // how many were computed
 }
 
 func newLogins() *logins {
@@ -30,6 +32,7 @@ func newLogins() *logins {
 // slowly runs fn when its turn has come.
 func (l *logins) slowly(fn func()) {
 	l.slots <- struct{}{}
+	l.slow.Add(1)
 	defer func() { <-l.slots }()
 	fn()
 }

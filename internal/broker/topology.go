@@ -180,15 +180,14 @@ func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error
 		c.mu.Unlock()
 		return 0, err
 	}
-	if q.vhost.gone { // with all its queues
-		c.mu.Unlock()
-		return messages, nil
+	index := c.index // one fact has deleted the virtual host with all its queues, or:
+	if !q.vhost.gone {
+		facts := c.sweep(q.vhost, c.remove(q))
+		if q.Durable {
+			facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: q.Name}})
+		}
+		index = c.record(facts...)
 	}
-	facts := c.sweep(q.vhost, c.remove(q))
-	if q.Durable {
-		facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: q.Name}})
-	}
-	index := c.record(facts...)
 	c.mu.Unlock()
 	if q.owner != nil {
 		q.owner.mu.Lock()

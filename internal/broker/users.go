@@ -3,6 +3,7 @@ package broker
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"fiveways/internal/core/access"
 )
@@ -146,6 +147,8 @@ func checkName(kind, name string) error {
 		return &Error{Err: ErrInvalidName, Kind: kind, Name: name, Detail: "it is empty"}
 	case len(name) > maxNameBytes:
 		return &Error{Err: ErrInvalidName, Kind: kind, Name: name[:maxNameBytes], Detail: "it is longer than 255 bytes"}
+	case !utf8.ValidString(name): // facts are JSON
+		return &Error{Err: ErrInvalidName, Kind: kind, Name: name, Detail: "it is not UTF-8"}
 	}
 	return nil
 }
@@ -153,7 +156,7 @@ func checkName(kind, name string) error {
 // cleanTags drops blanks and repetitions.
 func cleanTags(tags []string) (clean []string) {
 	for _, tag := range tags {
-		tag = strings.TrimSpace(tag)
+		tag = strings.TrimSpace(strings.ToValidUTF8(tag, "?"))
 		if tag != "" && !slices.Contains(clean, tag) {
 			clean = append(clean, tag)
 		}

@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-
-	"fiveways/internal/storage/store"
+	"strings"
 )
 
 // sortedVHosts are all virtual hosts by name.
@@ -57,7 +56,10 @@ func (b *Broker) PutVHost(spec VHostSpec) (created bool, err error) {
 		return false, err
 	}
 	err = b.changeAccess(func() (*accessFact, error) {
-		f := &vhostFact{Name: spec.Name, Description: spec.Description, Tags: cleanTags(spec.Tags), DefaultQueueType: spec.DefaultQueueType}
+		f := &vhostFact{
+			Name: spec.Name, Description: strings.ToValidUTF8(spec.Description, "?"), Tags: cleanTags(spec.Tags),
+			DefaultQueueType: strings.ToValidUTF8(spec.DefaultQueueType, "?"),
+		}
 		v, ok := b.catalog.vhost(spec.Name)
 		if ok {
 			f.Limits = v.info.Limits
@@ -72,57 +74,54 @@ func (b *Broker) PutVHost(spec VHostSpec) (created bool, err error) {
 // ends the sessions on it. It is one fact: after a crash all of it is there or nothing. Errors: ErrVHostNotFound,
 // ErrLogFailed.
 func (b *Broker) DeleteVHost(name string) error {
-	c := b.catalog
-	c.mu.Lock()
-	v, ok := c.vhost(name)
-	if !ok {
-		c.mu.Unlock()
-		return vhostNotFound(name)
-	}
-	release, err := b.dropAll(v)
-	if err != nil {
-		c.mu.Unlock()
+	var v *VHost
+	var queues []*Queue
+	err := b.changeAccess(func() (*accessFact, error) {
+		var ok bool
+		if v, ok = b.catalog.vhost(name); !ok {
+			return nil, vhostNotFound(name)
+		}
+		queues = v.allQueues()
+		return &accessFact{Delete: true, VHost: &vhostFact{Name: name}}, nil
+	})
+	if v == nil {
 		return err
 	}
-	f := &accessFact{Delete: true, VHost: &vhostFact{Name: name}}
-	c.applyAccess(f) //nolint:errcheck // only a pattern can be wrong
-	index := c.recordData(f.append(nil))
-	c.mu.Unlock()
 	reason := &Error{Err: ErrVHostDeleted, Kind: "vhost", Name: name, VHost: name}
 	b.sessions.evict(reason, func(s *Session) bool { return s.vhost == v })
-	if err := c.await(index); err != nil {
+	if err != nil {
 		return err
 	}
-	release() // not before: after a crash the queues might still need the bodies
-	return nil
+	return b.dropAll(queues) // not before the fact is durable: a checkpoint without the messages could be there first
 }
 
-// dropAll ends all queues of a virtual host and returns what gives their bodies back to the log.
-func (b *Broker) dropAll(v *VHost) (release func(), err error) {
-	perShard := map[*shard][]*Queue{}
+func (v *VHost) allQueues() (all []*Queue) {
 	for _, id := range v.table.Load().Queues() {
-		if q, ok := b.queueByID(uint64(id)); ok {
-			perShard[q.shard] = append(perShard[q.shard], q)
+		if q, ok := v.b.queueByID(uint64(id)); ok {
+			all = append(all, q)
 		}
 	}
-	bodies := map[*shard][]store.Run{}
+	return all
+}
+
+// dropAll ends queues whose deletion is durable.
+func (b *Broker) dropAll(queues []*Queue) error {
+	perShard := map[*shard][]*Queue{}
+	for _, q := range queues {
+		perShard[q.shard] = append(perShard[q.shard], q)
+	}
 	for sh, queues := range perShard {
-		closed := sh.call(func() {
+		err := sh.call(func() {
 			for _, q := range queues {
-				_, runs, e := sh.drop(q, dropWhen{})
-				bodies[sh] = append(bodies[sh], runs...)
-				err = cmp.Or(err, e)
+				_, bodies, _ := sh.drop(q, dropWhen{}) // without a condition it cannot fail
+				b.store.ReleaseRuns(sh.id, bodies)
 			}
 		})
-		if err = cmp.Or(err, closed); err != nil {
-			return nil, err
+		if err != nil {
+			return err
 		}
 	}
-	return func() {
-		for sh, runs := range bodies {
-			b.store.ReleaseRuns(sh.id, runs)
-		}
-	}, nil
+	return nil
 }
 
 // check tells whether definitions of the virtual host may change: it may have been deleted while a session was on it.
