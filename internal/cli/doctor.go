@@ -109,7 +109,7 @@ func describeFolder(out io.Writer, dir string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages\n", queues, messages)
+	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages, %d virtual hosts, %d users\n", queues, messages, len(d.VHosts), d.Users)
 	for _, v := range d.VHosts {
 		for _, q := range v.Queues {
 			if q.Lost > 0 {

@@ -409,3 +409,50 @@ func TestNewSecretIsCheckedAgain(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestDocumentedPatterns has the users of docs/access.md do their work.
+func TestDocumentedPatterns(t *testing.T) {
+	n := startNode(t, Options{}, broker.Options{})
+	n.user("app", broker.Permission{Configure: "^app-", Write: `^(app-|amq\.default$)`, Read: "^app-"})
+	n.user("publisher", broker.Permission{Write: "^events$"})
+	n.user("subscriber", broker.Permission{Configure: `^amq\.gen-`, Write: `^amq\.gen-`, Read: `^(amq\.gen-|events$)`})
+	n.user("rpc", broker.Permission{Write: `^amq\.default$`})
+	channel := func(user string) *amqp091.Channel {
+		ch, err := n.mustConnect(user, "/").Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ch
+	}
+	ok := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	ok("exchange", declareExchange("events", "fanout", nil)(channel("guest")))
+
+	app := channel("app")
+	ok("declare", errors.Join(declareQueue("app-q", nil)(app), declareExchange("app-x", "direct", nil)(app), bind("app-q", "k", "app-x")(app)))
+	ok("publish", publish("", "app-q", amqp091.Publishing{})(app))
+	_, got, err := app.Get("app-q", true)
+	if ok("get", err); !got {
+		t.Error("nothing there")
+	}
+
+	subscriber := channel("subscriber")
+	q, err := subscriber.QueueDeclare("", false, false, true, false, nil)
+	ok("server-named queue", err)
+	ok("bind", bind(q.Name, "", "events")(subscriber))
+	messages, err := subscriber.Consume(q.Name, "", true, false, false, false, nil)
+	ok("consume", err)
+	ok("publish an event", publish("events", "", amqp091.Publishing{Body: []byte("event")})(channel("publisher")))
+	if m := <-messages; string(m.Body) != "event" {
+		t.Errorf("got %q", m.Body)
+	}
+
+	rpc := channel("rpc")
+	_, err = rpc.Consume("amq.rabbitmq.reply-to", "", true, false, false, false, nil)
+	ok("consume replies", err)
+	ok("request", publish("", "app-q", amqp091.Publishing{ReplyTo: "amq.rabbitmq.reply-to"})(rpc))
+}
