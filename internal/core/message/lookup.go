@@ -1,0 +1,54 @@
+package message
+
+// FindHeader returns the first value called name of a raw table (without its length) as it stands there: its type letter and its bytes, which
+// alias raw, without the length that text, octets, tables and arrays have in front. Nothing is decoded or allocated. As with HeaderLookup,
+// what follows the value is not validated, and a table that is malformed before its end counts as not holding the name.
+func FindHeader(raw []byte, name string) (letter byte, value []byte, ok bool) {
+	r := NewReader(raw)
+	for r.Len() > 0 {
+		found := string(r.ShortStr()) == name
+		start := r.rest
+		skipValue(&r, 1)
+		if r.Err() != nil {
+			return 0, nil, false
+		}
+		if !found {
+			continue
+		}
+		letter, value = start[0], start[1:len(start)-r.Len()]
+		switch letter {
+		case 'S', 'x', 'F', 'A':
+			value = value[4:]
+		}
+		return letter, value, true
+	}
+	return 0, nil, false
+}
+
+// FindProperty returns the bytes of one property of a list: text without its length, the headers without theirs, numbers big-endian. Slices
+// alias list. ok is false if the property is not set or the list is malformed before its end. which is one flag.
+func FindProperty(list []byte, which PropertyFlags) (value []byte, ok bool) {
+	r := NewReader(list)
+	flags := readFlags(&r)
+	if flags&which == 0 {
+		return nil, false
+	}
+	for f := HasContentType; ; f >>= 1 {
+		if flags&f == 0 {
+			continue
+		}
+		switch f {
+		case HasHeaders:
+			value = r.LongStr()
+		case HasDeliveryMode, HasPriority:
+			value = r.Bytes(1)
+		case HasTimestamp:
+			value = r.Bytes(8)
+		default:
+			value = r.ShortStr()
+		}
+		if f == which || r.Err() != nil {
+			return value, r.Err() == nil
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package selector
+
+import (
+	"unsafe"
+
+	"fiveways/internal/core/message"
+)
+
+// Limits of a selector.
+const (
+	MaxText  = 8 << 10 // bytes of its text
+	MaxDepth = 64      // of nested operators and parentheses; AND and OR do not add to it however many they join
+	MaxList  = 1000    // values behind IN
+)
+
+// Selector is a compiled condition. It is immutable.
+type Selector struct {
+	text string
+	root *node
+}
+
+// Message is what a selector looks at. The strings may be views of a buffer: nothing is kept.
+type Message struct {
+	Exchange string // that it was published to
+	Key      string // routing key
+	Props    []byte // property list as in an Envelope; one that is malformed has no properties
+}
+
+// Compile reads a condition. The error is an *Error.
+func Compile(text string) (*Selector, error) {
+	root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Selector{text, root}, nil
+}
+
+// String returns the text that was compiled.
+func (s *Selector) String() string { return s.text }
+
+// Match tells whether the condition is true for a message.
+func (s *Selector) Match(env message.Envelope) bool {
+	exchange, key, props, _ := env.Split()
+	return s.MatchMessage(&Message{Exchange: text(exchange), Key: text(key), Props: props})
+}
+
+// MatchMessage is Match for a message that is not an envelope yet.
+func (s *Selector) MatchMessage(m *Message) bool {
+	v := view{m: *m}
+	return s.root.test(&v) == yes
+}
+
+// text makes a string of b without a copy.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
