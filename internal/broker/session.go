@@ -88,8 +88,8 @@ func (s *Session) VHost() string { return s.vhost.Name }
 // Window is the session's flow of deliveries.
 func (s *Session) Window() *Window { return &s.window }
 
-// Route finds the queues for a message. props are its properties, peek what
-// message.PeekProperties found in them; also are further routing keys. Errors:
+// Route finds the queues for a message. peek is what message.PeekProperties
+// found in its properties; also are further routing keys. Errors:
 // ErrAccessRefused, ErrExchangeNotFound, ErrInternalExchange.
 func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
 	if err := s.MayPublish(exchange); err != nil {
@@ -114,7 +114,7 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	}
 	s.asked = routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
-		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp),
+		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List,
 	}
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}

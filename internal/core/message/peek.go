@@ -8,6 +8,7 @@ type Peek struct {
 	HasPriority  bool
 	HasTimestamp bool
 
+	List          []byte // all of it
 	Timestamp     Timestamp
 	Headers       []byte // payload of the table, not validated: see CheckTable
 	CorrelationID []byte
@@ -24,7 +25,7 @@ func (p *Peek) Persistent() bool { return p.DeliveryMode == Persistent }
 // nothing and does not look inside the header table. The error wraps ErrMalformedProperties.
 func PeekProperties(b []byte) (Peek, error) {
 	r := NewReader(b)
-	var p Peek
+	p := Peek{List: b}
 	flags := readFlags(&r)
 	if flags&HasContentType != 0 {
 		r.ShortStr()

@@ -101,6 +101,7 @@ func TestPeekProperties(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Peek{
+		List:          []byte(allPropertiesWire),
 		DeliveryMode:  Persistent,
 		Priority:      9,
 		HasPriority:   true,
@@ -121,7 +122,7 @@ func TestPeekProperties(t *testing.T) {
 	}
 
 	none, err := PeekProperties([]byte{0, 0})
-	if err != nil || !reflect.DeepEqual(none, Peek{}) {
+	if err != nil || !reflect.DeepEqual(none, Peek{List: []byte{0, 0}}) {
 		t.Errorf("of an empty list: %+v, %v", none, err)
 	}
 	empty, err := PeekProperties([]byte("\x01\x00\x00"))

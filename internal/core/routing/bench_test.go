@@ -122,6 +122,26 @@ func BenchmarkRouteHeaders100(b *testing.B) {
 	}
 }
 
+// BenchmarkRouteSelectors has a fanout to n queues, each with a selector of its own, one of which matches.
+func BenchmarkRouteSelectors(b *testing.B) {
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			table := New()
+			for _, id := range ids(1, n) {
+				table = bind(b, table, Binding{Source: "amq.fanout", ToQueue: id, Args: only(fmt.Sprintf("kind = 'k%d' AND size > 5", id))})
+			}
+			m := withHeaders(message.Table{{Name: "kind", Value: "k1"}, {Name: "size", Value: int64(7)}})
+			var r Route
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := table.Route("amq.fanout", &m, &r); err != nil || len(r.Queues) != 1 {
+					b.Fatal(r.Queues, err)
+				}
+			}
+		})
+	}
+}
+
 func TestRoutingDoesNotAllocate(t *testing.T) {
 	table := wideTopic(t, 1000).AddQueue("q", 1)
 	table = bind(t, table, Binding{Source: "amq.topic", ToQueue: 2000, Key: "#.temp"})
@@ -130,6 +150,7 @@ func TestRoutingDoesNotAllocate(t *testing.T) {
 	for _, id := range ids(1, 50) {
 		table = bind(t, table, Binding{Source: "amq.fanout", ToQueue: id})
 	}
+	table = bind(t, table, Binding{Source: "amq.fanout", ToQueue: 51, Args: only("routing_key <> 'x' AND missing IS NULL")})
 	var r Route
 	m := &Message{}
 	for exchange, key := range map[string]string{"": "q", "amq.direct": "q", "amq.fanout": "", "amq.topic": deviceKey(5)} {

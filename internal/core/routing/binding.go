@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
 )
 
 // QueueID names a queue for ever; a queue declared again under an old name gets a new one.
@@ -29,13 +30,16 @@ func (d Destination) appendKey(key []byte) []byte {
 }
 
 // Binding leads messages from an exchange to a queue, or to the exchange ToExchange where that is not empty. Source, destination,
-// key and arguments together identify it; arguments are equal if they hold the same names, types and values in any order.
+// key and arguments together identify it; arguments are equal if they hold the same names, types and values in any order. The argument
+// x-selector is a condition (package selector) that a message has to meet on top of what the exchange's type asks for.
 type Binding struct {
 	Source     string
 	ToQueue    QueueID
 	ToExchange string
 	Key        string
 	Args       message.Table
+
+	selector *selector.Selector // nil = none. Invariant: bindings of one exchange that have the same text share it.
 }
 
 // Destination returns where the binding leads.
@@ -69,7 +73,7 @@ func (b *Binding) destKey() string {
 	return string(b.appendTail(appendPart(b.Destination().appendKey(nil), b.Source)))
 }
 
-// siblings are the bindings that share source and destination with b, without b itself.
+// siblings are the bindings that share source, destination and selector with b, without b itself.
 type siblings struct {
 	index *btree.Map[string, *Binding] // bySource, without b
 	b     *Binding
@@ -77,11 +81,21 @@ type siblings struct {
 
 func (s siblings) prefix() []byte { return s.b.Destination().appendKey(appendPart(nil, s.b.Source)) }
 
-func (s siblings) exist() bool { return anyIn(s.index, s.prefix()) }
+func (s siblings) exist() bool { return anyOf(s.all()) }
 
-func (s siblings) existWithKey() bool { return anyIn(s.index, appendPart(s.prefix(), s.b.Key)) }
+func (s siblings) existWithKey() bool { return anyOf(s.in(appendPart(s.prefix(), s.b.Key))) }
 
-func (s siblings) all() iter.Seq[*Binding] { return in(s.index, s.prefix()) }
+func (s siblings) all() iter.Seq[*Binding] { return s.in(s.prefix()) }
+
+func (s siblings) in(prefix []byte) iter.Seq[*Binding] {
+	return func(yield func(*Binding) bool) {
+		for other := range in(s.index, prefix) {
+			if other.selector == s.b.selector && !yield(other) {
+				return
+			}
+		}
+	}
+}
 
 // in yields the bindings whose key in the index has the prefix.
 func in(index *btree.Map[string, *Binding], prefix []byte) iter.Seq[*Binding] {
@@ -91,8 +105,8 @@ func in(index *btree.Map[string, *Binding], prefix []byte) iter.Seq[*Binding] {
 	}
 }
 
-func anyIn(index *btree.Map[string, *Binding], prefix []byte) bool {
-	for range in(index, prefix) {
+func anyOf(bindings iter.Seq[*Binding]) bool {
+	for range bindings {
 		return true
 	}
 	return false
@@ -112,14 +126,16 @@ func (t *Table) Bind(b Binding) (next *Table, added bool, err error) {
 	if err := x.matcher.check(&b); err != nil {
 		return t, false, err
 	}
+	if b.selector, err = x.selectorOf(&b); err != nil {
+		return t, false, err
+	}
 	sourceKey := b.sourceKey()
 	if _, dup := t.bySource.Get(sourceKey); dup {
 		return t, false, nil
 	}
 	next = t.edit()
 	changed := *x
-	changed.bindings++
-	changed.matcher = x.matcher.add(&b, siblings{t.bySource, &b})
+	changed.add(&b, siblings{t.bySource, &b})
 	next.exchanges.Set(b.Source, &changed)
 	next.bySource.Set(sourceKey, &b)
 	next.byDest.Set(b.destKey(), &b)
@@ -160,8 +176,7 @@ func (t *Table) drop(b *Binding) {
 	t.byDest.Delete(b.destKey())
 	x, _ := t.exchanges.Get(b.Source)
 	changed := *x
-	changed.bindings--
-	changed.matcher = x.matcher.remove(b, siblings{t.bySource, b})
+	changed.remove(b, siblings{t.bySource, b})
 	t.exchanges.Set(b.Source, &changed)
 }
 

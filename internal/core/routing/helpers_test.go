@@ -62,15 +62,19 @@ func requireRoute(t testing.TB, table *Table, exchange string, m Message, want .
 func keyed(key string) Message { return Message{Key: []byte(key)} }
 
 func withHeaders(table message.Table) Message {
-	return Message{Headers: message.AppendTable(nil, table)[4:]}
+	p := message.Properties{Flags: message.HasHeaders, Headers: table}
+	return Message{Headers: message.AppendTable(nil, table)[4:], Props: p.Append(nil)}
 }
 
 // checkInvariants looks at what the package comment promises.
 func checkInvariants(t testing.TB, table *Table) {
 	t.Helper()
-	counts := map[string]int{}
+	counts, selecting := map[string]int{}, map[string]int{}
 	for b := range table.Bindings() {
 		counts[b.Source]++
+		if _, ok := b.Args.Get(selectorArg); ok {
+			selecting[b.Source]++
+		}
 		if _, ok := table.byDest.Get(b.destKey()); !ok {
 			t.Fatalf("%+v is not in the index by destination", b)
 		}
@@ -86,6 +90,17 @@ func checkInvariants(t testing.TB, table *Table) {
 			t.Fatalf("exchange %q counts %d bindings and has %d", x.Spec.Name, x.BindingCount(), counts[x.Spec.Name])
 		}
 		delete(counts, x.Spec.Name)
+		texts := map[string]bool{}
+		for _, s := range x.selected {
+			selecting[x.Spec.Name] -= s.bindings
+			if s.bindings < 1 || texts[s.by.String()] {
+				t.Fatalf("exchange %q has selector %q with %d bindings, or twice", x.Spec.Name, s.by, s.bindings)
+			}
+			texts[s.by.String()] = true
+		}
+		if n := selecting[x.Spec.Name]; n != 0 || x.selected != nil && len(x.selected) == 0 {
+			t.Fatalf("exchange %q: %d bindings with selectors are not in a matcher", x.Spec.Name, n)
+		}
 	}
 	if len(counts) != 0 {
 		t.Fatalf("bindings from missing exchanges: %v", counts)

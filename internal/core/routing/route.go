@@ -16,6 +16,7 @@ type Message struct {
 	MessageID     []byte
 	CorrelationID []byte
 	Timestamp     uint64 // seconds since 1970
+	Props         []byte // the whole property list; only selectors look at it
 }
 
 // Route is the result of routing one message, with the scratch space for it: keep one per session and use it again.
@@ -59,6 +60,10 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 		r.matched = false
 		r.ByKey = r.ByKey && byKeyOnly(x.Spec.Type)
 		x.matcher.match(m, r)
+		if x.selected != nil {
+			r.ByKey = false
+			x.matchSelected(m, r)
+		}
 		if !r.matched && x.alternate != "" {
 			r.visit(x.alternate)
 		}

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func (w *twin) route(exchange string, key string, headers message.Table) []Queue
 		visited[name] = true
 		matched := false
 		for _, b := range w.bindings {
-			if b.Source != name || !naiveMatch(spec.Type, b, key, headers) {
+			if b.Source != name || !naiveMatch(spec.Type, b, key, headers) || !naiveSelects(b, exchange, key, headers) {
 				continue
 			}
 			matched = true
@@ -96,6 +97,25 @@ func naiveMatch(kind string, b Binding, key string, headers message.Table) bool 
 	return true
 }
 
+// naiveSelectors are the conditions that bindings get, with what they mean.
+var naiveSelectors = map[string]func(exchange, key string, headers message.Table) bool{
+	"p = 1": func(_, _ string, headers message.Table) bool {
+		p, _ := headers.Get("p")
+		i, ok := message.Int(p)
+		return ok && i == 1
+	},
+	"q IS NOT NULL OR exchange = 'd'": func(exchange, _ string, headers message.Table) bool {
+		_, ok := headers.Get("q")
+		return ok || exchange == "d"
+	},
+	"routing_key NOT LIKE '%b%'": func(_, key string, _ message.Table) bool { return !strings.Contains(key, "b") },
+}
+
+func naiveSelects(b Binding, exchange, key string, headers message.Table) bool {
+	text, ok := b.Args.Get("x-selector")
+	return !ok || naiveSelectors[text.(string)](exchange, key, headers)
+}
+
 func naiveTopic(pattern, words []string) bool {
 	switch {
 	case len(pattern) == 0:
@@ -115,7 +135,7 @@ func naiveHeaders(args, headers message.Table) bool {
 	}
 	hits, conditions := 0, 0
 	for _, want := range args {
-		if want.Name == "x-match" || strings.HasPrefix(want.Name, "x-") && !strings.HasSuffix(mode.(string), "-with-x") {
+		if want.Name == "x-match" || want.Name == "x-selector" || strings.HasPrefix(want.Name, "x-") && !strings.HasSuffix(mode.(string), "-with-x") {
 			continue
 		}
 		conditions++
@@ -136,6 +156,7 @@ var (
 	genKey      = rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", ""}), 0, 6), func(w []string) string { return strings.Join(w, ".") })
 	genExchange = rapid.SampledFrom([]string{"d", "f", "t", "h", "d2", "t2"})
 	genMode     = rapid.SampledFrom([]string{"", "all", "any", "all-with-x", "any-with-x"})
+	genSelector = rapid.SampledFrom(slices.Sorted(maps.Keys(naiveSelectors)))
 	genQueue    = rapid.Map(rapid.IntRange(1, 5), func(i int) QueueID { return QueueID(i) })
 )
 
@@ -170,6 +191,9 @@ func drawBinding(t *rapid.T) Binding {
 		if mode := genMode.Draw(t, "x-match"); mode != "" {
 			b.Args = append(b.Args, message.Field{Name: "x-match", Value: mode})
 		}
+	}
+	if rapid.IntRange(0, 2).Draw(t, "select") == 0 {
+		b.Args = append(b.Args, message.Field{Name: "x-selector", Value: genSelector.Draw(t, "x-selector")})
 	}
 	return b
 }

@@ -132,6 +132,8 @@ func TestSoftFaults(t *testing.T) {
 			"", message.Properties{Flags: message.HasHeaders, Headers: message.Table{{Name: "CC", Value: "k"}}}, "b"),
 		"406 PRECONDITION_FAILED - invalid arg 'x-max-length' for queue 'bad' in vhost '/': {value_negative,-1}": send(
 			&amqpwire.QueueDeclare{Queue: "bad", Arguments: message.Table{{Name: "x-max-length", Value: int32(-1)}}}),
+		"406 PRECONDITION_FAILED - invalid arg 'x-selector' for binding: selector: at 12: expected a value, got ')'": send(&amqpwire.ExchangeBind{
+			Destination: "amq.fanout", Source: "amq.direct", Arguments: message.Table{{Name: "x-selector", Value: "(a = 1) OR )"}}}),
 	} {
 		c.open(1)
 		do()
