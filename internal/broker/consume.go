@@ -36,7 +36,7 @@ func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
 		return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	n := len(q.consumers.list)
-	if n > 0 && (c.exclusive || q.consumers.list[0].exclusive) {
+	if c.exclusive && q.Policy.SingleActive || n > 0 && (c.exclusive || q.consumers.list[0].exclusive) {
 		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	q.consumers.add(c)

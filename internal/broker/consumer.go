@@ -44,9 +44,10 @@ func (c *Consumer) unready() {
 }
 
 // consumers is the list of one queue: higher priority first, round robin
-// among equals.
+// among equals, unless only one of them gets messages.
 type consumers struct {
-	list []*Consumer // sorted by priority, descending; within one priority by turn
+	list   []*Consumer // sorted by priority, descending; within one priority by turn
+	single *single     // nil: all of them get messages
 }
 
 func (cs *consumers) add(c *Consumer) {
@@ -57,12 +58,18 @@ func (cs *consumers) add(c *Consumer) {
 	cs.list = append(cs.list, nil)
 	copy(cs.list[at+1:], cs.list[at:])
 	cs.list[at] = c
+	if cs.single != nil {
+		cs.single.joined(c)
+	}
 }
 
 func (cs *consumers) remove(c *Consumer) bool {
 	for i, have := range cs.list {
 		if have == c {
 			cs.list = append(cs.list[:i], cs.list[i+1:]...)
+			if cs.single != nil {
+				cs.single.left(c, cs.list)
+			}
 			return true
 		}
 	}
@@ -71,6 +78,9 @@ func (cs *consumers) remove(c *Consumer) bool {
 
 // next picks who gets the next message and moves it behind its equals.
 func (cs *consumers) next() *Consumer {
+	if cs.single != nil {
+		return cs.single.next(cs.list)
+	}
 	for i, c := range cs.list {
 		if !c.ready() {
 			continue

@@ -9,9 +9,10 @@ import (
 
 // Why a message died, as x-death says it.
 const (
-	reasonRejected  = "rejected"
-	reasonExpired   = "expired"
-	reasonMaxLength = "maxlen"
+	reasonRejected      = "rejected"
+	reasonExpired       = "expired"
+	reasonMaxLength     = "maxlen"
+	reasonDeliveryLimit = "delivery_limit"
 )
 
 // deadLetter is a dead message on its way from its queue to the dead-letter

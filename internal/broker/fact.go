@@ -18,6 +18,7 @@ const (
 	factSettle  = 2 // queue, handle, n: the n messages from handle on are gone
 	factRequeue = 3 // queue, handle, n: they came back once more
 	factStart   = 4 // nothing: the broker started here, so what the last clean checkpoint says of deliveries is old
+	factRetry   = 5 // queue, handle, n, due: as factRequeue, and they wait until then (unix ms)
 )
 
 var errMalformedFact = errors.New("malformed fact")
@@ -66,6 +67,14 @@ func appendRange(dst []byte, typ byte, queueID uint64, h queue.Handle, n int) []
 	dst = binary.AppendUvarint(dst, queueID)
 	dst = binary.AppendUvarint(dst, uint64(h))
 	return binary.AppendUvarint(dst, uint64(n))
+}
+
+func appendRetry(dst []byte, queueID uint64, h queue.Handle, n int, due int64) []byte {
+	dst = appendFact(dst, factRetry, uvarintLen(queueID)+uvarintLen(uint64(h))+uvarintLen(uint64(n))+uvarintLen(uint64(due)))
+	dst = binary.AppendUvarint(dst, queueID)
+	dst = binary.AppendUvarint(dst, uint64(h))
+	dst = binary.AppendUvarint(dst, uint64(n))
+	return binary.AppendUvarint(dst, uint64(due))
 }
 
 // published is a decoded publish fact; env aliases the fact.
@@ -125,12 +134,16 @@ func publishedEnvelope(fact []byte, p *published) (message.Envelope, error) {
 	return p.env, nil
 }
 
-// decodeRange reads the payload of a settle or requeue fact.
-func decodeRange(b []byte) (queueID uint64, h queue.Handle, n int, err error) {
+// decodeRange reads the payload of a settle or requeue fact, with withDue that
+// of a retry fact.
+func decodeRange(b []byte, withDue bool) (queueID uint64, h queue.Handle, n int, due int64, err error) {
 	v := varints{b: b}
 	queueID, h, n = v.next(), queue.Handle(v.next()), int(v.next())
-	if v.bad || len(v.b) != 0 || n < 0 {
+	if withDue {
+		due = int64(v.next())
+	}
+	if v.bad || len(v.b) != 0 || n < 0 || due < 0 {
 		err = errMalformedFact
 	}
-	return queueID, h, n, err
+	return queueID, h, n, due, err
 }

@@ -28,20 +28,18 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 		if err = decodePublish(fact[1:], scratch); err == nil {
 			m.applyPublish(index, sub, scratch, retain)
 		}
-	case factSettle, factRequeue:
+	case factSettle, factRequeue, factRetry:
 		var id uint64
 		var h queue.Handle
 		var n int
-		if id, h, n, err = decodeRange(fact[1:]); err == nil {
-			if st := m.queues[id]; st != nil {
-				if fact[0] == factSettle {
-					st.SettleRange(h, n, func(it *queue.Item) { retain(it.Index, -1) })
-				} else {
-					for i := range n {
-						st.Lend(h + queue.Handle(i)) // deliveries are not in the log
-					}
-					requeueRange(st, h, n)
-				}
+		var due int64
+		if id, h, n, due, err = decodeRange(fact[1:], fact[0] == factRetry); err == nil {
+			if st := m.queues[id]; st == nil {
+				break
+			} else if fact[0] == factSettle {
+				st.SettleRange(h, n, func(it *queue.Item) { retain(it.Index, -1) })
+			} else {
+				returnRange(st, h, n, due)
 			}
 		}
 	case factStart:
@@ -69,17 +67,15 @@ func (m *machine) applyPublish(index uint64, sub uint32, p *published, retain fu
 	}
 }
 
-// requeueRange returns n contiguous messages, each counted once more, and
-// tells how many there were.
-func requeueRange(st *queue.State, h queue.Handle, n int) int {
-	found := 0
+// returnRange replays a return of n contiguous messages: each is counted once
+// more, wherever it stands, for deliveries are not in the log.
+func returnRange(st *queue.State, h queue.Handle, n int, due int64) {
 	for i := range n {
 		h := h + queue.Handle(i)
-		if it, status := st.Get(h); status != queue.Gone && st.Requeue(h, it.Count+1, 0) {
-			found++
+		if it, status := st.Get(h); status != queue.Gone {
+			st.Return(h, it.Count+1, due)
 		}
 	}
-	return found
 }
 
 // hash is equal for equal durable content, whatever the order of the map.

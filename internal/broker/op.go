@@ -10,7 +10,8 @@ type opKind uint8
 const (
 	opPublish opKind = iota
 	opAck
-	opRequeue
+	opRequeue // by a consumer
+	opReturn  // of themselves: their consumer is gone, or its time was over
 	opReject
 	opTx     // a transaction's part for this shard
 	opKick   // a session's window opened or a shared limit gave: look at its queues again
@@ -24,8 +25,8 @@ type op struct {
 	kind       opKind
 	persistent bool
 	priority   uint8
-	n          uint32       // opAck, opRequeue, opReject: contiguous handles
-	handle     queue.Handle // opAck, opRequeue, opReject, opSettle
+	n          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles
+	handle     queue.Handle // as n, and opSettle
 
 	queue    *Queue   // the first target, or the queue of handle
 	more     []*Queue // further targets on this shard

@@ -62,6 +62,9 @@ func (sh *shard) register(q *Queue) {
 	q.lastUsed = sh.b.nowMillis()
 	q.promise = q.Policy.Sync.wait(sh.b.opts.Sync)
 	sh.queues[q.ID] = q
+	if q.Policy.SingleActive {
+		q.consumers.single = &single{byRank: q.Policy.ActiveByRank}
+	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
 	}

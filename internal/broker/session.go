@@ -167,9 +167,16 @@ func (s *Session) Publish(p *Publish) {
 // Ack gathers the end of n contiguous deliveries.
 func (s *Session) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { s.settle(opAck, q, c, h, n) }
 
-// Requeue gathers the return of n contiguous deliveries to their place.
+// Requeue gathers the return of n contiguous deliveries to their place, which
+// their consumer asked for.
 func (s *Session) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) {
 	s.settle(opRequeue, q, c, h, n)
+}
+
+// Return gathers the return of n contiguous deliveries that nobody decided on:
+// their consumer is gone, or its time was over.
+func (s *Session) Return(q *Queue, c *Consumer, h queue.Handle, n int) {
+	s.settle(opReturn, q, c, h, n)
 }
 
 // Reject gathers the refusal of n contiguous deliveries: they are

@@ -25,23 +25,6 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 	return sh.settling.n
 }
 
-// requeue returns deliveries to their place in the queue.
-func (sh *shard) requeue(o *op) {
-	q := o.queue
-	if q.gone {
-		sh.giveBack(o.consumer, int(o.n))
-		return
-	}
-	n := requeueRange(q.state, o.handle, int(o.n))
-	if n > 0 && q.Durable {
-		sh.entry.data = appendRange(sh.entry.data, factRequeue, q.ID, o.handle, int(o.n))
-		sh.sub++
-	}
-	sh.giveBack(o.consumer, n)
-	sh.mark(q)
-	sh.limitLength(q)
-}
-
 // reject ends deliveries: they are dead-lettered, or gone.
 func (sh *shard) reject(o *op) {
 	q := o.queue

@@ -172,7 +172,7 @@ func (sh *shard) do(o *op) {
 		sh.publish(o)
 	case opAck:
 		sh.ack(o)
-	case opRequeue:
+	case opRequeue, opReturn:
 		sh.requeue(o)
 	case opReject:
 		sh.reject(o)

@@ -69,6 +69,7 @@ type QueuePolicy struct {
 	AtLeastOnce        bool // a dead message stays until every queue it is routed to has taken it
 
 	SingleActive    bool      // one consumer gets messages, the others wait for its place
+	ActiveByRank    bool      // and one of higher priority takes it
 	ConsumerTimeout int64     // an unsettled delivery comes back after it
 	DeliveryLimit   int64     // returns after which a message dies
 	CountDeliveries bool      // consumers are told how often a message came back

@@ -31,6 +31,9 @@ func (t *Tx) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opAck,
 // Requeue adds the return of n contiguous deliveries.
 func (t *Tx) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opRequeue, q, c, h, n) }
 
+// Return adds the return of n contiguous deliveries that nobody decided on.
+func (t *Tx) Return(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReturn, q, c, h, n) }
+
 // Reject adds the refusal of n contiguous deliveries.
 func (t *Tx) Reject(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReject, q, c, h, n) }
 
@@ -165,7 +168,7 @@ func (p *txPart) admissible() bool {
 	dead := int64(0)
 	for i := range p.ops {
 		o := &p.ops[i]
-		if o.kind == opReject && !o.queue.gone && o.queue.Policy.DeadLetter {
+		if o.mayKill() && !o.queue.gone && o.queue.Policy.DeadLetter {
 			for k := range int(o.n) {
 				if it, status := o.queue.state.Get(o.handle + queue.Handle(k)); status != queue.Gone {
 					dead += int64(it.Size)
@@ -199,6 +202,11 @@ func (p *txPart) admissible() bool {
 		}
 	}
 	return true
+}
+
+// mayKill tells whether the op can end in dead letters.
+func (o *op) mayKill() bool {
+	return o.kind == opReject || (o.kind == opRequeue || o.kind == opReturn) && o.queue.Policy.DeliveryLimit >= 0
 }
 
 // arrive hands in a shard's entry. The last one appends the group; the others

@@ -78,7 +78,7 @@ func (s *State) RefsByIndex(fn func(index uint64, n int)) {
 	}
 }
 
-// Hash is a fingerprint of the persistent live messages: handle, Index, Sub, Size, Expires and Count of each. It does
+// Hash is a fingerprint of the persistent live messages: handle, Index, Sub, Size, Expires, Due and Count of each. It does
 // not depend on what is packed or on what is happening to them.
 func (s *State) Hash() uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
@@ -91,6 +91,7 @@ func (s *State) Hash() uint64 {
 		mix(it.Index)
 		mix(uint64(it.Sub)<<32 | uint64(it.Size))
 		mix(uint64(it.Expires))
+		mix(uint64(it.Due))
 		mix(uint64(it.Count))
 	})
 	return h

@@ -132,7 +132,7 @@ const quorumDeliveryLimit = 20
 
 // quorumDefaults gives a queue what RabbitMQ's quorum queues have unasked.
 func quorumDefaults(args message.Table, p *broker.QueuePolicy) {
-	p.CountDeliveries = true
+	p.CountDeliveries, p.ActiveByRank = true, true
 	if _, ok := args.Get("x-delivery-limit"); !ok {
 		p.DeliveryLimit = quorumDeliveryLimit
 	}
@@ -246,7 +246,7 @@ func nonEmptyArg(v any, to *string) string {
 
 func deliveryLimitArg(v any, _ message.Table, p *broker.QueuePolicy) string {
 	p.CountDeliveries = true
-	if n, ok := message.Int(v); ok && n == -1 { // RabbitMQ 4: no limit
+	if n, ok := message.Int(v); ok && n < 0 { // RabbitMQ 4: no limit
 		p.DeliveryLimit = -1
 		return ""
 	}

@@ -61,7 +61,7 @@ func TestQueuePolicyReads(t *testing.T) {
 	want := broker.DefaultQueuePolicy()
 	want.MessageTTL, want.Expires, want.MaxLength, want.MaxLengthBytes, want.MaxPriority = 0, 5000, 10, 100, 9
 	want.Overflow, want.DeadLetter, want.HasDeadLetterKey, want.DeadLetterKey = broker.RejectPublishDLX, true, true, "dead"
-	want.DeliveryLimit, want.CountDeliveries = 20, true // of a quorum queue
+	want.DeliveryLimit, want.CountDeliveries, want.ActiveByRank = 20, true, true // of a quorum queue
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -125,7 +125,7 @@ func (c *conn) Deliver(ds []broker.Delivery) {
 			continue
 		}
 		before := len(o.buf.b)
-		o.buf.b = amqpwire.AppendDeliver(o.buf.b, ch.id, k.tag, ch.tag, d.Redelivered, d.Env, c.frameMax)
+		o.buf.b = amqpwire.AppendDeliver(o.buf.b, ch.id, k.tag, ch.tag, d.Redelivered, envelope(d), c.frameMax)
 		encoded += len(o.buf.b) - before
 	}
 	if encoded > 0 {
@@ -187,7 +187,7 @@ func (ch *channel) addGetOk(d *broker.Delivery, left uint32, noAck bool) {
 		ch.unacked.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue})
 	}
 	o.addLocked(func(dst []byte) []byte {
-		return amqpwire.AppendGetOk(dst, ch.id, ch.tag, d.Redelivered, left, d.Env, ch.c.frameMax)
+		return amqpwire.AppendGetOk(dst, ch.id, ch.tag, d.Redelivered, left, envelope(d), ch.c.frameMax)
 	})
 }
 

@@ -10,9 +10,10 @@ import (
 type settlement uint8
 
 const (
-	ack     settlement = iota
-	requeue            // back to its place
-	reject             // dead-lettered, or gone
+	ack      settlement = iota
+	requeue             // back to its place, as the client says
+	comeBack            // back to its place without a word of the client
+	reject              // dead-lettered, or gone
 )
 
 // refusal is the settlement of a nack or reject.
@@ -27,6 +28,7 @@ func refusal(back bool) settlement {
 type settler interface {
 	Ack(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
 	Requeue(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
+	Return(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
 	Reject(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
 }
 
@@ -61,6 +63,8 @@ func (r *settled) emit(to settler) {
 		to.Ack(d.queue, d.consumer, d.handle, r.n)
 	case requeue:
 		to.Requeue(d.queue, d.consumer, d.handle, r.n)
+	case comeBack:
+		to.Return(d.queue, d.consumer, d.handle, r.n)
 	case reject:
 		to.Reject(d.queue, d.consumer, d.handle, r.n)
 	}
@@ -120,7 +124,7 @@ func (ch *channel) take(tag uint64, multiple bool) (taken []delivery, ok bool) {
 func (ch *channel) requeueAll() {
 	taken, _ := ch.take(0, true)
 	for _, d := range taken {
-		ch.c.gather(requeue, d)
+		ch.c.gather(comeBack, d)
 	}
 	clear(taken)
 	ch.c.emitSettled()

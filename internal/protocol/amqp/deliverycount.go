@@ -1,0 +1,24 @@
+package amqp
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+// envelope is the message as the consumer gets it. Queues that count deliveries
+// tell in a header how often it came back; the stored message stays as it is.
+func envelope(d *broker.Delivery) message.Envelope {
+	if d.Count == 0 || !d.Queue.Policy.CountDeliveries {
+		return d.Env
+	}
+	exchange, key, rawProps, body := d.Env.Split()
+	props, err := message.DecodeProperties(rawProps)
+	if err != nil {
+		return d.Env
+	}
+	props.Headers.Set("x-delivery-count", int64(d.Count))
+	props.Flags |= message.HasHeaders
+	raw := props.Append(nil)
+	env := message.AppendEnvelopeHeader(make([]byte, 0, len(d.Env)+len(raw)-len(rawProps)), exchange, key, raw)
+	return append(env, body...)
+}
