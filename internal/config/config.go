@@ -16,6 +16,12 @@ const (
 	SyncOS     = "os"     // confirm after write(); survives the process, not the machine
 )
 
+// The values of Config.ConsumerTimeoutAction: what a client hears when it is too slow.
+const (
+	ConsumerTimeoutCancel = "cancel" // basic.cancel, where it takes that; its channel stays open
+	ConsumerTimeoutClose  = "close"  // its channel is closed
+)
+
 // ErrInvalid is wrapped by every error about a setting: an unknown key, a value out of range, an unreadable file.
 var ErrInvalid = errors.New("invalid configuration")
 
@@ -42,6 +48,9 @@ type Config struct {
 	MaxMessageSize int64         // bytes of one message body
 	MaxConnections int           // client connections of the node; 0 = no limit but the system's
 
+	ConsumerTimeout       time.Duration // a delivery unsettled for so long goes back to its queue; 0 = never
+	ConsumerTimeoutAction string        // what happens to its consumer: ConsumerTimeoutCancel or ConsumerTimeoutClose
+
 	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
 }
 
@@ -66,6 +75,9 @@ func Default() Config {
 		ChannelMax:     2047,
 		MaxMessageSize: 128 << 20,
 		DrainTimeout:   10 * time.Second,
+
+		ConsumerTimeout:       30 * time.Minute,
+		ConsumerTimeoutAction: ConsumerTimeoutCancel,
 	}
 }
 

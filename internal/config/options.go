@@ -65,6 +65,13 @@ var options = []Option{
 	{"max_connections", "client connections of this node; 0 = no limit but the system's",
 		func(c *Config) Value { return &integer{&c.MaxConnections, 0, 10_000_000} }},
 
+	{"consumer_timeout", "a delivery that is unsettled for so long goes back to its queue; 0s = never",
+		func(c *Config) Value { return &duration{&c.ConsumerTimeout, 0, 365 * 24 * time.Hour, time.Millisecond} }},
+	{"consumer_timeout_action", "what becomes of its consumer: cancel, or close (its channel)",
+		func(c *Config) Value {
+			return &choice{&c.ConsumerTimeoutAction, []string{ConsumerTimeoutCancel, ConsumerTimeoutClose}}
+		}},
+
 	{"drain_timeout", "how long a stop waits for outstanding confirms",
 		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},
 }

@@ -26,6 +26,7 @@ type channel struct {
 
 	tag       uint64               // guarded by output.mu: the last delivery tag
 	unacked   unacked              // guarded by output.mu
+	tookBack  tookBack             // guarded by output.mu
 	consumers map[string]*consumer // guarded by output.mu: by tag
 }
 

@@ -80,10 +80,17 @@ func (n *node) dial() *client {
 	return &client{t: n.t, nc: nc}
 }
 
-// login opens a connection on vhost / and, if asked, channel 1.
+// login opens a connection on vhost /.
 func (n *node) login(capabilities ...string) *client {
 	n.t.Helper()
 	c := n.dial()
+	c.login(capabilities...)
+	return c
+}
+
+// login speaks as far as connection.open-ok.
+func (c *client) login(capabilities ...string) {
+	c.t.Helper()
 	c.write([]byte(amqpwire.ProtocolHeader))
 	expect[*amqpwire.ConnectionStart](c, 0)
 	var caps message.Table
@@ -97,7 +104,6 @@ func (n *node) login(capabilities ...string) *client {
 	c.send(0, &amqpwire.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: tune.FrameMax})
 	c.send(0, &amqpwire.ConnectionOpen{VirtualHost: "/"})
 	expect[*amqpwire.ConnectionOpenOk](c, 0)
-	return c
 }
 
 func (c *client) open(channel uint16) {

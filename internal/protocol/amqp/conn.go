@@ -43,6 +43,7 @@ type conn struct {
 	arena arena
 	out   output // has its own lock
 	beat  heartbeat
+	acks  ackTimer
 
 	state    state
 	admitted bool // holds a place of Options.Connections
@@ -83,6 +84,7 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	}
 	c.in.init(nc)
 	c.out.init(nc)
+	c.acks.init()
 	return c
 }
 
@@ -120,6 +122,7 @@ func (c *conn) giveUpHandshake() {
 // the socket.
 func (c *conn) finish() {
 	c.beat.stop()
+	c.acks.stop(&c.out)
 	c.endSession()
 	c.in.release()
 	c.out.end()

@@ -1,6 +1,8 @@
 package amqp
 
 import (
+	"time"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -11,6 +13,9 @@ type consumer struct {
 	ch    *channel
 	tag   string
 	noAck bool
+
+	timeout time.Duration // that the client asked for; 0 none, -1 did not ask
+	limit   int64         // guarded by output.mu: the same in ticks with the defaults, 0 before the first delivery
 
 	c       *broker.Consumer // of the reader: nil until it runs
 	mailbox string           // of the reader: of a consumer of direct replies
@@ -51,6 +56,9 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	}
 	priority, err := consumerPriority(m.Arguments, resource("queue", name, c.session.VHost()))
 	if err != nil {
+		return err
+	}
+	if k.timeout, err = consumerTimeout(m.Arguments, resource("queue", name, c.session.VHost())); err != nil {
 		return err
 	}
 	ch.addConsumer(k) // before it runs: its queue may be deleted at once
@@ -109,7 +117,7 @@ func (c *conn) Deliver(ds []broker.Delivery) {
 	if !o.ended && o.buf == nil {
 		o.buf = outBuffers.Get().(*outBuffer)
 	}
-	encoded := 0
+	encoded, now := 0, int64(-1)
 	for i := range ds {
 		d := &ds[i]
 		k := d.Consumer.Data.(*consumer)
@@ -119,7 +127,13 @@ func (c *conn) Deliver(ds []broker.Delivery) {
 		}
 		ch.tag++
 		if !k.noAck {
-			ch.unacked.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue, consumer: d.Consumer})
+			if now < 0 {
+				now = c.acks.now()
+			}
+			if k.limit == 0 {
+				k.limit = ticks(c.srv.timeoutOf(d.Queue, k.timeout))
+			}
+			ch.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue, consumer: d.Consumer}, now, k.limit)
 		}
 		if o.ended {
 			continue
@@ -184,7 +198,7 @@ func (ch *channel) addGetOk(d *broker.Delivery, left uint32, noAck bool) {
 	defer o.mu.Unlock()
 	ch.tag++
 	if !noAck {
-		ch.unacked.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue})
+		ch.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue}, ch.c.acks.now(), ticks(ch.c.srv.timeoutOf(d.Queue, -1)))
 	}
 	o.addLocked(func(dst []byte) []byte {
 		return amqpwire.AppendGetOk(dst, ch.id, ch.tag, d.Redelivered, left, envelope(d), ch.c.frameMax)

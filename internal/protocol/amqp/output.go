@@ -201,6 +201,8 @@ func (c *conn) awaitRoom() {
 	for c.out.full() {
 		select {
 		case <-c.out.room:
+		case <-c.acks.wake:
+			c.endOverdue()
 		case <-c.attention:
 			return
 		case <-c.done:

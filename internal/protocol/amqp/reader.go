@@ -18,6 +18,7 @@ func (c *conn) readLoop() {
 			c.goodbye()
 			continue
 		}
+		c.endOverdue()
 		c.awaitRoom()
 		if c.idle.Swap(false) && c.session != nil {
 			c.session.Idle()

@@ -22,6 +22,9 @@ type Options struct {
 	Heartbeat      time.Duration // proposed to clients, whole seconds; 0 = none
 	MaxMessageSize int64         // bytes of a message body [128 MiB]
 
+	ConsumerTimeout       time.Duration // a delivery that is unsettled for so long goes back to its queue; 0 = never
+	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
+
 	Connections      *protocol.Limit // places for connections, shared with other protocols [no limit]
 	HandshakeTimeout time.Duration   // from accept to connection.open [10 s]
 	LoginDelay       time.Duration   // between a refused login and the end of the connection [3 s]; negative = none

@@ -113,10 +113,30 @@ func (ch *channel) take(tag uint64, multiple bool) (taken []delivery, ok bool) {
 		taken, ok = ch.unacked.takeTo(c.taken[:0], tag)
 	} else {
 		var d delivery
-		d, ok = ch.unacked.take(tag)
-		taken = append(c.taken[:0], d)
+		if d, ok = ch.unacked.take(tag); ok {
+			taken = append(c.taken[:0], d)
+		}
 	}
-	c.taken = taken
+	if len(ch.tookBack.runs) > 0 {
+		taken, ok = ch.takeLate(taken, ok, tag, multiple)
+	}
+	if taken != nil {
+		c.taken = taken
+	}
+	return taken, ok
+}
+
+// takeLate completes take on a channel with deliveries that were taken back: they
+// count as settled. output.mu is held.
+func (ch *channel) takeLate(taken []delivery, ok bool, tag uint64, multiple bool) ([]delivery, bool) {
+	if !ok {
+		if ok = ch.tookBack.take(tag); ok && multiple {
+			taken = ch.unacked.takeBelow(taken, tag)
+		}
+	}
+	if ok && multiple {
+		ch.tookBack.takeTo(tag)
+	}
 	return taken, ok
 }
 

@@ -103,4 +103,5 @@ func (ch *channel) takeBack() {
 	ch.c.out.mu.Lock()
 	defer ch.c.out.mu.Unlock()
 	ch.unacked.putBack(ds)
+	ch.c.acks.armNow(ch.c) // they may be late already
 }

@@ -13,6 +13,7 @@ type delivery struct {
 	handle   queue.Handle
 	queue    *broker.Queue // nil: settled already
 	consumer *broker.Consumer
+	at       uint32 // tick of the delivery, in 32 bits
 }
 
 // unacked holds the unsettled deliveries of a channel in the order of their
@@ -25,6 +26,8 @@ type unacked struct {
 	list []delivery
 	head int
 	live int
+
+	shortest int64 // no live delivery is late at a lower age, in ticks
 }
 
 // idleUnacked is how many entries an empty list may keep room for.
@@ -88,6 +91,20 @@ func (u *unacked) takeTo(dst []delivery, tag uint64) ([]delivery, bool) {
 		}
 		end = at + 1
 	}
+	return u.takeFirst(dst, end), true
+}
+
+// takeBelow is takeTo for a tag that need not be there.
+func (u *unacked) takeBelow(dst []delivery, tag uint64) []delivery {
+	end := u.head
+	for end < len(u.list) && u.list[end].tag <= tag {
+		end++
+	}
+	return u.takeFirst(dst, end)
+}
+
+// takeFirst removes the deliveries before a place in the list.
+func (u *unacked) takeFirst(dst []delivery, end int) []delivery {
 	for i := u.head; i < end; i++ {
 		if u.list[i].queue != nil {
 			dst = append(dst, u.list[i])
@@ -97,7 +114,47 @@ func (u *unacked) takeTo(dst []delivery, tag uint64) ([]delivery, bool) {
 	clear(u.list[u.head:end])
 	u.head = end
 	u.trim()
-	return dst, true
+	return dst
+}
+
+// takeLate removes the deliveries whose age at the tick now has come to their
+// limit, and appends them to dst.
+func (u *unacked) takeLate(dst []delivery, now uint32, limit func(*delivery) int64) []delivery {
+	for i := u.head; i < len(u.list); i++ {
+		d := &u.list[i]
+		if d.queue == nil {
+			continue
+		}
+		age := int64(now - d.at)
+		if age < u.shortest {
+			break // those behind it are younger still
+		}
+		if age >= limit(d) {
+			dst = append(dst, *d)
+			d.queue, d.consumer = nil, nil
+			u.live--
+		}
+	}
+	u.trim()
+	return dst
+}
+
+// untilLate is the number of ticks after now until a delivery is late, never
+// when there is none that can be.
+func (u *unacked) untilLate(now uint32, limit func(*delivery) int64) int64 {
+	first := int64(never)
+	for i := u.head; i < len(u.list); i++ {
+		d := &u.list[i]
+		if d.queue == nil {
+			continue
+		}
+		age := int64(now - d.at)
+		if u.shortest-age >= first {
+			break // those behind it are later still
+		}
+		first = min(first, limit(d)-age)
+	}
+	return first
 }
 
 // putBack returns deliveries that take or takeTo gave out.
@@ -111,6 +168,7 @@ func (u *unacked) putBack(ds []delivery) {
 		return 1
 	})
 	u.list, u.head, u.live = all, 0, len(all)
+	u.shortest = 0 // theirs are not known
 }
 
 // trim restores the invariants after something was settled.
