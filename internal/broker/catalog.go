@@ -13,7 +13,20 @@ import (
 // topologyShard is the log of the definitions.
 const topologyShard = 0
 
-type tablePointer = atomic.Pointer[routing.Table]
+// tableCell holds the routing table of a virtual host, which is read without a
+// lock and replaced as a whole.
+type tableCell struct {
+	atomic.Pointer[routing.Table]
+	changed func() // runs after each Store; nil: nothing does
+}
+
+// Store replaces the table.
+func (c *tableCell) Store(t *routing.Table) {
+	c.Pointer.Store(t)
+	if c.changed != nil {
+		c.changed()
+	}
+}
 
 // catalog holds the definitions: what the client declared. Changes are made
 // one at a time under mu: decide, apply, append the fact; waiting for the disk
@@ -50,6 +63,7 @@ func newCatalog(b *Broker) {
 func (c *catalog) addVHost(name string) *VHost {
 	v := &VHost{Name: name, b: c.b}
 	v.table.Store(routing.New())
+	v.table.changed = c.b.tableChanged
 	have, _ := c.vhosts.LoadOrStore(name, v)
 	return have.(*VHost)
 }

@@ -45,6 +45,10 @@ func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
 		return
 	}
 	q.died++
+	if q.Policy.insists() {
+		sh.sendSure(q, deadWait{handle: h, reason: reason}, env, false)
+		return
+	}
 	sh.sendDead(q, env, reason, &deadLetter{source: q, handle: h, size: int64(len(env))})
 }
 
@@ -104,6 +108,21 @@ func (d *deadLetter) Confirmed(from, to uint64, ok bool) {
 	if d.waiting.Add(-1) == 0 {
 		d.source.shard.inbox.push([]op{{kind: opSettle, extra: d}}, false)
 	}
+}
+
+// letter is a dead letter that a shard has news of.
+type letter interface {
+	arrived(sh *shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
+	finish(sh *shard)           // the other shards have answered
+}
+
+// arrived settles the source; a refusal counts as in Confirmed.
+func (d *deadLetter) arrived(sh *shard, _ bool) { d.settle(sh) }
+
+// finish settles the source.
+func (d *deadLetter) finish(sh *shard) {
+	sh.deadBytes -= d.size + 1
+	d.settle(sh)
 }
 
 // settle ends the source.

@@ -24,7 +24,7 @@ func (sh *shard) publish(o *op) {
 		sh.record(o)
 	}
 	if o.extra != nil {
-		o.extra.(*deadLetter).settle(sh)
+		o.extra.(letter).arrived(sh, ok)
 	}
 	if o.confirm != nil {
 		if logged && ok {

@@ -38,6 +38,6 @@ type op struct {
 	confirm Confirmer // nil: nobody waits
 	seq     uint64
 
-	extra any // opPublish: nil, or the *deadLetter whose source to settle in the same entry; opSettle: *deadLetter;
+	extra any // opPublish: nil, or the letter whose source to settle in the same entry; opSettle: letter;
 	// opTx: *txPart; opKick: *Session; opCall: func()
 }

@@ -39,6 +39,8 @@ type Queue struct {
 	cooledTo      int64 // what was to be kept when messages were last packed, and
 	cooled        int64 // what stayed
 
+	dead *deadBacklog // nil when no dead letter waits here
+
 	pace pace
 
 	published, delivered, acked, died, refused uint64
@@ -51,7 +53,7 @@ func (q *Queue) used(now int64) { q.lastUsed = now }
 type VHost struct {
 	Name   string
 	b      *Broker
-	table  tablePointer
+	table  tableCell
 	queues atomic.Int64 // declared now
 	info   vhostFact    // guarded by rules.mu
 	gone   bool         // guarded by catalog.mu: it was deleted
@@ -113,6 +115,11 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 		}
 		return true
 	})
+	if q.dead != nil {
+		q.dead = nil
+		delete(sh.insisting, q)
+		sh.deadQueues.Add(-1)
+	}
 	sh.closeReader(q)
 	sh.count(q, 0)
 	sh.timers.set(q, noTime)

@@ -121,6 +121,9 @@ func (sh *shard) recover() error {
 		if !clean {
 			q.state.MarkAllRedelivered()
 		}
+		if q.Policy.AtLeastOnce {
+			sh.recoverDead(q)
+		}
 		sh.mark(q)
 	}
 	// From here on the clean checkpoint says nothing of deliveries any more.
@@ -200,7 +203,7 @@ type frozenQueue struct {
 func (sh *shard) freeze(clean bool) *frozenShard {
 	f := &frozenShard{index: sh.index - 1, clean: clean}
 	for id, st := range sh.m.queues {
-		f.clean = f.clean && st.Unacked() == 0
+		f.clean = f.clean && st.Unacked() == sh.heldDead(id)
 		if st.Ready()+st.Unacked()+st.Scheduled() > 0 {
 			f.queues = append(f.queues, frozenQueue{id, st.Freeze()})
 		}

@@ -3,6 +3,7 @@ package broker
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"fiveways/internal/core/message"
@@ -49,8 +50,11 @@ type shard struct {
 	settling    settling
 	spill       spill
 
-	hot             int64 // memory held by the queues' messages, as last seen
-	deadBytes       int64 // dead letters on their way to other shards
+	hot             int64               // memory held by the queues' messages, as last seen
+	deadBytes       int64               // dead letters on their way to other shards
+	insisting       map[*Queue]struct{} // queues with a deadBacklog
+	deadQueues      atomic.Int32        // how many
+	hastening       atomic.Bool         // hastenDead is on its way
 	sinceCheckpoint int64
 	inTx            bool // the entry in hand must stay one
 	expired         []queue.Handle
@@ -74,7 +78,8 @@ type settling struct {
 func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
-		m: machine{queues: map[uint64]*queue.State{}}, queues: map[uint64]*Queue{}, consumers: map[*Session][]*Consumer{}, index: 1,
+		m: machine{queues: map[uint64]*queue.State{}}, queues: map[uint64]*Queue{}, consumers: map[*Session][]*Consumer{},
+		insisting: map[*Queue]struct{}{}, index: 1,
 	}
 	sh.entry = newProposal(sh)
 	sh.settledItem = func(it *queue.Item) {
@@ -124,8 +129,8 @@ func (sh *shard) untilNextTimer() time.Duration {
 	if at == math.MaxInt64 {
 		return time.Hour
 	}
-	d := time.Duration(at-sh.b.nowMillis()) * time.Millisecond
-	return min(max(d, 0), time.Hour)
+	wait := min(max(at-sh.b.nowMillis(), 0), time.Hour.Milliseconds())
+	return time.Duration(wait) * time.Millisecond
 }
 
 // drain does the ops and all that follows from them, and proposes what is to
@@ -181,9 +186,7 @@ func (sh *shard) do(o *op) {
 	case opKick:
 		sh.kick(o.extra.(*Session))
 	case opSettle:
-		d := o.extra.(*deadLetter)
-		sh.deadBytes -= d.size + 1
-		d.settle(sh)
+		o.extra.(letter).finish(sh)
 	case opCall:
 		o.extra.(func())()
 	}

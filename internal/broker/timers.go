@@ -64,6 +64,9 @@ const (
 // setTimer sets when the queue is next looked at.
 func (sh *shard) setTimer(q *Queue) {
 	at := q.state.NextEvent()
+	if q.dead != nil {
+		at = min(at, q.dead.at)
+	}
 	if at <= sh.now { // it had to stop: too many dead letters are on their way
 		at = sh.now + deadRetry
 	}
@@ -88,6 +91,9 @@ func (sh *shard) fireTimers() {
 		sh.timers.set(q, noTime)
 		sh.expire(q)
 		q.state.Due(sh.now)
+		if q.dead != nil && q.dead.at <= sh.now {
+			sh.retryDead(q)
+		}
 		if at, ok := q.expiry(); ok && at <= sh.now {
 			q.expiring = true
 			go sh.b.expireQueue(q)

@@ -1,0 +1,339 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/vfs"
+)
+
+// insisting makes a queue dead-letter at least once.
+func insisting(exchange, key string) func(*QueueSpec) {
+	return func(s *QueueSpec) {
+		s.Policy.DeadLetter, s.Policy.AtLeastOnce, s.Policy.DeadLetterExchange = true, true, exchange
+		if key != "" {
+			s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, key
+		}
+	}
+}
+
+// full makes a queue refuse more than n messages.
+func full(n int64) func(*QueueSpec) {
+	return func(s *QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = n, RejectPublish }
+}
+
+// rejectAll rejects all that is ready.
+func (c *client) rejectAll(q string) (n int) {
+	c.t.Helper()
+	for ; ; n++ {
+		d, _, ok, err := c.Get(q, false)
+		must(c.t, err)
+		if !ok {
+			c.Flush()
+			return n
+		}
+		c.Reject(d.Queue, nil, d.Handle, 1)
+	}
+}
+
+// counts are the ready and unacked messages of a queue.
+func counts(t *testing.T, c *client, name string) (ready, unacked int) {
+	t.Helper()
+	q, ok := c.vhost.queue(name)
+	if !ok {
+		t.Fatalf("no queue %s", name)
+	}
+	must(t, q.shard.call(func() { ready, unacked = q.state.Ready(), q.state.Unacked() }))
+	return ready, unacked
+}
+
+func wantCounts(t *testing.T, c *client, name string, ready, unacked int) {
+	t.Helper()
+	if r, u := counts(t, c, name); r != ready || u != unacked {
+		t.Errorf("%s: %d ready and %d unacked, want %d and %d", name, r, u, ready, unacked)
+	}
+}
+
+// A dead message without a way to go waits, over restarts, and goes as soon as there is one.
+func TestInsistsUntilThereIsAWay(t *testing.T) {
+	for name, restart := range map[string]int{"running": 0, "stopped": 1, "crashed": 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fs := vfs.NewMem()
+				b := openBroker(t, fs, nil)
+				c := newClient(t, b)
+				c.queue("src", func(s *QueueSpec) { insisting("x", "")(s); s.Policy.MessageTTL = 5_000 })
+				c.queue("dead", nil)
+				c.put("", "src", "rejected", nil)
+				c.rejectAll("src")
+				c.put("", "src", "expired", nil)
+				time.Sleep(10 * time.Second)
+				c.put("", "src", "alive", func(p *Publish) { p.TTL = 60_000 })
+				wantCounts(t, c, "src", 1, 2)
+				b, c, fs = again(t, b, c, fs, restart)
+				wantCounts(t, c, "src", 1, 2)
+				must(t, c.DeclareExchange(ExchangeSpec{Name: "x", Type: "fanout", Durable: true}))
+				synctest.Wait()
+				wantCounts(t, c, "src", 1, 2)
+				b, c, fs = again(t, b, c, fs, restart)
+				before := time.Now()
+				must(t, c.Bind(BindSpec{Source: "x", Destination: "dead"}))
+				k := c.consume("dead", nil)
+				got := c.take(2)
+				if waited := time.Since(before); waited > 50*time.Millisecond {
+					t.Errorf("it took %v", waited)
+				}
+				sameStrings(t, bodies(got), "rejected", "expired")
+				for i, want := range []string{"rejected", "expired"} {
+					_, _, raw, _ := got[i].Env.Split()
+					props, err := message.DecodeProperties(raw)
+					must(t, err)
+					if reason, _ := props.Headers.Get("x-first-death-reason"); reason != want {
+						t.Errorf("reason %v, want %s", reason, want)
+					}
+				}
+				c.Ack(k.Queue, k, got[0].Handle, 2)
+				c.Flush()
+				synctest.Wait()
+				wantCounts(t, c, "src", 1, 0)
+				d, _, ok, err := c.Get("src", true)
+				if err != nil || !ok || restart == 1 && d.Redelivered {
+					t.Errorf("got %v, %v, redelivered %v", ok, err, d.Redelivered)
+				}
+				b, c, _ = again(t, b, c, fs, restart)
+				wantCounts(t, c, "src", 0, 0)
+				wantCounts(t, c, "dead", 0, 0)
+				c.Close()
+				mustClose(t, b)
+			})
+		})
+	}
+}
+
+// A queue that is full takes them later: tried again after 1 s, 2 s, 4 s … 30 s, in order.
+func TestInsistsUntilThereIsRoom(t *testing.T) {
+	for _, shards := range []int{1, 2} { // target on the same shard, and on another
+		for _, count := range []int{5, 3000} {
+			synctest.Test(t, func(t *testing.T) {
+				b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = shards })
+				c := newClient(t, b)
+				c.queue("src", insisting("", "dead"))
+				c.queue("dead", full(1))
+				c.put("", "dead", "blocks", nil)
+				var want []string
+				for i := range count {
+					want = append(want, fmt.Sprint(i))
+					c.post("", "src", want[i], nil)
+				}
+				c.rejectAll("src")
+				synctest.Wait()
+				wantCounts(t, c, "src", 0, count)
+				time.Sleep(6500 * time.Millisecond) // attempts at 1, 3; the next at 7
+				sameStrings(t, c.drain("dead"), "blocks")
+				synctest.Wait()
+				wantCounts(t, c, "dead", 0, 0)
+				time.Sleep(time.Second)
+				wantCounts(t, c, "dead", 1, 0)
+				var got []string
+				k := c.consume("dead", func(s *ConsumerSpec) { s.Prefetch = 500 })
+				for len(got) < count {
+					for _, d := range c.take(1) {
+						got = append(got, string(d.Env.Body()))
+						c.Ack(k.Queue, k, d.Handle, 1)
+						c.Flush()
+					}
+				}
+				if shards == 1 || count == 5 {
+					sameStrings(t, got, want...)
+				}
+				slices.Sort(got)
+				slices.Sort(want)
+				sameStrings(t, got, want...)
+				synctest.Wait()
+				wantCounts(t, c, "src", 0, 0)
+				for _, sh := range b.shards {
+					if sh.deadBytes != 0 || len(sh.insisting) != 0 || sh.deadQueues.Load() != 0 {
+						t.Errorf("shard %d: %d bytes under way, %d queues", sh.id, sh.deadBytes, len(sh.insisting))
+					}
+				}
+				c.Close()
+				mustClose(t, b)
+			})
+		}
+	}
+}
+
+// Of several targets those that took it do not get it again.
+func TestInsistsOnEachTarget(t *testing.T) {
+	for _, shards := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = shards })
+			c := newClient(t, b)
+			c.queue("src", insisting("x", ""))
+			c.queue("free", nil)
+			c.queue("full", full(0))
+			must(t, c.DeclareExchange(ExchangeSpec{Name: "x", Type: "fanout"}))
+			for _, q := range []string{"free", "full"} {
+				must(t, c.Bind(BindSpec{Source: "x", Destination: q}))
+			}
+			c.put("", "src", "m", nil)
+			c.rejectAll("src")
+			time.Sleep(time.Hour)
+			sameStrings(t, c.drain("free"), "m")
+			wantCounts(t, c, "src", 0, 1)
+			must(t, err2(c.DeleteQueue("full", false, false)))
+			time.Sleep(time.Second)
+			wantCounts(t, c, "src", 0, 0)
+			wantCounts(t, c, "free", 0, 0)
+			c.Close()
+			mustClose(t, b)
+		})
+	}
+}
+
+// One routing key does not hold up another.
+func TestInsistsByKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		c := newClient(t, b)
+		must(t, c.DeclareExchange(ExchangeSpec{Name: "in", Type: "fanout"}))
+		must(t, c.DeclareExchange(ExchangeSpec{Name: "x", Type: "direct"}))
+		c.queue("src", insisting("x", ""))
+		c.queue("dead", nil)
+		must(t, c.Bind(BindSpec{Source: "in", Destination: "src"}))
+		must(t, c.Bind(BindSpec{Source: "x", Destination: "dead", Key: "known"}))
+		for _, key := range []string{"unknown", "known", "unknown", "known"} {
+			c.put("in", key, key, nil)
+		}
+		c.rejectAll("src")
+		synctest.Wait()
+		sameStrings(t, c.drain("dead"), "known", "known")
+		wantCounts(t, c, "src", 0, 2)
+		must(t, err2(c.DeleteQueue("src", false, false)))
+		time.Sleep(time.Hour)
+		c.Close()
+		mustClose(t, b)
+	})
+}
+
+// What cannot be promised is as before: a queue that drops its head, a message that goes round.
+func TestDoesNotInsist(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		c := newClient(t, b)
+		c.queue("drops", func(s *QueueSpec) { insisting("nowhere", "")(s); s.Policy.MaxLength = 1 })
+		c.put("", "drops", "1", nil)
+		c.put("", "drops", "2", nil)
+		c.rejectAll("drops")
+		synctest.Wait()
+		wantCounts(t, c, "drops", 0, 0)
+		c.queue("round", func(s *QueueSpec) { insisting("", "round")(s); s.Policy.MessageTTL = 1000 })
+		c.put("", "round", "m", nil)
+		time.Sleep(2 * time.Second)
+		wantCounts(t, c, "round", 0, 0)
+		c.Close()
+		mustClose(t, b)
+	})
+}
+
+// TestInsistsThroughCrashes stops the disk at each of its operations in turn: a confirmed message is always in the source or in one of
+// the places it was to go to.
+func TestInsistsThroughCrashes(t *testing.T) {
+	options := func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 4<<10, 1<<10 }
+	for k := 1; ; k++ {
+		mem := vfs.NewMem()
+		fs := vfs.NewErrors(mem)
+		fs.CrashAt(k)
+		var confirmed []string
+		if b, err := tryOpen(fs, options); err == nil {
+			confirmed = insistUntilCrash(t, b)
+			b.Close() // fails after the crash
+		}
+		clone := mem.CrashClone(rand.New(rand.NewPCG(uint64(k), 1)))
+		b, err := tryOpen(clone, options)
+		if err != nil {
+			t.Fatalf("crash at operation %d: %v", k, err)
+		}
+		c := newClient(t, b)
+		there := map[string]bool{}
+		for _, name := range []string{"src", "dead", "other"} {
+			for _, body := range contents(t, c, name) {
+				there[body] = true
+			}
+		}
+		for _, body := range confirmed {
+			if !there[body] {
+				t.Fatalf("crash at operation %d: %s is lost", k, body)
+			}
+		}
+		c.Close()
+		mustClose(t, b)
+		if !fs.Crashed() {
+			t.Logf("survived with %d operations", k-1)
+			return
+		}
+	}
+}
+
+// insistUntilCrash publishes and rejects until a promise fails.
+func insistUntilCrash(t *testing.T, b *Broker) (confirmed []string) {
+	c := newClient(t, b)
+	for name, change := range map[string]func(*QueueSpec){"src": insisting("x", ""), "dead": full(3), "other": full(100)} {
+		spec := QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()}
+		change(&spec)
+		if _, err := c.DeclareQueue(spec); err != nil {
+			return nil
+		}
+	}
+	if c.DeclareExchange(ExchangeSpec{Name: "x", Type: "fanout", Durable: true}) != nil {
+		return nil
+	}
+	for i := range 20 {
+		body := fmt.Sprintf("m%02d", i)
+		seq := c.post("", "src", body, nil)
+		c.Flush()
+		c.until(func() bool { return c.acks[seq]+c.nacks[seq] > 0 })
+		if c.nacks[seq] > 0 {
+			return confirmed
+		}
+		confirmed = append(confirmed, body)
+		if i%2 == 1 {
+			c.rejectAll("src")
+		}
+		if name := map[int]string{6: "dead", 9: "other"}[i]; name != "" && c.Bind(BindSpec{Source: "x", Destination: name}) != nil {
+			return confirmed
+		}
+		if i%5 == 4 {
+			b.checkpointDue(false)
+		}
+	}
+	return confirmed
+}
+
+// contents are the bodies of all live messages of a queue, whatever is happening to them.
+func contents(t *testing.T, c *client, name string) (bodies []string) {
+	q, ok := c.vhost.queue(name)
+	if !ok {
+		return nil
+	}
+	must(t, q.shard.call(func() {
+		var handles []queue.Handle
+		q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
+			handles = append(handles, it.Handle)
+			return true
+		})
+		for _, h := range handles {
+			it, _ := q.state.Get(h)
+			env, err := q.shard.load(q, it)
+			must(t, err)
+			bodies = append(bodies, string(env.Body()))
+		}
+	}))
+	return bodies
+}
