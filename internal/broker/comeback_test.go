@@ -173,3 +173,25 @@ func again(t *testing.T, b *Broker, c *client, fs *vfs.Mem, how int) (*Broker, *
 	}
 	return b, newClient(t, b), after
 }
+
+// A message whose wait is over counts for the length limit at once.
+func TestRetryIntoAFullQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		c := newClient(t, b)
+		c.queue("q", func(s *QueueSpec) {
+			s.Policy.RetryType, s.Policy.RetryMin, s.Policy.MaxLength = RetryAll, 1000, 1
+		})
+		c.put("", "q", "1", nil)
+		d, _, _, err := c.Get("q", false)
+		must(t, err)
+		c.Requeue(d.Queue, nil, d.Handle, 1)
+		c.put("", "q", "2", nil)
+		wantCounts(t, c, "q", 1, 0)
+		time.Sleep(1100 * time.Millisecond)
+		wantCounts(t, c, "q", 1, 0)
+		sameStrings(t, c.drain("q"), "2")
+		c.Close()
+		mustClose(t, b)
+	})
+}

@@ -91,6 +91,7 @@ func (sh *shard) fireTimers() {
 		sh.timers.set(q, noTime)
 		sh.expire(q)
 		q.state.Due(sh.now)
+		sh.limitLength(q)
 		if q.dead != nil && q.dead.at <= sh.now {
 			sh.retryDead(q)
 		}
@@ -109,6 +110,9 @@ func (sh *shard) expire(q *Queue) {
 		for _, h := range sh.expired {
 			sh.bury(q, h, reasonExpired)
 			sh.doLocal()
+			if len(sh.entry.data) >= entryBytes {
+				sh.propose() // that they are dead may be recorded without a publish
+			}
 		}
 		if len(sh.expired) < expireStep {
 			return

@@ -1,0 +1,41 @@
+package amqp
+
+import (
+	"fmt"
+	"net"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// BenchmarkDeliver encodes deliveries of 100 bytes and settles them.
+func BenchmarkDeliver(b *testing.B) {
+	for _, batch := range []int{1, 64} {
+		b.Run(fmt.Sprint("batches of ", batch), func(b *testing.B) {
+			ours, theirs := net.Pipe()
+			defer ours.Close()
+			defer theirs.Close()
+			c := newConn(&Server{}, theirs, 1)
+			c.out.window = new(broker.Window)
+			ch := &channel{c: c, id: 1}
+			k := &consumer{ch: ch, tag: "c"}
+			q := &broker.Queue{Policy: broker.DefaultQueuePolicy()}
+			bc := &broker.Consumer{Queue: q, Data: k}
+			env := append(message.AppendEnvelopeHeader(nil, "", "q", []byte{0, 0}), make([]byte, 100)...)
+			ds := make([]broker.Delivery, batch)
+			for i := range ds {
+				ds[i] = broker.Delivery{Consumer: bc, Queue: q, Handle: queue.Handle(i + 1), Env: env}
+			}
+			b.ReportAllocs()
+			for i := 0; i < b.N; i += batch {
+				c.Deliver(ds)
+				c.out.buf.b = c.out.buf.b[:0]
+				if _, ok := ch.take(ch.tag, true); !ok {
+					b.Fatal("unknown tag")
+				}
+			}
+		})
+	}
+}
