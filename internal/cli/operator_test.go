@@ -66,8 +66,10 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 		t.Errorf("alice on the other virtual host: %v", err)
 	}
 	do("", "", "vhost", "limit", "other", "max-queues", "2")
+	do("", "", "user", "from", "guest", "anywhere")
 	p.signal(syscall.SIGKILL)
 	p.wait()
+	do("", "guest  administrator  anywhere", "user", "list")
 
 	do("", "max-queues=2", "vhost", "list")
 	do("", "^a", "permission", "list", "--user", "alice", "--vhost", "/")
@@ -102,6 +104,7 @@ func TestOperatorRefusals(t *testing.T) {
 		{[]string{"user", "limit", "guest", "max-channels", "many"}, exitUsage, "a number or none"},
 		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitUsage, "unknown limit"},
 		{[]string{"permission", "set", "guest", "(", "", ""}, exitUsage, "regular expression"},
+		{[]string{"user", "from", "guest", "mars"}, exitUsage, "from loopback or from anywhere"},
 		{[]string{"vhost", "delete", "none"}, exitFailure, "no such virtual host"},
 	} {
 		if code, out := operateOn(t, dir, "", c.args...); code != c.code || !strings.Contains(out, c.want) {

@@ -29,7 +29,7 @@ where others can see it.`,
   fiveways permission set alice '^app' '.*' '.*'
   fiveways user list`,
 	}
-	cmd.AddCommand(userList(), userAdd(), userPassword(), userTags(), userLimit(), userDelete())
+	cmd.AddCommand(userList(), userAdd(), userPassword(), userTags(), userLimit(), userLoopback(), userDelete())
 	return cmd
 }
 
@@ -39,9 +39,13 @@ func userList() *cobra.Command {
 		if err := op.do(cmd.Context(), http.MethodGet, path("users"), nil, &users); err != nil {
 			return err
 		}
-		return table(cmd.OutOrStdout(), "USER\tTAGS\tLIMITS", func(row func(...any)) {
+		return table(cmd.OutOrStdout(), "USER\tTAGS\tFROM\tLIMITS", func(row func(...any)) {
 			for _, u := range users {
-				row(u.Name, strings.Join(u.Tags, ","), limitsText(u.Limits))
+				from := "anywhere"
+				if u.LoopbackOnly {
+					from = "loopback"
+				}
+				row(u.Name, strings.Join(u.Tags, ","), from, limitsText(u.Limits))
 			}
 		})
 	})
@@ -131,6 +135,18 @@ func setLimit(cmd *cobra.Command, op *operator, at, value string) error {
 		return fmt.Errorf("%w: a limit is a number or none, not %q", errUsage, value)
 	}
 	return op.do(cmd.Context(), http.MethodPut, at, httpapi.LimitValue{Value: n}, nil)
+}
+
+func userLoopback() *cobra.Command {
+	return operate(&cobra.Command{
+		Use: "from NAME loopback|anywhere", Short: "say from where a user may log in", Args: cobra.ExactArgs(2),
+		Long: "User guest may log in from the broker's own machine only. Give it another password before you open it to others.",
+	}, func(cmd *cobra.Command, op *operator, args []string) error {
+		if args[1] != "loopback" && args[1] != "anywhere" {
+			return fmt.Errorf("%w: a user logs in from loopback or from anywhere, not from %q", errUsage, args[1])
+		}
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0], "loopback-only"), httpapi.Switch{Value: args[1] == "loopback"}, nil)
+	})
 }
 
 func userDelete() *cobra.Command {

@@ -35,6 +35,7 @@ type User struct {
 	PasswordHash     string           `json:"password_hash"`
 	HashingAlgorithm string           `json:"hashing_algorithm"`
 	Tags             Tags             `json:"tags"`
+	LoopbackOnly     bool             `json:"loopback_only"` // may log in from the broker's machine only
 	Limits           map[string]int64 `json:"limits"`
 }
 
@@ -78,6 +79,11 @@ type TopicPermission struct {
 	Exchange string `json:"exchange"`
 	Write    string `json:"write"`
 	Read     string `json:"read"`
+}
+
+// Switch turns one thing on or off.
+type Switch struct {
+	Value bool `json:"value"`
 }
 
 // LimitValue sets one limit.

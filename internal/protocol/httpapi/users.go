@@ -15,6 +15,9 @@ func (a *API) users() {
 	})
 	put(a, "/api/users/{user}", func(r *http.Request, in UserChange) (bool, error) { return a.putUser(name(r, "user"), &in) })
 	a.delete("/api/users/{user}", func(r *http.Request) error { return a.broker.DeleteUser(name(r, "user")) })
+	put(a, "/api/users/{user}/loopback-only", func(r *http.Request, in Switch) (bool, error) {
+		return false, a.broker.SetLoopbackOnly(name(r, "user"), in.Value)
+	})
 	a.get("/api/users/{user}/permissions", func(r *http.Request) (any, error) {
 		u, err := a.broker.User(name(r, "user"))
 		return list(a.broker.Permissions(u.Name, ""), newPermission), err
@@ -54,7 +57,10 @@ func list[T, V any](many []T, show func(T) V) []V {
 }
 
 func newUser(u broker.User) User {
-	return User{Name: u.Name, PasswordHash: u.Hash, HashingAlgorithm: u.Algorithm, Tags: tags(u.Tags), Limits: limits(u.Limits)}
+	return User{
+		Name: u.Name, PasswordHash: u.Hash, HashingAlgorithm: u.Algorithm, Tags: tags(u.Tags), LoopbackOnly: u.LoopbackOnly,
+		Limits: limits(u.Limits),
+	}
 }
 
 // tags is never null in JSON.
