@@ -15,6 +15,7 @@ type benchCase struct {
 	run         runner
 	oursEnv     []string // environment of Fiveways only
 	big         bool     // takes minutes: with --big, and on Fiveways only
+	tools       []string // programs that it needs; without one of them it is left out
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
@@ -83,5 +84,11 @@ func allCases() []benchCase {
 		{name: "slow-consumer", title: "others beside a slow consumer", metrics: neighbourMetrics(), run: neighbours(slowConsumer)},
 		{name: "stuck-publisher", title: "others beside 50 publishers stuck in a 1 MiB body", metrics: neighbourMetrics(), run: neighbours(stuckPublisher)},
 		{name: "never-reading", title: "others beside a consumer that never reads", metrics: neighbourMetrics(), run: neighbours(neverReading)},
+		{name: "perftest", title: "PerfTest with its defaults (transient, automatic acks, no limit)", tools: perfTestTools,
+			metrics: perfTestMetrics(), run: perfTest()},
+		{name: "perftest-confirm", title: "PerfTest `-x 2 -y 2 -c 500 -q 1000 -f persistent`", tools: perfTestTools,
+			metrics: perfTestMetrics(), run: perfTest("-x", "2", "-y", "2", "-c", "500", "-q", "1000", "-f", "persistent")},
+		{name: "perftest-durable", title: "PerfTest `-x 2 -y 2 -c 500 -q 1000 -f persistent`, one durable queue", tools: perfTestTools,
+			metrics: perfTestMetrics(), run: perfTest("-x", "2", "-y", "2", "-c", "500", "-q", "1000", "-f", "persistent", "-u", "perf", "-ad", "false")},
 	}
 }

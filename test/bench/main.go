@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -85,15 +86,29 @@ func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, er
 	return r, nil
 }
 
-// chosen leaves out the cases that were not asked for.
+// chosen leaves out the cases that were not asked for, and with a line those that cannot run here.
 func chosen(all []benchCase, s settings) []benchCase {
 	var out []benchCase
 	for _, c := range all {
-		if strings.HasPrefix(c.name, s.only) && (s.big || !c.big) {
-			out = append(out, c)
+		if !strings.HasPrefix(c.name, s.only) || c.big && !s.big {
+			continue
 		}
+		if err := missingTool(c.tools); err != nil {
+			fmt.Fprintf(os.Stderr, "%s is left out: %v\n", c.name, err)
+			continue
+		}
+		out = append(out, c)
 	}
 	return out
+}
+
+func missingTool(tools []string) error {
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // raiseFileLimit lets this process and the brokers it starts hold as many connections as the system allows.

@@ -29,6 +29,9 @@ rate, or an eighth of the time, CPU or memory.
 - **declares**, **binds**: 4 connections, each sending 64 requests before it reads the answers. Memory of idle connections and empty queues is read 3 s after the last.
 - **routing**: extra CPU per message of a publish through the topic exchange, with 9,973 different keys that each match one binding, over one through the default exchange to the same 100 queues.
 - **kept**: speed of an undisturbed load (100 B transient, acks) next to the nuisance, in percent of its speed alone (**alone**).
+- **PerfTest**: RabbitMQ's own load generator (com.rabbitmq:perf-test), unmodified, on the same cores. **sent**, **received** and **latency p50** are what it
+  reports for the whole run, its start included; **cpu** is the broker's, **cpu of PerfTest** its own, each over the messages received. The first two cases
+  use queues that it lets the broker name, exclusive and not durable, one for each consumer, all bound alike.
 
 The load generator runs on the same machine and takes its share of the cores from every broker alike.
 `

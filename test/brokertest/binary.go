@@ -26,6 +26,16 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
+// Binary returns the path of the fiveways binary, for scripts that start brokers of their own.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // binary returns the path of the fiveways binary, building it at the first call.
 func binary() (string, error) {
 	build.Lock()

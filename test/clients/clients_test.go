@@ -24,6 +24,34 @@ func TestPython(t *testing.T) {
 	runScripts(t, url, ".venv/bin/python", "python/feature_*.py", 0)
 }
 
+// TestJava compiles the programs of java/ by setup.sh; each proves several things and names them.
+func TestJava(t *testing.T) {
+	setUp(t, "java", "java", "javac", "mvn")
+	classPath, err := os.ReadFile("java/.build/classpath")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"CLASSPATH=java/.build/classes:" + string(classPath), "FIVEWAYS=" + brokertest.Binary(t)}
+	url := brokertest.URL(t)
+	for _, program := range []string{"Tutorials", "Features", "Recovery"} {
+		t.Run(program, func(t *testing.T) { runScript(t, url, env, "java", program) })
+	}
+}
+
+// TestCelery runs real workers, each script with a broker of its own and beside the others, since they mostly wait.
+func TestCelery(t *testing.T) {
+	setUp(t, "celery", "python3")
+	env := []string{"FIVEWAYS=" + brokertest.Binary(t)}
+	for _, script := range scripts(t, "celery/celery_*.py", 4) {
+		t.Run(filepath.Base(script), func(t *testing.T) {
+			if os.Getenv("AMQP_URL") == "" {
+				t.Parallel()
+			}
+			runScript(t, brokertest.URL(t), env, ".venv-celery/bin/python", script)
+		})
+	}
+}
+
 func TestNode(t *testing.T) {
 	setUp(t, "node", "node", "npm")
 	runScripts(t, brokertest.URL(t), "node", "node/tutorial_*.js", 6)
@@ -46,22 +74,32 @@ func setUp(t *testing.T, client string, tools ...string) {
 	}
 }
 
-// runScripts runs each script that matches the pattern as a subtest. A script proves its claims itself and exits
-// with a code other than 0 when one does not hold. want is how many scripts there are, 0 for any number.
-func runScripts(t *testing.T, url, interpreter, pattern string, want int) {
-	scripts, err := filepath.Glob(pattern)
-	if err != nil || want != 0 && len(scripts) != want {
-		t.Fatalf("%s: %d scripts, want %d (%v)", pattern, len(scripts), want, err)
+// scripts returns the files that match the pattern. want is how many there are, 0 for any number.
+func scripts(t *testing.T, pattern string, want int) []string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil || want != 0 && len(found) != want {
+		t.Fatalf("%s: %d scripts, want %d (%v)", pattern, len(found), want, err)
 	}
-	for _, script := range scripts {
-		t.Run(filepath.Base(script), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, interpreter, script)
-			cmd.Env = append(os.Environ(), "AMQP_URL="+url, "PYTHONDONTWRITEBYTECODE=1")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
+	return found
+}
+
+// runScripts runs each script that matches the pattern as a subtest.
+func runScripts(t *testing.T, url, interpreter, pattern string, want int) {
+	for _, script := range scripts(t, pattern, want) {
+		t.Run(filepath.Base(script), func(t *testing.T) { runScript(t, url, nil, interpreter, script) })
+	}
+}
+
+// runScript runs one script with additions to its environment. A script proves its claims itself and exits with a code
+// other than 0 when one does not hold.
+func runScript(t *testing.T, url string, env []string, interpreter, script string) {
+	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, interpreter, script)
+	cmd.Env = append(os.Environ(), "AMQP_URL="+url, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(cmd.Env, env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

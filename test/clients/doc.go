@@ -1,5 +1,7 @@
-// Package clients runs unmodified RabbitMQ clients against a broker: pika (python/), amqplib (node/) and amqp091-go
-// (go/). Each has the six RabbitMQ tutorials, and pika every snippet that the project set out to support (seed_*.py).
+// Package clients runs unmodified RabbitMQ clients against a broker: pika (python/), amqplib (node/), amqp091-go (go/) and
+// amqp-client (java/). Each has the six RabbitMQ tutorials, and pika every snippet that the project set out to support
+// (seed_*.py). Celery (celery/) is run with real workers.
 //
-// Set AMQP_URL to run the same scripts against another broker, such as RabbitMQ itself.
+// Set AMQP_URL to run the same scripts against another broker, such as RabbitMQ itself. Scripts that kill
+// their broker start one of their own all the same.
 package clients

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the client libraries the scripts here use: pika into .venv, amqplib into node/node_modules.
-# Usage: setup.sh [python] [node]   (both when none is named). Does nothing for what is already in place.
+# Installs the client libraries the scripts here use: pika into .venv, amqplib into node/node_modules, Celery into
+# .venv-celery; amqp-client stays in Maven's own folder, java/.build has its class path and the compiled programs.
+# Usage: setup.sh [python] [node] [java] [celery]   (all when none is named). Does nothing for what is already in place.
 set -eu
 cd "$(dirname "$0")"
 
@@ -16,14 +17,18 @@ limited() {
 	return $code
 }
 
-python_client() {
-	stamp=.venv/requirements.txt
-	if [ -x .venv/bin/python ] && cmp -s python/requirements.txt "$stamp"; then return; fi
-	rm -rf .venv
-	python3 -m venv .venv
-	limited .venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt
-	cp python/requirements.txt "$stamp"
+# venv makes the virtual environment $1 with what $2 names.
+venv() {
+	if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
+	rm -rf "$1"
+	python3 -m venv "$1"
+	limited "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2"
+	cp "$2" "$1/requirements.txt"
 }
+
+python_client() { venv .venv python/requirements.txt; }
+
+celery_client() { venv .venv-celery celery/requirements.txt; }
 
 node_client() {
 	stamp=node/node_modules/.lock
@@ -32,5 +37,21 @@ node_client() {
 	cp node/package-lock.json "$stamp"
 }
 
-if [ $# -eq 0 ]; then set -- python node; fi
+# The class path names files outside this folder, so it is asked for anew when one of them is gone.
+java_class_path_is_good() {
+	cmp -s java/pom.xml java/.build/pom.xml || return 1
+	for jar in $(tr ':' ' ' <java/.build/classpath); do [ -f "$jar" ] || return 1; done
+}
+
+java_client() {
+	mkdir -p java/.build
+	if ! java_class_path_is_good; then
+		limited mvn -q -B -f java/pom.xml dependency:build-classpath -Dmdep.outputFile="$PWD/java/.build/classpath"
+		cp java/pom.xml java/.build/pom.xml
+	fi
+	rm -rf java/.build/classes
+	javac -nowarn -cp "$(cat java/.build/classpath)" -d java/.build/classes java/*.java
+}
+
+if [ $# -eq 0 ]; then set -- python node java celery; fi
 for client in "$@"; do "${client}_client"; done

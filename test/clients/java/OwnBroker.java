@@ -1,0 +1,57 @@
+import java.io.*;
+import java.net.ServerSocket;
+import java.nio.file.*;
+import java.util.*;
+import java.util.concurrent.TimeUnit;
+
+/** A broker process of the program's own, on one port and one folder over all its lives. FIVEWAYS names the binary. */
+final class OwnBroker implements AutoCloseable {
+    private final Path folder = Files.createTempDirectory("fiveways-java-");
+    private final int port;
+    private Process process;
+
+    OwnBroker(String... flags) throws Exception {
+        try (ServerSocket probe = new ServerSocket(0)) {
+            port = probe.getLocalPort();
+        }
+        start(flags);
+    }
+
+    static boolean available() {
+        return System.getenv("FIVEWAYS") != null;
+    }
+
+    String url() {
+        return "amqp://guest:guest@127.0.0.1:" + port + "/%2f";
+    }
+
+    /** Returns once AMQP is served. */
+    void start(String... flags) throws Exception {
+        List<String> command = new ArrayList<>(List.of(System.getenv("FIVEWAYS"), "serve", "--data", folder.resolve("data").toString(),
+                "--amqp", "127.0.0.1:" + port, "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"));
+        command.addAll(List.of(flags));
+        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        BufferedReader output = process.inputReader();
+        for (String line = output.readLine(); !line.startsWith("amqp"); line = output.readLine()) {
+            // Other lines of the banner come before it; null, when the broker does not start, fails the program.
+        }
+    }
+
+    /** SIGKILL. */
+    void kill() throws Exception {
+        process.destroyForcibly().waitFor(Support.DEADLINE_S, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() throws Exception {
+        kill();
+        List<Path> all;
+        try (var walk = Files.walk(folder)) {
+            all = new ArrayList<>(walk.toList());
+        }
+        Collections.reverse(all);
+        for (Path path : all) {
+            Files.delete(path);
+        }
+    }
+}
