@@ -52,6 +52,12 @@ class Worker:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
+    def cry(self):
+        """Makes a worker that still runs log where each of its threads stands."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGUSR1)
+            time.sleep(1)
+
     def stop(self):
         """The warm shutdown must end with 0."""
         self.process.send_signal(signal.SIGTERM)
@@ -76,7 +82,8 @@ class OwnBroker:
 
     def kill(self):
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 def main(script):
@@ -90,6 +97,9 @@ def main(script):
     try:
         script(keep)
     except BaseException:
+        for worker in kept:
+            if isinstance(worker, Worker):
+                worker.cry()
         for name in sorted(os.listdir(FOLDER)):
             if name.endswith(".log"):
                 with open(os.path.join(FOLDER, name)) as log:
