@@ -337,3 +337,27 @@ func contents(t *testing.T, c *client, name string) (bodies []string) {
 	}))
 	return bodies
 }
+
+// However many messages are found dead at once, the entries that say so are of about entryBytes.
+func TestInsistsInEntriesOfBoundedSize(t *testing.T) {
+	const count = 100_000
+	fs := vfs.NewMem()
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, fs, func(o *Options) { o.Shards = 1 })
+		c := newClient(t, b)
+		c.queue("src", func(s *QueueSpec) { insisting("nowhere", "")(s); s.Policy.MessageTTL = 60_000 })
+		for range count - 1 {
+			c.post("", "src", "", nil)
+		}
+		c.put("", "src", "", nil)
+		time.Sleep(2 * time.Minute)
+		wantCounts(t, c, "src", 0, count)
+		c.Close()
+		mustClose(t, b)
+	})
+	for index, n := range entryLengths(t, fs, 1) {
+		if n > entryBytes+64<<10 {
+			t.Errorf("entry %d has %d bytes", index, n)
+		}
+	}
+}
