@@ -116,7 +116,7 @@ func TestInsistsUntilThereIsAWay(t *testing.T) {
 	}
 }
 
-// A queue that is full takes them later: tried again after 1 s, 2 s, 4 s … 30 s, in order.
+// A queue that is full takes them later: tried again after 1 s, 2 s, 4 s … 30 s, in order where that can be.
 func TestInsistsUntilThereIsRoom(t *testing.T) {
 	for _, shards := range []int{1, 2} { // target on the same shard, and on another
 		for _, count := range []int{5, 3000} {
@@ -149,7 +149,7 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 						c.Flush()
 					}
 				}
-				if shards == 1 || count == 5 {
+				if shards == 1 { // to another shard several are under way at a time
 					sameStrings(t, got, want...)
 				}
 				slices.Sort(got)

@@ -156,9 +156,9 @@ func again(t *testing.T, b *Broker, c *client, fs *vfs.Mem, how int) (*Broker, *
 	if how == 0 {
 		return b, c, fs
 	}
-	syncAll(t, b)
-	want, err := b.Hash()
+	want, err := b.Hash() // a call of each shard: what came before is with the log at the next one
 	must(t, err)
+	syncAll(t, b)
 	if how == 1 {
 		c.Close()
 	}
