@@ -184,8 +184,8 @@ func (c *catalog) removeVHost(name string) {
 	}
 	v.gone = true
 	c.vhosts.Delete(name)
-	for _, id := range v.table.Load().Queues() {
-		c.forget(uint64(id))
+	for q := range v.all(v.table.Load()) {
+		c.forget(q.ID)
 	}
 	v.table.Store(routing.New())
 	v.queues.Store(0)

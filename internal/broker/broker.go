@@ -87,7 +87,7 @@ type Broker struct {
 }
 
 type counters struct {
-	unreadable, deadLettered atomic.Int64
+	unreadable, deadLettered, duplicates atomic.Int64
 }
 
 // Open opens the data folder, recovers what it holds, and starts the engine.
@@ -192,6 +192,7 @@ type Stats struct {
 	Unreadable   int64 // messages set aside because the disk did not give them back
 	DeadLettered int64
 	SlowHashes   int64 // password hashes computed that take time on purpose; a successful login needs one once
+	Duplicates   int64 // messages dropped because their key was remembered
 	Log          store.Stats
 	LogState     store.State
 }
@@ -200,6 +201,7 @@ type Stats struct {
 func (b *Broker) Stats() Stats {
 	return Stats{
 		Queues: int(b.queueCount.Load()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
-		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.logins.slow.Load(), Log: b.store.Stats(), LogState: b.store.State(),
+		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.logins.slow.Load(), Duplicates: b.counters.duplicates.Load(),
+		Log: b.store.Stats(), LogState: b.store.State(),
 	}
 }

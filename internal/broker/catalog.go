@@ -39,7 +39,8 @@ type catalog struct {
 
 	mu        sync.Mutex
 	nextQueue uint64
-	index     uint64 // of the last entry appended
+	index     uint64   // of the last entry appended
+	dropped   []*Queue // relays whose deletion is recorded next
 
 	promise struct {
 		sync.Mutex
@@ -109,6 +110,8 @@ func (c *catalog) record(facts ...*topologyFact) uint64 {
 func (c *catalog) recordData(data []byte) uint64 {
 	c.index++
 	index := c.index
+	dropped := c.dropped
+	c.dropped = nil
 	c.b.store.Append([]store.Entry{{Shard: topologyShard, Index: index, Data: data, Wait: c.b.opts.Sync.Wait()}}, func(err error) {
 		c.promise.Lock()
 		if err != nil {
@@ -117,6 +120,11 @@ func (c *catalog) recordData(data []byte) uint64 {
 			c.promise.durable = index
 		}
 		c.promise.Unlock()
+		if err == nil {
+			for _, q := range dropped {
+				q.drop()
+			}
+		}
 		c.promise.cond.Broadcast()
 	})
 	return index
@@ -194,6 +202,7 @@ func (c *catalog) deleteExchange(v *VHost, x *routing.Exchange) (facts []*topolo
 		return nil
 	}
 	v.table.Store(t)
+	c.dropRelay(x)
 	if x.Spec.Durable {
 		facts = append(facts, &topologyFact{VHost: v.Name, Delete: true, Exchange: &exchangeFact{Name: x.Spec.Name}})
 	}

@@ -44,6 +44,8 @@ type exchangeFact struct {
 	Internal   bool   `json:"internal,omitempty"`
 	Alternate  string `json:"alternate,omitempty"`
 	Args       []byte `json:"args,omitempty"`
+	// Relay is the queue that belongs to the exchange.
+	Relay *queueFact `json:"relay,omitempty"`
 }
 
 type bindingFact struct {
@@ -115,12 +117,21 @@ func (c *catalog) apply(index uint64, fact []byte) error {
 		c.nextQueue = max(c.nextQueue, f.Queue.ID+1)
 		c.add(c.newQueue(v, f.Queue))
 	case f.Exchange != nil && f.Delete:
+		if x, ok := v.table.Load().Exchange(f.Exchange.Name); ok {
+			c.forgetRelay(x)
+		}
 		err = v.change(func(t *routing.Table) (*routing.Table, error) {
 			t, _, err := t.DeleteExchange(f.Exchange.Name)
 			return t, err
 		})
 	case f.Exchange != nil:
-		err = v.change(func(t *routing.Table) (*routing.Table, error) { return t.DeclareExchange(f.Exchange.spec()) })
+		err = v.change(func(t *routing.Table) (*routing.Table, error) {
+			t, err := t.DeclareExchange(f.Exchange.spec())
+			if err == nil && f.Exchange.Relay != nil {
+				t, err = c.restoreRelay(t, v, f.Exchange)
+			}
+			return t, err
+		})
 	case f.Binding != nil && f.Delete:
 		t, _ := v.table.Load().Unbind(f.Binding.binding())
 		v.table.Store(t)
@@ -160,7 +171,7 @@ func (c *catalog) facts(yield func(*topologyFact) bool) {
 		t := v.table.Load()
 		for x := range t.Exchanges() {
 			if s := &x.Spec; ok && s.Durable && !predeclared(s.Name) {
-				ok = yield(&topologyFact{VHost: v.Name, Exchange: newExchangeFact(s)})
+				ok = yield(&topologyFact{VHost: v.Name, Exchange: newExchangeFact(s, c.relayQueue(x))})
 			}
 		}
 		for _, id := range t.Queues() {
@@ -214,10 +225,15 @@ func (c *catalog) durable(t *routing.Table, b *routing.Binding) bool {
 	return ok && q.Durable
 }
 
-func newExchangeFact(s *routing.ExchangeSpec) *exchangeFact {
-	return &exchangeFact{
+// newExchangeFact tells of an exchange; relay is nil when it has none.
+func newExchangeFact(s *routing.ExchangeSpec, relay *Queue) *exchangeFact {
+	f := &exchangeFact{
 		Name: s.Name, Type: s.Type, AutoDelete: s.AutoDelete, Internal: s.Internal, Alternate: s.Alternate, Args: encodeArgs(s.Args),
 	}
+	if relay != nil {
+		f.Relay = newQueueFact(relay)
+	}
+	return f
 }
 
 func newQueueFact(q *Queue) *queueFact {

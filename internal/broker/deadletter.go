@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"sync/atomic"
-
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -14,17 +12,6 @@ const (
 	reasonMaxLength     = "maxlen"
 	reasonDeliveryLimit = "delivery_limit"
 )
-
-// deadLetter is a dead message on its way from its queue to the dead-letter
-// exchange. In its queue it stays, unacked and lent to nobody, until its settle
-// is recorded, with or after the publish: a crash in between can double the
-// message but never lose it.
-type deadLetter struct {
-	source  *Queue
-	handle  queue.Handle
-	size    int64
-	waiting atomic.Int32 // other shards that have not yet confirmed
-}
 
 // bury disposes of an unacked message of q that died: to the dead-letter
 // exchange if q has one, else it is gone. A message that cannot be read back is
@@ -49,7 +36,7 @@ func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
 		sh.sendSure(q, deadWait{handle: h, reason: reason}, env, false)
 		return
 	}
-	sh.sendDead(q, env, reason, &deadLetter{source: q, handle: h, size: int64(len(env))})
+	sh.sendDead(q, env, reason, &handover{source: q, handle: h, size: int64(len(env))})
 }
 
 // deadLetterRefused sends a refused publish to the dead-letter exchange.
@@ -61,7 +48,7 @@ func (sh *shard) deadLetterRefused(q *Queue, o *op) {
 
 // sendDead routes a dead message and hands it to its new queues. d is nil when
 // there is no source to settle.
-func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *deadLetter) {
+func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *handover) {
 	letter, err := newDeadMessage(q, env, reason, sh.now)
 	if err != nil {
 		sh.b.log.Error("a dead message cannot be rewritten", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
@@ -79,57 +66,7 @@ func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *dead
 	}
 	sh.b.counters.deadLettered.Add(1)
 	base := op{kind: opPublish, persistent: letter.persistent, priority: letter.priority, env: letter.env, ttl: -1}
-	if targets.parts == 1 && targets.queues[0].shard == sh {
-		if d != nil {
-			base.extra = d
-		}
-		base.queue, base.more = targets.queues[0], targets.queues[1:]
-		sh.local = append(sh.local, base)
-		return
-	}
-	if d != nil {
-		d.waiting.Store(int32(targets.parts))
-		sh.deadBytes += d.size + 1
-		base.confirm = d
-	}
-	targets.each(base, func(to *shard, o op) {
-		if to == sh {
-			sh.local = append(sh.local, o)
-		} else {
-			to.inbox.push([]op{o}, false)
-		}
-	})
-}
-
-// Confirmed counts the shards that hold the dead letter; when all do, the
-// source may go. A refusal counts too: the queue that refused it said no for
-// good, as in RabbitMQ's at-most-once dead-lettering.
-func (d *deadLetter) Confirmed(from, to uint64, ok bool) {
-	if d.waiting.Add(-1) == 0 {
-		d.source.shard.inbox.push([]op{{kind: opSettle, extra: d}}, false)
-	}
-}
-
-// letter is a dead letter that a shard has news of.
-type letter interface {
-	arrived(sh *shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
-	finish(sh *shard)           // the other shards have answered
-}
-
-// arrived settles the source; a refusal counts as in Confirmed.
-func (d *deadLetter) arrived(sh *shard, _ bool) { d.settle(sh) }
-
-// finish settles the source.
-func (d *deadLetter) finish(sh *shard) {
-	sh.deadBytes -= d.size + 1
-	d.settle(sh)
-}
-
-// settle ends the source.
-func (d *deadLetter) settle(sh *shard) {
-	if !d.source.gone {
-		sh.settle(d.source, d.handle, 1)
-	}
+	sh.handOver(base, targets, d)
 }
 
 // deadMessage is a rewritten message.

@@ -3,6 +3,7 @@ package broker
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"log/slog"
 	"slices"
 
@@ -88,20 +89,34 @@ func (v *VHost) describe() (VHostDescription, error) {
 			d.Exchanges = append(d.Exchanges, ExchangeDescription{x.Spec.Name, x.Spec.Type, x.BindingCount()})
 		}
 	}
-	for name, id := range table.Queues() {
-		q, ok := v.b.queueByID(uint64(id))
-		if !ok {
-			continue
-		}
+	for q := range v.all(table) {
 		lost, err := q.lost()
 		if err != nil {
 			return d, err
 		}
 		d.Queues = append(d.Queues, QueueDescription{
-			Name: name, Ready: q.state.Ready(), Scheduled: q.state.Scheduled(), Bytes: q.state.ReadyBytes(), Bindings: to[id], Lost: lost,
+			Name: q.Name, Ready: q.state.Ready(), Scheduled: q.state.Scheduled(), Bytes: q.state.ReadyBytes(),
+			Bindings: to[routing.QueueID(q.ID)], Lost: lost,
 		})
 	}
+	slices.SortFunc(d.Queues, func(a, b QueueDescription) int { return cmp.Compare(a.Name, b.Name) })
 	return d, nil
+}
+
+// all yields the queues of the table, with those that belong to exchanges.
+func (v *VHost) all(table *routing.Table) iter.Seq[*Queue] {
+	return func(yield func(*Queue) bool) {
+		for _, id := range table.Queues() {
+			if q, ok := v.b.queueByID(uint64(id)); ok && !yield(q) {
+				return
+			}
+		}
+		for x := range table.Exchanges() {
+			if q := v.b.catalog.relayQueue(x); q != nil && !yield(q) {
+				return
+			}
+		}
+	}
 }
 
 // lost reads every message of the queue and counts those that the log does not have any more.

@@ -11,6 +11,10 @@ import (
 // other queues keep it, as in RabbitMQ.
 func (sh *shard) publish(o *op) {
 	ok := true
+	var once *Queue // a relay that remembers the message's key once other queues have taken the message
+	if o.queue != nil && o.queue.relay != nil {
+		once = sh.intoRelay(o)
+	}
 	if o.due <= sh.now {
 		o.due = 0
 	}
@@ -23,6 +27,13 @@ func (sh *shard) publish(o *op) {
 	if logged {
 		sh.record(o)
 	}
+	if once != nil && ok {
+		sh.remember(once, o)
+	}
+	if len(sh.remembers) > 0 {
+		sh.recordKeys()
+		logged = true
+	}
 	if o.extra != nil {
 		o.extra.(letter).arrived(sh, ok)
 	}
@@ -32,6 +43,9 @@ func (sh *shard) publish(o *op) {
 		} else {
 			sh.answer(o.confirm, o.seq, ok)
 		}
+	}
+	if o.due > 0 && logged && o.queue.relay != nil && len(sh.entry.data) >= relayEntryBytes && !sh.inTx {
+		sh.propose()
 	}
 	// Only now, with the fact recorded, may a consumer get the message or a
 	// limit push it out: settle facts must follow the publish.
@@ -43,16 +57,24 @@ func (sh *shard) publish(o *op) {
 
 // enqueue adds the message to one queue.
 func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
-	if q == nil || q.gone {
-		return
+	switch {
+	case q == nil || q.gone:
+	case q.Policy.Deduplicate && q.relay == nil:
+		sh.enqueueOnce(q, o, ok)
+	default:
+		sh.accept(q, o, ok)
 	}
+}
+
+// accept adds the message to a queue and tells whether the queue took it.
+func (sh *shard) accept(q *Queue, o *op, ok *bool) bool {
 	if q.Policy.Overflow != DropHead && q.full(len(o.env.Body())) {
 		*ok = false
 		q.refused++
 		if q.Policy.Overflow == RejectPublishDLX {
 			sh.deadLetterRefused(q, o)
 		}
-		return
+		return false
 	}
 	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env}
 	if o.priority > 0 && q.Policy.MaxPriority > 0 {
@@ -69,6 +91,7 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	}
 	q.published++
 	sh.mark(q)
+	return true
 }
 
 // deadline is when the message expires in q, unix ms, 0 = never. A TTL of 0

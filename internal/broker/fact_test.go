@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -14,16 +15,20 @@ import (
 func TestFactBytes(t *testing.T) {
 	env := append(message.AppendEnvelopeHeader(nil, "x", "key", []byte{0x10, 0x00, 0x02}), "body"...)
 	facts := map[string][]byte{
-		"publish": appendPublish(nil, []target{{queue: 1, handle: 300}, {queue: 2, handle: queue.MakeHandle(5, 1), expires: 1000}}, 7, env),
-		"settle":  appendRange(nil, factSettle, 3, 256, 10),
-		"requeue": appendRange(nil, factRequeue, 3, 1, 1),
-		"start":   appendFact(nil, factStart, 0),
+		"publish":    appendPublish(nil, []target{{queue: 1, handle: 300}, {queue: 2, handle: queue.MakeHandle(5, 1), expires: 1000}}, 7, env),
+		"settle":     appendRange(nil, factSettle, 3, 256, 10),
+		"requeue":    appendRange(nil, factRequeue, 3, 1, 1),
+		"start":      appendFact(nil, factStart, 0),
+		"remember":   appendRemember(nil, &remembered{queue: 300, key: dedup.Key{0: 0xaa, 15: 0xbb}, at: 1000, until: 2000}),
+		"reschedule": appendRange(nil, factReschedule, 3, 256, 1000),
 	}
 	want := map[string]string{
-		"publish": "24" + "01" + "02" + "01ac0200" + "02818080808080808005" + "e807" + "07" + "0178" + "036b6579" + "00000003100002" + "626f6479",
-		"settle":  "05" + "02" + "03" + "8002" + "0a",
-		"requeue": "04" + "03" + "03" + "01" + "01",
-		"start":   "01" + "04",
+		"publish":    "24" + "01" + "02" + "01ac0200" + "02818080808080808005" + "e807" + "07" + "0178" + "036b6579" + "00000003100002" + "626f6479",
+		"settle":     "05" + "02" + "03" + "8002" + "0a",
+		"requeue":    "04" + "03" + "03" + "01" + "01",
+		"start":      "01" + "04",
+		"remember":   "17" + "06" + "ac02" + "aa0000000000000000000000000000bb" + "e807" + "d00f",
+		"reschedule": "06" + "07" + "03" + "8002" + "e807",
 	}
 	for name, fact := range facts {
 		if got := hex.EncodeToString(fact); got != want[name] {
@@ -44,11 +49,13 @@ func FuzzApply(f *testing.F) {
 		appendRange(nil, factSettle, 1, 1, 1),
 		appendRange(nil, factRequeue, 1, 1, 2),
 		appendFact(nil, factStart, 0),
+		appendRange(nil, factReschedule, 1, 1, 2),
+		appendRemember(nil, &remembered{queue: 1, at: 5, until: 9}),
 	} {
 		f.Add(fact[1:])
 	}
 	f.Fuzz(func(t *testing.T, fact []byte) {
-		m := machine{queues: map[uint64]*queue.State{1: {}}}
+		m := machine{queues: map[uint64]*queue.State{1: {}}, memories: map[uint64]*dedup.Memory{1: dedup.New(3)}}
 		var p published
 		retained := 0
 		err := m.apply(1, 0, fact, &p, func(_ uint64, n int) { retained += n })

@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 
+	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/store"
 )
@@ -13,7 +14,8 @@ import (
 // log gives the state that was there (checked by hash in the tests). Facts
 // about unknown queues or settled messages change nothing.
 type machine struct {
-	queues map[uint64]*queue.State
+	queues   map[uint64]*queue.State
+	memories map[uint64]*dedup.Memory // of those that take one message per key
 }
 
 // apply replays one fact (type byte and payload) of entry index, number sub.
@@ -41,6 +43,20 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 			} else {
 				returnRange(st, h, n, due)
 			}
+		}
+	case factReschedule:
+		var id uint64
+		var h queue.Handle
+		var due int
+		if id, h, due, _, err = decodeRange(fact[1:], false); err == nil && due > 0 {
+			if st := m.queues[id]; st != nil {
+				st.Reschedule(h, int64(due))
+			}
+		}
+	case factRemember:
+		var r remembered
+		if r, err = decodeRemember(fact[1:]); err == nil {
+			m.applyRemember(&r)
 		}
 	case factStart:
 	default:
@@ -85,6 +101,9 @@ func (m *machine) hash() uint64 {
 		h := st.Hash() ^ id*0x9E3779B97F4A7C15
 		h ^= h >> 29
 		sum += h * 0xBF58476D1CE4E5B9
+	}
+	for id, memory := range m.memories {
+		sum += (memory.Hash() ^ id) * 0x94D049BB133111EB
 	}
 	return sum
 }

@@ -15,7 +15,7 @@ const (
 	opReject
 	opTx     // a transaction's part for this shard
 	opKick   // a session's window opened or a shared limit gave: look at its queues again
-	opSettle // a dead-lettered message is safe elsewhere: its source may go
+	opSettle // a message that was handed over is safe elsewhere: its source may go
 	opCall   // run a function on the shard's goroutine
 )
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/store"
@@ -21,6 +22,7 @@ type Queue struct {
 	declared   bool // the durable flag as the client gave it
 	vhost      *VHost
 	shard      *shard
+	relay      *relay     // nil unless the queue belongs to an exchange
 	owner      *Session   // of an exclusive queue
 	created    uint64     // index of the topology entry that declared it
 	promise    store.Wait // what a publisher confirm waits for
@@ -43,7 +45,9 @@ type Queue struct {
 
 	pace pace
 
-	published, delivered, acked, died, refused uint64
+	memory *dedup.Memory // keys that are not in the log; nil when there are none
+
+	published, delivered, acked, died, refused, duplicates uint64
 }
 
 // used restarts the time after which an unused queue goes.
@@ -69,6 +73,9 @@ func (sh *shard) register(q *Queue) {
 	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
+		if q.Policy.Deduplicate {
+			sh.m.memories[q.ID] = newMemory(&q.Policy)
+		}
 	}
 	if q.Policy.Expires > 0 {
 		sh.mark(q)
@@ -125,7 +132,8 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	sh.timers.set(q, noTime)
 	delete(sh.queues, q.ID)
 	delete(sh.m.queues, q.ID)
-	q.state, q.scratchReader = &queue.State{}, nil
+	delete(sh.m.memories, q.ID)
+	q.state, q.scratchReader, q.memory = &queue.State{}, nil, nil
 	return messages, bodies, nil
 }
 

@@ -134,9 +134,10 @@ func (sh *shard) recover() error {
 }
 
 // The checkpoint of a shard: version, flags, then (queue id, length, content)
-// for each queue with messages, ended by id 0. docs/format/facts.md.
+// for each queue with messages, ended by id 0, then the same for each memory of
+// keys. docs/format/facts.md.
 const (
-	checkpointVersion = 1
+	checkpointVersion = 2      // 1 ended before the memories
 	checkpointClean   = 1 << 0 // nothing was out when it was taken
 )
 
@@ -146,43 +147,68 @@ func (sh *shard) restore(r io.Reader) (clean bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if version != checkpointVersion {
+	if version < 1 || version > checkpointVersion {
 		return false, fmt.Errorf("%w: shard checkpoint version %d", store.ErrUnsupportedFormat, version)
 	}
 	flags, err := br.ReadByte()
 	if err != nil {
 		return false, err
 	}
+	err = restoreEach(br, func(id uint64) restorer {
+		if st := sh.m.queues[id]; st != nil {
+			return st
+		}
+		return nil
+	})
+	if err == nil && version >= 2 {
+		err = restoreEach(br, func(id uint64) restorer {
+			if memory := sh.m.memories[id]; memory != nil {
+				return memory
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, st := range sh.m.queues {
+		st.RefsByIndex(func(index uint64, n int) { sh.b.store.Retain(sh.id, index, n) })
+	}
+	return flags&checkpointClean != 0, nil
+}
+
+// restorer takes the content that a checkpoint has of it.
+type restorer interface{ Restore([]byte) error }
+
+// restoreEach reads contents up to the id 0; find returns nil for what was
+// deleted after the checkpoint.
+func restoreEach(br *bufio.Reader, find func(id uint64) restorer) error {
 	for {
 		id, err := binary.ReadUvarint(br)
-		if err != nil {
-			return false, err
-		}
-		if id == 0 {
-			return flags&checkpointClean != 0, nil
+		if err != nil || id == 0 {
+			return err
 		}
 		n, err := binary.ReadUvarint(br)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if n > maxFactBytes*8 {
-			return false, errMalformedFact
+			return errMalformedFact
 		}
-		st := sh.m.queues[id]
-		if st == nil { // deleted after the checkpoint
+		to := find(id)
+		if to == nil {
 			if _, err := io.CopyN(io.Discard, br, int64(n)); err != nil {
-				return false, err
+				return err
 			}
 			continue
 		}
 		content := make([]byte, n)
 		if _, err := io.ReadFull(br, content); err != nil {
-			return false, err
+			return err
 		}
-		if err := st.Restore(content); err != nil {
-			return false, fmt.Errorf("queue %d: %w: %w", id, store.ErrCorrupt, err)
+		if err := to.Restore(content); err != nil {
+			return fmt.Errorf("queue %d: %w: %w", id, store.ErrCorrupt, err)
 		}
-		st.RefsByIndex(func(index uint64, n int) { sh.b.store.Retain(sh.id, index, n) })
 	}
 }
 
@@ -192,11 +218,18 @@ type frozenShard struct {
 	index  uint64
 	clean  bool
 	queues []frozenQueue
+	keys   []frozenKeys
 }
 
 type frozenQueue struct {
 	id      uint64
 	content *queue.Frozen
+}
+
+// frozenKeys is the memory of keys of a queue.
+type frozenKeys struct {
+	id      uint64
+	content []byte
 }
 
 // freeze copies what may change; the shard goes on meanwhile.
@@ -206,6 +239,11 @@ func (sh *shard) freeze(clean bool) *frozenShard {
 		f.clean = f.clean && st.Unacked() == sh.heldDead(id)
 		if st.Ready()+st.Unacked()+st.Scheduled() > 0 {
 			f.queues = append(f.queues, frozenQueue{id, st.Freeze()})
+		}
+	}
+	for id, memory := range sh.m.memories {
+		if memory.Len() > 0 {
+			f.keys = append(f.keys, frozenKeys{id, memory.AppendTo(nil)})
 		}
 	}
 	return f
@@ -222,14 +260,27 @@ func (f *frozenShard) write(w io.Writer) error {
 	var buf []byte
 	for _, q := range f.queues {
 		buf = q.content.AppendTo(buf[:0])
-		head = binary.AppendUvarint(binary.AppendUvarint(head[:0], q.id), uint64(len(buf)))
-		if _, err := w.Write(head); err != nil {
+		if err := writeContent(w, q.id, buf); err != nil {
 			return err
 		}
-		if _, err := w.Write(buf); err != nil {
+	}
+	if _, err := w.Write([]byte{0}); err != nil {
+		return err
+	}
+	for _, k := range f.keys {
+		if err := writeContent(w, k.id, k.content); err != nil {
 			return err
 		}
 	}
 	_, err := w.Write([]byte{0})
+	return err
+}
+
+func writeContent(w io.Writer, id uint64, content []byte) error {
+	head := binary.AppendUvarint(binary.AppendUvarint(nil, id), uint64(len(content)))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err := w.Write(content)
 	return err
 }

@@ -116,6 +116,9 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
 		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List,
 	}
+	if x.Relay().Queue != 0 {
+		s.asked.Past = s.pastRelay(x, peek.Headers)
+	}
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
 	t := s.vhost.resolve(s.found.Queues)
@@ -123,6 +126,23 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 		s.cache.put(t)
 	}
 	return t, nil
+}
+
+// Reaches tells whether a message would get into a queue of a client, as the
+// bindings are now, also where exchanges hold it for a while. The arguments are
+// those of Route.
+func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byte) bool {
+	x, ok := s.vhost.table.Load().Exchange(string(exchange))
+	if !ok {
+		return false
+	}
+	var r routing.Route
+	m := routing.Message{
+		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
+		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List, Past: routing.PastAll,
+	}
+	s.vhost.table.Load().RouteFrom(x, &m, &r)
+	return len(r.Queues) > 0
 }
 
 // Publish is one message on its way in.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/store"
@@ -45,6 +46,8 @@ type shard struct {
 	scratch     published
 	loaded      queue.Item // the item in hand when its body came from disk
 	targets     []target
+	remembers   []remembered      // keys to record with the publish in hand
+	due         []queue.Item      // messages about to leave a relay
 	promise     store.Wait        // of the publish in hand: the strictest of its targets
 	settledItem func(*queue.Item) // one closure for all settles
 	settling    settling
@@ -78,7 +81,8 @@ type settling struct {
 func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
-		m: machine{queues: map[uint64]*queue.State{}}, queues: map[uint64]*Queue{}, consumers: map[*Session][]*Consumer{},
+		m:      machine{queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}},
+		queues: map[uint64]*Queue{}, consumers: map[*Session][]*Consumer{},
 		insisting: map[*Queue]struct{}{}, index: 1,
 	}
 	sh.entry = newProposal(sh)
@@ -221,6 +225,9 @@ func (sh *shard) attend(q *Queue) {
 	}
 	sh.dispatch(q)
 	sh.setTimer(q)
+	if q.relay != nil {
+		sh.attendRelay(q)
+	}
 	sh.boundMemory(q)
 	q.pace.update(q)
 }

@@ -7,37 +7,67 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// Targets are the queues a message goes to, those of one shard side by side.
-// The slice is shared and never changed.
+// Targets are the queues a message goes to, those of one shard side by side,
+// relays behind the others. The slice is shared and never changed.
 type Targets struct {
 	queues []*Queue
-	parts  int // shards among them
+	parts  int  // publishes they need: one for each shard, and one for each relay
+	relays bool // there are relays among them
 }
 
 func newTargets(queues []*Queue) Targets {
 	if len(queues) > 1 {
-		slices.SortStableFunc(queues, func(a, b *Queue) int { return int(a.shard.id) - int(b.shard.id) })
+		slices.SortStableFunc(queues, func(a, b *Queue) int { return a.part() - b.part() })
 	}
 	t := Targets{queues: queues}
 	for i, q := range queues {
-		if i == 0 || q.shard != queues[i-1].shard {
+		if i == 0 || q.shard != queues[i-1].shard || q.relay != nil {
 			t.parts++
 		}
+		t.relays = t.relays || q.relay != nil
 	}
 	return t
 }
 
+// part orders queues so that those of one publish are side by side.
+func (q *Queue) part() int {
+	n := 2 * int(q.shard.id)
+	if q.relay != nil {
+		n++
+	}
+	return n
+}
+
+// within tells that all of them are ordinary queues of one shard.
+func (t Targets) within(sh *shard) bool {
+	return t.Empty() || t.parts == 1 && !t.relays && t.queues[0].shard == sh
+}
+
+// OnlyCopied tells that nobody but exchanges gets the message, to remember it.
+func (t Targets) OnlyCopied() bool {
+	for _, q := range t.queues {
+		if q.relay == nil || !q.relay.keeps {
+			return false
+		}
+	}
+	return len(t.queues) > 0
+}
+
+// Relayed tells that a queue among them belongs to an exchange: whether the
+// message reaches a client's queue is not said.
+func (t Targets) Relayed() bool { return t.relays }
+
 // Empty tells that no queue gets the message.
 func (t Targets) Empty() bool { return len(t.queues) == 0 }
 
-// Parts is how many shards hold the queues: a Confirmer is called once for each.
+// Parts is how many publishes the queues need: a Confirmer is called once for each.
 func (t Targets) Parts() int { return t.parts }
 
-// each calls fn once per shard with base completed for it.
+// each calls fn once per part with base completed for it.
 func (t Targets) each(base op, fn func(*shard, op)) {
 	for i := 0; i < len(t.queues); {
 		end := i + 1
-		for end < len(t.queues) && t.queues[end].shard == t.queues[i].shard {
+		for end < len(t.queues) && t.queues[end].shard == t.queues[i].shard && t.queues[end].relay == nil {
 			end++
 		}
 		o := base

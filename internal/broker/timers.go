@@ -90,7 +90,9 @@ func (sh *shard) fireTimers() {
 		q := sh.timers.heap[0]
 		sh.timers.set(q, noTime)
 		sh.expire(q)
-		q.state.Due(sh.now)
+		if q.relay == nil {
+			q.state.Due(sh.now) // what is due in a relay leaves it without a time as a ready message
+		}
 		sh.limitLength(q)
 		if q.dead != nil && q.dead.at <= sh.now {
 			sh.retryDead(q)

@@ -12,7 +12,7 @@ import (
 func (s *Session) usableQueue(name string) (*Queue, error) {
 	q, ok := s.vhost.queue(name)
 	if !ok {
-		return nil, s.fail(ErrQueueNotFound, "queue", name)
+		return nil, s.noQueue(name)
 	}
 	if q.owner != nil && q.owner != s {
 		return nil, s.fail(ErrExclusive, "queue", name)
@@ -33,7 +33,7 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	}
 	if q, ok := s.vhost.queue(spec.Name); ok || spec.Passive {
 		if !ok {
-			return QueueInfo{}, s.fail(ErrQueueNotFound, "queue", spec.Name)
+			return QueueInfo{}, s.noQueue(spec.Name)
 		}
 		return s.redeclare(q, &spec)
 	}
@@ -243,6 +243,12 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 		Name: spec.Name, Type: spec.Type, Durable: spec.Durable, AutoDelete: spec.AutoDelete, Internal: spec.Internal,
 		Alternate: spec.Alternate, Args: spec.Args,
 	}
+	if rs.Type == routing.TypeHistory && spec.Relay.Deduplicate {
+		return &Error{
+			Err: ErrInvalidBinding, Kind: "exchange", Name: spec.Name, VHost: s.vhost.Name,
+			Detail: "an exchange of type '" + rs.Type + "' cannot de-duplicate; bind it to one that does",
+		}
+	}
 	c := s.b.catalog
 	c.mu.Lock()
 	x, ok := s.vhost.table.Load().Exchange(spec.Name)
@@ -250,10 +256,20 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 		c.mu.Unlock()
 		return err
 	}
-	err := s.vhost.change(func(t *routing.Table) (*routing.Table, error) { return t.DeclareExchange(rs) })
+	var relay *Queue
+	err := s.vhost.change(func(t *routing.Table) (*routing.Table, error) {
+		t, err := t.DeclareExchange(rs)
+		policy, needed := relayPolicy(&rs, &spec.Relay)
+		if err != nil || ok || !needed {
+			return t, err
+		}
+		relay = c.newRelay(s.vhost, &rs, policy)
+		relay.shard.post(func() { relay.shard.register(relay) })
+		return c.addRelay(t, relay)
+	})
 	index := c.index
 	if err == nil && !ok && spec.Durable {
-		index = c.record(&topologyFact{VHost: s.vhost.Name, Exchange: newExchangeFact(&rs)})
+		index = c.record(&topologyFact{VHost: s.vhost.Name, Exchange: newExchangeFact(&rs, relay)})
 	}
 	c.mu.Unlock()
 	if err != nil {
@@ -337,6 +353,9 @@ func (s *Session) Bind(spec BindSpec) error {
 		}
 	}
 	c.mu.Unlock()
+	if added {
+		s.recall(&b)
+	}
 	if !durable {
 		return nil
 	}

@@ -181,10 +181,16 @@ func (p *txPart) admissible() bool {
 		if o.kind != opPublish {
 			continue
 		}
-		for j := -1; j < len(o.more); j++ {
-			q := o.queue
+		first, more := o.queue, o.more
+		if first.relay != nil {
+			if t, ok := first.shard.lookThrough(o); ok && !t.Empty() {
+				first, more = t.queues[0], t.queues[1:]
+			}
+		}
+		for j := -1; j < len(more); j++ {
+			q := first
 			if j >= 0 {
-				q = o.more[j]
+				q = more[j]
 			}
 			if q.gone || !q.Policy.limited() || q.Policy.Overflow == DropHead {
 				continue

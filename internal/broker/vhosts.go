@@ -95,14 +95,7 @@ func (b *Broker) DeleteVHost(name string) error {
 	return b.dropAll(queues) // not before the fact is durable: a checkpoint without the messages could be there first
 }
 
-func (v *VHost) allQueues() (all []*Queue) {
-	for _, id := range v.table.Load().Queues() {
-		if q, ok := v.b.queueByID(uint64(id)); ok {
-			all = append(all, q)
-		}
-	}
-	return all
-}
+func (v *VHost) allQueues() []*Queue { return slices.Collect(v.all(v.table.Load())) }
 
 // dropAll ends queues whose deletion is durable.
 func (b *Broker) dropAll(queues []*Queue) error {

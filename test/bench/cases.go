@@ -16,6 +16,7 @@ type benchCase struct {
 	oursEnv     []string // environment of Fiveways only
 	big         bool     // takes minutes: with --big, and on Fiveways only
 	tools       []string // programs that it needs; without one of them it is left out
+	oursOnly    bool     // the others have nothing like it
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
@@ -75,6 +76,11 @@ func allCases() []benchCase {
 			run: latency, oursEnv: []string{"FIVEWAYS_SYNC=os"}},
 		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRabbit(10), 150), run: backlog(1_000_000)},
 		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000), big: true},
+		{name: "delayed", title: "1,000,000 delayed messages of 100 B pending for up to an hour, beside 10,000 due each second", run: delayed,
+			oursOnly: true, metrics: []metric{
+				{name: "publish", unit: "msg/s", more: true}, {name: "rss", unit: "MB"}, {name: "late p50", unit: "ms"},
+				{name: "late p99", unit: "ms", bar: limit(20)}, {name: "cpu", unit: "µs/msg"}, {name: "rss after", unit: "MB"},
+				{name: "lost by kill -9", unit: ""}}},
 		{name: "idle-connections", title: "10,000 idle connections", run: idleConnections, metrics: []metric{
 			{name: "connects", unit: "1/s", more: true}, {name: "rss", unit: "MB", bar: limit(250)}}},
 		{name: "empty-queues", title: "10,000 empty durable queues", run: emptyQueues, metrics: []metric{

@@ -148,7 +148,7 @@ func gather(s settings, dir string) ([]*peer, error) {
 func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, res *result) error {
 	for i := range s.repetitions {
 		for _, p := range peers {
-			if c.big && p.name != nameOurs || res.Failed[p.name] != "" {
+			if (c.big || c.oursOnly) && p.name != nameOurs || res.Failed[p.name] != "" {
 				continue
 			}
 			began := time.Now()

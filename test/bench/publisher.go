@@ -6,6 +6,7 @@ import "sync/atomic"
 type publisher struct {
 	conn     *conn
 	burst    []byte // encoded publishes
+	vary     func() // changes the burst before each write; may be nil
 	perBurst int64  // messages in burst
 	window   int64  // most unconfirmed messages; 0 = no confirms
 	limit    int64  // stop after so many messages; 0 = when the connection closes
@@ -55,6 +56,9 @@ func (p *publisher) write() error {
 			case <-p.closed:
 				return nil // the reader has reported why
 			}
+		}
+		if p.vary != nil {
+			p.vary()
 		}
 		if _, err := p.conn.Write(p.burst); err != nil {
 			return err

@@ -305,3 +305,32 @@ func validateArray(a []any, depth int) error {
 	}
 	return nil
 }
+
+// SkipHeader splits the first field off an encoded table (without its length): its name, and the fields behind it. A table that is not
+// well-formed ends there. A walk over the names costs less than a look-up of each one of interest.
+func SkipHeader(fields []byte) (name, rest []byte) {
+	n := 1 + int(fields[0])
+	if n+5 <= len(fields) { // what nearly all headers are, without a Reader
+		value := fields[n+1:]
+		size := -1
+		switch fields[n] {
+		case 'S':
+			size = 4 + int(binary.BigEndian.Uint32(value))
+		case 'I':
+			size = 4
+		case 'l', 'T':
+			size = 8
+		}
+		if size >= 0 && size <= len(value) {
+			return fields[1:n], value[size:]
+		}
+	}
+	return skipHeader(fields)
+}
+
+func skipHeader(fields []byte) (name, rest []byte) {
+	r := NewReader(fields)
+	name = r.ShortStr()
+	skipValue(&r, 1)
+	return name, r.rest
+}

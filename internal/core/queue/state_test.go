@@ -61,6 +61,10 @@ func (r *run) step() {
 		r.expire()
 	case n < 95:
 		r.cool()
+		r.lendDue()
+		if r.rng.IntN(8) == 0 {
+			r.reschedule()
+		}
 	case n < 96:
 		r.purge()
 	case n < 98:

@@ -18,6 +18,8 @@ const (
 	TypeHash        = "x-consistent-hash"
 	TypeModulusHash = "x-modulus-hash"
 	TypeRandom      = "x-random"
+	TypeDelayed     = "x-delayed-message"
+	TypeHistory     = "x-recent-history"
 )
 
 // ExchangeSpec is what a client declares.
@@ -37,6 +39,7 @@ type Exchange struct {
 
 	alternate string // in force: the argument's, else the policy's
 	bindings  int
+	relay     Relay
 	matcher   matcher    // of the bindings without a selector
 	selected  []selected // the others, by selector; nil if there are none
 }
@@ -59,7 +62,7 @@ func (x *Exchange) Alternate() string { return x.alternate }
 // ValidType reports whether an exchange of this type can be declared.
 func ValidType(name string) bool {
 	switch name {
-	case TypeDirect, TypeFanout, TypeTopic, TypeHeaders, TypeHash, TypeModulusHash, TypeRandom:
+	case TypeDirect, TypeFanout, TypeTopic, TypeHeaders, TypeHash, TypeModulusHash, TypeRandom, TypeDelayed, TypeHistory:
 		return true
 	}
 	return false
@@ -81,6 +84,10 @@ func newMatcher(spec *ExchangeSpec) (matcher, error) {
 		return partition{pick: byRoutingKey}, nil
 	case TypeRandom:
 		return partition{pick: atRandom}, nil
+	case TypeDelayed:
+		return newDelayed(spec)
+	case TypeHistory:
+		return newHistory(spec)
 	}
 	return nil, &Error{ErrUnknownType, spec.Name, fmt.Sprintf("unknown exchange type '%s'", spec.Type)}
 }

@@ -17,6 +17,7 @@ type Message struct {
 	CorrelationID []byte
 	Timestamp     uint64 // seconds since 1970
 	Props         []byte // the whole property list; only selectors look at it
+	Past          Past
 }
 
 // Route is the result of routing one message, with the scratch space for it: keep one per session and use it again.
@@ -59,6 +60,9 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 		x := r.visited.list[i]
 		r.matched = false
 		r.ByKey = r.ByKey && byKeyOnly(x.Spec.Type)
+		if x.relay.Queue != 0 && r.atRelay(x, m, i == 0) {
+			continue
+		}
 		x.matcher.match(m, r)
 		if x.selected != nil {
 			r.ByKey = false
@@ -74,7 +78,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 
 // byKeyOnly tells whether an exchange of the type looks at nothing but the routing key.
 func byKeyOnly(exchangeType string) bool {
-	return exchangeType == TypeDirect || exchangeType == TypeFanout || exchangeType == TypeTopic
+	return exchangeType == TypeDirect || exchangeType == TypeFanout || exchangeType == TypeTopic || exchangeType == TypeHistory
 }
 
 func (r *Route) visit(exchange string) {

@@ -20,12 +20,15 @@ const maxTimer = 1 << 52
 // for refusing it, in RabbitMQ's notation, "" when it is well.
 type argCheck func(v any, args message.Table, p *broker.QueuePolicy) (reason string)
 
-// queueArgs are the arguments of queue.declare that mean something here, in the
-// order in which they are checked.
-var queueArgs = []struct {
+// arg is an argument that means something here.
+type arg struct {
 	name  string
 	check argCheck
-}{
+}
+
+// queueArgs are the arguments of queue.declare that mean something here, in the
+// order in which they are checked.
+var queueArgs = []arg{
 	{"x-expires", func(v any, _ message.Table, p *broker.QueuePolicy) string {
 		reason := timerArg(v, &p.Expires)
 		if reason == "" && p.Expires == 0 {
@@ -86,6 +89,12 @@ var queueArgs = []struct {
 	{"x-delayed-retry-max", func(v any, _ message.Table, p *broker.QueuePolicy) string { return timerArg(v, &p.RetryMax) }},
 	{"x-group-header", func(v any, _ message.Table, p *broker.QueuePolicy) string { return nonEmptyArg(v, &p.GroupHeader) }},
 	{"x-consume-after", func(v any, _ message.Table, p *broker.QueuePolicy) string { return boolArg(v, &p.ConsumeAfter) }},
+	dedupArgs[0], dedupArgs[1], dedupArgs[2], dedupArgs[3],
+	{"x-sync", syncArg},
+}
+
+// dedupArgs are the arguments of de-duplication, for queues and exchanges.
+var dedupArgs = [...]arg{
 	{"x-message-deduplication", func(v any, _ message.Table, p *broker.QueuePolicy) string { return boolArg(v, &p.Deduplicate) }},
 	{"x-deduplication-header", func(v any, _ message.Table, p *broker.QueuePolicy) string { return nonEmptyArg(v, &p.DedupHeader) }},
 	{"x-cache-size", func(v any, _ message.Table, p *broker.QueuePolicy) string {
@@ -95,7 +104,19 @@ var queueArgs = []struct {
 		return "{value_zero,0}"
 	}},
 	{"x-cache-ttl", func(v any, _ message.Table, p *broker.QueuePolicy) string { return positiveTimerArg(v, &p.DedupTTL) }},
-	{"x-sync", syncArg},
+}
+
+// exchangePolicy reads those of exchange.declare for the exchange that rs names.
+func exchangePolicy(args message.Table, rs string) (broker.QueuePolicy, error) {
+	p := broker.DefaultQueuePolicy()
+	for _, a := range dedupArgs {
+		if v, ok := args.Get(a.name); ok {
+			if reason := a.check(v, args, &p); reason != "" {
+				return p, invalidArg(a.name, rs, reason)
+			}
+		}
+	}
+	return p, nil
 }
 
 // queuePolicy reads the arguments of queue.declare for the queue that rs names.

@@ -1,9 +1,9 @@
 package amqp
 
 import (
-	"bytes"
 	"encoding/binary"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -59,15 +59,22 @@ func (ch *channel) publish(body []byte) error {
 		return nil
 	}
 	var extra extraKeys
-	if len(peek.Headers) > 0 && bytes.Contains(peek.Headers, ccName) {
-		extra = readExtraKeys(peek.Headers)
+	var marked marks
+	if len(peek.Headers) > 0 {
+		if marked = readMarks(peek.Headers); marked&markKeys != 0 {
+			extra = readExtraKeys(peek.Headers)
+		}
 	}
 	targets, err := c.session.Route(exchange, key, peek, extra.keys)
 	if err != nil {
 		return err
 	}
+	noQueue := ct.mandatory && targets.Relayed() && !c.session.Reaches(exchange, key, peek, extra.keys)
+	if noQueue && !targets.OnlyCopied() {
+		targets = broker.Targets{} // no queue would get it as things are now
+	}
 	p := &c.pub
-	p.TTL = -1
+	p.TTL, p.NotBefore = -1, 0
 	if peek.Expiration != nil {
 		if p.TTL, err = expiration(peek.Expiration); err != nil {
 			return err
@@ -75,6 +82,11 @@ func (ch *channel) publish(body []byte) error {
 	}
 	if extra.err != nil {
 		return extra.err
+	}
+	if marked&markNotBefore != 0 {
+		if p.NotBefore, err = notBefore(peek.Headers); err != nil {
+			return err
+		}
 	}
 	if err := checkDeliveryMode(peek, props); err != nil {
 		return err
@@ -95,6 +107,9 @@ func (ch *channel) publish(body []byte) error {
 	if targets.Empty() {
 		ch.unroutable(env)
 		return nil
+	}
+	if noQueue {
+		ch.giveBack(env) // and yet an exchange remembers it
 	}
 	p.Targets, p.Env, p.Persistent, p.Priority = targets, env, peek.Persistent(), peek.Priority
 	switch {
@@ -125,14 +140,19 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 // unroutable ends a publish that reaches no queue: it goes back to the client
 // if that is wanted, and is confirmed all the same.
 func (ch *channel) unroutable(env message.Envelope) {
-	switch {
-	case !ch.content.mandatory:
-	case ch.tx != nil:
-		ch.tx.returns = append(ch.tx.returns, env)
-	default:
-		ch.sendReturn(env)
+	if ch.content.mandatory {
+		ch.giveBack(env)
 	}
 	ch.confirmNow()
+}
+
+// giveBack returns a message to its sender.
+func (ch *channel) giveBack(env message.Envelope) {
+	if ch.tx != nil {
+		ch.tx.returns = append(ch.tx.returns, env)
+		return
+	}
+	ch.sendReturn(env)
 }
 
 // confirmNow confirms a publish that the engine has nothing to do with.
@@ -147,9 +167,6 @@ func (ch *channel) confirmNow() {
 func isReplyKey(key []byte) bool {
 	return len(key) > len(replyPrefix) && string(key[:len(replyPrefix)]) == replyPrefix
 }
-
-// ccName is in every header table that names further routing keys: CC, or BCC.
-var ccName = []byte("CC")
 
 // extraKeys are the further routing keys that the sender chose (headers CC and
 // BCC).

@@ -40,6 +40,9 @@ func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 			return err
 		}
 		spec.Alternate = alternate
+		if spec.Relay, err = exchangePolicy(m.Arguments, resource("exchange", spec.Name, ch.c.session.VHost())); err != nil {
+			return err
+		}
 	}
 	return ch.c.session.DeclareExchange(spec)
 }

@@ -1,0 +1,205 @@
+package broker
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/storage/store"
+)
+
+const (
+	forwardStep     = 1024     // messages that leave a relay before the shard does something else
+	relayEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
+)
+
+// leaving is a message on its way out of a relay, and what routing wants to
+// know of it.
+type leaving struct {
+	env   message.Envelope
+	peek  message.Peek
+	also  [][]byte
+	props []byte
+}
+
+func newLeaving(env message.Envelope) (leaving, error) {
+	_, _, props, _ := env.Split()
+	peek, err := message.PeekProperties(props)
+	m := leaving{env: env, peek: peek, props: props}
+	if v, ok := message.HeaderLookup(peek.Headers, "CC"); ok {
+		list, _ := v.(message.Array)
+		for _, k := range list {
+			if key, ok := k.(string); ok {
+				m.also = append(m.also, []byte(key))
+			}
+		}
+	}
+	return m, err
+}
+
+func (m *leaving) ask() routing.Message {
+	return routing.Message{
+		Key: m.env.Key(), Also: m.also, Headers: m.peek.Headers,
+		MessageID: m.peek.MessageID, CorrelationID: m.peek.CorrelationID, Timestamp: uint64(m.peek.Timestamp), Props: m.props,
+	}
+}
+
+// op is the publish of the message as its sender asked for it, from now on.
+func (m *leaving) op() op {
+	ttl := int64(-1)
+	if n, err := strconv.ParseInt(string(m.peek.Expiration), 10, 64); err == nil {
+		ttl = min(n, maxDelay)
+	}
+	return op{kind: opPublish, persistent: m.peek.Persistent(), priority: m.peek.Priority, env: m.env, ttl: ttl}
+}
+
+// intoRelay decides what becomes of a publish whose target is a relay: it may
+// drop the target, set the time until which the message stays, or put the
+// exchange's own targets in the relay's place. It returns the relay when that
+// is to remember the message's key once the message is taken.
+func (sh *shard) intoRelay(o *op) (once *Queue) {
+	q := o.queue
+	m, err := newLeaving(o.env)
+	if q.gone || err != nil { // the edge has checked it
+		return nil
+	}
+	if q.relay.keeps {
+		o.ttl = -1 // a queue that is bound later counts from then
+		if v, _ := message.HeaderLookup(m.peek.Headers, noStoreHeader); v == true {
+			o.queue = nil
+		}
+		return nil
+	}
+	if q.Policy.Deduplicate {
+		if sh.known(q, o) {
+			o.queue = nil
+			return nil
+		}
+		once = q
+	}
+	if targets, ok := sh.throughRelay(o, &m); ok {
+		o.queue, o.more = nil, nil
+		if !targets.Empty() {
+			o.queue, o.more = targets.queues[0], targets.queues[1:]
+		}
+		return once
+	}
+	if d := readDelay(m.peek.Headers); d > 0 && q.relay.delays {
+		o.due = max(o.due, sh.now+d)
+	}
+	o.ttl = -1 // its life begins when it leaves
+	return once
+}
+
+// lookThrough is throughRelay for a publish that may still come to nothing.
+func (sh *shard) lookThrough(o *op) (t Targets, ok bool) {
+	m, err := newLeaving(o.env)
+	if err != nil {
+		return t, false
+	}
+	return sh.throughRelay(o, &m)
+}
+
+// throughRelay finds the queues that a publish to a relay can go to at once and
+// in the same entry; ok is false when it must stay, or when they are elsewhere.
+func (sh *shard) throughRelay(o *op, m *leaving) (t Targets, ok bool) {
+	r := o.queue.relay
+	if o.due > sh.now || r.keeps || r.delays && readDelay(m.peek.Headers) > 0 {
+		return t, false
+	}
+	t, ok = o.queue.vhost.routeOut(r.exchange, m, routing.PastFirst)
+	return t, ok && t.within(sh)
+}
+
+// attendRelay hands on what is to leave the relay, and says when to look again.
+func (sh *shard) attendRelay(q *Queue) {
+	if q.relay.keeps {
+		q.state.Due(sh.now)
+		return
+	}
+	sh.forward(q)
+	at := q.state.NextEvent()
+	if at <= sh.now || q.state.Ready() > 0 {
+		at = sh.now + deadRetry // it had to stop
+	}
+	sh.timers.set(q, at)
+}
+
+// forward hands on a step of what is to leave the relay, the longest due first.
+func (sh *shard) forward(q *Queue) {
+	left := forwardStep
+	for left > 0 && sh.deadBytes < maxDeadBytes && q.state.NextEvent() <= sh.now {
+		sh.due = q.state.LendDue(sh.now, left, sh.due[:0])
+		slices.SortFunc(sh.due, func(a, b queue.Item) int {
+			return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Handle, b.Handle))
+		})
+		for i := range sh.due {
+			sh.forwardOne(q, &sh.due[i])
+		}
+		left -= len(sh.due)
+	}
+	for left > 0 && sh.deadBytes < maxDeadBytes && q.state.NextEvent() > sh.now {
+		it := q.state.Next(sh.now)
+		if it == nil {
+			break
+		}
+		held := *it
+		sh.forwardOne(q, &held)
+		left--
+	}
+	clear(sh.due)
+}
+
+// forwardOne hands on one message, which is unacked.
+func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
+	env, err := sh.loadAlone(q, it)
+	var m leaving
+	if err == nil {
+		m, err = newLeaving(env)
+	}
+	if err != nil {
+		sh.setAside(q, it, err)
+		return
+	}
+	q.delivered++
+	d := &handover{source: q, handle: it.Handle, size: int64(len(env))}
+	if it.Due != 0 {
+		m.swapDelay()
+	}
+	targets, ok := q.vhost.routeOut(q.relay.exchange, &m, routing.PastFirst)
+	if !ok {
+		return // the exchange is being deleted, and if that fails the message must still be here after a restart
+	}
+	if targets.Empty() {
+		d.settle(sh)
+		return
+	}
+	sh.handOver(m.op(), targets, d)
+	sh.doLocal()
+}
+
+// swapDelay negates the message's delay.
+func (m *leaving) swapDelay() {
+	props := negateDelay(m.props)
+	exchange, key, _, body := m.env.Split()
+	env := make([]byte, 0, message.EnvelopeSize(len(exchange), len(key), len(props), len(body)))
+	m.env = append(message.AppendEnvelopeHeader(env, exchange, key, props), body...)
+	m.props = props
+	m.peek, _ = message.PeekProperties(props) // as well-formed as before
+}
+
+// loadAlone is load for a message whose neighbours are not wanted: it reads no
+// more than the message's entry.
+func (sh *shard) loadAlone(q *Queue, it *queue.Item) (message.Envelope, error) {
+	if it.Env != nil || it.Flags&queue.Scratch != 0 {
+		return sh.load(q, it)
+	}
+	fact, err := sh.b.store.Body(store.Pos{Shard: sh.id, Index: it.Index, Sub: it.Sub}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return publishedEnvelope(fact, &sh.scratch)
+}

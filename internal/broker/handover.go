@@ -1,0 +1,76 @@
+package broker
+
+import (
+	"sync/atomic"
+
+	"fiveways/internal/core/queue"
+)
+
+// handover is a message on its way from one queue to others: it died, or its
+// time in a relay is over. In its queue it stays, unacked and lent to nobody,
+// until its settle is recorded, with or after the publish: a crash in between
+// can double the message but never lose it.
+type handover struct {
+	source  *Queue
+	handle  queue.Handle
+	size    int64
+	waiting atomic.Int32 // other shards that have not yet confirmed
+}
+
+// handOver publishes base to targets, of which there is at least one, and then
+// settles the source. d is nil when there is none to settle. Targets of this
+// shard get the message at the next doLocal; when there are no others, the
+// settle is in the same entry.
+func (sh *shard) handOver(base op, targets Targets, d *handover) {
+	if targets.parts == 1 && targets.queues[0].shard == sh {
+		if d != nil {
+			base.extra = d
+		}
+		base.queue, base.more = targets.queues[0], targets.queues[1:]
+		sh.local = append(sh.local, base)
+		return
+	}
+	if d != nil {
+		d.waiting.Store(int32(targets.parts))
+		sh.deadBytes += d.size + 1
+		base.confirm = d
+	}
+	targets.each(base, func(to *shard, o op) {
+		if to == sh {
+			sh.local = append(sh.local, o)
+		} else {
+			to.inbox.push([]op{o}, false)
+		}
+	})
+}
+
+// Confirmed counts the shards that hold the message; when all do, the source
+// may go. A refusal counts too: the queue that refused it said no for good, as
+// in RabbitMQ's at-most-once dead-lettering.
+func (d *handover) Confirmed(from, to uint64, ok bool) {
+	if d.waiting.Add(-1) == 0 {
+		d.source.shard.inbox.push([]op{{kind: opSettle, extra: d}}, false)
+	}
+}
+
+// letter is a handover that a shard has news of.
+type letter interface {
+	arrived(sh *shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
+	finish(sh *shard)           // the other shards have answered
+}
+
+// arrived settles the source; a refusal counts as in Confirmed.
+func (d *handover) arrived(sh *shard, _ bool) { d.settle(sh) }
+
+// finish settles the source.
+func (d *handover) finish(sh *shard) {
+	sh.deadBytes -= d.size + 1
+	d.settle(sh)
+}
+
+// settle ends the source.
+func (d *handover) settle(sh *shard) {
+	if !d.source.gone {
+		sh.settle(d.source, d.handle, 1)
+	}
+}

@@ -1,0 +1,61 @@
+package broker
+
+import (
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+)
+
+// noStoreHeader set to true keeps a message out of the memory of a
+// recent-history exchange.
+const noStoreHeader = "x-recent-history-no-store"
+
+// recall sends what the exchange remembers to a destination that has just been
+// bound to it, in order, and returns when it is on its way.
+func (s *Session) recall(b *routing.Binding) {
+	x, ok := s.vhost.table.Load().Exchange(b.Source)
+	if !ok || !x.Relay().Copy {
+		return
+	}
+	q := s.b.catalog.relayQueue(x)
+	if q == nil {
+		return
+	}
+	q.shard.call(func() { q.shard.recall(q, b) }) //nolint:errcheck // a broker that closes sends nothing
+}
+
+func (sh *shard) recall(q *Queue, b *routing.Binding) {
+	q.state.Due(sh.now)
+	var handles []queue.Handle
+	q.state.Each(0, func(it *queue.Item, status queue.Status) bool {
+		handles = append(handles, it.Handle)
+		return true
+	})
+	for _, h := range handles {
+		it, status := q.state.Get(h)
+		if status != queue.Ready {
+			continue
+		}
+		env, err := sh.load(q, it)
+		if err != nil {
+			sh.setAside(q, it, err)
+			continue
+		}
+		m, err := newLeaving(env)
+		if err != nil {
+			continue // the edge has checked it
+		}
+		if targets := q.vhost.recallTo(b, &m); !targets.Empty() {
+			sh.handOver(m.op(), targets, nil)
+			sh.doLocal()
+		}
+	}
+}
+
+// recallTo finds where a remembered message goes by a new binding.
+func (v *VHost) recallTo(b *routing.Binding, m *leaving) Targets {
+	if b.ToExchange != "" {
+		t, _ := v.routeOut(b.ToExchange, m, routing.PastNone)
+		return t
+	}
+	return v.resolve([]routing.QueueID{b.ToQueue})
+}

@@ -1,0 +1,185 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// relayRun is a small life of a broker with a delayed exchange whose queues lie
+// on several shards, and with de-duplication by a queue and by an exchange.
+type relayRun struct {
+	skew      atomic.Int64        // ms that the broker's clock is ahead
+	confirmed map[string][]string // queue -> bodies that must be there once all is due
+	tried     map[string][]string // queue -> bodies that may be
+}
+
+func newRelayRun() *relayRun {
+	return &relayRun{confirmed: map[string][]string{}, tried: map[string][]string{}}
+}
+
+func (r *relayRun) options(o *Options) {
+	o.SegmentBytes, o.CheckpointBytes, o.Shards = 4<<10, 1<<10, 3
+	o.Now = func() time.Time { return time.UnixMilli(1_700_000_000_000 + r.skew.Load()) }
+}
+
+// pass lets time go by and everything that is due go on, until no relay holds
+// anything that is due.
+func (r *relayRun) pass(b *Broker, d time.Duration) {
+	r.skew.Add(d.Milliseconds())
+	for busy := true; busy; {
+		busy = false
+		for _, sh := range b.shards {
+			if sh.call(func() {
+				for _, q := range sh.queues {
+					if q.relay != nil && (q.state.Ready() > 0 || q.state.Unacked() > 0 || q.state.NextEvent() <= sh.now) {
+						busy = true
+						sh.mark(q)
+					}
+				}
+			}) != nil {
+				return
+			}
+		}
+		if b.store.SyncNow() != nil {
+			return
+		}
+	}
+}
+
+func (r *relayRun) live(c *client) {
+	for i := range 4 {
+		if declare(c, QueueSpec{Name: fmt.Sprint("q", i), Durable: true}) != nil {
+			return
+		}
+	}
+	spec := QueueSpec{Name: "once", Durable: true, Policy: DefaultQueuePolicy()}
+	spec.Policy.Deduplicate = true
+	if _, err := c.DeclareQueue(spec); err != nil {
+		return
+	}
+	args := message.Table{{Name: "x-delayed-type", Value: "fanout"}}
+	if c.DeclareExchange(ExchangeSpec{Name: "later", Type: "x-delayed-message", Durable: true, Args: args}) != nil ||
+		c.DeclareExchange(ExchangeSpec{Name: "sieve", Type: "fanout", Durable: true, Relay: spec.Policy}) != nil {
+		return
+	}
+	for q, x := range map[string]string{"q0": "later", "q1": "later", "q2": "sieve", "q3": "sieve"} {
+		if c.Bind(BindSpec{Source: x, Destination: q}) != nil {
+			return
+		}
+	}
+	for i := range 24 {
+		body := fmt.Sprintf("m%02d", i)
+		ok := false
+		switch i % 3 {
+		case 0:
+			ok = r.publish(c, "later", "", body, delayOf64(60_000), "q0", "q1")
+		case 1:
+			ok = r.publish(c, "", "once", body, key(body), "once")
+		case 2:
+			ok = r.publish(c, "sieve", "", body, key(body), "q2", "q3")
+		}
+		if !ok {
+			return
+		}
+		if i%8 == 7 {
+			r.pass(c.b, 61*time.Second)
+		}
+		if i%5 == 4 {
+			c.b.checkpointDue(false)
+		}
+	}
+}
+
+func (r *relayRun) publish(c *client, exchange, key, body string, props message.Properties, queues ...string) bool {
+	for _, q := range queues {
+		r.tried[q] = append(r.tried[q], body)
+	}
+	if c.send(exchange, key, body, props) > 0 {
+		return false
+	}
+	for _, q := range queues {
+		r.confirmed[q] = append(r.confirmed[q], body)
+	}
+	return true
+}
+
+// check lets all become due, and compares what is there with what was promised.
+func (r *relayRun) check(t *testing.T, b *Broker) {
+	c := newClient(t, b)
+	defer c.Close()
+	r.pass(b, time.Hour)
+	if _, ok := c.vhost.queue("once"); ok { // publishers try again what was not confirmed, and more
+		for _, body := range r.tried["once"] {
+			c.send("", "once", body, key(body))
+		}
+	}
+	if x, ok := c.vhost.table.Load().Exchange("sieve"); ok && x.BindingCount() == 2 {
+		for _, body := range r.tried["q2"] {
+			c.send("sieve", "", body, key(body))
+		}
+		r.pass(b, 0)
+	}
+	for _, q := range []string{"q0", "q1", "q2", "q3", "once"} {
+		if _, ok := c.vhost.queue(q); !ok {
+			continue
+		}
+		got := c.drain(q)
+		for _, body := range got {
+			if !slices.Contains(r.tried[q], body) {
+				t.Errorf("%s has %s, which was never published", q, body)
+			}
+		}
+		for _, body := range r.confirmed[q] {
+			if !slices.Contains(got, body) {
+				t.Errorf("%s lost %s", q, body)
+			}
+		}
+		if q == "once" && !sameSet(got, r.tried[q]) {
+			t.Errorf("each key is to be there once: got %q of %q", got, r.tried[q])
+		}
+		if missing := len(r.tried[q]) > 0 && !sameSet(slices.Compact(sorted(got)), r.tried[q]); q >= "q2" && q <= "q3" && missing {
+			t.Errorf("%s has %q of %q", q, got, r.tried[q])
+		}
+	}
+}
+
+func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
+
+// TestRelayCrashAtEveryOperation makes each operation on the disk in turn the
+// last one, and reopens what a power cut may leave.
+func TestRelayCrashAtEveryOperation(t *testing.T) {
+	for k := 1; ; k++ {
+		mem := vfs.NewMem()
+		fs := vfs.NewErrors(mem)
+		fs.CrashAt(k)
+		r := newRelayRun()
+		b, err := tryOpen(fs, r.options)
+		if err == nil {
+			r.live(newClient(t, b))
+			b.Close() // fails after the crash; the goroutines must end all the same
+		}
+		for seed := range uint64(2) {
+			clone := mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed)))
+			again, err := tryOpen(clone, r.options)
+			if err != nil {
+				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
+			}
+			r.check(t, again)
+			mustClose(t, again)
+			if t.Failed() {
+				t.Fatalf("crash at operation %d, disk %d", k, seed)
+			}
+		}
+		if !fs.Crashed() {
+			t.Logf("survived with %d operations", k-1)
+			return
+		}
+	}
+}

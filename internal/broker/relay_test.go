@@ -1,0 +1,362 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// header makes the properties of a persistent message with one header.
+func header(name string, value any) message.Properties {
+	return message.Properties{
+		Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: 2, Headers: message.Table{{Name: name, Value: value}},
+	}
+}
+
+// send publishes with properties and waits for all confirms; it returns how
+// many were refusals.
+func (c *client) send(exchange, key, body string, props message.Properties) (refused int) {
+	c.t.Helper()
+	parts := 0
+	seq := c.postProps(exchange, key, body, props, func(p *Publish) { parts = max(p.Targets.Parts(), 1) })
+	c.Flush()
+	c.until(func() bool { return c.acks[seq]+c.nacks[seq] == parts })
+	return c.nacks[seq]
+}
+
+// delayed declares a delayed exchange.
+func (c *client) delayed(name, inner string, change func(*ExchangeSpec)) {
+	c.t.Helper()
+	spec := ExchangeSpec{
+		Name: name, Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: inner}},
+	}
+	if change != nil {
+		change(&spec)
+	}
+	must(c.t, c.DeclareExchange(spec))
+}
+
+func (c *client) bind(source, destination, key string) {
+	c.t.Helper()
+	must(c.t, c.Bind(BindSpec{Source: source, Destination: destination, Key: key}))
+}
+
+func delayOf64(ms int64) message.Properties { return header("x-delay", ms) }
+
+func threeShards(o *Options) { o.Shards = 3 }
+
+// relayOn returns the relay of an exchange.
+func (c *client) relayOn(exchange string) *Queue {
+	c.t.Helper()
+	x, ok := c.vhost.table.Load().Exchange(exchange)
+	if !ok {
+		c.t.Fatalf("no exchange %s", exchange)
+	}
+	q := c.b.catalog.relayQueue(x)
+	if q == nil {
+		c.t.Fatalf("exchange %s has no relay", exchange)
+	}
+	return q
+}
+
+func TestDelayedIsExactOnEveryShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), threeShards)
+		defer mustClose(t, b)
+		c := newClient(t, b)
+		defer c.Close()
+		c.delayed("later", "direct", nil)
+		for i := range 4 { // on all shards, and one beside the relay
+			q := fmt.Sprint("q", i)
+			c.queue(q, nil)
+			c.bind("later", q, "k")
+		}
+		c.send("later", "k", "third", delayOf64(3000))
+		c.send("later", "k", "first", delayOf64(1000))
+		c.send("later", "k", "second", delayOf64(2000))
+		c.send("later", "k", "now", delayOf64(0))
+		c.send("later", "k", "also now", header("other", "x"))
+		for i := range 4 {
+			sameStrings(t, c.drain(fmt.Sprint("q", i)), "now", "also now")
+		}
+		start := time.Now()
+		for i := range 4 {
+			c.consume(fmt.Sprint("q", i), func(s *ConsumerSpec) { s.NoAck = true })
+		}
+		for n, want := range []string{"first", "second", "third"} {
+			for _, d := range c.take(4) {
+				if string(d.Env.Body()) != want {
+					t.Errorf("got %q, want %q", d.Env.Body(), want)
+				}
+			}
+			after := time.Since(start) - time.Duration(n+1)*time.Second
+			if after < 0 || after > 10*time.Millisecond {
+				t.Errorf("%s came %v late", want, after)
+			}
+		}
+		synctest.Wait()
+		if q := c.relayOn("later"); q.state.Ready()+q.state.Unacked()+q.state.Scheduled() != 0 {
+			t.Error("the relay is not empty")
+		}
+	})
+}
+
+func TestDelayedKeepsWhatTheSenderAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := inBubble(t)
+		c.delayed("later", "topic", nil)
+		c.queue("q", func(s *QueueSpec) { s.Policy.MaxPriority = 5 })
+		p := delayOf64(1000)
+		p.Flags |= message.HasExpiration | message.HasPriority
+		p.Expiration, p.Priority = "500", 3
+		c.send("later", "a.b", "low", delayOf64(1000))
+		c.send("later", "a.b", "high", p)
+		c.bind("later", "q", "a.*") // the bindings of when it is due
+		time.Sleep(1400 * time.Millisecond)
+		synctest.Wait()
+		d, _, ok, err := c.Get("q", true)
+		must(t, err)
+		if !ok || string(d.Env.Body()) != "high" || string(d.Env.Exchange()) != "later" || string(d.Env.Key()) != "a.b" {
+			t.Fatalf("got %v %q", ok, d.Env)
+		}
+		props, err := message.DecodeProperties(d.Env.Properties())
+		must(t, err)
+		if v, _ := props.Headers.Get("x-delay"); v != int32(-1000) || props.Expiration != "500" {
+			t.Errorf("the message has %v", props)
+		}
+		sameStrings(t, c.drain("q"), "low")
+
+		c.send("later", "a.b", "short-lived", p)
+		time.Sleep(1499 * time.Millisecond)
+		synctest.Wait()
+		if q, _ := c.vhost.queue("q"); q.state.Ready() != 1 {
+			t.Error("it expired before 500 ms in its queue")
+		}
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		sameStrings(t, c.drain("q"))
+	})
+}
+
+func TestReadDelay(t *testing.T) {
+	for _, k := range []struct {
+		v    any
+		want int64
+	}{
+		{int8(5), 5}, {uint16(5), 5}, {int64(1) << 40, 1 << 40}, {message.LongLong(7), 7}, {"1500", 1500}, {"soon", 0}, {1500.9, 1500},
+		{float32(2.5), 2}, {message.Decimal{Scale: 1, Value: 25}, 2}, {int32(-5), -5}, {true, 0}, {nil, 0}, {int64(1) << 60, maxDelay},
+	} {
+		raw := message.AppendTable(nil, message.Table{{Name: "x-delay", Value: k.v}})
+		if got := readDelay(raw[4:]); got != k.want {
+			t.Errorf("x-delay %v (%T) is %d, want %d", k.v, k.v, got, k.want)
+		}
+	}
+}
+
+func TestDelayedSurvivesRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewMem()
+		b := openBroker(t, fs, threeShards)
+		c := newClient(t, b)
+		c.delayed("later", "fanout", nil)
+		c.queue("q", nil)
+		c.bind("later", "q", "")
+		for i := range 500 {
+			c.postProps("later", "", fmt.Sprint("m", i), delayOf64(int64(1000+i*10)), nil)
+		}
+		c.Flush()
+		transient := delayOf64(1000)
+		transient.DeliveryMode = 1
+		c.send("later", "", "transient", transient)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		early := len(c.drain("q"))
+		if early < 190 || early > 205 {
+			t.Errorf("%d messages came in the first 3 s", early)
+		}
+		syncAll(t, b)
+		before, err := b.Hash()
+		must(t, err)
+		clone := fs.CrashClone(rand.New(rand.NewPCG(1, 1)))
+		c.Close()
+		mustClose(t, b)
+		for i, disk := range []vfs.FS{clone, fs} {
+			b := openBroker(t, disk, threeShards)
+			if after, _ := b.Hash(); i == 0 && after != before { // later, more are due at the start
+				t.Errorf("the hash is %x, was %x", after, before)
+			}
+			c := newClient(t, b)
+			time.Sleep(4 * time.Second)
+			synctest.Wait()
+			if late := len(c.drain("q")); early+late != 501 {
+				t.Errorf("%d messages came after the restart, %d before", late, early)
+			}
+			c.Close()
+			mustClose(t, b)
+		}
+	})
+}
+
+func TestRelayGoesWithItsExchange(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs, threeShards)
+	c := newClient(t, b)
+	for range 3 {
+		c.delayed("later", "fanout", nil)
+		c.delayed("later", "fanout", nil) // once more is no change
+		c.send("later", "", "never", delayOf64(3_600_000))
+		if n := c.relayOn("later").state.Scheduled(); n != 1 {
+			t.Fatalf("%d messages wait", n)
+		}
+		must(t, c.DeleteExchange("later", false))
+		if n := b.Stats().Queues; n != 0 {
+			t.Fatalf("%d queues are left", n)
+		}
+	}
+	c.delayed("swept", "fanout", func(s *ExchangeSpec) { s.AutoDelete = true })
+	c.queue("q", nil)
+	c.bind("swept", "q", "")
+	must(t, c.Unbind(BindSpec{Source: "swept", Destination: "q"}))
+	c.delayed("stays", "fanout", nil)
+	c.send("stays", "", "waits", delayOf64(3_600_000))
+	must(t, b.checkpointTopology())
+	c.Close()
+	mustClose(t, b)
+
+	d, err := Describe(fs, "data")
+	must(t, err)
+	if qs := d.VHosts[0].Queues; len(qs) != 2 || qs[0].Name != "amq.relay.stays" || qs[0].Scheduled != 1 {
+		t.Errorf("described as %+v", qs)
+	}
+	b = openBroker(t, fs, threeShards)
+	c = newClient(t, b)
+	if n := b.Stats().Queues; n != 2 {
+		t.Errorf("%d queues after the restart", n)
+	}
+	must(t, c.DeleteExchange("stays", false))
+	c.Close()
+	mustClose(t, b)
+}
+
+func TestRelayIsOutOfReach(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	defer c.Close()
+	c.delayed("later", "fanout", nil)
+	const name = "amq.relay.later"
+	_, err := c.Consume(ConsumerSpec{Queue: name})
+	_, _, _, getErr := c.Get(name, true)
+	_, purgeErr := c.PurgeQueue(name)
+	_, deleteErr := c.DeleteQueue(name, false, false)
+	_, declareErr := c.DeclareQueue(QueueSpec{Name: name, Passive: true})
+	bindErr := c.Bind(BindSpec{Source: "amq.fanout", Destination: name})
+	for what, err := range map[string]error{
+		"consume": err, "get": getErr, "purge": purgeErr, "delete": deleteErr, "declare": declareErr, "bind": bindErr,
+	} {
+		if !errors.Is(err, ErrAccessRefused) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if c.Reaches(nil, []byte(name), &message.Peek{}, nil) {
+		t.Error("the default exchange leads to the relay")
+	}
+	if _, err := c.Consume(ConsumerSpec{Queue: "amq.relay.nothing"}); !errors.Is(err, ErrQueueNotFound) {
+		t.Errorf("no relay: %v", err)
+	}
+	for _, inner := range []any{nil, 5, "nonsense", "x-delayed-message"} {
+		err := c.DeclareExchange(ExchangeSpec{
+			Name: "bad", Type: "x-delayed-message", Args: message.Table{{Name: "x-delayed-type", Value: inner}},
+		})
+		if !errors.Is(err, ErrInvalidBinding) {
+			t.Errorf("x-delayed-type %v: %v", inner, err)
+		}
+	}
+}
+
+// A delayed exchange keeps messages however they come to it.
+func TestDelayedBehindOtherRoutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), threeShards)
+		defer mustClose(t, b)
+		c := newClient(t, b)
+		defer c.Close()
+		c.delayed("later", "fanout", nil)
+		c.queue("q", nil)
+		c.bind("later", "q", "")
+		must(t, c.DeclareExchange(ExchangeSpec{Name: "front", Type: "fanout", Durable: true, Alternate: ""}))
+		must(t, c.Bind(BindSpec{Source: "front", Destination: "later", ToExchange: true}))
+		c.queue("at once", nil)
+		c.bind("front", "at once", "")
+		must(t, c.DeclareExchange(ExchangeSpec{Name: "else", Type: "direct", Durable: true, Alternate: "later"}))
+		c.queue("dying", func(s *QueueSpec) { s.Policy.DeadLetter, s.Policy.DeadLetterExchange = true, "later" })
+
+		c.send("front", "", "bound", delayOf64(1000))
+		c.send("else", "nowhere", "alternate", delayOf64(2000))
+		c.send("", "dying", "dead", delayOf64(3000))
+		d, _, _, err := c.Get("dying", false)
+		must(t, err)
+		c.Reject(d.Queue, nil, d.Handle, 1)
+		c.Flush()
+		synctest.Wait()
+		sameStrings(t, c.drain("at once"), "bound")
+		for _, want := range []string{"", "bound", "alternate", "dead"} {
+			if got := strings.Join(c.drain("q"), " "); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			time.Sleep(time.Second + 5*time.Millisecond)
+			synctest.Wait()
+		}
+	})
+}
+
+// A crowded relay stays exact and in order.
+func TestDelayedCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
+		defer mustClose(t, b)
+		c := newClient(t, b)
+		defer c.Close()
+		c.delayed("later", "fanout", nil)
+		c.queue("q", nil)
+		c.bind("later", "q", "")
+		r := rand.New(rand.NewPCG(7, 7))
+		const n = 20_000
+		start := time.Now()
+		want := make([]int64, n)
+		for i := range n {
+			want[i] = start.UnixMilli() + 1000 + r.Int64N(20_000)
+			c.postProps("later", "", fmt.Sprint(want[i]), delayOf64(want[i]-start.UnixMilli()), nil)
+			if i%100 == 0 {
+				c.Flush()
+			}
+		}
+		c.Flush()
+		c.until(func() bool { return len(c.acks) == n })
+		if time.Since(start) > 20*time.Millisecond {
+			t.Logf("publishing took %v of fake time", time.Since(start))
+		}
+		c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+		var got []int64
+		for range n {
+			d := c.take(1)[0]
+			var at int64
+			fmt.Sscan(string(d.Env.Body()), &at)
+			if late := time.Now().UnixMilli() - at; late < 0 || late > 60 {
+				t.Fatalf("message %d came %d ms late", len(got), late)
+			}
+			got = append(got, at)
+		}
+		if slices.Sort(want); !slices.IsSorted(got) {
+			t.Error("they did not come in the order of their times")
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
+var ErrCorrupt = errors.New("dedup: corrupt snapshot")
+
+// AppendTo appends a snapshot to dst: for each call, the oldest first, the key and, as a varint, the difference of until to that of
+// the call before.
+func (m *Memory) AppendTo(dst []byte) []byte {
+	before := int64(0)
+	for number := m.oldest(); number < m.next; number++ {
+		c := m.at(number)
+		dst = append(dst, c.key[:]...)
+		dst = binary.AppendVarint(dst, c.until-before)
+		before = c.until
+	}
+	return dst
+}
+
+// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the memory is empty. The limit stays;
+// when the snapshot holds more, the newest are kept.
+func (m *Memory) Restore(b []byte) error {
+	*m = *New(m.limit)
+	for before := int64(0); len(b) > 0; {
+		var c call
+		if len(b) <= len(c.key) {
+			return m.corrupt(b)
+		}
+		diff, n := binary.Varint(b[len(c.key):])
+		if n <= 0 || before+diff < 0 {
+			return m.corrupt(b)
+		}
+		c.key, c.until = Key(b), before+diff
+		b = b[len(c.key)+n:]
+		before = c.until
+		if m.n == m.limit {
+			m.forget()
+		}
+		m.push(c)
+	}
+	return nil
+}
+
+func (m *Memory) corrupt(rest []byte) error {
+	*m = *New(m.limit)
+	return fmt.Errorf("%w: %d bytes left", ErrCorrupt, len(rest))
+}
+
+// Hash is a fingerprint of the content.
+func (m *Memory) Hash() uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	mix := func(v uint64) {
+		h = (h ^ v) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	for number := m.oldest(); number < m.next; number++ {
+		c := m.at(number)
+		mix(binary.LittleEndian.Uint64(c.key[:8]))
+		mix(binary.LittleEndian.Uint64(c.key[8:]))
+		mix(uint64(c.until))
+	}
+	return h
+}

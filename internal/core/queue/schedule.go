@@ -1,0 +1,48 @@
+package queue
+
+// LendDue marks up to n scheduled messages with Due <= now as unacked and appends copies of them to dst, in no particular
+// order. It unpacks nothing. There may be more when it appends n of them: NextEvent is not after now as long as there are.
+func (s *State) LendDue(now int64, n int, dst []Item) []Item {
+	w := getWalker()
+	defer w.release()
+	for n > 0 && s.due.topKey(byDue) <= now {
+		c := s.due[0]
+		next := int64(never)
+		for w.start(c); w.next(); {
+			if !c.state[Scheduled-1].has(w.slot) {
+				continue
+			}
+			if w.it.Due > now || n == 0 {
+				next = min(next, w.it.Due)
+				continue
+			}
+			n--
+			dst = append(dst, *w.it)
+			s.move(c, w.slot, Scheduled, Unacked, w.it.Size)
+		}
+		s.setKey(&s.due, c, byDue, next)
+	}
+	s.checkInvariants()
+	return dst
+}
+
+// Reschedule gives a scheduled message another Due time, which is not 0; false when the message is not scheduled. The time that
+// it lives once it is due stays the same.
+func (s *State) Reschedule(h Handle, due int64) bool {
+	c, slot, status := s.find(h)
+	if status != Scheduled {
+		return false
+	}
+	if c.packed != nil {
+		s.unpack(c)
+	}
+	it := c.hotItem(slot)
+	if it.Expires != 0 {
+		it.Expires += due - it.Due
+		s.lowerKey(&s.expiring, c, byExpiry, it.Expires)
+	}
+	it.Due = due
+	s.lowerKey(&s.due, c, byDue, due)
+	s.checkInvariants()
+	return true
+}

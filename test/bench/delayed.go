@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	engine "fiveways/internal/broker"
+	"fiveways/internal/storage/vfs"
+)
+
+const (
+	delayedExchange = "bench-delayed"
+	delayedQueue    = "bench-due"
+	delayedPending  = 1_000_000
+	delayedRate     = 10_000 // messages per second that become due
+	delayedBurst    = 100    // of them in one write
+	delayedSpread   = 5 * time.Second
+)
+
+// delayed publishes a million messages with random delays of ten minutes to an hour. While they wait, others become due at a fixed rate,
+// in another order than they were published, and say how late they come. Then the process is killed, and the million counted on disk.
+func delayed(ctx context.Context, b *broker, s settings) (values, error) {
+	n := s.scaled(delayedPending, burstMessages)
+	rate, err := fillDelayed(ctx, b, n)
+	if err != nil {
+		return nil, err
+	}
+	out := values{"publish": rate}
+	if out["rss"], err = residentMB(b.pid()); err != nil {
+		return nil, err
+	}
+	if err := lateness(ctx, b, s, out); err != nil {
+		return nil, err
+	}
+	if out["rss after"], err = residentMB(b.pid()); err != nil {
+		return nil, err
+	}
+	b.kill()
+	<-b.done
+	kept, err := scheduledOnDisk(filepath.Join(b.dir, "data"))
+	out["lost by kill -9"] = float64(n - kept)
+	if kept < n {
+		err = fmt.Errorf("bench: %d of %d delayed messages survived a kill", kept, n)
+	}
+	return out, err
+}
+
+func fillDelayed(ctx context.Context, b *broker, n int64) (perSecond float64, err error) {
+	c := newCrew()
+	defer c.stop()
+	k, err := c.dial(b.addr)
+	if err != nil {
+		return 0, err
+	}
+	if err := declareDelayed(k); err != nil {
+		return 0, err
+	}
+	set, burst := delayedPublishes(burstMessages)
+	p := &publisher{conn: k, burst: burst, perBurst: burstMessages, window: usualWindow, limit: n, vary: func() {
+		for i := range burstMessages {
+			set(i, 10*time.Minute+rand.N(50*time.Minute), 0)
+		}
+	}}
+	start := time.Now()
+	if err := p.start(c); err != nil {
+		return 0, err
+	}
+	err = c.until(ctx, func() bool { return p.confirmed.Load() >= n })
+	return float64(n) / time.Since(start).Seconds(), err
+}
+
+func declareDelayed(k *conn) error {
+	table := append(appendShort(nil, "x-delayed-type"), 'S')
+	table = appendLong(table, "fanout")
+	args := append(appendShort(appendShort([]byte{0, 0}, delayedExchange), "x-delayed-message"), 2) // durable
+	if _, err := k.call(1, exchangeDeclare, appendLong(args, string(table)), exchangeDeclareOK); err != nil {
+		return err
+	}
+	if err := k.declareQueue(delayedQueue, true); err != nil {
+		return err
+	}
+	bind := appendShort(appendShort(appendShort([]byte{0, 0}, delayedQueue), delayedExchange), "")
+	_, err := k.call(1, queueBind, append(bind, 0, 0, 0, 0, 0), queueBindOK)
+	return err
+}
+
+// delayedPublishes encodes n persistent publishes of backlogSize bytes with an x-delay. set gives number i its delay, and writes a time
+// (ns since 1970) into its body.
+func delayedPublishes(n int) (set func(i int, delay time.Duration, due int64), burst []byte) {
+	one := appendMethod(nil, 1, basicPublish, append(appendShort(appendShort([]byte{0, 0}, delayedExchange), ""), 0))
+	table := append(appendShort(nil, "x-delay"), 'l', 0, 0, 0, 0, 0, 0, 0, 0)
+	header := binary.BigEndian.AppendUint64([]byte{0, 60, 0, 0}, backlogSize)
+	header = append(appendLong(append(header, 0x30, 0), string(table)), 2) // headers and delivery mode
+	one = appendFrame(one, frameHeader, 1, header)
+	delayAt := len(one) - 1 - 1 - 8
+	bodyAt := len(one) + 7
+	one = appendFrame(one, frameBody, 1, make([]byte, backlogSize))
+	burst = slices.Repeat(one, n)
+	return func(i int, delay time.Duration, due int64) {
+		p := burst[i*len(one):]
+		binary.BigEndian.PutUint64(p[delayAt:], uint64(delay.Milliseconds()))
+		binary.BigEndian.PutUint64(p[bodyAt:], uint64(due))
+	}, burst
+}
+
+// lateness has messages become due at delayedRate for the settings' duration, and tells how late they came.
+func lateness(ctx context.Context, b *broker, s settings, out values) error {
+	c := newCrew()
+	defer c.stop()
+	in, err := c.dial(b.addr)
+	if err != nil {
+		return err
+	}
+	sink := &dueReader{}
+	if err := (&consumer{conn: in, queues: []string{delayedQueue}, noAck: true}).subscribe(); err != nil {
+		return err
+	}
+	c.work(func() error {
+		return in.walk(sink.visit, func() error { sink.got.Store(int64(len(sink.late))); return nil })
+	})
+	k, err := c.dial(b.addr)
+	if err != nil {
+		return err
+	}
+	c.work(func() error { return k.walk(func(byte, []byte) error { return nil }, func() error { return nil }) })
+	total := int64(s.duration.Seconds()*delayedRate) / delayedBurst * delayedBurst
+	cpu, err := cpuTime(b.pid())
+	if err != nil {
+		return err
+	}
+	var sent atomic.Int64
+	c.work(func() error {
+		set, burst := delayedPublishes(delayedBurst)
+		begin := time.Now()
+		for ; sent.Load() < total; sent.Add(delayedBurst) {
+			pause(time.Until(begin.Add(time.Duration(sent.Load()) * time.Second / delayedRate)))
+			now := time.Now().UnixMilli() // whole ms, as delays are
+			for i := range delayedBurst {
+				delay := time.Second + rand.N(delayedSpread).Truncate(time.Millisecond)
+				set(i, delay, now*1e6+int64(delay))
+			}
+			if _, err := k.Write(burst); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := c.until(ctx, func() bool { return sink.got.Load() >= total }); err != nil {
+		return err
+	}
+	after, err := cpuTime(b.pid())
+	if err != nil {
+		return err
+	}
+	late := sink.late
+	slices.Sort(late)
+	of := func(percent int) float64 { return float64(late[(len(late)-1)*percent/100]) / 1e6 }
+	out["late p50"], out["late p99"] = of(50), of(99)
+	out["cpu"] = float64((after - cpu).Microseconds()) / float64(total)
+	return nil
+}
+
+// dueReader notes how late each message comes, in ns.
+type dueReader struct {
+	late []int64
+	got  atomic.Int64
+}
+
+func (r *dueReader) visit(typ byte, payload []byte) error {
+	switch typ {
+	case frameMethod:
+		return refusal(payload)
+	case frameBody:
+		if len(payload) < 8 {
+			return io.ErrUnexpectedEOF
+		}
+		r.late = append(r.late, time.Now().UnixNano()-int64(binary.BigEndian.Uint64(payload)))
+	}
+	return nil
+}
+
+// scheduledOnDisk counts what a start on the data folder would find waiting.
+func scheduledOnDisk(dir string) (n int64, err error) {
+	d, err := engine.Describe(vfs.OS{}, dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, vh := range d.VHosts {
+		for _, q := range vh.Queues {
+			n += int64(q.Scheduled - q.Lost)
+		}
+	}
+	return n, nil
+}
