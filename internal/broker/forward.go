@@ -118,6 +118,7 @@ func (sh *shard) throughRelay(o *op, m *leaving) (t Targets, ok bool) {
 func (sh *shard) attendRelay(q *Queue) {
 	if q.relay.keeps {
 		q.state.Due(sh.now)
+		sh.limitLength(q)
 		return
 	}
 	sh.forward(q)

@@ -241,9 +241,14 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 	if n := b.Stats().Queues; n != 2 {
 		t.Errorf("%d queues after the restart", n)
 	}
-	must(t, c.DeleteExchange("stays", false))
 	c.Close()
+	must(t, b.DeleteVHost("/"))
 	mustClose(t, b)
+	d, err = Describe(fs, "data")
+	must(t, err)
+	if len(d.VHosts) != 0 {
+		t.Errorf("described as %+v", d)
+	}
 }
 
 func TestRelayIsOutOfReach(t *testing.T) {
