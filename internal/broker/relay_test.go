@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -67,6 +68,12 @@ func (c *client) relayOn(exchange string) *Queue {
 	return q
 }
 
+// look shows the state of a queue on the goroutine of its shard.
+func (q *Queue) look(t *testing.T, fn func(*queue.State)) {
+	t.Helper()
+	must(t, q.shard.call(func() { fn(q.state) }))
+}
+
 func TestDelayedIsExactOnEveryShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), threeShards)
@@ -103,9 +110,11 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if q := c.relayOn("later"); q.state.Ready()+q.state.Unacked()+q.state.Scheduled() != 0 {
-			t.Error("the relay is not empty")
-		}
+		c.relayOn("later").look(t, func(s *queue.State) {
+			if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
+				t.Error("the relay is not empty")
+			}
+		})
 	})
 }
 
@@ -137,9 +146,12 @@ func TestDelayedKeepsWhatTheSenderAsked(t *testing.T) {
 		c.send("later", "a.b", "short-lived", p)
 		time.Sleep(1499 * time.Millisecond)
 		synctest.Wait()
-		if q, _ := c.vhost.queue("q"); q.state.Ready() != 1 {
-			t.Error("it expired before 500 ms in its queue")
-		}
+		q, _ := c.vhost.queue("q")
+		q.look(t, func(s *queue.State) {
+			if s.Ready() != 1 {
+				t.Error("it expired before 500 ms in its queue")
+			}
+		})
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
 		sameStrings(t, c.drain("q"))
@@ -213,9 +225,11 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 		c.delayed("later", "fanout", nil)
 		c.delayed("later", "fanout", nil) // once more is no change
 		c.send("later", "", "never", delayOf64(3_600_000))
-		if n := c.relayOn("later").state.Scheduled(); n != 1 {
-			t.Fatalf("%d messages wait", n)
-		}
+		c.relayOn("later").look(t, func(s *queue.State) {
+			if n := s.Scheduled(); n != 1 {
+				t.Errorf("%d messages wait", n)
+			}
+		})
 		must(t, c.DeleteExchange("later", false))
 		if n := b.Stats().Queues; n != 0 {
 			t.Fatalf("%d queues are left", n)
@@ -326,7 +340,7 @@ func TestDelayedBehindOtherRoutes(t *testing.T) {
 // A crowded relay stays exact and in order.
 func TestDelayedCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.MemoryLimit = 1, 4<<20 }) // most bodies are read back
 		defer mustClose(t, b)
 		c := newClient(t, b)
 		defer c.Close()
@@ -346,6 +360,18 @@ func TestDelayedCrowd(t *testing.T) {
 		}
 		c.Flush()
 		c.until(func() bool { return len(c.acks) == n })
+		c.relayOn("later").look(t, func(s *queue.State) {
+			cold := 0
+			s.Each(0, func(it *queue.Item, _ queue.Status) bool {
+				if it.Env == nil {
+					cold++
+				}
+				return true
+			})
+			if cold < n/2 {
+				t.Errorf("%d bodies of %d are on disk only", cold, n)
+			}
+		})
 		if time.Since(start) > 20*time.Millisecond {
 			t.Logf("publishing took %v of fake time", time.Since(start))
 		}
