@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
+
+	"fiveways/test/rabbitmq"
 )
 
 // How long a broker may take to answer a handshake (a restart on millions of messages included) and to stop when asked.
@@ -49,7 +50,7 @@ func (p *peer) start(ctx context.Context, env []string) (*broker, error) {
 
 // run starts the process and returns once an AMQP handshake succeeds.
 func (b *broker) run(ctx context.Context) error {
-	port, err := freePort()
+	port, err := rabbitmq.FreePort()
 	if err != nil {
 		return err
 	}
@@ -149,14 +150,4 @@ func (b *broker) destroy() {
 		<-b.done
 	}
 	os.RemoveAll(b.dir)
-}
-
-// freePort finds a port nobody listens on. Another program may take it before the broker does; the start then fails.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"fiveways/test/rabbitmq"
 )
 
 // caseLimit is what one run of one case may take, a backlog of millions included.
@@ -125,8 +127,8 @@ func raiseFileLimit() error {
 func gather(s settings, dir string) ([]*peer, error) {
 	var peers []*peer
 	if !s.oursOnly {
-		switch rabbit, err := rabbitmq(s.install); {
-		case errors.Is(err, errNoRabbit):
+		switch rabbit, err := rabbitPeer(s.install); {
+		case errors.Is(err, rabbitmq.ErrNone):
 			fmt.Fprintln(os.Stderr, err)
 		case err != nil:
 			return peers, err

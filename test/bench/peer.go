@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"fiveways/test/rabbitmq"
 )
 
 // The names of the brokers in tables.
@@ -58,7 +60,7 @@ func lavinmq() *peer {
 	return &peer{name: nameLavin, command: func(dir string, port int) (*exec.Cmd, error) {
 		ports := make([]any, 3)
 		for i := range ports {
-			p, err := freePort()
+			p, err := rabbitmq.FreePort()
 			if err != nil {
 				return nil, err
 			}

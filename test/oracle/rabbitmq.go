@@ -2,91 +2,79 @@ package oracle
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
-)
 
-// debianRabbit is the start script itself: the one in /usr/sbin changes the user and keeps a shell between us and the broker.
-const debianRabbit = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+	"fiveways/test/rabbitmq"
+)
 
 // recordedVersion is the RabbitMQ that the recordings are of.
 const recordedVersion = "3.10."
 
 const (
-	installPatience = 3 * time.Minute
-	startPatience   = 90 * time.Second
-	startPoll       = 50 * time.Millisecond
+	startPatience = 90 * time.Second
+	startPoll     = 50 * time.Millisecond
 )
 
-var errNoRabbit = errors.New("oracle: no rabbitmq-server")
+// errNoRabbit says that there is no RabbitMQ to compare with.
+var errNoRabbit = errors.New("oracle: no RabbitMQ " + recordedVersion + "x")
 
-// rabbit is a RabbitMQ node of our own, with a port mapper of its own: the one of the system is neither used nor left behind.
+// plugins are those whose exchange types Fiveways has, too.
+var plugins = []string{"rabbitmq_consistent_hash_exchange", "rabbitmq_random_exchange"}
+
+// rabbit is a RabbitMQ node of our own.
 type rabbit struct {
-	addr       string
-	log        bytes.Buffer
-	node, epmd *exec.Cmd
+	addr string
+	kit  *rabbitmq.Kit
+	node *exec.Cmd
+	log  bytes.Buffer
 }
 
-// startRabbit starts a node that keeps all it has in dir. The error is errNoRabbit where there is none to start.
+// startRabbit starts a node that keeps all it has in dir. The error is errNoRabbit where there is none of the right version to start.
 func startRabbit(dir string) (*rabbit, error) {
-	script, err := findRabbit()
+	if os.Getenv("CI") == "true" && os.Getuid() == 0 {
+		if err := rabbitmq.Install(os.Stderr); err != nil {
+			return nil, fmt.Errorf("%w: %v", errNoRabbit, err)
+		}
+	}
+	kit, err := rabbitmq.Open()
+	if errors.Is(err, rabbitmq.ErrNone) {
+		return nil, fmt.Errorf("%w: %v", errNoRabbit, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	epmdPort, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	conf := fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\nlog.console = true\nlog.console.level = error\nlog.file = false\n", port)
-	err = errors.Join(
-		os.WriteFile(filepath.Join(dir, "rabbitmq.conf"), []byte(conf), 0o644),
-		os.WriteFile(filepath.Join(dir, "enabled_plugins"), []byte("[rabbitmq_consistent_hash_exchange].\n"), 0o644),
-		os.WriteFile(filepath.Join(dir, "env.conf"), nil, 0o644))
-	if err != nil {
-		return nil, fmt.Errorf("oracle: start rabbitmq: %w", err)
-	}
-	r := &rabbit{addr: fmt.Sprintf("127.0.0.1:%d", port)}
-	r.epmd = exec.Command("epmd", "-port", fmt.Sprint(epmdPort), "-address", "127.0.0.1")
-	if err := r.epmd.Start(); err != nil {
-		return nil, fmt.Errorf("oracle: start epmd: %w", err)
-	}
-	r.node = exec.Command(script)
-	r.node.Env = append(os.Environ(),
-		"HOME="+dir, // the Erlang cookie
-		fmt.Sprintf("ERL_EPMD_PORT=%d", epmdPort),
-		"RABBITMQ_NODENAME=oracle-"+fmt.Sprint(port)+"@localhost",
-		"RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"),
-		"RABBITMQ_CONFIG_FILE="+filepath.Join(dir, "rabbitmq.conf"),
-		"RABBITMQ_ENABLED_PLUGINS_FILE="+filepath.Join(dir, "enabled_plugins"),
-		"RABBITMQ_MNESIA_BASE="+filepath.Join(dir, "mnesia"),
-		"RABBITMQ_LOG_BASE="+filepath.Join(dir, "log"),
-		"RUNNING_UNDER_SYSTEMD=true") // the script then becomes the broker instead of waiting for it
-	r.node.Stdout, r.node.Stderr = &r.log, &r.log
-	r.node.WaitDelay = time.Second
-	if err := r.node.Start(); err != nil {
-		r.stop()
-		return nil, fmt.Errorf("oracle: start rabbitmq: %w", err)
-	}
-	version, err := r.await()
-	if err == nil && !strings.HasPrefix(version, recordedVersion) {
-		err = fmt.Errorf("%w of version %sx, the one that the recordings are of: this is %s", errNoRabbit, recordedVersion, version)
-	}
-	if err != nil {
+	r := &rabbit{kit: kit}
+	if err := r.start(dir); err != nil {
 		r.stop()
 		return nil, fmt.Errorf("%w\n%s", err, r.log.Bytes())
 	}
 	return r, nil
+}
+
+func (r *rabbit) start(dir string) error {
+	port, err := rabbitmq.FreePort()
+	if err != nil {
+		return err
+	}
+	r.addr = fmt.Sprintf("127.0.0.1:%d", port)
+	if r.node, err = r.kit.Command(dir, port, plugins...); err != nil {
+		return err
+	}
+	r.node.Stdout, r.node.Stderr = &r.log, &r.log
+	r.node.WaitDelay = time.Second
+	if err := r.node.Start(); err != nil {
+		return fmt.Errorf("oracle: start rabbitmq: %w", err)
+	}
+	version, err := r.await()
+	if err == nil && !strings.HasPrefix(version, recordedVersion) {
+		return fmt.Errorf("%w: this is %s", errNoRabbit, version)
+	}
+	return err
 }
 
 // await returns the version once a client can log in.
@@ -109,43 +97,9 @@ func (r *rabbit) await() (version string, err error) {
 
 // stop kills what was started.
 func (r *rabbit) stop() {
-	for _, cmd := range []*exec.Cmd{r.node, r.epmd} {
-		if cmd != nil && cmd.Process != nil {
-			cmd.Process.Kill() //nolint:errcheck // gone already is as good
-			cmd.Wait()         //nolint:errcheck // it was killed: the status says so
-		}
+	if r.node != nil && r.node.Process != nil {
+		r.node.Process.Kill() //nolint:errcheck // gone already is as good
+		r.node.Wait()         //nolint:errcheck // it was killed: the status says so
 	}
-}
-
-// findRabbit looks for RabbitMQ; in a build that may, it asks apt-get for it.
-func findRabbit() (string, error) {
-	for range 2 {
-		if _, err := os.Stat(debianRabbit); err == nil {
-			return debianRabbit, nil
-		}
-		if path, err := exec.LookPath("rabbitmq-server"); err == nil {
-			return path, nil
-		}
-		if os.Getenv("CI") != "true" || os.Getuid() != 0 {
-			break
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), installPatience)
-		apt := exec.CommandContext(ctx, "apt-get", "install", "-y", "--no-install-recommends", "rabbitmq-server")
-		apt.Env = append(apt.Environ(), "DEBIAN_FRONTEND=noninteractive")
-		err := apt.Run()
-		cancel()
-		if err != nil {
-			return "", fmt.Errorf("%w, and apt-get: %v", errNoRabbit, err)
-		}
-	}
-	return "", errNoRabbit
-}
-
-func freePort() (int, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("oracle: free port: %w", err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
+	r.kit.Close()
 }

@@ -1,0 +1,91 @@
+package rabbitmq
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	mapperPatience = 10 * time.Second
+	mapperPoll     = 10 * time.Millisecond
+)
+
+// Kit is what nodes are started with: an installed RabbitMQ and a running port mapper.
+type Kit struct {
+	script   string
+	epmd     *exec.Cmd
+	epmdPort int
+}
+
+// Open finds RabbitMQ and starts a port mapper for the nodes to come. The error is ErrNone where there is none.
+func Open() (*Kit, error) {
+	script, err := find()
+	if err != nil {
+		return nil, err
+	}
+	port, err := FreePort()
+	if err != nil {
+		return nil, err
+	}
+	k := &Kit{script: script, epmdPort: port}
+	k.epmd = exec.Command("epmd", "-port", fmt.Sprint(port), "-address", "127.0.0.1")
+	if err := k.epmd.Start(); err != nil {
+		return nil, fmt.Errorf("rabbitmq: start epmd: %w", err)
+	}
+	tick := time.NewTicker(mapperPoll)
+	defer tick.Stop()
+	for deadline := time.Now().Add(mapperPatience); time.Now().Before(deadline); <-tick.C {
+		if n, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return k, n.Close()
+		}
+	}
+	k.Close()
+	return nil, errors.New("rabbitmq: epmd does not listen")
+}
+
+// Close ends the port mapper. It does not end the nodes.
+func (k *Kit) Close() {
+	k.epmd.Process.Kill() //nolint:errcheck // gone already is as good
+	k.epmd.Wait()         //nolint:errcheck // it was killed: the status says so
+}
+
+// Command builds the command of a node with the given plugins that serves AMQP on 127.0.0.1:port and has all its files in dir. Its process
+// becomes the broker itself.
+func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error) {
+	conf := fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\nlog.console = true\nlog.console.level = error\nlog.file = false\n", port)
+	err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "rabbitmq.conf"), []byte(conf), 0o644),
+		os.WriteFile(filepath.Join(dir, "enabled_plugins"), []byte("["+strings.Join(plugins, ",")+"].\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "env.conf"), nil, 0o644))
+	if err != nil {
+		return nil, fmt.Errorf("rabbitmq: configure: %w", err)
+	}
+	cmd := exec.Command(k.script)
+	cmd.Env = append(os.Environ(),
+		"HOME="+dir, // the Erlang cookie
+		fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort),
+		fmt.Sprintf("RABBITMQ_NODENAME=rabbit-%05d@localhost", port), // always of the same length: a recorded answer shows it
+		"RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"),
+		"RABBITMQ_CONFIG_FILE="+filepath.Join(dir, "rabbitmq.conf"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE="+filepath.Join(dir, "enabled_plugins"),
+		"RABBITMQ_MNESIA_BASE="+filepath.Join(dir, "mnesia"),
+		"RABBITMQ_LOG_BASE="+filepath.Join(dir, "log"),
+		"RUNNING_UNDER_SYSTEMD=true") // the script then becomes the broker instead of waiting for it
+	return cmd, nil
+}
+
+// FreePort finds a port nobody listens on. Another program may take it before the broker does; the start then fails.
+func FreePort() (int, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("rabbitmq: free port: %w", err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port, nil
+}
