@@ -36,6 +36,7 @@ type peer struct {
 	loggedIn bool
 	over     bool // nothing more will come, or is wanted
 	replyTo  string
+	asked    int // questions of settle without an answer
 }
 
 // peerChannel is what came on a channel and no line of the script has asked for yet.
@@ -46,6 +47,11 @@ type peerChannel struct {
 	confirms []confirm
 	answered map[uint64]bool
 	returns  int
+
+	confirming bool
+	published  int             // since confirm.select
+	noAck      map[string]bool // consumers that need no acks; "" is the last basic.get
+	tags       []uint64        // of deliveries that may be unsettled
 }
 
 // content is a message on its way in.
@@ -92,7 +98,7 @@ func dial(label, addr string) (*peer, error) {
 func (p *peer) channel(id uint16) *peerChannel {
 	ch := p.channels[id]
 	if ch == nil {
-		ch = &peerChannel{answered: map[uint64]bool{}}
+		ch = &peerChannel{answered: map[uint64]bool{}, noAck: map[string]bool{}}
 		p.channels[id] = ch
 	}
 	return ch
@@ -202,7 +208,11 @@ func (p *peer) method(f amqpwire.Frame, ch *peerChannel) event {
 		e.text = showStart(m)
 		version, _ := m.ServerProperties.Get("version")
 		p.version, _ = version.(string)
-	case *amqpwire.BasicDeliver, *amqpwire.BasicReturn, *amqpwire.BasicGetOk:
+	case *amqpwire.BasicDeliver:
+		return ch.begin(f.Channel, text, string(m.ConsumerTag), m.DeliveryTag)
+	case *amqpwire.BasicGetOk:
+		return ch.begin(f.Channel, text, "", m.DeliveryTag)
+	case *amqpwire.BasicReturn:
 		ch.partial = &content{text: text}
 		return event{channel: f.Channel}
 	case *amqpwire.BasicCancel, *amqpwire.ConnectionBlocked, *amqpwire.ConnectionUnblocked:
@@ -218,6 +228,11 @@ func (p *peer) method(f amqpwire.Frame, ch *peerChannel) event {
 		ch.open = false
 	case *amqpwire.ChannelCloseOk:
 		ch.open = false
+	case *amqpwire.ChannelOpenOk:
+		ch.open, ch.confirming, ch.published, ch.tags = true, false, 0, nil
+		ch.answered, ch.noAck = map[uint64]bool{}, map[string]bool{}
+	case *amqpwire.ConfirmSelectOk:
+		ch.confirming = true
 	case *amqpwire.ConnectionClose:
 		p.send(0, &amqpwire.ConnectionCloseOk{})
 		p.over = true
@@ -225,6 +240,15 @@ func (p *peer) method(f amqpwire.Frame, ch *peerChannel) event {
 		p.over = true
 	}
 	return e
+}
+
+// begin takes up a message for a consumer, "" for basic.get.
+func (ch *peerChannel) begin(id uint16, text, consumer string, tag uint64) event {
+	ch.partial = &content{text: text}
+	if !ch.noAck[consumer] {
+		ch.tags = append(ch.tags, tag)
+	}
+	return event{channel: id}
 }
 
 // confirm notes an answer to publishes. Brokers may answer in any order and grouping, so only the outcome of each is kept.

@@ -32,10 +32,15 @@ import (
 //	bytes=…     anything
 //	frame       type and payload
 //	answer      eight bytes that are no frame
+//	settle      from here on, behind each line but those that send parts: wait for all that it caused and show it, with the counts of queues that
+//	            have changed; and a connection that is over is made anew for the next line that uses it
 type run struct {
-	addr    string
-	peers   map[string]*peer
-	answers []string
+	addr     string
+	suffix   string // of the names of this run
+	peers    map[string]*peer
+	answers  []string
+	settling bool      // after each line
+	queues   []*probed // that settle asks, in the order of their declaration
 }
 
 var (
@@ -46,23 +51,44 @@ var (
 
 // play runs a script and returns the answers. id makes the names of its queues and exchanges its own.
 func play(addr string, id int, script []string) ([]string, error) {
-	r := &run{addr: addr, peers: map[string]*peer{}}
-	defer func() {
-		for _, p := range r.peers {
-			p.nc.Close()
-		}
-	}()
-	suffix := fmt.Sprintf("~%d", id)
+	r := newRun(addr, id)
+	defer r.hangUp()
 	for _, line := range script {
-		if err := r.line(scriptNames.ReplaceAllString(line, "${1}${2}"+suffix)); err != nil {
-			return nil, fmt.Errorf("%s: %w", line, err)
+		if err := r.play(line); err != nil {
+			return nil, err
 		}
 	}
 	r.end()
-	for i, a := range r.answers {
-		r.answers[i] = randomNames.ReplaceAllString(strings.ReplaceAll(a, suffix, ""), "$1*")
+	return r.take(), nil
+}
+
+func newRun(addr string, id int) *run {
+	return &run{addr: addr, suffix: fmt.Sprintf("~%d", id), peers: map[string]*peer{}}
+}
+
+// play runs one line.
+func (r *run) play(line string) error {
+	if err := r.line(scriptNames.ReplaceAllString(line, "${1}${2}"+r.suffix)); err != nil {
+		return fmt.Errorf("%s: %w", line, err)
 	}
-	return r.answers, nil
+	return nil
+}
+
+// take returns the answers so far and forgets them. What is the broker's or the run's own in them is replaced.
+func (r *run) take() []string {
+	answers := r.answers
+	for i, a := range answers {
+		answers[i] = randomNames.ReplaceAllString(strings.ReplaceAll(a, r.suffix, ""), "$1*")
+	}
+	r.answers = nil
+	return answers
+}
+
+// hangUp drops the connections.
+func (r *run) hangUp() {
+	for _, p := range r.peers {
+		p.nc.Close()
+	}
 }
 
 // step is a parsed line.
@@ -96,7 +122,10 @@ func (r *run) line(line string) error {
 	} else if strings.HasPrefix(s.verb.name, "connection.") {
 		s.channel = 0
 	}
-	if s.p = r.peers[label]; s.p == nil {
+	if s.p = r.peers[label]; s.p == nil || s.p.over && r.settling {
+		if s.p != nil {
+			s.p.nc.Close()
+		}
 		if s.p, err = dial(label, r.addr); err != nil {
 			return err
 		}
@@ -114,9 +143,17 @@ func (r *run) line(line string) error {
 			r.note(s.p, e)
 			return nil
 		}
-		s.ch.open = true
 	}
-	return r.do(&s)
+	if err := r.do(&s); err != nil || !r.settling || sendsPart(s.verb.name) {
+		return err
+	}
+	r.settle()
+	return nil
+}
+
+// sendsPart tells whether more has to follow before the broker may be asked anything.
+func sendsPart(verb string) bool {
+	return verb == "basic.publish" || verb == "frame" || verb == "bytes"
 }
 
 // needsChannel tells whether a verb wants the channel open.
@@ -140,6 +177,8 @@ func (r *run) do(s *step) error {
 	count := func() int { n, _ := message.Int(s.verb.value); return int(n) }
 	switch s.verb.name {
 	case "dial":
+	case "settle":
+		r.settling = true
 	case "start":
 		p.write([]byte(amqpwire.ProtocolHeader))
 		r.note(p, p.awaitReply(0, false))
@@ -187,13 +226,7 @@ func (r *run) do(s *step) error {
 
 // end closes the connections that are still open and shows what no line asked for.
 func (r *run) end() {
-	labels := make([]string, 0, len(r.peers))
-	for label := range r.peers {
-		labels = append(labels, label)
-	}
-	slices.Sort(labels)
-	for _, label := range labels {
-		p := r.peers[label]
+	for _, p := range r.sorted() {
 		if p.loggedIn && !p.over {
 			p.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.ReplySuccess})
 			for !p.over {
@@ -251,20 +284,50 @@ func (r *run) method(s *step) error {
 		}
 	}
 	m := v.Interface().(amqpwire.Method)
+	r.before(s, m)
 	s.p.send(s.channel, m)
 	noWait := v.Elem().FieldByName("NoWait")
 	if !hasAnswer(m) || noWait.IsValid() && noWait.Bool() {
 		return nil
 	}
 	e := s.p.awaitReply(s.channel, false)
-	if strings.HasPrefix(e.text, "channel.open-ok") {
-		s.ch.open = true
-	}
-	if strings.HasPrefix(e.text, "confirm.select-ok") {
-		s.ch.answered = map[uint64]bool{}
-	}
 	r.note(s.p, e)
+	r.follow(s, m, e.text)
 	return nil
+}
+
+// before keeps what the answers to come must be understood with.
+func (r *run) before(s *step, m amqpwire.Method) {
+	switch m := m.(type) {
+	case *amqpwire.BasicConsume:
+		s.ch.noAck[m.ConsumerTag] = m.NoAck
+	case *amqpwire.BasicGet:
+		s.ch.noAck[""] = m.NoAck
+	case *amqpwire.ConfirmSelect:
+		s.ch.confirming = s.ch.confirming || m.NoWait
+	case *amqpwire.QueueDeclare:
+		if m.NoWait && m.Queue != "" {
+			r.follow(s, m, "queue.declare-ok queue="+strconv.Quote(m.Queue))
+		}
+	}
+}
+
+// follow keeps what an answer says about queues.
+func (r *run) follow(s *step, m amqpwire.Method, answer string) {
+	d, ok := m.(*amqpwire.QueueDeclare)
+	name, there := strings.CutPrefix(answer, "queue.declare-ok queue=")
+	if !ok || !there {
+		return
+	}
+	quoted, _ := strconv.QuotedPrefix(name)
+	name, _ = strconv.Unquote(quoted)
+	switch {
+	case strings.HasPrefix(name, "amq.rabbitmq."):
+	case d.Exclusive && !d.Passive:
+		r.declared(name, s.p)
+	default:
+		r.declared(name, nil)
+	}
 }
 
 // hasAnswer tells whether a client waits after the method.
@@ -400,6 +463,9 @@ func (p *peer) publish(s *step) error {
 		for i := range body {
 			body[i] = byte(i % 251)
 		}
+	}
+	if s.ch.confirming {
+		s.ch.published++
 	}
 	p.write(amqpwire.AppendPublish(nil, s.channel, m.Exchange, m.Key, m.Mandatory, props.Append(nil), body, p.frameMax))
 	return nil
