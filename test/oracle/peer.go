@@ -19,6 +19,9 @@ import (
 // patience is how long an answer may take. The slowest honest ones are the three seconds after a refused login.
 const patience = 8 * time.Second
 
+// readAhead is how many bytes are asked of the socket at least.
+const readAhead = 4 << 10
+
 // What clients of the scripts agree to, unless a script says otherwise: bytes per frame, by which they also split bodies, and channels.
 const (
 	clientFrameMax   = 131072
@@ -113,10 +116,10 @@ func (p *peer) send(channel uint16, m amqpwire.Method) {
 
 // more reads what has come.
 func (p *peer) more() error {
-	chunk := make([]byte, 64<<10)
+	p.buf = slices.Grow(p.buf, readAhead)
 	p.nc.SetReadDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
-	n, err := p.nc.Read(chunk)
-	p.buf = append(p.buf, chunk[:n]...)
+	n, err := p.nc.Read(p.buf[len(p.buf):cap(p.buf)])
+	p.buf = p.buf[:len(p.buf)+n]
 	if n > 0 {
 		return nil
 	}

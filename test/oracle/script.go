@@ -68,7 +68,9 @@ func newRun(addr string, id int) *run {
 
 // play runs one line.
 func (r *run) play(line string) error {
-	if err := r.line(scriptNames.ReplaceAllString(line, "${1}${2}"+r.suffix)); err != nil {
+	named := scriptNames.ReplaceAllString(line, "${1}${2}"+r.suffix)
+	named = strings.ReplaceAll(named, r.suffix+":", ":") // x:5 is a value
+	if err := r.line(named); err != nil {
 		return fmt.Errorf("%s: %w", line, err)
 	}
 	return nil

@@ -258,3 +258,22 @@ func (p *peer) sorted() []uint16 {
 	slices.Sort(ids)
 	return ids
 }
+
+// clean removes what the script has left behind.
+func (r *run) clean() {
+	p := r.prober()
+	const channel = probeChannel - 1
+	b := amqpwire.AppendMethodFrame(nil, channel, &amqpwire.ChannelOpen{})
+	for _, q := range r.queues {
+		if q.owner == nil {
+			b = amqpwire.AppendMethodFrame(b, channel, &amqpwire.QueueDelete{Queue: q.name})
+		}
+	}
+	for n := '1'; n <= '9'; n++ {
+		b = amqpwire.AppendMethodFrame(b, channel, &amqpwire.ExchangeDelete{Exchange: "x" + string(n) + r.suffix})
+	}
+	p.write(amqpwire.AppendMethodFrame(b, 0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.ReplySuccess}))
+	for e := (event{}); !p.over && e.kind != finished; {
+		e = p.next()
+	}
+}

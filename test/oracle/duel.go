@@ -1,0 +1,157 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// duel plays the same scripts to RabbitMQ and to Fiveways.
+type duel struct {
+	rabbit, fiveways string // addresses
+	known            []difference
+	runs             atomic.Int64
+}
+
+// playLines plays a script and returns the answers to each line.
+func (d *duel) playLines(addr string, script []string) ([][]string, error) {
+	r := newRun(addr, int(d.runs.Add(1)))
+	defer r.hangUp()
+	var answers [][]string
+	for _, line := range script {
+		if err := r.play(line); err != nil {
+			return nil, err
+		}
+		answers = append(answers, r.take())
+	}
+	r.clean()
+	return answers, nil
+}
+
+// generate makes up a script of so many lines while RabbitMQ plays it.
+func (d *duel) generate(seed uint64, lines int) (script []string, answers [][]string, err error) {
+	r := newRun(d.rabbit, int(d.runs.Add(1)))
+	defer r.hangUp()
+	g := newGenerator(seed, r)
+	for len(script) < lines || len(g.planned) > 0 {
+		line := g.next()
+		script = append(script, line)
+		if err := r.play(line); err != nil {
+			return script, nil, err
+		}
+		answers = append(answers, r.take())
+	}
+	r.clean()
+	return script, answers, nil
+}
+
+// verdict is what came of a script.
+type verdict struct {
+	same  bool
+	known *difference // the meant difference that ended the comparison
+	line  int         // that was answered differently
+}
+
+// judge compares the answers up to the first difference.
+func (d *duel) judge(rabbit, fiveways [][]string) verdict {
+	for i := range rabbit {
+		if slices.Equal(rabbit[i], fiveways[i]) {
+			continue
+		}
+		for k := range d.known {
+			if d.known[k].fits(rabbit[i], fiveways[i]) {
+				return verdict{same: true, known: &d.known[k], line: i}
+			}
+		}
+		return verdict{line: i}
+	}
+	return verdict{same: true, line: len(rabbit)}
+}
+
+// differs plays a script to both.
+func (d *duel) differs(script []string) (verdict, error) {
+	rabbit, err := d.playLines(d.rabbit, script)
+	if err != nil {
+		return verdict{}, err
+	}
+	fiveways, err := d.playLines(d.fiveways, script)
+	if err != nil {
+		return verdict{}, err
+	}
+	return d.judge(rabbit, fiveways), nil
+}
+
+// shrink leaves out lines, then words, as long as the brokers still answer differently. What it returns ends with the line that shows it.
+func (d *duel) shrink(script []string) []string {
+	differs := func(script []string) (cut []string, ok bool) {
+		v, err := d.differs(script)
+		if err != nil || v.same {
+			return nil, false
+		}
+		return script[:v.line+1], true
+	}
+	if cut, ok := differs(script); ok {
+		script = cut
+	} else {
+		return nil // it does not come again
+	}
+	for size := len(script) / 2; size > 0; size /= 2 {
+		for from := 1; from < len(script); { // the first line is settle
+			without := slices.Delete(slices.Clone(script), from, min(from+size, len(script)))
+			if cut, ok := differs(without); ok {
+				script = cut
+			} else {
+				from += size
+			}
+		}
+	}
+	for i := 1; i < len(script); i++ {
+		for w := len(lineWords(script[i])) - 1; w > 0 && i < len(script); w-- {
+			ws := lineWords(script[i])
+			if w >= len(ws) {
+				continue
+			}
+			shorter := slices.Clone(script)
+			shorter[i] = strings.Join(slices.Delete(ws, w, w+1), " ")
+			if cut, ok := differs(shorter); ok {
+				script = cut
+			}
+		}
+	}
+	return script
+}
+
+// lineWords splits a line at the spaces that are not inside of quotes or brackets.
+func lineWords(line string) (words []string) {
+	depth, quoted, start := 0, false, 0
+	for i, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ' ' && depth == 0:
+			words = append(words, line[start:i])
+			start = i + 1
+		}
+	}
+	return append(words, line[start:])
+}
+
+// describe prints a script as a case of testdata, with both answers to the line that shows the difference.
+func (d *duel) describe(script []string) string {
+	rabbit, err := d.playLines(d.rabbit, script)
+	if err != nil {
+		return err.Error()
+	}
+	fiveways, err := d.playLines(d.fiveways, script)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%srandom\n%s\n%s\n%s\n%s?\n%s", caseMark, strings.Join(script, "\n"), answersMark,
+		strings.Join(slices.Concat(rabbit...), "\n"), oursMark, strings.Join(slices.Concat(fiveways...), "\n"))
+}

@@ -1,0 +1,154 @@
+package oracle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// generator makes up a script line by line while RabbitMQ plays it. It looks at what has come so far only to make lines that mean something,
+// a delivery tag that is out, say; every line stands for itself and can be played again without it.
+//
+// Some things come in an order that RabbitMQ leaves open, and then what follows from them differs without a meaning. The generator keeps away
+// from them:
+//
+//   - A channel consumes from one queue only, its home: what two queues send to one channel comes in any order, and so do the delivery tags.
+//   - Dead letters stay in their chain, q1 to q4 to q7, and so on: a message that goes to two queues, one of which dead-letters it into the
+//     other, would come to that in any order.
+//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue.
+type generator struct {
+	*rand.Rand
+	r       *run
+	home    map[string]string // the queue that a channel consumes from
+	args    map[string]string // what a queue is declared with, mostly
+	instant bool              // messages of this script have the expiration 0
+	small   bool              // its connections have small frames
+	bodies  int
+	planned []string // lines that belong together
+}
+
+// The names of a script: where clients publish to and consume from, and the two steps of their dead letters.
+var (
+	liveQueues    = []string{"q1", "q2", "q3"}
+	allQueues     = []string{"q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9"}
+	liveExchanges = []string{"x1", "x2", "x3"}
+	deadExchanges = []string{"x4", "x5", "x6", "x7", "x8", "x9"}
+	routingKeys   = []string{"k", "a.b", "a.b.c", "a", `""`, "q1", "q2", "b"}
+	exchangeTypes = []string{"direct", "fanout", "topic", "headers"}
+)
+
+func newGenerator(seed uint64, r *run) *generator {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), r: r, home: map[string]string{}, args: map[string]string{}}
+	g.instant = g.chance(10)
+	g.small = g.chance(10)
+	for _, q := range allQueues {
+		g.args[q] = g.queueArgs(q)
+	}
+	g.planned = append(g.planned, "settle")
+	if g.small {
+		g.planned = []string{"login frame-max=4096", "settle"}
+	}
+	for _, q := range liveQueues {
+		g.planned = append(g.planned, g.declareQueue(q, g.args[q]))
+	}
+	for _, x := range liveExchanges[:2] {
+		g.planned = append(g.planned, g.declareExchange(x), g.bindQueueTo(x), g.bindQueueTo(x))
+	}
+	return g
+}
+
+// operation is a kind of line and how often it is made, in comparison with the others.
+type operation struct {
+	weight int
+	line   func(g *generator) string
+}
+
+// next makes a line.
+func (g *generator) next() string {
+	if len(g.planned) > 0 {
+		line := g.planned[0]
+		g.planned = g.planned[1:]
+		return line
+	}
+	total := 0
+	for _, o := range operations {
+		total += o.weight
+	}
+	n := g.IntN(total)
+	for _, o := range operations {
+		if n -= o.weight; n < 0 {
+			return o.line(g)
+		}
+	}
+	panic("unreachable: n is below the sum of the weights")
+}
+
+// chance is true in percent of all cases.
+func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
+
+func pick[T any](g *generator, from []T) T { return from[g.IntN(len(from))] }
+
+// sometimes is the word in percent of all cases, and nothing in the others.
+func (g *generator) sometimes(percent int, word string) string {
+	if g.chance(percent) {
+		return " " + word
+	}
+	return ""
+}
+
+// words joins what is not empty.
+func words(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, " ")
+}
+
+// at puts a connection and a channel in front of a line.
+func at(where, line string) string {
+	if where == "A1" {
+		return line
+	}
+	return where + ": " + line
+}
+
+var places = []string{"A1", "A1", "A1", "A2", "A3", "B1", "B1", "B2", "C1"}
+
+func (g *generator) place() string { return pick(g, places) }
+
+// anywhere puts a line somewhere.
+func (g *generator) anywhere(parts ...string) string { return at(g.place(), words(parts...)) }
+
+// homeOf is the queue that a channel consumes from.
+func (g *generator) homeOf(place string) string {
+	if g.home[place] == "" {
+		g.home[place] = pick(g, []string{"q1", "q1", "q2", "q2", "q3", "q4", "q5", "q7"})
+	}
+	return g.home[place]
+}
+
+func (g *generator) liveQueue() string { return pick(g, liveQueues) }
+
+// someQueue is mostly one that is in use.
+func (g *generator) someQueue() string {
+	if g.chance(75) {
+		return g.liveQueue()
+	}
+	return pick(g, allQueues)
+}
+
+func (g *generator) body() string {
+	g.bodies++
+	return fmt.Sprintf("m%d", g.bodies)
+}
+
+// channel is what is known of the channel at a place.
+func (g *generator) channel(place string) *peerChannel {
+	p := g.r.peers[place[:1]]
+	if p == nil {
+		return nil
+	}
+	return p.channels[uint16(place[1]-'0')]
+}

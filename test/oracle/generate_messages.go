@@ -1,0 +1,207 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+)
+
+var (
+	headerTables = []string{
+		"{h=1}", "{h=2 g=a}", "{h=1 x-h=1}", "{h=d:1}", "{h=l:1}", "{h=true}", "{h=void}", "{g=a}", "{}", `{h=x:1 A=[1,{b=void},"c"]}`,
+		"{I=I:-5 l=l:-5 b=b:-1 B=B:2 s=s:-3 u=u:3 i=i:4 L=L:4 f=f:1.5 d=d:2.5 D=D:7 T=T:9 t=true F={deep={}}}",
+		"{CC=[q2]}", "{CC=[q2,q3,q2]}", "{BCC=[q3]}", "{CC=[q1] BCC=[q2,q1]}", "{CC=[k,a.b]}", "{CC=q2}", "{BCC=5}", "{CC=[5]}", "{CC=[]}",
+		"{x-death=[]}", "{x-other=5}",
+	}
+	properties = []string{
+		"content-type=text/plain", "content-encoding=gzip", "correlation-id=c", "reply-to=there", "message-id=i", "timestamp=1700000000",
+		"type=t", "app-id=a", "cluster-id=c", "user-id=guest", `content-type=""`, "priority=0", "priority=255",
+	}
+	badProperties = []string{
+		"user-id=somebody", "expiration=soon", "expiration=-1", "expiration=5x", `expiration=""`, "delivery-mode=3", "delivery-mode=0",
+		"headers={CC=5}", "expiration=99999999999999999999", "reply-to=amq.rabbitmq.reply-to",
+	}
+	sizes = []string{"size=0", "size=4088", "size=4089", "size=70000", "size=131064", "size=131065", "size=300000"}
+)
+
+// publish publishes to a queue or an exchange.
+func (g *generator) publish() string {
+	target := "key=" + g.liveQueue()
+	switch n := g.IntN(100); {
+	case n < 4:
+		target = "key=" + pick(g, allQueues)
+	case n < 6:
+		target = pick(g, []string{"key=nowhere", "exchange=amq.gone key=k", "exchange=amq.direct key=q1", "exchange=amq.topic key=q2",
+			"exchange=amq.rabbitmq.trace key=k", "key=@reply", "exchange=" + pick(g, deadExchanges)})
+	case n < 55:
+		target = "exchange=" + pick(g, liveExchanges) + " key=" + pick(g, routingKeys)
+	}
+	content := "body=" + g.body()
+	if g.chance(4) {
+		content = pick(g, sizes)
+	}
+	parts := []string{"publish", target, content, g.sometimes(15, "mandatory"), g.sometimes(25, "delivery-mode=2"), g.sometimes(5, "delivery-mode=1"),
+		g.sometimes(20, fmt.Sprintf("priority=%d", g.IntN(12))), g.sometimes(25, "headers="+pick(g, headerTables)),
+		g.sometimes(15, pick(g, properties))}
+	switch {
+	case g.chance(3):
+		parts = append(parts, pick(g, badProperties))
+	case g.instant:
+		parts = append(parts, "expiration=0")
+	default:
+		parts = append(parts, g.sometimes(5, "expiration=3600000"))
+	}
+	return g.anywhere(parts...)
+}
+
+// consume consumes from the home of a channel.
+func (g *generator) consume() string {
+	place := g.place()
+	tag := pick(g, []string{"c1", "c2", "c3"})
+	noAck := g.sometimes(20, "no-ack")
+	if noAck != "" {
+		tag = "n" + tag[1:]
+	}
+	if g.chance(2) {
+		return at(place, words("basic.consume queue=amq.rabbitmq.reply-to consumer-tag=r no-ack"))
+	}
+	return at(place, words("basic.consume queue="+g.homeOf(place), "consumer-tag="+place+tag, noAck, g.sometimes(4, "exclusive"),
+		g.sometimes(4, "no-local"), g.sometimes(4, "no-wait"),
+		g.sometimes(25, "arguments={x-priority="+pick(g, []string{"1", "2", "-1", "l:3", "10", "high"})+"}")))
+}
+
+func (g *generator) cancel() string {
+	place := g.place()
+	return at(place, words("basic.cancel consumer-tag="+place+pick(g, []string{"c1", "c2", "c3", "n1", "n2"}), g.sometimes(5, "no-wait")))
+}
+
+func (g *generator) get() string {
+	q := g.someQueue()
+	if g.chance(2) {
+		return g.anywhere("basic.get", g.sometimes(30, "no-ack"))
+	}
+	return g.anywhere("basic.get queue="+q, g.sometimes(30, "no-ack"))
+}
+
+// settleSome acknowledges or refuses what is out on some channel, mostly.
+func (g *generator) settleSome() string {
+	verb := pick(g, []string{"basic.ack", "basic.ack", "basic.reject", "basic.nack"})
+	words := g.sometimes(50, "requeue")
+	if verb == "basic.ack" {
+		words = ""
+	}
+	multiple := verb != "basic.reject" && g.chance(25)
+	if multiple {
+		words += " multiple"
+	}
+	var busy []string
+	for _, place := range slices.Compact(slices.Clone(places)) {
+		if ch := g.channel(place); ch != nil && ch.open && len(ch.tags) > 0 {
+			busy = append(busy, place)
+		}
+	}
+	if len(busy) == 0 || g.chance(3) {
+		return at(g.place(), fmt.Sprintf("%s delivery-tag=%d%s", verb, g.IntN(4), words))
+	}
+	place := pick(g, busy)
+	ch := g.channel(place)
+	n := g.IntN(len(ch.tags))
+	tag := ch.tags[n]
+	switch {
+	case multiple && g.chance(20):
+		tag, ch.tags = 0, nil
+	case multiple:
+		ch.tags = ch.tags[n+1:]
+	default:
+		ch.tags = slices.Delete(ch.tags, n, n+1)
+	}
+	return at(place, fmt.Sprintf("%s delivery-tag=%d%s", verb, tag, words))
+}
+
+func (g *generator) qos() string {
+	return g.anywhere("basic.qos", fmt.Sprintf("prefetch-count=%d", g.IntN(4)), g.sometimes(25, "global"))
+}
+
+func (g *generator) recover() string {
+	place := g.place()
+	if ch := g.channel(place); ch != nil {
+		ch.tags = nil
+	}
+	return at(place, pick(g, []string{"basic.recover requeue", "basic.recover-async requeue"}))
+}
+
+// closeSomething ends a channel or a connection.
+func (g *generator) closeSomething() string {
+	if g.chance(15) {
+		return pick(g, []string{"A", "B", "C"}) + ": connection.close reply-code=200"
+	}
+	return g.anywhere("channel.close reply-code=200")
+}
+
+// fatal ends a connection by an error.
+func (g *generator) fatal() string {
+	place := g.place()
+	lines := pick(g, [][]string{
+		{"channel.flow"}, {"channel.open"}, {"basic.qos prefetch-size=5"}, {"basic.recover"}, {"basic.recover-async"},
+		{"basic.consume queue=q1 consumer-tag=t", "basic.consume queue=q1 consumer-tag=t"},
+		{"exchange.declare exchange=x1 type=sideways"},
+		{"queue.declare-ok"}, {"connection.open virtual-host=/"},
+		{"basic.publish routing-key=q1", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" `, "queue.purge queue=q1"},
+		{"basic.publish routing-key=q1 immediate", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"`, "read"},
+		{"basic.publish routing-key=q1", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00"`, "queue.purge queue=q1"},
+		{"basic.publish routing-key=q1", "queue.purge queue=q1"},
+		{"basic.publish routing-key=q1", "frame type=3 payload=abc", "read"},
+		{"frame type=3 payload=abc", "read"},
+		{"frame type=7 payload=abc", "read"},
+		{"frame type=1 payload=abcd end=65", "read"},
+	})
+	for _, line := range lines[1:] {
+		g.planned = append(g.planned, at(place, line))
+	}
+	return at(place, lines[0])
+}
+
+// harmless changes nothing.
+func (g *generator) harmless() string {
+	return g.anywhere(pick(g, []string{"channel.flow active", "access.request", "confirm.select", "basic.cancel-ok", "tx.commit", "tx.rollback"}))
+}
+
+// inTx commits or rolls back where there is a transaction.
+func (g *generator) tx() string {
+	return g.anywhereInTx(pick(g, []string{"tx.select", "tx.commit", "tx.commit", "tx.rollback"}))
+}
+
+// anywhereInTx prefers the channel that scripts use for transactions.
+func (g *generator) anywhereInTx(line string) string {
+	if g.chance(90) {
+		return at("B2", line)
+	}
+	return g.anywhere(line)
+}
+
+func (g *generator) confirmSelect() string {
+	return g.anywhere("confirm.select", g.sometimes(5, "no-wait"))
+}
+
+// operations is the mixture.
+var operations = []operation{
+	{300, (*generator).publish},
+	{150, (*generator).settleSome},
+	{70, (*generator).consume},
+	{80, (*generator).get},
+	{30, (*generator).cancel},
+	{25, (*generator).qos},
+	{10, (*generator).recover},
+	{30, (*generator).confirmSelect},
+	{40, (*generator).tx},
+	{60, (*generator).anyDeclareQueue},
+	{35, (*generator).anyDeclareExchange},
+	{50, (*generator).bindQueue},
+	{15, (*generator).unbindQueue},
+	{15, (*generator).bindExchange},
+	{15, (*generator).deleteQueue},
+	{15, (*generator).purgeQueue},
+	{7, (*generator).deleteExchange},
+	{15, (*generator).closeSomething},
+	{5, (*generator).harmless},
+	{5, (*generator).fatal},
+}

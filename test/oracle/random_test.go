@@ -1,0 +1,96 @@
+package oracle
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+)
+
+var (
+	randomOps  = flag.Int("ops", 1000, "how many random operations TestRandom plays")
+	randomSeed = flag.Uint64("seed", 0, "of the random operations; 0 takes one by the clock")
+)
+
+const (
+	linesPerScript = 60
+	randomAtOnce   = 12 // scripts side by side: most of their time is waiting
+	worthShrinking = 10 // differences that are made small; more are only counted
+)
+
+// TestRandom makes up scripts, plays each to a RabbitMQ and to Fiveways, and fails with a script as short as it can make it when they answer
+// differently.
+func TestRandom(t *testing.T) {
+	known, err := knownDifferences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := startRabbit(t.TempDir())
+	if errors.Is(err, errNoRabbit) {
+		t.Skip(err, "- the random scripts need one")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.stop)
+	d := &duel{rabbit: r.addr, fiveways: brokertest.Run(t).Addr(), known: known}
+	seed := *randomSeed
+	if seed == 0 {
+		seed = uint64(time.Now().Unix()) * 1000
+	}
+	start := time.Now()
+	ops, differences := playRandom(t, d, seed)
+	t.Logf("%d operations from seed %d in %.1f s, %d differences", ops, seed, time.Since(start).Seconds(), differences)
+}
+
+// playRandom plays scripts until enough lines are played.
+func playRandom(t *testing.T, d *duel, seed uint64) (ops, differences int64) {
+	var played, differ, next atomic.Int64
+	var wg sync.WaitGroup
+	for range randomAtOnce {
+		wg.Go(func() {
+			for played.Load() < int64(*randomOps) {
+				n := seed + uint64(next.Add(1)) - 1
+				script, v, err := d.random(n)
+				played.Add(int64(v.line))
+				switch {
+				case err != nil:
+					t.Errorf("seed %d: %v", n, err)
+				case !v.same && differ.Add(1) <= worthShrinking:
+					report(t, d, n, script)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return played.Load(), differ.Load()
+}
+
+// random makes up one script and plays it to both.
+func (d *duel) random(seed uint64) (script []string, v verdict, err error) {
+	script, rabbit, err := d.generate(seed, linesPerScript)
+	if err != nil {
+		return script, v, fmt.Errorf("rabbitmq: %w", err)
+	}
+	fiveways, err := d.playLines(d.fiveways, script)
+	if err != nil {
+		return script, v, fmt.Errorf("fiveways: %w", err)
+	}
+	return script, d.judge(rabbit, fiveways), nil
+}
+
+// report fails with the shortest script that shows the difference.
+func report(t *testing.T, d *duel, seed uint64, script []string) {
+	t.Helper()
+	small := d.shrink(script)
+	if small == nil {
+		t.Errorf("seed %d: a difference that does not come again", seed)
+		return
+	}
+	t.Errorf("seed %d:\n%s", seed, d.describe(small))
+}
