@@ -53,8 +53,15 @@ func (s *Session) may(action, kind, name string) error {
 // arguments. Errors: ErrAccessRefused.
 func (s *Session) MayConfigure(kind, name string) error { return s.may(toConfigure, kind, name) }
 
-// MayRead is MayConfigure for consuming from a queue.
-func (s *Session) MayRead(queue string) error { return s.may(toRead, "queue", queue) }
+// MayRead tells whether the session may consume from a queue, which has to be there. Protocols ask before they look at arguments, so that an
+// error tells of these only who may know.
+func (s *Session) MayRead(queue string) error {
+	if err := s.may(toRead, "queue", queue); err != nil {
+		return err
+	}
+	_, err := s.usableQueue(queue)
+	return err
+}
 
 // MayEnter tells whether the user still may be in the session's virtual host. Errors: ErrVHostRefused.
 func (s *Session) MayEnter() error {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"fiveways/internal/core/dedup"
@@ -107,7 +108,8 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	}
 	q.gone = true
 	messages = q.state.Ready()
-	for _, c := range slices.Clone(q.consumers.list) {
+	ended := slices.SortedFunc(slices.Values(q.consumers.list), func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) })
+	for _, c := range ended { // in an order that does not depend on whose turn it was
 		c.flush()
 		c.gone = true
 		sh.leave(c)

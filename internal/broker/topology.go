@@ -89,6 +89,19 @@ func (s *Session) mayCreate(spec *QueueSpec) error {
 	return s.may(toWrite, "exchange", spec.Policy.DeadLetterExchange)
 }
 
+// CompareQueue fails as DeclareQueue does when there is a queue of this name that is not the one that is declared. Protocols ask before they
+// refuse arguments: what is there counts first.
+func (s *Session) CompareQueue(spec *QueueSpec) error {
+	q, ok := s.vhost.queue(spec.Name)
+	if !ok {
+		return nil
+	}
+	if q.owner != nil && q.owner != s {
+		return s.fail(ErrExclusive, "queue", spec.Name)
+	}
+	return equivalent(q, spec)
+}
+
 // redeclare answers a declaration of a queue that is there.
 func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 	if q.owner != nil && q.owner != s {

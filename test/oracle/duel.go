@@ -51,10 +51,11 @@ type verdict struct {
 	same  bool
 	known *difference // the meant difference that ended the comparison
 	line  int         // that was answered differently
+	clash string      // the answers to it
 }
 
 // judge compares the answers up to the first difference.
-func (d *duel) judge(rabbit, fiveways [][]string) verdict {
+func (d *duel) judge(script []string, rabbit, fiveways [][]string) verdict {
 	for i := range rabbit {
 		if slices.Equal(rabbit[i], fiveways[i]) {
 			continue
@@ -64,9 +65,14 @@ func (d *duel) judge(rabbit, fiveways [][]string) verdict {
 				return verdict{same: true, known: &d.known[k], line: i}
 			}
 		}
-		return verdict{line: i}
+		return verdict{line: i, clash: clash(script[i], rabbit[i], fiveways[i])}
 	}
 	return verdict{same: true, line: len(rabbit)}
+}
+
+// clash prints the answers to one line.
+func clash(line string, rabbit, fiveways []string) string {
+	return fmt.Sprintf("%s\n%s\n%s\n%s?\n%s", line, answersMark, strings.Join(rabbit, "\n"), oursMark, strings.Join(fiveways, "\n"))
 }
 
 // differs plays a script to both.
@@ -79,7 +85,7 @@ func (d *duel) differs(script []string) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	return d.judge(rabbit, fiveways), nil
+	return d.judge(script, rabbit, fiveways), nil
 }
 
 // shrink leaves out lines, then words, as long as the brokers still answer differently. What it returns ends with the line that shows it.

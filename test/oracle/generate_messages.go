@@ -18,7 +18,7 @@ var (
 	}
 	badProperties = []string{
 		"user-id=somebody", "expiration=soon", "expiration=-1", "expiration=5x", `expiration=""`, "delivery-mode=3", "delivery-mode=0",
-		"headers={CC=5}", "expiration=99999999999999999999", "reply-to=amq.rabbitmq.reply-to",
+		"headers={CC=5}", "expiration=99999999999", "reply-to=amq.rabbitmq.reply-to",
 	}
 	sizes = []string{"size=0", "size=4088", "size=4089", "size=70000", "size=131064", "size=131065", "size=300000"}
 )

@@ -62,7 +62,7 @@ func playRandom(t *testing.T, d *duel, seed uint64) (ops, differences int64) {
 				case err != nil:
 					t.Errorf("seed %d: %v", n, err)
 				case !v.same && differ.Add(1) <= worthShrinking:
-					report(t, d, n, script)
+					report(t, d, n, script, v)
 				}
 			}
 		})
@@ -81,15 +81,15 @@ func (d *duel) random(seed uint64) (script []string, v verdict, err error) {
 	if err != nil {
 		return script, v, fmt.Errorf("fiveways: %w", err)
 	}
-	return script, d.judge(rabbit, fiveways), nil
+	return script, d.judge(script, rabbit, fiveways), nil
 }
 
 // report fails with the shortest script that shows the difference.
-func report(t *testing.T, d *duel, seed uint64, script []string) {
+func report(t *testing.T, d *duel, seed uint64, script []string, v verdict) {
 	t.Helper()
 	small := d.shrink(script)
 	if small == nil {
-		t.Errorf("seed %d: a difference that does not come again", seed)
+		t.Errorf("seed %d: a difference that does not come again, at line %d\n%s", seed, v.line+1, v.clash)
 		return
 	}
 	t.Errorf("seed %d:\n%s", seed, d.describe(small))

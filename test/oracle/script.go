@@ -40,6 +40,7 @@ type run struct {
 	peers    map[string]*peer
 	answers  []string
 	settling bool      // after each line
+	instant  bool      // some messages live for no time at all
 	queues   []*probed // that settle asks, in the order of their declaration
 }
 
@@ -70,6 +71,7 @@ func newRun(addr string, id int) *run {
 func (r *run) play(line string) error {
 	named := scriptNames.ReplaceAllString(line, "${1}${2}"+r.suffix)
 	named = strings.ReplaceAll(named, r.suffix+":", ":") // x:5 is a value
+	r.instant = r.instant || strings.Contains(line, "expiration=0") || strings.Contains(line, "x-message-ttl=0")
 	if err := r.line(named); err != nil {
 		return fmt.Errorf("%s: %w", line, err)
 	}

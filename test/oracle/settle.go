@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -21,8 +22,11 @@ import (
 const (
 	leastRounds = 3
 	quietRounds = 2
-	mostRounds  = 200 // a circle that never ends shows as a difference
+	mostRounds  = 500 // a circle that never ends shows as a difference
 )
+
+// expiryTime is how long a message that lives for no time at all may be counted: brokers may look at their clocks once in a millisecond.
+const expiryTime = 3 * time.Millisecond
 
 // probeChannel is the channel of each connection on which queues are asked for their counts.
 const probeChannel = 1999
@@ -37,14 +41,15 @@ type probed struct {
 
 // settle waits for the end of what was caused and notes it: for each connection and channel what came, then the queues that have changed.
 func (r *run) settle() {
-	for quiet, rounds := 0, 0; quiet < quietRounds || rounds < leastRounds; rounds++ {
+	news := time.Now()
+	for quiet, rounds := 0, 0; quiet < quietRounds || rounds < leastRounds || r.instant && time.Since(news) < expiryTime; rounds++ {
 		if rounds == mostRounds {
 			r.answers = append(r.answers, "it does not come to rest")
 			break
 		}
 		quiet++
 		if r.round() {
-			quiet = 0
+			quiet, news = 0, time.Now()
 		}
 	}
 	for _, p := range r.sorted() {

@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -69,10 +70,10 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		if err != nil {
 			return err
 		}
-		if spec.Policy, err = queuePolicy(m.Arguments, resource("queue", spec.Name, ch.c.session.VHost())); err != nil {
-			return err
-		}
 		spec.Compared = comparedArgs(m.Arguments)
+		if spec.Policy, err = queuePolicy(m.Arguments, resource("queue", spec.Name, ch.c.session.VHost())); err != nil {
+			return cmp.Or(ch.c.session.CompareQueue(&spec), err)
+		}
 	}
 	info, err := ch.c.session.DeclareQueue(spec)
 	if err != nil {
