@@ -24,7 +24,7 @@ func (sh *shard) requeue(o *op) {
 	}
 	sh.giveBack(o.consumer, n)
 	sh.mark(q)
-	sh.limitLength(q)
+	sh.dropHead(q) // before consumers that wait get any of it, as in RabbitMQ
 }
 
 // putBack returns n contiguous deliveries and records it. They are ready, or

@@ -122,14 +122,22 @@ func (q *Queue) full(size int) bool {
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+int64(size) > p.MaxLengthBytes
 }
 
-// limitLength keeps a bounded queue within its limit: what a waiting consumer
-// can take goes out first, then the head is dropped.
+// limitLength keeps a bounded queue within its limit after a publish: what a
+// waiting consumer can take goes out first, then the head is dropped.
 func (sh *shard) limitLength(q *Queue) {
 	if q == nil || q.gone || !q.Policy.limited() || q.Policy.Overflow != DropHead {
 		return
 	}
 	sh.dispatch(q)
+	sh.dropHead(q)
+}
+
+// dropHead drops what is too much for a queue that drops its head.
+func (sh *shard) dropHead(q *Queue) {
 	p := &q.Policy
+	if !p.limited() || p.Overflow != DropHead {
+		return
+	}
 	for p.MaxLength >= 0 && int64(q.state.Ready()) > p.MaxLength ||
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes() > p.MaxLengthBytes {
 		it := q.state.Next(sh.now)

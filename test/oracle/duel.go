@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -52,6 +53,7 @@ type verdict struct {
 	known *difference // the meant difference that ended the comparison
 	line  int         // that was answered differently
 	clash string      // the answers to it
+	kind  string      // what they are: differences of one kind have one cause, most likely
 }
 
 // judge compares the answers up to the first difference.
@@ -65,7 +67,7 @@ func (d *duel) judge(script []string, rabbit, fiveways [][]string) verdict {
 				return verdict{same: true, known: &d.known[k], line: i}
 			}
 		}
-		return verdict{line: i, clash: clash(script[i], rabbit[i], fiveways[i])}
+		return verdict{line: i, clash: clash(script[i], rabbit[i], fiveways[i]), kind: kindOf(rabbit[i]) + " / " + kindOf(fiveways[i])}
 	}
 	return verdict{same: true, line: len(rabbit)}
 }
@@ -73,6 +75,19 @@ func (d *duel) judge(script []string, rabbit, fiveways [][]string) verdict {
 // clash prints the answers to one line.
 func clash(line string, rabbit, fiveways []string) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%s?\n%s", line, answersMark, strings.Join(rabbit, "\n"), oursMark, strings.Join(fiveways, "\n"))
+}
+
+// answerKind is the method and the code of an answer, or what else it begins with.
+var answerKind = regexp.MustCompile(`^(?:[A-Z] )?(?:\d+ )?([\w.-]+)(?: reply-code=(\d+))?`)
+
+// kindOf sums up answers: which there are, without repetitions.
+func kindOf(answers []string) string {
+	var kinds []string
+	for _, a := range answers {
+		kinds = append(kinds, strings.Join(answerKind.FindStringSubmatch(a)[1:], ""))
+	}
+	slices.Sort(kinds)
+	return strings.Join(slices.Compact(kinds), " ")
 }
 
 // differs plays a script to both.
@@ -89,10 +104,10 @@ func (d *duel) differs(script []string) (verdict, error) {
 }
 
 // shrink leaves out lines, then words, as long as the brokers still answer differently. What it returns ends with the line that shows it.
-func (d *duel) shrink(script []string) []string {
+func (d *duel) shrink(script []string, kind string) []string {
 	differs := func(script []string) (cut []string, ok bool) {
 		v, err := d.differs(script)
-		if err != nil || v.same {
+		if err != nil || v.same || v.kind != kind {
 			return nil, false
 		}
 		return script[:v.line+1], true

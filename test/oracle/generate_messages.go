@@ -43,10 +43,10 @@ func (g *generator) publish() string {
 		g.sometimes(20, fmt.Sprintf("priority=%d", g.IntN(12))), g.sometimes(25, "headers="+pick(g, headerTables)),
 		g.sometimes(15, pick(g, properties))}
 	switch {
-	case g.chance(3):
-		parts = append(parts, pick(g, badProperties))
 	case g.instant:
 		parts = append(parts, "expiration=0")
+	case g.chance(3):
+		parts = append(parts, pick(g, badProperties))
 	default:
 		parts = append(parts, g.sometimes(5, "expiration=3600000"))
 	}
@@ -162,7 +162,7 @@ func (g *generator) fatal() string {
 
 // harmless changes nothing.
 func (g *generator) harmless() string {
-	return g.anywhere(pick(g, []string{"channel.flow active", "access.request", "confirm.select", "basic.cancel-ok", "tx.commit", "tx.rollback"}))
+	return g.anywhere(pick(g, []string{"channel.flow active", "access.request", "confirm.select", "tx.commit", "tx.rollback"}))
 }
 
 // inTx commits or rolls back where there is a transaction.

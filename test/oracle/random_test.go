@@ -87,10 +87,10 @@ func (d *duel) random(seed uint64) (script []string, v verdict, err error) {
 // report fails with the shortest script that shows the difference.
 func report(t *testing.T, d *duel, seed uint64, script []string, v verdict) {
 	t.Helper()
-	small := d.shrink(script)
+	small := d.shrink(script, v.kind)
 	if small == nil {
 		t.Errorf("seed %d: a difference that does not come again, at line %d\n%s", seed, v.line+1, v.clash)
 		return
 	}
-	t.Errorf("seed %d:\n%s", seed, d.describe(small))
+	t.Errorf("seed %d:\n%s\n\nfound as\n%s", seed, d.describe(small), v.clash)
 }

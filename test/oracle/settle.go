@@ -22,11 +22,12 @@ import (
 const (
 	leastRounds = 3
 	quietRounds = 2
-	mostRounds  = 500 // a circle that never ends shows as a difference
+	mostRounds  = 200 // that bring something: a circle that never ends shows as a difference
 )
 
-// expiryTime is how long a message that lives for no time at all may be counted: brokers may look at their clocks once in a millisecond.
-const expiryTime = 3 * time.Millisecond
+// expiryTime is how long a message that lives for no time at all may be counted: Fiveways looks at its clock once in a millisecond, and again at a
+// queue that comes to hold an expired message after five.
+const expiryTime = 8 * time.Millisecond
 
 // probeChannel is the channel of each connection on which queues are asked for their counts.
 const probeChannel = 1999
@@ -42,14 +43,16 @@ type probed struct {
 // settle waits for the end of what was caused and notes it: for each connection and channel what came, then the queues that have changed.
 func (r *run) settle() {
 	news := time.Now()
+	restless := 0
 	for quiet, rounds := 0, 0; quiet < quietRounds || rounds < leastRounds || r.instant && time.Since(news) < expiryTime; rounds++ {
-		if rounds == mostRounds {
+		if restless == mostRounds {
 			r.answers = append(r.answers, "it does not come to rest")
 			break
 		}
 		quiet++
 		if r.round() {
 			quiet, news = 0, time.Now()
+			restless++
 		}
 	}
 	for _, p := range r.sorted() {
@@ -71,7 +74,7 @@ func (r *run) settle() {
 func (r *run) showQueues() {
 	for _, q := range r.queues {
 		if q.now != q.shown {
-			r.answers = append(r.answers, fmt.Sprintf("queue %s: %s", q.name, q.now))
+			r.answers = append(r.answers, fmt.Sprintf("queue %q: %s", q.name, q.now))
 			q.shown = q.now
 		}
 	}
