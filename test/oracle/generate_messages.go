@@ -145,10 +145,10 @@ func (g *generator) fatal() string {
 		{"basic.consume queue=q1 consumer-tag=t", "basic.consume queue=q1 consumer-tag=t"},
 		{"exchange.declare exchange=x1 type=sideways"},
 		{"queue.declare-ok"}, {"connection.open virtual-host=/"},
-		{"basic.publish routing-key=q1", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" `, "queue.purge queue=q1"},
+		{"basic.publish routing-key=q1", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" `, "basic.qos"},
 		{"basic.publish routing-key=q1 immediate", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"`, "read"},
-		{"basic.publish routing-key=q1", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00"`, "queue.purge queue=q1"},
-		{"basic.publish routing-key=q1", "queue.purge queue=q1"},
+		{"basic.publish routing-key=q1", `frame type=2 payload="\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00"`, "basic.qos"},
+		{"basic.publish routing-key=q1", "basic.qos"},
 		{"basic.publish routing-key=q1", "frame type=3 payload=abc", "read"},
 		{"frame type=3 payload=abc", "read"},
 		{"frame type=7 payload=abc", "read"},
@@ -158,6 +158,30 @@ func (g *generator) fatal() string {
 		g.planned = append(g.planned, at(place, line))
 	}
 	return at(place, lines[0])
+}
+
+// request asks through direct replies, takes the request and answers it.
+func (g *generator) request() string {
+	q := g.liveQueue()
+	asker, server := pick(g, []string{"A1", "A2", "C1"}), pick(g, []string{"A3", "B1", "B1"})
+	lines := []string{
+		"basic.consume queue=amq.rabbitmq.reply-to consumer-tag=r no-ack", "publish key=" + q + " reply-to=amq.rabbitmq.reply-to body=" + g.body() +
+			g.sometimes(30, "correlation-id=5"),
+	}
+	for _, line := range lines {
+		if g.chance(90) {
+			g.planned = append(g.planned, at(asker, line))
+		}
+	}
+	for _, line := range []string{"basic.get no-ack queue=" + q, "publish key=@reply body=" + g.body() + g.sometimes(20, "mandatory")} {
+		if g.chance(90) {
+			g.planned = append(g.planned, at(server, line))
+		}
+	}
+	if g.chance(30) {
+		g.planned = append(g.planned, at(asker, "basic.cancel consumer-tag=r"))
+	}
+	return at(server, "queue.declare queue="+q+" passive")
 }
 
 // harmless changes nothing.
@@ -202,6 +226,7 @@ var operations = []operation{
 	{15, (*generator).purgeQueue},
 	{7, (*generator).deleteExchange},
 	{15, (*generator).closeSomething},
+	{5, (*generator).request},
 	{5, (*generator).harmless},
 	{5, (*generator).fatal},
 }

@@ -254,6 +254,9 @@ func (ch *channel) qos(m *amqpwire.BasicQos) error {
 		ch.c.session.SetLimit(ch.sharedLimit(), int(m.PrefetchCount))
 	} else {
 		ch.prefetch = int(m.PrefetchCount)
+		if ch.limit != nil { // the later of the two kinds ends the limit of the whole channel, as in RabbitMQ
+			ch.c.session.SetLimit(ch.limit, 0)
+		}
 	}
 	ch.reply(&amqpwire.BasicQosOk{})
 	return nil
