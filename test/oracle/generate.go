@@ -16,6 +16,9 @@ import (
 //   - A channel consumes from one queue only, its home: what two queues send to one channel comes in any order, and so do the delivery tags.
 //   - Dead letters stay in their chain, q1 to q4 to q7, and so on: a message that goes to two queues, one of which dead-letters it into the
 //     other, would come to that in any order.
+//   - Direct replies come to channels of their own: RabbitMQ gives them a delivery tag that it uses again for the next delivery.
+//   - Transactions have a channel of their own, without a limit for the whole channel: an ack that is not committed counts in RabbitMQ for a
+//     limit that was there before, and not for one that comes later.
 //   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue.
 type generator struct {
 	*rand.Rand

@@ -22,7 +22,8 @@ func knownDifferences() ([]difference, error) {
 	for block := range strings.SplitSeq(knownText, "\n\n") {
 		var d difference
 		for line := range strings.Lines(block) {
-			key, text, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
+			key, text, _ := strings.Cut(strings.TrimRight(line, "\n"), ":")
+			text = strings.TrimPrefix(text, " ")
 			var err error
 			switch key {
 			case "reason":

@@ -69,6 +69,13 @@ func (ch *channel) publish(body []byte) error {
 	if err != nil {
 		return err
 	}
+	replies := string(peek.ReplyTo) == replyQueue
+	if replies && ch.replies == nil {
+		return errNoReplies
+	}
+	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
+		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
+	}
 	noQueue := ct.mandatory && targets.Relayed() && !c.session.Reaches(exchange, key, peek, extra.keys)
 	if noQueue && !targets.OnlyCopied() {
 		targets = broker.Targets{} // no queue would get it as things are now
@@ -91,10 +98,6 @@ func (ch *channel) publish(body []byte) error {
 	if err := checkDeliveryMode(peek, props); err != nil {
 		return err
 	}
-	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
-		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
-	}
-	replies := string(peek.ReplyTo) == replyQueue
 	if replies || extra.blind {
 		if props, err = ch.rewrite(props, replies, extra.blind); err != nil {
 			return err
@@ -208,9 +211,7 @@ func (ch *channel) rewrite(props []byte, replies, blind bool) ([]byte, error) {
 		return nil, faultf(amqpwire.SyntaxError, "%v", err)
 	}
 	if replies {
-		if p.ReplyTo, err = ch.replyName(); err != nil {
-			return nil, err
-		}
+		p.ReplyTo = replyPrefix + ch.replies.mailbox
 	}
 	if blind {
 		p.Headers.Delete("BCC")

@@ -38,14 +38,8 @@ func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 	return nil
 }
 
-// replyName is the name under which others reach the channel's consumer of
-// replies.
-func (ch *channel) replyName() (string, error) {
-	if ch.replies == nil {
-		return "", faultf(amqpwire.PreconditionFailed, "fast reply consumer does not exist")
-	}
-	return replyPrefix + ch.replies.mailbox, nil
-}
+// errNoReplies refuses a request whose channel does not wait for an answer.
+var errNoReplies = faultf(amqpwire.PreconditionFailed, "fast reply consumer does not exist")
 
 // isReplyName tells whether a queue's name stands for direct replies.
 func isReplyName(name string) bool { return name == replyQueue || strings.HasPrefix(name, replyPrefix) }
