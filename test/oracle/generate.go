@@ -19,7 +19,8 @@ import (
 //   - Direct replies come to channels of their own: RabbitMQ gives them a delivery tag that it uses again for the next delivery.
 //   - Transactions have a channel of their own, without a limit for the whole channel: an ack that is not committed counts in RabbitMQ for a
 //     limit that was there before, and not for one that comes later.
-//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue.
+//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue. There a queue has one consumer:
+//     whether an expired message that is requeued counts as the turn of one is open.
 type generator struct {
 	*rand.Rand
 	r       *run
@@ -126,6 +127,9 @@ func (g *generator) anywhere(parts ...string) string { return at(g.place(), word
 
 // homeOf is the queue that a channel consumes from.
 func (g *generator) homeOf(place string) string {
+	if g.home[place] == "" && g.instant {
+		g.home[place] = map[string]string{"A1": "q1", "A2": "q2", "A3": "q4", "B1": "q3", "B2": "q5", "C1": "q7"}[place]
+	}
 	if g.home[place] == "" {
 		g.home[place] = pick(g, []string{"q1", "q1", "q2", "q2", "q3", "q4", "q5", "q7"})
 	}

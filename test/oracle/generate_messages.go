@@ -57,6 +57,9 @@ func (g *generator) publish() string {
 func (g *generator) consume() string {
 	place := g.place()
 	tag := pick(g, []string{"c1", "c2", "c3"})
+	if g.instant {
+		tag = "c1"
+	}
 	noAck := g.sometimes(20, "no-ack")
 	if noAck != "" {
 		tag = "n" + tag[1:]

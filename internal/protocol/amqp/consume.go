@@ -38,9 +38,9 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	}
 	c := ch.c
 	c.out.mu.Lock()
-	_, taken := ch.consumers[m.ConsumerTag]
+	other := ch.consumers[m.ConsumerTag]
 	c.out.mu.Unlock()
-	if taken {
+	if other != nil && (m.Queue != replyQueue || other != ch.replies) { // a second consumer of replies is refused as such
 		return faultf(amqpwire.NotAllowed, "attempt to reuse consumer tag '%s'", m.ConsumerTag)
 	}
 	k := &consumer{ch: ch, tag: m.ConsumerTag, noAck: m.NoAck}

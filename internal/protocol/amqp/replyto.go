@@ -20,10 +20,10 @@ const (
 // consumeReplies starts the channel's consumer of direct replies.
 func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 	switch {
-	case ch.replies != nil:
-		return faultf(amqpwire.PreconditionFailed, "reply consumer already set")
 	case !m.NoAck:
 		return faultf(amqpwire.PreconditionFailed, "reply consumer cannot acknowledge")
+	case ch.replies != nil:
+		return faultf(amqpwire.PreconditionFailed, "reply consumer already set")
 	}
 	name, bc, err := ch.c.session.OpenMailbox(broker.ConsumerSpec{Tag: k.tag, NoAck: true, Data: k})
 	if err != nil {
