@@ -172,6 +172,9 @@ func (g *generator) request() string {
 		"basic.consume queue=amq.rabbitmq.reply-to consumer-tag=r no-ack", "publish key=" + q + " reply-to=amq.rabbitmq.reply-to body=" + g.body() +
 			g.sometimes(30, "correlation-id=5"),
 	}
+	if g.instant {
+		lines[1] += " expiration=0"
+	}
 	for _, line := range lines {
 		if g.chance(90) {
 			g.planned = append(g.planned, at(asker, line))

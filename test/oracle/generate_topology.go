@@ -56,7 +56,7 @@ var badQueueArgs = []string{
 	"x-dead-letter-exchange=5", `x-dead-letter-exchange="" x-dead-letter-routing-key=5`, "x-queue-mode=eager", "x-queue-mode=1",
 	"x-queue-version=3", "x-queue-version=two", "x-queue-type=5", "x-queue-type=slow", "x-single-active-consumer=yes",
 	"x-message-ttl=b:5", "x-max-length=B:3", "x-max-length=s:2", "x-max-length=u:2", "x-max-length=i:2", "x-max-length=L:2",
-	"x-max-length=T:2", "x-max-length=x:2", "x-max-length=f:2", "x-max-length={}",
+	"x-max-length=T:2", "x-max-length=x:2", "x-max-length=f:2.5", "x-max-length={}",
 }
 
 func (g *generator) declareQueue(q, args string) string {

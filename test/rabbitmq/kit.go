@@ -58,8 +58,12 @@ func (k *Kit) Close() {
 // Command builds the command of a node with the given plugins that serves AMQP on 127.0.0.1:port and has all its files in dir. Its process
 // becomes the broker itself.
 func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error) {
+	distribution, err := FreePort()
+	if err != nil {
+		return nil, err
+	}
 	conf := fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\nlog.console = true\nlog.console.level = error\nlog.file = false\n", port)
-	err := errors.Join(
+	err = errors.Join(
 		os.WriteFile(filepath.Join(dir, "rabbitmq.conf"), []byte(conf), 0o644),
 		os.WriteFile(filepath.Join(dir, "enabled_plugins"), []byte("["+strings.Join(plugins, ",")+"].\n"), 0o644),
 		os.WriteFile(filepath.Join(dir, "env.conf"), nil, 0o644))
@@ -70,6 +74,7 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 	cmd.Env = append(os.Environ(),
 		"HOME="+dir, // the Erlang cookie
 		fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort),
+		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution),           // the usual one may be another node's
 		fmt.Sprintf("RABBITMQ_NODENAME=rabbit-%05d@localhost", port), // always of the same length: a recorded answer shows it
 		"RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"),
 		"RABBITMQ_CONFIG_FILE="+filepath.Join(dir, "rabbitmq.conf"),
