@@ -4,6 +4,8 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 GO        ?= go
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
+ORACLE_OPS   ?= 20000
+ORACLE_SEED  ?= 0
 BENCHFLAGS   ?= --install --doc docs/benchmarks.md
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 5m
@@ -11,7 +13,7 @@ TESTTIMEOUT  ?= 5m
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo setup test race lint fuzz crash bench clean
+.PHONY: help build run demo setup test race lint fuzz crash oracle bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +59,10 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 
 crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
+
+# A seed of 0 takes one by the clock and tells which. With another one the same scripts come again.
+oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways and compare every reply
+	$(GO) test -count=1 -timeout 60m -v -run TestRandom ./test/oracle -ops $(ORACLE_OPS) -seed $(ORACLE_SEED)
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)

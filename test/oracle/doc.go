@@ -15,6 +15,10 @@
 //
 //	---- fiveways: newer versions say 406
 //
+// TestRandom needs no recordings: it makes up scripts from a seed (generate.go), plays each to a RabbitMQ and to Fiveways, waiting behind each line
+// until both have come to rest (settle.go), and compares all that came. A script that is answered differently is made as short as possible and
+// printed as a case for testdata. What is meant to differ is in known.txt; what RabbitMQ leaves open is not made up, or not compared (free).
+//
 // Every case has connections of its own, and its queues and exchanges (q, q1 to q9, x, x1 to x9) get names of their own, so that cases run
 // side by side. script.go tells what the lines of a script mean.
 package oracle

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	randomOps  = flag.Int("ops", 1000, "how many random operations TestRandom plays")
+	randomOps  = flag.Int("ops", 2000, "how many random operations TestRandom plays")
 	randomSeed = flag.Uint64("seed", 1, "of the random operations; 0 takes one by the clock")
 )
 
