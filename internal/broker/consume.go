@@ -69,7 +69,7 @@ func (s *Session) Cancel(c *Consumer) {
 
 // cancel takes the consumer off the queue; last tells that none is left.
 func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
-	c.flush()
+	c.out.flush()
 	if q.gone || !q.consumers.remove(c) {
 		return false
 	}

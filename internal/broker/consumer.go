@@ -15,8 +15,7 @@ type Consumer struct {
 	exclusive bool
 	unacked   int
 	gone      bool
-	out       []Delivery // gathered for the sink in this drain
-	outBytes  int
+	out       *outbox
 }
 
 // ready tells whether one more message may be delivered now. A true answer

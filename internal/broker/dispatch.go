@@ -54,14 +54,15 @@ func (sh *shard) setAside(q *Queue, it *queue.Item, err error) {
 
 // deliver gathers one delivery for the consumer's sink.
 func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
-	if len(c.out) == 0 {
-		sh.lending = append(sh.lending, c)
+	out := c.out
+	if len(out.list) == 0 {
+		sh.lending = append(sh.lending, out)
 	}
-	c.out = append(c.out, Delivery{
+	out.list = append(out.list, Delivery{
 		Consumer: c, Queue: q, Handle: it.Handle, Env: it.Env,
 		Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
 	})
-	c.outBytes += len(it.Env) + 32
+	out.bytes += len(it.Env) + 32
 	sh.gathered += len(it.Env) + 32
 	q.delivered++
 	if c.NoAck {
@@ -69,24 +70,32 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	} else {
 		c.unacked++
 	}
-	if c.outBytes >= deliverBytes {
-		c.flush() // so that the window counts it
+	if out.bytes >= deliverBytes {
+		out.flush() // so that the window counts it
 	}
+}
+
+// outbox gathers in one drain what a shard has for a sink. All consumers of a session on the shard share one: what they get of a queue comes to the
+// sink in the order of the queue, whichever of them it is for.
+type outbox struct {
+	sink  Sink
+	list  []Delivery
+	bytes int
 }
 
 // flush hands what was gathered to the sink.
-func (c *Consumer) flush() {
-	if len(c.out) == 0 {
+func (o *outbox) flush() {
+	if len(o.list) == 0 {
 		return
 	}
-	c.session.sink.Deliver(c.out)
-	clear(c.out)
-	c.out, c.outBytes = c.out[:0], 0
+	o.sink.Deliver(o.list)
+	clear(o.list)
+	o.list, o.bytes = o.list[:0], 0
 }
 
 func (sh *shard) flushDeliveries() {
-	for _, c := range sh.lending {
-		c.flush()
+	for _, out := range sh.lending {
+		out.flush()
 	}
 	clear(sh.lending)
 	sh.lending, sh.gathered = sh.lending[:0], 0

@@ -33,10 +33,10 @@ type shard struct {
 	timers    timers
 
 	// The drain in hand.
-	marked  []*Queue    // queues to look at before the drain ends
-	local   []op        // dead letters for this shard itself
-	lending []*Consumer // consumers with deliveries gathered
-	answers []answer    // publishes that need no log
+	marked  []*Queue  // queues to look at before the drain ends
+	local   []op      // dead letters for this shard itself
+	lending []*outbox // with deliveries gathered
+	answers []answer  // publishes that need no log
 
 	// The entry in hand.
 	entry *proposal
@@ -243,7 +243,13 @@ func (sh *shard) kick(s *Session) {
 
 // join and leave keep the consumers of each session at hand.
 func (sh *shard) join(c *Consumer) {
-	sh.consumers[c.session] = append(sh.consumers[c.session], c)
+	mates := sh.consumers[c.session]
+	if len(mates) > 0 {
+		c.out = mates[0].out
+	} else {
+		c.out = &outbox{sink: c.session.sink}
+	}
+	sh.consumers[c.session] = append(mates, c)
 }
 
 func (sh *shard) leave(c *Consumer) {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -144,4 +145,24 @@ func TestReadAheadIsBounded(t *testing.T) {
 	}
 	c.Close()
 	mustClose(t, b)
+}
+
+// Consumers of one session may share a channel of a protocol, which promises the order of the queue over all of them.
+func TestOrderOverConsumersOfASession(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", nil)
+	for _, tag := range []string{"a", "b", "c"} {
+		c.consume("q", func(s *ConsumerSpec) { s.Tag = tag })
+	}
+	for i := range 6 {
+		c.post("", "q", fmt.Sprint(i), nil)
+	}
+	c.Flush()
+	ds := c.take(6)
+	sameStrings(t, bodies(ds), "0", "1", "2", "3", "4", "5")
+	if ds[0].Consumer == ds[1].Consumer || ds[1].Consumer == ds[2].Consumer {
+		t.Error("the consumers do not take turns")
+	}
 }
