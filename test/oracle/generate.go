@@ -14,13 +14,16 @@ import (
 // from them:
 //
 //   - A channel consumes from one queue only, its home: what two queues send to one channel comes in any order, and so do the delivery tags.
+//   - Of a queue, one consumer at most has unsettled messages on a channel, or basic.get has: RabbitMQ requeues and rejects what each had after the
+//     other.
 //   - Dead letters stay in their chain, q1 to q4 to q7, and so on: a message that goes to two queues, one of which dead-letters it into the
 //     other, would come to that in any order.
 //   - Direct replies come to channels of their own: RabbitMQ gives them a delivery tag that it uses again for the next delivery.
 //   - Transactions have a channel of their own, without a limit for the whole channel: an ack that is not committed counts in RabbitMQ for a
 //     limit that was there before, and not for one that comes later.
-//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue. There a queue has one consumer:
-//     whether an expired message that is requeued counts as the turn of one is open.
+//   - A transaction publishes to the default exchange only where the queue is there: RabbitMQ looks for it at the commit, Fiveways at once.
+//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue. There a queue has one consumer
+//     (whether an expired message that is requeued counts as the turn of one is open), and nobody publishes to queues for dead letters, which live on.
 type generator struct {
 	*rand.Rand
 	r       *run

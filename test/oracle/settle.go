@@ -27,7 +27,7 @@ const (
 
 // expiryTime is how long a message that lives for no time at all may be counted: Fiveways looks at its clock once in a millisecond, and again at a
 // queue that comes to hold an expired message after five.
-const expiryTime = 8 * time.Millisecond
+const expiryTime = 20 * time.Millisecond
 
 // probeChannel is the channel of each connection on which queues are asked for their counts.
 const probeChannel = 1999
