@@ -47,6 +47,9 @@ func TestRandom(t *testing.T) {
 	ops, differences := playRandom(t, d, seed)
 	t.Logf("%d operations from seed %d in %.1f s, %d differences, those that do not come again included",
 		ops, seed, time.Since(start).Seconds(), differences)
+	if differences > worthShrinking {
+		t.Errorf("%d differences, of which %d were looked at", differences, worthShrinking)
+	}
 }
 
 // playRandom plays scripts until enough lines are played.
