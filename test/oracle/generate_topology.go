@@ -29,6 +29,7 @@ func (g *generator) queueArgs(q string) string {
 	add(10, "x-message-ttl=0", "x-message-ttl=3600000", "x-message-ttl=4000000000000")
 	add(5, "x-expires=3600000")
 	add(5, "x-queue-mode=lazy", "x-queue-mode=default", "x-queue-version=1", "x-queue-version=2", "x-queue-type=classic")
+	add(8, "x-single-active-consumer=true", "x-single-active-consumer=false")
 	add(5, "x-other=1", "x-ha-policy=all")
 	if g.chance(50) {
 		next := deadQueue(q)

@@ -361,16 +361,17 @@ func inequivalentText(e *broker.Error) string {
 // phrase words a value of a queue's declaration, with its type where there is
 // no other value to compare it with.
 func phrase(v any, typed bool) string {
-	kind := message.TypeName(v)
-	decimal, isDecimal := v.(message.Decimal)
-	switch {
-	case v == nil:
+	if v == nil {
 		return "none"
-	case isDecimal:
-		v = fmt.Sprintf("{%d,%d}", decimal.Scale, decimal.Value)
 	}
-	switch {
-	case typed:
+	kind := message.TypeName(v)
+	switch x := v.(type) {
+	case message.Decimal:
+		v = fmt.Sprintf("{%d,%d}", x.Scale, x.Value)
+	case message.Bytes:
+		v = string(x)
+	}
+	if typed {
 		return fmt.Sprintf("the value '%v' of type '%s'", v, kind)
 	}
 	return fmt.Sprintf("'%v'", v)
