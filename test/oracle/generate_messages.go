@@ -74,6 +74,9 @@ func (g *generator) consume() string {
 	place := g.place()
 	tag := "c1"
 	noAck := g.sometimes(30, "no-ack")
+	if place == limitPlace {
+		noAck = ""
+	}
 	if noAck != "" && !g.instant {
 		tag = pick(g, []string{"n1", "n2", "n3"})
 	}
@@ -136,8 +139,8 @@ func (g *generator) settleSome() string {
 func (g *generator) qos() string {
 	place := g.place()
 	global := ""
-	if place != txPlace {
-		global = g.sometimes(25, "global")
+	if place == limitPlace {
+		global = g.sometimes(70, "global")
 	}
 	return at(place, words("basic.qos", fmt.Sprintf("prefetch-count=%d", g.IntN(4)), global))
 }
@@ -212,8 +215,11 @@ func (g *generator) harmless() string {
 	return g.anywhere(pick(g, []string{"channel.flow active", "access.request", "confirm.select", "tx.commit", "tx.rollback"}))
 }
 
-// txPlace is the channel for transactions.
-const txPlace = "B2"
+// The channels for transactions, and for limits of a whole channel.
+const (
+	txPlace    = "B2"
+	limitPlace = "A3"
+)
 
 // tx begins and ends transactions.
 func (g *generator) tx() string {
