@@ -16,6 +16,9 @@ func (sh *shard) requeue(o *op) {
 		sh.giveBack(o.consumer, int(o.n))
 		return
 	}
+	if q.picky != nil {
+		q.picky.release(o.handle, int(o.n))
+	}
 	n := 0
 	if q.Policy.DeliveryLimit < 0 && q.Policy.RetryType == RetryDisabled {
 		n = sh.putBack(q, o.handle, int(o.n), 0)

@@ -13,7 +13,7 @@ func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	}
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Queue: q, Data: spec.Data, Priority: spec.Priority,
-		session: s, prefetch: spec.Prefetch, limit: spec.Limit, exclusive: spec.Exclusive,
+		session: s, prefetch: spec.Prefetch, limit: spec.Limit, exclusive: spec.Exclusive, selector: spec.Selector,
 	}
 	failed := q.shard.call(func() { err = q.shard.consume(q, c, spec.Started) })
 	if failed != nil {
@@ -41,6 +41,7 @@ func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
 	}
 	q.consumers.add(c)
 	sh.join(c)
+	sh.refilter(q)
 	q.used(sh.now)
 	if started != nil {
 		started()
@@ -75,6 +76,10 @@ func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
 	}
 	c.gone = true
 	sh.leave(c)
+	if q.picky != nil {
+		q.picky.left(c)
+		sh.refilter(q)
+	}
 	q.used(sh.now)
 	sh.mark(q)
 	return len(q.consumers.list) == 0
@@ -91,12 +96,14 @@ func (s *Session) Get(queueName string, noAck bool) (d Delivery, left int, ok bo
 	if err != nil {
 		return d, 0, false, err
 	}
-	err = q.shard.call(func() {
-		if q.gone {
-			return
-		}
-		q.used(q.shard.now)
-		d, left, ok = q.shard.get(q, noAck)
-	})
+	for again := true; again && err == nil; {
+		err = q.shard.call(func() {
+			again = false
+			if !q.gone {
+				q.used(q.shard.now)
+				d, left, ok, again = q.shard.get(q, noAck)
+			}
+		})
+	}
 	return d, left, ok, err
 }

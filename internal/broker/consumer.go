@@ -13,6 +13,9 @@ type Consumer struct {
 	prefetch  int
 	limit     *Limit
 	exclusive bool
+	selector  Selector // nil: everything
+	filter    int      // in the queue's filters
+	held      *pool    // parked messages of the groups that it holds
 	unacked   int
 	gone      bool
 	out       *outbox

@@ -6,6 +6,10 @@ import (
 
 // dispatch hands ready messages to consumers that may take them.
 func (sh *shard) dispatch(q *Queue) {
+	if q.picky != nil {
+		sh.dispatchPicky(q)
+		return
+	}
 	for q.state.Ready() > 0 && len(q.consumers.list) > 0 {
 		c := q.consumers.next()
 		if c == nil {
@@ -101,11 +105,16 @@ func (sh *shard) flushDeliveries() {
 	sh.lending, sh.gathered = sh.lending[:0], 0
 }
 
-// get takes one message for Session.Get.
-func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok bool) {
-	it := sh.nextReady(q, sh.now+1) // a message with a TTL of 0 is for consumers that wait already
+// get takes one message for Session.Get. again: it had to stop looking for one.
+func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok, again bool) {
+	var it *queue.Item
+	if q.picky != nil {
+		it, again = sh.getPicky(q, noAck)
+	} else {
+		it = sh.nextReady(q, sh.now+1) // a message with a TTL of 0 is for consumers that wait already
+	}
 	if it == nil {
-		return d, 0, false
+		return d, 0, false, again
 	}
 	d = Delivery{Queue: q, Handle: it.Handle, Env: it.Env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
 	q.delivered++
@@ -113,5 +122,5 @@ func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok bool) {
 		sh.settle(q, it.Handle, 1)
 	}
 	sh.mark(q)
-	return d, q.state.Ready(), true
+	return d, q.state.Ready(), true, false
 }

@@ -140,7 +140,7 @@ func (sh *shard) dropHead(q *Queue) {
 	}
 	for p.MaxLength >= 0 && int64(q.state.Ready()) > p.MaxLength ||
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes() > p.MaxLengthBytes {
-		it := q.state.Next(sh.now)
+		it := sh.oldest(q)
 		if it == nil {
 			return
 		}

@@ -30,6 +30,7 @@ type Queue struct {
 
 	state         *queue.State
 	consumers     consumers
+	picky         *picky        // nil: any message may go to any consumer
 	reader        *store.Reader // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
 	gone          bool
@@ -71,6 +72,9 @@ func (sh *shard) register(q *Queue) {
 	sh.queues[q.ID] = q
 	if q.Policy.SingleActive {
 		q.consumers.single = &single{byRank: q.Policy.ActiveByRank}
+	}
+	if q.Policy.GroupHeader != "" {
+		q.picky = newPicky(&q.Policy)
 	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
@@ -135,7 +139,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	delete(sh.queues, q.ID)
 	delete(sh.m.queues, q.ID)
 	delete(sh.m.memories, q.ID)
-	q.state, q.scratchReader, q.memory = &queue.State{}, nil, nil
+	q.state, q.scratchReader, q.memory, q.picky = &queue.State{}, nil, nil, nil
 	return messages, bodies, nil
 }
 

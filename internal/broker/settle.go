@@ -17,6 +17,9 @@ func (sh *shard) ack(o *op) {
 
 // settle removes n contiguous messages for good and records it.
 func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
+	if q.picky != nil {
+		q.picky.release(h, n)
+	}
 	sh.settling = settling{}
 	q.state.SettleRange(h, n, sh.settledItem)
 	if sh.settling.persisted {
@@ -31,6 +34,9 @@ func (sh *shard) reject(o *op) {
 	if q.gone || !q.Policy.DeadLetter {
 		sh.ack(o)
 		return
+	}
+	if q.picky != nil {
+		q.picky.release(o.handle, int(o.n)) // a dead letter may take its time
 	}
 	n := 0
 	for i := range int(o.n) {

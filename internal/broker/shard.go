@@ -314,6 +314,25 @@ func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 	return publishedEnvelope(fact, &sh.scratch)
 }
 
+// loadAside is load for a message out of order. It leaves the queue's read-ahead where it is.
+func (sh *shard) loadAside(it *queue.Item) (message.Envelope, error) {
+	at := store.Pos{Shard: sh.id, Index: it.Index, Sub: it.Sub}
+	var fact []byte
+	var err error
+	switch data, ok := sh.spill.pending[it.Index]; {
+	case it.Flags&queue.Scratch == 0:
+		fact, err = sh.b.store.Body(at, nil)
+	case ok:
+		fact, err = nthFact(data, it.Sub)
+	default:
+		fact, err = sh.b.scratch.Body(at, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return publishedEnvelope(fact, &sh.scratch)
+}
+
 // openReader gives the queue a read-ahead buffer, and takes the oldest one
 // away when there are too many.
 func (sh *shard) openReader(q *Queue) {

@@ -5,8 +5,8 @@ import "fmt"
 // check panics when an invariant of the package comment does not hold. It looks at every message.
 func (s *State) check() {
 	fail := func(format string, args ...any) { panic("queue: broken invariant: " + fmt.Sprintf(format, args...)) }
-	var count [4]int
-	var bytes [4]int64
+	var count [statuses]int
+	var bytes [statuses]int64
 	var hot int64
 	hotChunks := 0
 	w := getWalker()
@@ -24,7 +24,10 @@ func (s *State) check() {
 			}
 			ready += int(c.ready)
 			live := c.liveMap()
-			sum := c.state[0].count() + c.state[1].count() + c.state[2].count()
+			sum := 0
+			for st := range c.state {
+				sum += c.state[st].count()
+			}
 			if sum != live.count() || sum != int(c.live) || c.state[Ready-1].count() != int(c.ready) {
 				fail("chunk %d: states overlap or are miscounted", c.base)
 			}
@@ -76,7 +79,7 @@ func (s *State) check() {
 	if hotChunks != 0 || hot != s.hotBytes {
 		fail("hot %d bytes, counted %d, list off by %d", hot, s.hotBytes, hotChunks)
 	}
-	for st := Ready; st <= Scheduled; st++ {
+	for st := Ready; st < statuses; st++ {
 		if count[st] != s.count[st] || bytes[st] != s.bytes[st] {
 			fail("%v: %d messages, counted %d", st, count[st], s.count[st])
 		}

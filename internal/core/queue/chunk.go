@@ -13,10 +13,10 @@ type chunk struct {
 	base uint64
 	lane *lane
 
-	state       [3]bitmap // by Status-1: ready, unacked, scheduled; disjoint
-	redelivered bitmap    // meaningful for live slots; the flag in items is filled in when an item is handed out
-	live        uint16    // bits set in state
-	ready       uint16    // bits set in state[Ready-1]
+	state       [statuses - 1]bitmap // by Status-1; disjoint
+	redelivered bitmap               // meaningful for live slots; the flag in items is filled in when an item is handed out
+	live        uint16               // bits set in state
+	ready       uint16               // bits set in state[Ready-1]
 
 	// A chunk is hot (items) or packed (packed), or neither when it is the empty last chunk of its lane.
 	items   []Item // items[slot-off]; elements that are not live have a nil Env and are otherwise leftovers
@@ -51,6 +51,10 @@ func (c *chunk) status(slot int) Status {
 		return Ready
 	case c.state[Scheduled-1][w]&bit != 0:
 		return Scheduled
+	case c.state[Parked-1][w]&bit != 0:
+		return Parked
+	case c.state[Blocked-1][w]&bit != 0:
+		return Blocked
 	}
 	return Gone
 }
@@ -58,7 +62,7 @@ func (c *chunk) status(slot int) Status {
 func (c *chunk) liveMap() bitmap {
 	var b bitmap
 	for i := range b {
-		b[i] = c.state[0][i] | c.state[1][i] | c.state[2][i]
+		b[i] = c.state[0][i] | c.state[1][i] | c.state[2][i] | c.state[3][i] | c.state[4][i]
 	}
 	return b
 }

@@ -4,7 +4,7 @@ package queue
 type heapKind int
 
 const (
-	byExpiry heapKind = iota // lower bound of Expires over ready and scheduled messages
+	byExpiry heapKind = iota // lower bound of Expires over all messages but unacked ones
 	byDue                    // lower bound of Due over scheduled messages
 	byBase                   // place in the lane
 	heapKinds

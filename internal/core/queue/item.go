@@ -67,6 +67,15 @@ const (
 	Unacked
 	// Scheduled: waiting for its Due time.
 	Scheduled
+	// Parked: ready, but none of the consumers there may have it now, so Next passes over it. Whoever parks a message
+	// knows what it waits for.
+	Parked
+	// Blocked: waiting for other messages to be gone. Whoever blocks a message knows which.
+	Blocked
+
+	statuses = iota
 )
 
-func (s Status) String() string { return [...]string{"gone", "ready", "unacked", "scheduled"}[s] }
+func (s Status) String() string {
+	return [...]string{"gone", "ready", "unacked", "scheduled", "parked", "blocked"}[s]
+}

@@ -62,7 +62,7 @@ func (s *State) take(c *chunk, w *walker, fn func(*Item)) {
 	s.remove(c, w.slot, c.status(w.slot), w.it)
 }
 
-// Purge removes all ready messages. run gets each run of consecutive handles among them, release each message; either
+// Purge removes all ready messages, parked ones too. run gets each run of consecutive handles among them, release each message; either
 // may be nil.
 func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {
 	var start Handle
@@ -75,13 +75,13 @@ func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {
 	w := getWalker()
 	defer w.release()
 	for _, l := range s.lanes {
-		for i := l.head; i < len(l.row) && l.ready > 0; i++ {
+		for i := l.head; i < len(l.row) && (l.ready > 0 || s.count[Parked] > 0); i++ {
 			c := l.row[i].chunk
-			if c == nil || c.ready == 0 {
+			if c == nil || c.ready == 0 && c.state[Parked-1].empty() {
 				continue
 			}
 			for w.start(c); w.next(); {
-				if !c.state[Ready-1].has(w.slot) {
+				if !c.state[Ready-1].has(w.slot) && !c.state[Parked-1].has(w.slot) {
 					continue
 				}
 				if h := c.handle(w.slot); n == 0 || h != start+Handle(n) {

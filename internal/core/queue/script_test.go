@@ -87,6 +87,18 @@ func (sc *script) verb(t *testing.T, d *datadriven.TestData) {
 		fmt.Fprintln(&sc.out, status)
 	case "lend":
 		sc.item(s.Lend(handle))
+	case "park":
+		fmt.Fprintln(&sc.out, s.Park(handle))
+	case "unpark-all":
+		s.UnparkAll()
+	case "block":
+		fmt.Fprintln(&sc.out, s.Block(handle))
+	case "unblock":
+		fmt.Fprintln(&sc.out, s.Unblock(handle))
+	case "oldest":
+		sc.item(s.Oldest())
+	case "aside":
+		fmt.Fprintf(&sc.out, "parked=%d blocked=%d\n", s.Parked(), s.Blocked())
 	case "settle":
 		got, ok := s.Settle(handle)
 		if !ok {

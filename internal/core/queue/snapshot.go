@@ -17,7 +17,7 @@ var ErrCorrupt = errors.New("queue: corrupt snapshot")
 //	chunk: tag u8 | uvarint chunks since the one before | live | [scheduled] | [redelivered] | uvarint length | packed
 //
 // Bitmaps are four u64 little-endian words; tag says which optional ones are there. Messages in packed that are not
-// live are to be skipped.
+// live are to be skipped, and so are bits of scheduled for messages without a Due time.
 const (
 	snapshotVersion = 1
 
@@ -64,6 +64,9 @@ func (c *chunk) freeze() frozenChunk {
 	f := frozenChunk{
 		base: c.base, live: c.liveMap(), scheduled: c.state[Scheduled-1], redelivered: c.redelivered,
 		packed: c.packed, mixed: c.mixed,
+	}
+	for i, blocked := range c.state[Blocked-1] {
+		f.scheduled[i] |= blocked // whether it has a Due time is seen when it is restored
 	}
 	if c.packed != nil {
 		return f
@@ -296,7 +299,7 @@ func (s *State) adopt(c *chunk, live, scheduled bitmap) bool {
 			return false
 		}
 		status := Ready
-		if scheduled.has(d.slot) {
+		if scheduled.has(d.slot) && it.Due != 0 {
 			status = Scheduled
 			due = min(due, it.Due)
 		}

@@ -7,8 +7,8 @@ type State struct {
 	lanes []*lane   // highest priority first
 	ready [4]uint64 // one bit per priority whose lane has ready messages
 
-	count [4]int   // messages by Status; the element of Gone is a sink
-	bytes [4]int64 // their Sizes
+	count [statuses]int   // messages by Status; the element of Gone is a sink
+	bytes [statuses]int64 // their Sizes
 
 	expiring chunkHeap // by byExpiry
 	due      chunkHeap // by byDue
@@ -17,8 +17,9 @@ type State struct {
 	hotBytes         int64  // arrays of items and the envelopes in them
 }
 
-// Ready is the number of messages waiting for a consumer, with expired ones that LendExpired has not taken yet.
-func (s *State) Ready() int { return s.count[Ready] }
+// Ready is the number of messages waiting for a consumer, with parked ones and expired ones that LendExpired has not
+// taken yet.
+func (s *State) Ready() int { return s.count[Ready] + s.count[Parked] }
 
 // Unacked is the number of messages handed out and not settled.
 func (s *State) Unacked() int { return s.count[Unacked] }
@@ -26,8 +27,14 @@ func (s *State) Unacked() int { return s.count[Unacked] }
 // Scheduled is the number of messages waiting for their Due time.
 func (s *State) Scheduled() int { return s.count[Scheduled] }
 
-// ReadyBytes is the sum of the body sizes of the ready messages.
-func (s *State) ReadyBytes() int64 { return s.bytes[Ready] }
+// Parked is the number of the ready messages that Next passes over.
+func (s *State) Parked() int { return s.count[Parked] }
+
+// Blocked is the number of messages waiting for others to be gone.
+func (s *State) Blocked() int { return s.count[Blocked] }
+
+// ReadyBytes is the sum of the body sizes of the ready messages, parked ones included.
+func (s *State) ReadyBytes() int64 { return s.bytes[Ready] + s.bytes[Parked] }
 
 // UnackedBytes is the sum of the body sizes of the unacked messages.
 func (s *State) UnackedBytes() int64 { return s.bytes[Unacked] }
@@ -185,14 +192,14 @@ func (s *State) Get(h Handle) (*Item, Status) {
 	return c.item(slot), status
 }
 
-// Lend marks one ready message as unacked and returns it, nil when it is not ready.
+// Lend marks one ready or parked message as unacked and returns it, nil when it is neither.
 func (s *State) Lend(h Handle) *Item {
 	c, slot, status := s.find(h)
-	if status != Ready {
+	if status != Ready && status != Parked {
 		return nil
 	}
 	it := c.item(slot)
-	s.move(c, slot, Ready, Unacked, it.Size)
+	s.move(c, slot, status, Unacked, it.Size)
 	return it
 }
 

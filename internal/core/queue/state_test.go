@@ -42,10 +42,12 @@ func (r *run) step() {
 		for range r.rng.IntN(40) {
 			r.publish()
 		}
-	case n < 45:
+	case n < 42:
 		for range r.rng.IntN(60) {
 			r.next()
 		}
+	case n < 45:
+		r.aside()
 	case n < 60:
 		r.settle()
 	case n < 68:
@@ -185,7 +187,7 @@ func (r *run) lend() {
 		r.t.Fatalf("get %x: %v, %v", h, it, status)
 	}
 	got := r.s.Lend(h)
-	if lendable := want != nil && want.status == Ready; lendable != (got != nil) {
+	if lendable := want != nil && (want.status == Ready || want.status == Parked); lendable != (got != nil) {
 		r.t.Fatalf("lend %x: %v", h, got)
 	}
 	if got != nil {
@@ -273,7 +275,7 @@ func (r *run) purge() {
 			runs = append(runs, h+Handle(i))
 		}
 	}, func(it *Item) { got = append(got, *it) })
-	want := r.q.remove(func(it *twinItem) bool { return it.status == Ready })
+	want := r.q.remove(func(it *twinItem) bool { return it.status == Ready || it.status == Parked })
 	r.requireItems(got, want)
 	if len(runs) != len(want) {
 		r.t.Fatalf("runs of %d, want %d", len(runs), len(want))

@@ -6,7 +6,7 @@ func (s *State) NextEvent() int64 {
 	return min(s.expiring.topKey(byExpiry), s.due.topKey(byDue))
 }
 
-// LendExpired marks up to n messages with Expires <= now as unacked, ready and scheduled ones wherever they stand, and
+// LendExpired marks up to n messages with Expires <= now as unacked, wherever they stand and unless they are it, and
 // appends their handles to dst, in no particular order. There may be more when it appends n of them: NextEvent is not
 // after now as long as there are.
 func (s *State) LendExpired(now int64, n int, dst []Handle) []Handle {

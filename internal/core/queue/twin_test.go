@@ -113,8 +113,11 @@ func (q *twin) remove(match func(*twinItem) bool) []Item {
 func (q *twin) restart() {
 	q.remove(func(it *twinItem) bool { return it.Flags&Persistent == 0 })
 	for i := range q.live {
-		if q.live[i].status == Unacked {
-			q.live[i].status = Ready
+		switch it := &q.live[i]; {
+		case it.status == Blocked && it.Due != 0:
+			it.status = Scheduled
+		case it.status != Scheduled:
+			it.status = Ready
 		}
 	}
 }
@@ -137,8 +140,8 @@ func (q *twin) nextEvent() int64 {
 func (q *twin) requireSame(t *testing.T, s *State) {
 	t.Helper()
 	s.check()
-	var count [4]int
-	var bytes [4]int64
+	var count [statuses]int
+	var bytes [statuses]int64
 	i := 0
 	s.Each(0, func(it *Item, status Status) bool {
 		if i >= len(q.live) {
@@ -159,10 +162,11 @@ func (q *twin) requireSame(t *testing.T, s *State) {
 		count[it.status]++
 		bytes[it.status] += int64(it.Size)
 	}
-	if s.Ready() != count[Ready] || s.Unacked() != count[Unacked] || s.Scheduled() != count[Scheduled] {
+	if s.Ready() != count[Ready]+count[Parked] || s.Unacked() != count[Unacked] || s.Scheduled() != count[Scheduled] ||
+		s.Parked() != count[Parked] || s.Blocked() != count[Blocked] {
 		t.Fatalf("counts %v, want %v", s.count, count)
 	}
-	if s.ReadyBytes() != bytes[Ready] || s.UnackedBytes() != bytes[Unacked] {
+	if s.ReadyBytes() != bytes[Ready]+bytes[Parked] || s.UnackedBytes() != bytes[Unacked] {
 		t.Fatalf("bytes %v, want %v", s.bytes, bytes)
 	}
 	if at := q.nextEvent(); s.NextEvent() > at {

@@ -1,0 +1,97 @@
+package queue
+
+// Park sets an unacked message aside as if it had never been handed out: it counts as ready and keeps its place, but
+// Next passes over it. Lend takes it. The result is false when the message is not unacked.
+func (s *State) Park(h Handle) bool {
+	c, slot, status := s.find(h)
+	if status != Unacked {
+		return false
+	}
+	it := c.item(slot)
+	s.move(c, slot, Unacked, Parked, it.Size)
+	if it.Expires != 0 {
+		s.lowerKey(&s.expiring, c, byExpiry, it.Expires)
+	}
+	return true
+}
+
+// UnparkAll makes all parked messages ready for Next again.
+func (s *State) UnparkAll() {
+	if s.count[Parked] == 0 {
+		return
+	}
+	for _, l := range s.lanes {
+		for _, e := range l.row[l.head:] {
+			c := e.chunk
+			if c == nil || c.state[Parked-1].empty() {
+				continue
+			}
+			n := c.state[Parked-1].count()
+			for i, w := range c.state[Parked-1] {
+				c.state[Ready-1][i] |= w
+			}
+			c.state[Parked-1] = bitmap{}
+			c.ready += uint16(n)
+			l.ready += n
+			s.ready[l.priority>>6] |= 1 << (l.priority & 63)
+			l.noteReady(c)
+		}
+	}
+	s.count[Ready] += s.count[Parked]
+	s.bytes[Ready] += s.bytes[Parked]
+	s.count[Parked], s.bytes[Parked] = 0, 0
+	s.checkInvariants()
+}
+
+// Block takes a ready or scheduled message out of the order of delivery until Unblock. The result is false when it is
+// neither.
+func (s *State) Block(h Handle) bool {
+	c, slot, status := s.find(h)
+	if status != Ready && status != Scheduled {
+		return false
+	}
+	s.move(c, slot, status, Blocked, c.item(slot).Size)
+	return true
+}
+
+// Unblock makes a blocked message ready, or scheduled when it has a Due time. The result is false when it is not
+// blocked.
+func (s *State) Unblock(h Handle) bool {
+	c, slot, status := s.find(h)
+	if status != Blocked {
+		return false
+	}
+	it := c.item(slot)
+	if it.Due != 0 {
+		s.move(c, slot, Blocked, Scheduled, it.Size)
+		s.lowerKey(&s.due, c, byDue, it.Due)
+		return true
+	}
+	s.move(c, slot, Blocked, Ready, it.Size)
+	c.lane.noteReady(c)
+	return true
+}
+
+// Oldest marks the first message that is ready or parked as unacked, expired or not, and returns it; nil when there is
+// none. Unlike Next it looks for the place from the beginning of each lane.
+func (s *State) Oldest() *Item {
+	for _, l := range s.lanes {
+		for i := l.head; i < len(l.row) && (l.ready > 0 || s.count[Parked] > 0); i++ {
+			c := l.row[i].chunk
+			if c == nil || c.ready == 0 && c.state[Parked-1].empty() {
+				continue
+			}
+			slot := min(c.state[Ready-1].from(0), c.state[Parked-1].from(0))
+			it := c.item(slot)
+			s.move(c, slot, c.status(slot), Unacked, it.Size)
+			return it
+		}
+	}
+	return nil
+}
+
+// Status is what is happening to a message; Gone when it is not here.
+func (s *State) Status(h Handle) Status {
+	_, _, status := s.find(h)
+	return status
+}
