@@ -58,6 +58,10 @@ func (s *Session) Cancel(c *Consumer) {
 	s.mu.Lock()
 	delete(s.consumers, c)
 	s.mu.Unlock()
+	if c.copier != nil {
+		c.copier.halt()
+		return
+	}
 	if c.Queue == nil {
 		return // a mailbox: CloseMailbox ends it
 	}

@@ -9,6 +9,7 @@ type Consumer struct {
 	Data     any    // the protocol's own
 	Priority int
 	session  *Session
+	copier   *copier // of a consumer of copies, else nil
 
 	prefetch  int
 	limit     *Limit

@@ -37,6 +37,7 @@ type Session struct {
 	mu        sync.Mutex
 	exclusive map[string]*Queue // guarded by mu: queues that go with the session
 	consumers map[*Consumer]struct{}
+	copiers   []*copier // guarded by mu
 	mailboxes map[string]struct{}
 	closed    bool
 }
@@ -255,6 +256,7 @@ func (s *Session) Idle() {
 // wakeShards has the queues of the session's consumers looked at again. Any
 // goroutine may call it.
 func (s *Session) wakeShards() {
+	s.wakeCopiers()
 	for _, sh := range s.b.shards {
 		sh.inbox.push([]op{{kind: opKick, extra: s}}, false)
 	}
@@ -282,11 +284,14 @@ func (s *Session) Close() {
 		return
 	}
 	s.closed = true
-	consumers, exclusive, mailboxes := s.consumers, s.exclusive, s.mailboxes
-	s.consumers, s.exclusive, s.mailboxes = nil, nil, nil
+	consumers, copiers, exclusive, mailboxes := s.consumers, s.copiers, s.exclusive, s.mailboxes
+	s.consumers, s.copiers, s.exclusive, s.mailboxes = nil, nil, nil, nil
 	s.mu.Unlock()
 	for name := range mailboxes {
 		s.b.mailboxes.Delete(name)
+	}
+	for _, k := range copiers {
+		k.halt()
 	}
 	for c := range consumers {
 		if c.Queue.owner != s {

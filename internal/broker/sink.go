@@ -8,12 +8,14 @@ import (
 )
 
 // Sink is where a session's deliveries go. Its methods run on the goroutine of
-// a shard and must not block or call back into the session.
+// a shard, or of a consumer of copies, and must not block or call back into the
+// session.
 type Sink interface {
 	// Deliver takes deliveries in order. ds is reused after it returns; the
 	// envelopes stay valid.
 	Deliver(ds []Delivery)
-	// Cancelled tells that the broker ended the consumer: its queue is gone.
+	// Cancelled tells that the broker ended the consumer: its queue is gone, or
+	// it has all the copies it asked for.
 	Cancelled(c *Consumer)
 }
 

@@ -96,3 +96,12 @@ func (s *State) Hash() uint64 {
 	})
 	return h
 }
+
+// Ends are the handles that the next messages of each lane would get, highest priority first.
+func (s *State) Ends() []Handle {
+	ends := make([]Handle, len(s.lanes))
+	for i, l := range s.lanes {
+		ends[i] = MakeHandle(l.priority, l.next)
+	}
+	return ends
+}

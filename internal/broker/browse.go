@@ -1,0 +1,169 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+// Browsed is a message as it stands in its queue.
+type Browsed struct {
+	Handle      queue.Handle
+	Env         message.Envelope
+	Status      queue.Status // Ready, Unacked, Scheduled or Blocked
+	Redelivered bool
+	Count       uint32 // how often it came back
+	Due         int64  // unix ms not before, 0 none
+	Expires     int64  // unix ms, 0 never
+}
+
+// Browser shows the messages that a queue held when it was opened, in the order of the queue and as they stand when
+// they are come to; those that have gone by then are left out. Looking changes nothing: no message is marked, counted
+// or moved. It is used by one goroutine at a time.
+type Browser struct {
+	q      *Queue
+	at     queue.Handle   // the next place to look at
+	ends   []queue.Handle // what was published later lies at these or behind them, by priority
+	done   bool
+	reader *store.Reader
+
+	page []Browsed
+	disk []diskPlace // of those of page whose body is not in memory
+}
+
+type diskPlace struct {
+	at    int // in page
+	index uint64
+	sub   uint32
+}
+
+// Browse opens a browser. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
+func (s *Session) Browse(queueName string) (*Browser, error) {
+	s.Flush()
+	if err := s.may(toRead, "queue", queueName); err != nil {
+		return nil, err
+	}
+	q, err := s.usableQueue(queueName)
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{q: q, reader: s.b.store.NewReader(q.shard.id)}
+	if err := q.shard.call(func() { b.ends = q.state.Ends() }); err != nil {
+		return nil, err
+	}
+	b.done = len(b.ends) == 0
+	if !b.done {
+		b.at = queue.MakeHandle(b.ends[0].Priority(), 1)
+	}
+	return b, nil
+}
+
+// A page ends at so many messages, or bytes of bodies: the shard stands still for it.
+const (
+	pageMessages = 256
+	pageBytes    = 256 << 10
+)
+
+// Next returns the next messages, at most n of them, none at the end. The slice is valid until the next call. Errors:
+// ErrQueueNotFound when the queue was deleted, ErrClosed.
+func (b *Browser) Next(n int) ([]Browsed, error) {
+	for !b.done {
+		b.page, b.disk = b.page[:0], b.disk[:0]
+		gone := false
+		err := b.q.shard.call(func() {
+			if gone = b.q.gone; !gone {
+				b.collect(min(n, pageMessages))
+			}
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case gone:
+			return nil, &Error{Err: ErrQueueNotFound, Kind: "queue", Name: b.q.Name, VHost: b.q.vhost.Name}
+		}
+		if b.load(); len(b.page) > 0 {
+			return b.page, nil
+		}
+	}
+	return nil, nil
+}
+
+// collect gathers a page. It runs on the shard's goroutine.
+func (b *Browser) collect(n int) {
+	size, more := 0, false
+	b.q.state.Each(b.at, func(it *queue.Item, status queue.Status) bool {
+		if b.skipLane(it.Handle) {
+			more = !b.done
+			return false
+		}
+		if len(b.page) == n || size > pageBytes {
+			b.at, more = it.Handle, true
+			return false
+		}
+		size += int(it.Size)
+		b.add(it, status)
+		return true
+	})
+	b.done = !more
+}
+
+// skipLane tells whether h was published after the browser was opened, and goes on with the next lower priority then.
+func (b *Browser) skipLane(h queue.Handle) bool {
+	for len(b.ends) > 0 && b.ends[0].Priority() > h.Priority() {
+		b.ends = b.ends[1:]
+	}
+	if len(b.ends) > 0 && b.ends[0].Priority() == h.Priority() && h < b.ends[0] {
+		return false
+	}
+	if b.done = h.Priority() == 0; !b.done {
+		b.at = queue.MakeHandle(h.Priority()-1, 1)
+	}
+	return true
+}
+
+// add notes one message.
+func (b *Browser) add(it *queue.Item, status queue.Status) {
+	if status == queue.Parked {
+		status = queue.Ready
+	}
+	env := it.Env
+	switch {
+	case env != nil:
+	case it.Flags&queue.Scratch != 0:
+		var err error
+		if env, err = b.q.shard.loadAside(it); err != nil {
+			return
+		}
+	default:
+		b.disk = append(b.disk, diskPlace{len(b.page), it.Index, it.Sub})
+	}
+	b.page = append(b.page, Browsed{
+		Handle: it.Handle, Env: env, Status: status, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
+		Due: it.Due, Expires: it.Expires,
+	})
+}
+
+// load reads the bodies that are only on disk. A message that cannot be read is left out: mostly it was settled
+// meanwhile, else its delivery will tell.
+func (b *Browser) load() {
+	var p published
+	for _, d := range b.disk {
+		fact, err := b.reader.Read(d.index, d.sub)
+		if err == nil {
+			b.page[d.at].Env, err = publishedEnvelope(fact, &p)
+		}
+		if err != nil {
+			b.page[d.at].Env = nil
+		}
+	}
+	if len(b.disk) == 0 {
+		return
+	}
+	kept := b.page[:0]
+	for _, m := range b.page {
+		if m.Env != nil {
+			kept = append(kept, m)
+		}
+	}
+	b.page = kept
+}
