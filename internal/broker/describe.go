@@ -37,7 +37,7 @@ type ExchangeDescription struct {
 type QueueDescription struct {
 	Name      string
 	Ready     int
-	Scheduled int   // messages whose time has not come
+	Scheduled int   // messages whose time has not come, or that wait for others to be gone
 	Bytes     int64 // of the bodies of the ready ones
 	Bindings  int   // to it, without the one to the default exchange
 	Lost      int   // messages that are counted and that the log does not give back: a repair cut them
@@ -95,7 +95,7 @@ func (v *VHost) describe() (VHostDescription, error) {
 			return d, err
 		}
 		d.Queues = append(d.Queues, QueueDescription{
-			Name: q.Name, Ready: q.state.Ready(), Scheduled: q.state.Scheduled(), Bytes: q.state.ReadyBytes(),
+			Name: q.Name, Ready: q.state.Ready(), Scheduled: q.state.Scheduled() + q.state.Blocked(), Bytes: q.state.ReadyBytes(),
 			Bindings: to[routing.QueueID(q.ID)], Lost: lost,
 		})
 	}

@@ -85,6 +85,9 @@ func (sh *shard) accept(q *Queue, o *op, ok *bool) bool {
 		it.Index, it.Sub = sh.index, sh.sub
 	}
 	h := q.state.Publish(&it)
+	if q.after != nil && q.after.add(h, o.env) {
+		q.state.Block(h)
+	}
 	if it.Flags&queue.Persistent != 0 {
 		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
 		sh.promise = max(sh.promise, q.promise)

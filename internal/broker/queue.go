@@ -31,6 +31,7 @@ type Queue struct {
 	state         *queue.State
 	consumers     consumers
 	picky         *picky        // nil: any message may go to any consumer
+	after         *after        // nil: no message waits for another
 	reader        *store.Reader // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
 	gone          bool
@@ -75,6 +76,9 @@ func (sh *shard) register(q *Queue) {
 	}
 	if q.Policy.GroupHeader != "" {
 		q.picky = newPicky(&q.Policy)
+	}
+	if q.Policy.ConsumeAfter {
+		q.after = newAfter()
 	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
@@ -139,7 +143,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	delete(sh.queues, q.ID)
 	delete(sh.m.queues, q.ID)
 	delete(sh.m.memories, q.ID)
-	q.state, q.scratchReader, q.memory, q.picky = &queue.State{}, nil, nil, nil
+	q.state, q.scratchReader, q.memory, q.picky, q.after = &queue.State{}, nil, nil, nil, nil
 	return messages, bodies, nil
 }
 
@@ -150,11 +154,18 @@ func (sh *shard) purge(q *Queue, durable func(error)) (messages int) {
 		return 0
 	}
 	messages = q.state.Ready()
+	var gone []settledRun
 	q.state.Purge(func(start queue.Handle, n int) {
 		if q.Durable {
 			sh.entry.settle(q.ID, start, n)
 		}
+		if q.after != nil {
+			gone = append(gone, settledRun{handle: start, n: n})
+		}
 	}, sh.settledItem)
+	for _, r := range gone {
+		sh.freed(q, r.handle, r.n)
+	}
 	sh.entry.waiters = append(sh.entry.waiters, durable)
 	sh.mark(q)
 	return messages

@@ -124,6 +124,9 @@ func (sh *shard) recover() error {
 		if q.Policy.AtLeastOnce {
 			sh.recoverDead(q)
 		}
+		if q.after != nil {
+			sh.recallAfter(q)
+		}
 		sh.mark(q)
 	}
 	// From here on the clean checkpoint says nothing of deliveries any more.
@@ -237,7 +240,7 @@ func (sh *shard) freeze(clean bool) *frozenShard {
 	f := &frozenShard{index: sh.index - 1, clean: clean}
 	for id, st := range sh.m.queues {
 		f.clean = f.clean && st.Unacked() == sh.heldDead(id)
-		if st.Ready()+st.Unacked()+st.Scheduled() > 0 {
+		if st.Ready()+st.Unacked()+st.Scheduled()+st.Blocked() > 0 {
 			f.queues = append(f.queues, frozenQueue{id, st.Freeze()})
 		}
 	}

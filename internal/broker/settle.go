@@ -22,6 +22,9 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 	}
 	sh.settling = settling{}
 	q.state.SettleRange(h, n, sh.settledItem)
+	if q.after != nil {
+		sh.freed(q, h, n)
+	}
 	if sh.settling.persisted {
 		sh.entry.settle(q.ID, h, n)
 	}
