@@ -54,7 +54,12 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err := c.session.MayRead(name); err != nil {
 		return err
 	}
-	priority, err := consumerPriority(m.Arguments, resource("queue", name, c.session.VHost()))
+	rs := resource("queue", name, c.session.VHost())
+	priority, err := consumerPriority(m.Arguments, rs)
+	if err != nil {
+		return err
+	}
+	copies, err := wantsCopies(m, rs)
 	if err != nil {
 		return err
 	}
@@ -62,7 +67,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 		return err
 	}
 	ch.addConsumer(k) // before it runs: its queue may be deleted at once
-	k.c, err = c.session.Consume(broker.ConsumerSpec{
+	spec := broker.ConsumerSpec{
 		Queue: name, Tag: k.tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: ch.prefetch, Priority: priority,
 		Limit: ch.sharedLimit(), Data: k,
 		Started: func() {
@@ -70,7 +75,12 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 				ch.reply(&amqpwire.BasicConsumeOk{ConsumerTag: k.tag})
 			}
 		},
-	})
+	}
+	if copies {
+		k.c, err = c.session.ConsumeCopies(spec, withState)
+	} else {
+		k.c, err = c.session.Consume(spec)
+	}
 	if err != nil {
 		ch.removeConsumer(k.tag)
 	}

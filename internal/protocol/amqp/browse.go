@@ -1,0 +1,42 @@
+package amqp
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// stateHeader tells in copies of messages what is happening to the original.
+const stateHeader = "x-state"
+
+// wantsCopies reads x-browse of basic.consume: the consumer gets copies of what is in the queue, and leaves it there.
+func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
+	const arg = "x-browse"
+	v, ok := m.Arguments.Get(arg)
+	if !ok {
+		return false, nil
+	}
+	on := false
+	reason := boolArg(v, &on)
+	if reason == "" && on && !m.NoAck {
+		reason = "browsing needs no_ack, for there is nothing to acknowledge"
+	}
+	if reason != "" {
+		return false, invalidArg(arg, rs, reason)
+	}
+	return on, nil
+}
+
+// withState is the message with the header that tells its state.
+func withState(m *broker.Browsed) message.Envelope {
+	exchange, key, raw, body := m.Env.Split()
+	props, err := message.DecodeProperties(raw)
+	if err != nil {
+		return m.Env
+	}
+	props.Headers.Set(stateHeader, m.Status.String())
+	props.Flags |= message.HasHeaders
+	raw = props.Append(nil)
+	env := make([]byte, 0, message.EnvelopeSize(len(exchange), len(key), len(raw), len(body)))
+	return append(message.AppendEnvelopeHeader(env, exchange, key, raw), body...)
+}
