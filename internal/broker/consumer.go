@@ -1,5 +1,7 @@
 package broker
 
+import "fiveways/internal/core/selector"
+
 // Consumer receives the messages of one queue for one session. The fields
 // below the blank line belong to the queue's shard.
 type Consumer struct {
@@ -14,9 +16,9 @@ type Consumer struct {
 	prefetch  int
 	limit     *Limit
 	exclusive bool
-	selector  Selector // nil: everything
-	filter    int      // in the queue's filters
-	held      *pool    // parked messages of the groups that it holds
+	selector  *selector.Selector // nil: everything
+	filter    int                // in the queue's filters
+	held      *pool              // parked messages of the groups that it holds
 	unacked   int
 	gone      bool
 	out       *outbox

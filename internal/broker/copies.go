@@ -17,9 +17,9 @@ type copier struct {
 }
 
 // ConsumeCopies registers a consumer that gets copies of the messages that a queue holds now, as show words them, and
-// is then cancelled by the broker, as when its queue is deleted. Its deliveries have no Queue: there is nothing to
-// settle. It does not count as a consumer of the queue; of spec, Queue, Tag, Selector, Data and Started are used.
-// Errors: those of Browse.
+// is then cancelled by the broker, as when its queue is deleted. Its deliveries have no Queue, for there is nothing to
+// settle, and no Count. It does not count as a consumer of the queue; of spec, Queue, Tag, Selector, Data and Started
+// are used. Errors: those of Browse.
 func (s *Session) ConsumeCopies(spec ConsumerSpec, show func(*Browsed) message.Envelope) (*Consumer, error) {
 	browser, err := s.Browse(spec.Queue)
 	if err != nil {
@@ -57,9 +57,7 @@ func (k *copier) run() {
 		out = out[:0]
 		for i := range page {
 			if k.c.selector == nil || k.c.selector.Match(page[i].Env) {
-				out = append(out, Delivery{
-					Consumer: k.c, Env: k.show(&page[i]), Redelivered: page[i].Redelivered, Count: page[i].Count,
-				})
+				out = append(out, Delivery{Consumer: k.c, Env: k.show(&page[i]), Redelivered: page[i].Redelivered})
 			}
 		}
 		if !k.awaitRoom() {

@@ -6,19 +6,14 @@ import (
 	"slices"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
 )
-
-// Selector decides which messages a consumer wants. It is immutable, and two with the same text decide alike.
-type Selector interface {
-	Match(env message.Envelope) bool
-	String() string
-}
 
 // filter is what one or several consumers of a queue ask for.
 type filter struct {
 	text     string
-	selector Selector // nil: they take everything
-	index    int      // in picky.filters
+	selector *selector.Selector // nil: they take everything
+	index    int                // in picky.filters
 }
 
 // matches tells whether a message passes.

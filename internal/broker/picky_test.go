@@ -8,18 +8,17 @@ import (
 	"testing"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/vfs"
 )
 
-// wants is a selector for tests: messages whose header "color" is one of its letters.
-type wants string
-
-func (w wants) String() string { return string(w) }
-func (w wants) Match(env message.Envelope) bool {
-	peek, _ := message.PeekProperties(env.Properties())
-	v, _ := message.HeaderLookup(peek.Headers, "color")
-	s, _ := v.(string)
-	return s != "" && strings.Contains(string(w), s)
+// wants is a selector for messages whose header "color" is one of the letters.
+func wants(letters string) *selector.Selector {
+	s, err := selector.Compile("color IN ('" + strings.Join(strings.Split(letters, ""), "', '") + "')")
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // withHeaders are the properties of a persistent message with headers; a nil value is left out.
@@ -158,6 +157,59 @@ func TestGetHoldsTheGroup(t *testing.T) {
 	sameStrings(t, bodies(c.of(k)), "a1", "a3")
 }
 
+// TestRejectFreesTheGroup rejects a message whose dead letter goes to another shard: its group does not wait for that.
+func TestRejectFreesTheGroup(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", func(s *QueueSpec) {
+		grouped(s)
+		s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, "dead"
+	})
+	c.queue("dead", nil)
+	for i := range 2 {
+		c.postKey("q", "a", fmt.Sprint(i))
+	}
+	k := c.consume("q", prefetch(1))
+	c.settled("q")
+	dead, _ := c.vhost.queue("dead")
+	q, _ := c.vhost.queue("q")
+	if dead.shard == q.shard {
+		t.Fatal("both queues are on one shard")
+	}
+	hold, held := make(chan struct{}), make(chan struct{})
+	dead.shard.post(func() { close(held); <-hold })
+	<-held
+	d := c.take(1)[0]
+	c.Reject(d.Queue, k, d.Handle, 1)
+	c.settled("q")
+	sameStrings(t, bodies(c.of(k)), "1")
+	close(hold)
+}
+
+// TestGroupsWithASingleActiveConsumer: the waiting consumer gets nothing, whatever is free.
+func TestGroupsWithASingleActiveConsumer(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", func(s *QueueSpec) { grouped(s); s.Policy.SingleActive = true })
+	one := c.consume("q", func(s *ConsumerSpec) { s.Prefetch, s.Selector = 2, wants("r") })
+	two := c.consume("q", prefetch(2))
+	for i, key := range []string{"a", "b", "a"} {
+		c.postProps("", "q", fmt.Sprint(i), withHeaders("key", key, "color", []string{"r", "g"}[i/2]), nil)
+	}
+	c.settled("q")
+	ds := c.of(one)
+	sameStrings(t, bodies(ds), "0", "1")
+	sameStrings(t, bodies(c.of(two)))
+	c.Cancel(one)
+	c.settled("q")
+	sameStrings(t, bodies(c.of(two))) // a is held
+	c.ack(ds...)
+	c.settled("q")
+	sameStrings(t, bodies(c.of(two)), "2")
+}
+
 func TestSelectorsOfConsumers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -218,18 +270,18 @@ func TestParkedAreReady(t *testing.T) {
 
 // pickyTwin does what a picky queue does, by looking at all messages for each delivery.
 type pickyTwin struct {
-	msgs      []*twinMessage // in order
-	consumers []*twinConsumer
+	msgs      []*pickyMessage // in order
+	consumers []*pickyConsumer
 	grouped   bool
 }
 
-type twinMessage struct {
+type pickyMessage struct {
 	body, key, color string
 	priority         uint8
-	held             *twinConsumer // nil: ready
+	held             *pickyConsumer // nil: ready
 }
 
-type twinConsumer struct {
+type pickyConsumer struct {
 	k        *Consumer
 	wants    string
 	priority int
@@ -239,9 +291,9 @@ type twinConsumer struct {
 	got      []string
 }
 
-var getter = &twinConsumer{}
+var getter = &pickyConsumer{}
 
-func (q *pickyTwin) publish(m *twinMessage) {
+func (q *pickyTwin) publish(m *pickyMessage) {
 	at := len(q.msgs)
 	for at > 0 && q.msgs[at-1].priority < m.priority {
 		at--
@@ -249,7 +301,7 @@ func (q *pickyTwin) publish(m *twinMessage) {
 	q.msgs = slices.Insert(q.msgs, at, m)
 }
 
-func (q *pickyTwin) holder(m *twinMessage) *twinConsumer {
+func (q *pickyTwin) holder(m *pickyMessage) *pickyConsumer {
 	for _, o := range q.msgs {
 		if q.grouped && m.key != "" && o.key == m.key && o.held != nil {
 			return o.held
@@ -258,7 +310,7 @@ func (q *pickyTwin) holder(m *twinMessage) *twinConsumer {
 	return nil
 }
 
-func (q *pickyTwin) taker(m *twinMessage) *twinConsumer {
+func (q *pickyTwin) taker(m *pickyMessage) *pickyConsumer {
 	holder := q.holder(m)
 	for i, c := range q.consumers {
 		if holder != nil && c != holder || c.wants != "" && !strings.Contains(c.wants, m.color) || c.prefetch > 0 && c.unacked >= c.prefetch {
@@ -298,8 +350,8 @@ func (q *pickyTwin) dispatch() {
 	}
 }
 
-func (q *pickyTwin) find(body string) (int, *twinMessage) {
-	i := slices.IndexFunc(q.msgs, func(m *twinMessage) bool { return m.body == body })
+func (q *pickyTwin) find(body string) (int, *pickyMessage) {
+	i := slices.IndexFunc(q.msgs, func(m *pickyMessage) bool { return m.body == body })
 	return i, q.msgs[i]
 }
 
@@ -327,7 +379,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 		s.Policy.MaxPriority = uint8(seed % 4)
 	})
 	var out []Delivery
-	owner := func(d Delivery) *twinConsumer {
+	owner := func(d Delivery) *pickyConsumer {
 		_, m := q.find(string(d.Env.Body()))
 		return m.held
 	}
@@ -380,7 +432,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 		switch op := rng.IntN(100); {
 		case op < 40:
 			for range 1 + rng.IntN(12) {
-				m := &twinMessage{body: fmt.Sprint(step, "-", rng.Uint32()), key: fmt.Sprint(rng.IntN(6)), color: string("rgbx"[rng.IntN(4)])}
+				m := &pickyMessage{body: fmt.Sprint(step, "-", rng.Uint32()), key: fmt.Sprint(rng.IntN(6)), color: string("rgbx"[rng.IntN(4)])}
 				var key any = m.key
 				if m.key == "5" {
 					m.key, key = "", nil
@@ -397,7 +449,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 				settle(d, rng.IntN(3) == 0)
 			}
 		case op < 83 && len(q.consumers) < 6:
-			tc := &twinConsumer{priority: rng.IntN(2), prefetch: rng.IntN(4), noAck: rng.IntN(6) == 0}
+			tc := &pickyConsumer{priority: rng.IntN(2), prefetch: rng.IntN(4), noAck: rng.IntN(6) == 0}
 			if tc.noAck {
 				tc.prefetch = 0
 			}
@@ -419,7 +471,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 		case op < 94:
 			d, _, ok, err := c.Get("q", false)
 			must(t, err)
-			i := slices.IndexFunc(q.msgs, func(m *twinMessage) bool { return m.held == nil && q.holder(m) == nil })
+			i := slices.IndexFunc(q.msgs, func(m *pickyMessage) bool { return m.held == nil && q.holder(m) == nil })
 			if ok != (i >= 0) || ok && string(d.Env.Body()) != q.msgs[i].body {
 				t.Fatalf("step %d: got %v %q, want %d", step, ok, d.Env, i)
 			}
@@ -429,7 +481,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 			}
 		case op == 94 && rng.IntN(2) == 0:
 			must(t, err2(c.PurgeQueue("q")))
-			q.msgs = slices.DeleteFunc(q.msgs, func(m *twinMessage) bool { return m.held == nil })
+			q.msgs = slices.DeleteFunc(q.msgs, func(m *pickyMessage) bool { return m.held == nil })
 		case op == 95:
 			want, err := b.Hash()
 			must(t, err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/store"
 )
 
@@ -160,10 +161,10 @@ type ConsumerSpec struct {
 	Tag       string
 	NoAck     bool
 	Exclusive bool
-	Prefetch  int      // most unsettled deliveries at a time, 0 = no limit
-	Priority  int      // higher ones are served first
-	Selector  Selector // only messages that match, nil = all
-	Limit     *Limit   // a further limit shared by several consumers, or nil
-	Data      any      // the protocol's own
-	Started   func()   // runs before the first delivery, on the shard's goroutine
+	Prefetch  int                // most unsettled deliveries at a time, 0 = no limit
+	Priority  int                // higher ones are served first
+	Selector  *selector.Selector // only messages that match, nil = all
+	Limit     *Limit             // a further limit shared by several consumers, or nil
+	Data      any                // the protocol's own
+	Started   func()             // runs before the first delivery, on the shard's goroutine
 }

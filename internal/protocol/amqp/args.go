@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -184,6 +185,24 @@ func consumerPriority(args message.Table, rs string) (int, error) {
 		return 0, invalidArg(arg, rs, notAnInteger(v))
 	}
 	return int(n), nil
+}
+
+// consumerSelector reads x-selector of basic.consume, nil when it is not there.
+func consumerSelector(args message.Table, rs string) (*selector.Selector, error) {
+	const arg = "x-selector"
+	v, ok := args.Get(arg)
+	if !ok {
+		return nil, nil
+	}
+	text, ok := v.(string)
+	if !ok {
+		return nil, invalidArg(arg, rs, unacceptableType(v))
+	}
+	s, err := selector.Compile(text)
+	if err != nil {
+		return nil, invalidArg(arg, rs, err.Error())
+	}
+	return s, nil
 }
 
 // nameArg reads an argument that names an exchange, "" when it is not there.

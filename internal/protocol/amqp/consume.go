@@ -59,6 +59,10 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err != nil {
 		return err
 	}
+	wanted, err := consumerSelector(m.Arguments, rs)
+	if err != nil {
+		return err
+	}
 	copies, err := wantsCopies(m, rs)
 	if err != nil {
 		return err
@@ -69,7 +73,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	ch.addConsumer(k) // before it runs: its queue may be deleted at once
 	spec := broker.ConsumerSpec{
 		Queue: name, Tag: k.tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: ch.prefetch, Priority: priority,
-		Limit: ch.sharedLimit(), Data: k,
+		Limit: ch.sharedLimit(), Selector: wanted, Data: k,
 		Started: func() {
 			if !m.NoWait {
 				ch.reply(&amqpwire.BasicConsumeOk{ConsumerTag: k.tag})

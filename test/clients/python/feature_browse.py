@@ -40,6 +40,16 @@ def shows_every_state(connection):
 
 
 @snippet
+def shows_what_came_back(connection):
+    channel = confirming(connection)
+    queue = fresh_queue(channel, "feature.browse", durable=True, arguments={"x-queue-type": "quorum"})
+    channel.basic_publish("", queue, b"again")
+    channel.basic_nack(channel.basic_get(queue)[0].delivery_tag, requeue=True)
+    equal(browse(connection, queue), [("ready", "again")], "a returned message")
+    channel.queue_delete(queue)
+
+
+@snippet
 def disturbs_no_consumer(connection):
     channel = confirming(connection)
     queue = fresh_queue(channel, "feature.browse", durable=True)
