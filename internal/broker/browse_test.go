@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,9 @@ func TestCopiesForASlowReader(t *testing.T) {
 			c.window.Add(windowBytes)
 			k, err := c.ConsumeCopies(ConsumerSpec{Queue: "q"}, plain)
 			must(t, err)
+			for !c.window.starved.Load() {
+				runtime.Gosched()
+			}
 			switch how {
 			case "read on":
 				c.window.Done(windowBytes)

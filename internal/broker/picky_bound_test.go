@@ -55,6 +55,10 @@ func TestLookAheadIsBounded(t *testing.T) {
 	if parked != maxParked || steps < maxParked/parkStep/2 {
 		t.Fatalf("%d parked in %d steps", parked, steps)
 	}
+	c.Requeue(held[0].Queue, one, held[0].Handle, 1) // there is room for what comes back
+	c.settled("q")
+	held = c.take(1)
+	sameStrings(t, bodies(held), "0")
 	for i := range more {
 		c.ack(held...)
 		c.settled("q")
@@ -77,9 +81,11 @@ func TestGoneMessagesAreForgotten(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", grouped)
-	c.consume("q", prefetch(1))
-	c.consume("q", prefetch(1))
 	c.postKey("q", "a", "held")
+	c.Flush()
+	_, _, _, err := c.Get("q", false)
+	must(t, err)
+	c.consume("q", prefetch(1))
 	for range 50 {
 		for range parkStep / 4 {
 			c.postProps("", "q", "m", withHeaders("key", "a"), func(p *Publish) { p.TTL = 10 })

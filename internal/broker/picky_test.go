@@ -167,10 +167,10 @@ func TestRejectFreesTheGroup(t *testing.T) {
 		s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, "dead"
 	})
 	c.queue("dead", nil)
+	k, other := c.consume("q", prefetch(1)), c.consume("q", prefetch(1))
 	for i := range 2 {
 		c.postKey("q", "a", fmt.Sprint(i))
 	}
-	k := c.consume("q", prefetch(1))
 	c.settled("q")
 	dead, _ := c.vhost.queue("dead")
 	q, _ := c.vhost.queue("q")
@@ -178,13 +178,13 @@ func TestRejectFreesTheGroup(t *testing.T) {
 		t.Fatal("both queues are on one shard")
 	}
 	hold, held := make(chan struct{}), make(chan struct{})
+	defer close(hold)
 	dead.shard.post(func() { close(held); <-hold })
 	<-held
 	d := c.take(1)[0]
 	c.Reject(d.Queue, k, d.Handle, 1)
 	c.settled("q")
-	sameStrings(t, bodies(c.of(k)), "1")
-	close(hold)
+	sameStrings(t, bodies(c.of(other)), "1") // it is the other's turn
 }
 
 // TestGroupsWithASingleActiveConsumer: the waiting consumer gets nothing, whatever is free.
