@@ -31,7 +31,7 @@ func (sh *shard) handOver(base op, targets Targets, d *handover) {
 		return
 	}
 	if d != nil {
-		d.waiting.Store(int32(targets.parts))
+		d.waiting.Store(targets.parts)
 		sh.deadBytes += d.size + 1
 		base.confirm = d
 	}

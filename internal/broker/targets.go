@@ -8,11 +8,12 @@ import (
 )
 
 // Targets are the queues a message goes to, those of one shard side by side,
-// relays behind the others. The slice is shared and never changed.
+// relays behind the others. The slice is shared and never changed. Targets are
+// four words, for what is larger the compiler does not keep in registers.
 type Targets struct {
 	queues []*Queue
-	parts  int  // publishes they need: one for each shard, and one for each relay
-	relays bool // there are relays among them
+	parts  int32 // publishes they need: one for each shard, and one for each relay
+	relays bool  // there are relays among them
 }
 
 func newTargets(queues []*Queue) Targets {
@@ -61,7 +62,7 @@ func (t Targets) Relayed() bool { return t.relays }
 func (t Targets) Empty() bool { return len(t.queues) == 0 }
 
 // Parts is how many publishes the queues need: a Confirmer is called once for each.
-func (t Targets) Parts() int { return t.parts }
+func (t Targets) Parts() int { return int(t.parts) }
 
 // each calls fn once per part with base completed for it.
 func (t Targets) each(base op, fn func(*shard, op)) {
