@@ -101,13 +101,6 @@ func (sh *shard) remember(q *Queue, o *op) {
 	q.memory.Remember(r.key, r.at, r.until)
 }
 
-// enqueueOnce is enqueue for a queue that takes one message per key.
-func (sh *shard) enqueueOnce(q *Queue, o *op, ok *bool) {
-	if !sh.known(q, o) && sh.accept(q, o, ok) {
-		sh.remember(q, o)
-	}
-}
-
 // recordKeys appends the facts of the keys that came with a publish, behind its
 // own fact: the numbers of facts before that are given out already.
 func (sh *shard) recordKeys() {

@@ -57,24 +57,16 @@ func (sh *shard) publish(o *op) {
 
 // enqueue adds the message to one queue.
 func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
-	switch {
-	case q == nil || q.gone:
-	case q.Policy.Deduplicate && q.relay == nil:
-		sh.enqueueOnce(q, o, ok)
-	default:
-		sh.accept(q, o, ok)
+	if q == nil || q.gone || q.once && sh.known(q, o) {
+		return
 	}
-}
-
-// accept adds the message to a queue and tells whether the queue took it.
-func (sh *shard) accept(q *Queue, o *op, ok *bool) bool {
 	if q.Policy.Overflow != DropHead && q.full(len(o.env.Body())) {
 		*ok = false
 		q.refused++
 		if q.Policy.Overflow == RejectPublishDLX {
 			sh.deadLetterRefused(q, o)
 		}
-		return false
+		return
 	}
 	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env}
 	if o.priority > 0 && q.Policy.MaxPriority > 0 {
@@ -92,9 +84,11 @@ func (sh *shard) accept(q *Queue, o *op, ok *bool) bool {
 		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
 		sh.promise = max(sh.promise, q.promise)
 	}
+	if q.once {
+		sh.remember(q, o)
+	}
 	q.published++
 	sh.mark(q)
-	return true
 }
 
 // deadline is when the message expires in q, unix ms, 0 = never. A TTL of 0

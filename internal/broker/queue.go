@@ -35,6 +35,7 @@ type Queue struct {
 	reader        *store.Reader // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
 	gone          bool
+	once          bool // it takes one message per key; relays look at that elsewhere
 	marked        bool
 	timer         int   // place in the shard's timers + 1, 0 = not there
 	wakeAt        int64 // unix ms
@@ -70,6 +71,7 @@ type VHost struct {
 func (sh *shard) register(q *Queue) {
 	q.lastUsed = sh.b.nowMillis()
 	q.promise = q.Policy.Sync.wait(sh.b.opts.Sync)
+	q.once = q.Policy.Deduplicate && q.relay == nil
 	sh.queues[q.ID] = q
 	if q.Policy.SingleActive {
 		q.consumers.single = &single{byRank: q.Policy.ActiveByRank}
