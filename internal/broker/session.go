@@ -21,6 +21,8 @@ type Session struct {
 	sink  Sink
 	evict func(error)
 
+	operator bool // may do everything
+
 	clientID string
 	channels int64 // guarded by sessions.mu: counted for the user's limit
 	grant    grant
@@ -80,6 +82,18 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 		b.sessions.leave(s)
 		return nil, err
 	}
+	return s, nil
+}
+
+// Operate opens a session for whoever operates the broker: it may do everything in the virtual host, also with the
+// exclusive queues of others, counts for no limit, and has no deliveries. Errors: ErrVHostNotFound.
+func (b *Broker) Operate(vhost string) (*Session, error) {
+	v, ok := b.catalog.vhost(vhost)
+	if !ok {
+		return nil, vhostNotFound(vhost)
+	}
+	s := &Session{Name: "operator", b: b, vhost: v, operator: true}
+	s.window.wake = s.wakeShards
 	return s, nil
 }
 

@@ -14,7 +14,7 @@ func (s *Session) usableQueue(name string) (*Queue, error) {
 	if !ok {
 		return nil, s.noQueue(name)
 	}
-	if q.owner != nil && q.owner != s {
+	if q.owner != nil && q.owner != s && !s.operator {
 		return nil, s.fail(ErrExclusive, "queue", name)
 	}
 	return q, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -82,6 +83,63 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 		t.Error("the deleted virtual host is there")
 	}
 	p.stop()
+}
+
+// What waits in a delayed exchange can be listed, cancelled and put off by message id, and a queue can be looked at.
+func TestMessagesOfABroker(t *testing.T) {
+	dir := t.TempDir()
+	p := startProcess(t, dir)
+	ch := p.channel()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(ch.ExchangeDeclare("later", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "direct"}))
+	_, err := ch.QueueDeclare("orders", true, false, false, false, nil)
+	must(err)
+	must(ch.QueueBind("orders", "k", "later", false, nil))
+	must(ch.Confirm(false))
+	publish := func(exchange, key, id string, delay int64) {
+		t.Helper()
+		c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, amqp.Publishing{
+			MessageId: id, DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": delay}, Body: []byte("body of " + id),
+		})
+		must(err)
+		if !c.Wait() {
+			t.Fatalf("%s was refused", id)
+		}
+	}
+	for _, id := range []string{"one", "two", "three"} {
+		publish("later", "k", id, time.Hour.Milliseconds())
+	}
+	publish("", "orders", "now", 0)
+	do := func(code int, want string, args ...string) {
+		t.Helper()
+		if got, out := operateOn(t, dir, "", args...); got != code || !strings.Contains(out, want) {
+			t.Errorf("%v: exit code %d, %s; want %d with %q", args, got, out, code, want)
+		}
+	}
+	do(exitOK, "body of now", "message", "list", "orders")
+	do(exitOK, "and more: 3 wait", "message", "scheduled", "--exchange", "later", "--limit", "2")
+	do(exitOK, "1 cancelled", "message", "cancel", "one", "--exchange", "later")
+	do(exitFailure, "no message with that id", "message", "cancel", "one", "--exchange", "later")
+	do(exitOK, "1 rescheduled", "message", "reschedule", "two", "+0s", "--exchange", "later")
+	do(exitUsage, "is no time", "message", "reschedule", "three", "tomorrow", "--exchange", "later")
+	do(exitUsage, "queue", "message", "cancel", "three")
+	do(exitFailure, "no such queue", "message", "list", "none")
+	deliveries, err := ch.Consume("orders", "", true, false, false, false, nil)
+	must(err)
+	for _, want := range []string{"now", "two"} {
+		if d := <-deliveries; d.MessageId != want {
+			t.Errorf("%s came, want %s", d.MessageId, want)
+		}
+	}
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	do(exitOK, "three", "message", "scheduled", "--exchange", "later")
+	do(exitOK, "1 cancelled", "message", "cancel", "three", "--exchange", "later")
 }
 
 func dialAs(p *process, user, password, vhost string) (*amqp.Connection, error) {

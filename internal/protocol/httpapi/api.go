@@ -35,6 +35,7 @@ func New(b *broker.Broker, o Options) *API {
 	a.vhosts()
 	a.permissions()
 	a.limitPaths()
+	a.messages()
 	a.profiles()
 	return a
 }
@@ -105,8 +106,8 @@ func (a *API) get(path string, fn func(r *http.Request) (any, error)) {
 func put[T any](a *API, path string, fn func(r *http.Request, in T) (created bool, err error)) {
 	a.handle("PUT "+path, func(r *http.Request) (answer, error) {
 		var in T
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			return answer{}, badRequest("the body is not the JSON object expected here: " + err.Error())
+		if err := decode(r, &in); err != nil {
+			return answer{}, err
 		}
 		created, err := fn(r, in)
 		if created {
@@ -114,6 +115,14 @@ func put[T any](a *API, path string, fn func(r *http.Request, in T) (created boo
 		}
 		return answer{status: http.StatusNoContent}, err
 	})
+}
+
+// decode reads the body of a request.
+func decode(r *http.Request, into any) error {
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+		return badRequest("the body is not the JSON object expected here: " + err.Error())
+	}
+	return nil
 }
 
 // delete serves a DELETE.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -119,4 +120,54 @@ func TestAccess(t *testing.T) {
 	if !strings.Contains(log.String(), "path=/api/permissions/%2F/alice") {
 		t.Error("the log does not tell which permission was changed")
 	}
+}
+
+func TestMessages(t *testing.T) {
+	b := openBroker(t)
+	s, err := b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q/1", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	publish := func(id, body string, due int64) {
+		p := message.Properties{Flags: message.HasDeliveryMode | message.HasMessageID, DeliveryMode: 2, MessageID: id}
+		props := p.Append(nil)
+		peek, err := message.PeekProperties(props)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets, err := s.Route(nil, []byte("q/1"), &peek, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := append(message.AppendEnvelopeHeader(nil, []byte(""), []byte("q/1"), props), body...)
+		s.Publish(&broker.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1, NotBefore: due})
+	}
+	const later = 32503680000000 // the year 3000
+	publish("a", "text", 0)
+	publish("b", "\xff\x00", 0)
+	publish("c/d", "", later)
+	s.Flush()
+	play(t, New(b, Options{}), []step{
+		{"GET /api/queues/%2F/q%2F1/messages", 200, `"message_id":"a","state":"ready","exchange":"","routing_key":"q/1","redelivered":false,"returns":0,"payload_bytes":4,"payload":"text","payload_encoding":"string"`},
+		{"GET /api/queues/%2F/q%2F1/messages", 200, `"payload":"/wA=","payload_encoding":"base64"`},
+		{"GET /api/queues/%2F/q%2F1/messages?state=scheduled", 200, `[{"message_id":"c/d","state":"scheduled"`},
+		{"GET /api/queues/%2F/q%2F1/messages?state=blocked", 200, `[]`},
+		{"GET /api/queues/%2F/q%2F1/messages?limit=0", 400, "limit is a number from 1 to 1000"},
+		{"GET /api/queues/%2F/none/messages", 404, "no such queue"},
+		{"GET /api/queues/none/q/messages", 404, "no such virtual host"},
+		{"GET /api/queues/%2F/q%2F1/scheduled", 200, `{"total":1,"messages":[{"message_id":"c/d","due":"3000-01-01T00:00:00.000Z","exchange":"","routing_key":"q/1","payload_bytes":0}]}`},
+		{"GET /api/queues/%2F/q%2F1/scheduled?from=x", 400, "from is what"},
+		{"GET /api/exchanges/%2F/amq.direct/scheduled", 200, `{"total":0,"messages":[]}`},
+		{"GET /api/exchanges/%2F/none/scheduled", 404, "no such exchange"},
+		{`PUT /api/queues/%2F/q%2F1/scheduled/c%2Fd {"due":"3001-01-01T00:00:00Z"}`, 200, `{"messages":1}`},
+		{`PUT /api/queues/%2F/q%2F1/scheduled/c%2Fd {"due":"next week"}`, 400, "bad_request"},
+		{"GET /api/queues/%2F/q%2F1/scheduled", 200, `"due":"3001-01-01T00:00:00.000Z"`},
+		{"DELETE /api/queues/%2F/q%2F1/scheduled/nope", 404, "no message with that id"},
+		{"DELETE /api/queues/%2F/q%2F1/scheduled/c%2Fd", 200, `{"messages":1}`},
+		{"GET /api/queues/%2F/q%2F1/scheduled", 200, `{"total":0,"messages":[]}`},
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Tags is a list of words, in JSON a list or one string with commas, as older clients of RabbitMQ send it.
@@ -84,6 +85,47 @@ type TopicPermission struct {
 // Switch turns one thing on or off.
 type Switch struct {
 	Value bool `json:"value"`
+}
+
+// Message is a message as it stands in its queue.
+type Message struct {
+	MessageID   string `json:"message_id"`
+	State       string `json:"state"` // ready, unacked, scheduled or blocked
+	Exchange    string `json:"exchange"`
+	RoutingKey  string `json:"routing_key"`
+	Redelivered bool   `json:"redelivered"`
+	Returns     uint32 `json:"returns"`           // how often it came back
+	Due         string `json:"due,omitempty"`     // RFC 3339, of one that is scheduled
+	Expires     string `json:"expires,omitempty"` // RFC 3339
+	Bytes       int    `json:"payload_bytes"`
+	Payload     string `json:"payload"`          // the beginning of the body
+	Encoding    string `json:"payload_encoding"` // of Payload: string or base64
+}
+
+// Scheduled is a message that waits for its time.
+type Scheduled struct {
+	MessageID  string `json:"message_id"`
+	Due        string `json:"due"` // RFC 3339
+	Exchange   string `json:"exchange"`
+	RoutingKey string `json:"routing_key"`
+	Bytes      int    `json:"payload_bytes"`
+}
+
+// Schedule is one page of messages that wait for their time.
+type Schedule struct {
+	Total    int         `json:"total"`
+	Messages []Scheduled `json:"messages"`
+	Next     string      `json:"next,omitempty"` // for ?from=, when there are more
+}
+
+// DueTime says when.
+type DueTime struct {
+	Due time.Time `json:"due"` // RFC 3339
+}
+
+// Changed says how many messages a request was about.
+type Changed struct {
+	Messages int `json:"messages"`
 }
 
 // LimitValue sets one limit.
