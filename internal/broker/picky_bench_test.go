@@ -38,8 +38,8 @@ func BenchmarkGroups(b *testing.B) {
 			defer br.Close()
 			sink := &collecting{}
 			sink.cond = sync.NewCond(&sink.mu)
-			pub, _ := br.NewSession(SessionOptions{VHost: "/"})
-			sub, _ := br.NewSession(SessionOptions{VHost: "/", Sink: sink})
+			pub, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/"})
+			sub, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/", Sink: sink})
 			policy := DefaultQueuePolicy()
 			policy.GroupHeader = header
 			if _, err := pub.DeclareQueue(QueueSpec{Name: "q", Durable: true, Policy: policy}); err != nil {
