@@ -42,6 +42,7 @@ type Config struct {
 	DiskFreeLimit int64 // bytes free on the data folder's disk below which publishers are blocked
 	Shards        int   // engine loops; 0 = chosen from the number of CPUs
 
+	AMQPProduct    string        // name of the broker that AMQP clients are told
 	Heartbeat      time.Duration // proposed to AMQP clients, whole seconds; 0 = none
 	FrameMax       int           // bytes, largest AMQP frame proposed to clients
 	ChannelMax     int           // channels per AMQP connection
@@ -70,6 +71,7 @@ func Default() Config {
 		BatchDelay:     5 * time.Millisecond,
 		MemoryLimit:    512 << 20,
 		DiskFreeLimit:  50 << 20,
+		AMQPProduct:    "Fiveways",
 		Heartbeat:      60 * time.Second,
 		FrameMax:       128 << 10,
 		ChannelMax:     2047,

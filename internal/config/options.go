@@ -57,6 +57,8 @@ var options = []Option{
 	{"disk_free_limit", "publishers are blocked while the disk has less free space", func(c *Config) Value { return &size{&c.DiskFreeLimit, 0, maxSize} }},
 	{"shards", "engine loops; 0 chooses from the number of CPUs", func(c *Config) Value { return &integer{&c.Shards, 0, 1024} }},
 
+	{"amqp_product", "name of the broker that AMQP clients are told; some go by it",
+		func(c *Config) Value { return &text{&c.AMQPProduct, 255} }},
 	{"heartbeat", "AMQP heartbeat proposed to clients, in whole seconds; 0s = none",
 		func(c *Config) Value { return &duration{&c.Heartbeat, 0, 65535 * time.Second, time.Second} }},
 	{"frame_max", "largest AMQP frame, in bytes", func(c *Config) Value { return &integer{&c.FrameMax, 4096, 16 << 20} }},

@@ -133,7 +133,7 @@ func (s *Server) Drain(ctx context.Context) error {
 
 func amqpOptions(cfg config.Config, version string, log *slog.Logger) amqp.Options {
 	return amqp.Options{
-		Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
+		Product: cfg.AMQPProduct, Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ConsumerTimeout: cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
 		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
 	}

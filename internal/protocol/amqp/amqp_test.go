@@ -2,7 +2,9 @@ package amqp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -456,6 +458,41 @@ func TestCancelNotify(t *testing.T) {
 	if m := expect[*amqpwire.BasicCancel](c, 1); m.ConsumerTag != "k" || !m.NoWait {
 		t.Errorf("%+v", m)
 	}
+}
+
+// TestCancelFollowsDeleteOk is about a client that deletes the queue it consumes from, and waits for the answer.
+func TestCancelFollowsDeleteOk(t *testing.T) {
+	n := startNode(t, Options{}, broker.Options{})
+	c := n.login("consumer_cancel_notify")
+	c.open(1)
+	for _, noWait := range []bool{false, true} {
+		c.declare(1, amqpwire.QueueDeclare{Queue: "q"})
+		c.call(1, &amqpwire.BasicConsume{Queue: "q", ConsumerTag: "k"}, &amqpwire.BasicConsumeOk{ConsumerTag: "k"})
+		c.send(1, &amqpwire.QueueDelete{Queue: "q", NoWait: noWait})
+		if !noWait {
+			expect[*amqpwire.QueueDeleteOk](c, 1)
+		}
+		expect[*amqpwire.BasicCancel](c, 1)
+	}
+}
+
+// TestClientClosesTheSocket is about clients whose connection.close overtakes what they have yet to write (amqplib).
+func TestClientClosesTheSocket(t *testing.T) {
+	c := startNode(t, Options{}, broker.Options{}).login()
+	c.open(1)
+	c.call(0, &amqpwire.ConnectionClose{ReplyCode: 200}, &amqpwire.ConnectionCloseOk{})
+	c.publish(1, "", "late", false, message.Properties{}, "body")
+	c.nc.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) //nolint:errcheck // a socket of ours
+	if _, err := c.nc.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("after close-ok: %v", err)
+	}
+	c.nc.Close()
+}
+
+// TestUpdateSecret tells that any secret is as good as another for a login by password.
+func TestUpdateSecret(t *testing.T) {
+	c := startNode(t, Options{}, broker.Options{}).login()
+	c.call(0, &amqpwire.ConnectionUpdateSecret{NewSecret: []byte("new"), Reason: "renewal"}, &amqpwire.ConnectionUpdateSecretOk{})
 }
 
 // TestPrefetch tells that qos per consumer and global hold, and that recover

@@ -28,6 +28,8 @@ type channel struct {
 	unacked   unacked              // guarded by output.mu
 	tookBack  tookBack             // guarded by output.mu
 	consumers map[string]*consumer // guarded by output.mu: by tag
+	deleting  bool                 // guarded by output.mu: cancels wait in cancelled until queue.delete is answered
+	cancelled []string             // guarded by output.mu: tags
 }
 
 // openChannel opens a channel.

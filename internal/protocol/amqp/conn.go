@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"io"
 	"net"
 	"runtime/debug"
 	"sync"
@@ -30,6 +31,7 @@ const (
 	closeOkTimeout  = 10 * time.Second // for the client's close-ok
 	garbledTimeout  = 3 * time.Second  // for the client to read our close after a framing error
 	lastWriteWindow = 5 * time.Second  // for the last frames to be written
+	lingerTimeout   = 5 * time.Second  // for the client to close the socket after our close-ok
 )
 
 // conn is one client connection. Its fields belong to the reader goroutine
@@ -46,6 +48,7 @@ type conn struct {
 	acks  ackTimer
 
 	state    state
+	linger   bool // the client has asked for the end, and closes the socket itself
 	admitted bool // holds a place of Options.Connections
 	user     string
 	peer     clientProperties
@@ -129,10 +132,20 @@ func (c *conn) finish() {
 	last := time.AfterFunc(lastWriteWindow, func() { c.nc.Close() })
 	<-c.out.done
 	last.Stop()
-	c.Kill()
 	if c.admitted {
 		c.srv.o.Connections.Release()
 	}
+	if c.linger && !c.draining.Load() {
+		c.awaitEnd()
+	}
+	c.Kill()
+}
+
+// awaitEnd leaves the end of the connection to a client that has close-ok, as RabbitMQ does: publishes may follow its
+// close (amqplib), and a socket closed before they are read would take close-ok from the client.
+func (c *conn) awaitEnd() {
+	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // a socket that is closed is at its end
+	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
 }
 
 // endSession takes the connection out of the engine: no delivery comes after

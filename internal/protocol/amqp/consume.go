@@ -172,14 +172,27 @@ func (c *conn) Cancelled(bc *broker.Consumer) {
 	o.mu.Lock()
 	if k.ch.consumers[k.tag] == k {
 		delete(k.ch.consumers, k.tag)
-		if c.peer.cancelNotify {
-			o.addLocked(func(dst []byte) []byte {
-				return amqpwire.AppendMethodFrame(dst, k.ch.id, &amqpwire.BasicCancel{ConsumerTag: k.tag, NoWait: true})
-			})
-		}
+		k.ch.cancelled = append(k.ch.cancelled, k.tag)
+		k.ch.notifyCancelledLocked()
 	}
 	o.mu.Unlock()
 	o.signal()
+}
+
+// notifyCancelledLocked tells the client which of its consumers are gone, unless a queue.delete of the same channel has
+// yet to be answered: clients that wait for delete-ok take a cancel before it for a failure. output.mu is held.
+func (ch *channel) notifyCancelledLocked() {
+	if ch.deleting {
+		return
+	}
+	if ch.c.peer.cancelNotify {
+		for _, tag := range ch.cancelled {
+			ch.c.out.addLocked(func(dst []byte) []byte {
+				return amqpwire.AppendMethodFrame(dst, ch.id, &amqpwire.BasicCancel{ConsumerTag: tag, NoWait: true})
+			})
+		}
+	}
+	ch.cancelled = nil
 }
 
 // get answers basic.get.

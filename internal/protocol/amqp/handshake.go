@@ -52,7 +52,7 @@ func (s *Server) serverProperties() message.Table {
 		capabilities = append(capabilities, message.Field{Name: name, Value: true})
 	}
 	return message.Table{
-		{Name: "product", Value: "Fiveways"},
+		{Name: "product", Value: s.o.Product},
 		{Name: "version", Value: s.o.Version},
 		{Name: "platform", Value: runtime.Version()},
 		{Name: "copyright", Value: "The Fiveways authors"},
@@ -100,7 +100,7 @@ func (c *conn) connectionMethod(payload []byte) error {
 	case *amqpwire.ConnectionClose:
 		c.endSession()
 		c.send(&amqpwire.ConnectionCloseOk{})
-		c.state = closed
+		c.state, c.linger = closed, true
 		return nil
 	case *amqpwire.ConnectionStartOk:
 		if c.state == wantStartOk {
@@ -252,14 +252,10 @@ func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	return nil
 }
 
-// updateSecret checks the new password of a user who is logged in, and whether
-// it may still be here.
+// updateSecret takes note of a new secret, which is meant to renew a login that expires. Logins by password do not
+// expire: as in RabbitMQ any secret is welcome and none is looked at, but whether the user may still be here.
 func (c *conn) updateSecret(m *amqpwire.ConnectionUpdateSecret) error {
-	err := c.srv.broker.Authenticate(c.user, string(m.NewSecret), isLoopback(c.nc.RemoteAddr()))
-	if err == nil {
-		err = c.session.MayEnter()
-	}
-	if err != nil {
+	if err := c.session.MayEnter(); err != nil {
 		c.srv.o.Log.Warn("amqp: new secret refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", m.Reason, "err", err)
 		return faultf(amqpwire.NotAllowed, "New secret was refused by one of the backends")
 	}

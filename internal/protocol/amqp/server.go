@@ -14,6 +14,7 @@ import (
 
 // Options configure a Server. A zero value means the default in brackets.
 type Options struct {
+	Product  string // name of the broker that clients are told ["Fiveways"]
 	Version  string // told to clients ["0.0.0"]
 	NodeName string // told to clients as cluster_name ["fiveways"]
 
@@ -32,6 +33,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Product == "" {
+		o.Product = "Fiveways"
+	}
 	if o.Version == "" {
 		o.Version = "0.0.0"
 	}

@@ -141,6 +141,18 @@ func (ch *channel) deleteQueue(m *amqpwire.QueueDelete) error {
 	if err != nil {
 		return err
 	}
+	ch.setDeleting(true)
 	n, err := ch.c.session.DeleteQueue(name, m.IfUnused, m.IfEmpty)
-	return ch.answer(m.NoWait, &amqpwire.QueueDeleteOk{MessageCount: uint32(n)}, err)
+	err = ch.answer(m.NoWait, &amqpwire.QueueDeleteOk{MessageCount: uint32(n)}, err)
+	ch.setDeleting(false)
+	return err
+}
+
+// setDeleting notes that a queue.delete begins, or that it is answered.
+func (ch *channel) setDeleting(deleting bool) {
+	o := &ch.c.out
+	o.mu.Lock()
+	ch.deleting = deleting
+	ch.notifyCancelledLocked()
+	o.mu.Unlock()
 }
