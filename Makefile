@@ -13,7 +13,7 @@ TESTTIMEOUT  ?= 5m
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo setup test race lint fuzz crash oracle bench clean
+.PHONY: help build run demo setup test suites race lint fuzz crash oracle bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ test: setup ## vet and all tests, and the engine once more with its invariants c
 	$(GO) vet -tags invariants ./...
 	$(GO) test -count=1 -timeout $(TESTTIMEOUT) ./...
 	$(GO) test -tags invariants -timeout $(TESTTIMEOUT) ./internal/core/... ./internal/broker/...
+
+# The quick ones are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against RabbitMQ, to compare.
+suites: ## run all test suites of clients against the broker
+	$(GO) test -count=1 -timeout 60m -v ./test/suites -suites all $(SUITESFLAGS)
 
 race: ## all tests of the packages under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null || { echo "race: needs a C compiler; on Debian: apt-get install gcc libc6-dev"; exit 1; }

@@ -1,0 +1,97 @@
+package suites
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+	"fiveways/test/oracle"
+)
+
+// ownPort is the port that suites have in their sources.
+const ownPort = "5672"
+
+// portPatience is how long another run of a suite may hold ownPort.
+const portPatience = 2 * time.Minute
+
+var errPortTaken = errors.New("suites: something else listens on port " + ownPort + ", which the suite has in its sources")
+
+// startBroker starts the broker under test on a free port. Fiveways says that it is RabbitMQ: amqp091-go and amqplib leave cases out otherwise.
+func startBroker(t *testing.T, name string) (addr string) {
+	t.Helper()
+	if name == failsOnFiveways {
+		return brokertest.Run(t, "--amqp-product", "RabbitMQ").Addr()
+	}
+	dir, err := os.MkdirTemp("", "suites-rabbitmq-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, stop, err := oracle.StartRabbitMQ(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); os.RemoveAll(dir) })
+	return addr
+}
+
+// openDoors leads ownPort of localhost to the broker, until the test ends. A machine without IPv6 gets one door only.
+func openDoors(t *testing.T, addr string) error {
+	t.Helper()
+	var door net.Listener
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(portPatience); ; <-tick.C {
+		var err error
+		if door, err = net.Listen("tcp", "127.0.0.1:"+ownPort); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %v", errPortTaken, err)
+		}
+	}
+	doors := []net.Listener{door}
+	if door, err := net.Listen("tcp", "[::1]:"+ownPort); err == nil {
+		doors = append(doors, door)
+	}
+	for _, door := range doors {
+		t.Cleanup(func() { door.Close() })
+		go func() {
+			for {
+				client, err := door.Accept()
+				if err != nil {
+					return
+				}
+				go forward(client, addr)
+			}
+		}()
+	}
+	return nil
+}
+
+// forward joins a client with the broker until both have ended.
+func forward(client net.Conn, addr string) {
+	defer client.Close()
+	server, err := net.Dial("tcp", addr)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pump(server, client)
+	}()
+	pump(client, server)
+	<-done
+}
+
+// pump copies until the source ends, and then tells the destination so.
+func pump(dst, src net.Conn) {
+	io.Copy(dst, src)               //nolint:errcheck // a connection that breaks off is one that ends
+	dst.(*net.TCPConn).CloseWrite() //nolint:errcheck // gone already is as good
+}

@@ -1,0 +1,50 @@
+# What the run.sh of the suites share. Each is called as
+#   run.sh fetch DIR          puts the suite and what it needs into the empty folder DIR
+#   run.sh run DIR REPORT     runs it against AMQP_HOST:AMQP_PORT (AMQP_URL) as guest, and writes REPORT (JUnit or go test -json);
+#                             SKIP has the names of cases to leave out, one a line
+set -eu
+
+# venv makes DIR/venv with the packages that the lines of requirements.txt beside run.sh name.
+venv() {
+	python3 -m venv "$DIR/venv"
+	"$DIR/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$HERE/requirements.txt"
+}
+
+# sdist NAME VERSION puts the source package of PyPI into DIR/src.
+sdist() {
+	"$DIR/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary "$1" --dest "$DIR" "$1==$2"
+	mkdir "$DIR/src"
+	tar xzf "$DIR"/*.tar.gz -C "$DIR/src" --strip-components 1
+}
+
+# debian_source RELEASE NAME VERSION puts the upstream source that Debian keeps of a package into DIR/src. The lists of apt stay as they are.
+debian_source() {
+	mkdir -p "$DIR/apt/lists/partial" "$DIR/apt/cache/archives/partial" "$DIR/src"
+	cat >"$DIR/apt/debian.sources" <<-END
+		Types: deb-src
+		URIs: http://deb.debian.org/debian
+		Suites: $1
+		Components: main
+		Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+	END
+	options="-qq -o Dir::Etc::sourcelist=$DIR/apt/debian.sources -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::State::lists=$DIR/apt/lists -o Dir::Cache=$DIR/apt/cache -o APT::Sandbox::User=root"
+	apt-get $options update
+	(cd "$DIR/apt" && apt-get $options source --download-only --tar-only "$2=$3")
+	tar xf "$DIR"/apt/*.orig.tar.* -C "$DIR/src" --strip-components 1
+	rm -rf "$DIR/apt"
+}
+
+# pytest_run FOLDER ARGUMENT... runs pytest in DIR/src. That a case fails is told by the report.
+pytest_run() {
+	cd "$DIR/src"
+	set -- "$@" -q -p no:cacheprovider --timeout 60 --junitxml "$REPORT"
+	if [ -n "$SKIP" ]; then
+		while read -r case; do set -- "$@" --deselect "$case"; done <<-END
+			$SKIP
+		END
+	fi
+	"$DIR/venv/bin/python" -m pytest "$@" || [ $? -eq 1 ]
+}
+
+HERE=$(pwd) DIR=$2 REPORT=${3:-} SKIP=${SKIP:-}

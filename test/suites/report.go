@@ -1,0 +1,127 @@
+package suites
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// outcome is how a case ended.
+type outcome string
+
+const (
+	passed  outcome = "passed"
+	failed  outcome = "failed"
+	skipped outcome = "skipped" // by the suite itself
+)
+
+// wholeRun is the name of a failure that belongs to no case, such as goroutines left behind.
+const wholeRun = "(the whole run)"
+
+// result is one case of a suite and, when it failed, what it said.
+type result struct {
+	outcome outcome
+	text    string
+}
+
+// readReport reads what a suite wrote: JUnit XML, or the lines of `go test -json`.
+func readReport(file string) (map[string]result, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("suites: report: %w", err)
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+		return readGo(b)
+	}
+	return readJUnit(b)
+}
+
+// readGo takes the tests of a `go test -json` run; subtests count with their test.
+func readGo(b []byte) (map[string]result, error) {
+	results, output := map[string]result{}, map[string]string{}
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e struct{ Action, Test, Output string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("suites: report: %w", err)
+		}
+		name, _, _ := strings.Cut(e.Test, "/")
+		switch {
+		case e.Action == "output":
+			output[name] += e.Output
+		case strings.Contains(e.Test, "/"):
+		case e.Action == "pass" && name != "":
+			results[name] = result{outcome: passed}
+		case e.Action == "skip" && name != "":
+			results[name] = result{outcome: skipped}
+		case e.Action == "fail":
+			if name == "" {
+				results[wholeRun] = result{failed, output[""]}
+				continue
+			}
+			results[name] = result{failed, output[name]}
+		}
+	}
+	if whole, ok := results[wholeRun]; ok && !strings.Contains(whole.text, "goleak") && len(results) > 1 {
+		delete(results, wholeRun) // it says no more than that a case failed
+	}
+	return results, lines.Err()
+}
+
+// node is any element of a JUnit file: testsuites, testsuite, testcase.
+type node struct {
+	Name      string   `xml:"name,attr"`
+	ClassName string   `xml:"classname,attr"`
+	XMLName   xml.Name `xml:""`
+	Children  []node   `xml:",any"`
+	Message   string   `xml:"message,attr"`
+	Text      string   `xml:",chardata"`
+}
+
+func readJUnit(b []byte) (map[string]result, error) {
+	var root node
+	if err := xml.Unmarshal(b, &root); err != nil {
+		return nil, fmt.Errorf("suites: report: %w", err)
+	}
+	results := map[string]result{}
+	root.collect("", results)
+	return results, nil
+}
+
+// collect adds the cases below n. Cases without a class of their own are named by the suites around them. One that is
+// there twice has failed when one of them has.
+func (n *node) collect(path string, results map[string]result) {
+	for i := range n.Children {
+		child := &n.Children[i]
+		switch child.XMLName.Local {
+		case "testsuite":
+			child.collect(path+child.Name+" > ", results)
+		case "testcase":
+			name := child.ClassName + " " + child.Name
+			if child.ClassName == "test" || child.ClassName == "" { // as node writes it
+				name = path + child.Name
+			}
+			name = strings.Join(strings.Fields(name), " ")
+			if results[name].outcome != failed {
+				results[name] = child.result()
+			}
+		}
+	}
+}
+
+func (n *node) result() result {
+	for _, c := range n.Children {
+		switch c.XMLName.Local {
+		case "failure", "error":
+			return result{failed, c.Message + "\n" + c.Text}
+		case "skipped":
+			return result{outcome: skipped}
+		}
+	}
+	return result{outcome: passed}
+}

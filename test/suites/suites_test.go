@@ -1,0 +1,162 @@
+package suites
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+)
+
+var (
+	brokerFlag = flag.String("broker", failsOnFiveways, "fiveways or rabbitmq")
+	suitesFlag = flag.String("suites", "quick", "quick, all, or names with commas between them")
+)
+
+const (
+	fetchPatience = 5 * time.Minute
+	runPatience   = 10 * time.Minute
+)
+
+// suite is one client's tests; its folder has its name.
+type suite struct {
+	name    string
+	version string
+	quick   bool
+	ownPort bool // has port 5672 in its sources
+	tools   []string
+	least   int // cases that pass, at least: fewer means that it did not run
+}
+
+var suites = []suite{
+	{name: "amqp091-go", version: "1.16.0", quick: true, tools: []string{"go"}, least: 220},
+	{name: "pika", version: "1.3.2", quick: true, ownPort: true, tools: []string{"python3", "apt-get"}, least: 1050},
+	{name: "amqplib", version: "2.1.0", quick: true, ownPort: true, tools: []string{"node", "npm"}, least: 250},
+	{name: "py-amqp", version: "5.4.2", quick: true, tools: []string{"python3"}, least: 40},
+	{name: "kombu", version: "5.7.0", tools: []string{"python3"}, least: 50},
+}
+
+func TestMain(m *testing.M) { brokertest.Main(m) }
+
+func TestSuites(t *testing.T) {
+	chosen := strings.Split(*suitesFlag, ",")
+	for _, s := range suites {
+		if *suitesFlag == "all" || *suitesFlag == "quick" && s.quick || slices.Contains(chosen, s.name) {
+			t.Run(s.name, s.test)
+		}
+	}
+}
+
+func (s suite) test(t *testing.T) {
+	if !s.ownPort {
+		t.Parallel()
+	}
+	exceptions, err := readExceptions(filepath.Join(s.name, "exceptions.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := s.fetch(t.Context())
+	if err != nil {
+		giveUp(t, err)
+	}
+	addr := startBroker(t, *brokerFlag)
+	if s.ownPort {
+		if err := openDoors(t, addr); err != nil {
+			giveUp(t, err)
+		}
+		addr = "127.0.0.1:" + ownPort
+	}
+	host, port, _ := strings.Cut(addr, ":")
+	report := filepath.Join(t.TempDir(), "report")
+	var skip []string
+	for _, e := range exceptions {
+		if e.kind == notRun {
+			skip = append(skip, e.name)
+		}
+	}
+	out, err := s.script(t.Context(), runPatience, []string{"run", dir, report},
+		"AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	results, err := readReport(report)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.judge(t, results, exceptions)
+}
+
+// judge tells what was not expected, and counts.
+func (s suite) judge(t *testing.T, results map[string]result, exceptions []exception) {
+	for _, wrong := range verdict(results, exceptions, *brokerFlag) {
+		t.Error(wrong)
+	}
+	counts := map[outcome]int{}
+	for _, r := range results {
+		counts[r.outcome]++
+	}
+	t.Logf("%s %s on %s: %d cases passed, %d failed, %d left out by the suite", s.name, s.version, *brokerFlag, counts[passed], counts[failed], counts[skipped])
+	if counts[passed] < s.least {
+		t.Errorf("only %d cases passed, want %d at least", counts[passed], s.least)
+	}
+}
+
+// giveUp skips the test, or fails it in CI.
+func giveUp(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("suite not run: %v", err)
+	}
+	t.Skipf("suite not run: %v", err)
+}
+
+// fetch returns the folder that the suite was fetched into, which is kept for the next run while its scripts are the same.
+func (s suite) fetch(ctx context.Context) (dir string, err error) {
+	for _, tool := range s.tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			return "", err
+		}
+	}
+	if dir, err = filepath.Abs(filepath.Join(".cache", s.name)); err != nil {
+		return "", err
+	}
+	scripts := sha256.New()
+	for _, file := range []string{"lib.sh", s.name + "/run.sh", s.name + "/requirements.txt"} {
+		b, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		scripts.Write(b) //nolint:errcheck // a hash takes all
+	}
+	stamp, want := filepath.Join(dir, ".fetched"), fmt.Sprintf("%x", scripts.Sum(nil))
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
+		return dir, nil
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return "", err
+	}
+	if out, err := s.script(ctx, fetchPatience, []string{"fetch", dir}); err != nil {
+		return "", fmt.Errorf("fetch: %w\n%s", err, out)
+	}
+	return dir, os.WriteFile(stamp, []byte(want), 0o644)
+}
+
+// script runs the suite's run.sh in its folder.
+func (s suite) script(ctx context.Context, patience time.Duration, args []string, env ...string) (out []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "./run.sh", args...)
+	cmd.Dir = s.name
+	cmd.Env = append(os.Environ(), append(env, "PYTHONDONTWRITEBYTECODE=1", "GOFLAGS=-mod=mod")...)
+	cmd.WaitDelay = time.Second
+	return cmd.CombinedOutput()
+}
