@@ -13,8 +13,8 @@ func TestJudge(t *testing.T) {
 	}
 	d := &duel{known: known}
 	const (
-		refused = `connection.close reply-code=503 reply-text="COMMAND_INVALID - unknown exchange type 'sideways'" class-id=40 method-id=10`
-		softer  = `channel.close reply-code=406 reply-text="PRECONDITION_FAILED - unknown exchange type 'sideways'" class-id=40 method-id=10`
+		refused = `channel.close reply-code=406 reply-text="PRECONDITION_FAILED - invalid arg 'x-queue-type' for queue 'q' in vhost '/': \"unsupported queue type 'odd'\"" class-id=50 method-id=10`
+		newer   = `channel.close reply-code=406 reply-text="PRECONDITION_FAILED - unsupported queue type 'odd'" class-id=50 method-id=10`
 	)
 	for _, test := range []struct {
 		name             string
@@ -25,8 +25,8 @@ func TestJudge(t *testing.T) {
 		{"alike", [][]string{{"a"}, nil, {"b"}}, [][]string{{"a"}, {}, {"b"}}, true, 3},
 		{"one more", [][]string{{"a"}, {"b"}}, [][]string{{"a"}, {"b", "c"}}, false, 1},
 		{"another order", [][]string{{"a", "b"}, nil}, [][]string{{"b", "a"}, nil}, false, 0},
-		{"meant, and the rest does not count", [][]string{{"a"}, {refused}, {"b"}}, [][]string{{"a"}, {softer}, {"c"}}, true, 1},
-		{"meant the other way round", [][]string{{softer}, nil, nil}, [][]string{{refused}, nil, nil}, false, 0},
+		{"meant, and the rest does not count", [][]string{{"a"}, {refused}, {"b"}}, [][]string{{"a"}, {newer}, {"c"}}, true, 1},
+		{"meant the other way round", [][]string{{newer}, nil, nil}, [][]string{{refused}, nil, nil}, false, 0},
 	} {
 		v := d.judge([]string{"1", "2", "3"}, test.rabbit, test.fiveways)
 		if v.same != test.same || v.line != test.line {

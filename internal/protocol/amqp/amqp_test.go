@@ -114,7 +114,6 @@ func TestSoftFaults(t *testing.T) {
 		"406 PRECONDITION_FAILED - unknown delivery tag 8":       send(&amqpwire.BasicNack{DeliveryTag: 8, Multiple: true}),
 		"406 PRECONDITION_FAILED - unknown delivery tag 9":       send(&amqpwire.BasicReject{DeliveryTag: 9}),
 		"406 PRECONDITION_FAILED - channel is not transactional": send(&amqpwire.TxCommit{}),
-		"406 PRECONDITION_FAILED - unknown exchange type 'odd'":  send(&amqpwire.ExchangeDeclare{Exchange: "e", Type: "odd"}),
 		"406 PRECONDITION_FAILED - inequivalent arg 'type' for exchange 'amq.topic' in vhost '/': received 'direct' but current is 'topic'": send(
 			&amqpwire.ExchangeDeclare{Exchange: "amq.topic", Type: "direct", Durable: true}),
 		"403 ACCESS_REFUSED - queue name 'amq.q' contains reserved prefix 'amq.*'":               send(&amqpwire.QueueDeclare{Queue: "amq.q"}),
@@ -156,6 +155,9 @@ func TestHardFaults(t *testing.T) {
 		"540 NOT_IMPLEMENTED - immediate=true":          func(c *client) { c.send(1, &amqpwire.BasicPublish{Immediate: true}) },
 		"540 NOT_IMPLEMENTED - unknown method 77 of class 60": func(c *client) {
 			c.write([]byte{1, 0, 1, 0, 0, 0, 4, 0, 60, 0, 77, 206})
+		},
+		"503 COMMAND_INVALID - unknown exchange type 'odd'": func(c *client) {
+			c.send(1, &amqpwire.ExchangeDeclare{Exchange: "e", Type: "odd"})
 		},
 		"503 COMMAND_INVALID - unimplemented method":     func(c *client) { c.send(1, &amqpwire.QueueDeclareOk{}) },
 		"504 CHANNEL_ERROR - second 'channel.open' seen": func(c *client) { c.send(1, &amqpwire.ChannelOpen{}) },

@@ -85,7 +85,12 @@ var faults = []faultRow{
 	}},
 	{broker.ErrExclusiveConsumer, amqpwire.AccessRefused, func(e *broker.Error) string { return resource("queue", e.Name, e.VHost) + " in exclusive use" }},
 	{broker.ErrAccessRefused, amqpwire.AccessRefused, accessText},
-	{broker.ErrUnknownExchangeType, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("unknown exchange type '%s'", e.Detail) }},
+	{broker.ErrUnknownExchangeType, amqpwire.CommandInvalid, func(e *broker.Error) string {
+		if e.Detail == "" {
+			return "invalid exchange type ''"
+		}
+		return fmt.Sprintf("unknown exchange type '%s'", e.Detail)
+	}},
 	{broker.ErrInvalidBinding, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Detail }},
 	{broker.ErrTooLarge, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Kind + " too large" }},
 	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},

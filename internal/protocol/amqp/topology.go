@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -24,7 +25,10 @@ func (ch *channel) queueName(name string) (string, error) {
 }
 
 func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
-	if m.Exchange == "" {
+	switch {
+	case !m.Passive && !routing.ValidType(m.Type): // RabbitMQ looks at the type before anything else
+		return &broker.Error{Err: broker.ErrUnknownExchangeType, Kind: "exchange", Name: m.Exchange, Detail: m.Type}
+	case m.Exchange == "":
 		return broker.ErrDefaultExchange
 	}
 	spec := broker.ExchangeSpec{
