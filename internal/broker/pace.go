@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	paceBytes  = 4 << 20 // a backlog in memory up to this size is a buffer, not a problem
-	paceWindow = 4096    // publishes between two looks at the pace of the consumers
-	paceStep   = time.Millisecond
+	paceBytes  = 1 << 20              // a backlog in memory up to this size is a buffer, not a problem
+	paceWindow = 4096                 // publishes between two looks at the pace of the consumers
+	paceStep   = time.Millisecond / 4 // for each 256 KiB beyond: shorter sleeps cost more than they give
 	paceMax    = 20 * time.Millisecond
 )
 
@@ -32,7 +32,7 @@ func (p *pace) update(q *Queue) {
 	}
 	var hold time.Duration
 	if over := q.hot - paceBytes; over > 0 && p.alike && len(q.consumers.list) > 0 {
-		hold = min(time.Duration(over>>20)*paceStep, paceMax)
+		hold = min(time.Duration(over>>18)*paceStep, paceMax)
 	}
 	if p.hold.Load() != int64(hold) {
 		p.hold.Store(int64(hold))
