@@ -54,7 +54,7 @@ type permissionFact struct {
 type topicFact struct {
 	User     string `json:"user"`
 	VHost    string `json:"vhost"`
-	Exchange string `json:"exchange,omitempty"` // in a deletion "" stands for all
+	Exchange name   `json:"exchange,omitempty"` // in a deletion "" stands for all
 	Write    string `json:"write,omitempty"`
 	Read     string `json:"read,omitempty"`
 }
@@ -165,14 +165,14 @@ func (r *rules) putPermission(f *permissionFact, remove bool) error {
 
 func (r *rules) putTopic(f *topicFact, remove bool) {
 	u := r.users[f.User]
-	switch key := (topicKey{f.VHost, f.Exchange}); {
+	switch key := (topicKey{f.VHost, string(f.Exchange)}); {
 	case u == nil:
 	case remove && f.Exchange == "":
 		maps.DeleteFunc(u.topics, func(k topicKey, _ *TopicPermission) bool { return k.vhost == f.VHost })
 	case remove:
 		delete(u.topics, key)
 	default:
-		u.topics[key] = &TopicPermission{f.User, f.VHost, f.Exchange, f.Write, f.Read}
+		u.topics[key] = &TopicPermission{f.User, f.VHost, string(f.Exchange), f.Write, f.Read}
 	}
 }
 
@@ -212,7 +212,7 @@ func (c *catalog) accessFacts() []*accessFact {
 		}
 		for _, key := range slices.SortedFunc(maps.Keys(u.topics), compareTopics) {
 			t := u.topics[key]
-			facts = append(facts, &accessFact{Topic: &topicFact{t.User, t.VHost, t.Exchange, t.Write, t.Read}})
+			facts = append(facts, &accessFact{Topic: &topicFact{t.User, t.VHost, name(t.Exchange), t.Write, t.Read}})
 		}
 	}
 	return facts

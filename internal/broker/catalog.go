@@ -150,7 +150,7 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 		c.b.shards = append(c.b.shards, newShard(c.b, uint32(len(c.b.shards)+1)))
 	}
 	return &Queue{
-		ID: f.ID, Name: f.Name, Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Policy: f.Policy,
+		ID: f.ID, Name: string(f.Name), Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Policy: f.Policy,
 		vhost: v, shard: c.b.shards[f.Shard-1], state: &queue.State{},
 	}
 }
@@ -204,7 +204,7 @@ func (c *catalog) deleteExchange(v *VHost, x *routing.Exchange) (facts []*topolo
 	v.table.Store(t)
 	c.dropRelay(x)
 	if x.Spec.Durable {
-		facts = append(facts, &topologyFact{VHost: v.Name, Delete: true, Exchange: &exchangeFact{Name: x.Spec.Name}})
+		facts = append(facts, &topologyFact{VHost: v.Name, Delete: true, Exchange: &exchangeFact{Name: name(x.Spec.Name)}})
 	}
 	return append(facts, c.sweep(v, removed)...)
 }

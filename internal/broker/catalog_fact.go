@@ -30,7 +30,7 @@ type topologyFact struct {
 
 type queueFact struct {
 	ID         uint64      `json:"id"`
-	Name       string      `json:"name"`
+	Name       name        `json:"name"`
 	Shard      uint32      `json:"shard,omitempty"`
 	AutoDelete bool        `json:"auto_delete,omitempty"`
 	Args       []byte      `json:"args,omitempty"` // encoded table
@@ -38,21 +38,21 @@ type queueFact struct {
 }
 
 type exchangeFact struct {
-	Name       string `json:"name"`
+	Name       name   `json:"name"`
 	Type       string `json:"type,omitempty"`
 	AutoDelete bool   `json:"auto_delete,omitempty"`
 	Internal   bool   `json:"internal,omitempty"`
-	Alternate  string `json:"alternate,omitempty"`
+	Alternate  name   `json:"alternate,omitempty"`
 	Args       []byte `json:"args,omitempty"`
 	// Relay is the queue that belongs to the exchange.
 	Relay *queueFact `json:"relay,omitempty"`
 }
 
 type bindingFact struct {
-	Source     string `json:"source"`
+	Source     name   `json:"source"`
 	ToQueue    uint64 `json:"to_queue,omitempty"`
-	ToExchange string `json:"to_exchange,omitempty"`
-	Key        string `json:"key,omitempty"`
+	ToExchange name   `json:"to_exchange,omitempty"`
+	Key        name   `json:"key,omitempty"`
 	Args       []byte `json:"args,omitempty"`
 }
 
@@ -82,7 +82,8 @@ func (f *queueFact) table() message.Table { return decodeArgs(f.Args) }
 
 func (f *bindingFact) binding() routing.Binding {
 	return routing.Binding{
-		Source: f.Source, ToQueue: routing.QueueID(f.ToQueue), ToExchange: f.ToExchange, Key: f.Key, Args: decodeArgs(f.Args),
+		Source: string(f.Source), ToQueue: routing.QueueID(f.ToQueue), ToExchange: string(f.ToExchange), Key: string(f.Key),
+		Args: decodeArgs(f.Args),
 	}
 }
 
@@ -117,11 +118,11 @@ func (c *catalog) apply(index uint64, fact []byte) error {
 		c.nextQueue = max(c.nextQueue, f.Queue.ID+1)
 		c.add(c.newQueue(v, f.Queue))
 	case f.Exchange != nil && f.Delete:
-		if x, ok := v.table.Load().Exchange(f.Exchange.Name); ok {
+		if x, ok := v.table.Load().Exchange(string(f.Exchange.Name)); ok {
 			c.forgetRelay(x)
 		}
 		err = v.change(func(t *routing.Table) (*routing.Table, error) {
-			t, _, err := t.DeleteExchange(f.Exchange.Name)
+			t, _, err := t.DeleteExchange(string(f.Exchange.Name))
 			return t, err
 		})
 	case f.Exchange != nil:
@@ -149,8 +150,8 @@ func (c *catalog) apply(index uint64, fact []byte) error {
 
 func (f *exchangeFact) spec() routing.ExchangeSpec {
 	return routing.ExchangeSpec{
-		Name: f.Name, Type: f.Type, Durable: true, AutoDelete: f.AutoDelete, Internal: f.Internal,
-		Alternate: f.Alternate, Args: decodeArgs(f.Args),
+		Name: string(f.Name), Type: f.Type, Durable: true, AutoDelete: f.AutoDelete, Internal: f.Internal,
+		Alternate: string(f.Alternate), Args: decodeArgs(f.Args),
 	}
 }
 
@@ -228,7 +229,8 @@ func (c *catalog) durable(t *routing.Table, b *routing.Binding) bool {
 // newExchangeFact tells of an exchange; relay is nil when it has none.
 func newExchangeFact(s *routing.ExchangeSpec, relay *Queue) *exchangeFact {
 	f := &exchangeFact{
-		Name: s.Name, Type: s.Type, AutoDelete: s.AutoDelete, Internal: s.Internal, Alternate: s.Alternate, Args: encodeArgs(s.Args),
+		Name: name(s.Name), Type: s.Type, AutoDelete: s.AutoDelete, Internal: s.Internal, Alternate: name(s.Alternate),
+		Args: encodeArgs(s.Args),
 	}
 	if relay != nil {
 		f.Relay = newQueueFact(relay)
@@ -237,11 +239,14 @@ func newExchangeFact(s *routing.ExchangeSpec, relay *Queue) *exchangeFact {
 }
 
 func newQueueFact(q *Queue) *queueFact {
-	return &queueFact{ID: q.ID, Name: q.Name, Shard: q.shard.id, AutoDelete: q.AutoDelete, Args: encodeArgs(q.Args), Policy: q.Policy}
+	return &queueFact{
+		ID: q.ID, Name: name(q.Name), Shard: q.shard.id, AutoDelete: q.AutoDelete, Args: encodeArgs(q.Args), Policy: q.Policy,
+	}
 }
 
 func newBindingFact(b *routing.Binding) *bindingFact {
 	return &bindingFact{
-		Source: b.Source, ToQueue: uint64(b.ToQueue), ToExchange: b.ToExchange, Key: b.Key, Args: encodeArgs(b.Args),
+		Source: name(b.Source), ToQueue: uint64(b.ToQueue), ToExchange: name(b.ToExchange), Key: name(b.Key),
+		Args: encodeArgs(b.Args),
 	}
 }

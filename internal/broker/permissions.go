@@ -66,7 +66,7 @@ func (b *Broker) TopicPermissions(user, vhost string) (all []TopicPermission) {
 // SetTopicPermission says with which routing keys a user may use an exchange, which need not exist. Errors:
 // ErrUserNotFound, ErrVHostNotFound, ErrInvalidName, ErrInvalidPattern, ErrLogFailed.
 func (b *Broker) SetTopicPermission(p TopicPermission) (created bool, err error) {
-	if err := checkName("exchange", p.Exchange); err != nil {
+	if err := checkLength("exchange", p.Exchange); err != nil {
 		return false, err
 	}
 	for _, template := range []string{p.Write, p.Read} {
@@ -79,7 +79,7 @@ func (b *Broker) SetTopicPermission(p TopicPermission) (created bool, err error)
 			return nil, err
 		}
 		b.rules.read(p.User, func(u *user) { created = u.topics[topicKey{p.VHost, p.Exchange}] == nil })
-		return &accessFact{Topic: &topicFact{p.User, p.VHost, p.Exchange, p.Write, p.Read}}, nil
+		return &accessFact{Topic: &topicFact{p.User, p.VHost, name(p.Exchange), p.Write, p.Read}}, nil
 	})
 	return created, err
 }
@@ -88,7 +88,7 @@ func (b *Broker) SetTopicPermission(p TopicPermission) (created bool, err error)
 // exchange stands for all. It is no error that there was none. Errors: ErrUserNotFound, ErrVHostNotFound, ErrLogFailed.
 func (b *Broker) DeleteTopicPermission(user, vhost, exchange string) error {
 	return b.changeAccess(func() (*accessFact, error) {
-		return &accessFact{Delete: true, Topic: &topicFact{User: user, VHost: vhost, Exchange: exchange}}, b.knows(user, vhost)
+		return &accessFact{Delete: true, Topic: &topicFact{User: user, VHost: vhost, Exchange: name(exchange)}}, b.knows(user, vhost)
 	})
 }
 

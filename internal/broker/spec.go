@@ -1,8 +1,6 @@
 package broker
 
 import (
-	"encoding/json"
-
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/store"
@@ -87,18 +85,6 @@ type QueuePolicy struct {
 	DedupTTL     int64  // how long each is
 
 	Sync SyncChoice
-}
-
-// UnmarshalJSON begins with the defaults, so that facts written before a field
-// existed mean what they meant.
-func (p *QueuePolicy) UnmarshalJSON(b []byte) error {
-	type plain QueuePolicy
-	q := plain(DefaultQueuePolicy())
-	if err := json.Unmarshal(b, &q); err != nil {
-		return err
-	}
-	*p = QueuePolicy(q)
-	return nil
 }
 
 // DefaultQueuePolicy has nothing set.

@@ -197,7 +197,7 @@ func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error
 	if !q.vhost.gone {
 		facts := c.sweep(q.vhost, c.remove(q))
 		if q.Durable {
-			facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: q.Name}})
+			facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: name(q.Name)}})
 		}
 		index = c.record(facts...)
 	}

@@ -141,14 +141,24 @@ func userNotFound(name string) error {
 // maxNameBytes is what a protocol can carry as a name.
 const maxNameBytes = 255
 
+// checkName tells whether a user or a virtual host can have this name: facts have these as JSON strings.
 func checkName(kind, name string) error {
+	if err := checkLength(kind, name); err != nil {
+		return err
+	}
+	if !utf8.ValidString(name) {
+		return &Error{Err: ErrInvalidName, Kind: kind, Name: name, Detail: "it is not UTF-8"}
+	}
+	return nil
+}
+
+// checkLength tells whether a name is of a length that protocols can carry.
+func checkLength(kind, name string) error {
 	switch {
 	case name == "":
 		return &Error{Err: ErrInvalidName, Kind: kind, Name: name, Detail: "it is empty"}
 	case len(name) > maxNameBytes:
 		return &Error{Err: ErrInvalidName, Kind: kind, Name: name[:maxNameBytes], Detail: "it is longer than 255 bytes"}
-	case !utf8.ValidString(name): // facts are JSON
-		return &Error{Err: ErrInvalidName, Kind: kind, Name: name, Detail: "it is not UTF-8"}
 	}
 	return nil
 }

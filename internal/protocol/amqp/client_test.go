@@ -31,9 +31,15 @@ type node struct {
 
 func startNode(t testing.TB, o Options, bo broker.Options) *node {
 	t.Helper()
+	return startNodeOn(t, vfs.NewMem(), o, bo)
+}
+
+// startNodeOn is startNode with what is on a disk already.
+func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node {
+	t.Helper()
 	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	bo.Logger = o.Log
-	disk := vfs.NewErrors(vfs.NewMem())
+	disk := vfs.NewErrors(mem)
 	b, err := broker.Open(disk, "data", bo)
 	if err != nil {
 		t.Fatal(err)
