@@ -27,12 +27,11 @@ func (sh *shard) dispatch(q *Queue) {
 	}
 }
 
-// nextReady takes the next message of the queue that lives beyond now (unix ms), its body loaded. A message
-// whose body cannot be read is set aside: it stays on disk, unsettled, and is
-// reported.
-func (sh *shard) nextReady(q *Queue, now int64) *queue.Item {
+// nextReady takes the next message of the queue that lives beyond until (unix ms, now or later), its body loaded. A
+// message whose body cannot be read is set aside: it stays on disk, unsettled, and is reported.
+func (sh *shard) nextReady(q *Queue, until int64) *queue.Item {
 	for {
-		it := q.state.Next(now)
+		it := q.state.NextBeyond(sh.now, until)
 		if it == nil {
 			return nil
 		}

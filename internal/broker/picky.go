@@ -49,7 +49,7 @@ func (sh *shard) dispatchPicky(q *Queue) {
 		pl.stuck = false
 	}
 	for left := parkStep; len(q.consumers.list) > 0; {
-		head := p.head(q, sh.now)
+		head := p.head(q, sh.now, sh.now)
 		if pl := p.first(q.state, (*pool).idle); pl != nil && pl.first() < head {
 			if c := q.consumers.pick(pl); c != nil {
 				sh.deliverParked(q, c, pl.classes[0])
@@ -74,14 +74,15 @@ func (sh *shard) dispatchPicky(q *Queue) {
 	}
 }
 
-// head is the place of the first message that is ready and not parked, noPlace when there is none or when too many are
-// parked already. Before the frontier lie those that came back, whose order must hold, and those of higher priority.
-func (p *picky) head(q *Queue, now int64) place {
+// head is the place of the first message that is ready, not parked, and lives beyond until; noPlace when there is none
+// or when too many are parked already. Before the frontier lie those that came back, whose order must hold, and those of
+// higher priority.
+func (p *picky) head(q *Queue, now, until int64) place {
 	parked := q.state.Parked()
 	if q.state.Ready() == parked {
 		return noPlace
 	}
-	it := q.state.Peek(now)
+	it := q.state.PeekBeyond(now, until)
 	if it == nil {
 		return noPlace
 	}
@@ -147,11 +148,11 @@ func (sh *shard) deliverParked(q *Queue, c *Consumer, cl *class) {
 	p.tidy(g)
 }
 
-// takeParked lends a parked message with its body; nil when it has expired, which its timer will see to, or cannot be
-// read.
-func (sh *shard) takeParked(q *Queue, h queue.Handle, now int64) *queue.Item {
+// takeParked lends a parked message with its body; nil when it does not live beyond until, which its timer will see
+// to, or cannot be read.
+func (sh *shard) takeParked(q *Queue, h queue.Handle, until int64) *queue.Item {
 	it := q.state.Lend(h)
-	if it.Expires != 0 && it.Expires <= now {
+	if it.Expires != 0 && it.Expires <= until {
 		q.state.Park(h)
 		return nil
 	}
@@ -172,9 +173,10 @@ func (sh *shard) takeParked(q *Queue, h queue.Handle, now int64) *queue.Item {
 func (sh *shard) getPicky(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	p := q.picky
 	p.sweep(q.state)
-	now := sh.now + 1
+	q.state.Due(sh.now) // head looks at nothing when all that is ready is parked
+	until := sh.now + 1 // as in get
 	for range parkStep {
-		head := p.head(q, now)
+		head := p.head(q, sh.now, until)
 		pl := p.first(q.state, (*pool).free)
 		if pl == nil && head == noPlace {
 			return nil, false
@@ -183,8 +185,8 @@ func (sh *shard) getPicky(q *Queue, noAck bool) (it *queue.Item, again bool) {
 		if pl != nil && pl.first() < head {
 			cl := pl.classes[0]
 			g = cl.group
-			it = sh.takeParked(q, p.pop(cl), now)
-		} else if it = sh.nextReady(q, now); it != nil {
+			it = sh.takeParked(q, p.pop(cl), until)
+		} else if it = sh.nextReady(q, until); it != nil {
 			var set *pool
 			g, set = p.sort(it.Env)
 			if g != nil && g.out > 0 || p.behind(g, set, it.Handle) {

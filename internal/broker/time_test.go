@@ -80,6 +80,26 @@ func TestNotBefore(t *testing.T) {
 	})
 }
 
+// Get looks a millisecond ahead for what expires, but not for what is not due yet.
+func TestGetIsNotEarly(t *testing.T) {
+	for _, header := range []string{"", "group"} {
+		synctest.Test(t, func(t *testing.T) {
+			_, c := inBubble(t)
+			c.queue("q", func(s *QueueSpec) { s.Policy.GroupHeader = header })
+			const wait = 10
+			due := time.Now().UnixMilli() + wait
+			c.put("", "q", "m", func(p *Publish) { p.NotBefore = due })
+			for time.Now().UnixMilli() < due {
+				sameStrings(t, c.drain("q"))
+				time.Sleep(100 * time.Microsecond)
+			}
+			sameStrings(t, c.drain("q"), "m")
+			c.put("", "q", "a TTL of 0 is for consumers that wait", ttl(0))
+			sameStrings(t, c.drain("q"))
+		})
+	}
+}
+
 func TestUnusedQueueExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)

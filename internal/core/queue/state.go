@@ -115,8 +115,11 @@ func (s *State) place(l *lane, c *chunk, slot int) *Item {
 
 // Next marks the first ready message of the highest priority that is not expired at now (unix ms) as unacked and
 // returns it, nil when there is none. Scheduled messages that are due by now count as ready.
-func (s *State) Next(now int64) *Item {
-	c, slot := s.first(now)
+func (s *State) Next(now int64) *Item { return s.NextBeyond(now, now) }
+
+// NextBeyond is Next at now for messages that are not expired at until either, which is not before now.
+func (s *State) NextBeyond(now, until int64) *Item {
+	c, slot := s.first(now, until)
 	if c == nil {
 		return nil
 	}
@@ -126,21 +129,24 @@ func (s *State) Next(now int64) *Item {
 }
 
 // Peek returns the message that Next would, and leaves it ready.
-func (s *State) Peek(now int64) *Item {
-	c, slot := s.first(now)
+func (s *State) Peek(now int64) *Item { return s.PeekBeyond(now, now) }
+
+// PeekBeyond returns the message that NextBeyond would, and leaves it ready.
+func (s *State) PeekBeyond(now, until int64) *Item {
+	c, slot := s.first(now, until)
 	if c == nil {
 		return nil
 	}
 	return c.hotItem(slot)
 }
 
-// first finds the message to deliver at now and makes its chunk hot.
-func (s *State) first(now int64) (*chunk, int) {
+// first finds the message to deliver at now that lives beyond until, and makes its chunk hot.
+func (s *State) first(now, until int64) (*chunk, int) {
 	if s.due.topKey(byDue) <= now {
 		s.Due(now)
 	}
-	if s.expiring.topKey(byExpiry) <= now {
-		return s.firstUnexpired(now)
+	if s.expiring.topKey(byExpiry) <= until {
+		return s.firstUnexpired(until)
 	}
 	return s.head()
 }

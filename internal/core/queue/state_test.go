@@ -110,11 +110,12 @@ func (r *run) publish() {
 }
 
 func (r *run) next() {
-	want := r.q.first(r.now)
-	if peek := r.s.Peek(r.now); (peek == nil) != (want == nil) || peek != nil && peek.Handle != want.Handle {
+	until := r.now + int64(r.rng.IntN(2)*r.rng.IntN(100))
+	want := r.q.first(r.now, until)
+	if peek := r.s.PeekBeyond(r.now, until); (peek == nil) != (want == nil) || peek != nil && peek.Handle != want.Handle {
 		r.t.Fatalf("peek %v, want %v", peek, want)
 	}
-	got := r.s.Next(r.now)
+	got := r.s.NextBeyond(r.now, until)
 	if (got == nil) != (want == nil) {
 		r.t.Fatalf("next %v, want %v", got, want)
 	}
@@ -198,7 +199,7 @@ func (r *run) lend() {
 
 // dropNext is what a length limit does.
 func (r *run) dropNext() {
-	want := r.q.first(r.now)
+	want := r.q.first(r.now, r.now)
 	it := r.s.Next(r.now)
 	if (it == nil) != (want == nil) {
 		r.t.Fatalf("next %v, want %v", it, want)

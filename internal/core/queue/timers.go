@@ -33,7 +33,7 @@ func (s *State) LendExpired(now int64, n int, dst []Handle) []Handle {
 	return dst
 }
 
-// Due makes the scheduled messages whose time has come ready. Next and Peek do it too.
+// Due makes the scheduled messages whose time has come ready. Next, Peek and their like do it too.
 func (s *State) Due(now int64) {
 	if s.due.topKey(byDue) > now {
 		return

@@ -51,10 +51,10 @@ func (q *twin) find(h Handle) *twinItem {
 	return nil
 }
 
-func (q *twin) first(now int64) *twinItem {
+func (q *twin) first(now, until int64) *twinItem {
 	q.due(now)
 	for i := range q.live {
-		if it := &q.live[i]; it.status == Ready && (it.Expires == 0 || it.Expires > now) {
+		if it := &q.live[i]; it.status == Ready && (it.Expires == 0 || it.Expires > until) {
 			return it
 		}
 	}
