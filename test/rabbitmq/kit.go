@@ -71,8 +71,10 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 		return nil, fmt.Errorf("rabbitmq: configure: %w", err)
 	}
 	cmd := exec.Command(k.script)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"HOME="+dir, // the Erlang cookie
+		"ERL_CRASH_DUMP="+filepath.Join(dir, "erl_crash.dump"),
 		fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort),
 		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution),           // the usual one may be another node's
 		fmt.Sprintf("RABBITMQ_NODENAME=rabbit-%05d@localhost", port), // always of the same length: a recorded answer shows it
