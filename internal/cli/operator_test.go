@@ -173,3 +173,32 @@ func TestOperatorRefusals(t *testing.T) {
 		t.Errorf("no folder: exit code %d, %s", code, out)
 	}
 }
+
+// A broker that was killed leaves its admin socket behind: the commands then work on the folder, and the next broker
+// serves its own socket.
+func TestAdminSocketLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	p := startProcess(t, dir)
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	left, err := os.Lstat(dir + "/admin.sock")
+	if err != nil || left.Mode()&os.ModeSocket == 0 {
+		t.Fatalf("no socket is left behind: %v", err)
+	}
+	if code, out := operateOn(t, dir, "", "vhost", "add", "at rest"); code != exitOK {
+		t.Fatalf("with nobody at the socket: exit code %d, %s", code, out)
+	}
+	for range 2 { // the second time a socket that was served is left behind
+		p = startProcess(t, dir)
+		if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitOK || !strings.Contains(out, "at rest") {
+			t.Errorf("after the start: exit code %d, %s", code, out)
+		}
+		p.signal(syscall.SIGKILL)
+		p.wait()
+	}
+	p = startProcess(t, dir)
+	p.stop()
+	if _, err := os.Lstat(dir + "/admin.sock"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after a stop in order the socket is there: %v", err)
+	}
+}

@@ -201,6 +201,45 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	p.stop()
 }
 
+// A checkpoint that cannot be read stops the broker; as long as the log goes back to its start, a repair loses nothing.
+func TestDoctorOnADamagedCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	p := startProcess(t, dir)
+	p.fill()
+	p.stop()
+	checkpoints, err := filepath.Glob(filepath.Join(dir, "ckpt-*"))
+	if err != nil || len(checkpoints) != 2 { // of the definitions, and of the messages
+		t.Fatalf("checkpoints %q, %v", checkpoints, err)
+	}
+	for _, path := range checkpoints {
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[len(whole)/2] ^= 0x10
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		doctor(t, dir, exitDamage, "DAMAGED")
+		if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0"); code != exitDamage {
+			t.Errorf("serve on a damaged checkpoint: exit code %d, %s", code, stderr)
+		}
+		stdout, stderr, code := command(t, "doctor", dir, "--repair")
+		if code != exitOK || !strings.Contains(stdout, "Repaired:") || strings.Contains(stdout, "LOST") {
+			t.Errorf("repair: exit code %d\n%s%s", code, stdout, stderr)
+		}
+		if _, err := os.Stat(path + ".damaged"); err != nil {
+			t.Errorf("the damaged file is not kept: %v", err)
+		}
+		doctor(t, dir, exitOK, ordersRow)
+	}
+	p = startProcess(t, dir)
+	if n := p.ready(); n != 3 {
+		t.Errorf("%d messages after the repair", n)
+	}
+	p.stop()
+}
+
 // deafConn is a client's socket that takes nothing in from some time on.
 type deafConn struct {
 	net.Conn

@@ -396,6 +396,18 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 	}
 }
 
+// TestNewSecret: any secret is welcome, and the connection goes on as it was.
+func TestNewSecret(t *testing.T) {
+	n := startNode(t, Options{}, broker.Options{})
+	c := n.login()
+	c.open(1)
+	c.declare(1, amqpwire.QueueDeclare{Queue: "mine", Exclusive: true})
+	for _, secret := range []string{"guest", "another one", ""} {
+		c.call(0, &amqpwire.ConnectionUpdateSecret{NewSecret: []byte(secret), Reason: "rotation"}, &amqpwire.ConnectionUpdateSecretOk{})
+		c.declare(1, amqpwire.QueueDeclare{Queue: "mine", Exclusive: true, Passive: true})
+	}
+}
+
 // TestNewSecretIsCheckedAgain: whoever lost the virtual host meanwhile is told so.
 func TestNewSecretIsCheckedAgain(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})

@@ -67,9 +67,10 @@ func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node
 
 // client speaks AMQP by hand.
 type client struct {
-	t   testing.TB
-	nc  net.Conn
-	buf []byte
+	t         testing.TB
+	nc        net.Conn
+	buf       []byte
+	heartbeat uint16 // seconds, asked for at the login
 }
 
 // frame is a frame with a payload of its own.
@@ -107,7 +108,7 @@ func (c *client) login(capabilities ...string) {
 		ClientProperties: message.Table{{Name: "capabilities", Value: caps}}, Mechanism: "PLAIN", Response: []byte("\x00guest\x00guest"), Locale: "en_US",
 	})
 	tune := expect[*amqpwire.ConnectionTune](c, 0)
-	c.send(0, &amqpwire.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: tune.FrameMax})
+	c.send(0, &amqpwire.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: tune.FrameMax, Heartbeat: c.heartbeat})
 	c.send(0, &amqpwire.ConnectionOpen{VirtualHost: "/"})
 	expect[*amqpwire.ConnectionOpenOk](c, 0)
 }

@@ -20,6 +20,16 @@ import (
 
 // bubble starts a broker in memory and returns a function that connects a client by a pipe. It is for a test with fake time; all ends with it.
 func bubble(t *testing.T, o Options) (login func(capabilities ...string) *client) {
+	connect := bubbleUp(t, o)
+	return func(capabilities ...string) *client {
+		c := connect()
+		c.login(capabilities...)
+		return c
+	}
+}
+
+// bubbleUp is bubble without the login.
+func bubbleUp(t *testing.T, o Options) (connect func() *client) {
 	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log, DiskFreeLimit: -1})
 	if err != nil {
@@ -36,12 +46,11 @@ func bubble(t *testing.T, o Options) (login func(capabilities ...string) *client
 			t.Error(err)
 		}
 	})
-	return func(capabilities ...string) *client {
+	return func() *client {
 		ours, theirs := net.Pipe()
 		go newConn(s, theirs, uint64(len(clients))).Serve()
 		c := &client{t: t, nc: ours}
 		clients = append(clients, c)
-		c.login(capabilities...)
 		return c
 	}
 }

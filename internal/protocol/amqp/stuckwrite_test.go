@@ -1,0 +1,82 @@
+package amqp
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// beat is the interval of heartbeats here. A client that sends them and does not read is ended by the write that is
+// stuck, not by its silence.
+const beat = 10 * time.Second
+
+// stuckAfter is when the connection of a client that reads nothing ends: a write that waits begins with the delivery.
+const stuckAfter = stuckWrite
+
+// stuckClient consumes from queue q and has been sent a message that it does not read. alive sends its heartbeats.
+func stuckClient(t *testing.T, connect func() *client) (c *client, begin time.Time, alive func() error) {
+	t.Helper()
+	c = connect()
+	c.heartbeat = uint16(beat / time.Second)
+	c.login()
+	c.open(1)
+	c.declare(1, amqpwire.QueueDeclare{Queue: "q"})
+	c.consume(1, "q", "stuck", nil)
+	c.publish(1, "", "q", false, message.Properties{}, "a message that nobody reads")
+	synctest.Wait()
+	return c, time.Now(), func() error {
+		_, err := c.nc.Write(amqpwire.AppendHeartbeat(nil))
+		return err
+	}
+}
+
+// A client that never reads is given up, and others get what it was sent.
+func TestWriteTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		connect := bubbleUp(t, Options{})
+		_, begin, alive := stuckClient(t, connect)
+		for time.Since(begin) < stuckAfter-time.Second {
+			if err := alive(); err != nil {
+				t.Fatalf("ended after %v: %v", time.Since(begin), err)
+			}
+			time.Sleep(beat / 10)
+			synctest.Wait()
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if alive() == nil {
+			t.Errorf("still there after %v", time.Since(begin))
+		}
+		other := connect()
+		other.login()
+		other.open(1)
+		other.send(1, &amqpwire.BasicGet{Queue: "q"})
+		if got := expect[*amqpwire.BasicGetOk](other, 1); !got.Redelivered {
+			t.Error("the message is not marked as delivered before")
+		}
+		other.content()
+	})
+}
+
+// A client that reads slowly, but does, stays.
+func TestSlowReadersStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, begin, alive := stuckClient(t, bubbleUp(t, Options{}))
+		one := make([]byte, 1)
+		for time.Since(begin) < 5*stuckAfter {
+			if time.Since(begin)%(stuckWrite/2) == 0 {
+				if _, err := c.nc.Read(one); err != nil {
+					t.Fatalf("read after %v: %v", time.Since(begin), err)
+				}
+			}
+			if err := alive(); err != nil {
+				t.Fatalf("ended after %v: %v", time.Since(begin), err)
+			}
+			time.Sleep(beat / 2)
+			synctest.Wait()
+		}
+	})
+}
