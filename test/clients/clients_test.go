@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 
 // scriptPatience bounds a script that hangs; the slowest takes about ten seconds.
 const scriptPatience = 3 * time.Minute
+
+// endPatience is how long a script that hangs may take to end what it started.
+const endPatience = 10 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
@@ -97,6 +101,8 @@ func runScript(t *testing.T, url string, env []string, interpreter, script strin
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, interpreter, script)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends what it started
+	cmd.WaitDelay = endPatience
 	cmd.Env = append(os.Environ(), "AMQP_URL="+url, "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {

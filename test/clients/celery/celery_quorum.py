@@ -10,8 +10,8 @@ from support import DEADLINE_S, Worker, equal  # noqa: E402
 from tasks import add, app, third_time, when  # noqa: E402
 
 
-def script(keep):
-    worker = keep(Worker("tasks", "quorum", "-c", "2"))
+def script():
+    worker = Worker("tasks", "quorum", "-c", "2")
     with app.connection() as connection:
         channel = connection.channel()
         for level in range(28):

@@ -22,9 +22,9 @@ from celery import chord  # noqa: E402
 from tasks import add, hold, total  # noqa: E402
 
 
-def script(keep):
-    broker = keep(OwnBroker(PORT))
-    worker = keep(Worker("tasks", "restarted", "-c", "1"))
+def script():
+    broker = OwnBroker(PORT)
+    worker = Worker("tasks", "restarted", "-c", "1")
     equal(chord((add.s(n, n) for n in range(5)), total.s()).delay().get(DEADLINE_S), 20, "chord")
 
     # A task waits behind one that runs when the broker is killed.

@@ -80,8 +80,8 @@ def events():
     equal(kinds, ["task-received", "task-started", "task-succeeded"], "events of a task")
 
 
-def script(keep):
-    worker = keep(Worker("tasks", "classic", "-c", "1", "-E"))
+def script():
+    worker = Worker("tasks", "classic", "-c", "1", "-E")
     results()
     remote_control(worker)
     priorities(worker)

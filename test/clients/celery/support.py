@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 DEADLINE_S = 30  # patience for what must happen; only a failing run ever uses it up
 
 FOLDER = tempfile.mkdtemp(prefix="fiveways-celery-")
+
+STARTED = []  # workers and brokers in the order of their starts; all are killed when the script ends, however it does
 
 
 def equal(got, want, what):
@@ -40,6 +43,7 @@ class Worker:
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True,
                                             cwd=os.path.dirname(os.path.abspath(__file__)))
+        STARTED.append(self)
         wait_until(lambda: self.said(" ready."), f"{name} is ready")
 
     def said(self, text):
@@ -47,10 +51,12 @@ class Worker:
             return text in log.read()
 
     def kill(self):
-        """SIGKILL for the worker and its pool."""
-        if self.process.poll() is None:
+        """SIGKILL for the worker and its pool, which are a process group; the pool may outlive the worker."""
+        try:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        except ProcessLookupError:
+            return
+        self.process.wait()
 
     def cry(self):
         """Makes a worker that still runs log where each of its threads stands."""
@@ -69,6 +75,7 @@ class OwnBroker:
 
     def __init__(self, port):
         self.port = port
+        STARTED.append(self)
         self.start()
 
     def start(self):
@@ -86,26 +93,34 @@ class OwnBroker:
         self.process.stdout.close()
 
 
+def clean_up():
+    for thing in reversed(STARTED):
+        thing.kill()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def end_with(parent):
+    """Ends the script and all it started once its parent is gone: a `go test` that ran out of time says nothing to its children."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    clean_up()
+    os._exit(1)
+
+
 def main(script):
-    """Runs script(keep), where keep(x) registers what is killed at the end; a failure shows the logs of the workers."""
-    kept = []
-
-    def keep(thing):
-        kept.append(thing)
-        return thing
-
+    """Runs script() and kills what it started; a failure shows the logs of the workers."""
+    threading.Thread(target=end_with, args=[os.getppid()], daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     try:
-        script(keep)
+        script()
     except BaseException:
-        for worker in kept:
-            if isinstance(worker, Worker):
-                worker.cry()
+        for thing in STARTED:
+            if isinstance(thing, Worker):
+                thing.cry()
         for name in sorted(os.listdir(FOLDER)):
             if name.endswith(".log"):
                 with open(os.path.join(FOLDER, name)) as log:
                     print(f"--- {name}\n{log.read()[-8000:]}")
         raise
     finally:
-        for thing in reversed(kept):
-            thing.kill()
-        shutil.rmtree(FOLDER, ignore_errors=True)
+        clean_up()
