@@ -111,6 +111,55 @@ func (d *demo) deadLetter() ([]demoRow, error) {
 	return []demoRow{row}, nil
 }
 
+// delay publishes the later message first; both come at their time.
+func (d *demo) delay() ([]demoRow, error) {
+	const short, long = 50 * time.Millisecond, 100 * time.Millisecond
+	args := amqp091.Table{"x-delayed-type": "fanout"}
+	if err := d.ch.ExchangeDeclare("demo.delayed", "x-delayed-message", false, false, false, false, args); err != nil {
+		return nil, err
+	}
+	if err := d.declareQueue("in-time", "demo.delayed", nil); err != nil {
+		return nil, err
+	}
+	arrived, err := d.ch.Consume("in-time", "", true, false, false, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	row := demoRow{scene: "delayed", published: "demo.delayed: 100ms 50ms", queue: "in-time", want: []string{"50ms", "100ms"}}
+	for _, delay := range []time.Duration{long, short} {
+		if err := d.send("demo.delayed", "", delay.String(), amqp091.Table{"x-delay": delay.Milliseconds()}); err != nil {
+			return nil, err
+		}
+	}
+	patience := time.After(demoPatience)
+	for range row.want {
+		select {
+		case m := <-arrived:
+			row.got = append(row.got, string(m.Body))
+		case <-patience:
+		}
+	}
+	if row.took = time.Since(start); row.took < long && len(row.got) == len(row.want) {
+		row.got = append(row.got, "too-early")
+	}
+	return []demoRow{row}, nil
+}
+
+// once publishes a message twice, as a publisher does who missed the confirm.
+func (d *demo) once() ([]demoRow, error) {
+	if err := d.declareQueue("once", "", amqp091.Table{"x-message-deduplication": true}); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	for _, body := range []string{"order-1", "order-1", "order-2"} {
+		if err := d.send("", "once", body, amqp091.Table{"x-deduplication-header": body}); err != nil {
+			return nil, err
+		}
+	}
+	return d.collect(start, "de-duplication", "default: once, order-1 twice", demoRow{queue: "once", want: []string{"order-1", "order-2"}})
+}
+
 // deathReason is why the broker dead-lettered a message, by its own account in the header x-death.
 func deathReason(h amqp091.Table) string {
 	deaths, _ := h["x-death"].([]any)
@@ -145,7 +194,7 @@ func (d *demo) declare(exchange, kind string, bindings map[string][]string) erro
 		return err
 	}
 	for queue, keys := range bindings {
-		if _, err := d.ch.QueueDeclare(queue, false, false, false, false, nil); err != nil {
+		if err := d.declareQueue(queue, "", nil); err != nil {
 			return err
 		}
 		for _, key := range keys {
@@ -157,22 +206,38 @@ func (d *demo) declare(exchange, kind string, bindings map[string][]string) erro
 	return nil
 }
 
-// publish sends one persistent message per routing key, with the key as its body, and waits until the broker confirmed each.
+// declareQueue makes a queue, and binds it to the exchange unless that is "".
+func (d *demo) declareQueue(queue, exchange string, args amqp091.Table) error {
+	if _, err := d.ch.QueueDeclare(queue, false, false, false, false, args); err != nil || exchange == "" {
+		return err
+	}
+	return d.ch.QueueBind(queue, "", exchange, false, nil)
+}
+
+// publish sends one message per routing key, with the key as its body, and waits until the broker confirmed each.
 func (d *demo) publish(exchange string, keys ...string) error {
+	for _, key := range keys {
+		if err := d.send(exchange, key, key, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send publishes one persistent message and waits for the confirm.
+func (d *demo) send(exchange, key, body string, headers amqp091.Table) error {
 	ctx, cancel := context.WithTimeout(d.ctx, demoPatience)
 	defer cancel()
-	for _, key := range keys {
-		confirm, err := d.ch.PublishWithDeferredConfirmWithContext(ctx, exchange, key, false, false,
-			amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: []byte(key)})
-		if err != nil {
-			return fmt.Errorf("publish %s: %w", key, err)
-		}
-		switch acked, err := confirm.WaitContext(ctx); {
-		case err != nil:
-			return fmt.Errorf("confirm of %s: %w", key, err)
-		case !acked:
-			return fmt.Errorf("the broker refused %s", key)
-		}
+	confirm, err := d.ch.PublishWithDeferredConfirmWithContext(ctx, exchange, key, false, false,
+		amqp091.Publishing{DeliveryMode: amqp091.Persistent, Headers: headers, Body: []byte(body)})
+	if err != nil {
+		return fmt.Errorf("publish %s: %w", body, err)
+	}
+	switch acked, err := confirm.WaitContext(ctx); {
+	case err != nil:
+		return fmt.Errorf("confirm of %s: %w", body, err)
+	case !acked:
+		return fmt.Errorf("the broker refused %s", body)
 	}
 	return nil
 }

@@ -56,10 +56,31 @@ func TestExitCodes(t *testing.T) {
 
 // Every command teaches by example and explains itself in one line.
 func TestHelpHasExamples(t *testing.T) {
-	for _, args := range [][]string{{}, {"serve"}, {"config"}, {"demo"}, {"bench"}, {"bench", "amqp"}, {"doctor"}, {"version"}} {
+	for _, args := range [][]string{
+		{}, {"serve"}, {"config"}, {"demo"}, {"bench"}, {"bench", "amqp"}, {"doctor"}, {"version"}, {"user"}, {"vhost"}, {"permission"}, {"message"},
+	} {
 		stdout, _, code := command(t, append(args, "--help")...)
 		if code != exitOK || !strings.Contains(stdout, "Examples:\n  ") {
 			t.Errorf("fiveways %s --help: exit code %d, no examples in %q", strings.Join(args, " "), code, stdout)
+		}
+	}
+}
+
+func TestReadmeNamesEveryCommand(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, _, _ := command(t, "--help")
+	_, rest, _ := strings.Cut(help, "Available Commands:\n")
+	list, _, _ := strings.Cut(rest, "\n\n")
+	if strings.Count(list, "\n") < 5 {
+		t.Fatalf("no commands in %s", help)
+	}
+	for line := range strings.Lines(list) {
+		name := strings.Fields(line)[0]
+		if !strings.Contains(string(readme), "`fiveways "+name) && !strings.Contains(string(readme), "`"+name+"`") && name != "help" {
+			t.Errorf("README.md does not name `fiveways %s`", name)
 		}
 	}
 }

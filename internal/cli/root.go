@@ -22,6 +22,7 @@ This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
   fiveways demo                         start a broker, send messages, show what arrived
   fiveways bench amqp --duration 5s     measure a running broker
   fiveways user add alice               add a user to the broker on ./fiveways-data
+  fiveways message list orders          look at the messages of a queue, taking none
   fiveways doctor ./fiveways-data       look into a data folder offline`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
