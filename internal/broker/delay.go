@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
 )
 
 // delayHeader holds the ms that a delayed exchange keeps a message. Consumers
@@ -69,14 +68,4 @@ func negateDelay(props []byte) []byte {
 		p.Headers.Set(delayHeader, -d)
 	}
 	return p.Append(nil)
-}
-
-// pastRelay tells whether a message that is published to an exchange with a
-// relay has no business there: it has no delay.
-func (s *Session) pastRelay(x *routing.Exchange, headers []byte) routing.Past {
-	q := s.b.catalog.relayQueue(x)
-	if x.Spec.Type == routing.TypeDelayed && q != nil && !q.Policy.Deduplicate && readDelay(headers) <= 0 {
-		return routing.PastFirst
-	}
-	return routing.PastNone
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"strings"
 
+	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 )
@@ -72,7 +73,25 @@ func (c *catalog) restoreRelay(t *routing.Table, v *VHost, f *exchangeFact) (*ro
 func (c *catalog) addRelay(t *routing.Table, q *Queue) (*routing.Table, error) {
 	c.queues.Store(q.ID, q)
 	c.b.queueCount.Add(1)
-	return t.SetRelay(q.relay.exchange, routing.Relay{Queue: routing.QueueID(q.ID), Copy: q.relay.keeps})
+	return t.SetRelay(q.relay.exchange, routing.Relay{Queue: routing.QueueID(q.ID), Copy: q.relay.keeps, Holds: q.holds()})
+}
+
+// holds tells which messages have business in a relay, by their headers: those with a delay, and those with a key.
+func (q *Queue) holds() func(headers []byte) bool {
+	if q.relay.keeps {
+		return nil
+	}
+	delays, deduplicates, name := q.relay.delays, q.Policy.Deduplicate, q.Policy.DedupHeader
+	return func(headers []byte) bool {
+		if delays && readDelay(headers) > 0 {
+			return true
+		}
+		if !deduplicates {
+			return false
+		}
+		v, ok := message.HeaderLookup(headers, name)
+		return ok && v != nil
+	}
 }
 
 // relayQueue returns the relay of the exchange, nil when it has none.

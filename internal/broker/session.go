@@ -131,9 +131,6 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
 		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List,
 	}
-	if x.Relay().Queue != 0 {
-		s.asked.Past = s.pastRelay(x, peek.Headers)
-	}
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
 	t := s.vhost.resolve(s.found.Queues)

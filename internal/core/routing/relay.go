@@ -10,6 +10,9 @@ import (
 type Relay struct {
 	Queue QueueID // 0 = none
 	Copy  bool    // it gets a copy, and the bindings are followed all the same; else the message stops there
+	// Holds tells whether a message with these headers has business there; nil: each has. What has none goes past, so that exchanges that
+	// are bound in a circle do not hand it to each other for ever.
+	Holds func(headers []byte) bool
 }
 
 // Past says which relays a message does not stop at.
@@ -41,6 +44,12 @@ func (t *Table) SetRelay(name string, relay Relay) (*Table, error) {
 func (r *Route) atRelay(x *Exchange, m *Message, first bool) bool {
 	if m.Past == PastAll || m.Past == PastFirst && first {
 		return false
+	}
+	if x.relay.Holds != nil {
+		r.ByKey = false
+		if !x.relay.Holds(m.Headers) {
+			return false
+		}
 	}
 	r.addQueue(x.relay.Queue)
 	r.matched = !x.relay.Copy // a copy is no reason to leave out the alternate exchange
