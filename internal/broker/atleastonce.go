@@ -89,6 +89,13 @@ func (sh *shard) dispatchSure(d *sureLetter, letter *deadMessage) {
 	}
 }
 
+// mustArrive tells that the publish is a letter which a queue that was deleted meanwhile has not taken.
+func (o *op) mustArrive() bool {
+	_, inline := o.extra.(*sureLetter)
+	_, sent := o.confirm.(*sureLetter)
+	return inline || sent
+}
+
 // Confirmed counts the queues that have answered, and tells the source when all
 // have.
 func (d *sureLetter) Confirmed(from, to uint64, ok bool) {

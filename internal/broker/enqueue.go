@@ -57,7 +57,13 @@ func (sh *shard) publish(o *op) {
 
 // enqueue adds the message to one queue.
 func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
-	if q == nil || q.gone || q.once && sh.known(q, o) {
+	switch {
+	case q == nil:
+		return
+	case q.gone:
+		*ok = *ok && !o.mustArrive()
+		return
+	case q.once && sh.known(q, o):
 		return
 	}
 	if q.Policy.Overflow != DropHead && q.full(len(o.env.Body())) {
