@@ -42,6 +42,8 @@ type catalog struct {
 	index     uint64   // of the last entry appended
 	dropped   []*Queue // relays whose deletion is recorded next
 
+	logged logged
+
 	promise struct {
 		sync.Mutex
 		cond    *sync.Cond
@@ -112,6 +114,7 @@ func (c *catalog) recordData(data []byte) uint64 {
 	index := c.index
 	dropped := c.dropped
 	c.dropped = nil
+	c.logged.add(len(data))
 	c.b.store.Append([]store.Entry{{Shard: topologyShard, Index: index, Data: data, Wait: c.b.opts.Sync.Wait()}}, func(err error) {
 		c.promise.Lock()
 		if err != nil {

@@ -43,6 +43,10 @@ func (b *Broker) checkpoints() {
 	}
 }
 
+// quietRounds is how many times the bytes that make a checkpoint due all shards together may log before one that logged anything at all gets
+// one too: a segment goes only when the checkpoints of all shards in it cover it.
+const quietRounds = 4
+
 // checkpointDue writes checkpoints for the shards that logged enough since
 // their last one, and then gives segments back to the disk. When the disk is
 // short, anything logged is enough: what consumers took makes room.
@@ -51,27 +55,56 @@ func (b *Broker) checkpointDue(short bool) {
 	if short {
 		enough = 1
 	}
+	total, definitions := b.logged()
 	wrote := false
 	for _, sh := range b.shards {
+		need := enough
+		if total-sh.checkpointAt >= quietRounds*enough {
+			need = 1
+		}
 		var f *frozenShard
 		sh.call(func() {
-			if sh.sinceCheckpoint >= enough {
+			if sh.logged.since >= need {
 				sh.propose() // the checkpoint's index must cover all that the state has seen
 				f = sh.freeze(false)
-				sh.sinceCheckpoint = 0
+				sh.logged.since = 0
 			}
 		})
 		if f != nil {
 			b.writeCheckpoint(sh, f)
+			sh.checkpointAt = total
 			wrote = true
 		}
 	}
-	if wrote {
+	if wrote || definitions >= enough {
 		if err := b.checkpointTopology(); err != nil {
 			b.log.Warn("checkpoint of the definitions failed", "err", err)
 		}
 		b.clean()
 	}
+}
+
+// logged counts the bytes of facts of a shard.
+type logged struct {
+	total int64 // since the start of the process, with what was there
+	since int64 // since the last checkpoint
+}
+
+func (l *logged) add(n int) {
+	l.total += int64(n)
+	l.since += int64(n)
+}
+
+// logged is how many bytes all shards have logged, with what the log held at the start, and how many of definitions since their last checkpoint.
+func (b *Broker) logged() (total, definitions int64) {
+	c := b.catalog
+	c.mu.Lock()
+	total, definitions = c.logged.total, c.logged.since
+	c.mu.Unlock()
+	for _, sh := range b.shards {
+		sh.call(func() { total += sh.logged.total })
+	}
+	return total, definitions
 }
 
 func (b *Broker) writeCheckpoint(sh *shard, f *frozenShard) error {
@@ -86,6 +119,7 @@ func (b *Broker) checkpointTopology() error {
 	c := b.catalog
 	c.mu.Lock()
 	index := c.index
+	c.logged.since = 0
 	var data []byte
 	for _, f := range c.accessFacts() {
 		data = f.append(data)

@@ -106,7 +106,7 @@ func (sh *shard) seal() store.Entry {
 	if len(p.early) > 0 {
 		e.Written = p.written
 	}
-	sh.sinceCheckpoint += int64(len(p.data))
+	sh.logged.add(len(p.data))
 	sh.index++
 	sh.sub = 0
 	sh.entry = sh.b.proposals.get(sh)

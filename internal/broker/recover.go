@@ -16,6 +16,7 @@ import (
 // been out, so all are redelivered from now on.
 func (b *Broker) recover() error {
 	newCatalog(b)
+	b.catalog.logged.total = b.store.Stats().Bytes // nobody knows how much of it is older than which checkpoint
 	last := uint32(b.opts.Shards)
 	for _, id := range b.store.Shards() {
 		last = max(last, id)
@@ -51,6 +52,7 @@ func (b *Broker) recoverTopology() error {
 		}
 	}
 	err = b.store.Replay(topologyShard, after, func(index uint64, _ uint32, fact []byte) error {
+		b.catalog.logged.add(len(fact))
 		return b.catalog.apply(index, fact)
 	})
 	b.catalog.index = max(b.catalog.index, b.store.Last(topologyShard))
@@ -111,6 +113,7 @@ func (sh *shard) recover() error {
 	}
 	err = sh.b.store.Replay(sh.id, after, func(index uint64, sub uint32, fact []byte) error {
 		clean = false
+		sh.logged.add(len(fact))
 		return sh.m.apply(index, sub, fact, &sh.scratch, retain)
 	})
 	if err != nil {

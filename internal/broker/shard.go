@@ -53,16 +53,17 @@ type shard struct {
 	settling    settling
 	spill       spill
 
-	hot             int64               // memory held by the queues' messages, as last seen
-	deadBytes       int64               // dead letters on their way to other shards
-	insisting       map[*Queue]struct{} // queues with a deadBacklog
-	deadQueues      atomic.Int32        // how many
-	hastening       atomic.Bool         // hastenDead is on its way
-	sinceCheckpoint int64
-	inTx            bool // the entry in hand must stay one
-	expired         []queue.Handle
-	gathered        int      // bytes of deliveries not yet handed to their sinks
-	readers         []*Queue // queues with a read-ahead buffer, oldest first
+	hot          int64               // memory held by the queues' messages, as last seen
+	deadBytes    int64               // dead letters on their way to other shards
+	insisting    map[*Queue]struct{} // queues with a deadBacklog
+	deadQueues   atomic.Int32        // how many
+	hastening    atomic.Bool         // hastenDead is on its way
+	logged       logged
+	checkpointAt int64 // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
+	inTx         bool  // the entry in hand must stay one
+	expired      []queue.Handle
+	gathered     int      // bytes of deliveries not yet handed to their sinks
+	readers      []*Queue // queues with a read-ahead buffer, oldest first
 }
 
 // answer is a range of publishes of one confirmer with one outcome.
