@@ -143,7 +143,8 @@ func (d *sureLetter) finish(sh *shard) {
 		sh.keepDead(q, d.key, d.wait)
 	}
 	if q.dead != nil && !d.inline {
-		sh.tidyDead(q)
+		q.dead.tidyRow(d.key) // not all rows for each letter: there may be one for each
+		sh.endBacklog(q)
 	}
 	sh.mark(q)
 }
@@ -216,8 +217,13 @@ func (sh *shard) retryDead(q *Queue) {
 // tidyDead finds out when to look at the backlog again, and drops one that is
 // empty.
 func (sh *shard) tidyDead(q *Queue) {
+	q.dead.tidy()
+	sh.endBacklog(q)
+}
+
+// endBacklog drops the backlog when it is empty.
+func (sh *shard) endBacklog(q *Queue) {
 	d := q.dead
-	d.tidy()
 	if len(d.rows) == 0 && len(d.recovered) == 0 && d.held == 0 {
 		q.dead = nil
 		delete(sh.insisting, q)

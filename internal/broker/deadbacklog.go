@@ -103,13 +103,20 @@ func (d *deadBacklog) tidy() {
 	if len(d.recovered) > 0 {
 		d.at = 0
 	}
-	for key, r := range d.rows {
-		switch {
-		case len(r.waiting) == 0 && r.out == 0:
-			delete(d.rows, key)
-		case len(r.waiting) > 0 && r.out < deadWindow:
-			d.at = min(d.at, r.at)
-		}
+	for key := range d.rows {
+		d.tidyRow(key)
+	}
+}
+
+// tidyRow is tidy for one row; when to look again may get earlier by it, not
+// later.
+func (d *deadBacklog) tidyRow(key string) {
+	switch r := d.rows[key]; {
+	case r == nil:
+	case len(r.waiting) == 0 && r.out == 0:
+		delete(d.rows, key)
+	case len(r.waiting) > 0 && r.out < deadWindow:
+		d.at = min(d.at, r.at)
 	}
 }
 
