@@ -194,6 +194,9 @@ func (sh *shard) settleDead(q *Queue, h queue.Handle) {
 
 // retryDead makes the attempts that are due.
 func (sh *shard) retryDead(q *Queue) {
+	if sh.b.resting.Load() {
+		return
+	}
 	d := q.dead
 	n := 0
 	for ; n < deadStep && len(d.recovered) > 0 && sh.deadBytes < maxDeadBytes; n++ {

@@ -82,6 +82,7 @@ type Broker struct {
 	txMu        sync.Mutex // transactions over several shards, one order for all
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
+	resting     atomic.Bool // no message is to begin a way to another queue
 	closeOnce   sync.Once
 	closed      error
 }
@@ -154,6 +155,29 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 
 func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
 
+// restTime is how long Close waits for messages on their way between shards.
+const restTime = 5 * time.Second
+
+// rest returns when no message is on its way from one shard to another, so that
+// none of them is in both places after the next start. It gives up when the log
+// takes no more.
+func (b *Broker) rest() {
+	b.resting.Store(true)
+	quiet := 0
+	for began := time.Now(); quiet < 2 && time.Since(began) < restTime && b.store.State().Health == store.Healthy; quiet++ {
+		for _, sh := range b.shards {
+			moving := false
+			sh.call(func() { moving = sh.deadBytes > 0 })
+			if moving {
+				quiet = -1
+			}
+		}
+		if quiet < 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
 // Close stops the engine: what the shards have taken in is done, recorded and
 // made durable, a clean checkpoint is written, and the folder is free again.
 // Sessions must be closed before. It is safe to call twice.
@@ -161,6 +185,7 @@ func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		close(b.stop)
 		b.flow.close()
+		b.rest()
 		for _, sh := range b.shards {
 			sh.inbox.close()
 			<-sh.done

@@ -131,6 +131,9 @@ func (sh *shard) attendRelay(q *Queue) {
 
 // forward hands on a step of what is to leave the relay, the longest due first.
 func (sh *shard) forward(q *Queue) {
+	if sh.b.resting.Load() {
+		return
+	}
 	left := forwardStep
 	for left > 0 && sh.deadBytes < maxDeadBytes && q.state.NextEvent() <= sh.now {
 		sh.due = q.state.LendDue(sh.now, left, sh.due[:0])

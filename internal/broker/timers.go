@@ -107,7 +107,7 @@ func (sh *shard) fireTimers() {
 
 // expire buries the messages of the queue whose time is over.
 func (sh *shard) expire(q *Queue) {
-	for sh.deadBytes < maxDeadBytes {
+	for sh.deadBytes < maxDeadBytes && !sh.b.resting.Load() {
 		sh.expired = q.state.LendExpired(sh.now, expireStep, sh.expired[:0])
 		for _, h := range sh.expired {
 			sh.bury(q, h, reasonExpired)
