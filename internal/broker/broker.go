@@ -159,17 +159,22 @@ func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
 const restTime = 5 * time.Second
 
 // rest returns when no message is on its way from one shard to another, so that
-// none of them is in both places after the next start. It gives up when the log
-// takes no more.
+// none of them is in both places after the next start. It gives up after a
+// while, and when the log takes no more.
 func (b *Broker) rest() {
 	b.resting.Store(true)
-	quiet := 0
-	for began := time.Now(); quiet < 2 && time.Since(began) < restTime && b.store.State().Health == store.Healthy; quiet++ {
+	over := time.After(restTime)
+	for quiet := 0; quiet < 2 && b.store.State().Health == store.Healthy; quiet++ {
 		for _, sh := range b.shards {
-			moving := false
-			sh.call(func() { moving = sh.deadBytes > 0 })
-			if moving {
-				quiet = -1
+			moving := make(chan bool, 1)
+			sh.post(func() { moving <- sh.deadBytes > 0 })
+			select {
+			case m := <-moving:
+				if m {
+					quiet = -1
+				}
+			case <-over:
+				return
 			}
 		}
 		if quiet < 0 {

@@ -19,7 +19,7 @@ func toQueue(name string) func(*QueueSpec) {
 	}
 }
 
-// Close stops the shards one after the other. A dead letter that then no longer gets there, or whose arrival is no
+// Close waits only so long for what moves, and then stops the shards one after the other. A dead letter that no longer gets there, or whose arrival is no
 // longer heard of, is still in its source.
 func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 	for name, k := range map[string]struct {
@@ -30,39 +30,41 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 		"source stops first": {[]string{"dead", "src"}, []string{"src", "dead"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fs := vfs.NewMem()
-			b := openBroker(t, fs, nil)
-			c := newClient(t, b)
-			for _, q := range k.queues {
-				c.queue(q, toQueue("dead"))
-			}
-			first, late := b.shards[0], b.shards[1]
-			if q, _ := c.vhost.queue(k.queues[1]); q.shard != first {
-				t.Fatalf("%s is on the wrong shard", k.queues[1])
-			}
-			c.put("", "src", "precious", nil)
-			d, _, ok, err := c.Get("src", false)
-			if err != nil || !ok {
-				t.Fatalf("get: %v, %v", ok, err)
-			}
-			late.post(func() { <-first.done })
-			c.Reject(d.Queue, nil, d.Handle, 1)
-			c.Flush()
-			mustClose(t, b)
-
-			b = openBroker(t, fs, nil)
-			c = newClient(t, b)
-			for _, q := range []string{"src", "dead"} {
-				var want []string
-				for _, w := range k.want {
-					if w == q {
-						want = []string{"precious"}
-					}
+			synctest.Test(t, func(t *testing.T) {
+				fs := vfs.NewMem()
+				b := openBroker(t, fs, nil)
+				c := newClient(t, b)
+				for _, q := range k.queues {
+					c.queue(q, toQueue("dead"))
 				}
-				sameStrings(t, c.drain(q), want...)
-			}
-			c.Close()
-			mustClose(t, b)
+				first, late := b.shards[0], b.shards[1]
+				if q, _ := c.vhost.queue(k.queues[1]); q.shard != first {
+					t.Fatalf("%s is on the wrong shard", k.queues[1])
+				}
+				c.put("", "src", "precious", nil)
+				d, _, ok, err := c.Get("src", false)
+				if err != nil || !ok {
+					t.Fatalf("get: %v, %v", ok, err)
+				}
+				late.post(func() { <-first.done })
+				c.Reject(d.Queue, nil, d.Handle, 1)
+				c.Flush()
+				mustClose(t, b)
+
+				b = openBroker(t, fs, nil)
+				c = newClient(t, b)
+				for _, q := range []string{"src", "dead"} {
+					var want []string
+					for _, w := range k.want {
+						if w == q {
+							want = []string{"precious"}
+						}
+					}
+					sameStrings(t, c.drain(q), want...)
+				}
+				c.Close()
+				mustClose(t, b)
+			})
 		})
 	}
 }
