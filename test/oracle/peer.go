@@ -306,8 +306,10 @@ func sortFields(t message.Table) {
 // and x-last-death-* are there since 3.13, and here.
 func showProperties(props *message.Properties) string {
 	if deaths, dead := props.Headers.Get("x-death"); dead {
-		for _, death := range deaths.(message.Array) {
-			sortFields(death.(message.Table))
+		list, _ := deaths.(message.Array) // a client may have sent something else
+		for _, death := range list {
+			table, _ := death.(message.Table)
+			sortFields(table)
 		}
 		props.Headers = slices.DeleteFunc(props.Headers, func(f message.Field) bool { return strings.HasPrefix(f.Name, "x-last-death-") })
 		sortFields(props.Headers)

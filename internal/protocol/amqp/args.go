@@ -17,6 +17,9 @@ import (
 // maxTimer bounds times in ms, so that their sums stay in range: 140,000 years.
 const maxTimer = 1 << 52
 
+// maxExpiry is RabbitMQ's bound of a TTL or expiry in ms: ten years.
+const maxExpiry = 315_360_000_000
+
 // argCheck reads one argument into the policy. What it returns is the reason
 // for refusing it, in RabbitMQ's notation, "" when it is well.
 type argCheck func(v any, args message.Table, p *broker.QueuePolicy) (reason string)
@@ -31,13 +34,13 @@ type arg struct {
 // order in which they are checked.
 var queueArgs = []arg{
 	{"x-expires", func(v any, _ message.Table, p *broker.QueuePolicy) string {
-		reason := timerArg(v, &p.Expires)
+		reason := expiryArg(v, &p.Expires)
 		if reason == "" && p.Expires == 0 {
 			return "{value_zero,0}"
 		}
 		return reason
 	}},
-	{"x-message-ttl", func(v any, _ message.Table, p *broker.QueuePolicy) string { return timerArg(v, &p.MessageTTL) }},
+	{"x-message-ttl", func(v any, _ message.Table, p *broker.QueuePolicy) string { return expiryArg(v, &p.MessageTTL) }},
 	{"x-dead-letter-exchange", func(v any, _ message.Table, p *broker.QueuePolicy) string {
 		p.DeadLetter = true
 		return stringArg(v, &p.DeadLetterExchange)
@@ -136,17 +139,19 @@ func queuePolicy(args message.Table, rs string) (broker.QueuePolicy, error) {
 			return p, invalidArg(a.name, rs, reason)
 		}
 	}
+	rabbitKind := "rabbit_classic_queue"
 	if v, ok := args.Get("x-queue-type"); ok {
 		switch kind, ok := v.(string); {
 		case !ok:
 			return p, invalidArg("x-queue-type", rs, unacceptableType(v))
 		case kind == "quorum":
 			quorumDefaults(args, &p)
+			rabbitKind = "rabbit_quorum_queue"
 		case kind != "classic":
 			return p, faultf(amqpwire.PreconditionFailed, "unsupported queue type '%s'", kind)
 		}
 	}
-	return p, nil
+	return p, refuseStreamArgs(args, streamQueueArgs, rs, rabbitKind)
 }
 
 // quorumDeliveryLimit is the delivery limit of a quorum queue that names none.
@@ -222,6 +227,11 @@ func invalidArg(arg, rs, reason string) *fault {
 	return faultf(amqpwire.PreconditionFailed, "invalid arg '%s' for %s: %s", arg, rs, reason)
 }
 
+// notOfType refuses an argument that queues of that kind do not have.
+func notOfType(arg, rs, kind string) *fault {
+	return faultf(amqpwire.PreconditionFailed, "invalid arg '%s' for %s of queue type %s", arg, rs, kind)
+}
+
 func unacceptableType(v any) string { return "{unacceptable_type," + message.TypeName(v) + "}" }
 
 func notAnInteger(v any) string { return `"expected integer, got ` + message.TypeName(v) + `"` }
@@ -246,6 +256,16 @@ func timerArg(v any, to *int64) string {
 	}
 	*to = min(*to, maxTimer)
 	return ""
+}
+
+// expiryArg reads a time in ms after which something is gone.
+func expiryArg(v any, to *int64) string {
+	reason := timerArg(v, to)
+	if reason == "" && *to > maxExpiry {
+		n, _ := message.Int(v)
+		return fmt.Sprintf("{value_too_large,%d}", n)
+	}
+	return reason
 }
 
 func stringArg(v any, to *string) string {
@@ -352,15 +372,21 @@ func expiration(b []byte) (int64, error) {
 	digits := len(s) - len(strings.TrimLeft(strings.TrimLeft(s, "+-"), "0123456789"))
 	reason := ""
 	n, err := strconv.ParseInt(s[:digits], 10, 64)
+	number := strconv.FormatInt(n, 10)
+	if errors.Is(err, strconv.ErrRange) { // n is then the number that comes next to it
+		number, err = strings.TrimLeft(s, "+"), nil
+	}
 	switch {
-	case err != nil && !errors.Is(err, strconv.ErrRange): // which gives the largest number, as good as a larger one
+	case err != nil:
 		reason = "no_integer"
 	case digits < len(s):
 		reason = fmt.Sprintf("{leftover_string,%q}", s[digits:])
 	case n < 0:
-		reason = fmt.Sprintf("{value_negative,%d}", n)
+		reason = fmt.Sprintf("{value_negative,%s}", number)
+	case n > maxExpiry:
+		reason = fmt.Sprintf("{value_too_large,%s}", number)
 	default:
-		return min(n, maxTimer), nil
+		return n, nil
 	}
 	return 0, faultf(amqpwire.PreconditionFailed, "invalid expiration '%s': %s", s, reason)
 }
@@ -389,9 +415,22 @@ func phrase(v any, typed bool) string {
 		v = fmt.Sprintf("{%d,%d}", x.Scale, x.Value)
 	case message.Bytes:
 		v = string(x)
+	case float32:
+		v = floatText(float64(x), 32)
+	case float64:
+		v = floatText(x, 64)
 	}
 	if typed {
 		return fmt.Sprintf("the value '%v' of type '%s'", v, kind)
 	}
 	return fmt.Sprintf("'%v'", v)
+}
+
+// floatText words a number as RabbitMQ does: with a point, always.
+func floatText(x float64, bits int) string {
+	s := strconv.FormatFloat(x, 'f', -1, bits)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
 }

@@ -183,15 +183,13 @@ func (ch *channel) method(m amqpwire.Method) error {
 	case *amqpwire.ExchangeDeclare:
 		return ch.answer(m.NoWait, &amqpwire.ExchangeDeclareOk{}, ch.declareExchange(m))
 	case *amqpwire.ExchangeDelete:
-		return ch.answer(m.NoWait, &amqpwire.ExchangeDeleteOk{}, ch.c.session.DeleteExchange(m.Exchange, m.IfUnused))
+		return ch.answer(m.NoWait, &amqpwire.ExchangeDeleteOk{}, ch.c.session.DeleteExchange(stripLineEnds(m.Exchange), m.IfUnused))
 	case *amqpwire.ExchangeBind:
-		return ch.answer(m.NoWait, &amqpwire.ExchangeBindOk{}, ch.c.session.Bind(broker.BindSpec{
-			Source: m.Source, Destination: m.Destination, ToExchange: true, Key: m.RoutingKey, Args: m.Arguments,
-		}))
+		return ch.answer(m.NoWait, &amqpwire.ExchangeBindOk{}, ch.c.session.Bind(
+			exchangeBinding(m.Source, m.Destination, m.RoutingKey, m.Arguments)))
 	case *amqpwire.ExchangeUnbind:
-		return ch.answer(m.NoWait, &amqpwire.ExchangeUnbindOk{}, ch.c.session.Unbind(broker.BindSpec{
-			Source: m.Source, Destination: m.Destination, ToExchange: true, Key: m.RoutingKey, Args: m.Arguments,
-		}))
+		return ch.answer(m.NoWait, &amqpwire.ExchangeUnbindOk{}, ch.c.session.Unbind(
+			exchangeBinding(m.Source, m.Destination, m.RoutingKey, m.Arguments)))
 
 	case *amqpwire.QueueDeclare:
 		return ch.declareQueue(m)

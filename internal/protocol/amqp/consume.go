@@ -55,6 +55,9 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 		return err
 	}
 	rs := resource("queue", name, c.session.VHost())
+	if err := refuseStreamArgs(m.Arguments, streamConsumerArgs, rs, "rabbit_classic_queue"); err != nil {
+		return err
+	}
 	priority, err := consumerPriority(m.Arguments, rs)
 	if err != nil {
 		return err

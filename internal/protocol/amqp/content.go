@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"bytes"
+	"errors"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -83,7 +84,12 @@ func (ch *channel) contentHeader(payload []byte) error {
 		return ct.unexpected("non ")
 	}
 	class, size, props, err := amqpwire.ParseContentHeader(payload)
-	if err != nil {
+	switch {
+	case errors.Is(err, amqpwire.ErrWeight):
+		return ct.unexpected("non ")
+	case err != nil && len(payload) < amqpwire.ContentHeaderSize:
+		return unknownFrame(amqpwire.FrameHeader, payload)
+	case err != nil:
 		return publishFault(err)
 	}
 	if class != amqpwire.ClassBasic {

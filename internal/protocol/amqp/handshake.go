@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"strings"
 	"time"
 
 	"fiveways/internal/broker"
@@ -166,7 +165,7 @@ func credentials(mechanism string, response []byte) (user, password string, err 
 	switch mechanism {
 	case "PLAIN":
 		parts := bytes.Split(response, []byte{0})
-		if len(parts) != 3 {
+		if len(parts) != 3 || len(parts[0]) > 0 { // nobody may act as another
 			return "", "", faultf(amqpwire.SyntaxError, "response %s invalid", octets(response))
 		}
 		return string(parts[1]), string(parts[2]), nil
@@ -261,11 +260,6 @@ func (c *conn) updateSecret(m *amqpwire.ConnectionUpdateSecret) error {
 	}
 	c.send(&amqpwire.ConnectionUpdateSecretOk{})
 	return nil
-}
-
-// stripLineEnds is what RabbitMQ does to names at their declaration.
-func stripLineEnds(name string) string {
-	return strings.NewReplacer("\r", "", "\n", "").Replace(name)
 }
 
 // name is the connection's name for people.

@@ -127,10 +127,8 @@ func (c *conn) connectionFrame(f amqpwire.Frame) error {
 	switch {
 	case f.Type == amqpwire.FrameMethod:
 		return c.connectionMethod(f.Payload)
-	case f.Type != amqpwire.FrameHeartbeat:
+	case f.Type != amqpwire.FrameHeartbeat || len(f.Payload) > 0:
 		return unexpectedFrame(f)
-	case len(f.Payload) > 0:
-		return faultf(amqpwire.FrameFault, "%s: unknown_frame", describe(f.Type, f.Payload))
 	}
 	return nil
 }
@@ -173,7 +171,7 @@ func (c *conn) closingFrame(f amqpwire.Frame) {
 func (c *conn) refuse(f amqpwire.Frame, err error) {
 	fl := wireFault(err)
 	if errors.Is(err, amqpwire.ErrMalformedMethod) {
-		fl = undecodable(f)
+		fl = undecodable(f, err)
 	}
 	if f.Type == amqpwire.FrameMethod && fl.method == 0 && !fl.bare {
 		fl.method, _, _ = amqpwire.SplitMethod(f.Payload)
@@ -200,12 +198,20 @@ func wireFault(err error) *fault {
 }
 
 // undecodable is the fault of a method frame whose arguments, or ids, are not there or too long.
-func undecodable(f amqpwire.Frame) *fault {
+func undecodable(f amqpwire.Frame, err error) *fault {
+	if errors.Is(err, amqpwire.ErrNotUTF8) {
+		return &fault{code: amqpwire.FrameFault, text: "Malformed UTF-8 in shortstr", bare: f.Channel != 0}
+	}
 	const ids = 4
 	if len(f.Payload) < ids {
-		return &fault{code: amqpwire.FrameFault, text: describe(f.Type, f.Payload) + ": unknown_frame", bare: true}
+		return unknownFrame(f.Type, f.Payload)
 	}
 	return faultf(amqpwire.FrameFault, "cannot decode %s", numbers(f.Payload[ids:]))
+}
+
+// unknownFrame is the fault of a frame whose payload is not that of its type.
+func unknownFrame(frameType uint8, payload []byte) *fault {
+	return &fault{code: amqpwire.FrameFault, text: describe(frameType, payload) + ": unknown_frame", bare: true}
 }
 
 // frameFault ends a connection whose byte stream is not AMQP any more.
@@ -225,7 +231,11 @@ func (c *conn) frameFault(err error, pending []byte) {
 	c.killAfter(garbledTimeout)
 }
 
+// unexpectedFrame is the fault of a frame that has no place there, or that is none at all.
 func unexpectedFrame(f amqpwire.Frame) *fault {
+	if f.Type == amqpwire.FrameHeartbeat && len(f.Payload) > 0 {
+		return unknownFrame(f.Type, f.Payload)
+	}
 	return &fault{code: amqpwire.UnexpectedFrame, text: describe(f.Type, f.Payload)}
 }
 

@@ -13,6 +13,11 @@ import (
 // reservedPrefix begins names that clients cannot declare.
 const reservedPrefix = "amq."
 
+// lineEnds leave names of queues and exchanges where they are declared, bound and deleted, as in RabbitMQ.
+var lineEnds = strings.NewReplacer("\r", "", "\n", "")
+
+func stripLineEnds(name string) string { return lineEnds.Replace(name) }
+
 // queueName resolves "" to the queue that the channel declared last.
 func (ch *channel) queueName(name string) (string, error) {
 	if name != "" {
@@ -25,14 +30,15 @@ func (ch *channel) queueName(name string) (string, error) {
 }
 
 func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
+	name := stripLineEnds(m.Exchange)
 	switch {
 	case !m.Passive && !routing.ValidType(m.Type): // RabbitMQ looks at the type before anything else
-		return &broker.Error{Err: broker.ErrUnknownExchangeType, Kind: "exchange", Name: m.Exchange, Detail: m.Type}
-	case m.Exchange == "":
+		return &broker.Error{Err: broker.ErrUnknownExchangeType, Kind: "exchange", Name: name, Detail: m.Type}
+	case name == "":
 		return broker.ErrDefaultExchange
 	}
 	spec := broker.ExchangeSpec{
-		Name: stripLineEnds(m.Exchange), Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete,
+		Name: name, Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete,
 		Internal: m.Internal, Args: m.Arguments,
 	}
 	if !m.Passive {
@@ -65,9 +71,12 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	switch {
 	case m.Passive: // "" is no name here, unlike in all other methods
 	case name == "":
-		spec.Name = randomName("amq.gen-")
+		var err error
+		if spec.Name, err = ch.serverName(m.Arguments); err != nil {
+			return err
+		}
 	case strings.HasPrefix(name, reservedPrefix):
-		return faultf(amqpwire.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
+		return reservedName(name)
 	}
 	if !m.Passive {
 		err := ch.c.session.MayConfigure("queue", spec.Name)
@@ -102,6 +111,7 @@ func (ch *channel) declareReplyQueue(m *amqpwire.QueueDeclare, name string) erro
 // queueBinding resolves the names of a binding. Without a queue and a key, the
 // queue's name is the key, too.
 func (ch *channel) queueBinding(name, exchange, key string, args message.Table) (broker.BindSpec, error) {
+	name = stripLineEnds(name)
 	resolved, err := ch.queueName(name)
 	if err != nil {
 		return broker.BindSpec{}, err
@@ -112,7 +122,13 @@ func (ch *channel) queueBinding(name, exchange, key string, args message.Table) 
 	if name == "" && key == "" {
 		key = resolved
 	}
-	return broker.BindSpec{Source: exchange, Destination: resolved, Key: key, Args: args}, nil
+	return broker.BindSpec{Source: stripLineEnds(exchange), Destination: resolved, Key: key, Args: args}, nil
+}
+
+func exchangeBinding(source, destination, key string, args message.Table) broker.BindSpec {
+	return broker.BindSpec{
+		Source: stripLineEnds(source), Destination: stripLineEnds(destination), ToExchange: true, Key: key, Args: args,
+	}
 }
 
 func (ch *channel) bindQueue(m *amqpwire.QueueBind) error {
@@ -141,7 +157,7 @@ func (ch *channel) purgeQueue(m *amqpwire.QueuePurge) error {
 }
 
 func (ch *channel) deleteQueue(m *amqpwire.QueueDelete) error {
-	name, err := ch.queueName(m.Queue)
+	name, err := ch.queueName(stripLineEnds(m.Queue))
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func (*BasicConsume) ID() MethodID { return IDBasicConsume }
 func (m *BasicConsume) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
-	m.ConsumerTag = shortString(&r)
+	m.Queue = name(&r)
+	m.ConsumerTag = name(&r)
 	unpack(r.Uint8(), &m.NoLocal, &m.NoAck, &m.Exclusive, &m.NoWait)
 	m.Arguments = r.Table()
 	return done(&r, IDBasicConsume)
@@ -113,7 +113,7 @@ func (*BasicCancel) ID() MethodID { return IDBasicCancel }
 // Decode implements Method.
 func (m *BasicCancel) Decode(args []byte) error {
 	r := message.NewReader(args)
-	m.ConsumerTag = shortString(&r)
+	m.ConsumerTag = name(&r)
 	m.NoWait = r.Uint8()&1 != 0
 	return done(&r, IDBasicCancel)
 }
@@ -252,7 +252,7 @@ func (*BasicGet) ID() MethodID { return IDBasicGet }
 func (m *BasicGet) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
+	m.Queue = name(&r)
 	m.NoAck = r.Uint8()&1 != 0
 	return done(&r, IDBasicGet)
 }

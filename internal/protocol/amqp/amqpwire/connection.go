@@ -177,7 +177,7 @@ func (*ConnectionOpen) ID() MethodID { return IDConnectionOpen }
 // Decode implements Method.
 func (m *ConnectionOpen) Decode(args []byte) error {
 	r := message.NewReader(args)
-	m.VirtualHost = shortString(&r)
+	m.VirtualHost = name(&r)
 	r.ShortStr() // reserved
 	r.Uint8()    // reserved
 	return done(&r, IDConnectionOpen)

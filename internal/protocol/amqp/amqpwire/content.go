@@ -9,24 +9,24 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// contentHeaderSize is the number of bytes in front of the property list: class, weight and body size.
-const contentHeaderSize = 2 + 2 + 8
+// ContentHeaderSize is the number of bytes in front of the property list: class, weight and body size.
+const ContentHeaderSize = 2 + 2 + 8
 
 // ParseContentHeader parses the payload of a header frame (section 4.2.6.1). props aliases it and is not validated: see
-// message.PeekProperties. The error wraps ErrMalformedHeader.
+// message.PeekProperties. The error wraps ErrMalformedHeader, or is ErrWeight.
 func ParseContentHeader(payload []byte) (class uint16, bodySize uint64, props []byte, err error) {
-	if len(payload) < contentHeaderSize+2 {
+	if len(payload) < ContentHeaderSize+2 {
 		return 0, 0, nil, fmt.Errorf("%w: %d bytes", ErrMalformedHeader, len(payload))
 	}
-	if weight := binary.BigEndian.Uint16(payload[2:]); weight != 0 {
-		return 0, 0, nil, fmt.Errorf("%w: weight %d", ErrMalformedHeader, weight)
+	if binary.BigEndian.Uint16(payload[2:]) != 0 {
+		return 0, 0, nil, ErrWeight
 	}
-	return binary.BigEndian.Uint16(payload), binary.BigEndian.Uint64(payload[4:]), payload[contentHeaderSize:], nil
+	return binary.BigEndian.Uint16(payload), binary.BigEndian.Uint64(payload[4:]), payload[ContentHeaderSize:], nil
 }
 
 // contentSize is what AppendContent appends, in bytes.
 func contentSize(props, body int, frameMax uint32) int {
-	size := FrameOverhead + contentHeaderSize + props + body
+	size := FrameOverhead + ContentHeaderSize + props + body
 	switch perFrame := bodyPerFrame(frameMax); {
 	case body == 0:
 		return size
@@ -44,7 +44,7 @@ func bodyPerFrame(frameMax uint32) int { return max(1, maxPayload(frameMax)) }
 // limit). An empty body has no body frame. The header frame is never split: the protocol has no way to.
 func AppendContent(dst []byte, channel uint16, props, body []byte, frameMax uint32) []byte {
 	dst = slices.Grow(dst, contentSize(len(props), len(body), frameMax))
-	dst = appendFrameHeader(dst, FrameHeader, channel, contentHeaderSize+len(props))
+	dst = appendFrameHeader(dst, FrameHeader, channel, ContentHeaderSize+len(props))
 	dst = append(dst, 0, byte(ClassBasic), 0, 0)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(len(body)))
 	dst = append(dst, props...)
@@ -138,14 +138,15 @@ func appendSettle(dst []byte, channel uint16, id MethodID, tag uint64, flags byt
 	return append(dst, flags, FrameEnd)
 }
 
-// cut shortens a text meant for people to what a short string holds, at a character boundary.
+// cut shortens a text meant for people to what a short string holds, at a character boundary, and shows that it did.
 func cut(text string) string {
 	if len(text) <= message.MaxShortStr {
 		return text
 	}
-	end := message.MaxShortStr
-	for end > message.MaxShortStr-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	const more = "..."
+	end := message.MaxShortStr - len(more)
+	for least := end - utf8.UTFMax; end > least && !utf8.RuneStart(text[end]); {
 		end--
 	}
-	return text[:end]
+	return text[:end] + more
 }

@@ -108,13 +108,13 @@ func TestParseContentHeader(t *testing.T) {
 	if err != nil || class != 60 || size != 256 || string(gotProps) != props {
 		t.Errorf("= %d, %d, %q, %v", class, size, gotProps, err)
 	}
-	for name, wire := range map[string]string{
-		"no flags": "\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00",
-		"weight":   "\x00\x3c\x00\x01\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00",
-		"nothing":  "",
+	for wire, want := range map[string]error{
+		"\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00":     ErrMalformedHeader, // no flags
+		"\x00\x3c\x00\x01\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00": ErrWeight,
+		"": ErrMalformedHeader,
 	} {
-		if _, _, _, err := ParseContentHeader([]byte(wire)); !errors.Is(err, ErrMalformedHeader) {
-			t.Errorf("%s: %v", name, err)
+		if _, _, _, err := ParseContentHeader([]byte(wire)); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", wire, err, want)
 		}
 	}
 }

@@ -17,8 +17,12 @@ var (
 	ErrUnknownMethod = errors.New("amqpwire: unknown method")
 	// ErrMalformedMethod reports arguments that are not those of their method.
 	ErrMalformedMethod = errors.New("amqpwire: malformed method")
+	// ErrNotUTF8 reports a short string that is no text; ErrMalformedMethod comes with it.
+	ErrNotUTF8 = errors.New("amqpwire: malformed UTF-8 in a short string")
 	// ErrMalformedHeader reports a content header that is not one.
 	ErrMalformedHeader = errors.New("amqpwire: malformed content header")
+	// ErrWeight reports a content header with a weight, which no class has.
+	ErrWeight = errors.New("amqpwire: content header with a weight")
 )
 
 // FrameError is a frame that cannot be accepted. The stream cannot be read any further.

@@ -23,8 +23,8 @@ func (*ExchangeDeclare) ID() MethodID { return IDExchangeDeclare }
 func (m *ExchangeDeclare) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Exchange = shortString(&r)
-	m.Type = shortString(&r)
+	m.Exchange = name(&r)
+	m.Type = name(&r)
 	unpack(r.Uint8(), &m.Passive, &m.Durable, &m.AutoDelete, &m.Internal, &m.NoWait)
 	m.Arguments = r.Table()
 	return done(&r, IDExchangeDeclare)
@@ -66,7 +66,7 @@ func (*ExchangeDelete) ID() MethodID { return IDExchangeDelete }
 func (m *ExchangeDelete) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Exchange = shortString(&r)
+	m.Exchange = name(&r)
 	unpack(r.Uint8(), &m.IfUnused, &m.NoWait)
 	return done(&r, IDExchangeDelete)
 }
@@ -107,9 +107,9 @@ func (*ExchangeBind) ID() MethodID { return IDExchangeBind }
 func (m *ExchangeBind) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Destination = shortString(&r)
-	m.Source = shortString(&r)
-	m.RoutingKey = shortString(&r)
+	m.Destination = name(&r)
+	m.Source = name(&r)
+	m.RoutingKey = name(&r)
 	m.NoWait = r.Uint8()&1 != 0
 	m.Arguments = r.Table()
 	return done(&r, IDExchangeBind)
@@ -154,9 +154,9 @@ func (*ExchangeUnbind) ID() MethodID { return IDExchangeUnbind }
 func (m *ExchangeUnbind) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Destination = shortString(&r)
-	m.Source = shortString(&r)
-	m.RoutingKey = shortString(&r)
+	m.Destination = name(&r)
+	m.Source = name(&r)
+	m.RoutingKey = name(&r)
 	m.NoWait = r.Uint8()&1 != 0
 	m.Arguments = r.Table()
 	return done(&r, IDExchangeUnbind)

@@ -2,6 +2,7 @@ package amqpwire
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"fiveways/internal/core/message"
 )
@@ -91,6 +92,16 @@ func noArgs(args []byte, id MethodID) error {
 }
 
 func shortString(r *message.Reader) string { return string(r.ShortStr()) }
+
+// name is shortString for what clients name or ask for, which is text. What messages carry may be any bytes.
+func name(r *message.Reader) string {
+	b := r.ShortStr()
+	if !utf8.Valid(b) {
+		r.Fail(ErrNotUTF8)
+		return ""
+	}
+	return string(b)
+}
 
 // appendID appends the two ids.
 func appendID(dst []byte, id MethodID) []byte {

@@ -169,8 +169,12 @@ func TestReplyTextIsCut(t *testing.T) {
 	if err := got.Decode(m.Append(nil)[4:]); err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.Repeat("x", 254); got.ReplyText != want {
+	if want := strings.Repeat("x", 252) + "..."; got.ReplyText != want {
 		t.Errorf("a character across the limit: %d bytes, want %d", len(got.ReplyText), len(want))
+	}
+	m.ReplyText = strings.Repeat("x", 251) + "é is the last of it"
+	if err := got.Decode(m.Append(nil)[4:]); err != nil || got.ReplyText != strings.Repeat("x", 251)+"..." {
+		t.Errorf("a character across what is left: %q, %v", got.ReplyText, err)
 	}
 	m.ReplyText = strings.Repeat("\x80", 300) // not text at all: still no more than fits
 	if err := got.Decode(m.Append(nil)[4:]); err != nil || len(got.ReplyText) < 250 {

@@ -24,7 +24,7 @@ func (*QueueDeclare) ID() MethodID { return IDQueueDeclare }
 func (m *QueueDeclare) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
+	m.Queue = name(&r)
 	unpack(r.Uint8(), &m.Passive, &m.Durable, &m.Exclusive, &m.AutoDelete, &m.NoWait)
 	m.Arguments = r.Table()
 	return done(&r, IDQueueDeclare)
@@ -82,9 +82,9 @@ func (*QueueBind) ID() MethodID { return IDQueueBind }
 func (m *QueueBind) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
-	m.Exchange = shortString(&r)
-	m.RoutingKey = shortString(&r)
+	m.Queue = name(&r)
+	m.Exchange = name(&r)
+	m.RoutingKey = name(&r)
 	m.NoWait = r.Uint8()&1 != 0
 	m.Arguments = r.Table()
 	return done(&r, IDQueueBind)
@@ -126,7 +126,7 @@ func (*QueuePurge) ID() MethodID { return IDQueuePurge }
 func (m *QueuePurge) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
+	m.Queue = name(&r)
 	m.NoWait = r.Uint8()&1 != 0
 	return done(&r, IDQueuePurge)
 }
@@ -175,7 +175,7 @@ func (*QueueDelete) ID() MethodID { return IDQueueDelete }
 func (m *QueueDelete) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
+	m.Queue = name(&r)
 	unpack(r.Uint8(), &m.IfUnused, &m.IfEmpty, &m.NoWait)
 	return done(&r, IDQueueDelete)
 }
@@ -224,9 +224,9 @@ func (*QueueUnbind) ID() MethodID { return IDQueueUnbind }
 func (m *QueueUnbind) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
-	m.Queue = shortString(&r)
-	m.Exchange = shortString(&r)
-	m.RoutingKey = shortString(&r)
+	m.Queue = name(&r)
+	m.Exchange = name(&r)
+	m.RoutingKey = name(&r)
 	m.Arguments = r.Table()
 	return done(&r, IDQueueUnbind)
 }

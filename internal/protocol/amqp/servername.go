@@ -1,0 +1,42 @@
+package amqp
+
+import (
+	"fmt"
+	"strings"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+const (
+	// namePrefixArg is the argument of queue.declare with which the names that the server makes up begin (RabbitMQ 4).
+	namePrefixArg = "x-name-prefix"
+	// maxNamePrefix is how long it may be, in bytes.
+	maxNamePrefix = 64
+)
+
+// serverName makes up the name of a queue that was declared without one.
+func (ch *channel) serverName(args message.Table) (string, error) {
+	v, ok := args.Get(namePrefixArg)
+	if !ok {
+		return randomName("amq.gen-"), nil
+	}
+	rs := resource("queue", "", ch.c.session.VHost())
+	prefix, ok := v.(string)
+	switch {
+	case !ok:
+		return "", invalidArg(namePrefixArg, rs, unacceptableType(v))
+	case len(prefix) > maxNamePrefix:
+		return "", invalidArg(namePrefixArg, rs, fmt.Sprintf("{max_value_exceeded,%d}", len(prefix)))
+	}
+	prefix = stripLineEnds(prefix)
+	if strings.HasPrefix(prefix, reservedPrefix) {
+		return "", reservedName(prefix)
+	}
+	return randomName(prefix), nil
+}
+
+// reservedName refuses a name that clients cannot declare.
+func reservedName(name string) error {
+	return faultf(amqpwire.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
+}
