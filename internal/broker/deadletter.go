@@ -97,6 +97,7 @@ func newDeadMessage(q *Queue, env message.Envelope, reason string, now int64) (d
 			keys = append(keys, list...)
 		}
 	}
+	_, dead := headers.Get("x-death")
 	deaths, first := bumpDeath(headers, q.Name, reason)
 	if first {
 		death := message.Table{
@@ -113,7 +114,7 @@ func newDeadMessage(q *Queue, env message.Envelope, reason string, now int64) (d
 		deaths = append(message.Array{death}, deaths...)
 	}
 	headers.Set("x-death", deaths)
-	if _, ok := headers.Get("x-first-death-reason"); !ok {
+	if _, known := headers.Get("x-first-death-reason"); !known || !dead { // a client's word for it does not count
 		headers.Set("x-first-death-reason", reason)
 		headers.Set("x-first-death-queue", q.Name)
 		headers.Set("x-first-death-exchange", string(exchange))

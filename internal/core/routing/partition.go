@@ -38,7 +38,11 @@ func weight(b *Binding) (uint64, error) {
 	w, err := strconv.ParseInt(b.Key, 10, 32)
 	switch {
 	case err != nil:
-		return 0, &Error{ErrInvalidBinding, b.Source, fmt.Sprintf(`The binding key must be an integer: <<"%s">>`, b.Key)}
+		term := `<<>>` // Erlang's notation of the key
+		if b.Key != "" {
+			term = `<<"` + b.Key + `">>`
+		}
+		return 0, &Error{ErrInvalidBinding, b.Source, "The binding key must be an integer: " + term}
 	case w < 1:
 		return 0, &Error{ErrInvalidBinding, b.Source, "The binding key must be greater than 0"}
 	}
