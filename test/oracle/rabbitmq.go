@@ -23,7 +23,9 @@ const (
 var errNoRabbit = errors.New("oracle: no RabbitMQ " + recordedVersion + "x")
 
 // plugins are those whose exchange types Fiveways has, too.
-var plugins = []string{"rabbitmq_consistent_hash_exchange", "rabbitmq_random_exchange"}
+var plugins = []string{
+	"rabbitmq_consistent_hash_exchange", "rabbitmq_random_exchange", "rabbitmq_recent_history_exchange", "rabbitmq_sharding",
+}
 
 // rabbit is a RabbitMQ node of our own.
 type rabbit struct {
