@@ -42,12 +42,13 @@ type Config struct {
 	DiskFreeLimit int64 // bytes free on the data folder's disk below which publishers are blocked
 	Shards        int   // engine loops; 0 = chosen from the number of CPUs
 
-	AMQPProduct    string        // name of the broker that AMQP clients are told
-	Heartbeat      time.Duration // proposed to AMQP clients, whole seconds; 0 = none
-	FrameMax       int           // bytes, largest AMQP frame proposed to clients
-	ChannelMax     int           // channels per AMQP connection
-	MaxMessageSize int64         // bytes of one message body
-	MaxConnections int           // client connections of the node; 0 = no limit but the system's
+	AMQPProduct      string        // name of the broker that AMQP clients are told
+	Heartbeat        time.Duration // proposed to AMQP clients, whole seconds; 0 = none
+	FrameMax         int           // bytes, largest AMQP frame proposed to clients
+	ChannelMax       int           // channels per AMQP connection
+	ChannelConsumers int           // consumers per channel; 0 = no limit
+	MaxMessageSize   int64         // bytes of one message body
+	MaxConnections   int           // client connections of the node; 0 = no limit but the system's
 
 	ConsumerTimeout       time.Duration // a delivery unsettled for so long goes back to its queue; 0 = never
 	ConsumerTimeoutAction string        // what happens to its consumer: ConsumerTimeoutCancel or ConsumerTimeoutClose

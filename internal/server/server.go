@@ -134,6 +134,7 @@ func (s *Server) Drain(ctx context.Context) error {
 func amqpOptions(cfg config.Config, version string, log *slog.Logger) amqp.Options {
 	return amqp.Options{
 		Product: cfg.AMQPProduct, Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
+		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout: cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
 		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
 	}

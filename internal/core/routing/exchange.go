@@ -18,6 +18,7 @@ const (
 	TypeHash        = "x-consistent-hash"
 	TypeModulusHash = "x-modulus-hash"
 	TypeRandom      = "x-random"
+	TypeLocalRandom = "x-local-random" // the same, on one node
 	TypeDelayed     = "x-delayed-message"
 	TypeHistory     = "x-recent-history"
 )
@@ -62,7 +63,7 @@ func (x *Exchange) Alternate() string { return x.alternate }
 // ValidType reports whether an exchange of this type can be declared.
 func ValidType(name string) bool {
 	switch name {
-	case TypeDirect, TypeFanout, TypeTopic, TypeHeaders, TypeHash, TypeModulusHash, TypeRandom, TypeDelayed, TypeHistory:
+	case TypeDirect, TypeFanout, TypeTopic, TypeHeaders, TypeHash, TypeModulusHash, TypeRandom, TypeLocalRandom, TypeDelayed, TypeHistory:
 		return true
 	}
 	return false
@@ -82,7 +83,7 @@ func newMatcher(spec *ExchangeSpec) (matcher, error) {
 		return newHash(spec)
 	case TypeModulusHash:
 		return partition{pick: byRoutingKey}, nil
-	case TypeRandom:
+	case TypeRandom, TypeLocalRandom:
 		return partition{pick: atRandom}, nil
 	case TypeDelayed:
 		return newDelayed(spec)

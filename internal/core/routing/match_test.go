@@ -313,7 +313,7 @@ func TestHashIsPinned(t *testing.T) {
 }
 
 func TestModulusHashAndRandom(t *testing.T) {
-	for _, kind := range []string{TypeModulusHash, TypeRandom} {
+	for _, kind := range []string{TypeModulusHash, TypeRandom, TypeLocalRandom} {
 		table := declare(t, New(), ExchangeSpec{Name: "x", Type: kind})
 		requireRoute(t, table, "x", keyed("k"))
 		for _, id := range ids(1, 4) {

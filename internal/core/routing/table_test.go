@@ -133,7 +133,7 @@ func TestRefusedDeclareAndDelete(t *testing.T) {
 }
 
 func TestValidTypeAgreesWithDeclare(t *testing.T) {
-	for _, name := range []string{"direct", "fanout", "topic", "headers", "x-consistent-hash", "x-modulus-hash", "x-random", "", "Direct", "x-foo"} {
+	for _, name := range []string{"direct", "fanout", "topic", "headers", "x-consistent-hash", "x-modulus-hash", "x-random", "x-local-random", "", "Direct", "x-foo"} {
 		_, err := New().DeclareExchange(ExchangeSpec{Name: "x", Type: name})
 		if ValidType(name) != (err == nil) {
 			t.Errorf("%q: valid %v, declare %v", name, ValidType(name), err)

@@ -147,7 +147,7 @@ func TestSoftFaults(t *testing.T) {
 
 // TestHardFaults makes one connection fail after the other.
 func TestHardFaults(t *testing.T) {
-	n := startNode(t, Options{ChannelMax: 3}, broker.Options{})
+	n := startNode(t, Options{ChannelMax: 3, ChannelConsumers: 2}, broker.Options{})
 	for want, do := range map[string]func(c *client){
 		"540 NOT_IMPLEMENTED - active=false":            func(c *client) { c.send(1, &amqpwire.ChannelFlow{}) },
 		"540 NOT_IMPLEMENTED - requeue=false":           func(c *client) { c.send(1, &amqpwire.BasicRecover{}) },
@@ -189,6 +189,13 @@ func TestHardFaults(t *testing.T) {
 			c.open(2)
 			c.open(3)
 			c.send(4, &amqpwire.ChannelOpen{})
+		},
+		"530 NOT_ALLOWED - reached maximum (2) of consumers per channel": func(c *client) {
+			c.declare(1, amqpwire.QueueDeclare{Exclusive: true})
+			for _, tag := range []string{"a", "b"} {
+				c.call(1, &amqpwire.BasicConsume{ConsumerTag: tag}, &amqpwire.BasicConsumeOk{ConsumerTag: tag})
+			}
+			c.send(1, &amqpwire.BasicConsume{ConsumerTag: "c"})
 		},
 		"530 NOT_ALLOWED - attempt to reuse consumer tag 'k'": func(c *client) {
 			c.declare(1, amqpwire.QueueDeclare{Exclusive: true})

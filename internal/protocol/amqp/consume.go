@@ -38,10 +38,13 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	}
 	c := ch.c
 	c.out.mu.Lock()
-	other := ch.consumers[m.ConsumerTag]
+	other, n := ch.consumers[m.ConsumerTag], len(ch.consumers)
 	c.out.mu.Unlock()
 	if other != nil && (m.Queue != replyQueue || other != ch.replies) { // a second consumer of replies is refused as such
 		return faultf(amqpwire.NotAllowed, "attempt to reuse consumer tag '%s'", m.ConsumerTag)
+	}
+	if limit := c.srv.o.ChannelConsumers; limit > 0 && n >= limit {
+		return faultf(amqpwire.NotAllowed, "reached maximum (%d) of consumers per channel", limit)
 	}
 	k := &consumer{ch: ch, tag: m.ConsumerTag, noAck: m.NoAck}
 	if m.Queue == replyQueue {

@@ -18,10 +18,11 @@ type Options struct {
 	Version  string // told to clients ["0.0.0"]
 	NodeName string // told to clients as cluster_name ["fiveways"]
 
-	FrameMax       uint32        // bytes per frame that we propose and the most we accept [131072]
-	ChannelMax     uint16        // channels per connection [2047]
-	Heartbeat      time.Duration // proposed to clients, whole seconds; 0 = none
-	MaxMessageSize int64         // bytes of a message body [128 MiB]
+	FrameMax         uint32        // bytes per frame that we propose and the most we accept [131072]
+	ChannelMax       uint16        // channels per connection [2047]
+	ChannelConsumers int           // consumers per channel; 0 = no limit
+	Heartbeat        time.Duration // proposed to clients, whole seconds; 0 = none
+	MaxMessageSize   int64         // bytes of a message body [128 MiB]
 
 	ConsumerTimeout       time.Duration // a delivery that is unsettled for so long goes back to its queue; 0 = never
 	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
