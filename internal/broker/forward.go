@@ -88,7 +88,7 @@ func (sh *shard) intoRelay(o *op) (once *Queue) {
 		return once
 	}
 	if d := readDelay(m.peek.Headers); d > 0 && q.relay.delays {
-		o.due = max(o.due, sh.now+d)
+		o.due = max(o.due, sh.now+d+1) // of the millisecond that has begun, nobody knows how much is over
 	}
 	o.ttl = -1 // its life begins when it leaves
 	return once
