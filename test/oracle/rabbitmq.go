@@ -29,6 +29,8 @@ var plugins = []string{
 
 // rabbit is a RabbitMQ node of our own.
 type rabbit struct {
+	dir  string
+	port int
 	addr string
 	kit  *rabbitmq.Kit
 	node *exec.Cmd
@@ -44,21 +46,21 @@ func startRabbit(dir string) (*rabbit, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rabbit{kit: kit}
-	if err := r.start(dir); err != nil {
+	r := &rabbit{dir: dir, kit: kit}
+	if err := r.start(); err != nil {
 		r.stop()
 		return nil, fmt.Errorf("%w\n%s", err, r.log.Bytes())
 	}
 	return r, nil
 }
 
-func (r *rabbit) start(dir string) error {
-	port, err := rabbitmq.FreePort()
+func (r *rabbit) start() (err error) {
+	r.port, err = rabbitmq.FreePort()
 	if err != nil {
 		return err
 	}
-	r.addr = fmt.Sprintf("127.0.0.1:%d", port)
-	if r.node, err = r.kit.Command(dir, port, plugins...); err != nil {
+	r.addr = fmt.Sprintf("127.0.0.1:%d", r.port)
+	if r.node, err = r.kit.Command(r.dir, r.port, plugins...); err != nil {
 		return err
 	}
 	r.node.Stdout, r.node.Stderr = &r.log, &r.log

@@ -1,11 +1,22 @@
 package oracle
 
-// StartRabbitMQ starts a RabbitMQ 3.10 node of its own on a free port, with all it keeps in dir, for other tests that
-// compare with it. stop kills it. The error says so where there is none to start.
-func StartRabbitMQ(dir string) (addr string, stop func(), err error) {
+// Node is a RabbitMQ 3.10 node of its own on a free port, for other tests that compare with it.
+type Node struct{ r *rabbit }
+
+// StartRabbitMQ starts a Node that keeps all it has in dir. The caller stops it.
+func StartRabbitMQ(dir string) (*Node, error) {
 	r, err := startRabbit(dir)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	return r.addr, r.stop, nil
+	return &Node{r}, nil
 }
+
+// Addr returns the host:port on which AMQP is served.
+func (n *Node) Addr() string { return n.r.addr }
+
+// Ctl runs rabbitmqctl on the node.
+func (n *Node) Ctl(args ...string) error { return n.r.kit.Ctl(n.r.dir, n.r.port, args...) }
+
+// Stop kills the node.
+func (n *Node) Stop() { n.r.stop() }

@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +15,7 @@ import (
 const (
 	mapperPatience = 10 * time.Second
 	mapperPoll     = 10 * time.Millisecond
+	ctlPatience    = 60 * time.Second
 )
 
 // Kit is what nodes are started with: an installed RabbitMQ and a running port mapper.
@@ -76,8 +78,8 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 		"HOME="+dir, // the Erlang cookie
 		"ERL_CRASH_DUMP="+filepath.Join(dir, "erl_crash.dump"),
 		fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort),
-		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution),           // the usual one may be another node's
-		fmt.Sprintf("RABBITMQ_NODENAME=rabbit-%05d@localhost", port), // always of the same length: a recorded answer shows it
+		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution), // the usual one may be another node's
+		"RABBITMQ_NODENAME="+nodeName(port),
 		"RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"),
 		"RABBITMQ_CONFIG_FILE="+filepath.Join(dir, "rabbitmq.conf"),
 		"RABBITMQ_ENABLED_PLUGINS_FILE="+filepath.Join(dir, "enabled_plugins"),
@@ -85,6 +87,22 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 		"RABBITMQ_LOG_BASE="+filepath.Join(dir, "log"),
 		"RUNNING_UNDER_SYSTEMD=true") // the script then becomes the broker instead of waiting for it
 	return cmd, nil
+}
+
+// nodeName is always of the same length: a recorded answer shows it.
+func nodeName(port int) string { return fmt.Sprintf("rabbit-%05d@localhost", port) }
+
+// Ctl runs rabbitmqctl on the node of Command(dir, port).
+func (k *Kit) Ctl(dir string, port int, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), ctlPatience)
+	defer cancel()
+	tool := filepath.Join(filepath.Dir(k.script), "rabbitmqctl") // beside the start script, and as that one without a change of user
+	cmd := exec.CommandContext(ctx, tool, append([]string{"--node", nodeName(port)}, args...)...)
+	cmd.Env = append(os.Environ(), "HOME="+dir, fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort), "RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("rabbitmq: rabbitmqctl %s: %w\n%s", args[0], err, out)
+	}
+	return nil
 }
 
 // FreePort finds a port nobody listens on. Another program may take it before the broker does; the start then fails.
