@@ -21,22 +21,34 @@ const portPatience = 2 * time.Minute
 
 var errPortTaken = errors.New("suites: something else listens on port " + ownPort + ", which the suite has in its sources")
 
+// server is the broker under test.
+type server struct {
+	addr string // host:port of AMQP
+	ctl  func(args ...string) error
+}
+
 // startBroker starts the broker under test on a free port. Fiveways says that it is RabbitMQ: amqp091-go and amqplib leave cases out otherwise.
-func startBroker(t *testing.T, name string) (addr string) {
+func startBroker(t *testing.T, name string) server {
 	t.Helper()
+	dir, err := os.MkdirTemp("", "suites-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	if name == failsOnFiveways {
-		return brokertest.Run(t, "--amqp-product", "RabbitMQ").Addr()
+		b, err := brokertest.Start(t.Context(), dir, "--amqp-product", "RabbitMQ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Kill)
+		return server{b.Addr(), fivewaysCtl(brokertest.Binary(t), dir)}
 	}
-	dir, err := os.MkdirTemp("", "suites-rabbitmq-")
+	node, err := oracle.StartRabbitMQ(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr, stop, err := oracle.StartRabbitMQ(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(); os.RemoveAll(dir) })
-	return addr
+	t.Cleanup(node.Stop)
+	return server{node.Addr(), node.Ctl}
 }
 
 // openDoors leads ownPort of localhost to the broker, until the test ends. A machine without IPv6 gets one door only.

@@ -35,6 +35,16 @@ debian_source() {
 	rm -rf "$DIR/apt"
 }
 
+# needs PACKAGE... makes sure of Debian packages: root installs what is missing.
+needs() {
+	missing=""
+	for package; do dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"; done
+	[ -z "$missing" ] && return
+	[ "$(id -u)" -eq 0 ] || { echo "install:$missing"; exit 1; }
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $missing
+}
+
 # pytest_run FOLDER ARGUMENT... runs pytest in DIR/src. That a case fails is told by the report.
 pytest_run() {
 	cd "$DIR/src"

@@ -24,7 +24,7 @@ var (
 
 const (
 	fetchPatience = 5 * time.Minute
-	runPatience   = 10 * time.Minute
+	runPatience   = 15 * time.Minute
 )
 
 // suite is one client's tests; its folder has its name.
@@ -34,6 +34,7 @@ type suite struct {
 	quick   bool
 	ownPort bool // has port 5672 in its sources
 	tools   []string
+	users   []account
 	least   int // cases that pass, at least: fewer means that it did not run
 }
 
@@ -43,6 +44,18 @@ var suites = []suite{
 	{name: "amqplib", version: "2.1.0", quick: true, ownPort: true, tools: []string{"node", "npm"}, least: 250},
 	{name: "py-amqp", version: "5.4.2", quick: true, tools: []string{"python3"}, least: 40},
 	{name: "kombu", version: "5.7.0", tools: []string{"python3"}, least: 50},
+	{name: "bunny", version: "2.23.0", ownPort: true, tools: []string{"apt-get"}, users: bunnyAccounts, least: 8000},
+	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
+}
+
+// bunnyAccounts are those of Bunny's bin/ci/before_build.sh.
+var bunnyAccounts = []account{
+	{user: "bunny_gem", password: "bunny_password", vhost: "bunny_testbed", permissions: everything},
+	{user: "guest", vhost: "bunny_testbed", permissions: everything},
+	{user: "bunny_reader", password: "reader_password", vhost: "bunny_testbed", permissions: [3]string{"^---$", "^---$", ".*"}},
+	{user: "bunny_gem", vhost: "bunny_dqt_classic", permissions: everything, queueType: "classic"},
+	{user: "bunny_gem", vhost: "bunny_dqt_quorum", permissions: everything, queueType: "quorum"},
+	{user: "bunny_gem", vhost: "bunny_dqt_stream", permissions: everything, queueType: "stream"},
 }
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -68,9 +81,13 @@ func (s suite) test(t *testing.T) {
 	if err != nil {
 		giveUp(t, err)
 	}
-	addr := startBroker(t, *brokerFlag)
+	broker := startBroker(t, *brokerFlag)
+	if err := broker.open(s.users); err != nil {
+		t.Fatal(err)
+	}
+	addr := broker.addr
 	if s.ownPort {
-		if err := openDoors(t, addr); err != nil {
+		if err := openDoors(t, broker.addr); err != nil {
 			giveUp(t, err)
 		}
 		addr = "127.0.0.1:" + ownPort
