@@ -27,7 +27,8 @@ type after struct {
 type liveID struct {
 	n       int       // messages that have it
 	has     []arrival // with some that have gone; the first has not
-	waiters []arrival
+	waiters []arrival // with some that have gone
+	room    int       // so many waiters there may be before those that have gone are forgotten
 }
 
 // arrival is a message and when it came.
@@ -89,6 +90,10 @@ func (a *after) await(at arrival, sum idSum) {
 	if n := len(l.waiters); n > 0 && l.waiters[n-1] == at {
 		return // named twice
 	}
+	if len(l.waiters) >= l.room {
+		l.waiters = slices.DeleteFunc(l.waiters, func(at arrival) bool { return a.waits[at.h] == 0 })
+		l.room = 2*len(l.waiters) + 8
+	}
 	l.waiters = append(l.waiters, at)
 	a.waits[at.h]++
 }
@@ -135,6 +140,8 @@ func (a *after) trim(l *liveID) {
 // awaited reads the value of the header; what is no text names no message.
 func awaited(v any) []string {
 	switch v := v.(type) {
+	case message.Bytes:
+		return awaited(string(v))
 	case string:
 		if strings.HasPrefix(v, "{") && strings.HasSuffix(v, "}") {
 			return arrayLiteral(v[1 : len(v)-1])
@@ -146,7 +153,7 @@ func awaited(v any) []string {
 			switch e := e.(type) {
 			case string:
 				ids = append(ids, e)
-			case []byte:
+			case message.Bytes:
 				ids = append(ids, string(e))
 			}
 		}

@@ -18,7 +18,8 @@ func TestAwaited(t *testing.T) {
 	}{
 		{nil, nil}, {int32(5), nil},
 		{"a", []string{"a"}}, {"a,b", []string{"a,b"}}, {"{", []string{"{"}},
-		{message.Array{"a", []byte("b"), int32(1), "c"}, []string{"a", "b", "c"}},
+		{message.Array{"a", message.Bytes("b"), int32(1), "c"}, []string{"a", "b", "c"}},
+		{message.Bytes("a"), []string{"a"}}, {message.Bytes("{a,b}"), []string{"a", "b"}},
 		{"{}", nil}, {"{a}", []string{"a"}}, {"{a,b c, d }", []string{"a", "b c", "d"}},
 		{`{"a,b", "c\"}d" ,NULL,"null",e\,f}`, []string{"a,b", `c"}d`, "null", "e,f"}},
 		{`{"a`, []string{`{"a`}}, {`{"a}`, []string{"a"}}, {`{,}`, nil}, {`{\}`, []string{`\`}},
@@ -101,6 +102,42 @@ func TestConsumeAfter(t *testing.T) {
 			t.Errorf("left behind: %+v", a)
 		}
 	})
+}
+
+// What waits for a long-lived message and expires meanwhile is forgotten.
+func TestConsumeAfterForgetsThoseThatExpired(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return now } })
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", ordered)
+	c.step("first", nil, nil)
+	c.step("stays", "first", nil)
+	for i := range 1000 {
+		c.step(fmt.Sprint(i), "first", func(p *Publish) { p.TTL = 1 })
+		c.settled("q")
+		c.pickyState("q", func(*shard, *Queue) { now = now.Add(2 * time.Millisecond) })
+		c.settled("q")
+	}
+	c.pickyState("q", func(_ *shard, q *Queue) {
+		if n := len(q.after.live[sumOf([]byte("first"))].waiters); n > 100 {
+			t.Errorf("%d are remembered to wait", n)
+		}
+	})
+	sameStrings(t, c.drain("q"), "first", "stays")
+}
+
+// What was blocked counts for the length limit as soon as it is ready.
+func TestConsumeAfterAndLengthLimit(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", func(s *QueueSpec) { ordered(s); s.Policy.MaxLength = 1 })
+	c.step("first", nil, nil)
+	for _, id := range []string{"a", "b", "c"} {
+		c.step(id, "first", nil)
+	}
+	sameStrings(t, c.drain("q"), "first", "c")
 }
 
 // TestConsumeAfterTwin compares what may be had with a naive model, over random ids, settlements and restarts.

@@ -31,7 +31,7 @@ func groupName(env message.Envelope, header string) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		name = v
-	case []byte:
+	case message.Bytes:
 		name = string(v)
 	case bool:
 		name = strconv.FormatBool(v)

@@ -96,6 +96,18 @@ func TestGroupGoesToOneConsumerAtATime(t *testing.T) {
 	sameStrings(t, bodies(c.of(k1)), "<nil>-6")
 }
 
+func TestGroupNamedByBytes(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", grouped)
+	k1, k2 := c.consume("q", prefetch(1)), c.consume("q", prefetch(1))
+	c.postKey("q", message.Bytes("a"), "1") // as pika sends bytes
+	c.postKey("q", "a", "2")
+	c.settled("q")
+	sameStrings(t, bodies(append(c.of(k1), c.of(k2)...)), "1")
+}
+
 func TestGroupOfADeadConsumerComesBackInOrder(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

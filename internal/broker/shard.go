@@ -225,6 +225,9 @@ func (sh *shard) attend(q *Queue) {
 		return
 	}
 	sh.dispatch(q)
+	if q.after != nil {
+		sh.dropHead(q) // what was blocked may be ready now
+	}
 	sh.setTimer(q)
 	if q.relay != nil {
 		sh.attendRelay(q)
