@@ -106,10 +106,12 @@ func (w *reply) Header() http.Header         { return w.header }
 func (w *reply) WriteHeader(status int)      { w.status = status }
 func (w *reply) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// path joins segments to a path of the API, each escaped.
+// path joins segments to a path of the API, each escaped, also those that would be taken for steps in it.
 func path(segments ...string) string {
 	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
+		if segments[i] = url.PathEscape(s); s == "." || s == ".." {
+			segments[i] = strings.ReplaceAll(s, ".", "%2E")
+		}
 	}
 	return "/api/" + strings.Join(segments, "/")
 }
@@ -139,7 +141,7 @@ func (op *operator) do(ctx context.Context, method, path string, in, out any) er
 		return err
 	}
 	defer w.Body.Close()
-	if w.StatusCode >= http.StatusBadRequest {
+	if w.StatusCode >= http.StatusMultipleChoices { // the API sends nobody elsewhere
 		return refusal(w)
 	}
 	if out == nil {

@@ -115,6 +115,7 @@ func TestMessagesOfABroker(t *testing.T) {
 		publish("later", "k", id, time.Hour.Milliseconds())
 	}
 	publish("", "orders", "now", 0)
+	publish("", "orders", "\x1b]0;pwned\a\u009b31m\x7f", 0)
 	do := func(code int, want string, args ...string) {
 		t.Helper()
 		if got, out := operateOn(t, dir, "", args...); got != code || !strings.Contains(out, want) {
@@ -122,6 +123,9 @@ func TestMessagesOfABroker(t *testing.T) {
 		}
 	}
 	do(exitOK, "body of now", "message", "list", "orders")
+	if _, out := operateOn(t, dir, "", "message", "list", "orders"); !strings.Contains(out, "pwned") || strings.ContainsAny(out, "\x1b\a\u009b\x7f") {
+		t.Errorf("a message speaks to the terminal: %q", out)
+	}
 	do(exitOK, "and more: 3 wait", "message", "scheduled", "--exchange", "later", "--limit", "2")
 	do(exitOK, "1 cancelled", "message", "cancel", "one", "--exchange", "later")
 	do(exitFailure, "no message with that id", "message", "cancel", "one", "--exchange", "later")
@@ -131,8 +135,8 @@ func TestMessagesOfABroker(t *testing.T) {
 	do(exitFailure, "no such queue", "message", "list", "none")
 	deliveries, err := ch.Consume("orders", "", true, false, false, false, nil)
 	must(err)
-	for _, want := range []string{"now", "two"} {
-		if d := <-deliveries; d.MessageId != want {
+	for _, want := range []string{"now", "pwned", "two"} {
+		if d := <-deliveries; !strings.Contains(d.MessageId, want) {
 			t.Errorf("%s came, want %s", d.MessageId, want)
 		}
 	}
@@ -163,6 +167,8 @@ func TestOperatorRefusals(t *testing.T) {
 		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitUsage, "unknown limit"},
 		{[]string{"permission", "set", "guest", "(", "", ""}, exitUsage, "regular expression"},
 		{[]string{"user", "from", "guest", "mars"}, exitUsage, "from loopback or from anywhere"},
+		{[]string{"user", "delete", ".."}, exitFailure, "user '..': no such user"},
+		{[]string{"user", "tags", "."}, exitFailure, "user '.': no such user"},
 		{[]string{"vhost", "delete", "none"}, exitFailure, "no such virtual host"},
 	} {
 		if code, out := operateOn(t, dir, "", c.args...); code != c.code || !strings.Contains(out, c.want) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"fiveways/internal/protocol/httpapi"
 
@@ -194,7 +195,8 @@ func readPassword(cmd *cobra.Command, stdin bool) (string, error) {
 	return first, nil
 }
 
-// table prints rows under a heading, in columns.
+// table prints rows under a heading, in columns. Names and messages come from others: control characters in them, which
+// a terminal would obey, are shown as �.
 func table(out io.Writer, heading string, rows func(row func(...any))) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, heading)
@@ -203,9 +205,17 @@ func table(out io.Writer, heading string, rows func(row func(...any))) error {
 			if i > 0 {
 				fmt.Fprint(w, "\t")
 			}
-			fmt.Fprint(w, c)
+			fmt.Fprint(w, strings.Map(shown, fmt.Sprint(c)))
 		}
 		fmt.Fprintln(w)
 	})
 	return w.Flush()
+}
+
+// shown is what is printed for a character.
+func shown(r rune) rune {
+	if unicode.IsControl(r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }

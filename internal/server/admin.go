@@ -23,7 +23,7 @@ import (
 func AdminSocket(cfg config.Config) string { return filepath.Join(cfg.Data, "admin.sock") }
 
 // adminPatience bounds how long a request may take to come in.
-const adminPatience = 10 * time.Second
+var adminPatience = 10 * time.Second
 
 // admin is the HTTP API on the admin socket.
 type admin struct {
@@ -45,7 +45,7 @@ func startAdmin(b *broker.Broker, cfg config.Config, log *slog.Logger) (*admin, 
 	}
 	a := &admin{path: path, done: make(chan struct{})}
 	a.http = http.Server{
-		Handler: httpapi.New(b, httpapi.Options{Log: log}), ReadHeaderTimeout: adminPatience,
+		Handler: httpapi.New(b, httpapi.Options{Log: log}), ReadTimeout: adminPatience,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	go func() {

@@ -43,9 +43,13 @@ func New(b *broker.Broker, o Options) *API {
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	hideSlashes(r)
-	if _, pattern := a.mux.Handler(r); pattern == "" {
-		a.refuse(w, r, &refused{http.StatusNotFound, Refusal{"Object Not Found", "Not Found"}})
+	found := hideSlashes(r)
+	if found {
+		_, pattern := a.mux.Handler(r)
+		found = pattern != ""
+	}
+	if !found {
+		a.refuse(w, r, notFound("Not Found"))
 		return
 	}
 	a.mux.ServeHTTP(w, r)

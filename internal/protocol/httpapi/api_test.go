@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -110,6 +111,9 @@ func TestAccess(t *testing.T) {
 		{"DELETE /api/vhosts/a%2Fb", 404, "no such virtual host"},
 		{"DELETE /api/users/alice", 204, ""},
 		{"GET /api/permissions", 200, `"user":"guest"`},
+		{"GET /api/vhosts/%00", 404, "Not Found"}, // no other name of /
+		{"DELETE /api/vhosts/%00", 404, "Not Found"},
+		{"GET /api/vhosts/%2E", 404, "vhost '.'"},
 		{"GET /api/nothing", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
 	})
 	for _, secret := range []string{"s3cret", "argon2id"} {
@@ -150,10 +154,12 @@ func TestMessages(t *testing.T) {
 	publish("a", "text", 0)
 	publish("b", "\xff\x00", 0)
 	publish("c/d", "", later)
+	publish("long", "x"+strings.Repeat("é", shownBytes), 0)
 	s.Flush()
 	play(t, New(b, Options{}), []step{
 		{"GET /api/queues/%2F/q%2F1/messages", 200, `"message_id":"a","state":"ready","exchange":"","routing_key":"q/1","redelivered":false,"returns":0,"payload_bytes":4,"payload":"text","payload_encoding":"string"`},
 		{"GET /api/queues/%2F/q%2F1/messages", 200, `"payload":"/wA=","payload_encoding":"base64"`},
+		{"GET /api/queues/%2F/q%2F1/messages", 200, `éé","payload_encoding":"string"`}, // cut, but not in a character
 		{"GET /api/queues/%2F/q%2F1/messages?state=scheduled", 200, `[{"message_id":"c/d","state":"scheduled"`},
 		{"GET /api/queues/%2F/q%2F1/messages?state=blocked", 200, `[]`},
 		{"GET /api/queues/%2F/q%2F1/messages?limit=0", 400, "limit is a number from 1 to 1000"},
@@ -165,9 +171,18 @@ func TestMessages(t *testing.T) {
 		{"GET /api/exchanges/%2F/none/scheduled", 404, "no such exchange"},
 		{`PUT /api/queues/%2F/q%2F1/scheduled/c%2Fd {"due":"3001-01-01T00:00:00Z"}`, 200, `{"messages":1}`},
 		{`PUT /api/queues/%2F/q%2F1/scheduled/c%2Fd {"due":"next week"}`, 400, "bad_request"},
+		{`PUT /api/queues/%2F/q%2F1/scheduled/c%2Fd {}`, 400, "due"}, // not: now
 		{"GET /api/queues/%2F/q%2F1/scheduled", 200, `"due":"3001-01-01T00:00:00.000Z"`},
 		{"DELETE /api/queues/%2F/q%2F1/scheduled/nope", 404, "no message with that id"},
 		{"DELETE /api/queues/%2F/q%2F1/scheduled/c%2Fd", 200, `{"messages":1}`},
 		{"GET /api/queues/%2F/q%2F1/scheduled", 200, `{"total":0,"messages":[]}`},
 	})
+	// Who has gone is not searched for: a queue may be long.
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	w := httptest.NewRecorder()
+	New(b, Options{}).ServeHTTP(w, httptest.NewRequestWithContext(gone, "GET", "/api/queues/%2F/q%2F1/messages", nil))
+	if got := strings.TrimSpace(w.Body.String()); got != "[]" {
+		t.Errorf("a client that has gone gets %s", got)
+	}
 }

@@ -42,7 +42,7 @@ func (a *API) browse(r *http.Request) (any, error) {
 	}
 	state := r.URL.Query().Get("state")
 	out := []Message{}
-	for {
+	for r.Context().Err() == nil { // else the client has gone
 		page, err := b.Next(largestPage)
 		if err != nil {
 			return nil, err
@@ -56,9 +56,10 @@ func (a *API) browse(r *http.Request) (any, error) {
 			}
 		}
 		if len(page) == 0 {
-			return out, nil
+			break
 		}
 	}
+	return out, nil
 }
 
 func newMessage(b *broker.Browsed) Message {
@@ -80,9 +81,15 @@ func newMessage(b *broker.Browsed) Message {
 	return m
 }
 
-// payload shows the beginning of a body.
+// payload shows the beginning of a body. A text ends with a whole character.
 func payload(body []byte) (text, encoding string) {
-	body = body[:min(len(body), shownBytes)]
+	if len(body) > shownBytes {
+		end := shownBytes
+		for end > shownBytes-utf8.UTFMax && !utf8.RuneStart(body[end]) {
+			end--
+		}
+		body = body[:end]
+	}
 	if utf8.Valid(body) {
 		return string(body), "string"
 	}
@@ -130,6 +137,9 @@ func (a *API) schedules(path string, open func(*broker.Session, string) (*broker
 		var in DueTime
 		if err := decode(r, &in); err != nil {
 			return answer{}, err
+		}
+		if in.Due.IsZero() {
+			return answer{}, badRequest("due is missing: a time such as 2030-01-31T08:00:00Z")
 		}
 		return change(r, func(sc *broker.Schedule) (int, error) { return sc.Reschedule(name(r, "id"), in.Due.UnixMilli()) })
 	})

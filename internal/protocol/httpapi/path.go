@@ -9,13 +9,14 @@ import (
 // slash stands for a name that is just "/", which http.ServeMux matches with no wildcard.
 const slash = "\x00"
 
-// hideSlashes changes segments of the path that are "/" when unescaped.
-func hideSlashes(r *http.Request) {
-	if r.URL.RawPath == "" {
-		return // nothing is escaped that needs to be
-	}
-	segments := strings.Split(r.URL.RawPath, "/")
+// hideSlashes changes segments of the path that are "/" when unescaped. The result is false when one is slash already:
+// nothing has that name.
+func hideSlashes(r *http.Request) bool {
+	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for i, s := range segments {
+		if s == "%00" {
+			return false
+		}
 		if strings.EqualFold(s, "%2F") {
 			segments[i] = "%00"
 		}
@@ -26,6 +27,7 @@ func hideSlashes(r *http.Request) {
 		u.Path, u.RawPath = path, raw
 		r.URL = &u
 	}
+	return true
 }
 
 // name is the wildcard of the path called wildcard.
