@@ -65,7 +65,7 @@ func TestListCancelReschedule(t *testing.T) {
 			page, _, err := sc.List(0, 1)
 			must(t, err)
 			first := page[0]
-			if first.Due != time.Now().UnixMilli()+3_600_000 || first.Size != 4 || first.Exchange != "later" || first.Key != "some.key" {
+			if first.Due != time.Now().UnixMilli()+3_600_001 || first.Size != 4 || first.Exchange != "later" || first.Key != "some.key" {
 				t.Errorf("the first is %+v", first)
 			}
 			for _, step := range []struct {
