@@ -135,7 +135,7 @@ func amqpOptions(cfg config.Config, version string, log *slog.Logger) amqp.Optio
 	return amqp.Options{
 		Product: cfg.AMQPProduct, Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
-		ConsumerTimeout: cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
+		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
 		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
 	}
 }
