@@ -35,7 +35,7 @@ func TestCeleryLeavesNothingBehind(t *testing.T) {
 		return slices.ContainsFunc(marked(mark), func(cmdline []byte) bool { return bytes.Contains(cmdline, []byte("\x00worker\x00")) })
 	}
 	await(t, "a worker", worker)
-	broker.Kill() // the script has long to wait now
+	broker.Kill()     // the script has long to wait now
 	sh.Process.Kill() //nolint:errcheck // gone already is as good
 	sh.Wait()         //nolint:errcheck // it was killed: the status says so
 	await(t, "the end of all", func() bool { return len(marked(mark)) == 0 })
