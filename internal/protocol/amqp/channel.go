@@ -250,6 +250,7 @@ func (ch *channel) qos(m *amqpwire.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return faultf(amqpwire.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
 	}
+	ch.reply(&amqpwire.BasicQosOk{}) // before a raised limit lets deliveries out
 	if m.Global {
 		ch.c.session.SetLimit(ch.sharedLimit(), int(m.PrefetchCount))
 	} else {
@@ -258,7 +259,6 @@ func (ch *channel) qos(m *amqpwire.BasicQos) error {
 			ch.c.session.SetLimit(ch.limit, 0)
 		}
 	}
-	ch.reply(&amqpwire.BasicQosOk{})
 	return nil
 }
 
