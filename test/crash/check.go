@@ -6,14 +6,25 @@ import (
 	"slices"
 )
 
+// Promises are the rules that hold for the queues of a run.
+type Promises struct {
+	rules   []func(*run) []string
+	doubles bool // what fell due before a kill may come twice after it
+	anew    bool // what fell due before a kill may be on its way anew after it, without the redelivered flag
+}
+
+// Plain holds for queues without special arguments.
+var Plain = Promises{rules: []func(*run) []string{
+	checkKnown, checkFlag, checkRepeats, checkOrder, checkConfirmed, checkPublishes, checkAcks, checkSettled,
+}}
+
 // Check returns the breaches that a finished run shows, each as one line, or nil. The run must end with a drain: every
 // queue was emptied and what came was recorded as Delivered and Acked.
-func Check(events []Event) []string {
+func (p Promises) Check(events []Event) []string {
 	r := index(events)
+	r.doubles, r.anew = p.doubles, p.anew
 	var breaches []string
-	for _, rule := range []func(*run) []string{
-		checkKnown, checkFlag, checkRepeats, checkOrder, checkConfirmed, checkPublishes, checkAcks, checkSettled,
-	} {
+	for _, rule := range p.rules {
 		breaches = append(breaches, rule(r)...)
 	}
 	return breaches
@@ -35,6 +46,8 @@ type delivery struct {
 	requeued    bool // given back by the consumer afterwards
 	acked       bool // acknowledged afterwards, with or without a transaction
 	ackTx       int  // the transaction of that acknowledgement
+	count       int  // of Event
+	time        int64
 }
 
 // outcome is what a client knows of its transaction.
@@ -65,7 +78,11 @@ type run struct {
 	places     []place       // keys of sent, in the order of sending
 	confirmed  map[MsgID]bool
 	deliveries map[place][]delivery
+	due        map[place]int64 // At of Sent
 	txs        map[int]*tx
+	crashes    []Event
+	doubles    bool // of Promises
+	anew       bool // of Promises
 }
 
 func index(events []Event) *run {
@@ -74,6 +91,7 @@ func index(events []Event) *run {
 		sent:       map[place]int{},
 		confirmed:  map[MsgID]bool{},
 		deliveries: map[place][]delivery{},
+		due:        map[place]int64{},
 		txs:        map[int]*tx{},
 	}
 	round := 0
@@ -87,7 +105,7 @@ func index(events []Event) *run {
 		p := place{e.Msg, e.Queue}
 		switch e.Kind {
 		case Sent:
-			r.sent[p] = e.Tx
+			r.sent[p], r.due[p] = e.Tx, e.At
 			r.places = append(r.places, p)
 			if e.Tx != 0 {
 				t := transaction(e.Tx)
@@ -96,7 +114,9 @@ func index(events []Event) *run {
 		case Confirmed:
 			r.confirmed[e.Msg] = true
 		case Delivered:
-			r.deliveries[p] = append(r.deliveries[p], delivery{at: at, round: round, redelivered: e.Redelivered})
+			r.deliveries[p] = append(r.deliveries[p], delivery{
+				at: at, round: round, redelivered: e.Redelivered, count: e.Count, time: e.At,
+			})
 		case Acked:
 			last := &r.deliveries[p][len(r.deliveries[p])-1]
 			last.acked, last.ackTx = true, e.Tx
@@ -117,6 +137,7 @@ func index(events []Event) *run {
 			transaction(e.Tx).outcome = rolledBack
 		case Crashed:
 			round++
+			r.crashes = append(r.crashes, e)
 		}
 	}
 	return r
@@ -128,6 +149,15 @@ func (r *run) durable(p place) bool {
 		return r.txs[id].outcome == committed
 	}
 	return r.confirmed[p.msg]
+}
+
+// another tells whether the delivery, not the first one of p, may be that of a second copy: the broker was killed after the
+// message fell due and before the delivery, and what is on its way at a kill may double.
+func (r *run) another(p place, d delivery) bool { return r.doubles && r.dueAtKill(p, d) }
+
+// dueAtKill tells whether the broker was killed after the message fell due and before the delivery.
+func (r *run) dueAtKill(p place, d delivery) bool {
+	return d.round > 0 && r.crashes[d.round-1].At >= r.due[p]
 }
 
 // transactions returns the numbers of all transactions, in order.

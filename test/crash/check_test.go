@@ -1,18 +1,19 @@
 package crash
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 )
 
 // script makes a history from lines such as "sent p1 q", "delivered p1 q again", "acked p1 q tx=7", "commit tx=7", "crash".
-// A message is its publisher's letter and its number.
+// A message is its publisher's letter and its number; key=, by=, count= and at= stand for the further fields.
 func script(t *testing.T, lines string) []Event {
 	t.Helper()
 	kinds := map[string]Kind{
 		"sent": Sent, "confirmed": Confirmed, "delivered": Delivered, "acked": Acked, "requeued": Requeued,
-		"commit": CommitSent, "committed": Committed, "rollback": RolledBack, "crash": Crashed,
+		"commit": CommitSent, "committed": Committed, "rollback": RolledBack, "synced": Synced, "crash": Crashed,
 	}
 	var events []Event
 	for line := range strings.Lines(lines) {
@@ -30,6 +31,14 @@ func script(t *testing.T, lines string) []Event {
 				e.Redelivered = true
 			case strings.HasPrefix(w, "tx="):
 				e.Tx = int(w[3] - '0')
+			case strings.HasPrefix(w, "key="):
+				e.Key = w[4:]
+			case strings.HasPrefix(w, "by="):
+				e.Consumer = w[3:]
+			case strings.HasPrefix(w, "count="):
+				e.Count = int(w[6] - '0')
+			case strings.HasPrefix(w, "at="):
+				fmt.Sscan(w[3:], &e.At)
 			case w[0] == 'q':
 				e.Queue = w
 			default:
@@ -182,7 +191,7 @@ func TestCheckAccepts(t *testing.T) {
 			acked p1 q`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if breaches := Check(script(t, lines)); breaches != nil {
+			if breaches := Plain.Check(script(t, lines)); breaches != nil {
 				t.Errorf("breaches in a correct run: %q", breaches)
 			}
 		})
@@ -353,7 +362,7 @@ func TestCheckFindsPlantedBugs(t *testing.T) {
 			[]string{"tx 1 half applied: 1 of 2 acknowledged messages came back"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Check(script(t, c.lines)); !slices.Equal(got, c.want) {
+			if got := Plain.Check(script(t, c.lines)); !slices.Equal(got, c.want) {
 				t.Errorf("breaches %q, want %q", got, c.want)
 			}
 		})

@@ -1,55 +1,59 @@
 package crash
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The topology: an exchange that copies to two of three durable queues.
-const exchange = "crash.copy"
-
-var (
-	queues = []string{"crash.one", "crash.two", "crash.three"}
-	copied = queues[:2]
-)
-
-// maxUnconfirmed is how many publishes a publisher leaves unanswered.
+// maxUnconfirmed is how many publishes a publisher leaves unanswered unless it has a window of its own.
 const maxUnconfirmed = 200
+
+// keyHeader holds a message's Key.
+const keyHeader = "key"
 
 // prefetch is how many deliveries a consumer may hold.
 const prefetch = 50
-
-// declare makes the topology; it may be there already.
-func declare(ch *amqp.Channel) error {
-	if err := ch.ExchangeDeclare(exchange, "fanout", true, false, false, false, nil); err != nil {
-		return err
-	}
-	for _, q := range queues {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
-			return err
-		}
-	}
-	for _, q := range copied {
-		if err := ch.QueueBind(q, "", exchange, false, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // client is one program with a connection of its own; it lives through all rounds.
 type client struct {
 	history *History
 	lastTx  *atomic.Int64 // shared by all clients: the number of the newest transaction
 	rng     *rand.Rand
-	name    string // as publisher
+	name    string // as publisher and as consumer
 	seq     int    // of the last message published
 	queue   string // as consumer
+	compose func(*client) outgoing
+	window  int       // publishes left unanswered; 0: maxUnconfirmed
+	repeat  *repeater // nil for publishers that do not repeat
 	work    func(*client, *amqp.Channel) error
+}
+
+// outgoing is a message that is about to be published.
+type outgoing struct {
+	exchange, routingKey string
+	sent                 []Event // what is recorded of it
+	message              amqp.Publishing
+}
+
+// direct is a message to one queue.
+func (c *client) direct(queue string) outgoing {
+	id := c.next()
+	return outgoing{routingKey: queue, sent: []Event{{Kind: Sent, Msg: id, Queue: queue}}, message: publishing(id, c.rng)}
+}
+
+// publish records the message as a part of the transaction, 0 for none, and sends it.
+func (c *client) publish(ch *amqp.Channel, m outgoing, tx int) error {
+	for n := range m.sent {
+		m.sent[n].Tx = tx
+	}
+	c.history.Add(m.sent...)
+	return ch.Publish(m.exchange, m.routingKey, false, false, m.message)
 }
 
 // run works on a new connection until it breaks. Only what the broker hands out damaged or refuses is an error.
@@ -63,6 +67,7 @@ func (c *client) run(url string) error {
 	if err != nil {
 		return nil
 	}
+	c.repeat.unsure()
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	err = c.work(c, ch)
 	if errors.Is(err, errDamaged) {
@@ -71,7 +76,7 @@ func (c *client) run(url string) error {
 	select {
 	case reason := <-closed:
 		if reason != nil && reason.Server {
-			return fmt.Errorf("%s%s: refused by the broker: %w", c.name, c.queue, reason)
+			return fmt.Errorf("%s: refused by the broker: %w", c.name, reason)
 		}
 	default:
 	}
@@ -87,20 +92,22 @@ func (c *client) next() MsgID {
 // begin numbers a new transaction.
 func (c *client) begin() int { return int(c.lastTx.Add(1)) }
 
-// publishConfirmed publishes without end to one queue or, by the exchange, to two, and records the confirms.
+// publishConfirmed publishes without end and records the confirms.
 func (c *client) publishConfirmed(ch *amqp.Channel) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
 	}
 	before := c.seq // the message with delivery tag n on this channel has the number before+n
-	window := make(chan struct{}, maxUnconfirmed)
+	window := make(chan struct{}, cmp.Or(c.window, maxUnconfirmed))
 	gone := make(chan struct{})
-	confirms := ch.NotifyPublish(make(chan amqp.Confirmation, maxUnconfirmed))
+	confirms := ch.NotifyPublish(make(chan amqp.Confirmation, cap(window)))
 	go func() {
 		defer close(gone)
 		for confirm := range confirms {
 			if confirm.Ack {
-				c.history.Add(Event{Kind: Confirmed, Msg: MsgID{c.name, before + int(confirm.DeliveryTag)}})
+				id := MsgID{c.name, before + int(confirm.DeliveryTag)}
+				c.history.Add(Event{Kind: Confirmed, Msg: id})
+				c.repeat.confirmed(id)
 			}
 			<-window
 		}
@@ -112,33 +119,21 @@ func (c *client) publishConfirmed(ch *amqp.Channel) error {
 		case <-gone:
 			return nil
 		}
-		id := c.next()
-		var err error
-		if c.rng.IntN(3) == 0 {
-			c.history.Add(Event{Kind: Sent, Msg: id, Queue: copied[0]}, Event{Kind: Sent, Msg: id, Queue: copied[1]})
-			err = ch.Publish(exchange, "", false, false, publishing(id, c.rng))
-		} else {
-			queue := queues[c.rng.IntN(len(queues))]
-			c.history.Add(Event{Kind: Sent, Msg: id, Queue: queue})
-			err = ch.Publish("", queue, false, false, publishing(id, c.rng))
-		}
-		if err != nil {
+		if err := c.publish(ch, c.compose(c), 0); err != nil {
 			return err
 		}
 	}
 }
 
-// publishTx publishes transactions over all queues without end; one in eight is rolled back.
+// publishTx publishes transactions without end; one in eight is rolled back.
 func (c *client) publishTx(ch *amqp.Channel) error {
 	if err := ch.Tx(); err != nil {
 		return err
 	}
 	for {
 		tx := c.begin()
-		for n := range 2 + c.rng.IntN(5) {
-			id, queue := c.next(), queues[n%len(queues)]
-			c.history.Add(Event{Kind: Sent, Msg: id, Queue: queue, Tx: tx})
-			if err := ch.Publish("", queue, false, false, publishing(id, c.rng)); err != nil {
+		for range 2 + c.rng.IntN(5) {
+			if err := c.publish(ch, c.compose(c), tx); err != nil {
 				return err
 			}
 		}
@@ -162,6 +157,7 @@ func (c *client) commit(ch *amqp.Channel, tx int) error {
 		return err
 	}
 	c.history.Add(Event{Kind: Committed, Tx: tx})
+	c.repeat.committed()
 	return nil
 }
 
@@ -173,7 +169,7 @@ func (c *client) consume(ch *amqp.Channel) error {
 			last := held[len(held)-1]
 			c.history.Add(Event{Kind: Requeued, Msg: last.Msg, Queue: last.Queue})
 			return held[:len(held)-1], d.Nack(false, true)
-		case c.rng.IntN(10) == 0:
+		case c.rng.IntN(10) == 0 || len(held) == prefetch:
 			c.history.Add(held...)
 			return held[:0], d.Ack(true)
 		}
@@ -187,7 +183,7 @@ func (c *client) consumeTx(ch *amqp.Channel) error {
 		return err
 	}
 	return c.receive(ch, func(d amqp.Delivery, held []Event) ([]Event, error) {
-		if c.rng.IntN(8) != 0 {
+		if c.rng.IntN(8) != 0 && len(held) < prefetch {
 			return held, nil
 		}
 		tx := c.begin()
@@ -214,12 +210,12 @@ func (c *client) receive(ch *amqp.Channel, settle func(d amqp.Delivery, held []E
 	}
 	var held []Event
 	for d := range deliveries {
-		id, err := parse(d.Body)
+		e, err := delivered(d, c.queue, c.name)
 		if err != nil {
 			return err
 		}
-		c.history.Add(Event{Kind: Delivered, Msg: id, Queue: c.queue, Redelivered: d.Redelivered})
-		held, err = settle(d, append(held, Event{Kind: Acked, Msg: id, Queue: c.queue}))
+		c.history.Add(e)
+		held, err = settle(d, append(held, Event{Kind: Acked, Msg: e.Msg, Queue: c.queue}))
 		if err != nil {
 			return err
 		}
@@ -227,29 +223,41 @@ func (c *client) receive(ch *amqp.Channel, settle func(d amqp.Delivery, held []E
 	return nil
 }
 
-// drain empties all queues with basic.get and records what came.
-func drain(ch *amqp.Channel, history *History) error {
+// delivered is what is recorded of a delivery.
+func delivered(d amqp.Delivery, queue, consumer string) (Event, error) {
+	id, err := parse(d.Body)
+	if err != nil {
+		return Event{}, err
+	}
+	key, _ := d.Headers[keyHeader].(string)
+	count, _ := d.Headers["x-delivery-count"].(int64)
+	return Event{
+		Kind: Delivered, Msg: id, Queue: queue, Redelivered: d.Redelivered,
+		Key: key, Consumer: consumer, Count: int(count), At: time.Now().UnixMilli(),
+	}, nil
+}
+
+// drain empties the queues with basic.get, records what came and says how much it was.
+func drain(ch *amqp.Channel, history *History, queues []string) (n int, err error) {
 	for _, queue := range queues {
 		for {
 			d, ok, err := ch.Get(queue, false)
 			if err != nil {
-				return err
+				return n, err
 			}
 			if !ok {
 				break
 			}
-			id, err := parse(d.Body)
+			e, err := delivered(d, queue, "drain")
 			if err != nil {
-				return err
+				return n, err
 			}
-			history.Add(
-				Event{Kind: Delivered, Msg: id, Queue: queue, Redelivered: d.Redelivered},
-				Event{Kind: Acked, Msg: id, Queue: queue},
-			)
+			history.Add(e, Event{Kind: Acked, Msg: e.Msg, Queue: queue})
 			if err := d.Ack(false); err != nil {
-				return err
+				return n, err
 			}
+			n++
 		}
 	}
-	return nil
+	return n, nil
 }

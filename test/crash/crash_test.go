@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,28 +26,42 @@ const patience = 60 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
+// scenario is queues, who works with them, and what is promised of them.
+type scenario struct {
+	declare         func(*amqp.Channel) error // it may all be there already
+	queues          []string
+	clients         []client
+	here, elsewhere Promises                // with one shard, and with several
+	shows           func([]Event) (ok bool) // whether the run covered what it is for
+	settled         func([]Event) time.Time // when the drain may begin; nil: at once
+}
+
 // TestCrash kills the broker CRASH_ROUNDS times (4 when unset) at moments drawn from CRASH_SEED (drawn itself when
 // unset) and then checks all that its clients saw.
 func TestCrash(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} { // one, as on a small machine, and several, so that transactions cross them
-		t.Run("shards "+shards, func(t *testing.T) { crashRounds(t, rounds, seed, "--shards", shards) })
+	for name, s := range map[string]scenario{
+		"plain": plain, "delayed": delayed, "once": once, "limited": limited, "grouped": grouped,
+	} {
+		// One shard, as on a small machine, and several, so that transactions cross them.
+		t.Run(name+" shards 1", func(t *testing.T) { s.run(t, rounds, seed, s.here, "--shards", "1") })
+		t.Run(name+" shards 3", func(t *testing.T) { s.run(t, rounds, seed, s.elsewhere, "--shards", "3") })
 	}
 }
 
-func crashRounds(t *testing.T, rounds, seed int, flags ...string) {
+func (s *scenario) run(t *testing.T, rounds, seed int, promises Promises, flags ...string) {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	history, dir := &History{}, t.TempDir()
-	clients := newClients(history, seed)
-	for range rounds {
-		crashRound(t, dir, history, clients, 1+rng.IntN(maxEvents), flags)
+	clients := s.newClients(history, seed)
+	for n := 0; n < rounds || n < 3*rounds && !s.covered(history.Events()); n++ { // short rounds may show little
+		s.crash(t, dir, history, clients, 1+rng.IntN(maxEvents), flags)
 	}
-	finish(t, dir, history, flags)
+	s.finish(t, dir, history, flags)
 
 	events := history.Events()
-	logSummary(t, events)
-	breaches := Check(events)
+	s.logSummary(t, events)
+	breaches := promises.Check(events)
 	for n, breach := range breaches {
 		if n == 20 {
 			t.Errorf("and %d more", len(breaches)-n)
@@ -73,28 +88,25 @@ func setting(t *testing.T, name string, unset int) int {
 	return n
 }
 
-// newClients returns three publishers, two of them with transactions, and a consumer per queue.
-func newClients(history *History, seed int) []*client {
+// newClients returns the clients of a run.
+func (s *scenario) newClients(history *History, seed int) []*client {
 	lastTx := &atomic.Int64{}
-	clients := []*client{
-		{name: "confirming", work: (*client).publishConfirmed},
-		{name: "transacting", work: (*client).publishTx},
-		{name: "transacting2", work: (*client).publishTx},
-		{queue: queues[0], work: (*client).consume},
-		{queue: queues[1], work: (*client).consumeTx},
-		{queue: queues[2], work: (*client).consumeTx},
-	}
-	for n, c := range clients {
+	var clients []*client
+	for n, c := range s.clients {
 		c.history, c.lastTx, c.rng = history, lastTx, rand.New(rand.NewPCG(uint64(seed), uint64(n+1)))
+		if c.repeat != nil {
+			c.repeat = newRepeater()
+		}
+		clients = append(clients, &c)
 	}
 	return clients
 }
 
-// crashRound starts the broker on dir, lets the clients work until they have recorded so many events, and kills it.
-func crashRound(t *testing.T, dir string, history *History, clients []*client, events int, flags []string) {
+// crash starts the broker on dir, lets the clients work until they have recorded so many events, and kills it.
+func (s *scenario) crash(t *testing.T, dir string, history *History, clients []*client, events int, flags []string) {
 	b, ch := start(t, dir, flags)
 	defer b.Kill()
-	if err := declare(ch); err != nil {
+	if err := s.declare(ch); err != nil {
 		t.Fatalf("declare: %v\n%s", err, b.Log())
 	}
 	enough := history.Grown(events)
@@ -113,7 +125,7 @@ func crashRound(t *testing.T, dir string, history *History, clients []*client, e
 	}
 	b.Kill()
 	working.Wait()
-	history.Add(Event{Kind: Crashed})
+	history.Add(Event{Kind: Crashed, At: time.Now().UnixMilli()})
 	for _, err := range errs {
 		if err != nil {
 			t.Error(err)
@@ -128,10 +140,13 @@ func crashRound(t *testing.T, dir string, history *History, clients []*client, e
 }
 
 // finish starts the broker a last time and drains its queues.
-func finish(t *testing.T, dir string, history *History, flags []string) {
+func (s *scenario) finish(t *testing.T, dir string, history *History, flags []string) {
 	b, ch := start(t, dir, flags)
 	defer b.Kill()
-	if err := drain(ch, history); err != nil {
+	if s.settled != nil {
+		<-time.After(time.Until(s.settled(history.Events())))
+	}
+	if _, err := drain(ch, history, s.queues); err != nil {
 		t.Fatalf("drain: %v\n%s", err, b.Log())
 	}
 	if err := b.Stop(); err != nil {
@@ -160,25 +175,43 @@ func start(t *testing.T, dir string, flags []string) (*brokertest.Broker, *amqp.
 }
 
 // logSummary says how much the run covered, and fails one that did not cover what it is for.
-func logSummary(t *testing.T, events []Event) {
+func (s *scenario) logSummary(t *testing.T, events []Event) {
 	t.Helper()
 	var count [Crashed + 1]int
-	redelivered, txAcks := 0, 0
+	redelivered := 0
 	for _, e := range events {
 		count[e.Kind]++
 		if e.Redelivered {
 			redelivered++
 		}
-		if e.Kind == Acked && e.Tx != 0 {
-			txAcks++
-		}
 	}
-	t.Logf("%d crashes: %d messages sent, %d confirmed, %d transactions committed, %d rolled back; %d delivered, %d of them again, %d acknowledged in transactions",
-		count[Crashed], count[Sent], count[Confirmed], count[Committed], count[RolledBack], count[Delivered], redelivered, txAcks)
-	if count[Confirmed] == 0 || count[Committed] == 0 || count[RolledBack] == 0 || txAcks == 0 || redelivered == 0 {
+	t.Logf("%d crashes: %d messages sent, %d confirmed, %d transactions committed, %d rolled back; %d delivered, %d of them again, "+
+		"%d given back", count[Crashed], count[Sent], count[Confirmed], count[Committed],
+		count[RolledBack], count[Delivered], redelivered, count[Requeued])
+	if !s.covered(events) {
 		t.Error("the run was too short to show anything")
 	}
 }
+
+// covered tells whether the run shows what it is for.
+func (s *scenario) covered(events []Event) bool {
+	again := slices.ContainsFunc(events, func(e Event) bool { return e.Redelivered })
+	ackedInTx := slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Acked && e.Tx != 0 })
+	return again && ackedInTx && has(events, Confirmed) && s.shows(events)
+}
+
+// has tells whether an event is of each kind.
+func has(events []Event, kinds ...Kind) bool {
+	for _, k := range kinds {
+		if !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == k }) {
+			return false
+		}
+	}
+	return true
+}
+
+// showsTransactions tells whether some were committed and some rolled back.
+func showsTransactions(events []Event) bool { return has(events, Committed, RolledBack) }
 
 // writeHistory writes the events as text and returns the file.
 func writeHistory(t *testing.T, events []Event) string {

@@ -5,6 +5,7 @@
 // recorded as promised was promised, and whatever the broker could have done is recorded as asked for. Check then
 // looks for breaches. It knows nothing of brokers and is tested on its own with planted bugs.
 //
-// Queues are durable, messages persistent, and each queue has one consumer at a time, so that the order of recording is
-// the order of delivery.
+// Queues are durable, messages persistent, and each queue, or with groups each key, has one consumer at a time, so that the
+// order of recording is the order of delivery. What is promised depends on the queues: rules.go has what holds for plain
+// ones, rules_*.go what delays, de-duplication, delivery limits and groups promise.
 package crash

@@ -19,12 +19,13 @@ const (
 	CommitSent                 // before: tx.commit of Tx
 	Committed                  // after: tx.commit-ok of Tx
 	RolledBack                 // before: tx.rollback of Tx
+	Synced                     // after: the broker has confirmed a message for Queue that was published behind all that its consumer did before
 	Crashed                    // after: the broker is gone; what follows belongs to the next round
 )
 
 var kindNames = [...]string{
 	Sent: "sent", Confirmed: "confirmed", Delivered: "delivered", Acked: "acked", Requeued: "requeued",
-	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Crashed: "crashed",
+	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Synced: "synced", Crashed: "crashed",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -44,10 +45,15 @@ type Event struct {
 	Queue       string
 	Tx          int // 0: none; every transaction of a run has its own number
 	Redelivered bool
+	Key         string // Sent, Delivered: what the queue groups or de-duplicates messages by
+	Consumer    string // Delivered: whose it is
+	Count       int    // Delivered: how often it had come back, as the broker says
+	At          int64  // ms since 1970. Sent: not to be delivered before; Delivered, Crashed: now
 }
 
 func (e Event) String() string {
-	return fmt.Sprintf("%s %s queue=%s tx=%d redelivered=%v", e.Kind, e.Msg, e.Queue, e.Tx, e.Redelivered)
+	return fmt.Sprintf("%s %s queue=%s tx=%d redelivered=%v key=%s consumer=%s count=%d at=%d",
+		e.Kind, e.Msg, e.Queue, e.Tx, e.Redelivered, e.Key, e.Consumer, e.Count, e.At)
 }
 
 // History is the record of a run. Its methods may be called from any goroutine.

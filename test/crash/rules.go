@@ -21,7 +21,7 @@ func checkKnown(r *run) (breaches []string) {
 func checkFlag(r *run) (breaches []string) {
 	for _, p := range r.places {
 		for n, d := range r.deliveries[p] {
-			if n > 0 && !d.redelivered {
+			if n > 0 && !d.redelivered && !(r.anew && r.dueAtKill(p, d)) {
 				breaches = append(breaches, fmt.Sprintf("delivered again without the redelivered flag: %s", p))
 			}
 		}
@@ -34,7 +34,7 @@ func checkRepeats(r *run) (breaches []string) {
 	for _, p := range r.places {
 		ds := r.deliveries[p]
 		for n := 1; n < len(ds); n++ {
-			if ds[n].round == ds[n-1].round && !ds[n-1].requeued {
+			if ds[n].round == ds[n-1].round && !ds[n-1].requeued && !r.another(p, ds[n]) {
 				breaches = append(breaches, fmt.Sprintf("delivered twice while its consumer held it: %s", p))
 			}
 		}
@@ -44,12 +44,15 @@ func checkRepeats(r *run) (breaches []string) {
 
 // checkOrder: per queue and publisher, messages come in the order of sending. First deliveries do so over the whole run;
 // later ones within each round, as a crash puts back what was unsettled in its place, unless a consumer gave it back.
-func checkOrder(r *run) (breaches []string) {
-	type stream struct{ queue, publisher string }
+func checkOrder(r *run) []string { return r.outOfOrder(func(Event) string { return "" }) }
+
+// outOfOrder finds what breaks the order among the messages that have the same part.
+func (r *run) outOfOrder(part func(Event) string) (breaches []string) {
+	type stream struct{ queue, publisher, part string }
 	first, inRound := map[stream]int{}, map[stream]int{}
 	seen, requeued := map[place]bool{}, map[place]bool{}
 	for _, e := range r.events {
-		p, s := place{e.Msg, e.Queue}, stream{e.Queue, e.Msg.Publisher}
+		p, s := place{e.Msg, e.Queue}, stream{e.Queue, e.Msg.Publisher, part(e)}
 		switch e.Kind {
 		case Requeued:
 			requeued[p] = true
@@ -57,6 +60,9 @@ func checkOrder(r *run) (breaches []string) {
 			clear(inRound)
 			clear(requeued)
 		case Delivered:
+			if _, sent := r.sent[p]; !sent {
+				continue // a dead letter, or nothing that should be here
+			}
 			if !seen[p] && e.Msg.Seq < first[s] {
 				breaches = append(breaches, fmt.Sprintf("first delivered after #%d of its publisher: %s", first[s], p))
 			}
@@ -82,12 +88,16 @@ func checkConfirmed(r *run) (breaches []string) {
 			breaches = append(breaches, fmt.Sprintf("confirmed but never delivered: %s", p))
 			continue
 		}
-		last := ds[len(ds)-1]
-		if !last.acked || last.ackTx != 0 && r.txs[last.ackTx].outcome < unknown {
+		if !r.tried(ds[len(ds)-1]) {
 			breaches = append(breaches, fmt.Sprintf("lost without an acknowledgement: %s", p))
 		}
 	}
 	return breaches
+}
+
+// tried tells whether the consumer tried to settle the delivery, and the broker may have done so.
+func (r *run) tried(d delivery) bool {
+	return d.acked && (d.ackTx == 0 || r.txs[d.ackTx].outcome >= unknown)
 }
 
 // checkPublishes: the messages of a transaction all exist or none does, and none before its commit was asked for.
@@ -123,6 +133,12 @@ func checkPublishes(r *run) (breaches []string) {
 	return breaches
 }
 
+// back tells whether the message came again after the delivery with this index, and not as a second copy.
+func (r *run) back(p place, delivery int) bool {
+	ds := r.deliveries[p]
+	return len(ds) > delivery+1 && !r.another(p, ds[len(ds)-1])
+}
+
 // checkAcks: the acknowledgements of a transaction with an unknown outcome took effect all or not at all. Only messages
 // that are sure to have been on disk count.
 func checkAcks(r *run) (breaches []string) {
@@ -137,7 +153,7 @@ func checkAcks(r *run) (breaches []string) {
 				continue
 			}
 			counted++
-			if len(r.deliveries[p]) > t.ackDelivery[n]+1 {
+			if r.back(p, t.ackDelivery[n]) {
 				back++
 			}
 		}
@@ -156,7 +172,7 @@ func checkSettled(r *run) (breaches []string) {
 			continue
 		}
 		for n, p := range t.acks {
-			if len(r.deliveries[p]) > t.ackDelivery[n]+1 {
+			if r.back(p, t.ackDelivery[n]) {
 				breaches = append(breaches, fmt.Sprintf("came back after its acknowledgement was committed in tx %d: %s", id, p))
 			}
 		}

@@ -1,0 +1,65 @@
+package crash
+
+import (
+	"fmt"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// groups is how many keys the messages of a publisher have.
+const groups = 8
+
+var groupedQueues = []string{"crash.one", "crash.two"}
+
+// grouped is two or three consumers on each queue, which share its keys.
+var grouped = scenario{
+	queues:  groupedQueues,
+	declare: declareGrouped,
+	clients: []client{
+		{name: "confirming", work: (*client).publishConfirmed, compose: inGroup},
+		{name: "transacting", work: (*client).publishTx, compose: inGroup},
+		{name: "consuming", queue: groupedQueues[0], work: (*client).consume},
+		{name: "consuming2", queue: groupedQueues[0], work: (*client).consume},
+		{name: "consuming3", queue: groupedQueues[0], work: (*client).consumeTx},
+		{name: "consuming4", queue: groupedQueues[1], work: (*client).consume},
+		{name: "consuming5", queue: groupedQueues[1], work: (*client).consumeTx},
+	},
+	here: Grouped, elsewhere: Grouped,
+	shows: showsSharing,
+}
+
+// inGroup is a message with one of the keys; publishers use the same ones.
+func inGroup(c *client) outgoing {
+	m := c.direct(groupedQueues[c.rng.IntN(len(groupedQueues))])
+	key := fmt.Sprintf("k%d", c.rng.IntN(groups))
+	m.sent[0].Key = key
+	m.message.Headers = amqp.Table{keyHeader: key}
+	return m
+}
+
+// showsSharing tells whether a key went from one consumer to another within a round.
+func showsSharing(events []Event) bool {
+	holder := map[keyed]string{}
+	for _, e := range events {
+		k := keyed{e.Key, e.Queue}
+		switch e.Kind {
+		case Delivered:
+			if before := holder[k]; before != "" && before != e.Consumer {
+				return showsTransactions(events)
+			}
+			holder[k] = e.Consumer
+		case Crashed:
+			clear(holder)
+		}
+	}
+	return false
+}
+
+func declareGrouped(ch *amqp.Channel) error {
+	for _, q := range groupedQueues {
+		if _, err := ch.QueueDeclare(q, true, false, false, false, amqp.Table{"x-group-header": keyHeader}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

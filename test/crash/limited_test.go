@@ -1,0 +1,94 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+var limitedQueues = []string{"crash.one", "crash.two"}
+
+// limited is consumers that give much back, and other consumers of what dies of it.
+var limited = scenario{
+	queues:  []string{limitedQueues[0], limitedQueues[1], deadOf(limitedQueues[0]), deadOf(limitedQueues[1])},
+	declare: declareLimited,
+	clients: []client{
+		{name: "confirming", work: (*client).publishConfirmed, compose: toLimited, window: 10},
+		{name: "returning", queue: limitedQueues[0], work: (*client).consumeAndReturn},
+		{name: "returning2", queue: limitedQueues[1], work: (*client).consumeAndReturn},
+		{name: "burying", queue: deadOf(limitedQueues[0]), work: (*client).consumeTx},
+		{name: "burying2", queue: deadOf(limitedQueues[1]), work: (*client).consumeTx},
+	},
+	here: Limited, elsewhere: LimitedElsewhere,
+	shows: showsDeaths,
+}
+
+func toLimited(c *client) outgoing { return c.direct(limitedQueues[c.rng.IntN(len(limitedQueues))]) }
+
+// consumeAndReturn gives every second message back, acknowledges others, and now and then waits for a confirm of a
+// message to its own queue, which covers all it did before.
+func (c *client) consumeAndReturn(ch *amqp.Channel) error {
+	if err := ch.Confirm(false); err != nil {
+		return err
+	}
+	return c.receive(ch, func(d amqp.Delivery, held []Event) ([]Event, error) {
+		last := held[len(held)-1]
+		switch {
+		case c.rng.IntN(2) == 0:
+			c.history.Add(Event{Kind: Requeued, Msg: last.Msg, Queue: last.Queue})
+			if err := d.Nack(false, true); err != nil {
+				return nil, err
+			}
+			held = held[:len(held)-1]
+		case c.rng.IntN(10) == 0 || len(held) == prefetch:
+			c.history.Add(held...)
+			if err := d.Ack(true); err != nil {
+				return nil, err
+			}
+			held = held[:0]
+		}
+		if c.rng.IntN(20) == 0 {
+			return held, c.sync(ch)
+		}
+		return held, nil
+	})
+}
+
+// sync publishes a message to the client's own queue and waits for the confirm.
+func (c *client) sync(ch *amqp.Channel) error {
+	m := c.direct(c.queue)
+	c.history.Add(m.sent...)
+	confirm, err := ch.PublishWithDeferredConfirm(m.exchange, m.routingKey, false, false, m.message)
+	if err != nil {
+		return err
+	}
+	if ok, err := confirm.WaitContext(context.Background()); err != nil || !ok {
+		return err
+	}
+	c.history.Add(Event{Kind: Confirmed, Msg: m.sent[0].Msg}, Event{Kind: Synced, Queue: c.queue})
+	return nil
+}
+
+// showsDeaths tells whether messages died, and returns were promised to count.
+func showsDeaths(events []Event) bool {
+	for _, e := range events {
+		if e.Kind == Delivered && (e.Queue == deadOf(limitedQueues[0]) || e.Queue == deadOf(limitedQueues[1])) {
+			return has(events, Synced)
+		}
+	}
+	return false
+}
+
+func declareLimited(ch *amqp.Channel) error {
+	for _, q := range limitedQueues {
+		if _, err := ch.QueueDeclare(deadOf(q), true, false, false, false, nil); err != nil {
+			return err
+		}
+		args := amqp.Table{"x-delivery-limit": int32(limit), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadOf(q)}
+		if _, err := ch.QueueDeclare(q, true, false, false, false, args); err != nil {
+			return fmt.Errorf("declare %s: %w", q, err)
+		}
+	}
+	return nil
+}
