@@ -13,7 +13,7 @@ run() {
 		shift
 		echo "$SKIP" | grep -qxF "$file" || set -- "$@" "$file"
 	done
-	env -u CI timeout 580 ruby -I "$DIR" -I lib -I spec -S rspec --options /dev/null \
+	env -u CI timeout 840 ruby -I "$DIR" -I lib -I spec -S rspec --options /dev/null \
 		--require rspec_junit_formatter --format RspecJunitFormatter --out "$REPORT" "$@" || [ $? -eq 1 ]
 }
 "$1"
