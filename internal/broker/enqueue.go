@@ -74,12 +74,12 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		}
 		return
 	}
-	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env}
+	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env, Flags: o.flags}
 	if o.priority > 0 && q.Policy.MaxPriority > 0 {
 		it.Handle = queue.MakeHandle(min(o.priority, q.Policy.MaxPriority), 0)
 	}
 	if o.persistent && q.Durable {
-		it.Flags = queue.Persistent
+		it.Flags |= queue.Persistent
 		it.Index, it.Sub = sh.index, sh.sub
 	}
 	h := q.state.Publish(&it)

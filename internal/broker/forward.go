@@ -181,7 +181,9 @@ func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 		d.settle(sh)
 		return
 	}
-	sh.handOver(m.op(), targets, d)
+	o := m.op()
+	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
+	sh.handOver(o, targets, d)
 	sh.doLocal()
 }
 

@@ -25,6 +25,7 @@ type op struct {
 	kind       opKind
 	persistent bool
 	priority   uint8
+	flags      queue.Flags  // opPublish: Redelivered, for a message that may have been delivered before a crash
 	n          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles
 	handle     queue.Handle // as n, and opSettle
 

@@ -218,6 +218,39 @@ func TestDelayedSurvivesRestarts(t *testing.T) {
 	})
 }
 
+// What a consumer got just before a crash, and the log has not heard of, comes again and says so.
+func TestDelayedSeenBeforeACrashIsRedelivered(t *testing.T) {
+	for _, shards := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			mem := vfs.NewMem()
+			open := func(fs vfs.FS) (*Broker, *client) {
+				b := openBroker(t, fs, func(o *Options) { o.Shards = shards })
+				return b, newClient(t, b)
+			}
+			b, c := open(mem)
+			c.delayed("later", "fanout", nil)
+			c.queue("q", nil)
+			c.bind("later", "q", "")
+			c.send("later", "", "seen", delayOf64(1000))
+			before := mem.CrashClone(rand.New(rand.NewPCG(1, 1))) // as if nothing of what follows were written
+			c.consume("q", nil)
+			if d := c.take(1)[0]; d.Redelivered {
+				t.Error("the first delivery is marked")
+			}
+			after, again := open(before)
+			again.consume("q", nil)
+			if d := again.take(1)[0]; !d.Redelivered || string(d.Env.Body()) != "seen" {
+				t.Errorf("%d shards: %q came again, redelivered %t", shards, d.Env.Body(), d.Redelivered)
+			}
+			for _, x := range []*client{c, again} {
+				x.Close()
+			}
+			mustClose(t, b)
+			mustClose(t, after)
+		})
+	}
+}
+
 func TestRelayGoesWithItsExchange(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, threeShards)

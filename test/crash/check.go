@@ -10,7 +10,6 @@ import (
 type Promises struct {
 	rules   []func(*run) []string
 	doubles bool // what fell due before a kill may come twice after it
-	anew    bool // what fell due before a kill may be on its way anew after it, without the redelivered flag
 }
 
 // Plain holds for queues without special arguments.
@@ -22,7 +21,7 @@ var Plain = Promises{rules: []func(*run) []string{
 // queue was emptied and what came was recorded as Delivered and Acked.
 func (p Promises) Check(events []Event) []string {
 	r := index(events)
-	r.doubles, r.anew = p.doubles, p.anew
+	r.doubles = p.doubles
 	var breaches []string
 	for _, rule := range p.rules {
 		breaches = append(breaches, rule(r)...)
@@ -82,7 +81,6 @@ type run struct {
 	txs        map[int]*tx
 	crashes    []Event
 	doubles    bool // of Promises
-	anew       bool // of Promises
 }
 
 func index(events []Event) *run {

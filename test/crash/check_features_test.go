@@ -16,12 +16,13 @@ func TestCheckFeatures(t *testing.T) {
 		"delayed, early": {Delayed, "sent p1 q at=50\n confirmed p1\n delivered p1 q at=48\n acked p1 q",
 			[]string{"delivered 2 ms early: p#1 in q"}},
 		"delayed, lost": {Delayed, "sent p1 q at=50\n confirmed p1\n crash at=20", []string{"confirmed but never delivered: p#1 in q"}},
-		"delayed, on its way anew": {Delayed, `
+		"delayed, on its way anew and unmarked": {Delayed, `
 			sent p1 q at=50
+			confirmed p1
 			delivered p1 q at=51
 			crash at=52
 			delivered p1 q at=60
-			acked p1 q`, nil},
+			acked p1 q`, []string{"delivered again without the redelivered flag: p#1 in q"}},
 		"delayed, doubled within a shard": {Delayed, `
 			sent p1 q at=50
 			crash at=52
@@ -32,7 +33,7 @@ func TestCheckFeatures(t *testing.T) {
 			sent p1 q at=50
 			crash at=52
 			delivered p1 q again at=60
-			delivered p1 q at=61
+			delivered p1 q again at=61
 			acked p1 q`, nil},
 		"delayed, doubled without a kill": {DelayedElsewhere, `
 			sent p1 q at=50

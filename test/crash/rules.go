@@ -21,7 +21,7 @@ func checkKnown(r *run) (breaches []string) {
 func checkFlag(r *run) (breaches []string) {
 	for _, p := range r.places {
 		for n, d := range r.deliveries[p] {
-			if n > 0 && !d.redelivered && !(r.anew && r.dueAtKill(p, d)) {
+			if n > 0 && !d.redelivered {
 				breaches = append(breaches, fmt.Sprintf("delivered again without the redelivered flag: %s", p))
 			}
 		}

@@ -3,14 +3,13 @@ package crash
 import "fmt"
 
 // Delayed holds for queues behind a delayed exchange whose messages do not leave their shard. Order is that of the times,
-// which only the broker knows exactly. A message that was seen just before a kill may be back in the exchange after it and
-// leave it as if for the first time.
+// which only the broker knows exactly.
 var Delayed = Promises{rules: []func(*run) []string{
 	checkKnown, checkEarly, checkFlag, checkRepeats, checkConfirmed, checkPublishes, checkAcks, checkSettled,
-}, anew: true}
+}}
 
 // DelayedElsewhere is Delayed when the queues may be on other shards than the exchange: a kill can double what is on its way.
-var DelayedElsewhere = Promises{rules: Delayed.rules, doubles: true, anew: true}
+var DelayedElsewhere = Promises{rules: Delayed.rules, doubles: true}
 
 // checkEarly: nothing comes before its time.
 func checkEarly(r *run) (breaches []string) {
