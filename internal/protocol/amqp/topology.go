@@ -175,4 +175,5 @@ func (ch *channel) setDeleting(deleting bool) {
 	ch.deleting = deleting
 	ch.notifyCancelledLocked()
 	o.mu.Unlock()
+	o.signal() // the writer may have gone to sleep with the answer
 }
