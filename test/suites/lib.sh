@@ -17,12 +17,14 @@ sdist() {
 	tar xzf "$DIR"/*.tar.gz -C "$DIR/src" --strip-components 1
 }
 
-# debian_source RELEASE NAME VERSION puts the upstream source that Debian keeps of a package into DIR/src. The lists of apt stay as they are.
+# debian_source RELEASE NAME VERSION puts the upstream source that Debian keeps of a package into DIR/src. It comes from where this
+# machine has its packages from; the lists of apt stay as they are.
 debian_source() {
+	site=$(apt-get indextargets --format '$(SITE)' | grep -v -- -security | head -n 1)
 	mkdir -p "$DIR/apt/lists/partial" "$DIR/apt/cache/archives/partial" "$DIR/src"
 	cat >"$DIR/apt/debian.sources" <<-END
 		Types: deb-src
-		URIs: http://deb.debian.org/debian
+		URIs: $site
 		Suites: $1
 		Components: main
 		Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
