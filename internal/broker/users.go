@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"fiveways/internal/core/access"
 )
 
 // changeAccess decides on a change of users, virtual hosts or permissions, makes it true, records it, and returns when
@@ -85,11 +83,6 @@ func (b *Broker) SetPassword(name, password string) error {
 		return err
 	}
 	return b.editUser(name, func(f *userFact) { f.Secret = secret })
-}
-
-// ClearPassword makes that a user cannot log in with a password. Errors: ErrUserNotFound, ErrLogFailed.
-func (b *Broker) ClearPassword(name string) error {
-	return b.editUser(name, func(f *userFact) { f.Secret = access.Secret{} })
 }
 
 // SetUserTags gives a user other tags. Errors: ErrUserNotFound, ErrLogFailed.

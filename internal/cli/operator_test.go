@@ -68,6 +68,8 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 	}
 	do("", "", "vhost", "limit", "other", "max-queues", "2")
 	do("", "", "user", "from", "guest", "anywhere")
+	do("", "", "user", "tags", "alice", "management")
+	do("", "alice  management", "user", "list")
 	p.signal(syscall.SIGKILL)
 	p.wait()
 	do("", "guest  administrator  anywhere", "user", "list")

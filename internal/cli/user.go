@@ -90,15 +90,14 @@ func userPassword() *cobra.Command {
 	cmd := operate(&cobra.Command{
 		Use: "password NAME", Short: "give a user another password", Args: cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, op *operator, args []string) error {
-		var u httpapi.User
-		if err := op.do(cmd.Context(), http.MethodGet, path("users", args[0]), nil, &u); err != nil {
-			return err
+		if err := op.do(cmd.Context(), http.MethodGet, path("users", args[0]), nil, nil); err != nil {
+			return err // before the password is asked for
 		}
 		password, err := readPassword(cmd, stdin)
 		if err != nil {
 			return err
 		}
-		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), httpapi.UserChange{Password: &password, Tags: u.Tags}, nil)
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0], "password"), httpapi.PasswordChange{Password: password}, nil)
 	})
 	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input, one line")
 	return cmd
@@ -108,12 +107,7 @@ func userTags() *cobra.Command {
 	return operate(&cobra.Command{
 		Use: "tags NAME [TAG ...]", Short: "set the tags of a user; without a tag it has none", Args: cobra.MinimumNArgs(1),
 	}, func(cmd *cobra.Command, op *operator, args []string) error {
-		var u httpapi.User
-		if err := op.do(cmd.Context(), http.MethodGet, path("users", args[0]), nil, &u); err != nil {
-			return err
-		}
-		change := httpapi.UserChange{PasswordHash: &u.PasswordHash, HashingAlgorithm: u.HashingAlgorithm, Tags: args[1:]}
-		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), change, nil)
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0], "tags"), httpapi.TagsChange{Tags: args[1:]}, nil)
 	})
 }
 

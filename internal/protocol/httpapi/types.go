@@ -48,6 +48,16 @@ type UserChange struct {
 	Tags             Tags    `json:"tags"`
 }
 
+// PasswordChange gives a user another password and leaves the rest.
+type PasswordChange struct {
+	Password string `json:"password"`
+}
+
+// TagsChange gives a user other tags and leaves the rest.
+type TagsChange struct {
+	Tags Tags `json:"tags"`
+}
+
 // VHost is a virtual host as it is shown.
 type VHost struct {
 	Name             string           `json:"name"`

@@ -15,6 +15,12 @@ func (a *API) users() {
 	})
 	put(a, "/api/users/{user}", func(r *http.Request, in UserChange) (bool, error) { return a.putUser(name(r, "user"), &in) })
 	a.delete("/api/users/{user}", func(r *http.Request) error { return a.broker.DeleteUser(name(r, "user")) })
+	put(a, "/api/users/{user}/password", func(r *http.Request, in PasswordChange) (bool, error) {
+		return false, a.broker.SetPassword(name(r, "user"), in.Password)
+	})
+	put(a, "/api/users/{user}/tags", func(r *http.Request, in TagsChange) (bool, error) {
+		return false, a.broker.SetUserTags(name(r, "user"), in.Tags)
+	})
 	put(a, "/api/users/{user}/loopback-only", func(r *http.Request, in Switch) (bool, error) {
 		return false, a.broker.SetLoopbackOnly(name(r, "user"), in.Value)
 	})
