@@ -1,0 +1,71 @@
+package sql
+
+import (
+	"iter"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// Schema is a name space of functions and relations that statements can use: the catalogs, mbus4, public.
+type Schema interface {
+	Name() string
+	// Functions returns those with this name; nil when there are none.
+	Functions(env *expr.Env, name string) []*expr.Function
+	// AllFunctions is for people who list them.
+	AllFunctions(env *expr.Env) []*expr.Function
+	// Relation returns a table or view by its name, nil when there is none.
+	Relation(env *expr.Env, name string) Relation
+	AllRelations(env *expr.Env) []Relation
+	// Type returns a type by its name, nil when there is none.
+	Type(name string) *value.Type
+}
+
+// Relation is a table or a view. It is an Inserter, an Updater or a Grantable when it can do more than be read.
+type Relation interface {
+	OID() uint32
+	Name() string
+	Kind() byte // pg_class.relkind: r, v
+	Columns() []value.Field
+	// Scan yields its rows. want has the columns that the statement uses; others may be left nil. A slice is valid until the next one.
+	Scan(env *expr.Env, want []bool) iter.Seq2[[]value.Datum, error]
+}
+
+// Inserter is a relation that takes rows. set tells which columns were given; the others are NULL in row. What it returns is the row for
+// RETURNING.
+type Inserter interface {
+	Insert(env *expr.Env, row []value.Datum, set []bool) ([]value.Datum, error)
+}
+
+// Updater is a relation whose rows can be changed; row is as Scan gave it.
+type Updater interface {
+	Update(env *expr.Env, row, changed []value.Datum) error
+}
+
+// Grantable is a relation, or with Grant of a Privileges schema a role, on which rights are given. privilege is SELECT, INSERT, UPDATE or ALL.
+type Grantable interface {
+	Grant(env *expr.Env, privilege string, users []string) error
+	Revoke(env *expr.Env, privilege string, users []string) error
+}
+
+// Roles is where GRANT role TO user goes.
+type Roles interface {
+	GrantRole(env *expr.Env, role string, users []string) error
+	RevokeRole(env *expr.Env, role string, users []string) error
+}
+
+// Work is the transaction of a session as those who change things see it: what functions and relations did since Begin is made durable by
+// Commit as one, or undone. Its methods are called by the session's goroutine. There is always a transaction while a statement runs; a
+// statement outside of BEGIN is one by itself.
+type Work interface {
+	// Begin is called before the first statement of a transaction; readOnly as BEGIN READ ONLY.
+	Begin(readOnly bool)
+	// Commit returns when all is durable. With an error nothing of it has happened, or, as the error says, all of it may have.
+	Commit() error
+	Rollback()
+	// Savepoint marks a place; RollbackTo undoes what came after it and keeps the mark. Marks grow.
+	Savepoint() int
+	RollbackTo(mark int)
+	// Close ends the session: what is open is rolled back, temporary things go. It may follow any state.
+	Close()
+}
