@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// OldestVersion is the oldest major version that is used.
+const OldestVersion = 15
+
+// debianFolders is where Debian keeps each version; its initdb and postgres are not in the PATH.
+const debianFolders = "/usr/lib/postgresql/*/bin"
+
+// installPatience is how long apt-get may take.
+const installPatience = 5 * time.Minute
+
+// ErrNone says that no PostgreSQL of a sufficient version is installed.
+var ErrNone = errors.New("postgres: no PostgreSQL 15 or newer here (on Debian: apt-get install postgresql)")
+
+// Install asks apt-get for Debian's PostgreSQL unless there is one. What apt-get says goes to output.
+func Install(output io.Writer) error {
+	if _, err := Bin(); err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), installPatience)
+	defer cancel()
+	apt := exec.CommandContext(ctx, "apt-get", "install", "-y", "--no-install-recommends", "postgresql", "postgresql-contrib")
+	apt.Env = append(apt.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	apt.Stdout, apt.Stderr = output, output
+	if err := apt.Run(); err != nil {
+		return fmt.Errorf("postgres: apt-get install: %w", err)
+	}
+	return nil
+}
+
+// Bin returns the folder of the newest PostgreSQL's programs: initdb, postgres, psql, pgbench. The error is ErrNone when there is none.
+func Bin() (string, error) {
+	folders, err := filepath.Glob(debianFolders)
+	if err != nil {
+		return "", err
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		folders = append(folders, filepath.Dir(path))
+	}
+	best, newest := "", OldestVersion-1
+	for _, folder := range folders {
+		if v := version(folder); v > newest {
+			best, newest = folder, v
+		}
+	}
+	if best == "" {
+		return "", ErrNone
+	}
+	return best, nil
+}
+
+// version returns the major version of the server in folder; 0 when there is none.
+func version(folder string) int {
+	if _, err := os.Stat(filepath.Join(folder, "initdb")); err != nil {
+		return 0
+	}
+	out, err := exec.Command(filepath.Join(folder, "postgres"), "--version").Output() // postgres (PostgreSQL) 15.14 (Debian ...)
+	if err != nil {
+		return 0
+	}
+	_, text, _ := strings.Cut(string(out), ") ")
+	text = text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	v, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return v
+}

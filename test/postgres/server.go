@@ -1,0 +1,250 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	startPatience = 60 * time.Second
+	stopPatience  = 30 * time.Second
+	startPoll     = 20 * time.Millisecond
+)
+
+// Superuser is who owns the server. Everybody on this machine may connect as him.
+const Superuser = "postgres"
+
+// Options say what server is wanted.
+type Options struct {
+	Fsync    bool     // keep what was committed through a power cut; only measurements need it
+	Database string   // the database of the DSN, made when it is another than postgres; "" is postgres
+	Settings []string // further ones as name=value, log_statement=all say
+	LogTo    string   // a file for the server's log; "" keeps it in the server's folder
+}
+
+// Server is a running PostgreSQL.
+type Server struct {
+	port int
+	dir  string
+	opts Options
+	cmd  *exec.Cmd
+	gone chan struct{} // closed once the process has ended
+	stop sync.Once
+}
+
+// Start returns the DSN of a server that ends with the test. Without PostgreSQL the test is skipped, but fails with CI=true.
+func Start(t testing.TB, o Options) string {
+	t.Helper()
+	return Run(t, o).DSN()
+}
+
+// Run is Start for those who want more than the DSN.
+func Run(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := Open(o)
+	switch {
+	case errors.Is(err, ErrNone) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("PostgreSQL:\n%s", s.Log())
+		}
+		s.Close()
+	})
+	return s
+}
+
+// Open starts a server. With CI=true it first installs PostgreSQL where it is missing; the error is ErrNone where there is none.
+func Open(o Options) (*Server, error) {
+	bin, err := Bin()
+	if errors.Is(err, ErrNone) && os.Getenv("CI") == "true" {
+		var output bytes.Buffer
+		if err := Install(&output); err != nil {
+			return nil, fmt.Errorf("%w\n%s", err, output.Bytes())
+		}
+		bin, err = Bin()
+	}
+	if err != nil {
+		return nil, err
+	}
+	as, err := findOwner()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "postgres")
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	s := &Server{dir: dir, opts: o, gone: make(chan struct{})}
+	if err := s.start(bin, as); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) start(bin string, as owner) error {
+	data := filepath.Join(s.dir, "data")
+	err := errors.Join(os.Mkdir(data, 0o700), as.take(data), as.take(s.dir))
+	if err != nil {
+		return fmt.Errorf("postgres: %w", err)
+	}
+	initdb := as.command(filepath.Join(bin, "initdb"), "-D", data, "-U", Superuser, "--locale=C", "-E", "UTF8", "-A", "trust", "--no-sync")
+	initdb.Dir = s.dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("postgres: initdb: %w\n%s", err, out)
+	}
+	if s.port, err = freePort(); err != nil {
+		return err
+	}
+	s.cmd = as.command(filepath.Join(bin, "postgres"), append([]string{"-D", data}, s.settings()...)...)
+	s.cmd.Dir = s.dir
+	log, err := os.Create(s.logName())
+	if err != nil {
+		s.cmd = nil
+		return fmt.Errorf("postgres: %w", err)
+	}
+	defer log.Close() // the process has its own
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		s.cmd = nil
+		return fmt.Errorf("postgres: %w", err)
+	}
+	go func() {
+		s.cmd.Wait() //nolint:errcheck // the log says why it ended
+		close(s.gone)
+	}()
+	return s.prepare()
+}
+
+func (s *Server) settings() (args []string) {
+	settings := []string{
+		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", s.port), "unix_socket_directories=", "max_connections=200",
+		"timezone=UTC", "lc_messages=C", "log_min_messages=warning",
+	}
+	if !s.opts.Fsync {
+		settings = append(settings, "fsync=off", "full_page_writes=off", "synchronous_commit=off")
+	}
+	for _, setting := range append(settings, s.opts.Settings...) {
+		args = append(args, "-c", setting)
+	}
+	return args
+}
+
+// prepare waits until the server serves and makes what every database has.
+func (s *Server) prepare() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	conn, err := s.connect(ctx, s.url("template1"))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "create extension hstore")
+	if err = errors.Join(err, conn.Close(ctx)); err != nil {
+		return fmt.Errorf("postgres: hstore: %w", err)
+	}
+	if conn, err = s.connect(ctx, s.url(Superuser)); err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err = conn.Exec(ctx, "create extension hstore"); err == nil && s.database() != Superuser {
+		_, err = conn.Exec(ctx, "create database "+pgx.Identifier{s.database()}.Sanitize())
+	}
+	if err != nil {
+		return fmt.Errorf("postgres: prepare: %w", err)
+	}
+	return nil
+}
+
+// connect tries until the server answers or ends.
+func (s *Server) connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	tick := time.NewTicker(startPoll)
+	defer tick.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, url)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-tick.C:
+		case <-s.gone:
+			return nil, fmt.Errorf("postgres: the server has ended\n%s", s.Log())
+		case <-ctx.Done():
+			return nil, fmt.Errorf("postgres: the server does not answer: %w\n%s", err, s.Log())
+		}
+	}
+}
+
+func (s *Server) database() string {
+	if s.opts.Database == "" {
+		return Superuser
+	}
+	return s.opts.Database
+}
+
+func (s *Server) url(database string) string {
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", Superuser, s.port, database)
+}
+
+// DSN is the URL of the database, as the superuser.
+func (s *Server) DSN() string { return s.url(s.database()) }
+
+// Port is where it listens on 127.0.0.1.
+func (s *Server) Port() int { return s.port }
+
+func (s *Server) logName() string {
+	if s.opts.LogTo != "" {
+		return s.opts.LogTo
+	}
+	return filepath.Join(s.dir, "log")
+}
+
+// Log returns what the server has logged.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.logName())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Close ends the server and removes its folder. It may be called again.
+func (s *Server) Close() {
+	s.stop.Do(func() {
+		if s.cmd != nil {
+			s.cmd.Process.Signal(syscall.SIGINT) //nolint:errcheck // a fast shutdown; gone already is as good
+			select {
+			case <-s.gone:
+			case <-time.After(stopPatience):
+				s.cmd.Process.Kill() //nolint:errcheck // as above
+				<-s.gone
+			}
+		}
+		os.RemoveAll(s.dir)
+	})
+}
+
+// freePort finds a port nobody listens on. Another program may take it before the server does; the start then fails.
+func freePort() (int, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("postgres: free port: %w", err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port, nil
+}
