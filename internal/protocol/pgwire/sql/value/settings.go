@@ -10,6 +10,17 @@ type Settings struct {
 	IntervalStyle IntervalStyle
 	ExtraFloat    int  // extra_float_digits
 	ByteaEscape   bool // bytea_output = escape
+
+	Now   TimestampTZ // what 'now', 'today' and the like mean in the text of a date
+	Names Names       // nil: there is nothing but the built-in types
+}
+
+// Names are the objects that values of regclass, regproc and their like stand for.
+type Names interface {
+	// Find returns the object that t (Regclass, Regproc, ...) has for text; ok is false when there is none.
+	Find(t *Type, text string) (oid int64, ok bool)
+	// Show returns what is shown for an object; ok is false when there is none.
+	Show(t *Type, oid int64) (text string, ok bool)
 }
 
 // DateStyle is the two parts of the setting of this name.
