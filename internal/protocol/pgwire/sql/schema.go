@@ -10,6 +10,9 @@ import (
 // Schema is a name space of functions and relations that statements can use: the catalogs, mbus4, public.
 type Schema interface {
 	Name() string
+	// Version changes when functions or relations come, go or change: prepared statements are planned again then. It is asked before each
+	// run of a prepared statement and must be cheap.
+	Version() uint64
 	// Functions returns those with this name; nil when there are none.
 	Functions(env *expr.Env, name string) []*expr.Function
 	// AllFunctions is for people who list them.

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -41,8 +42,8 @@ type Portal struct {
 	Columns []value.Field
 }
 
-// Split parses the text of a simple query into its statements, which Run takes one after the other; empty for an empty query. A syntax
-// error anywhere fails all of it.
+// Split parses the text of a simple query into its statements, to be opened and fetched one after the other, then Sync; empty for an empty
+// query. A syntax error anywhere fails all of it. They are planned when they are opened: their columns are those of the portal.
 func (s *Session) Split(text string) ([]*Prepared, error) { return nil, nil }
 
 // Prepare plans one statement of the extended protocol. oids are the types of the first parameters as the client knows them, 0 unknown.
@@ -68,6 +69,22 @@ func (s *Session) Sync() error { return nil }
 
 // Settings are the session's settings now.
 func (s *Session) Settings() value.Settings { return value.Defaults() }
+
+// Bind keeps a portal by a name that it shares with the cursors of DECLARE; the one without a name is replaced at will. The end of its
+// transaction drops it.
+func (s *Session) Bind(name string, p *Portal) error { return nil }
+
+// Portal finds a portal or a cursor; the error is that of PostgreSQL when there is none.
+func (s *Session) Portal(name string) (*Portal, error) { return nil, nil }
+
+// Release closes a portal; one that is not there is no error.
+func (s *Session) Release(name string) {}
+
+// Run runs the statements of text inside of the transaction that env belongs to, for functions that run SQL. What fails leaves the
+// transaction as it is: the caller undoes what was done (Work.Savepoint before, RollbackTo after). Commands of transactions are refused.
+func (s *Session) Run(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error {
+	return nil
+}
 
 // Close ends the session and rolls back what is open.
 func (s *Session) Close() {}

@@ -14,6 +14,8 @@ type Compiler struct {
 	Params   *Params        // nil: there are no parameters
 	Settings value.Settings // constants are read with them
 
+	// Known is asked first for every node, the inner ones too; what it returns is taken instead of compiling. nil: compile it.
+	Known func(n *pg.Node) Expr
 	// Column finds a column by its parts (table, column; or column; or schema, table, column). A part "*" is not asked for.
 	Column func(parts []string, location int32) (Expr, error)
 	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the statement names none.

@@ -3,6 +3,8 @@
 package expr
 
 import (
+	"context"
+
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -15,6 +17,7 @@ type Expr interface {
 
 // Env is what the value of an expression depends on beside the expression.
 type Env struct {
+	Ctx      context.Context // ended by a cancel request or by the timeout of the statement; what waits must look at it; never nil
 	Settings value.Settings
 	Now      value.TimestampTZ        // now(): when the transaction began
 	Stmt     value.TimestampTZ        // statement_timestamp()
