@@ -311,8 +311,8 @@ func TestAccessFactBytes(t *testing.T) {
 	}{
 		{&accessFact{VHost: &vhostFact{Name: "v", Limits: Limits{LimitQueues: 5}}}, `{"vhost":{"name":"v","limits":{"max-queues":5}}}`},
 		{&accessFact{Delete: true, User: &userFact{Name: "u"}}, `{"delete":true,"user":{"name":"u"}}`},
-		{&accessFact{User: &userFact{Name: "u", Secret: access.Secret{Algorithm: "a", Hash: "h"}, Tags: []string{"t"}, LoopbackOnly: true}},
-			`{"user":{"name":"u","algorithm":"a","hash":"h","tags":["t"],"loopback_only":true}}`},
+		{&accessFact{User: &userFact{Name: "u", Secret: access.Secret{Algorithm: "a", Hash: "h", Scram: "s"}, Tags: []string{"t"}, LoopbackOnly: true}},
+			`{"user":{"name":"u","algorithm":"a","hash":"h","scram":"s","tags":["t"],"loopback_only":true}}`},
 		{&accessFact{Permission: &permissionFact{"u", "v", "c", "w", "r"}}, `{"permission":{"user":"u","vhost":"v","configure":"c","write":"w","read":"r"}}`},
 		{&accessFact{Topic: &topicFact{"u", "v", "x", "w", "r"}}, `{"topic_permission":{"user":"u","vhost":"v","exchange":"x","write":"w","read":"r"}}`},
 		{&accessFact{Reset: true}, `{"reset":true}`},

@@ -80,6 +80,8 @@ func (l *logins) secret(spec *UserSpec) (s access.Secret, err error) {
 		salt := make([]byte, saltBytes)
 		rand.Read(salt) //nolint:errcheck // never fails
 		l.slowly(func() { s = access.NewSecret(spec.Password, salt) })
+		rand.Read(salt) //nolint:errcheck // never fails
+		s.Scram = access.NewScram(spec.Password, salt)
 		return s, nil
 	}
 	if spec.Hash == "" {

@@ -49,12 +49,14 @@ const rabbitSalt = 4
 type Secret struct {
 	Algorithm string `json:"algorithm,omitempty"`
 	Hash      string `json:"hash,omitempty"`
+	// Scram is for those who prove a password without telling it; it is not there when nothing but the hash was ever known.
+	Scram Scram `json:"scram,omitempty"`
 }
 
 // NewSecret hashes a password with argon2id, which takes about 20 MB of memory and 25 ms. salt is random, 16 bytes.
 func NewSecret(password string, salt []byte) Secret {
 	key := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey)
-	return Secret{Argon2id, fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+	return Secret{Algorithm: Argon2id, Hash: fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))}
 }
 

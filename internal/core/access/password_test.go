@@ -8,9 +8,9 @@ import (
 
 // The first three were made by RabbitMQ 3.10, the fourth by the reference implementation's vector of argon2id.
 var secrets = []Secret{
-	{RabbitSHA256, "60HroJn3ODS/ag7/Ek1h6Nr4COd75EMtooQSKyMNSeZ8afbF"},
-	{RabbitSHA512, "aRaqV0kudQaoX6rA4U+4m7BloSaQsH4g0hxgGf+PZh3+ZQVDcxtgVbKoBnsImTz63pOx5twKYlwzps5RinNQtggW51A="},
-	{RabbitMD5, "UxE6o4sC1GUaxzf4JhkhrD20KZQ="},
+	{Algorithm: RabbitSHA256, Hash: "60HroJn3ODS/ag7/Ek1h6Nr4COd75EMtooQSKyMNSeZ8afbF"},
+	{Algorithm: RabbitSHA512, Hash: "aRaqV0kudQaoX6rA4U+4m7BloSaQsH4g0hxgGf+PZh3+ZQVDcxtgVbKoBnsImTz63pOx5twKYlwzps5RinNQtggW51A="},
+	{Algorithm: RabbitMD5, Hash: "UxE6o4sC1GUaxzf4JhkhrD20KZQ="},
 	NewSecret("s3cret-ä", []byte("0123456789abcdef")),
 }
 

@@ -1,0 +1,53 @@
+package broker
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"fiveways/internal/core/access"
+)
+
+// Credentials is how a user can prove who it is where passwords are not sent in clear text. Exactly one member is set.
+type Credentials struct {
+	// Trusted: nothing is to be proved. This is the default user of a new data folder, coming from this machine: it can come from nowhere
+	// else, and everybody knows its password.
+	Trusted bool
+	// HashOnly: there is a hash to compare a password with, and nothing else.
+	HashOnly bool
+	// Scram is what a proof by SCRAM-SHA-256 is checked against. For users that are not there or may not come from where they do it is one
+	// that no proof fits, and that cannot be told from others.
+	Scram access.Scram
+}
+
+// Credentials tells how a login by this name is to be checked; loopback tells that it comes from this machine.
+func (b *Broker) Credentials(name string, loopback bool) Credentials {
+	var secret access.Secret
+	first := false
+	b.rules.read(name, func(u *user) {
+		if u != nil && (loopback || !u.loopbackOnly) {
+			secret = u.login.secret
+			first = name == defaultUser && u.loopbackOnly && secret.Hash == defaultSecret
+		}
+	})
+	switch {
+	case first:
+		return Credentials{Trusted: true}
+	case secret.Scram != "":
+		return Credentials{Scram: secret.Scram}
+	case secret.Hash != "":
+		return Credentials{HashOnly: true}
+	}
+	return Credentials{Scram: b.logins.nobodys(name)}
+}
+
+// nobodys is the verifier of a user that there is not: the same at each attempt, as others' are, and of no password.
+func (l *logins) nobodys(name string) access.Scram {
+	derive := func(what string) []byte {
+		h := hmac.New(sha256.New, l.key[:])
+		h.Write([]byte(what + "\x00" + name))
+		return h.Sum(nil)
+	}
+	return access.ScramKeys{
+		Iterations: access.ScramIterations, Salt: derive("salt")[:saltBytes], Stored: derive("stored"), Server: derive("server"),
+	}.Scram()
+}
