@@ -36,7 +36,7 @@ func TestSecretsVerify(t *testing.T) {
 // A hash that another implementation made: `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 24` of the
 // reference implementation's tests.
 func TestArgonOfOthers(t *testing.T) {
-	s := Secret{Argon2id, "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"}
+	s := Secret{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"}
 	if !s.Verify("password") || s.Verify("passwort") {
 		t.Error("the reference's hash is read otherwise")
 	}
@@ -55,16 +55,16 @@ func TestNewSecretIsSlowAndSalted(t *testing.T) {
 func TestHashesThatAreNone(t *testing.T) {
 	const salt, key = "MDEyMzQ1Njc4OWFiY2RlZg", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	for _, s := range []Secret{
-		{"", "x"}, {"bcrypt", "x"}, {RabbitSHA256, "not base64"}, {RabbitSHA256, "AAAA"}, {RabbitMD5, secrets[0].Hash},
-		{Argon2id, secrets[0].Hash},
-		{Argon2id, "$argon2i$v=19$m=64,t=2,p=1$" + salt + "$" + key},
-		{Argon2id, "$argon2id$v=16$m=64,t=2,p=1$" + salt + "$" + key},
-		{Argon2id, "$argon2id$v=19$m=99999999,t=2,p=1$" + salt + "$" + key},
-		{Argon2id, "$argon2id$v=19$m=64,t=0,p=1$" + salt + "$" + key},
-		{Argon2id, "$argon2id$v=19$m=64,t=2,p=0$" + salt + "$" + key},
-		{Argon2id, "$argon2id$v=19$m=64,t=2$" + salt + "$" + key},
-		{Argon2id, "$argon2id$v=19$m=64,t=2,p=1$$" + key},
-		{Argon2id, "$argon2id$v=19$m=64,t=2,p=1$" + salt + "$"},
+		{Algorithm: "", Hash: "x"}, {Algorithm: "bcrypt", Hash: "x"}, {Algorithm: RabbitSHA256, Hash: "not base64"}, {Algorithm: RabbitSHA256, Hash: "AAAA"}, {Algorithm: RabbitMD5, Hash: secrets[0].Hash},
+		{Algorithm: Argon2id, Hash: secrets[0].Hash},
+		{Algorithm: Argon2id, Hash: "$argon2i$v=19$m=64,t=2,p=1$" + salt + "$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=16$m=64,t=2,p=1$" + salt + "$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=99999999,t=2,p=1$" + salt + "$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=64,t=0,p=1$" + salt + "$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=64,t=2,p=0$" + salt + "$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=64,t=2$" + salt + "$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=64,t=2,p=1$$" + key},
+		{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=64,t=2,p=1$" + salt + "$"},
 	} {
 		if err := s.Check(); !errors.Is(err, ErrHash) {
 			t.Errorf("%+v: %v", s, err)

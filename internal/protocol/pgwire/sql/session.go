@@ -40,6 +40,7 @@ type Prepared struct {
 // Portal is a statement with its parameters, being run.
 type Portal struct {
 	Columns []value.Field
+	Formats []int16 // of the results: none, one for all, or one each; the protocol keeps them here
 }
 
 // Split parses the text of a simple query into its statements, to be opened and fetched one after the other, then Sync; empty for an empty
