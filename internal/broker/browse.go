@@ -22,6 +22,7 @@ type Browsed struct {
 // or moved. It is used by one goroutine at a time.
 type Browser struct {
 	q      *Queue
+	ready  bool           // those that are not ready are left out
 	at     queue.Handle   // the next place to look at
 	ends   []queue.Handle // what was published later lies at these or behind them, by priority
 	done   bool
@@ -47,6 +48,10 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.browse(q)
+}
+
+func (s *Session) browse(q *Queue) (*Browser, error) {
 	b := &Browser{q: q, reader: s.b.store.NewReader(q.shard.id)}
 	if err := q.shard.call(func() { b.ends = q.state.Ends() }); err != nil {
 		return nil, err
@@ -58,10 +63,11 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 	return b, nil
 }
 
-// A page ends at so many messages, or bytes of bodies: the shard stands still for it.
+// A page ends at so many messages, or bytes of bodies, or after so many looks: the shard stands still for it.
 const (
 	pageMessages = 256
 	pageBytes    = 256 << 10
+	pageLooks    = 4096
 )
 
 // Next returns the next messages, at most n of them, none at the end. The slice is valid until the next call. Errors:
@@ -90,15 +96,21 @@ func (b *Browser) Next(n int) ([]Browsed, error) {
 
 // collect gathers a page. It runs on the shard's goroutine.
 func (b *Browser) collect(n int) {
-	size, more := 0, false
+	if b.ready && b.q.relay == nil {
+		b.q.state.Due(b.q.shard.now)
+	}
+	size, looks, more := 0, 0, false
 	b.q.state.Each(b.at, func(it *queue.Item, status queue.Status) bool {
 		if b.skipLane(it.Handle) {
 			more = !b.done
 			return false
 		}
-		if len(b.page) == n || size > pageBytes {
+		if looks++; len(b.page) == n || size > pageBytes || looks > pageLooks {
 			b.at, more = it.Handle, true
 			return false
+		}
+		if b.ready && status != queue.Ready && status != queue.Parked {
+			return true
 		}
 		size += int(it.Size)
 		b.add(it, status)

@@ -106,20 +106,29 @@ func (sh *shard) flushDeliveries() {
 
 // get takes one message for Session.Get. again: it had to stop looking for one.
 func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok, again bool) {
-	var it *queue.Item
-	if q.picky != nil {
-		it, again = sh.getPicky(q, noAck)
-	} else {
-		it = sh.nextReady(q, sh.now+1) // a message with a TTL of 0 is for consumers that wait already
-	}
+	it, again := sh.getNext(q, noAck)
 	if it == nil {
 		return d, 0, false, again
 	}
-	d = Delivery{Queue: q, Handle: it.Handle, Env: it.Env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
+	d = newDelivery(q, it)
 	q.delivered++
 	if noAck {
 		sh.settle(q, it.Handle, 1)
 	}
 	sh.mark(q)
 	return d, q.state.Ready(), true, false
+}
+
+// getNext lends the first ready message that nobody's group stands in the way of, nil when there is none. again: it had to stop
+// looking for one.
+func (sh *shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
+	if q.picky != nil {
+		return sh.getPicky(q, noAck)
+	}
+	return sh.nextReady(q, sh.now+1), false // a message with a TTL of 0 is for consumers that wait already
+}
+
+// newDelivery is a message that goes to no consumer.
+func newDelivery(q *Queue, it *queue.Item) Delivery {
+	return Delivery{Queue: q, Handle: it.Handle, Env: it.Env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
 }

@@ -105,9 +105,13 @@ func (sh *shard) deadline(q *Queue, o *op) int64 {
 		ttl = q.Policy.MessageTTL
 	}
 	if ttl < 0 {
-		return 0
+		return o.deadline
 	}
-	return max(sh.now, o.due) + max(ttl, 1)
+	at := max(sh.now, o.due) + max(ttl, 1)
+	if o.deadline != 0 {
+		at = min(at, o.deadline)
+	}
+	return at
 }
 
 // record appends the publish fact for sh.targets.

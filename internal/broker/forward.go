@@ -134,9 +134,12 @@ func (sh *shard) forward(q *Queue) {
 	if sh.b.resting.Load() {
 		return
 	}
+	sh.expire(q) // what must not be delivered any more does not leave
 	left := forwardStep
 	for left > 0 && sh.deadBytes < maxDeadBytes && q.state.NextEvent() <= sh.now {
-		sh.due = q.state.LendDue(sh.now, left, sh.due[:0])
+		if sh.due = q.state.LendDue(sh.now, left, sh.due[:0]); len(sh.due) == 0 {
+			break // the event is the end of a message that came meanwhile
+		}
 		slices.SortFunc(sh.due, func(a, b queue.Item) int {
 			return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Handle, b.Handle))
 		})
@@ -182,6 +185,7 @@ func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 		return
 	}
 	o := m.op()
+	o.deadline = it.Expires                // in a relay nothing else ends a message's life
 	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
 	sh.handOver(o, targets, d)
 	sh.doLocal()

@@ -35,6 +35,7 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 		if status != queue.Ready {
 			continue
 		}
+		deadline := it.Expires // in a relay nothing else ends a message's life
 		env, err := sh.load(q, it)
 		if err != nil {
 			sh.setAside(q, it, err)
@@ -45,7 +46,9 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 			continue // the edge has checked it
 		}
 		if targets := q.vhost.recallTo(b, &m); !targets.Empty() {
-			sh.handOver(m.op(), targets, nil)
+			o := m.op()
+			o.deadline = deadline
+			sh.handOver(o, targets, nil)
 			sh.doLocal()
 		}
 	}

@@ -17,6 +17,8 @@ const (
 	opKick   // a session's window opened or a shared limit gave: look at its queues again
 	opSettle // a message that was handed over is safe elsewhere: its source may go
 	opCall   // run a function on the shard's goroutine
+	opFetch
+	opRelease // the end of a loan
 )
 
 // op is one thing for a shard to do. It is one flat struct, copied in slices,
@@ -35,10 +37,11 @@ type op struct {
 	env      message.Envelope
 	ttl      int64 // ms, -1 none
 	due      int64 // unix ms, 0 now
+	deadline int64 // unix ms from which it is not delivered, 0 none; the earlier of it and ttl counts
 
 	confirm Confirmer // nil: nobody waits
 	seq     uint64
 
 	extra any // opPublish: nil, or the letter whose source to settle in the same entry; opSettle: letter;
-	// opTx: *txPart; opKick: *Session; opCall: func()
+	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip
 }

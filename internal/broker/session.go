@@ -36,6 +36,8 @@ type Session struct {
 	pub    bool            // a publish is among it
 	hold   int64           // ns to wait after it: a target's consumers are behind
 
+	fetched chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
+
 	mu        sync.Mutex
 	exclusive map[string]*Queue // guarded by mu: queues that go with the session
 	consumers map[*Consumer]struct{}
@@ -165,14 +167,18 @@ type Publish struct {
 	Priority   uint8
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
+	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
 	Confirm    Confirmer
 	Seq        uint64
 }
 
 func (p *Publish) op() op {
+	if p.Deadline < 0 {
+		p.Deadline = 1 // before 1970
+	}
 	return op{
 		kind: opPublish, persistent: p.Persistent, priority: p.Priority, env: p.Env,
-		ttl: p.TTL, due: p.NotBefore, confirm: p.Confirm, seq: p.Seq,
+		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, confirm: p.Confirm, seq: p.Seq,
 	}
 }
 
@@ -262,6 +268,7 @@ func (s *Session) Idle() {
 	s.batch, s.parts = nil, nil
 	s.cache = routeCache{}
 	s.found = routing.Route{}
+	s.fetched = nil
 }
 
 // wakeShards has the queues of the session's consumers looked at again. Any

@@ -194,6 +194,10 @@ func (sh *shard) do(o *op) {
 		o.extra.(letter).finish(sh)
 	case opCall:
 		o.extra.(func())()
+	case opFetch:
+		o.extra.(*fetchTrip).run(sh)
+	case opRelease:
+		sh.release(o)
 	}
 }
 

@@ -61,6 +61,17 @@ func (t Targets) Relayed() bool { return t.relays }
 // Empty tells that no queue gets the message.
 func (t Targets) Empty() bool { return len(t.queues) == 0 }
 
+// Queues are the queues, the caller's to read only.
+func (t Targets) Queues() []*Queue { return t.queues }
+
+// Without is the targets but for the queue of that name.
+func (t Targets) Without(queue string) Targets {
+	if !slices.ContainsFunc(t.queues, func(q *Queue) bool { return q.Name == queue }) {
+		return t
+	}
+	return newTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
+}
+
 // Parts is how many publishes the queues need: a Confirmer is called once for each.
 func (t Targets) Parts() int { return int(t.parts) }
 

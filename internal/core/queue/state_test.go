@@ -50,8 +50,10 @@ func (r *run) step() {
 		r.aside()
 	case n < 60:
 		r.settle()
-	case n < 68:
+	case n < 66:
 		r.requeue()
+	case n < 68:
+		r.release()
 	case n < 72:
 		r.settleRange()
 	case n < 75:
@@ -176,6 +178,15 @@ func (r *run) requeue() {
 		}
 		if got, want := r.s.Requeue(h, count, due), r.q.requeue(h, count, due); got != want {
 			r.t.Fatalf("requeue %x: %v, want %v", h, got, want)
+		}
+	}
+}
+
+func (r *run) release() {
+	for range r.rng.IntN(40) {
+		h := r.pick()
+		if got, want := r.s.Release(h, r.now), r.q.release(h, r.now); got != want {
+			r.t.Fatalf("release %x: %v, want %v", h, got, want)
 		}
 	}
 }

@@ -88,6 +88,18 @@ func (q *twin) requeue(h Handle, count uint32, due int64) bool {
 	return true
 }
 
+func (q *twin) release(h Handle, now int64) bool {
+	it := q.find(h)
+	if it == nil || it.status != Unacked {
+		return false
+	}
+	it.status = Ready
+	if it.Due > now {
+		it.status = Scheduled
+	}
+	return true
+}
+
 func (q *twin) due(now int64) {
 	for i := range q.live {
 		if it := &q.live[i]; it.status == Scheduled && it.Due <= now {

@@ -1,0 +1,196 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Fetch asks for ready messages of a queue.
+type Fetch struct {
+	Queue string
+	Max   int // at most so many, at least 1
+	// Keep tells which messages are wanted, nil: all. The others stay where they are, ready for everybody. It is called on the
+	// caller's goroutine, with messages in the order of the queue; one that it wants may be gone by the time it is asked for.
+	Keep func(env message.Envelope) bool
+}
+
+// A trip to the shard lends at most so many messages, or bytes of them.
+const (
+	fetchMessages = 1024
+	fetchBytes    = 1 << 20
+)
+
+// Fetch lends up to f.Max ready messages in the order of the queue, without a consumer: each is the session's until it is
+// acknowledged, rejected, returned or released (Session or Tx). None means that nothing is ready now; what others hold may
+// come back. It minds what Get minds: groups, times, expiry. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
+func (s *Session) Fetch(f Fetch) ([]Delivery, error) {
+	s.Flush()
+	if err := s.may(toRead, "queue", f.Queue); err != nil {
+		return nil, err
+	}
+	q, err := s.usableQueue(f.Queue)
+	if err != nil {
+		return nil, err
+	}
+	if f.Keep != nil {
+		return s.fetchKept(q, &f)
+	}
+	if s.fetched == nil {
+		s.fetched = make(chan struct{}, 1)
+	}
+	t := fetchTrip{q: q, max: max(f.Max, 1), done: s.fetched}
+	for t.again = true; t.again; {
+		t.again = false
+		if !q.shard.inbox.push([]op{{kind: opFetch, extra: &t}}, false) {
+			return t.got, ErrClosed
+		}
+		<-t.done
+	}
+	return t.got, nil
+}
+
+// fetchTrip is a fetch of all that is ready, on its way to the shard and back.
+type fetchTrip struct {
+	q     *Queue
+	max   int
+	got   []Delivery
+	again bool // it had to stop before it was through
+	done  chan struct{}
+}
+
+// run lends what one trip may.
+func (t *fetchTrip) run(sh *shard) {
+	q := t.q
+	defer func() { t.done <- struct{}{} }()
+	if q.gone {
+		return
+	}
+	q.used(sh.now)
+	if t.got == nil {
+		t.got = make([]Delivery, 0, min(t.max, max(q.state.Ready(), 1), fetchMessages))
+	}
+	n, bytes := 0, 0
+	for len(t.got) < t.max {
+		if n == fetchMessages || bytes >= fetchBytes {
+			t.again = true
+			break
+		}
+		it, again := sh.getNext(q, false)
+		if it == nil {
+			t.again = again
+			break
+		}
+		q.delivered++
+		t.got = append(t.got, newDelivery(q, it))
+		n, bytes = n+1, bytes+len(it.Env)
+	}
+	sh.mark(q)
+}
+
+// firstPage is how many messages a fetch that chooses looks at first: often one of them will do. Pages grow from there.
+const firstPage = 16
+
+// fetchKept browses for messages that are wanted and lends these: the shard stands still for no longer than a page, however many
+// are refused, and neither the choice nor reading from the disk is its work.
+func (s *Session) fetchKept(q *Queue, f *Fetch) (got []Delivery, err error) {
+	b, err := s.browse(q)
+	if err != nil {
+		return nil, err
+	}
+	b.ready = true
+	want := max(f.Max, 1)
+	for size := firstPage; len(got) < want; size = min(2*size, pageMessages) {
+		page, err := b.Next(size)
+		if err != nil || len(page) == 0 {
+			if len(got) > 0 {
+				err = nil
+			}
+			return got, err
+		}
+		most := want - len(got) // more is asked for only when some of these cannot be had
+		for len(page) > 0 && len(got) < want {
+			var chosen []Browsed
+			if chosen, page = choose(page, most, f.Keep); len(chosen) == 0 {
+				break
+			}
+			if err := q.shard.call(func() { got = q.shard.lendChosen(q, chosen, got, want) }); err != nil {
+				return got, err
+			}
+			most = len(page)
+		}
+	}
+	return got, nil
+}
+
+// choose picks up to n messages off the front of a page.
+func choose(page []Browsed, n int, keep func(message.Envelope) bool) (chosen, rest []Browsed) {
+	for len(page) > 0 && len(chosen) < n {
+		if keep(page[0].Env) {
+			chosen = append(chosen, page[0])
+		}
+		page = page[1:]
+	}
+	return chosen, page
+}
+
+// lendChosen lends those of the chosen messages that still can be had, until got has want of them.
+func (sh *shard) lendChosen(q *Queue, chosen []Browsed, got []Delivery, want int) []Delivery {
+	if q.gone {
+		return got
+	}
+	q.used(sh.now)
+	q.state.Due(sh.now)
+	for i := 0; i < len(chosen) && len(got) < want; i++ {
+		if it := sh.lendOne(q, &chosen[i]); it != nil {
+			q.delivered++
+			d := newDelivery(q, it)
+			d.Env = chosen[i].Env
+			got = append(got, d)
+		}
+	}
+	sh.mark(q)
+	return got
+}
+
+// lendOne lends a ready message out of order, nil when it cannot be had: it is gone or held, expired, or somebody holds its group.
+// The place of one that was parked is left for later.
+func (sh *shard) lendOne(q *Queue, m *Browsed) *queue.Item {
+	it, status := q.state.Get(m.Handle)
+	if status != queue.Ready && status != queue.Parked || it.Expires != 0 && it.Expires <= sh.now+1 {
+		return nil
+	}
+	if q.picky == nil {
+		return q.state.Lend(m.Handle)
+	}
+	g := q.picky.groupOf(m.Env)
+	defer q.picky.tidy(g)
+	if g != nil && g.out > 0 {
+		return nil
+	}
+	it = q.state.Lend(m.Handle)
+	q.picky.hold(g, nil, m.Handle)
+	return it
+}
+
+// Release gathers the end of a loan: n contiguous messages that Fetch lent are back at their place as if they had never been out,
+// neither counted nor marked as redelivered.
+func (s *Session) Release(q *Queue, h queue.Handle, n int) { s.settle(opRelease, q, nil, h, n) }
+
+// Release adds the end of a loan, as Session.Release.
+func (t *Tx) Release(q *Queue, h queue.Handle, n int) { t.settle(opRelease, q, nil, h, n) }
+
+// release puts n contiguous messages back to their place.
+func (sh *shard) release(o *op) {
+	q := o.queue
+	if q.gone {
+		return
+	}
+	if q.picky != nil {
+		q.picky.release(o.handle, int(o.n))
+	}
+	for i := range queue.Handle(o.n) {
+		q.state.Release(o.handle+i, sh.now)
+	}
+	sh.mark(q)
+	sh.dropHead(q)
+}
