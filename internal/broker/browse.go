@@ -53,8 +53,12 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 
 func (s *Session) browse(q *Queue) (*Browser, error) {
 	b := &Browser{q: q, reader: s.b.store.NewReader(q.shard.id)}
-	if err := q.shard.call(func() { b.ends = q.state.Ends() }); err != nil {
+	gone := false
+	if err := q.shard.call(func() { gone, b.ends = q.gone, q.state.Ends() }); err != nil {
 		return nil, err
+	}
+	if gone {
+		return nil, s.noQueue(queueName)
 	}
 	b.done = len(b.ends) == 0
 	if !b.done {

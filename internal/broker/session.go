@@ -44,6 +44,7 @@ type Session struct {
 	copiers   []*copier // guarded by mu
 	mailboxes map[string]struct{}
 	closed    bool
+	ended     chan struct{} // guarded by mu: closed by Close; nil while nobody waits for it
 }
 
 type shardBatch struct {
@@ -302,6 +303,9 @@ func (s *Session) Close() {
 		return
 	}
 	s.closed = true
+	if s.ended != nil {
+		close(s.ended)
+	}
 	consumers, copiers, exclusive, mailboxes := s.consumers, s.copiers, s.exclusive, s.mailboxes
 	s.consumers, s.copiers, s.exclusive, s.mailboxes = nil, nil, nil, nil
 	s.mu.Unlock()

@@ -1,0 +1,193 @@
+package broker
+
+import (
+	"context"
+	"slices"
+
+	"fiveways/internal/core/queue"
+)
+
+// TakeByID lends the message of a queue that has a message-id, wherever it stands in the queue. It must be settled or returned like one from
+// Get. While the message is lent to somebody else, TakeByID waits: for its return, when those who wait for it come before all others, or for its
+// end. ok is false when there is no such message or it may not be had now: it is blocked by others, its time has not come, or it has expired.
+// Of several messages with the id it is the oldest. Message groups are not looked at.
+//
+// The end of ctx ends the wait with its error, and the end of the session with ErrClosed. Errors besides: ErrAccessRefused, ErrQueueNotFound,
+// ErrExclusive.
+func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d Delivery, ok bool, err error) {
+	for {
+		m, found, err := s.Find(queueName, messageID)
+		if err != nil || !found {
+			return d, false, err
+		}
+		t, err := s.take(ctx, queueName, m.Handle)
+		if err != nil || !t.gone {
+			return t.got, t.ok, err
+		}
+	}
+}
+
+// TakeHandle is TakeByID for a message whose place in the queue is known.
+func (s *Session) TakeHandle(ctx context.Context, queueName string, h queue.Handle) (d Delivery, ok bool, err error) {
+	t, err := s.take(ctx, queueName, h)
+	return t.got, t.ok, err
+}
+
+// taker is somebody who waits for one message. Its fields belong to the shard until answered is closed.
+type taker struct {
+	answered chan struct{}
+	takeAnswer
+}
+
+// takeAnswer is what became of an attempt to take a message: it was got, it is gone, or neither.
+type takeAnswer struct {
+	got      Delivery
+	ok, gone bool
+}
+
+func (s *Session) take(ctx context.Context, queueName string, h queue.Handle) (a takeAnswer, err error) {
+	s.Flush()
+	if err := s.may(toRead, "queue", queueName); err != nil {
+		return a, err
+	}
+	q, err := s.usableQueue(queueName)
+	if err != nil {
+		return a, err
+	}
+	ended, err := s.ending()
+	if err != nil {
+		return a, err
+	}
+	t := &taker{answered: make(chan struct{})}
+	if err := q.shard.call(func() { q.shard.ask(q, h, t) }); err != nil {
+		return a, err
+	}
+	select {
+	case <-t.answered:
+		return t.takeAnswer, nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-ended:
+		err = ErrClosed
+	case <-q.shard.done:
+		return a, ErrClosed
+	}
+	if closed := q.shard.call(func() { q.withdraw(h, t) }); closed != nil {
+		return a, closed
+	}
+	select {
+	case <-t.answered: // just now
+		return t.takeAnswer, nil
+	default:
+		return a, err
+	}
+}
+
+// ending is closed when the session closes. Errors: ErrClosed.
+func (s *Session) ending() (<-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if s.ended == nil {
+		s.ended = make(chan struct{})
+	}
+	return s.ended, nil
+}
+
+// ask answers a taker now, or notes that it waits.
+func (sh *shard) ask(q *Queue, h queue.Handle, t *taker) {
+	a, wait := sh.lendOne(q, h)
+	if !wait {
+		t.answer(a)
+		return
+	}
+	if q.takers == nil {
+		q.takers = map[queue.Handle][]*taker{}
+	}
+	q.takers[h] = append(q.takers[h], t)
+}
+
+func (t *taker) answer(a takeAnswer) {
+	t.takeAnswer = a
+	close(t.answered)
+}
+
+// lendOne lends a message to a taker; wait tells that somebody else has it.
+func (sh *shard) lendOne(q *Queue, h queue.Handle) (a takeAnswer, wait bool) {
+	if q.gone {
+		return takeAnswer{gone: true}, false
+	}
+	q.used(sh.now)
+	q.state.Due(sh.now)
+	switch it, status := q.state.Get(h); {
+	case status == queue.Gone:
+		return takeAnswer{gone: true}, false
+	case status == queue.Unacked:
+		return a, true
+	case status == queue.Scheduled || status == queue.Blocked, it.Expires != 0 && it.Expires <= sh.now: // its timer will bury it
+		return a, false
+	}
+	it := q.state.Lend(h)
+	env := it.Env
+	if env == nil {
+		var err error
+		if env, err = sh.loadAside(it); err != nil {
+			sh.setAside(q, it, err)
+			return a, false
+		}
+	}
+	q.delivered++
+	sh.mark(q)
+	d := Delivery{Queue: q, Handle: h, Env: env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
+	return takeAnswer{got: d, ok: true}, false
+}
+
+// wakeTakers tells those who wait for n contiguous messages that something has happened to them. A message that is ready goes to the first of
+// them, so it is called before other consumers are looked at.
+func (sh *shard) wakeTakers(q *Queue, h queue.Handle, n int) {
+	if len(q.takers) == 0 {
+		return
+	}
+	for i := range queue.Handle(n) {
+		for len(q.takers[h+i]) > 0 {
+			a, wait := sh.lendOne(q, h+i)
+			if wait {
+				break
+			}
+			t := q.takers[h+i][0]
+			q.forgetTaker(h+i, t)
+			t.answer(a)
+		}
+	}
+}
+
+// dismissTakers answers all who wait for messages of a queue that has gone.
+func (q *Queue) dismissTakers() {
+	for _, list := range q.takers {
+		for _, t := range list {
+			t.answer(takeAnswer{gone: true})
+		}
+	}
+	q.takers = nil
+}
+
+// withdraw ends the wait of a taker that was not answered.
+func (q *Queue) withdraw(h queue.Handle, t *taker) {
+	if slices.Contains(q.takers[h], t) {
+		q.forgetTaker(h, t)
+	}
+}
+
+func (q *Queue) forgetTaker(h queue.Handle, t *taker) {
+	list := slices.DeleteFunc(q.takers[h], func(have *taker) bool { return have == t })
+	if len(list) > 0 {
+		q.takers[h] = list
+		return
+	}
+	delete(q.takers, h)
+	if len(q.takers) == 0 {
+		q.takers = nil
+	}
+}
