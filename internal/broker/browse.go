@@ -58,7 +58,7 @@ func (s *Session) browse(q *Queue) (*Browser, error) {
 		return nil, err
 	}
 	if gone {
-		return nil, s.noQueue(queueName)
+		return nil, s.noQueue(q.Name)
 	}
 	b.done = len(b.ends) == 0
 	if !b.done {

@@ -191,6 +191,7 @@ func (sh *shard) release(o *op) {
 	for i := range queue.Handle(o.n) {
 		q.state.Release(o.handle+i, sh.now)
 	}
+	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.mark(q)
 	sh.dropHead(q)
 }

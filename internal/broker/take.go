@@ -98,7 +98,7 @@ func (s *Session) ending() (<-chan struct{}, error) {
 
 // ask answers a taker now, or notes that it waits.
 func (sh *shard) ask(q *Queue, h queue.Handle, t *taker) {
-	a, wait := sh.lendOne(q, h)
+	a, wait := sh.tryTake(q, h)
 	if !wait {
 		t.answer(a)
 		return
@@ -114,8 +114,8 @@ func (t *taker) answer(a takeAnswer) {
 	close(t.answered)
 }
 
-// lendOne lends a message to a taker; wait tells that somebody else has it.
-func (sh *shard) lendOne(q *Queue, h queue.Handle) (a takeAnswer, wait bool) {
+// tryTake lends a message to a taker; wait tells that somebody else has it.
+func (sh *shard) tryTake(q *Queue, h queue.Handle) (a takeAnswer, wait bool) {
 	if q.gone {
 		return takeAnswer{gone: true}, false
 	}
@@ -126,21 +126,20 @@ func (sh *shard) lendOne(q *Queue, h queue.Handle) (a takeAnswer, wait bool) {
 		return takeAnswer{gone: true}, false
 	case status == queue.Unacked:
 		return a, true
-	case status == queue.Scheduled || status == queue.Blocked, it.Expires != 0 && it.Expires <= sh.now: // its timer will bury it
+	case status == queue.Scheduled || status == queue.Blocked, it.Expires != 0 && it.Expires <= sh.now+1: // its timer will bury it
 		return a, false
 	}
 	it := q.state.Lend(h)
-	env := it.Env
-	if env == nil {
+	d := newDelivery(q, it)
+	if d.Env == nil {
 		var err error
-		if env, err = sh.loadAside(it); err != nil {
+		if d.Env, err = sh.loadAside(it); err != nil {
 			sh.setAside(q, it, err)
 			return a, false
 		}
 	}
 	q.delivered++
 	sh.mark(q)
-	d := Delivery{Queue: q, Handle: h, Env: env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
 	return takeAnswer{got: d, ok: true}, false
 }
 
@@ -152,7 +151,7 @@ func (sh *shard) wakeTakers(q *Queue, h queue.Handle, n int) {
 	}
 	for i := range queue.Handle(n) {
 		for len(q.takers[h+i]) > 0 {
-			a, wait := sh.lendOne(q, h+i)
+			a, wait := sh.tryTake(q, h+i)
 			if wait {
 				break
 			}

@@ -110,6 +110,13 @@ func TestFindAndTakeByID(t *testing.T) {
 		if !d.Redelivered || d.Count != 1 {
 			t.Errorf("%+v", d)
 		}
+		again := other.taking(ctx, "q", "b")
+		c.Release(d.Queue, d.Handle, 1)
+		c.Flush()
+		if got := <-second; got.(Delivery).Handle != d.Handle {
+			t.Fatal(got)
+		}
+		second = again
 		sameStrings(t, bodies(c.take(2)), "a", "c")
 		other.Ack(d.Queue, nil, d.Handle, 1)
 		other.Flush()
