@@ -67,7 +67,11 @@ type Broker struct {
 	catalog *catalog
 	rules   rules
 	logins  *logins
-	shards  []*shard // shard i+1
+
+	sequences sequences
+	versions  atomic.Uint64 // the last that VHost.touch gave
+
+	shards []*shard // shard i+1
 
 	sessions        sessions
 	proposals       proposals

@@ -39,8 +39,9 @@ type catalog struct {
 
 	mu        sync.Mutex
 	nextQueue uint64
-	index     uint64   // of the last entry appended
-	dropped   []*Queue // relays whose deletion is recorded next
+	index     uint64           // of the last entry appended
+	dropped   []*Queue         // relays whose deletion is recorded next
+	reserved  map[string]int64 // of each sequence, as recorded: numbers below may have been given
 
 	logged logged
 
@@ -54,7 +55,7 @@ type catalog struct {
 
 // newCatalog gives the broker the definitions that a fresh data folder has.
 func newCatalog(b *Broker) {
-	c := &catalog{b: b, nextQueue: 1}
+	c := &catalog{b: b, nextQueue: 1, reserved: map[string]int64{}}
 	c.promise.cond = sync.NewCond(&c.promise)
 	b.catalog = c
 	b.rules.users = map[string]*user{}
@@ -66,7 +67,11 @@ func newCatalog(b *Broker) {
 func (c *catalog) addVHost(name string) *VHost {
 	v := &VHost{Name: name, b: c.b}
 	v.table.Store(routing.New())
-	v.table.changed = c.b.tableChanged
+	v.touch()
+	v.table.changed = func() {
+		v.touch()
+		c.b.tableChanged()
+	}
 	have, _ := c.vhosts.LoadOrStore(name, v)
 	return have.(*VHost)
 }

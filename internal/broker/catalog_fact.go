@@ -89,10 +89,14 @@ func (f *bindingFact) binding() routing.Binding {
 
 // apply replays one fact of the topology.
 func (c *catalog) apply(index uint64, fact []byte) error {
-	if len(fact) > 0 && fact[0] == factAccess {
+	switch {
+	case len(fact) > 0 && fact[0] == factAccess:
 		return c.replayAccess(index, fact[1:])
-	}
-	if len(fact) == 0 || fact[0] != factTopology {
+	case len(fact) > 0 && fact[0] == factParameter:
+		return c.replayParameter(index, fact[1:])
+	case len(fact) > 0 && fact[0] == factSequence:
+		return c.replaySequence(index, fact[1:])
+	case len(fact) == 0 || fact[0] != factTopology:
 		return fmt.Errorf("topology entry %d: %w: unknown fact", index, store.ErrUnsupportedFormat)
 	}
 	var f topologyFact
@@ -199,6 +203,12 @@ func (c *catalog) hash() (sum uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.accessFacts() {
+		add(f.append(nil))
+	}
+	for _, f := range c.parameterFacts() {
+		add(f.append(nil))
+	}
+	for _, f := range c.sequenceFacts() {
 		add(f.append(nil))
 	}
 	c.facts(func(f *topologyFact) bool {

@@ -124,6 +124,12 @@ func (b *Broker) checkpointTopology() error {
 	for _, f := range c.accessFacts() {
 		data = f.append(data)
 	}
+	for _, f := range c.parameterFacts() {
+		data = f.append(data)
+	}
+	for _, f := range c.sequenceFacts() {
+		data = f.append(data)
+	}
 	c.facts(func(f *topologyFact) bool {
 		data = f.append(data)
 		return true

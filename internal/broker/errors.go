@@ -32,6 +32,7 @@ var (
 	ErrInvalidName         = errors.New("invalid name")
 	ErrInvalidPassword     = errors.New("invalid password")
 	ErrInvalidPattern      = errors.New("invalid pattern")
+	ErrInvalidParameter    = errors.New("invalid value of a parameter")
 	ErrInvalidLimit        = errors.New("unknown limit")
 	ErrUnknownExchangeType = errors.New("unknown exchange type")
 	ErrInvalidBinding      = errors.New("invalid binding")
@@ -44,7 +45,7 @@ var (
 // Error carries what a protocol needs to word a failure.
 type Error struct {
 	Err      error  // one of the sentinels
-	Kind     string // "queue", "exchange", "vhost", "user" or "pattern"
+	Kind     string // "queue", "exchange", "vhost", "user", "pattern", "parameter" or "sequence"
 	Name     string
 	VHost    string
 	User     string

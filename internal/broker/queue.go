@@ -65,7 +65,11 @@ type VHost struct {
 	table  tableCell
 	queues atomic.Int64 // declared now
 	info   vhostFact    // guarded by rules.mu
-	gone   bool         // guarded by catalog.mu: it was deleted
+
+	parameters parameters
+	version    atomic.Uint64 // another one after each change of definitions and parameters
+
+	gone bool // guarded by catalog.mu: it was deleted
 }
 
 // register makes the shard know the queue.

@@ -68,6 +68,9 @@ var faults = []faultRow{
 	{broker.ErrInvalidName, amqpwire.PreconditionFailed, func(e *broker.Error) string { return "invalid name of a " + e.Kind + ": " + e.Detail }},
 	{broker.ErrInvalidPassword, amqpwire.PreconditionFailed, func(*broker.Error) string { return "invalid password" }},
 	{broker.ErrInvalidPattern, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("invalid pattern '%s': %s", e.Name, e.Detail) }},
+	{broker.ErrInvalidParameter, amqpwire.PreconditionFailed, func(e *broker.Error) string {
+		return fmt.Sprintf("invalid value of parameter '%s': %s", e.Name, e.Detail)
+	}},
 	{broker.ErrInvalidLimit, amqpwire.PreconditionFailed, func(e *broker.Error) string { return fmt.Sprintf("unknown limit '%s'", e.Detail) }},
 	{broker.ErrInequivalent, amqpwire.PreconditionFailed, inequivalentText},
 	{broker.ErrExclusive, amqpwire.ResourceLocked, func(e *broker.Error) string { return fmt.Sprintf(exclusiveText, resource("queue", e.Name, e.VHost)) }},

@@ -171,6 +171,7 @@ var statuses = []struct {
 	{broker.ErrInvalidName, http.StatusBadRequest, "bad_request"},
 	{broker.ErrInvalidPassword, http.StatusBadRequest, "bad_request"},
 	{broker.ErrInvalidPattern, http.StatusBadRequest, "bad_request"},
+	{broker.ErrInvalidParameter, http.StatusBadRequest, "bad_request"},
 	{broker.ErrInvalidLimit, http.StatusBadRequest, "bad_request"},
 	{broker.ErrLogFailed, http.StatusServiceUnavailable, "unavailable"},
 	{broker.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
