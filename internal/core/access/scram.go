@@ -25,9 +25,9 @@ type Scram string
 
 // ScramKeys are the parts of a Scram.
 type ScramKeys struct {
-	Iterations      int
-	Salt            []byte
-	Stored, Server  []byte // SHA-256
+	Iterations     int
+	Salt           []byte
+	Stored, Server []byte // SHA-256
 }
 
 const scramPrefix = "SCRAM-SHA-256$"

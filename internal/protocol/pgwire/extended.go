@@ -1,0 +1,164 @@
+package pgwire
+
+import (
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// The kinds of things that Describe and Close name.
+const (
+	ofStatement = 'S'
+	ofPortal    = 'P'
+)
+
+// fail notes an error that the session did not see.
+func (c *conn) fail(err error) error {
+	c.session.Fail()
+	return err
+}
+
+// parse makes a prepared statement.
+func (c *conn) parse(m *pgproto3.Parse) error {
+	if err := checkText(m.Query); err != nil {
+		return c.fail(err)
+	}
+	p, err := c.session.Prepare(m.Query, m.ParameterOIDs)
+	if err != nil {
+		return err
+	}
+	if err := c.session.Store(m.Name, p); err != nil {
+		return err
+	}
+	c.out.bare('1')
+	return nil
+}
+
+// bind makes a portal of a prepared statement.
+func (c *conn) bind(m *pgproto3.Bind) error {
+	p, err := c.session.Statement(m.PreparedStatement)
+	if err != nil {
+		return err
+	}
+	args, err := c.arguments(m, p)
+	if err != nil {
+		return c.fail(err)
+	}
+	portal, err := c.session.Open(p, args)
+	if err != nil {
+		return err
+	}
+	if portal.Formats, err = formatsOf(m.ResultFormatCodes, len(portal.Columns)); err != nil {
+		return c.fail(err)
+	}
+	if err := c.session.Bind(m.DestinationPortal, portal); err != nil {
+		return err
+	}
+	c.out.bare('2')
+	return nil
+}
+
+// arguments reads the parameters of a Bind.
+func (c *conn) arguments(m *pgproto3.Bind, p *sql.Prepared) ([]value.Datum, error) {
+	n := len(m.Parameters)
+	if formats := len(m.ParameterFormatCodes); formats > 1 && formats != n {
+		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formats, n)
+	}
+	if n != len(p.Params) {
+		return nil, pgerror.New(pgerror.ProtocolViolation, `bind message supplies %d parameters, but prepared statement "%s" requires %d`,
+			n, m.PreparedStatement, len(p.Params))
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	args := make([]value.Datum, n)
+	set := c.session.Settings()
+	for i, b := range m.Parameters {
+		if b == nil {
+			continue
+		}
+		d, err := argument(p.Params[i], formatAt(m.ParameterFormatCodes, i), b, &set)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = d
+	}
+	return args, nil
+}
+
+func argument(t *value.Type, format int16, b []byte, set *value.Settings) (value.Datum, error) {
+	switch format {
+	case textFormat:
+		if !utf8.Valid(b) {
+			return nil, invalidText(b)
+		}
+		return value.Parse(t, string(b), set)
+	case binaryFormat:
+		return value.ParseBinary(t, b)
+	}
+	return nil, unsupportedFormat(format)
+}
+
+// describe tells what a statement takes and returns, or what a portal returns.
+func (c *conn) describe(m *pgproto3.Describe) error {
+	switch m.ObjectType {
+	case ofStatement:
+		p, err := c.session.Statement(m.Name)
+		if err != nil {
+			return err
+		}
+		c.parameterDescription(p.Params)
+		c.rowDescription(p.Columns, nil)
+	case ofPortal:
+		p, err := c.session.Portal(m.Name)
+		if err != nil {
+			return err
+		}
+		c.rowDescription(p.Columns, p.Formats)
+	default:
+		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid DESCRIBE message subtype %d", m.ObjectType))
+	}
+	return nil
+}
+
+// execute runs a portal, at most to its row limit.
+func (c *conn) execute(m *pgproto3.Execute) error {
+	p, err := c.session.Portal(m.Portal)
+	if err != nil {
+		return err
+	}
+	limit := 0
+	if m.MaxRows < 1<<31 { // negative ones mean none, too
+		limit = int(m.MaxRows)
+	}
+	ctx := c.running.begin()
+	done, tag, err := c.session.Fetch(ctx, p, limit, c.rows(p))
+	c.running.done()
+	switch {
+	case err != nil:
+		return err
+	case !done:
+		c.out.bare('s')
+	default:
+		c.complete(tag)
+	}
+	return nil
+}
+
+// close forgets a statement or a portal; there need not be one.
+func (c *conn) close(m *pgproto3.Close) error {
+	switch m.ObjectType {
+	case ofStatement:
+		c.session.Deallocate(m.Name)
+	case ofPortal:
+		c.session.Release(m.Name)
+	default:
+		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid CLOSE message subtype %d", m.ObjectType))
+	}
+	c.out.bare('3')
+	return nil
+}

@@ -1,0 +1,182 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/xdg-go/scram"
+
+	"fiveways/internal/core/access"
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// scramSHA256 is the one SASL mechanism there is.
+const scramSHA256 = "SCRAM-SHA-256"
+
+// logIn finds out who the client is, opens its session, and says all that comes before the first ReadyForQuery. An error is for the client;
+// c.over means that it has left.
+func (c *conn) logIn(s *start) *pgerror.Error {
+	for _, text := range []string{s.user, s.database} {
+		if err := checkText(text); err != nil {
+			return fatal("22021", "%v", err)
+		}
+	}
+	c.user, c.database = s.user, s.database
+	if e := c.authenticate(); e != nil || c.over {
+		return e
+	}
+	c.out.message(&pgproto3.AuthenticationOk{})
+	if !c.srv.o.Connections.Acquire() {
+		return fatal(pgerror.TooManyConnections, "sorry, too many clients already")
+	}
+	c.admitted = true
+	c.srv.conns.enter(c)
+	var err error
+	if c.session, c.closeSession, err = c.srv.open(c); err != nil {
+		c.srv.o.Log.Warn("sql: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "database", c.database, "err", err)
+		return loginError(err, c.user, c.database)
+	}
+	if e := c.settings(s.settings); e != nil {
+		return e
+	}
+	for _, r := range c.session.Reported() {
+		c.out.text('S', r.Name, r.Value)
+	}
+	at := c.out.begin('K')
+	c.out.buf = binary.BigEndian.AppendUint32(c.out.buf, c.pid)
+	c.out.buf = append(c.out.buf, c.key[:]...)
+	c.out.end(at)
+	return nil
+}
+
+// settings sets what the server and the client want to be set from the start.
+func (c *conn) settings(list []reported) *pgerror.Error {
+	if limit := c.srv.o.IdleTransactionTimeout; limit > 0 {
+		list = append([]reported{{"idle_in_transaction_session_timeout", fmt.Sprintf("%dms", limit.Milliseconds())}}, list...)
+	}
+	for _, r := range list {
+		err := checkText(r.name + r.value)
+		if err == nil {
+			err = c.session.SetDefault(r.name, r.value)
+		}
+		if err != nil {
+			e, _ := errorOf(err)
+			told := *e
+			told.Severity = severityFatal
+			return &told
+		}
+	}
+	c.changed = c.changed[:0] // Reported has them all
+	return nil
+}
+
+// authenticate has the client prove that it is the user whose name it gave.
+func (c *conn) authenticate() *pgerror.Error {
+	loopback := isLoopback(c.nc.RemoteAddr())
+	how := c.srv.broker.Credentials(c.user, loopback)
+	switch {
+	case how.Trusted:
+		return nil
+	case how.HashOnly && loopback:
+		return c.clearText()
+	case how.HashOnly:
+		return fatal(pgerror.InvalidAuthorization, `user "%s" cannot log in from here: the server knows only a hash of its password`, c.user).
+			WithHint("Give it its password again: fiveways user password NAME.")
+	}
+	return c.scram(how.Scram)
+}
+
+// clearText asks for the password itself: it does not leave this machine.
+func (c *conn) clearText() *pgerror.Error {
+	c.out.message(&pgproto3.AuthenticationCleartextPassword{})
+	m, e := answer[*pgproto3.PasswordMessage](c, pgproto3.AuthTypeCleartextPassword)
+	if e != nil || c.over {
+		return e
+	}
+	if m.Password == "" {
+		return c.refused(errors.New("the password is empty"))
+	}
+	if err := c.srv.broker.Authenticate(c.user, m.Password, true); err != nil {
+		return c.refused(err)
+	}
+	return nil
+}
+
+// scram lets the client prove its password by SCRAM-SHA-256. The name in its messages does not count: that of the start-up packet does.
+func (c *conn) scram(verifier access.Scram) *pgerror.Error {
+	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return credentials(verifier) })
+	if err != nil {
+		return fatal(pgerror.InternalError, "%v", err)
+	}
+	talk := server.NewConversation()
+	c.out.message(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{scramSHA256}})
+	first, e := answer[*pgproto3.SASLInitialResponse](c, pgproto3.AuthTypeSASL)
+	if e != nil || c.over {
+		return e
+	}
+	if first.AuthMechanism != scramSHA256 {
+		return fatal(pgerror.ProtocolViolation, "client selected an invalid SASL authentication mechanism")
+	}
+	challenge, err := talk.Step(string(first.Data))
+	if err != nil {
+		return fatal(pgerror.ProtocolViolation, "malformed SCRAM message").WithDetail("%v", err)
+	}
+	c.out.message(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
+	proof, e := answer[*pgproto3.SASLResponse](c, pgproto3.AuthTypeSASLContinue)
+	if e != nil || c.over {
+		return e
+	}
+	signature, err := talk.Step(string(proof.Data))
+	if err != nil || !talk.Valid() {
+		return c.refused(err)
+	}
+	c.out.message(&pgproto3.AuthenticationSASLFinal{Data: []byte(signature)})
+	return nil
+}
+
+// credentials is a verifier as the library wants it.
+func credentials(verifier access.Scram) (scram.StoredCredentials, error) {
+	k, err := verifier.Keys()
+	return scram.StoredCredentials{
+		KeyFactors: scram.KeyFactors{Salt: string(k.Salt), Iters: k.Iterations}, StoredKey: k.Stored, ServerKey: k.Server,
+	}, err
+}
+
+// answer writes the question and reads the client's answer to it.
+func answer[M pgproto3.FrontendMessage](c *conn, authType uint32) (m M, e *pgerror.Error) {
+	if c.out.flush() != nil {
+		c.over = true
+		return m, nil
+	}
+	if err := c.in.SetAuthType(authType); err != nil {
+		return m, fatal(pgerror.InternalError, "%v", err)
+	}
+	got, err := c.in.Receive()
+	if err != nil {
+		c.readAgain(err, 0)
+		c.over = true
+		return m, nil
+	}
+	m, ok := got.(M)
+	if !ok {
+		return m, fatal(pgerror.ProtocolViolation, "expected password response")
+	}
+	return m, nil
+}
+
+// refused is the answer to a login that failed, whatever the reason. It takes its time, so that guessing is slow.
+func (c *conn) refused(err error) *pgerror.Error {
+	c.srv.o.Log.Warn("sql: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
+	if c.srv.o.LoginDelay > 0 {
+		delay := time.NewTimer(c.srv.o.LoginDelay)
+		defer delay.Stop()
+		select {
+		case <-delay.C:
+		case <-c.done:
+		}
+	}
+	return fatal(pgerror.InvalidPassword, `password authentication failed for user "%s"`, c.user)
+}

@@ -1,0 +1,122 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"io"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+const (
+	outBytes     = 8 << 10  // of a buffer at first
+	flushBytes   = 32 << 10 // what has gathered is written at this size
+	keepOutBytes = 64 << 10 // larger buffers are not kept for others
+)
+
+var outBuffers = sync.Pool{New: func() any { b := make([]byte, 0, outBytes); return &b }}
+
+// output gathers messages for the client and writes them together. It has a buffer only while there is something in it.
+type output struct {
+	w      io.Writer
+	pooled *[]byte
+	buf    []byte
+	err    error // the first of writing; from then on nothing is written
+}
+
+// room makes sure that there is a buffer.
+func (o *output) room() {
+	if o.pooled == nil {
+		o.pooled = outBuffers.Get().(*[]byte)
+		o.buf = (*o.pooled)[:0]
+	}
+}
+
+// begin opens a message of a type and returns its place, for end.
+func (o *output) begin(kind byte) int {
+	o.room()
+	o.buf = append(o.buf, kind, 0, 0, 0, 0)
+	return len(o.buf) - 4
+}
+
+// end closes the message that begin opened at at.
+func (o *output) end(at int) {
+	binary.BigEndian.PutUint32(o.buf[at:], uint32(len(o.buf)-at))
+}
+
+// bare adds a message without a body.
+func (o *output) bare(kind byte) { o.end(o.begin(kind)) }
+
+// status adds ReadyForQuery.
+func (o *output) status(s byte) {
+	at := o.begin('Z')
+	o.buf = append(o.buf, s)
+	o.end(at)
+}
+
+// text adds a message whose body is strings, each ended by a zero byte.
+func (o *output) text(kind byte, parts ...string) {
+	at := o.begin(kind)
+	for _, s := range parts {
+		o.buf = append(o.buf, s...)
+		o.buf = append(o.buf, 0)
+	}
+	o.end(at)
+}
+
+// message adds one of pgproto3's messages.
+func (o *output) message(m pgproto3.BackendMessage) {
+	o.room()
+	b, err := m.Encode(o.buf)
+	if err != nil { // longer than a message can be
+		o.err = err
+		return
+	}
+	o.buf = b
+}
+
+// problem adds an ErrorResponse (E) or a NoticeResponse (N).
+func (o *output) problem(kind byte, e *pgerror.Error) {
+	severity := e.Severity
+	if severity == "" {
+		severity = "ERROR"
+	}
+	at := o.begin(kind)
+	field := func(code byte, s string) {
+		if s != "" {
+			o.buf = append(o.buf, code)
+			o.buf = append(o.buf, clean(s)...)
+			o.buf = append(o.buf, 0)
+		}
+	}
+	field('S', severity)
+	field('V', severity)
+	field('C', e.Code)
+	field('M', e.Message)
+	field('D', e.Detail)
+	field('H', e.Hint)
+	field('P', position(e.Position))
+	o.buf = append(o.buf, 0)
+	o.end(at)
+}
+
+// full tells that what has gathered should be written.
+func (o *output) full() bool { return len(o.buf) >= flushBytes }
+
+// flush writes what has gathered and gives the buffer back.
+func (o *output) flush() error {
+	if o.pooled == nil {
+		return o.err
+	}
+	if o.err == nil {
+		_, o.err = o.w.Write(o.buf)
+	}
+	if cap(o.buf) <= keepOutBytes {
+		*o.pooled = o.buf[:0]
+		outBuffers.Put(o.pooled)
+	}
+	o.pooled, o.buf = nil, nil
+	return o.err
+}

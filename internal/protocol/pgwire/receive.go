@@ -1,0 +1,98 @@
+package pgwire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// receive waits for the next message; false means that the connection is over.
+func (c *conn) receive() (pgproto3.FrontendMessage, bool) {
+	for {
+		if c.mustEnd() {
+			return nil, false
+		}
+		limit := c.patience()
+		m, err := c.in.Receive()
+		if err == nil {
+			if limit > 0 {
+				c.setDeadline(time.Time{})
+			}
+			return m, true
+		}
+		if !c.readAgain(err, limit) {
+			return nil, false
+		}
+	}
+}
+
+// mustEnd ends the connection when it was told to, and when it drains and has no transaction open.
+func (c *conn) mustEnd() bool {
+	if e := c.fatal.Load(); e != nil {
+		c.giveUp(e)
+	} else if c.draining.Load() && c.resting && c.session.Status() == 'I' {
+		c.giveUp(errShutdown)
+	}
+	return c.over || c.out.err != nil
+}
+
+// patience sets the deadline for the next message when the session has one: the time that it may be idle, in a transaction or out of it.
+func (c *conn) patience() (limit time.Duration) {
+	if !c.resting {
+		return 0
+	}
+	if limit = c.idleLimit(); limit > 0 {
+		c.setDeadline(time.Now().Add(limit))
+	}
+	return limit
+}
+
+func (c *conn) idleLimit() time.Duration {
+	if c.session.Status() == 'I' {
+		return c.session.IdleTimeout()
+	}
+	return c.session.IdleInTransactionTimeout()
+}
+
+// setDeadline changes until when the read waits, but takes back no kick.
+func (c *conn) setDeadline(t time.Time) {
+	c.nc.SetReadDeadline(t) //nolint:errcheck // a socket that is closed tells at the read
+	if c.kicked.Load() {
+		c.nc.SetReadDeadline(past) //nolint:errcheck // as above
+	}
+}
+
+// readAgain decides what an error of reading means; true means that the read was only woken.
+func (c *conn) readAgain(err error, limit time.Duration) bool {
+	var tooLong *pgproto3.ExceededMaxBodyLenErr
+	var broken net.Error
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded) && c.kicked.Swap(false):
+		c.setDeadline(time.Time{})
+		return true
+	case errors.Is(err, os.ErrDeadlineExceeded) && limit > 0:
+		c.giveUp(idleError(c.session.Status()))
+	case errors.As(err, &tooLong):
+		c.linger = true
+		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid message length"))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.As(err, &broken):
+		c.over = true
+	default: // it makes no sense: where the next message begins is not known any more
+		c.linger = true
+		c.giveUp(fatal(pgerror.ProtocolViolation, "%v", err))
+	}
+	return false
+}
+
+func idleError(status byte) *pgerror.Error {
+	if status == 'I' {
+		return fatal("57P05", "terminating connection due to idle-session timeout")
+	}
+	return fatal(pgerror.IdleInTransaction, "terminating connection due to idle-in-transaction timeout")
+}

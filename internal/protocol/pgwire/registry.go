@@ -1,0 +1,59 @@
+package pgwire
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"sync"
+)
+
+// keyBytes is the size of a secret key in protocol 3.0.
+const keyBytes = 4
+
+// registry finds connections by their process id, which cancel requests name with a secret key.
+type registry struct {
+	mu    sync.Mutex
+	last  uint32
+	byPID map[uint32]*conn
+}
+
+// enter gives a connection its process id and its key: there is no process, but clients show the number.
+func (r *registry) enter(c *conn) {
+	rand.Read(c.key[:]) //nolint:errcheck // never fails
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		r.last = r.last%(1<<31-1) + 1
+		if r.byPID[r.last] == nil {
+			break
+		}
+	}
+	c.pid = r.last
+	r.byPID[c.pid] = c
+}
+
+func (r *registry) leave(c *conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byPID[c.pid] == c {
+		delete(r.byPID, c.pid)
+	}
+}
+
+// cancel interrupts the statement that a connection runs. A wrong key does nothing, and nobody is told.
+func (r *registry) cancel(pid uint32, key []byte) {
+	r.mu.Lock()
+	c := r.byPID[pid]
+	r.mu.Unlock()
+	if c != nil && subtle.ConstantTimeCompare(c.key[:], key) == 1 {
+		c.running.interrupt()
+	}
+}
+
+// endAll tells every connection to go.
+func (r *registry) endAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.byPID {
+		c.end(errShutdown)
+	}
+}

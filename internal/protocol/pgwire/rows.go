@@ -1,0 +1,124 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// The format codes of values.
+const (
+	textFormat   = 0
+	binaryFormat = 1
+)
+
+// noTypmod says that a column's type has no modifier.
+const noTypmod = 0xffffffff
+
+func unsupportedFormat(code int16) error {
+	return pgerror.New(pgerror.InvalidParameterValue, "unsupported format code: %d", code)
+}
+
+// formatAt is the format of the value at i: of no codes it is text, and one code is for all.
+func formatAt(codes []int16, i int) int16 {
+	switch len(codes) {
+	case 0:
+		return textFormat
+	case 1:
+		return codes[0]
+	}
+	return codes[i]
+}
+
+// formatsOf checks the format codes of results and returns a copy, nil when all are text.
+func formatsOf(codes []int16, columns int) ([]int16, error) {
+	if columns > 0 && len(codes) > 1 && len(codes) != columns {
+		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(codes), columns)
+	}
+	plain := true
+	for _, f := range codes {
+		if f != textFormat && f != binaryFormat {
+			return nil, unsupportedFormat(f)
+		}
+		plain = plain && f == textFormat
+	}
+	if plain || columns == 0 {
+		return nil, nil
+	}
+	return slices.Clone(codes), nil
+}
+
+// parameterDescription tells the types of parameters.
+func (c *conn) parameterDescription(types []*value.Type) {
+	at := c.out.begin('t')
+	c.out.buf = binary.BigEndian.AppendUint16(c.out.buf, uint16(len(types)))
+	for _, t := range types {
+		c.out.buf = binary.BigEndian.AppendUint32(c.out.buf, t.OID)
+	}
+	c.out.end(at)
+}
+
+// rowDescription tells the columns of results, or that there are none.
+func (c *conn) rowDescription(columns []value.Field, formats []int16) {
+	if columns == nil {
+		c.out.bare('n')
+		return
+	}
+	at := c.out.begin('T')
+	b := binary.BigEndian.AppendUint16(c.out.buf, uint16(len(columns)))
+	for i, f := range columns {
+		b = append(b, clean(f.Name)...)
+		b = append(b, 0)
+		b = binary.BigEndian.AppendUint32(b, 0) // the table
+		b = binary.BigEndian.AppendUint16(b, 0) // and the column in it
+		b = binary.BigEndian.AppendUint32(b, f.Type.OID)
+		b = binary.BigEndian.AppendUint16(b, uint16(f.Type.Len))
+		b = binary.BigEndian.AppendUint32(b, noTypmod)
+		b = binary.BigEndian.AppendUint16(b, uint16(formatAt(formats, i)))
+	}
+	c.out.buf = b
+	c.out.end(at)
+}
+
+// rows returns what sends the rows of a portal to the client. A row that cannot be written leaves nothing behind.
+func (c *conn) rows(p *sql.Portal) func([]value.Datum) error {
+	var set value.Settings
+	known := false
+	return func(row []value.Datum) error {
+		if !known {
+			set, known = c.session.Settings(), true
+		}
+		at := c.out.begin('D')
+		if err := c.row(p, row, &set); err != nil {
+			c.out.buf = c.out.buf[:at-1]
+			return err
+		}
+		c.out.end(at)
+		if c.out.full() {
+			return c.out.flush()
+		}
+		return nil
+	}
+}
+
+func (c *conn) row(p *sql.Portal, row []value.Datum, set *value.Settings) (err error) {
+	b := binary.BigEndian.AppendUint16(c.out.buf, uint16(len(row)))
+	for i, d := range row {
+		at := len(b)
+		b = append(b, 0xff, 0xff, 0xff, 0xff) // NULL
+		if d == nil {
+			continue
+		}
+		if t := p.Columns[i].Type; formatAt(p.Formats, i) == textFormat {
+			b = value.AppendText(b, t, d, set)
+		} else if b, err = value.AppendBinary(b, t, d); err != nil {
+			return err
+		}
+		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	}
+	c.out.buf = b
+	return nil
+}

@@ -1,0 +1,56 @@
+package pgwire
+
+import (
+	"context"
+	"sync"
+)
+
+// running is the statement that a connection runs, as those see it who interrupt it. One context serves statement after statement until it
+// is ended: a context for each would cost more than a small statement.
+type running struct {
+	mu      sync.Mutex
+	ctx     context.Context // guarded by mu; nil: none yet
+	cancel  context.CancelFunc
+	now     bool // guarded by mu: a statement is running
+	stopped bool // guarded by mu: none may run any more
+}
+
+// begin returns the context of the statement that begins.
+func (r *running) begin() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx == nil || r.ctx.Err() != nil {
+		r.ctx, r.cancel = context.WithCancel(context.Background())
+	}
+	if r.stopped {
+		r.cancel()
+	}
+	r.now = true
+	return r.ctx
+}
+
+// done tells that the statement has ended: a cancel request that comes too late hits nothing.
+func (r *running) done() {
+	r.mu.Lock()
+	r.now = false
+	r.mu.Unlock()
+}
+
+// interrupt ends the statement that is running, if one is. Any goroutine may call it.
+func (r *running) interrupt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now {
+		r.cancel()
+	}
+}
+
+// stop ends the statement that is running and all that would follow. Any goroutine may call it.
+func (r *running) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	if r.cancel != nil {
+		r.cancel()
+	}
+}

@@ -1,0 +1,79 @@
+package pgwire
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// Options configure a Server. A zero value means the default in brackets.
+type Options struct {
+	MaxMessageSize         int64         // bytes of a message body [128 MiB]; a message of the protocol has twice the room, for quoting
+	IdleTransactionTimeout time.Duration // a session idle in a transaction for so long ends, unless it sets another; 0 = never
+
+	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
+	LoginTimeout time.Duration   // from accept to the end of the login [60 s]
+	LoginDelay   time.Duration   // before a refused login is answered [1 s]; negative = none
+	Log          *slog.Logger    // [slog.Default()]
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxMessageSize == 0 {
+		o.MaxMessageSize = 128 << 20
+	}
+	if o.LoginTimeout == 0 {
+		o.LoginTimeout = time.Minute
+	}
+	if o.LoginDelay == 0 {
+		o.LoginDelay = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Server serves connections of PostgreSQL clients in front of one broker.
+type Server struct {
+	broker *broker.Broker
+	o      Options
+	edge   *protocol.Edge
+	conns  registry
+	open   opener
+}
+
+// New returns a server; Serve starts it.
+func New(b *broker.Broker, o Options) *Server {
+	s := &Server{broker: b, o: o.withDefaults()}
+	s.open = s.openSession
+	s.conns.byPID = map[uint32]*conn{}
+	s.edge = protocol.NewEdge("sql", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
+	return s
+}
+
+// Serve accepts connections on ln until Drain, or until ln is closed.
+func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
+
+// lastCall is the part of the time of a drain that is left for goodbyes to those whose transactions did not end.
+const lastCall = 8
+
+// Drain stops accepting, ends the sessions that are idle, and the others when their transactions end. Shortly before the end of ctx the rest
+// is told to go, and what is left at its end is closed by force. All of them are told 57P01. When it returns no connection is left.
+func (s *Server) Drain(ctx context.Context) error {
+	if end, ok := ctx.Deadline(); ok {
+		left := time.Until(end)
+		t := time.AfterFunc(left-left/lastCall, s.conns.endAll)
+		defer t.Stop()
+	}
+	return s.edge.Drain(ctx)
+}
+
+// Connections is the number of connections now, those that are logging in included.
+func (s *Server) Connections() int { return s.edge.Open() }
+
+// ConnectionsOpened is the number of connections ever accepted.
+func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }

@@ -1,0 +1,84 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// session is what a connection asks of a sql.Session; tests have others.
+type session interface {
+	SetDefault(name, value string) error
+	Reported() []sql.Setting
+	IdleInTransactionTimeout() time.Duration
+	IdleTimeout() time.Duration
+	Settings() value.Settings
+
+	Split(text string) ([]*sql.Prepared, error)
+	Prepare(text string, oids []uint32) (*sql.Prepared, error)
+	Store(name string, p *sql.Prepared) error
+	Statement(name string) (*sql.Prepared, error)
+	Deallocate(name string)
+	Open(p *sql.Prepared, args []value.Datum) (*sql.Portal, error)
+	Bind(name string, p *sql.Portal) error
+	Portal(name string) (*sql.Portal, error)
+	Release(name string)
+	Fetch(ctx context.Context, p *sql.Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error)
+	Status() byte
+	Fail()
+	Sync() error
+	Close()
+}
+
+// opener opens the session of a user who has proved who it is. What it returns second is called after the session's Close.
+type opener func(c *conn) (session, func(), error)
+
+// openSession opens a session of the engine, and on it one of SQL.
+func (s *Server) openSession(c *conn) (session, func(), error) {
+	engine, err := s.broker.NewSession(broker.SessionOptions{
+		User: c.user, VHost: vhostOf(c.database), Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	super := false
+	if u, err := s.broker.User(c.user); err == nil {
+		super = slices.Contains(u.Tags, broker.TagAdministrator)
+	}
+	return sql.NewSession(sql.Options{
+		User: c.user, Database: c.database, Superuser: super, BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
+	}), engine.Close, nil
+}
+
+// notice sends a notice to the client.
+func (c *conn) notice(e *pgerror.Error) { c.out.problem('N', e) }
+
+// parameter notes a changed setting: clients are told before they are told to go on.
+func (c *conn) parameter(name, value string) {
+	at := slices.IndexFunc(c.changed, func(r reported) bool { return r.name == name })
+	if at < 0 {
+		c.changed = append(c.changed, reported{name: name})
+		at = len(c.changed) - 1
+	}
+	c.changed[at].value = value
+}
+
+// rootDatabase is what the virtual host "/" is called as a database.
+const (
+	rootDatabase = "fiveways"
+	rootVHost    = "/"
+)
+
+// vhostOf is the virtual host that a database is.
+func vhostOf(database string) string {
+	if database == rootDatabase {
+		return rootVHost
+	}
+	return database
+}

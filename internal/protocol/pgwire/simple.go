@@ -1,0 +1,113 @@
+package pgwire
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+)
+
+// query runs the statements of a simple query.
+func (c *conn) query(text string) {
+	ctx := c.running.begin()
+	err := c.runAll(ctx, text)
+	if err == nil {
+		c.running.done()
+		c.ready()
+		return
+	}
+	c.problem(err)
+	c.running.done()
+	c.sync()
+}
+
+// runAll runs statement after statement up to the first error. The answer to the last one goes out when their transaction is committed.
+func (c *conn) runAll(ctx context.Context, text string) error {
+	if err := checkText(text); err != nil {
+		c.session.Fail()
+		return err
+	}
+	c.session.Deallocate("") // as PostgreSQL does
+	list, err := c.session.Split(text)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		if err := c.session.Sync(); err != nil {
+			return err
+		}
+		c.out.bare('I')
+	}
+	for i, p := range list {
+		tag, err := c.runOne(ctx, p)
+		if err == nil && i == len(list)-1 {
+			err = c.session.Sync()
+		}
+		if err != nil {
+			return err
+		}
+		c.complete(tag)
+	}
+	return nil
+}
+
+// runOne runs a statement to its end; its rows go out in text form.
+func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err error) {
+	portal, err := c.session.Open(p, nil)
+	if err != nil {
+		return "", err
+	}
+	if portal.Columns != nil {
+		c.rowDescription(portal.Columns, nil)
+	}
+	_, tag, err = c.session.Fetch(ctx, portal, 0, c.rows(portal))
+	return tag, err
+}
+
+// complete tells that a statement is at its end. One without a tag was empty.
+func (c *conn) complete(tag string) {
+	if tag == "" {
+		c.out.bare('I')
+		return
+	}
+	c.out.text('C', tag)
+}
+
+// checkText tells whether a text is UTF-8, which is the only encoding there is.
+func checkText(s string) error {
+	if utf8.ValidString(s) {
+		return nil
+	}
+	return invalidText([]byte(s))
+}
+
+// invalidText is the error about the first bytes of b that are no UTF-8.
+func invalidText(b []byte) error {
+	const hex = "0123456789abcdef"
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		b = b[n:]
+	}
+	shown := ""
+	for i := range min(len(b), sequence(b)) {
+		shown += " 0x" + string([]byte{hex[b[i]>>4], hex[b[i]&15]})
+	}
+	return pgerror.New("22021", `invalid byte sequence for encoding "UTF8":%s`, shown)
+}
+
+// sequence is how many bytes the character that begins at b should have.
+func sequence(b []byte) int {
+	switch {
+	case len(b) == 0 || b[0] < 0xc0 || b[0] >= 0xf8:
+		return 1
+	case b[0] < 0xe0:
+		return 2
+	case b[0] < 0xf0:
+		return 3
+	}
+	return 4
+}

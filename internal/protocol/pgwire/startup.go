@@ -1,0 +1,207 @@
+package pgwire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// The codes of a start-up packet: versions, and requests in the place of one.
+const (
+	protocol3    = 3 << 16
+	askSSL       = 1234<<16 | 5679
+	askGSS       = 1234<<16 | 5680
+	askCancel    = 1234<<16 | 5678
+	maxStartUp   = 10000    // bytes, as in PostgreSQL
+	maxLoginBody = 64 << 10 // bytes of a message before the login is over
+	optionPrefix = "_pq_."  // of parameters that are for the protocol itself
+)
+
+// startUp takes the connection to where statements may come; false means that it is over. Then everything the client is to know has been
+// said.
+func (c *conn) startUp() bool {
+	packet, ok := c.firstPacket()
+	if !ok {
+		return false
+	}
+	start, e := c.parameters(packet)
+	if e == nil {
+		c.in = pgproto3.NewBackend(c.nc, nil)
+		c.in.SetMaxBodyLen(maxLoginBody)
+		e = c.logIn(start)
+	}
+	if e != nil {
+		c.giveUp(e)
+		c.linger = true
+		return false
+	}
+	if c.over { // the client has left
+		return false
+	}
+	c.in.SetMaxBodyLen(int(2*c.srv.o.MaxMessageSize) + maxLoginBody)
+	c.ready()
+	return true
+}
+
+// firstPacket reads start-up packets up to the one with the version of the protocol. A cancel request ends the connection, as anything does
+// that is none of it; nobody is told.
+func (c *conn) firstPacket() (packet []byte, ok bool) {
+	asked := map[uint32]bool{}
+	for {
+		var size [4]byte
+		if _, err := io.ReadFull(c.nc, size[:]); err != nil {
+			return nil, false
+		}
+		n := int64(binary.BigEndian.Uint32(size[:])) - 4
+		if n < 4 || n > maxStartUp {
+			return nil, false
+		}
+		packet = make([]byte, n)
+		if _, err := io.ReadFull(c.nc, packet); err != nil {
+			return nil, false
+		}
+		code := binary.BigEndian.Uint32(packet)
+		switch {
+		case code == askCancel:
+			if len(packet) == 8+keyBytes {
+				c.srv.conns.cancel(binary.BigEndian.Uint32(packet[4:]), packet[8:])
+			}
+			return nil, false
+		case (code == askSSL || code == askGSS) && !asked[code]:
+			asked[code] = true
+			if _, err := c.nc.Write([]byte{'N'}); err != nil {
+				return nil, false
+			}
+		default:
+			return packet, true
+		}
+	}
+}
+
+// start is what a start-up packet says.
+type start struct {
+	user, database string
+	settings       []reported // in the order in which they count
+}
+
+// parameters reads the start-up packet.
+func (c *conn) parameters(packet []byte) (*start, *pgerror.Error) {
+	version := binary.BigEndian.Uint32(packet)
+	if version>>16 != protocol3>>16 {
+		return nil, fatal(pgerror.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports 3.0 to 3.0", version>>16, version&0xffff)
+	}
+	s := &start{}
+	var unknown []string
+	var later []reported
+	for rest := packet[4:]; ; {
+		name, more, ok := bytes.Cut(rest, []byte{0})
+		if !ok {
+			return nil, fatal(pgerror.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
+		}
+		if len(name) == 0 {
+			if len(more) > 0 {
+				return nil, fatal(pgerror.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
+			}
+			break
+		}
+		val, more, ok := bytes.Cut(more, []byte{0})
+		if !ok {
+			return nil, fatal(pgerror.ProtocolViolation, "invalid startup packet layout: expected terminator as last byte")
+		}
+		rest = more
+		if key, v := string(name), string(val); strings.HasPrefix(key, optionPrefix) {
+			unknown = append(unknown, key)
+		} else if e := s.parameter(key, v, &later); e != nil {
+			return nil, e
+		}
+	}
+	s.settings = append(s.settings, later...)
+	if s.user == "" {
+		return nil, fatal(pgerror.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
+	}
+	if s.database == "" {
+		s.database = s.user
+	}
+	if version != protocol3 || unknown != nil {
+		c.out.message(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: protocol3, UnrecognizedOptions: unknown})
+	}
+	return s, nil
+}
+
+// parameter takes one parameter. Settings of their own count after those of "options", wherever that stands.
+func (s *start) parameter(name, value string, later *[]reported) *pgerror.Error {
+	switch name {
+	case "user":
+		s.user = value
+	case "database":
+		s.database = value
+	case "options":
+		return s.commandLine(value)
+	case "replication":
+		if !slices.Contains([]string{"false", "off", "no", "0"}, value) {
+			return fatal(pgerror.FeatureNotSupported, "replication connections are not supported")
+		}
+	default:
+		*later = append(*later, reported{name, value})
+	}
+	return nil
+}
+
+// commandLine reads the parameter "options": arguments for a server process, of which -c NAME=VALUE and --NAME=VALUE are known.
+func (s *start) commandLine(text string) *pgerror.Error {
+	args := words(text)
+	for i := 0; i < len(args); i++ {
+		assignment, long := strings.CutPrefix(args[i], "--")
+		if !long {
+			var short bool
+			if assignment, short = strings.CutPrefix(args[i], "-c"); !short {
+				return fatal(pgerror.SyntaxError, "invalid command-line argument for server process: %s", args[i])
+			}
+			if assignment == "" && i+1 < len(args) {
+				i++
+				assignment = args[i]
+			}
+		}
+		name, value, ok := strings.Cut(assignment, "=")
+		if !ok {
+			form := "-c %s requires a value"
+			if long {
+				form = "--%s requires a value"
+			}
+			return fatal(pgerror.SyntaxError, form, assignment)
+		}
+		s.settings = append(s.settings, reported{strings.ReplaceAll(name, "-", "_"), value})
+	}
+	return nil
+}
+
+// words cuts a text at its blanks; a backslash takes the next character as it is.
+func words(text string) (list []string) {
+	var word []byte
+	inside := false
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == ' ' || b >= '\t' && b <= '\r':
+			if inside {
+				list = append(list, string(word))
+			}
+			word, inside = word[:0], false
+		default:
+			if b == '\\' && i+1 < len(text) {
+				i++
+				b = text[i]
+			}
+			word, inside = append(word, b), true
+		}
+	}
+	if inside {
+		list = append(list, string(word))
+	}
+	return list
+}
