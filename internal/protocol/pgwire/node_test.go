@@ -1,0 +1,287 @@
+package pgwire
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/storage/vfs"
+)
+
+// patience bounds what a test waits for.
+const patience = 20 * time.Second
+
+// node is a server in front of a broker, with sessions that are fakes.
+type node struct {
+	t    testing.TB
+	b    *broker.Broker
+	s    *Server
+	addr string
+	log  *safeBuffer
+
+	mu    sync.Mutex
+	fakes []*fake // guarded by mu
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func startNode(t testing.TB, o Options) *node {
+	t.Helper()
+	n := &node{t: t, log: &safeBuffer{}}
+	o.Log = slog.New(slog.NewTextHandler(n.log, nil))
+	if o.LoginDelay == 0 {
+		o.LoginDelay = -1
+	}
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.b, n.s, n.addr = b, New(b, o), ln.Addr().String()
+	inner := n.s.open
+	n.s.open = func(c *conn) (session, func(), error) {
+		s, done, err := inner(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Close()
+		f := &fake{
+			c: c, waiting: make(chan struct{}, 1), status: 'I', statements: map[string]*sql.Prepared{}, portals: map[string]*sql.Portal{},
+			running: map[*sql.Portal]*fakePortal{},
+		}
+		n.mu.Lock()
+		n.fakes = append(n.fakes, f)
+		n.mu.Unlock()
+		return f, done, nil
+	}
+	served := make(chan error, 1)
+	go func() { served <- n.s.Serve(ln) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		n.s.Drain(ctx) //nolint:errcheck // connections that tests leave open are closed by force
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		for i, f := range n.fakes {
+			if f.closed != 1 {
+				t.Errorf("session %d was closed %d times", i, f.closed)
+			}
+		}
+		if len(n.s.conns.byPID) > 0 {
+			t.Errorf("%d connections are still known", len(n.s.conns.byPID))
+		}
+		if err := b.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return n
+}
+
+// lastFake is the session of the login before.
+func (n *node) lastFake() *fake {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.fakes[len(n.fakes)-1]
+}
+
+// client speaks the protocol by hand.
+type client struct {
+	n   *node
+	nc  net.Conn
+	f   *pgproto3.Frontend
+	pid uint32
+	key []byte
+}
+
+func (n *node) dial() *client {
+	n.t.Helper()
+	nc, err := net.DialTimeout("tcp", n.addr, patience)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
+	n.t.Cleanup(func() { nc.Close() })
+	return &client{n: n, nc: nc, f: pgproto3.NewFrontend(nc, nc)}
+}
+
+// start sends a start-up packet; parameters are names and values in turns.
+func (c *client) start(version uint32, parameters ...string) *client {
+	c.n.t.Helper()
+	b := []byte{0, 0, 0, 0, byte(version >> 24), byte(version >> 16), byte(version >> 8), byte(version)}
+	for _, p := range parameters {
+		b = append(append(b, p...), 0)
+	}
+	b = append(b, 0)
+	b[2], b[3] = byte(len(b)>>8), byte(len(b))
+	c.write(b)
+	return c
+}
+
+func (c *client) write(b []byte) {
+	c.n.t.Helper()
+	if _, err := c.nc.Write(b); err != nil {
+		c.n.t.Fatal(err)
+	}
+}
+
+// login is guest, ready for queries.
+func (n *node) login(parameters ...string) *client {
+	n.t.Helper()
+	c := n.dial().start(protocol3, append([]string{"user", "guest", "database", "fiveways"}, parameters...)...)
+	if got := c.until("Z"); !strings.HasSuffix(got, "Z I") {
+		n.t.Fatalf("login: %s", got)
+	}
+	return c
+}
+
+// send sends messages in one write.
+func (c *client) send(ms ...pgproto3.FrontendMessage) {
+	c.n.t.Helper()
+	for _, m := range ms {
+		c.f.Send(m)
+	}
+	if err := c.f.Flush(); err != nil {
+		c.n.t.Fatal(err)
+	}
+}
+
+// next is the next message in words, "gone" at the end of the connection.
+func (c *client) next() string {
+	c.n.t.Helper()
+	m, err := c.f.Receive()
+	if err != nil {
+		if ne, ok := err.(net.Error); ok && ne.Timeout() || os.IsTimeout(err) {
+			c.n.t.Fatal("no answer")
+		}
+		return "gone"
+	}
+	switch m := m.(type) {
+	case *pgproto3.AuthenticationOk:
+		return "R ok"
+	case *pgproto3.AuthenticationCleartextPassword:
+		return "R clear"
+	case *pgproto3.AuthenticationSASL:
+		return "R sasl " + strings.Join(m.AuthMechanisms, " ")
+	case *pgproto3.ParameterStatus:
+		return "S " + m.Name + "=" + m.Value
+	case *pgproto3.BackendKeyData:
+		c.pid, c.key = m.ProcessID, slices.Clone(m.SecretKey)
+		return "K"
+	case *pgproto3.ReadyForQuery:
+		return "Z " + string(m.TxStatus)
+	case *pgproto3.ErrorResponse:
+		return "E " + fields(m.Severity, m.Code, m.Message, m.Detail, m.Hint, m.Position)
+	case *pgproto3.NoticeResponse:
+		return "N " + fields(m.Severity, m.Code, m.Message, m.Detail, m.Hint, m.Position)
+	case *pgproto3.NegotiateProtocolVersion:
+		return fmt.Sprint("v ", m.NewestMinorProtocol>>16, ".", m.NewestMinorProtocol&0xffff, " ", m.UnrecognizedOptions)
+	case *pgproto3.RowDescription:
+		text := "T"
+		for _, f := range m.Fields {
+			text += fmt.Sprintf(" %s:%d:%d", f.Name, f.DataTypeOID, f.Format)
+		}
+		return text
+	case *pgproto3.ParameterDescription:
+		return fmt.Sprint("t ", m.ParameterOIDs)
+	case *pgproto3.DataRow:
+		text := "D"
+		for _, v := range m.Values {
+			text += fmt.Sprintf(" %q", v)
+		}
+		return text
+	case *pgproto3.CommandComplete:
+		return "C " + string(m.CommandTag)
+	case *pgproto3.ParseComplete:
+		return "1"
+	case *pgproto3.BindComplete:
+		return "2"
+	case *pgproto3.CloseComplete:
+		return "3"
+	case *pgproto3.NoData:
+		return "n"
+	case *pgproto3.PortalSuspended:
+		return "s"
+	case *pgproto3.EmptyQueryResponse:
+		return "I"
+	}
+	return fmt.Sprintf("%T", m)
+}
+
+func fields(severity, code, message, detail, hint string, position int32) string {
+	text := severity + " " + code + " " + message
+	for _, more := range []string{detail, hint} {
+		if more != "" {
+			text += " | " + more
+		}
+	}
+	if position > 0 {
+		text += fmt.Sprint(" @", position)
+	}
+	return text
+}
+
+// until reads up to the first message of a kind, or to the end, and returns all in words, joined by " / ".
+func (c *client) until(kind string) string {
+	c.n.t.Helper()
+	var all []string
+	for {
+		m := c.next()
+		all = append(all, m)
+		if strings.HasPrefix(m, kind) || m == "gone" {
+			return strings.Join(all, " / ")
+		}
+	}
+}
+
+// expect reads as much as want has and compares.
+func (c *client) expect(want string) {
+	c.n.t.Helper()
+	var got []string
+	for range strings.Split(want, " / ") {
+		got = append(got, c.next())
+	}
+	if all := strings.Join(got, " / "); all != want {
+		c.n.t.Errorf("got  %s\nwant %s", all, want)
+	}
+}
+
+// query sends a simple query and expects its answer.
+func (c *client) query(text, want string) {
+	c.n.t.Helper()
+	c.send(&pgproto3.Query{String: text})
+	c.expect(want)
+}
+
+var _ io.Writer = (*safeBuffer)(nil)
