@@ -25,16 +25,180 @@ type Compiler struct {
 	// Sublink compiles a sub-select in an expression.
 	Sublink func(link *pg.SubLink) (Expr, error)
 	// Aggregate takes an aggregate call out of the expression, to be added up by the statement, and returns what stands for its result.
+	// fn is made for the types of this call: its Returns is the type of the result.
 	Aggregate func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
-	// RowSet takes a set-returning call out of a select list and returns what stands for its value in each row.
+	// RowSet takes a set-returning call out of a select list and returns what stands for its value in each row. fn is made for this call,
+	// and args are all of its arguments, defaults too, converted; a Strict one returns no rows when one of them is NULL.
 	RowSet func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
+
+	depth int // of nesting, against a stack that overflows
 }
 
 // Params are the parameters $1, $2, ... of a statement. A nil entry is a type that is not known yet; compiling fills it in.
 type Params struct{ Types []*value.Type }
 
+// maxDepth is how deep expressions may be nested.
+const maxDepth = 2000
+
 // Compile compiles an expression. Constants of no type stay "unknown" until their surroundings give them one; use CompileAs, or
 // ResolveUnknown for a select list.
 func (c *Compiler) Compile(n *pg.Node) (Expr, error) {
-	return nil, pgerror.New(pgerror.FeatureNotSupported, "expression is not supported")
+	c.depth++
+	defer func() { c.depth-- }()
+	if c.depth > maxDepth {
+		return nil, pgerror.New("54001", "stack depth limit exceeded")
+	}
+	if c.Known != nil {
+		if e := c.Known(n); e != nil {
+			return e, nil
+		}
+	}
+	switch n := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		return c.constant(n.AConst)
+	case *pg.Node_ParamRef:
+		return c.param(n.ParamRef)
+	case *pg.Node_ColumnRef:
+		return c.column(n.ColumnRef)
+	case *pg.Node_TypeCast:
+		return c.typeCast(n.TypeCast)
+	case *pg.Node_AExpr:
+		return c.operation(n.AExpr)
+	case *pg.Node_BoolExpr:
+		return c.boolean(n.BoolExpr)
+	case *pg.Node_NullTest:
+		return c.nullTest(n.NullTest)
+	case *pg.Node_BooleanTest:
+		return c.booleanTest(n.BooleanTest)
+	case *pg.Node_CaseExpr:
+		return c.caseExpr(n.CaseExpr)
+	case *pg.Node_CoalesceExpr:
+		return c.coalesce(n.CoalesceExpr)
+	case *pg.Node_MinMaxExpr:
+		return c.minMax(n.MinMaxExpr)
+	case *pg.Node_FuncCall:
+		return c.call(n.FuncCall)
+	case *pg.Node_AArrayExpr:
+		return c.array(n.AArrayExpr, nil)
+	case *pg.Node_AIndirection:
+		return c.indirection(n.AIndirection)
+	case *pg.Node_RowExpr:
+		return c.row(n.RowExpr)
+	case *pg.Node_SqlvalueFunction:
+		return c.sqlValue(n.SqlvalueFunction)
+	case *pg.Node_CollateClause:
+		return c.collate(n.CollateClause)
+	case *pg.Node_SubLink:
+		if c.Sublink == nil {
+			return nil, c.refuse("cannot use subquery here", n.SubLink.Location)
+		}
+		return c.Sublink(n.SubLink)
+	case *pg.Node_SetToDefault:
+		return nil, pgerror.New(pgerror.SyntaxError, "DEFAULT is not allowed in this context").At(c.Text, n.SetToDefault.Location)
+	case *pg.Node_NamedArgExpr:
+		return nil, pgerror.New(pgerror.SyntaxError, "named arguments are not allowed here").At(c.Text, n.NamedArgExpr.Location)
+	}
+	return nil, c.refuse("%s is not supported", locationOf(n), nameOf(n))
+}
+
+func (c *Compiler) refuse(format string, location int32, args ...any) error {
+	return pgerror.New(pgerror.FeatureNotSupported, format, args...).At(c.Text, location)
+}
+
+// CompileAs compiles an expression for a place of the type t, what an assignment converts is converted. mod is the typmod of the place, -1
+// none. name is the column's, for the error.
+func (c *Compiler) CompileAs(n *pg.Node, t *value.Type, mod int32, name string) (Expr, error) {
+	e, err := c.Compile(n)
+	if err != nil {
+		return nil, err
+	}
+	return c.Assign(e, t, mod, name, locationOf(n))
+}
+
+// Assign converts a compiled expression for a column of the type t.
+func (c *Compiler) Assign(e Expr, t *value.Type, mod int32, name string, location int32) (Expr, error) {
+	made, err := c.coerceTo(e, t, mod, assignment)
+	if err != nil {
+		return nil, err
+	}
+	if made == nil {
+		return nil, pgerror.New(pgerror.DatatypeMismatch, "column %q is of type %s but expression is of type %s", name, t, e.Type()).
+			WithHint("You will need to rewrite or cast the expression.").At(c.Text, location)
+	}
+	return made, nil
+}
+
+// CompileBool compiles a condition; clause names its place, "WHERE", for the error.
+func (c *Compiler) CompileBool(n *pg.Node, clause string) (Expr, error) {
+	e, err := c.Compile(n)
+	if err != nil {
+		return nil, err
+	}
+	return c.toBool(e, clause, locationOf(n))
+}
+
+func (c *Compiler) toBool(e Expr, clause string, location int32) (Expr, error) {
+	return c.toType(e, value.Bool, clause, location)
+}
+
+// toType converts what must be of one type in a clause.
+func (c *Compiler) toType(e Expr, t *value.Type, clause string, location int32) (Expr, error) {
+	made, err := c.coerceTo(e, t, -1, assignment)
+	if err != nil {
+		return nil, err
+	}
+	if made == nil {
+		return nil, pgerror.New(pgerror.DatatypeMismatch, "argument of %s must be type %s, not type %s", clause, t, e.Type()).
+			At(c.Text, location)
+	}
+	return made, nil
+}
+
+// CompileInt8 compiles what LIMIT and its like take.
+func (c *Compiler) CompileInt8(n *pg.Node, clause string) (Expr, error) {
+	e, err := c.Compile(n)
+	if err != nil {
+		return nil, err
+	}
+	return c.toType(e, value.Int8, clause, locationOf(n))
+}
+
+// ResolveUnknown makes text of a constant or parameter whose type nothing has decided.
+func (c *Compiler) ResolveUnknown(e Expr) (Expr, error) {
+	if e.Type() != value.Unknown {
+		return e, nil
+	}
+	return c.coerce(e, value.Text, implicit)
+}
+
+// CommonType chooses the type of one column of what names (UNION, VALUES, ...), and converts the expressions to it. locations are theirs.
+func (c *Compiler) CommonType(name string, all []Expr, locations []int32) ([]Expr, *value.Type, error) {
+	t, err := c.commonType(name, all, locations)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := c.toCommon(name, all, t, locations)
+	return made, t, err
+}
+
+// Operate compiles the operator name between compiled expressions.
+func (c *Compiler) Operate(name string, left, right Expr, location int32) (Expr, error) {
+	return c.operator(name, left, right, location)
+}
+
+// fold evaluates what depends on nothing. What fails is left for later: it may never be asked for.
+func (c *Compiler) fold(e Expr) Expr {
+	for _, child := range Children(e) {
+		if _, ok := IsConst(child); !ok {
+			return e
+		}
+	}
+	if d, ok := e.(Dependent); ok && d.Volatility() != Immutable {
+		return e
+	}
+	d, err := e.Eval(&Env{Settings: c.Settings})
+	if err != nil {
+		return e
+	}
+	return &Const{T: e.Type(), Value: d, Mod: Typmod(e), at: -1}
 }

@@ -29,5 +29,7 @@ type Env struct {
 	Path     []string             // search_path
 	Notice   func(*pgerror.Error) // never nil
 	// Session is whatever the functions of a schema need to know of the session; the expressions do not look at it.
-	Session any
+	Session  any
+	stack    []value.Datum // arguments of the calls being evaluated
+	operands []value.Datum // of the CASEs being evaluated
 }

@@ -33,6 +33,31 @@ type Function struct {
 	Rows      func(env *Env, args []value.Datum) iter.Seq2[[]value.Datum, error]
 	Aggregate func() Aggregator
 	Comment   string // for people: \df+
+
+	// Bind, when set, makes Call or Rows for a call whose arguments have these types; for functions of polymorphic arguments.
+	Bind func(args []*value.Type, returns *value.Type) (Bound, error)
+
+	kind byte   // of a built-in one: f function, a aggregate, w window function
+	set  bool   // of a built-in one: it returns a set
+	impl string // of a built-in one: the name of its implementation
+}
+
+// Bound is a function made for the types of its arguments; one of its parts is set.
+type Bound struct {
+	Call      func(env *Env, args []value.Datum) (value.Datum, error)
+	Rows      func(env *Env, args []value.Datum) iter.Seq2[[]value.Datum, error]
+	Aggregate func() Aggregator
+}
+
+// IsSet tells whether the function returns rows.
+func (f *Function) IsSet() bool { return f.Rows != nil || f.set }
+
+// IsAggregate tells whether the function adds up rows.
+func (f *Function) IsAggregate() bool { return f.Aggregate != nil || f.kind == 'a' }
+
+// callable tells whether there is anything behind the name.
+func (f *Function) callable() bool {
+	return f.Call != nil || f.Rows != nil || f.Aggregate != nil || f.Bind != nil
 }
 
 // Arg is an argument of a function.

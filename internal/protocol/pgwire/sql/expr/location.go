@@ -1,0 +1,90 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// locationOf is where an expression begins in the statement, -1 unknown: the leftmost place of it and of what is in it.
+func locationOf(n *pg.Node) int32 {
+	switch n := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		return n.AConst.Location
+	case *pg.Node_ParamRef:
+		return n.ParamRef.Location
+	case *pg.Node_ColumnRef:
+		return n.ColumnRef.Location
+	case *pg.Node_TypeCast:
+		return leftmost(n.TypeCast.Location, leftmost(n.TypeCast.TypeName.GetLocation(), locationOf(n.TypeCast.Arg)))
+	case *pg.Node_AExpr:
+		return leftmost(n.AExpr.Location, locationOf(n.AExpr.Lexpr))
+	case *pg.Node_BoolExpr:
+		return leftmost(n.BoolExpr.Location, locationOf(first(n.BoolExpr.Args)))
+	case *pg.Node_NullTest:
+		return leftmost(n.NullTest.Location, locationOf(n.NullTest.Arg))
+	case *pg.Node_BooleanTest:
+		return leftmost(n.BooleanTest.Location, locationOf(n.BooleanTest.Arg))
+	case *pg.Node_CaseExpr:
+		return n.CaseExpr.Location
+	case *pg.Node_CoalesceExpr:
+		return n.CoalesceExpr.Location
+	case *pg.Node_MinMaxExpr:
+		return n.MinMaxExpr.Location
+	case *pg.Node_FuncCall:
+		return leftmost(n.FuncCall.Location, locationOf(first(n.FuncCall.Args)))
+	case *pg.Node_AArrayExpr:
+		return n.AArrayExpr.Location
+	case *pg.Node_AIndirection:
+		return locationOf(n.AIndirection.Arg)
+	case *pg.Node_RowExpr:
+		return n.RowExpr.Location
+	case *pg.Node_SqlvalueFunction:
+		return n.SqlvalueFunction.Location
+	case *pg.Node_CollateClause:
+		return leftmost(n.CollateClause.Location, locationOf(n.CollateClause.Arg))
+	case *pg.Node_SubLink:
+		return leftmost(n.SubLink.Location, locationOf(n.SubLink.Testexpr))
+	case *pg.Node_NamedArgExpr:
+		return leftmost(n.NamedArgExpr.Location, locationOf(n.NamedArgExpr.Arg))
+	case *pg.Node_SetToDefault:
+		return n.SetToDefault.Location
+	case *pg.Node_List:
+		return locationOf(first(n.List.Items))
+	}
+	return -1
+}
+
+// Location is where an expression begins in the statement, -1 unknown.
+func Location(n *pg.Node) int32 { return locationOf(n) }
+
+func first(nodes []*pg.Node) *pg.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return nodes[0]
+}
+
+func leftmost(a, b int32) int32 {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// nameOf names a construct for people who are told that it is not supported.
+func nameOf(n *pg.Node) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
+	switch {
+	case strings.HasPrefix(name, "Json"):
+		return "SQL/JSON syntax"
+	case strings.HasPrefix(name, "Xml"):
+		return "XML syntax"
+	case name == "GroupingFunc":
+		return "GROUPING"
+	case name == "CurrentOfExpr":
+		return "WHERE CURRENT OF"
+	}
+	return name
+}

@@ -1,0 +1,134 @@
+package expr
+
+import (
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// Const is a value known when compiling.
+type Const struct {
+	T     *value.Type
+	Value value.Datum
+	Mod   int32 // typmod, -1 none
+
+	at int32 // place in the statement of a constant whose type is not known yet
+}
+
+// NewConst returns a constant.
+func NewConst(t *value.Type, v value.Datum) *Const { return &Const{T: t, Value: v, Mod: -1, at: -1} }
+
+// Type implements Expr.
+func (c *Const) Type() *value.Type { return c.T }
+
+// Eval implements Expr.
+func (c *Const) Eval(*Env) (value.Datum, error) { return c.Value, nil }
+
+// Param is the parameter $N.
+type Param struct {
+	T *value.Type
+	N int // from 0
+
+	at int32
+}
+
+// Type implements Expr.
+func (p *Param) Type() *value.Type { return p.T }
+
+// Eval implements Expr.
+func (p *Param) Eval(env *Env) (value.Datum, error) {
+	if p.N >= len(env.Params) {
+		return nil, pgerror.New(pgerror.UndefinedParameter, "no value found for parameter %d", p.N+1)
+	}
+	return env.Params[p.N], nil
+}
+
+// Column is a column of a row of Env.Rows.
+type Column struct {
+	T     *value.Type
+	Depth int // 0: the row at hand
+	Index int
+	Name  string
+	Mod   int32 // typmod; -1 none
+}
+
+// Type implements Expr.
+func (c *Column) Type() *value.Type { return c.T }
+
+// Eval implements Expr.
+func (c *Column) Eval(env *Env) (value.Datum, error) { return env.Rows[c.Depth][c.Index], nil }
+
+// Parent is an expression that has others in it. Expressions of other packages that have some should be one, for Walk.
+type Parent interface{ Children() []Expr }
+
+// Dependent is an expression whose value may depend on more than those within it.
+type Dependent interface{ Volatility() Volatility }
+
+// modified is an expression that knows its typmod.
+type modified interface{ Typmod() int32 }
+
+// Typmod implements modified.
+func (c *Const) Typmod() int32 { return c.Mod }
+
+// Typmod implements modified.
+func (c *Column) Typmod() int32 { return c.Mod }
+
+// Typmod returns the typmod of an expression's type, -1 for none.
+func Typmod(e Expr) int32 {
+	if m, ok := e.(modified); ok {
+		return m.Typmod()
+	}
+	return -1
+}
+
+// Children returns the expressions that e has in it.
+func Children(e Expr) []Expr {
+	if p, ok := e.(Parent); ok {
+		return p.Children()
+	}
+	return nil
+}
+
+// Walk calls f with e and everything in it, outer ones first; f tells whether to go into what it was given.
+func Walk(e Expr, f func(Expr) bool) {
+	if e == nil || !f(e) {
+		return
+	}
+	for _, child := range Children(e) {
+		Walk(child, f)
+	}
+}
+
+// VolatilityOf tells on what the value of an expression depends: the most of what is in it. Columns and parameters count as immutable.
+func VolatilityOf(e Expr) Volatility {
+	most := Immutable
+	Walk(e, func(e Expr) bool {
+		if d, ok := e.(Dependent); ok {
+			most = moreVolatile(most, d.Volatility())
+		}
+		return most != Volatile
+	})
+	return most
+}
+
+func moreVolatile(a, b Volatility) Volatility {
+	if a == Volatile || b == Volatile {
+		return Volatile
+	}
+	if a == Stable || b == Stable {
+		return Stable
+	}
+	return Immutable
+}
+
+// IsConst tells whether e is a constant, and which.
+func IsConst(e Expr) (value.Datum, bool) {
+	if c, ok := e.(*Const); ok {
+		return c.Value, true
+	}
+	return nil, false
+}
+
+// settings are the session's, or those of a new session where there is none.
+func (env *Env) settings() *value.Settings {
+	return &env.Settings
+}

@@ -1,0 +1,1 @@
+select s.typname, t.typname, castcontext::text || castmethod::text, coalesce(p.prosrc, '-'), coalesce(p.proname, '-') from pg_cast c join pg_type s on s.oid = castsource join pg_type t on t.oid = casttarget left join pg_proc p on p.oid = castfunc order by s.typname collate "C", t.typname collate "C";

@@ -1,0 +1,1 @@
+select typname, typcategory, typispreferred, oid from pg_type where typtype in ('b','p','r','m') and typcategory <> 'A' and typnamespace in ('pg_catalog'::regnamespace, 'public'::regnamespace) and typname !~ '_handler$' order by typname collate "C";
