@@ -21,6 +21,7 @@ import (
 type Options struct {
 	Data   string       // folder, made when missing
 	AMQP   string       // listen address; "" is 127.0.0.1 with a free port, "off" is none
+	SQL    string       // listen address of the PostgreSQL protocol; "" or "off" is none
 	Sync   string       // what a confirm waits for: "always" (the default), "batch" or "os"
 	Logger *slog.Logger // nil: no log
 }
@@ -33,7 +34,10 @@ type Broker struct{ srv *server.Server }
 func Start(o Options) (*Broker, error) {
 	cfg := config.Default()
 	cfg.Data = o.Data
-	cfg.AMQP = "127.0.0.1:0"
+	cfg.AMQP, cfg.SQL = "127.0.0.1:0", config.Off
+	if o.SQL != "" {
+		cfg.SQL = o.SQL
+	}
 	if o.AMQP != "" {
 		cfg.AMQP = o.AMQP
 	}
@@ -61,6 +65,15 @@ func (b *Broker) AMQPURL() string {
 		return ""
 	}
 	return fmt.Sprintf("amqp://guest:guest@%s/", addr)
+}
+
+// SQLURL is where PostgreSQL clients connect, "" when SQL is off.
+func (b *Broker) SQLURL() string {
+	addr, ok := b.srv.Addrs()["sql"]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("postgres://guest@%s/fiveways?sslmode=disable", addr)
 }
 
 // Stop answers outstanding confirms, closes client connections politely until

@@ -53,6 +53,8 @@ type Config struct {
 	ConsumerTimeout       time.Duration // a delivery unsettled for so long goes back to its queue; 0 = never
 	ConsumerTimeoutAction string        // what happens to its consumer: ConsumerTimeoutCancel or ConsumerTimeoutClose
 
+	SQLIdleTransactionTimeout time.Duration // a SQL session idle in a transaction for so long ends; 0 = never
+
 	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
 }
 

@@ -75,6 +75,11 @@ var options = []Option{
 			return &choice{&c.ConsumerTimeoutAction, []string{ConsumerTimeoutCancel, ConsumerTimeoutClose}}
 		}},
 
+	{"sql_idle_transaction_timeout", "a SQL session that is idle in a transaction for so long is ended, and what it did rolled back; 0s = never",
+		func(c *Config) Value {
+			return &duration{&c.SQLIdleTransactionTimeout, 0, 24 * 24 * time.Hour, time.Millisecond}
+		}},
+
 	{"drain_timeout", "how long a stop waits for outstanding confirms",
 		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},
 }

@@ -20,6 +20,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
+	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -39,8 +40,9 @@ func HeapLimit(cfg config.Config) int64 { return cfg.MemoryLimit + cfg.MemoryLim
 // Server is a running node.
 type Server struct {
 	broker *broker.Broker
-	amqp   *amqp.Server
-	admin  *admin // nil when it could not be served
+	amqp   *amqp.Server   // nil: off
+	sql    *pgwire.Server // nil: off
+	admin  *admin         // nil when it could not be served
 	log    *slog.Logger
 	addrs  map[string]string
 	served sync.WaitGroup
@@ -58,22 +60,16 @@ var syncModes = map[string]store.SyncMode{
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
-	var amqpListener net.Listener
-	if cfg.AMQP != config.Off {
-		l, err := listen("amqp", cfg.AMQP)
-		if err != nil {
-			return nil, err
-		}
-		amqpListener = l
+	listeners, err := listenAll(cfg, "amqp", "sql")
+	if err != nil {
+		return nil, err
 	}
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
 	})
 	if err != nil {
-		if amqpListener != nil {
-			amqpListener.Close()
-		}
+		closeAll(listeners)
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, fmt.Errorf("data: %s: %w", cfg.Data, ErrLocked)
 		}
@@ -83,11 +79,40 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if s.admin, err = startAdmin(b, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
 	}
-	if amqpListener != nil {
-		s.amqp = amqp.New(b, amqpOptions(cfg, version, log))
-		s.serve("amqp", amqpListener, s.amqp.Serve)
+	limit := protocol.NewLimit(cfg.MaxConnections)
+	if l := listeners["amqp"]; l != nil {
+		s.amqp = amqp.New(b, amqpOptions(cfg, version, limit, log))
+		s.serve("amqp", l, s.amqp.Serve)
+	}
+	if l := listeners["sql"]; l != nil {
+		s.sql = pgwire.New(b, sqlOptions(cfg, limit, log))
+		s.serve("sql", l, s.sql.Serve)
 	}
 	return s, nil
+}
+
+// listenAll opens the listeners of these protocols that are not off; with an error none is left open.
+func listenAll(cfg config.Config, keys ...string) (map[string]net.Listener, error) {
+	listeners := map[string]net.Listener{}
+	for _, key := range keys {
+		addr := cfg.Listen(key)
+		if addr == config.Off {
+			continue
+		}
+		l, err := listen(key, addr)
+		if err != nil {
+			closeAll(listeners)
+			return nil, err
+		}
+		listeners[key] = l
+	}
+	return listeners, nil
+}
+
+func closeAll(listeners map[string]net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
 }
 
 func listen(key, addr string) (net.Listener, error) {
@@ -118,10 +143,7 @@ func (s *Server) Addrs() map[string]string { return s.addrs }
 // gives up on clients at ctx's deadline. The data is closed cleanly in any case.
 func (s *Server) Drain(ctx context.Context) error {
 	s.once.Do(func() {
-		var errs []error
-		if s.amqp != nil {
-			errs = append(errs, s.amqp.Drain(ctx))
-		}
+		errs := s.drainProtocols(ctx)
 		if s.admin != nil {
 			errs = append(errs, s.admin.stop(ctx))
 		}
@@ -131,11 +153,31 @@ func (s *Server) Drain(ctx context.Context) error {
 	return s.err
 }
 
-func amqpOptions(cfg config.Config, version string, log *slog.Logger) amqp.Options {
+// drainProtocols drains them side by side: they share the time.
+func (s *Server) drainProtocols(ctx context.Context) []error {
+	errs := make([]error, 2)
+	var all sync.WaitGroup
+	if s.amqp != nil {
+		all.Go(func() { errs[0] = s.amqp.Drain(ctx) })
+	}
+	if s.sql != nil {
+		all.Go(func() { errs[1] = s.sql.Drain(ctx) })
+	}
+	all.Wait()
+	return errs
+}
+
+func amqpOptions(cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) amqp.Options {
 	return amqp.Options{
 		Product: cfg.AMQPProduct, Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
-		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
+		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: limit, Log: log,
+	}
+}
+
+func sqlOptions(cfg config.Config, limit *protocol.Limit, log *slog.Logger) pgwire.Options {
+	return pgwire.Options{
+		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Connections: limit, Log: log,
 	}
 }
