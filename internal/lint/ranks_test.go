@@ -21,6 +21,7 @@ var ranks = []struct {
 	{"internal/server", 70},
 	{"internal/config", 65},
 	{"internal/bench", 65},
+	{"internal/sqlschema", 65},
 	{"internal/protocol", 60},
 	{"internal/broker", 50},
 	{"internal/storage", 40},
