@@ -61,6 +61,7 @@ func TestSyncOSRefusesWhenTheWriteFails(t *testing.T) {
 		b := openBroker(t, fs, func(o *Options) { o.Shards = 1 })
 		c := newClient(t, b)
 		c.queue("q", func(s *QueueSpec) { s.Policy.Sync = SyncOS })
+		syncAll(t, b) // the shard's first entry waits for a sync
 		fs.FailSync(errors.New("input/output error"))
 		c.put("", "q", "written", nil)
 		if c.acks[c.seq] != 1 {
