@@ -187,7 +187,7 @@ func (c *catalog) removeVHost(name string) {
 	for q := range v.all(v.table.Load()) {
 		c.forget(q.ID)
 	}
-	v.table.Store(routing.New())
+	v.table.Store(routing.NewWith(c.b.opts.Conditions))
 	v.queues.Store(0)
 	for _, u := range c.b.rules.users {
 		delete(u.permissions, name)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -30,8 +31,11 @@ type Options struct {
 	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: not watched
 	// CheckpointBytes of log between checkpoints of a shard; 128 MiB.
 	CheckpointBytes int64
-	Logger          *slog.Logger
-	Now             func() time.Time // time.Now
+	// Conditions are the languages, beside that of selectors, in which bindings may put conditions. They come with the data: a binding
+	// whose language is missing, or has changed so that it does not compile, matches nothing.
+	Conditions routing.Conditions
+	Logger     *slog.Logger
+	Now        func() time.Time // time.Now
 }
 
 func (o Options) withDefaults() Options {

@@ -66,7 +66,7 @@ func newCatalog(b *Broker) {
 
 func (c *catalog) addVHost(name string) *VHost {
 	v := &VHost{Name: name, b: c.b}
-	v.table.Store(routing.New())
+	v.table.Store(routing.NewWith(c.b.opts.Conditions))
 	v.touch()
 	v.table.changed = func() {
 		v.touch()

@@ -142,7 +142,7 @@ func (c *catalog) apply(index uint64, fact []byte) error {
 		v.table.Store(t)
 	case f.Binding != nil:
 		err = v.change(func(t *routing.Table) (*routing.Table, error) {
-			t, _, err := t.Bind(f.Binding.binding())
+			t, _, err := t.Rebind(f.Binding.binding())
 			return t, err
 		})
 	}

@@ -43,7 +43,7 @@ func newLeaving(env message.Envelope) (leaving, error) {
 func (m *leaving) ask() routing.Message {
 	return routing.Message{
 		Key: m.env.Key(), Also: m.also, Headers: m.peek.Headers,
-		MessageID: m.peek.MessageID, CorrelationID: m.peek.CorrelationID, Timestamp: uint64(m.peek.Timestamp), Props: m.props,
+		MessageID: m.peek.MessageID, CorrelationID: m.peek.CorrelationID, Timestamp: uint64(m.peek.Timestamp), Props: m.props, Body: m.env.Body(),
 	}
 }
 

@@ -56,6 +56,10 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 
 // recallTo finds where a remembered message goes by a new binding.
 func (v *VHost) recallTo(b *routing.Binding, m *leaving) Targets {
+	table := v.table.Load()
+	if rm := m.ask(); !table.Admits(b, &rm) {
+		return Targets{}
+	}
 	if b.ToExchange != "" {
 		t, _ := v.routeOut(b.ToExchange, m, routing.PastNone)
 		return t

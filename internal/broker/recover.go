@@ -27,6 +27,7 @@ func (b *Broker) recover() error {
 	if err := b.recoverTopology(); err != nil {
 		return fmt.Errorf("broker: recover definitions: %w", err)
 	}
+	b.reportBroken()
 	b.catalog.queues.Range(func(_, v any) bool {
 		q := v.(*Queue)
 		q.shard.register(q)
@@ -38,6 +39,18 @@ func (b *Broker) recover() error {
 		}
 	}
 	return nil
+}
+
+// reportBroken names the bindings that match nothing since this start.
+func (b *Broker) reportBroken() {
+	for _, v := range b.catalog.sortedVHosts() {
+		for binding := range v.table.Load().Bindings() {
+			if err := binding.Broken(); err != nil {
+				b.log.Error("the condition of a binding cannot be used: it matches nothing", "vhost", v.Name,
+					"exchange", binding.Source, "key", binding.Key, "err", err)
+			}
+		}
+	}
 }
 
 func (b *Broker) recoverTopology() error {

@@ -107,7 +107,7 @@ func (s *Session) VHost() string { return s.vhost.Name }
 func (s *Session) Window() *Window { return &s.window }
 
 // Route finds the queues for a message. peek is what message.PeekProperties
-// found in its properties; also are further routing keys. Errors:
+// found in its properties, with the body; also are further routing keys. Errors:
 // ErrAccessRefused, ErrExchangeNotFound, ErrInternalExchange.
 func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
 	if err := s.MayPublish(exchange); err != nil {
@@ -132,7 +132,7 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	}
 	s.asked = routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
-		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List,
+		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List, Body: peek.Body,
 	}
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
@@ -154,7 +154,7 @@ func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byt
 	var r routing.Route
 	m := routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
-		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List, Past: routing.PastAll,
+		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List, Body: peek.Body, Past: routing.PastAll,
 	}
 	s.vhost.table.Load().RouteFrom(x, &m, &r)
 	return len(r.Queues) > 0

@@ -165,7 +165,7 @@ func (v *VHost) route(exchange string, m *deadMessage) Targets {
 	var r routing.Route
 	rm := routing.Message{
 		Key: m.key, Also: m.also, Headers: peek.Headers,
-		MessageID: peek.MessageID, CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: m.props,
+		MessageID: peek.MessageID, CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: m.props, Body: m.env.Body(),
 	}
 	if err := v.table.Load().Route(exchange, &rm, &r); err != nil {
 		return Targets{}

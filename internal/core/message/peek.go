@@ -9,6 +9,7 @@ type Peek struct {
 	HasTimestamp bool
 
 	List          []byte // all of it
+	Body          []byte // of the message: set by whoever has it, for conditions of bindings
 	Timestamp     Timestamp
 	Headers       []byte // payload of the table, not validated: see CheckTable
 	CorrelationID []byte

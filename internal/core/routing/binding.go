@@ -10,7 +10,6 @@ import (
 	"github.com/tidwall/btree"
 
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
 )
 
 // QueueID names a queue for ever; a queue declared again under an old name gets a new one.
@@ -30,8 +29,9 @@ func (d Destination) appendKey(key []byte) []byte {
 }
 
 // Binding leads messages from an exchange to a queue, or to the exchange ToExchange where that is not empty. Source, destination,
-// key and arguments together identify it; arguments are equal if they hold the same names, types and values in any order. The argument
-// x-selector is a condition (package selector) that a message has to meet on top of what the exchange's type asks for.
+// key and arguments together identify it; arguments are equal if they hold the same names, types and values in any order. The arguments
+// x-selector (package selector), x-sql-selector and x-sql-trigger (Conditions) are conditions that a message has to meet on top of what
+// the exchange's type asks for.
 type Binding struct {
 	Source     string
 	ToQueue    QueueID
@@ -39,7 +39,7 @@ type Binding struct {
 	Key        string
 	Args       message.Table
 
-	selector *selector.Selector // nil = none. Invariant: bindings of one exchange that have the same text share it.
+	condition *condition // nil = none. Invariant: bindings of one exchange that have the same texts share it.
 }
 
 // Destination returns where the binding leads.
@@ -73,7 +73,7 @@ func (b *Binding) destKey() string {
 	return string(b.appendTail(appendPart(b.Destination().appendKey(nil), b.Source)))
 }
 
-// siblings are the bindings that share source, destination and selector with b, without b itself.
+// siblings are the bindings that share source, destination and condition with b, without b itself.
 type siblings struct {
 	index *btree.Map[string, *Binding] // bySource, without b
 	b     *Binding
@@ -90,7 +90,7 @@ func (s siblings) all() iter.Seq[*Binding] { return s.in(s.prefix()) }
 func (s siblings) in(prefix []byte) iter.Seq[*Binding] {
 	return func(yield func(*Binding) bool) {
 		for other := range in(s.index, prefix) {
-			if other.selector == s.b.selector && !yield(other) {
+			if other.condition == s.b.condition && !yield(other) {
 				return
 			}
 		}
@@ -118,7 +118,12 @@ func collect(index *btree.Map[string, *Binding], prefix []byte) []*Binding {
 
 // Bind adds a binding. added is false, and the table unchanged, if it is there already. The caller has made sure that the queue
 // exists, and leaves b.Args alone afterwards. Errors: ErrDefaultExchange, ErrNoExchange (its Exchange says which side is missing), ErrInvalidBinding.
-func (t *Table) Bind(b Binding) (next *Table, added bool, err error) {
+func (t *Table) Bind(b Binding) (next *Table, added bool, err error) { return t.bind(b, true) }
+
+// Rebind is Bind for a binding that an earlier run has accepted: one whose condition cannot be compiled now is kept and matches nothing.
+func (t *Table) Rebind(b Binding) (next *Table, added bool, err error) { return t.bind(b, false) }
+
+func (t *Table) bind(b Binding, strict bool) (next *Table, added bool, err error) {
 	x, err := t.ends(&b)
 	if err != nil {
 		return t, false, err
@@ -126,7 +131,7 @@ func (t *Table) Bind(b Binding) (next *Table, added bool, err error) {
 	if err := x.matcher.check(&b); err != nil {
 		return t, false, err
 	}
-	if b.selector, err = x.selectorOf(&b); err != nil {
+	if b.condition, err = t.conditionOf(x, &b); err != nil && strict {
 		return t, false, err
 	}
 	sourceKey := b.sourceKey()

@@ -41,12 +41,12 @@ type Exchange struct {
 	alternate string // in force: the argument's, else the policy's
 	bindings  int
 	relay     Relay
-	matcher   matcher    // of the bindings without a selector
-	selected  []selected // the others, by selector; nil if there are none
+	matcher   matcher    // of the bindings without a condition
+	selected  []selected // the others, by condition; nil if there are none
 }
 
 // matcher finds the destinations of a message among the bindings of one exchange. add and remove return the changed matcher;
-// siblings are the other bindings of the same exchange, destination and selector.
+// siblings are the other bindings of the same exchange, destination and condition.
 type matcher interface {
 	check(b *Binding) error
 	add(b *Binding, others siblings) matcher

@@ -88,7 +88,7 @@ func compileRule(b *Binding) (*headerRule, error) {
 		return nil, badMatchMode(b, mode)
 	}
 	for _, f := range b.Args {
-		if f.Name != "x-match" && f.Name != selectorArg && (withX || !strings.HasPrefix(f.Name, "x-")) {
+		if f.Name != "x-match" && !isCondition(f.Name) && (withX || !strings.HasPrefix(f.Name, "x-")) {
 			rule.wants = append(rule.wants, field{f.Name, plain(f.Value)})
 		}
 	}

@@ -72,7 +72,7 @@ func checkInvariants(t testing.TB, table *Table) {
 	counts, selecting := map[string]int{}, map[string]int{}
 	for b := range table.Bindings() {
 		counts[b.Source]++
-		if _, ok := b.Args.Get(selectorArg); ok {
+		if slices.ContainsFunc(conditionArgs, func(arg string) bool { _, ok := b.Args.Get(arg); return ok }) {
 			selecting[b.Source]++
 		}
 		if _, ok := table.byDest.Get(b.destKey()); !ok {
@@ -93,13 +93,13 @@ func checkInvariants(t testing.TB, table *Table) {
 		texts := map[string]bool{}
 		for _, s := range x.selected {
 			selecting[x.Spec.Name] -= s.bindings
-			if s.bindings < 1 || texts[s.by.String()] {
-				t.Fatalf("exchange %q has selector %q with %d bindings, or twice", x.Spec.Name, s.by, s.bindings)
+			if s.bindings < 1 || texts[s.by.key] {
+				t.Fatalf("exchange %q has condition %q with %d bindings, or twice", x.Spec.Name, s.by.key, s.bindings)
 			}
-			texts[s.by.String()] = true
+			texts[s.by.key] = true
 		}
 		if n := selecting[x.Spec.Name]; n != 0 || x.selected != nil && len(x.selected) == 0 {
-			t.Fatalf("exchange %q: %d bindings with selectors are not in a matcher", x.Spec.Name, n)
+			t.Fatalf("exchange %q: %d bindings with conditions are not in a matcher", x.Spec.Name, n)
 		}
 	}
 	if len(counts) != 0 {

@@ -16,8 +16,12 @@ type Message struct {
 	MessageID     []byte
 	CorrelationID []byte
 	Timestamp     uint64 // seconds since 1970
-	Props         []byte // the whole property list; only selectors look at it
+	Props         []byte // the whole property list; only conditions look at it
+	Body          []byte // as Props
+	Memo          any    // what a condition has found out about the message, for the conditions that come after it
 	Past          Past
+
+	exchange string // where it was published to: RouteFrom sets it
 }
 
 // Route is the result of routing one message, with the scratch space for it: keep one per session and use it again.
@@ -56,6 +60,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table, r.Queues, r.owned, r.decoded, r.ByKey = t, nil, false, false, true
 	r.visited.reset()
 	r.visited.add(x)
+	m.exchange = x.Spec.Name
 	for i := 0; i < len(r.visited.list); i++ {
 		x := r.visited.list[i]
 		r.matched = false

@@ -15,12 +15,19 @@ type Table struct {
 	queues    *btree.Map[string, QueueID]  // the default exchange
 	bySource  *btree.Map[string, *Binding] // by Binding.sourceKey
 	byDest    *btree.Map[string, *Binding] // by Binding.destKey
+
+	conditions Conditions // that bindings may have
 }
 
 // New returns a table with the exchanges every vhost has: the default exchange "", amq.direct, amq.fanout, amq.topic, amq.headers,
 // amq.match and the internal amq.rabbitmq.trace.
-func New() *Table {
+func New() *Table { return NewWith(nil) }
+
+// NewWith is New for a table whose bindings may have these conditions beside selectors.
+func NewWith(conditions Conditions) *Table {
 	t := &Table{
+		conditions: conditions,
+
 		exchanges: btree.NewMap[string, *Exchange](degree),
 		queues:    btree.NewMap[string, QueueID](degree),
 		bySource:  btree.NewMap[string, *Binding](degree),
@@ -43,7 +50,7 @@ func New() *Table {
 
 // edit returns a copy of t that may be changed in place until it is handed out.
 func (t *Table) edit() *Table {
-	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy()}
+	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy(), t.conditions}
 }
 
 // Queue returns the queue that the default exchange has under a name.

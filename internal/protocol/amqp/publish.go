@@ -48,6 +48,7 @@ func (ch *channel) publish(body []byte) error {
 		ct.peek, _ = message.PeekProperties(props) // checked at the header frame
 	}
 	peek := &ct.peek
+	peek.Body = body
 	if alarm := c.srv.broker.Alarm(); alarm != nil {
 		c.block(alarm.Reason)
 	}

@@ -1,0 +1,121 @@
+package routing
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
+)
+
+// Condition is what a binding asks of a message on top of what the exchange's type asks for. It is used by many goroutines at once.
+type Condition interface {
+	Match(m *Message) bool
+}
+
+// Conditions compile conditions, by the name of the argument that holds the text; true and false count as texts.
+type Conditions map[string]func(text string) (Condition, error)
+
+// selectorArg is the argument that holds a condition in the language of package selector, which every table knows.
+const selectorArg = "x-selector"
+
+// conditionArgs are the arguments of a binding that hold conditions. A table knows the languages of the first one and of those that it
+// was given; a binding with one that it does not know must not pass for one without it.
+var conditionArgs = []string{selectorArg, "x-sql-selector", "x-sql-trigger"}
+
+func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }
+
+// condition is all the conditions of a binding. It is immutable.
+type condition struct {
+	key    string      // the arguments
+	all    []Condition // must hold
+	broken error       // nil, or why one of them cannot be compiled: nothing matches
+}
+
+func (c *condition) match(m *Message) bool {
+	if c.broken != nil {
+		return false
+	}
+	for _, one := range c.all {
+		if !one.Match(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// Broken tells why the binding, which an earlier run had accepted, matches nothing; nil when it is in order.
+func (b *Binding) Broken() error {
+	if b.condition == nil {
+		return nil
+	}
+	return b.condition.broken
+}
+
+// Admits tells whether the condition of a binding of the table lets a message pass, whatever the exchange's type asks for.
+func (t *Table) Admits(b *Binding, m *Message) bool {
+	have, ok := t.bySource.Get(b.sourceKey())
+	m.exchange = b.Source
+	return ok && (have.condition == nil || have.condition.match(m))
+}
+
+// conditionOf returns the condition that the arguments of a new binding hold, nil if they hold none: the one that others of the
+// exchange have where it is the same. The error is an ErrInvalidBinding; the condition is broken then.
+func (t *Table) conditionOf(x *Exchange, b *Binding) (*condition, error) {
+	var args message.Table
+	for _, name := range conditionArgs {
+		if arg, ok := b.Args.Get(name); ok {
+			args = append(args, message.Field{Name: name, Value: arg})
+		}
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	c := &condition{key: string(message.AppendTable(nil, args))}
+	for i := range x.selected {
+		if have := x.selected[i].by; have.key == c.key {
+			return have, have.broken
+		}
+	}
+	for _, arg := range args {
+		one, err := t.compile(arg.Name, arg.Value)
+		if err != nil {
+			c.broken = &Error{ErrInvalidBinding, b.Source, "invalid arg '" + arg.Name + "' for binding: " + err.Error()}
+			break
+		}
+		c.all = append(c.all, one)
+	}
+	return c, c.broken
+}
+
+// compile makes a condition of the argument of that name.
+func (t *Table) compile(name string, arg any) (Condition, error) {
+	compile := t.conditions[name]
+	if name == selectorArg {
+		compile = compileSelector
+	}
+	flag, isFlag := arg.(bool)
+	text, isText := arg.(string)
+	switch {
+	case compile == nil:
+		return nil, errors.New("its language is not known")
+	case isFlag && name != selectorArg:
+		return compile(strconv.FormatBool(flag))
+	case !isText:
+		return nil, errors.New("expected longstr, got " + message.TypeName(arg))
+	}
+	return compile(text)
+}
+
+// selectorCondition is a condition in the language of package selector.
+type selectorCondition struct{ by *selector.Selector }
+
+func compileSelector(text string) (Condition, error) {
+	s, err := selector.Compile(text)
+	return selectorCondition{s}, err
+}
+
+func (c selectorCondition) Match(m *Message) bool {
+	return c.by.MatchMessage(&selector.Message{Exchange: m.exchange, Key: view(m.Key), Props: m.Props})
+}
