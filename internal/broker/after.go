@@ -1,236 +1,232 @@
 package broker
 
 import (
-	"cmp"
-	"crypto/sha256"
+	"maps"
 	"slices"
-	"strings"
 
-	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
 
-// after is the order that messages of a queue ask for: each may name others, by their message-ids, and is blocked while
-// one of these is in the queue. Only what is there when a message is published counts, also when others with the same id
-// come later, so messages never wait in a circle. It is not durable: the messages say it all.
+// order is the order that messages ask for in the queues of a virtual host that care for it (QueuePolicy.ConsumeAfter), as far as these lie on
+// one shard: each message may name others, by their message-ids, and is blocked while one of these is in any of the queues.
 //
-// Invariants: waits holds the blocked messages, each with the number of ids under which it waits; a message that went
-// while it was blocked may still stand there. An id is kept while a message with it lives.
+// Only what is there when a message is published counts, and copies of it: a dead letter is as old as the message that died. A dead letter
+// waits for nothing itself. So each waits for older ones only, and never in a circle. All this is not durable: the messages say it
+// (order_recall.go), and the facts of copies their age.
+type order struct {
+	ids    *ids
+	slots  []orderSlot // by idEntry.slot
+	spare  []uint32    // slots to use again
+	queues int
+	live   int // messages in the queues, with and without ids
+}
+
+// orderSlot stands for a queue in entries.
+type orderSlot struct {
+	q       *Queue // nil: it has gone
+	entries int
+}
+
+// after is the part of a queue in an order.
+//
+// Invariants: waited has only messages that live. What waits for an id hangs on the youngest message with it that was there; when that goes, on
+// the next older one. left has the blocked messages.
 type after struct {
-	serial uint64                 // of the last message
-	ids    map[queue.Handle]idSum // of the messages of the queue that have one
-	live   map[idSum]*liveID
-	waits  map[queue.Handle]int // ids that keep a message blocked
+	order  *order
+	slot   uint32
+	waited map[queue.Handle]*waited
+	left   map[queue.Handle]int32 // ids for which a message waits
 }
 
-// liveID is one id, the messages that have it and those that wait for it, in the order in which they were published.
-type liveID struct {
-	n       int       // messages that have it
-	has     []arrival // with some that have gone; the first has not
-	waiters []arrival // with some that have gone
-	room    int       // so many waiters there may be before those that have gone are forgotten
+// waited is those who wait for a message.
+type waited struct {
+	sum  idSum
+	by   []spot // in the order in which they were published, with some that have gone
+	room int    // so many there may be before those that have gone are forgotten
 }
 
-// arrival is a message and when it came.
-type arrival struct {
-	h      queue.Handle
-	serial uint64
+// spot is where a message lies.
+type spot struct {
+	q *Queue
+	h queue.Handle
 }
 
-// idSum stands for a message-id; no two ids will ever share one.
-type idSum [16]byte
-
-func sumOf(id []byte) idSum {
-	sum := sha256.Sum256(id)
-	return idSum(sum[:])
+// enterOrder makes the queue a part of the order of its virtual host.
+func (sh *shard) enterOrder(q *Queue) {
+	o := sh.orders[q.vhost]
+	if o == nil {
+		o = &order{ids: newIDs()}
+		sh.orders[q.vhost] = o
+	}
+	var slot uint32
+	if n := len(o.spare); n > 0 {
+		slot, o.spare = o.spare[n-1], o.spare[:n-1]
+	} else {
+		slot = uint32(len(o.slots))
+		o.slots = append(o.slots, orderSlot{})
+	}
+	o.slots[slot].q = q
+	o.queues++
+	q.after = &after{order: o, slot: slot, waited: map[queue.Handle]*waited{}, left: map[queue.Handle]int32{}}
 }
 
-func newAfter() *after {
-	return &after{ids: map[queue.Handle]idSum{}, live: map[idSum]*liveID{}, waits: map[queue.Handle]int{}}
+// leaveOrder lets go what waits for messages of a queue that goes with all it holds.
+func (sh *shard) leaveOrder(q *Queue) {
+	a := q.after
+	o := a.order
+	o.slots[a.slot].q = nil
+	o.retire(a.slot)
+	o.queues--
+	o.live -= q.state.Ready() + q.state.Unacked() + q.state.Scheduled() + q.state.Blocked()
+	for _, h := range slices.Sorted(maps.Keys(a.waited)) {
+		sh.passOn(q, h, a.waited[h])
+	}
+	q.after = nil
+	if o.queues == 0 {
+		delete(sh.orders, q.vhost)
+	}
 }
 
-// afterHeader names the message-ids that a message waits for: an array of them, or one as a string, or several as the
-// text of a PostgreSQL array.
-const afterHeader = "consume_after"
+// retire lets a slot be used again when nothing is left of its queue.
+func (o *order) retire(slot uint32) {
+	if s := &o.slots[slot]; s.q == nil && s.entries == 0 {
+		o.spare = append(o.spare, slot)
+	}
+}
 
-// add takes notice of a new message and tells whether it is blocked.
-func (a *after) add(h queue.Handle, env message.Envelope) bool {
-	peek, err := message.PeekProperties(env.Properties())
-	if err != nil {
+// lives tells whether the message of an entry is still there.
+func (o *order) lives(en *idEntry) bool {
+	q := o.slots[en.slot].q
+	return q != nil && q.state.Status(en.h) != queue.Gone
+}
+
+// forget tells whether the message of an entry is gone, and counts it off then: the entry will be freed.
+func (o *order) forget(en *idEntry) bool {
+	if o.lives(en) {
 		return false
 	}
-	a.serial++
-	at := arrival{h, a.serial}
-	if len(peek.Headers) > 0 && len(a.live) > 0 {
-		v, _ := message.HeaderLookup(peek.Headers, afterHeader)
-		for _, id := range awaited(v) {
-			a.await(at, sumOf([]byte(id)))
-		}
-	}
-	if len(peek.MessageID) > 0 {
-		sum := sumOf(peek.MessageID)
-		l := a.live[sum]
-		if l == nil {
-			l = &liveID{}
-			a.live[sum] = l
-		}
-		a.ids[h] = sum
-		l.n++
-		l.has = append(l.has, at)
-	}
-	return a.waits[h] > 0
+	o.slots[en.slot].entries--
+	o.retire(en.slot)
+	return true
 }
 
-// await has a message wait for an id if a message with that id is there.
-func (a *after) await(at arrival, sum idSum) {
-	l := a.live[sum]
-	if l == nil {
-		return
+// youngest finds the youngest message with an id; q is nil when there is none.
+func (o *order) youngest(sum idSum) spot { return o.living(o.ids.first(sum)) }
+
+// living is the first message from e on that lives, of those with the same id.
+func (o *order) living(e uint32) spot {
+	for ; e != 0; e = o.ids.next(e) {
+		if en := o.ids.entry(e); o.lives(en) {
+			return spot{o.slots[en.slot].q, en.h}
+		}
 	}
-	if n := len(l.waiters); n > 0 && l.waiters[n-1] == at {
-		return // named twice
-	}
-	if len(l.waiters) >= l.room {
-		l.waiters = slices.DeleteFunc(l.waiters, func(at arrival) bool { return a.waits[at.h] == 0 })
-		l.room = 2*len(l.waiters) + 8
-	}
-	l.waiters = append(l.waiters, at)
-	a.waits[at.h]++
+	return spot{}
 }
 
-// gone takes notice that n contiguous messages have gone, and calls free for those that nothing blocks any more.
-func (a *after) gone(h queue.Handle, n int, free func(queue.Handle)) {
-	for i := range queue.Handle(n) {
-		delete(a.waits, h+i)
-		sum, ok := a.ids[h+i]
-		if !ok {
+// firstIn finds the message with an id that is first in the order of a queue.
+func (o *order) firstIn(q *Queue, messageID string) (h queue.Handle, ok bool) {
+	best := noPlace
+	for e := o.ids.first(sumOf([]byte(messageID))); e != 0; e = o.ids.next(e) {
+		if en := o.ids.entry(e); en.slot == q.after.slot && o.lives(en) {
+			best = min(best, placeOf(en.h))
+		}
+	}
+	return best.handle(), best != noPlace
+}
+
+// freed takes notice that the live ones among n contiguous messages have gone, and makes ready what nothing blocks any more.
+func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
+	a := q.after
+	a.order.live -= live
+	eachIn(a.left, h, n, func(h queue.Handle) { delete(a.left, h) })
+	eachIn(a.waited, h, n, func(h queue.Handle) {
+		w := a.waited[h]
+		delete(a.waited, h)
+		sh.passOn(q, h, w)
+	})
+}
+
+// eachIn calls fn for those of n contiguous handles that a map has, in their order.
+func eachIn[V any](m map[queue.Handle]V, h queue.Handle, n int, fn func(queue.Handle)) {
+	switch {
+	case len(m) == 0:
+	case n <= len(m):
+		for i := range queue.Handle(n) {
+			if _, ok := m[h+i]; ok {
+				fn(h + i)
+			}
+		}
+	default:
+		for _, have := range slices.Sorted(maps.Keys(m)) {
+			if have >= h && have-h < queue.Handle(n) {
+				fn(have)
+			}
+		}
+	}
+}
+
+// passOn has those who waited for a message that has gone wait for the next older one with its id. When there is none they wait for one id less.
+func (sh *shard) passOn(q *Queue, h queue.Handle, w *waited) {
+	o := q.after.order
+	if e := o.ids.find(w.sum, q.after.slot, h); e != 0 {
+		if older := o.living(o.ids.next(e)); older.q != nil {
+			older.q.after.hang(older.h, w.sum, w.by...)
+			return
+		}
+	}
+	for _, at := range w.by {
+		if !at.waits() {
 			continue
 		}
-		delete(a.ids, h+i)
-		l := a.live[sum]
-		if l.n--; l.n == 0 {
-			delete(a.live, sum)
-		}
-		a.trim(l)
-		for len(l.waiters) > 0 && (l.n == 0 || l.waiters[0].serial <= l.has[0].serial) {
-			w := l.waiters[0].h
-			l.waiters = l.waiters[1:]
-			left, ok := a.waits[w]
-			if left--; ok && left == 0 {
-				delete(a.waits, w)
-				free(w)
-			} else if ok {
-				a.waits[w] = left
-			}
+		if at.q.after.left[at.h]--; at.q.after.left[at.h] == 0 {
+			delete(at.q.after.left, at.h)
+			at.q.state.Unblock(at.h)
+			sh.mark(at.q)
 		}
 	}
 }
 
-// trim forgets messages that have gone: those at the front, and others when they are many.
-func (a *after) trim(l *liveID) {
-	alive := func(at arrival) bool { _, ok := a.ids[at.h]; return ok }
-	for len(l.has) > 0 && !alive(l.has[0]) {
-		l.has = l.has[1:]
+// hang notes some that wait for a message, younger than those that do already.
+func (a *after) hang(h queue.Handle, sum idSum, by ...spot) {
+	w := a.waited[h]
+	if w == nil {
+		w = &waited{sum: sum}
+		a.waited[h] = w
 	}
-	if len(l.has) > 2*l.n+8 {
-		l.has = slices.DeleteFunc(l.has, func(at arrival) bool { return !alive(at) })
+	if len(w.by)+len(by) > w.room {
+		w.by = slices.DeleteFunc(w.by, func(at spot) bool { return !at.waits() })
+		w.room = 2*(len(w.by)+len(by)) + 8
+	}
+	w.by = append(w.by, by...)
+}
+
+// Entries of messages that are gone may be as many as those of live ones and slackEntries more; then some are freed at each look at one of the
+// queues. The table is made anew when it has room for far more.
+const (
+	slackEntries = 1024
+	cleanLook    = 1024 // buckets
+)
+
+// tidy keeps the table of ids small when messages go and none come.
+func (o *order) tidy() {
+	switch {
+	case int(o.ids.made) <= slackEntries:
+	case o.live == 0:
+		o.clear()
+	case int(o.ids.made) > 8*(o.live+slackEntries):
+		o.ids = o.ids.rebuilt(o.forget)
+	case o.ids.used > 2*o.live+slackEntries:
+		o.ids.clean(cleanLook, o.forget)
 	}
 }
 
-// awaited reads the value of the header; what is no text names no message.
-func awaited(v any) []string {
-	switch v := v.(type) {
-	case message.Bytes:
-		return awaited(string(v))
-	case string:
-		if strings.HasPrefix(v, "{") && strings.HasSuffix(v, "}") {
-			return arrayLiteral(v[1 : len(v)-1])
-		}
-		return []string{v}
-	case message.Array:
-		ids := make([]string, 0, len(v))
-		for _, e := range v {
-			switch e := e.(type) {
-			case string:
-				ids = append(ids, e)
-			case message.Bytes:
-				ids = append(ids, string(e))
-			}
-		}
-		return ids
-	}
-	return nil
-}
-
-// arrayLiteral reads the inside of a PostgreSQL array of texts: elements between commas, bare or in double quotes, with
-// a backslash before a character that means itself.
-func arrayLiteral(s string) (ids []string) {
-	var b strings.Builder
-	quoted, wasQuoted := false, false
-	end := func() {
-		id := b.String()
-		if !wasQuoted {
-			if id = strings.TrimSpace(id); strings.EqualFold(id, "null") {
-				id = ""
-			}
-		}
-		if id != "" {
-			ids = append(ids, id)
-		}
-		b.Reset()
-		wasQuoted = false
-	}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case c == '"':
-			if quoted = !quoted; quoted {
-				b.Reset() // blanks before it
-			}
-			wasQuoted = true
-		case c == ',' && !quoted:
-			end()
-		case !quoted && wasQuoted: // blanks after it
-		default:
-			b.WriteByte(c)
-		}
-	}
-	end()
-	return ids
-}
-
-// freed makes ready what waited for n contiguous messages that have gone.
-func (sh *shard) freed(q *Queue, h queue.Handle, n int) {
-	q.after.gone(h, n, func(w queue.Handle) {
-		q.state.Unblock(w)
-		sh.mark(q)
-	})
-}
-
-// recallAfter finds out after a start what is blocked: for each message what came before it and is still there.
-func (sh *shard) recallAfter(q *Queue) {
-	type known struct {
-		h     queue.Handle
-		index uint64
-		sub   uint32
-	}
-	var all []known
-	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
-		all = append(all, known{it.Handle, it.Index, it.Sub})
-		return true
-	})
-	slices.SortFunc(all, func(a, b known) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.sub, b.sub)) })
-	r := sh.b.store.NewReader(sh.id)
-	for _, k := range all {
-		fact, err := r.Read(k.index, k.sub)
-		if err != nil {
-			continue // its delivery will tell
-		}
-		env, err := publishedEnvelope(fact, &sh.scratch)
-		if err == nil && q.after.add(k.h, env) {
-			q.state.Block(k.h)
+// clear forgets all entries.
+func (o *order) clear() {
+	o.ids = newIDs()
+	for i := range o.slots {
+		if s := &o.slots[i]; s.entries > 0 {
+			s.entries = 0
+			o.retire(uint32(i))
 		}
 	}
 }

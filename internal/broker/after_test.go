@@ -2,12 +2,12 @@ package broker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -98,7 +98,7 @@ func TestConsumeAfter(t *testing.T) {
 	}
 	sameStrings(t, c.drain("q"), "after purge")
 	c.pickyState("q", func(_ *shard, q *Queue) {
-		if a := q.after; len(a.ids)+len(a.live)+len(a.waits) != 0 {
+		if a := q.after; len(a.waited)+len(a.left)+a.order.live != 0 {
 			t.Errorf("left behind: %+v", a)
 		}
 	})
@@ -120,7 +120,7 @@ func TestConsumeAfterForgetsThoseThatExpired(t *testing.T) {
 		c.settled("q")
 	}
 	c.pickyState("q", func(_ *shard, q *Queue) {
-		if n := len(q.after.live[sumOf([]byte("first"))].waiters); n > 100 {
+		if n := len(q.after.waited[queue.MakeHandle(0, 1)].by); n > 100 {
 			t.Errorf("%d are remembered to wait", n)
 		}
 	})
@@ -138,136 +138,4 @@ func TestConsumeAfterAndLengthLimit(t *testing.T) {
 		c.step(id, "first", nil)
 	}
 	sameStrings(t, c.drain("q"), "first", "c")
-}
-
-// TestConsumeAfterTwin compares what may be had with a naive model, over random ids, settlements and restarts.
-func TestConsumeAfterTwin(t *testing.T) {
-	for seed := range uint64(10) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runAfterTwin(t, seed) })
-	}
-}
-
-type stepTwin struct {
-	body, id string
-	priority uint8
-	waits    []*stepTwin
-	out      bool
-}
-
-func runAfterTwin(t *testing.T, seed uint64) {
-	rng := rand.New(rand.NewPCG(seed, 5))
-	mem := vfs.NewMem()
-	options := func(o *Options) { o.Shards, o.SegmentBytes, o.CheckpointBytes = 1, 16<<10, 4<<10 }
-	b := openBroker(t, mem, options)
-	c := newClient(t, b)
-	c.queue("q", func(s *QueueSpec) {
-		ordered(s)
-		s.Policy.MaxPriority = uint8(seed % 3)
-		if seed%2 == 0 {
-			grouped(s)
-		}
-	})
-	var live []*stepTwin
-	var out []Delivery
-	remove := func(m *stepTwin) { live = slices.DeleteFunc(live, func(o *stepTwin) bool { return o == m }) }
-	blocked := func(m *stepTwin) bool {
-		return slices.ContainsFunc(m.waits, func(w *stepTwin) bool { return slices.Contains(live, w) })
-	}
-	first := func() (best *stepTwin) {
-		for _, m := range live {
-			if !m.out && !blocked(m) && (best == nil || m.priority > best.priority) {
-				best = m
-			}
-		}
-		return best
-	}
-	find := func(d Delivery) *stepTwin {
-		return live[slices.IndexFunc(live, func(m *stepTwin) bool { return m.body == string(d.Env.Body()) })]
-	}
-	for step := range 1200 {
-		switch op := rng.IntN(100); {
-		case op < 45:
-			m := &stepTwin{body: fmt.Sprint(step), id: fmt.Sprint(rng.IntN(25)), priority: uint8(rng.IntN(1 + int(seed%3)))}
-			var after message.Array
-			for range rng.IntN(4) {
-				id := fmt.Sprint(rng.IntN(25))
-				after = append(after, id)
-				for _, o := range live {
-					if o.id == id {
-						m.waits = append(m.waits, o)
-					}
-				}
-			}
-			props := withHeaders("consume_after", after)
-			props.Flags |= message.HasMessageID
-			props.MessageID = m.id
-			c.postProps("", "q", m.body, props, func(p *Publish) { p.Priority = m.priority })
-			live = append(live, m)
-		case op < 65:
-			d, _, ok, err := c.Get("q", false)
-			must(t, err)
-			want := first()
-			if ok != (want != nil) || ok && string(d.Env.Body()) != want.body {
-				t.Fatalf("step %d: got %v %q, want %+v", step, ok, d.Env, want)
-			}
-			if ok {
-				want.out = true
-				out = append(out, d)
-			}
-		case op < 95 && len(out) > 0:
-			i := rng.IntN(len(out))
-			d := out[i]
-			out = slices.Delete(out, i, i+1)
-			if m := find(d); rng.IntN(3) == 0 {
-				c.Requeue(d.Queue, nil, d.Handle, 1)
-				m.out = false
-			} else {
-				c.Ack(d.Queue, nil, d.Handle, 1)
-				remove(m)
-			}
-		case op == 95 && rng.IntN(3) == 0:
-			must(t, err2(c.PurgeQueue("q")))
-			var gone []*stepTwin
-			for _, m := range live {
-				if !m.out && !blocked(m) {
-					gone = append(gone, m)
-				}
-			}
-			for _, m := range gone {
-				remove(m)
-			}
-		case op == 96:
-			c.Flush()
-			b.checkpointDue(false)
-		case op == 97:
-			c.Flush()
-			want, err := b.Hash()
-			must(t, err)
-			syncAll(t, b)
-			mem = mem.CrashClone(rng)
-			b = openBroker(t, mem, options)
-			c = newClient(t, b)
-			if got, err := b.Hash(); err != nil || got != want {
-				t.Fatalf("hash %x after a crash, want %x, %v", got, want, err)
-			}
-			out = nil
-			for _, m := range live {
-				m.out = false
-			}
-		}
-	}
-	for _, d := range out {
-		c.Ack(d.Queue, nil, d.Handle, 1)
-		remove(find(d))
-	}
-	c.Flush()
-	for len(live) > 0 {
-		d, _, ok, err := c.Get("q", true)
-		want := first()
-		if err != nil || !ok || string(d.Env.Body()) != want.body {
-			t.Fatalf("%d left: %v %v, want %q", len(live), ok, err, want.body)
-		}
-		remove(want)
-	}
-	mustClose(t, b)
 }

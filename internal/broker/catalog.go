@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"hash/fnv"
 	"sync"
 	"sync/atomic"
 
@@ -168,6 +169,9 @@ func (c *catalog) add(q *Queue) {
 	c.queues.Store(q.ID, q)
 	c.b.queueCount.Add(1)
 	q.vhost.queues.Add(1)
+	if q.Policy.ConsumeAfter {
+		q.vhost.orderOn(q)
+	}
 	q.vhost.table.Store(q.vhost.table.Load().AddQueue(q.Name, routing.QueueID(q.ID)))
 }
 
@@ -215,6 +219,20 @@ func (c *catalog) deleteExchange(v *VHost, x *routing.Exchange) (facts []*topolo
 		facts = append(facts, &topologyFact{VHost: v.Name, Delete: true, Exchange: &exchangeFact{Name: name(x.Spec.Name)}})
 	}
 	return append(facts, c.sweep(v, removed)...)
+}
+
+// placeFor places a new queue. All whose messages wait for each other are on one shard: that of the newest of them, or one chosen by the name of
+// the virtual host. mu is held.
+func (c *catalog) placeFor(v *VHost, p *QueuePolicy) *shard {
+	if !p.ConsumeAfter {
+		return c.shardFor()
+	}
+	if shards := v.orderedOn(); len(shards) > 0 {
+		return shards[len(shards)-1]
+	}
+	sum := fnv.New32a()
+	sum.Write([]byte(v.Name))
+	return c.b.shards[sum.Sum32()%uint32(len(c.b.shards))]
 }
 
 // shardFor places a new queue: the shards take turns.

@@ -18,7 +18,7 @@ func (sh *shard) publish(o *op) {
 	if o.due <= sh.now {
 		o.due = 0
 	}
-	sh.targets, sh.promise = sh.targets[:0], store.WaitNot
+	sh.targets, sh.promise, sh.arriving.looked = sh.targets[:0], store.WaitNot, false
 	sh.enqueue(o.queue, o, &ok)
 	for _, q := range o.more {
 		sh.enqueue(q, o, &ok)
@@ -83,7 +83,7 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		it.Index, it.Sub = sh.index, sh.sub
 	}
 	h := q.state.Publish(&it)
-	if q.after != nil && q.after.add(h, o.env) {
+	if q.after != nil && sh.arrange(q, h, o) {
 		q.state.Block(h)
 	}
 	if it.Flags&queue.Persistent != 0 {
@@ -117,7 +117,11 @@ func (sh *shard) deadline(q *Queue, o *op) int64 {
 // record appends the publish fact for sh.targets.
 func (sh *shard) record(o *op) {
 	p := sh.entry
-	p.data = appendPublish(p.data, sh.targets, o.due, o.env)
+	if in := &sh.arriving; in.looked && in.ahead {
+		p.data = appendCopy(p.data, sh.targets, o.due, in.index, in.sub, o.env)
+	} else {
+		p.data = appendPublish(p.data, sh.targets, o.due, o.env)
+	}
 	p.refs += len(sh.targets)
 	sh.sub++
 }

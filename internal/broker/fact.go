@@ -21,6 +21,7 @@ const (
 	factRetry      = 5 // queue, handle, n, due: as factRequeue, and they wait until then (unix ms)
 	factRemember   = 6 // queue, key, at, until: the queue takes no other message with this key until then
 	factReschedule = 7 // queue, handle, due: the message is scheduled for another time
+	factCopy       = 8 // as factPublish, with (index, sub) before the envelope: it counts as published before the message there
 )
 
 var errMalformedFact = errors.New("malformed fact")
@@ -49,19 +50,38 @@ func uvarintLen(v uint64) int {
 }
 
 func appendPublish(dst []byte, targets []target, due int64, env message.Envelope) []byte {
+	n := publishLen(targets, due, env)
+	dst = appendFact(dst, factPublish, n)
+	dst = appendTargets(dst, targets, due)
+	return append(dst, env...)
+}
+
+// appendCopy is appendPublish for a message that counts as published before the one at (index, sub).
+func appendCopy(dst []byte, targets []target, due int64, index uint64, sub uint32, env message.Envelope) []byte {
+	n := publishLen(targets, due, env) + uvarintLen(index) + uvarintLen(uint64(sub))
+	dst = appendFact(dst, factCopy, n)
+	dst = appendTargets(dst, targets, due)
+	dst = binary.AppendUvarint(dst, index)
+	dst = binary.AppendUvarint(dst, uint64(sub))
+	return append(dst, env...)
+}
+
+func publishLen(targets []target, due int64, env message.Envelope) int {
 	n := uvarintLen(uint64(len(targets))) + uvarintLen(uint64(due)) + len(env)
 	for _, t := range targets {
 		n += uvarintLen(t.queue) + uvarintLen(uint64(t.handle)) + uvarintLen(uint64(t.expires))
 	}
-	dst = appendFact(dst, factPublish, n)
+	return n
+}
+
+func appendTargets(dst []byte, targets []target, due int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(targets)))
 	for _, t := range targets {
 		dst = binary.AppendUvarint(dst, t.queue)
 		dst = binary.AppendUvarint(dst, uint64(t.handle))
 		dst = binary.AppendUvarint(dst, uint64(t.expires))
 	}
-	dst = binary.AppendUvarint(dst, uint64(due))
-	return append(dst, env...)
+	return binary.AppendUvarint(dst, uint64(due))
 }
 
 func appendRange(dst []byte, typ byte, queueID uint64, h queue.Handle, n int) []byte {
@@ -84,6 +104,9 @@ type published struct {
 	targets []target
 	due     int64
 	env     message.Envelope
+	copied  bool // it counts as published before the message at:
+	index   uint64
+	sub     uint32
 }
 
 // varints reads unsigned varints off a fact; the first failure sticks.
@@ -102,8 +125,9 @@ func (v *varints) next() uint64 {
 	return u
 }
 
-// decodePublish reads the payload of a publish fact into p, reusing its slice.
-func decodePublish(b []byte, p *published) error {
+// decodePublish reads a publish fact (type byte included) into p, reusing its slice.
+func decodePublish(fact []byte, p *published) error {
+	b := fact[1:]
 	v := varints{b: b}
 	n := v.next()
 	if n > uint64(len(b)) {
@@ -114,6 +138,10 @@ func decodePublish(b []byte, p *published) error {
 		p.targets = append(p.targets, target{v.next(), queue.Handle(v.next()), int64(v.next())})
 	}
 	p.due = int64(v.next())
+	p.index, p.sub = 0, 0
+	if p.copied = fact[0] == factCopy; p.copied {
+		p.index, p.sub = v.next(), uint32(v.next())
+	}
 	if v.bad {
 		return errMalformedFact
 	}
@@ -127,10 +155,10 @@ func decodePublish(b []byte, p *published) error {
 // publishedEnvelope finds the envelope in a publish fact (type byte included),
 // decoding into p.
 func publishedEnvelope(fact []byte, p *published) (message.Envelope, error) {
-	if len(fact) == 0 || fact[0] != factPublish {
+	if len(fact) == 0 || fact[0] != factPublish && fact[0] != factCopy {
 		return nil, fmt.Errorf("%w: not a message", errMalformedFact)
 	}
-	if err := decodePublish(fact[1:], p); err != nil {
+	if err := decodePublish(fact, p); err != nil {
 		return nil, err
 	}
 	return p.env, nil

@@ -61,7 +61,7 @@ func FuzzApply(f *testing.F) {
 		err := m.apply(1, 0, fact, &p, func(_ uint64, n int) { retained += n })
 		if err == nil && len(fact) > 0 && fact[0] == factPublish {
 			var again published
-			if err := decodePublish(mustFact(t, appendPublish(nil, p.targets, p.due, p.env))[1:], &again); err != nil {
+			if err := decodePublish(mustFact(t, appendPublish(nil, p.targets, p.due, p.env)), &again); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(again.targets, p.targets) || again.due != p.due || !bytes.Equal(again.env, p.env) {

@@ -2,13 +2,11 @@ package broker
 
 import (
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
 )
 
 // Find looks for a message of a queue by its message-id, whatever is happening to it; "" asks for the first message, whichever it is. ok is
-// false when there is none. In a queue whose messages are found by their ids (QueuePolicy.ConsumeAfter) it is one look, in others the bodies are
-// read in order until it comes. Of several messages with the id it is the oldest. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive,
-// ErrClosed.
+// false when there is none. In a queue whose messages have an order (QueuePolicy.ConsumeAfter) it is one look, in others the bodies are read in
+// order until it comes. Of several messages with the id it is the first. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func (s *Session) Find(queueName, messageID string) (m Browsed, ok bool, err error) {
 	b, err := s.Browse(queueName)
 	if err != nil {
@@ -20,8 +18,11 @@ func (s *Session) Find(queueName, messageID string) (m Browsed, ok bool, err err
 // find goes on until a message with the id comes.
 func (b *Browser) find(messageID string) (m Browsed, ok bool, err error) {
 	n := pageMessages
-	if messageID == "" {
+	switch {
+	case messageID == "":
 		n = 1
+	case b.q.Policy.ConsumeAfter:
+		return b.findByID(messageID)
 	}
 	for {
 		page, err := b.Next(n)
@@ -41,23 +42,38 @@ func hasID(env message.Envelope, messageID string) bool {
 	return err == nil && string(peek.MessageID) == messageID
 }
 
-// browsed is a message as it stands, nil when it has gone or cannot be read. It runs on the shard's goroutine.
-func (sh *shard) browsed(q *Queue, h queue.Handle) *Browsed {
-	it, status := q.state.Get(h)
-	if status == queue.Gone {
-		return nil
+// findByID asks the order where the message is.
+func (b *Browser) findByID(messageID string) (m Browsed, ok bool, err error) {
+	q := b.q
+	err = q.shard.call(func() {
+		if q.gone {
+			return
+		}
+		if h, ok := q.after.order.firstIn(q, messageID); ok {
+			it, status := q.state.Get(h)
+			b.add(it, status)
+		}
+	})
+	if b.load(); err != nil || len(b.page) == 0 {
+		return m, false, err
 	}
-	if status == queue.Parked {
-		status = queue.Ready
-	}
-	m := Browsed{
-		Handle: h, Env: it.Env, Status: status, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count, Due: it.Due, Expires: it.Expires,
-	}
-	if m.Env == nil {
-		var err error
-		if m.Env, err = sh.loadAside(it); err != nil {
-			return nil
+	return b.page[0], true, nil
+}
+
+// Alive tells whether a message with an id is in one of the queues of the virtual host whose messages have an order
+// (QueuePolicy.ConsumeAfter), whatever is happening to it.
+func (s *Session) Alive(messageID string) (alive bool) {
+	s.Flush()
+	sum := sumOf([]byte(messageID))
+	for _, sh := range s.vhost.orderedOn() {
+		err := sh.call(func() {
+			if o := sh.orders[s.vhost]; o != nil {
+				alive = o.youngest(sum).q != nil
+			}
+		})
+		if alive || err != nil {
+			break
 		}
 	}
-	return &m
+	return alive
 }

@@ -26,8 +26,8 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 	}
 	var err error
 	switch fact[0] {
-	case factPublish:
-		if err = decodePublish(fact[1:], scratch); err == nil {
+	case factPublish, factCopy:
+		if err = decodePublish(fact, scratch); err == nil {
 			m.applyPublish(index, sub, scratch, retain)
 		}
 	case factSettle, factRequeue, factRetry:

@@ -70,6 +70,32 @@ type VHost struct {
 	version    atomic.Uint64 // another one after each change of definitions and parameters
 
 	gone bool // guarded by catalog.mu: it was deleted
+
+	ordered atomic.Pointer[[]*shard] // where queues with an order are or were, that of the newest last; replaced as a whole under catalog.mu
+	newest  uint64                   // guarded by catalog.mu: id of that queue
+}
+
+// orderedOn are the shards on which queues with an order (QueuePolicy.ConsumeAfter) are or were, that of the newest last.
+func (v *VHost) orderedOn() []*shard {
+	if shards := v.ordered.Load(); shards != nil {
+		return *shards
+	}
+	return nil
+}
+
+// orderOn notes the shard of a queue with an order. catalog.mu is held.
+func (v *VHost) orderOn(q *Queue) {
+	have := v.orderedOn()
+	shards := slices.DeleteFunc(slices.Clone(have), func(sh *shard) bool { return sh == q.shard })
+	switch {
+	case q.ID > v.newest:
+		v.newest, shards = q.ID, append(shards, q.shard)
+	case slices.Contains(have, q.shard):
+		return
+	default:
+		shards = slices.Insert(shards, 0, q.shard)
+	}
+	v.ordered.Store(&shards)
 }
 
 // register makes the shard know the queue.
@@ -85,7 +111,7 @@ func (sh *shard) register(q *Queue) {
 		q.picky = newPicky(&q.Policy)
 	}
 	if q.Policy.ConsumeAfter {
-		q.after = newAfter()
+		sh.enterOrder(q)
 	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
@@ -123,6 +149,9 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	}
 	q.gone = true
 	q.dismissTakers()
+	if q.after != nil {
+		sh.leaveOrder(q)
+	}
 	messages = q.state.Ready()
 	ended := slices.SortedFunc(slices.Values(q.consumers.list), func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) })
 	for _, c := range ended { // in an order that does not depend on whose turn it was
@@ -151,7 +180,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	delete(sh.queues, q.ID)
 	delete(sh.m.queues, q.ID)
 	delete(sh.m.memories, q.ID)
-	q.state, q.scratchReader, q.memory, q.picky, q.after = &queue.State{}, nil, nil, nil, nil
+	q.state, q.scratchReader, q.memory, q.picky = &queue.State{}, nil, nil, nil
 	return messages, bodies, nil
 }
 
@@ -172,7 +201,7 @@ func (sh *shard) purge(q *Queue, durable func(error)) (messages int) {
 		}
 	}, sh.settledItem)
 	for _, r := range gone {
-		sh.freed(q, r.handle, r.n)
+		sh.freed(q, r.handle, r.n, r.n)
 	}
 	sh.entry.waiters = append(sh.entry.waiters, durable)
 	sh.mark(q)

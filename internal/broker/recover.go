@@ -140,10 +140,10 @@ func (sh *shard) recover() error {
 		if q.Policy.AtLeastOnce {
 			sh.recoverDead(q)
 		}
-		if q.after != nil {
-			sh.recallAfter(q)
-		}
 		sh.mark(q)
+	}
+	for _, o := range sh.orders {
+		sh.recallOrder(o)
 	}
 	// From here on the clean checkpoint says nothing of deliveries any more.
 	sh.entry.data = appendFact(sh.entry.data, factStart, 0)

@@ -23,7 +23,7 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 	sh.settling = settling{}
 	q.state.SettleRange(h, n, sh.settledItem)
 	if q.after != nil {
-		sh.freed(q, h, n)
+		sh.freed(q, h, n, sh.settling.n)
 	}
 	sh.wakeTakers(q, h, n)
 	if sh.settling.persisted {

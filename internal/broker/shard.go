@@ -29,6 +29,7 @@ type shard struct {
 	now       int64 // unix ms, read once per drain
 	m         machine
 	queues    map[uint64]*Queue
+	orders    map[*VHost]*order // of virtual hosts with queues here that care for it
 	consumers map[*Session][]*Consumer
 	timers    timers
 
@@ -47,6 +48,7 @@ type shard struct {
 	loaded      queue.Item // the item in hand when its body came from disk
 	targets     []target
 	remembers   []remembered      // keys to record with the publish in hand
+	arriving    arrival           // what the order asks of the publish in hand
 	due         []queue.Item      // messages about to leave a relay
 	promise     store.Wait        // of the publish in hand: the strictest of its targets
 	settledItem func(*queue.Item) // one closure for all settles
@@ -83,7 +85,7 @@ func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
 		m:      machine{queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}},
-		queues: map[uint64]*Queue{}, consumers: map[*Session][]*Consumer{},
+		queues: map[uint64]*Queue{}, orders: map[*VHost]*order{}, consumers: map[*Session][]*Consumer{},
 		insisting: map[*Queue]struct{}{}, index: 1,
 	}
 	sh.entry = newProposal(sh)
@@ -231,6 +233,7 @@ func (sh *shard) attend(q *Queue) {
 	sh.dispatch(q)
 	if q.after != nil {
 		sh.dropHead(q) // what was blocked may be ready now
+		q.after.order.tidy()
 	}
 	sh.setTimer(q)
 	if q.relay != nil {

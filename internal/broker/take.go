@@ -10,27 +10,48 @@ import (
 // TakeByID lends the message of a queue that has a message-id, wherever it stands in the queue. It must be settled or returned like one from
 // Get. While the message is lent to somebody else, TakeByID waits: for its return, when those who wait for it come before all others, or for its
 // end. ok is false when there is no such message or it may not be had now: it is blocked by others, its time has not come, or it has expired.
-// Of several messages with the id it is the oldest. Message groups are not looked at.
+// Of several messages with the id it is the first. Message groups are not looked at.
 //
 // The end of ctx ends the wait with its error, and the end of the session with ErrClosed. Errors besides: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive.
 func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d Delivery, ok bool, err error) {
 	for {
-		m, found, err := s.Find(queueName, messageID)
-		if err != nil || !found {
+		q, err := s.readable(queueName)
+		if err != nil {
 			return d, false, err
 		}
-		t, err := s.take(ctx, queueName, m.Handle)
-		if err != nil || !t.gone {
-			return t.got, t.ok, err
+		locate := func() (queue.Handle, bool) { return q.after.order.firstIn(q, messageID) }
+		if !q.Policy.ConsumeAfter {
+			m, found, err := s.Find(queueName, messageID)
+			if err != nil || !found {
+				return d, false, err
+			}
+			locate = func() (queue.Handle, bool) { return m.Handle, true }
+		}
+		a, err := s.take(ctx, q, locate)
+		if err != nil || !a.gone {
+			return a.got, a.ok, err
 		}
 	}
 }
 
 // TakeHandle is TakeByID for a message whose place in the queue is known.
 func (s *Session) TakeHandle(ctx context.Context, queueName string, h queue.Handle) (d Delivery, ok bool, err error) {
-	t, err := s.take(ctx, queueName, h)
-	return t.got, t.ok, err
+	q, err := s.readable(queueName)
+	if err != nil {
+		return d, false, err
+	}
+	a, err := s.take(ctx, q, func() (queue.Handle, bool) { return h, true })
+	return a.got, a.ok, err
+}
+
+// readable finds a queue that the session may take from.
+func (s *Session) readable(name string) (*Queue, error) {
+	s.Flush()
+	if err := s.may(toRead, "queue", name); err != nil {
+		return nil, err
+	}
+	return s.usableQueue(name)
 }
 
 // taker is somebody who waits for one message. Its fields belong to the shard until answered is closed.
@@ -45,21 +66,25 @@ type takeAnswer struct {
 	ok, gone bool
 }
 
-func (s *Session) take(ctx context.Context, queueName string, h queue.Handle) (a takeAnswer, err error) {
-	s.Flush()
-	if err := s.may(toRead, "queue", queueName); err != nil {
-		return a, err
-	}
-	q, err := s.usableQueue(queueName)
-	if err != nil {
-		return a, err
-	}
+// take lends the message that locate finds on the shard's goroutine.
+func (s *Session) take(ctx context.Context, q *Queue, locate func() (queue.Handle, bool)) (a takeAnswer, err error) {
 	ended, err := s.ending()
 	if err != nil {
 		return a, err
 	}
 	t := &taker{answered: make(chan struct{})}
-	if err := q.shard.call(func() { q.shard.ask(q, h, t) }); err != nil {
+	var h queue.Handle
+	err = q.shard.call(func() {
+		var ok bool
+		if q.gone {
+			t.answer(takeAnswer{gone: true})
+		} else if h, ok = locate(); ok {
+			q.shard.ask(q, h, t)
+		} else {
+			t.answer(takeAnswer{})
+		}
+	})
+	if err != nil {
 		return a, err
 	}
 	select {

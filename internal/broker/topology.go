@@ -49,7 +49,7 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	}
 	q := &Queue{
 		ID: c.nextQueue, Name: spec.Name, Durable: spec.Durable && !spec.Exclusive, declared: spec.Durable,
-		AutoDelete: spec.AutoDelete, Args: spec.Args, Policy: spec.Policy, vhost: s.vhost, shard: c.shardFor(), state: &queue.State{},
+		AutoDelete: spec.AutoDelete, Args: spec.Args, Policy: spec.Policy, vhost: s.vhost, shard: c.placeFor(s.vhost, &spec.Policy), state: &queue.State{},
 	}
 	if spec.Exclusive {
 		q.owner = s

@@ -1,0 +1,428 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/vfs"
+)
+
+// TestOrderTwin compares three queues of one virtual host with a naive model, after each of many random operations: what is in which queue in
+// which order, and what is ready, out or blocked. The first queue has priorities and sends its dead to the third, the second sends them to the
+// first and may have groups.
+func TestOrderTwin(t *testing.T) {
+	for seed := range uint64(24) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			tw := &orderTwin{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 5)), mem: vfs.NewMem(), now: time.UnixMilli(1_000_000)}
+			tw.open()
+			for _, q := range twinQueues {
+				tw.declare(q)
+			}
+			for tw.step = range 700 {
+				tw.random()
+				tw.compare()
+			}
+			tw.empty()
+			mustClose(t, tw.b)
+		})
+	}
+}
+
+var twinQueues = []string{"q1", "q2", "q3"}
+
+// orderMessage is a message in one queue.
+type orderMessage struct {
+	q, id, body string
+	priority    uint8
+	asked       uint8 // priority
+	volatile    bool
+	expires     int64
+	origin      *orderMessage // of which it is a copy, itself when it is none
+	waits       []*orderMessage
+	out         bool
+	d           Delivery
+}
+
+type orderTwin struct {
+	t    *testing.T
+	seed uint64
+	rng  *rand.Rand
+	mem  *vfs.Mem
+	now  time.Time
+	b    *Broker
+	c    *client
+	step int
+	last int64 // expiry that was given
+	live []*orderMessage
+}
+
+func (tw *orderTwin) options(o *Options) {
+	o.Shards, o.SegmentBytes, o.CheckpointBytes = 2, 16<<10, 4<<10
+	o.Now = func() time.Time { return tw.now }
+}
+
+func (tw *orderTwin) open() {
+	tw.b = openBroker(tw.t, tw.mem, tw.options)
+	tw.c = newClient(tw.t, tw.b)
+}
+
+func (tw *orderTwin) declare(name string) {
+	tw.c.queue(name, func(s *QueueSpec) {
+		ordered(s)
+		switch name {
+		case "q1":
+			s.Policy.MaxPriority = uint8(tw.seed % 3)
+			s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, "q3"
+			s.Policy.AtLeastOnce = tw.seed%4 == 3
+			s.Policy.Overflow = RejectPublish
+		case "q2":
+			s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, "q1"
+			if tw.seed%2 == 0 {
+				grouped(s)
+			}
+		}
+	})
+}
+
+func (tw *orderTwin) blocked(m *orderMessage) bool {
+	return slices.ContainsFunc(tw.live, func(o *orderMessage) bool { return slices.Contains(m.waits, o.origin) })
+}
+
+func (tw *orderTwin) of(q string) (list []*orderMessage) {
+	for _, m := range tw.live {
+		if m.q == q {
+			list = append(list, m)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *orderMessage) int { return cmp.Compare(b.priority, a.priority) })
+	return list
+}
+
+func (tw *orderTwin) first(q string) *orderMessage {
+	list := tw.of(q)
+	if i := slices.IndexFunc(list, func(m *orderMessage) bool { return !m.out && !tw.blocked(m) }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+func (tw *orderTwin) remove(m *orderMessage) {
+	tw.live = slices.DeleteFunc(tw.live, func(o *orderMessage) bool { return o == m })
+}
+
+// die removes a message that was rejected or has expired, after a copy of it came where the dead of its queue go.
+func (tw *orderTwin) die(m *orderMessage) {
+	if to := map[string]string{"q1": "q3", "q2": "q1"}[m.q]; to != "" {
+		c := &orderMessage{q: to, id: m.id, body: m.body, asked: m.asked, origin: m.origin, volatile: m.volatile}
+		if to == "q1" && tw.seed%3 > 0 {
+			c.priority = min(m.asked, uint8(tw.seed%3))
+		}
+		tw.live = append(tw.live, c)
+	}
+	tw.remove(m)
+}
+
+// publish makes up a message, and puts it into the transaction when there is one.
+func (tw *orderTwin) publish(tx *Tx) {
+	rng := tw.rng
+	m := orderMessage{body: fmt.Sprint(tw.step), volatile: rng.IntN(8) == 0}
+	if tx != nil {
+		m.body += fmt.Sprint("-", len(tw.live))
+	}
+	props := message.Properties{Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: 2}
+	if m.volatile {
+		props.DeliveryMode = 1
+	}
+	if rng.IntN(10) > 0 {
+		m.id = fmt.Sprint(rng.IntN(20))
+		props.Flags |= message.HasMessageID
+		props.MessageID = m.id
+	}
+	var after message.Array
+	for range rng.IntN(4) {
+		id := fmt.Sprint(rng.IntN(20))
+		after = append(after, id)
+		for _, o := range tw.live {
+			if o.id == id {
+				m.waits = append(m.waits, o.origin)
+			}
+		}
+	}
+	props.Headers = message.Table{{Name: "consume_after", Value: after}}
+	priority := uint8(rng.IntN(3))
+	m.asked = priority
+	if priority > 0 {
+		props.Flags |= message.HasPriority
+		props.Priority = priority
+	}
+	ttl := int64(-1)
+	if rng.IntN(6) == 0 {
+		tw.last = max(tw.last, tw.now.UnixMilli()) + 10
+		m.expires = tw.last
+		ttl = tw.last - tw.now.UnixMilli()
+	}
+	to := twinQueues[rng.IntN(3)]
+	targets := []string{to}
+	if rng.IntN(6) == 0 {
+		targets = twinQueues
+	}
+	var queues []*Queue
+	for _, q := range targets {
+		one := m
+		one.q = q
+		if q == "q1" && tw.seed%3 > 0 {
+			one.priority = min(priority, uint8(tw.seed%3))
+		}
+		one.origin = &one
+		tw.live = append(tw.live, &one)
+		have, _ := tw.c.vhost.queue(q)
+		queues = append(queues, have)
+	}
+	raw := props.Append(nil)
+	p := &Publish{
+		Targets: newTargets(queues), Env: append(message.AppendEnvelopeHeader(nil, "", to, raw), m.body...),
+		Persistent: !m.volatile, Priority: priority, TTL: ttl,
+	}
+	if tx != nil {
+		tx.Publish(p)
+	} else {
+		tw.c.Publish(p)
+	}
+}
+
+func (tw *orderTwin) random() {
+	rng, c := tw.rng, tw.c
+	q := twinQueues[rng.IntN(3)]
+	var out []*orderMessage
+	for _, m := range tw.live {
+		if m.out {
+			out = append(out, m)
+		}
+	}
+	switch op := rng.IntN(100); {
+	case op < 38:
+		tw.publish(nil)
+	case op < 42:
+		tx := c.NewTx()
+		for range 1 + rng.IntN(4) {
+			tw.publish(tx)
+		}
+		must(tw.t, tx.Commit())
+	case op < 58:
+		d, _, ok, err := c.Get(q, false)
+		must(tw.t, err)
+		tw.took(tw.first(q), d, ok)
+	case op < 64:
+		tw.takeByID(q, fmt.Sprint(rng.IntN(20)))
+	case op < 88 && len(out) > 0:
+		m := out[rng.IntN(len(out))]
+		switch n := rng.IntN(8); {
+		case n < 2:
+			c.Requeue(m.d.Queue, nil, m.d.Handle, 1)
+			m.out = false
+		case n == 2:
+			c.Release(m.d.Queue, m.d.Handle, 1)
+			m.out = false
+		case n < 5:
+			c.Reject(m.d.Queue, nil, m.d.Handle, 1)
+			tw.die(m)
+		default:
+			c.Ack(m.d.Queue, nil, m.d.Handle, 1)
+			tw.remove(m)
+		}
+	case op == 90:
+		must(tw.t, err2(c.PurgeQueue(q)))
+		var gone []*orderMessage
+		for _, m := range tw.of(q) {
+			if !m.out && !tw.blocked(m) {
+				gone = append(gone, m)
+			}
+		}
+		for _, m := range gone {
+			tw.remove(m)
+		}
+	case op == 91 && rng.IntN(3) == 0:
+		_, err := c.DeleteQueue(q, false, false)
+		must(tw.t, err)
+		for _, m := range tw.of(q) {
+			tw.remove(m)
+		}
+		tw.declare(q)
+	case op < 94:
+		tw.expire()
+	case op == 94:
+		c.Flush()
+		tw.b.checkpointDue(false)
+	case op == 95 && rng.IntN(2) == 0:
+		tw.restart()
+	}
+}
+
+// took compares what was had with what should have been.
+func (tw *orderTwin) took(want *orderMessage, d Delivery, ok bool) {
+	tw.t.Helper()
+	if ok != (want != nil) || ok && string(d.Env.Body()) != want.body {
+		tw.t.Fatalf("step %d: got %v %q, want %+v", tw.step, ok, d.Env, want)
+	}
+	if ok {
+		want.out, want.d = true, d
+	}
+}
+
+func (tw *orderTwin) takeByID(q, id string) {
+	list := tw.of(q)
+	i := slices.IndexFunc(list, func(m *orderMessage) bool { return m.id == id })
+	var m *orderMessage
+	if i >= 0 {
+		m = list[i]
+	}
+	found, ok, err := tw.c.Find(q, id)
+	must(tw.t, err)
+	if ok != (m != nil) || ok && string(found.Env.Body()) != m.body {
+		tw.t.Fatalf("step %d: found %v %q, want %+v", tw.step, ok, found.Env, m)
+	}
+	if want := slices.ContainsFunc(tw.live, func(m *orderMessage) bool { return m.id == id }); tw.c.Alive(id) != want {
+		tw.t.Fatalf("step %d: alive %v, want %v", tw.step, !want, want)
+	}
+	if m != nil && m.out {
+		return // it would wait
+	}
+	d, ok, err := tw.c.TakeByID(context.Background(), q, id)
+	must(tw.t, err)
+	if m != nil && tw.blocked(m) {
+		m = nil
+	}
+	tw.took(m, d, ok)
+}
+
+// expire moves the clock to the times when messages expire, one after the other.
+func (tw *orderTwin) expire() {
+	for range 3 {
+		var next int64
+		for _, m := range tw.live {
+			if m.expires > 0 && (next == 0 || m.expires < next) {
+				next = m.expires
+			}
+		}
+		if next == 0 || slices.ContainsFunc(tw.live, func(m *orderMessage) bool { return m.expires == next && m.out }) {
+			return
+		}
+		tw.c.pickyState("q1", func(*shard, *Queue) { tw.now = time.UnixMilli(next) })
+		for _, q := range twinQueues {
+			tw.c.settled(q)
+		}
+		var dead []*orderMessage
+		for _, m := range tw.live {
+			if m.expires == next {
+				dead = append(dead, m)
+			}
+		}
+		for _, m := range dead {
+			tw.die(m)
+		}
+	}
+}
+
+func (tw *orderTwin) restart() {
+	t := tw.t
+	for _, q := range twinQueues {
+		tw.c.settled(q)
+	}
+	volatile := slices.ContainsFunc(tw.live, func(m *orderMessage) bool { return m.volatile })
+	want, err := tw.b.Hash()
+	must(t, err)
+	if tw.rng.IntN(3) == 0 {
+		must(t, tw.b.Close())
+	} else {
+		syncAll(t, tw.b)
+		tw.mem = tw.mem.CrashClone(tw.rng)
+	}
+	tw.open()
+	if got, err := tw.b.Hash(); err != nil || got != want && !volatile {
+		t.Fatalf("step %d: hash %x after a restart, want %x, %v", tw.step, got, want, err)
+	}
+	tw.live = slices.DeleteFunc(tw.live, func(m *orderMessage) bool { return m.volatile })
+	for _, m := range tw.live {
+		m.out = false
+	}
+}
+
+// compare looks at everything.
+func (tw *orderTwin) compare() {
+	for _, q := range twinQueues {
+		tw.c.settled(q)
+		var want, got []string
+		for _, m := range tw.of(q) {
+			status := queue.Ready
+			switch {
+			case m.out:
+				status = queue.Unacked
+			case tw.blocked(m):
+				status = queue.Blocked
+			}
+			want = append(want, m.body+" "+status.String())
+		}
+		b, err := tw.c.Browse(q)
+		must(tw.t, err)
+		for {
+			page, err := b.Next(100)
+			must(tw.t, err)
+			if len(page) == 0 {
+				break
+			}
+			for _, m := range page {
+				got = append(got, string(m.Env.Body())+" "+m.Status.String())
+			}
+		}
+		if !slices.Equal(got, want) {
+			tw.t.Fatalf("step %d, %s:\n%q, want\n%q", tw.step, q, got, want)
+		}
+	}
+}
+
+// empty settles everything: nothing waits for ever, and nothing is left behind.
+func (tw *orderTwin) empty() {
+	for _, m := range slices.Clone(tw.live) {
+		if m.out {
+			tw.c.Ack(m.d.Queue, nil, m.d.Handle, 1)
+			tw.remove(m)
+		}
+	}
+	for len(tw.live) > 0 {
+		before := len(tw.live)
+		for _, q := range twinQueues {
+			for want := tw.first(q); want != nil; want = tw.first(q) {
+				d, _, ok, err := tw.c.Get(q, true)
+				must(tw.t, err)
+				tw.took(want, d, ok)
+				tw.remove(want)
+			}
+		}
+		if len(tw.live) == before {
+			tw.t.Fatalf("%d wait for ever", before)
+		}
+	}
+	tw.c.pickyState("q1", func(sh *shard, q *Queue) {
+		o := q.after.order
+		if o.live != 0 {
+			tw.t.Errorf("%d are counted as live", o.live)
+		}
+		entries := 0
+		for _, s := range o.slots {
+			entries += s.entries
+			if s.q != nil && len(s.q.after.waited)+len(s.q.after.left) > 0 {
+				tw.t.Errorf("left behind: %+v", s.q.after)
+			}
+		}
+		if entries != o.ids.used {
+			tw.t.Errorf("%d entries are counted, there are %d", entries, o.ids.used)
+		}
+	})
+}
