@@ -1,75 +1,149 @@
 package value
 
 import (
+	"errors"
+	"strconv"
+
+	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Parse reads the text form of a value, as PostgreSQL's input functions do. What depends on the time ('now', 'today') is set.Now.
 func Parse(t *Type, s string, set *Settings) (Datum, error) {
+	switch t {
+	case Text, Varchar, BPChar, Unknown, CString, XML, ACLItem, NodeTree, Refcursor, LSN, TID:
+		return s, nil
+	case Void:
+		return "", nil
+	case Bool:
+		return parseBool(s)
+	case Int2, Int4, Int8:
+		return datum(parseInt(t, s))
+	case OID, XID, CID:
+		return datum(parseOID(t, s))
+	case Float4, Float8:
+		return datum(parseFloat(t, s))
+	case NumericType:
+		return datum(ParseNumeric(s))
+	case Char:
+		return parseChar(s), nil
+	case Name:
+		return cutText(s, maxNameBytes), nil
+	case Bytea:
+		return parseBytea(s)
+	case UUID:
+		return parseUUID(s)
+	case Hstore:
+		return parseHstore(s)
+	case JSON, JSONB:
+		return parseJSON(t, s)
+	case Inet:
+		return parseInet(s)
+	case Int2Vector, OIDVector:
+		return parseVector(t, s, set)
+	case Regproc, Regprocedure, Regoper, Regoperator, Regclass, Regtype, Regnamespace, Regrole, Regcollation:
+		return parseReg(t, s, set)
+	}
+	return parseOther(t, s, set)
+}
+
+func parseOther(t *Type, s string, set *Settings) (Datum, error) {
+	switch {
+	case t.IsArray():
+		return parseArray(t.Elem, s, set)
+	case t.OID == oidRecord:
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "input of anonymous composite types is not implemented")
+	case t.IsRow():
+		return parseRecord(t, s, set)
+	case t.Kind == 'p':
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "cannot accept a value of type %s", t.Name)
+	}
 	return nil, unsupported(t)
+}
+
+// datum boxes a result only when there is one: a failed function's zero value is no Datum.
+func datum[T any](v T, err error) (Datum, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func parseHstore(s string) (Datum, error) {
+	m, err := hstore.Parse(s)
+	if err != nil {
+		return nil, pgerror.New(pgerror.InternalError, "%s", err) // PostgreSQL 15 gives it no code of its own
+	}
+	return m, nil
 }
 
 // AppendText appends the text form of d, which is not nil, to dst.
 func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
+	switch d := d.(type) {
+	case string:
+		return append(dst, d...)
+	case int64:
+		if t.isReg() {
+			return appendReg(dst, t, d, set)
+		}
+		return strconv.AppendInt(dst, d, 10)
+	case bool:
+		if d {
+			return append(dst, 't')
+		}
+		return append(dst, 'f')
+	case float64:
+		bits := 64
+		if t == Float4 {
+			bits = 32
+		}
+		return appendFloat(dst, d, bits, set.ExtraFloat)
+	case Numeric:
+		return d.Append(dst)
+	case hstore.Map:
+		return d.Append(dst)
+	case []byte:
+		return appendBytea(dst, d, set.ByteaEscape)
+	case *Array:
+		if t == Int2Vector || t == OIDVector {
+			return appendVector(dst, d)
+		}
+		return appendArray(dst, d, set)
+	case Record:
+		return appendRecord(dst, t, d, set)
+	}
 	return dst
+}
+
+func (t *Type) isReg() bool {
+	switch t {
+	case Regproc, Regprocedure, Regoper, Regoperator, Regclass, Regtype, Regnamespace, Regrole, Regcollation:
+		return true
+	}
+	return false
 }
 
 // String is the text form of d, which is not nil.
 func String(t *Type, d Datum, set *Settings) string {
+	if s, ok := d.(string); ok {
+		return s
+	}
 	return string(AppendText(nil, t, d, set))
 }
 
-// ParseBinary reads the binary form of a value, as PostgreSQL's receive functions do. It keeps nothing of b.
-func ParseBinary(t *Type, b []byte) (Datum, error) {
-	return nil, unsupported(t)
+var errHstore = map[error]*pgerror.Error{
+	hstore.ErrTruncated: {Code: pgerror.ProtocolViolation, Message: "insufficient data left in message"},
+	hstore.ErrTrailing:  {Code: "22P03", Message: "incorrect binary data format"},
+	hstore.ErrCount:     {Code: pgerror.ProgramLimitExceeded, Message: "number of pairs is out of range"},
+	hstore.ErrNullKey:   {Code: pgerror.NullNotAllowed, Message: "null value not allowed for hstore key"},
+	hstore.ErrText:      {Code: "22021", Message: "invalid byte sequence for encoding \"UTF8\""},
 }
 
-// AppendBinary appends the binary form of d, which is not nil, to dst.
-func AppendBinary(dst []byte, t *Type, d Datum) ([]byte, error) {
-	return dst, unsupported(t)
-}
-
-// Compare orders two values of one type, neither nil, as the type's btree operators do; text by its bytes.
-// Types without an order (json, xml) give an error.
-func Compare(t *Type, a, b Datum) (int, error) {
-	return 0, unsupported(t)
-}
-
-// AppendKey appends bytes to dst that are the same for two values exactly when the values are equal; for DISTINCT, GROUP BY and hash
-// joins. nil has a key of its own. Keys can be strung together.
-func AppendKey(dst []byte, t *Type, d Datum) []byte {
-	return dst
-}
-
-// How a value of one type may become one of another, as in pg_cast.castcontext; CastNone: not at all.
-const (
-	CastNone       byte = 0
-	CastImplicit   byte = 'i'
-	CastAssignment byte = 'a'
-	CastExplicit   byte = 'e'
-)
-
-// CastKind tells how freely from is converted to to. From unknown the text is parsed.
-func CastKind(from, to *Type) byte {
-	return CastNone
-}
-
-// Cast converts d, which is not nil, and fits it to typmod (-1: none). explicit is of a CAST or ::, which may cut what an assignment
-// refuses to cut.
-func Cast(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings) (Datum, error) {
-	return nil, unsupported(to)
-}
-
-// Typmod encodes the arguments of a type's name as PostgreSQL does: numeric(p, s), varchar(n), timestamp(p), interval(fields, p).
-func Typmod(t *Type, args []int32) (int32, error) {
-	return -1, unsupported(t)
-}
-
-// Format is format_type(t, typmod): "numeric(10,2)".
-func Format(t *Type, typmod int32) string {
-	return t.String()
-}
-
-func unsupported(t *Type) error {
-	return pgerror.New(pgerror.FeatureNotSupported, "type %s is not supported", t)
+func hstoreError(err error) error {
+	for is, pg := range errHstore {
+		if errors.Is(err, is) {
+			return pg
+		}
+	}
+	return err
 }

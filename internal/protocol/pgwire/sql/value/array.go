@@ -1,0 +1,320 @@
+package value
+
+import (
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// maxDims is how many dimensions an array may have.
+const maxDims = 6
+
+// NewArray returns an array of one dimension, counted from 1; empty for no elements.
+func NewArray(elem *Type, elems []Datum) *Array {
+	a := &Array{Elem: elem, Elems: elems}
+	if len(elems) > 0 {
+		a.Dims = []Dim{{Len: int32(len(elems)), Lower: 1}}
+	}
+	return a
+}
+
+// TextArray returns an array of text.
+func TextArray(texts []string) *Array {
+	elems := make([]Datum, len(texts))
+	for i, s := range texts {
+		elems[i] = s
+	}
+	return NewArray(Text, elems)
+}
+
+func malformedArray(s, detail string, args ...any) error {
+	return pgerror.New(pgerror.InvalidText, "malformed array literal: \"%s\"", s).WithDetail(detail, args...)
+}
+
+// arrayParser reads the text form of an array.
+type arrayParser struct {
+	text  string
+	at    int
+	elem  *Type
+	set   *Settings
+	dims  []Dim // as far as they are known: Len is that of the first sub-array of each depth, -1 before its end
+	elems []Datum
+}
+
+func parseArray(elem *Type, s string, set *Settings) (Datum, error) {
+	p := arrayParser{text: s, elem: elem, set: set}
+	bounds, err := p.bounds()
+	if err != nil {
+		return nil, err
+	}
+	if p.skip(); p.peek() != '{' {
+		if bounds != nil {
+			return nil, malformedArray(s, "Array contents must start with \"{\".")
+		}
+		return nil, malformedArray(s, "Array value must start with \"{\" or dimension information.")
+	}
+	if err := p.level(0); err != nil {
+		return nil, err
+	}
+	if p.skip(); p.at < len(s) {
+		return nil, malformedArray(s, "Junk after closing right brace.")
+	}
+	a := &Array{Elem: elem, Dims: p.dims, Elems: p.elems}
+	if len(p.elems) == 0 {
+		a.Dims = nil
+	}
+	if bounds == nil {
+		return a, nil
+	}
+	if len(bounds) != len(a.Dims) {
+		return nil, malformedArray(s, "Specified array dimensions do not match array contents.")
+	}
+	for i, d := range bounds {
+		if d.Len != a.Dims[i].Len {
+			return nil, malformedArray(s, "Specified array dimensions do not match array contents.")
+		}
+	}
+	a.Dims = bounds
+	return a, nil
+}
+
+func (p *arrayParser) skip() {
+	for p.at < len(p.text) && strings.IndexByte(spaces, p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// peek is the character at hand; 0 at the end.
+func (p *arrayParser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// bounds reads [1:2][0:3]= before the braces; nil when it is not there.
+func (p *arrayParser) bounds() ([]Dim, error) {
+	var dims []Dim
+	for {
+		if p.skip(); p.peek() != '[' {
+			break
+		}
+		p.at++
+		if len(dims) == maxDims {
+			return nil, tooManyDims(len(dims) + 1)
+		}
+		inside, rest, ok := strings.Cut(p.text[p.at:], "]")
+		lower, upper, both := strings.Cut(inside, ":")
+		if !both {
+			lower, upper = "1", inside
+		}
+		low, errLow := parseInt(Int4, lower)
+		high, errHigh := parseInt(Int4, upper)
+		if !ok || errLow != nil || errHigh != nil {
+			return nil, malformedArray(p.text, "\"[\" must introduce explicitly-specified array dimensions.")
+		}
+		if high < low {
+			return nil, pgerror.New("2202E", "upper bound cannot be less than lower bound")
+		}
+		dims = append(dims, Dim{Len: int32(high - low + 1), Lower: int32(low)})
+		p.at = len(p.text) - len(rest)
+	}
+	if dims == nil {
+		return nil, nil
+	}
+	if p.peek() != '=' {
+		return nil, malformedArray(p.text, "Missing \"=\" after array dimensions.")
+	}
+	p.at++
+	return dims, nil
+}
+
+func tooManyDims(n int) error {
+	return pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", n, maxDims)
+}
+
+func (p *arrayParser) errMatch() error {
+	return malformedArray(p.text, "Multidimensional arrays must have sub-arrays with matching dimensions.")
+}
+
+func (p *arrayParser) errEnd() error { return malformedArray(p.text, "Unexpected end of input.") }
+
+// level reads one pair of braces and what is between them.
+func (p *arrayParser) level(depth int) error {
+	if depth == maxDims {
+		return tooManyDims(depth + 1)
+	}
+	if depth == len(p.dims) {
+		if len(p.elems) > 0 {
+			return p.errMatch() // elements of this depth came first
+		}
+		p.dims = append(p.dims, Dim{Len: -1, Lower: 1})
+	}
+	p.at++ // the brace
+	count, empty := int32(0), false
+	for {
+		p.skip()
+		switch c := p.peek(); {
+		case p.at >= len(p.text):
+			return p.errEnd()
+		case c == '}' && count == 0:
+			empty = true
+		case c == '}' || c == ',':
+			return malformedArray(p.text, "Unexpected \"%c\" character.", c)
+		case c == '{':
+			if err := p.level(depth + 1); err != nil {
+				return err
+			}
+			count++
+		default:
+			if depth != len(p.dims)-1 {
+				return p.errMatch()
+			}
+			if err := p.element(); err != nil {
+				return err
+			}
+			count++
+		}
+		if p.skip(); p.at >= len(p.text) {
+			return p.errEnd()
+		}
+		c := p.peek()
+		p.at++
+		switch {
+		case c == '}' && (empty || count > 0):
+			return p.closed(depth, count)
+		case c != ',':
+			return malformedArray(p.text, "Unexpected array element.")
+		}
+	}
+}
+
+// closed checks that all sub-arrays of a depth have the same length.
+func (p *arrayParser) closed(depth int, count int32) error {
+	d := &p.dims[depth]
+	if d.Len < 0 {
+		d.Len = count
+	}
+	if d.Len != count {
+		return p.errMatch()
+	}
+	return nil
+}
+
+// element reads one element, quoted or not.
+func (p *arrayParser) element() error {
+	text, quoted, err := p.word()
+	if err != nil {
+		return err
+	}
+	if !quoted && strings.EqualFold(text, "null") {
+		p.elems = append(p.elems, nil)
+		return nil
+	}
+	d, err := Parse(p.elem, text, p.set)
+	if err != nil {
+		return err
+	}
+	p.elems = append(p.elems, d)
+	return nil
+}
+
+func (p *arrayParser) word() (text string, quoted bool, err error) {
+	var b strings.Builder
+	if p.peek() == '"' {
+		p.at++
+		for ; p.at < len(p.text); p.at++ {
+			switch c := p.text[p.at]; c {
+			case '"':
+				p.at++
+				return b.String(), true, nil
+			case '\\':
+				if p.at++; p.at == len(p.text) {
+					return "", false, p.errEnd()
+				}
+				b.WriteByte(p.text[p.at])
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return "", false, p.errEnd()
+	}
+	end := 0 // of what counts: blanks before the next comma do not, unless escaped
+	for ; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; {
+		case c == ',' || c == '}':
+			return b.String()[:end], quoted, nil
+		case c == '"':
+			return "", false, malformedArray(p.text, "Unexpected array element.")
+		case c == '{':
+			return "", false, malformedArray(p.text, "Unexpected \"{\" character.")
+		case c == '\\':
+			if p.at++; p.at == len(p.text) {
+				return "", false, p.errEnd()
+			}
+			b.WriteByte(p.text[p.at])
+			end, quoted = b.Len(), true
+		default:
+			b.WriteByte(c)
+			if strings.IndexByte(spaces, c) < 0 {
+				end = b.Len()
+			}
+		}
+	}
+	return "", false, p.errEnd()
+}
+
+func appendArray(dst []byte, a *Array, set *Settings) []byte {
+	if len(a.Elems) == 0 {
+		return append(dst, "{}"...)
+	}
+	shifted := false
+	for _, d := range a.Dims {
+		shifted = shifted || d.Lower != 1
+	}
+	if shifted {
+		for _, d := range a.Dims {
+			dst = append(dst, '[')
+			dst = append(appendInt(dst, int64(d.Lower)), ':')
+			dst = append(appendInt(dst, int64(d.Lower)+int64(d.Len)-1), ']')
+		}
+		dst = append(dst, '=')
+	}
+	dst, _ = appendLevel(dst, a, 0, a.Elems, set)
+	return dst
+}
+
+// appendLevel writes the elements of one depth and returns those that are left.
+func appendLevel(dst []byte, a *Array, depth int, elems []Datum, set *Settings) ([]byte, []Datum) {
+	dst = append(dst, '{')
+	for i := range a.Dims[depth].Len {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if depth < len(a.Dims)-1 {
+			dst, elems = appendLevel(dst, a, depth+1, elems, set)
+			continue
+		}
+		dst = appendElement(dst, a.Elem, elems[0], set)
+		elems = elems[1:]
+	}
+	return append(dst, '}'), elems
+}
+
+func appendElement(dst []byte, t *Type, d Datum, set *Settings) []byte {
+	if d == nil {
+		return append(dst, "NULL"...)
+	}
+	text := String(t, d, set)
+	if text != "" && !strings.EqualFold(text, "null") && !strings.ContainsAny(text, `"\{},`+spaces) {
+		return append(dst, text...)
+	}
+	dst = append(dst, '"')
+	for i := range len(text) {
+		if text[i] == '"' || text[i] == '\\' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, text[i])
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,180 @@
+package value
+
+import (
+	"encoding/binary"
+	"math"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// reader takes a binary form apart. The first failure sticks.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+func (r *reader) int32() int32 {
+	if r.err != nil || len(r.rest) < 4 {
+		r.fail()
+		return 0
+	}
+	v := int32(binary.BigEndian.Uint32(r.rest))
+	r.rest = r.rest[4:]
+	return v
+}
+
+func (r *reader) fail() {
+	if r.err == nil {
+		r.err = pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
+	}
+}
+
+// value reads a length and a value of that length; a length of -1 is NULL.
+func (r *reader) value(t *Type) Datum {
+	n := r.int32()
+	if r.err != nil || n == -1 {
+		return nil
+	}
+	if n < -1 || int(n) > len(r.rest) {
+		r.fail()
+		return nil
+	}
+	d, err := ParseBinary(t, r.rest[:n])
+	r.rest = r.rest[n:]
+	if err != nil {
+		r.err = err
+	}
+	return d
+}
+
+const minElementBytes = 4 // its length
+
+// parseBinaryArray reads: number of dimensions, whether there are NULLs, OID of the elements, length and lower bound of each dimension,
+// the elements.
+func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
+	r := reader{rest: b}
+	dims, flags, oid := r.int32(), r.int32(), uint32(r.int32())
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case dims < 0:
+		return nil, pgerror.New("22P03", "invalid number of dimensions: %d", dims)
+	case dims > maxDims:
+		return nil, tooManyDims(int(dims))
+	case flags != 0 && flags != 1:
+		return nil, pgerror.New("22P03", "invalid array flags")
+	case oid != elem.OID:
+		return nil, pgerror.New(pgerror.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
+			oid, typeName(oid), elem.OID, elem)
+	}
+	a := &Array{Elem: elem}
+	count := int64(1)
+	for range dims {
+		d := Dim{Len: r.int32(), Lower: r.int32()}
+		if d.Len < 0 || int64(d.Lower)+int64(d.Len) > math.MaxInt32 {
+			return nil, pgerror.New("22P03", "invalid array length")
+		}
+		if count *= int64(d.Len); count > int64(len(b)) {
+			return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed")
+		}
+		a.Dims = append(a.Dims, d)
+	}
+	if dims == 0 || count == 0 {
+		a.Dims = nil
+		return a, r.err
+	}
+	if r.err == nil && count*minElementBytes > int64(len(r.rest)) {
+		r.fail()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	a.Elems = make([]Datum, count)
+	for i := range a.Elems {
+		a.Elems[i] = r.value(elem)
+	}
+	return r.end(a)
+}
+
+func typeName(oid uint32) string {
+	if t := ByOID(oid); t != nil {
+		return t.String()
+	}
+	return "???"
+}
+
+func (r *reader) end(d Datum) (Datum, error) {
+	if r.err == nil && len(r.rest) > 0 {
+		r.err = pgerror.New("22P03", "incorrect binary data format")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return d, nil
+}
+
+// parseBinaryRecord reads: number of fields; of each the OID of its type and its value.
+func parseBinaryRecord(t *Type, b []byte) (Datum, error) {
+	if t.OID == oidRecord && t.Fields == nil {
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "input of anonymous composite types is not implemented")
+	}
+	r := reader{rest: b}
+	if n := r.int32(); r.err == nil && int(n) != len(t.Fields) {
+		return nil, pgerror.New(pgerror.DatatypeMismatch, "wrong number of columns: %d, expected %d", n, len(t.Fields))
+	}
+	record := make(Record, len(t.Fields))
+	for i, f := range t.Fields {
+		if oid := uint32(r.int32()); r.err == nil && oid != f.Type.OID {
+			return nil, pgerror.New(pgerror.DatatypeMismatch, "binary data has type %d (%s) instead of expected %d (%s) in record column %d",
+				oid, typeName(oid), f.Type.OID, f.Type, i+1)
+		}
+		record[i] = r.value(f.Type)
+	}
+	return r.end(record)
+}
+
+func appendBinaryValue(dst []byte, t *Type, d Datum) ([]byte, error) {
+	if d == nil {
+		return binary.BigEndian.AppendUint32(dst, math.MaxUint32), nil
+	}
+	start := len(dst)
+	dst, err := AppendBinary(append(dst, 0, 0, 0, 0), t, d)
+	if err != nil {
+		return dst, err
+	}
+	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
+	return dst, nil
+}
+
+func appendBinaryArray(dst []byte, a *Array) (_ []byte, err error) {
+	nulls := uint32(0)
+	for _, d := range a.Elems {
+		if d == nil {
+			nulls = 1
+		}
+	}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(a.Dims)))
+	dst = binary.BigEndian.AppendUint32(dst, nulls)
+	dst = binary.BigEndian.AppendUint32(dst, a.Elem.OID)
+	for _, d := range a.Dims {
+		dst = binary.BigEndian.AppendUint32(dst, uint32(d.Len))
+		dst = binary.BigEndian.AppendUint32(dst, uint32(d.Lower))
+	}
+	for _, d := range a.Elems {
+		if dst, err = appendBinaryValue(dst, a.Elem, d); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+func appendBinaryRecord(dst []byte, t *Type, r Record) (_ []byte, err error) {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r)))
+	for i, d := range r {
+		dst = binary.BigEndian.AppendUint32(dst, t.Fields[i].Type.OID)
+		if dst, err = appendBinaryValue(dst, t.Fields[i].Type, d); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}

@@ -1,0 +1,197 @@
+package value
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"fiveways/internal/core/hstore"
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// Compare orders two values of one type, neither nil, as the type's btree operators do; text by its bytes.
+// Types without an order (json, xml) give an error.
+func Compare(t *Type, a, b Datum) (int, error) {
+	switch t {
+	case JSON, XML, ACLItem, Refcursor, TID:
+		return 0, pgerror.New(pgerror.UndefinedFunction, "could not identify a comparison function for type %s", t)
+	}
+	switch a := a.(type) {
+	case bool:
+		return cmp.Compare(order(a), order(b.(bool))), nil
+	case int64:
+		return cmp.Compare(a, b.(int64)), nil
+	case float64:
+		return compareFloats(a, b.(float64)), nil
+	case string:
+		return compareStrings(t, a, b.(string))
+	case []byte:
+		return bytes.Compare(a, b.([]byte)), nil
+	case Numeric:
+		return min(max(a.Cmp(b.(Numeric)), -1), 1), nil
+	case hstore.Map:
+		return hstore.Compare(a, b.(hstore.Map)), nil
+	case Date:
+		return cmp.Compare(a, b.(Date)), nil
+	case Time:
+		return cmp.Compare(a, b.(Time)), nil
+	case Timestamp:
+		return cmp.Compare(a, b.(Timestamp)), nil
+	case TimestampTZ:
+		return cmp.Compare(a, b.(TimestampTZ)), nil
+	case Interval:
+		return a.Compare(b.(Interval)), nil
+	case *Array:
+		return compareArrays(a, b.(*Array))
+	case Record:
+		return compareRecords(t, a, b.(Record))
+	}
+	return 0, unsupported(t)
+}
+
+func order(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// compareFloats has NaN as the greatest, equal to itself.
+func compareFloats(a, b float64) int {
+	switch {
+	case math.IsNaN(a) || math.IsNaN(b):
+		return order(math.IsNaN(a)) - order(math.IsNaN(b))
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func compareStrings(t *Type, a, b string) (int, error) {
+	switch t {
+	case BPChar:
+		return strings.Compare(strings.TrimRight(a, " "), strings.TrimRight(b, " ")), nil
+	case JSONB:
+		return compareJSON(a, b)
+	}
+	return strings.Compare(a, b), nil
+}
+
+// compareArrays goes by elements, then by their number, then by the dimensions.
+func compareArrays(a, b *Array) (int, error) {
+	for i := range min(len(a.Elems), len(b.Elems)) {
+		if c, err := compareNullable(a.Elem, a.Elems[i], b.Elems[i]); c != 0 || err != nil {
+			return c, err
+		}
+	}
+	if c := cmp.Or(cmp.Compare(len(a.Elems), len(b.Elems)), cmp.Compare(len(a.Dims), len(b.Dims))); c != 0 {
+		return c, nil
+	}
+	for i := range a.Dims {
+		if c := cmp.Compare(a.Dims[i].Len, b.Dims[i].Len); c != 0 {
+			return c, nil
+		}
+	}
+	for i := range a.Dims {
+		if c := cmp.Compare(a.Dims[i].Lower, b.Dims[i].Lower); c != 0 {
+			return c, nil
+		}
+	}
+	return 0, nil
+}
+
+// compareNullable orders as inside arrays and rows: NULL is the greatest, and equal to itself.
+func compareNullable(t *Type, a, b Datum) (int, error) {
+	if a == nil || b == nil {
+		return order(a == nil) - order(b == nil), nil
+	}
+	return Compare(t, a, b)
+}
+
+func compareRecords(t *Type, a, b Record) (int, error) {
+	if len(a) != len(b) {
+		return 0, pgerror.New(pgerror.DatatypeMismatch, "cannot compare record types with different numbers of columns")
+	}
+	for i := range a {
+		if c, err := compareNullable(t.Fields[i].Type, a[i], b[i]); c != 0 || err != nil {
+			return c, err
+		}
+	}
+	return 0, nil
+}
+
+// Equal tells whether two values of one type, neither nil, are equal.
+func Equal(t *Type, a, b Datum) (bool, error) {
+	c, err := Compare(t, a, b)
+	return c == 0, err
+}
+
+// AppendKey appends bytes to dst that are the same for two values exactly when the values are equal; for DISTINCT, GROUP BY and hash
+// joins. nil has a key of its own. Keys can be strung together.
+func AppendKey(dst []byte, t *Type, d Datum) []byte {
+	if d == nil {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	switch d := d.(type) {
+	case bool:
+		return append(dst, byte(order(d)))
+	case int64:
+		return binary.BigEndian.AppendUint64(dst, uint64(d))
+	case float64:
+		return binary.BigEndian.AppendUint64(dst, math.Float64bits(plainFloat(d)))
+	case string:
+		if t == BPChar {
+			d = strings.TrimRight(d, " ")
+		}
+		if t == JSONB {
+			d = jsonKey(d)
+		}
+		return appendStringKey(dst, d)
+	case []byte:
+		return appendStringKey(dst, string(d))
+	case Numeric:
+		return appendStringKey(dst, d.TrimScale().String())
+	case hstore.Map:
+		return d.AppendBinary(dst)
+	case Interval:
+		days, micros := d.span()
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, uint64(days)), uint64(micros))
+	case *Array:
+		dst = binary.BigEndian.AppendUint32(dst, uint32(len(d.Dims)))
+		for _, dim := range d.Dims {
+			dst = binary.BigEndian.AppendUint32(dst, uint32(dim.Len))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(dim.Lower))
+		}
+		for _, e := range d.Elems {
+			dst = AppendKey(dst, d.Elem, e)
+		}
+		return dst
+	case Record:
+		for i, e := range d {
+			dst = AppendKey(dst, t.Fields[i].Type, e)
+		}
+		return dst
+	}
+	dst, _ = appendBinaryTime(dst, t, d) // numbers, all of one width
+	return dst
+}
+
+func appendStringKey(dst []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(len(s))), s...)
+}
+
+// plainFloat has one form for what is equal: -0 and 0, and all NaNs.
+func plainFloat(f float64) float64 {
+	switch {
+	case f == 0:
+		return 0
+	case math.IsNaN(f):
+		return math.NaN()
+	}
+	return f
+}

@@ -1,0 +1,203 @@
+package value
+
+import (
+	"math"
+	"time"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+const (
+	microsPerSecond int64 = 1_000_000
+	microsPerMinute       = 60 * microsPerSecond
+	microsPerHour         = 60 * microsPerMinute
+	microsPerDay          = 24 * microsPerHour
+
+	julianEpoch = 2451545 // 2000-01-01 as a Julian day
+	unixEpoch   = 2440588 // 1970-01-01
+
+	// unixMicros is 1970-01-01 in microseconds of Timestamp.
+	unixMicros = (unixEpoch - julianEpoch) * microsPerDay
+)
+
+// The ends of the ranges. What is beyond the least and the greatest is -infinity and infinity.
+const (
+	DateNegInfinity Date = math.MinInt32
+	DateInfinity    Date = math.MaxInt32
+	minDate         Date = -julianEpoch             // 4714-11-24 BC
+	endDate         Date = 2147483494 - julianEpoch // 5874898-01-01
+
+	TimestampNegInfinity Timestamp = math.MinInt64
+	TimestampInfinity    Timestamp = math.MaxInt64
+	minTimestamp         Timestamp = -211813488000000000 // 4714-11-24 BC
+	endTimestamp         Timestamp = 9223371331200000000 // 294277-01-01
+
+	TimestampTZNegInfinity TimestampTZ = math.MinInt64
+	TimestampTZInfinity    TimestampTZ = math.MaxInt64
+)
+
+// IsInfinite tells whether d is one of the infinities.
+func (d Date) IsInfinite() bool { return d == DateInfinity || d == DateNegInfinity }
+
+// IsInfinite tells whether t is one of the infinities.
+func (t Timestamp) IsInfinite() bool { return t == TimestampInfinity || t == TimestampNegInfinity }
+
+// IsInfinite tells whether t is one of the infinities.
+func (t TimestampTZ) IsInfinite() bool { return Timestamp(t).IsInfinite() }
+
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": \"" + s + "\""
+}
+
+// check refuses what is out of range; text, when given, is what it was read from.
+func (d Date) check(text string) error {
+	if d.IsInfinite() || d >= minDate && d < endDate {
+		return nil
+	}
+	return pgerror.New(pgerror.DatetimeOverflow, "date out of range%s", quoted(text))
+}
+
+func (t Timestamp) check(text string) error {
+	if t.IsInfinite() || t >= minTimestamp && t < endTimestamp {
+		return nil
+	}
+	return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range%s", quoted(text))
+}
+
+// DateOf returns the day of a year (0 is 1 BC), month and day, each in its range; it is right for all that a date can hold.
+func DateOf(year, month, day int) Date { return Date(julianDay(year, month, day) - julianEpoch) }
+
+// Civil returns the year (0 is 1 BC), month and day of d, which is not infinite.
+func (d Date) Civil() (year, month, day int) { return fromJulian(int(d) + julianEpoch) }
+
+// julianDay and fromJulian are the algorithm of PostgreSQL's date2j and j2date.
+func julianDay(year, month, day int) int {
+	if month > 2 {
+		month++
+		year += 4800
+	} else {
+		month += 13
+		year += 4799
+	}
+	century := year / 100
+	julian := year*365 - 32167
+	julian += year/4 - century + century/4
+	return julian + 7834*month/256 + day
+}
+
+func fromJulian(jd int) (year, month, day int) {
+	julian := uint32(jd) + 32044
+	quad := julian / 146097
+	extra := (julian-quad*146097)*4 + 3
+	julian += 60 + quad*3 + extra/146097
+	quad = julian / 1461
+	julian -= quad * 1461
+	y := julian * 4 / 1461
+	if y != 0 {
+		julian = (julian+305)%365 + 123
+	} else {
+		julian = (julian+306)%366 + 123
+	}
+	y += quad * 4
+	quad = julian * 2141 / 65536
+	return int(y) - 4800, int((quad+10)%12) + 1, int(julian - 7834*quad/256)
+}
+
+// Weekday is 0 for Sunday.
+func (d Date) Weekday() int {
+	day := (int(d) + julianEpoch + 1) % 7
+	if day < 0 {
+		day += 7
+	}
+	return day
+}
+
+// Split parts a timestamp, which is not infinite, into day and time of day.
+func (t Timestamp) Split() (Date, Time) {
+	days, micros := int64(t)/microsPerDay, int64(t)%microsPerDay
+	if micros < 0 {
+		days, micros = days-1, micros+microsPerDay
+	}
+	return Date(days), Time(micros)
+}
+
+// TimestampOf is the time of a day. It is an error when that is out of range.
+func TimestampOf(d Date, t Time) (Timestamp, error) {
+	switch d {
+	case DateInfinity:
+		return TimestampInfinity, nil
+	case DateNegInfinity:
+		return TimestampNegInfinity, nil
+	}
+	if days := int64(d); days > math.MaxInt64/microsPerDay || days < math.MinInt64/microsPerDay {
+		return 0, Timestamp(0).outOfRange()
+	}
+	stamp := Timestamp(int64(d)*microsPerDay + int64(t))
+	return stamp, stamp.check("")
+}
+
+func (t Timestamp) outOfRange() error {
+	return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range")
+}
+
+// FromTime returns the microsecond of an instant.
+func FromTime(t time.Time) TimestampTZ {
+	return TimestampTZ(t.Unix()*microsPerSecond + int64(t.Nanosecond())/1000 + unixMicros)
+}
+
+// Time returns the instant; t is not infinite.
+func (t TimestampTZ) Time() time.Time {
+	micros := int64(t) - unixMicros
+	seconds := micros / microsPerSecond
+	rest := micros % microsPerSecond
+	return time.Unix(seconds, rest*1000)
+}
+
+// offset is how many seconds zone is east of UTC at t, and the abbreviation of that.
+func (t TimestampTZ) offset(zone *time.Location) (name string, seconds int) {
+	return t.Time().In(zone).Zone()
+}
+
+// Local is what the clocks of zone show at t.
+func (t TimestampTZ) Local(zone *time.Location) Timestamp {
+	if t.IsInfinite() {
+		return Timestamp(t)
+	}
+	_, seconds := t.offset(zone)
+	return Timestamp(int64(t) + int64(seconds)*microsPerSecond)
+}
+
+// In is the instant at which the clocks of zone show t. Of an hour that comes twice the later one counts; one that is left out is counted
+// by the clocks before the change.
+func (t Timestamp) In(zone *time.Location) TimestampTZ {
+	if t.IsInfinite() {
+		return TimestampTZ(t)
+	}
+	return TimestampTZ(int64(t) - int64(localOffset(t, zone))*microsPerSecond)
+}
+
+// localOffset finds how many seconds east of UTC clocks are that show t.
+func localOffset(t Timestamp, zone *time.Location) int {
+	const day = Timestamp(microsPerDay)
+	_, before := TimestampTZ(t - day).offset(zone)
+	_, after := TimestampTZ(t + day).offset(zone)
+	if before == after {
+		return before
+	}
+	early := TimestampTZ(int64(t) - int64(before)*microsPerSecond)
+	late := TimestampTZ(int64(t) - int64(after)*microsPerSecond)
+	_, atEarly := early.offset(zone)
+	_, atLate := late.offset(zone)
+	switch {
+	case atEarly == before && atLate != after:
+		return before
+	case atLate == after && atEarly != before:
+		return after
+	case before > after:
+		return after // twice: the clocks were set back, and the later hour counts
+	}
+	return before // never: the clocks were set forward
+}

@@ -1,0 +1,26 @@
+package value
+
+import "fiveways/internal/protocol/pgwire/pgerror"
+
+// ErrDivisionByZero is what dividing by nothing gives.
+func errDivisionByZero() error { return pgerror.New(pgerror.DivisionByZero, "division by zero") }
+
+func errOutOfRange(t *Type) error {
+	return pgerror.New(pgerror.NumericOutOfRange, "%s out of range", t)
+}
+
+func badText(t *Type, s string) error {
+	return pgerror.New(pgerror.InvalidText, "invalid input syntax for type %s: \"%s\"", t, s)
+}
+
+func textOutOfRange(t *Type, s string) error {
+	return pgerror.New(pgerror.NumericOutOfRange, "value \"%s\" is out of range for type %s", s, t)
+}
+
+func badBinary(t *Type) error {
+	return pgerror.New("22P03", "incorrect binary data format for type %s", t)
+}
+
+func unsupported(t *Type) error {
+	return pgerror.New(pgerror.FeatureNotSupported, "type %s is not supported", t)
+}

@@ -1,0 +1,22 @@
+package value
+
+import "cmp"
+
+const daysPerMonth = 30
+
+// span is the interval with months of 30 days and days of 24 hours: whole days, and what is left of one. Two intervals are equal when
+// their spans are.
+func (i Interval) span() (days, micros int64) {
+	days = int64(i.Months)*daysPerMonth + int64(i.Days) + i.Micros/microsPerDay
+	if micros = i.Micros % microsPerDay; micros < 0 {
+		days, micros = days-1, micros+microsPerDay
+	}
+	return days, micros
+}
+
+// Compare orders intervals by how long they are, months having 30 days and days 24 hours.
+func (i Interval) Compare(b Interval) int {
+	days1, micros1 := i.span()
+	days2, micros2 := b.span()
+	return cmp.Or(cmp.Compare(days1, days2), cmp.Compare(micros1, micros2))
+}

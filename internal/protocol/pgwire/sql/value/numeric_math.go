@@ -1,0 +1,195 @@
+package value
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// SQLSTATEs of arguments that functions are not defined for.
+const (
+	invalidPower     = "2201F"
+	invalidLogarithm = "2201E"
+	log10e           = 0.434294481903252
+	guard            = 12 // digits that are computed beyond those of the result
+)
+
+// Sqrt is the square root.
+func (n Numeric) Sqrt() (Numeric, error) {
+	if n.Sign() < 0 {
+		return Numeric{}, pgerror.New(invalidPower, "cannot take square root of a negative number")
+	}
+	if n.special != finite {
+		return n, nil
+	}
+	weight, _ := n.leading()
+	scale := displayScale(minSignificant-((weight+1)*baseDigits/2-1), n.scale)
+	root := new(big.Int).Sqrt(n.rescale(max(2*(scale+1), n.scale)))
+	return Numeric{unscaled: root, scale: scale + 1}.Round(int(scale)), nil
+}
+
+func (n Numeric) decimal() *apd.Decimal {
+	d := apd.New(0, -n.scale)
+	d.Coeff.SetMathBigInt(new(big.Int).Abs(n.int()))
+	d.Negative = n.Sign() < 0
+	return d
+}
+
+// fromDecimal rounds d to a scale.
+func fromDecimal(d *apd.Decimal, scale int32) (Numeric, error) {
+	digits, exponent := d.Coeff.MathBigInt(), d.Exponent
+	if int64(exponent)+d.NumDigits() > maxIntegerDigits {
+		return Numeric{}, errNumericOverflow()
+	}
+	if d.Negative {
+		digits = new(big.Int).Neg(digits)
+	}
+	if exponent < -math.MaxInt16*2 {
+		return Numeric{scale: scale}, nil
+	}
+	if exponent > 0 {
+		digits, exponent = new(big.Int).Mul(digits, pow10(exponent)), 0
+	}
+	return Numeric{unscaled: digits, scale: -exponent}.cut(int(scale), divideRounded), nil
+}
+
+func context(digits int32) *apd.Context {
+	return &apd.Context{Precision: uint32(max(digits, 1) + guard), MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
+}
+
+// Exp is e to the power of n.
+func (n Numeric) Exp() (Numeric, error) {
+	switch n.special {
+	case notANumber, plusInfinity:
+		return n, nil
+	case minusInfinity:
+		return Numeric{}, nil
+	}
+	f, _ := new(big.Float).SetString(n.String())
+	v, _ := f.Float64()
+	weight := min(max(v*log10e, -maxResultScale), maxResultScale)
+	return n.exp(displayScale(minSignificant-int32(weight), n.scale), v)
+}
+
+// exp is e^n with a scale; v is about n.
+func (n Numeric) exp(scale int32, v float64) (Numeric, error) {
+	switch {
+	case v > 3*maxResultScale && v*log10e > maxResultScale:
+		return Numeric{}, errNumericOverflow()
+	case v < -3*maxResultScale:
+		return Numeric{scale: scale}, nil
+	}
+	result := new(apd.Decimal)
+	if _, err := context(scale+int32(v*log10e)+1).Exp(result, n.decimal()); err != nil {
+		return Numeric{}, errNumericOverflow()
+	}
+	return fromDecimal(result, scale)
+}
+
+// Ln is the natural logarithm.
+func (n Numeric) Ln() (Numeric, error) {
+	if err := n.checkLog(); err != nil {
+		return Numeric{}, err
+	}
+	if n.special != finite {
+		return n, nil
+	}
+	return n.ln(displayScale(minSignificant-n.lnWeight(), n.scale))
+}
+
+func (n Numeric) checkLog() error {
+	switch {
+	case n.IsNaN():
+		return nil
+	case n.Sign() < 0:
+		return pgerror.New(invalidLogarithm, "cannot take logarithm of a negative number")
+	case n.Sign() == 0:
+		return pgerror.New(invalidLogarithm, "cannot take logarithm of zero")
+	}
+	return nil
+}
+
+func (n Numeric) ln(scale int32) (Numeric, error) {
+	result := new(apd.Decimal)
+	if _, err := context(scale+max(n.lnWeight(), 0)+1).Ln(result, n.decimal()); err != nil {
+		return Numeric{}, errNumericOverflow()
+	}
+	return fromDecimal(result, scale)
+}
+
+// lnWeight estimates the decimal weight of the logarithm, as PostgreSQL does (estimate_ln_dweight).
+func (n Numeric) lnWeight() int32 {
+	if n.Sign() <= 0 {
+		return 0
+	}
+	nearlyOne := Numeric{unscaled: big.NewInt(9), scale: 1}.Cmp(n) <= 0 && Numeric{unscaled: big.NewInt(11), scale: 1}.Cmp(n) >= 0
+	if nearlyOne {
+		off, _ := n.Sub(NumericFromInt(1))
+		if off.Sign() == 0 {
+			return 0
+		}
+		weight, first := off.leading()
+		return weight*baseDigits + int32(math.Log10(float64(first)))
+	}
+	weight, first := n.leading()
+	digits, dweight := first, weight*baseDigits
+	if second, ok := n.secondDigit(); ok {
+		digits = first*10000 + second
+		dweight -= baseDigits
+	}
+	estimate := math.Log(float64(digits)) + float64(dweight)*math.Ln10
+	return int32(math.Log10(math.Abs(estimate)))
+}
+
+// secondDigit is the base-10,000 digit after the first; ok is false when none is left but zeros.
+func (n Numeric) secondDigit() (int64, bool) {
+	weight, first := n.leading()
+	lead := Numeric{unscaled: new(big.Int).Mul(big.NewInt(first), pow10(max(weight*baseDigits, 0))), scale: max(-weight*baseDigits, 0)}
+	rest, _ := n.Abs().Sub(lead)
+	if rest.Sign() == 0 {
+		return 0, false
+	}
+	next, digit := rest.leading()
+	if next < weight-1 {
+		return 0, true
+	}
+	return digit, true
+}
+
+// Log is the logarithm of n to a base.
+func (n Numeric) Log(base Numeric) (Numeric, error) {
+	if n.IsNaN() || base.IsNaN() {
+		return NaN, nil
+	}
+	for _, v := range []Numeric{base, n} {
+		if err := v.checkLog(); err != nil {
+			return Numeric{}, err
+		}
+	}
+	switch {
+	case n.IsInf() && base.IsInf():
+		return NaN, nil
+	case n.IsInf():
+		return n, nil
+	case base.IsInf():
+		return Numeric{}, nil
+	}
+	baseWeight, weight := base.lnWeight(), n.lnWeight()
+	scale := displayScale(minSignificant-(weight-baseWeight), base.scale, n.scale)
+	working := scale + max(weight, 0) + max(-baseWeight, 0) + guard
+	lnBase, err := base.ln(working - min(baseWeight, 0)*2)
+	if err != nil {
+		return Numeric{}, err
+	}
+	if lnBase.Sign() == 0 {
+		return Numeric{}, errDivisionByZero()
+	}
+	lnN, err := n.ln(working - min(baseWeight, 0)*2)
+	if err != nil {
+		return Numeric{}, err
+	}
+	return lnN.quotient(lnBase, scale), nil
+}

@@ -1,0 +1,288 @@
+package value
+
+import (
+	"math/big"
+)
+
+// rescale returns the unscaled value of n with a scale that is not smaller than its own.
+func (n Numeric) rescale(scale int32) *big.Int {
+	if scale == n.scale {
+		return n.int()
+	}
+	return new(big.Int).Mul(n.int(), pow10(scale-n.scale))
+}
+
+// Cmp orders numbers; infinities are at the ends and NaN, equal to itself, is greater than all.
+func (n Numeric) Cmp(b Numeric) int {
+	if n.special != finite || b.special != finite {
+		return n.specialRank() - b.specialRank()
+	}
+	if n.scale == b.scale {
+		return n.int().Cmp(b.int())
+	}
+	if s, t := n.int().Sign(), b.int().Sign(); s != t || s == 0 {
+		return min(max(s-t, -1), 1)
+	}
+	scale := max(n.scale, b.scale)
+	return n.rescale(scale).Cmp(b.rescale(scale))
+}
+
+// specialRank orders -infinity, numbers, infinity, NaN so that differences are -1, 0 or 1 where one is special.
+func (n Numeric) specialRank() int {
+	return [...]int{finite: 0, notANumber: 2, plusInfinity: 1, minusInfinity: -1}[n.special]
+}
+
+// Neg is -n.
+func (n Numeric) Neg() Numeric {
+	switch n.special {
+	case plusInfinity:
+		return NegInfinity
+	case minusInfinity:
+		return Infinity
+	case notANumber:
+		return n
+	}
+	return Numeric{unscaled: new(big.Int).Neg(n.int()), scale: n.scale}
+}
+
+// Abs is n without its sign.
+func (n Numeric) Abs() Numeric {
+	if n.Sign() < 0 {
+		return n.Neg()
+	}
+	return n
+}
+
+// Add is n + b.
+func (n Numeric) Add(b Numeric) (Numeric, error) {
+	if n.special != finite || b.special != finite {
+		switch {
+		case n.IsNaN() || b.IsNaN() || n.IsInf() && b.IsInf() && n.special != b.special:
+			return NaN, nil
+		case n.IsInf():
+			return n, nil
+		}
+		return b, nil
+	}
+	scale := max(n.scale, b.scale)
+	return Numeric{unscaled: new(big.Int).Add(n.rescale(scale), b.rescale(scale)), scale: scale}.check()
+}
+
+// Sub is n - b.
+func (n Numeric) Sub(b Numeric) (Numeric, error) { return n.Add(b.Neg()) }
+
+func signed(sign int) Numeric {
+	switch {
+	case sign > 0:
+		return Infinity
+	case sign < 0:
+		return NegInfinity
+	}
+	return NaN
+}
+
+// Mul is n * b.
+func (n Numeric) Mul(b Numeric) (Numeric, error) {
+	if n.special != finite || b.special != finite {
+		if n.IsNaN() || b.IsNaN() {
+			return NaN, nil
+		}
+		return signed(n.Sign() * b.Sign()), nil
+	}
+	product := Numeric{unscaled: new(big.Int).Mul(n.int(), b.int()), scale: n.scale + b.scale}
+	if product.scale > maxScale {
+		product = product.Round(maxScale)
+	}
+	return product.check()
+}
+
+// specialQuotient is n / b where one of them is special.
+func (n Numeric) specialQuotient(b Numeric) (Numeric, error) {
+	switch {
+	case n.IsNaN() || b.IsNaN() || n.IsInf() && b.IsInf():
+		return NaN, nil
+	case n.IsInf() && b.Sign() == 0:
+		return Numeric{}, errDivisionByZero()
+	case n.IsInf():
+		return signed(n.Sign() * b.Sign()), nil
+	}
+	return Numeric{}, nil
+}
+
+// Div is n / b, with as many digits as PostgreSQL chooses: at least 16 that count.
+func (n Numeric) Div(b Numeric) (Numeric, error) {
+	if n.special != finite || b.special != finite {
+		return n.specialQuotient(b)
+	}
+	if b.Sign() == 0 {
+		return Numeric{}, errDivisionByZero()
+	}
+	return n.quotient(b, n.divScale(b)).check()
+}
+
+// quotient is n / b rounded to a scale.
+func (n Numeric) quotient(b Numeric, scale int32) Numeric {
+	shift := scale + b.scale - n.scale
+	num, den := n.int(), b.int()
+	if shift >= 0 {
+		num = new(big.Int).Mul(num, pow10(shift))
+	} else {
+		den = new(big.Int).Mul(den, pow10(-shift))
+	}
+	return Numeric{unscaled: divideRounded(num, den), scale: scale}
+}
+
+// divideRounded is num / den, half away from zero.
+func divideRounded(num, den *big.Int) *big.Int {
+	q, r := new(big.Int).QuoRem(num, den, new(big.Int))
+	if r.Lsh(r, 1).CmpAbs(den) >= 0 {
+		step := one
+		if num.Sign()*den.Sign() < 0 {
+			step = big.NewInt(-1)
+		}
+		q.Add(q, step)
+	}
+	return q
+}
+
+// PostgreSQL's rules for scales are in terms of its digits, of base 10,000.
+const (
+	baseDigits      = 4
+	minSignificant  = 16
+	maxDisplayScale = 1000
+)
+
+// leading is the weight and the value of the first base-10,000 digit; 0, 0 for 0.
+func (n Numeric) leading() (weight int32, digit int64) {
+	count := n.digits()
+	if count == 0 {
+		return 0, 0
+	}
+	exponent := count - 1 - n.scale
+	weight = floorDiv(exponent, baseDigits)
+	keep := exponent - weight*baseDigits + 1
+	first := new(big.Int).Abs(n.int())
+	if count >= keep {
+		first.Quo(first, pow10(count-keep))
+	} else {
+		first.Mul(first, pow10(keep-count))
+	}
+	return weight, first.Int64()
+}
+
+func floorDiv(a, b int32) int32 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func (n Numeric) divScale(b Numeric) int32 {
+	weight1, first1 := n.leading()
+	weight2, first2 := b.leading()
+	weight := weight1 - weight2
+	if first1 <= first2 {
+		weight--
+	}
+	return displayScale(minSignificant-weight*baseDigits, n.scale, b.scale)
+}
+
+// displayScale is the greatest of the scales within what PostgreSQL shows.
+func displayScale(scales ...int32) int32 {
+	scale := int32(0)
+	for _, s := range scales {
+		scale = max(scale, s)
+	}
+	return min(scale, maxDisplayScale)
+}
+
+// QuoInt is the quotient cut to an integer: div(n, b).
+func (n Numeric) QuoInt(b Numeric) (Numeric, error) {
+	if n.special != finite || b.special != finite {
+		return n.specialQuotient(b)
+	}
+	if b.Sign() == 0 {
+		return Numeric{}, errDivisionByZero()
+	}
+	scale := max(n.scale, b.scale)
+	return Numeric{unscaled: new(big.Int).Quo(n.rescale(scale), b.rescale(scale))}, nil
+}
+
+// Mod is what is left of n, with its sign, when b was taken away as often as fits.
+func (n Numeric) Mod(b Numeric) (Numeric, error) {
+	switch {
+	case n.IsNaN() || b.IsNaN():
+		return NaN, nil
+	case b.Sign() == 0:
+		return Numeric{}, errDivisionByZero()
+	case n.IsInf():
+		return NaN, nil
+	case b.IsInf():
+		return n, nil
+	}
+	scale := max(n.scale, b.scale)
+	return Numeric{unscaled: new(big.Int).Rem(n.rescale(scale), b.rescale(scale)), scale: scale}, nil
+}
+
+// Round rounds half away from zero to digits after the point, or before it when negative.
+func (n Numeric) Round(digits int) Numeric { return n.cut(digits, divideRounded) }
+
+// Trunc cuts off towards zero.
+func (n Numeric) Trunc(digits int) Numeric {
+	return n.cut(digits, func(num, den *big.Int) *big.Int { return new(big.Int).Quo(num, den) })
+}
+
+const maxResultScale = 2000
+
+func (n Numeric) cut(digits int, divide func(num, den *big.Int) *big.Int) Numeric {
+	if n.special != finite {
+		return n
+	}
+	if digits > maxResultScale && int32(digits) > n.scale {
+		digits = max(maxResultScale, int(n.scale))
+	}
+	to := int32(max(digits, -maxIntegerDigits))
+	if to >= n.scale {
+		return Numeric{unscaled: n.rescale(to), scale: to}
+	}
+	result := divide(n.int(), pow10(n.scale-to))
+	if to < 0 {
+		return Numeric{unscaled: result.Mul(result, pow10(-to))}
+	}
+	return Numeric{unscaled: result, scale: to}
+}
+
+// Floor is the greatest integer that is not greater than n.
+func (n Numeric) Floor() Numeric {
+	return n.cut(0, func(num, den *big.Int) *big.Int {
+		q, m := new(big.Int).QuoRem(num, den, new(big.Int))
+		if m.Sign() < 0 {
+			q.Sub(q, one)
+		}
+		return q
+	})
+}
+
+// Ceil is the smallest integer that is not smaller than n.
+func (n Numeric) Ceil() Numeric { return n.Neg().Floor().Neg() }
+
+// MinScale is the fewest digits after the point that n can be written with.
+func (n Numeric) MinScale() int {
+	digits := new(big.Int).Set(n.int())
+	scale := n.scale
+	for r := new(big.Int); scale > 0; scale-- {
+		q, r := new(big.Int).QuoRem(digits, powers[1], r)
+		if r.Sign() != 0 {
+			break
+		}
+		digits = q
+	}
+	return int(scale)
+}
+
+// TrimScale takes the zeros at the end off.
+func (n Numeric) TrimScale() Numeric { return n.cut(n.MinScale(), divideRounded) }
+
+// IsInteger tells whether n is finite and without a fraction.
+func (n Numeric) IsInteger() bool { return n.special == finite && n.MinScale() == 0 }

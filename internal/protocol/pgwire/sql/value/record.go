@@ -1,0 +1,102 @@
+package value
+
+import (
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+func malformedRecord(s, detail string) error {
+	return pgerror.New(pgerror.InvalidText, "malformed record literal: \"%s\"", s).WithDetail("%s", detail)
+}
+
+// parseRecord reads the text form of a composite type: (1,,"a b").
+func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
+	body := strings.TrimLeft(s, spaces)
+	if !strings.HasPrefix(body, "(") {
+		return nil, malformedRecord(s, "Missing left parenthesis.")
+	}
+	rest := body[1:]
+	record := make(Record, len(t.Fields))
+	for i, f := range t.Fields {
+		if i > 0 {
+			if !strings.HasPrefix(rest, ",") {
+				return nil, malformedRecord(s, "Too few columns.")
+			}
+			rest = rest[1:]
+		}
+		if rest == "" {
+			return nil, malformedRecord(s, "Unexpected end of input.")
+		}
+		if rest[0] == ',' || rest[0] == ')' {
+			continue
+		}
+		text, after, ok := recordField(rest)
+		if !ok {
+			return nil, malformedRecord(s, "Unexpected end of input.")
+		}
+		d, err := Parse(f.Type, text, set)
+		if err != nil {
+			return nil, err
+		}
+		record[i], rest = d, after
+	}
+	switch {
+	case strings.HasPrefix(rest, ","):
+		return nil, malformedRecord(s, "Too many columns.")
+	case strings.TrimLeft(rest[1:], spaces) != "":
+		return nil, malformedRecord(s, "Junk after right parenthesis.")
+	}
+	return record, nil
+}
+
+// recordField reads up to the comma or parenthesis that ends a field; parts of it may be quoted.
+func recordField(s string) (text, rest string, ok bool) {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			if i++; i == len(s) {
+				return "", "", false
+			}
+			b.WriteByte(s[i])
+		case c == '"' && quoted && i+1 < len(s) && s[i+1] == '"':
+			b.WriteByte('"')
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ')'):
+			return b.String(), s[i:], true
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", false
+}
+
+func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
+	dst = append(dst, '(')
+	for i, d := range r {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if d == nil {
+			continue
+		}
+		text := String(t.Fields[i].Type, d, set)
+		if text != "" && !strings.ContainsAny(text, `"\(),`+spaces) {
+			dst = append(dst, text...)
+			continue
+		}
+		dst = append(dst, '"')
+		for j := range len(text) {
+			if text[j] == '"' || text[j] == '\\' {
+				dst = append(dst, text[j])
+			}
+			dst = append(dst, text[j])
+		}
+		dst = append(dst, '"')
+	}
+	return append(dst, ')')
+}
