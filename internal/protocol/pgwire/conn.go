@@ -57,7 +57,9 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	return &conn{srv: s, nc: nc, id: id, out: output{w: nc}, done: make(chan struct{})}
+	c := &conn{srv: s, nc: nc, id: id, out: output{w: nc}, done: make(chan struct{})}
+	c.running.gone = func() bool { return isGone(nc) }
+	return c
 }
 
 // Serve implements protocol.Session.

@@ -3,7 +3,11 @@ package pgwire
 import (
 	"context"
 	"sync"
+	"time"
 )
+
+// lookEvery is how often it is asked whether the client of a long statement is still there.
+const lookEvery = time.Second
 
 // running is the statement that a connection runs, as those see it who interrupt it. One context serves statement after statement until it
 // is ended: a context for each would cost more than a small statement.
@@ -13,6 +17,9 @@ type running struct {
 	cancel  context.CancelFunc
 	now     bool // guarded by mu: a statement is running
 	stopped bool // guarded by mu: none may run any more
+
+	gone func() bool // tells whether the client has left
+	look *time.Timer // guarded by mu
 }
 
 // begin returns the context of the statement that begins.
@@ -26,13 +33,32 @@ func (r *running) begin() context.Context {
 		r.cancel()
 	}
 	r.now = true
+	if r.look == nil {
+		r.look = time.AfterFunc(lookEvery, r.lookOut)
+	} else {
+		r.look.Reset(lookEvery)
+	}
 	return r.ctx
+}
+
+// lookOut ends a statement whose client has left, one that waits for a message, say: nobody would get what it waits for.
+func (r *running) lookOut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !r.now:
+	case r.gone():
+		r.cancel()
+	default:
+		r.look.Reset(lookEvery)
+	}
 }
 
 // done tells that the statement has ended: a cancel request that comes too late hits nothing.
 func (r *running) done() {
 	r.mu.Lock()
 	r.now = false
+	r.look.Stop()
 	r.mu.Unlock()
 }
 

@@ -1,0 +1,102 @@
+package pgwire
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// encoded are the bytes of messages.
+func encoded(t testing.TB, ms ...pgproto3.FrontendMessage) (b []byte) {
+	for _, m := range ms {
+		var err error
+		if b, err = m.Encode(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// finish sends bytes, says that no more come, and reads to the end: the server may do with them what it likes, but must neither panic nor
+// hang.
+func finish(t *testing.T, c *client, data []byte) {
+	if _, err := c.nc.Write(data); err == nil {
+		c.nc.(*net.TCPConn).CloseWrite() //nolint:errcheck // the server may have closed
+	}
+	c.nc.SetReadDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
+	answer, err := io.ReadAll(c.nc)
+	c.nc.Close()
+	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		t.Fatal("the server hangs")
+	}
+	if at := bytes.Index(answer, []byte("internal error")); at >= 0 {
+		t.Fatalf("%q", answer[at:])
+	}
+}
+
+// FuzzConnection sends arbitrary bytes after a login.
+func FuzzConnection(f *testing.F) {
+	long := encoded(f, &pgproto3.Parse{Name: "s", Query: "rows 3"}, &pgproto3.Describe{ObjectType: 'S', Name: "s"},
+		&pgproto3.Bind{PreparedStatement: "s", DestinationPortal: "p", Parameters: [][]byte{nil, []byte("x")}, ParameterFormatCodes: []int16{0, 1}, ResultFormatCodes: []int16{1}},
+		&pgproto3.Execute{Portal: "p", MaxRows: 1}, &pgproto3.Close{ObjectType: 'P', Name: "p"}, sync_, &pgproto3.Query{String: "begin; rows 1; fail"},
+		&pgproto3.FunctionCall{Function: 3, Arguments: [][]byte{nil}, ArgFormatCodes: []uint16{1}}, &pgproto3.CopyData{Data: []byte("x")}, &pgproto3.Flush{}, terminate)
+	f.Add(long)
+	for cut := 1; cut < len(long); cut += 7 {
+		f.Add(long[cut:])
+		damaged := bytes.Clone(long)
+		damaged[cut] ^= 0x40
+		f.Add(damaged)
+	}
+	n := startNode(f, Options{MaxMessageSize: 1 << 20})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n.t = t
+		c := n.login()
+		finish(t, c, data)
+	})
+}
+
+// FuzzStartUp sends arbitrary bytes from the start.
+func FuzzStartUp(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x08\x04\xd2\x16\x2f\x00\x00\x00\x13\x00\x03\x00\x00user\x00u\x00\x00p\x00\x00\x00\x20SCRAM-SHA-256\x00\x00\x00\x00\x0an,,n=,r=abc"))
+	f.Add([]byte("\x00\x00\x00\x2a\x00\x03\x00\x00user\x00guest\x00options\x00-c a=b\\ c --d-e\x00\x00"))
+	f.Add([]byte("\x00\x00\x00\x10\x04\xd2\x16\x2e\x00\x00\x00\x01\x00\x00\x00\x01"))
+	n := startNode(f, Options{})
+	if _, err := n.b.PutUser(userSpec); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n.t = t
+		finish(t, n.dial(), data)
+	})
+}
+
+// TestNoGoroutineStays after connections of many kinds.
+func TestNoGoroutineStays(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("connections", func(t *testing.T) {
+		n := startNode(t, Options{})
+		for i := range 40 {
+			c := n.login()
+			switch i % 4 {
+			case 0:
+				c.send(terminate)
+			case 1:
+				c.nc.Close()
+			case 2:
+				c.send(&pgproto3.Query{String: "wait"})
+				<-n.lastFake().waiting
+			}
+		}
+	})
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}

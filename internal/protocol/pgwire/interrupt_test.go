@@ -1,0 +1,201 @@
+package pgwire
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+const (
+	shutdown = "E FATAL 57P01 terminating connection due to administrator command"
+	canceled = "E ERROR 57014 canceling statement due to user request"
+)
+
+// cancel sends a cancel request and waits until it was read.
+func (n *node) cancel(pid uint32, key []byte) {
+	n.t.Helper()
+	c := n.dial()
+	b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 16, 4, 210, 22, 46}, pid)
+	c.write(append(b, key...))
+	c.expect("gone")
+}
+
+func TestCancel(t *testing.T) {
+	n := startNode(t, Options{})
+	c := n.login()
+	n.cancel(c.pid, c.key) // nothing runs: it hits nothing
+	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+
+	c.send(&pgproto3.Query{String: "rows 1; wait; rows 1"})
+	<-n.lastFake().waiting
+	n.cancel(c.pid, []byte("none"))
+	n.cancel(c.pid+1, c.key)
+	n.cancel(c.pid, c.key)
+	c.expect(`T n:23:0 / D "1" / C SELECT 1 / ` + canceled + " / Z I")
+	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+
+	c.send(&pgproto3.Parse{Query: "wait"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Execute{}, sync_)
+	<-n.lastFake().waiting
+	n.cancel(c.pid, c.key)
+	c.expect("1 / 2 / " + canceled + " / Z I")
+	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+}
+
+// TestDrain: who is idle goes at once, who is in a transaction when that ends, who does not end is told shortly before the end of the time.
+func TestDrain(t *testing.T) {
+	n := startNode(t, Options{})
+	idle, busy, stuck, waits, login := n.login(), n.login(), n.login(), n.login(), n.dial()
+	waiting := n.lastFake().waiting
+	busy.query("begin", "C BEGIN / Z T")
+	stuck.query("begin", "C BEGIN / Z T")
+	waits.send(&pgproto3.Query{String: "wait"})
+	<-waiting
+	drained := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	go func() { drained <- n.s.Drain(ctx) }()
+	idle.expect(shutdown + " / gone")
+	busy.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z T`)
+	busy.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z T`)
+	busy.query("commit", "C COMMIT / Z I / "+shutdown+" / gone")
+	stuck.expect(shutdown + " / gone")
+	waits.expect(shutdown + " / gone")
+	login.nc.Close()
+	if err := <-drained; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDrainByForce(t *testing.T) {
+	n := startNode(t, Options{})
+	c := n.login()
+	c.send(&pgproto3.Query{String: "wait"})
+	<-n.lastFake().waiting
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := n.s.Drain(ctx); err == nil {
+		t.Error("nothing was closed by force")
+	}
+	c.until("gone")
+}
+
+// TestEviction: the engine ends the sessions of a user and a virtual host that are no more.
+func TestEviction(t *testing.T) {
+	n := startNode(t, Options{})
+	idle, open, waits := n.login(), n.login(), n.login()
+	open.query("begin", "C BEGIN / Z T")
+	waits.send(&pgproto3.Query{String: "wait"})
+	<-n.lastFake().waiting
+	if err := n.b.DeleteUser("guest"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*client{idle, open, waits} {
+		c.expect(shutdown + " | the user was deleted / gone")
+	}
+}
+
+func TestIdleInTransaction(t *testing.T) {
+	n := startNode(t, Options{IdleTransactionTimeout: 30 * time.Millisecond})
+	c := n.login()
+	c.query("begin", "C BEGIN / Z T")
+	c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
+	c = n.login()
+	c.query("begin; fail", "C BEGIN / "+failure+" / Z E")
+	c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
+	c = n.login() // outside of a transaction there is no limit, and a transaction that ended has none
+	for range 3 {
+		c.query("begin", "C BEGIN / Z T")
+		c.query("commit", "C COMMIT / Z I")
+	}
+	c.nc.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) //nolint:errcheck // a socket of ours
+	if m, err := c.f.Receive(); err == nil {
+		t.Errorf("%T", m)
+	}
+}
+
+// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told; the others notice nothing.
+func TestPanicEndsOneConnection(t *testing.T) {
+	n := startNode(t, Options{})
+	other, c := n.login(), n.login()
+	c.send(&pgproto3.Query{String: "rows 1; panic"})
+	if got := c.until("gone"); !strings.HasSuffix(got, "E FATAL XX000 internal error / gone") {
+		t.Error(got)
+	}
+	other.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+	for _, part := range []string{"a connection failed", "out of luck", "fake_test.go", "peer=127.0.0.1:"} {
+		if !strings.Contains(n.log.String(), part) {
+			t.Errorf("no %q in the log", part)
+		}
+	}
+}
+
+// TestSlowLogin: who does not say anything does not stay.
+func TestSlowLogin(t *testing.T) {
+	n := startNode(t, Options{LoginTimeout: 50 * time.Millisecond})
+	n.dial().expect("gone")
+	c := n.dial()
+	c.write([]byte{0, 0})
+	c.expect("gone")
+	if _, err := n.b.PutUser(userSpec); err != nil {
+		t.Fatal(err)
+	}
+	n.dial().start(protocol3, "user", "u", "database", "fiveways").expect("R sasl SCRAM-SHA-256 / gone")
+	c = n.login()
+	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+}
+
+// TestClientsThatVanish in the midst of things leave nothing behind; startNode looks for that.
+func TestClientsThatVanish(t *testing.T) {
+	n := startNode(t, Options{})
+	for i, send := range []pgproto3.FrontendMessage{
+		&pgproto3.Query{String: "begin"}, &pgproto3.Query{String: "big 50000000"}, &pgproto3.Parse{Name: "s", Query: "rows 1"}, sync_,
+	} {
+		c := n.login()
+		c.send(send)
+		if i == 0 {
+			c.until("Z")
+		}
+		c.nc.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := n.s.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStatementOfAClientThatLeft: nobody would get what it waits for.
+func TestStatementOfAClientThatLeft(t *testing.T) {
+	n := startNode(t, Options{})
+	c := n.login()
+	c.send(&pgproto3.Query{String: "wait"})
+	<-n.lastFake().waiting
+	c.nc.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := n.s.edge.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPipelining: many messages in one write are answered in order.
+func TestPipelining(t *testing.T) {
+	c := startNode(t, Options{}).login()
+	var ms []pgproto3.FrontendMessage
+	want := ""
+	for i := range 500 {
+		ms = append(ms, &pgproto3.Parse{Query: fmt.Sprint("notice n", i)}, &pgproto3.Bind{}, &pgproto3.Execute{})
+		want += fmt.Sprint("1 / 2 / N NOTICE 00000 n", i, " / C NOTICE / ")
+		if i%7 == 0 {
+			ms = append(ms, sync_)
+			want += "Z I / "
+		}
+	}
+	c.send(append(ms, sync_)...)
+	c.expect(want + "Z I")
+}
