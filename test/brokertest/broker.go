@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -22,20 +23,22 @@ const startPatience = 60 * time.Second
 // stopPatience is how long a broker may take to drain after SIGTERM.
 const stopPatience = 30 * time.Second
 
-// addressLine is what `fiveways serve` prints once AMQP is served.
-var addressLine = regexp.MustCompile(`^amqp\s.*?(127\.0\.0\.1:\d+)`)
+// addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine follows.
+var addressLine = regexp.MustCompile(`^(amqp|sql)\s.*?(127\.0\.0\.1:\d+)`)
+
+const lastLine = "Stop with "
 
 // Broker is a running fiveways process.
 type Broker struct {
 	cmd    *exec.Cmd
-	addr   string
+	addrs  map[string]string // by protocol
 	log    tail
 	exited chan struct{} // closed once the process is gone; err may be read then
 	err    error
 }
 
 // Start runs `fiveways serve` on the folder dir with AMQP on a free port and every other listener off, and returns
-// once AMQP is served. args are further flags. The error carries what the process printed.
+// once it serves. args are further flags. The error carries what the process printed.
 func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	path, err := binary()
 	if err != nil {
@@ -52,16 +55,18 @@ func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 		return nil, fmt.Errorf("brokertest: start: %w", err)
 	}
 
-	address := make(chan string, 1)
+	addresses := make(chan map[string]string, 1)
 	go func() {
 		lines := bufio.NewScanner(stdout)
+		served := map[string]string{}
 		for lines.Scan() {
 			fmt.Fprintln(&b.log, lines.Text())
-			if m := addressLine.FindStringSubmatch(lines.Text()); m != nil {
-				select {
-				case address <- m[1]:
-				default:
-				}
+			if m := addressLine.FindStringSubmatch(lines.Text()); m != nil && served != nil {
+				served[m[1]] = m[2]
+			}
+			if strings.HasPrefix(lines.Text(), lastLine) && served != nil {
+				addresses <- served
+				served = nil
 			}
 		}
 		b.err = b.cmd.Wait()
@@ -71,7 +76,7 @@ func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	select {
-	case b.addr = <-address:
+	case b.addrs = <-addresses:
 		return b, nil
 	case <-b.exited:
 		return nil, fmt.Errorf("brokertest: start: exited early: %v\n%s", b.err, b.Log())
@@ -107,10 +112,13 @@ func URL(t testing.TB) string {
 }
 
 // URL returns the AMQP URL of the broker, as user guest in vhost "/".
-func (b *Broker) URL() string { return "amqp://guest:guest@" + b.addr + "/%2f" }
+func (b *Broker) URL() string { return "amqp://guest:guest@" + b.Addr() + "/%2f" }
 
 // Addr returns the host:port on which AMQP is served.
-func (b *Broker) Addr() string { return b.addr }
+func (b *Broker) Addr() string { return b.addrs["amqp"] }
+
+// SQLAddr returns the host:port on which the PostgreSQL protocol is served, where a flag switched it on (--sql 127.0.0.1:0).
+func (b *Broker) SQLAddr() string { return b.addrs["sql"] }
 
 // Exited returns a channel that is closed once the process is gone.
 func (b *Broker) Exited() <-chan struct{} { return b.exited }
