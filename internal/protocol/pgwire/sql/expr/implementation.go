@@ -45,9 +45,13 @@ func sets(all map[string]rowsFunc) {
 
 // bindImplementation puts what is behind a built-in function into it. A name with its arguments' types goes before the name alone.
 func bindImplementation(fn *Function) {
-	impl, ok := implementations[fn.impl+signature(fn)]
+	name := fn.impl
+	if fn.kind == 'a' {
+		name = aggregatePrefix + fn.Name
+	}
+	impl, ok := implementations[name+signature(fn)]
 	if !ok {
-		impl, ok = implementations[fn.impl]
+		impl, ok = implementations[name]
 	}
 	if !ok {
 		if cast := castFunction(fn); cast != nil {
@@ -70,6 +74,9 @@ func signature(fn *Function) string {
 	return s + ")"
 }
 
+// aggregatePrefix is before the names of aggregates among the implementations: one may be a function's too.
+const aggregatePrefix = "aggregate "
+
 // castFunction makes the function of a cast, say int4(float8), of value.Cast.
 func castFunction(fn *Function) callFunc {
 	if len(fn.Args) != 1 || fn.kind != 'f' {
@@ -85,8 +92,11 @@ func castFunction(fn *Function) callFunc {
 	}
 }
 
-// bound returns what is run for a call with arguments of these types.
-func (f *Function) bound(args []*value.Type, returns *value.Type) (Bound, error) {
+// bound returns what is run for a call with arguments of these types. spread tells that VARIADIC array was given.
+func (f *Function) bound(args []*value.Type, returns *value.Type, spread bool) (Bound, error) {
+	if impl, ok := implementations[f.impl+variadicForm]; ok && spread && f.impl != "" {
+		return impl.bind(args, returns)
+	}
 	if f.Bind != nil {
 		return f.Bind(args, returns)
 	}

@@ -146,7 +146,7 @@ func (c *Compiler) callOf(s *callShape, given arguments, n *pg.FuncCall) (Expr, 
 	if err != nil {
 		return nil, at(err, c.Text, n.Location)
 	}
-	run, err := s.fn.bound(typesOf(args), returns)
+	run, err := s.fn.bound(typesOf(args), returns, given.variadic)
 	if err != nil {
 		return nil, at(err, c.Text, n.Location)
 	}

@@ -1,0 +1,310 @@
+package expr
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// maxText is the longest text that a function makes, in bytes.
+const maxText = 256 << 20
+
+func errTooLong() error {
+	return pgerror.New(pgerror.ProgramLimitExceeded, "requested length too large")
+}
+
+func text1(f func(string) string) callFunc {
+	return func(_ *Env, a []value.Datum) (value.Datum, error) { return f(a[0].(string)), nil }
+}
+
+func text2(f func(s, t string) string) callFunc {
+	return func(_ *Env, a []value.Datum) (value.Datum, error) { return f(a[0].(string), a[1].(string)), nil }
+}
+
+func textInt(f func(string) int) callFunc {
+	return func(_ *Env, a []value.Datum) (value.Datum, error) { return int64(f(a[0].(string))), nil }
+}
+
+// Letters are those of ASCII: the collation is C.
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isAlnum(c byte) bool { return isUpper(c) || isLower(c) || c >= '0' && c <= '9' }
+
+func mapASCII(s string, f func(i int, c byte) byte) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = f(i, c)
+	}
+	return string(b)
+}
+
+func lower(s string) string {
+	return mapASCII(s, func(_ int, c byte) byte {
+		if isUpper(c) {
+			return c + 'a' - 'A'
+		}
+		return c
+	})
+}
+
+func upper(s string) string {
+	return mapASCII(s, func(_ int, c byte) byte {
+		if isLower(c) {
+			return c - ('a' - 'A')
+		}
+		return c
+	})
+}
+
+func initcap(s string) string {
+	lowered := lower(s)
+	return mapASCII(lowered, func(i int, c byte) byte {
+		if isLower(c) && (i == 0 || !isAlnum(lowered[i-1])) {
+			return c - ('a' - 'A')
+		}
+		return c
+	})
+}
+
+// runeOffset is where the character number n (from 0) begins; the length when there are not so many.
+func runeOffset(s string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// span turns SQL's start (from 1) and length into a start (from 0) and an end that lie in no text's front; end -1 is the text's own.
+func span(a []value.Datum) (from, to int64, err error) {
+	start := a[1].(int64)
+	if len(a) < 3 {
+		return max(start, 1) - 1, -1, nil
+	}
+	length := a[2].(int64)
+	if length < 0 {
+		return 0, 0, pgerror.New("22011", "negative substring length not allowed")
+	}
+	return max(start, 1) - 1, max(start+length, 1) - 1, nil
+}
+
+func substr(_ *Env, a []value.Datum) (value.Datum, error) {
+	from, to, err := span(a)
+	if err != nil {
+		return nil, err
+	}
+	s := a[0].(string)
+	if to >= 0 {
+		s = s[:runeOffset(s, int(to))]
+	}
+	return s[min(runeOffset(s, int(from)), len(s)):], nil
+}
+
+func overlay(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, with, start := a[0].(string), a[1].(string), a[2].(int64)
+	length := int64(utf8.RuneCountInString(with))
+	if len(a) > 3 {
+		length = a[3].(int64)
+	}
+	if start <= 0 {
+		return nil, pgerror.New("22011", "negative substring length not allowed")
+	}
+	if !fits(value.Int4, start+length) {
+		return nil, errRange(value.Int4)
+	}
+	return s[:runeOffset(s, int(start-1))] + with + s[runeOffset(s, int(start+length-1)):], nil
+}
+
+func left(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, n := a[0].(string), int(a[1].(int64))
+	if n < 0 {
+		n = max(utf8.RuneCountInString(s)+n, 0)
+	}
+	return s[:runeOffset(s, n)], nil
+}
+
+func right(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, n := a[0].(string), int(a[1].(int64))
+	if n < 0 {
+		n = -n
+	} else {
+		n = max(utf8.RuneCountInString(s)-n, 0)
+	}
+	return s[runeOffset(s, n):], nil
+}
+
+func repeat(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, n := a[0].(string), max(a[1].(int64), 0)
+	if int64(len(s))*n > maxText {
+		return nil, errTooLong()
+	}
+	return strings.Repeat(s, int(n)), nil
+}
+
+func reverse(s string) string {
+	b := make([]byte, 0, len(s))
+	for len(s) > 0 {
+		_, size := utf8.DecodeLastRuneInString(s)
+		b = append(b, s[len(s)-size:]...)
+		s = s[:len(s)-size]
+	}
+	return string(b)
+}
+
+func pad(onLeft bool) callFunc {
+	return func(_ *Env, a []value.Datum) (value.Datum, error) {
+		s, n, fill := a[0].(string), max(a[1].(int64), 0), " "
+		if len(a) > 2 {
+			fill = a[2].(string)
+		}
+		if n*4 > maxText {
+			return nil, errTooLong()
+		}
+		missing := int(n) - utf8.RuneCountInString(s)
+		if missing <= 0 || fill == "" {
+			return s[:runeOffset(s, int(n))], nil
+		}
+		padding := strings.Repeat(fill, missing/utf8.RuneCountInString(fill)+1)
+		padding = padding[:runeOffset(padding, missing)]
+		if onLeft {
+			return padding + s, nil
+		}
+		return s + padding, nil
+	}
+}
+
+// trim takes away characters of a set, a space when none is given, from the sides asked for.
+func trim(onLeft, onRight bool) callFunc {
+	return func(_ *Env, a []value.Datum) (value.Datum, error) {
+		s, set := a[0].(string), " "
+		if len(a) > 1 {
+			set = a[1].(string)
+		}
+		if onLeft {
+			s = strings.TrimLeft(s, set)
+		}
+		if onRight {
+			s = strings.TrimRight(s, set)
+		}
+		return s, nil
+	}
+}
+
+func replace(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, from, to := a[0].(string), a[1].(string), a[2].(string)
+	if from == "" {
+		return s, nil
+	}
+	if n := strings.Count(s, from); len(s)+n*(len(to)-len(from)) > maxText {
+		return nil, errTooLong()
+	}
+	return strings.ReplaceAll(s, from, to), nil
+}
+
+func translate(_ *Env, a []value.Datum) (value.Datum, error) {
+	from, to := []rune(a[1].(string)), []rune(a[2].(string))
+	return strings.Map(func(r rune) rune {
+		for i, f := range from {
+			if f != r {
+				continue
+			}
+			if i < len(to) {
+				return to[i]
+			}
+			return -1
+		}
+		return r
+	}, a[0].(string)), nil
+}
+
+// position is where sub begins in s, in characters from 1; 0 when it is not there.
+func position(s, sub string) int {
+	i := strings.Index(s, sub)
+	if i < 0 {
+		return 0
+	}
+	return utf8.RuneCountInString(s[:i]) + 1
+}
+
+func splitPart(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, sep, n := a[0].(string), a[1].(string), a[2].(int64)
+	if n == 0 {
+		return nil, pgerror.New(pgerror.InvalidParameterValue, "field position must not be zero")
+	}
+	parts := []string{s}
+	switch {
+	case s == "":
+		return "", nil
+	case sep != "":
+		parts = strings.Split(s, sep)
+	}
+	if n < 0 {
+		n += int64(len(parts)) + 1
+	}
+	if n < 1 || n > int64(len(parts)) {
+		return "", nil
+	}
+	return parts[n-1], nil
+}
+
+func ascii(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return 0
+	}
+	return int(r)
+}
+
+func chr(_ *Env, a []value.Datum) (value.Datum, error) {
+	n := a[0].(int64)
+	switch {
+	case n == 0:
+		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "null character not permitted")
+	case n < 0:
+		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "character number must be positive")
+	case n > utf8.MaxRune:
+		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "requested character too large for encoding: %d", n)
+	case !utf8.ValidRune(rune(n)):
+		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "requested character not valid for encoding: %d", n)
+	}
+	return string(rune(n)), nil
+}
+
+// withoutPadding is a char(n) without the spaces that fill it.
+func withoutPadding(s string) string { return strings.TrimRight(s, " ") }
+
+func textAndAny(args []*value.Type, _ *value.Type) (Bound, error) {
+	return Bound{Call: func(env *Env, a []value.Datum) (value.Datum, error) {
+		return value.String(args[0], a[0], &env.Settings) + value.String(args[1], a[1], &env.Settings), nil
+	}}, nil
+}
+
+func init() {
+	calls(map[string]callFunc{
+		"textcat": text2(func(s, t string) string { return s + t }), "textlen": textInt(utf8.RuneCountInString),
+		"bpcharlen":    textInt(func(s string) int { return utf8.RuneCountInString(withoutPadding(s)) }),
+		"textoctetlen": textInt(func(s string) int { return len(s) }), "bpcharoctetlen": textInt(func(s string) int { return len(s) }),
+		"bit_length(text)": textInt(func(s string) int { return 8 * len(s) }),
+		"lower":            text1(lower), "upper": text1(upper), "initcap": text1(initcap), "text_reverse": text1(reverse),
+		"text_substr": substr, "text_substr_no_len": substr, "textoverlay": overlay, "textoverlay_no_len": overlay,
+		"text_left": left, "text_right": right, "repeat": repeat, "lpad": pad(true), "rpad": pad(false),
+		"btrim": trim(true, true), "btrim1": trim(true, true), "ltrim": trim(true, false), "ltrim1": trim(true, false),
+		"rtrim": trim(false, true), "rtrim1": trim(false, true),
+		"replace_text": replace, "translate": translate, "split_part": splitPart, "ascii": textInt(ascii), "chr": chr,
+		"textpos": func(_ *Env, a []value.Datum) (value.Datum, error) {
+			return int64(position(a[0].(string), a[1].(string))), nil
+		},
+		"text_starts_with": func(_ *Env, a []value.Datum) (value.Datum, error) {
+			return strings.HasPrefix(a[0].(string), a[1].(string)), nil
+		},
+		"text_larger": text2(func(s, t string) string { return max(s, t) }), "text_smaller": text2(func(s, t string) string { return min(s, t) }),
+	})
+	binds(map[string]bindFunc{"textanycat": textAndAny, "anytextcat": textAndAny})
+}
