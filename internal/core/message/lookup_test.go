@@ -67,3 +67,21 @@ func TestFindPropertyAgrees(t *testing.T) {
 		}
 	})
 }
+
+func TestNextField(t *testing.T) {
+	raw := []byte(allTypesWire)
+	for _, f := range allTypes {
+		name, letter, value, rest, ok := NextField(raw)
+		wantLetter, want, _ := FindHeader([]byte(allTypesWire), f.Name)
+		if !ok || string(name) != f.Name || letter != wantLetter || string(value) != string(want) {
+			t.Fatalf("%q: %q %c %q %v, want %c %q", f.Name, name, letter, value, ok, wantLetter, want)
+		}
+		raw = rest
+	}
+	if _, _, _, _, ok := NextField(raw); ok || len(raw) != 0 {
+		t.Errorf("a field after the last")
+	}
+	if _, _, _, _, ok := NextField([]byte("\x01SS\x00\x00\x00\x09hi")); ok {
+		t.Errorf("a cut field was found")
+	}
+}

@@ -1,0 +1,137 @@
+package mbus
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func consumeFunctions() []*expr.Function {
+	return []*expr.Function{
+		commented(rows("consume", []expr.Arg{arg("qname", value.Text), defaulted("cname", defaultConsumer)},
+			(*Session).consumeFrom),
+			"take a message from a queue, if there is one"),
+		commented(rows("dyn_consume", []expr.Arg{arg("qname", value.Text), defaulted("selector", "(1=1)"), defaulted("cname", defaultConsumer)},
+			(*Session).dynConsume), "take a message that a selector given now admits"),
+	}
+}
+
+// source is a queue of the engine that something is read from.
+type source struct {
+	from  *broker.Session // with whose rights
+	queue string          // of SQL
+	name  string          // of the engine
+}
+
+// sourceOf finds what a consumer reads, and asks whether the user may. A queue that is gone like a temporary one is empty.
+func (s *Session) sourceOf(queueName, consumer string) (src source, err error) {
+	name, consumer := s.named(queueName), strings.ToLower(consumer)
+	if !s.isQueue(name) || !s.isConsumer(name, consumer) {
+		return src, s.noConsumer(queueName, consumer)
+	}
+	from, err := s.rights(name, "consume_"+name+by+consumer)
+	return source{from, name, consumerQueue(name, consumer)}, err
+}
+
+// noConsumer says what is not there.
+func (s *Session) noConsumer(queueName, consumer string) error {
+	queues := slices.DeleteFunc(s.sqlQueues(), func(q string) bool { return q == deadQueue })
+	switch {
+	case s.isQueue(s.named(queueName)):
+		return raise("unknown consumer:%s", consumer)
+	case len(queues) == 0:
+		return raise("No queues were defined")
+	}
+	return noSuchQueue(queueName)
+}
+
+func (s *Session) consume(env *expr.Env, queueName, consumer string, n int, keep *selector) ([]value.Record, error) {
+	if err := s.mayChange("consume"); err != nil {
+		return nil, err
+	}
+	src, err := s.sourceOf(queueName, consumer)
+	if err != nil {
+		return nil, err
+	}
+	return s.fetch(src, env, n, keep)
+}
+
+// consumeFrom is consume(): a temporary queue or a dead message queue that is not there is empty.
+func (s *Session) consumeFrom(env *expr.Env, a arguments) ([]value.Record, error) {
+	name := s.named(a.text(0))
+	if !s.isQueue(name) && (isTemporary(name) || name == deadQueue) {
+		return nil, nil
+	}
+	return s.consume(env, a.text(0), a.text(1), 1, nil)
+}
+
+func (s *Session) dynConsume(env *expr.Env, a arguments) ([]value.Record, error) {
+	name := s.named(a.text(0))
+	if !s.isQueue(name) || !s.isConsumer(name, strings.ToLower(a.text(2))) {
+		return nil, raise("Consumer %s does not exists!", a.text(2))
+	}
+	var keep *selector
+	if text := a.selector(1); text != "" {
+		var err error
+		if keep, err = s.selector(text); err != nil {
+			return nil, err
+		}
+	}
+	return s.consume(env, name, a.text(2), 1, keep)
+}
+
+// fetch takes up to n messages.
+func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]value.Record, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	f := broker.Fetch{Queue: src.name, Max: n}
+	if keep != nil {
+		f.Keep = func(m message.Envelope) bool { return keep.holds(s.view(src.queue, 0, m, env), env) }
+	}
+	got, err := src.from.Fetch(f)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	all := make([]value.Record, 0, len(got))
+	for i := range got {
+		s.hold(&got[i])
+		all = append(all, record(s.taken(src.queue, got[i].Handle, got[i].Env, env), allColumns))
+	}
+	if len(all) == n || s.work.posts == 0 {
+		return all, nil
+	}
+	now := time.Now().UnixMilli()
+	var own []*pending
+	s.waiting(src.name, func(p *pending) bool {
+		if s.ready(p, now) && (keep == nil || keep.holds(s.view(src.queue, 0, p.publish.Env, env), env)) {
+			own = append(own, p)
+		}
+		return len(all)+len(own) < n
+	})
+	for _, p := range own {
+		s.takeOwn(p, src.name)
+		all = append(all, record(s.taken(src.queue, 0, p.publish.Env, env), allColumns))
+	}
+	return all, nil
+}
+
+// view is a message as the session reads it.
+func (s *Session) view(queueName string, h queue.Handle, m message.Envelope, env *expr.Env) *viewed {
+	v := &viewed{queue: queueName, database: s.database, handle: h, zone: env.Settings.Zone, now: localTime(env.Now, env.Settings.Zone)}
+	v.exchange, v.key, v.props, v.body = m.Split()
+	return v
+}
+
+// taken is a message that the session receives.
+func (s *Session) taken(queueName string, h queue.Handle, m message.Envelope, env *expr.Env) *viewed {
+	v := s.view(queueName, h, m, env)
+	v.taken = true
+	return v
+}

@@ -1,0 +1,127 @@
+package mbus
+
+import (
+	"cmp"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func consumerFunctions() []*expr.Function {
+	return []*expr.Function{
+		commented(scalar("create_consumer", []expr.Arg{
+			arg("qname", value.Text), arg("cname", value.Text), optional("selector", value.Text),
+			{Name: "noindex", Type: value.Bool, HasDefault: true, Default: false, DefaultSQL: "false"},
+		}, value.Void, (*Session).createConsumer), "make a subscriber that gets a copy of each message its selector admits, from now on"),
+		commented(scalar("drop_consumer", []expr.Arg{arg("cname", value.Text), arg("qname", value.Text)}, value.Void, (*Session).dropConsumer),
+			"drop a subscriber with its messages"),
+	}
+}
+
+// inOrder parts the names of a queue and a consumer, which people give in either order: first is the queue unless only second is one.
+func (s *Session) inOrder(first, second string) (queueName, consumer string) {
+	if !s.isQueue(first) && s.isQueue(second) {
+		return second, first
+	}
+	return first, second
+}
+
+func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error) {
+	if err := s.mayChange("create_consumer"); err != nil {
+		return nil, err
+	}
+	queueName, consumer := s.inOrder(a.text(0), a.text(1))
+	if _, ok := s.sqlQueue(queueName); !ok {
+		return nil, raise("Wrong queue name:%s", queueName)
+	}
+	if checkName(consumer) != nil {
+		return nil, raise("Wrong consumer name:%s", consumer)
+	}
+	selector := a.selector(2)
+	if there, err := s.sameConsumer(queueName, consumer, selector); err != nil || there {
+		return void, err
+	}
+	if selector != "" {
+		if _, err := compileSelector(selector); err != nil {
+			return nil, err
+		}
+	}
+	name := consumerQueue(queueName, consumer)
+	if err := s.declareQueue(name); err != nil {
+		return nil, err
+	}
+	if err := s.bind(broker.BindSpec{Source: queueName, Destination: name, Args: selectorTable(selector)}); err != nil {
+		return nil, err
+	}
+	if a.boolean(3) { // nothing is to be done about it here, but who reads it expects it
+		env.Notice(pgerror.Notice("You must create index qt$%s_for_%s on mbus4.qt$%s(added, delayed_until) WHERE (%s)", queueName, consumer, queueName,
+			cmp.Or(selector, "1=1")))
+	}
+	return void, nil
+}
+
+// selector is an argument that is a selector; one of blanks is none.
+func (a arguments) selector(i int) string {
+	if !a.has(i) || strings.TrimSpace(a.text(i)) == "" {
+		return ""
+	}
+	return a.text(i)
+}
+
+// selectorTable is the arguments of a binding with a selector.
+func selectorTable(selector string) message.Table {
+	if selector == "" {
+		return nil
+	}
+	return message.Table{{Name: selectorArg, Value: selector}}
+}
+
+// sameConsumer tells whether the consumer is there already; one of this name that is another is an error.
+func (s *Session) sameConsumer(queueName, consumer, selector string) (there bool, err error) {
+	for _, q := range s.sqlQueues() {
+		for _, have := range s.subscribers(q) {
+			switch {
+			case have.name != consumer:
+			case q != queueName && consumer != defaultConsumer:
+				return false, raise("Consumer with identical name (%s) and different queue already exists!", consumer)
+			case q == queueName && have.selector != selector:
+				return false, raise("Consumer with identical name (%s) and different selector already exists!", consumer)
+			case q == queueName:
+				there = true
+			}
+		}
+	}
+	if s.hidden(consumerKind + consumerQueue(queueName, consumer)) {
+		return false, pgerror.New(pgerror.FeatureNotSupported, "consumer \"%s\" was dropped in this transaction", consumer).
+			WithHint("Commit before the consumer is made again.")
+	}
+	return there, nil
+}
+
+func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {
+	if err := s.mayChange("drop_consumer"); err != nil {
+		return nil, err
+	}
+	queueName, consumer := s.inOrder(a.text(1), a.text(0))
+	if _, ok := s.sqlQueue(queueName); !ok {
+		return nil, noSuchQueue(queueName)
+	}
+	name := consumerQueue(queueName, consumer)
+	if consumer == defaultConsumer || !s.isConsumer(queueName, consumer) {
+		return nil, unknownConsumer(consumer)
+	}
+	if err := s.own.MayConfigure("queue", name); err != nil {
+		return nil, s.failed(err)
+	}
+	s.hide([]string{consumerKind + name}, func() error {
+		_, err := s.own.DeleteQueue(name, false, false)
+		return err
+	})
+	return void, nil
+}
+
+func unknownConsumer(name string) error { return raise("unknown consumer:%s", name) }

@@ -1,0 +1,86 @@
+package mbus
+
+import (
+	"errors"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// sqlstates has the SQLSTATE of each error of the engine.
+var sqlstates = []struct {
+	err  error
+	code string
+	hint string
+}{
+	{broker.ErrQueueNotFound, pgerror.UndefinedTable, ""},
+	{broker.ErrExchangeNotFound, pgerror.UndefinedTable, ""},
+	{broker.ErrVHostNotFound, pgerror.InvalidCatalog, ""},
+	{broker.ErrUserNotFound, pgerror.UndefinedObject, ""},
+	{broker.ErrInequivalent, pgerror.DuplicateObject, "A queue or exchange of this name was made with other arguments. Drop it, or choose another name."},
+	{broker.ErrExclusive, "55006", "A temporary queue is read by the session that made it."},
+	{broker.ErrInUse, "55006", ""},
+	{broker.ErrNotEmpty, "55006", ""},
+	{broker.ErrReservedName, "42939", ""},
+	{broker.ErrDefaultExchange, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrSystemExchange, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrInternalExchange, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrExclusiveConsumer, "55006", ""},
+	{broker.ErrAccessRefused, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrVHostRefused, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrVHostDeleted, pgerror.AdminShutdown, ""},
+	{broker.ErrUserDeleted, pgerror.AdminShutdown, ""},
+	{broker.ErrVHostConnections, pgerror.TooManyConnections, ""},
+	{broker.ErrUserConnections, pgerror.TooManyConnections, ""},
+	{broker.ErrUserChannels, pgerror.TooManyConnections, ""},
+	{broker.ErrQueueLimit, "53400", "Drop queues that are not needed, or raise the limit max-queues of the virtual host."},
+	{broker.ErrInvalidName, "42602", ""},
+	{broker.ErrInvalidPassword, pgerror.InvalidParameterValue, ""},
+	{broker.ErrInvalidPattern, pgerror.InvalidParameterValue, ""},
+	{broker.ErrInvalidLimit, pgerror.InvalidParameterValue, ""},
+	{broker.ErrUnknownExchangeType, pgerror.InvalidParameterValue, ""},
+	{broker.ErrInvalidBinding, pgerror.InvalidParameterValue, ""},
+	{broker.ErrRejected, "53400", "A queue is full and refuses more. Nothing of the transaction has happened; consume from the queue and try again."},
+	{broker.ErrTooLarge, pgerror.ProgramLimitExceeded, "Commit more often."},
+	{broker.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},
+	{broker.ErrClosed, pgerror.AdminShutdown, ""},
+}
+
+// translate words an error of the engine.
+func translate(err error) *pgerror.Error {
+	for _, row := range sqlstates {
+		if errors.Is(err, row.err) {
+			if row.err == broker.ErrAccessRefused { // the words of the functions in a real PostgreSQL
+				return pgerror.New(pgerror.RaiseException, "Access denied").WithDetail("%s", wording(err, row.err))
+			}
+			e := pgerror.New(row.code, "%s", wording(err, row.err))
+			e.Hint = row.hint
+			return e
+		}
+	}
+	return pgerror.New(pgerror.InternalError, "%v", err)
+}
+
+// wording is the message of an error of the engine.
+func wording(err, sentinel error) string {
+	var e *broker.Error
+	if !errors.As(err, &e) {
+		return sentinel.Error()
+	}
+	switch {
+	case errors.Is(err, broker.ErrAccessRefused):
+		return "permission denied for " + e.Kind + " " + e.Name
+	case e.Kind != "" && e.Name != "":
+		text := e.Kind + " \"" + e.Name + "\": " + sentinel.Error()
+		if e.Arg != "" {
+			text += ": " + e.Arg
+		}
+		if e.Detail != "" {
+			text += ": " + e.Detail
+		}
+		return text
+	case e.Detail != "":
+		return sentinel.Error() + ": " + e.Detail
+	}
+	return sentinel.Error()
+}

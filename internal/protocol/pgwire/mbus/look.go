@@ -1,0 +1,271 @@
+package mbus
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func lookFunctions() []*expr.Function {
+	return []*expr.Function{
+		commented(scalar("peek", []expr.Arg{arg("msgid", value.Text)}, value.QTModel, (*Session).peek), "show this message; NULL: there is none"),
+		commented(scalar("take", []expr.Arg{arg("msgid", value.Text)}, value.QTModel, (*Session).take),
+			"take this message from all consumers of its queue; waits while it is held; NULL: there is none"),
+		commented(scalar("is_msg_exists", []expr.Arg{arg("iid", value.Text)}, value.Bool,
+			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) {
+				return a.has(0) && s.exists(a.text(0), nil), nil
+			}), "whether this message is in any queue"),
+		commented(scalar("estimated_messages", []expr.Arg{arg("qname", value.Text)}, value.Int8,
+			(*Session).estimate), "how many messages a queue has for its consumer default"),
+	}
+}
+
+// found is a message that was looked for: one of the engine, or a post of the transaction itself.
+type found struct {
+	m    broker.Browsed
+	post *pending
+}
+
+// envelope is the message that was found.
+func (f *found) envelope() message.Envelope {
+	if f.post != nil {
+		return f.post.publish.Env
+	}
+	return f.m.Env
+}
+
+// find looks for a message of a queue of the engine as the session sees it, by its iid; "" is any.
+func (s *Session) find(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
+	s.waiting(queueName, func(p *pending) bool {
+		if ok = iid == "" || p.iid == iid; ok {
+			f.post = p
+		}
+		return !ok
+	})
+	if ok {
+		return f, true, nil
+	}
+	if s.work.holds == 0 && !isPlace(iid) {
+		f.m, ok, err = from.Find(queueName, iid)
+		return f, ok, s.failed(err)
+	}
+	if iid != "" && !isPlace(iid) {
+		if s.holds(queueName, iid) {
+			return f, false, nil
+		}
+		f.m, ok, err = from.Find(queueName, iid)
+		return f, ok, s.failed(err)
+	}
+	return s.browseFor(from, queueName, iid)
+}
+
+// browseFor looks at one message after the other.
+func (s *Session) browseFor(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
+	b, err := from.Browse(queueName)
+	if err != nil {
+		return f, false, s.failed(err)
+	}
+	for {
+		page, err := b.Next(64)
+		if err != nil || len(page) == 0 {
+			return f, false, s.failed(err)
+		}
+		for i := range page {
+			named := iid == "" || placeID(queueName, page[i].Handle) == iid
+			if named && !s.holdsPlace(queueName, page[i].Handle) {
+				return found{m: page[i]}, true, nil
+			}
+		}
+	}
+}
+
+// holdsPlace tells whether the transaction has taken the message at a place.
+func (s *Session) holdsPlace(queueName string, h queue.Handle) bool {
+	for i := range s.work.entries {
+		if held := s.work.entries[i].held; held != nil && held.handle == h && held.queue.Name == queueName {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlace tells whether an iid is that of a message without one.
+func isPlace(iid string) bool { _, _, ok := placeOf(iid); return ok }
+
+func placeOf(iid string) (queueName string, h queue.Handle, ok bool) {
+	at := strings.LastIndex(iid, placeMark)
+	if at < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseUint(iid[at+len(placeMark):], 10, 64)
+	return iid[:at], queue.Handle(n), err == nil
+}
+
+// findIn looks for a message among those of all consumers of a queue.
+func (s *Session) findIn(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
+	for _, c := range s.subscribers(queueName) {
+		if f, ok, err = s.find(from, consumerQueue(queueName, c.name), iid); ok || err != nil {
+			return f, ok, err
+		}
+	}
+	return f, false, nil
+}
+
+// isThere is peek_<q>.
+func (s *Session) isThere(_ *expr.Env, queueName string, a arguments) (value.Datum, error) {
+	src, err := s.sourceOf(queueName, defaultConsumer)
+	if err != nil {
+		return nil, err
+	}
+	iid := ""
+	if a.has(0) {
+		if iid = a.text(0); iid == "" {
+			return false, nil
+		}
+	}
+	_, ok, err := s.findIn(src.from, src.queue, iid)
+	return ok, err
+}
+
+// homes are the queues in which a message is looked for by its iid alone: the one that the iid names, the dead message queue, and where the
+// iid names that one, whatever queue it was posted to with it. A copy that a trigger made is not taken for the message.
+func (s *Session) homes(iid string) []string {
+	home, _, _ := strings.Cut(iid, ".")
+	if name, _, ok := placeOf(iid); ok {
+		home = name
+	}
+	all := []string{home}
+	if home != deadQueue {
+		return append(all, deadQueue)
+	}
+	return append(all, slices.DeleteFunc(s.sqlQueues(), func(q string) bool { return q == deadQueue })...)
+}
+
+// atHome calls fn for each home of a message that there is and that the user may consume from, until fn is through.
+func (s *Session) atHome(iid string, fn func(src source) (done bool, err error)) error {
+	for i, home := range s.homes(iid) {
+		if !s.isQueue(home) {
+			continue
+		}
+		src, err := s.sourceOf(home, defaultConsumer)
+		if err == nil {
+			if err = src.from.MayRead(home); err != nil {
+				err = s.failed(err)
+			}
+		}
+		if err != nil && i > 0 {
+			continue // it is not the one that was asked for
+		}
+		if err != nil {
+			return err
+		}
+		if done, err := fn(src); done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) peek(env *expr.Env, a arguments) (row value.Datum, err error) {
+	if !a.has(0) {
+		return nil, nil
+	}
+	err = s.atHome(a.text(0), func(src source) (bool, error) {
+		f, ok, err := s.findIn(src.from, src.queue, a.text(0))
+		if ok {
+			row = record(s.view(src.queue, f.m.Handle, f.envelope(), env), allColumns)
+		}
+		return ok, err
+	})
+	return row, err
+}
+
+// take takes a message from all consumers of its queue.
+func (s *Session) take(env *expr.Env, a arguments) (row value.Datum, err error) {
+	if err := s.mayChange("take"); err != nil || !a.has(0) {
+		return nil, err
+	}
+	err = s.atHome(a.text(0), func(src source) (bool, error) {
+		for _, c := range s.subscribers(src.queue) {
+			one := source{src.from, src.queue, consumerQueue(src.queue, c.name)}
+			got, err := s.takeOne(env, one, a.text(0))
+			if err != nil {
+				return false, err
+			}
+			if row == nil {
+				row = got
+			}
+		}
+		return row != nil, nil
+	})
+	return row, err
+}
+
+// takeFrom is take_from_<q>_by_<c>.
+func (s *Session) takeFrom(env *expr.Env, queueName, consumer string, a arguments) (value.Datum, error) {
+	if err := s.mayChange("take"); err != nil {
+		return nil, err
+	}
+	src, err := s.sourceOf(queueName, consumer)
+	if err != nil || !a.has(0) {
+		return nil, err
+	}
+	return s.takeOne(env, src, a.text(0))
+}
+
+// takeOne takes a message by its iid, and waits while another transaction holds it. nil: there is none.
+func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, error) {
+	var own *pending
+	s.waiting(src.name, func(p *pending) bool {
+		if p.iid == iid {
+			own = p
+		}
+		return own == nil
+	})
+	switch {
+	case own != nil:
+		s.takeOwn(own, src.name)
+		return record(s.taken(src.queue, 0, own.publish.Env, env), allColumns), nil
+	case iid == "" || s.holds(src.name, iid):
+		return nil, nil
+	}
+	var d broker.Delivery
+	var ok bool
+	var err error
+	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
+		d, ok, err = src.from.TakeHandle(env.Ctx, src.name, h)
+	} else {
+		d, ok, err = src.from.TakeByID(env.Ctx, src.name, iid)
+	}
+	if env.Ctx.Err() != nil {
+		return nil, env.Ctx.Err()
+	}
+	if err != nil || !ok {
+		return nil, s.failed(err)
+	}
+	s.hold(&d)
+	return record(s.taken(src.queue, d.Handle, d.Env, env), allColumns), nil
+}
+
+// estimate counts the messages of a queue that its consumer default has not received.
+func (s *Session) estimate(env *expr.Env, a arguments) (value.Datum, error) {
+	name := s.named(a.text(0))
+	if !s.isQueue(name) {
+		env.Notice(pgerror.Notice("Requested queue '%s' does not exists", a.text(0)))
+		return nil, nil
+	}
+	st, err := s.own.QueueStatus(name)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	n := int64(st.Ready+st.Unacked+st.Scheduled+st.Blocked) - s.heldIn(name)
+	s.waiting(name, func(*pending) bool { n++; return true })
+	return n, nil
+}

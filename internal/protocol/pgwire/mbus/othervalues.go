@@ -1,0 +1,134 @@
+package mbus
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/core/hstore"
+	"fiveways/internal/core/message"
+)
+
+// otherValues makes the properties of a message whose headers are not all text.
+func otherValues(table []byte, zone *time.Location) hstore.Map {
+	decoded, err := message.DecodeTable(table)
+	if err != nil {
+		return nil
+	}
+	m := make(hstore.Map, 0, len(decoded))
+	for _, f := range decoded {
+		_, isTable := f.Value.(message.Table)
+		_, isText := f.Value.(string)
+		if isTable && f.Name == keptHeader || isText && f.Name == afterHeader {
+			continue
+		}
+		p := hstore.Pair{Key: text([]byte(f.Name)), Null: f.Value == nil}
+		if !p.Null {
+			p.Value = sqlText(f.Value, zone)
+		}
+		m = append(m, p)
+	}
+	return m
+}
+
+// sqlText is the text of a header's value: of numbers, booleans and times as SQL writes them, of tables and arrays as JSON.
+func sqlText(v any, zone *time.Location) string {
+	switch v := v.(type) {
+	case string:
+		return text([]byte(v))
+	case message.Bytes:
+		return text(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case float32:
+		return floatText(float64(v), 32)
+	case float64:
+		return floatText(v, 64)
+	case message.Decimal:
+		return decimalText(v)
+	case message.Timestamp:
+		return string(appendTimestamp(nil, localOfUnix(int64(min(uint64(v), 1<<40)), zone)))
+	case message.Table, message.Array:
+		b, err := json.Marshal(jsonValue(v, zone))
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	}
+	n, _ := message.Int(v)
+	return strconv.FormatInt(n, 10)
+}
+
+func floatText(f float64, bits int) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	return strconv.FormatFloat(f, 'g', -1, bits)
+}
+
+func decimalText(d message.Decimal) string {
+	s := strconv.FormatUint(uint64(d.Value), 10)
+	scale := int(d.Scale)
+	if scale == 0 {
+		return s
+	}
+	if len(s) <= scale {
+		s = strings.Repeat("0", scale-len(s)+1) + s
+	}
+	return s[:len(s)-scale] + "." + s[len(s)-scale:]
+}
+
+// jsonValue is a value of a table as encoding/json takes it.
+func jsonValue(v any, zone *time.Location) any {
+	switch v := v.(type) {
+	case nil, bool:
+		return v
+	case message.Table:
+		m := make(map[string]any, len(v))
+		for _, f := range v {
+			if _, ok := m[f.Name]; !ok {
+				m[f.Name] = jsonValue(f.Value, zone)
+			}
+		}
+		return m
+	case message.Array:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = jsonValue(v[i], zone)
+		}
+		return all
+	case message.Bytes:
+		if wellFormed(v) {
+			return string(v)
+		}
+		return base64.StdEncoding.EncodeToString(v)
+	case float32, float64, message.Decimal:
+		s := sqlText(v, zone)
+		if _, err := strconv.ParseFloat(s, 64); err != nil || strings.ContainsAny(s, "IN") {
+			return s // JSON has no such number
+		}
+		return json.Number(s)
+	}
+	if n, ok := message.Int(v); ok {
+		return n
+	}
+	return sqlText(v, zone)
+}
+
+// hexText is bytes as PostgreSQL writes a bytea.
+func hexText(b []byte) string { return `\x` + hex.EncodeToString(b) }
+
+func beUint64(b []byte) uint64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
+}

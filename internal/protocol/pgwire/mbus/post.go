@@ -1,0 +1,230 @@
+package mbus
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/hstore"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// deadQueue takes the messages that could not be processed.
+const deadQueue = "dmq"
+
+// postArgs are the arguments of post_<q>; post has the queue's name before them.
+func postArgs() []expr.Arg {
+	return []expr.Arg{
+		arg("data", value.Hstore), optional("headers", value.Hstore), optional("properties", value.Hstore),
+		optional("delayed_until", value.TimestampType), optional("expires", value.TimestampType), optional("iid", value.Text),
+	}
+}
+
+func postFunctions() []*expr.Function {
+	return []*expr.Function{
+		commented(scalar("post", append([]expr.Arg{arg("qname", value.Text)}, postArgs()...), value.Text,
+			func(s *Session, env *expr.Env, a arguments) (value.Datum, error) { return s.postTo(env, a.text(0), a[1:]) }),
+			"put a message into a queue; returns its iid"),
+		commented(scalar("get_iid", []expr.Arg{arg("qname", value.Text)}, value.Text,
+			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) { return s.reserveIID(a.text(0)) }),
+			"reserve an iid, to post with it later"),
+		commented(scalar("post_dmq", postArgs(), value.Text,
+			func(s *Session, env *expr.Env, a arguments) (value.Datum, error) {
+				if err := s.makeDead(); err != nil {
+					return nil, err
+				}
+				return s.postTo(env, deadQueue, a)
+			}), "put a message into the dead message queue"),
+	}
+}
+
+// makeDead makes the dead message queue when it is first needed.
+func (s *Session) makeDead() error {
+	if _, ok := s.sqlQueue(deadQueue); ok {
+		return nil
+	}
+	return s.makeQueue(deadQueue, queueDef{Consumers: 1})
+}
+
+// newIID returns an iid that nobody ever had.
+func (s *Session) newIID(name string) (string, error) {
+	n, err := s.b.Sequence(component, 1)
+	if err != nil {
+		return "", s.failed(err)
+	}
+	return name + "." + strconv.FormatInt(n, 10), nil
+}
+
+// reserveIID is get_iid.
+func (s *Session) reserveIID(queueName string) (value.Datum, error) {
+	name := strings.ToLower(queueName)
+	if !s.isQueue(name) {
+		return nil, raise("No such queue: %s", queueName)
+	}
+	return s.newIID(name)
+}
+
+// postTo posts a message; a are the arguments of post_<q>.
+func (s *Session) postTo(env *expr.Env, queueName string, a arguments) (value.Datum, error) {
+	if err := s.mayChange("post"); err != nil {
+		return nil, err
+	}
+	name := s.named(queueName)
+	if !s.isQueue(name) && (!s.own.HasExchange(name) || s.hidden(queueKind+name)) {
+		if name != deadQueue {
+			return nil, raise("Unknown queue:%s", queueName)
+		}
+		if err := s.makeDead(); err != nil {
+			return nil, err
+		}
+	}
+	from, err := s.rights(name, "post_"+name)
+	if err != nil {
+		return nil, err
+	}
+	return s.post(from, env, name, a)
+}
+
+// named is the queue that a name means: those of SQL are in small letters, others may be called by their very name.
+func (s *Session) named(name string) string {
+	if small := strings.ToLower(name); small != name && !s.isQueue(name) {
+		return small
+	}
+	return name
+}
+
+// rights finds with whose rights the session uses a function of a queue: with its user's, but where the queue has the roles model, a role
+// decides and gives the rights of who made the queue. The role of post_q is mbus_<db>_post_q.
+func (s *Session) rights(queueName, function string) (*broker.Session, error) {
+	if s.super {
+		return s.own, nil
+	}
+	q, ok := s.sqlQueue(queueName)
+	if !ok || !q.Roles {
+		return s.own, nil
+	}
+	if u, err := s.b.User(s.user); err != nil || !slices.Contains(u.Tags, "mbus_"+s.database+"_"+function) {
+		return nil, raise("Access denied")
+	}
+	return s.ownerSession(q.Owner)
+}
+
+// post makes a message that the commit will send, with the rights of from.
+func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a arguments) (value.Datum, error) {
+	p := posting{
+		queue: queueName, database: s.database, user: s.user, now: localTime(env.Now, env.Settings.Zone), settings: &env.Settings,
+		noData: !a.has(0), noProperties: !a.has(2),
+	}
+	p.data, _ = a[0].(hstore.Map)
+	p.headers, _ = a[1].(hstore.Map)
+	p.properties, _ = a[2].(hstore.Map)
+	p.delayed, p.hasDelayed = a[3].(value.Timestamp)
+	p.expires, p.hasExpires = a[4].(value.Timestamp)
+	var err error
+	if p.iid, err = s.chooseIID(from, queueName, a); err != nil {
+		return nil, err
+	}
+	if from.HasExchange(queueName) {
+		p.exchange = queueName
+	} else {
+		p.key = queueName
+	}
+	return p.iid, s.send(from, &p)
+}
+
+// chooseIID is the iid that the poster gave, or a new one.
+func (s *Session) chooseIID(from *broker.Session, queueName string, a arguments) (string, error) {
+	if len(a) < 6 || !a.has(5) {
+		if isTemporary(queueName) {
+			return s.newIID(s.database)
+		}
+		return s.newIID(queueName)
+	}
+	iid := a.text(5)
+	if queueName != deadQueue && !strings.HasPrefix(iid, queueName+".") && !strings.HasPrefix(iid, deadQueue+".") {
+		return "", raise("Wrong iid=%s for queue %s", iid, queueName)
+	}
+	if len(iid) > message.MaxShortStr {
+		return "", pgerror.New(pgerror.InvalidParameterValue, "an iid has at most %d bytes", message.MaxShortStr)
+	}
+	if !s.exists(iid, nil) {
+		return iid, nil
+	}
+	for _, c := range s.subscribers(queueName) {
+		if _, ok, err := s.find(from, consumerQueue(queueName, c.name), iid); ok && err == nil {
+			return "", pgerror.New("23505", "Message %s already exists", iid)
+		}
+	}
+	return iid, nil
+}
+
+// send routes a message and adds it to the transaction.
+func (s *Session) send(from *broker.Session, p *posting) error {
+	m, err := s.encoder.encode(p)
+	if err != nil {
+		return err
+	}
+	_, _, props, body := m.env.Split()
+	peek, err := message.PeekProperties(props)
+	if err != nil {
+		return s.failed(err)
+	}
+	peek.Body = body
+	targets, err := from.Route([]byte(p.exchange), []byte(p.key), &peek, nil)
+	if err != nil {
+		return s.failed(err)
+	}
+	if targets.Empty() && p.exchange == "" {
+		return raise("Unknown queue:%s", p.queue)
+	}
+	post := &pending{iid: p.iid}
+	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl}
+	zone := p.settings.Zone
+	if p.hasDelayed {
+		post.publish.NotBefore = max(ceilMillis(instant(p.delayed, zone)), 0)
+	}
+	if p.hasExpires && p.expires != infinity {
+		post.publish.Deadline = max(floorMillis(instant(p.expires, zone)), 1)
+	}
+	if m.own {
+		post.publish.OrderTime = instant(m.added, zone)
+	}
+	if s.encoder.list.waits {
+		for _, e := range s.encoder.list.ids.Elems {
+			if id, ok := e.(string); ok {
+				post.after = append(post.after, id)
+			}
+		}
+	}
+	s.work.add(entry{post: post})
+	return nil
+}
+
+// ready tells whether a pending post could be received now by its own session.
+func (s *Session) ready(p *pending, now int64) bool {
+	if p.publish.NotBefore > now || p.publish.Deadline != 0 && p.publish.Deadline <= now {
+		return false
+	}
+	for _, id := range p.after {
+		if s.exists(id, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// exists tells whether there is a message of this id anywhere, as the session sees it; but is not counted.
+func (s *Session) exists(iid string, but *pending) bool {
+	found := false
+	for i := range s.work.entries {
+		if p := s.work.entries[i].post; p != nil && p != but && p.iid == iid && p.alive() {
+			found = true
+		}
+	}
+	return found || s.own.Alive(iid) && !s.holds("", iid)
+}
+

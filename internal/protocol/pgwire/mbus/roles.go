@@ -1,0 +1,59 @@
+package mbus
+
+import (
+	"slices"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+)
+
+// GrantRole makes users members of a role of the roles model: a tag of the user with the role's name.
+func (s *Session) GrantRole(_ *expr.Env, role string, users []string) error {
+	return s.changeRole(role, users, true)
+}
+
+// RevokeRole ends a membership.
+func (s *Session) RevokeRole(_ *expr.Env, role string, users []string) error {
+	return s.changeRole(role, users, false)
+}
+
+func (s *Session) changeRole(role string, users []string, member bool) error {
+	if !s.super {
+		return pgerror.New(pgerror.InsufficientPrivilege, "must have admin option on role \"%s\"", role)
+	}
+	if !s.isRole(role) {
+		return noSuchRole(role)
+	}
+	for _, u := range users {
+		had, err := s.b.User(u)
+		if err != nil {
+			return noSuchRole(u)
+		}
+		if slices.Contains(had.Tags, role) == member {
+			continue
+		}
+		if err := s.tagUser(u, role, member); err != nil {
+			return err
+		}
+		s.change(step{undo: func() { s.tagUser(u, role, !member) }}) //nolint:errcheck // a rollback has nobody to tell
+	}
+	return nil
+}
+
+func (s *Session) tagUser(user, role string, member bool) error {
+	if member {
+		return s.failed(s.b.AddUserTag(user, role))
+	}
+	return s.failed(s.b.RemoveUserTag(user, role))
+}
+
+// isRole tells whether a queue with the roles model has a role of this name.
+func (s *Session) isRole(role string) bool {
+	function, ok := strings.CutPrefix(role, "mbus_"+s.database+"_")
+	if !ok {
+		return false
+	}
+	g, ok := s.resolve(function)
+	return ok && (g.kind == "post_" || g.kind == "consume_") && s.known().queues[g.queue].Roles
+}

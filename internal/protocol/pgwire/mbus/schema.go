@@ -1,0 +1,223 @@
+package mbus
+
+import (
+	"hash/fnv"
+	"iter"
+	"slices"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// schema is one of the two names under which the functions are known.
+type schema struct {
+	s      *Session
+	name   string
+	static map[string][]*expr.Function
+	sorted []*expr.Function // all of static, by name
+	made   map[generated]*expr.Function
+}
+
+// schemaNames are those of the functions: both have all of them.
+var schemaNames = []string{"mbus4", "mbus"}
+
+// Schemas are those that the session's statements can use, beside the catalogs.
+func (s *Session) Schemas() []sql.Schema {
+	all := make([]sql.Schema, 0, len(schemaNames)+1)
+	for i, name := range schemaNames {
+		all = append(all, &schema{s: s, name: name, static: shared[i].byName, sorted: shared[i].sorted, made: map[generated]*expr.Function{}})
+	}
+	return append(all, &viewSchema{s})
+}
+
+// functionSet is the functions of one schema that are always there; all sessions share it.
+type functionSet struct {
+	byName map[string][]*expr.Function
+	sorted []*expr.Function
+}
+
+var shared = makeShared()
+
+func makeShared() []functionSet {
+	sets := make([]functionSet, len(schemaNames))
+	for i, name := range schemaNames {
+		set := functionSet{byName: map[string][]*expr.Function{}}
+		for k, f := range allFunctions() {
+			f.Schema, f.OID = name, firstFunctionOID+uint32(i)*1000+uint32(k)
+			set.byName[f.Name] = append(set.byName[f.Name], f)
+			set.sorted = append(set.sorted, f)
+		}
+		slices.SortStableFunc(set.sorted, func(a, b *expr.Function) int { return strings.Compare(a.Name, b.Name) })
+		sets[i] = set
+	}
+	return sets
+}
+
+// Where the OIDs of functions and relations begin; those of generated ones follow from their names.
+const (
+	firstFunctionOID = 20000
+	firstRelationOID = 30000
+	generatedOID     = 100000
+)
+
+// allFunctions are the functions that are always there.
+func allFunctions() []*expr.Function {
+	return slices.Concat(
+		queueFunctions(), postFunctions(), consumeFunctions(), consumerFunctions(), lookFunctions(), temporaryFunctions(), triggerFunctions(),
+		viewFunctions(), runFunctions(), readmeFunctions(), browseFunctions(),
+	)
+}
+
+func (c *schema) Name() string { return c.name }
+
+func (c *schema) Version() uint64 { return c.s.version() }
+
+func (c *schema) Functions(_ *expr.Env, name string) []*expr.Function {
+	if fs := c.static[name]; fs != nil {
+		return fs
+	}
+	g, ok := c.s.resolve(name)
+	if !ok {
+		return nil
+	}
+	return []*expr.Function{c.generate(g)}
+}
+
+// generate makes a generated function, or finds it.
+func (c *schema) generate(g generated) *expr.Function {
+	f := c.made[g]
+	if f == nil {
+		if len(c.made) > maxMade {
+			clear(c.made)
+		}
+		f = g.function()
+		f.Schema, f.OID = c.name, nameOID(c.name+"."+f.Name)
+		c.made[g] = f
+	}
+	return f
+}
+
+// maxMade bounds the generated functions that a session remembers.
+const maxMade = 256
+
+// nameOID is an OID that follows from a name.
+func nameOID(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return generatedOID + h.Sum32()%1_900_000_000
+}
+
+func (c *schema) AllFunctions(*expr.Env) []*expr.Function {
+	all := slices.Clone(c.sorted)
+	for _, q := range c.s.sqlQueues() {
+		for _, k := range generatedKinds {
+			if k.byConsumer {
+				for _, sub := range c.s.subscribers(q) {
+					all = append(all, c.generate(generated{k.kind, q, sub.name}))
+				}
+			} else if k.kind != "run_on_" || c.s.hasRun(q) {
+				all = append(all, c.generate(generated{kind: k.kind, queue: q}))
+			}
+		}
+	}
+	return all
+}
+
+func (c *schema) Relation(_ *expr.Env, name string) sql.Relation {
+	for _, r := range listed {
+		if r.name == name {
+			return r.in(c.name)
+		}
+	}
+	return nil
+}
+
+func (c *schema) AllRelations(*expr.Env) []sql.Relation {
+	all := make([]sql.Relation, len(listed))
+	for i, r := range listed {
+		all[i] = r.in(c.name)
+	}
+	return all
+}
+
+func (c *schema) Type(name string) *value.Type {
+	if name == value.QTModel.Name {
+		return value.QTModel
+	}
+	return nil
+}
+
+// scalar makes a function that gives one value. Its session is that of the call.
+func scalar(name string, args []expr.Arg, returns *value.Type, call func(s *Session, env *expr.Env, a arguments) (value.Datum, error)) *expr.Function {
+	return &expr.Function{
+		Name: name, Args: args, Returns: returns, Volatility: expr.Volatile,
+		Call: func(env *expr.Env, args []value.Datum) (value.Datum, error) { return call(of(env), env, args) },
+	}
+}
+
+// rows makes a function that gives records. They are all there before the first is seen, as with a function of PL/pgSQL.
+func rows(name string, args []expr.Arg, call func(s *Session, env *expr.Env, a arguments) ([]value.Record, error)) *expr.Function {
+	return &expr.Function{
+		Name: name, Args: args, Returns: value.QTModel, Volatility: expr.Volatile,
+		Rows: func(env *expr.Env, args []value.Datum) iter.Seq2[[]value.Datum, error] {
+			return func(yield func([]value.Datum, error) bool) {
+				all, err := call(of(env), env, args)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				for _, r := range all {
+					if !yield(r, nil) {
+						return
+					}
+				}
+			}
+		},
+	}
+}
+
+// commented adds what people read about a function.
+func commented(f *expr.Function, comment string) *expr.Function {
+	f.Comment = comment
+	return f
+}
+
+// arg is an argument that must be given, optional one that is NULL when it is not.
+func arg(name string, t *value.Type) expr.Arg { return expr.Arg{Name: name, Type: t} }
+
+func optional(name string, t *value.Type) expr.Arg {
+	return expr.Arg{Name: name, Type: t, HasDefault: true, DefaultSQL: "NULL::" + t.String()}
+}
+
+func defaulted(name, text string) expr.Arg {
+	return expr.Arg{Name: name, Type: value.Text, HasDefault: true, Default: text, DefaultSQL: "'" + text + "'::text"}
+}
+
+// arguments are those of a call.
+type arguments []value.Datum
+
+// text is a text argument; NULL reads as "<NULL>" in what people are told, and is no name of anything.
+func (a arguments) text(i int) string {
+	if t, ok := a[i].(string); ok {
+		return t
+	}
+	return "<NULL>"
+}
+
+func (a arguments) has(i int) bool { return i < len(a) && a[i] != nil }
+
+func (a arguments) integer(i int) int64 {
+	n, _ := a[i].(int64)
+	return n
+}
+
+func (a arguments) boolean(i int) bool {
+	b, _ := a[i].(bool)
+	return b
+}
+
+// raise is what RAISE EXCEPTION gives.
+func raise(format string, args ...any) error { return pgerror.New(pgerror.RaiseException, format, args...) }

@@ -1,0 +1,106 @@
+package mbus
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// administrator is the tag of users who may do everything in SQL.
+const administrator = "administrator"
+
+// Options describe a session.
+type Options struct {
+	User     string
+	Database string // as the client named it
+}
+
+// Session is what the functions of one client work on. It is the Work of its sql.Session, and expr.Env.Session. Its methods belong to one
+// goroutine.
+type Session struct {
+	b        *broker.Broker
+	own      *broker.Session
+	user     string
+	database string
+	super    bool
+	owners   map[string]*broker.Session // of views that were used, by the name of the view's owner
+	tag      string                     // of the session, in the names of temporary queues
+	temps    []string                   // temporary queues made so far, with those that have gone
+	tempNo   int
+
+	work    journal
+	defs    definitions
+	encoder encoder
+	closed  bool
+
+	compiled map[string]*selector // selectors given to dyn_consume
+
+	// Run runs the statements of a text in the open transaction, with arg as $1. The session's owner sets it; nil: run functions are refused.
+	Run func(ctx context.Context, text string, arg value.Datum, t *value.Type) error
+}
+
+// NewSession returns the session of a client that was let into the virtual host of own; Close closes own too.
+func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
+	var random [4]byte
+	rand.Read(random[:]) // never fails
+	s := &Session{b: b, own: own, user: o.User, database: o.Database, tag: hex.EncodeToString(random[:])}
+	if u, err := b.User(o.User); err == nil {
+		s.super = slices.Contains(u.Tags, administrator)
+	}
+	return s
+}
+
+// Superuser tells whether the user may do everything.
+func (s *Session) Superuser() bool { return s.super }
+
+// of is the session that a function was called in.
+func of(env *expr.Env) *Session { return env.Session.(*Session) }
+
+// vhost is the name of the session's virtual host.
+func (s *Session) vhost() string { return s.own.VHost() }
+
+// mayChange refuses what changes something in a transaction that only reads.
+func (s *Session) mayChange(function string) error {
+	if s.work.readOnly {
+		return pgerror.New("25006", "cannot execute %s() in a read-only transaction", function)
+	}
+	return nil
+}
+
+// ownerSession is a session with the rights of the owner of a view.
+func (s *Session) ownerSession(owner string) (*broker.Session, error) {
+	if owner == s.user {
+		return s.own, nil
+	}
+	if have := s.owners[owner]; have != nil {
+		return have, nil
+	}
+	o, err := s.b.NewSession(broker.SessionOptions{User: owner, VHost: s.vhost(), Name: "view of " + owner})
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	if s.owners == nil {
+		s.owners = map[string]*broker.Session{}
+	}
+	s.owners[owner] = o
+	return o, nil
+}
+
+// Close ends the session: what is open is rolled back, temporary queues go.
+func (s *Session) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.Rollback()
+	for _, o := range s.owners {
+		o.Close()
+	}
+	s.own.Close()
+}

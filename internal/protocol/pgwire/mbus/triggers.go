@@ -1,0 +1,125 @@
+package mbus
+
+import (
+	"errors"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func triggerFunctions() []*expr.Function {
+	return []*expr.Function{
+		commented(scalar("create_trigger", []expr.Arg{arg("src", value.Text), arg("dst", value.Text), optional("selector", value.Text)},
+			value.Void, (*Session).createTrigger), "copy what is posted to src into dst when the selector holds"),
+		commented(scalar("drop_trigger", []expr.Arg{arg("src", value.Text), arg("dst", value.Text)}, value.Void, (*Session).dropTrigger),
+			"copy no more from src to dst"),
+	}
+}
+
+func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error) {
+	if err := s.mayChange("create_trigger"); err != nil {
+		return nil, err
+	}
+	t := trigger{a.text(0), a.text(1), a.selector(2)}
+	s.noticeMissing(env, "source", t.Src)
+	s.noticeMissing(env, "destination", t.Dst)
+	for _, have := range s.triggers() {
+		if have == t {
+			return void, nil
+		}
+		if have.Src == t.Src && have.Dst == t.Dst {
+			return nil, raise("Trigger from %s to %s with a different selector already exists!", t.Src, t.Dst)
+		}
+	}
+	if err := s.checkTrigger(t); err != nil {
+		return nil, err
+	}
+	if s.hidden(triggerName(t.Src, t.Dst)) {
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "the trigger from %s to %s was dropped in this transaction", t.Src, t.Dst).
+			WithHint("Commit before the trigger is made again.")
+	}
+	if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
+		return nil, s.failed(err)
+	}
+	if err := s.bindTrigger(t); err != nil {
+		return nil, err
+	}
+	return void, s.set(triggerName(t.Src, t.Dst), t)
+}
+
+// noticeMissing tells that a queue of a trigger is not there; the trigger works from when it is.
+func (s *Session) noticeMissing(env *expr.Env, kind, queueName string) {
+	if !s.isQueue(queueName) {
+		env.Notice(pgerror.Notice("WARNING: %s queue (%s) does not exists (yet?)", kind, queueName))
+	}
+}
+
+// bindTrigger makes the binding that copies, once both queues are there.
+func (s *Session) bindTrigger(t trigger) error {
+	if !s.isQueue(t.Dst) || !s.isQueue(t.Src) || !s.own.HasExchange(t.Src) {
+		return nil
+	}
+	return s.bind(s.triggerBinding(t))
+}
+
+// triggerBinding is the binding of a trigger: to the exchange of dst, so that its consumers and triggers get the copy too.
+func (s *Session) triggerBinding(t trigger) broker.BindSpec {
+	args := append(selectorTable(t.Selector), message.Field{Name: triggerArg, Value: true})
+	return broker.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: s.own.HasExchange(t.Dst), Args: args}
+}
+
+// checkTrigger refuses a way back from dst to src, and a selector that is none.
+func (s *Session) checkTrigger(t trigger) error {
+	to := map[string][]string{}
+	for _, have := range s.triggers() {
+		to[have.Src] = append(to[have.Src], have.Dst)
+	}
+	seen := map[string]bool{t.Dst: true}
+	for next := []string{t.Dst}; len(next) > 0; {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		if at == t.Src {
+			return raise("Loop detected")
+		}
+		for _, q := range to[at] {
+			if !seen[q] {
+				seen[q] = true
+				next = append(next, q)
+			}
+		}
+	}
+	if t.Selector == "" {
+		return nil
+	}
+	_, err := compileSelector(t.Selector)
+	var e *pgerror.Error
+	if errors.As(err, &e) && strings.HasPrefix(e.Code, "42") {
+		return raise("Syntax error in selector:%s", t.Selector)
+	}
+	return err
+}
+
+func (s *Session) dropTrigger(_ *expr.Env, a arguments) (value.Datum, error) {
+	if err := s.mayChange("drop_trigger"); err != nil {
+		return nil, err
+	}
+	for _, t := range s.triggers() {
+		if t.Src != a.text(0) || t.Dst != a.text(1) || isTemporary(t.Dst) {
+			continue
+		}
+		if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
+			return nil, s.failed(err)
+		}
+		s.hide([]string{triggerName(t.Src, t.Dst)}, func() error {
+			if err := s.own.Unbind(s.triggerBinding(t)); err != nil {
+				return err
+			}
+			return s.b.DeleteParameter(s.vhost(), component, triggerName(t.Src, t.Dst))
+		})
+	}
+	return void, nil
+}

@@ -1,0 +1,287 @@
+package mbus
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// viewDef is a view of create_view: INSERT posts and SELECT takes a message, with the rights of the owner.
+type viewDef struct {
+	name     string // "schema.name"
+	Queue    string `json:"queue"`
+	Consumer string `json:"consumer"`
+	Owner    string `json:"owner"`
+	Columns  []int  `json:"columns"` // of qt_model
+	// Grants has the privileges of users, SELECT and INSERT; "public" is everybody.
+	Grants map[string][]string `json:"grants,omitempty"`
+}
+
+// publicSchema is where views are.
+const publicSchema = "public"
+
+func viewFunctions() []*expr.Function {
+	names := []expr.Arg{
+		arg("qname", value.Text), defaulted("cname", defaultConsumer), defaulted("sname", publicSchema), optional("viewname", value.Text),
+	}
+	no := func(name string) expr.Arg {
+		return expr.Arg{Name: name, Type: value.Bool, HasDefault: true, Default: false, DefaultSQL: "false"}
+	}
+	return []*expr.Function{
+		commented(scalar("create_view", names, value.Void,
+			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) { return void, s.createView(a, []int{colData}) }),
+			"make a view: INSERT posts into the queue, SELECT takes a message; rights on it can be granted"),
+		commented(scalar("create_view_prop", append(slices.Clone(names), no("with_delay"), no("with_expire")), value.Void,
+			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) {
+				columns := []int{colData, colProperties}
+				if a.boolean(4) {
+					columns = append(columns, colDelayed)
+				}
+				if a.boolean(5) {
+					columns = append(columns, colExpires)
+				}
+				return void, s.createView(a, columns)
+			}), "make a view as create_view does, with the properties and what else is asked for"),
+	}
+}
+
+func (s *Session) createView(a arguments, columns []int) error {
+	if err := s.mayChange("create_view"); err != nil {
+		return err
+	}
+	queueName, consumer, in := a.text(0), a.text(1), a.text(2)
+	name := queueName + "_q"
+	if a.has(3) {
+		name = a.text(3)
+	}
+	if !s.isQueue(queueName) || !s.isConsumer(queueName, consumer) {
+		return s.noConsumer(queueName, consumer)
+	}
+	if in != publicSchema {
+		return pgerror.New(pgerror.InvalidSchema, "schema \"%s\" does not exist", in)
+	}
+	if err := s.own.MayConfigure("queue", queueName); err != nil {
+		return s.failed(err)
+	}
+	if _, ok := s.viewNamed(name); ok {
+		return pgerror.New("42P07", "relation \"%s\" already exists", name)
+	}
+	return s.set(viewKind+in+"."+name, viewDef{Queue: queueName, Consumer: consumer, Owner: s.user, Columns: columns})
+}
+
+// viewNamed finds a view of the schema public.
+func (s *Session) viewNamed(name string) (*viewDef, bool) {
+	full := publicSchema + "." + name
+	v, ok := s.known().views[full]
+	return v, ok && !s.hidden(viewKind+full)
+}
+
+// viewSchema is the schema public: the views.
+type viewSchema struct{ s *Session }
+
+func (c *viewSchema) Name() string { return publicSchema }
+
+func (c *viewSchema) Version() uint64 { return c.s.version() }
+
+func (c *viewSchema) Functions(*expr.Env, string) []*expr.Function { return nil }
+
+func (c *viewSchema) AllFunctions(*expr.Env) []*expr.Function { return nil }
+
+func (c *viewSchema) Type(name string) *value.Type {
+	if name == value.Hstore.Name {
+		return value.Hstore
+	}
+	return nil
+}
+
+func (c *viewSchema) Relation(_ *expr.Env, name string) sql.Relation {
+	if v, ok := c.s.viewNamed(name); ok {
+		return &view{c.s, v}
+	}
+	return nil
+}
+
+func (c *viewSchema) AllRelations(*expr.Env) (all []sql.Relation) {
+	for _, name := range slices.Sorted(maps.Keys(c.s.known().views)) {
+		if v, ok := c.s.viewNamed(strings.TrimPrefix(name, publicSchema+".")); ok {
+			all = append(all, &view{c.s, v})
+		}
+	}
+	return all
+}
+
+// view is a view as a session uses it.
+type view struct {
+	s   *Session
+	def *viewDef
+}
+
+func (v *view) OID() uint32 { return nameOID(v.def.name) }
+
+func (v *view) Name() string { return strings.TrimPrefix(v.def.name, publicSchema+".") }
+
+func (v *view) Kind() byte { return 'v' }
+
+// Owner is the user whose rights count.
+func (v *view) Owner() string { return v.def.Owner }
+
+func (v *view) Columns() []value.Field {
+	columns := make([]value.Field, len(v.def.Columns))
+	for i, c := range v.def.Columns {
+		columns[i] = value.QTModel.Fields[c]
+	}
+	return columns
+}
+
+// may asks for a privilege of the user on the view.
+func (v *view) may(privilege string) error {
+	s := v.s
+	if s.super || s.user == v.def.Owner {
+		return nil
+	}
+	for _, who := range []string{s.user, publicSchema} {
+		if slices.Contains(v.def.Grants[who], privilege) {
+			return nil
+		}
+	}
+	return pgerror.New(pgerror.InsufficientPrivilege, "permission denied for view %s", v.Name())
+}
+
+// Scan takes one message.
+func (v *view) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
+	return func(yield func([]value.Datum, error) bool) {
+		all, err := v.take(env)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, m := range all {
+			row := make([]value.Datum, len(v.def.Columns))
+			for i, c := range v.def.Columns {
+				row[i] = m[c]
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (v *view) take(env *expr.Env) ([]value.Record, error) {
+	if err := v.may("SELECT"); err != nil {
+		return nil, err
+	}
+	if err := v.s.mayChange("consume"); err != nil {
+		return nil, err
+	}
+	owner, err := v.s.ownerSession(v.def.Owner)
+	if err != nil {
+		return nil, err
+	}
+	if !v.s.isQueue(v.def.Queue) || !v.s.isConsumer(v.def.Queue, v.def.Consumer) {
+		return nil, noSuchQueue(v.def.Queue)
+	}
+	return v.s.fetch(source{owner, v.def.Queue, consumerQueue(v.def.Queue, v.def.Consumer)}, env, 1, nil)
+}
+
+// Insert posts a row.
+func (v *view) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum, error) {
+	if err := v.may("INSERT"); err != nil {
+		return nil, err
+	}
+	if err := v.s.mayChange("post"); err != nil {
+		return nil, err
+	}
+	owner, err := v.s.ownerSession(v.def.Owner)
+	if err != nil {
+		return nil, err
+	}
+	if !v.s.isQueue(v.def.Queue) {
+		return nil, raise("Unknown queue:%s", v.def.Queue)
+	}
+	a := make(arguments, 6) // of post_<q>
+	for i, c := range v.def.Columns {
+		switch c {
+		case colData:
+			a[0] = row[i]
+		case colProperties:
+			a[2] = row[i]
+		case colDelayed:
+			a[3] = row[i]
+		case colExpires:
+			a[4] = row[i]
+		}
+	}
+	if _, err := v.s.post(owner, env, v.def.Queue, a); err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// Grant gives privileges on the view to users.
+func (v *view) Grant(_ *expr.Env, privilege string, users []string) error {
+	return v.regrant(privilege, users, func(have []string, p string) []string {
+		if slices.Contains(have, p) {
+			return have
+		}
+		return append(slices.Clone(have), p)
+	})
+}
+
+// Revoke takes privileges on the view from users.
+func (v *view) Revoke(_ *expr.Env, privilege string, users []string) error {
+	return v.regrant(privilege, users, func(have []string, p string) []string {
+		return slices.DeleteFunc(slices.Clone(have), func(h string) bool { return h == p })
+	})
+}
+
+func (v *view) regrant(privilege string, users []string, change func(have []string, privilege string) []string) error {
+	if !v.s.super && v.s.user != v.def.Owner {
+		return pgerror.New(pgerror.InsufficientPrivilege, "permission denied for view %s", v.Name())
+	}
+	changed := *v.def
+	changed.Grants = maps.Clone(v.def.Grants)
+	if changed.Grants == nil {
+		changed.Grants = map[string][]string{}
+	}
+	for _, u := range users {
+		who := u
+		if strings.EqualFold(u, publicSchema) {
+			who = publicSchema
+		} else if _, err := v.s.b.User(u); err != nil {
+			return noSuchRole(u)
+		}
+		for _, p := range privilegesOf(privilege) {
+			changed.Grants[who] = change(changed.Grants[who], p)
+		}
+		if len(changed.Grants[who]) == 0 {
+			delete(changed.Grants, who)
+		}
+	}
+	if err := v.s.set(viewKind+v.def.name, changed); err != nil {
+		return err
+	}
+	v.def = v.s.known().views[v.def.name]
+	return nil
+}
+
+// privilegesOf are those of a view among what GRANT names.
+func privilegesOf(privilege string) []string {
+	switch p := strings.ToUpper(privilege); p {
+	case "ALL", "ALL PRIVILEGES":
+		return []string{"SELECT", "INSERT"}
+	case "SELECT", "INSERT":
+		return []string{p}
+	}
+	return nil // UPDATE, DELETE and the like say nothing here
+}
+
+func noSuchRole(name string) error {
+	return pgerror.New(pgerror.UndefinedObject, "role \"%s\" does not exist", name)
+}

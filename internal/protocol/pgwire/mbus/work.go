@@ -1,0 +1,278 @@
+package mbus
+
+import (
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// journal is what the open transaction has done so far, in order. A savepoint is a length of it.
+type journal struct {
+	readOnly bool
+	entries  []entry
+	posts    int // pending posts among them
+	holds    int // held messages among them
+	steps    int // changes of the definitions among them
+}
+
+// entry is one thing that was done; exactly one of its parts is set.
+type entry struct {
+	post *pending // a post that waits for the commit
+	held *held    // a message that was taken from its queue
+	own  *ownTake // a pending post that the transaction itself took
+	step *step    // a change of the definitions
+}
+
+// pending is a post that nobody but its own session sees.
+type pending struct {
+	publish broker.Publish
+	iid     string
+	after   []string // it waits for these messages
+	taken   []string // queues from which the transaction has taken it already
+	purged  bool     // it was deleted from all of them
+}
+
+// held is a message that was taken: the commit deletes it, a rollback puts it back.
+type held struct {
+	queue  *broker.Queue
+	handle queue.Handle
+	iid    string // "": it has none
+}
+
+type ownTake struct {
+	post  *pending
+	queue string
+}
+
+// step is a change of the definitions. undo takes it back, commit finishes it; either may be nil.
+type step struct {
+	undo   func()
+	commit func() error
+}
+
+func (j *journal) add(e entry) {
+	if e.post != nil {
+		j.posts++
+	}
+	if e.held != nil {
+		j.holds++
+	}
+	if e.step != nil {
+		j.steps++
+	}
+	j.entries = append(j.entries, e)
+}
+
+// Begin starts a transaction.
+func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
+
+// Commit makes durable what the transaction did. With an error nothing of its posts and takes has happened, or, when the log has failed, all
+// of them may have.
+func (s *Session) Commit() error {
+	j := &s.work
+	if len(j.entries) == 0 {
+		j.readOnly = false
+		return nil
+	}
+	if j.posts > 0 || j.holds > 0 {
+		tx := s.own.NewTx()
+		j.fill(tx)
+		if err := tx.Commit(); err != nil {
+			s.Rollback()
+			return s.failed(err)
+		}
+	}
+	var steps []*step
+	if j.steps > 0 {
+		for i := range j.entries {
+			if st := j.entries[i].step; st != nil && st.commit != nil {
+				steps = append(steps, st)
+			}
+		}
+	}
+	s.forget()
+	var failed error
+	for _, st := range steps {
+		if err := st.commit(); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// fill adds all posts and then all takes to tx, neighbours taken together. Posts go first: a message that moves to another queue keeps its
+// iid, and what waits for it must not see it gone.
+func (j *journal) fill(tx *broker.Tx) {
+	for i := range j.entries {
+		if p := j.entries[i].post; p != nil && !p.purged {
+			for _, q := range p.taken {
+				p.publish.Targets = p.publish.Targets.Without(q)
+			}
+			if !p.publish.Targets.Empty() {
+				tx.Publish(&p.publish)
+			}
+		}
+	}
+	var run held
+	n := 0
+	for i := range j.entries {
+		h := j.entries[i].held
+		switch {
+		case h == nil:
+		case n > 0 && h.queue == run.queue && h.handle == run.handle+queue.Handle(n):
+			n++
+		default:
+			if n > 0 {
+				tx.Ack(run.queue, nil, run.handle, n)
+			}
+			run, n = *h, 1
+		}
+	}
+	if n > 0 {
+		tx.Ack(run.queue, nil, run.handle, n)
+	}
+}
+
+// forget makes the journal an empty one; a large one is not kept.
+func (s *Session) forget() {
+	j := &s.work
+	clear(j.entries)
+	if j.entries = j.entries[:0]; cap(j.entries) > 64 {
+		j.entries = nil
+	}
+	j.posts, j.holds, j.steps, j.readOnly = 0, 0, 0, false
+}
+
+// Rollback undoes the transaction.
+func (s *Session) Rollback() {
+	s.undo(0)
+	s.forget()
+}
+
+// Savepoint marks a place.
+func (s *Session) Savepoint() int { return len(s.work.entries) }
+
+// RollbackTo undoes what came after a mark.
+func (s *Session) RollbackTo(mark int) { s.undo(mark) }
+
+// undo takes back the entries behind mark, the last first.
+func (s *Session) undo(mark int) {
+	j := &s.work
+	released := false
+	for i := len(j.entries) - 1; i >= mark; i-- {
+		switch e := &j.entries[i]; {
+		case e.post != nil:
+			j.posts--
+		case e.held != nil:
+			j.holds--
+			s.own.Release(e.held.queue, e.held.handle, 1)
+			released = true
+		case e.own != nil:
+			p := e.own.post
+			if at := slices.Index(p.taken, e.own.queue); at >= 0 {
+				p.taken = slices.Delete(p.taken, at, at+1)
+			}
+		case e.step != nil:
+			j.steps--
+			if released { // before a queue goes, what came from it is back
+				s.own.Flush()
+				released = false
+			}
+			if e.step.undo != nil {
+				e.step.undo()
+			}
+		}
+		j.entries[i] = entry{}
+	}
+	j.entries = j.entries[:mark]
+	if released {
+		s.own.Flush()
+	}
+}
+
+// hold notes a message that was lent to the session.
+func (s *Session) hold(d *broker.Delivery) {
+	h := &held{queue: d.Queue, handle: d.Handle}
+	if id, ok := message.FindProperty(d.Env.Properties(), message.HasMessageID); ok {
+		h.iid = string(id)
+	}
+	s.work.add(entry{held: h})
+}
+
+// holds tells whether the transaction has taken a message of this id; queueName "" is any queue.
+func (s *Session) holds(queueName, iid string) bool {
+	if s.work.holds == 0 {
+		return false
+	}
+	for i := range s.work.entries {
+		if h := s.work.entries[i].held; h != nil && h.named(iid) && (queueName == "" || h.queue.Name == queueName) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *held) named(iid string) bool {
+	if h.iid != "" {
+		return h.iid == iid
+	}
+	return placeID(h.queue.Name, h.handle) == iid
+}
+
+// heldIn is how many messages of a queue the transaction holds.
+func (s *Session) heldIn(queueName string) (n int64) {
+	for i := range s.work.entries {
+		if h := s.work.entries[i].held; h != nil && h.queue.Name == queueName {
+			n++
+		}
+	}
+	return n
+}
+
+// change does something to the definitions that a rollback can undo.
+func (s *Session) change(st step) { s.work.add(entry{step: &st}) }
+
+// waiting gives the transaction's own posts that are in a queue, the first first, until fn returns false.
+func (s *Session) waiting(queueName string, fn func(*pending) bool) {
+	if s.work.posts == 0 {
+		return
+	}
+	for i := range s.work.entries {
+		if p := s.work.entries[i].post; p != nil && p.in(queueName) && !fn(p) {
+			return
+		}
+	}
+}
+
+// in tells whether the post is in the queue as its session sees it.
+func (p *pending) in(queueName string) bool {
+	if p.purged || slices.Contains(p.taken, queueName) {
+		return false
+	}
+	return slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool { return q.Name == queueName })
+}
+
+// alive tells whether the post is in any queue.
+func (p *pending) alive() bool {
+	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool { return !slices.Contains(p.taken, q.Name) })
+}
+
+// takeOwn takes a pending post from a queue.
+func (s *Session) takeOwn(p *pending, queueName string) {
+	p.taken = append(p.taken, queueName)
+	s.work.add(entry{own: &ownTake{p, queueName}})
+}
+
+// failed words an error of the engine for the client.
+func (s *Session) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*pgerror.Error); ok {
+		return e
+	}
+	return translate(err)
+}
