@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/mbus"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -47,13 +48,11 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	super := false
-	if u, err := s.broker.User(c.user); err == nil {
-		super = slices.Contains(u.Tags, broker.TagAdministrator)
-	}
+	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database})
 	return sql.NewSession(sql.Options{
-		User: c.user, Database: c.database, Superuser: super, BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
-	}), engine.Close, nil
+		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
+		Schemas: work.Schemas(), Roles: work, Work: work, Session: work,
+	}), work.Close, nil
 }
 
 // notice sends a notice to the client.

@@ -20,8 +20,8 @@ const (
 )
 
 // Conditions are the languages that the engine's bindings may hold conditions in, by the name of the argument: broker.Options.Conditions.
-func Conditions() map[string]func(text string) (routing.Condition, error) {
-	return map[string]func(text string) (routing.Condition, error){
+func Conditions() routing.Conditions {
+	return routing.Conditions{
 		selectorArg: func(text string) (routing.Condition, error) { return compileSelector(text) },
 		triggerArg:  func(string) (routing.Condition, error) { return notRedeployed{}, nil },
 	}

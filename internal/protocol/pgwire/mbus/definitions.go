@@ -26,8 +26,8 @@ type definitions struct {
 
 // queueDef is a queue that create_queue made.
 type queueDef struct {
-	Consumers int  `json:"consumers_cnt"`
-	Roles     bool `json:"roles,omitempty"`
+	Consumers int    `json:"consumers_cnt"`
+	Roles     bool   `json:"roles,omitempty"`
 	Owner     string `json:"owner,omitempty"` // who made it
 }
 
@@ -36,7 +36,7 @@ const (
 	queueKind    = "queue:"
 	viewKind     = "view:"
 	runKind      = "run:"
-	triggerKind  = "trigger:" // src and dst, with a blank between
+	triggerKind  = "trigger:"  // src and dst, with a blank between
 	consumerKind = "consumer:" // only in hidden
 )
 

@@ -14,11 +14,15 @@ func (g generated) function() *expr.Function {
 			func(s *Session, env *expr.Env, a arguments) (value.Datum, error) { return s.postTo(env, q, a) }), "put a message into queue "+q)
 	case "consume_":
 		return commented(rows(g.kind+q+by+c, nil,
-			func(s *Session, env *expr.Env, _ arguments) ([]value.Record, error) { return s.consume(env, q, c, 1, nil) }),
+			func(s *Session, env *expr.Env, _ arguments) ([]value.Record, error) {
+				return s.consume(env, q, c, 1, nil)
+			}),
 			"take a message from queue "+q)
 	case "consumen_":
 		return commented(rows(g.kind+q+by+c, []expr.Arg{arg("amt", value.Int4)},
-			func(s *Session, env *expr.Env, a arguments) ([]value.Record, error) { return s.consume(env, q, c, int(a.integer(0)), nil) }),
+			func(s *Session, env *expr.Env, a arguments) ([]value.Record, error) {
+				return s.consume(env, q, c, int(a.integer(0)), nil)
+			}),
 			"take messages from queue "+q)
 	case "take_from_":
 		return commented(scalar(g.kind+q+by+c, []expr.Arg{arg("msgid", value.Text)}, value.QTModel,

@@ -27,7 +27,9 @@ func postArgs() []expr.Arg {
 func postFunctions() []*expr.Function {
 	return []*expr.Function{
 		commented(scalar("post", append([]expr.Arg{arg("qname", value.Text)}, postArgs()...), value.Text,
-			func(s *Session, env *expr.Env, a arguments) (value.Datum, error) { return s.postTo(env, a.text(0), a[1:]) }),
+			func(s *Session, env *expr.Env, a arguments) (value.Datum, error) {
+				return s.postTo(env, a.text(0), a[1:])
+			}),
 			"put a message into a queue; returns its iid"),
 		commented(scalar("get_iid", []expr.Arg{arg("qname", value.Text)}, value.Text,
 			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) { return s.reserveIID(a.text(0)) }),
@@ -190,9 +192,6 @@ func (s *Session) send(from *broker.Session, p *posting) error {
 	if p.hasExpires && p.expires != infinity {
 		post.publish.Deadline = max(floorMillis(instant(p.expires, zone)), 1)
 	}
-	if m.own {
-		post.publish.OrderTime = instant(m.added, zone)
-	}
 	if s.encoder.list.waits {
 		for _, e := range s.encoder.list.ids.Elems {
 			if id, ok := e.(string); ok {
@@ -227,4 +226,3 @@ func (s *Session) exists(iid string, but *pending) bool {
 	}
 	return found || s.own.Alive(iid) && !s.holds("", iid)
 }
-

@@ -18,7 +18,7 @@ func queueFunctions() []*expr.Function {
 	return []*expr.Function{
 		commented(scalar("create_queue", []expr.Arg{
 			arg("qname", value.Text), arg("consumers_cnt", value.Int4),
-				optional("is_roles_security_model", value.Bool),
+			optional("is_roles_security_model", value.Bool),
 		}, value.Void, (*Session).createQueue), "make a queue with the consumer default, and the functions post_<q>, consume_<q>_by_default, ..."),
 		commented(scalar("drop_queue", []expr.Arg{arg("qname", value.Text)}, value.Void, (*Session).dropQueue),
 			"drop a queue with its messages, consumers, triggers and views"),

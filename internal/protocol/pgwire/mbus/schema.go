@@ -220,4 +220,6 @@ func (a arguments) boolean(i int) bool {
 }
 
 // raise is what RAISE EXCEPTION gives.
-func raise(format string, args ...any) error { return pgerror.New(pgerror.RaiseException, format, args...) }
+func raise(format string, args ...any) error {
+	return pgerror.New(pgerror.RaiseException, format, args...)
+}

@@ -8,12 +8,10 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
-
-// administrator is the tag of users who may do everything in SQL.
-const administrator = "administrator"
 
 // Options describe a session.
 type Options struct {
@@ -45,13 +43,18 @@ type Session struct {
 	Run func(ctx context.Context, text string, arg value.Datum, t *value.Type) error
 }
 
+var (
+	_ sql.Work  = (*Session)(nil)
+	_ sql.Roles = (*Session)(nil)
+)
+
 // NewSession returns the session of a client that was let into the virtual host of own; Close closes own too.
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
 	s := &Session{b: b, own: own, user: o.User, database: o.Database, tag: hex.EncodeToString(random[:])}
 	if u, err := b.User(o.User); err == nil {
-		s.super = slices.Contains(u.Tags, administrator)
+		s.super = slices.Contains(u.Tags, broker.TagAdministrator)
 	}
 	return s
 }

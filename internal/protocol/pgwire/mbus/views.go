@@ -35,7 +35,9 @@ func viewFunctions() []*expr.Function {
 	}
 	return []*expr.Function{
 		commented(scalar("create_view", names, value.Void,
-			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) { return void, s.createView(a, []int{colData}) }),
+			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) {
+				return void, s.createView(a, []int{colData})
+			}),
 			"make a view: INSERT posts into the queue, SELECT takes a message; rights on it can be granted"),
 		commented(scalar("create_view_prop", append(slices.Clone(names), no("with_delay"), no("with_expire")), value.Void,
 			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) {
