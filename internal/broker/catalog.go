@@ -93,12 +93,15 @@ func (b *Broker) queueByID(id uint64) (*Queue, bool) {
 	return q.(*Queue), true
 }
 
-func (v *VHost) queue(name string) (*Queue, bool) {
-	id, ok := v.table.Load().Queue(name)
+func (v *VHost) queue(name string) (*Queue, bool) { return v.b.queueIn(v.table.Load(), name) }
+
+// queueIn finds the queue that has a name in a table.
+func (b *Broker) queueIn(t *routing.Table, name string) (*Queue, bool) {
+	id, ok := t.Queue(name)
 	if !ok {
 		return nil, false
 	}
-	return v.b.queueByID(uint64(id))
+	return b.queueByID(uint64(id))
 }
 
 // record appends facts of the topology as one entry. The caller holds mu and
@@ -166,13 +169,18 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 
 // add makes the queue known to routing; its shard knows it already.
 func (c *catalog) add(q *Queue) {
-	c.queues.Store(q.ID, q)
-	c.b.queueCount.Add(1)
+	c.keep(q)
 	q.vhost.queues.Add(1)
 	if q.Policy.ConsumeAfter {
 		q.vhost.orderOn(q)
 	}
 	q.vhost.table.Store(q.vhost.table.Load().AddQueue(q.Name, routing.QueueID(q.ID)))
+}
+
+// keep puts the queue on the list of all queues.
+func (c *catalog) keep(q *Queue) {
+	c.queues.Store(q.ID, q)
+	c.b.queueCount.Add(1)
 }
 
 // remove takes the queue and its bindings out of routing. mu is held.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways/internal/core/access"
+	"fiveways/internal/core/routing"
 )
 
 // What a permission is about.
@@ -80,9 +81,9 @@ func (s *Session) Impersonates() (ok bool) {
 	return ok
 }
 
-// mayBind tells whether the user may bind or unbind: write on the destination, read on the source, and for a topic
+// mayBind tells, of the exchanges of a table, whether the user may bind or unbind: write on the destination, read on the source, and for a topic
 // exchange read on the key.
-func (s *Session) mayBind(spec *BindSpec) error {
+func (s *Session) mayBind(t *routing.Table, spec *BindSpec) error {
 	kind := "queue"
 	if spec.ToExchange {
 		kind = "exchange"
@@ -93,7 +94,7 @@ func (s *Session) mayBind(spec *BindSpec) error {
 	if err := s.may(toRead, "exchange", spec.Source); err != nil {
 		return err
 	}
-	x, ok := s.vhost.table.Load().Exchange(spec.Source)
+	x, ok := t.Exchange(spec.Source)
 	if !ok || x.Spec.Type != topicType {
 		return nil
 	}

@@ -71,8 +71,7 @@ func (c *catalog) restoreRelay(t *routing.Table, v *VHost, f *exchangeFact) (*ro
 // addRelay makes the queue known and returns the table in which it is the
 // exchange's relay.
 func (c *catalog) addRelay(t *routing.Table, q *Queue) (*routing.Table, error) {
-	c.queues.Store(q.ID, q)
-	c.b.queueCount.Add(1)
+	c.keep(q)
 	return t.SetRelay(q.relay.exchange, routing.Relay{Queue: routing.QueueID(q.ID), Copy: q.relay.keeps, Holds: q.holds()})
 }
 

@@ -10,7 +10,11 @@ import (
 
 // usableQueue finds a queue that this session may use.
 func (s *Session) usableQueue(name string) (*Queue, error) {
-	q, ok := s.vhost.queue(name)
+	return s.queueIn(s.vhost.table.Load(), name)
+}
+
+func (s *Session) queueIn(t *routing.Table, name string) (*Queue, error) {
+	q, ok := s.b.queueIn(t, name)
 	if !ok {
 		return nil, s.noQueue(name)
 	}
@@ -47,6 +51,22 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 		c.mu.Unlock()
 		return QueueInfo{}, err
 	}
+	q := s.newQueue(&spec)
+	if q.Durable {
+		q.created = c.record(&topologyFact{VHost: s.vhost.Name, Queue: newQueueFact(q)})
+	}
+	q.shard.post(func() { q.shard.register(q) })
+	c.add(q)
+	c.mu.Unlock()
+	if spec.Exclusive {
+		s.own(q)
+	}
+	return QueueInfo{Name: q.Name}, c.await(q.created)
+}
+
+// newQueue builds a queue that is declared. catalog.mu is held.
+func (s *Session) newQueue(spec *QueueSpec) *Queue {
+	c := s.b.catalog
 	q := &Queue{
 		ID: c.nextQueue, Name: spec.Name, Durable: spec.Durable && !spec.Exclusive, declared: spec.Durable,
 		AutoDelete: spec.AutoDelete, Args: spec.Args, Policy: spec.Policy, vhost: s.vhost, shard: c.placeFor(s.vhost, &spec.Policy), state: &queue.State{},
@@ -55,21 +75,26 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 		q.owner = s
 	}
 	c.nextQueue++
-	if q.Durable {
-		q.created = c.record(&topologyFact{VHost: s.vhost.Name, Queue: newQueueFact(q)})
+	return q
+}
+
+// own notes that a queue goes with the session.
+func (s *Session) own(q *Queue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exclusive == nil {
+		s.exclusive = map[string]*Queue{}
 	}
-	q.shard.post(func() { q.shard.register(q) })
-	c.add(q)
-	c.mu.Unlock()
-	if spec.Exclusive {
-		s.mu.Lock()
-		if s.exclusive == nil {
-			s.exclusive = map[string]*Queue{}
-		}
-		s.exclusive[q.Name] = q
-		s.mu.Unlock()
+	s.exclusive[q.Name] = q
+}
+
+// disown forgets a queue that is gone.
+func (s *Session) disown(q *Queue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exclusive[q.Name] == q {
+		delete(s.exclusive, q.Name)
 	}
-	return QueueInfo{Name: q.Name}, c.await(q.created)
 }
 
 // mayCreate tells whether a queue that is not there may be. catalog.mu is held.
@@ -203,11 +228,7 @@ func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error
 	}
 	c.mu.Unlock()
 	if q.owner != nil {
-		q.owner.mu.Lock()
-		if q.owner.exclusive[q.Name] == q {
-			delete(q.owner.exclusive, q.Name)
-		}
-		q.owner.mu.Unlock()
+		q.owner.disown(q)
 	}
 	if err := c.await(index); err != nil {
 		return messages, err
@@ -249,18 +270,9 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 		}
 		return nil
 	}
-	if err := s.may(toConfigure, "exchange", spec.Name); err != nil {
+	rs, err := s.mayDeclareExchange(&spec)
+	if err != nil {
 		return err
-	}
-	rs := routing.ExchangeSpec{
-		Name: spec.Name, Type: spec.Type, Durable: spec.Durable, AutoDelete: spec.AutoDelete, Internal: spec.Internal,
-		Alternate: spec.Alternate, Args: spec.Args,
-	}
-	if rs.Type == routing.TypeHistory && spec.Relay.Deduplicate {
-		return &Error{
-			Err: ErrInvalidBinding, Kind: "exchange", Name: spec.Name, VHost: s.vhost.Name,
-			Detail: "an exchange of type '" + rs.Type + "' cannot de-duplicate; bind it to one that does",
-		}
 	}
 	c := s.b.catalog
 	c.mu.Lock()
@@ -270,15 +282,12 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 		return err
 	}
 	var relay *Queue
-	err := s.vhost.change(func(t *routing.Table) (*routing.Table, error) {
-		t, err := t.DeclareExchange(rs)
-		policy, needed := relayPolicy(&rs, &spec.Relay)
-		if err != nil || ok || !needed {
-			return t, err
+	err = s.vhost.change(func(t *routing.Table) (next *routing.Table, err error) {
+		next, relay, err = c.declareExchange(s.vhost, t, &rs, &spec)
+		if relay != nil {
+			relay.shard.post(func() { relay.shard.register(relay) })
 		}
-		relay = c.newRelay(s.vhost, &rs, policy)
-		relay.shard.post(func() { relay.shard.register(relay) })
-		return c.addRelay(t, relay)
+		return next, err
 	})
 	index := c.index
 	if err == nil && !ok && spec.Durable {
@@ -292,6 +301,37 @@ func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 		return nil
 	}
 	return c.await(index)
+}
+
+// mayDeclareExchange asks whether the session may configure the exchange, and makes the declaration one for routing.
+func (s *Session) mayDeclareExchange(spec *ExchangeSpec) (rs routing.ExchangeSpec, err error) {
+	if err := s.may(toConfigure, "exchange", spec.Name); err != nil {
+		return rs, err
+	}
+	rs = routing.ExchangeSpec{
+		Name: spec.Name, Type: spec.Type, Durable: spec.Durable, AutoDelete: spec.AutoDelete, Internal: spec.Internal,
+		Alternate: spec.Alternate, Args: spec.Args,
+	}
+	if rs.Type == routing.TypeHistory && spec.Relay.Deduplicate {
+		return rs, &Error{
+			Err: ErrInvalidBinding, Kind: "exchange", Name: spec.Name, VHost: s.vhost.Name,
+			Detail: "an exchange of type '" + rs.Type + "' cannot de-duplicate; bind it to one that does",
+		}
+	}
+	return rs, nil
+}
+
+// declareExchange adds an exchange to a table, with the relay that it needs if it is new; nobody has registered the relay yet.
+func (c *catalog) declareExchange(v *VHost, t *routing.Table, rs *routing.ExchangeSpec, spec *ExchangeSpec) (*routing.Table, *Queue, error) {
+	_, there := t.Exchange(rs.Name)
+	next, err := t.DeclareExchange(*rs)
+	policy, needed := relayPolicy(rs, &spec.Relay)
+	if err != nil || there || !needed {
+		return next, nil, err
+	}
+	relay := c.newRelay(v, rs, policy)
+	next, err = c.addRelay(next, relay)
+	return next, relay, err
 }
 
 // mayCreateExchange asks what a declaration needs beyond configure. catalog.mu
@@ -313,13 +353,7 @@ func (s *Session) mayCreateExchange(spec *ExchangeSpec, exists bool) error {
 // Errors: ErrAccessRefused, ErrInUse, ErrDefaultExchange, ErrSystemExchange.
 func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 	s.Flush()
-	if name == "" {
-		return s.fail(ErrDefaultExchange, "exchange", name)
-	}
-	if strings.HasPrefix(name, "amq.") {
-		return s.fail(ErrSystemExchange, "exchange", name)
-	}
-	if err := s.may(toConfigure, "exchange", name); err != nil {
+	if err := s.mayDeleteExchange(name); err != nil {
 		return err
 	}
 	c := s.b.catalog
@@ -338,16 +372,26 @@ func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 	return c.await(index)
 }
 
+func (s *Session) mayDeleteExchange(name string) error {
+	if name == "" {
+		return s.fail(ErrDefaultExchange, "exchange", name)
+	}
+	if strings.HasPrefix(name, "amq.") {
+		return s.fail(ErrSystemExchange, "exchange", name)
+	}
+	return s.may(toConfigure, "exchange", name)
+}
+
 // Bind adds a binding. Errors: ErrAccessRefused, ErrExchangeNotFound,
 // ErrQueueNotFound, ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
 func (s *Session) Bind(spec BindSpec) error {
 	s.Flush()
-	if err := s.mayBind(&spec); err != nil {
+	if err := s.mayBind(s.vhost.table.Load(), &spec); err != nil {
 		return err
 	}
 	c := s.b.catalog
 	c.mu.Lock()
-	b, err := s.binding(&spec, true)
+	b, err := s.binding(s.vhost.table.Load(), &spec, true)
 	if err != nil {
 		c.mu.Unlock()
 		return err
@@ -379,12 +423,12 @@ func (s *Session) Bind(spec BindSpec) error {
 // no error. Errors: ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
 func (s *Session) Unbind(spec BindSpec) error {
 	s.Flush()
-	if err := s.mayBind(&spec); err != nil {
+	if err := s.mayBind(s.vhost.table.Load(), &spec); err != nil {
 		return err
 	}
 	c := s.b.catalog
 	c.mu.Lock()
-	b, err := s.binding(&spec, false)
+	b, err := s.binding(s.vhost.table.Load(), &spec, false)
 	if errors.Is(err, ErrQueueNotFound) || errors.Is(err, ErrExchangeNotFound) {
 		c.mu.Unlock()
 		return nil
@@ -408,8 +452,8 @@ func (s *Session) Unbind(spec BindSpec) error {
 	return c.await(index)
 }
 
-// binding finds both ends of a binding.
-func (s *Session) binding(spec *BindSpec, mustExist bool) (routing.Binding, error) {
+// binding finds both ends of a binding in a table.
+func (s *Session) binding(t *routing.Table, spec *BindSpec, mustExist bool) (routing.Binding, error) {
 	b := routing.Binding{Source: spec.Source, Key: spec.Key, Args: spec.Args}
 	if err := s.vhost.check(); err != nil {
 		return b, err
@@ -417,16 +461,16 @@ func (s *Session) binding(spec *BindSpec, mustExist bool) (routing.Binding, erro
 	if spec.Source == "" || spec.ToExchange && spec.Destination == "" {
 		return b, s.fail(ErrDefaultExchange, "exchange", "")
 	}
-	if _, ok := s.vhost.table.Load().Exchange(spec.Source); !ok && mustExist {
+	if _, ok := t.Exchange(spec.Source); !ok && mustExist {
 		return b, s.fail(ErrExchangeNotFound, "exchange", spec.Source)
 	}
 	if spec.ToExchange {
 		b.ToExchange = spec.Destination
-		if _, ok := s.vhost.table.Load().Exchange(spec.Destination); !ok {
+		if _, ok := t.Exchange(spec.Destination); !ok {
 			return b, s.fail(ErrExchangeNotFound, "exchange", spec.Destination)
 		}
 	} else {
-		q, err := s.usableQueue(spec.Destination)
+		q, err := s.queueIn(t, spec.Destination)
 		if err != nil {
 			return b, err
 		}

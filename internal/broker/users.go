@@ -90,6 +90,21 @@ func (b *Broker) SetUserTags(name string, tags []string) error {
 	return b.editUser(name, func(f *userFact) { f.Tags = cleanTags(tags) })
 }
 
+// AddUserTag gives a user one more tag; it may have it already. Errors: ErrUserNotFound, ErrInvalidName, ErrLogFailed.
+func (b *Broker) AddUserTag(name, tag string) error {
+	if len(cleanTags([]string{tag})) == 0 {
+		return &Error{Err: ErrInvalidName, Kind: "tag", Name: tag, Detail: "it is empty"}
+	}
+	return b.editUser(name, func(f *userFact) { f.Tags = cleanTags(append(slices.Clone(f.Tags), tag)) })
+}
+
+// RemoveUserTag takes a tag from a user, who need not have it. Errors: ErrUserNotFound, ErrLogFailed.
+func (b *Broker) RemoveUserTag(name, tag string) error {
+	return b.editUser(name, func(f *userFact) {
+		f.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(have string) bool { return slices.Contains(cleanTags([]string{tag}), have) })
+	})
+}
+
 // SetLoopbackOnly says whether a user may log in from this machine only. Errors: ErrUserNotFound, ErrLogFailed.
 func (b *Broker) SetLoopbackOnly(name string, only bool) error {
 	return b.editUser(name, func(f *userFact) { f.LoopbackOnly = only })
