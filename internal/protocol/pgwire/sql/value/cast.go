@@ -71,6 +71,9 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 			return convertRecord(from, to, v, explicit, set)
 		}
 	}
+	if to == IntervalType {
+		return datum(parseInterval(String(from, d, set), typmod, set))
+	}
 	return Parse(to, String(from, d, set), set)
 }
 

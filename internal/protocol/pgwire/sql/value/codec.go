@@ -39,6 +39,10 @@ func Parse(t *Type, s string, set *Settings) (Datum, error) {
 		return parseJSON(t, s)
 	case Inet:
 		return parseInet(s)
+	case DateType, TimeType, TimestampType, TimestampTZType:
+		return parseTime(t, s, set)
+	case IntervalType:
+		return datum(parseInterval(s, -1, set))
 	case Int2Vector, OIDVector:
 		return parseVector(t, s, set)
 	case Regproc, Regprocedure, Regoper, Regoperator, Regclass, Regtype, Regnamespace, Regrole, Regcollation:
@@ -112,7 +116,7 @@ func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
 	case Record:
 		return appendRecord(dst, t, d, set)
 	}
-	return dst
+	return appendTime(dst, d, set)
 }
 
 func (t *Type) isReg() bool {

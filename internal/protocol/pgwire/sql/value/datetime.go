@@ -57,14 +57,22 @@ func (d Date) check(text string) error {
 	if d.IsInfinite() || d >= minDate && d < endDate {
 		return nil
 	}
+	return d.outOfRange(text)
+}
+
+func (Date) outOfRange(text string) error {
 	return pgerror.New(pgerror.DatetimeOverflow, "date out of range%s", quoted(text))
+}
+
+func outOfRangeText(text string) error {
+	return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range%s", quoted(text))
 }
 
 func (t Timestamp) check(text string) error {
 	if t.IsInfinite() || t >= minTimestamp && t < endTimestamp {
 		return nil
 	}
-	return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range%s", quoted(text))
+	return outOfRangeText(text)
 }
 
 // DateOf returns the day of a year (0 is 1 BC), month and day, each in its range; it is right for all that a date can hold.
@@ -139,9 +147,7 @@ func TimestampOf(d Date, t Time) (Timestamp, error) {
 	return stamp, stamp.check("")
 }
 
-func (t Timestamp) outOfRange() error {
-	return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range")
-}
+func (t Timestamp) outOfRange() error { return outOfRangeText("") }
 
 // FromTime returns the microsecond of an instant.
 func FromTime(t time.Time) TimestampTZ {

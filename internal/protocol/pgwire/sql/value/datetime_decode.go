@@ -1,0 +1,591 @@
+package value
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// dateError is what is wrong with a text.
+type dateError byte
+
+const (
+	dateOK dateError = iota
+	dateBad
+	dateOverflow
+	dateOrderOverflow // month or day: the order of the fields may be another
+	dateIntervalOverflow
+	dateZoneOverflow
+	dateZoneUnknown
+)
+
+// error is PostgreSQL's error; name is that of the type, detail the zone's of an unknown one.
+func (e dateError) error(name, s, zone string) error {
+	switch e {
+	case dateOverflow:
+		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", s)
+	case dateOrderOverflow:
+		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", s).
+			WithHint("Perhaps you need a different \"datestyle\" setting.")
+	case dateIntervalOverflow:
+		return pgerror.New("22015", "interval field value out of range: \"%s\"", s)
+	case dateZoneOverflow:
+		return pgerror.New("22009", "time zone displacement out of range: \"%s\"", s)
+	case dateZoneUnknown:
+		return pgerror.New(pgerror.InvalidParameterValue, "time zone \"%s\" not recognized", zone)
+	}
+	return pgerror.New(pgerror.InvalidDatetimeFormat, "invalid input syntax for type %s: \"%s\"", name, s)
+}
+
+// fieldMask is the parts of a date that are known.
+type fieldMask uint
+
+const (
+	maskYear fieldMask = 1 << iota
+	maskMonth
+	maskDay
+	maskYearDay
+	maskHour
+	maskMinute
+	maskSecond
+	maskZone
+	maskHalfDay
+	maskEra
+	maskWeekday
+
+	maskDate = maskYear | maskMonth | maskDay
+	maskTime = maskHour | maskMinute | maskSecond
+)
+
+// moment is the parts of a date as they are found, after PostgreSQL's DecodeDateTime. The rules are many; where they look odd, they are so
+// there.
+type moment struct {
+	set      *Settings
+	timeOnly bool
+
+	mask                 fieldMask
+	year, month, day     int
+	yearDay              int
+	hour, minute, second int
+	micros               int64 // of the second
+	zone                 *time.Location
+	offset               int       // seconds east of UTC, when zone is nil and maskZone is set
+	special              Timestamp // an infinity, or epoch
+
+	textMonth, twoDigits, julian, bc, isSpecial bool
+	halfDay                                     int
+	pending                                     wordKind // what the word before says of the field at hand: wordISOTime or wordJulian
+	badZone                                     string
+}
+
+// decode reads the fields in turn.
+func (m *moment) decode(fields []field) dateError {
+	for i, f := range fields {
+		if m.timeOnly && i == 0 && len(fields) > 1 && f.kind == fieldDate && (fields[1].kind == fieldTime || fields[len(fields)-1].kind == fieldDate) {
+			if found, err := m.date(f.text); err != dateOK {
+				return err
+			} else if err = m.add(found); err != dateOK {
+				return err
+			}
+			continue
+		}
+		found, err := m.field(f, fields[i+1:])
+		if err != dateOK {
+			return err
+		}
+		if err = m.add(found); err != dateOK {
+			return err
+		}
+	}
+	return m.validate()
+}
+
+// add notes what a field said; saying a thing twice is an error.
+func (m *moment) add(found fieldMask) dateError {
+	if m.mask&found != 0 {
+		return dateBad
+	}
+	m.mask |= found
+	return dateOK
+}
+
+func (m *moment) field(f field, after []field) (fieldMask, dateError) {
+	switch f.kind {
+	case fieldDate:
+		return m.dateField(f.text)
+	case fieldTime:
+		if m.pending != wordIgnored && m.pending != wordISOTime {
+			return 0, dateBad
+		}
+		m.pending = wordIgnored
+		return m.clock(f.text)
+	case fieldZone:
+		return m.offsetField(f.text)
+	case fieldNumber:
+		return m.numberField(f.text)
+	}
+	return m.word(f.text, after)
+}
+
+func (m *moment) offsetField(text string) (fieldMask, dateError) {
+	seconds, err := decodeZone(text)
+	m.offset, m.zone = seconds, nil
+	return maskZone, err
+}
+
+// dateField is a date; when there is one already, a zone with signs in its name, or hhmmss-zz.
+func (m *moment) dateField(text string) (fieldMask, dateError) {
+	if m.pending == wordIgnored && !m.timeOnly && m.mask&(maskMonth|maskDay) != maskMonth|maskDay {
+		return m.date(text)
+	}
+	if !isDigit(text[0]) && m.pending == wordIgnored {
+		return m.namedZone(text, dateZoneUnknown)
+	}
+	if m.pending != wordIgnored && m.pending != wordISOTime {
+		return 0, dateBad
+	}
+	m.pending = wordIgnored
+	i := strings.IndexByte(text, '-')
+	if i < 0 || m.mask&maskTime == maskTime {
+		return 0, dateBad
+	}
+	if _, err := m.offsetField(text[i:]); err != dateOK {
+		return 0, err
+	}
+	found, err := m.runTogether(text[:i], m.mask|maskDate)
+	return found | maskZone, err
+}
+
+func (m *moment) namedZone(name string, otherwise dateError) (fieldMask, dateError) {
+	zone := LookupZone(name)
+	if zone == nil {
+		m.badZone = name
+		return 0, otherwise
+	}
+	m.zone = zone
+	return maskZone, dateOK
+}
+
+// numberField is a part of a date, a date or time run together, or what the word before said.
+func (m *moment) numberField(text string) (fieldMask, dateError) {
+	switch m.pending {
+	case wordISOTime:
+		m.pending = wordIgnored
+		found, err := m.runTogether(text, m.mask|maskDate)
+		if err == dateOK && found != maskTime {
+			err = dateBad
+		}
+		return found, err
+	case wordJulian:
+		m.pending = wordIgnored
+		return m.julianDay(text)
+	}
+	mask := m.mask
+	if m.timeOnly {
+		mask |= maskDate
+	}
+	dot := strings.IndexByte(text, '.')
+	switch {
+	case dot >= 0 && mask&maskDate == 0:
+		return m.date(text)
+	case dot > 2:
+		return m.runTogether(text, mask)
+	case m.timeOnly && dot >= 0:
+		return 0, dateBad
+	case len(text) >= 6 && (mask&maskDate == 0 || mask&maskTime == 0), m.timeOnly && len(text) > 4:
+		return m.runTogether(text, mask)
+	}
+	return m.number(text, mask)
+}
+
+func (m *moment) julianDay(text string) (fieldMask, dateError) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	day, err := strconv.Atoi(whole)
+	if err != nil || day < 0 || day > math.MaxInt32-1 {
+		return 0, dateOverflow
+	}
+	m.julian = true
+	m.year, m.month, m.day = fromJulian(day)
+	if fraction == "" {
+		return maskDate, dateOK
+	}
+	part, _ := strconv.ParseFloat("0."+fraction, 64)
+	micros := int64(math.RoundToEven(part * float64(microsPerDay)))
+	m.setClock(micros)
+	return maskDate | maskTime, dateOK
+}
+
+func (m *moment) setClock(micros int64) {
+	m.hour, m.minute = int(micros/microsPerHour), int(micros/microsPerMinute%60)
+	m.second, m.micros = int(micros/microsPerSecond%60), micros%microsPerSecond
+}
+
+// number is one number: what it says follows from what is known and from the order of DateStyle.
+func (m *moment) number(text string, mask fieldMask) (fieldMask, dateError) {
+	whole, fraction, dotted := strings.Cut(text, ".")
+	v, err := strconv.ParseInt(whole, 10, 32)
+	if err != nil {
+		return 0, dateOverflow
+	}
+	if dotted {
+		if len(whole) > 2 {
+			return m.runTogether(text, mask|maskDate)
+		}
+		m.micros = fractionMicros(fraction)
+	}
+	n := int(v)
+	if len(text) == 3 && mask&maskDate == maskYear && n >= 1 && n <= 366 {
+		m.yearDay = n
+		return maskYearDay | maskMonth | maskDay, dateOK
+	}
+	var found fieldMask
+	switch order := m.set.DateStyle.Order; mask & maskDate {
+	case 0:
+		found = maskMonth
+		if len(text) >= 3 || order == "YMD" {
+			found = maskYear
+		} else if order == "DMY" {
+			found = maskDay
+		}
+	case maskYear, maskDay:
+		found = maskMonth
+	case maskMonth:
+		found = maskDay
+		if m.textMonth && (len(text) >= 3 || order == "YMD") {
+			found = maskYear
+		}
+	case maskYear | maskMonth:
+		found = maskDay
+		if m.textMonth && len(text) >= 3 && m.twoDigits {
+			m.day, m.year, m.twoDigits = m.year, n, false // the first number was the day, not the year
+			return maskDay, dateOK
+		}
+	case maskMonth | maskDay:
+		found = maskYear
+	case maskDate:
+		return m.runTogether(text, mask)
+	default:
+		return 0, dateBad
+	}
+	switch found {
+	case maskYear:
+		m.year, m.twoDigits = n, len(text) <= 2
+	case maskMonth:
+		m.month = n
+	case maskDay:
+		m.day = n
+	}
+	return found, dateOK
+}
+
+// runTogether is yyyymmdd or yymmdd when there is no date yet, else hhmmss or hhmm.
+func (m *moment) runTogether(text string, mask fieldMask) (fieldMask, dateError) {
+	text, fraction, dotted := strings.Cut(text, ".")
+	if dotted {
+		m.micros = fractionMicros(fraction)
+	} else if mask&maskDate != maskDate && len(text) >= 6 {
+		n := len(text)
+		year, err := strconv.ParseInt(text[:n-4], 10, 32)
+		if err != nil {
+			return 0, dateOverflow
+		}
+		m.year, m.month, m.day = int(year), number2(text[n-4:]), number2(text[n-2:])
+		m.twoDigits = m.twoDigits || n == 6
+		return maskDate, dateOK
+	}
+	if mask&maskTime == maskTime {
+		return 0, dateBad
+	}
+	switch len(text) {
+	case 6:
+		m.hour, m.minute, m.second = number2(text), number2(text[2:]), number2(text[4:])
+	case 4:
+		m.hour, m.minute, m.second = number2(text), number2(text[2:]), 0
+	default:
+		return 0, dateBad
+	}
+	return maskTime, dateOK
+}
+
+func number2(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
+
+// fractionMicros rounds the digits after a point to microseconds.
+func fractionMicros(digits string) int64 {
+	f, _ := strconv.ParseFloat("0."+digits+"0", 64)
+	return int64(math.RoundToEven(f * float64(microsPerSecond)))
+}
+
+// date reads three numbers, or two and a month, with anything between them.
+func (m *moment) date(text string) (found fieldMask, _ dateError) {
+	var parts []string
+	for rest := text; rest != ""; {
+		start := strings.IndexFunc(rest, func(r rune) bool { return r >= 0x80 || isDigit(byte(r)) || isAlpha(byte(r)) })
+		if start < 0 {
+			return 0, dateBad
+		}
+		rest = rest[start:]
+		in := isAlpha
+		if isDigit(rest[0]) {
+			in = isDigit
+		}
+		end := 0
+		for end < len(rest) && in(rest[end]) {
+			end++
+		}
+		parts = append(parts, rest[:end])
+		if rest = rest[end:]; rest != "" {
+			rest = rest[1:] // whatever it is, it parts
+			if rest == "" && end > 0 {
+				break
+			}
+		}
+	}
+	before := m.mask
+	numbers := parts[:0:0]
+	for _, part := range parts {
+		if isDigit(part[0]) {
+			numbers = append(numbers, part)
+			continue
+		}
+		word, ok := dateWords[cutWord(part)]
+		if ok && word.kind == wordIgnored {
+			continue
+		}
+		if !ok || word.kind != wordMonth || before&maskMonth != 0 || found&maskMonth != 0 {
+			return 0, dateBad
+		}
+		m.month, m.textMonth = word.value, true
+		found |= maskMonth
+	}
+	for _, part := range numbers {
+		next, err := m.number(part, before|found)
+		if err != dateOK {
+			return 0, err
+		}
+		if (before|found)&next != 0 {
+			return 0, dateBad
+		}
+		found |= next
+	}
+	if (before|found)&^(maskYearDay|maskZone) != maskDate {
+		return 0, dateBad
+	}
+	return found, dateOK
+}
+
+// clock reads hh:mm[:ss[.ffffff]].
+func (m *moment) clock(text string) (fieldMask, dateError) {
+	hour, minute, second, micros, err := decodeClock(text)
+	if err != dateOK {
+		return 0, err
+	}
+	m.hour, m.minute, m.second, m.micros = int(hour), minute, second, micros
+	if hour > 24 || hour == 24 && (minute > 0 || second > 0 || micros > 0) {
+		return 0, dateOverflow
+	}
+	return maskTime, dateOK
+}
+
+func decodeClock(text string) (hour int64, minute, second int, micros int64, _ dateError) {
+	parts := strings.Split(text, ":")
+	if len(parts) > 3 {
+		return 0, 0, 0, 0, dateBad
+	}
+	last, fraction, dotted := strings.Cut(parts[len(parts)-1], ".")
+	parts[len(parts)-1] = last
+	if dotted {
+		if strings.Contains(fraction, ".") {
+			return 0, 0, 0, 0, dateBad
+		}
+		micros = fractionMicros(fraction)
+	}
+	if dotted && len(parts) == 2 {
+		parts = append([]string{"0"}, parts...) // mm:ss.fff
+	}
+	values := [3]int64{}
+	for i, part := range parts {
+		if part == "" {
+			if i == 0 {
+				return 0, 0, 0, 0, dateBad
+			}
+			part = "0"
+		}
+		v, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || i > 0 && v > math.MaxInt32 {
+			return 0, 0, 0, 0, dateOverflow
+		}
+		values[i] = v
+	}
+	if values[1] > 59 || values[2] > 60 || micros > microsPerSecond {
+		return 0, 0, 0, 0, dateOverflow
+	}
+	return values[0], int(values[1]), int(values[2]), micros, dateOK
+}
+
+const maxZoneHour = 15
+
+// decodeZone reads a sign and h, hh, hmm, hhmm, hh:mm or hh:mm:ss; seconds is how far that is east.
+func decodeZone(text string) (seconds int, _ dateError) {
+	parts := strings.Split(text[1:], ":")
+	if len(parts) == 1 && len(text) > 3 && allDigits(parts[0]) {
+		split := len(parts[0]) - 2
+		parts = []string{parts[0][:split], parts[0][split:]}
+	}
+	if len(parts) > 3 {
+		return 0, dateBad
+	}
+	for i, part := range parts {
+		if !allDigits(part) {
+			return 0, dateBad
+		}
+		v, err := strconv.Atoi(part)
+		if err != nil || i == 0 && v > maxZoneHour || i > 0 && v > 59 {
+			return 0, dateZoneOverflow
+		}
+		seconds += v * [...]int{3600, 60, 1}[i]
+	}
+	if text[0] == '-' {
+		seconds = -seconds
+	}
+	return seconds, dateOK
+}
+
+func (m *moment) word(text string, after []field) (fieldMask, dateError) {
+	if seconds, ok := LookupAbbreviation(text); ok {
+		m.offset, m.zone = seconds, nil
+		return maskZone, dateOK
+	}
+	word, ok := dateWords[cutWord(text)]
+	if !ok {
+		return m.namedZone(text, dateBad)
+	}
+	switch word.kind {
+	case wordReserved:
+		return m.reserved(word.value)
+	case wordMonth:
+		found := maskMonth
+		if m.mask&maskMonth != 0 && !m.textMonth && m.mask&maskDay == 0 && m.month >= 1 && m.month <= 31 {
+			m.day, found = m.month, maskDay // the number was the day
+		}
+		m.month, m.textMonth = word.value, true
+		return found, dateOK
+	case wordWeekday:
+		return maskWeekday, dateOK
+	case wordHalfDay:
+		m.halfDay = word.value
+		return maskHalfDay, dateOK
+	case wordEra:
+		m.bc = word.value == eraBC
+		return maskEra, dateOK
+	case wordJulian:
+		m.pending = wordJulian
+	case wordSummer:
+		m.offset += 3600
+	case wordISOTime:
+		known := m.mask&maskDate == maskDate || m.timeOnly
+		if !known || len(after) == 0 || after[0].kind > fieldTime {
+			return 0, dateBad
+		}
+		m.pending = wordISOTime
+	}
+	return 0, dateOK
+}
+
+func (m *moment) reserved(value int) (fieldMask, dateError) {
+	const all = maskDate | maskTime | maskZone
+	now := m.set.Now.Local(m.set.Zone)
+	today, clock := now.Split()
+	if m.timeOnly && value != reservedNow && value != reservedZulu {
+		return 0, dateBad
+	}
+	switch value {
+	case reservedNow:
+		m.year, m.month, m.day = today.Civil()
+		m.setClock(int64(clock))
+		_, m.offset = m.set.Now.offset(m.set.Zone)
+		return all, dateOK
+	case reservedZulu:
+		return maskTime | maskZone, dateOK
+	case reservedEpoch:
+		m.isSpecial, m.special = true, Timestamp(unixMicros)
+		return all, dateOK
+	case reservedEarly:
+		m.isSpecial, m.special = true, TimestampNegInfinity
+		return all, dateOK
+	case reservedLate:
+		m.isSpecial, m.special = true, TimestampInfinity
+		return all, dateOK
+	case reservedTomorrow:
+		today++
+	case reservedYesterday:
+		today--
+	}
+	m.year, m.month, m.day = today.Civil()
+	return maskDate, dateOK
+}
+
+// validate brings the year to its count and checks what the fields say together.
+func (m *moment) validate() dateError {
+	if m.isSpecial {
+		return dateOK
+	}
+	if err := m.validateDate(); err != dateOK {
+		return err
+	}
+	if m.halfDay != 0 && m.hour > 12 {
+		return dateOverflow
+	}
+	if m.halfDay == halfAM && m.hour == 12 {
+		m.hour = 0
+	} else if m.halfDay == halfPM && m.hour != 12 {
+		m.hour += 12
+	}
+	if m.timeOnly {
+		if m.mask&maskTime != maskTime {
+			return dateBad
+		}
+		if m.hour > 24 || m.minute > 59 || m.second > 60 || m.hour == 24 && (m.minute > 0 || m.second > 0 || m.micros > 0) {
+			return dateOverflow
+		}
+		return dateOK
+	}
+	if m.mask&maskDate != maskDate {
+		return dateBad
+	}
+	return dateOK
+}
+
+func (m *moment) validateDate() dateError {
+	if m.mask&maskYear != 0 && !m.julian {
+		switch {
+		case m.bc:
+			if m.year <= 0 {
+				return dateOverflow
+			}
+			m.year = 1 - m.year
+		case m.twoDigits && m.year < 70:
+			m.year += 2000
+		case m.twoDigits && m.year < 100:
+			m.year += 1900
+		case !m.twoDigits && m.year <= 0:
+			return dateOverflow
+		}
+	}
+	if m.mask&maskYearDay != 0 {
+		m.year, m.month, m.day = fromJulian(julianDay(m.year, 1, 1) + m.yearDay - 1)
+	}
+	if m.mask&maskMonth != 0 && (m.month < 1 || m.month > 12) || m.mask&maskDay != 0 && (m.day < 1 || m.day > 31) {
+		return dateOrderOverflow
+	}
+	if m.mask&maskDate == maskDate && m.day > daysIn(m.year, m.month) {
+		return dateOverflow
+	}
+	return dateOK
+}
+
+func (m *moment) clockMicros() int64 {
+	return int64(m.hour)*microsPerHour + int64(m.minute)*microsPerMinute + int64(m.second)*microsPerSecond + m.micros
+}

@@ -1,0 +1,176 @@
+package value
+
+// appendTime writes a date or time in the session's style.
+func appendTime(dst []byte, d Datum, set *Settings) []byte {
+	switch v := d.(type) {
+	case Date:
+		return appendDate(dst, v, set)
+	case Time:
+		return appendClock(dst, v)
+	case Timestamp:
+		return appendTimestamp(dst, v, "", 0, false, set)
+	case TimestampTZ:
+		if v.IsInfinite() {
+			return appendTimestamp(dst, Timestamp(v), "", 0, false, set)
+		}
+		name, offset := v.offset(set.Zone)
+		return appendTimestamp(dst, v.Local(set.Zone), name, offset, true, set)
+	case Interval:
+		return appendInterval(dst, v, set.IntervalStyle)
+	}
+	return dst
+}
+
+// appendPadded writes n with at least width digits.
+func appendPadded(dst []byte, n, width int) []byte {
+	limit := 1
+	for range width - 1 {
+		limit *= 10
+	}
+	for ; limit > n && limit > 1; limit /= 10 {
+		dst = append(dst, '0')
+	}
+	return appendInt(dst, int64(n))
+}
+
+func appendDate(dst []byte, d Date, set *Settings) []byte {
+	switch d {
+	case DateInfinity:
+		return append(dst, "infinity"...)
+	case DateNegInfinity:
+		return append(dst, "-infinity"...)
+	}
+	year, bc := d.shownYear()
+	_, month, day := d.Civil()
+	switch first, second := dayOrder(month, day, set); set.DateStyle.Format {
+	case "SQL":
+		dst = appendParts(dst, '/', first, second)
+		dst = appendPadded(append(dst, '/'), year, 4)
+	case "German":
+		dst = appendParts(dst, '.', day, month)
+		dst = appendPadded(append(dst, '.'), year, 4)
+	case "Postgres":
+		dst = appendParts(dst, '-', first, second)
+		dst = appendPadded(append(dst, '-'), year, 4)
+	default:
+		dst = appendPadded(dst, year, 4)
+		dst = appendParts(append(dst, '-'), '-', month, day)
+	}
+	if bc {
+		dst = append(dst, " BC"...)
+	}
+	return dst
+}
+
+// dayOrder puts month and day as DateStyle wants them.
+func dayOrder(month, day int, set *Settings) (first, second int) {
+	if set.DateStyle.Order == "DMY" {
+		return day, month
+	}
+	return month, day
+}
+
+func appendParts(dst []byte, between byte, a, b int) []byte {
+	return appendPadded(append(appendPadded(dst, a, 2), between), b, 2)
+}
+
+func (d Date) shownYear() (year int, bc bool) {
+	year, _, _ = d.Civil()
+	if year <= 0 {
+		return 1 - year, true
+	}
+	return year, false
+}
+
+func appendClock(dst []byte, t Time) []byte {
+	micros := int64(t)
+	dst = appendParts(dst, ':', int(micros/microsPerHour), int(micros/microsPerMinute%60))
+	return appendSeconds(append(dst, ':'), micros%microsPerMinute, true)
+}
+
+// appendSeconds writes the seconds of micros, which is not negative, and what there is of a fraction.
+func appendSeconds(dst []byte, micros int64, fill bool) []byte {
+	width := 1
+	if fill {
+		width = 2
+	}
+	dst = appendPadded(dst, int(micros/microsPerSecond), width)
+	fraction := int(micros % microsPerSecond)
+	if fraction == 0 {
+		return dst
+	}
+	dst = appendPadded(append(dst, '.'), fraction, 6)
+	for dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// appendTimestamp writes a local time and, with zoned, its zone.
+func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned bool, set *Settings) []byte {
+	switch t {
+	case TimestampInfinity:
+		return append(dst, "infinity"...)
+	case TimestampNegInfinity:
+		return append(dst, "-infinity"...)
+	}
+	date, clock := t.Split()
+	if set.DateStyle.Format == "Postgres" {
+		return appendPostgresStyle(dst, date, clock, zone, zoned, set)
+	}
+	_, bc := date.shownYear()
+	dst = appendDate(dst, date, set)
+	if bc {
+		dst = dst[:len(dst)-len(" BC")] // it comes last
+	}
+	dst = appendClock(append(dst, ' '), clock)
+	if zoned {
+		if format := set.DateStyle.Format; format == "SQL" || format == "German" {
+			dst = append(append(dst, ' '), zone...)
+		} else {
+			dst = appendOffset(dst, offset)
+		}
+	}
+	if bc {
+		dst = append(dst, " BC"...)
+	}
+	return dst
+}
+
+func appendPostgresStyle(dst []byte, date Date, clock Time, zone string, zoned bool, set *Settings) []byte {
+	year, bc := date.shownYear()
+	_, month, day := date.Civil()
+	dst = append(append(dst, weekdayNames[date.Weekday()][:3]...), ' ')
+	if set.DateStyle.Order == "DMY" {
+		dst = append(appendPadded(dst, day, 2), ' ')
+		dst = append(dst, monthNames[month-1][:3]...)
+	} else {
+		dst = append(append(dst, monthNames[month-1][:3]...), ' ')
+		dst = appendPadded(dst, day, 2)
+	}
+	dst = appendClock(append(dst, ' '), clock)
+	dst = appendPadded(append(dst, ' '), year, 4)
+	if zoned {
+		dst = append(append(dst, ' '), zone...)
+	}
+	if bc {
+		dst = append(dst, " BC"...)
+	}
+	return dst
+}
+
+// appendOffset writes seconds east of UTC: +03, +05:30, -02:30:17.
+func appendOffset(dst []byte, seconds int) []byte {
+	sign := byte('+')
+	if seconds < 0 {
+		sign, seconds = '-', -seconds
+	}
+	dst = appendPadded(append(dst, sign), seconds/3600, 2)
+	if seconds%3600 != 0 {
+		dst = appendPadded(append(dst, ':'), seconds/60%60, 2)
+	}
+	if seconds%60 != 0 {
+		dst = appendPadded(append(dst, ':'), seconds%60, 2)
+	}
+	return dst
+}

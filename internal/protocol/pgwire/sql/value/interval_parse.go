@@ -1,0 +1,336 @@
+package value
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// intervalReader adds up the parts of an interval, after PostgreSQL's DecodeInterval. The fields are read from the last to the first, so
+// that a unit is known before its number.
+type intervalReader struct {
+	months, days, micros int64
+	fields               int32 // the fields of the typmod: what a number without a unit means
+	forceNegative        bool
+	seen                 map[unit]bool
+	next                 unit // of the number that comes next, right to left
+	open                 bool // next waits for its number
+	ago                  bool
+}
+
+// parseInterval reads the text of an interval. typmod -1: all fields.
+func parseInterval(s string, typmod int32, set *Settings) (Interval, error) {
+	r := intervalReader{fields: fieldsAll, seen: map[unit]bool{}}
+	if typmod >= 0 {
+		r.fields, _ = splitIntervalTypmod(typmod)
+	}
+	err := dateBad
+	parts, ok := scanFields(s)
+	if ok {
+		r.forceNegative = set.IntervalStyle == "sql_standard" && len(parts) > 0 && parts[0].text[0] == '-' && !otherSigns(parts)
+		err = r.decode(parts)
+	}
+	if err == dateBad {
+		r = intervalReader{fields: fieldsAll}
+		err = r.iso(strings.TrimSpace(s))
+	}
+	if err == dateOverflow {
+		err = dateIntervalOverflow
+	}
+	if err != dateOK {
+		return Interval{}, err.error("interval", s, "")
+	}
+	if r.months != int64(int32(r.months)) || r.days != int64(int32(r.days)) {
+		return Interval{}, dateIntervalOverflow.error("interval", s, "")
+	}
+	return Interval{Months: int32(r.months), Days: int32(r.days), Micros: r.micros}, nil
+}
+
+// otherSigns tells whether a field after the first has a sign of its own.
+func otherSigns(fields []field) bool {
+	for _, f := range fields[1:] {
+		if f.text[0] == '-' || f.text[0] == '+' {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *intervalReader) decode(fields []field) dateError {
+	for i := len(fields) - 1; i >= 0; i-- {
+		if err := r.field(fields[i]); err != dateOK {
+			return err
+		}
+	}
+	if len(r.seen) == 0 || r.open {
+		return dateBad
+	}
+	if r.ago {
+		if r.micros == math.MinInt64 {
+			return dateOverflow
+		}
+		r.months, r.days, r.micros = -r.months, -r.days, -r.micros
+	}
+	return dateOK
+}
+
+func (r *intervalReader) field(f field) dateError {
+	switch f.kind {
+	case fieldTime:
+		return r.clock(f.text, false)
+	case fieldZone:
+		if strings.Contains(f.text, ":") {
+			if err := r.clock(f.text[1:], f.text[0] == '-'); err != dateBad {
+				return err
+			}
+		}
+		return r.number(f.text)
+	case fieldDate, fieldNumber:
+		return r.number(f.text)
+	}
+	u, ok := intervalUnits[cutWord(f.text)]
+	if r.open || !ok {
+		return dateBad
+	}
+	if u == unitAgo {
+		r.ago, r.next = true, unitNone
+		return dateOK
+	}
+	r.next, r.open = u, true
+	return dateOK
+}
+
+func (r *intervalReader) see(units ...unit) dateError {
+	for _, u := range units {
+		if r.seen[u] {
+			return dateBad
+		}
+	}
+	for _, u := range units {
+		r.seen[u] = true
+	}
+	return dateOK
+}
+
+func (r *intervalReader) clock(text string, negative bool) dateError {
+	hour, minute, second, micros, err := decodeClock(text)
+	if err != dateOK {
+		return err
+	}
+	if r.fields == fieldMinute|fieldSecond && strings.Count(text, ":") == 1 && !strings.Contains(text, ".") {
+		hour, minute, second = 0, int(hour), minute
+	}
+	if err := r.see(unitHour, unitMinute, unitSecond); err != dateOK {
+		return err
+	}
+	if hour > math.MaxInt64/microsPerHour-1 {
+		return dateOverflow
+	}
+	total := hour*microsPerHour + int64(minute)*microsPerMinute + int64(second)*microsPerSecond + micros
+	if negative || r.forceNegative {
+		total = -total
+	}
+	r.next, r.open = unitDay, false
+	return r.addMicros(total)
+}
+
+// rightmost is what a number without a unit at the end counts.
+func (r *intervalReader) rightmost() unit {
+	for _, p := range []struct {
+		field int32
+		unit  unit
+	}{{fieldSecond, unitSecond}, {fieldMinute, unitMinute}, {fieldHour, unitHour}, {fieldDay, unitDay}, {fieldMonth, unitMonth}, {fieldYear, unitYear}} {
+		if r.fields != fieldsAll && r.fields&p.field != 0 {
+			return p.unit
+		}
+	}
+	return unitSecond
+}
+
+func (r *intervalReader) number(text string) dateError {
+	u := r.next
+	if u == unitNone {
+		u = r.rightmost()
+	}
+	r.open = false
+	negative := text[0] == '-'
+	body := strings.TrimLeft(text, "+-")
+	if years, months, ok := strings.Cut(body, "-"); ok && allDigits(years) {
+		return r.yearsMonths(years, months, negative)
+	}
+	whole, fraction, dotted := strings.Cut(body, ".")
+	if whole == "" {
+		whole = "0"
+	}
+	if !allDigits(whole) || fraction != "" && !allDigits(fraction) {
+		return dateBad
+	}
+	v, err := strconv.ParseInt(whole, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return dateOverflow
+	}
+	part := 0.0
+	if dotted {
+		part, _ = strconv.ParseFloat("0."+fraction+"0", 64)
+	}
+	if negative || r.forceNegative {
+		v, part = -v, -part
+	}
+	r.next = u
+	return r.add(u, v, part)
+}
+
+func (r *intervalReader) yearsMonths(years, months string, negative bool) dateError {
+	y, err := strconv.ParseInt(years, 10, 32)
+	if err != nil {
+		return dateOverflow
+	}
+	if !allDigits(months) {
+		return dateBad
+	}
+	m, err := strconv.Atoi(months)
+	if err != nil || m >= 12 {
+		return dateOverflow
+	}
+	total := y*12 + int64(m)
+	if negative || r.forceNegative {
+		total = -total
+	}
+	r.next = unitMonth
+	return r.add(unitMonth, total, 0)
+}
+
+func (r *intervalReader) addMicros(n int64) dateError {
+	sum := r.micros + n
+	if (n > 0) != (sum > r.micros) && n != 0 {
+		return dateOverflow
+	}
+	r.micros = sum
+	return dateOK
+}
+
+// scaled is v * scale; ok is false when it does not fit.
+func scaled(v, scale int64) (int64, bool) {
+	product := v * scale
+	return product, v == 0 || product/scale == v && !(v == -1 && scale == math.MinInt64)
+}
+
+var unitMicros = map[unit]int64{
+	unitMicrosecond: 1, unitMillisecond: 1000, unitSecond: microsPerSecond, unitMinute: microsPerMinute, unitHour: microsPerHour,
+}
+
+var unitMonths = map[unit]int64{unitMonth: 1, unitYear: 12, unitDecade: 120, unitCentury: 1200, unitMillennium: 12000}
+
+// add counts v and a fraction of a unit.
+func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
+	if r.seen != nil {
+		units := []unit{u}
+		if u == unitSecond && fraction != 0 {
+			units = []unit{unitSecond, unitMillisecond, unitMicrosecond}
+		}
+		if err := r.see(units...); err != dateOK {
+			return err
+		}
+	}
+	if scale, ok := unitMicros[u]; ok {
+		n, ok := scaled(v, scale)
+		if !ok {
+			return dateOverflow
+		}
+		if err := r.addMicros(n); err != dateOK {
+			return err
+		}
+		return r.addFraction(fraction, scale)
+	}
+	switch u {
+	case unitDay, unitWeek:
+		scale := int64(1)
+		if u == unitWeek {
+			scale = 7
+		}
+		n, ok := scaled(v, scale)
+		if r.days += n; !ok || n != int64(int32(n)) {
+			return dateOverflow
+		}
+		return r.addDays(fraction, scale)
+	}
+	scale := unitMonths[u]
+	n, ok := scaled(v, scale)
+	if r.months += n; !ok || n != int64(int32(n)) {
+		return dateOverflow
+	}
+	if u == unitMonth {
+		return r.addDays(fraction, daysPerMonth)
+	}
+	r.months += int64(math.RoundToEven(fraction * float64(scale)))
+	return dateOK
+}
+
+// addDays counts a fraction of a unit of scale days: whole days, and the rest as time.
+func (r *intervalReader) addDays(fraction float64, scale int64) dateError {
+	whole, rest := math.Modf(fraction * float64(scale))
+	r.days += int64(whole)
+	return r.addFraction(rest, microsPerDay)
+}
+
+// addFraction counts a fraction of a unit, to the nearest microsecond.
+func (r *intervalReader) addFraction(fraction float64, scale int64) dateError {
+	whole, rest := math.Modf(fraction * float64(scale))
+	if rest > 0.5 {
+		whole++
+	} else if rest < -0.5 {
+		whole--
+	}
+	return r.addMicros(int64(whole))
+}
+
+var (
+	isoDate = map[byte]unit{'Y': unitYear, 'M': unitMonth, 'W': unitWeek, 'D': unitDay}
+	isoTime = map[byte]unit{'H': unitHour, 'M': unitMinute, 'S': unitSecond}
+)
+
+// iso reads P1Y2M3W4DT5H6M7S.
+func (r *intervalReader) iso(s string) dateError {
+	rest, ok := strings.CutPrefix(s, "P")
+	if !ok || len(rest) == 0 {
+		return dateBad
+	}
+	units := isoDate
+	for rest != "" {
+		if after, ok := strings.CutPrefix(rest, "T"); ok && units['H'] == unitNone && after != "" {
+			units, rest = isoTime, after
+			continue
+		}
+		end := strings.IndexFunc(rest, func(c rune) bool { return !strings.ContainsRune("0123456789+-.", c) })
+		if end < 1 {
+			return dateBad
+		}
+		u, ok := units[rest[end]]
+		if !ok {
+			return dateBad
+		}
+		whole, fraction, err := isoNumber(rest[:end])
+		if err != dateOK {
+			return err
+		}
+		if err := r.add(u, whole, fraction); err != dateOK {
+			return err
+		}
+		rest = rest[end+1:]
+	}
+	return dateOK
+}
+
+func isoNumber(s string) (whole int64, fraction float64, _ dateError) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, 0, dateBad
+	}
+	if math.Abs(f) > math.MaxInt32*1000.0 {
+		return 0, 0, dateOverflow
+	}
+	text, _, _ := strings.Cut(s, ".")
+	whole, _ = strconv.ParseInt(strings.TrimLeft(text, "+"), 10, 64)
+	return whole, f - float64(whole), dateOK
+}

@@ -1,0 +1,97 @@
+package value
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // the zones are known wherever the program runs
+)
+
+// zoneAbbreviations are those that a date may end with, and how many minutes they are east of UTC: PostgreSQL's default set.
+const zoneAbbreviations = `acdt 630, acsst 630, acst 570, act -300, acwst 525, adt -180, aedt 660, aesst 660, aest 600, aft 270, akdt -480, 
+akst -540, almst 420, almt 360, amst 240, amt -240, anast 720, anat 720, arst -180, art -180, ast -240, awsst 540, 
+awst 480, azost 0, azot -60, azst 240, azt 240, bdst 120, bdt 360, bnt 480, bort 480, bot -240, bra -180, brst -120, 
+brt -180, bst 60, btt 360, cadt 630, cast 570, cct 480, cdt -300, cest 120, cet 60, cetdst 120, chadt 825, chast 765, 
+chut 600, ckt -600, clst -180, clt -180, cot -300, cst -360, cxt 420, davt 420, ddut 600, easst -300, east -300, 
+eat 180, edt -240, eest 180, eet 120, eetdst 180, egst 0, egt -60, est -300, fet 180, fjst 780, fjt 720, fkst -180, 
+fkt -180, fnst -60, fnt -120, galt -360, gamt -540, gest 240, get 240, gft -180, gilt 720, gmt 0, gyt -240, hkt 480, 
+hst -600, ict 420, idt 180, iot 360, irkst 480, irkt 480, irt 210, ist 120, jayt 540, jst 540, kdt 600, kgst 360, 
+kgt 360, kost 660, krast 420, krat 420, kst 540, lhdt 660, lhst 630, ligt 600, lint 840, lkt 330, magst 660, 
+magt 660, mart -570, mawt 300, mdt -360, mest 120, mesz 120, met 60, metdst 120, mez 60, mht 720, mmt 390, mpt 600, 
+msd 240, msk 180, mst -420, must 300, mut 240, mvt 300, myt 480, ndt -150, nft -210, novst 420, novt 420, npt 345, 
+nst -210, nut -660, nzdt 780, nzst 720, nzt 720, omsst 360, omst 360, pdt -420, pet -300, petst 720, pett 720, 
+pgt 600, pht 480, pkst 360, pkt 300, pmdt -120, pmst -180, pont 660, pst -480, pwt 540, pyst -180, pyt -180, ret 240, 
+sadt 630, sast 120, sct 240, sgt 480, taht -600, tft 300, tjt 300, tkt 780, tmt 300, tot 780, trut 600, tvt 720, 
+uct 0, ulast 540, ulat 480, ut 0, utc 0, uyst -120, uyt -180, uzst 360, uzt 300, vet -240, vlast 600, vlat 600, 
+volt 180, vut 660, wadt 480, wakt 720, wast 420, wat 60, wdt 540, wet 0, wetdst 60, wft 720, wgst -120, wgt -180, 
+xjt 360, yakst 540, yakt 540, yapt 600, yekst 360, yekt 300, z 0, zulu 0`
+
+var abbreviations = sync.OnceValue(func() map[string]int {
+	all := map[string]int{}
+	for _, entry := range strings.Split(strings.ReplaceAll(zoneAbbreviations, "\n", ""), ", ") {
+		name, minutes, _ := strings.Cut(entry, " ")
+		all[name], _ = strconv.Atoi(minutes)
+	}
+	return all
+})
+
+// LookupAbbreviation finds a zone such as "msk" in lower case; seconds is how far it is east of UTC.
+func LookupAbbreviation(name string) (seconds int, ok bool) {
+	minutes, ok := abbreviations()[name]
+	return minutes * 60, ok
+}
+
+// LookupZone finds a time zone by its name in any case (Europe/Moscow), or by a POSIX rule without summer time (UTC+3, <+03>-3, where east is
+// negative). nil: there is none.
+func LookupZone(name string) *time.Location {
+	if zone, err := time.LoadLocation(name); err == nil && name != "" && name != "Local" {
+		return zone
+	}
+	if zone := posixZone(name); zone != nil {
+		return zone
+	}
+	for _, spelled := range []string{strings.ToUpper(name), capitalised(name)} {
+		if zone, err := time.LoadLocation(spelled); err == nil && spelled != "" && spelled != "Local" && spelled != "LOCAL" {
+			return zone
+		}
+	}
+	return nil
+}
+
+// capitalised has a capital at the start of each word: america/new_york becomes America/New_York.
+func capitalised(name string) string {
+	start := true
+	return strings.Map(func(r rune) rune {
+		up := start
+		start = r == '/' || r == '_' || r == '-'
+		if up {
+			return []rune(strings.ToUpper(string(r)))[0]
+		}
+		return []rune(strings.ToLower(string(r)))[0]
+	}, name)
+}
+
+// posixZone reads letters, or <anything>, and an offset west of Greenwich.
+func posixZone(name string) *time.Location {
+	label, offset := "", ""
+	if rest, ok := strings.CutPrefix(name, "<"); ok {
+		if label, offset, ok = strings.Cut(rest, ">"); !ok {
+			return nil
+		}
+	} else {
+		offset = strings.TrimLeftFunc(name, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+		label = name[:len(name)-len(offset)]
+	}
+	if offset == "" {
+		return nil
+	}
+	if isDigit(offset[0]) {
+		offset = "+" + offset
+	}
+	seconds, dterr := decodeZone(offset)
+	if dterr != dateOK {
+		return nil
+	}
+	return time.FixedZone(label, -seconds)
+}
