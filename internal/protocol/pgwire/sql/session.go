@@ -4,6 +4,8 @@ package sql
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -24,68 +26,82 @@ type Options struct {
 	BackendPID      uint32
 }
 
-// Session runs the statements of one client. Its methods belong to one goroutine, but for Cancel.
-type Session struct{ opts Options }
+// Session runs the statements of one client. Its methods belong to one goroutine.
+type Session struct {
+	opts       Options
+	vars       variables
+	tx         transaction
+	statements map[string]*Prepared
+	portals    map[string]*Portal
+	builtin    *sessionSchema
+	told       map[string]string // what the client knows of the reported settings
+	pathNow    []string          // the search path at pathAt, an epoch of the settings
+	pathAt     uint64
+	reportedAt uint64 // the epoch of the settings when it was told last
+}
 
 // NewSession returns a session in autocommit mode.
-func NewSession(o Options) *Session { return &Session{opts: o} }
-
-// Prepared is a statement that was parsed and planned once.
-type Prepared struct {
-	Text    string
-	Params  []*value.Type
-	Columns []value.Field // nil: it returns no rows
+func NewSession(o Options) *Session {
+	s := &Session{opts: o, statements: map[string]*Prepared{}, portals: map[string]*Portal{}}
+	s.vars = newVariables()
+	s.vars.defaults["application_name"] = o.ApplicationName
+	s.vars.defaults["session_authorization"] = o.User
+	if o.Superuser {
+		s.vars.defaults["is_superuser"] = "on"
+	}
+	s.builtin = newSessionSchema(s)
+	s.told = map[string]string{}
+	for _, r := range s.Reported() {
+		s.told[r.Name] = r.Value
+	}
+	return s
 }
 
-// Portal is a statement with its parameters, being run.
-type Portal struct {
-	Columns []value.Field
-	Formats []int16 // of the results: none, one for all, or one each; the protocol keeps them here
+// env is what a statement that begins now depends on.
+func (s *Session) env(ctx context.Context) *expr.Env {
+	now := micros(time.Now())
+	env := &expr.Env{
+		Ctx: ctx, Settings: s.vars.settings, Now: s.tx.now, Stmt: now, Clock: clock,
+		User: s.opts.User, Database: s.opts.Database, Path: s.path(), Notice: s.notice, Session: s.opts.Session,
+	}
+	if s.tx.state == txNone {
+		env.Now = now
+	}
+	return env
 }
 
-// Split parses the text of a simple query into its statements, to be opened and fetched one after the other, then Sync; empty for an empty
-// query. A syntax error anywhere fails all of it. They are planned when they are opened: their columns are those of the portal.
-func (s *Session) Split(text string) ([]*Prepared, error) { return nil, nil }
+func clock() value.TimestampTZ { return micros(time.Now()) }
 
-// Prepare plans one statement of the extended protocol. oids are the types of the first parameters as the client knows them, 0 unknown.
-func (s *Session) Prepare(text string, oids []uint32) (*Prepared, error) { return nil, nil }
-
-// Open makes a portal. Values are in the types of p.Params.
-func (s *Session) Open(p *Prepared, args []value.Datum) (*Portal, error) { return nil, nil }
-
-// Fetch runs the portal until max rows were given to row (0 = all); done tells that it is at its end and tag is the command tag then. ctx
-// is ended by a cancel request or a timeout of the statement.
-func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
-	return true, "", nil
+// notice passes a notice on unless the client wants no such ones.
+func (s *Session) notice(e *pgerror.Error) {
+	if s.opts.Notice == nil || severityRank(e.Severity) < severityRank(s.vars.value("client_min_messages")) {
+		return
+	}
+	s.opts.Notice(e)
 }
-
-// Status is the transaction status of ReadyForQuery: I, T or E.
-func (s *Session) Status() byte { return 'I' }
-
-// Fail notes an error that the protocol found itself (a malformed bind, say): the transaction is aborted as by a failed statement.
-func (s *Session) Fail() {}
-
-// Sync ends the implicit transaction of a simple query or of the messages up to a Sync: commits it, or rolls it back after an error.
-func (s *Session) Sync() error { return nil }
 
 // Settings are the session's settings now.
-func (s *Session) Settings() value.Settings { return value.Defaults() }
-
-// Bind keeps a portal by a name that it shares with the cursors of DECLARE; the one without a name is replaced at will. The end of its
-// transaction drops it.
-func (s *Session) Bind(name string, p *Portal) error { return nil }
-
-// Portal finds a portal or a cursor; the error is that of PostgreSQL when there is none.
-func (s *Session) Portal(name string) (*Portal, error) { return nil, nil }
-
-// Release closes a portal; one that is not there is no error.
-func (s *Session) Release(name string) {}
-
-// Run runs the statements of text inside of the transaction that env belongs to, for functions that run SQL. What fails leaves the
-// transaction as it is: the caller undoes what was done (Work.Savepoint before, RollbackTo after). Commands of transactions are refused.
-func (s *Session) Run(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error {
-	return nil
-}
+func (s *Session) Settings() value.Settings { return s.vars.settings }
 
 // Close ends the session and rolls back what is open.
-func (s *Session) Close() {}
+func (s *Session) Close() {
+	s.dropPortals(0)
+	s.tx = transaction{}
+	s.opts.Work.Close()
+}
+
+// failed gives an error its SQLSTATE and aborts the transaction.
+func (s *Session) failed(ctx context.Context, err error) error {
+	s.fail()
+	var known *pgerror.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case ctx.Err() != nil:
+		if errors.As(context.Cause(ctx), &known) {
+			return known
+		}
+		return pgerror.New(pgerror.QueryCanceled, "canceling statement due to user request")
+	}
+	return err
+}

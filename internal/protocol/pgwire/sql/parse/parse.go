@@ -1,19 +1,61 @@
-// Package parse turns SQL texts into trees with PostgreSQL's own parser.
+// Package parse turns SQL texts into trees with PostgreSQL's own parser. A tree is kept with its text, for the statements of applications
+// are few and come again and again.
 package parse
 
 import (
+	"errors"
+	"runtime/debug"
 	"sync"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 	pgquery "github.com/wasilibs/go-pgquery"
+	"github.com/wasilibs/go-pgquery/parser"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// one lets a single goroutine into the parser: each instance of it takes some 15 MB, and a second to make.
-var one sync.Mutex
+var (
+	// one lets a single goroutine into the parser: each instance of it takes some 15 MB, and a second to make.
+	one    sync.Mutex
+	warmed sync.Once
+	kept   = newCache(maxKeptBytes)
+)
 
-// Parse parses a text of any number of statements. The tree is shared and must not be changed.
+// Parse parses a text of any number of statements. The tree is shared and must not be changed. Errors are *pgerror.Error.
 func Parse(text string) (*pg.ParseResult, error) {
+	if tree := kept.get(text); tree != nil {
+		return tree, nil
+	}
 	one.Lock()
 	defer one.Unlock()
-	return pgquery.Parse(text)
+	warmed.Do(warm)
+	tree, err := pgquery.Parse(text)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	kept.put(text, tree)
+	return tree, nil
+}
+
+// Warm makes the parser, so that the first statement need not wait for it.
+func Warm() {
+	one.Lock()
+	defer one.Unlock()
+	warmed.Do(warm)
+}
+
+// warm makes the parser and gives back the quarter of a gigabyte that compiling it took.
+func warm() {
+	_, _ = pgquery.Parse("SELECT 1")
+	debug.FreeOSMemory()
+}
+
+func syntaxError(err error) error {
+	var broken *parser.Error
+	if !errors.As(err, &broken) {
+		return pgerror.New(pgerror.SyntaxError, "%s", err.Error())
+	}
+	e := pgerror.New(pgerror.SyntaxError, "%s", broken.Message)
+	e.Position = broken.Cursorpos
+	return e
 }

@@ -1,0 +1,145 @@
+package sql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+)
+
+// compiler compiles expressions of a level.
+func (l *level) compiler() *expr.Compiler {
+	return &expr.Compiler{
+		Text: l.p.text, Params: l.p.params, Settings: l.p.env.Settings,
+		Known: l.isKnown, Column: l.column, Functions: l.p.functions, Type: l.p.typ,
+		Sublink: l.sublink, Aggregate: l.aggregate, RowSet: l.rowSet,
+	}
+}
+
+// compile compiles an expression of a clause; an unknown constant stays unknown.
+func (l *level) compile(n *pg.Node, c clause) (expr.Expr, error) {
+	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) { return x.Compile(n) })
+}
+
+// compileText is compile, and what is unknown becomes text.
+func (l *level) compileText(n *pg.Node, c clause) (expr.Expr, error) {
+	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) {
+		e, err := x.Compile(n)
+		if err != nil {
+			return nil, err
+		}
+		return x.ResolveUnknown(e)
+	})
+}
+
+// in runs f with the rules of a clause, then looks at what it mentioned.
+func (l *level) in(c clause, f func(*expr.Compiler) (expr.Expr, error)) (expr.Expr, error) {
+	old := l.clause
+	l.clause, l.refs = c, l.refs[:0]
+	defer func() { l.clause = old }()
+	e, err := f(l.compiler())
+	if err != nil {
+		return nil, err
+	}
+	if c.aggregates {
+		l.mentioned = append(l.mentioned, l.refs...)
+	}
+	return e, nil
+}
+
+// condition compiles what must be a Boolean.
+func (l *level) condition(n *pg.Node, c clause) (expr.Expr, error) {
+	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) { return x.CompileBool(n, c.name) })
+}
+
+// holds evaluates a condition; NULL is not true.
+func holds(e expr.Expr, env *expr.Env) (bool, error) {
+	d, err := e.Eval(env)
+	if err != nil {
+		return false, err
+	}
+	b, _ := d.(bool)
+	return b, nil
+}
+
+// isKnown is asked for every node of an expression: a grouping expression is not worked out again.
+func (l *level) isKnown(n *pg.Node) expr.Expr {
+	if call := n.GetFuncCall(); call != nil {
+		if l.starts == nil {
+			l.starts = map[*pg.FuncCall]int{}
+		}
+		l.starts[call] = len(l.refs)
+	}
+	if len(l.keys) == 0 {
+		return nil
+	}
+	if ref := l.keys[treeText(n)]; ref != nil {
+		return ref
+	}
+	return nil
+}
+
+// checkGrouped refuses columns that have no one value in a group.
+func (l *level) checkGrouped() error {
+	for _, r := range l.mentioned {
+		if !l.columns[r.slot] && r.name != aggregateName {
+			return l.error(pgerror.GroupingError, r.location,
+				`column "%s" must appear in the GROUP BY clause or be used in an aggregate function`, l.fullName(r.slot, r.name))
+		}
+	}
+	return nil
+}
+
+func (l *level) fullName(slot int, name string) string {
+	for _, ns := range l.visible {
+		for _, it := range ns.items {
+			if slices.ContainsFunc(it.cols, func(c *column) bool { return c.slot == slot }) {
+				return it.alias + "." + name
+			}
+		}
+	}
+	return name
+}
+
+// treeText writes a tree as a text that is the same for two trees that say the same, wherever they stand.
+func treeText(n *pg.Node) string {
+	var b strings.Builder
+	writeTree(&b, n.ProtoReflect())
+	return b.String()
+}
+
+func writeTree(b *strings.Builder, m protoreflect.Message) {
+	fields := m.Descriptor().Fields()
+	b.WriteString(string(m.Descriptor().Name()))
+	b.WriteByte('{')
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if f.Name() == "location" || !m.Has(f) {
+			continue
+		}
+		fmt.Fprintf(b, "%d:", f.Number())
+		v := m.Get(f)
+		switch {
+		case f.IsList():
+			for j := range v.List().Len() {
+				writeValue(b, f, v.List().Get(j))
+			}
+		default:
+			writeValue(b, f, v)
+		}
+	}
+	b.WriteByte('}')
+}
+
+func writeValue(b *strings.Builder, f protoreflect.FieldDescriptor, v protoreflect.Value) {
+	if f.Kind() == protoreflect.MessageKind {
+		writeTree(b, v.Message())
+		return
+	}
+	fmt.Fprintf(b, "%q,", v.String())
+}

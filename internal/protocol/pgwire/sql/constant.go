@@ -1,0 +1,38 @@
+package sql
+
+import (
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+func plainInt(n int32) string { return strconv.FormatInt(int64(n), 10) }
+
+func plainConstant(c *pg.A_Const) string {
+	switch v := c.GetVal().(type) {
+	case *pg.A_Const_Ival:
+		return plainInt(v.Ival.Ival)
+	case *pg.A_Const_Fval:
+		return v.Fval.Fval
+	case *pg.A_Const_Sval:
+		return v.Sval.Sval
+	case *pg.A_Const_Boolval:
+		return map[bool]string{true: "on", false: "off"}[v.Boolval.Boolval]
+	}
+	return ""
+}
+
+// intervalHours turns +03:30 into 3.5, as SET TimeZone takes it. What is no such thing stays as it is.
+func intervalHours(v string) string {
+	hours, minutes, _ := strings.Cut(v, ":")
+	h, err := strconv.Atoi(hours)
+	if err != nil {
+		return v
+	}
+	m, _ := strconv.Atoi(minutes)
+	if strings.HasPrefix(hours, "-") {
+		m = -m
+	}
+	return strconv.FormatFloat(float64(h)+float64(m)/60, 'f', -1, 64)
+}

@@ -1,0 +1,168 @@
+package sql
+
+import (
+	"fmt"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// source gives rows by filling in slots of env.Rows[0] and calling emit for each.
+type source interface {
+	run(env *expr.Env, emit func() error) error
+}
+
+// fromList plans FROM a, b, c; nil for no FROM at all. What it brings into sight is l.visible afterwards.
+func (l *level) fromList(list []*pg.Node) (source, error) {
+	var all source
+	for _, n := range list {
+		from := l.width
+		s, ns, err := l.from(n)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.checkNames(ns); err != nil {
+			return nil, err
+		}
+		l.visible = append(l.visible, ns)
+		if all == nil {
+			all = s
+			continue
+		}
+		all = &join{kind: pg.JoinType_JOIN_INNER, left: all, right: s, from: from, to: l.width, again: dependsOnLeft(n)}
+	}
+	return all, nil
+}
+
+// dependsOnLeft tells of an item of FROM whose rows may depend on those of the items before it.
+func dependsOnLeft(n *pg.Node) bool {
+	switch n := n.GetNode().(type) {
+	case *pg.Node_RangeFunction:
+		return n.RangeFunction.Lateral || mentionsColumns(n.RangeFunction.Functions)
+	case *pg.Node_RangeSubselect:
+		return n.RangeSubselect.Lateral
+	case *pg.Node_JoinExpr:
+		return dependsOnLeft(n.JoinExpr.Larg) || dependsOnLeft(n.JoinExpr.Rarg)
+	}
+	return false
+}
+
+// checkNames refuses two items of one name.
+func (l *level) checkNames(ns *namespace) error {
+	for _, it := range ns.items {
+		if it.alias != "" && l.item("", it.alias) != nil {
+			if old := l.item("", it.alias); old.schema == it.schema || old.schema == "" || it.schema == "" {
+				return pgerror.New("42712", `table name "%s" specified more than once`, it.alias)
+			}
+		}
+	}
+	return nil
+}
+
+// from plans one item of FROM.
+func (l *level) from(n *pg.Node) (source, *namespace, error) {
+	switch n := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		return l.fromRelation(n.RangeVar)
+	case *pg.Node_RangeFunction:
+		return l.fromFunction(n.RangeFunction)
+	case *pg.Node_RangeSubselect:
+		return l.fromSelect(n.RangeSubselect)
+	case *pg.Node_JoinExpr:
+		return l.fromJoin(n.JoinExpr)
+	}
+	return nil, nil, unsupported(fmt.Sprintf("%T in FROM", n.GetNode()))
+}
+
+// bring makes the namespace of one item with these columns, which lie from slot base on.
+func (l *level) bring(alias *pg.Alias, name, schema string, fields []value.Field, base int, used []bool) (*namespace, error) {
+	it := &item{alias: name, schema: schema}
+	var renamed []*pg.Node
+	if alias != nil {
+		it.alias, it.schema, renamed = alias.Aliasname, "", alias.Colnames
+	}
+	if len(renamed) > len(fields) {
+		return nil, pgerror.New("42P10", `table "%s" has %d columns available but %d columns specified`, it.alias, len(fields), len(renamed))
+	}
+	for i, f := range fields {
+		c := &column{name: f.Name, typ: f.Type, slot: base + i}
+		if i < len(renamed) {
+			c.name = renamed[i].GetString_().GetSval()
+		}
+		if used != nil {
+			c.used = &used[i]
+		}
+		it.cols = append(it.cols, c)
+	}
+	return &namespace{items: []*item{it}, cols: it.cols}, nil
+}
+
+func (l *level) fromRelation(n *pg.RangeVar) (source, *namespace, error) {
+	if n.Schemaname == "" {
+		if c, up := l.cte(n.Relname); c != nil {
+			return l.fromCTE(n, c, up)
+		}
+	}
+	r, err := l.p.relation(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields := r.Columns()
+	s := &relationScan{r: r, base: l.slot(len(fields)), used: make([]bool, len(fields))}
+	ns, err := l.bring(n.Alias, n.Relname, n.Schemaname, fields, s.base, s.used)
+	return s, ns, err
+}
+
+func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
+	hidden := l.visible
+	if !n.Lateral {
+		l.visible = nil
+	}
+	q, err := l.p.query(n.Subquery.GetSelectStmt(), l)
+	l.visible = hidden
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &queryScan{q: q, base: l.slot(len(q.columns()))}
+	ns, err := l.bring(n.Alias, "", "", q.columns(), s.base, nil)
+	return s, ns, err
+}
+
+// relationScan reads a relation.
+type relationScan struct {
+	r    Relation
+	base int
+	used []bool
+}
+
+func (s *relationScan) run(env *expr.Env, emit func() error) error {
+	for row, err := range s.r.Scan(env, s.used) {
+		if err == nil {
+			err = env.Ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		copy(env.Rows[0][s.base:s.base+len(s.used)], row)
+		if err := emit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queryScan reads a sub-select.
+type queryScan struct {
+	q    query
+	base int
+}
+
+func (s *queryScan) run(env *expr.Env, emit func() error) error {
+	return s.q.run(env, func(row []value.Datum) error {
+		copy(env.Rows[0][s.base:], row)
+		return emit()
+	})
+}

@@ -1,0 +1,242 @@
+package sql
+
+import (
+	"iter"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// functionScan reads functions in FROM, in step with each other when there are several.
+type functionScan struct {
+	calls      []*functionCall
+	base       int
+	ordinality int // the slot that numbers the rows; -1 none
+}
+
+// functionCall is one function in FROM: a set-returning one, or any expression, which gives one row.
+type functionCall struct {
+	fn     *expr.Function
+	args   []expr.Expr
+	scalar expr.Expr // instead of fn
+	base   int
+	width  int
+	spread bool // the one value is a row, to be spread over the columns
+}
+
+func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
+	s := &functionScan{ordinality: -1}
+	var fields []value.Field
+	name := ""
+	var whole *value.Type
+	for i, f := range n.Functions {
+		parts := f.GetList().GetItems()
+		if len(n.Coldeflist) > 0 || len(parts) > 1 && len(parts[1].GetList().GetItems()) > 0 {
+			return nil, nil, unsupported("a column definition list")
+		}
+		call, fs, err := l.functionCall(parts[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		s.calls = append(s.calls, call)
+		called := columnName(parts[0])
+		if i == 0 {
+			name = called
+		}
+		if fs == nil {
+			fs = []value.Field{{Name: called, Type: call.typ()}}
+			if n.Alias != nil && len(n.Functions) == 1 {
+				fs[0].Name = n.Alias.Aliasname
+			}
+		} else if len(n.Functions) == 1 && !n.Ordinality {
+			whole = call.typ()
+		}
+		call.width = len(fs)
+		fields = append(fields, fs...)
+	}
+	if n.Ordinality {
+		fields = append(fields, value.Field{Name: "ordinality", Type: value.Int8})
+	}
+	s.base = l.slot(len(fields))
+	at := s.base
+	for _, c := range s.calls {
+		c.base = at
+		at += c.width
+	}
+	if n.Ordinality {
+		s.ordinality = at
+	}
+	ns, err := l.bring(n.Alias, name, "", fields, s.base, nil)
+	if err == nil && whole != nil && whole.Kind == 'c' {
+		ns.items[0].typ = whole
+	}
+	return s, ns, err
+}
+
+func (c *functionCall) typ() *value.Type {
+	if c.fn != nil {
+		return c.fn.Returns
+	}
+	return c.scalar.Type()
+}
+
+// functionCall plans one call; fields is nil for a function that returns one plain column.
+func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
+	call := &functionCall{}
+	in := clause{name: "functions in FROM", sets: true}
+	before := len(l.sets)
+	e, err := l.compileText(n, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if made := l.sets[before:]; len(made) > 0 {
+		ref, ok := e.(*slotRef)
+		if !ok || ref.slot != made[len(made)-1].slot || len(made) > 1 {
+			return nil, nil, pgerror.New(pgerror.FeatureNotSupported, "set-returning functions must appear at top level of FROM").
+				At(l.p.text, expr.Location(n))
+		}
+		set := made[0]
+		l.sets = l.sets[:before]
+		call.fn, call.args = set.fn, set.args
+		return call, resultFields(set.fn), nil
+	}
+	call.scalar = e
+	if fields := e.Type().Fields; len(fields) > 0 {
+		call.spread = true
+		return call, fields, nil
+	}
+	return call, nil, nil
+}
+
+// resultFields are the columns of a set-returning function in FROM; nil for one plain column, which is named after the call.
+func resultFields(fn *expr.Function) []value.Field {
+	if len(fn.Columns) > 0 {
+		return fn.Columns
+	}
+	return fn.Returns.Fields
+}
+
+// arguments evaluates the arguments of a call; none says that a strict function has a NULL among them.
+func arguments(fn *expr.Function, args []expr.Expr, env *expr.Env) (vals []value.Datum, none bool, err error) {
+	vals, null, err := expr.EvalArgs(env, args)
+	return vals, null && fn.Strict, err
+}
+
+// rows are those of one call, each as wide as its columns.
+func (c *functionCall) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
+	if c.fn != nil {
+		args, none, err := arguments(c.fn, c.args, env)
+		if err != nil {
+			return nil, err
+		}
+		if none {
+			return func(func([]value.Datum, error) bool) {}, nil
+		}
+		return c.fn.Rows(env, args), nil
+	}
+	d, err := c.scalar.Eval(env)
+	if err != nil {
+		return nil, err
+	}
+	row := []value.Datum{d}
+	if c.spread {
+		row = make([]value.Datum, c.width)
+		if r, ok := d.(value.Record); ok {
+			copy(row, r)
+		}
+	}
+	return func(yield func([]value.Datum, error) bool) { yield(row, nil) }, nil
+}
+
+func (s *functionScan) run(env *expr.Env, emit func() error) error {
+	if len(s.calls) > 1 {
+		return s.runTogether(env, emit)
+	}
+	c := s.calls[0]
+	rows, err := c.rows(env)
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	for row, err := range rows {
+		if err == nil {
+			err = env.Ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		copy(env.Rows[0][c.base:c.base+c.width], row)
+		if n++; s.ordinality >= 0 {
+			env.Rows[0][s.ordinality] = n
+		}
+		if err := emit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runTogether is ROWS FROM (f(), g()): the shorter ones go on with NULLs.
+func (s *functionScan) runTogether(env *expr.Env, emit func() error) error {
+	var all []iter.Seq2[[]value.Datum, error]
+	for _, c := range s.calls {
+		rows, err := c.rows(env)
+		if err != nil {
+			return err
+		}
+		all = append(all, rows)
+	}
+	n := int64(0)
+	return inStep(all, func(rows [][]value.Datum) error {
+		for i, c := range s.calls {
+			place := env.Rows[0][c.base : c.base+c.width]
+			clear(place)
+			copy(place, rows[i])
+		}
+		if n++; s.ordinality >= 0 {
+			env.Rows[0][s.ordinality] = n
+		}
+		return emit()
+	})
+}
+
+// inStep takes a row of each sequence at a time, nil from those that are at their end, until all are.
+func inStep(all []iter.Seq2[[]value.Datum, error], emit func(rows [][]value.Datum) error) error {
+	type puller struct {
+		next func() ([]value.Datum, error, bool)
+		done bool
+	}
+	pullers := make([]puller, len(all))
+	for i, seq := range all {
+		next, stop := iter.Pull2(seq)
+		defer stop()
+		pullers[i].next = next
+	}
+	rows := make([][]value.Datum, len(all))
+	for {
+		some := false
+		for i := range pullers {
+			p := &pullers[i]
+			rows[i] = nil
+			if p.done {
+				continue
+			}
+			row, err, ok := p.next()
+			if err != nil {
+				return err
+			}
+			if p.done = !ok; ok {
+				rows[i], some = row, true
+			}
+		}
+		if !some {
+			return nil
+		}
+		if err := emit(rows); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package sql
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
+	j := &join{kind: n.Jointype, begin: l.width}
+	around := l.visible
+	defer func() { l.visible = around }()
+	left, leftNames, err := l.from(n.Larg)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.visible = append(slices.Clip(around), leftNames)
+	j.from = l.width
+	right, rightNames, err := l.from(n.Rarg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := l.checkNames(rightNames); err != nil {
+		return nil, nil, err
+	}
+	j.left, j.right, j.to, j.again = left, right, l.width, dependsOnLeft(n.Rarg)
+	if j.again && (j.kind == pg.JoinType_JOIN_RIGHT || j.kind == pg.JoinType_JOIN_FULL) {
+		return nil, nil, unsupported("LATERAL on the right of a RIGHT or FULL JOIN")
+	}
+	both := &namespace{items: slices.Concat(leftNames.items, rightNames.items)}
+	l.visible = []*namespace{leftNames, rightNames}
+	if err := l.joinCondition(n, j, leftNames, rightNames, both); err != nil {
+		return nil, nil, err
+	}
+	if n.Alias != nil {
+		it := &item{alias: n.Alias.Aliasname}
+		for i, c := range both.cols {
+			renamed := *c
+			if i < len(n.Alias.Colnames) {
+				renamed.name = n.Alias.Colnames[i].GetString_().GetSval()
+			}
+			it.cols = append(it.cols, &renamed)
+		}
+		both = &namespace{items: []*item{it}, cols: it.cols}
+	}
+	return j, both, nil
+}
+
+// joinCondition plans ON, USING or NATURAL, and finds the columns of the join.
+func (l *level) joinCondition(n *pg.JoinExpr, j *join, left, right, both *namespace) error {
+	shared := names(n.UsingClause)
+	if n.IsNatural {
+		for _, c := range left.cols {
+			if slices.ContainsFunc(right.cols, func(r *column) bool { return r.name == c.name }) {
+				shared = append(shared, c.name)
+			}
+		}
+	}
+	for _, name := range shared {
+		if err := l.using(name, j, left, right, both); err != nil {
+			return err
+		}
+	}
+	rest := func(c *column) bool { return !slices.Contains(shared, c.name) }
+	for _, side := range []*namespace{left, right} {
+		for _, c := range side.cols {
+			if rest(c) {
+				both.cols = append(both.cols, c)
+			}
+		}
+	}
+	for _, part := range conjuncts(n.Quals) {
+		if err := l.joinOn(part, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinOn adds one condition to a join.
+func (l *level) joinOn(part *pg.Node, j *join) error {
+	cond, err := l.condition(part, clause{name: "JOIN/ON"})
+	if err != nil {
+		return err
+	}
+	j.on = append(j.on, cond)
+	return l.joinKey(part, j)
+}
+
+// joinKey looks whether a condition is an equality that rows can be looked up by.
+func (l *level) joinKey(part *pg.Node, j *join) error {
+	a := part.GetAExpr()
+	if j.again || a == nil || a.Kind != pg.A_Expr_Kind_AEXPR_OP || len(a.Name) != 1 || names(a.Name)[0] != "=" || !simple(part) {
+		return nil
+	}
+	left, leftSide, err := l.side(a.Lexpr, j)
+	if err != nil {
+		return err
+	}
+	right, rightSide, err := l.side(a.Rexpr, j)
+	if err != nil {
+		return err
+	}
+	typ := keyType(left.Type(), right.Type())
+	switch {
+	case typ == nil:
+	case leftSide == 'l' && rightSide == 'r':
+		j.keys = append(j.keys, joinKey{left, right, typ})
+	case leftSide == 'r' && rightSide == 'l':
+		j.keys = append(j.keys, joinKey{right, left, typ})
+	}
+	return nil
+}
+
+// side tells which side of a join an expression is of: l, r or neither.
+func (l *level) side(n *pg.Node, j *join) (expr.Expr, byte, error) {
+	e, err := l.compile(n, clause{name: "JOIN/ON"})
+	if err != nil {
+		return nil, 0, err
+	}
+	side := byte(0)
+	for _, r := range l.refs {
+		of := byte('r')
+		if r.slot < j.from {
+			of = 'l'
+		}
+		if r.up != 0 || r.slot < j.begin || r.slot >= j.to || side != 0 && side != of {
+			return e, 0, nil
+		}
+		side = of
+	}
+	return e, side, nil
+}
+
+// keyType is the type by which values of two types are looked up; nil: they are not.
+func keyType(a, b *value.Type) *value.Type {
+	ints := []*value.Type{value.Int2, value.Int4, value.Int8, value.OID, value.Regclass, value.Regproc, value.Regtype}
+	texts := []*value.Type{value.Text, value.Varchar, value.Name}
+	switch {
+	case slices.Contains(ints, a) && slices.Contains(ints, b):
+		return value.Int8
+	case slices.Contains(texts, a) && slices.Contains(texts, b):
+		return value.Text
+	}
+	return nil
+}
+
+// using is one column of USING.
+func (l *level) using(name string, j *join, left, right, both *namespace) error {
+	a, err := l.usingColumn(name, left, "left")
+	if err != nil {
+		return err
+	}
+	b, err := l.usingColumn(name, right, "right")
+	if err != nil {
+		return err
+	}
+	on, err := l.compiler().Operate("=", &slotRef{slot: a.slot, typ: a.typ}, &slotRef{slot: b.slot, typ: b.typ}, -1)
+	if err != nil {
+		return err
+	}
+	for _, c := range []*column{a, b} {
+		if c.used != nil {
+			*c.used = true
+		}
+	}
+	j.on = append(j.on, on)
+	if typ := keyType(a.typ, b.typ); typ != nil && !j.again {
+		j.keys = append(j.keys, joinKey{&slotRef{slot: a.slot, typ: a.typ}, &slotRef{slot: b.slot, typ: b.typ}, typ})
+	}
+	switch j.kind {
+	case pg.JoinType_JOIN_RIGHT:
+		both.cols = append(both.cols, b)
+	case pg.JoinType_JOIN_FULL:
+		m := &column{name: name, typ: a.typ, slot: l.slot(1)}
+		j.merged = append(j.merged, mergedColumn{m.slot, a.slot, b.slot})
+		both.cols = append(both.cols, m)
+	default:
+		both.cols = append(both.cols, a)
+	}
+	return nil
+}
+
+func (l *level) usingColumn(name string, in *namespace, side string) (*column, error) {
+	var found *column
+	for _, c := range in.cols {
+		if c.name == name && found != nil {
+			return nil, pgerror.New(pgerror.AmbiguousColumn, `common column name "%s" appears more than once in %s table`, name, side)
+		}
+		if c.name == name {
+			found = c
+		}
+	}
+	if found == nil {
+		return nil, pgerror.New(pgerror.UndefinedColumn, `column "%s" specified in USING clause does not exist in %s table`, name, side)
+	}
+	return found, nil
+}
+
+// conjuncts takes a AND b AND c apart.
+func conjuncts(n *pg.Node) []*pg.Node {
+	if n == nil {
+		return nil
+	}
+	if b := n.GetBoolExpr(); b != nil && b.Boolop == pg.BoolExprType_AND_EXPR {
+		var all []*pg.Node
+		for _, arg := range b.Args {
+			all = append(all, conjuncts(arg)...)
+		}
+		return all
+	}
+	return []*pg.Node{n}
+}
+
+// simple tells that a tree calls no functions and has no sub-selects: when and how often it is evaluated makes no difference.
+func simple(n *pg.Node) bool {
+	return !contains(n.ProtoReflect(), func(name protoreflect.Name) bool { return name == "FuncCall" || name == "SubLink" })
+}
+
+func mentionsColumns(list []*pg.Node) bool {
+	return slices.ContainsFunc(list, func(n *pg.Node) bool {
+		return contains(n.ProtoReflect(), func(name protoreflect.Name) bool { return name == "ColumnRef" })
+	})
+}
+
+// contains looks for a kind of node in a tree.
+func contains(m protoreflect.Message, wanted func(protoreflect.Name) bool) bool {
+	if wanted(m.Descriptor().Name()) {
+		return true
+	}
+	found := false
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Kind() != protoreflect.MessageKind:
+		case f.IsList():
+			for i := range v.List().Len() {
+				found = found || contains(v.List().Get(i).Message(), wanted)
+			}
+		default:
+			found = contains(v.Message(), wanted)
+		}
+		return !found
+	})
+	return found
+}
+
+// pushDown puts a condition of WHERE as near to its columns as it can go. slots are those of this level that it mentions.
+func pushDown(in source, cond expr.Expr, slots []int) source {
+	j, ok := in.(*join)
+	if !ok || len(slots) == 0 {
+		return &filter{in, cond}
+	}
+	lowest, highest := slices.Min(slots), slices.Max(slots)
+	switch {
+	case highest < j.from && lowest >= j.begin && (j.kind == pg.JoinType_JOIN_INNER || j.kind == pg.JoinType_JOIN_LEFT):
+		j.left = pushDown(j.left, cond, slots)
+		return j
+	case j.kind == pg.JoinType_JOIN_INNER && lowest >= j.from && highest < j.to && !j.again:
+		j.right = pushDown(j.right, cond, slots)
+		return j
+	case j.kind == pg.JoinType_JOIN_INNER:
+		j.on = append(j.on, cond)
+		return j
+	}
+	return &filter{in, cond}
+}
+
+// where plans WHERE over what FROM gives. What calls functions or asks sub-selects stays behind the rest, where the rows are fewest.
+func (l *level) where(in source, n *pg.Node) (source, []expr.Expr, error) {
+	var rest []expr.Expr
+	for _, part := range conjuncts(n) {
+		cond, err := l.condition(part, clause{name: "WHERE"})
+		if err != nil {
+			return nil, nil, err
+		}
+		if in == nil || !simple(part) {
+			rest = append(rest, cond)
+			continue
+		}
+		slots := make([]int, 0, len(l.refs))
+		for _, r := range l.refs {
+			slots = append(slots, r.slot)
+		}
+		if j, ok := in.(*join); ok {
+			if err := l.whereKey(part, j); err != nil {
+				return nil, nil, err
+			}
+		}
+		in = pushDown(in, cond, slots)
+	}
+	return in, rest, nil
+}
+
+// whereKey lets the inner joins of a comma list look rows up by equalities of WHERE.
+func (l *level) whereKey(part *pg.Node, j *join) error {
+	for {
+		if j.kind == pg.JoinType_JOIN_INNER {
+			if before := len(j.keys); l.joinKey(part, j) == nil && len(j.keys) > before {
+				return nil
+			}
+		}
+		left, ok := j.left.(*join)
+		if !ok {
+			return nil
+		}
+		j = left
+	}
+}
+
+// anyRangeVar looks for a table in a tree.
+func anyRangeVar(m protoreflect.Message, wanted func(*pg.RangeVar) bool) bool {
+	if r, ok := m.Interface().(*pg.RangeVar); ok && wanted(r) {
+		return true
+	}
+	found := false
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Kind() != protoreflect.MessageKind:
+		case f.IsList():
+			for i := range v.List().Len() {
+				found = found || anyRangeVar(v.List().Get(i).Message(), wanted)
+			}
+		default:
+			found = anyRangeVar(v.Message(), wanted)
+		}
+		return !found
+	})
+	return found
+}

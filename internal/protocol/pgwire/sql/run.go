@@ -1,0 +1,55 @@
+package sql
+
+import (
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// Run runs the statements of text inside of the transaction that env belongs to, for functions that run SQL. What fails leaves the
+// transaction as it is: the caller undoes what was done (Work.Savepoint before, RollbackTo after). Commands of transactions are refused.
+// row may be nil; a row is valid until it returns.
+func (s *Session) Run(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error {
+	if row == nil {
+		row = func([]value.Datum) error { return nil }
+	}
+	tree, err := parse.Parse(text)
+	if err != nil {
+		return err
+	}
+	for _, raw := range tree.Stmts {
+		made, _, err := s.planStatement(&Prepared{Text: text, stmt: raw.Stmt, source: sourceOf(text, raw)}, types)
+		if err != nil {
+			return err
+		}
+		if err := s.runPlan(env, made, args, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) runPlan(env *expr.Env, made *plan, args []value.Datum, row func([]value.Datum) error) error {
+	if made.transaction != nil {
+		return pgerror.New(pgerror.FeatureNotSupported, "EXECUTE of transaction commands is not implemented")
+	}
+	if err := s.beginQuery(made); err != nil {
+		return err
+	}
+	inner := s.env(env.Ctx)
+	inner.Params = args
+	if made.query != nil {
+		return made.query.run(inner, row)
+	}
+	out, err := made.command(inner)
+	if err != nil {
+		return err
+	}
+	for _, r := range out.rows {
+		if err := row(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package sql
+
+import (
+	"slices"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// selectRun is a SELECT while it runs.
+type selectRun struct {
+	*selectQuery
+	env            *expr.Env
+	emit           func([]value.Datum) error
+	row            []value.Datum
+	around, inside [][]value.Datum
+	result         []value.Datum
+	count          *rowCounter
+	groups         *groups
+	kept           []keptRow
+	given          map[string]bool // DISTINCT
+}
+
+// keptRow is a row that waits for being sorted.
+type keptRow struct{ row, keys []value.Datum }
+
+func (q *selectQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
+	r := &selectRun{selectQuery: q, env: env, emit: emit}
+	r.row, r.around, r.inside = q.l.push(env)
+	env.Rows = r.inside
+	defer func() { env.Rows = r.around }()
+	var err error
+	if r.count, err = q.limits.start(env); err != nil || r.count.left == 0 {
+		return err
+	}
+	r.result = make([]value.Datum, len(q.out))
+	return r.count.stopped(r.steps())
+}
+
+// steps takes all rows of FROM through the query.
+func (r *selectRun) steps() error {
+	if r.group != nil {
+		r.groups = r.group.start()
+	}
+	if r.distinct {
+		r.given = map[string]bool{}
+	}
+	err := r.scan()
+	if err == nil && r.groups != nil {
+		err = r.groups.each(r.env, r.grouped)
+	}
+	if err != nil || !r.sorts() {
+		return err
+	}
+	return r.sorted()
+}
+
+func (r *selectRun) scan() error {
+	if r.from == nil {
+		return r.scanned()
+	}
+	return r.from.run(r.env, r.scanned)
+}
+
+// scanned is a row of FROM.
+func (r *selectRun) scanned() error {
+	for _, cond := range r.where {
+		if ok, err := holds(cond, r.env); err != nil || !ok {
+			return err
+		}
+	}
+	if r.groups != nil {
+		return r.groups.row(r.env)
+	}
+	return r.grouped()
+}
+
+// sorts tells whether all rows must be there before the first is given.
+func (r *selectRun) sorts() bool { return len(r.order) > 0 }
+
+// grouped is a row of a group, or one that was not to be grouped.
+func (r *selectRun) grouped() error {
+	if r.early && len(r.sets) > 0 {
+		return expand(r.sets, r.env, r.expanded)
+	}
+	return r.expanded()
+}
+
+// expanded is a row before sorting.
+func (r *selectRun) expanded() error {
+	for _, c := range r.before {
+		d, err := c.e.Eval(r.env)
+		if err != nil {
+			return err
+		}
+		r.row[c.slot] = d
+	}
+	if r.distinct {
+		again, err := r.seen(r.out)
+		if err != nil || again {
+			return err
+		}
+	}
+	if !r.sorts() {
+		return r.ordered()
+	}
+	keys, err := evalKeys(r.order, r.env)
+	if err != nil {
+		return err
+	}
+	r.kept = append(r.kept, keptRow{slices.Clone(r.row), keys})
+	return nil
+}
+
+// seen tells whether the values of these expressions have been there before.
+func (r *selectRun) seen(list []expr.Expr) (bool, error) {
+	var buf []byte
+	for _, e := range list {
+		d, err := e.Eval(r.env)
+		if err != nil {
+			return false, err
+		}
+		buf = value.AppendKey(buf, e.Type(), d)
+	}
+	if r.given == nil {
+		r.given = map[string]bool{}
+	}
+	if r.given[string(buf)] {
+		return true, nil
+	}
+	r.given[string(buf)] = true
+	return false, nil
+}
+
+func (r *selectRun) sorted() error {
+	if err := sortBy(r.kept, r.order, func(k keptRow) []value.Datum { return k.keys }); err != nil {
+		return err
+	}
+	for _, k := range r.kept {
+		copy(r.row, k.row)
+		if err := r.ordered(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ordered is a row in its place.
+func (r *selectRun) ordered() error {
+	if len(r.on) > 0 {
+		if again, err := r.seen(r.on); err != nil || again {
+			return err
+		}
+	}
+	if len(r.sets) > 0 && !r.early {
+		return expand(r.sets, r.env, r.give)
+	}
+	return r.give()
+}
+
+// give works the columns out and gives the row away.
+func (r *selectRun) give() error {
+	for i, e := range r.out {
+		d, err := e.Eval(r.env)
+		if err != nil {
+			return err
+		}
+		r.result[i] = d
+	}
+	return r.count.pass(r.result, r.away)
+}
+
+// away gives a row to what is around the query.
+func (r *selectRun) away(row []value.Datum) error {
+	r.env.Rows = r.around
+	err := r.emit(row)
+	r.env.Rows = r.inside
+	return err
+}

@@ -1,0 +1,109 @@
+package sql
+
+import (
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// sessionSchema is the part of pg_catalog that is about the session: its settings, its prepared statements and its cursors.
+type sessionSchema struct {
+	s         *Session
+	functions map[string][]*expr.Function
+	relations map[string]Relation
+}
+
+func (c *sessionSchema) Name() string { return catalogName }
+
+// Version never changes: these are always there.
+func (c *sessionSchema) Version() uint64 { return 0 }
+
+func (c *sessionSchema) Functions(_ *expr.Env, name string) []*expr.Function {
+	return c.functions[name]
+}
+
+func (c *sessionSchema) AllFunctions(*expr.Env) []*expr.Function {
+	var all []*expr.Function
+	for _, named := range c.functions {
+		all = append(all, named...)
+	}
+	return all
+}
+
+func (c *sessionSchema) Relation(_ *expr.Env, name string) Relation {
+	if r := c.relations[name]; r != nil {
+		return r
+	}
+	return nil
+}
+
+func (c *sessionSchema) AllRelations(*expr.Env) []Relation {
+	var all []Relation
+	for _, r := range c.relations {
+		all = append(all, r)
+	}
+	return all
+}
+
+func (c *sessionSchema) Type(string) *value.Type { return nil }
+
+func newSessionSchema(s *Session) *sessionSchema {
+	c := &sessionSchema{s: s, functions: map[string][]*expr.Function{}, relations: map[string]Relation{}}
+	text := func(name string) expr.Arg { return expr.Arg{Name: name, Type: value.Text} }
+	c.add(&expr.Function{
+		OID: 2077, Name: "current_setting", Args: []expr.Arg{text("")}, Strict: true, Volatility: expr.Stable, Returns: value.Text,
+		Call: func(_ *expr.Env, args []value.Datum) (value.Datum, error) {
+			return s.currentSetting(args[0].(string), false)
+		},
+	})
+	c.add(&expr.Function{
+		OID: 3294, Name: "current_setting", Args: []expr.Arg{text(""), {Type: value.Bool}}, Strict: true, Volatility: expr.Stable, Returns: value.Text,
+		Call: func(_ *expr.Env, args []value.Datum) (value.Datum, error) {
+			return s.currentSetting(args[0].(string), args[1].(bool))
+		},
+	})
+	c.add(&expr.Function{
+		OID: 2078, Name: "set_config", Args: []expr.Arg{text("setting_name"), text("new_value"), {Name: "is_local", Type: value.Bool}},
+		Volatility: expr.Volatile, Returns: value.Text, Call: func(_ *expr.Env, args []value.Datum) (value.Datum, error) { return s.setConfig(args) },
+	})
+	c.add(&expr.Function{
+		OID: 2026, Name: "pg_backend_pid", Volatility: expr.Stable, Returns: value.Int4,
+		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return int64(s.opts.BackendPID), nil },
+	})
+	return c
+}
+
+func (c *sessionSchema) add(f *expr.Function) {
+	f.Schema = catalogName
+	c.functions[f.Name] = append(c.functions[f.Name], f)
+}
+
+func (s *Session) currentSetting(name string, missingOK bool) (value.Datum, error) {
+	v, ok := s.shown(name)
+	switch {
+	case ok:
+		return v, nil
+	case missingOK:
+		return nil, nil
+	}
+	return nil, unrecognised(name)
+}
+
+func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
+	name, ok := args[0].(string)
+	if !ok {
+		return nil, pgerror.New(pgerror.NullNotAllowed, "SET requires parameter name")
+	}
+	local, _ := args[2].(bool)
+	v, ok := args[1].(string)
+	if !ok {
+		if err := s.vars.reset(name); err != nil {
+			return nil, err
+		}
+	} else if err := s.vars.set(name, v, local); err != nil {
+		return nil, err
+	}
+	s.report()
+	now, _ := s.shown(name)
+	return now, nil
+}

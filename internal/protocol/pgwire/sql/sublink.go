@@ -1,0 +1,221 @@
+package sql
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// cardinality is the SQLSTATE of a sub-select with too many rows.
+const cardinality = "21000"
+
+// sublink is a sub-select in an expression. One that does not depend on the statement around it is run once for each run of that.
+type sublink struct {
+	kind pg.SubLinkType
+	q    query
+	typ  *value.Type
+	memo int // of its result or rows; -1: it depends on the row at hand
+
+	left  []expr.Expr // of ANY and ALL: what is compared with each row
+	match expr.Expr   // of a level of its own, whose row is the left values, then those of the sub-select
+}
+
+func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
+	reach := l.p.reach
+	l.p.reach = l.depth + 1
+	q, err := l.p.query(n.Subselect.GetSelectStmt(), l)
+	if err != nil {
+		return nil, err
+	}
+	inner := l.p.reach
+	l.p.reach = min(reach, inner)
+	s := &sublink{kind: n.SubLinkType, q: q, typ: value.Bool, memo: -1}
+	if inner > l.depth {
+		s.memo = l.memo()
+	}
+	cols := q.columns()
+	switch n.SubLinkType {
+	case pg.SubLinkType_EXISTS_SUBLINK:
+		return s, nil
+	case pg.SubLinkType_EXPR_SUBLINK, pg.SubLinkType_ARRAY_SUBLINK:
+		if len(cols) != 1 {
+			return nil, l.error(pgerror.SyntaxError, n.Location, "subquery must return only one column")
+		}
+		s.typ = cols[0].Type
+		if n.SubLinkType == pg.SubLinkType_ARRAY_SUBLINK {
+			if s.typ = value.ArrayOf(cols[0].Type); s.typ == nil {
+				return nil, l.error(pgerror.UndefinedObject, n.Location, "could not find array type for data type %s", cols[0].Type)
+			}
+		}
+		return s, nil
+	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
+		return s, l.subCompare(s, n)
+	}
+	return nil, unsupported("this kind of sub-select").At(l.p.text, n.Location)
+}
+
+// subCompare plans the comparison of x IN (SELECT ...), x op ANY (SELECT ...) and x op ALL (SELECT ...).
+func (l *level) subCompare(s *sublink, n *pg.SubLink) error {
+	left := []*pg.Node{n.Testexpr}
+	if row := n.Testexpr.GetRowExpr(); row != nil {
+		left = row.Args
+	}
+	cols := s.q.columns()
+	switch {
+	case len(left) < len(cols):
+		return l.error(pgerror.SyntaxError, n.Location, "subquery has too many columns")
+	case len(left) > len(cols):
+		return l.error(pgerror.SyntaxError, n.Location, "subquery has too few columns")
+	}
+	op := "="
+	if len(n.OperName) > 0 {
+		op = names(n.OperName)[len(n.OperName)-1]
+	}
+	if len(left) > 1 && op != "=" {
+		return unsupported("a row comparison with a sub-select, but for =,").At(l.p.text, n.Location)
+	}
+	var parts []expr.Expr
+	for i, node := range left {
+		e, err := l.compiler().Compile(node)
+		if err == nil && e.Type() == value.Unknown {
+			e, err = l.compiler().Assign(e, cols[i].Type, -1, cols[i].Name, expr.Location(node))
+		}
+		if err != nil {
+			return err
+		}
+		s.left = append(s.left, e)
+		part, err := l.compiler().Operate(op, &slotRef{slot: i, typ: e.Type()}, &slotRef{slot: len(left) + i, typ: cols[i].Type}, n.Location)
+		if err != nil {
+			return err
+		}
+		if part.Type() != value.Bool {
+			return l.error(pgerror.DatatypeMismatch, n.Location, "row comparison operator must yield type boolean, not type %s", part.Type())
+		}
+		parts = append(parts, part)
+	}
+	s.match = expr.And(parts...)
+	return nil
+}
+
+func (s *sublink) Type() *value.Type { return s.typ }
+
+// Volatility keeps it from being taken for a constant.
+func (s *sublink) Volatility() expr.Volatility { return expr.Volatile }
+
+func (s *sublink) Eval(env *expr.Env) (value.Datum, error) {
+	if s.match != nil {
+		return s.compareRows(env)
+	}
+	if s.memo < 0 {
+		return s.result(env)
+	}
+	m := memoOf(env, 0, s.memo)
+	if m.done {
+		return m.d, nil
+	}
+	d, err := s.result(env)
+	if err == nil {
+		m.done, m.d = true, d
+	}
+	return d, err
+}
+
+// result runs EXISTS, a scalar sub-select or ARRAY.
+func (s *sublink) result(env *expr.Env) (value.Datum, error) {
+	n := 0
+	var found value.Datum
+	var elems []value.Datum
+	err := s.q.run(env, func(row []value.Datum) error {
+		n++
+		switch {
+		case s.kind == pg.SubLinkType_EXISTS_SUBLINK:
+			return errStop
+		case s.kind == pg.SubLinkType_ARRAY_SUBLINK:
+			elems = append(elems, row[0])
+		case n > 1:
+			return pgerror.New(cardinality, "more than one row returned by a subquery used as an expression")
+		default:
+			found = row[0]
+		}
+		return nil
+	})
+	switch {
+	case s.kind == pg.SubLinkType_EXISTS_SUBLINK && (err == errStop || err == nil):
+		return n > 0, nil
+	case err != nil:
+		return nil, err
+	case s.kind == pg.SubLinkType_ARRAY_SUBLINK:
+		return arrayOf(s.typ.Elem, elems), nil
+	}
+	return found, nil
+}
+
+func arrayOf(elem *value.Type, elems []value.Datum) *value.Array {
+	a := &value.Array{Elem: elem, Elems: elems}
+	if len(elems) > 0 {
+		a.Dims = []value.Dim{{Len: int32(len(elems)), Lower: 1}}
+	}
+	return a
+}
+
+// compareRows is ANY (IN among it) and ALL.
+func (s *sublink) compareRows(env *expr.Env) (value.Datum, error) {
+	n := len(s.left)
+	pair, around, inside := (&frame{width: n + len(s.q.columns())}).push(env)
+	for i, e := range s.left {
+		var err error
+		if pair[i], err = e.Eval(env); err != nil {
+			return nil, err
+		}
+	}
+	answer := s.kind == pg.SubLinkType_ANY_SUBLINK // what one row decides
+	unknown, decided := false, false
+	try := func(row []value.Datum) error {
+		copy(pair[n:], row)
+		env.Rows = inside
+		d, err := s.match.Eval(env)
+		env.Rows = around
+		if err != nil {
+			return err
+		}
+		unknown = unknown || d == nil
+		if d == answer {
+			decided = true
+			return errStop
+		}
+		return nil
+	}
+	if err := s.each(env, try); err != nil && err != errStop {
+		return nil, err
+	}
+	switch {
+	case decided:
+		return answer, nil
+	case unknown:
+		return nil, nil
+	}
+	return !answer, nil
+}
+
+// each gives the rows of the sub-select; kept ones when it does not depend on the row at hand.
+func (s *sublink) each(env *expr.Env, try func(row []value.Datum) error) error {
+	if s.memo < 0 {
+		return s.q.run(env, try)
+	}
+	m := memoOf(env, 0, s.memo)
+	if !m.done {
+		rows, err := collect(s.q, env)
+		if err != nil {
+			return err
+		}
+		m.done, m.rows = true, rows
+	}
+	for _, r := range m.rows {
+		if err := try(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package sql
+
+import (
+	"time"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// txState is where the transaction of a session stands; the names are those of PostgreSQL's manual, the rules those of its xact.c.
+type txState byte
+
+const (
+	txNone      txState = iota // between statements
+	txStatement                // a statement by itself, or the messages up to a Sync
+	txImplicit                 // the statements of one simple query
+	txBlock                    // after BEGIN
+	txFailed                   // after BEGIN and an error
+)
+
+// transaction is the state of the session's transaction.
+type transaction struct {
+	state    txState
+	begun    bool // Work.Begin was called, and neither Commit nor Rollback since
+	queried  bool // a statement that takes a snapshot has run
+	readOnly bool
+	level    string // isolation, as transaction_isolation shows it
+	defers   bool
+	now      value.TimestampTZ
+	before   values // settings to go back to
+	saves    []savepoint
+	lastSave int
+}
+
+// savepoint is one SAVEPOINT. Invariant: ids grow along the stack, and no other savepoint of the transaction ever had the same.
+type savepoint struct {
+	name   string
+	id     int
+	mark   int // of Work
+	before values
+}
+
+func micros(t time.Time) value.TimestampTZ {
+	return value.TimestampTZ(t.UnixMicro() - postgresEpoch)
+}
+
+// postgresEpoch is 2000-01-01 in microseconds of Unix.
+const postgresEpoch = 946684800000000
+
+// start begins a transaction for a statement unless there is one.
+func (s *Session) start() {
+	if s.tx.state != txNone {
+		return
+	}
+	s.tx = transaction{
+		state: txStatement, now: micros(time.Now()), before: s.vars.now,
+		level: s.vars.value("default_transaction_isolation"), readOnly: s.vars.value("default_transaction_read_only") == "on",
+		defers: s.vars.value("default_transaction_deferrable") == "on",
+	}
+}
+
+// work tells the Work of the transaction, before the first statement that may need it.
+func (s *Session) work() {
+	if !s.tx.begun {
+		s.tx.begun = true
+		s.opts.Work.Begin(s.tx.readOnly)
+	}
+}
+
+// commit ends the transaction, whatever its kind. With an error it is rolled back.
+func (s *Session) commit() error {
+	if err := s.holdCursors(); err != nil {
+		s.abandon()
+		return err
+	}
+	if s.tx.begun {
+		s.tx.begun = false
+		if err := s.opts.Work.Commit(); err != nil {
+			s.abandon()
+			return err
+		}
+	}
+	s.dropPortals(0)
+	s.tx = transaction{}
+	s.vars.endLocal()
+	s.report()
+	return nil
+}
+
+// abandon rolls the whole transaction back and ends it.
+func (s *Session) abandon() {
+	s.dropPortals(0)
+	if s.tx.begun {
+		s.tx.begun = false
+		s.opts.Work.Rollback()
+	}
+	if s.tx.state != txNone {
+		s.vars.restore(s.tx.before)
+	}
+	s.tx = transaction{}
+	s.report()
+}
+
+// fail is what an error does to the transaction: one of a statement is rolled back and over, a block waits for its end, with what the
+// innermost savepoint covers undone at once.
+func (s *Session) fail() {
+	switch s.tx.state {
+	case txNone, txFailed:
+		return
+	case txStatement, txImplicit:
+		s.abandon()
+		return
+	}
+	s.tx.state = txFailed
+	if n := len(s.tx.saves); n > 0 {
+		s.undoTo(s.tx.saves[n-1])
+		return
+	}
+	s.dropPortals(0)
+	if s.tx.begun {
+		s.tx.begun = false
+		s.opts.Work.Rollback()
+	}
+	s.vars.restore(s.tx.before)
+	s.report()
+}
+
+// undoTo undoes what came after a savepoint.
+func (s *Session) undoTo(save savepoint) {
+	s.dropPortals(save.id)
+	s.opts.Work.RollbackTo(save.mark)
+	s.vars.restore(save.before)
+	s.report()
+}
+
+// Status is the transaction status of ReadyForQuery: I, T or E.
+func (s *Session) Status() byte {
+	switch s.tx.state {
+	case txBlock:
+		return 'T'
+	case txFailed:
+		return 'E'
+	}
+	return 'I'
+}
+
+// Fail notes an error that the protocol found itself (a malformed bind, say): the transaction is aborted as by a failed statement.
+func (s *Session) Fail() { s.fail() }
+
+// Sync ends the implicit transaction of a simple query or of the messages up to a Sync: commits it, or rolls it back after an error.
+func (s *Session) Sync() error {
+	if s.tx.state == txStatement || s.tx.state == txImplicit {
+		return s.commit()
+	}
+	return nil
+}
+
+func aborted() error {
+	return pgerror.New(pgerror.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+}
+
+func (s *Session) warn(code, format string, args ...any) {
+	e := pgerror.New(code, format, args...)
+	e.Severity = "WARNING"
+	s.notice(e)
+}
+
+func (s *Session) savepoint(name string) (int, error) {
+	for i := len(s.tx.saves) - 1; i >= 0; i-- {
+		if s.tx.saves[i].name == name {
+			return i, nil
+		}
+	}
+	return 0, pgerror.New(pgerror.InvalidSavepoint, `savepoint "%s" does not exist`, name)
+}
+
+// inBlock refuses what makes no sense outside of BEGIN and COMMIT.
+func (s *Session) inBlock(command string) error {
+	if s.tx.state == txBlock || s.tx.state == txFailed {
+		return nil
+	}
+	return pgerror.New(pgerror.NoActiveTransaction, "%s can only be used in transaction blocks", command)
+}
+
+// subtransaction is the id of the innermost savepoint; 0 outside of any.
+func (s *Session) subtransaction() int {
+	if n := len(s.tx.saves); n > 0 {
+		return s.tx.saves[n-1].id
+	}
+	return 0
+}

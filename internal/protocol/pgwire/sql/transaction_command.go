@@ -1,0 +1,164 @@
+package sql
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// transactionCommand runs BEGIN, COMMIT, SAVEPOINT and their like, and returns the command tag.
+func (s *Session) transactionCommand(n *pg.TransactionStmt) (string, error) {
+	switch n.Kind {
+	case pg.TransactionStmtKind_TRANS_STMT_BEGIN:
+		return "BEGIN", s.begin(n)
+	case pg.TransactionStmtKind_TRANS_STMT_START:
+		return "START TRANSACTION", s.begin(n)
+	case pg.TransactionStmtKind_TRANS_STMT_COMMIT:
+		return s.end(n)
+	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
+		return s.rollback(n)
+	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
+		return "SAVEPOINT", s.setSavepoint(n.SavepointName)
+	case pg.TransactionStmtKind_TRANS_STMT_RELEASE:
+		return "RELEASE", s.releaseSavepoint(n.SavepointName)
+	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
+		return "ROLLBACK", s.rollbackTo(n.SavepointName)
+	case pg.TransactionStmtKind_TRANS_STMT_PREPARE:
+		return "", pgerror.New("55000", "prepared transactions are disabled").
+			WithHint("Set max_prepared_transactions to a nonzero value.")
+	}
+	return "", pgerror.New(pgerror.UndefinedObject, `prepared transaction with identifier "%s" does not exist`, n.Gid)
+}
+
+func (s *Session) begin(n *pg.TransactionStmt) error {
+	if s.tx.state == txBlock {
+		s.warn(pgerror.ActiveTransaction, "there is already a transaction in progress")
+	}
+	s.tx.state = txBlock
+	return s.modes(n.Options)
+}
+
+// end is COMMIT.
+func (s *Session) end(n *pg.TransactionStmt) (string, error) {
+	old := s.tx
+	switch old.state {
+	case txFailed:
+		s.abandon()
+		s.chain(n.Chain, old)
+		return "ROLLBACK", nil
+	case txBlock:
+		if err := s.commit(); err != nil {
+			return "", err
+		}
+		s.chain(n.Chain, old)
+		return "COMMIT", nil
+	}
+	if n.Chain {
+		return "", s.inBlock("COMMIT AND CHAIN")
+	}
+	s.warn(pgerror.NoActiveTransaction, "there is no transaction in progress")
+	return "COMMIT", s.commit()
+}
+
+func (s *Session) rollback(n *pg.TransactionStmt) (string, error) {
+	old := s.tx
+	if old.state == txBlock || old.state == txFailed {
+		s.abandon()
+		s.chain(n.Chain, old)
+		return "ROLLBACK", nil
+	}
+	if n.Chain {
+		return "", s.inBlock("ROLLBACK AND CHAIN")
+	}
+	s.warn(pgerror.NoActiveTransaction, "there is no transaction in progress")
+	s.abandon()
+	return "ROLLBACK", nil
+}
+
+// chain begins a transaction like the one that just ended.
+func (s *Session) chain(wanted bool, old transaction) {
+	if wanted {
+		s.start()
+		s.tx.state, s.tx.level, s.tx.readOnly, s.tx.defers = txBlock, old.level, old.readOnly, old.defers
+	}
+}
+
+func (s *Session) setSavepoint(name string) error {
+	if err := s.inBlock("SAVEPOINT"); err != nil {
+		return err
+	}
+	s.work()
+	s.tx.lastSave++
+	s.tx.saves = append(s.tx.saves, savepoint{name, s.tx.lastSave, s.opts.Work.Savepoint(), s.vars.now})
+	return nil
+}
+
+func (s *Session) releaseSavepoint(name string) error {
+	if err := s.inBlock("RELEASE SAVEPOINT"); err != nil {
+		return err
+	}
+	i, err := s.savepoint(name)
+	if err != nil {
+		return err
+	}
+	released := s.tx.saves[i].id
+	s.tx.saves = s.tx.saves[:i]
+	s.adoptPortals(released, s.subtransaction())
+	return nil
+}
+
+func (s *Session) rollbackTo(name string) error {
+	if err := s.inBlock("ROLLBACK TO SAVEPOINT"); err != nil {
+		return err
+	}
+	i, err := s.savepoint(name)
+	if err != nil {
+		return err
+	}
+	s.undoTo(s.tx.saves[i])
+	s.tx.saves = s.tx.saves[:i+1]
+	s.tx.state = txBlock
+	return nil
+}
+
+// modes are the words behind BEGIN or SET TRANSACTION.
+func (s *Session) modes(options []*pg.Node) error {
+	for _, o := range options {
+		d := o.GetDefElem()
+		if err := s.mode(d.GetDefname(), constantText(d.GetArg())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) mode(name, val string) error {
+	switch name {
+	case "transaction_isolation":
+		level, err := settingsByName[name].canonical(val)
+		if err != nil {
+			return err
+		}
+		if level != s.tx.level {
+			if s.tx.queried {
+				return pgerror.New(pgerror.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+			}
+			if len(s.tx.saves) > 0 {
+				return pgerror.New(pgerror.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+			}
+		}
+		s.tx.level = level
+	case "transaction_read_only":
+		readOnly, _ := parseBool(val)
+		if !readOnly && s.tx.readOnly && s.tx.queried {
+			return pgerror.New(pgerror.ActiveTransaction, "transaction read-write mode must be set before any query")
+		}
+		if readOnly != s.tx.readOnly && s.tx.begun {
+			return pgerror.New(pgerror.FeatureNotSupported, "a transaction is made read only before its first query, not later")
+		}
+		s.tx.readOnly = readOnly
+	case "transaction_deferrable":
+		s.tx.defers, _ = parseBool(val)
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package sql
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+const (
+	cannotChangeNow = "55P02"
+	invalidName     = "42602"
+)
+
+// variables are the settings of a session. They follow the transaction: SET is undone by its rollback, SET LOCAL ends with it.
+type variables struct {
+	defaults map[string]string // by name in small letters: what RESET goes back to, where it is not the table's
+	// Invariant: the maps below are never changed in place, so that a copy of values is a mark to come back to.
+	now values
+
+	settings value.Settings // of now
+	timeout  time.Duration  // statement_timeout
+	epoch    uint64         // grows with every change: what was planned before may be wrong
+}
+
+// values are what was set: for the session, and until the end of the transaction.
+type values struct{ session, local map[string]string }
+
+func newVariables() variables {
+	v := variables{defaults: map[string]string{}}
+	v.refresh()
+	return v
+}
+
+// get returns the value of a setting as SHOW gives it; one with a dot in its name exists because it was set.
+func (v *variables) get(name string) (string, bool) {
+	key := strings.ToLower(name)
+	if s, ok := v.now.local[key]; ok {
+		return s, true
+	}
+	if s, ok := v.now.session[key]; ok {
+		return s, true
+	}
+	if s, ok := v.defaults[key]; ok {
+		return s, true
+	}
+	if d := settingsByName[key]; d != nil {
+		return d.initial, true
+	}
+	return "", false
+}
+
+func (v *variables) value(name string) string { s, _ := v.get(name); return s }
+
+func unrecognised(name string) error {
+	return pgerror.New(pgerror.UndefinedObject, `unrecognized configuration parameter "%s"`, name)
+}
+
+// check returns a value as it is kept; it refuses names that there are not and settings that nobody sets.
+func (v *variables) check(name, val string) (string, error) {
+	d := settingsByName[strings.ToLower(name)]
+	switch {
+	case d == nil && !strings.Contains(name, "."):
+		return "", unrecognised(name)
+	case d == nil:
+		return val, nil
+	case d.internal:
+		return "", pgerror.New(cannotChangeNow, `parameter "%s" cannot be changed`, d.name)
+	case d.fixed:
+		return "", pgerror.New(cannotChangeNow, `parameter "%s" cannot be changed without restarting the server`, d.name)
+	case d.name == "DateStyle":
+		return mergeDateStyle(val, v.value(name))
+	}
+	return d.canonical(val)
+}
+
+func (v *variables) set(name, val string, local bool) error {
+	val, err := v.check(name, val)
+	if err != nil {
+		return err
+	}
+	v.put(name, val, local)
+	return nil
+}
+
+// put sets what was checked.
+func (v *variables) put(name, val string, local bool) {
+	key := strings.ToLower(name)
+	if local {
+		v.now.local = with(v.now.local, key, val)
+	} else {
+		v.now.session, v.now.local = with(v.now.session, key, val), without(v.now.local, key)
+	}
+	v.refresh()
+}
+
+func (v *variables) reset(name string) error {
+	key := strings.ToLower(name)
+	if d := settingsByName[key]; d != nil && (d.internal || d.fixed) {
+		_, err := v.check(name, "")
+		return err
+	}
+	if _, ok := v.get(name); !ok {
+		return unrecognised(name)
+	}
+	v.now.session, v.now.local = without(v.now.session, key), without(v.now.local, key)
+	v.refresh()
+	return nil
+}
+
+func (v *variables) resetAll() {
+	v.now = values{}
+	v.refresh()
+}
+
+// setDefault sets what RESET goes back to; it was checked.
+func (v *variables) setDefault(name, val string) {
+	v.defaults[strings.ToLower(name)] = val
+	v.refresh()
+}
+
+// restore goes back to what was before.
+func (v *variables) restore(old values) {
+	if mapsSame(v.now.session, old.session) && mapsSame(v.now.local, old.local) {
+		return
+	}
+	v.now = old
+	v.refresh()
+}
+
+// endLocal ends SET LOCAL.
+func (v *variables) endLocal() {
+	if len(v.now.local) > 0 {
+		v.now.local = nil
+		v.refresh()
+	}
+}
+
+func mapsSame(a, b map[string]string) bool { return len(a) == 0 && len(b) == 0 || maps.Equal(a, b) }
+
+func with(m map[string]string, key, val string) map[string]string {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = val
+	return m
+}
+
+func without(m map[string]string, key string) map[string]string {
+	if _, ok := m[key]; !ok {
+		return m
+	}
+	m = maps.Clone(m)
+	delete(m, key)
+	return m
+}
+
+// refresh works out what follows from the settings.
+func (v *variables) refresh() {
+	v.epoch++
+	s := value.Defaults()
+	if loc, name, ok := zone(v.value("TimeZone")); ok {
+		s.Zone, s.ZoneName = loc, name
+	}
+	format, order, _ := strings.Cut(v.value("DateStyle"), ", ")
+	s.DateStyle = value.DateStyle{Format: format, Order: order}
+	s.IntervalStyle = value.IntervalStyle(v.value("IntervalStyle"))
+	s.ExtraFloat, _ = strconv.Atoi(v.value("extra_float_digits"))
+	s.ByteaEscape = v.value("bytea_output") == "escape"
+	v.settings, v.timeout = s, v.duration("statement_timeout")
+}
+
+func (v *variables) duration(name string) time.Duration {
+	return settingsByName[name].duration(v.value(name))
+}
+
+// names are those of every setting, sorted as SHOW ALL does.
+func (v *variables) names() []string {
+	var all []string
+	for _, d := range settingList {
+		all = append(all, d.name)
+	}
+	for _, m := range []map[string]string{v.now.session, v.now.local, v.defaults} {
+		for name := range m {
+			if settingsByName[name] == nil {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	return slices.Compact(all)
+}
+
+// path is the search path as names, "$user" replaced.
+func (v *variables) path(user string) []string {
+	var names []string
+	for _, name := range splitNames(v.value("search_path")) {
+		if name == "$user" {
+			name = user
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// splitNames takes a list of identifiers apart, quoted or not.
+func splitNames(list string) (names []string) {
+	for rest := strings.TrimSpace(list); rest != ""; {
+		var name string
+		if rest[0] == '"' {
+			end := 1
+			var b strings.Builder
+			for ; end < len(rest); end++ {
+				if rest[end] == '"' {
+					if end+1 < len(rest) && rest[end+1] == '"' {
+						end++
+					} else {
+						break
+					}
+				}
+				b.WriteByte(rest[end])
+			}
+			name, rest = b.String(), rest[min(end+1, len(rest)):]
+		} else {
+			end := strings.IndexByte(rest, ',')
+			if end < 0 {
+				end = len(rest)
+			}
+			name, rest = strings.ToLower(strings.TrimSpace(rest[:end])), rest[end:]
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+		rest = strings.TrimLeft(rest, " \t,")
+	}
+	return names
+}
+
+// quoteName writes an identifier so that splitNames and the parser read the same.
+func quoteName(name string) string {
+	plain := name != ""
+	for i, c := range name {
+		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
+			plain = false
+		}
+	}
+	if plain {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
