@@ -14,6 +14,7 @@ import (
 // Portal is a statement with its parameters, being run.
 type Portal struct {
 	Columns []value.Field
+	Formats []int16 // of the results: none, one for all, or one each; the protocol keeps them here
 
 	prepared *Prepared
 	plan     *plan
