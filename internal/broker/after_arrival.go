@@ -45,6 +45,8 @@ func (o *op) source() (*Queue, queue.Handle) {
 			return d.source, d.handle
 		case *sureLetter:
 			return d.source, d.wait.handle
+		case *Loan:
+			return d.Queue, d.Handle
 		}
 	}
 	return nil, 0

@@ -117,6 +117,9 @@ func (e *edit) apply() uint64 {
 		if q.Durable {
 			q.created = index
 		}
+		if q.Policy.ConsumeAfter {
+			e.v.orderOn(q)
+		}
 		q.shard.post(func() { q.shard.register(q) })
 		if q.owner != nil {
 			q.owner.own(q)

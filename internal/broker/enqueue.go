@@ -34,8 +34,8 @@ func (sh *shard) publish(o *op) {
 		sh.recordKeys()
 		logged = true
 	}
-	if o.extra != nil {
-		o.extra.(letter).arrived(sh, ok)
+	if l, isLetter := o.extra.(letter); isLetter {
+		l.arrived(sh, ok)
 	}
 	if o.confirm != nil {
 		if logged && ok {

@@ -169,18 +169,29 @@ type Publish struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
+	CopyOf     *Loan // the message of the same id that it takes the place of, in one transaction: what waits for that waits for the copy
 	Confirm    Confirmer
 	Seq        uint64
+}
+
+// Loan is a message that a session was lent.
+type Loan struct {
+	Queue  *Queue
+	Handle queue.Handle
 }
 
 func (p *Publish) op() op {
 	if p.Deadline < 0 {
 		p.Deadline = 1 // before 1970
 	}
-	return op{
+	o := op{
 		kind: opPublish, persistent: p.Persistent, priority: p.Priority, env: p.Env,
 		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, confirm: p.Confirm, seq: p.Seq,
 	}
+	if p.CopyOf != nil {
+		o.extra = p.CopyOf
+	}
+	return o
 }
 
 // Publish gathers a message. With a Confirmer, Confirmed is called for its Seq

@@ -51,10 +51,10 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 		}
 	}
 	name := consumerQueue(queueName, consumer)
-	if err := s.declareQueue(name); err != nil {
-		return nil, err
-	}
-	if err := s.bind(broker.BindSpec{Source: queueName, Destination: name, Args: selectorTable(selector)}); err != nil {
+	d := s.edit()
+	d.declareQueue(name)
+	d.bind(broker.BindSpec{Source: queueName, Destination: name, Args: selectorTable(selector)})
+	if err := d.make(); err != nil {
 		return nil, err
 	}
 	if a.boolean(3) { // nothing is to be done about it here, but who reads it expects it
@@ -117,10 +117,7 @@ func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {
 	if err := s.own.MayConfigure("queue", name); err != nil {
 		return nil, s.failed(err)
 	}
-	s.hide([]string{consumerKind + name}, func() error {
-		_, err := s.own.DeleteQueue(name, false, false)
-		return err
-	})
+	s.hide([]string{consumerKind + name}, func() error { return s.removeQueue(name, false, []string{name}, nil) })
 	return void, nil
 }
 

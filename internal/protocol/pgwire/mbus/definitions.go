@@ -79,27 +79,11 @@ func (d *definitions) load(parameters []broker.Parameter) {
 	}
 }
 
-// set makes a parameter, with its end if the transaction is rolled back.
+// set makes a parameter.
 func (s *Session) set(name string, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	before, had := s.b.Parameter(s.vhost(), component, name)
-	if had && string(before.Value) == string(text) {
-		return nil
-	}
-	if err := s.b.SetParameter(broker.Parameter{VHost: s.vhost(), Component: component, Name: name, Value: text}); err != nil {
-		return s.failed(err)
-	}
-	s.change(step{undo: func() {
-		if had {
-			s.b.SetParameter(before) //nolint:errcheck // a rollback has nobody to tell
-			return
-		}
-		s.b.DeleteParameter(s.vhost(), component, name) //nolint:errcheck // as above
-	}})
-	return nil
+	d := s.edit()
+	d.setParameter(name, v)
+	return d.make()
 }
 
 // hide has the session not see any more what it will drop when it commits.

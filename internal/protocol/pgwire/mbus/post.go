@@ -135,7 +135,7 @@ func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a 
 	} else {
 		p.key = queueName
 	}
-	return p.iid, s.send(from, &p)
+	return p.iid, s.send(from, &p, nil)
 }
 
 // chooseIID is the iid that the poster gave, or a new one.
@@ -165,7 +165,8 @@ func (s *Session) chooseIID(from *broker.Session, queueName string, a arguments)
 }
 
 // send routes a message and adds it to the transaction.
-func (s *Session) send(from *broker.Session, p *posting) error {
+// copyOf is the message that it takes the place of, if any.
+func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) error {
 	m, err := s.encoder.encode(p)
 	if err != nil {
 		return err
@@ -184,7 +185,7 @@ func (s *Session) send(from *broker.Session, p *posting) error {
 		return raise("Unknown queue:%s", p.queue)
 	}
 	post := &pending{iid: p.iid}
-	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl}
+	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
 	zone := p.settings.Zone
 	if p.hasDelayed {
 		post.publish.NotBefore = max(ceilMillis(instant(p.delayed, zone)), 0)

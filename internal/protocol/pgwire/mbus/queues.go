@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"encoding/json"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -57,59 +58,65 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	if _, ok := s.sqlQueue(name); ok {
 		return nil
 	}
-	if err := s.declareQueue(name); err != nil {
-		return err
+	d := s.edit()
+	d.declareQueue(name)
+	if !s.own.HasExchange(name) {
+		d.do.DeclareExchange(broker.ExchangeSpec{Name: name, Type: routing.TypeFanout, Durable: true})
+		d.undo.DeleteExchange(name)
 	}
-	if err := s.declareExchange(name); err != nil {
-		return err
-	}
-	if err := s.bind(broker.BindSpec{Source: name, Destination: name}); err != nil {
-		return err
-	}
-	if err := s.set(queueKind+name, def); err != nil {
-		return err
-	}
+	d.bind(broker.BindSpec{Source: name, Destination: name})
+	d.setParameter(queueKind+name, def)
 	for _, t := range s.triggers() {
 		if t.Src == name || t.Dst == name {
-			if err := s.bindTrigger(t); err != nil {
-				return err
-			}
+			d.bindTrigger(t, name)
 		}
 	}
+	return d.make()
+}
+
+// edit is some changes of the definitions that happen together, and what undoes them.
+type edit struct {
+	s        *Session
+	do, undo broker.Definitions
+}
+
+func (s *Session) edit() *edit { return &edit{s: s} }
+
+// make makes the changes. A rollback of the transaction undoes them.
+func (d *edit) make() error {
+	if err := d.s.own.Define(&d.do); err != nil {
+		return d.s.failed(err)
+	}
+	d.s.change(step{undo: func() { d.s.own.Define(&d.undo) }}) //nolint:errcheck // a rollback has nobody to tell
 	return nil
 }
 
 // declareQueue makes a durable queue of the engine if it is not there.
-func (s *Session) declareQueue(name string) error {
-	if s.own.HasQueue(name) {
-		return nil
+func (d *edit) declareQueue(name string) {
+	if d.s.own.HasQueue(name) {
+		return
 	}
-	_, err := s.own.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Args: queueArgs(), Policy: queuePolicy()})
-	if err != nil {
-		return s.failed(err)
-	}
-	s.change(step{undo: func() { s.own.DeleteQueue(name, false, false) }}) //nolint:errcheck // a rollback has nobody to tell
-	return nil
+	d.do.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Args: queueArgs(), Policy: queuePolicy()})
+	d.undo.DeleteQueue(name)
 }
 
-func (s *Session) declareExchange(name string) error {
-	if s.own.HasExchange(name) {
-		return nil
-	}
-	err := s.own.DeclareExchange(broker.ExchangeSpec{Name: name, Type: routing.TypeFanout, Durable: true})
-	if err != nil {
-		return s.failed(err)
-	}
-	s.change(step{undo: func() { s.own.DeleteExchange(name, false) }}) //nolint:errcheck // a rollback has nobody to tell
-	return nil
+func (d *edit) bind(spec broker.BindSpec) {
+	d.do.Bind(spec)
+	d.undo.Unbind(spec)
 }
 
-func (s *Session) bind(spec broker.BindSpec) error {
-	if err := s.own.Bind(spec); err != nil {
-		return s.failed(err)
+// setParameter gives a parameter of the virtual host its value.
+func (d *edit) setParameter(name string, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // all of them are plain structs
 	}
-	s.change(step{undo: func() { s.own.Unbind(spec) }}) //nolint:errcheck // a rollback has nobody to tell
-	return nil
+	d.do.SetParameter(component, name, text)
+	if before, had := d.s.b.Parameter(d.s.vhost(), component, name); had {
+		d.undo.SetParameter(component, name, before.Value)
+	} else {
+		d.undo.DeleteParameter(component, name)
+	}
 }
 
 func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
@@ -146,28 +153,21 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	return void, nil
 }
 
-// removeQueue drops what makeQueue made and what was added since. The parameter of the queue goes last, so that a drop that was cut short can
-// be done again.
+// removeQueue drops what makeQueue made and what was added since.
 func (s *Session) removeQueue(name string, made bool, queues, parameters []string) error {
+	var d broker.Definitions
 	if made {
-		if err := s.own.DeleteExchange(name, false); err != nil {
-			return err
-		}
+		d.DeleteExchange(name)
 	}
 	for _, q := range queues {
-		if _, err := s.own.DeleteQueue(q, false, false); err != nil {
-			return err
-		}
+		d.DeleteQueue(q)
 	}
-	for i := len(parameters) - 1; i >= 0; i-- {
-		p := parameters[i]
+	for _, p := range parameters {
 		if !strings.HasPrefix(p, consumerKind) {
-			if err := s.b.DeleteParameter(s.vhost(), component, p); err != nil {
-				return err
-			}
+			d.DeleteParameter(component, p)
 		}
 	}
-	return nil
+	return s.own.Define(&d)
 }
 
 func noSuchQueue(name string) error { return raise("Queue %s does not exists", name) }

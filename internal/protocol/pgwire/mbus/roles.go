@@ -42,15 +42,10 @@ func (s *Session) changeRole(role string, users []string, member bool) error {
 }
 
 func (s *Session) tagUser(user, role string, member bool) error {
-	u, err := s.b.User(user)
-	if err != nil {
-		return s.failed(err)
-	}
-	tags := slices.DeleteFunc(slices.Clone(u.Tags), func(t string) bool { return t == role })
 	if member {
-		tags = append(tags, role)
+		return s.failed(s.b.AddUserTag(user, role))
 	}
-	return s.failed(s.b.SetUserTags(user, tags))
+	return s.failed(s.b.RemoveUserTag(user, role))
 }
 
 // isRole tells whether a queue with the roles model has a role of this name.

@@ -50,5 +50,7 @@ func (s *Session) createTemporaryConsumer(env *expr.Env, a arguments) (value.Dat
 	if t.Dst, err = s.makeTemporary(); err != nil {
 		return nil, err
 	}
-	return t.Dst, s.bindTrigger(t)
+	d := s.edit()
+	d.bindTrigger(t, "")
+	return t.Dst, d.make()
 }

@@ -45,10 +45,10 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
 		return nil, s.failed(err)
 	}
-	if err := s.bindTrigger(t); err != nil {
-		return nil, err
-	}
-	return void, s.set(triggerName(t.Src, t.Dst), t)
+	d := s.edit()
+	d.bindTrigger(t, "")
+	d.setParameter(triggerName(t.Src, t.Dst), t)
+	return void, d.make()
 }
 
 // noticeMissing tells that a queue of a trigger is not there; the trigger works from when it is.
@@ -58,18 +58,18 @@ func (s *Session) noticeMissing(env *expr.Env, kind, queueName string) {
 	}
 }
 
-// bindTrigger makes the binding that copies, once both queues are there.
-func (s *Session) bindTrigger(t trigger) error {
-	if !s.isQueue(t.Dst) || !s.isQueue(t.Src) || !s.own.HasExchange(t.Src) {
-		return nil
+// bindTrigger makes the binding that copies, once both queues are there; coming is one that is being made.
+func (d *edit) bindTrigger(t trigger, coming string) {
+	there := func(name string) bool { return name == coming || d.s.isQueue(name) }
+	if there(t.Src) && there(t.Dst) && (t.Src == coming || d.s.own.HasExchange(t.Src)) {
+		d.bind(t.binding(t.Dst == coming || d.s.own.HasExchange(t.Dst)))
 	}
-	return s.bind(s.triggerBinding(t))
 }
 
-// triggerBinding is the binding of a trigger: to the exchange of dst, so that its consumers and triggers get the copy too.
-func (s *Session) triggerBinding(t trigger) broker.BindSpec {
+// binding is that of a trigger: to the exchange of dst if it has one, so that its consumers and triggers get the copy too.
+func (t trigger) binding(toExchange bool) broker.BindSpec {
 	args := append(selectorTable(t.Selector), message.Field{Name: triggerArg, Value: true})
-	return broker.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: s.own.HasExchange(t.Dst), Args: args}
+	return broker.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: toExchange, Args: args}
 }
 
 // checkTrigger refuses a way back from dst to src, and a selector that is none.
@@ -115,10 +115,10 @@ func (s *Session) dropTrigger(_ *expr.Env, a arguments) (value.Datum, error) {
 			return nil, s.failed(err)
 		}
 		s.hide([]string{triggerName(t.Src, t.Dst)}, func() error {
-			if err := s.own.Unbind(s.triggerBinding(t)); err != nil {
-				return err
-			}
-			return s.b.DeleteParameter(s.vhost(), component, triggerName(t.Src, t.Dst))
+			var d broker.Definitions
+			d.Unbind(t.binding(s.own.HasExchange(t.Dst)))
+			d.DeleteParameter(component, triggerName(t.Src, t.Dst))
+			return s.own.Define(&d)
 		})
 	}
 	return void, nil

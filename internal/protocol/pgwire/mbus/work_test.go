@@ -1,0 +1,256 @@
+package mbus
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"fiveways/internal/core/hstore"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways/internal/storage/vfs"
+)
+
+func twoCallers(t *testing.T) (a, b *caller, end func()) {
+	t.Helper()
+	engine := openBroker(t, vfs.NewMem())
+	return newCaller(t, engine, "guest"), newCaller(t, engine, "guest"), func() { engine.Close() }
+}
+
+func TestTransactions(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	a.call("post", "q", "n=>1")
+	a.call("post", "q", "n=>2")
+
+	a.begin()
+	a.call("post", "q", "n=>3")
+	if r := a.call("consume", "q"); dataOf(r[0]) != `"n"=>"1"` {
+		t.Errorf("took %v", r)
+	}
+	b.consumes("q", `"n"=>"2"`) // the first is held, the third not there yet
+	a.consumes("q", `"n"=>"3"`) // its own
+	if there := a.call("peek_q"); there[0][0] != false {
+		t.Error("what the transaction took is still there for it")
+	}
+	if there := b.call("peek_q"); there[0][0] != true {
+		t.Error("what a transaction took is gone for others before it commits")
+	}
+	a.rollback()
+	b.consumes("q", `"n"=>"1"`)
+
+	a.begin()
+	a.call("post", "q", "n=>4")
+	mark := a.s.Savepoint()
+	a.call("post", "q", "n=>5")
+	a.call("consume", "q")
+	a.s.RollbackTo(mark)
+	a.call("post", "q", "n=>6")
+	if n := a.call("estimated_messages", "q")[0][0]; n != int64(2) {
+		t.Errorf("estimated %v", n)
+	}
+	a.commit()
+	b.consumes("q", `"n"=>"4"`, `"n"=>"6"`)
+
+	a.begin() // held messages come back at their place
+	for i := range 3 {
+		b.call("post", "q", "n=>"+string(rune('7'+i)))
+	}
+	a.call("consumen_q_by_default", 2)
+	mark = a.s.Savepoint()
+	a.call("consume", "q")
+	a.s.RollbackTo(mark)
+	b.consumes("q", `"n"=>"9"`)
+	a.s.Close()
+	b.consumes("q", `"n"=>"7"`, `"n"=>"8"`)
+}
+
+func TestDefinitionsRollBack(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	a.call("create_consumer", "q", "c")
+	a.call("post", "q", "n=>1")
+	a.begin()
+	a.call("create_queue", "r", 4)
+	a.call("create_consumer", "r", "rc")
+	a.call("create_view", "r")
+	a.call("create_trigger", "q", "r")
+	a.call("post", "r", "n=>2")
+	a.consumes("r", `"n"=>"2"`)
+	a.rollback()
+	b.fails("Unknown queue:r", "post", "r", "n=>3")
+	b.call("post", "q", "n=>2")
+	if len(b.s.triggers()) != 0 || len(b.s.known().views) != 0 {
+		t.Error("a definition outlived the rollback")
+	}
+	a.begin()
+	a.call("drop_consumer", "c", "q")
+	a.fails("unknown consumer:c", "consume", "q", "c")
+	a.call("drop_queue", "q")
+	a.fails("Unknown queue:q", "post", "q", "n=>3")
+	a.rollback()
+	b.consumes("q", `"n"=>"1"`, `"n"=>"2"`)
+	b.consumesBy("q", "c", `"n"=>"1"`, `"n"=>"2"`)
+	a.begin()
+	a.call("drop_queue", "q")
+	b.call("post", "q", "n=>4")
+	a.commit()
+	b.fails("Unknown queue:q", "post", "q", "n=>5")
+	if b.s.own.HasQueue("q.c") || b.s.own.HasExchange("q") {
+		t.Error("parts of a queue outlived it")
+	}
+}
+
+func TestSaga(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	after := func(ids string) hstore.Map {
+		return hstore.New([]hstore.Pair{{Key: "consume_after", Value: "{" + ids + "}"}})
+	}
+	for _, q := range []string{"server1", "server2", "local"} {
+		a.call("create_queue", q, 4)
+	}
+	a.begin() // posts of one transaction wait for each other, too
+	id1, id2 := a.text("post", "server1", "create=>vasya"), a.text("post", "server2", "create=>vasya")
+	a.call("post", "server1", "limit=>10", after(id1))
+	a.call("post", "server2", "limit=>10", after(id2))
+	place := a.text("post", "local", "place=>set", after(id1+","+id2))
+	a.call("post", "local", "remove=>vasya", after(place))
+	a.commit()
+	b.consumes("local")
+	b.begin()
+	if r := b.call("consume", "server1"); len(r) != 1 || dataOf(r[0]) != `"create"=>"vasya"` {
+		t.Fatalf("server1 gave %v", r)
+	}
+	a.consumes("server1")
+	b.rollback()
+	b.begin()
+	b.call("consume", "server1")
+	b.commit()
+	a.consumes("server1", `"limit"=>"10"`)
+	a.consumes("local")
+	if r := a.call("take", id2); dataOf(r[0][0].(value.Record)) != `"create"=>"vasya"` {
+		t.Errorf("took %v", r)
+	}
+	a.consumes("server2", `"limit"=>"10"`)
+	a.fails("malformed array literal", "post", "server1", "limit=>10", hstore.New([]hstore.Pair{{Key: "consume_after", Value: id1}}))
+	b.consumes("local", `"place"=>"set"`, `"remove"=>"vasya"`)
+}
+
+func TestDelayAndExpiry(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	local := func(d time.Duration) value.Timestamp {
+		return value.Timestamp(time.Now().Add(d).UnixMicro() - unix2000*1e6)
+	}
+	a.begin()
+	a.call("post", "q", "n=>late", nil, nil, local(time.Hour))
+	a.call("post", "q", "n=>past", nil, nil, local(-time.Hour))
+	a.call("post", "q", "n=>dead", nil, nil, nil, local(-time.Second))
+	a.call("post", "q", "n=>alive", nil, nil, nil, local(time.Hour))
+	a.call("post", "q", "n=>ever", nil, nil, minusInfinity, infinity)
+	a.call("post", "q", "n=>never", nil, nil, infinity)
+	mark := a.s.Savepoint()
+	a.consumes("q", `"n"=>"past"`, `"n"=>"alive"`, `"n"=>"ever"`)
+	a.s.RollbackTo(mark)
+	a.commit()
+	b.consumes("q", `"n"=>"past"`, `"n"=>"alive"`, `"n"=>"ever"`)
+	exact := local(-time.Minute) + 123
+	a.call("post", "q", "n=>1", nil, nil, exact, local(time.Hour)/1e6*1e6+456)
+	r := a.call("consume", "q")
+	if r[0][colDelayed] != exact || r[0][colExpires].(value.Timestamp)%1e6 != 456 {
+		t.Errorf("times %v %v", r[0][colDelayed], r[0][colExpires])
+	}
+}
+
+func TestTakeWaits(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	id := a.text("post", "q", "n=>1")
+	for _, commit := range []bool{false, true} {
+		a.begin()
+		a.call("take_from_q_by_default", id)
+		if again := a.call("take", id); again[0][0] != nil {
+			t.Errorf("took twice: %v", again)
+		}
+		began := make(chan struct{})
+		result := make(chan value.Datum)
+		go func() {
+			close(began)
+			r, _ := b.try("take", id)
+			result <- r[0][0]
+		}()
+		<-began
+		if commit {
+			a.commit()
+		} else {
+			a.rollback()
+		}
+		if r := <-result; (r == nil) == !commit {
+			t.Errorf("commit %v: the waiter got %v", commit, r)
+		}
+		if !commit {
+			id = a.text("post", "q", "n=>2")
+		}
+	}
+	held := a.text("post", "q", "n=>3")
+	a.begin()
+	a.call("take", held)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.env.Ctx = ctx
+	failed := make(chan error)
+	go func() {
+		_, err := b.try("take", held)
+		failed <- err
+	}()
+	cancel()
+	if err := <-failed; err == nil {
+		t.Error("a cancelled take succeeded")
+	}
+}
+
+func TestRunFunction(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	a.fails("0 functions", "run_on_q", "x")
+	a.call("create_run_function", "q")
+	a.s.Run = func(_ context.Context, text string, arg value.Datum, _ *value.Type) error {
+		m := arg.(value.Record)
+		if _, bad := m[colData].(hstore.Map).Get("bad"); bad {
+			a.call("post", "q", "undone=>1")
+			return pgerror.New("22012", "division by zero")
+		}
+		a.call("post", "q", "done=>1")
+		return nil
+	}
+	var bad string
+	for _, data := range []string{"good=>1", "good=>3", "bad=>2"} {
+		bad = a.text("post", "q", data, "mark=>"+data[:1])
+	}
+	after := hstore.New([]hstore.Pair{{Key: "consume_after", Value: "{" + bad + "}"}})
+	waiting := a.text("post", "q", "waits=>1", after)
+	a.begin()
+	if n := a.call("run_on_q", "whatever")[0][0]; n != int64(2) {
+		t.Errorf("%v went well, want 2", n)
+	}
+	a.commit()
+	b.consumes("q", `"done"=>"1"`, `"done"=>"1"`) // and not what waits for the one that failed
+	dead := b.call("consume", "dmq")
+	headers := headersOf(dead[0])
+	if e, _ := headers.Get("dmq.error"); dataOf(dead[0]) != `"bad"=>"2"` || e.Value != "division by zero" || !headers.Exists("dmq.added") {
+		t.Errorf("dead: %v", dead)
+	}
+	if m, _ := headers.Get("mark"); m.Value != "b" {
+		t.Errorf("the headers were lost: %v", headers)
+	}
+	if r := b.call("consume", "q"); len(r) != 1 || r[0][colIID] != waiting {
+		t.Errorf("what waited: %v", r)
+	}
+	b.call("post_dmq", "n=>1")
+	b.consumes("dmq", `"n"=>"1"`)
+}
