@@ -135,7 +135,7 @@ func (s *Server) start(bin string, as owner) error {
 func (s *Server) settings() (args []string) {
 	settings := []string{
 		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", s.port), "unix_socket_directories=", "max_connections=200",
-		"timezone=UTC", "lc_messages=C", "log_min_messages=warning",
+		"timezone=UTC", "lc_messages=C", "log_min_messages=fatal",
 	}
 	if !s.opts.Fsync {
 		settings = append(settings, "fsync=off", "full_page_writes=off", "synchronous_commit=off")

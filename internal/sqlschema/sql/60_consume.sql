@@ -5,13 +5,13 @@
 -- blocked tells whether a message waits for one that is still there. Messages in temporary queues count for nobody but their session.
 create or replace function mbus4_store.blocked(waits text[]) returns boolean language sql stable as $$
   select exists (select from mbus4_store.message w
-    where w.iid = any(waits) and (w.expires is null or w.expires > clock_timestamp())
+    where w.iid = any(blocked.waits) and (w.expires is null or w.expires > clock_timestamp())
       and not exists (select from mbus4_store.consumer c join mbus4_store.queue q on q.name = c.queue where c.id = w.consumer and q.session is not null))
 $$;
 
 -- next takes up to amt messages of a consumer in their order. Delayed ones that are due make it look at both kinds.
 create or replace function mbus4_store.next(of_consumer int, qname text, amt bigint) returns setof mbus4.qt_model language plpgsql
-rows 1 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+rows 1 set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   moment timestamp := clock_timestamp();
 begin
