@@ -69,13 +69,11 @@ func startNode(t testing.TB, o Options) *node {
 		t.Fatal(err)
 	}
 	n.b, n.s, n.addr = b, New(b, o), ln.Addr().String()
-	inner := n.s.open
 	n.s.open = func(c *conn) (session, func(), error) {
-		s, done, err := inner(c)
+		engine, err := n.s.engineSession(c)
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Close()
 		f := &fake{
 			c: c, waiting: make(chan struct{}, 1), status: 'I', statements: map[string]*sql.Prepared{}, portals: map[string]*sql.Portal{},
 			running: map[*sql.Portal]*fakePortal{},
@@ -83,7 +81,7 @@ func startNode(t testing.TB, o Options) *node {
 		n.mu.Lock()
 		n.fakes = append(n.fakes, f)
 		n.mu.Unlock()
-		return f, done, nil
+		return f, engine.Close, nil
 	}
 	served := make(chan error, 1)
 	go func() { served <- n.s.Serve(ln) }()

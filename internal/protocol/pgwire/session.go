@@ -42,9 +42,7 @@ type opener func(c *conn) (session, func(), error)
 
 // openSession opens a session of the engine, and on it one of SQL.
 func (s *Server) openSession(c *conn) (session, func(), error) {
-	engine, err := s.broker.NewSession(broker.SessionOptions{
-		User: c.user, VHost: vhostOf(c.database), Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict,
-	})
+	engine, err := s.engineSession(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,6 +51,12 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
 		Schemas: work.Schemas(), Roles: work, Work: work, Session: work,
 	}), work.Close, nil
+}
+
+func (s *Server) engineSession(c *conn) (*broker.Session, error) {
+	return s.broker.NewSession(broker.SessionOptions{
+		User: c.user, VHost: vhostOf(c.database), Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict,
+	})
 }
 
 // notice sends a notice to the client.

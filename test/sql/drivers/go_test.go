@@ -1,0 +1,322 @@
+package drivers
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/lib/pq"
+)
+
+// hurry is when a statement is canceled.
+const hurry = 200 * time.Millisecond
+
+func pgxConnect(t *testing.T, s target, mode pgx.QueryExecMode) *pgx.Conn {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DefaultQueryExecMode = mode
+	c, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) })
+	return c
+}
+
+// withPgx uses pgx itself in each of its ways to run a statement.
+func withPgx(t *testing.T, s target) {
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			c := pgxConnect(t, s, mode)
+			name := "with_pgx_" + fmt.Sprint(int(mode))
+			pgxQueue(t, c, name)
+			pgxTypes(t, c)
+			pgxErrors(t, c)
+		})
+	}
+	c := pgxConnect(t, s, pgx.QueryExecModeCacheStatement)
+	pgxBatch(t, c)
+	pgxCancel(t, c)
+	if s.app == "" {
+		return
+	}
+	app, err := pgx.Connect(t.Context(), s.app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Close(t.Context())
+	_, err = pgx.Connect(t.Context(), strings.Replace(s.app, "secret", "wrong", 1))
+	wantState(t, err, "28P01")
+}
+
+func execute(t *testing.T, c *pgx.Conn, statement string, args ...any) {
+	t.Helper()
+	if _, err := c.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// registerHstore does it as pgx's manual says, and loads the types that are made of it.
+func registerHstore(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	var oid uint32
+	if err := c.QueryRow(t.Context(), "select oid from pg_type where typname = $1", "hstore").Scan(&oid); err != nil {
+		t.Fatal(err)
+	}
+	c.TypeMap().RegisterType(&pgtype.Type{Name: "hstore", OID: oid, Codec: pgtype.HstoreCodec{}})
+	for _, name := range []string{"_hstore", "mbus4.qt_model"} {
+		made, err := c.LoadType(t.Context(), name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		c.TypeMap().RegisterType(made)
+	}
+}
+
+// pgxQueue posts, consumes, rolls back and commits.
+func pgxQueue(t *testing.T, c *pgx.Conn, name string) {
+	t.Helper()
+	ctx := t.Context()
+	registerHstore(t, c)
+	execute(t, c, "select mbus4.create_queue($1, 64)", name)
+	value, null := "v ü \"'\\", (*string)(nil)
+	data := pgtype.Hstore{"k": &value, "null": null}
+	var iid string
+	if err := c.QueryRow(ctx, "select mbus4.post($1, $2)", name, data).Scan(&iid); err != nil || !strings.HasPrefix(iid, name+".") {
+		t.Fatal(iid, err)
+	}
+	for _, commit := range []bool{false, true} {
+		tx, err := c.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got pgtype.Hstore
+		var found string
+		var added time.Time
+		err = tx.QueryRow(ctx, "select iid, data, added from mbus4.consume($1)", name).Scan(&found, &got, &added)
+		if err != nil || found != iid || !maps.EqualFunc(got, data, equalText) || added.Year() < 2024 {
+			t.Fatalf("%s %v %s %v", found, got, added, err)
+		}
+		if commit {
+			err = tx.Commit(ctx)
+		} else {
+			err = tx.Rollback(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var left int
+	if err := c.QueryRow(ctx, "select count(*) from mbus4.consume($1)", name).Scan(&left); err != nil || left != 0 {
+		t.Fatalf("%d are left, %v", left, err)
+	}
+	for i := range 10 {
+		execute(t, c, "select mbus4.post($1, hstore('n', $2))", name, fmt.Sprint(i))
+	}
+	rows, err := c.Query(ctx, "select data->'n' from mbus4.consumen_"+name+"_by_default($1)", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || strings.Join(all, "") != "0123456789" {
+		t.Fatal(all, err)
+	}
+	execute(t, c, "select mbus4.drop_queue($1)", name)
+}
+
+func equalText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+func pgxTypes(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	var (
+		i      int32
+		b      int64
+		f      float64
+		text   string
+		truth  bool
+		ints   []int32
+		moment time.Time
+		nil_   *string
+	)
+	when := time.Date(2024, 2, 29, 12, 0, 0, 500000000, time.UTC)
+	err := c.QueryRow(t.Context(), "select $1::int, $2::bigint, $3::float8, $4::text, $5::bool, $6::int[], $7::timestamptz, $8::text",
+		int32(1), int64(1)<<40, 0.1, "ü", true, []int32{1, 2, 3}, when, nil).Scan(&i, &b, &f, &text, &truth, &ints, &moment, &nil_)
+	if err != nil || i != 1 || b != 1<<40 || f != 0.1 || text != "ü" || !truth || !slices.Equal(ints, []int32{1, 2, 3}) || !moment.Equal(when) || nil_ != nil {
+		t.Error(i, b, f, text, truth, ints, moment, nil_, err)
+	}
+}
+
+func pgxErrors(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	for statement, state := range map[string]string{
+		"select mbus4.post('no_such_queue', 'a=>1')": "P0001", "select 1/0": "22012", "select * frm x": "42601", "select * from no_such_table": "42P01",
+		"select no_such_function()": "42883", "select 'x'::int": "22P02",
+	} {
+		_, err := c.Exec(t.Context(), statement)
+		wantState(t, err, state)
+	}
+	tx, err := c.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tx.Exec(t.Context(), "select 1/0")
+	wantState(t, err, "22012")
+	_, err = tx.Exec(t.Context(), "select 1")
+	wantState(t, err, "25P02")
+	if err := tx.Commit(t.Context()); !errors.Is(err, pgx.ErrTxCommitRollback) {
+		t.Errorf("commit of a failed transaction: %v", err)
+	}
+}
+
+func wantState(t *testing.T, err error, state string) {
+	t.Helper()
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || e.Code != state {
+		t.Errorf("%v, want %s", err, state)
+	}
+}
+
+// pgxBatch sends many statements in one go, and has many results read lazily.
+func pgxBatch(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	execute(t, c, "select mbus4.create_queue('with_pgx_batch', 64)")
+	b := &pgx.Batch{}
+	for i := range 100 {
+		b.Queue("select mbus4.post('with_pgx_batch', hstore('n', $1))", fmt.Sprint(i))
+	}
+	if err := c.SendBatch(t.Context(), b).Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = &pgx.Batch{}
+	b.Queue("select mbus4.post('with_pgx_batch', 'n=>lost')")
+	b.Queue("select 1/0")
+	wantState(t, c.SendBatch(t.Context(), b).Close(), "22012")
+	var n int
+	if err := c.QueryRow(t.Context(), "select count(*) from mbus4.consumen_with_pgx_batch_by_default(1000)").Scan(&n); err != nil || n != 100 {
+		t.Errorf("%d messages, %v", n, err) // a batch is one transaction
+	}
+	execute(t, c, "select mbus4.drop_queue('with_pgx_batch')")
+	rows, err := c.Query(t.Context(), "select i from generate_series(1, 20000) i")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := pgx.CollectRows(rows, pgx.RowTo[int]); err != nil || len(all) != 20000 || all[19999] != 20000 {
+		t.Error(len(all), err)
+	}
+}
+
+func pgxCancel(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	timer := time.AfterFunc(hurry, func() { c.PgConn().CancelRequest(context.Background()) }) //nolint:errcheck // the statement tells
+	defer timer.Stop()
+	_, err := c.Exec(t.Context(), "select pg_sleep(60)")
+	wantState(t, err, "57014")
+	execute(t, c, "select 1")
+	execute(t, c, "set statement_timeout = 50")
+	_, err = c.Exec(t.Context(), "select pg_sleep(60)")
+	wantState(t, err, "57014")
+}
+
+func withStdlib(t *testing.T, s target) { withDatabaseSQL(t, s, "pgx") }
+
+// withLibPQ also listens to how lib/pq tells errors.
+func withLibPQ(t *testing.T, s target) {
+	withDatabaseSQL(t, s, "postgres")
+	db := openDB(t, s.url, "postgres")
+	_, err := db.ExecContext(t.Context(), "select * frm x")
+	var e *pq.Error
+	if !errors.As(err, &e) || e.Code != "42601" || e.Position != "10" {
+		t.Errorf("%+v", err)
+	}
+	if s.app != "" {
+		if err := openDB(t, s.app, "postgres").PingContext(t.Context()); err != nil {
+			t.Error(err)
+		}
+		err := openDB(t, strings.Replace(s.app, "secret", "wrong", 1), "postgres").PingContext(t.Context())
+		if !errors.As(err, &e) || e.Code != "28P01" {
+			t.Error(err)
+		}
+	}
+}
+
+func openDB(t *testing.T, url, driver string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func withDatabaseSQL(t *testing.T, s target, driverName string) {
+	db := openDB(t, s.url, driverName)
+	ctx := t.Context()
+	name := "with_" + driverName
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := db.ExecContext(ctx, "select mbus4.create_queue($1, 64)", name)
+	must(err)
+	post, err := db.PrepareContext(ctx, "select mbus4.post($1, hstore('n', $2::text))")
+	must(err)
+	for i := range 10 {
+		var iid string
+		must(post.QueryRowContext(ctx, name, fmt.Sprint(i)).Scan(&iid))
+	}
+	for _, level := range []sql.IsolationLevel{sql.LevelDefault, sql.LevelSerializable} {
+		tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: level})
+		must(err)
+		rows, err := tx.QueryContext(ctx, "select data->'n', added, headers->'none' from mbus4.consumen_"+name+"_by_default($1)", 5)
+		must(err)
+		all := ""
+		for rows.Next() {
+			var n string
+			var added time.Time
+			var none sql.NullString
+			must(rows.Scan(&n, &added, &none))
+			all += n
+			if none.Valid || added.Year() < 2024 {
+				t.Error(none, added)
+			}
+		}
+		must(rows.Err())
+		if all != "01234" {
+			t.Errorf("consumed %s", all)
+		}
+		must(tx.Rollback())
+	}
+	if _, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
+		t.Error(err)
+	}
+	var n int
+	must(db.QueryRowContext(ctx, "select count(*) from mbus4.consumen_"+name+"_by_default(100)").Scan(&n))
+	if n != 10 {
+		t.Errorf("%d messages", n)
+	}
+	quick, cancel := context.WithTimeout(ctx, hurry)
+	defer cancel()
+	if _, err := db.ExecContext(quick, "select pg_sleep(60)"); err == nil || errors.Is(err, driver.ErrBadConn) {
+		t.Errorf("canceled: %v", err)
+	}
+	_, err = db.ExecContext(ctx, "select mbus4.drop_queue($1)", name)
+	must(err)
+}

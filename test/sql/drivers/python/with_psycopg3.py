@@ -1,0 +1,109 @@
+"""psycopg 3: extended protocol, server-side parameters, binary format, pipelines."""
+import os
+import threading
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import psycopg
+from psycopg import errors
+from psycopg.types import TypeInfo
+from psycopg.types.composite import CompositeInfo, register_composite
+from psycopg.types.hstore import register_hstore
+
+conn = psycopg.connect(os.environ["SQL_URL"], autocommit=True)
+assert conn.info.server_version >= 150000
+info = TypeInfo.fetch(conn, "hstore")
+assert info is not None and info.array_oid, info
+register_hstore(info, conn)
+
+conn.execute("select mbus4.create_queue('with_psycopg3', 64)")
+value = {"k": "v ü \"'\\", "null": None}
+iid = conn.execute("select mbus4.post('with_psycopg3', %s, properties => %s)", (value, {"STATE": "DONE"})).fetchone()[0]
+
+# rollback brings a message back, a block commits
+try:
+    with conn.transaction():
+        got = conn.execute("select iid, data, properties, added from mbus4.consume('with_psycopg3')").fetchone()
+        assert got[:3] == (iid, value, {"STATE": "DONE"}) and isinstance(got[3], datetime), got
+        raise psycopg.Rollback()
+except psycopg.Rollback:
+    pass
+with conn.transaction():
+    assert conn.execute("select count(*) from mbus4.consume(%s)", ("with_psycopg3",)).fetchone() == (1,)
+assert conn.execute("select * from mbus4.consume('with_psycopg3')").fetchall() == []
+
+# the record as a composite
+register_composite(CompositeInfo.fetch(conn, "mbus4.qt_model"), conn)
+conn.execute("select mbus4.post('with_psycopg3', 'a=>1')")
+record = conn.execute("select mbus4.consume('with_psycopg3')").fetchone()[0]
+assert record.data == {"a": "1"} and record.iid.startswith("with_psycopg3."), record
+
+# binary parameters and results
+for binary in False, True:
+    cur = conn.cursor(binary=binary)
+    row = cur.execute("select %t::int, %b::bigint, %b::float8, %t::numeric, %b::text, %b::bool, %b::int[], %b::text[], %b::timestamp, %b::interval",
+                      (1, 1 << 40, 0.1, Decimal("1.50"), "ü", True, [1, None, 3], ["a", "b,c"], datetime(2024, 2, 29, 12, 0, 0, 500000),
+                       timedelta(days=1, hours=2))).fetchone()
+    assert row == (1, 1 << 40, 0.1, Decimal("1.50"), "ü", True, [1, None, 3], ["a", "b,c"], datetime(2024, 2, 29, 12, 0, 0, 500000),
+                   timedelta(days=1, hours=2)), row
+
+# prepared statements
+for i in range(10):
+    conn.execute("select mbus4.post('with_psycopg3', hstore('n', %s::text))", (str(i),), prepare=True)
+assert conn.execute("select count(*) from pg_prepared_statements").fetchone()[0] >= 1
+cur = conn.execute("select data->'n' from mbus4.consumen_with_psycopg3_by_default(%s)", (100,), binary=True)
+assert cur.fetchall() == [(str(i),) for i in range(10)]
+
+# many in one round trip
+with conn.pipeline(), conn.cursor() as cur:
+    cur.executemany("select mbus4.post('with_psycopg3', hstore('n', %s::text))", [(str(i),) for i in range(50)], returning=True)
+assert conn.execute("select count(*) from mbus4.consumen_with_psycopg3_by_default(100)").fetchone() == (50,)
+
+# a server-side cursor, and rows as they come
+with conn.transaction(), conn.cursor("pieces") as named:
+    named.itersize = 7
+    named.execute("select i from generate_series(1, 30) i where i > %s", (3,))
+    assert [r[0] for r in named] == list(range(4, 31))
+assert [r[0] for r in conn.cursor().stream("select i from generate_series(1, 10) i")] == list(range(1, 11))
+
+# errors
+for statement, error in {
+    "select mbus4.post('no_such_queue', 'a=>1')": errors.RaiseException,
+    "select 1/0": errors.DivisionByZero,
+    "select * from no_such_table": errors.UndefinedTable,
+    "select no_such_function()": errors.UndefinedFunction,
+    "selec 1": errors.SyntaxError,
+    "select 'x'::int": errors.InvalidTextRepresentation,
+}.items():
+    try:
+        conn.execute(statement)
+        raise SystemExit("no error: " + statement)
+    except error:
+        pass
+with conn.transaction():
+    try:
+        with conn.transaction():
+            conn.execute("select 1/0")
+    except errors.DivisionByZero:
+        pass
+    assert conn.execute("select 1").fetchone() == (1,)
+
+# cancel
+timer = threading.Timer(0.3, conn.cancel_safe)
+timer.start()
+try:
+    conn.execute("select pg_sleep(60)")
+    raise SystemExit("not canceled")
+except errors.QueryCanceled:
+    timer.join()
+conn.execute("select mbus4.drop_queue('with_psycopg3')")
+conn.close()
+
+# passwords
+if os.environ.get("APP_URL"):
+    psycopg.connect(os.environ["APP_URL"]).close()
+    try:
+        psycopg.connect(os.environ["APP_URL"], password="wrong")
+        raise SystemExit("a wrong password is welcome")
+    except psycopg.OperationalError as e:
+        assert 'password authentication failed for user "app"' in str(e), e
