@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strings"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -35,10 +36,17 @@ func malformedArray(s, detail string, args ...any) error {
 type arrayParser struct {
 	text  string
 	at    int
+	shown int // where the braces begin: errors show the text from there
 	elem  *Type
 	set   *Settings
 	dims  []Dim // as far as they are known: Len is that of the first sub-array of each depth, -1 before its end
-	elems []Datum
+	words []arrayWord
+}
+
+// arrayWord is an element before it is read: an array's form is checked first.
+type arrayWord struct {
+	text   string
+	quoted bool
 }
 
 func parseArray(elem *Type, s string, set *Settings) (Datum, error) {
@@ -53,29 +61,41 @@ func parseArray(elem *Type, s string, set *Settings) (Datum, error) {
 		}
 		return nil, malformedArray(s, "Array value must start with \"{\" or dimension information.")
 	}
+	p.shown = p.at
 	if err := p.level(0); err != nil {
 		return nil, err
 	}
 	if p.skip(); p.at < len(s) {
-		return nil, malformedArray(s, "Junk after closing right brace.")
+		return nil, malformedArray(s[p.shown:], "Junk after closing right brace.")
 	}
-	a := &Array{Elem: elem, Dims: p.dims, Elems: p.elems}
-	if len(p.elems) == 0 {
+	a := &Array{Elem: elem, Dims: p.dims}
+	if len(p.words) == 0 {
 		a.Dims = nil
 	}
-	if bounds == nil {
-		return a, nil
-	}
-	if len(bounds) != len(a.Dims) {
-		return nil, malformedArray(s, "Specified array dimensions do not match array contents.")
-	}
-	for i, d := range bounds {
-		if d.Len != a.Dims[i].Len {
+	if bounds != nil {
+		if !slices.EqualFunc(bounds, a.Dims, func(x, y Dim) bool { return x.Len == y.Len }) {
 			return nil, malformedArray(s, "Specified array dimensions do not match array contents.")
 		}
+		a.Dims = bounds
 	}
-	a.Dims = bounds
+	if err := p.elements(a); err != nil {
+		return nil, err
+	}
 	return a, nil
+}
+
+// elements reads the words that were found.
+func (p *arrayParser) elements(a *Array) (err error) {
+	a.Elems = make([]Datum, len(p.words))
+	for i, w := range p.words {
+		if !w.quoted && strings.EqualFold(w.text, "null") {
+			continue
+		}
+		if a.Elems[i], err = Parse(p.elem, w.text, p.set); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *arrayParser) skip() {
@@ -134,10 +154,12 @@ func tooManyDims(n int) error {
 }
 
 func (p *arrayParser) errMatch() error {
-	return malformedArray(p.text, "Multidimensional arrays must have sub-arrays with matching dimensions.")
+	return malformedArray(p.text[p.shown:], "Multidimensional arrays must have sub-arrays with matching dimensions.")
 }
 
-func (p *arrayParser) errEnd() error { return malformedArray(p.text, "Unexpected end of input.") }
+func (p *arrayParser) errEnd() error {
+	return malformedArray(p.text[p.shown:], "Unexpected end of input.")
+}
 
 // level reads one pair of braces and what is between them.
 func (p *arrayParser) level(depth int) error {
@@ -145,7 +167,7 @@ func (p *arrayParser) level(depth int) error {
 		return tooManyDims(depth + 1)
 	}
 	if depth == len(p.dims) {
-		if len(p.elems) > 0 {
+		if len(p.words) > 0 {
 			return p.errMatch() // elements of this depth came first
 		}
 		p.dims = append(p.dims, Dim{Len: -1, Lower: 1})
@@ -157,10 +179,10 @@ func (p *arrayParser) level(depth int) error {
 		switch c := p.peek(); {
 		case p.at >= len(p.text):
 			return p.errEnd()
-		case c == '}' && count == 0:
+		case c == '}' && count == 0 && depth == 0:
 			empty = true
 		case c == '}' || c == ',':
-			return malformedArray(p.text, "Unexpected \"%c\" character.", c)
+			return malformedArray(p.text[p.shown:], "Unexpected \"%c\" character.", c)
 		case c == '{':
 			if err := p.level(depth + 1); err != nil {
 				return err
@@ -184,7 +206,7 @@ func (p *arrayParser) level(depth int) error {
 		case c == '}' && (empty || count > 0):
 			return p.closed(depth, count)
 		case c != ',':
-			return malformedArray(p.text, "Unexpected array element.")
+			return malformedArray(p.text[p.shown:], "Unexpected array element.")
 		}
 	}
 }
@@ -204,19 +226,8 @@ func (p *arrayParser) closed(depth int, count int32) error {
 // element reads one element, quoted or not.
 func (p *arrayParser) element() error {
 	text, quoted, err := p.word()
-	if err != nil {
-		return err
-	}
-	if !quoted && strings.EqualFold(text, "null") {
-		p.elems = append(p.elems, nil)
-		return nil
-	}
-	d, err := Parse(p.elem, text, p.set)
-	if err != nil {
-		return err
-	}
-	p.elems = append(p.elems, d)
-	return nil
+	p.words = append(p.words, arrayWord{text, quoted})
+	return err
 }
 
 func (p *arrayParser) word() (text string, quoted bool, err error) {
@@ -245,9 +256,9 @@ func (p *arrayParser) word() (text string, quoted bool, err error) {
 		case c == ',' || c == '}':
 			return b.String()[:end], quoted, nil
 		case c == '"':
-			return "", false, malformedArray(p.text, "Unexpected array element.")
+			return "", false, malformedArray(p.text[p.shown:], "Unexpected array element.")
 		case c == '{':
-			return "", false, malformedArray(p.text, "Unexpected \"{\" character.")
+			return "", false, malformedArray(p.text[p.shown:], "Unexpected \"{\" character.")
 		case c == '\\':
 			if p.at++; p.at == len(p.text) {
 				return "", false, p.errEnd()

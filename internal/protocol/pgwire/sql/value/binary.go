@@ -161,6 +161,9 @@ func AppendBinary(dst []byte, t *Type, d Datum) ([]byte, error) {
 		if t == Float4 {
 			return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(d))), nil
 		}
+		if math.IsNaN(d) {
+			return binary.BigEndian.AppendUint64(dst, cNaN), nil
+		}
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(d)), nil
 	case []byte:
 		return append(dst, d...), nil
@@ -191,6 +194,9 @@ func appendBinaryString(dst []byte, t *Type, s string) ([]byte, error) {
 	}
 	return append(dst, s...), nil
 }
+
+// cNaN is the NaN of C; that of Go has other bits.
+const cNaN = 0x7ff8000000000000
 
 // The signs of a numeric in its binary form.
 const (

@@ -41,7 +41,7 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 		if to == Int4 {
 			return int64(order(v)), nil
 		}
-		if to.Category == 'S' {
+		if to.Category == 'S' && to != Name {
 			return map[bool]string{true: "true", false: "false"}[v], nil
 		}
 	case string:
@@ -71,7 +71,7 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 			return convertRecord(from, to, v, explicit, set)
 		}
 	}
-	if to == IntervalType {
+	if to == IntervalType && from == Unknown { // a literal: its typmod says what a number without a unit means
 		return datum(parseInterval(String(from, d, set), typmod, set))
 	}
 	return Parse(to, String(from, d, set), set)
@@ -168,6 +168,8 @@ func convertString(from, to *Type, v string) (done bool, _ Datum, err error) {
 			return true, int64(0), nil
 		}
 		return true, int64(int8(v[0])), nil
+	case from == Char && to.Category == 'S':
+		return true, string(appendChar(nil, v)), nil
 	case to == Text || to == Varchar || to == BPChar || to == Unknown || to == CString:
 		return true, v, nil
 	case to == Name:

@@ -1,6 +1,9 @@
 package value
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // How a value of one type may become one of another, as in pg_cast.castcontext; CastNone: not at all.
 const (
@@ -51,7 +54,8 @@ jsonb: json a, bool e, numeric e, int2 e, int4 e, int8 e, float4 e, float8 e
 hstore: json e, jsonb e
 _text: hstore e`
 
-var casts = parseCasts()
+// casts waits for its first use: the types are made in the order of the files.
+var casts = sync.OnceValue(parseCasts)
 
 func parseCasts() map[[2]*Type]byte {
 	all := map[[2]*Type]byte{}
@@ -70,7 +74,7 @@ func CastKind(from, to *Type) byte {
 	if from == to || from == Unknown {
 		return CastImplicit
 	}
-	if kind := casts[[2]*Type{from, to}]; kind != CastNone {
+	if kind := casts()[[2]*Type{from, to}]; kind != CastNone {
 		return kind
 	}
 	switch {

@@ -140,7 +140,7 @@ func (t Timestamp) Add(i Interval) (Timestamp, error) {
 	}
 	sum, err := TimestampOf(Date(days), micros)
 	if err != nil {
-		return 0, err
+		return 0, t.outOfRange()
 	}
 	result := sum + Timestamp(i.Micros)
 	if (i.Micros > 0) != (result > sum) && i.Micros != 0 {

@@ -85,6 +85,9 @@ func parseHstore(s string) (Datum, error) {
 func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
 	switch d := d.(type) {
 	case string:
+		if t == Char {
+			return appendChar(dst, d)
+		}
 		return append(dst, d...)
 	case int64:
 		if t.isReg() {
@@ -129,7 +132,7 @@ func (t *Type) isReg() bool {
 
 // String is the text form of d, which is not nil.
 func String(t *Type, d Datum, set *Settings) string {
-	if s, ok := d.(string); ok {
+	if s, ok := d.(string); ok && t != Char {
 		return s
 	}
 	return string(AppendText(nil, t, d, set))

@@ -140,11 +140,12 @@ func TimestampOf(d Date, t Time) (Timestamp, error) {
 	case DateNegInfinity:
 		return TimestampNegInfinity, nil
 	}
-	if days := int64(d); days > math.MaxInt64/microsPerDay || days < math.MinInt64/microsPerDay {
-		return 0, Timestamp(0).outOfRange()
+	days := int64(d)
+	stamp := Timestamp(days*microsPerDay + int64(t))
+	if days > math.MaxInt64/microsPerDay || days < math.MinInt64/microsPerDay || stamp.check("") != nil {
+		return 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range for timestamp")
 	}
-	stamp := Timestamp(int64(d)*microsPerDay + int64(t))
-	return stamp, stamp.check("")
+	return stamp, nil
 }
 
 func (t Timestamp) outOfRange() error { return outOfRangeText("") }
@@ -156,10 +157,8 @@ func FromTime(t time.Time) TimestampTZ {
 
 // Time returns the instant; t is not infinite.
 func (t TimestampTZ) Time() time.Time {
-	micros := int64(t) - unixMicros
-	seconds := micros / microsPerSecond
-	rest := micros % microsPerSecond
-	return time.Unix(seconds, rest*1000)
+	seconds, rest := int64(t)/microsPerSecond, int64(t)%microsPerSecond
+	return time.Unix(seconds-unixMicros/microsPerSecond, rest*1000)
 }
 
 // offset is how many seconds zone is east of UTC at t, and the abbreviation of that.

@@ -79,20 +79,17 @@ type moment struct {
 	halfDay                                     int
 	pending                                     wordKind // what the word before says of the field at hand: wordISOTime or wordJulian
 	badZone                                     string
+	abbreviation                                string // of the zone, when it was given so
 }
 
 // decode reads the fields in turn.
 func (m *moment) decode(fields []field) dateError {
 	for i, f := range fields {
-		if m.timeOnly && i == 0 && len(fields) > 1 && f.kind == fieldDate && (fields[1].kind == fieldTime || fields[len(fields)-1].kind == fieldDate) {
-			if found, err := m.date(f.text); err != dateOK {
-				return err
-			} else if err = m.add(found); err != dateOK {
-				return err
-			}
-			continue
+		read := func() (fieldMask, dateError) { return m.field(f, fields[i+1:]) }
+		if i == 0 && m.timeOnly && startsWithDate(fields) {
+			read = func() (fieldMask, dateError) { return m.date(f.text) }
 		}
-		found, err := m.field(f, fields[i+1:])
+		found, err := read()
 		if err != dateOK {
 			return err
 		}
@@ -101,6 +98,16 @@ func (m *moment) decode(fields []field) dateError {
 		}
 	}
 	return m.validate()
+}
+
+// startsWithDate tells whether a time has a date before it, which does not count but for its zone.
+func startsWithDate(fields []field) bool {
+	if len(fields) < 2 {
+		return false
+	}
+	zoned := fields[len(fields)-1].kind == fieldDate
+	return fields[0].kind == fieldDate && (zoned || fields[1].kind == fieldTime) ||
+		fields[0].kind == fieldNumber && zoned && strings.Contains(fields[0].text, ".")
 }
 
 // add notes what a field said; saying a thing twice is an error.
@@ -320,6 +327,9 @@ func fractionMicros(digits string) int64 {
 
 // date reads three numbers, or two and a month, with anything between them.
 func (m *moment) date(text string) (found fieldMask, _ dateError) {
+	outside := m.textMonth
+	m.textMonth = false // only a month in this very field counts
+	defer func() { m.textMonth = outside }()
 	var parts []string
 	for rest := text; rest != ""; {
 		start := strings.IndexFunc(rest, func(r rune) bool { return r >= 0x80 || isDigit(byte(r)) || isAlpha(byte(r)) })
@@ -383,7 +393,7 @@ func (m *moment) clock(text string) (fieldMask, dateError) {
 		return 0, err
 	}
 	m.hour, m.minute, m.second, m.micros = int(hour), minute, second, micros
-	if hour > 24 || hour == 24 && (minute > 0 || second > 0 || micros > 0) {
+	if !m.timeOnly && (hour > 24 || hour == 24 && (minute > 0 || second > 0 || micros > 0)) {
 		return 0, dateOverflow
 	}
 	return maskTime, dateOK
@@ -406,6 +416,11 @@ func decodeClock(text string) (hour int64, minute, second int, micros int64, _ d
 		parts = append([]string{"0"}, parts...) // mm:ss.fff
 	}
 	values := [3]int64{}
+	for _, part := range parts {
+		if part != "" && !allDigits(part) {
+			return 0, 0, 0, 0, dateBad
+		}
+	}
 	for i, part := range parts {
 		if part == "" {
 			if i == 0 {
@@ -429,23 +444,26 @@ const maxZoneHour = 15
 
 // decodeZone reads a sign and h, hh, hmm, hhmm, hh:mm or hh:mm:ss; seconds is how far that is east.
 func decodeZone(text string) (seconds int, _ dateError) {
-	parts := strings.Split(text[1:], ":")
-	if len(parts) == 1 && len(text) > 3 && allDigits(parts[0]) {
-		split := len(parts[0]) - 2
-		parts = []string{parts[0][:split], parts[0][split:]}
+	digits := strings.TrimLeft(text[1:], "0123456789")
+	hours, rest := text[1:len(text)-len(digits)], digits
+	parts := []string{hours}
+	if rest == "" && len(text) > 3 {
+		parts = []string{hours[:len(hours)-2], hours[len(hours)-2:]}
 	}
-	if len(parts) > 3 {
-		return 0, dateBad
+	for len(parts) < 3 && strings.HasPrefix(rest, ":") {
+		after := strings.TrimLeft(rest[1:], "0123456789")
+		parts = append(parts, rest[1:len(rest)-len(after)])
+		rest = after
 	}
 	for i, part := range parts {
-		if !allDigits(part) {
-			return 0, dateBad
-		}
-		v, err := strconv.Atoi(part)
+		v, err := strconv.Atoi("0" + part)
 		if err != nil || i == 0 && v > maxZoneHour || i > 0 && v > 59 {
 			return 0, dateZoneOverflow
 		}
 		seconds += v * [...]int{3600, 60, 1}[i]
+	}
+	if rest != "" || hours == "" {
+		return 0, dateBad
 	}
 	if text[0] == '-' {
 		seconds = -seconds
@@ -455,7 +473,7 @@ func decodeZone(text string) (seconds int, _ dateError) {
 
 func (m *moment) word(text string, after []field) (fieldMask, dateError) {
 	if seconds, ok := LookupAbbreviation(text); ok {
-		m.offset, m.zone = seconds, nil
+		m.offset, m.zone, m.abbreviation = seconds, nil, text
 		return maskZone, dateOK
 	}
 	word, ok := dateWords[cutWord(text)]
@@ -544,16 +562,22 @@ func (m *moment) validate() dateError {
 		m.hour += 12
 	}
 	if m.timeOnly {
-		if m.mask&maskTime != maskTime {
-			return dateBad
-		}
-		if m.hour > 24 || m.minute > 59 || m.second > 60 || m.hour == 24 && (m.minute > 0 || m.second > 0 || m.micros > 0) {
-			return dateOverflow
-		}
-		return dateOK
+		return m.validateTime()
 	}
 	if m.mask&maskDate != maskDate {
 		return dateBad
+	}
+	return dateOK
+}
+
+func (m *moment) validateTime() dateError {
+	switch {
+	case m.hour > 24 || m.minute > 59 || m.second > 60 || m.hour == 24 && (m.minute > 0 || m.second > 0 || m.micros > 0):
+		return dateOverflow
+	case m.mask&maskTime != maskTime:
+		return dateBad
+	case m.zone != nil && m.mask&maskDate != maskDate && !isFixed(m.zone):
+		return dateBad // without a date nobody knows what the zone's clocks show
 	}
 	return dateOK
 }

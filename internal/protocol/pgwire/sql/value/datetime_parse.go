@@ -1,5 +1,7 @@
 package value
 
+import "strings"
+
 // parseTime reads a date, time or timestamp.
 func parseTime(t *Type, s string, set *Settings) (Datum, error) {
 	name := map[*Type]string{DateType: "date", TimeType: "time", TimestampType: "timestamp", TimestampTZType: "timestamp with time zone"}[t]
@@ -39,8 +41,20 @@ func parseTime(t *Type, s string, set *Settings) (Datum, error) {
 		instant = stamp.In(set.Zone)
 	} else if m.zone != nil {
 		instant = stamp.In(m.zone)
+	} else if m.abbreviation == "msk" || m.abbreviation == "msd" {
+		instant = moscowTime(stamp, m.abbreviation, instant)
 	}
 	return datum(instant, Timestamp(instant).check(s))
+}
+
+// moscowTime is a time with an abbreviation whose meaning changed over the years; otherwise counts where Moscow did not use it.
+func moscowTime(t Timestamp, abbreviation string, otherwise TimestampTZ) TimestampTZ {
+	moscow := LookupZone("Europe/Moscow")
+	instant := t.In(moscow)
+	if name, _ := instant.offset(moscow); strings.EqualFold(name, abbreviation) {
+		return instant
+	}
+	return otherwise
 }
 
 const (

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // intervalReader adds up the parts of an interval, after PostgreSQL's DecodeInterval. The fields are read from the last to the first, so
@@ -41,7 +43,10 @@ func parseInterval(s string, typmod int32, set *Settings) (Interval, error) {
 	if err != dateOK {
 		return Interval{}, err.error("interval", s, "")
 	}
-	if r.months != int64(int32(r.months)) || r.days != int64(int32(r.days)) {
+	if r.months != int64(int32(r.months)) {
+		return Interval{}, pgerror.New(pgerror.DatetimeOverflow, "interval out of range")
+	}
+	if r.days != int64(int32(r.days)) {
 		return Interval{}, dateIntervalOverflow.error("interval", s, "")
 	}
 	return Interval{Months: int32(r.months), Days: int32(r.days), Micros: r.micros}, nil
@@ -81,7 +86,7 @@ func (r *intervalReader) field(f field) dateError {
 		return r.clock(f.text, false)
 	case fieldZone:
 		if strings.Contains(f.text, ":") {
-			if err := r.clock(f.text[1:], f.text[0] == '-'); err != dateBad {
+			if err := r.clock(f.text[1:], f.text[0] == '-'); err == dateOK {
 				return err
 			}
 		}
@@ -186,12 +191,13 @@ func (r *intervalReader) yearsMonths(years, months string, negative bool) dateEr
 	if err != nil {
 		return dateOverflow
 	}
-	if !allDigits(months) {
-		return dateBad
-	}
-	m, err := strconv.Atoi(months)
+	after := strings.TrimLeft(months, "0123456789")
+	m, err := strconv.Atoi("0" + months[:len(months)-len(after)])
 	if err != nil || m >= 12 {
 		return dateOverflow
+	}
+	if after != "" {
+		return dateBad
 	}
 	total := y*12 + int64(m)
 	if negative || r.forceNegative {
@@ -257,7 +263,11 @@ func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
 	}
 	scale := unitMonths[u]
 	n, ok := scaled(v, scale)
-	if r.months += n; !ok || n != int64(int32(n)) {
+	years := n
+	if u != unitMonth {
+		years = n / 12 // they are added up apart
+	}
+	if r.months += n; !ok || years != int64(int32(years)) {
 		return dateOverflow
 	}
 	if u == unitMonth {
@@ -298,7 +308,7 @@ func (r *intervalReader) iso(s string) dateError {
 	}
 	units := isoDate
 	for rest != "" {
-		if after, ok := strings.CutPrefix(rest, "T"); ok && units['H'] == unitNone && after != "" {
+		if after, ok := strings.CutPrefix(rest, "T"); ok && units['H'] == unitNone {
 			units, rest = isoTime, after
 			continue
 		}

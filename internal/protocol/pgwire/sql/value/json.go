@@ -274,7 +274,9 @@ func (p *jsonParser) unquote(token string) (string, error) {
 			b.WriteByte(c)
 			continue
 		}
-		i++
+		if i++; i == len(body) {
+			return "", badJSON("Token \"%s\" is invalid.", token) // the quote at its end was escaped
+		}
 		if j := strings.IndexByte(`"\/bfnrt`, body[i]); j >= 0 {
 			b.WriteByte("\"\\/\b\f\n\r\t"[j])
 			continue

@@ -56,7 +56,7 @@ func fromDecimal(d *apd.Decimal, scale int32) (Numeric, error) {
 	return Numeric{unscaled: digits, scale: -exponent}.cut(int(scale), divideRounded), nil
 }
 
-func context(digits int32) *apd.Context {
+func apdContext(digits int32) *apd.Context {
 	return &apd.Context{Precision: uint32(max(digits, 1) + guard), MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
 }
 
@@ -83,7 +83,7 @@ func (n Numeric) exp(scale int32, v float64) (Numeric, error) {
 		return Numeric{scale: scale}, nil
 	}
 	result := new(apd.Decimal)
-	if _, err := context(scale+int32(v*log10e)+1).Exp(result, n.decimal()); err != nil {
+	if _, err := apdContext(scale+int32(v*log10e)+1).Exp(result, n.decimal()); err != nil {
 		return Numeric{}, errNumericOverflow()
 	}
 	return fromDecimal(result, scale)
@@ -114,7 +114,7 @@ func (n Numeric) checkLog() error {
 
 func (n Numeric) ln(scale int32) (Numeric, error) {
 	result := new(apd.Decimal)
-	if _, err := context(scale+max(n.lnWeight(), 0)+1).Ln(result, n.decimal()); err != nil {
+	if _, err := apdContext(scale+max(n.lnWeight(), 0)+1).Ln(result, n.decimal()); err != nil {
 		return Numeric{}, errNumericOverflow()
 	}
 	return fromDecimal(result, scale)

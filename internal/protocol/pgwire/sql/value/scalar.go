@@ -2,9 +2,12 @@ package value
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
@@ -37,14 +40,22 @@ func fitsInt(t *Type, i int64) bool {
 	return i == int64(uint32(i))
 }
 
+// parseInt reads a number; that it is too great counts for more than what stands behind its digits.
 func parseInt(t *Type, s string) (int64, error) {
 	text := strings.Trim(s, spaces)
-	if !allDigits(strings.TrimLeft(text, "+-")) || strings.LastIndexAny(text, "+-") > 0 {
-		return 0, badText(t, s)
+	digits := text
+	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
+		digits = digits[1:]
 	}
-	i, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || !fitsInt(t, i) {
+	rest := strings.TrimLeft(digits, "0123456789")
+	i, err := strconv.ParseInt(text[:len(text)-len(rest)], 10, 64)
+	switch {
+	case len(rest) == len(digits):
+		return 0, badText(t, s)
+	case err != nil || !fitsInt(t, i):
 		return 0, textOutOfRange(t, s)
+	case rest != "":
+		return 0, badText(t, s)
 	}
 	return i, nil
 }
@@ -105,18 +116,58 @@ func appendFloat(dst []byte, f float64, bits, extra int) []byte {
 		digits = 6
 	}
 	if extra <= 0 {
-		return appendExponent(dst, strconv.AppendFloat(nil, f, 'g', max(digits+extra, 1), bits))
+		return strconv.AppendFloat(dst, f, 'g', max(digits+extra, 1), bits)
 	}
 	text := strconv.AppendFloat(nil, f, 'e', -1, bits)
+	if math.Abs(f) >= integersOnly(bits) && isBetween(string(text), f, bits) {
+		text = insideDigits(f, bits, len(text))
+	}
 	exponent, _ := strconv.Atoi(string(text[strings.IndexByte(string(text), 'e')+1:]))
 	if exponent < -4 || exponent >= digits {
-		return appendExponent(dst, text)
+		return append(dst, text...)
 	}
 	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
-// appendExponent copies a number; Go and C write exponents alike.
-func appendExponent(dst, text []byte) []byte { return append(dst, text...) }
+// integersOnly is from where on a decimal of so many digits as a number has may be in the middle between two numbers.
+func integersOnly(bits int) float64 {
+	if bits == 32 {
+		return 1 << 22
+	}
+	return 1 << 51
+}
+
+// isBetween tells whether a decimal is exactly in the middle between f and the number next to it. It reads back as f when that is even,
+// and Go takes it then; PostgreSQL takes only what is nearer to f.
+func isBetween(text string, f float64, bits int) bool {
+	decimal, _, err := big.ParseFloat(text, 10, 2000, big.ToNearestEven)
+	if err != nil {
+		return false
+	}
+	for _, to := range []float64{math.Inf(1), math.Inf(-1)} {
+		next := math.Nextafter(f, to)
+		if bits == 32 {
+			next = float64(math.Nextafter32(float32(f), float32(to)))
+		}
+		sum := new(big.Float).SetPrec(2000).Add(big.NewFloat(f), big.NewFloat(next))
+		if decimal.Cmp(sum.Quo(sum, big.NewFloat(2))) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// insideDigits writes f with the fewest digits, more than those that are between two numbers.
+func insideDigits(f float64, bits, from int) []byte {
+	const most = 17
+	for digits := max(from-8, 1); digits < most; digits++ {
+		text := strconv.AppendFloat(nil, f, 'e', digits, bits)
+		if back, err := strconv.ParseFloat(string(text), bits); err == nil && back == f && !isBetween(string(text), f, bits) {
+			return text
+		}
+	}
+	return strconv.AppendFloat(nil, f, 'e', most-1, bits)
+}
 
 // maxNameBytes is what a value of the type name keeps.
 const maxNameBytes = 63
@@ -132,11 +183,26 @@ func cutText(s string, n int) string {
 	return s[:n]
 }
 
+// parseChar keeps the first byte. \ooo is the byte of that number.
 func parseChar(s string) string {
+	if len(s) == 4 && s[0] == '\\' && isOctal(s[1]) && s[1] <= '3' && isOctal(s[2]) && isOctal(s[3]) {
+		if c := (s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0'); c != 0 {
+			return string([]byte{c})
+		}
+		return ""
+	}
 	if s == "" {
 		return ""
 	}
 	return s[:1]
+}
+
+// appendChar writes a byte; one that is no ASCII as \ooo.
+func appendChar(dst []byte, s string) []byte {
+	if s != "" && s[0] >= utf8.RuneSelf {
+		return fmt.Appendf(dst, `\%03o`, s[0])
+	}
+	return append(dst, s...)
 }
 
 const (

@@ -80,8 +80,10 @@ func posixZone(name string) *time.Location {
 			return nil
 		}
 	} else {
-		offset = strings.TrimLeftFunc(name, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
-		label = name[:len(name)-len(offset)]
+		label = name
+		if i := strings.IndexAny(name, "0123456789,-+"); i >= 0 {
+			label, offset = name[:i], name[i:]
+		}
 	}
 	if offset == "" {
 		return nil
@@ -89,9 +91,31 @@ func posixZone(name string) *time.Location {
 	if isDigit(offset[0]) {
 		offset = "+" + offset
 	}
-	seconds, dterr := decodeZone(offset)
-	if dterr != dateOK {
-		return nil
+	seconds := 0
+	for i, part := range strings.Split(offset[1:], ":") {
+		v, err := strconv.Atoi(part)
+		if err != nil || !allDigits(part) || i > 2 || v > [...]int{maxPosixHour, 59, 60}[i] {
+			return nil
+		}
+		seconds += v * [...]int{3600, 60, 1}[i]
 	}
-	return time.FixedZone(label, -seconds)
+	if offset[0] == '+' {
+		seconds = -seconds
+	}
+	return time.FixedZone(label, seconds)
+}
+
+const maxPosixHour = 7*24 - 1
+
+// isFixed tells whether a zone has never changed its clocks.
+func isFixed(zone *time.Location) bool {
+	_, first := time.Date(1900, 1, 1, 0, 0, 0, 0, zone).Zone()
+	for year := 1901; year < 2038; year++ {
+		for _, month := range []time.Month{time.January, time.July} {
+			if _, offset := time.Date(year, month, 1, 0, 0, 0, 0, zone).Zone(); offset != first {
+				return false
+			}
+		}
+	}
+	return true
 }
