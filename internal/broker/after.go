@@ -18,7 +18,8 @@ type order struct {
 	slots  []orderSlot // by idEntry.slot
 	spare  []uint32    // slots to use again
 	queues int
-	live   int // messages in the queues, with and without ids
+	live   int           // messages in the queues, with and without ids
+	asked  map[idSum]int // ids that are waited for: on how many messages
 }
 
 // orderSlot stands for a queue in entries.
@@ -41,7 +42,7 @@ type after struct {
 // waited is those who wait for a message.
 type waited struct {
 	sum  idSum
-	by   []spot // in the order in which they were published, with some that have gone
+	by   []spot // with some that have gone
 	room int    // so many there may be before those that have gone are forgotten
 }
 
@@ -55,7 +56,7 @@ type spot struct {
 func (sh *shard) enterOrder(q *Queue) {
 	o := sh.orders[q.vhost]
 	if o == nil {
-		o = &order{ids: newIDs()}
+		o = &order{ids: newIDs(), asked: map[idSum]int{}}
 		sh.orders[q.vhost] = o
 	}
 	var slot uint32
@@ -79,7 +80,7 @@ func (sh *shard) leaveOrder(q *Queue) {
 	o.queues--
 	o.live -= q.state.Ready() + q.state.Unacked() + q.state.Scheduled() + q.state.Blocked()
 	for _, h := range slices.Sorted(maps.Keys(a.waited)) {
-		sh.passOn(q, h, a.waited[h])
+		sh.passOn(q, h)
 	}
 	q.after = nil
 	if o.queues == 0 {
@@ -140,9 +141,7 @@ func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
 	a.order.live -= live
 	eachIn(a.left, h, n, func(h queue.Handle) { delete(a.left, h) })
 	eachIn(a.waited, h, n, func(h queue.Handle) {
-		w := a.waited[h]
-		delete(a.waited, h)
-		sh.passOn(q, h, w)
+		sh.passOn(q, h)
 	})
 }
 
@@ -166,8 +165,9 @@ func eachIn[V any](m map[queue.Handle]V, h queue.Handle, n int, fn func(queue.Ha
 }
 
 // passOn has those who waited for a message that has gone wait for the next older one with its id. When there is none they wait for one id less.
-func (sh *shard) passOn(q *Queue, h queue.Handle, w *waited) {
+func (sh *shard) passOn(q *Queue, h queue.Handle) {
 	o := q.after.order
+	w := q.after.unhang(h)
 	if e := o.ids.find(w.sum, q.after.slot, h); e != 0 {
 		if older := o.living(o.ids.next(e)); older.q != nil {
 			older.q.after.hang(older.h, w.sum, w.by...)
@@ -186,18 +186,29 @@ func (sh *shard) passOn(q *Queue, h queue.Handle, w *waited) {
 	}
 }
 
-// hang notes some that wait for a message, younger than those that do already.
+// hang notes some that wait for a message.
 func (a *after) hang(h queue.Handle, sum idSum, by ...spot) {
 	w := a.waited[h]
 	if w == nil {
 		w = &waited{sum: sum}
 		a.waited[h] = w
+		a.order.asked[sum]++
 	}
 	if len(w.by)+len(by) > w.room {
 		w.by = slices.DeleteFunc(w.by, func(at spot) bool { return !at.waits() })
 		w.room = 2*(len(w.by)+len(by)) + 8
 	}
 	w.by = append(w.by, by...)
+}
+
+// unhang takes those off a message that wait for it.
+func (a *after) unhang(h queue.Handle) *waited {
+	w := a.waited[h]
+	delete(a.waited, h)
+	if a.order.asked[w.sum]--; a.order.asked[w.sum] == 0 {
+		delete(a.order.asked, w.sum)
+	}
+	return w
 }
 
 // Entries of messages that are gone may be as many as those of live ones and slackEntries more; then some are freed at each look at one of the

@@ -13,8 +13,8 @@ type arrival struct {
 	named  bool
 	sum    idSum
 	on     []blocker
-	source spot // it is a copy of this one, which is in the order too; q is nil when it is none
-	ahead  bool // it counts as published before the message at:
+	source spot // it is a copy of this one, and has its age; q is nil when that makes no difference
+	copied bool // it is a copy of a message of the order that waits for nothing or counts as published before the message at:
 	index  uint64
 	sub    uint32
 }
@@ -29,44 +29,46 @@ type blocker struct {
 func (sh *shard) arrange(q *Queue, h queue.Handle, o *op) bool {
 	in := &sh.arriving
 	if !in.looked {
-		q.after.order.look(in, o.env)
-		if src, at := o.source(); src != nil && src.shard == sh && !src.gone && src.after != nil && in.named {
-			src.after.order.becomeCopy(in, spot{src, at})
+		of, copied := sh.source(q.after.order, o)
+		q.after.order.look(in, o.env, copied)
+		in.index, in.sub = sh.index, sh.sub
+		if copied && in.named {
+			q.after.order.becomeCopy(in, of)
 		}
 	}
 	return q.after.order.put(q, h, in)
 }
 
-// source is the message of which the op brings a copy.
-func (o *op) source() (*Queue, queue.Handle) {
+// source is the message of the order of which the op brings a copy.
+func (sh *shard) source(order *order, o *op) (of spot, ok bool) {
 	for _, from := range []any{o.extra, o.confirm} {
 		switch d := from.(type) {
 		case *handover:
-			return d.source, d.handle
+			of = spot{d.source, d.handle}
 		case *sureLetter:
-			return d.source, d.wait.handle
+			of = spot{d.source, d.wait.handle}
 		case *Loan:
-			return d.Queue, d.Handle
+			of = spot{d.Queue, d.Handle}
 		}
 	}
-	return nil, 0
+	ok = of.q != nil && of.q.shard == sh && !of.q.gone && of.q.after != nil && of.q.after.order == order &&
+		of.q.state.Status(of.h) != queue.Gone
+	return of, ok
 }
 
-// deathHeader tells a dead letter.
-const deathHeader = "x-death"
-
-// look finds out what a message is called and whom it has to wait for.
-func (o *order) look(in *arrival, env message.Envelope) {
+// look finds out what a message is called and whom it has to wait for. A copy waits for nobody: it is older than it looks, and what it names may
+// wait for it.
+func (o *order) look(in *arrival, env message.Envelope, copied bool) {
 	*in = arrival{looked: true, on: in.on[:0]}
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
 		return
 	}
-	if len(peek.Headers) > 0 && o.ids.used > 0 {
-		if v, ok := message.HeaderLookup(peek.Headers, afterHeader); ok {
-			if _, died := message.HeaderLookup(peek.Headers, deathHeader); !died {
-				o.await(in, v)
-			}
+	if len(peek.Headers) > 0 {
+		if v, ok := message.HeaderLookup(peek.Headers, afterHeader); ok && copied {
+			in.copied = true
+		} else if ok {
+			o.await(in, v)
 		}
 	}
 	if in.named = len(peek.MessageID) > 0; in.named {
@@ -87,9 +89,12 @@ func (o *order) await(in *arrival, header any) {
 	}
 }
 
-// becomeCopy gives a message the age of the one that it is a copy of. When there are some that wait for that one, the age is recorded: it counts
-// as published before the first of those that the log has.
+// becomeCopy gives a message the age of the one that it is a copy of, when somebody waits for its id: for others the age makes no difference. It is
+// recorded too: the copy counts as published before the first of those who wait for it that the log has.
 func (o *order) becomeCopy(in *arrival, of spot) {
+	if o.asked[in.sum] == 0 {
+		return
+	}
 	source := o.ids.find(in.sum, of.q.after.slot, of.h)
 	if source == 0 {
 		return
@@ -108,15 +113,15 @@ func (o *order) becomeCopy(in *arrival, of spot) {
 	}
 }
 
-// goBefore notes the first persistent message that waits.
+// goBefore makes the message older than those persistent ones that wait.
 func (in *arrival) goBefore(w *waited) {
 	for _, at := range w.by {
 		if !at.waits() {
 			continue
 		}
-		if it, _ := at.q.state.Get(at.h); it.Flags&queue.Persistent != 0 {
-			in.ahead, in.index, in.sub = true, it.Index, it.Sub
-			return
+		it, _ := at.q.state.Get(at.h)
+		if it.Flags&queue.Persistent != 0 && (it.Index < in.index || it.Index == in.index && it.Sub < in.sub) {
+			in.copied, in.index, in.sub = true, it.Index, it.Sub
 		}
 	}
 }

@@ -61,6 +61,7 @@ func (o *order) startOver() {
 		clear(a.left)
 		clear(a.waited)
 	}
+	clear(o.asked)
 }
 
 // recallInto adds the messages in the order of the log, with copies at their places, and returns the copies that it finds.
@@ -82,13 +83,13 @@ func (sh *shard) recallInto(o *order, all []recalled, copies []recalledCopy) (fo
 		if err == nil {
 			env, e := publishedEnvelope(fact, &sh.scratch)
 			if err = e; err == nil {
-				o.look(&in, env)
+				o.look(&in, env, sh.scratch.copied)
 			}
 		}
 		if err != nil {
 			in = arrival{} // its delivery will tell
 		}
-		if in.named && sh.scratch.copied {
+		if in.named && sh.scratch.copied && (sh.scratch.index != at.index || sh.scratch.sub != at.sub) {
 			for _, m := range all[:n] {
 				found = append(found, recalledCopy{m, in.sum, sh.scratch.index, sh.scratch.sub})
 			}

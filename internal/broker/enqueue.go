@@ -117,7 +117,7 @@ func (sh *shard) deadline(q *Queue, o *op) int64 {
 // record appends the publish fact for sh.targets.
 func (sh *shard) record(o *op) {
 	p := sh.entry
-	if in := &sh.arriving; in.looked && in.ahead {
+	if in := &sh.arriving; in.looked && in.copied {
 		p.data = appendCopy(p.data, sh.targets, o.due, in.index, in.sub, o.env)
 	} else {
 		p.data = appendPublish(p.data, sh.targets, o.due, o.env)

@@ -21,7 +21,7 @@ const (
 	factRetry      = 5 // queue, handle, n, due: as factRequeue, and they wait until then (unix ms)
 	factRemember   = 6 // queue, key, at, until: the queue takes no other message with this key until then
 	factReschedule = 7 // queue, handle, due: the message is scheduled for another time
-	factCopy       = 8 // as factPublish, with (index, sub) before the envelope: it counts as published before the message there
+	factCopy       = 8 // as factPublish, with (index, sub) before the envelope: a copy that counts as published before the message there
 )
 
 var errMalformedFact = errors.New("malformed fact")
@@ -104,7 +104,7 @@ type published struct {
 	targets []target
 	due     int64
 	env     message.Envelope
-	copied  bool // it counts as published before the message at:
+	copied  bool // it waits for nothing, and counts as published before the message at:
 	index   uint64
 	sub     uint32
 }

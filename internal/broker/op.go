@@ -42,6 +42,6 @@ type op struct {
 	confirm Confirmer // nil: nobody waits
 	seq     uint64
 
-	extra any // opPublish: nil, or the letter whose source to settle in the same entry; opSettle: letter;
+	extra any // opPublish: nil, the letter whose source to settle in the same entry, or the *Loan that it takes the place of; opSettle: letter;
 	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip
 }

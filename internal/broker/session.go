@@ -169,9 +169,11 @@ type Publish struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	CopyOf     *Loan // the message of the same id that it takes the place of, in one transaction: what waits for that waits for the copy
-	Confirm    Confirmer
-	Seq        uint64
+	// CopyOf is the message of the same id that it takes the place of, published before that is settled in the same transaction: what waits for
+	// that (QueuePolicy.ConsumeAfter) waits for the copy, which waits for nothing itself. nil: none.
+	CopyOf  *Loan
+	Confirm Confirmer
+	Seq     uint64
 }
 
 // Loan is a message that a session was lent.

@@ -1,0 +1,209 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/vfs"
+)
+
+// saga is a process of four messages in three queues, each waiting for others; a message that is rejected goes to the queue dead.
+var saga = []struct {
+	name, queue string
+	after       []string
+}{{"create", "q1", nil}, {"limit", "q2", []string{"create"}}, {"place", "q3", []string{"create", "limit"}}, {"remove", "q1", []string{"place"}}}
+
+var sagaQueues = []string{"q1", "q2", "q3", "dead"}
+
+// sagaRun is what was promised until the crash.
+type sagaRun struct {
+	begun   int             // sagas whose transaction was attempted
+	posted  map[int]bool    // those that were committed
+	settled map[string]bool // ids of messages whose end was
+	maybe   string          // of the one whose end was attempted last
+	copied  int
+}
+
+func (r *sagaRun) live(t *testing.T, b *Broker) {
+	c := newClient(t, b)
+	for _, q := range sagaQueues {
+		spec := QueueSpec{Name: q, Durable: true, Policy: DefaultQueuePolicy()}
+		spec.Policy.ConsumeAfter = true
+		if q != "dead" {
+			spec.Policy.DeadLetter, spec.Policy.HasDeadLetterKey, spec.Policy.DeadLetterKey = true, true, "dead"
+		}
+		if _, err := c.DeclareQueue(spec); err != nil {
+			return
+		}
+	}
+	for i := range 5 {
+		if !r.post(c, i) {
+			return
+		}
+		for j, q := range []string{"q1", "dead", "q2", "q3", "q1"} {
+			if !r.work(c, q, (i+j)%3 == 0) {
+				return
+			}
+		}
+		if i%2 == 1 {
+			b.checkpointDue(false)
+		}
+	}
+}
+
+func (r *sagaRun) post(c *client, i int) bool {
+	tx := c.NewTx()
+	for _, step := range saga {
+		var after message.Array
+		for _, a := range step.after {
+			after = append(after, fmt.Sprint(a, i))
+		}
+		props := withHeaders(afterHeader, after)
+		props.Flags |= message.HasMessageID
+		props.MessageID = fmt.Sprint(step.name, i)
+		var p Publish
+		c.postProps("", step.queue, props.MessageID, props, func(have *Publish) { p = *have; have.Targets = Targets{} })
+		tx.Publish(&p)
+	}
+	r.begun = i + 1
+	if tx.Commit() != nil {
+		return false
+	}
+	r.posted[i] = true
+	return true
+}
+
+// work takes a message and ends it, or sends it to the dead.
+func (r *sagaRun) work(c *client, q string, reject bool) bool {
+	d, _, ok, err := c.Get(q, false)
+	if err != nil || !ok {
+		return err == nil
+	}
+	tx := c.NewTx()
+	if reject && q != "dead" {
+		r.copied++
+		tx.Reject(d.Queue, nil, d.Handle, 1)
+		return tx.Commit() == nil
+	}
+	r.maybe = string(d.Env.Body())
+	tx.Ack(d.Queue, nil, d.Handle, 1)
+	if tx.Commit() != nil {
+		return false
+	}
+	r.settled[r.maybe], r.maybe = true, ""
+	return true
+}
+
+// check looks at what is there after the crash: each message blocked or not, as it should be, and none lost, doubled or come back.
+func (r *sagaRun) check(t *testing.T, b *Broker) {
+	t.Helper()
+	c := newClient(t, b)
+	status := map[string]queue.Status{}
+	look := func() {
+		clear(status)
+		for _, q := range sagaQueues {
+			if _, ok := c.vhost.queue(q); !ok {
+				continue
+			}
+			for _, line := range c.browse(q, 10) {
+				id, rest, _ := strings.Cut(line, " ")
+				if _, twice := status[id]; twice {
+					t.Errorf("%s is there twice", id)
+				}
+				status[id] = map[bool]queue.Status{true: queue.Blocked, false: queue.Ready}[strings.HasPrefix(rest, "blocked")]
+			}
+		}
+		for i := range r.begun {
+			r.checkOne(t, i, status)
+		}
+	}
+	look()
+	for again := true; again; { // what is ready can be had, one after the other, until nothing is left
+		again = false
+		for _, q := range sagaQueues {
+			if _, ok := c.vhost.queue(q); !ok {
+				continue
+			}
+			if d, _, ok, err := c.Get(q, true); err != nil || ok {
+				must(t, err)
+				again = true
+				r.settled[string(d.Env.Body())] = true
+				look()
+			}
+		}
+	}
+	if len(status) > 0 {
+		t.Errorf("these wait for ever: %v", status)
+	}
+	c.Close()
+}
+
+func (r *sagaRun) checkOne(t *testing.T, i int, status map[string]queue.Status) {
+	t.Helper()
+	there := 0
+	for _, step := range saga {
+		id := fmt.Sprint(step.name, i)
+		have, ok := status[id]
+		waits := slices.ContainsFunc(step.after, func(a string) bool { _, ok := status[fmt.Sprint(a, i)]; return ok })
+		switch {
+		case ok && r.settled[id]:
+			t.Errorf("%s was settled and is back", id)
+		case !ok && !r.settled[id] && r.posted[i] && r.maybe != id:
+			t.Errorf("%s was posted and is lost", id)
+		case !ok && waits:
+			t.Errorf("%s is gone before what it waits for: %v", id, status)
+		case ok && (have == queue.Blocked) != waits:
+			t.Errorf("%s is %v: %v", id, have, status)
+		}
+		if ok || r.settled[id] {
+			there++
+		}
+	}
+	if !r.posted[i] && there > 0 && there < len(saga) {
+		t.Errorf("saga %d is half there: %v", i, status)
+	}
+}
+
+// TestSagaCrashAtEveryOperation makes each operation on the disk in turn the last one, as TestCrashAtEveryOperation does.
+func TestSagaCrashAtEveryOperation(t *testing.T) {
+	options := func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 4<<10, 1<<10 }
+	for k := 1; ; k++ {
+		mem := vfs.NewMem()
+		fs := vfs.NewErrors(mem)
+		fs.CrashAt(k)
+		r := &sagaRun{posted: map[int]bool{}, settled: map[string]bool{}}
+		b, err := tryOpen(fs, options)
+		if err == nil {
+			r.live(t, b)
+			b.Close() // fails after the crash; the goroutines must end all the same
+		}
+		for seed := range uint64(2) {
+			again, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), options)
+			if err != nil {
+				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
+			}
+			one := *r
+			one.settled = map[string]bool{}
+			for id := range r.settled {
+				one.settled[id] = true
+			}
+			one.check(t, again)
+			mustClose(t, again)
+			if t.Failed() {
+				t.Fatalf("crash at operation %d, disk %d", k, seed)
+			}
+		}
+		if !fs.Crashed() {
+			t.Logf("survived with %d operations", k-1)
+			if r.copied == 0 || len(r.settled) == 0 {
+				t.Fatal("the workload has no dead letters or no settles")
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// ask publishes a message with an id, which is its body too, that waits for others.
+func (c *client) ask(q, id string, after any, change func(*Publish)) {
+	c.t.Helper()
+	props := withHeaders(afterHeader, after)
+	props.Flags |= message.HasMessageID
+	props.MessageID, _, _ = strings.Cut(id, "#")
+	c.postProps("", q, id, props, change)
+	c.settled(q)
+}
+
+// orderedQueues declares q1, q2 and q3; what q1 rejects goes to q3.
+func (c *client) orderedQueues() {
+	c.queue("q1", func(s *QueueSpec) {
+		ordered(s)
+		s.Policy.MaxPriority = 5
+		s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, "q3"
+	})
+	c.queue("q2", func(s *QueueSpec) { ordered(s); s.Policy.MaxPriority = 5 })
+	c.queue("q3", ordered)
+}
+
+func (c *client) takeID(q, id string) Delivery {
+	c.t.Helper()
+	d, ok, err := c.TakeByID(context.Background(), q, id)
+	if err != nil || !ok {
+		c.t.Fatal(id, ok, err)
+	}
+	return d
+}
+
+func TestOrderAcrossQueues(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs, func(o *Options) { o.Shards = 3 })
+	c := newClient(t, b)
+	c.orderedQueues()
+	c.ask("q1", "create", nil, nil)
+	c.ask("q2", "limit", "create", nil)
+	c.ask("q3", "remove", "{create,limit}", nil)
+	c.ask("q3", "free", "elsewhere", nil)
+	sameStrings(t, c.browse("q2", 9), "limit blocked 0")
+	sameStrings(t, c.browse("q3", 9), "remove blocked 0", "free ready 0")
+	if !c.Alive("limit") || c.Alive("elsewhere") {
+		t.Error("alive")
+	}
+
+	// A dead letter stands for the message that died, also after a restart, and waits for nothing itself.
+	c.Reject(c.takeID("q1", "create").Queue, nil, 1, 1)
+	c.settled("q1")
+	sameStrings(t, c.browse("q2", 9), "limit blocked 0")
+	sameStrings(t, c.browse("q3", 9), "remove blocked 0", "free ready 0", "create ready 0")
+	syncAll(t, b)
+	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), func(o *Options) { o.Shards = 3 })
+	defer mustClose(t, b)
+	c = newClient(t, b)
+	sameStrings(t, c.browse("q2", 9), "limit blocked 0")
+	d := c.takeID("q3", "create")
+	c.ack(d)
+	c.settled("q3")
+	sameStrings(t, c.browse("q2", 9), "limit ready 0")
+
+	// Moved on in a transaction, it is still the same.
+	d = c.takeID("q2", "limit")
+	tx := c.NewTx()
+	q1, _ := c.vhost.queue("q1")
+	tx.Publish(&Publish{Targets: newTargets([]*Queue{q1}), Env: d.Env, Persistent: true, TTL: -1, CopyOf: &Loan{d.Queue, d.Handle}})
+	tx.Ack(d.Queue, nil, d.Handle, 1)
+	must(t, tx.Commit())
+	sameStrings(t, c.browse("q3", 9), "remove blocked 0", "free ready 0")
+	sameStrings(t, c.drain("q1"), "limit")
+	sameStrings(t, c.drain("q3"), "remove", "free")
+
+	// A queue that is deleted lets go what waited for its messages.
+	c.ask("q2", "a", nil, nil)
+	c.ask("q1", "b", "a", nil)
+	must(t, err2(c.DeleteQueue("q2", false, false)))
+	sameStrings(t, c.drain("q1"), "b")
+}
+
+// Two steps that name each other do not wait for ever, though the first one moves behind the second.
+func TestOrderIsNoCircle(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.orderedQueues()
+	c.ask("q1", "a", "b", nil)
+	c.ask("q2", "b", "a", nil)
+	c.Reject(c.takeID("q1", "a").Queue, nil, 1, 1)
+	c.settled("q1")
+	sameStrings(t, c.browse("q2", 9), "b blocked 0")
+	sameStrings(t, c.drain("q3"), "a")
+	sameStrings(t, c.drain("q2"), "b")
+}
+
+// Those who wait for an id hang on one of its messages after the other, and none is overtaken by what they wait for, in whatever order these go.
+func TestOrderOfManyWithOneID(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs, nil)
+	c := newClient(t, b)
+	c.orderedQueues()
+	c.ask("q1", "x#1", nil, nil)
+	c.ask("q2", "x#2", nil, nil)
+	c.ask("q3", "w1", "x", nil)
+	c.ask("q2", "x#3", nil, func(p *Publish) { p.Priority = 5 })
+	c.ask("q3", "w2", "x", nil)
+	if n, err := c.PurgeQueue("q2"); n != 2 || err != nil { // x#3 goes first
+		t.Fatal(n, err)
+	}
+	c.Reject(c.takeID("q1", "x").Queue, nil, 1, 1)
+	c.settled("q1")
+	sameStrings(t, c.browse("q3", 9), "w1 blocked 0", "w2 blocked 0", "x#1 ready 0")
+	syncAll(t, b)
+	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), nil)
+	defer mustClose(t, b)
+	c = newClient(t, b)
+	sameStrings(t, c.browse("q3", 9), "w1 blocked 0", "w2 blocked 0", "x#1 ready 0")
+	sameStrings(t, c.drain("q3"), "x#1", "w1", "w2")
+}
+
+// The messages of one transaction come in its order.
+func TestOrderWithinTransaction(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.orderedQueues()
+	tx := c.NewTx()
+	for i, q := range []string{"q3", "q1", "q2"} {
+		props := withHeaders(afterHeader, message.Array{fmt.Sprint(i - 1), fmt.Sprint(i + 1)})
+		props.Flags |= message.HasMessageID
+		props.MessageID = fmt.Sprint(i)
+		c.postProps("", q, fmt.Sprint(i), props, func(p *Publish) { tx.Publish(p); p.Targets = Targets{} })
+	}
+	must(t, tx.Commit())
+	sameStrings(t, append(append(c.browse("q3", 9), c.browse("q1", 9)...), c.browse("q2", 9)...), "0 ready 0", "1 blocked 0", "2 blocked 0")
+	for i, q := range []string{"q3", "q1", "q2"} {
+		sameStrings(t, c.drain(q), fmt.Sprint(i))
+	}
+}
+
+// All queues with an order of a virtual host are on one shard, those of several on several; a queue from before this rule stays where it is, and
+// draws the next ones to it.
+func TestOrderedQueuesAreTogether(t *testing.T) {
+	fs := vfs.NewMem()
+	change := func(o *Options) { o.Shards = 4 }
+	b := openBroker(t, fs, change)
+	seen := map[*shard]bool{}
+	for i := range 20 {
+		name := fmt.Sprint("v", i)
+		created, err := b.PutVHost(VHostSpec{Name: name})
+		if err != nil || !created {
+			t.Fatal(created, err)
+		}
+		s, err := b.Operate(name)
+		must(t, err)
+		c := &client{t: t, Session: s}
+		for _, q := range []string{"a", "plain", "b", "c"} {
+			c.queue(q, func(s *QueueSpec) { s.Policy.ConsumeAfter = q != "plain" })
+		}
+		on := func(q string) *shard { have, _ := c.vhost.queue(q); return have.shard }
+		if on("a") != on("b") || on("b") != on("c") {
+			t.Error("they are apart")
+		}
+		seen[on("a")] = true
+	}
+	if len(seen) < 3 {
+		t.Errorf("%d shards for 20 virtual hosts", len(seen))
+	}
+	c := newClient(t, b)
+	c.queue("old", ordered)
+	q, _ := c.vhost.queue("old")
+	other := b.shards[int(q.shard.id)%4]
+	mustClose(t, b)
+
+	b = openBroker(t, fs, func(o *Options) { o.Shards = 4 })
+	defer mustClose(t, b)
+	c = newClient(t, b)
+	moved := &Queue{ID: 1 << 40, Policy: QueuePolicy{ConsumeAfter: true}, vhost: c.vhost, shard: b.shards[other.id-1]}
+	c.vhost.orderOn(moved)
+	c.queue("new", ordered)
+	q, _ = c.vhost.queue("new")
+	if q.shard != moved.shard {
+		t.Error("the new one is not where the newest was")
+	}
+}
