@@ -19,7 +19,7 @@ func (p *planner) utility(n *pg.Node) (*plan, error) {
 	s := p.s
 	switch n := n.GetNode().(type) {
 	case *pg.Node_VariableSetStmt:
-		return s.simply(func() (string, error) { return s.setCommand(n.VariableSetStmt) }), nil
+		return s.quietly(func() (string, error) { return s.setCommand(n.VariableSetStmt) }), nil
 	case *pg.Node_DeallocateStmt:
 		return s.simply(func() (string, error) { return s.deallocate(n.DeallocateStmt) }), nil
 	case *pg.Node_ClosePortalStmt:
@@ -27,15 +27,15 @@ func (p *planner) utility(n *pg.Node) (*plan, error) {
 	case *pg.Node_DiscardStmt:
 		return s.simply(func() (string, error) { return s.discard(n.DiscardStmt) }), nil
 	case *pg.Node_ConstraintsSetStmt:
-		return s.simply(func() (string, error) { return "SET CONSTRAINTS", nil }), nil
+		return s.quietly(func() (string, error) { return "SET CONSTRAINTS", nil }), nil
 	case *pg.Node_LockStmt:
 		return p.lock(n.LockStmt)
 	case *pg.Node_VacuumStmt:
 		return p.vacuum(n.VacuumStmt)
 	case *pg.Node_UnlistenStmt:
-		return s.simply(func() (string, error) { return "UNLISTEN", nil }), nil
+		return s.quietly(func() (string, error) { return "UNLISTEN", nil }), nil
 	case *pg.Node_CheckPointStmt:
-		return s.simply(func() (string, error) { return "CHECKPOINT", nil }), nil
+		return s.quietly(func() (string, error) { return "CHECKPOINT", nil }), nil
 	case *pg.Node_CopyStmt:
 		return nil, unsupported("COPY").WithHint("Post messages with mbus4.post or INSERT INTO a view; read them with mbus4.consume.")
 	}
@@ -50,6 +50,13 @@ func (s *Session) simply(do func() (string, error)) *plan {
 	}}
 }
 
+// quietly is simply for what may come before SET TRANSACTION ISOLATION LEVEL.
+func (s *Session) quietly(do func() (string, error)) *plan {
+	p := s.simply(do)
+	p.quiet = true
+	return p
+}
+
 // lock is LOCK TABLE. Nothing is to be locked, since no table can be changed under the feet of a transaction.
 func (p *planner) lock(n *pg.LockStmt) (*plan, error) {
 	for _, r := range n.Relations {
@@ -58,7 +65,7 @@ func (p *planner) lock(n *pg.LockStmt) (*plan, error) {
 		}
 	}
 	s := p.s
-	return s.simply(func() (string, error) {
+	return s.quietly(func() (string, error) {
 		if s.tx.state == txStatement {
 			return "", s.inBlock("LOCK TABLE")
 		}

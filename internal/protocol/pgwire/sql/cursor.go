@@ -75,7 +75,7 @@ func (p *planner) fetch(n *pg.FetchStmt) (*plan, error) {
 	if o == nil || o.plan.query == nil {
 		return nil, noCursor(n.Portalname)
 	}
-	made := &plan{utility: true}
+	made := &plan{utility: true, quiet: true}
 	tag := "MOVE "
 	if !n.Ismove {
 		made.columns, tag = o.Columns, "FETCH "

@@ -22,6 +22,7 @@ type plan struct {
 
 	writes  string // the command's name, when a read-only transaction refuses it
 	utility bool   // it neither reads nor changes what Work guards
+	quiet   bool   // it may come before SET TRANSACTION ISOLATION LEVEL
 }
 
 // result is what a command gives.
@@ -74,7 +75,7 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 	case *pg.Node_UpdateStmt:
 		return p.update(n.UpdateStmt)
 	case *pg.Node_TransactionStmt:
-		return &plan{transaction: n.TransactionStmt, utility: true}, nil
+		return &plan{transaction: n.TransactionStmt, utility: true, quiet: true}, nil
 	case *pg.Node_PrepareStmt:
 		return p.prepareCommand(n.PrepareStmt, of)
 	case *pg.Node_ExecuteStmt:

@@ -158,11 +158,10 @@ func (s *Session) beginQuery(p *plan) error {
 	if p.writes != "" && s.tx.readOnly {
 		return pgerror.New("25006", "cannot execute %s in a read-only transaction", p.writes)
 	}
-	if p.utility {
-		return nil
+	s.tx.queried = s.tx.queried || !p.quiet
+	if !p.utility {
+		s.work()
 	}
-	s.tx.queried = true
-	s.work()
 	return nil
 }
 

@@ -61,7 +61,8 @@ type Roles interface {
 // Commit as one, or undone. Its methods are called by the session's goroutine. There is always a transaction while a statement runs; a
 // statement outside of BEGIN is one by itself.
 type Work interface {
-	// Begin is called before the first statement of a transaction; readOnly as BEGIN READ ONLY.
+	// Begin is called before the first statement of a transaction; readOnly as BEGIN READ ONLY. It is called again when SET TRANSACTION
+	// changes that in the middle.
 	Begin(readOnly bool)
 	// Commit returns when all is durable. With an error nothing of it has happened, or, as the error says, all of it may have.
 	Commit() error

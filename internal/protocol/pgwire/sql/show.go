@@ -30,7 +30,7 @@ func (p *planner) show(n *pg.VariableShowStmt) (*plan, error) {
 	s := p.s
 	if strings.EqualFold(n.Name, "all") {
 		cols := []value.Field{{Name: "name", Type: value.Text}, {Name: "setting", Type: value.Text}, {Name: "description", Type: value.Text}}
-		return &plan{utility: true, columns: cols, command: func(*expr.Env) (result, error) {
+		return &plan{utility: true, quiet: true, columns: cols, command: func(*expr.Env) (result, error) {
 			var rows [][]value.Datum
 			for _, name := range s.vars.names() {
 				v, _ := s.shown(name)
@@ -51,7 +51,7 @@ func (p *planner) show(n *pg.VariableShowStmt) (*plan, error) {
 		name = d.name
 	}
 	cols := []value.Field{{Name: name, Type: value.Text}}
-	return &plan{utility: true, columns: cols, command: func(*expr.Env) (result, error) {
+	return &plan{utility: true, quiet: true, columns: cols, command: func(*expr.Env) (result, error) {
 		v, ok := s.shown(name)
 		if !ok {
 			return result{}, unrecognised(name)

@@ -34,8 +34,13 @@ func (s *Session) begin(n *pg.TransactionStmt) error {
 	if s.tx.state == txBlock {
 		s.warn(pgerror.ActiveTransaction, "there is already a transaction in progress")
 	}
+	before := s.tx.state
 	s.tx.state = txBlock
-	return s.modes(n.Options)
+	err := s.modes(n.Options)
+	if err != nil {
+		s.tx.state = before // the block has not begun
+	}
+	return err
 }
 
 // end is COMMIT.
@@ -154,7 +159,7 @@ func (s *Session) mode(name, val string) error {
 			return pgerror.New(pgerror.ActiveTransaction, "transaction read-write mode must be set before any query")
 		}
 		if readOnly != s.tx.readOnly && s.tx.begun {
-			return pgerror.New(pgerror.FeatureNotSupported, "a transaction is made read only before its first query, not later")
+			s.opts.Work.Begin(readOnly)
 		}
 		s.tx.readOnly = readOnly
 	case "transaction_deferrable":

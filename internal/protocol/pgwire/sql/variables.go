@@ -90,6 +90,9 @@ func (v *variables) set(name, val string, local bool) error {
 // put sets what was checked.
 func (v *variables) put(name, val string, local bool) {
 	key := strings.ToLower(name)
+	if _, ok := v.defaults[key]; !ok && settingsByName[key] == nil {
+		v.defaults[key] = "" // what exists because it was set exists for ever, even when that is rolled back
+	}
 	if local {
 		v.now.local = with(v.now.local, key, val)
 	} else {
