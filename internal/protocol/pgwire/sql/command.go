@@ -85,10 +85,7 @@ func (p *planner) vacuum(n *pg.VacuumStmt) (*plan, error) {
 		if !n.IsVacuumcmd {
 			return "ANALYZE", nil
 		}
-		if s.tx.state != txStatement {
-			return "", pgerror.New(pgerror.ActiveTransaction, "VACUUM cannot run inside a transaction block")
-		}
-		return "VACUUM", nil
+		return "VACUUM", s.notInBlock("VACUUM")
 	}), nil
 }
 
@@ -126,8 +123,8 @@ var commandNames = map[string]string{
 func (s *Session) discard(n *pg.DiscardStmt) (string, error) {
 	switch n.Target {
 	case pg.DiscardMode_DISCARD_ALL:
-		if s.tx.state != txStatement {
-			return "", pgerror.New(pgerror.ActiveTransaction, "DISCARD ALL cannot run inside a transaction block")
+		if err := s.notInBlock("DISCARD ALL"); err != nil {
+			return "", err
 		}
 		for name, o := range s.portals {
 			if o.cursor != nil {

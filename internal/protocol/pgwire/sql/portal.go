@@ -90,6 +90,7 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 	if err != nil {
 		return false, "", s.failed(ctx, err)
 	}
+	s.tx.piped = s.tx.state != txNone && p.prepared.simple == notSimple
 	return done, tag, nil
 }
 

@@ -23,6 +23,7 @@ type transaction struct {
 	state    txState
 	begun    bool // Work.Begin was called, and neither Commit nor Rollback since
 	queried  bool // a statement that takes a snapshot has run
+	piped    bool // a statement of the extended protocol has run, and no Sync has come since
 	readOnly bool
 	level    string // isolation, as transaction_isolation shows it
 	defers   bool
@@ -180,6 +181,17 @@ func (s *Session) inBlock(command string) error {
 		return nil
 	}
 	return pgerror.New(pgerror.NoActiveTransaction, "%s can only be used in transaction blocks", command)
+}
+
+// notInBlock refuses what cannot be part of a transaction.
+func (s *Session) notInBlock(command string) error {
+	switch {
+	case s.tx.state != txStatement:
+		return pgerror.New(pgerror.ActiveTransaction, "%s cannot run inside a transaction block", command)
+	case s.tx.piped:
+		return pgerror.New(pgerror.ActiveTransaction, "%s cannot be executed within a pipeline", command)
+	}
+	return nil
 }
 
 // subtransaction is the id of the innermost savepoint; 0 outside of any.
