@@ -36,7 +36,8 @@ type Session struct {
 	pub    bool            // a publish is among it
 	hold   int64           // ns to wait after it: a target's consumers are behind
 
-	fetched chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
+	committing committing
+	fetched    chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
 
 	mu        sync.Mutex
 	exclusive map[string]*Queue // guarded by mu: queues that go with the session
@@ -283,6 +284,7 @@ func (s *Session) Idle() {
 	s.cache = routeCache{}
 	s.found = routing.Route{}
 	s.fetched = nil
+	s.committing = committing{}
 }
 
 // wakeShards has the queues of the session's consumers looked at again. Any

@@ -1,6 +1,9 @@
 package broker
 
 import (
+	"cmp"
+	"errors"
+	"slices"
 	"sync"
 
 	"fiveways/internal/core/queue"
@@ -10,19 +13,52 @@ import (
 // Tx is a set of publishes and settles that happen together or not at all,
 // over any number of queues: they are one atomic group of the log.
 type Tx struct {
-	s   *Session
-	ops map[*shard][]op
+	s     *Session
+	parts []txPart // one per shard, in the order in which they came
+	posts bool
+}
+
+// txPart is a transaction's share of one shard.
+type txPart struct {
+	shard *shard
+	ops   []op
+	bytes int64    // of the log that the publishes will take
+	group *txGroup // nil when it is the only part
+	done  func(error)
 }
 
 // NewTx begins a transaction. Dropping it undoes nothing, for nothing has
 // happened.
-func (s *Session) NewTx() *Tx { return &Tx{s: s, ops: map[*shard][]op{}} }
+func (s *Session) NewTx() *Tx { return &Tx{s: s} }
+
+// add puts an op into the part of its shard.
+func (t *Tx) add(sh *shard, o op) {
+	for i := range t.parts {
+		if p := &t.parts[i]; p.shard == sh {
+			p.ops = append(p.ops, o)
+			p.bytes += int64(len(o.env))
+			return
+		}
+	}
+	ops := t.s.committing.spare
+	t.s.committing.spare = nil
+	t.parts = append(t.parts, txPart{shard: sh, ops: append(ops, o), bytes: int64(len(o.env))})
+}
 
 // Publish adds a message; its Confirm is not used.
 func (t *Tx) Publish(p *Publish) {
 	o := p.op()
 	o.confirm = nil
-	p.Targets.each(o, func(sh *shard, o op) { t.ops[sh] = append(t.ops[sh], o) })
+	t.posts = true
+	p.Targets.each(o, t.add)
+}
+
+// bytes is how much of the log the publishes will take.
+func (t *Tx) bytes() (sum int64) {
+	for i := range t.parts {
+		sum += t.parts[i].bytes
+	}
+	return sum
 }
 
 // Ack adds the end of n contiguous deliveries.
@@ -38,22 +74,12 @@ func (t *Tx) Return(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opR
 func (t *Tx) Reject(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReject, q, c, h, n) }
 
 func (t *Tx) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
-	t.ops[q.shard] = append(t.ops[q.shard], op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
+	t.add(q.shard, op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
 }
 
 // maxTxBytes bounds what a transaction may bring or dead-letter on one shard,
 // and bring to all of them: it is written as one group.
 const maxTxBytes = 512 << 20
-
-// bytes is how much of the log the publishes will take.
-func (t *Tx) bytes() (sum int64) {
-	for _, ops := range t.ops {
-		for i := range ops {
-			sum += int64(len(ops[i].env))
-		}
-	}
-	return sum
-}
 
 // Commit applies the transaction and returns when it is durable. With
 // ErrRejected (a full queue refused a message) or ErrTooLarge nothing of it has
@@ -61,18 +87,29 @@ func (t *Tx) bytes() (sum int64) {
 func (t *Tx) Commit() error {
 	s := t.s
 	s.Flush()
-	s.b.flow.await()
-	if len(t.ops) == 0 {
+	if t.posts {
+		s.b.flow.await()
+	}
+	switch {
+	case len(t.parts) == 0:
 		return nil
-	}
-	if t.bytes() > maxTxBytes {
+	case t.bytes() > maxTxBytes:
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
+	case len(t.parts) == 1:
+		err := s.committing.commit(&t.parts[0])
+		if err == nil {
+			t.parts = nil
+		}
+		return err
 	}
-	g := &txGroup{b: s.b, want: len(t.ops), result: make(chan error, 1)}
+	g := &txGroup{b: s.b, want: len(t.parts), result: make(chan error, 1)}
 	g.cond = sync.NewCond(&g.mu)
-	s.b.txMu.Lock()
-	for _, sh := range s.b.shards { // one order for all transactions
-		if ops := t.ops[sh]; ops != nil && !sh.inbox.push([]op{{kind: opTx, extra: &txPart{g, ops}}}, false) {
+	slices.SortFunc(t.parts, func(a, b txPart) int { return cmp.Compare(a.shard.id, b.shard.id) })
+	s.b.txMu.Lock() // one order for all transactions
+	for i := range t.parts {
+		p := &t.parts[i]
+		p.group = g
+		if !p.shard.inbox.push([]op{{kind: opTx, extra: p}}, false) {
 			s.b.txMu.Unlock()
 			g.refuse()
 			return ErrClosed
@@ -82,10 +119,65 @@ func (t *Tx) Commit() error {
 	return <-g.result
 }
 
-// txPart is a transaction's share of one shard.
-type txPart struct {
-	group *txGroup
-	ops   []op
+// committing is how a session commits transactions of one part, one at a time. What it needs for that it uses again and again.
+type committing struct {
+	result chan error  // 1 slot; nil before the first
+	answer func(error) // sends to it
+	spare  []op        // of the last transaction, for the next one
+}
+
+// spareOps is how many ops a spare may have room for.
+const spareOps = 64
+
+// commit hands the only part of a transaction to its shard: nobody has to be met there, and many transactions may share an entry of
+// the log, which is never divided.
+func (c *committing) commit(p *txPart) error {
+	if c.result == nil {
+		result := make(chan error, 1)
+		c.result, c.answer = result, func(err error) { result <- err }
+	}
+	p.done = c.answer
+	if !p.shard.inbox.push([]op{{kind: opTx, extra: p}}, false) {
+		return ErrClosed
+	}
+	err := <-c.result
+	switch {
+	case err == nil:
+		clear(p.ops)
+		if cap(p.ops) <= spareOps {
+			c.spare = p.ops[:0]
+		}
+	case !errors.Is(err, ErrRejected):
+		err = logFailed("transaction", err)
+	}
+	return err
+}
+
+// run is one shard's part.
+func (p *txPart) run(sh *shard) {
+	if p.group != nil {
+		p.group.run(p, sh)
+		return
+	}
+	if !p.admissible() {
+		p.done(ErrRejected)
+		return
+	}
+	if p.bytes > entryBytes {
+		sh.propose() // an entry is not to be much larger than it must
+	}
+	p.apply(sh)
+	sh.entry.waiters = append(sh.entry.waiters, p.done)
+}
+
+// apply does all of the part, into one entry.
+func (p *txPart) apply(sh *shard) {
+	sh.inTx = true
+	for i := range p.ops {
+		sh.do(&p.ops[i])
+		sh.doLocal()
+	}
+	sh.inTx = false
 }
 
 // txGroup is where the shards of one transaction meet: first each votes, then
@@ -135,20 +227,14 @@ func (g *txGroup) finish(err error) {
 	}
 }
 
-// run is one shard's part.
-func (p *txPart) run(sh *shard) {
-	g := p.group
+// run is one shard's part of a transaction over several.
+func (g *txGroup) run(p *txPart, sh *shard) {
 	if !g.vote(p.admissible()) {
 		g.finish(ErrRejected)
 		return
 	}
 	sh.propose() // what came before is an entry of its own
-	sh.inTx = true
-	for i := range p.ops {
-		sh.do(&p.ops[i])
-		sh.doLocal()
-	}
-	sh.inTx = false
+	p.apply(sh)
 	pr := sh.entry
 	empty := len(pr.data) == 0 && len(pr.settled) == 0
 	done := pr.finished
@@ -164,7 +250,7 @@ func (p *txPart) run(sh *shard) {
 // counting those before it in the transaction.
 func (p *txPart) admissible() bool {
 	type load struct{ n, bytes int64 }
-	loads := map[*Queue]load{}
+	var loads map[*Queue]load
 	dead := int64(0)
 	for i := range p.ops {
 		o := &p.ops[i]
@@ -194,6 +280,9 @@ func (p *txPart) admissible() bool {
 			}
 			if q.gone || !q.Policy.limited() || q.Policy.Overflow == DropHead {
 				continue
+			}
+			if loads == nil {
+				loads = map[*Queue]load{}
 			}
 			l := loads[q]
 			l.n++

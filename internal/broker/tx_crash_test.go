@@ -1,0 +1,196 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// transfers move messages from queue a to the queues b and c, each in a transaction, from several sessions at once, so that many
+// transactions share an entry of the log.
+type transfers struct {
+	t       *testing.T
+	mu      sync.Mutex
+	done    map[string]bool // bodies whose commit was answered
+	commits int
+}
+
+const (
+	transferred = 60
+	movers      = 6
+)
+
+func (r *transfers) live(b *Broker) {
+	c := newClient(r.t, b)
+	for _, q := range []string{"a", "b", "c"} {
+		if declare(c, QueueSpec{Name: q, Durable: true}) != nil {
+			return
+		}
+	}
+	tx := c.NewTx()
+	for i := range transferred {
+		tx.Publish(c.message("a", fmt.Sprintf("m%02d", i)))
+	}
+	if tx.Commit() != nil {
+		return
+	}
+	r.mu.Lock()
+	r.done["all are in a"] = true
+	r.mu.Unlock()
+	var wg sync.WaitGroup
+	for worker := range movers {
+		wg.Go(func() { r.move(newClient(r.t, b), rand.New(rand.NewPCG(uint64(worker), 3))) })
+	}
+	wg.Wait()
+}
+
+// message is a publish that was routed and not sent.
+func (c *client) message(q, body string) *Publish {
+	var p Publish
+	c.post("", q, body, func(have *Publish) { p = *have; have.Targets = Targets{} })
+	return &p
+}
+
+func (r *transfers) move(c *client, rng *rand.Rand) {
+	for {
+		ds, err := c.Fetch(Fetch{Queue: "a", Max: 1 + rng.IntN(3)})
+		if err != nil || len(ds) == 0 {
+			return
+		}
+		tx := c.NewTx()
+		var moved []string
+		for _, d := range ds {
+			if rng.IntN(5) == 0 {
+				tx.Release(d.Queue, d.Handle, 1)
+				continue
+			}
+			tx.Ack(d.Queue, nil, d.Handle, 1)
+			body := string(d.Env.Body())
+			tx.Publish(c.message("b", body))
+			tx.Publish(c.message("c", body))
+			moved = append(moved, body)
+		}
+		if tx.Commit() != nil {
+			return
+		}
+		r.mu.Lock()
+		r.commits++
+		for _, body := range moved {
+			r.done[body] = true
+		}
+		r.mu.Unlock()
+	}
+}
+
+// check: each message is in a, or in both b and c, and there when that was answered.
+func (r *transfers) check(b *Broker) {
+	c := newClient(r.t, b)
+	defer c.Close()
+	there := map[string][]string{}
+	for _, q := range []string{"a", "b", "c"} {
+		if _, ok := c.vhost.queue(q); ok {
+			there[q] = c.drain(q)
+		}
+	}
+	if len(there["a"])+len(there["b"]) == 0 && !r.done["all are in a"] {
+		return
+	}
+	for i := range transferred {
+		body := fmt.Sprintf("m%02d", i)
+		n := map[string]int{}
+		for q, list := range there {
+			for _, have := range list {
+				if have == body {
+					n[q]++
+				}
+			}
+		}
+		if n["a"]+n["b"] != 1 || n["b"] != n["c"] || r.done[body] && n["b"] != 1 {
+			r.t.Errorf("%s is there %v times; answered: %v", body, n, r.done[body])
+		}
+	}
+}
+
+// TestTransactionsThatShareEntries makes each operation on the disk in turn the last one. No transaction is half there after it, none
+// that was answered is missing, and nothing is doubled.
+func TestTransactionsThatShareEntries(t *testing.T) {
+	for _, shards := range []int{1, 3} {
+		t.Run(fmt.Sprint(shards, " shards"), func(t *testing.T) {
+			options := func(o *Options) { o.Shards, o.SegmentBytes, o.CheckpointBytes = shards, 4<<10, 1<<10 }
+			shared := false
+			for k := 1; ; k++ {
+				mem := vfs.NewMem()
+				fs := vfs.NewErrors(mem)
+				fs.CrashAt(k)
+				r := &transfers{t: t, done: map[string]bool{}}
+				if b, err := tryOpen(fs, options); err == nil {
+					before := b.Stats().Log.Groups
+					r.live(b)
+					shared = shared || int(b.Stats().Log.Groups-before) < r.commits
+					b.Close()
+				}
+				for seed := range uint64(2) {
+					clone := mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed)))
+					again, err := tryOpen(clone, options)
+					if err != nil {
+						t.Fatalf("crash at operation %d: cannot open: %v", k, err)
+					}
+					r.check(again)
+					mustClose(t, again)
+					if t.Failed() {
+						t.Fatalf("crash at operation %d, disk %d", k, seed)
+					}
+				}
+				if !fs.Crashed() {
+					if shards == 1 && !shared {
+						t.Error("no two transactions shared an entry")
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+// Transactions of one part do not see each other half done: who looks at two queues at once finds the sum the same at any time.
+func TestTransactionsAreWhole(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
+	c := newClient(t, b)
+	for _, q := range []string{"a", "b", "c"} {
+		c.queue(q, nil)
+	}
+	tx := c.NewTx()
+	for i := range transferred {
+		tx.Publish(c.message("a", fmt.Sprintf("m%02d", i)))
+	}
+	must(t, tx.Commit())
+	r := &transfers{t: t, done: map[string]bool{}}
+	var wg sync.WaitGroup
+	for worker := range movers {
+		wg.Go(func() { r.move(newClient(t, b), rand.New(rand.NewPCG(uint64(worker), 3))) })
+	}
+	sh := b.shards[0]
+	for whole := false; !whole; {
+		must(t, sh.call(func() {
+			n := map[string]int{}
+			for _, q := range sh.queues {
+				n[q.Name] = q.state.Ready() + q.state.Unacked()
+			}
+			if n["a"]+n["b"] != transferred || n["b"] != n["c"] {
+				t.Errorf("a transaction is half done: %v", n)
+			}
+			whole = n["a"] == 0 || t.Failed()
+		}))
+	}
+	wg.Wait()
+	left := c.drain("b")
+	slices.Sort(left)
+	if len(left) != transferred || len(slices.Compact(left)) != transferred {
+		t.Errorf("%d messages are in b", len(left))
+	}
+	mustClose(t, b)
+}
