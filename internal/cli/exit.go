@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/bench/amqp"
 	"fiveways/internal/config"
 	"fiveways/internal/server"
+	"fiveways/internal/sqlschema"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -46,6 +47,13 @@ var verdicts = []struct {
 	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT (port 0 takes a free one), or off."},
 	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},
 	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
+	{sqlschema.ErrTooOld, exitFailure, "Install it into a database of a newer PostgreSQL, or use the SQL protocol of the broker (fiveways serve)."},
+	{sqlschema.ErrHstore, exitFailure, "Somebody who may has to run: CREATE EXTENSION hstore; (it comes with PostgreSQL, on Debian as postgresql-contrib) or GRANT USAGE ON SCHEMA of it."},
+	{sqlschema.ErrForeign, exitFailure, "Choose another database, or drop those schemas when nobody needs them any more (the extension: DROP EXTENSION mbus CASCADE)."},
+	{sqlschema.ErrNewer, exitFailure, "Use the fiveways that installed it, or a newer one."},
+	{sqlschema.ErrRights, exitFailure, "Connect as the owner of the database, or let him run: GRANT CREATE ON DATABASE name TO user."},
+	{sqlschema.ErrDSN, exitUsage, "It looks like postgres://user@host:5432/database or \"host=localhost user=me dbname=shop\"."},
+	{sqlschema.ErrConnect, exitFailure, "Does psql connect with the same DSN? A password comes from PGPASSWORD or ~/.pgpass as well."},
 	{errNoBroker, exitFailure, "Name its data folder with --data DIR, or start one with `fiveways serve`."},
 	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
 	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},

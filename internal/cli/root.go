@@ -29,7 +29,7 @@ This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
 		PersistentPreRun: func(*cobra.Command, []string) { started = true },
 	}
 	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
-	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand())
+	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), sqlCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -15,10 +15,12 @@ const oldestServer = 150000
 // What keeps the schema from being installed, each with a way out that the command line tells.
 var (
 	ErrTooOld  = errors.New("PostgreSQL 15 or newer is needed")
-	ErrHstore  = errors.New("the extension hstore is missing and cannot be made")
+	ErrHstore  = errors.New("the extension hstore cannot be had")
 	ErrForeign = errors.New("another software's queues are there")
 	ErrNewer   = errors.New("a newer version of the schema is there")
 	ErrRights  = errors.New("no right to make schemas in the database")
+	ErrDSN     = errors.New("not a DSN")
+	ErrConnect = errors.New("cannot connect")
 )
 
 // The SQLSTATEs that are told apart.
@@ -36,9 +38,13 @@ type Report struct {
 
 // Install puts the schema into the database of dsn, or brings the one that is there up to date. Queues and messages stay. It is one transaction.
 func Install(ctx context.Context, dsn string) (Report, error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return Report{}, err
+		return Report{}, fmt.Errorf("%w: %w", ErrDSN, err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return Report{}, fmt.Errorf("%w: %w", ErrConnect, err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var r Report
@@ -67,6 +73,8 @@ func inspect(ctx context.Context, tx pgx.Tx) (r Report, err error) {
 		to_regclass('mbus4_store.version') is not null, to_regnamespace('mbus') is not null or to_regnamespace('mbus4') is not null`).
 		Scan(&r.Database, &r.User, &r.Server, &version, &ours, &mbus)
 	switch {
+	case code(err) == insufficientPrivilege:
+		return r, fmt.Errorf("%w: the schema there belongs to somebody else: %w", ErrRights, err)
 	case err != nil:
 		return r, err
 	case version < oldestServer:
@@ -77,9 +85,6 @@ func inspect(ctx context.Context, tx pgx.Tx) (r Report, err error) {
 		return r, nil
 	}
 	if err := tx.QueryRow(ctx, "select coalesce(max(version), 0) from mbus4_store.version").Scan(&r.Before); err != nil {
-		if code(err) == insufficientPrivilege {
-			return r, fmt.Errorf("%w: the schema there belongs to somebody else: %w", ErrRights, err)
-		}
 		return r, err
 	}
 	if r.Before > Version {
@@ -90,17 +95,24 @@ func inspect(ctx context.Context, tx pgx.Tx) (r Report, err error) {
 
 // ensureHstore returns the schema of hstore, which it makes when it is missing.
 func ensureHstore(ctx context.Context, tx pgx.Tx) (schema string, err error) {
-	const find = "select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'hstore'"
-	if err = tx.QueryRow(ctx, find).Scan(&schema); !errors.Is(err, pgx.ErrNoRows) {
-		return schema, err
+	var usable bool
+	find := func() error {
+		return tx.QueryRow(ctx, `select n.nspname, has_schema_privilege(n.oid, 'usage')
+			from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'hstore'`).Scan(&schema, &usable)
 	}
-	if _, err = tx.Exec(ctx, "create extension hstore"); err != nil {
-		if c := code(err); c == insufficientPrivilege || c == undefinedFile || c == notSupported {
-			return "", fmt.Errorf("%w: %w", ErrHstore, err)
+	err = find()
+	if errors.Is(err, pgx.ErrNoRows) {
+		if _, err = tx.Exec(ctx, "create extension hstore"); err == nil {
+			err = find()
 		}
-		return "", err
 	}
-	return schema, tx.QueryRow(ctx, find).Scan(&schema)
+	switch c := code(err); {
+	case c == insufficientPrivilege, c == undefinedFile, c == notSupported:
+		return "", fmt.Errorf("%w: %w", ErrHstore, err)
+	case err == nil && !usable:
+		return "", fmt.Errorf("%w: it is in the schema %s, which this user may not use", ErrHstore, schema)
+	}
+	return schema, err
 }
 
 // code returns the SQLSTATE of what the server said; "" for everything else.
