@@ -47,10 +47,12 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 		return nil, nil, err
 	}
 	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database})
-	return sql.NewSession(sql.Options{
+	session := sql.NewSession(sql.Options{
 		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
 		Schemas: work.Schemas(), Roles: work, Work: work, Session: work,
-	}), work.Close, nil
+	})
+	work.Run = session.Run
+	return session, work.Close, nil
 }
 
 func (s *Server) engineSession(c *conn) (*broker.Session, error) {

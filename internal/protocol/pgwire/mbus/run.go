@@ -45,7 +45,7 @@ func (s *Session) runOn(env *expr.Env, queueName, exec string) (value.Datum, err
 	done := int64(0)
 	for _, m := range all {
 		mark := s.Savepoint()
-		err := s.Run(env.Ctx, exec, m, value.QTModel)
+		err := s.Run(env, exec, []*value.Type{value.QTModel}, []value.Datum{m}, nil)
 		if err == nil {
 			done++
 			continue

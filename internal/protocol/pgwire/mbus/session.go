@@ -1,7 +1,6 @@
 package mbus
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"slices"
@@ -39,8 +38,8 @@ type Session struct {
 
 	compiled map[string]*selector // selectors given to dyn_consume
 
-	// Run runs the statements of a text in the open transaction, with arg as $1. The session's owner sets it; nil: run functions are refused.
-	Run func(ctx context.Context, text string, arg value.Datum, t *value.Type) error
+	// Run runs the statements of a text in the open transaction; it is that of the sql.Session. nil: run functions are refused.
+	Run func(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways/internal/storage/vfs"
 )
@@ -219,8 +220,8 @@ func TestRunFunction(t *testing.T) {
 	a.call("create_queue", "q", 4)
 	a.fails("0 functions", "run_on_q", "x")
 	a.call("create_run_function", "q")
-	a.s.Run = func(_ context.Context, text string, arg value.Datum, _ *value.Type) error {
-		m := arg.(value.Record)
+	a.s.Run = func(_ *expr.Env, _ string, _ []*value.Type, args []value.Datum, _ func([]value.Datum) error) error {
+		m := args[0].(value.Record)
 		if _, bad := m[colData].(hstore.Map).Get("bad"); bad {
 			a.call("post", "q", "undone=>1")
 			return pgerror.New("22012", "division by zero")
