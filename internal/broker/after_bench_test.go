@@ -19,7 +19,7 @@ var orderCases = []struct {
 	order, ids, waits bool
 }{{name: "plain"}, {"plain with ids", false, true, false}, {"no ids", true, false, false}, {"ids", true, true, false}, {"waiting", true, true, true}}
 
-func benchBroker(b *testing.B, dir string) *Broker {
+func orderBroker(b *testing.B, dir string) *Broker {
 	br, err := Open(vfs.OS{}, dir, Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		b.Fatal(err)
@@ -58,7 +58,7 @@ func fillOrder(b *testing.B, s *Session, ids, waits bool, from, n int) {
 func BenchmarkOrder(b *testing.B) {
 	for _, row := range orderCases {
 		b.Run(row.name, func(b *testing.B) {
-			br := benchBroker(b, b.TempDir())
+			br := orderBroker(b, b.TempDir())
 			defer br.Close()
 			s, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/"})
 			policy := DefaultQueuePolicy()
@@ -92,7 +92,7 @@ func BenchmarkOrderRecall(b *testing.B) {
 		b.Run(row.name, func(b *testing.B) {
 			for range b.N {
 				dir := b.TempDir()
-				br := benchBroker(b, dir)
+				br := orderBroker(b, dir)
 				s, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/"})
 				policy := DefaultQueuePolicy()
 				policy.ConsumeAfter = row.order
@@ -110,7 +110,7 @@ func BenchmarkOrderRecall(b *testing.B) {
 				}
 				before := heapBytes()
 				start := time.Now()
-				br = benchBroker(b, dir)
+				br = orderBroker(b, dir)
 				b.ReportMetric(time.Since(start).Seconds(), "start-s")
 				b.ReportMetric(float64(heapBytes()-before)/n, "B/message")
 				br.Close()

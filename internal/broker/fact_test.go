@@ -21,6 +21,7 @@ func TestFactBytes(t *testing.T) {
 		"start":      appendFact(nil, factStart, 0),
 		"remember":   appendRemember(nil, &remembered{queue: 300, key: dedup.Key{0: 0xaa, 15: 0xbb}, at: 1000, until: 2000}),
 		"reschedule": appendRange(nil, factReschedule, 3, 256, 1000),
+		"copy":       appendCopy(nil, []target{{queue: 1, handle: 300}}, 7, 400, 3, env),
 	}
 	want := map[string]string{
 		"publish":    "24" + "01" + "02" + "01ac0200" + "02818080808080808005" + "e807" + "07" + "0178" + "036b6579" + "00000003100002" + "626f6479",
@@ -29,6 +30,7 @@ func TestFactBytes(t *testing.T) {
 		"start":      "01" + "04",
 		"remember":   "17" + "06" + "ac02" + "aa0000000000000000000000000000bb" + "e807" + "d00f",
 		"reschedule": "06" + "07" + "03" + "8002" + "e807",
+		"copy":       "1b" + "08" + "01" + "01ac0200" + "07" + "9003" + "03" + "0178" + "036b6579" + "00000003100002" + "626f6479",
 	}
 	for name, fact := range facts {
 		if got := hex.EncodeToString(fact); got != want[name] {
@@ -46,6 +48,7 @@ func FuzzApply(f *testing.F) {
 	env := append(message.AppendEnvelopeHeader(nil, "", "q", nil), "body"...)
 	for _, fact := range [][]byte{
 		appendPublish(nil, []target{{queue: 1, handle: 1}}, 0, env),
+		appendCopy(nil, []target{{queue: 1, handle: 1}}, 0, 500, 2, env),
 		appendRange(nil, factSettle, 1, 1, 1),
 		appendRange(nil, factRequeue, 1, 1, 2),
 		appendFact(nil, factStart, 0),
@@ -59,12 +62,17 @@ func FuzzApply(f *testing.F) {
 		var p published
 		retained := 0
 		err := m.apply(1, 0, fact, &p, func(_ uint64, n int) { retained += n })
-		if err == nil && len(fact) > 0 && fact[0] == factPublish {
+		if err == nil && len(fact) > 0 && (fact[0] == factPublish || fact[0] == factCopy) {
 			var again published
-			if err := decodePublish(mustFact(t, appendPublish(nil, p.targets, p.due, p.env)), &again); err != nil {
+			encoded := appendPublish(nil, p.targets, p.due, p.env)
+			if p.copied {
+				encoded = appendCopy(nil, p.targets, p.due, p.index, p.sub, p.env)
+			}
+			if err := decodePublish(mustFact(t, encoded), &again); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(again.targets, p.targets) || again.due != p.due || !bytes.Equal(again.env, p.env) {
+			if !slices.Equal(again.targets, p.targets) || again.due != p.due || !bytes.Equal(again.env, p.env) ||
+				again.copied != p.copied || again.index != p.index || again.sub != p.sub {
 				t.Errorf("%+v encoded and decoded is %+v", p, again)
 			}
 			if retained < 0 || retained > len(p.targets) {

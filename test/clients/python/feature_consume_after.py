@@ -43,6 +43,22 @@ def a_saga(connection):
 
 
 @snippet
+def across_queues(connection):
+    channel = confirming(connection)
+    dead = fresh_queue(channel, "feature.after.dead", durable=True, arguments=ORDERED)
+    first = fresh_queue(channel, "feature.after.1", durable=True, arguments={
+        **ORDERED, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead})
+    second = fresh_queue(channel, "feature.after.2", durable=True, arguments=ORDERED)
+    publish(channel, first, "create")
+    publish(channel, second, "bill", ["create"])
+    equal(ready(channel, second), 0, "it waits for a message of another queue")
+    channel.basic_reject(channel.basic_get(first)[0].delivery_tag, requeue=False)
+    equal(ready(channel, second), 0, "which is dead now and still there")
+    equal(bodies(drain(channel, dead)), ["create"], "the dead one waits for nothing")
+    equal(bodies(drain(channel, second)), ["bill"], "it is over")
+
+
+@snippet
 def what_is_not_there_does_not_block(connection):
     channel = confirming(connection)
     queue = fresh_queue(channel, "feature.after", durable=True, arguments=ORDERED)
