@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/storage/vfs"
+)
+
+// A message that falls due while the folder is open for a command goes where the conditions of SQL send it.
+func TestCommandsRouteBySQL(t *testing.T) {
+	dir := t.TempDir()
+	open := func(now func() time.Time) (*broker.Broker, *broker.Session) {
+		t.Helper()
+		b, err := broker.Open(vfs.OS{}, dir, broker.Options{
+			Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Now: now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.Operate("/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b, s
+	}
+	finish := func(b *broker.Broker, s *broker.Session) {
+		t.Helper()
+		s.Close()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, s := open(func() time.Time { return time.Now().Add(-time.Hour) })
+	var d broker.Definitions
+	d.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()})
+	d.DeclareExchange(broker.ExchangeSpec{
+		Name: "late", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}},
+	})
+	d.Bind(broker.BindSpec{Source: "late", Destination: "q", Args: message.Table{{Name: "x-sql-selector", Value: "t.data->'body' = 'wanted'"}}})
+	if err := s.Define(&d); err != nil {
+		t.Fatal(err)
+	}
+	props := (&message.Properties{
+		Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: message.Persistent, Headers: message.Table{{Name: "x-delay", Value: int32(60_000)}},
+	}).Append(nil)
+	tx := s.NewTx()
+	for _, body := range []string{"wanted", "unwanted"} {
+		peek, err := message.PeekProperties(props)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets, err := s.Route([]byte("late"), nil, &peek, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := append(message.AppendEnvelopeHeader(nil, "late", "", props), body...)
+		tx.Publish(&broker.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1})
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	finish(b, s)
+	if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, out)
+	}
+	b, s = open(time.Now)
+	var got []broker.Delivery
+	var err error
+	for start := time.Now(); len(got) == 0 && err == nil && time.Since(start) < 10*time.Second; {
+		got, err = s.Fetch(broker.Fetch{Queue: "q", Max: 9})
+	}
+	if err != nil || len(got) != 1 || string(got[0].Env.Body()) != "wanted" {
+		t.Errorf("got %d messages, %v", len(got), err)
+	}
+	finish(b, s)
+}
