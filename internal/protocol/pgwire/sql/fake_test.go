@@ -19,7 +19,9 @@ type fakeWork struct {
 	fail error // of the next Commit
 }
 
-func (w *fakeWork) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+func (w *fakeWork) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
 
 func (w *fakeWork) Begin(readOnly bool) {
 	if readOnly {

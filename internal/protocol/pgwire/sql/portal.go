@@ -28,8 +28,9 @@ type Portal struct {
 	stop func()
 	// Rows of what runs to its end at once, and those of a scrollable cursor.
 	rows   [][]value.Datum
-	buffer bool // rows has all that were read
-	pos    int  // of the row last given; 0 before the first
+	buffer bool // rows has all that were read, but for the first gone ones
+	gone   int64
+	pos    int // of the row last given; 0 before the first
 	cursor *cursor
 }
 
@@ -84,7 +85,8 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 		defer cancel()
 	}
 	p.env.Ctx = ctx
-	if done, tag, err = s.advance(p, max, row); err == nil && done && (p.prepared.simple == simpleOnly || p.prepared.simple == simpleLast) {
+	done, tag, err = s.advance(p, max, row)
+	if last := p.prepared.simple == simpleOnly || p.prepared.simple == simpleLast; err == nil && done && (last || s.tx.alone) {
 		err = s.Sync()
 	}
 	if err != nil {

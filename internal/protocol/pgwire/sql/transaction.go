@@ -24,6 +24,7 @@ type transaction struct {
 	begun    bool // Work.Begin was called, and neither Commit nor Rollback since
 	queried  bool // a statement that takes a snapshot has run
 	piped    bool // a statement of the extended protocol has run, and no Sync has come since
+	alone    bool // it is a command that is committed by itself
 	readOnly bool
 	level    string // isolation, as transaction_isolation shows it
 	defers   bool
@@ -55,8 +56,7 @@ func (s *Session) start() {
 	}
 	s.tx = transaction{
 		state: txStatement, now: micros(time.Now()), before: s.vars.now,
-		level: s.vars.value("default_transaction_isolation"), readOnly: s.vars.value("default_transaction_read_only") == "on",
-		defers: s.vars.value("default_transaction_deferrable") == "on",
+		level: s.vars.level, readOnly: s.vars.readOnly, defers: s.vars.defers,
 	}
 }
 
@@ -123,6 +123,7 @@ func (s *Session) fail() {
 		s.opts.Work.Rollback()
 	}
 	s.vars.restore(s.tx.before)
+	s.tx.level, s.tx.readOnly, s.tx.defers = s.vars.level, s.vars.readOnly, s.vars.defers // AND CHAIN goes on with these
 	s.report()
 }
 
@@ -191,6 +192,7 @@ func (s *Session) notInBlock(command string) error {
 	case s.tx.piped:
 		return pgerror.New(pgerror.ActiveTransaction, "%s cannot be executed within a pipeline", command)
 	}
+	s.tx.alone = true
 	return nil
 }
 

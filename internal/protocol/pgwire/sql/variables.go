@@ -24,6 +24,9 @@ type variables struct {
 
 	settings value.Settings // of now
 	timeout  time.Duration  // statement_timeout
+	level    string         // default_transaction_isolation
+	readOnly bool           // default_transaction_read_only
+	defers   bool           // default_transaction_deferrable
 	epoch    uint64         // grows with every change: what was planned before may be wrong
 }
 
@@ -176,6 +179,8 @@ func (v *variables) refresh() {
 	s.ExtraFloat, _ = strconv.Atoi(v.value("extra_float_digits"))
 	s.ByteaEscape = v.value("bytea_output") == "escape"
 	v.settings, v.timeout = s, v.duration("statement_timeout")
+	v.level, v.readOnly = v.value("default_transaction_isolation"), v.value("default_transaction_read_only") == "on"
+	v.defers = v.value("default_transaction_deferrable") == "on"
 }
 
 func (v *variables) duration(name string) time.Duration {
