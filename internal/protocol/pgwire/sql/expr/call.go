@@ -3,7 +3,7 @@ package expr
 import "fiveways/internal/protocol/pgwire/sql/value"
 
 // newCall makes the expression that calls run.
-func newCall(run callFunc, args []Expr, returns *value.Type, strict bool, v Volatility) Expr {
+func newCall(run callFunc, args []Expr, returns *value.Type, strict bool, v Volatility) *call {
 	return &call{run: run, args: args, t: returns, strict: strict, volatility: v}
 }
 

@@ -89,7 +89,11 @@ func (c *Compiler) castTo(e Expr, to *value.Type, mod int32, ctx castContext) (E
 	if !hasValues(to) {
 		return nil, unsupportedType(to)
 	}
-	return c.fold(&cast{arg: e, from: e.Type(), to: to, mod: mod, explicit: ctx == explicit, stable: stableCast(e.Type(), to)}), nil
+	made := &cast{arg: e, from: e.Type(), to: to, mod: mod, explicit: ctx == explicit, stable: stableCast(e.Type(), to)}
+	if findPathway(e.Type(), to, explicit) == byText {
+		return c.fold(made), nil
+	}
+	return c.foldStrict(made), nil
 }
 
 // hasValues tells whether values of the type exist here.

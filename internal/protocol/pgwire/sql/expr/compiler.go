@@ -185,20 +185,3 @@ func (c *Compiler) CommonType(name string, all []Expr, locations []int32) ([]Exp
 func (c *Compiler) Operate(name string, left, right Expr, location int32) (Expr, error) {
 	return c.operator(name, left, right, location)
 }
-
-// fold evaluates what depends on nothing. What fails is left for later: it may never be asked for.
-func (c *Compiler) fold(e Expr) Expr {
-	for _, child := range Children(e) {
-		if _, ok := IsConst(child); !ok {
-			return e
-		}
-	}
-	if d, ok := e.(Dependent); ok && d.Volatility() != Immutable {
-		return e
-	}
-	d, err := e.Eval(&Env{Settings: c.Settings})
-	if err != nil {
-		return e
-	}
-	return &Const{T: e.Type(), Value: d, Mod: Typmod(e), at: -1}
-}

@@ -79,7 +79,9 @@ func (c *Compiler) caseExpr(n *pg.CaseExpr) (Expr, error) {
 		if made.operand, err = c.ResolveUnknown(e); err != nil {
 			return nil, err
 		}
-		test = &caseTest{made.operand.Type()}
+		if test = made.operand; !isConst(test) {
+			test = &caseTest{made.operand.Type()}
+		}
 	}
 	results, places := []Expr{&Const{T: value.Unknown, Mod: -1, at: -1}}, []int32{-1}
 	for _, node := range n.Args {
@@ -113,31 +115,10 @@ func (c *Compiler) caseExpr(n *pg.CaseExpr) (Expr, error) {
 		return nil, err
 	}
 	made.t, made.defaultExpr, made.results = t, results[0], results[1:]
+	if isConst(made.operand) {
+		made.operand = nil // it stands in the conditions
+	}
 	return c.foldCase(made), nil
-}
-
-// foldCase leaves out branches that are never taken, as far as that is known now.
-func (c *Compiler) foldCase(n *caseNode) Expr {
-	if n.operand != nil {
-		return n
-	}
-	for i, condition := range n.conditions {
-		d, known := IsConst(condition)
-		switch {
-		case known && d == true && i == 0:
-			return n.results[0]
-		case known && d != true && i == 0:
-			rest := *n
-			rest.conditions, rest.results = n.conditions[1:], n.results[1:]
-			return c.foldCase(&rest)
-		case !known:
-			return n
-		}
-	}
-	if len(n.conditions) == 0 {
-		return n.defaultExpr
-	}
-	return n
 }
 
 // coalesce is COALESCE.
@@ -201,6 +182,11 @@ func (n *minMax) Eval(env *Env) (value.Datum, error) {
 	return found, nil
 }
 
+func isConst(e Expr) bool {
+	_, ok := e.(*Const)
+	return ok
+}
+
 func (c *Compiler) list(name string, nodes []*pg.Node) ([]Expr, *value.Type, error) {
 	var all []Expr
 	var places []int32
@@ -219,17 +205,7 @@ func (c *Compiler) coalesce(n *pg.CoalesceExpr) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	for len(all) > 1 { // NULLs in front are passed over; a constant decides
-		d, known := IsConst(all[0])
-		if !known {
-			break
-		}
-		if d != nil {
-			return all[0], nil
-		}
-		all = all[1:]
-	}
-	return c.fold(&coalesce{t, all}), nil
+	return c.foldCoalesce(&coalesce{t, all}), nil
 }
 
 func (c *Compiler) minMax(n *pg.MinMaxExpr) (Expr, error) {

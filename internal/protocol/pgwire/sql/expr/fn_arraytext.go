@@ -120,9 +120,9 @@ func fill(args []*value.Type, _ *value.Type) (Bound, error) {
 				at, _ := lower[i].(int64)
 				dim.Lower = int32(at)
 			}
-			made.Dims, total = append(made.Dims, dim), total*max(n, 0)
-			if total > maxElements {
-				return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxElements)
+			made.Dims, total = append(made.Dims, dim), total*n
+			if n < 0 || total > maxElements {
+				return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", 134217727)
 			}
 		}
 		if len(lengths) == 0 || total == 0 {

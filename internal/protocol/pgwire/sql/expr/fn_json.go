@@ -51,8 +51,11 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *Env) []byte {
 	case stamp, instant, date:
 		return hstore.AppendJSONString(dst, isoTime(t, d, env))
 	}
-	if t == value.JSON || t == value.JSONB {
+	switch t {
+	case value.JSON, value.JSONB:
 		return append(dst, d.(string)...)
+	case value.Hstore:
+		return d.(hmap).AppendJSON(dst, false)
 	}
 	return hstore.AppendJSONString(dst, value.String(t, d, &env.Settings))
 }

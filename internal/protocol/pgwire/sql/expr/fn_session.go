@@ -32,6 +32,16 @@ func intervalZone(i interval, set *value.Settings) (*time.Location, error) {
 
 // inZone is AT TIME ZONE.
 func inZone(env *Env, zone, t value.Datum) (value.Datum, error) {
+	switch t := t.(type) { // an infinite time is not looked at with a zone, so a wrong one is not seen
+	case instant:
+		if t.IsInfinite() {
+			return stamp(t), nil
+		}
+	case stamp:
+		if t.IsInfinite() {
+			return instant(t), nil
+		}
+	}
 	var where *time.Location
 	var err error
 	if name, ok := zone.(string); ok {

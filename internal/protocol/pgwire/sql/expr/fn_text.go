@@ -268,7 +268,7 @@ func chr(_ *Env, a []value.Datum) (value.Datum, error) {
 	case n == 0:
 		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "null character not permitted")
 	case n < 0:
-		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "character number must be positive")
+		return nil, pgerror.New(pgerror.InvalidParameterValue, "character number must be positive")
 	case n > utf8.MaxRune:
 		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "requested character too large for encoding: %d", n)
 	case !utf8.ValidRune(rune(n)):

@@ -127,8 +127,8 @@ func (p parts) stamp() (stamp, error) {
 
 // age is the time from b to a in years, months, days and hours as people count them.
 func age(a, b stamp) (value.Datum, error) {
-	if a.IsInfinite() || b.IsInfinite() {
-		return nil, errStamp()
+	if a == value.TimestampNegInfinity || b == value.TimestampNegInfinity {
+		return nil, errStamp() // infinity is far away, but counted from
 	}
 	negative := a < b
 	if negative {

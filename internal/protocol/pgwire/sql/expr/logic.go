@@ -133,7 +133,7 @@ func (c *Compiler) boolean(n *pg.BoolExpr) (Expr, error) {
 	if n.Boolop == pg.BoolExprType_NOT_EXPR {
 		return c.fold(&not{args[0]}), nil
 	}
-	return c.fold(newLogic(n.Boolop == pg.BoolExprType_OR_EXPR, args)), nil
+	return c.foldLogic(n.Boolop == pg.BoolExprType_OR_EXPR, args), nil
 }
 
 func (c *Compiler) nullTest(n *pg.NullTest) (Expr, error) {

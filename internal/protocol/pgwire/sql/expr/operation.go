@@ -106,7 +106,7 @@ func (c *Compiler) compareRows(name string, left, right []Expr, location int32) 
 		if err != nil {
 			return nil, err
 		}
-		return newLogic(name == "<>", made), nil
+		return c.foldLogic(name == "<>", made), nil
 	}
 	smaller, err := each(name[:1])
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Compiler) compareRows(name string, left, right []Expr, location int32) 
 	if err != nil {
 		return nil, err
 	}
-	return &rowOrder{before: smaller, equal: equal, whenEqual: len(name) == 2}, nil
+	return c.fold(&rowOrder{before: smaller, equal: equal, whenEqual: len(name) == 2}), nil
 }
 
 // distinct compiles IS [NOT] DISTINCT FROM.
@@ -146,7 +146,7 @@ func (c *Compiler) distinct(n *pg.A_Expr, not bool) (Expr, error) {
 		}
 		all = append(all, e)
 	}
-	return newLogic(!not, all), nil
+	return c.foldLogic(!not, all), nil
 }
 
 func (c *Compiler) distinctPair(left, right Expr, not bool, location int32) (Expr, error) {
@@ -231,7 +231,7 @@ func (c *Compiler) in(n *pg.A_Expr) (Expr, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	return c.fold(newLogic(any, parts)), nil
+	return c.foldLogic(any, parts), nil
 }
 
 // hasColumn tells whether an expression depends on the row.
@@ -240,7 +240,7 @@ func hasColumn(e Expr) bool {
 	Walk(e, func(e Expr) bool {
 		switch e.(type) {
 		case *Const, *Param, *cast, *retyped, *call, *row, *arrayNode, *caseNode, *coalesce, *logic, *not, *isNull, *isBool, *distinct, *nullIf,
-			*minMax, *anyAll, *caseTest, *field, *subscript, *rowOrder, *sessionValue:
+			*minMax, *anyAll, *doomed, *caseTest, *field, *subscript, *rowOrder, *sessionValue:
 		default:
 			found = true
 		}
@@ -327,22 +327,15 @@ func (c *Compiler) between(n *pg.A_Expr, not, symmetric bool) (Expr, error) {
 			}
 			parts = append(parts, e)
 		}
-		return newLogic(not, parts), nil
+		return c.foldLogic(not, parts), nil
 	}
 	first, err := within(limits[0], limits[1])
 	if err != nil || !symmetric {
-		return c.folded(first, err)
+		return first, err
 	}
 	second, err := within(limits[1], limits[0])
 	if err != nil {
 		return nil, err
 	}
-	return c.fold(newLogic(!not, []Expr{first, second})), nil
-}
-
-func (c *Compiler) folded(e Expr, err error) (Expr, error) {
-	if err != nil {
-		return nil, err
-	}
-	return c.fold(e), nil
+	return c.foldLogic(!not, []Expr{first, second}), nil
 }

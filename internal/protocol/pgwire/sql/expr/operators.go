@@ -102,7 +102,7 @@ func (c *Compiler) operatorCall(op *Operator, args []Expr, location int32) (Expr
 	if err != nil {
 		return nil, at(err, c.Text, location)
 	}
-	return c.fold(newCall(run, args, returns, op.Strict, op.Volatility)), nil
+	return c.foldCall(newCall(run, args, returns, op.Strict, op.Volatility)), nil
 }
 
 // bound returns what is run for operands of these types.

@@ -54,7 +54,7 @@ func bind(actual, declared []*value.Type) (binding, error) {
 		a := actual[i]
 		switch {
 		case d == value.AnyElement || d == value.AnyNonArray || d == value.AnyEnum:
-			if d == value.AnyEnum && a != value.Unknown && a.Kind != 'e' {
+			if d == value.AnyEnum && a != value.Unknown {
 				return b, notEnum(a)
 			}
 			b.nonArray = b.nonArray || d == value.AnyNonArray
@@ -93,6 +93,10 @@ func bind(actual, declared []*value.Type) (binding, error) {
 			}
 			compatible = append(compatible, a.Elem)
 		case isPolymorphic(d):
+			if a == value.Unknown {
+				b.firstUnknown = b.firstUnknown || isFirstFamily(d)
+				continue
+			}
 			return b, pgerror.New(pgerror.FeatureNotSupported, "type %s is not supported", d)
 		}
 	}

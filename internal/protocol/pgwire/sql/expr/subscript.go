@@ -203,7 +203,7 @@ func (c *Compiler) hstoreSubscript(e Expr, indices []*pg.A_Indices) (Expr, error
 	if err != nil {
 		return nil, err
 	}
-	return newCall(hstoreFetch, []Expr{e, made}, value.Text, true, Immutable), nil
+	return c.foldCall(newCall(hstoreFetch, []Expr{e, made}, value.Text, true, Immutable)), nil
 }
 
 // hstoreFetch is h -> key.

@@ -46,6 +46,14 @@ func errUnit(name string, t *value.Type) *pgerror.Error {
 	return pgerror.New(pgerror.FeatureNotSupported, "unit %q not supported for type %s", lower(name), t)
 }
 
+// errCut is for a unit that a time cannot be cut at; those that are no spans of time date_trunc does not even know.
+func errCut(unit, name string, t *value.Type) error {
+	if strings.HasPrefix(unit, "timezone") {
+		return errUnit(name, t)
+	}
+	return pgerror.New(pgerror.InvalidParameterValue, "unit %q not recognized for type %s", lower(name), t)
+}
+
 // unitOrder is the units that date_trunc cuts at, from the smallest.
 var unitOrder = map[string]int{
 	"microsecond": 0, "millisecond": 1, "second": 2, "minute": 3, "hour": 4, "day": 5, "week": 6, "month": 7, "quarter": 8, "year": 9,
@@ -85,7 +93,7 @@ func truncate(name string, t stamp, of *value.Type) (stamp, error) {
 	}
 	order, ok := unitOrder[unit]
 	if !ok {
-		return 0, errUnit(name, of)
+		return 0, errCut(unit, name, of)
 	}
 	if unit == "week" {
 		d, _ := t.Split()
@@ -142,7 +150,7 @@ func truncateInterval(name string, i interval) (interval, error) {
 		return i, errUnit(name, value.IntervalType).WithDetail("Months usually have fractional weeks.")
 	}
 	if !ok {
-		return i, errUnit(name, value.IntervalType)
+		return i, errCut(unit, name, value.IntervalType)
 	}
 	months := map[string]int32{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12000}
 	if n, ok := months[unit]; ok {

@@ -1,0 +1,144 @@
+package expr
+
+import "fiveways/internal/protocol/pgwire/sql/value"
+
+// doomed is an expression of constants that fails whenever it is evaluated. As in PostgreSQL, which evaluates such things when planning,
+// it takes what is around it along, unless that was decided without it.
+type doomed struct {
+	t   *value.Type
+	err error
+}
+
+// Type implements Expr.
+func (d *doomed) Type() *value.Type { return d.t }
+
+// Eval implements Expr.
+func (d *doomed) Eval(*Env) (value.Datum, error) { return nil, d.err }
+
+// fold evaluates what depends on nothing.
+func (c *Compiler) fold(e Expr) Expr {
+	known := true
+	for _, child := range Children(e) {
+		if d, ok := child.(*doomed); ok {
+			return &doomed{e.Type(), d.err}
+		}
+		_, ok := IsConst(child)
+		known = known && ok
+	}
+	if !known {
+		return e
+	}
+	if d, ok := e.(Dependent); ok && d.Volatility() != Immutable {
+		return e
+	}
+	d, err := e.Eval(&Env{Settings: c.Settings})
+	if err != nil {
+		return &doomed{e.Type(), err}
+	}
+	return &Const{T: e.Type(), Value: d, Mod: Typmod(e), at: -1}
+}
+
+// foldCall folds a call. A strict function is NULL as soon as it is known that an argument is, even a volatile one: it is never called.
+func (c *Compiler) foldCall(call *call) Expr {
+	if call.strict {
+		return c.foldStrict(call)
+	}
+	return c.fold(call)
+}
+
+// foldStrict is fold for what is NULL as soon as an argument is.
+func (c *Compiler) foldStrict(e Expr) Expr {
+	null := false
+	for _, child := range Children(e) {
+		if d, ok := child.(*doomed); ok {
+			return &doomed{e.Type(), d.err}
+		}
+		d, ok := IsConst(child)
+		null = null || ok && d == nil
+	}
+	if null {
+		return &Const{T: e.Type(), Mod: -1, at: -1}
+	}
+	return c.fold(e)
+}
+
+// foldLogic leaves out what does not decide, and what comes after what does.
+func (c *Compiler) foldLogic(or bool, args []Expr) Expr {
+	var kept []Expr
+	for _, a := range args {
+		if d, ok := a.(*doomed); ok {
+			return d
+		}
+		d, known := IsConst(a)
+		if known && d == or {
+			return a
+		}
+		if !known || d == nil {
+			kept = append(kept, a)
+		}
+	}
+	if len(kept) == 0 {
+		return NewConst(value.Bool, !or)
+	}
+	return c.fold(newLogic(or, kept))
+}
+
+// foldCase leaves out the branches that are never taken.
+func (c *Compiler) foldCase(n *caseNode) Expr {
+	made := &caseNode{t: n.t, operand: n.operand, defaultExpr: n.defaultExpr}
+	fail := func(e Expr) Expr { return &doomed{n.t, e.(*doomed).err} }
+	for i, condition := range n.conditions {
+		if isDoomed(condition) {
+			return fail(condition)
+		}
+		d, known := IsConst(condition)
+		if known && d != true {
+			continue
+		}
+		if known {
+			made.defaultExpr = n.results[i]
+			break
+		}
+		if isDoomed(n.results[i]) {
+			return fail(n.results[i])
+		}
+		made.conditions, made.results = append(made.conditions, condition), append(made.results, n.results[i])
+	}
+	if isDoomed(made.defaultExpr) {
+		return fail(made.defaultExpr)
+	}
+	if len(made.conditions) == 0 {
+		return made.defaultExpr
+	}
+	return made
+}
+
+func isDoomed(e Expr) bool {
+	_, ok := e.(*doomed)
+	return ok
+}
+
+// foldCoalesce leaves out NULLs, and what comes after a constant.
+func (c *Compiler) foldCoalesce(n *coalesce) Expr {
+	made := &coalesce{t: n.t}
+	for _, a := range n.args {
+		d, known := IsConst(a)
+		if known && d == nil {
+			continue
+		}
+		if isDoomed(a) {
+			return a
+		}
+		made.args = append(made.args, a)
+		if known {
+			break
+		}
+	}
+	switch len(made.args) {
+	case 0:
+		return &Const{T: n.t, Mod: -1, at: -1}
+	case 1:
+		return made.args[0]
+	}
+	return made
+}

@@ -1,0 +1,181 @@
+package expressions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways/test/postgres"
+)
+
+// outcome is what an expression comes to: a value of a type, or an error.
+type outcome struct {
+	value, typeName string
+	null            bool
+	code, message   string
+}
+
+func (o outcome) String() string {
+	switch {
+	case o.code != "":
+		return "error " + o.code + ": " + o.message
+	case o.null:
+		return "NULL :: " + o.typeName
+	}
+	return fmt.Sprintf("%q :: %s", o.value, o.typeName)
+}
+
+// same leaves messages aside: they are compared by the tables of the packages.
+func (o outcome) same(b outcome) bool {
+	return o.value == b.value && o.null == b.null && o.typeName == b.typeName && o.code == b.code
+}
+
+// settings are those of one part of a run, for both sides.
+type settings struct{ zone, dateStyle, intervalStyle string }
+
+var variants = []settings{
+	{"UTC", "ISO, MDY", "postgres"}, {"Europe/Moscow", "ISO, DMY", "postgres"}, {"America/New_York", "SQL, MDY", "postgres_verbose"},
+	{"Europe/Berlin", "Postgres, DMY", "sql_standard"}, {"Asia/Kolkata", "German, YMD", "iso_8601"},
+}
+
+func (s settings) ours(t *testing.T) value.Settings {
+	zone, err := time.LoadLocation(s.zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := value.Defaults()
+	format, order, _ := bytes.Cut([]byte(s.dateStyle), []byte(", "))
+	set.Zone, set.ZoneName = zone, s.zone
+	set.DateStyle = value.DateStyle{Format: string(format), Order: string(order)}
+	set.IntervalStyle = value.IntervalStyle(s.intervalStyle)
+	return set
+}
+
+func evaluate(text string, set value.Settings) (o outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = outcome{code: "panic", message: fmt.Sprint(r)}
+		}
+	}()
+	text = "select " + text
+	tree, err := parse.Parse(text)
+	if err != nil {
+		return outcome{code: pgerror.SyntaxError, message: err.Error()}
+	}
+	c := &expr.Compiler{Text: text, Settings: set, Aggregate: nil}
+	e, err := c.Compile(tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val)
+	if err == nil {
+		e, err = c.ResolveUnknown(e)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	d, err := e.Eval(&expr.Env{Ctx: context.Background(), Settings: set, User: "u", Database: "d"})
+	if err != nil {
+		return failed(err)
+	}
+	if d == nil {
+		return outcome{null: true, typeName: e.Type().Name}
+	}
+	return outcome{value: value.String(e.Type(), d, &set), typeName: e.Type().Name}
+}
+
+func failed(err error) outcome {
+	var e *pgerror.Error
+	if errors.As(err, &e) {
+		return outcome{code: e.Code, message: e.Message}
+	}
+	return outcome{code: "not of PostgreSQL", message: err.Error()}
+}
+
+// ask evaluates an expression in PostgreSQL, in the simple protocol: everything comes as text.
+func ask(t *testing.T, conn *pgx.Conn, hstore uint32, text string) outcome {
+	t.Helper()
+	results, err := conn.PgConn().Exec(context.Background(), "select "+text).ReadAll()
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return outcome{code: e.Code, message: e.Message}
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	r := results[0]
+	o := outcome{value: string(r.Rows[0][0]), null: r.Rows[0][0] == nil, typeName: "?"}
+	oid := r.FieldDescriptions[0].DataTypeOID
+	switch known := value.ByOID(oid); {
+	case oid == hstore:
+		o.typeName = "hstore"
+	case known != nil:
+		o.typeName = known.Name
+	default:
+		o.typeName = fmt.Sprint(oid)
+	}
+	return o
+}
+
+// asked returns a number from the environment: EXPRESSIONS is how many are compared, EXPRESSIONS_SEED makes a run come again.
+func asked(name string, otherwise int64) int64 {
+	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func connect(t *testing.T) (*pgx.Conn, uint32) {
+	t.Helper()
+	dsn := os.Getenv("EXPRESSIONS_DSN")
+	if dsn == "" {
+		dsn = postgres.Start(t, postgres.Options{})
+	}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	var hstore uint32
+	if err := conn.QueryRow(t.Context(), "select oid from pg_type where typname = 'hstore'").Scan(&hstore); err != nil {
+		t.Fatal(err)
+	}
+	return conn, hstore
+}
+
+// TestRandomExpressions evaluates random expressions here and by PostgreSQL.
+func TestRandomExpressions(t *testing.T) {
+	conn, hstore := connect(t)
+	seed, count := asked("EXPRESSIONS_SEED", time.Now().UnixNano()), asked("EXPRESSIONS", 3000)
+	t.Logf("EXPRESSIONS_SEED=%d EXPRESSIONS=%d", seed, count)
+	g := generator{rand.New(rand.NewPCG(uint64(seed), 1))}
+	differences, each := 0, count/int64(len(variants))+1
+	for _, variant := range variants {
+		set := variant.ours(t)
+		text := fmt.Sprintf("set timezone = '%s'; set datestyle = '%s'; set intervalstyle = '%s'", variant.zone, variant.dateStyle, variant.intervalStyle)
+		if _, err := conn.PgConn().Exec(t.Context(), text).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+		for range each {
+			text := g.expression(g.pick(roots), 1+g.IntN(3))
+			want, got := ask(t, conn, hstore, text), evaluate(text, set)
+			if !got.same(want) {
+				differences++
+				t.Errorf("%s\n  PostgreSQL: %s\n  here:       %s", text, want, got)
+			}
+			if differences > 200 {
+				t.Fatal("too many differences")
+			}
+		}
+	}
+	t.Logf("%d expressions, %d differences", each*int64(len(variants)), differences)
+}
