@@ -131,6 +131,9 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 	if err != nil {
 		return err
 	}
+	if p.Spent() {
+		return c.fail(pgerror.New("55000", `portal "%s" cannot be run`, m.Portal))
+	}
 	limit := 0
 	if m.MaxRows < 1<<31 { // negative ones mean none, too
 		limit = int(m.MaxRows)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -24,7 +23,7 @@ import (
 // patience bounds what a test waits for.
 const patience = 20 * time.Second
 
-// node is a server in front of a broker, with sessions that are fakes.
+// node is a server in front of a broker.
 type node struct {
 	t    testing.TB
 	b    *broker.Broker
@@ -53,14 +52,39 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
+// startNode starts a server whose sessions are fakes.
 func startNode(t testing.TB, o Options) *node {
+	t.Helper()
+	n := startRealNode(t, o)
+	n.s.open = n.openFake
+	return n
+}
+
+// openFake opens a session of the engine, and a fake on it.
+func (n *node) openFake(c *conn) (session, func(), error) {
+	engine, err := n.s.engineSession(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &fake{
+		c: c, waiting: make(chan struct{}, 1), status: 'I', statements: map[string]*sql.Prepared{}, portals: map[string]*sql.Portal{},
+		running: map[*sql.Portal]*fakePortal{},
+	}
+	n.mu.Lock()
+	n.fakes = append(n.fakes, f)
+	n.mu.Unlock()
+	return f, engine.Close, nil
+}
+
+// startRealNode starts a server as it is.
+func startRealNode(t testing.TB, o Options) *node {
 	t.Helper()
 	n := &node{t: t, log: &safeBuffer{}}
 	o.Log = slog.New(slog.NewTextHandler(n.log, nil))
 	if o.LoginDelay == 0 {
 		o.LoginDelay = -1
 	}
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log})
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log, Conditions: Conditions()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,20 +93,6 @@ func startNode(t testing.TB, o Options) *node {
 		t.Fatal(err)
 	}
 	n.b, n.s, n.addr = b, New(b, o), ln.Addr().String()
-	n.s.open = func(c *conn) (session, func(), error) {
-		engine, err := n.s.engineSession(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		f := &fake{
-			c: c, waiting: make(chan struct{}, 1), status: 'I', statements: map[string]*sql.Prepared{}, portals: map[string]*sql.Portal{},
-			running: map[*sql.Portal]*fakePortal{},
-		}
-		n.mu.Lock()
-		n.fakes = append(n.fakes, f)
-		n.mu.Unlock()
-		return f, engine.Close, nil
-	}
 	served := make(chan error, 1)
 	go func() { served <- n.s.Serve(ln) }()
 	t.Cleanup(func() {
@@ -281,5 +291,3 @@ func (c *client) query(text, want string) {
 	c.send(&pgproto3.Query{String: text})
 	c.expect(want)
 }
-
-var _ io.Writer = (*safeBuffer)(nil)

@@ -51,8 +51,13 @@ type planner struct {
 
 // planStatement plans a statement whose first parameters have the types given, nil for unknown ones.
 func (s *Session) planStatement(p *Prepared, given []*value.Type) (*plan, []*value.Type, error) {
-	pl := &planner{s: s, text: p.Text, params: &expr.Params{Types: slices.Clone(given)}, env: s.env(context.Background())}
+	pl := &planner{s: s, text: p.Text, env: s.env(context.Background())}
 	pl.path = pl.env.Path
+	if p.simple != notSimple { // and has no parameters
+		made, err := pl.statement(p.stmt, p)
+		return made, nil, err
+	}
+	pl.params = &expr.Params{Types: slices.Clone(given)}
 	made, err := pl.statement(p.stmt, p)
 	if err != nil {
 		return nil, nil, err

@@ -37,6 +37,9 @@ type Portal struct {
 // errStop ends a query whose rows nobody wants any more.
 var errStop = errors.New("sql: no more rows are wanted")
 
+// Spent tells that the portal is a command that has run: it cannot run again.
+func (p *Portal) Spent() bool { return p.done && p.Columns == nil }
+
 // Open makes a portal. Values are in the types of p.Params.
 func (s *Session) Open(p *Prepared, args []value.Datum) (*Portal, error) {
 	o, err := s.open(p, args)
@@ -102,6 +105,7 @@ var errTimeout = pgerror.New(pgerror.QueryCanceled, "canceling statement due to 
 func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
 	switch {
 	case p.plan.transaction != nil:
+		p.done = true
 		tag, err = s.transactionCommand(p.plan.transaction)
 		return true, tag, err
 	case p.plan.query != nil:

@@ -69,7 +69,7 @@ func sleep(env *Env, micros int64) (value.Datum, error) {
 	case <-timer.C:
 		return "", nil
 	case <-env.Ctx.Done():
-		return nil, pgerror.New(pgerror.QueryCanceled, "canceling statement due to user request")
+		return nil, env.Ctx.Err()
 	}
 }
 

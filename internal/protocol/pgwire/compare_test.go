@@ -1,0 +1,150 @@
+package pgwire
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/test/postgres"
+)
+
+// The messages of conversations, in short.
+func parse(name, text string, oids ...uint32) pgproto3.FrontendMessage {
+	return &pgproto3.Parse{Name: name, Query: text, ParameterOIDs: oids}
+}
+
+func bind(portal, statement string, args ...string) *pgproto3.Bind {
+	b := &pgproto3.Bind{DestinationPortal: portal, PreparedStatement: statement}
+	for _, a := range args {
+		b.Parameters = append(b.Parameters, []byte(a))
+	}
+	return b
+}
+
+func bindFormats(statement string, in, out []int16, args ...string) pgproto3.FrontendMessage {
+	b := bind("", statement, args...)
+	b.ParameterFormatCodes, b.ResultFormatCodes = in, out
+	return b
+}
+
+func describe(kind byte, name string) pgproto3.FrontendMessage {
+	return &pgproto3.Describe{ObjectType: kind, Name: name}
+}
+
+func execute(portal string, limit uint32) pgproto3.FrontendMessage {
+	return &pgproto3.Execute{Portal: portal, MaxRows: limit}
+}
+
+func closing(kind byte, name string) pgproto3.FrontendMessage {
+	return &pgproto3.Close{ObjectType: kind, Name: name}
+}
+
+func query(text string) pgproto3.FrontendMessage { return &pgproto3.Query{String: text} }
+
+// conversations are what a client may say. Each ends in as many ReadyForQuery as it has Query, FunctionCall and Sync.
+var conversations = map[string][]pgproto3.FrontendMessage{
+	"simple":                    {query("select 1 as a, 'x' as b, null, 1.5, true")},
+	"several":                   {query("select 1; select 2; select 'three'")},
+	"empty":                     {query(""), query(";"), query("-- nothing")},
+	"error in the middle":       {query("select 1; select 1/generate_series(0, 0); select 2"), query("select 3")},
+	"syntax error anywhere":     {query("select 1; selec 2"), query("select 3")},
+	"block":                     {query("begin"), query("select 1"), query("commit")},
+	"block in one":              {query("begin; select 1; commit; select 2")},
+	"block left open":           {query("begin; select 1"), query("select 2; rollback")},
+	"failed block":              {query("begin"), query("select 1/generate_series(0, 0)"), query("select 1"), query("commit"), query("select 1")},
+	"failed block, rolled back": {query("begin; select 1/generate_series(0, 0); select 1"), query("select 1"), query("rollback")},
+	"savepoint": {query("begin; savepoint s"), query("select 1/generate_series(0, 0)"), query("rollback to s"), query("select 1"), query("release s"), query("rollback to s"),
+		query("end")},
+	"warnings":        {query("commit"), query("rollback"), query("begin; begin"), query("abort")},
+	"implicit block":  {query("select 1; begin; select 1/generate_series(0, 0)"), query("select 1"), query("rollback")},
+	"chain":           {query("begin"), query("commit and chain"), query("rollback and chain"), query("rollback"), query("commit and chain")},
+	"read only":       {query("begin read only"), query("show transaction_read_only"), query("commit")},
+	"isolation":       {query("begin isolation level serializable, read write"), query("show transaction_isolation"), query("commit")},
+	"set":             {query("set extra_float_digits = 0"), query("show extra_float_digits"), query("set nonsense = 1"), query("set application_name = 'a b'")},
+	"set local":       {query("begin; set local application_name = 'x'"), query("rollback"), query("show application_name")},
+	"reported once":   {query("set application_name = 'a'; set application_name = 'b'"), query("set application_name = 'b'")},
+	"time zone":       {query("set timezone = 'Europe/Berlin'"), query("select '2024-01-02 03:04:05+00'::timestamptz"), query("set datestyle = 'SQL, DMY'")},
+	"prepare in SQL":  {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"execute in SQL":  {parse("s", "select $1::int * 2"), sync_, query("execute s(21)"), query("deallocate all"), query("execute s(1)")},
+	"name in use":     {parse("s", "select 1"), parse("s", "select 2"), sync_, bind("", "s"), execute("", 0), sync_},
+	"unnamed":         {parse("", "select 1"), sync_, bind("", ""), execute("", 0), sync_, query("select 2"), bind("", ""), sync_},
+	"describe":        {parse("s", "select $1::int as i, $2::text as t, $3::bool, now() is null as n"), describe('S', "s"), sync_, closing('S', "s"), describe('S', "s"), sync_},
+	"describe none":   {parse("", "begin"), describe('S', ""), bind("", ""), describe('P', ""), sync_},
+	"guessed types":   {parse("", "select $1 + 1, $2 || 'x', $3 = true, $4"), describe('S', ""), sync_},
+	"given types":     {parse("", "select $1, $2", 20, 0), describe('S', ""), bind("", "", "1", "x"), describe('P', ""), execute("", 0), sync_},
+	"cannot guess":    {parse("", "select $2 + 1"), sync_, parse("", "select $1 is null"), describe('S', ""), sync_},
+	"binary results":  {parse("", "select 1::int, 2::int8, 'x'::text, true, 1.5::float8, null::int"), bindFormats("", nil, []int16{1}), describe('P', ""), execute("", 0), sync_},
+	"mixed results":   {parse("", "select 1::int, 2::int"), bindFormats("", nil, []int16{0, 1}), describe('P', ""), execute("", 0), sync_},
+	"binary in":       {parse("", "select $1::int + $2::int"), bindFormats("", []int16{1, 0}, nil, "\x00\x00\x00\x05", "6"), execute("", 0), sync_},
+	"bad binary":      {parse("", "select $1::int"), bindFormats("", []int16{1}, nil, "\x00\x05"), execute("", 0), sync_},
+	"bad text":        {parse("", "select $1::int"), bind("", "", "x"), execute("", 0), sync_},
+	"too many":        {parse("", "select 1"), bind("", "", "x"), sync_},
+	"too few":         {parse("s", "select $1::int"), bind("", "s"), sync_},
+	"formats":         {parse("", "select 1, 2"), bindFormats("", nil, []int16{0, 0, 0}), sync_, bindFormats("", []int16{0, 0}, nil, "1"), sync_},
+	"row limit":       {parse("", "select generate_series(1, 5)"), bind("p", ""), execute("p", 2), execute("p", 2), execute("p", 2), execute("p", 2), sync_},
+	"limit at end":    {parse("", "select generate_series(1, 2)"), bind("p", ""), execute("p", 2), execute("p", 2), sync_},
+	"suspended":       {query("begin"), parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 2), sync_, execute("p", 2), sync_, query("commit"), execute("p", 0), sync_},
+	"portal and sync": {parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 2), sync_, execute("p", 2), sync_},
+	"portal in use":   {query("begin"), parse("", "select 1"), bind("p", ""), bind("p", ""), sync_, query("rollback")},
+	"close portal":    {query("begin"), parse("", "select 1"), bind("p", ""), closing('P', "p"), execute("p", 0), sync_, query("rollback")},
+	"cursor as portal": {query("begin; declare c cursor for select generate_series(1, 4)"), describe('P', "c"), execute("c", 2), sync_, query("fetch 1 from c"),
+		query("commit")},
+	"portal as cursor": {query("begin"), parse("", "select generate_series(1, 4)"), bind("c", ""), sync_, query("fetch 2 from c"), query("close c"), query("rollback")},
+	"twice":            {parse("", "select 1"), bind("", ""), execute("", 0), execute("", 0), sync_},
+	"command twice":    {parse("", "begin"), bind("", ""), execute("", 0), execute("", 0), sync_, query("rollback")},
+	"skip until sync":  {parse("", "selec"), bind("", ""), execute("", 0), parse("", "select 1"), sync_, parse("", "select 2"), bind("", ""), execute("", 0), sync_},
+	"many statements":  {parse("", "select 1; select 2"), sync_},
+	"nothing":          {parse("", ""), describe('S', ""), bind("", ""), describe('P', ""), execute("", 0), sync_},
+	"pipelined block": {parse("", "begin"), bind("", ""), execute("", 0), parse("", "select 1"), bind("", ""), execute("", 0), parse("", "select 1/generate_series(0, 0)"), bind("", ""),
+		execute("", 0), parse("", "commit"), bind("", ""), execute("", 0), sync_, query("select 1"), query("rollback")},
+	"failed block, extended": {query("begin; select 1/generate_series(0, 0)"), parse("", "select 1"), sync_, parse("", "rollback"), bind("", ""), execute("", 0), sync_},
+	"fails in the pipeline":  {parse("", "select 1"), bind("", ""), execute("", 0), parse("", "select 1/generate_series(0, 0)"), bind("", ""), execute("", 0), sync_, sync_},
+	"no such things":         {bind("", "none"), sync_, execute("none", 0), sync_, describe('S', "none"), sync_, describe('P', "none"), sync_, closing('S', "none"), sync_},
+	"subtype":                {describe('x', ""), sync_, closing('x', ""), sync_},
+	"copy data":              {&pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, sync_},
+	"discard":                {query("prepare s as select 1"), query("discard all"), query("execute s"), query("begin"), query("discard all"), query("rollback")},
+	"statement timeout":      {query("set statement_timeout = 10"), query("select pg_sleep(10)"), query("reset statement_timeout")},
+	"text that is none":      {query("select '\xff'"), parse("", "select '\xc3('"), sync_, parse("", "select $1::text"), bind("", "", "\xe2\x82"), sync_},
+	"errors":                 {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
+	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
+}
+
+// TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come back.
+func TestAsPostgres(t *testing.T) {
+	real, err := url.Parse(postgres.Start(t, postgres.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := startRealNode(t, Options{})
+	for name, send := range conversations {
+		t.Run(name, func(t *testing.T) {
+			theirs := (&node{t: t, addr: real.Host}).talk(real.User.Username(), "postgres", send)
+			ours := (&node{t: t, addr: n.addr}).talk("guest", "fiveways", send)
+			if ours != theirs {
+				t.Errorf("we answer\n%s\nPostgreSQL\n%s", ours, theirs)
+			}
+		})
+	}
+}
+
+// talk logs in, sends messages and returns the answers in words, one a line.
+func (n *node) talk(user, database string, send []pgproto3.FrontendMessage) string {
+	n.t.Helper()
+	c := n.dial().start(protocol3, "user", user, "database", database, "TimeZone", "UTC")
+	defer c.nc.Close()
+	if got := c.until("Z"); !strings.HasSuffix(got, "Z I") {
+		n.t.Fatalf("login: %s", got)
+	}
+	c.send(send...)
+	var lines []string
+	for _, m := range send {
+		switch m.(type) {
+		case *pgproto3.Query, *pgproto3.Sync, *pgproto3.FunctionCall:
+			lines = append(lines, strings.Split(c.until("Z"), " / ")...)
+		}
+	}
+	return fmt.Sprint(strings.Join(lines, "\n"))
+}
