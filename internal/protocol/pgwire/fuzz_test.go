@@ -3,8 +3,12 @@ package pgwire
 import (
 	"bytes"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"net"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,5 +102,32 @@ func TestNoGoroutineStays(t *testing.T) {
 			stacks := make([]byte, 1<<16)
 			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 		}
+	}
+}
+
+// TestDamagedConversations has sessions as they are hear what people say, cut, spliced and damaged.
+func TestDamagedConversations(t *testing.T) {
+	n := startRealNode(t, Options{MaxMessageSize: 1 << 20})
+	whole := [][]byte{encoded(t, query("select mbus4.create_queue('q', 1); select mbus4.post('q', 'a=>1')"), query("select * from mbus4.consume('q')"),
+		parse("", "select mbus4.post($1, $2)"), bindFormats("", []int16{0, 1}, []int16{1}, "q", "\x00\x00\x00\x01\x00\x00\x00\x01a\xff\xff\xff\xff"), execute("", 1), sync_)}
+	for _, name := range slices.Sorted(maps.Keys(conversations)) {
+		whole = append(whole, encoded(t, conversations[name]...))
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 1500 {
+		b := bytes.Clone(whole[rng.IntN(len(whole))])
+		if other := whole[rng.IntN(len(whole))]; rng.IntN(3) == 0 {
+			b = append(b[:rng.IntN(len(b))], other[rng.IntN(len(other)):]...)
+		}
+		for range rng.IntN(4) {
+			b[rng.IntN(len(b))] ^= byte(1 << rng.IntN(8))
+		}
+		if bytes.Contains(b, []byte("sleep")) || bytes.Contains(b, []byte("series")) {
+			continue // it may take long, as it should
+		}
+		finish(t, n.login(), b)
+	}
+	if log := n.log.String(); strings.Contains(log, "failed") || strings.Contains(log, "internal error") {
+		t.Error(log)
 	}
 }
