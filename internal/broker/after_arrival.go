@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"slices"
 
 	"fiveways/internal/core/message"
@@ -78,11 +79,15 @@ func (o *order) look(in *arrival, env message.Envelope, copied bool) {
 
 // await finds the messages that the header names.
 func (o *order) await(in *arrival, header any) {
+	var sums []idSum
 	for _, id := range awaited(header) {
-		sum := sumOf([]byte(id))
-		if slices.ContainsFunc(in.on, func(b blocker) bool { return b.sum == sum }) {
-			continue // named twice
-		}
+		sums = append(sums, sumOf([]byte(id)))
+	}
+	if len(sums) > 1 { // one may be named twice
+		slices.SortFunc(sums, func(a, b idSum) int { return bytes.Compare(a[:], b[:]) })
+		sums = slices.Compact(sums)
+	}
+	for _, sum := range sums {
 		if at := o.youngest(sum); at.q != nil {
 			in.on = append(in.on, blocker{at, sum})
 		}

@@ -200,3 +200,20 @@ func TestTakeByIDAndOtherPolicies(t *testing.T) {
 	}
 	sameStrings(t, c.drain("g"), "a", "b", "c")
 }
+
+// The end of the broker ends the wait.
+func TestTakeByIDAndClose(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	c, other := newClient(t, b), newClient(t, b)
+	c.queue("q", ordered)
+	c.named("q", "a", nil)
+	c.takeID("q", "a")
+	done := other.taking(context.Background(), "q", "a")
+	mustClose(t, b)
+	if got := <-done; got != ErrClosed {
+		t.Fatal(got)
+	}
+	if other.Alive("a") {
+		t.Error("alive in a broker that is closed")
+	}
+}
