@@ -10,9 +10,9 @@ import (
 // order is the order that messages ask for in the queues of a virtual host that care for it (QueuePolicy.ConsumeAfter), as far as these lie on
 // one shard: each message may name others, by their message-ids, and is blocked while one of these is in any of the queues.
 //
-// Only what is there when a message is published counts, and copies of it: a dead letter is as old as the message that died. A dead letter
-// waits for nothing itself. So each waits for older ones only, and never in a circle. All this is not durable: the messages say it
-// (order_recall.go), and the facts of copies their age.
+// Only what is there when a message is published counts, and copies of it: a dead letter, or what a transaction moved on, from one of these queues
+// to another is as old as its original, and waits for nothing itself. So each message waits for older ones only, and never in a circle. All this is
+// not durable: the messages say it (after_recall.go), and the facts of copies their age.
 type order struct {
 	ids    *ids
 	slots  []orderSlot // by idEntry.slot
@@ -140,9 +140,7 @@ func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
 	a := q.after
 	a.order.live -= live
 	eachIn(a.left, h, n, func(h queue.Handle) { delete(a.left, h) })
-	eachIn(a.waited, h, n, func(h queue.Handle) {
-		sh.passOn(q, h)
-	})
+	eachIn(a.waited, h, n, func(h queue.Handle) { sh.passOn(q, h) })
 }
 
 // eachIn calls fn for those of n contiguous handles that a map has, in their order.
