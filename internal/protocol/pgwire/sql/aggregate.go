@@ -20,9 +20,6 @@ type aggregate struct {
 
 // aggregate is the Aggregate hook of expressions.
 func (l *level) aggregate(call *pg.FuncCall, fn *expr.Function, args []expr.Expr) (expr.Expr, error) {
-	if call.Over != nil {
-		return l.window(call, fn, args)
-	}
 	if !l.clause.aggregates {
 		return nil, l.error(pgerror.GroupingError, call.Location, "aggregate functions are not allowed in %s", l.clause.name)
 	}
@@ -52,11 +49,13 @@ func (l *level) aggregate(call *pg.FuncCall, fn *expr.Function, args []expr.Expr
 	}
 	if from, ok := l.starts[call]; ok && from <= len(l.refs) {
 		for _, nested := range l.refs[from:] {
-			if nested.name == aggregateName {
+			if nested.name == aggregateName && !l.keepRefs {
 				return nil, l.error(pgerror.GroupingError, call.Location, "aggregate function calls cannot be nested")
 			}
 		}
-		l.refs = l.refs[:from]
+		if !l.keepRefs {
+			l.refs = l.refs[:from]
+		}
 	}
 	a.slot = l.slot(1)
 	l.aggs = append(l.aggs, a)

@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // compiler compiles expressions of a level.
@@ -43,6 +44,9 @@ func (l *level) in(c clause, f func(*expr.Compiler) (expr.Expr, error)) (expr.Ex
 	l.clause, l.refs = c, l.refs[:0]
 	defer func() { l.clause = old }()
 	e, err := f(l.compiler())
+	if l.failed != nil {
+		err, l.failed = l.failed, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +74,14 @@ func holds(e expr.Expr, env *expr.Env) (bool, error) {
 // isKnown is asked for every node of an expression: a grouping expression is not worked out again.
 func (l *level) isKnown(n *pg.Node) expr.Expr {
 	if call := n.GetFuncCall(); call != nil {
+		if call.Over != nil {
+			e, err := l.windowCall(call)
+			if err != nil {
+				l.failed = err
+				return expr.NewConst(value.Unknown, nil)
+			}
+			return e
+		}
 		if l.starts == nil {
 			l.starts = map[*pg.FuncCall]int{}
 		}

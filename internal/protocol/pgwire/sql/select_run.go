@@ -17,6 +17,7 @@ type selectRun struct {
 	result         []value.Datum
 	count          *rowCounter
 	groups         *groups
+	waiting        [][]value.Datum // for the window functions
 	kept           []keptRow
 	given          map[string]bool // DISTINCT
 }
@@ -49,6 +50,9 @@ func (r *selectRun) steps() error {
 	if err == nil && r.groups != nil {
 		err = r.groups.each(r.env, r.grouped)
 	}
+	if err == nil && len(r.windows) > 0 {
+		err = r.windowed()
+	}
 	if err != nil || !r.sorts() {
 		return err
 	}
@@ -80,6 +84,32 @@ func (r *selectRun) sorts() bool { return len(r.order) > 0 }
 
 // grouped is a row of a group, or one that was not to be grouped.
 func (r *selectRun) grouped() error {
+	if len(r.windows) > 0 {
+		r.waiting = append(r.waiting, slices.Clone(r.row))
+		return nil
+	}
+	return r.whole()
+}
+
+// windowed works the window functions out, for which all rows must be there.
+func (r *selectRun) windowed() error {
+	for _, w := range r.windows {
+		var err error
+		if r.waiting, err = w.fill(r.waiting, r.env); err != nil {
+			return err
+		}
+	}
+	for _, row := range r.waiting {
+		copy(r.row, row)
+		if err := r.whole(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole is a row with all that set-returning functions do not change.
+func (r *selectRun) whole() error {
 	if r.early && len(r.sets) > 0 {
 		return expand(r.sets, r.env, r.expanded)
 	}
