@@ -47,9 +47,11 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 		return nil, nil, err
 	}
 	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database})
+	schemas := work.Schemas()
+	catalogs := s.catalogs(c, work, schemas)
 	session := sql.NewSession(sql.Options{
 		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
-		Schemas: work.Schemas(), Roles: work, Work: work, Session: work,
+		Schemas: slices.Concat(catalogs.Schemas(), schemas), Names: catalogs.Names(), Roles: work, Work: work, Session: work,
 	})
 	work.Run = session.Run
 	return session, work.Close, nil

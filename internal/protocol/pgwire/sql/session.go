@@ -21,6 +21,7 @@ type Options struct {
 	Roles           Roles // nil: GRANT of roles is refused
 	Work            Work
 	Session         any                      // for expr.Env.Session
+	Names           value.Names              // what regclass and its like stand for; may be nil
 	Notice          func(*pgerror.Error)     // where notices go; called by the session's goroutine
 	Parameter       func(name, value string) // tells of a changed setting that clients are told about (ParameterStatus)
 	BackendPID      uint32
@@ -49,6 +50,8 @@ func NewSession(o Options) *Session {
 	if o.Superuser {
 		s.vars.defaults["is_superuser"] = "on"
 	}
+	s.vars.objects = o.Names
+	s.vars.refresh()
 	s.builtin = newSessionSchema(s)
 	s.told = map[string]string{}
 	for _, r := range s.Reported() {
@@ -67,6 +70,7 @@ func (s *Session) env(ctx context.Context) *expr.Env {
 	if s.tx.state == txNone {
 		env.Now = now
 	}
+	env.Settings.Now = env.Now
 	return env
 }
 

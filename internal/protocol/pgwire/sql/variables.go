@@ -22,6 +22,7 @@ type variables struct {
 	// Invariant: the maps below are never changed in place, so that a copy of values is a mark to come back to.
 	now values
 
+	objects  value.Names    // for settings
 	settings value.Settings // of now
 	timeout  time.Duration  // statement_timeout
 	level    string         // default_transaction_isolation
@@ -178,6 +179,7 @@ func (v *variables) refresh() {
 	s.IntervalStyle = value.IntervalStyle(v.value("IntervalStyle"))
 	s.ExtraFloat, _ = strconv.Atoi(v.value("extra_float_digits"))
 	s.ByteaEscape = v.value("bytea_output") == "escape"
+	s.Names = v.objects
 	v.settings, v.timeout = s, v.duration("statement_timeout")
 	v.level, v.readOnly = v.value("default_transaction_isolation"), v.value("default_transaction_read_only") == "on"
 	v.defers = v.value("default_transaction_deferrable") == "on"

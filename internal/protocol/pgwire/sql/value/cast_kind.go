@@ -114,3 +114,6 @@ func BinaryCoercible(from, to *Type) bool {
 	}
 	return false
 }
+
+// ListedCast is the entry of pg_cast for two types, CastNone when there is none: casts by text, and those of arrays, are not listed.
+func ListedCast(from, to *Type) byte { return casts()[[2]*Type{from, to}] }

@@ -1,0 +1,42 @@
+package pgwire
+
+import (
+	"slices"
+
+	"fiveways/internal/protocol/pgwire/mbus"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/catalog"
+)
+
+const administrator = "administrator" // the tag of those who see all users and virtual hosts
+
+// catalogs are pg_catalog and information_schema for one session.
+func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []sql.Schema) *catalog.Catalog {
+	o := catalog.Options{
+		Schemas: schemas, User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid,
+	}
+	if work.Superuser() {
+		o.Users, o.Databases = s.roles, s.databases
+	}
+	return catalog.New(o)
+}
+
+func (s *Server) roles() []catalog.Role {
+	var all []catalog.Role
+	for _, u := range s.broker.Users() {
+		all = append(all, catalog.Role{Name: u.Name, Superuser: slices.Contains(u.Tags, administrator)})
+	}
+	return all
+}
+
+func (s *Server) databases() []string {
+	var all []string
+	for _, v := range s.broker.VHosts() {
+		name := v.Name
+		if name == rootVHost {
+			name = rootDatabase
+		}
+		all = append(all, name)
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"slices"
+
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// Options say what there is beside types and functions.
+type Options struct {
+	Schemas         []sql.Schema // the other schemas of the session
+	User, Database  string
+	Superuser       bool
+	ApplicationName string
+	BackendPID      uint32
+	Users           func() []Role   // nil: there is only User
+	Databases       func() []string // nil: there is only Database
+}
+
+// Role is somebody who can log in.
+type Role struct {
+	Name      string
+	Superuser bool
+}
+
+// Catalog is the catalogs as one session sees them.
+type Catalog struct {
+	opts    Options
+	schemas []*schema
+	objects objects // of the other schemas, as of a version of them
+}
+
+// New returns the catalogs of a session.
+func New(o Options) *Catalog {
+	c := &Catalog{opts: o}
+	for _, name := range []string{pgCatalog, informationSchema} {
+		c.schemas = append(c.schemas, &schema{c: c, name: name})
+	}
+	return c
+}
+
+// Schemas are pg_catalog and information_schema, and the schema public when there is no other.
+func (c *Catalog) Schemas() []sql.Schema {
+	all := []sql.Schema{c.schemas[0], c.schemas[1]}
+	if !slices.ContainsFunc(c.opts.Schemas, func(s sql.Schema) bool { return s.Name() == publicSchema }) {
+		all = append(all, &schema{c: c, name: publicSchema})
+	}
+	return all
+}
+
+const (
+	pgCatalog         = "pg_catalog"
+	informationSchema = "information_schema"
+	publicSchema      = "public"
+)
+
+// schema is one of the two, or an empty public.
+type schema struct {
+	c    *Catalog
+	name string
+}
+
+func (s *schema) Name() string { return s.name }
+
+// Version never changes: what is in the catalogs does, not what they are.
+func (s *schema) Version() uint64 { return 0 }
+
+func (s *schema) Functions(_ *expr.Env, name string) []*expr.Function {
+	if s.name != pgCatalog {
+		return nil
+	}
+	return s.c.functionsNamed(name)
+}
+
+// AllFunctions lists none: they take the place of built-in ones, which are listed.
+func (s *schema) AllFunctions(*expr.Env) []*expr.Function { return nil }
+
+func (s *schema) Relation(_ *expr.Env, name string) sql.Relation {
+	if t := tables()[s.name+"."+name]; t != nil {
+		return &relation{s.c, t}
+	}
+	return nil
+}
+
+func (s *schema) AllRelations(*expr.Env) []sql.Relation {
+	var all []sql.Relation
+	for _, t := range sortedTables() {
+		if t.schema == s.name {
+			all = append(all, &relation{s.c, t})
+		}
+	}
+	return all
+}
+
+func (s *schema) Type(name string) *value.Type {
+	if t := value.ByName(name); t != nil && t.Schema == s.name {
+		return t
+	}
+	return nil
+}

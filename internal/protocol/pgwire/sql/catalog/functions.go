@@ -1,0 +1,187 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func insertable(o object) bool {
+	_, ok := o.Relation.(sql.Inserter)
+	return ok
+}
+
+// call is what a function of the catalogs does.
+type call func(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error)
+
+// always makes a function that gives the same whatever it is asked.
+func always(d value.Datum) call {
+	return func(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) { return d, nil }
+}
+
+// calls are the functions that only catalogs need, by name; each stands for all its overloads.
+var calls = map[string]call{
+	"format_type": formatType,
+
+	"pg_table_is_visible": tableVisible, "pg_function_is_visible": functionVisible, "pg_type_is_visible": typeVisible,
+	"pg_operator_is_visible": always(true), "pg_collation_is_visible": always(true), "pg_opclass_is_visible": always(true),
+	"pg_opfamily_is_visible": always(true), "pg_conversion_is_visible": always(true), "pg_statistics_obj_is_visible": always(true),
+	"pg_ts_config_is_visible": always(true), "pg_ts_dict_is_visible": always(true), "pg_ts_parser_is_visible": always(true),
+	"pg_ts_template_is_visible": always(true),
+
+	"pg_get_userbyid":                    userByID,
+	"pg_get_function_arguments":          aboutFunction(func(f *expr.Function) string { return arguments(f, true) }),
+	"pg_get_function_identity_arguments": aboutFunction(func(f *expr.Function) string { return arguments(f, false) }),
+	"pg_get_function_result":             aboutFunction(result),
+	"pg_get_function_sqlbody":            always(nil),
+	"pg_get_functiondef":                 aboutFunction(definition),
+	"obj_description":                    describe, "col_description": always(nil), "shobj_description": always(nil),
+	"pg_get_expr": always(nil), "pg_get_viewdef": always(nil), "pg_get_indexdef": always(nil), "pg_get_constraintdef": always(nil),
+	"pg_get_triggerdef": always(nil), "pg_get_ruledef": always(nil), "pg_get_partkeydef": always(nil), "pg_get_serial_sequence": always(nil),
+	"pg_get_statisticsobjdef_columns": always(nil), "pg_relation_is_publishable": always(false),
+
+	"pg_encoding_to_char": encodingName, "pg_char_to_encoding": always(int64(encodingUTF8)), "pg_client_encoding": always("UTF8"),
+	"getdatabaseencoding": always("UTF8"),
+
+	"has_table_privilege": always(true), "has_schema_privilege": always(true), "has_database_privilege": always(true),
+	"has_function_privilege": always(true), "has_column_privilege": always(true), "has_any_column_privilege": always(true),
+	"has_type_privilege": always(true), "has_language_privilege": always(true), "has_sequence_privilege": always(true),
+	"has_tablespace_privilege": always(true), "has_server_privilege": always(true), "has_foreign_data_wrapper_privilege": always(true),
+	"has_parameter_privilege": always(true), "pg_has_role": always(true), "row_security_active": always(false),
+
+	"pg_is_in_recovery": always(false), "pg_is_other_temp_schema": always(false), "pg_my_temp_schema": always(int64(0)),
+	"pg_relation_size": always(int64(0)), "pg_table_size": always(int64(0)), "pg_total_relation_size": always(int64(0)),
+	"pg_indexes_size": always(int64(0)), "pg_database_size": always(int64(0)), "pg_tablespace_size": always(int64(0)),
+	"pg_tablespace_location": always(""), "pg_jit_available": always(false),
+	"to_regclass": lookUp(value.Regclass), "to_regtype": lookUp(value.Regtype), "to_regproc": lookUp(value.Regproc),
+	"to_regprocedure": lookUp(value.Regprocedure), "to_regnamespace": lookUp(value.Regnamespace), "to_regrole": lookUp(value.Regrole),
+}
+
+// functionsNamed are the overloads of a built-in function with something behind them.
+func (c *Catalog) functionsNamed(name string) []*expr.Function {
+	do := calls[name]
+	if do == nil {
+		return nil
+	}
+	var all []*expr.Function
+	for _, builtIn := range expr.Functions(name) {
+		f := *builtIn
+		f.Call = func(env *expr.Env, args []value.Datum) (value.Datum, error) { return do(c, env, args) }
+		f.Volatility = expr.Stable
+		all = append(all, &f)
+	}
+	return all
+}
+
+func argOID(args []value.Datum) uint32 {
+	if len(args) == 0 || args[0] == nil {
+		return 0
+	}
+	n, _ := args[0].(int64)
+	return uint32(n)
+}
+
+func formatType(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+	if args[0] == nil {
+		return nil, nil
+	}
+	t := value.ByOID(argOID(args))
+	switch {
+	case argOID(args) == 0:
+		return "-", nil
+	case t == nil:
+		return "???", nil
+	}
+	typmod := int64(-1)
+	if n, ok := args[1].(int64); ok {
+		typmod = n
+	}
+	return value.Format(t, int32(typmod)), nil
+}
+
+func tableVisible(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
+	for _, r := range c.now(env).relations {
+		if r.OID() == argOID(args) {
+			return visible(env, r.schema), nil
+		}
+	}
+	return nil, nil
+}
+
+func functionVisible(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
+	if f := c.now(env).byOID[argOID(args)]; f != nil {
+		return visible(env, f.Schema), nil
+	}
+	return nil, nil
+}
+
+func typeVisible(_ *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
+	if t := value.ByOID(argOID(args)); t != nil {
+		return visible(env, t.Schema), nil
+	}
+	return nil, nil
+}
+
+func userByID(c *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+	id := argOID(args)
+	if id == oidOwner {
+		return c.owner(), nil
+	}
+	for _, r := range c.roles() {
+		if r.oid() == id {
+			return r.Name, nil
+		}
+	}
+	return fmt.Sprintf("unknown (OID=%d)", id), nil
+}
+
+func aboutFunction(say func(f *expr.Function) string) call {
+	return func(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
+		if f := c.now(env).byOID[argOID(args)]; f != nil {
+			return say(f), nil
+		}
+		return nil, nil
+	}
+}
+
+func definition(f *expr.Function) string {
+	return fmt.Sprintf("CREATE OR REPLACE FUNCTION %s.%s(%s)\n RETURNS %s\n LANGUAGE internal\nAS $function$%s$function$\n",
+		quoteName(f.Schema), quoteName(f.Name), arguments(f, true), result(f), f.Name)
+}
+
+func describe(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
+	if len(args) > 1 && args[1] != "pg_proc" {
+		return nil, nil
+	}
+	if f := c.now(env).byOID[argOID(args)]; f != nil && f.Comment != "" {
+		return f.Comment, nil
+	}
+	return nil, nil
+}
+
+func encodingName(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+	if n, _ := args[0].(int64); n == encodingUTF8 {
+		return "UTF8", nil
+	}
+	return "", nil
+}
+
+// lookUp finds an object by its name; NULL when there is none.
+func lookUp(t *value.Type) call {
+	return func(c *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+		text, _ := args[0].(string)
+		if strings.Trim(text, "0123456789") == "" {
+			return nil, nil // numbers are no names
+		}
+		set := value.Defaults()
+		set.Names = c.Names()
+		d, err := value.Parse(t, text, &set)
+		if err != nil {
+			return nil, nil
+		}
+		return d, nil
+	}
+}

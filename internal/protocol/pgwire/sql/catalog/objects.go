@@ -1,0 +1,226 @@
+package catalog
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// objects are what the other schemas have, kept as long as none of them changes.
+type objects struct {
+	known     bool
+	version   uint64
+	relations []object
+	functions []*expr.Function
+	byOID     map[uint32]*expr.Function
+}
+
+// object is a relation and where it is.
+type object struct {
+	schema string
+	sql.Relation
+}
+
+// OIDs that are PostgreSQL's own.
+const (
+	oidPgCatalog = 11
+	oidPublic    = 2200
+	oidInfo      = 13190
+	oidOwner     = 10 // of all that is always there
+	oidDatabase  = 5
+	oidModelRel  = 16418 // of the composite type qt_model
+)
+
+// namespaces are the schemas with their OIDs, in the order of their names.
+func (c *Catalog) namespaces() []string {
+	all := []string{pgCatalog, informationSchema, publicSchema}
+	for _, s := range c.opts.Schemas {
+		all = append(all, s.Name())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func namespaceOID(name string) uint32 {
+	switch name {
+	case pgCatalog:
+		return oidPgCatalog
+	case publicSchema:
+		return oidPublic
+	case informationSchema:
+		return oidInfo
+	}
+	return hashOID("schema " + name)
+}
+
+// hashOID is an OID that follows from a name, and stays the same.
+func hashOID(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return 2_000_000_000 + h.Sum32()%1_000_000_000
+}
+
+// now brings the objects up to date.
+func (c *Catalog) now(env *expr.Env) *objects {
+	version := uint64(0)
+	for _, s := range c.opts.Schemas {
+		version = version*31 + s.Version()
+	}
+	if c.objects.known && c.objects.version == version {
+		return &c.objects
+	}
+	o := objects{known: true, version: version, byOID: map[uint32]*expr.Function{}}
+	for _, s := range c.opts.Schemas {
+		for _, r := range s.AllRelations(env) {
+			o.relations = append(o.relations, object{s.Name(), r})
+		}
+		o.functions = append(o.functions, s.AllFunctions(env)...)
+	}
+	for _, s := range c.schemas {
+		for _, r := range s.AllRelations(env) {
+			o.relations = append(o.relations, object{s.name, r})
+		}
+	}
+	o.functions = append(o.functions, expr.AllFunctions()...)
+	for _, f := range o.functions {
+		o.byOID[f.OID] = f
+	}
+	c.objects = o
+	return &c.objects
+}
+
+// visible tells whether a schema is searched.
+func visible(env *expr.Env, schema string) bool {
+	return schema == pgCatalog || slices.Contains(env.Path, schema)
+}
+
+// names are where regclass and its like look.
+type names struct{ c *Catalog }
+
+// Names resolve the names of objects in the text of regclass, regproc and their like. A name without a schema is looked for in pg_catalog
+// and public.
+func (c *Catalog) Names() value.Names { return names{c} }
+
+func background() *expr.Env {
+	return &expr.Env{Ctx: context.Background(), Path: []string{publicSchema}}
+}
+
+// splitName takes a name apart; quotes are taken off, and what has none is folded to lower case.
+func splitName(text string) (schema, name string) {
+	parts := []string{""}
+	quoted := false
+	for _, r := range text {
+		switch {
+		case r == '"':
+			quoted = !quoted
+		case r == '.' && !quoted:
+			parts = append(parts, "")
+		case quoted:
+			parts[len(parts)-1] += string(r)
+		default:
+			parts[len(parts)-1] += strings.ToLower(string(r))
+		}
+	}
+	name = strings.TrimSpace(parts[len(parts)-1])
+	if len(parts) > 1 {
+		schema = strings.TrimSpace(parts[len(parts)-2])
+	}
+	return schema, name
+}
+
+func (n names) Find(t *value.Type, text string) (int64, bool) {
+	schema, name := splitName(text)
+	switch t {
+	case value.Regclass:
+		for _, r := range n.c.now(background()).relations {
+			if r.Name() == name && (r.schema == schema || schema == "" && visible(background(), r.schema)) {
+				return int64(r.OID()), true
+			}
+		}
+	case value.Regproc, value.Regprocedure:
+		name, _, _ = strings.Cut(name, "(")
+		for _, f := range append(expr.Functions(name), n.c.schemaFunctions(schema, name)...) {
+			if schema == "" || f.Schema == schema {
+				return int64(f.OID), true
+			}
+		}
+	case value.Regnamespace:
+		if slices.Contains(n.c.namespaces(), name) {
+			return int64(namespaceOID(name)), true
+		}
+	case value.Regrole:
+		for _, r := range n.c.roles() {
+			if r.Name == name {
+				return int64(r.oid()), true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (c *Catalog) schemaFunctions(schema, name string) []*expr.Function {
+	for _, s := range c.opts.Schemas {
+		if s.Name() == schema {
+			return s.Functions(background(), name)
+		}
+	}
+	return nil
+}
+
+func (n names) Show(t *value.Type, oid int64) (string, bool) {
+	o := n.c.now(background())
+	switch t {
+	case value.Regclass:
+		for _, r := range o.relations {
+			if int64(r.OID()) == oid {
+				return qualified(r.schema, r.Name()), true
+			}
+		}
+	case value.Regproc:
+		if f := o.byOID[uint32(oid)]; f != nil {
+			return qualified(f.Schema, f.Name), true
+		}
+	case value.Regprocedure:
+		if f := o.byOID[uint32(oid)]; f != nil {
+			return qualified(f.Schema, f.Name) + "(" + strings.ReplaceAll(argumentTypes(f), ", ", ",") + ")", true
+		}
+	case value.Regnamespace:
+		for _, name := range n.c.namespaces() {
+			if int64(namespaceOID(name)) == oid {
+				return quoteName(name), true
+			}
+		}
+	case value.Regrole:
+		for _, r := range n.c.roles() {
+			if int64(r.oid()) == oid {
+				return quoteName(r.Name), true
+			}
+		}
+	}
+	return "", false
+}
+
+func qualified(schema, name string) string {
+	if visible(background(), schema) {
+		return quoteName(name)
+	}
+	return quoteName(schema) + "." + quoteName(name)
+}
+
+// quoteName puts a name into quotes when it would not read as itself.
+func quoteName(name string) string {
+	plain := name != "" && !(name[0] >= '0' && name[0] <= '9')
+	for _, r := range name {
+		plain = plain && (r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	}
+	if plain {
+		return name
+	}
+	return strconv.Quote(name)
+}

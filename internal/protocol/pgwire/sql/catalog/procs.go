@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+var functionTables = map[string]filler{
+	"pg_catalog.pg_proc":        fillProcs,
+	"pg_catalog.pg_aggregate":   fillAggregates,
+	"pg_catalog.pg_description": fillDescriptions,
+	"pg_catalog.pg_language":    fillLanguages,
+}
+
+const (
+	oidInternal = 12
+	oidProcRel  = 1255
+)
+
+func fillProcs(c *Catalog, env *expr.Env, emit func(cells)) {
+	for _, f := range c.now(env).functions {
+		var types, argNames []value.Datum
+		named, defaults := false, int64(0)
+		for _, a := range f.Args {
+			types = append(types, oid(a.Type.OID))
+			argNames = append(argNames, a.Name)
+			named = named || a.Name != ""
+			if a.HasDefault {
+				defaults++
+			}
+		}
+		row := cells{
+			"oid": oid(f.OID), "proname": f.Name, "pronamespace": oid(namespaceOID(f.Schema)), "proowner": oid(oidOwner), "prolang": oid(oidInternal),
+			"procost": 1.0, "prokind": "f", "proisstrict": f.Strict, "proretset": f.IsSet(), "provolatile": string(f.Volatility), "proparallel": "u",
+			"pronargs": int64(len(f.Args)), "pronargdefaults": defaults, "prorettype": oid(returnType(f).OID),
+			"proargtypes": value.Vector(value.OID, types), "prosrc": f.Name,
+		}
+		if f.IsAggregate() {
+			row["prokind"] = "a"
+		}
+		if named {
+			row["proargnames"] = value.NewArray(value.Text, argNames)
+		}
+		if f.Variadic {
+			last := f.Args[len(f.Args)-1].Type
+			row["provariadic"] = oid(last.OID)
+			if last.Elem != nil {
+				row["provariadic"] = oid(last.Elem.OID)
+			}
+		}
+		if len(f.Columns) > 0 {
+			describeColumns(f, row, types, argNames)
+		}
+		emit(row)
+	}
+}
+
+// describeColumns adds the columns of RETURNS TABLE, which count as arguments there.
+func describeColumns(f *expr.Function, row cells, types, argNames []value.Datum) {
+	var modes []value.Datum
+	for range f.Args {
+		modes = append(modes, "i")
+	}
+	for _, column := range f.Columns {
+		types, argNames, modes = append(types, oid(column.Type.OID)), append(argNames, column.Name), append(modes, "t")
+	}
+	row["proallargtypes"] = value.NewArray(value.OID, types)
+	row["proargnames"] = value.NewArray(value.Text, argNames)
+	row["proargmodes"] = value.NewArray(value.Char, modes)
+}
+
+func returnType(f *expr.Function) *value.Type {
+	if f.Returns == nil {
+		return value.RecordT
+	}
+	return f.Returns
+}
+
+func fillAggregates(c *Catalog, env *expr.Env, emit func(cells)) {
+	for _, f := range c.now(env).functions {
+		if f.IsAggregate() {
+			emit(cells{"aggfnoid": oid(f.OID), "aggkind": "n"})
+		}
+	}
+}
+
+func fillDescriptions(c *Catalog, env *expr.Env, emit func(cells)) {
+	for _, f := range c.now(env).functions {
+		if f.Comment != "" {
+			emit(cells{"objoid": oid(f.OID), "classoid": oid(oidProcRel), "objsubid": int64(0), "description": f.Comment})
+		}
+	}
+}
+
+func fillLanguages(_ *Catalog, _ *expr.Env, emit func(cells)) {
+	for i, name := range []string{"internal", "c", "sql"} {
+		emit(cells{"oid": oid(oidInternal + uint32(i)), "lanname": name, "lanowner": oid(oidOwner), "lanpltrusted": name == "sql"})
+	}
+}
+
+// argumentTypes are the types of the arguments, "integer, text".
+func argumentTypes(f *expr.Function) string {
+	var all []string
+	for _, a := range f.Args {
+		all = append(all, a.Type.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// arguments are those of a function as its definition writes them.
+func arguments(f *expr.Function, defaults bool) string {
+	var all []string
+	for i, a := range f.Args {
+		s := a.Type.String()
+		if a.Name != "" {
+			s = quoteName(a.Name) + " " + s
+		}
+		if f.Variadic && i == len(f.Args)-1 {
+			s = "VARIADIC " + s
+		}
+		if defaults && a.HasDefault {
+			text := a.DefaultSQL
+			if text == "" {
+				text = "NULL"
+			}
+			s += " DEFAULT " + text
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, ", ")
+}
+
+func result(f *expr.Function) string {
+	if len(f.Columns) > 0 {
+		var all []string
+		for _, column := range f.Columns {
+			all = append(all, quoteName(column.Name)+" "+column.Type.String())
+		}
+		return "TABLE(" + strings.Join(all, ", ") + ")"
+	}
+	if f.IsSet() {
+		return "SETOF " + returnType(f).String()
+	}
+	return returnType(f).String()
+}

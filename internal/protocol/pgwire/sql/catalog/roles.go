@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"slices"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+)
+
+var roleTables = map[string]filler{
+	"pg_catalog.pg_roles":  fillRoles,
+	"pg_catalog.pg_authid": fillRoles,
+	"pg_catalog.pg_user":   fillUsers,
+	"pg_catalog.pg_shadow": fillUsers,
+}
+
+func (r Role) oid() uint32 { return hashOID("role " + r.Name) }
+
+// roles are those who can log in; the user of the session is one of them.
+func (c *Catalog) roles() []Role {
+	var all []Role
+	if c.opts.Users != nil {
+		all = c.opts.Users()
+	}
+	if !slices.ContainsFunc(all, func(r Role) bool { return r.Name == c.opts.User }) {
+		all = append(all, Role{c.opts.User, c.opts.Superuser})
+	}
+	return all
+}
+
+// owner is who owns what is always there.
+func (c *Catalog) owner() string { return c.opts.User }
+
+func fillRoles(c *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, r := range c.roles() {
+		emit(cells{
+			"oid": oid(r.oid()), "rolname": r.Name, "rolsuper": r.Superuser, "rolinherit": true, "rolcreaterole": r.Superuser,
+			"rolcreatedb": r.Superuser, "rolcanlogin": true, "rolreplication": false, "rolconnlimit": int64(-1), "rolpassword": "********",
+			"rolbypassrls": r.Superuser,
+		})
+	}
+}
+
+func fillUsers(c *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, r := range c.roles() {
+		emit(cells{
+			"usename": r.Name, "usesysid": oid(r.oid()), "usecreatedb": r.Superuser, "usesuper": r.Superuser, "userepl": false, "usebypassrls": r.Superuser,
+			"passwd": "********",
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package catalog
+
+import (
+	_ "embed"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+//go:embed pgdata/columns.txt
+var columnLines string
+
+// table is one relation of the catalogs.
+type table struct {
+	schema, name string
+	oid          uint32
+	kind         byte
+	columns      []value.Field
+	notNull      []bool
+	index        map[string]int
+}
+
+// cells are the values of a row by the names of the columns. What is not there is NULL or, where that may not be, the zero of its type.
+type cells map[string]value.Datum
+
+// filler yields the rows of a table.
+type filler func(c *Catalog, env *expr.Env, emit func(cells))
+
+var readTables = sync.OnceValue(func() (all []*table) {
+	for line := range strings.Lines(columnLines) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		t := &table{kind: f[2][0], index: map[string]int{}}
+		t.schema, t.name, _ = strings.Cut(f[0], ".")
+		oid, _ := strconv.ParseUint(f[1], 10, 32)
+		t.oid = uint32(oid)
+		for i, column := range strings.Split(f[3], ",") {
+			name, typ, _ := strings.Cut(column, " ")
+			typ, notNull := strings.CutSuffix(typ, "!")
+			t.columns = append(t.columns, value.Field{Name: name, Type: typeOr(typ, value.Text)})
+			t.notNull = append(t.notNull, notNull)
+			t.index[name] = i
+		}
+		all = append(all, t)
+	}
+	return all
+})
+
+// typeOr is a type by its name; statistics have types that nobody reads here.
+func typeOr(name string, other *value.Type) *value.Type {
+	if t := value.ByName(name); t != nil && t != value.AnyArray {
+		return t
+	}
+	return other
+}
+
+func sortedTables() []*table { return readTables() }
+
+var tables = sync.OnceValue(func() map[string]*table {
+	all := map[string]*table{}
+	for _, t := range readTables() {
+		all[t.schema+"."+t.name] = t
+	}
+	return all
+})
+
+// relation is a table as a session sees it.
+type relation struct {
+	c *Catalog
+	t *table
+}
+
+func (r *relation) OID() uint32            { return r.t.oid }
+func (r *relation) Name() string           { return r.t.name }
+func (r *relation) Kind() byte             { return r.t.kind }
+func (r *relation) Columns() []value.Field { return r.t.columns }
+
+func (r *relation) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
+	return func(yield func([]value.Datum, error) bool) {
+		fill := fillers()[r.t.schema+"."+r.t.name]
+		if fill == nil {
+			return
+		}
+		var rows []cells
+		fill(r.c, env, func(row cells) { rows = append(rows, row) })
+		for _, row := range rows {
+			if !yield(r.t.row(row), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (t *table) row(from cells) []value.Datum {
+	row := make([]value.Datum, len(t.columns))
+	for i, c := range t.columns {
+		d, ok := from[c.Name]
+		if !ok && t.notNull[i] {
+			d = zero(c.Type)
+		}
+		row[i] = d
+	}
+	return row
+}
+
+// zero is what stands where nothing is known and NULL may not be.
+func zero(t *value.Type) value.Datum {
+	switch t {
+	case value.Bool:
+		return false
+	case value.Int2, value.Int4, value.Int8, value.OID, value.XID, value.Regproc:
+		return int64(0)
+	case value.Float4, value.Float8:
+		return 0.0
+	case value.TimestampTZType:
+		return value.TimestampTZ(0)
+	case value.Int2Vector, value.OIDVector:
+		return value.Vector(t.Elem, nil)
+	}
+	if t.IsArray() {
+		return value.NewArray(t.Elem, nil)
+	}
+	return ""
+}
+
+// fillers are those of all tables that are not empty.
+var fillers = sync.OnceValue(func() map[string]filler {
+	all := map[string]filler{}
+	for _, group := range []map[string]filler{typeTables, relationTables, functionTables, roleTables, serverTables, informationTables} {
+		for name, fill := range group {
+			all[name] = fill
+		}
+	}
+	return all
+})
+
+func oid(n uint32) value.Datum { return int64(n) }
+
+func texts(list []string) *value.Array { return value.TextArray(list) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

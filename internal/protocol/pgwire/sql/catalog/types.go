@@ -1,0 +1,122 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+var typeTables = map[string]filler{
+	"pg_catalog.pg_type":      fillTypes,
+	"pg_catalog.pg_cast":      fillCasts,
+	"pg_catalog.pg_operator":  fillOperators,
+	"pg_catalog.pg_collation": fillCollations,
+}
+
+func sortedTypes() []*value.Type {
+	all := value.All()
+	slices.SortFunc(all, func(a, b *value.Type) int { return cmp.Compare(a.OID, b.OID) })
+	return all
+}
+
+// procedure is the OID of a built-in function; 0 when there is none.
+func procedure(name string) value.Datum {
+	if found := expr.Functions(name); len(found) > 0 {
+		return int64(found[0].OID)
+	}
+	return int64(0)
+}
+
+// inputName is what the input and output functions of a type are called after.
+func inputName(t *value.Type) string {
+	switch {
+	case t == value.TimestampType || t == value.TimestampTZType || t == value.DateType || t == value.TimeType || t == value.IntervalType ||
+		t == value.NumericType || t == value.JSON || t == value.JSONB || t == value.UUID || t == value.XML || t == value.Hstore:
+		return t.Name + "_"
+	case t.IsArray() && t != value.Int2Vector && t != value.OIDVector:
+		return "array_"
+	case t.IsRow():
+		return "record_"
+	}
+	return t.Name
+}
+
+func fillTypes(_ *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, t := range sortedTypes() {
+		in := inputName(t)
+		row := cells{
+			"oid": oid(t.OID), "typname": t.Name, "typnamespace": oid(namespaceOID(t.Schema)), "typowner": oid(oidOwner), "typlen": int64(t.Len),
+			"typbyval": t.Len > 0 && t.Len <= 8, "typtype": string(t.Kind), "typcategory": string(t.Category), "typispreferred": t.Prefer,
+			"typisdefined": true, "typdelim": ",", "typinput": procedure(in + "in"), "typoutput": procedure(in + "out"),
+			"typreceive": procedure(in + "recv"), "typsend": procedure(in + "send"), "typalign": "i", "typstorage": "p", "typtypmod": int64(-1),
+		}
+		if t.Len < 0 {
+			row["typstorage"] = "x"
+		}
+		if t.Elem != nil {
+			row["typelem"] = oid(t.Elem.OID)
+			row["typsubscript"] = procedure("array_subscript_handler")
+		}
+		if t.Array != nil {
+			row["typarray"] = oid(t.Array.OID)
+		}
+		if t == value.QTModel {
+			row["typrelid"] = oid(oidModelRel)
+		}
+		if t.Schema == pgCatalog && t.Category == 'S' && t != value.Name {
+			row["typcollation"] = oid(oidDefaultCollation)
+		}
+		emit(row)
+	}
+}
+
+func fillCasts(_ *Catalog, _ *expr.Env, emit func(cells)) {
+	next := uint32(11000)
+	all := sortedTypes()
+	for _, from := range all {
+		for _, to := range all {
+			kind := value.ListedCast(from, to)
+			if kind == value.CastNone {
+				continue
+			}
+			method := "f"
+			if value.BinaryCoercible(from, to) {
+				method = "b"
+			}
+			emit(cells{"oid": oid(next), "castsource": oid(from.OID), "casttarget": oid(to.OID), "castcontext": string(kind), "castmethod": method})
+			next++
+		}
+	}
+}
+
+func fillOperators(_ *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, o := range expr.AllOperators() {
+		row := cells{
+			"oid": oid(o.OID), "oprname": o.Name, "oprnamespace": oid(oidPgCatalog), "oprowner": oid(oidOwner), "oprkind": "b",
+			"oprright": oid(o.Right.OID), "oprresult": oid(o.Returns.OID),
+		}
+		if o.Left != nil {
+			row["oprleft"] = oid(o.Left.OID)
+		} else {
+			row["oprkind"] = "l"
+		}
+		emit(row)
+	}
+}
+
+const oidDefaultCollation = 100
+
+func fillCollations(_ *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, c := range []struct {
+		oid      uint32
+		name     string
+		provider string
+	}{{oidDefaultCollation, "default", "d"}, {950, "C", "c"}, {951, "POSIX", "c"}} {
+		emit(cells{
+			"oid": oid(c.oid), "collname": c.name, "collnamespace": oid(oidPgCatalog), "collowner": oid(oidOwner), "collprovider": c.provider,
+			"collisdeterministic": true, "collencoding": int64(-1), "collcollate": c.name, "collctype": c.name,
+		})
+	}
+}
