@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -57,10 +56,10 @@ func (c *client) show(exchange, body string, headers ...message.Field) {
 
 // Every way on which a message comes to an exchange shows its body to the conditions there.
 func TestConditionsOnEveryPath(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
+	clock := newClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *Options) {
 		understanding("bad")(o)
-		o.Now = func() time.Time { return now }
+		o.Now = clock.Now
 	})
 	c := newClient(t, b)
 	for _, x := range []ExchangeSpec{
@@ -112,7 +111,7 @@ func TestConditionsOnEveryPath(t *testing.T) {
 		c.show("late", body, message.Field{Name: "x-delay", Value: int32(100)})
 	}
 	expect("a now")
-	now = now.Add(time.Second)
+	clock.ms.Add(1000)
 	expect("a soon")
 	for _, body := range []string{"a once", "b once", "a twice"} {
 		c.show("once", body, message.Field{Name: "key", Value: body[:1]})

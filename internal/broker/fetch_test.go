@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
@@ -105,8 +104,8 @@ func TestFetchChooses(t *testing.T) {
 
 // A fetch takes what a Get would: nothing that somebody else holds the group of, or whose time is not there or over.
 func TestFetchMindsWhatGetMinds(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
-	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := newClock(1_000_000)
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
 	c := newClient(t, b)
 	c.queue("groups", func(s *QueueSpec) { s.Policy.GroupHeader = "g" })
 	put := func(q, body, group string, change func(*Publish)) {
@@ -128,11 +127,11 @@ func TestFetchMindsWhatGetMinds(t *testing.T) {
 		}
 	}
 	c.queue("times", nil)
-	put("times", "later", "", func(p *Publish) { p.NotBefore = now.UnixMilli() + 1000 })
-	put("times", "over", "", func(p *Publish) { p.Deadline = now.UnixMilli() })
+	put("times", "later", "", func(p *Publish) { p.NotBefore = clock.ms.Load() + 1000 })
+	put("times", "over", "", func(p *Publish) { p.Deadline = clock.ms.Load() })
 	put("times", "long over", "", func(p *Publish) { p.Deadline = -5 })
-	put("times", "soon over", "", func(p *Publish) { p.Deadline = now.UnixMilli() + 500 })
-	put("times", "sooner over", "", func(p *Publish) { p.Deadline, p.TTL = now.UnixMilli()+5000, 300 })
+	put("times", "soon over", "", func(p *Publish) { p.Deadline = clock.ms.Load() + 500 })
+	put("times", "sooner over", "", func(p *Publish) { p.Deadline, p.TTL = clock.ms.Load()+5000, 300 })
 	for name, keep := range map[string]func(message.Envelope) bool{"all": nil, "chosen": func(message.Envelope) bool { return true }} {
 		got := c.fetch("times", 9, keep)
 		if fmt.Sprint(bodies(got)) != "[soon over sooner over]" {
@@ -143,7 +142,7 @@ func TestFetchMindsWhatGetMinds(t *testing.T) {
 		}
 	}
 	c.Flush()
-	now = time.UnixMilli(1_001_100)
+	clock.ms.Store(1_001_100)
 	sameStrings(t, bodies(c.fetch("times", 9, func(message.Envelope) bool { return true })), "later")
 	sameStrings(t, bodies(c.fetch("times", 9, nil)))
 	c.Close()
@@ -153,9 +152,9 @@ func TestFetchMindsWhatGetMinds(t *testing.T) {
 // A deadline is as durable as its message, also in an exchange that holds messages.
 func TestDeadlines(t *testing.T) {
 	fs := vfs.NewMem()
-	now := time.UnixMilli(1_000_000)
-	clock := func(o *Options) { o.Now = func() time.Time { return now } }
-	b := openBroker(t, fs, clock)
+	clock := newClock(1_000_000)
+	clocked := func(o *Options) { o.Now = clock.Now }
+	b := openBroker(t, fs, clocked)
 	c := newClient(t, b)
 	c.queue("q", nil)
 	must(t, c.DeclareExchange(ExchangeSpec{
@@ -175,8 +174,8 @@ func TestDeadlines(t *testing.T) {
 	}
 	c.Close()
 	mustClose(t, b)
-	now = time.UnixMilli(1_002_000)
-	b = openBroker(t, fs, clock)
+	clock.ms.Store(1_002_000)
+	b = openBroker(t, fs, clocked)
 	c = newClient(t, b)
 	for _, sh := range b.shards { // what was held arrives
 		must(t, sh.call(func() {}))
@@ -188,7 +187,7 @@ func TestDeadlines(t *testing.T) {
 		c.Release(d.Queue, d.Handle, 1)
 	}
 	c.Flush()
-	now = time.UnixMilli(1_003_000)
+	clock.ms.Store(1_003_000)
 	sameStrings(t, c.drain("q"), "long", "held until 1009000")
 	c.Close()
 	mustClose(t, b)

@@ -4,7 +4,9 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
@@ -222,3 +224,15 @@ func newClientOn(t *testing.T, b *Broker, user, vhost string) *client {
 	c.Session = s
 	return c
 }
+
+// steppedClock is a time that stands still until a test sets it, unix ms.
+type steppedClock struct{ ms atomic.Int64 }
+
+func newClock(ms int64) *steppedClock {
+	c := &steppedClock{}
+	c.ms.Store(ms)
+	return c
+}
+
+// Now is for Options.
+func (c *steppedClock) Now() time.Time { return time.UnixMilli(c.ms.Load()) }
