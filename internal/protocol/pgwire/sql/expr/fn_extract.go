@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"strings"
 
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -222,11 +223,13 @@ func extractor(t *value.Type, get fields, asFloat bool) callFunc {
 	}
 }
 
+func isZoneUnit(unit string) bool { return strings.HasPrefix(unit, "timezone") }
+
 func stampFields(_ *Env, unit string, d value.Datum) (f fieldValue, ok, infinite, negative bool) {
 	t := d.(stamp)
 	if t.IsInfinite() {
 		_, ok = stampField(unit, 0)
-		return f, ok, true, t < 0
+		return f, ok || isZoneUnit(unit), true, t < 0
 	}
 	f, ok = stampField(unit, t)
 	return f, ok, false, false
@@ -236,7 +239,7 @@ func instantFields(env *Env, unit string, d value.Datum) (f fieldValue, ok, infi
 	t := d.(instant)
 	if t.IsInfinite() {
 		_, ok = stampField(unit, 0)
-		return f, ok || unit == "timezone" || unit == "timezone_hour" || unit == "timezone_minute", true, t < 0
+		return f, ok || isZoneUnit(unit), true, t < 0
 	}
 	local := t.Local(env.Settings.Zone)
 	offset := int64(local-stamp(t)) / microsPerSecond

@@ -143,10 +143,7 @@ func floatSign(x float64) float64 {
 	case x < 0:
 		return -1
 	}
-	if math.IsNaN(x) {
-		return x
-	}
-	return 0
+	return 0 // of NaN too
 }
 
 func degrees(x float64) float64 { return x / (math.Pi / 180) }

@@ -210,9 +210,14 @@ func field1(asText bool) callFunc {
 	}
 }
 
-func element1(asText bool) callFunc {
+// element1 is -> and ->> with a number. A jsonb that is no array and no object counts as an array of itself.
+func element1(asText bool, t *value.Type) callFunc {
 	return func(_ *Env, a []value.Datum) (value.Datum, error) {
-		found, ok := item(a[0].(string), a[1].(int64))
+		text, n := a[0].(string), a[1].(int64)
+		if t == value.JSONB && text[0] != '[' && text[0] != '{' {
+			return shownJSON(json.RawMessage(text), n == 0 || n == -1, asText)
+		}
+		found, ok := item(text, n)
 		return shownJSON(found, ok, asText)
 	}
 }
@@ -334,7 +339,7 @@ func init() {
 		calls(map[string]callFunc{
 			t.Name + "_build_array_noargs": empty("[]"), t.Name + "_build_object_noargs": empty("{}"),
 			t.Name + "_object_field": field1(false), t.Name + "_object_field_text": field1(true),
-			t.Name + "_array_element": element1(false), t.Name + "_array_element_text": element1(true),
+			t.Name + "_array_element": element1(false, t), t.Name + "_array_element_text": element1(true, t),
 			t.Name + "_extract_path": path(false), t.Name + "_extract_path_text": path(true),
 			t.Name + "_typeof": jsonTypeOf, t.Name + "_array_length": jsonArrayLength,
 		})

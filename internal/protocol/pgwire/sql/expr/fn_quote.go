@@ -278,7 +278,11 @@ func quoteAny(quote func(string) value.Datum) bindFunc {
 			if a[0] == nil {
 				return "NULL", nil
 			}
-			return quote(value.String(args[0], a[0], &env.Settings)), nil
+			text, err := asText(args[0], a[0], env)
+			if err != nil {
+				return nil, err
+			}
+			return quote(text), nil
 		}}, nil
 	}
 }

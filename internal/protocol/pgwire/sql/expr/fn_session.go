@@ -15,10 +15,34 @@ func zoneNamed(name string) (*time.Location, error) {
 	if seconds, ok := value.LookupAbbreviation(lower(name)); ok {
 		return time.FixedZone(name, seconds), nil
 	}
+	if zone, ok := movingAbbreviations[lower(name)]; ok {
+		name = zone
+	}
 	if zone := value.LookupZone(name); zone != nil {
 		return zone, nil
 	}
 	return nil, pgerror.New(pgerror.InvalidParameterValue, "time zone \"%s\" not recognized", name)
+}
+
+// zoneAt is zoneNamed for one time: an abbreviation that has moved means what it meant then, or what it mostly means.
+func zoneAt(name string, t value.Datum) (*time.Location, error) {
+	moving, ok := movingAbbreviations[lower(name)]
+	if !ok {
+		return zoneNamed(name)
+	}
+	zone := value.LookupZone(moving)
+	if zone == nil {
+		return zoneNamed(name)
+	}
+	at, isInstant := t.(instant)
+	if !isInstant {
+		at = t.(stamp).In(zone)
+	}
+	abbreviation, _ := at.Time().In(zone).Zone()
+	if seconds, fixed := value.LookupAbbreviation(lower(name)); fixed && lower(abbreviation) != lower(name) {
+		return time.FixedZone(name, seconds), nil
+	}
+	return zone, nil
 }
 
 // intervalZone is a zone given by how far it is east of UTC.
@@ -45,7 +69,7 @@ func inZone(env *Env, zone, t value.Datum) (value.Datum, error) {
 	var where *time.Location
 	var err error
 	if name, ok := zone.(string); ok {
-		where, err = zoneNamed(name)
+		where, err = zoneAt(name, t)
 	} else {
 		where, err = intervalZone(zone.(interval), &env.Settings)
 	}

@@ -280,9 +280,26 @@ func chr(_ *Env, a []value.Datum) (value.Datum, error) {
 // withoutPadding is a char(n) without the spaces that fill it.
 func withoutPadding(s string) string { return strings.TrimRight(s, " ") }
 
+// asText is x::text, which for some types is not what is shown: true, not t.
+func asText(t *value.Type, d value.Datum, env *Env) (string, error) {
+	if t == value.Text || t == value.Unknown {
+		return d.(string), nil
+	}
+	text, err := value.Cast(t, value.Text, d, -1, true, &env.Settings)
+	if err != nil {
+		return "", err
+	}
+	return text.(string), nil
+}
+
 func textAndAny(args []*value.Type, _ *value.Type) (Bound, error) {
 	return Bound{Call: func(env *Env, a []value.Datum) (value.Datum, error) {
-		return value.String(args[0], a[0], &env.Settings) + value.String(args[1], a[1], &env.Settings), nil
+		l, err := asText(args[0], a[0], env)
+		if err != nil {
+			return nil, err
+		}
+		r, err := asText(args[1], a[1], env)
+		return l + r, err
 	}}, nil
 }
 

@@ -36,6 +36,7 @@ func shownInterval(i interval) *shownTime {
 	s.hour, s.minute = int(i.Micros/microsPerHour), int(i.Micros%microsPerHour/microsPerMinute)
 	s.second, s.micros = int(i.Micros%microsPerMinute/microsPerSecond), int(i.Micros%microsPerSecond)
 	s.yearDay = (s.year*12+s.month)*daysPerMonth + s.day
+	s.date = value.DateOf(s.year, s.month, s.day) // of no meaning, but shown
 	return s
 }
 
@@ -244,7 +245,7 @@ func (s *shownTime) roman(n timeNode) string {
 
 func (s *shownTime) shownYears(n timeNode) string {
 	key, year := upper(n.key), s.shownYear(s.year)
-	if key[0] == 'I' && !s.interval {
+	if key[0] == 'I' {
 		iso, _ := isoWeek(s.date)
 		year, key = s.shownYear(iso), strings.ReplaceAll("Y"+key[1:], "I", "Y")
 	}

@@ -102,7 +102,22 @@ func (c *Compiler) operatorCall(op *Operator, args []Expr, location int32) (Expr
 	if err != nil {
 		return nil, at(err, c.Text, location)
 	}
-	return c.foldCall(newCall(run, args, returns, op.Strict, op.Volatility)), nil
+	return c.foldCall(newCall(run, args, returns, op.Strict, inlined(op.impl, op.Volatility, args))), nil
+}
+
+// inlined is the volatility of a function whose body PostgreSQL puts in its place: x::text, which only for some types depends on the session.
+func inlined(impl string, declared Volatility, args []Expr) Volatility {
+	switch impl {
+	case "textanycat", "anytextcat", "quote_literal", "quote_nullable":
+	default:
+		return declared
+	}
+	for _, a := range args {
+		if stableCast(a.Type(), value.Text) {
+			return Stable
+		}
+	}
+	return Immutable
 }
 
 // bound returns what is run for operands of these types.

@@ -64,11 +64,7 @@ func findPathway(from, to *value.Type, ctx castContext) pathway {
 		return c.pathway
 	}
 	if from.IsArray() && to.IsArray() && to != value.Int2Vector && to != value.OIDVector {
-		switch findPathway(from.Elem, to.Elem, ctx) {
-		case noPathway:
-		case byText:
-			return byText
-		default:
+		if findPathway(from.Elem, to.Elem, ctx) != noPathway {
 			return byElement
 		}
 	}

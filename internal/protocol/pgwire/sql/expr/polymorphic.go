@@ -49,7 +49,7 @@ func consistent(actual, declared []*value.Type) bool {
 func bind(actual, declared []*value.Type) (binding, error) {
 	var b binding
 	var compatible []*value.Type
-	second, anyCompatArray := false, false
+	second := false
 	for i, d := range declared {
 		a := actual[i]
 		switch {
@@ -84,7 +84,7 @@ func bind(actual, declared []*value.Type) (binding, error) {
 				compatible = append(compatible, a)
 			}
 		case d == value.AnyCompatArray:
-			second, anyCompatArray = true, true
+			second = true
 			if a == value.Unknown {
 				continue
 			}
@@ -104,7 +104,7 @@ func bind(actual, declared []*value.Type) (binding, error) {
 		return b, err
 	}
 	if second {
-		return b, b.settleSecond(compatible, anyCompatArray)
+		return b, b.settleSecond(compatible)
 	}
 	return b, nil
 }
@@ -132,7 +132,7 @@ func (b *binding) settleFirst() error {
 	return nil
 }
 
-func (b *binding) settleSecond(types []*value.Type, needArray bool) error {
+func (b *binding) settleSecond(types []*value.Type) error {
 	if len(types) == 0 {
 		b.common = nil
 		return nil
@@ -141,8 +141,8 @@ func (b *binding) settleSecond(types []*value.Type, needArray bool) error {
 	if !ok {
 		return pgerror.New(pgerror.DatatypeMismatch, "arguments of anycompatible family cannot be cast to a common type")
 	}
-	if needArray && common.Array == nil || b.commonNonArray && common.IsArray() {
-		return pgerror.New(pgerror.DatatypeMismatch, "could not find array type for data type %s", common)
+	if b.commonNonArray && common.IsArray() {
+		return pgerror.New(pgerror.DatatypeMismatch, "type matched to anycompatiblenonarray is an array type: %s", common)
 	}
 	for _, t := range types {
 		if !canCoerceOne(t, common, implicit) {

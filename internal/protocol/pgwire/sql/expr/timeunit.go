@@ -173,6 +173,9 @@ func init() {
 			return datum(truncateInZone(a[0].(string), a[1].(instant), &env.Settings))
 		},
 		"timestamptz_trunc_zone": func(env *Env, a []value.Datum) (value.Datum, error) {
+			if t := a[1].(instant); t.IsInfinite() {
+				return t, nil
+			}
 			settings := env.Settings
 			zone, err := zoneNamed(a[2].(string))
 			if err != nil {
