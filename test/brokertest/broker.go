@@ -151,14 +151,20 @@ func (b *Broker) Stop() error {
 }
 
 // PeakRSS returns the most resident memory that the process has had so far, in bytes.
-func (b *Broker) PeakRSS() (int64, error) {
+func (b *Broker) PeakRSS() (int64, error) { return b.memory("VmHWM") }
+
+// RSS returns the resident memory that the process has now, in bytes.
+func (b *Broker) RSS() (int64, error) { return b.memory("VmRSS") }
+
+// memory reads one of the figures that Linux has about the process.
+func (b *Broker) memory(figure string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("brokertest: rss: %w", err)
 	}
-	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	m := regexp.MustCompile(figure + `:\s+(\d+) kB`).FindSubmatch(status)
 	if m == nil {
-		return 0, errors.New("brokertest: rss: no VmHWM in the status of the process")
+		return 0, fmt.Errorf("brokertest: rss: no %s in the status of the process", figure)
 	}
 	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
 	return kib << 10, err

@@ -26,7 +26,7 @@ const severityFatal = "FATAL"
 func errorOf(err error) (e *pgerror.Error, internal bool) {
 	switch {
 	case errors.As(err, &e):
-		return e, e.Code == pgerror.InternalError
+		return e, false // also with XX000, which PostgreSQL has for texts that are no hstore, say
 	case errors.Is(err, context.Canceled):
 		return pgerror.New(pgerror.QueryCanceled, "canceling statement due to user request"), false
 	}
