@@ -97,6 +97,7 @@ func (l *level) bring(alias *pg.Alias, name, schema string, fields []value.Field
 		}
 		it.cols = append(it.cols, c)
 	}
+	l.brought = append(l.brought, it)
 	return &namespace{items: []*item{it}, cols: it.cols}, nil
 }
 

@@ -22,6 +22,7 @@ type level struct {
 	depth  int // how many levels are around it
 
 	visible []*namespace // of FROM, as far as the expression at hand sees it
+	brought []*item      // all of FROM so far
 	ctes    []*cte
 
 	clause  clause // that is being compiled
@@ -228,6 +229,14 @@ func rowType(fields []value.Field) *value.Type {
 
 func (l *level) noColumn(parts []string, location int32) error {
 	if len(parts) > 1 {
+		for at := l; at != nil; at = at.parent {
+			for _, it := range at.brought {
+				if alias := parts[len(parts)-2]; it.alias == alias {
+					return l.error(pgerror.UndefinedTable, location, `invalid reference to FROM-clause entry for table "%s"`, alias).
+						WithDetail(`There is an entry for table "%s", but it cannot be referenced from this part of the query.`, alias)
+				}
+			}
+		}
 		return l.error(pgerror.UndefinedTable, location, `missing FROM-clause entry for table "%s"`, parts[len(parts)-2])
 	}
 	return l.error(pgerror.UndefinedColumn, location, `column "%s" does not exist`, parts[0])
