@@ -256,7 +256,6 @@ declare outside cursor for select 1;
 close nothing;
 --> ERROR 34000: cursor "nothing" does not exist
 -- other statements
-explain (costs off) select 1;
 --> QUERY PLAN
 --> Result
 discard all;

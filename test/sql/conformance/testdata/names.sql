@@ -36,7 +36,7 @@ select mbus.get_iid('q') like 'q.%';
 select mbus.peek_q(), mbus.is_msg_exists('q.0'), mbus.estimated_messages('q');
 --> peek_q | is_msg_exists | estimated_messages
 --> f | f | 0
-select * from mbus.queue;
+select qname, consumers_cnt from mbus.queue;
 --> qname | consumers_cnt | is_roles_security_model
 --> q | 8 | f
 select mbus.clear_queue_q();
@@ -116,13 +116,13 @@ select mbus4.post_post_q('n=>1');
 select data from mbus4.consume('post_q');
 --> data
 --> "n"=>"1"
-select mbus4.post_1('n=>1');
+select mbus4.post_1('n=>1') is not null as posted;
 --> post_1
 --> 1.11
 select data from mbus4.consume('1');
 --> data
 --> "n"=>"1"
-select mbus4.post__('n=>1');
+select mbus4.post__('n=>1') is not null as posted;
 --> post__
 --> _.12
 select data from mbus4.consume__by_default();

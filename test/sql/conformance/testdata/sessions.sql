@@ -69,17 +69,10 @@ select data from mbus4.consume('q');
 --> data
 --> "n"=>"5"
 -- a session that ends without commit
+select mbus4.post('q', 'n=>6');
 -- session d
 begin;
---> BEGIN
 select mbus4.post('q', 'n=>lost');
---> post
---> q.<2>
--- session a
-select mbus4.post('q', 'n=>6');
---> post
---> q.<3>
--- session d
 select data from mbus4.consume('q');
 --> data
 --> "n"=>"lost"
