@@ -114,7 +114,12 @@ func (l *level) fromRelation(n *pg.RangeVar) (source, *namespace, error) {
 	fields := r.Columns()
 	s := &relationScan{r: r, base: l.slot(len(fields)), used: make([]bool, len(fields))}
 	ns, err := l.bring(n.Alias, n.Relname, n.Schemaname, fields, s.base, s.used)
-	return s, ns, err
+	if err != nil {
+		return nil, nil, err
+	}
+	s.self = l.slot(1)
+	ns.items[0].system = &column{name: "tableoid", typ: value.OID, slot: s.self}
+	return s, ns, nil
 }
 
 func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
@@ -136,10 +141,12 @@ func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
 type relationScan struct {
 	r    Relation
 	base int
+	self int // slot of tableoid
 	used []bool
 }
 
 func (s *relationScan) run(env *expr.Env, emit func() error) error {
+	env.Rows[0][s.self] = int64(s.r.OID())
 	for row, err := range s.r.Scan(env, s.used) {
 		if err == nil {
 			err = env.Ctx.Err()

@@ -60,6 +60,7 @@ type namespace struct {
 type item struct {
 	alias, schema string
 	cols          []*column
+	system        *column     // of a relation: tableoid, which is there for those who name it
 	typ           *value.Type // of a whole row; nil: made when asked for
 }
 
@@ -186,6 +187,9 @@ func (l *level) find(asking *level, up int, parts []string, location int32) (exp
 		if c.name == name {
 			return asking.ref(up, c, location, l), nil
 		}
+	}
+	if it.system != nil && it.system.name == name {
+		return asking.ref(up, it.system, location, l), nil
 	}
 	return nil, l.error(pgerror.UndefinedColumn, location, "column %s does not exist", strings.Join(parts[len(parts)-2:], "."))
 }

@@ -129,7 +129,7 @@ var settingList = []*setting{
 	&setting{name: "search_path", initial: `"$user", public`, list: true,
 		comment: "Sets the schema search order for names that are not schema-qualified."},
 	reported(internal(text("server_encoding", "UTF8", "Shows the server (database) character set encoding."))),
-	reported(internal(text("server_version", serverVersion, "Shows the server version."))),
+	reported(internal(text("server_version", ServerVersion, "Shows the server version."))),
 	internal(number("server_version_num", serverVersionNum, "", 0, math.MaxInt32, "Shows the server version as an integer.")),
 	reported(text("session_authorization", "", "Sets the session user name.")),
 	words("session_replication_role", "origin", []string{"origin", "replica", "local"},
@@ -158,7 +158,7 @@ var settingList = []*setting{
 
 // The version that clients are told: what the statements are like, so that they send none from later versions.
 const (
-	serverVersion    = "15.0 (Fiveways)"
+	ServerVersion    = "15.0 (Fiveways)"
 	serverVersionNum = "150000"
 )
 

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 	"strings"
 
 	"fiveways/internal/protocol/pgwire/sql"
@@ -24,7 +26,7 @@ func always(d value.Datum) call {
 
 // calls are the functions that only catalogs need, by name; each stands for all its overloads.
 var calls = map[string]call{
-	"format_type": formatType,
+	"format_type": formatType, "version": version, "pg_size_pretty": sizePretty,
 
 	"pg_table_is_visible": tableVisible, "pg_function_is_visible": functionVisible, "pg_type_is_visible": typeVisible,
 	"pg_operator_is_visible": always(true), "pg_collation_is_visible": always(true), "pg_opclass_is_visible": always(true),
@@ -82,6 +84,31 @@ func argOID(args []value.Datum) uint32 {
 	}
 	n, _ := args[0].(int64)
 	return uint32(n)
+}
+
+// version tells what PostgreSQL the server is like, in a form that drivers can take apart.
+func version(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) {
+	return "PostgreSQL " + sql.ServerVersion + " on " + runtime.GOOS + "-" + runtime.GOARCH + ", compiled by " + runtime.Version(), nil
+}
+
+var sizeUnits = []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
+
+// sizePretty writes a number of bytes in the unit in which it has at most four digits.
+func sizePretty(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+	const limit = 10 * 1024
+	n, ok := args[0].(int64)
+	if !ok {
+		number, err := args[0].(value.Numeric).Int64(value.Int8)
+		if err != nil {
+			return nil, err
+		}
+		n = number
+	}
+	size, unit := float64(n), 0
+	for math.Abs(size) >= limit && unit < len(sizeUnits)-1 {
+		size, unit = size/1024, unit+1
+	}
+	return fmt.Sprintf("%.0f %s", math.Trunc(size+math.Copysign(0.5, size)*float64(min(unit, 1))), sizeUnits[unit]), nil
 }
 
 func formatType(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {

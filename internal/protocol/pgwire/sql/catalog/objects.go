@@ -145,6 +145,11 @@ func (n names) Find(t *value.Type, text string) (int64, bool) {
 		}
 	case value.Regproc, value.Regprocedure:
 		name, _, _ = strings.Cut(name, "(")
+		for _, p := range ioProcs() {
+			if p.name == name && (schema == "" || schema == pgCatalog) {
+				return p.oid, true
+			}
+		}
 		for _, f := range append(expr.Functions(name), n.c.schemaFunctions(schema, name)...) {
 			if schema == "" || f.Schema == schema {
 				return int64(f.OID), true
@@ -183,6 +188,11 @@ func (n names) Show(t *value.Type, oid int64) (string, bool) {
 			}
 		}
 	case value.Regproc:
+		for _, p := range ioProcs() {
+			if p.oid == oid {
+				return p.name, true
+			}
+		}
 		if f := o.byOID[uint32(oid)]; f != nil {
 			return qualified(f.Schema, f.Name), true
 		}

@@ -20,6 +20,13 @@ const (
 )
 
 func fillProcs(c *Catalog, env *expr.Env, emit func(cells)) {
+	for _, p := range ioProcs() {
+		emit(cells{
+			"oid": p.oid, "proname": p.name, "pronamespace": oid(oidPgCatalog), "proowner": oid(oidOwner), "prolang": oid(oidInternal), "procost": 1.0,
+			"prokind": "f", "proisstrict": true, "provolatile": "i", "proparallel": "s", "pronargs": int64(1), "prorettype": oid(value.Internal.OID),
+			"proargtypes": value.Vector(value.OID, []value.Datum{oid(value.Internal.OID)}), "prosrc": p.name,
+		})
+	}
 	for _, f := range c.now(env).functions {
 		var types, argNames []value.Datum
 		named, defaults := false, int64(0)

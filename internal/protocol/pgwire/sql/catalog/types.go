@@ -15,58 +15,33 @@ var typeTables = map[string]filler{
 	"pg_catalog.pg_collation": fillCollations,
 }
 
+const oidArraySubscript = 6179
+
 func sortedTypes() []*value.Type {
 	all := value.All()
 	slices.SortFunc(all, func(a, b *value.Type) int { return cmp.Compare(a.OID, b.OID) })
 	return all
 }
 
-// procedure is the OID of a built-in function; 0 when there is none.
-func procedure(name string) value.Datum {
-	if found := expr.Functions(name); len(found) > 0 {
-		return int64(found[0].OID)
-	}
-	return int64(0)
-}
-
-// inputName is what the input and output functions of a type are called after.
-func inputName(t *value.Type) string {
-	switch {
-	case t == value.TimestampType || t == value.TimestampTZType || t == value.DateType || t == value.TimeType || t == value.IntervalType ||
-		t == value.NumericType || t == value.JSON || t == value.JSONB || t == value.UUID || t == value.XML || t == value.Hstore:
-		return t.Name + "_"
-	case t.IsArray() && t != value.Int2Vector && t != value.OIDVector:
-		return "array_"
-	case t.IsRow():
-		return "record_"
-	}
-	return t.Name
-}
-
 func fillTypes(_ *Catalog, _ *expr.Env, emit func(cells)) {
 	for _, t := range sortedTypes() {
-		in := inputName(t)
+		io := ioOf(t)
 		row := cells{
 			"oid": oid(t.OID), "typname": t.Name, "typnamespace": oid(namespaceOID(t.Schema)), "typowner": oid(oidOwner), "typlen": int64(t.Len),
 			"typbyval": t.Len > 0 && t.Len <= 8, "typtype": string(t.Kind), "typcategory": string(t.Category), "typispreferred": t.Prefer,
-			"typisdefined": true, "typdelim": ",", "typinput": procedure(in + "in"), "typoutput": procedure(in + "out"),
-			"typreceive": procedure(in + "recv"), "typsend": procedure(in + "send"), "typalign": "i", "typstorage": "p", "typtypmod": int64(-1),
-		}
-		if t.Len < 0 {
-			row["typstorage"] = "x"
+			"typisdefined": true, "typdelim": ",", "typinput": io.in.oid, "typoutput": io.out.oid,
+			"typreceive": io.recv.oid, "typsend": io.send.oid, "typalign": io.align, "typstorage": io.storage, "typtypmod": int64(-1),
+			"typcollation": io.collation,
 		}
 		if t.Elem != nil {
 			row["typelem"] = oid(t.Elem.OID)
-			row["typsubscript"] = procedure("array_subscript_handler")
+			row["typsubscript"] = int64(oidArraySubscript)
 		}
 		if t.Array != nil {
 			row["typarray"] = oid(t.Array.OID)
 		}
 		if t == value.QTModel {
 			row["typrelid"] = oid(oidModelRel)
-		}
-		if t.Schema == pgCatalog && t.Category == 'S' && t != value.Name {
-			row["typcollation"] = oid(oidDefaultCollation)
 		}
 		emit(row)
 	}

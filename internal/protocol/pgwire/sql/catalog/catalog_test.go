@@ -1,0 +1,155 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/catalog"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// fake is a schema mbus4 with one view and one function.
+type fake struct{}
+
+func (fake) Name() string    { return "mbus4" }
+func (fake) Version() uint64 { return 1 }
+
+func (fake) AllFunctions(*expr.Env) []*expr.Function {
+	return []*expr.Function{{
+		OID: 20000, Schema: "mbus4", Name: "greet", Volatility: expr.Volatile, Returns: value.QTModel, Comment: "greets somebody",
+		Args: []expr.Arg{{Name: "who", Type: value.Text}, {Name: "how", Type: value.Hstore, HasDefault: true, DefaultSQL: "NULL::hstore"}},
+		Rows: func(*expr.Env, []value.Datum) iter.Seq2[[]value.Datum, error] {
+			return func(func([]value.Datum, error) bool) {}
+		},
+	}}
+}
+
+func (f fake) Functions(env *expr.Env, name string) []*expr.Function {
+	if name == "greet" {
+		return f.AllFunctions(env)
+	}
+	return nil
+}
+
+func (fake) AllRelations(*expr.Env) []sql.Relation { return []sql.Relation{people{}} }
+
+func (fake) Relation(_ *expr.Env, name string) sql.Relation {
+	if name == "people" {
+		return people{}
+	}
+	return nil
+}
+
+func (fake) Type(name string) *value.Type { return nil }
+
+type people struct{}
+
+func (people) OID() uint32  { return 30000 }
+func (people) Name() string { return "people" }
+func (people) Kind() byte   { return 'v' }
+
+func (people) Columns() []value.Field {
+	return []value.Field{{Name: "name", Type: value.Text}, {Name: "notes", Type: value.Hstore}, {Name: "marks", Type: value.Int4.Array}}
+}
+
+func (people) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] {
+	return func(func([]value.Datum, error) bool) {}
+}
+
+// idle is a transaction in which nothing happens.
+type idle struct{}
+
+func (idle) Begin(bool)     {}
+func (idle) Commit() error  { return nil }
+func (idle) Rollback()      {}
+func (idle) Savepoint() int { return 0 }
+func (idle) RollbackTo(int) {}
+func (idle) Close()         {}
+
+func newSession() *sql.Session {
+	c := catalog.New(catalog.Options{
+		Schemas: []sql.Schema{fake{}}, User: "ann", Database: "fiveways", Superuser: true, BackendPID: 7,
+		Users: func() []catalog.Role { return []catalog.Role{{Name: "ann", Superuser: true}, {Name: "bob"}} },
+	})
+	return sql.NewSession(sql.Options{
+		User: "ann", Database: "fiveways", Superuser: true, Schemas: append(c.Schemas(), fake{}), Names: c.Names(), Work: idle{}, BackendPID: 7,
+		Notice: func(*pgerror.Error) {}, Parameter: func(string, string) {},
+	})
+}
+
+// maxShown is how many rows of an answer a script keeps.
+const maxShown = 12
+
+func answer(s *sql.Session, text string) string {
+	var out strings.Builder
+	defer s.Sync() //nolint:errcheck // nothing is written
+	statements, err := s.Split(text)
+	if err != nil {
+		return showError(err)
+	}
+	for _, st := range statements {
+		portal, err := s.Open(st, nil)
+		if err != nil {
+			return showError(err)
+		}
+		count, set := 0, s.Settings()
+		_, _, err = s.Fetch(context.Background(), portal, 0, func(row []value.Datum) error {
+			if count++; count > maxShown {
+				return nil
+			}
+			var cols []string
+			for i, d := range row {
+				if d == nil {
+					cols = append(cols, "NULL")
+					continue
+				}
+				cols = append(cols, value.String(portal.Columns[i].Type, d, &set))
+			}
+			fmt.Fprintln(&out, strings.ReplaceAll(strings.Join(cols, " | "), "\n", `\n`))
+			return nil
+		})
+		if err != nil {
+			return showError(err)
+		}
+		switch {
+		case count > maxShown:
+			fmt.Fprintln(&out, "more rows")
+		case count == 0:
+			fmt.Fprintln(&out, "no rows")
+		}
+	}
+	return out.String()
+}
+
+func showError(err error) string {
+	var e *pgerror.Error
+	if errors.As(err, &e) {
+		return fmt.Sprintf("ERROR: %s %s\n", e.Code, e.Message)
+	}
+	return err.Error() + "\n"
+}
+
+// TestQueries runs the queries that psql (psql -E shows them) and the drivers send, each with the answer that was read and found right.
+func TestQueries(t *testing.T) {
+	files, err := filepath.Glob("testdata/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			s := newSession()
+			defer s.Close()
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return answer(s, d.Input) })
+		})
+	}
+}

@@ -1,0 +1,2 @@
+select t.typname, t.typinput::oid, t.typinput, t.typoutput::oid, t.typoutput, t.typreceive::oid, t.typreceive, t.typsend::oid, t.typsend, t.typalign, t.typstorage, t.typcollation
+from pg_type t where typnamespace in ('pg_catalog'::regnamespace, 'public'::regnamespace) and typtype in ('b', 'p') and (typrelid = 0) and (typcategory <> 'A' or typname ~ 'vector$') and typname <> 'ghstore' order by t.typname collate "C";
