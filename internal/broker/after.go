@@ -141,6 +141,9 @@ func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
 	a.order.live -= live
 	eachIn(a.left, h, n, func(h queue.Handle) { delete(a.left, h) })
 	eachIn(a.waited, h, n, func(h queue.Handle) { sh.passOn(q, h) })
+	if q.early != nil {
+		eachIn(q.early.keys, h, n, func(h queue.Handle) { delete(q.early.keys, h) })
+	}
 }
 
 // eachIn calls fn for those of n contiguous handles that a map has, in their order.
@@ -179,6 +182,7 @@ func (sh *shard) passOn(q *Queue, h queue.Handle) {
 		if at.q.after.left[at.h]--; at.q.after.left[at.h] == 0 {
 			delete(at.q.after.left, at.h)
 			at.q.state.Unblock(at.h)
+			sh.setEarly(at.q, at.h, 1)
 			sh.mark(at.q)
 		}
 	}

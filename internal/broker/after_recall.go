@@ -2,6 +2,7 @@ package broker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"fiveways/internal/core/queue"
@@ -54,6 +55,7 @@ func (o *order) startOver() {
 	o.ids, o.live = newIDs(), 0
 	for i := range o.slots {
 		o.slots[i].entries = 0
+		o.slots[i].q.endEarly()
 		a := o.slots[i].q.after
 		for h := range a.left {
 			o.slots[i].q.state.Unblock(h)
@@ -69,6 +71,10 @@ func (sh *shard) recallInto(o *order, all []recalled, copies []recalledCopy) (fo
 	known := len(copies) > 0
 	r := sh.b.store.NewReader(sh.id)
 	var in arrival
+	newest := make([]Order, len(o.slots))
+	for i := range newest {
+		newest[i].At = math.MinInt64
+	}
 	for len(all) > 0 {
 		at := all[0]
 		for len(copies) > 0 && cmp.Or(cmp.Compare(copies[0].index, at.index), cmp.Compare(copies[0].sub, at.sub)) <= 0 {
@@ -97,6 +103,9 @@ func (sh *shard) recallInto(o *order, all []recalled, copies []recalledCopy) (fo
 		}
 		for _, m := range all[:n] {
 			sh.recallOne(o, &m, &in)
+			if err == nil && sh.b.opts.Order != nil {
+				sh.recallEarly(o.slots[m.slot].q, m.h, &newest[m.slot])
+			}
 		}
 		all = all[n:]
 	}
@@ -122,4 +131,16 @@ func (sh *shard) recallOne(o *order, m *recalled, in *arrival) {
 func (o *order) nameCopy(c *recalledCopy) {
 	o.slots[c.slot].entries++
 	o.ids.add(c.sum, c.slot, c.h)
+}
+
+// recallEarly gives the message in hand its place when that is before one that was read.
+func (sh *shard) recallEarly(q *Queue, h queue.Handle, newest *Order) {
+	at, ok := sh.b.opts.Order(sh.scratch.env)
+	switch {
+	case !ok:
+	case at.compare(*newest) < 0:
+		sh.goEarly(q, h, at)
+	default:
+		*newest = at
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -34,8 +35,10 @@ type Options struct {
 	// Conditions are the languages, beside that of selectors, in which bindings may put conditions. They come with the data: a binding
 	// whose language is missing, or has changed so that it does not compile, matches nothing.
 	Conditions routing.Conditions
-	Logger     *slog.Logger
-	Now        func() time.Time // time.Now
+	// Order is the place in the order of a queue that a message has by itself, ok false when it says none; nil: messages stand where they came.
+	Order  func(env message.Envelope) (at Order, ok bool)
+	Logger *slog.Logger
+	Now    func() time.Time // time.Now
 }
 
 func (o Options) withDefaults() Options {

@@ -26,6 +26,7 @@ func (sh *shard) requeue(o *op) {
 		n = sh.comeBack(q, o)
 	}
 	sh.wakeTakers(q, o.handle, int(o.n))
+	sh.setEarly(q, o.handle, int(o.n))
 	sh.giveBack(o.consumer, n)
 	sh.mark(q)
 	sh.dropHead(q) // before consumers that wait get any of it, as in RabbitMQ

@@ -31,6 +31,11 @@ func (sh *shard) dispatch(q *Queue) {
 // message whose body cannot be read is set aside: it stays on disk, unsettled, and is reported.
 func (sh *shard) nextReady(q *Queue, until int64) *queue.Item {
 	for {
+		if q.early != nil {
+			if it := sh.nextEarly(q, until); it != nil {
+				return it
+			}
+		}
 		it := q.state.NextBeyond(sh.now, until)
 		if it == nil {
 			return nil

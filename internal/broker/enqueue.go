@@ -86,6 +86,9 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	if q.after != nil && sh.arrange(q, h, o) {
 		q.state.Block(h)
 	}
+	if o.order != nil {
+		sh.goEarly(q, h, *o.order)
+	}
 	if it.Flags&queue.Persistent != 0 {
 		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
 		sh.promise = max(sh.promise, q.promise)

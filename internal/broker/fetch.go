@@ -192,6 +192,7 @@ func (sh *shard) release(o *op) {
 		q.state.Release(o.handle+i, sh.now)
 	}
 	sh.wakeTakers(q, o.handle, int(o.n))
+	sh.setEarly(q, o.handle, int(o.n))
 	sh.mark(q)
 	sh.dropHead(q)
 }

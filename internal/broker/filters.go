@@ -85,6 +85,7 @@ func (sh *shard) refilter(q *Queue) {
 		return
 	}
 	if q.picky == nil {
+		q.endEarly()
 		q.picky = newPicky(&q.Policy)
 	}
 	p := q.picky

@@ -39,6 +39,8 @@ type op struct {
 	due      int64 // unix ms, 0 now
 	deadline int64 // unix ms from which it is not delivered, 0 none; the earlier of it and ttl counts
 
+	order *Order // opPublish: nil, or the place that the sender gave it
+
 	confirm Confirmer // nil: nobody waits
 	seq     uint64
 

@@ -207,7 +207,7 @@ func (sh *shard) getPicky(q *Queue, noAck bool) (it *queue.Item, again bool) {
 
 // oldest takes the first message for a length limit.
 func (sh *shard) oldest(q *Queue) *queue.Item {
-	if q.picky != nil {
+	if q.picky != nil || q.early != nil {
 		return q.state.Oldest()
 	}
 	return q.state.Next(sh.now)

@@ -34,6 +34,7 @@ type Queue struct {
 	after         *after        // nil: no message waits for another
 	reader        *store.Reader // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
+	early         *early                    // messages that do not stand where they came; nil when there are none
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
 	gone          bool
 	once          bool // it takes one message per key; relays look at that elsewhere
@@ -152,6 +153,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	if q.after != nil {
 		sh.leaveOrder(q)
 	}
+	q.early = nil
 	messages = q.state.Ready()
 	ended := slices.SortedFunc(slices.Values(q.consumers.list), func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) })
 	for _, c := range ended { // in an order that does not depend on whose turn it was

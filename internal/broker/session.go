@@ -172,7 +172,10 @@ type Publish struct {
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
 	// CopyOf is the message of the same id that it takes the place of, published before that is settled in the same transaction: what waits for
 	// that (QueuePolicy.ConsumeAfter) waits for the copy, which waits for nothing itself. nil: none.
-	CopyOf  *Loan
+	CopyOf *Loan
+	// Order is the place in its queues that the sender gave the message, nil: where it comes. It counts in queues with
+	// QueuePolicy.ConsumeAfter and without groups or selectors, beside what Options.Order says of other messages.
+	Order   *Order
 	Confirm Confirmer
 	Seq     uint64
 }
@@ -189,7 +192,7 @@ func (p *Publish) op() op {
 	}
 	o := op{
 		kind: opPublish, persistent: p.Persistent, priority: p.Priority, env: p.Env,
-		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, confirm: p.Confirm, seq: p.Seq,
+		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, order: p.Order, confirm: p.Confirm, seq: p.Seq,
 	}
 	if p.CopyOf != nil {
 		o.extra = p.CopyOf
