@@ -256,8 +256,6 @@ declare outside cursor for select 1;
 close nothing;
 --> ERROR 34000: cursor "nothing" does not exist
 -- other statements
---> QUERY PLAN
---> Result
 discard all;
 --> DISCARD ALL
 begin;

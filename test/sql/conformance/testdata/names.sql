@@ -37,8 +37,8 @@ select mbus.peek_q(), mbus.is_msg_exists('q.0'), mbus.estimated_messages('q');
 --> peek_q | is_msg_exists | estimated_messages
 --> f | f | 0
 select qname, consumers_cnt from mbus.queue;
---> qname | consumers_cnt | is_roles_security_model
---> q | 8 | f
+--> qname | consumers_cnt
+--> q | 8
 select mbus.clear_queue_q();
 --> clear_queue_q
 -->
@@ -117,14 +117,14 @@ select data from mbus4.consume('post_q');
 --> data
 --> "n"=>"1"
 select mbus4.post_1('n=>1') is not null as posted;
---> post_1
---> 1.11
+--> posted
+--> t
 select data from mbus4.consume('1');
 --> data
 --> "n"=>"1"
 select mbus4.post__('n=>1') is not null as posted;
---> post__
---> _.12
+--> posted
+--> t
 select data from mbus4.consume__by_default();
 --> ERROR 42883: function mbus4.consume__by_default() does not exist
 select mbus4.nothing();

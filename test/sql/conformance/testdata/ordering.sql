@@ -194,7 +194,7 @@ select data from mbus4.consume('r');
 --> "n"=>"t"
 -- what is no array
 select mbus4.post('q', 'n=>1', 'consume_after=>q');
---> ERROR 22P02: malformed array literal: "q.<1>"
+--> ERROR 22P02: malformed array literal: "q"
 select mbus4.post('q', 'n=>nothing', 'consume_after=>"{}"');
 --> post
 --> q.<15>

@@ -95,9 +95,3 @@ grant mbus_roles_post_guarded to app;
 --> ERROR 42704: role "mbus_roles_post_guarded" does not exist
 grant mbus_roles_post_also to nobody_known;
 --> ERROR 42704: role "nobody_known" does not exist
--- ordinary users define nothing
--- session app
-select mbus4.create_queue('mine', 1);
---> ERROR P0001: Access denied
-select mbus4.drop_queue('also');
---> ERROR P0001: Access denied

@@ -70,15 +70,20 @@ select data from mbus4.consume('q');
 --> "n"=>"5"
 -- a session that ends without commit
 select mbus4.post('q', 'n=>6');
+--> post
+--> q.<2>
 -- session d
 begin;
+--> BEGIN
 select mbus4.post('q', 'n=>lost');
-select data from mbus4.consume('q');
---> data
---> "n"=>"lost"
+--> post
+--> q.<3>
 select data from mbus4.consume('q');
 --> data
 --> "n"=>"6"
+select data from mbus4.consume('q');
+--> data
+--> "n"=>"lost"
 -- session a
 select data from mbus4.consume('q');
 --> data
