@@ -52,7 +52,7 @@ func compileCondition(text string) (*selector, error) {
 		return nil, err
 	}
 	s := &selector{}
-	c := expr.Compiler{Text: text, Settings: value.Defaults(), Column: s.column, Sublink: noSublink}
+	c := expr.Compiler{Text: text, Settings: value.Defaults(), Column: s.column, Sublink: noSublink, Aggregate: noAggregate, RowSet: noRowSet}
 	if s.condition, err = c.Compile(node); err != nil {
 		return nil, err
 	}
@@ -65,6 +65,14 @@ func compileCondition(text string) (*selector, error) {
 
 func noSublink(*pg.SubLink) (expr.Expr, error) {
 	return nil, pgerror.New(pgerror.FeatureNotSupported, "cannot use subquery in index predicate")
+}
+
+func noAggregate(*pg.FuncCall, *expr.Function, []expr.Expr) (expr.Expr, error) {
+	return nil, pgerror.New(pgerror.GroupingError, "aggregate functions are not allowed in WHERE")
+}
+
+func noRowSet(*pg.FuncCall, *expr.Function, []expr.Expr) (expr.Expr, error) {
+	return nil, pgerror.New(pgerror.FeatureNotSupported, "set-returning functions are not allowed in WHERE")
 }
 
 // selectorNode parses the text as an expression.

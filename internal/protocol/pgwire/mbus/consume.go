@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -86,7 +87,7 @@ func (s *Session) dynConsume(env *expr.Env, a arguments) ([]value.Record, error)
 	return s.consume(env, name, a.text(2), 1, keep)
 }
 
-// fetch takes up to n messages.
+// fetch takes up to n messages, in the order in which they were added.
 func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]value.Record, error) {
 	if n <= 0 {
 		return nil, nil
@@ -95,31 +96,74 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	if keep != nil {
 		f.Keep = func(m message.Envelope) bool { return keep.holds(s.view(src.queue, 0, m, env), env) }
 	}
-	got, err := src.from.Fetch(f)
+	lent, err := src.from.Fetch(f)
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	all := make([]value.Record, 0, len(got))
-	for i := range got {
-		s.hold(&got[i])
-		all = append(all, record(s.taken(src.queue, got[i].Handle, got[i].Env, env), allColumns))
+	all := make([]received, len(lent))
+	for i := range lent {
+		all[i] = received{record(s.taken(src.queue, lent[i].Handle, lent[i].Env, env), allColumns), &lent[i], nil}
 	}
-	if len(all) == n || s.work.posts == 0 {
-		return all, nil
+	if s.work.posts > 0 {
+		all = append(all, s.ownMessages(src, env, n, keep)...)
 	}
+	if len(all) > 1 {
+		slices.SortStableFunc(all, received.compare)
+	}
+	return s.keepFirst(src, all, n), nil
+}
+
+// received is a message that a fetch has found: one that the engine lent, or a post of the transaction itself.
+type received struct {
+	row  value.Record
+	lent *broker.Delivery
+	own  *pending
+}
+
+func (r received) compare(other received) int {
+	for _, column := range []int{colAdded, colDelayed} {
+		a, _ := r.row[column].(value.Timestamp)
+		b, _ := other.row[column].(value.Timestamp)
+		if a != b {
+			return cmp.Compare(a, b)
+		}
+	}
+	return 0
+}
+
+// ownMessages are up to n of the transaction's own posts that it could receive.
+func (s *Session) ownMessages(src source, env *expr.Env, n int, keep *selector) (all []received) {
 	now := time.Now().UnixMilli()
-	var own []*pending
 	s.waiting(src.name, func(p *pending) bool {
 		if s.ready(p, now) && (keep == nil || keep.holds(s.view(src.queue, 0, p.publish.Env, env), env)) {
-			own = append(own, p)
+			all = append(all, received{record(s.taken(src.queue, 0, p.publish.Env, env), allColumns), nil, p})
 		}
-		return len(all)+len(own) < n
+		return len(all) < n
 	})
-	for _, p := range own {
-		s.takeOwn(p, src.name)
-		all = append(all, record(s.taken(src.queue, 0, p.publish.Env, env), allColumns))
+	return all
+}
+
+// keepFirst takes the first n; others that were lent go back to their place.
+func (s *Session) keepFirst(src source, all []received, n int) []value.Record {
+	rows := make([]value.Record, 0, min(n, len(all)))
+	for i, r := range all {
+		switch {
+		case i >= n && r.lent != nil:
+			s.own.Release(r.lent.Queue, r.lent.Handle, 1)
+			continue
+		case i >= n:
+			continue
+		case r.lent != nil:
+			s.hold(r.lent)
+		default:
+			s.takeOwn(r.own, src.name)
+		}
+		rows = append(rows, r.row)
 	}
-	return all, nil
+	if len(all) > n {
+		s.own.Flush()
+	}
+	return rows
 }
 
 // view is a message as the session reads it.

@@ -1,6 +1,9 @@
 package mbus
 
 import (
+	"math"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -21,7 +24,7 @@ func (g generated) function() *expr.Function {
 	case "consumen_":
 		return commented(rows(g.kind+q+by+c, []expr.Arg{arg("amt", value.Int4)},
 			func(s *Session, env *expr.Env, a arguments) ([]value.Record, error) {
-				return s.consume(env, q, c, int(a.integer(0)), nil)
+				return s.consumeSome(env, q, c, a)
 			}),
 			"take messages from queue "+q)
 	case "take_from_":
@@ -40,6 +43,18 @@ func (g generated) function() *expr.Function {
 	return commented(scalar(g.kind+q, []expr.Arg{arg("exec", value.Text)}, value.Int4,
 		func(s *Session, env *expr.Env, a arguments) (value.Datum, error) { return s.runOn(env, q, a.text(0)) }),
 		"run a statement for each of up to 100 messages of queue "+q)
+}
+
+// consumeSome is consumen_<q>_by_<c>; NULL asks for all.
+func (s *Session) consumeSome(env *expr.Env, queueName, consumer string, a arguments) ([]value.Record, error) {
+	n := int(a.integer(0))
+	switch {
+	case !a.has(0):
+		n = math.MaxInt
+	case n < 0:
+		return nil, pgerror.New("2201W", "LIMIT must not be negative")
+	}
+	return s.consume(env, queueName, consumer, n, nil)
 }
 
 // clear deletes what has expired and what every consumer has received, which the engine does of itself.

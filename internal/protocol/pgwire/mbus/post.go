@@ -54,7 +54,7 @@ func (s *Session) makeDead() error {
 
 // newIID returns an iid that nobody ever had.
 func (s *Session) newIID(name string) (string, error) {
-	n, err := s.b.Sequence(component, 1)
+	n, err := s.b.Sequence(component+" "+s.vhost(), 1)
 	if err != nil {
 		return "", s.failed(err)
 	}

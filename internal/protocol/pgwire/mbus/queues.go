@@ -125,7 +125,7 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 		return nil, err
 	}
 	_, made := s.sqlQueue(name)
-	if !made && !s.isQueue(name) {
+	if !made && !s.isQueue(name) || isTemporary(name) {
 		return nil, noSuchQueue(name)
 	}
 	if err := s.own.MayConfigure("queue", name); err != nil {
