@@ -123,7 +123,8 @@ func TestFiveways(t *testing.T) {
 			t.Run(name+suffix(extended), func(t *testing.T) {
 				operate("", "vhost", "add", name)
 				defer operate("", "vhost", "delete", name)
-				for _, user := range append(slices.Clone(users), superuser) {
+				operate("", "permission", "set", superuser, ".*", ".*", ".*", "--vhost", name)
+				for _, user := range users { // they make nothing but temporary queues
 					operate("", "permission", "set", user, "^temp[.]", ".*", ".*", "--vhost", name)
 				}
 				dsn := func(user string) string {
