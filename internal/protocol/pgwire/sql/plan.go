@@ -163,8 +163,9 @@ func (p *planner) relation(n *pg.RangeVar) (Relation, error) {
 // path is the search path as it counts: pg_catalog is first unless it stands elsewhere.
 func (s *Session) path() []string {
 	if s.pathAt != s.vars.epoch {
-		names := s.vars.path(s.opts.User)
-		if !slices.Contains(names, catalogName) {
+		names := slices.DeleteFunc(s.vars.path(s.opts.User), func(name string) bool { return !s.hasSchema(name) })
+		s.pathImplied = !slices.Contains(names, catalogName)
+		if s.pathImplied {
 			names = append([]string{catalogName}, names...)
 		}
 		s.pathNow, s.pathAt = names, s.vars.epoch

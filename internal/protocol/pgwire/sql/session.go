@@ -29,16 +29,17 @@ type Options struct {
 
 // Session runs the statements of one client. Its methods belong to one goroutine.
 type Session struct {
-	opts       Options
-	vars       variables
-	tx         transaction
-	statements map[string]*Prepared
-	portals    map[string]*Portal
-	builtin    *sessionSchema
-	told       map[string]string // what the client knows of the reported settings
-	pathNow    []string          // the search path at pathAt, an epoch of the settings
-	pathAt     uint64
-	reportedAt uint64 // the epoch of the settings when it was told last
+	opts        Options
+	vars        variables
+	tx          transaction
+	statements  map[string]*Prepared
+	portals     map[string]*Portal
+	builtin     *sessionSchema
+	told        map[string]string // what the client knows of the reported settings
+	pathNow     []string          // the search path at pathAt, an epoch of the settings
+	pathAt      uint64
+	pathImplied bool   // nobody named pg_catalog in it
+	reportedAt  uint64 // the epoch of the settings when it was told last
 }
 
 // NewSession returns a session in autocommit mode.
@@ -70,7 +71,7 @@ func (s *Session) env(ctx context.Context) *expr.Env {
 	if s.tx.state == txNone {
 		env.Now = now
 	}
-	env.Settings.Now = env.Now
+	env.Settings.Now, env.Implied = env.Now, s.pathImplied
 	return env
 }
 

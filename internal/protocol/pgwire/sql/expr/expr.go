@@ -26,7 +26,8 @@ type Env struct {
 	Rows     [][]value.Datum          // Rows[0] is the row at hand, Rows[1] that of the statement around a sub-select, ...
 	User     string
 	Database string
-	Path     []string             // search_path
+	Path     []string             // search_path: the schemas that exist
+	Implied  bool                 // Path begins with pg_catalog though nobody named it
 	Notice   func(*pgerror.Error) // never nil
 	// Session is whatever the functions of a schema need to know of the session; the expressions do not look at it.
 	Session  any

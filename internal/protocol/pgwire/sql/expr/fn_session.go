@@ -114,10 +114,11 @@ func typeOf(args []*value.Type, _ *value.Type) (Bound, error) {
 
 func schemas(env *Env, a []value.Datum) (value.Datum, error) {
 	var names []value.Datum
+	path := namedPath(env)
 	if a[0].(bool) {
-		names = append(names, "pg_catalog")
+		path = env.Path
 	}
-	for _, schema := range env.Path {
+	for _, schema := range path {
 		names = append(names, schema)
 	}
 	return newArray(value.Name, names), nil

@@ -67,10 +67,19 @@ func (c *Compiler) sqlValue(n *pg.SQLValueFunction) (Expr, error) {
 }
 
 func currentSchema(env *Env) value.Datum {
-	if len(env.Path) == 0 {
+	named := namedPath(env)
+	if len(named) == 0 {
 		return nil
 	}
-	return env.Path[0]
+	return named[0]
+}
+
+// namedPath is the search path as it was set.
+func namedPath(env *Env) []string {
+	if env.Implied {
+		return env.Path[1:]
+	}
+	return env.Path
 }
 
 // The collations that there are; all order by bytes.
