@@ -70,6 +70,7 @@ func newSessionSchema(s *Session) *sessionSchema {
 		OID: 2026, Name: "pg_backend_pid", Volatility: expr.Stable, Returns: value.Int4,
 		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return int64(s.opts.BackendPID), nil },
 	})
+	c.addRelations()
 	return c
 }
 

@@ -124,6 +124,18 @@ func (v *variables) resetAll() {
 	v.refresh()
 }
 
+// resetValue is what RESET goes back to.
+func (v *variables) resetValue(name string) string {
+	key := strings.ToLower(name)
+	if s, ok := v.defaults[key]; ok {
+		return s
+	}
+	if d := settingsByName[key]; d != nil {
+		return d.initial
+	}
+	return ""
+}
+
 // setDefault sets what RESET goes back to; it was checked.
 func (v *variables) setDefault(name, val string) {
 	v.defaults[strings.ToLower(name)] = val
