@@ -26,20 +26,25 @@ type outcome struct {
 	value, typeName string
 	null            bool
 	code, message   string
+	position        int
 }
 
 func (o outcome) String() string {
 	switch {
 	case o.code != "":
-		return "error " + o.code + ": " + o.message
+		return fmt.Sprintf("error %s: %s at %d", o.code, o.message, o.position)
 	case o.null:
 		return "NULL :: " + o.typeName
 	}
 	return fmt.Sprintf("%q :: %s", o.value, o.typeName)
 }
 
-// same leaves messages aside: they are compared by the tables of the packages.
+// same leaves the messages and places of errors aside unless EXPRESSIONS_MESSAGES is set: some tell more of PostgreSQL's inside than of the
+// error.
 func (o outcome) same(b outcome) bool {
+	if os.Getenv("EXPRESSIONS_MESSAGES") != "" && (o.message != b.message || o.position != b.position) {
+		return false
+	}
 	return o.value == b.value && o.null == b.null && o.typeName == b.typeName && o.code == b.code
 }
 
@@ -96,7 +101,7 @@ func evaluate(text string, set value.Settings) (o outcome) {
 func failed(err error) outcome {
 	var e *pgerror.Error
 	if errors.As(err, &e) {
-		return outcome{code: e.Code, message: e.Message}
+		return outcome{code: e.Code, message: e.Message, position: e.Position}
 	}
 	return outcome{code: "not of PostgreSQL", message: err.Error()}
 }
@@ -107,7 +112,7 @@ func ask(t *testing.T, conn *pgx.Conn, hstore uint32, text string) outcome {
 	results, err := conn.PgConn().Exec(context.Background(), "select "+text).ReadAll()
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return outcome{code: e.Code, message: e.Message}
+		return outcome{code: e.Code, message: e.Message, position: int(e.Position)}
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -122,7 +122,7 @@ func (c *Compiler) Assign(e Expr, t *value.Type, mod int32, name string, locatio
 		return nil, err
 	}
 	if made == nil {
-		return nil, pgerror.New(pgerror.DatatypeMismatch, "column %q is of type %s but expression is of type %s", name, t, e.Type()).
+		return nil, pgerror.New(pgerror.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s", name, t, e.Type()).
 			WithHint("You will need to rewrite or cast the expression.").At(c.Text, location)
 	}
 	return made, nil

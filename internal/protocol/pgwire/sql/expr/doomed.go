@@ -19,7 +19,7 @@ func (d *doomed) Eval(*Env) (value.Datum, error) { return nil, d.err }
 func (c *Compiler) fold(e Expr) Expr {
 	known := true
 	for _, child := range Children(e) {
-		if d, ok := child.(*doomed); ok {
+		if d := doomedIn(child); d != nil {
 			return &doomed{e.Type(), d.err}
 		}
 		_, ok := IsConst(child)
@@ -38,6 +38,19 @@ func (c *Compiler) fold(e Expr) Expr {
 	return &Const{T: e.Type(), Value: d, Mod: Typmod(e), at: -1}
 }
 
+// doomedIn returns what fails in e. A row stays one that its fields can be taken from, so it is looked into.
+func doomedIn(e Expr) *doomed {
+	if r, ok := e.(*row); ok {
+		for _, f := range r.fields {
+			if d := doomedIn(f); d != nil {
+				return d
+			}
+		}
+	}
+	d, _ := e.(*doomed)
+	return d
+}
+
 // foldCall folds a call. A strict function is NULL as soon as it is known that an argument is, even a volatile one: it is never called.
 func (c *Compiler) foldCall(call *call) Expr {
 	if call.strict {
@@ -50,7 +63,7 @@ func (c *Compiler) foldCall(call *call) Expr {
 func (c *Compiler) foldStrict(e Expr) Expr {
 	null := false
 	for _, child := range Children(e) {
-		if d, ok := child.(*doomed); ok {
+		if d := doomedIn(child); d != nil {
 			return &doomed{e.Type(), d.err}
 		}
 		d, ok := IsConst(child)

@@ -70,7 +70,7 @@ func encode(_ *Env, a []value.Datum) (value.Datum, error) {
 }
 
 func errEncoding(name string) error {
-	return pgerror.New(pgerror.InvalidParameterValue, "unrecognized encoding: %q", name)
+	return pgerror.New(pgerror.InvalidParameterValue, "unrecognized encoding: \"%s\"", name)
 }
 
 func decode(_ *Env, a []value.Datum) (value.Datum, error) {
@@ -98,7 +98,7 @@ func decodeHex(text string) (value.Datum, error) {
 		}
 		if !strings.Contains("0123456789abcdefABCDEF", string(c)) {
 			_, size := utf8.DecodeRuneInString(text[i:])
-			return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid hexadecimal digit: %q", text[i:i+size])
+			return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", text[i:i+size])
 		}
 		digits = append(digits, c)
 	}
@@ -125,7 +125,7 @@ func decodeBase64(text string) (value.Datum, error) {
 			}
 		default:
 			_, size := utf8.DecodeRuneInString(text[i:])
-			return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid symbol %q found while decoding base64 sequence", text[i:i+size])
+			return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid symbol \"%s\" found while decoding base64 sequence", text[i:i+size])
 		}
 		kept = append(kept, c)
 	}
@@ -167,7 +167,7 @@ func isUTF8(name string) bool {
 
 func convertFrom(_ *Env, a []value.Datum) (value.Datum, error) {
 	if !isUTF8(a[1].(string)) {
-		return nil, pgerror.New(pgerror.FeatureNotSupported, "encoding %q is not supported", a[1])
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "encoding \"%s\" is not supported", a[1])
 	}
 	s := string(a[0].([]byte))
 	if err := value.InvalidUTF8(s); err != nil {
@@ -178,7 +178,7 @@ func convertFrom(_ *Env, a []value.Datum) (value.Datum, error) {
 
 func convertTo(_ *Env, a []value.Datum) (value.Datum, error) {
 	if !isUTF8(a[1].(string)) {
-		return nil, pgerror.New(pgerror.FeatureNotSupported, "encoding %q is not supported", a[1])
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "encoding \"%s\" is not supported", a[1])
 	}
 	return []byte(a[0].(string)), nil
 }

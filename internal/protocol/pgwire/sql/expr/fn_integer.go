@@ -163,6 +163,9 @@ func shift(t *value.Type, left bool) callFunc {
 }
 
 func init() {
+	for _, t := range []*value.Type{value.Int4, value.Int8} {
+		calls(map[string]callFunc{t.Name + "gcd": gcdOf(t), t.Name + "lcm": lcmOf(t)})
+	}
 	integers := map[string]*value.Type{"2": value.Int2, "4": value.Int4, "8": value.Int8}
 	for a, left := range integers {
 		for b, right := range integers {
@@ -186,7 +189,6 @@ func init() {
 			n + "xor": plainInt(func(a, b int64) int64 { return a ^ b }),
 			n + "not": func(_ *Env, a []value.Datum) (value.Datum, error) { return ^a[0].(int64), nil },
 			n + "shl": shift(left, true), n + "shr": shift(left, false),
-			n + "gcd": gcdOf(left), n + "lcm": lcmOf(left),
 			n + "larger":  plainInt(func(a, b int64) int64 { return max(a, b) }),
 			n + "smaller": plainInt(func(a, b int64) int64 { return min(a, b) }),
 		})

@@ -143,6 +143,5 @@ func init() {
 		"textlike": liken(false, true), "textnlike": liken(false, false), "texticlike": liken(true, true), "texticnlike": liken(true, false),
 		"namelike": liken(false, true), "namenlike": liken(false, false), "nameiclike": liken(true, true), "nameicnlike": liken(true, false),
 		"bytealike": likenBytes(true), "byteanlike": likenBytes(false), "like_escape": likeEscape,
-		"bpcharlike": liken(false, true), "bpcharnlike": liken(false, false), "bpchariclike": liken(true, true), "bpcharicnlike": liken(true, false),
 	})
 }

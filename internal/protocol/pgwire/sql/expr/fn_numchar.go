@@ -84,11 +84,7 @@ func floatToChar(t *value.Type) callFunc {
 		}
 		switch {
 		case f.roman:
-			d, err := value.Cast(t, value.Int4, v, -1, true, &value.Settings{})
-			if err != nil {
-				return nil, err
-			}
-			return f.romanNumeral(d.(int64)), nil
+			return f.romanNumeral(int64(math.RoundToEven(max(min(v, 1e6), -1)))), nil
 		case f.exponent:
 			return nil, pgerror.New(pgerror.FeatureNotSupported, "\"EEEE\" is not supported")
 		}
@@ -144,7 +140,7 @@ func toNumber(_ *Env, a []value.Datum) (value.Datum, error) {
 		}
 	}
 	if digits == "" || digits == "." {
-		return nil, pgerror.New(pgerror.InvalidText, "invalid input syntax for type numeric: %q", " ")
+		return nil, pgerror.New(pgerror.InvalidText, "invalid input syntax for type numeric: \"%s\"", " ")
 	}
 	if negative {
 		digits = "-" + digits

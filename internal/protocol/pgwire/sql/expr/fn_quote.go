@@ -119,7 +119,7 @@ func parseDirective(s string) (d directive, rest string, err error) {
 	d.verb = s[0]
 	_, size := utf8.DecodeRuneInString(s)
 	if !strings.ContainsRune("sIL", rune(d.verb)) {
-		return d, s, errFormat("unrecognized format() type specifier %q", s[:size]).(*pgerror.Error).WithHint("For a single \"%%\" use \"%%%%\".")
+		return d, s, errFormat("unrecognized format() type specifier \"%s\"", s[:size]).(*pgerror.Error).WithHint("For a single \"%%\" use \"%%%%\".")
 	}
 	return d, s[1:], nil
 }

@@ -196,7 +196,7 @@ func expand(b *strings.Builder, s, with string, m []int) {
 func regexpReplace(_ *Env, a []value.Datum) (value.Datum, error) {
 	flags := flagsOf(a, 3)
 	if flags != "" && flags[0] >= '0' && flags[0] <= '9' {
-		return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid regular expression option: %q", flags[:1]).
+		return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid regular expression option: \"%s\"", flags[:1]).
 			WithHint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.")
 	}
 	p, err := compilePattern(a[1].(string), flags)
@@ -233,7 +233,7 @@ func regexpReplaceFrom(_ *Env, a []value.Datum) (value.Datum, error) {
 }
 
 func badValue(name string, n int64) error {
-	return pgerror.New(pgerror.InvalidParameterValue, "invalid value for parameter %q: %d", name, n)
+	return pgerror.New(pgerror.InvalidParameterValue, "invalid value for parameter \"%s\": %d", name, n)
 }
 
 func positive(name string, n int64) error {
@@ -310,8 +310,6 @@ func init() {
 	calls(map[string]callFunc{
 		"textregexeq": matches("", true), "textregexne": matches("", false), "texticregexeq": matches("i", true), "texticregexne": matches("i", false),
 		"nameregexeq": matches("", true), "nameregexne": matches("", false), "nameicregexeq": matches("i", true), "nameicregexne": matches("i", false),
-		"bpcharregexeq": matches("", true), "bpcharregexne": matches("", false), "bpcharicregexeq": matches("i", true),
-		"bpcharicregexne": matches("i", false),
 		"textregexsubstr": regexpSubstr, "regexp_match": regexpMatch, "regexp_match_no_flags": regexpMatch,
 		"regexp_split_to_array": regexpSplit, "regexp_split_to_array_no_flags": regexpSplit,
 		"textregexreplace": regexpReplace, "textregexreplace_noopt": regexpReplace, "textregexreplace_extended": regexpReplaceFrom,

@@ -12,11 +12,11 @@ import (
 
 // zoneNamed finds a time zone by its name, its abbreviation or its offset.
 func zoneNamed(name string) (*time.Location, error) {
-	if seconds, ok := value.LookupAbbreviation(lower(name)); ok {
-		return time.FixedZone(name, seconds), nil
-	}
 	if zone, ok := movingAbbreviations[lower(name)]; ok {
 		name = zone
+	}
+	if seconds, ok := value.LookupAbbreviation(lower(name)); ok {
+		return time.FixedZone(name, seconds), nil
 	}
 	if zone := value.LookupZone(name); zone != nil {
 		return zone, nil

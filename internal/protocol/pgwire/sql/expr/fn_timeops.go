@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"strings"
+
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -178,7 +180,7 @@ func init() {
 		"time_mi_time": func(_ *Env, a []value.Datum) (value.Datum, error) {
 			return interval{Micros: int64(a[0].(clock)) - int64(a[1].(clock))}, nil
 		},
-		"datetime_timestamp": dateAndTime, "datetime_pl": dateAndTime, "timedate_pl": dateAndTime,
+		"datetime_timestamp": dateAndTime, "timedate_pl": dateAndTime,
 		"timestamp_age": func(_ *Env, a []value.Datum) (value.Datum, error) { return age(a[0].(stamp), a[1].(stamp)) },
 		"timestamptz_age": func(env *Env, a []value.Datum) (value.Datum, error) {
 			zone := env.Settings.Zone
@@ -213,21 +215,11 @@ func init() {
 			return !a[0].(stamp).IsInfinite(), nil
 		},
 	})
-	for _, signature := range []string{
-		"(timestamp,timestamp,timestamp,timestamp)", "(timestamp,interval,timestamp,interval)", "(timestamp,timestamp,timestamp,interval)",
-		"(timestamp,interval,timestamp,timestamp)",
-	} {
-		calls(map[string]callFunc{"overlaps" + signature: overlapStamps, "overlaps_timestamp" + signature: overlapStamps})
-	}
-	for _, signature := range []string{
-		"(timestamptz,timestamptz,timestamptz,timestamptz)", "(timestamptz,interval,timestamptz,interval)",
-		"(timestamptz,timestamptz,timestamptz,interval)", "(timestamptz,interval,timestamptz,timestamptz)",
-	} {
-		calls(map[string]callFunc{"overlaps" + signature: overlapInstants, "overlaps_timestamp" + signature: overlapInstants})
-	}
-	for _, signature := range []string{
-		"(time,time,time,time)", "(time,interval,time,interval)", "(time,time,time,interval)", "(time,interval,time,time)",
-	} {
-		calls(map[string]callFunc{"overlaps" + signature: overlapClocks, "overlaps_time" + signature: overlapClocks})
+	for name, f := range map[string]callFunc{"timestamp": overlapStamps, "timestamptz": overlapInstants, "time": overlapClocks} {
+		short := strings.TrimSuffix(name, "tz")
+		for _, ends := range []string{"interval,%s,interval", "%s,%s,interval", "interval,%s,%s"} {
+			implementations["overlaps("+name+","+strings.ReplaceAll(ends, "%s", name)+")"] = implementation{call: f}
+		}
+		implementations["overlaps_"+short+"("+name+","+name+","+name+","+name+")"] = implementation{call: f}
 	}
 }

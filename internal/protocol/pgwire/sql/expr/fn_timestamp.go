@@ -158,22 +158,23 @@ func age(a, b stamp) (value.Datum, error) {
 
 func makeDate(_ *Env, a []value.Datum) (value.Datum, error) {
 	year, month, day := a[0].(int64), a[1].(int64), a[2].(int64)
-	wrong := pgerror.New(pgerror.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", year, month, day)
-	if year == 0 || month < 1 || month > 12 || day < 1 {
-		return nil, wrong
-	}
+	given := year
 	if year < 0 {
 		year++
 	}
+	wrong := pgerror.New(pgerror.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", year, month, day)
+	if given == 0 || month < 1 || month > 12 || day < 1 {
+		return nil, wrong
+	}
 	if year > 5874898 || year < -4713 {
-		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", a[0], month, day)
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", year, month, day)
 	}
 	if day > int64(monthDays(int(year), int(month))) {
 		return nil, wrong
 	}
 	d := value.DateOf(int(year), int(month), int(day))
 	if d < firstDate || d >= endOfDates {
-		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", a[0], month, day)
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", year, month, day)
 	}
 	return d, nil
 }
@@ -194,7 +195,12 @@ func makeTime(hour, minute int64, second float64) (clock, error) {
 }
 
 // twoDigits is C's %02g.
-func twoDigits(f float64) string { return fmt.Sprintf("%02s", fmt.Sprintf("%.6g", f)) }
+func twoDigits(f float64) string {
+	if isInf(f) || math.IsNaN(f) {
+		return floatDigits(f, 0)
+	}
+	return fmt.Sprintf("%02s", fmt.Sprintf("%.6g", f))
+}
 
 func makeStamp(env *Env, a []value.Datum) (stamp, error) {
 	d, err := makeDate(env, a[:3])

@@ -18,7 +18,7 @@ type timeReader struct {
 }
 
 func errTimeValue(text, key, detail string, args ...any) error {
-	return pgerror.New(pgerror.InvalidDatetimeFormat, "invalid value %q for %q", text, key).WithDetail(detail, args...)
+	return pgerror.New(pgerror.InvalidDatetimeFormat, "invalid value \"%s\" for \"%s\"", text, key).WithDetail(detail, args...)
 }
 
 func isSeparator(s string) bool {
@@ -106,7 +106,7 @@ func (r *timeReader) field(n timeNode, next *timeNode) error {
 	}
 	width, ok := widths[key]
 	if !ok {
-		return pgerror.New(pgerror.FeatureNotSupported, "formatting field %q is only supported in to_char", n.key)
+		return pgerror.New(pgerror.FeatureNotSupported, "formatting field \"%s\" is only supported in to_char", n.key)
 	}
 	before := len(r.rest)
 	v, err := r.number(n, width, next)
@@ -155,7 +155,7 @@ func (r *timeReader) number(n timeNode, width int, next *timeNode) (int, error) 
 	open := n.fill || next == nil || next.key != "" && widths[upper(next.key)] == 0 || next.key == "" && !(next.text >= "0" && next.text <= "9")
 	if !open {
 		if len(text) < width {
-			return 0, pgerror.New(pgerror.InvalidDatetimeFormat, "source string too short for %q formatting field", n.key).
+			return 0, pgerror.New(pgerror.InvalidDatetimeFormat, "source string too short for \"%s\" formatting field", n.key).
 				WithDetail("Field requires %d characters, but only %d remain.", width, len(text))
 		}
 		from = text
@@ -171,7 +171,7 @@ func (r *timeReader) number(n timeNode, width int, next *timeNode) (int, error) 
 	case !open && used < width:
 		return 0, errTimeValue(text, n.key, "Field requires %d characters, but only %d could be parsed.", width, used)
 	case err != nil || !fits(value.Int4, v):
-		return 0, pgerror.New(pgerror.DatetimeOverflow, "value for %q in source string is out of range", n.key)
+		return 0, pgerror.New(pgerror.DatetimeOverflow, "value for \"%s\" in source string is out of range", n.key)
 	}
 	r.rest = r.rest[used:]
 	return int(v), nil
@@ -229,7 +229,7 @@ func nearYear(v int) int {
 
 func (r *timeReader) put(shown, field string, v int) error {
 	if old, ok := r.got[field]; ok && old != v {
-		return pgerror.New(pgerror.InvalidDatetimeFormat, "conflicting values for %q field in formatting string", shown).
+		return pgerror.New(pgerror.InvalidDatetimeFormat, "conflicting values for \"%s\" field in formatting string", shown).
 			WithDetail("This value contradicts a previous setting for the same field type.")
 	}
 	r.got[field] = v
@@ -239,7 +239,7 @@ func (r *timeReader) put(shown, field string, v int) error {
 // stamp puts what was read together.
 func (r *timeReader) stamp() (stamp, error) {
 	wrong := func() error {
-		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: %q", r.whole)
+		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", r.whole)
 	}
 	p := parts{year: r.got["YYYY"], month: 1, day: 1, hour: r.got["HH"], minute: r.got["MI"], second: r.got["SS"]}
 	if r.got["bc"] == 2 && p.year > 0 {
@@ -276,7 +276,7 @@ func (r *timeReader) stamp() (stamp, error) {
 		d = firstDate + date(j)
 	}
 	if d < firstDate || d >= endOfDates {
-		return 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %q", r.whole)
+		return 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range: \"%s\"", r.whole)
 	}
 	_, c := mustStamp(p).Split()
 	return value.TimestampOf(d, c)

@@ -92,7 +92,7 @@ func (c *Compiler) operator(name string, left, right Expr, location int32) (Expr
 func (c *Compiler) operatorCall(op *Operator, args []Expr, location int32) (Expr, error) {
 	types, returns, err := resolvePolymorphic(typesOf(args), op.types(), op.Returns)
 	if err != nil {
-		return nil, at(err, c.Text, location)
+		return nil, err
 	}
 	args, err = c.coerceAll(args, types)
 	if err != nil {

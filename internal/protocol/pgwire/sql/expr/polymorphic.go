@@ -110,7 +110,7 @@ func bind(actual, declared []*value.Type) (binding, error) {
 }
 
 func notAlike(declared *value.Type, family string, first, second *value.Type) error {
-	return pgerror.New(pgerror.DatatypeMismatch, "arguments declared %q are not all alike", family).WithDetail("%s versus %s", first, second)
+	return pgerror.New(pgerror.DatatypeMismatch, "arguments declared \"%s\" are not all alike", family).WithDetail("%s versus %s", first, second)
 }
 
 func notEnum(a *value.Type) error {

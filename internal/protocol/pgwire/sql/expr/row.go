@@ -131,9 +131,9 @@ func (c *Compiler) field(e Expr, name string, place int32) (Expr, error) {
 	t := e.Type()
 	switch {
 	case isRecord(t):
-		return nil, pgerror.New(pgerror.UndefinedColumn, "could not identify column %q in record data type", name).At(c.Text, place)
+		return nil, pgerror.New(pgerror.UndefinedColumn, "could not identify column \"%s\" in record data type", name).At(c.Text, place)
 	case t.Kind == 'c':
-		return nil, pgerror.New(pgerror.UndefinedColumn, "column %q not found in data type %s", name, t).At(c.Text, place)
+		return nil, pgerror.New(pgerror.UndefinedColumn, "column \"%s\" not found in data type %s", name, t).At(c.Text, place)
 	}
 	return nil, pgerror.New(pgerror.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type", name, t).
 		At(c.Text, place)

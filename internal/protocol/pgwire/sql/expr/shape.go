@@ -136,7 +136,7 @@ func (c *Compiler) callOf(s *callShape, given arguments, n *pg.FuncCall) (Expr, 
 	declared := s.types(len(given.all))
 	types, returns, err := s.resolve(given.all, declared)
 	if err != nil {
-		return nil, at(err, c.Text, n.Location)
+		return nil, err
 	}
 	args, err := c.coerceAll(given.all, types)
 	if err != nil {

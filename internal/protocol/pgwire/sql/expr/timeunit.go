@@ -37,13 +37,13 @@ func unitOf(name string, t *value.Type) (string, error) {
 	}
 	unit, ok := unitNames[short]
 	if !ok {
-		return "", pgerror.New(pgerror.InvalidParameterValue, "unit %q not recognized for type %s", lower(name), t)
+		return "", pgerror.New(pgerror.InvalidParameterValue, "unit \"%s\" not recognized for type %s", lower(name), t)
 	}
 	return unit, nil
 }
 
 func errUnit(name string, t *value.Type) *pgerror.Error {
-	return pgerror.New(pgerror.FeatureNotSupported, "unit %q not supported for type %s", lower(name), t)
+	return pgerror.New(pgerror.FeatureNotSupported, "unit \"%s\" not supported for type %s", lower(name), t)
 }
 
 // errCut is for a unit that a time cannot be cut at; those that are no spans of time date_trunc does not even know.
@@ -51,7 +51,7 @@ func errCut(unit, name string, t *value.Type) error {
 	if strings.HasPrefix(unit, "timezone") {
 		return errUnit(name, t)
 	}
-	return pgerror.New(pgerror.InvalidParameterValue, "unit %q not recognized for type %s", lower(name), t)
+	return pgerror.New(pgerror.InvalidParameterValue, "unit \"%s\" not recognized for type %s", lower(name), t)
 }
 
 // unitOrder is the units that date_trunc cuts at, from the smallest.
