@@ -189,7 +189,10 @@ func (sh *shard) release(o *op) {
 		q.picky.release(o.handle, int(o.n))
 	}
 	for i := range queue.Handle(o.n) {
-		q.state.Release(o.handle+i, sh.now)
+		h := o.handle + i
+		if q.state.Release(h, sh.now) && q.after != nil && q.after.left[h] > 0 { // it was seized
+			q.state.Block(h)
+		}
 	}
 	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))

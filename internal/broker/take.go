@@ -15,6 +15,10 @@ import (
 // The end of ctx ends the wait with its error, and the end of the session with ErrClosed. Errors besides: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive.
 func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d Delivery, ok bool, err error) {
+	return s.takeByID(ctx, queueName, messageID, false)
+}
+
+func (s *Session) takeByID(ctx context.Context, queueName, messageID string, aside bool) (d Delivery, ok bool, err error) {
 	for {
 		q, err := s.readable(queueName)
 		if err != nil {
@@ -28,7 +32,7 @@ func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d 
 			}
 			locate = func() (queue.Handle, bool) { return m.Handle, true }
 		}
-		a, err := s.take(ctx, q, locate)
+		a, err := s.take(ctx, q, aside, locate)
 		if err != nil || !a.gone {
 			return a.got, a.ok, err
 		}
@@ -37,11 +41,15 @@ func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d 
 
 // TakeHandle is TakeByID for a message whose place in the queue is known.
 func (s *Session) TakeHandle(ctx context.Context, queueName string, h queue.Handle) (d Delivery, ok bool, err error) {
+	return s.takeHandle(ctx, queueName, h, false)
+}
+
+func (s *Session) takeHandle(ctx context.Context, queueName string, h queue.Handle, aside bool) (d Delivery, ok bool, err error) {
 	q, err := s.readable(queueName)
 	if err != nil {
 		return d, false, err
 	}
-	a, err := s.take(ctx, q, func() (queue.Handle, bool) { return h, true })
+	a, err := s.take(ctx, q, aside, func() (queue.Handle, bool) { return h, true })
 	return a.got, a.ok, err
 }
 
@@ -57,6 +65,7 @@ func (s *Session) readable(name string) (*Queue, error) {
 // taker is somebody who waits for one message. Its fields belong to the shard until answered is closed.
 type taker struct {
 	answered chan struct{}
+	aside    bool // it takes what is delayed or blocked, too
 	takeAnswer
 }
 
@@ -67,12 +76,12 @@ type takeAnswer struct {
 }
 
 // take lends the message that locate finds on the shard's goroutine.
-func (s *Session) take(ctx context.Context, q *Queue, locate func() (queue.Handle, bool)) (a takeAnswer, err error) {
+func (s *Session) take(ctx context.Context, q *Queue, aside bool, locate func() (queue.Handle, bool)) (a takeAnswer, err error) {
 	ended, err := s.ending()
 	if err != nil {
 		return a, err
 	}
-	t := &taker{answered: make(chan struct{})}
+	t := &taker{answered: make(chan struct{}), aside: aside}
 	var h queue.Handle
 	err = q.shard.call(func() {
 		var ok bool
@@ -123,7 +132,7 @@ func (s *Session) ending() (<-chan struct{}, error) {
 
 // ask answers a taker now, or notes that it waits.
 func (sh *shard) ask(q *Queue, h queue.Handle, t *taker) {
-	a, wait := sh.tryTake(q, h)
+	a, wait := sh.tryTake(q, h, t.aside)
 	if !wait {
 		t.answer(a)
 		return
@@ -139,8 +148,8 @@ func (t *taker) answer(a takeAnswer) {
 	close(t.answered)
 }
 
-// tryTake lends a message to a taker; wait tells that somebody else has it.
-func (sh *shard) tryTake(q *Queue, h queue.Handle) (a takeAnswer, wait bool) {
+// tryTake lends a message to a taker, with aside also one that is delayed or blocked; wait tells that somebody else has it.
+func (sh *shard) tryTake(q *Queue, h queue.Handle, aside bool) (a takeAnswer, wait bool) {
 	if q.gone {
 		return takeAnswer{gone: true}, false
 	}
@@ -151,10 +160,10 @@ func (sh *shard) tryTake(q *Queue, h queue.Handle) (a takeAnswer, wait bool) {
 		return takeAnswer{gone: true}, false
 	case status == queue.Unacked:
 		return a, true
-	case status == queue.Scheduled || status == queue.Blocked, it.Expires != 0 && it.Expires <= sh.now+1: // its timer will bury it
+	case !aside && (status == queue.Scheduled || status == queue.Blocked), it.Expires != 0 && it.Expires <= sh.now+1: // its timer will bury it
 		return a, false
 	}
-	it := q.state.Lend(h)
+	it := q.state.LendAside(h)
 	d := newDelivery(q, it)
 	if d.Env == nil {
 		var err error
@@ -176,7 +185,7 @@ func (sh *shard) wakeTakers(q *Queue, h queue.Handle, n int) {
 	}
 	for i := range queue.Handle(n) {
 		for len(q.takers[h+i]) > 0 {
-			a, wait := sh.tryTake(q, h+i)
+			a, wait := sh.tryTake(q, h+i, q.takers[h+i][0].aside)
 			if wait {
 				break
 			}

@@ -209,6 +209,17 @@ func (s *State) Lend(h Handle) *Item {
 	return it
 }
 
+// LendAside is Lend also for a scheduled or blocked message; nil when there is none that nobody has.
+func (s *State) LendAside(h Handle) *Item {
+	c, slot, status := s.find(h)
+	if status == Gone || status == Unacked {
+		return nil
+	}
+	it := c.item(slot)
+	s.move(c, slot, status, Unacked, it.Size)
+	return it
+}
+
 // Requeue returns an unacked message to its place, with count as its Count. It is ready, or scheduled when due is not
 // 0, and redelivered. The result is false when the message is not unacked.
 func (s *State) Requeue(h Handle, count uint32, due int64) bool {

@@ -96,10 +96,16 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	if keep != nil {
 		f.Keep = func(m message.Envelope) bool { return keep.holds(s.view(src.queue, 0, m, env), env) }
 	}
-	lent, err := src.from.Fetch(f)
+	lent, err := s.freed(src, n, f.Keep)
 	if err != nil {
 		return nil, s.failed(err)
 	}
+	more, err := src.from.Fetch(f)
+	if err != nil {
+		s.letGo(lent)
+		return nil, s.failed(err)
+	}
+	lent = append(lent, more...)
 	all := make([]received, len(lent))
 	for i := range lent {
 		all[i] = received{record(s.taken(src.queue, lent[i].Handle, lent[i].Env, env), allColumns), &lent[i], nil}
@@ -111,6 +117,40 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 		slices.SortStableFunc(all, received.compare)
 	}
 	return s.keepFirst(src, all, n), nil
+}
+
+// freed takes messages that wait for nothing but what the transaction took before: for itself that is gone.
+func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []broker.Delivery, err error) {
+	if s.work.holds == 0 {
+		return nil, nil
+	}
+	all, err := src.from.SeizeFreed(src.name, n, s.loans)
+	for i := range all {
+		if keep == nil || keep(all[i].Env) {
+			lent = append(lent, all[i])
+		} else {
+			s.letGo(all[i : i+1])
+		}
+	}
+	return lent, err
+}
+
+// letGo puts messages back that were lent.
+func (s *Session) letGo(all []broker.Delivery) {
+	for i := range all {
+		s.own.Release(all[i].Queue, all[i].Handle, 1)
+	}
+	s.own.Flush()
+}
+
+// loans are the messages that the transaction holds.
+func (s *Session) loans() (all []broker.Loan) {
+	for i := range s.work.entries {
+		if h := s.work.entries[i].held; h != nil {
+			all = append(all, broker.Loan{Queue: h.queue, Handle: h.handle})
+		}
+	}
+	return all
 }
 
 // received is a message that a fetch has found: one that the engine lent, or a post of the transaction itself.

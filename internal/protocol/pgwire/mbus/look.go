@@ -240,9 +240,9 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	var ok bool
 	var err error
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
-		d, ok, err = src.from.TakeHandle(env.Ctx, src.name, h)
+		d, ok, err = src.from.SeizeHandle(env.Ctx, src.name, h)
 	} else {
-		d, ok, err = src.from.TakeByID(env.Ctx, src.name, iid)
+		d, ok, err = src.from.SeizeByID(env.Ctx, src.name, iid)
 	}
 	if env.Ctx.Err() != nil {
 		return nil, env.Ctx.Err()
