@@ -74,7 +74,7 @@ func openOperator(cfg config.Config) (*operator, error) {
 		return nil, fmt.Errorf("no broker runs on %s, and there is no such folder: %w", cfg.Data, errNoBroker)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions()})
+	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Order: pgwire.OrderOf})
 	if errors.Is(err, vfs.ErrLocked) {
 		return nil, fmt.Errorf("data: %s: %w, and its admin socket %s does not answer", cfg.Data, server.ErrLocked, socket)
 	}

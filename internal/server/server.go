@@ -67,7 +67,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
-		Conditions: pgwire.Conditions(),
+		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf,
 	})
 	if err != nil {
 		closeAll(listeners)

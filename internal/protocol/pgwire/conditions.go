@@ -1,6 +1,8 @@
 package pgwire
 
 import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/mbus"
 )
@@ -8,3 +10,6 @@ import (
 // Conditions are the languages of SQL that conditions of bindings may be in: broker.Options.Conditions of every broker that serves this
 // protocol, or opens the data of one that did.
 func Conditions() routing.Conditions { return mbus.Conditions() }
+
+// OrderOf is the place that a message of this protocol has in its queue: broker.Options.Order of every broker that serves it.
+func OrderOf(m message.Envelope) (broker.Order, bool) { return mbus.OrderOf(m) }

@@ -84,7 +84,7 @@ func startRealNode(t testing.TB, o Options) *node {
 	if o.LoginDelay == 0 {
 		o.LoginDelay = -1
 	}
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log, Conditions: Conditions()})
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log, Conditions: Conditions(), Order: OrderOf})
 	if err != nil {
 		t.Fatal(err)
 	}

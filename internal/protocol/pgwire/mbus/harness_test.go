@@ -19,7 +19,7 @@ import (
 func openBroker(t testing.TB, fs vfs.FS) *broker.Broker {
 	t.Helper()
 	b, err := broker.Open(fs, "data", broker.Options{
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2, Conditions: Conditions(),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2, Conditions: Conditions(), Order: OrderOf,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -190,6 +190,14 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 	if p.hasDelayed {
 		post.publish.NotBefore = max(ceilMillis(instant(p.delayed, zone)), 0)
 	}
+	if m.own {
+		delayed := m.added - hour
+		if p.hasDelayed {
+			delayed = p.delayed
+		}
+		at := placeIn(m.added, delayed)
+		post.publish.Order = &at
+	}
 	if p.hasExpires && p.expires != infinity {
 		post.publish.Deadline = max(floorMillis(instant(p.expires, zone)), 1)
 	}

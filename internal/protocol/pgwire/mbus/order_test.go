@@ -1,0 +1,24 @@
+package mbus
+
+import (
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// TestOrderOfAdded: a poster's enqueue_time is the place in the queue, delayed_until decides between equals.
+func TestOrderOfAdded(t *testing.T) {
+	c := newCaller(t, openBroker(t, vfs.NewMem()), "guest")
+	c.call("create_queue", "q", 4)
+	for _, m := range [][]any{
+		{"n=>d", `enqueue_time=>"2002-01-01 00:00:00.000001"`}, {"n=>e"}, {"n=>c", `enqueue_time=>"2002-01-01"`, nil, "2001-01-02"},
+		{"n=>b", `enqueue_time=>"2002-01-01"`, nil, "2001-01-01"}, {"n=>a", `enqueue_time=>"2001-01-01"`},
+	} {
+		c.call("post", append([]any{"q"}, m...)...)
+	}
+	for _, want := range []string{"a", "b", "c", "d", "e"} {
+		if r := c.call("consume_q_by_default"); len(r) != 1 || dataOf(r[0]) != `"n"=>"`+want+`"` {
+			t.Fatalf("consumed %v, want %s", r, want)
+		}
+	}
+}
