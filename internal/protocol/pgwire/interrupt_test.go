@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways/internal/broker"
 )
 
 const (
@@ -167,6 +169,41 @@ func TestClientsThatVanish(t *testing.T) {
 	if err := n.s.Drain(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSignals: one session interrupts and ends another by functions.
+func TestSignals(t *testing.T) {
+	n := startRealNode(t, Options{})
+	n.user(broker.UserSpec{Name: "u", Password: "secret"})
+	one, two := n.login(), n.login()
+	two.send(&pgproto3.Query{String: "select pg_sleep(60)"})
+	for canceled := false; !canceled; { // it may not have begun yet
+		one.send(&pgproto3.Query{String: fmt.Sprintf("select pg_cancel_backend(%d)", two.pid)})
+		if got := one.until("Z"); !strings.Contains(got, `D "t"`) {
+			t.Fatal(got)
+		}
+		two.nc.SetReadDeadline(time.Now().Add(50 * time.Millisecond)) //nolint:errcheck // a socket of ours
+		if m, err := two.f.Receive(); err == nil {
+			_, isRow := m.(*pgproto3.RowDescription)
+			canceled = !isRow
+		}
+	}
+	two.nc.SetReadDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
+	two.until("Z")
+	one.query("select pg_cancel_backend(1000000)", "T pg_cancel_backend:16:0 / N WARNING 01000 PID 1000000 is not a PostgreSQL server process / "+
+		`D "f" / C SELECT 1 / Z I`)
+	other, err := n.connect("u", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for function, told := range map[string]string{"pg_cancel_backend": "query is being canceled", "pg_terminate_backend": "process is being terminated"} {
+		_, err := other.Exec(context.Background(), fmt.Sprintf("select %s(%d)", function, two.pid)).ReadAll()
+		if err == nil || !strings.Contains(err.Error(), told) {
+			t.Errorf("%s by another user: %v", function, err)
+		}
+	}
+	one.query(fmt.Sprintf("select pg_terminate_backend(%d)", two.pid), `T pg_terminate_backend:16:0 / D "t" / C SELECT 1 / Z I`)
+	two.expect(shutdown + " / gone")
 }
 
 // TestStatementOfAClientThatLeft: nobody would get what it waits for.

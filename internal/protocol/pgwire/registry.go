@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"sync"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // keyBytes is the size of a secret key in protocol 3.0.
@@ -47,6 +49,27 @@ func (r *registry) cancel(pid uint32, key []byte) {
 	if c != nil && subtle.ConstantTimeCompare(c.key[:], key) == 1 {
 		c.running.interrupt()
 	}
+}
+
+// signal is pg_cancel_backend and pg_terminate_backend, called by a session: on its own user's, or by a superuser on any.
+func (r *registry) signal(by *conn, superuser bool, pid uint32, terminate bool) (bool, error) {
+	r.mu.Lock()
+	c := r.byPID[pid]
+	r.mu.Unlock()
+	switch {
+	case c == nil:
+		return false, nil
+	case c.user != by.user && !superuser && terminate:
+		return false, pgerror.New(pgerror.InsufficientPrivilege,
+			"must be a member of the role whose process is being terminated or member of pg_signal_backend")
+	case c.user != by.user && !superuser:
+		return false, pgerror.New(pgerror.InsufficientPrivilege, "must be a member of the role whose query is being canceled or member of pg_signal_backend")
+	case terminate:
+		c.end(errShutdown)
+	default:
+		c.running.interrupt()
+	}
+	return true, nil
 }
 
 // endAll tells every connection to go.

@@ -52,6 +52,9 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 	session := sql.NewSession(sql.Options{
 		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
 		Schemas: slices.Concat(catalogs.Schemas(), schemas), Names: catalogs.Names(), Roles: work, Work: work, Session: work,
+		Signal: func(pid uint32, terminate bool) (bool, error) {
+			return s.conns.signal(c, work.Superuser(), pid, terminate)
+		},
 	})
 	work.Run = session.Run
 	return session, work.Close, nil

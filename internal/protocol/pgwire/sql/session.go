@@ -25,6 +25,8 @@ type Options struct {
 	Notice          func(*pgerror.Error)     // where notices go; called by the session's goroutine
 	Parameter       func(name, value string) // tells of a changed setting that clients are told about (ParameterStatus)
 	BackendPID      uint32
+	// Signal interrupts another session's statement, or ends the session; false: there is none with this number. nil: there is only this one.
+	Signal func(pid uint32, terminate bool) (bool, error)
 }
 
 // Session runs the statements of one client. Its methods belong to one goroutine.

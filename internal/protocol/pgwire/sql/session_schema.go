@@ -71,7 +71,31 @@ func newSessionSchema(s *Session) *sessionSchema {
 		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return int64(s.opts.BackendPID), nil },
 	})
 	c.addRelations()
+	c.add(c.signal(2171, "pg_cancel_backend", value.Field{Name: "", Type: value.Int4}))
+	c.add(c.signal(2096, "pg_terminate_backend", value.Field{Name: "pid", Type: value.Int4}, value.Field{Name: "timeout", Type: value.Int8}))
 	return c
+}
+
+// signal is a function that speaks to another session. What follows the number of it (how long to wait for its end) has a default and counts
+// for nothing: the end comes soon, and nobody waits.
+func (c *sessionSchema) signal(oid uint32, name string, args ...value.Field) *expr.Function {
+	f := &expr.Function{OID: oid, Name: name, Strict: true, Volatility: expr.Volatile, Returns: value.Bool}
+	for i, a := range args {
+		f.Args = append(f.Args, expr.Arg{Name: a.Name, Type: a.Type, HasDefault: i > 0, Default: int64(0), DefaultSQL: "0"})
+	}
+	f.Call = func(env *expr.Env, vals []value.Datum) (value.Datum, error) {
+		pid := vals[0].(int64)
+		if c.s.opts.Signal != nil && pid > 0 {
+			if found, err := c.s.opts.Signal(uint32(pid), len(args) > 1); found || err != nil {
+				return found, err
+			}
+		}
+		e := pgerror.Notice("PID %d is not a PostgreSQL server process", pid)
+		e.Severity, e.Code = "WARNING", "01000"
+		env.Notice(e)
+		return false, nil
+	}
+	return f
 }
 
 func (c *sessionSchema) add(f *expr.Function) {
