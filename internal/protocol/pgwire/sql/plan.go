@@ -79,6 +79,8 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 		return p.insert(n.InsertStmt)
 	case *pg.Node_UpdateStmt:
 		return p.update(n.UpdateStmt)
+	case *pg.Node_DeleteStmt:
+		return p.delete(n.DeleteStmt)
 	case *pg.Node_TransactionStmt:
 		return &plan{transaction: n.TransactionStmt, utility: true, quiet: true}, nil
 	case *pg.Node_PrepareStmt:
@@ -109,7 +111,11 @@ func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &plan{columns: q.columns(), query: q}, nil
+	columns := q.columns()
+	if columns == nil {
+		columns = []value.Field{} // SELECT without columns still returns rows
+	}
+	return &plan{columns: columns, query: q}, nil
 }
 
 func unsupported(what string) *pgerror.Error {

@@ -10,6 +10,15 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
+// delete refuses DELETE: there is no relation whose rows can be deleted by it.
+func (p *planner) delete(n *pg.DeleteStmt) (*plan, error) {
+	r, err := p.relation(n.Relation)
+	if err != nil {
+		return nil, err
+	}
+	return nil, pgerror.New("55000", `cannot delete from view "%s"`, r.Name()).WithHint("A message is gone once it was received: SELECT from the view.")
+}
+
 // update plans UPDATE of a relation that can be changed: pg_settings is one.
 func (p *planner) update(n *pg.UpdateStmt) (*plan, error) {
 	r, err := p.relation(n.Relation)

@@ -20,6 +20,8 @@ type Compiler struct {
 	Column func(parts []string, location int32) (Expr, error)
 	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the statement names none.
 	Functions func(schema, name string) []*Function
+	// Schema tells whether there is a schema of this name; nil: any may be.
+	Schema func(name string) bool
 	// Type finds a type that is not built in; nil, nil: there is none.
 	Type func(schema, name string) *value.Type
 	// Sublink compiles a sub-select in an expression.

@@ -174,6 +174,9 @@ func (c *Compiler) chooseFunction(schema, name string, given arguments, location
 }
 
 func (c *Compiler) noFunction(schema, name string, given arguments, location int32) error {
+	if schema != "" && c.Schema != nil && !c.Schema(schema) {
+		return pgerror.New(pgerror.InvalidSchema, "schema \"%s\" does not exist", schema).At(c.Text, location)
+	}
 	described := describeCall(qualified(schema, name), typesOf(given.all), given.names)
 	return pgerror.New(pgerror.UndefinedFunction, "function %s does not exist", described).
 		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.").At(c.Text, location)
