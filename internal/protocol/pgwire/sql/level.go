@@ -173,7 +173,7 @@ func (l *level) find(asking *level, up int, parts []string, location int32) (exp
 		if it := l.item("", name); it != nil {
 			return l.whole(asking, up, it, location), nil
 		}
-		return nil, nil
+		return l.systemColumn(asking, up, name, location)
 	}
 	schema := ""
 	if len(parts) > 2 {
@@ -192,6 +192,26 @@ func (l *level) find(asking *level, up int, parts []string, location int32) (exp
 		return asking.ref(up, it.system, location, l), nil
 	}
 	return nil, l.error(pgerror.UndefinedColumn, location, "column %s does not exist", strings.Join(parts[len(parts)-2:], "."))
+}
+
+// systemColumn finds a column that is there only for those who name it.
+func (l *level) systemColumn(asking *level, up int, name string, location int32) (expr.Expr, error) {
+	var found *column
+	for _, ns := range l.visible {
+		for _, it := range ns.items {
+			if it.system == nil || it.system.name != name {
+				continue
+			}
+			if found != nil {
+				return nil, l.error(pgerror.AmbiguousColumn, location, `column reference "%s" is ambiguous`, name)
+			}
+			found = it.system
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	return asking.ref(up, found, location, l), nil
 }
 
 func (l *level) item(schema, alias string) *item {
