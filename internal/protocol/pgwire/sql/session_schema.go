@@ -48,7 +48,7 @@ func (c *sessionSchema) AllRelations(*expr.Env) []Relation {
 func (c *sessionSchema) Type(string) *value.Type { return nil }
 
 func newSessionSchema(s *Session) *sessionSchema {
-	c := &sessionSchema{s: s, functions: map[string][]*expr.Function{}, relations: map[string]Relation{"pg_settings": settingsRelation{s}}}
+	c := &sessionSchema{s: s, functions: map[string][]*expr.Function{}, relations: map[string]Relation{}}
 	text := func(name string) expr.Arg { return expr.Arg{Name: name, Type: value.Text} }
 	c.add(&expr.Function{
 		OID: 2077, Name: "current_setting", Args: []expr.Arg{text("")}, Strict: true, Volatility: expr.Stable, Returns: value.Text,
