@@ -50,6 +50,7 @@ for binary in False, True:
 # prepared statements
 for i in range(10):
     conn.execute("select mbus4.post('with_psycopg3', hstore('n', %s::text))", (str(i),), prepare=True)
+assert conn.execute("select count(*) from pg_prepared_statements").fetchone()[0] >= 1
 cur = conn.execute("select data->'n' from mbus4.consumen_with_psycopg3_by_default(%s)", (100,), binary=True)
 assert cur.fetchall() == [(str(i),) for i in range(10)]
 
