@@ -36,7 +36,7 @@ func (s *Session) sourceOf(queueName, consumer string) (src source, err error) {
 	if !s.isQueue(name) || !s.isConsumer(name, consumer) {
 		return src, s.noConsumer(queueName, consumer)
 	}
-	from, err := s.rights(name, "consume_"+name+by+consumer)
+	from, err := s.rights(name, consumeFunction(name, consumer))
 	return source{from, name, consumerQueue(name, consumer)}, err
 }
 
@@ -94,7 +94,7 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	}
 	f := broker.Fetch{Queue: src.name, Max: n}
 	if keep != nil {
-		f.Keep = func(m message.Envelope) bool { return keep.holds(s.view(src.queue, 0, m, env), env) }
+		f.Keep = func(m message.Envelope) bool { return env.Ctx.Err() == nil && keep.holds(s.view(src.queue, 0, m, env), env) }
 	}
 	lent, err := s.freed(src, n, f.Keep)
 	if err != nil {
@@ -106,6 +106,10 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 		return nil, s.failed(err)
 	}
 	lent = append(lent, more...)
+	if env.Ctx.Err() != nil {
+		s.letGo(lent)
+		return nil, env.Ctx.Err()
+	}
 	all := make([]received, len(lent))
 	for i := range lent {
 		all[i] = received{record(s.taken(src.queue, lent[i].Handle, lent[i].Env, env), allColumns), &lent[i], nil}

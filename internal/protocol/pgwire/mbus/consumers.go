@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -51,6 +52,9 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 		}
 	}
 	name := consumerQueue(queueName, consumer)
+	if err := s.endRoles(consumeFunction(queueName, consumer)); err != nil {
+		return nil, s.failed(err)
+	}
 	d := s.edit()
 	d.declareQueue(name)
 	d.bind(broker.BindSpec{Source: queueName, Destination: name, Args: selectorTable(selector)})
@@ -117,7 +121,9 @@ func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {
 	if err := s.own.MayConfigure("queue", name); err != nil {
 		return nil, s.failed(err)
 	}
-	s.hide([]string{consumerKind + name}, func() error { return s.removeQueue(name, false, []string{name}, nil) })
+	s.hide([]string{consumerKind + name}, func() error {
+		return errors.Join(s.removeQueue(name, false, []string{name}, nil), s.endRoles(consumeFunction(queueName, consumer)))
+	})
 	return void, nil
 }
 

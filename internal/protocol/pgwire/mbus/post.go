@@ -84,7 +84,7 @@ func (s *Session) postTo(env *expr.Env, queueName string, a arguments) (value.Da
 			return nil, err
 		}
 	}
-	from, err := s.rights(name, "post_"+name)
+	from, err := s.rights(name, postFunction(name))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (s *Session) rights(queueName, function string) (*broker.Session, error) {
 	if !ok || !q.Roles {
 		return s.own, nil
 	}
-	if u, err := s.b.User(s.user); err != nil || !slices.Contains(u.Tags, "mbus_"+s.database+"_"+function) {
+	if u, err := s.b.User(s.user); err != nil || !slices.Contains(u.Tags, s.roleOf(function)) {
 		return nil, raise("Access denied")
 	}
 	return s.ownerSession(q.Owner)

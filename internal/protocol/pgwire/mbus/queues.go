@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -57,6 +58,11 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	}
 	if _, ok := s.sqlQueue(name); ok {
 		return nil
+	}
+	if def.Roles {
+		if err := s.endRoles(postFunction(name), consumeFunction(name, defaultConsumer)); err != nil {
+			return s.failed(err)
+		}
 	}
 	d := s.edit()
 	d.declareQueue(name)
@@ -124,7 +130,7 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	if err := s.mayChange("drop_queue"); err != nil {
 		return nil, err
 	}
-	_, made := s.sqlQueue(name)
+	def, made := s.sqlQueue(name)
 	if !made && !s.isQueue(name) || isTemporary(name) {
 		return nil, noSuchQueue(name)
 	}
@@ -133,9 +139,11 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	}
 	all := []string{queueKind + name, runKind + name}
 	queues := []string{name}
+	roles := []string{postFunction(name), consumeFunction(name, defaultConsumer)}
 	if made {
 		for _, c := range s.subscribers(name)[1:] {
 			queues = append(queues, consumerQueue(name, c.name))
+			roles = append(roles, consumeFunction(name, c.name))
 			all = append(all, consumerKind+consumerQueue(name, c.name))
 		}
 	}
@@ -149,7 +157,10 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 			all = append(all, triggerName(t.Src, t.Dst))
 		}
 	}
-	s.hide(all, func() error { return s.removeQueue(name, made, queues, all) })
+	if !def.Roles {
+		roles = nil
+	}
+	s.hide(all, func() error { return errors.Join(s.removeQueue(name, made, queues, all), s.endRoles(roles...)) })
 	return void, nil
 }
 

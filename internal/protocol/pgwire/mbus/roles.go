@@ -48,9 +48,32 @@ func (s *Session) tagUser(user, role string, member bool) error {
 	return s.failed(s.b.RemoveUserTag(user, role))
 }
 
+// roleOf is the role that a function of a queue with the roles model asks for.
+func (s *Session) roleOf(function string) string { return "mbus_" + s.database + "_" + function }
+
+func postFunction(queueName string) string { return "post_" + queueName }
+
+func consumeFunction(queueName, consumer string) string {
+	return "consume_" + queueName + by + consumer
+}
+
+// endRoles takes the roles of these functions from all users: a queue that comes under a name that was used before has no members.
+func (s *Session) endRoles(functions ...string) error {
+	for _, u := range s.b.Users() {
+		for _, f := range functions {
+			if role := s.roleOf(f); slices.Contains(u.Tags, role) {
+				if err := s.b.RemoveUserTag(u.Name, role); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // isRole tells whether a queue with the roles model has a role of this name.
 func (s *Session) isRole(role string) bool {
-	function, ok := strings.CutPrefix(role, "mbus_"+s.database+"_")
+	function, ok := strings.CutPrefix(role, s.roleOf(""))
 	if !ok {
 		return false
 	}

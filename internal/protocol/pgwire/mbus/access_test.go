@@ -1,0 +1,129 @@
+package mbus
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways/internal/storage/vfs"
+)
+
+// TestEveryErrorHasAnSQLState: an error of the engine that has no row would be told as an internal one.
+func TestEveryErrorHasAnSQLState(t *testing.T) {
+	engine, err := os.ReadFile("../../../broker/errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := os.ReadFile("errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?m)^\t(Err\w+)\s+= errors\.New`).FindAllStringSubmatch(string(engine), -1)
+	if len(names) < 20 {
+		t.Fatalf("found %d errors of the engine", len(names))
+	}
+	for _, n := range names {
+		if !strings.Contains(string(ours), "{broker."+n[1]+",") {
+			t.Errorf("broker.%s has no SQLSTATE", n[1])
+		}
+	}
+}
+
+func addUser(t *testing.T, b *broker.Broker, name, configure, write, read string) {
+	t.Helper()
+	if _, err := b.PutUser(broker.UserSpec{Name: name, Password: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	p := broker.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read}
+	if _, err := b.SetPermission(p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRights(t *testing.T) {
+	b := openBroker(t, vfs.NewMem())
+	defer b.Close()
+	addUser(t, b, "anna", "^$", "^open$", "^$")
+	admin, anna := newCaller(t, b, "guest"), newCaller(t, b, "anna")
+	admin.call("create_queue", "open", 1)
+	admin.call("create_queue", "closed", 1)
+	anna.call("post", "open", "n=>1")
+	anna.fails("Access denied", "post", "closed", "n=>1")
+	anna.fails("Access denied", "consume", "open")
+	anna.fails("Access denied", "create_queue", "more", 1)
+	anna.fails("Access denied", "drop_queue", "open")
+	anna.fails("Access denied", "create_temporary_queue")
+
+	const role = "mbus_fiveways_post_guarded"
+	for range 2 { // a queue of the same name begins without members
+		admin.call("create_queue", "guarded", 1, true)
+		anna.fails("Access denied", "post", "guarded", "n=>1")
+		if err := admin.s.GrantRole(admin.env, role, []string{"anna"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := admin.s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		anna.call("post", "guarded", "n=>1")
+		anna.fails("Access denied", "consume", "guarded")
+		if err := anna.s.GrantRole(anna.env, role, []string{"anna"}); err == nil {
+			t.Error("a user gave herself a role")
+		}
+		admin.call("drop_queue", "guarded")
+	}
+}
+
+func TestViewRights(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs)
+	addUser(t, b, "anna", "^$", "^$", "^$")
+	admin := newCaller(t, b, "guest")
+	admin.call("create_queue", "q", 1)
+	admin.call("create_view_prop", "q", "default", "public", "work", true, true)
+	admin.call("post", "q", "n=>1", nil, "k=>v")
+	open := func(c *caller) *view {
+		r := c.s.Schemas()[2].Relation(c.env, "work")
+		if r == nil {
+			t.Fatal("the view is not there")
+		}
+		return r.(*view)
+	}
+	if err := open(admin).Grant(admin.env, "SELECT", []string{"anna"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(admin).Grant(admin.env, "SELECT", []string{"nobody"}); err == nil {
+		t.Error("a right was given to nobody")
+	}
+	admin.s.Commit()
+	admin.s.Close()
+	b.Close()
+	b = openBroker(t, fs)
+	defer func() { b.Close() }()
+	anna := newCaller(t, b, "anna")
+	for row, err := range open(anna).Scan(anna.env, nil) {
+		if err != nil || len(row) != 4 {
+			t.Errorf("row %v, %v", row, err)
+		}
+	}
+	if _, err := open(anna).Insert(anna.env, make([]value.Datum, 4), nil); err == nil || err.Error() != "permission denied for view work" {
+		t.Errorf("insert: %v", err)
+	}
+	if err := open(anna).Grant(anna.env, "ALL", []string{"anna"}); err == nil {
+		t.Error("a user gave herself a right")
+	}
+	anna.s.Rollback()
+	admin = newCaller(t, b, "guest")
+	if err := open(admin).Revoke(admin.env, "ALL", []string{"anna"}); err != nil {
+		t.Fatal(err)
+	}
+	admin.s.Commit()
+	for _, err := range open(anna).Scan(anna.env, nil) {
+		if err == nil {
+			t.Error("a row without the right to it")
+		}
+	}
+	admin.consumes("q", `"n"=>"1"`)
+}
