@@ -107,7 +107,7 @@ func failed(err error) outcome {
 }
 
 // ask evaluates an expression in PostgreSQL, in the simple protocol: everything comes as text.
-func ask(t *testing.T, conn *pgx.Conn, hstore uint32, text string) outcome {
+func ask(t *testing.T, conn *pgx.Conn, hstore map[uint32]string, text string) outcome {
 	t.Helper()
 	results, err := conn.PgConn().Exec(context.Background(), "select "+text).ReadAll()
 	var e *pgconn.PgError
@@ -121,8 +121,8 @@ func ask(t *testing.T, conn *pgx.Conn, hstore uint32, text string) outcome {
 	o := outcome{value: string(r.Rows[0][0]), null: r.Rows[0][0] == nil, typeName: "?"}
 	oid := r.FieldDescriptions[0].DataTypeOID
 	switch known := value.ByOID(oid); {
-	case oid == hstore:
-		o.typeName = "hstore"
+	case hstore[oid] != "":
+		o.typeName = hstore[oid]
 	case known != nil:
 		o.typeName = known.Name
 	default:
@@ -139,7 +139,8 @@ func asked(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-func connect(t *testing.T) (*pgx.Conn, uint32) {
+// connect returns a connection, and the types of hstore by their OIDs there.
+func connect(t *testing.T) (*pgx.Conn, map[uint32]string) {
 	t.Helper()
 	dsn := os.Getenv("EXPRESSIONS_DSN")
 	if dsn == "" {
@@ -150,11 +151,11 @@ func connect(t *testing.T) (*pgx.Conn, uint32) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	var hstore uint32
-	if err := conn.QueryRow(t.Context(), "select oid from pg_type where typname = 'hstore'").Scan(&hstore); err != nil {
+	var hstore, array uint32
+	if err := conn.QueryRow(t.Context(), "select oid, typarray from pg_type where typname = 'hstore'").Scan(&hstore, &array); err != nil {
 		t.Fatal(err)
 	}
-	return conn, hstore
+	return conn, map[uint32]string{hstore: "hstore", array: "_hstore"}
 }
 
 // TestRandomExpressions evaluates random expressions here and by PostgreSQL.

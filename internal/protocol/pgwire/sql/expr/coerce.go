@@ -90,9 +90,6 @@ func (c *Compiler) castTo(e Expr, to *value.Type, mod int32, ctx castContext) (E
 		return nil, unsupportedType(to)
 	}
 	made := &cast{arg: e, from: e.Type(), to: to, mod: mod, explicit: ctx == explicit, stable: stableCast(e.Type(), to)}
-	if findPathway(e.Type(), to, explicit) == byText {
-		return c.fold(made), nil
-	}
 	return c.foldStrict(made), nil
 }
 
@@ -193,7 +190,7 @@ var (
 		value.Regoperator: true, value.Regtype: true, value.Regnamespace: true, value.Regrole: true, value.Regcollation: true, value.XML: true,
 	}
 	stableOutput = map[*value.Type]bool{
-		value.DateType: true, value.TimestampType: true, value.TimestampTZType: true, value.RecordT: true, value.Regclass: true,
+		value.IntervalType: true, value.DateType: true, value.TimestampType: true, value.TimestampTZType: true, value.RecordT: true, value.Regclass: true,
 		value.Regproc: true, value.Regprocedure: true, value.Regoper: true, value.Regoperator: true, value.Regtype: true,
 		value.Regnamespace: true, value.Regrole: true, value.Regcollation: true,
 	}

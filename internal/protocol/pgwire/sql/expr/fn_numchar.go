@@ -15,13 +15,16 @@ func (f *numberFormat) overflowed() string {
 }
 
 // fitted writes a number that has been rounded to the format's digits.
-func (f *numberFormat) fitted(number string) string {
+func (f *numberFormat) fitted(number string) (value.Datum, error) {
 	digits, negative := strings.CutPrefix(number, "-")
 	whole, _, _ := strings.Cut(digits, ".")
 	if len(whole) > f.pre {
-		return f.write(f.overflowed(), negative, 0)
+		return f.write(f.overflowed(), negative, 0), nil
 	}
-	return f.write(digits, negative, f.pre-len(whole))
+	if last := digits[len(digits)-1]; f.ordinal && !negative && !f.decimal && (last < '0' || last > '9') {
+		return nil, pgerror.New(pgerror.InvalidText, "\"%s\" is not a number", digits)
+	}
+	return f.write(digits, negative, f.pre-len(whole)), nil
 }
 
 // romanWidth is how wide Roman numerals are without FM.
@@ -71,7 +74,7 @@ func numericToChar(n number, format string) (value.Datum, error) {
 		}
 		f.pre += f.multi
 	}
-	return f.fitted(n.Round(f.post).String()), nil
+	return f.fitted(n.Round(f.post).String())
 }
 
 // floatToChar shows no more digits than the type has.
@@ -102,7 +105,7 @@ func floatToChar(t *value.Type) callFunc {
 		} else if whole+f.post > digits {
 			f.post = digits - whole
 		}
-		return f.fitted(floatDigits(v, f.post)), nil
+		return f.fitted(floatDigits(v, f.post))
 	}
 }
 

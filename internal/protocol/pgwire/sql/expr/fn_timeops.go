@@ -194,9 +194,9 @@ func init() {
 		"make_time": func(_ *Env, a []value.Datum) (value.Datum, error) {
 			return datum(makeTime(a[0].(int64), a[1].(int64), a[2].(float64)))
 		},
-		"make_timestamp": func(env *Env, a []value.Datum) (value.Datum, error) { return datum(makeStamp(env, a)) },
+		"make_timestamp": func(_ *Env, a []value.Datum) (value.Datum, error) { return datum(makeStamp(a)) },
 		"make_timestamptz": func(env *Env, a []value.Datum) (value.Datum, error) {
-			s, err := makeStamp(env, a)
+			s, err := makeStamp(a)
 			return datum(s.In(env.Settings.Zone), err)
 		},
 		"float8_timestamptz": stampOfSeconds,

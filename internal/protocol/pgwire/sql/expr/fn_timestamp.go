@@ -121,8 +121,11 @@ func split(t stamp) parts {
 }
 
 func (p parts) stamp() (stamp, error) {
-	micros := int64(p.hour)*microsPerHour + int64(p.minute)*microsPerMinute + int64(p.second)*microsPerSecond + int64(p.micros)
-	return value.TimestampOf(value.DateOf(p.year, p.month, p.day), clock(micros))
+	return value.TimestampOf(value.DateOf(p.year, p.month, p.day), p.clock())
+}
+
+func (p parts) clock() clock {
+	return clock(int64(p.hour)*microsPerHour + int64(p.minute)*microsPerMinute + int64(p.second)*microsPerSecond + int64(p.micros))
 }
 
 // age is the time from b to a in years, months, days and hours as people count them.
@@ -157,24 +160,33 @@ func age(a, b stamp) (value.Datum, error) {
 }
 
 func makeDate(_ *Env, a []value.Datum) (value.Datum, error) {
+	shown := a[0].(int64)
+	if shown < 0 {
+		shown++ // its errors show years as they are counted inside
+	}
+	return dayOf(a, shown)
+}
+
+// dayOf is the date of a year, a month and a day; shown is the year in the error.
+func dayOf(a []value.Datum, shown int64) (value.Datum, error) {
 	year, month, day := a[0].(int64), a[1].(int64), a[2].(int64)
 	given := year
 	if year < 0 {
 		year++
 	}
-	wrong := pgerror.New(pgerror.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", year, month, day)
+	wrong := pgerror.New(pgerror.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", shown, month, day)
 	if given == 0 || month < 1 || month > 12 || day < 1 {
 		return nil, wrong
 	}
 	if year > 5874898 || year < -4713 {
-		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", year, month, day)
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
 	}
 	if day > int64(monthDays(int(year), int(month))) {
 		return nil, wrong
 	}
 	d := value.DateOf(int(year), int(month), int(day))
 	if d < firstDate || d >= endOfDates {
-		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", year, month, day)
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
 	}
 	return d, nil
 }
@@ -202,8 +214,8 @@ func twoDigits(f float64) string {
 	return fmt.Sprintf("%02s", fmt.Sprintf("%.6g", f))
 }
 
-func makeStamp(env *Env, a []value.Datum) (stamp, error) {
-	d, err := makeDate(env, a[:3])
+func makeStamp(a []value.Datum) (stamp, error) {
+	d, err := dayOf(a, a[0].(int64))
 	if err != nil {
 		return 0, err
 	}

@@ -74,6 +74,14 @@ func (n timeNode) number(width, v int) string {
 	return text
 }
 
+// fixed writes a number with a width that its sign is part of.
+func (n timeNode) fixed(width, v int) string {
+	if v < 0 {
+		width--
+	}
+	return n.number(width, v)
+}
+
 // name writes a name, filled up to a width.
 func (n timeNode) name(width int, name string) string {
 	if n.fill {
@@ -191,30 +199,30 @@ func (s *shownTime) shownDay(n timeNode) string {
 	case "DY":
 		return spelled(dayNames[weekday][:3], n.key)
 	case "DDD":
-		return n.number(3, s.yearDay)
+		return n.fixed(3, s.yearDay)
 	case "IDDD":
 		_, week := isoWeek(s.date)
-		return n.number(3, (week-1)*7+(weekday+6)%7+1)
+		return n.fixed(3, (week-1)*7+(weekday+6)%7+1)
 	case "DD":
-		return n.number(2, s.day)
+		return n.fixed(2, s.day)
 	case "D":
-		return n.number(0, weekday+1)
+		return n.fixed(0, weekday+1)
 	case "ID":
-		return n.number(0, (weekday+6)%7+1)
+		return n.fixed(0, (weekday+6)%7+1)
 	case "WW":
-		return n.number(2, (s.yearDay-1)/7+1)
+		return n.fixed(2, (s.yearDay-1)/7+1)
 	case "IW":
 		_, week := isoWeek(s.date)
-		return n.number(2, week)
+		return n.fixed(2, week)
 	case "W":
-		return n.number(0, (s.day-1)/7+1)
+		return n.fixed(0, (s.day-1)/7+1)
 	case "Q":
 		if s.month == 0 {
 			return ""
 		}
-		return n.number(0, (s.month-1)/3+1)
+		return n.fixed(0, (s.month-1)/3+1)
 	case "J":
-		return n.number(0, int(s.date-firstDate))
+		return n.fixed(0, int(s.date-firstDate))
 	case "RM":
 		return s.roman(n)
 	}

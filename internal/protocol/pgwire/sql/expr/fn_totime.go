@@ -236,8 +236,8 @@ func (r *timeReader) put(shown, field string, v int) error {
 	return nil
 }
 
-// stamp puts what was read together.
-func (r *timeReader) stamp() (stamp, error) {
+// dayAndTime puts what was read together.
+func (r *timeReader) dayAndTime() (date, clock, error) {
 	wrong := func() error {
 		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", r.whole)
 	}
@@ -263,12 +263,12 @@ func (r *timeReader) stamp() (stamp, error) {
 	p.micros = r.got["US"] + 1000*r.got["MS"]
 	if p.month < 1 || p.month > 12 || p.day < 1 || p.day > monthDays(p.year, p.month) || p.hour < 0 || p.hour > 23 || p.minute < 0 || p.minute > 59 ||
 		p.second < 0 || p.second > 59 || p.micros < 0 || p.micros >= int(microsPerSecond) {
-		return 0, wrong()
+		return 0, 0, wrong()
 	}
 	d := value.DateOf(p.year, p.month, p.day)
 	if n, ok := r.got["DDD"]; ok && n != 0 {
 		if n < 1 || n > 366 {
-			return 0, wrong()
+			return 0, 0, wrong()
 		}
 		d = value.DateOf(p.year, 1, 1) + date(n-1)
 	}
@@ -276,40 +276,32 @@ func (r *timeReader) stamp() (stamp, error) {
 		d = firstDate + date(j)
 	}
 	if d < firstDate || d >= endOfDates {
-		return 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range: \"%s\"", r.whole)
+		return 0, 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range: \"%s\"", r.whole)
 	}
-	_, c := mustStamp(p).Split()
-	return value.TimestampOf(d, c)
+	return d, p.clock(), nil
 }
 
-// mustStamp is the time of day of p, on a day that is in range.
-func mustStamp(p parts) stamp {
-	p.year, p.month, p.day = 2000, 1, 1
-	s, _ := p.stamp()
-	return s
-}
-
-func readTime(text, format string) (*timeReader, stamp, error) {
+func readTime(text, format string) (*timeReader, date, clock, error) {
 	r := &timeReader{whole: text, rest: text, got: map[string]int{}}
 	if err := r.read(format); err != nil {
-		return r, 0, err
+		return r, 0, 0, err
 	}
-	s, err := r.stamp()
-	return r, s, err
+	d, c, err := r.dayAndTime()
+	return r, d, c, err
 }
 
 func init() {
 	calls(map[string]callFunc{
 		"to_date": func(_ *Env, a []value.Datum) (value.Datum, error) {
-			_, s, err := readTime(a[0].(string), a[1].(string))
+			_, d, _, err := readTime(a[0].(string), a[1].(string))
+			return datum(d, err)
+		},
+		"to_timestamp": func(env *Env, a []value.Datum) (value.Datum, error) {
+			r, d, c, err := readTime(a[0].(string), a[1].(string))
 			if err != nil {
 				return nil, err
 			}
-			d, _ := s.Split()
-			return d, nil
-		},
-		"to_timestamp": func(env *Env, a []value.Datum) (value.Datum, error) {
-			r, s, err := readTime(a[0].(string), a[1].(string))
+			s, err := value.TimestampOf(d, c)
 			if err != nil {
 				return nil, err
 			}

@@ -28,6 +28,7 @@ type numberFormat struct {
 	minus, plus, sign, roman     bool
 	scaled, exponent, blank      bool
 	signPre, signPost            bool
+	ordinal                      bool // TH
 }
 
 func errNumberFormat(text string) error { return pgerror.New(pgerror.SyntaxError, "%s", text) }
@@ -87,6 +88,8 @@ func (f *numberFormat) note(key string) error {
 		f.bracket = true
 	case "RN", "rn":
 		f.roman = true
+	case "TH", "th":
+		f.ordinal = true
 	case "V":
 		if f.decimal {
 			return errNumberFormat(`cannot use "V" and decimal point together`)

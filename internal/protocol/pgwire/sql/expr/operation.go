@@ -187,7 +187,16 @@ func (c *Compiler) nullIf(n *pg.A_Expr) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.fold(&nullIf{run: eq, left: args[0], right: args[1]}), nil
+	made := c.fold(&nullIf{run: eq, left: args[0], right: args[1]})
+	if isDoomed(made) {
+		return made, nil
+	}
+	for _, a := range args {
+		if d, known := IsConst(a); known && d == nil {
+			return args[0], nil // nothing equals NULL
+		}
+	}
+	return made, nil
 }
 
 // in compiles x [NOT] IN (a, b, ...): two or more values without columns in them are compared as one array.
