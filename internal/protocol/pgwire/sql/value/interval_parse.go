@@ -87,6 +87,7 @@ func (r *intervalReader) field(f field) dateError {
 	case fieldZone:
 		if strings.Contains(f.text, ":") {
 			if err := r.clock(f.text[1:], f.text[0] == '-'); err == dateOK {
+				r.open = false // a clock without a sign leaves a unit behind it waiting, as in PostgreSQL
 				return err
 			}
 		}
@@ -136,7 +137,7 @@ func (r *intervalReader) clock(text string, negative bool) dateError {
 	if negative || r.forceNegative {
 		total = -total
 	}
-	r.next, r.open = unitDay, false
+	r.next = unitDay
 	return r.addMicros(total)
 }
 
