@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -13,6 +15,7 @@ type cte struct {
 	q    query
 	cols []value.Field
 	memo int
+	refs int // how often it is read
 }
 
 // with plans a WITH clause.
@@ -22,9 +25,6 @@ func (l *level) with(n *pg.WithClause) error {
 	}
 	for _, item := range n.Ctes {
 		c := item.GetCommonTableExpr()
-		if n.Recursive && mentionsTable(c.Ctequery, c.Ctename) {
-			return unsupported("WITH RECURSIVE").At(l.p.text, c.Location)
-		}
 		if c.Ctequery.GetSelectStmt() == nil {
 			return unsupported("a statement that changes data in WITH").At(l.p.text, c.Location)
 		}
@@ -33,23 +33,38 @@ func (l *level) with(n *pg.WithClause) error {
 				return l.error("42712", c.Location, `WITH query name "%s" specified more than once`, c.Ctename)
 			}
 		}
+		if n.Recursive && mentionsTable(c.Ctequery, c.Ctename) {
+			made, err := l.recursive(c)
+			if err != nil {
+				return err
+			}
+			l.ctes = append(l.ctes, made)
+			continue
+		}
 		q, err := l.p.query(c.Ctequery.GetSelectStmt(), l)
 		if err != nil {
 			return err
 		}
 		made := &cte{name: c.Ctename, q: q, memo: l.memo()}
-		renamed := names(c.Aliascolnames)
-		if len(renamed) > len(q.columns()) {
-			return l.error("42P10", c.Location, `WITH query "%s" has %d columns available but %d columns specified`,
-				c.Ctename, len(q.columns()), len(renamed))
-		}
-		for i, f := range q.columns() {
-			if i < len(renamed) {
-				f.Name = renamed[i]
-			}
-			made.cols = append(made.cols, f)
+		if err := l.nameColumns(made, c); err != nil {
+			return err
 		}
 		l.ctes = append(l.ctes, made)
+	}
+	return nil
+}
+
+// nameColumns gives the columns of a query of WITH the names that stand behind its own.
+func (l *level) nameColumns(made *cte, c *pg.CommonTableExpr) error {
+	renamed := names(c.Aliascolnames)
+	if cols := made.q.columns(); len(renamed) > len(cols) {
+		return l.error("42P10", c.Location, `WITH query "%s" has %d columns available but %d columns specified`, c.Ctename, len(cols), len(renamed))
+	}
+	for i, f := range made.q.columns() {
+		if i < len(renamed) {
+			f.Name = renamed[i]
+		}
+		made.cols = append(made.cols, f)
 	}
 	return nil
 }
@@ -73,6 +88,7 @@ func (l *level) cte(name string) (*cte, int) {
 
 func (l *level) fromCTE(n *pg.RangeVar, c *cte, up int) (source, *namespace, error) {
 	l.use(up)
+	c.refs++
 	s := &cteScan{c: c, up: up, base: l.slot(len(c.cols))}
 	ns, err := l.bring(n.Alias, n.Relname, "", c.cols, s.base, nil)
 	return s, ns, err
@@ -87,7 +103,17 @@ type cteScan struct {
 
 func (s *cteScan) run(env *expr.Env, emit func() error) error {
 	m := memoOf(env, s.up, s.c.memo)
-	if !m.done {
+	give := func(row []value.Datum) error {
+		if err := env.Ctx.Err(); err != nil {
+			return err
+		}
+		copy(env.Rows[0][s.base:], row)
+		return emit()
+	}
+	if !m.done && !m.working {
+		if s.up == 0 && s.c.refs == 1 {
+			return s.stream(m, env, give)
+		}
 		inside := env.Rows
 		env.Rows = inside[s.up:]
 		rows, err := collect(s.c.q, env)
@@ -97,14 +123,23 @@ func (s *cteScan) run(env *expr.Env, emit func() error) error {
 		}
 		m.done, m.rows = true, rows
 	}
-	for _, row := range m.rows {
-		if err := env.Ctx.Err(); err != nil {
-			return err
-		}
-		copy(env.Rows[0][s.base:], row)
-		if err := emit(); err != nil {
+	for _, row := range m.rows { // a recursive query changes m.rows only between its rounds
+		if err := give(row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stream gives the rows to the only reader as they come: it may not want all of them.
+func (s *cteScan) stream(m *memo, env *expr.Env, give func([]value.Datum) error) error {
+	var rows [][]value.Datum
+	err := s.c.q.run(env, func(row []value.Datum) error {
+		rows = append(rows, slices.Clone(row))
+		return give(row)
+	})
+	if err == nil {
+		m.done, m.rows = true, rows
+	}
+	return err
 }

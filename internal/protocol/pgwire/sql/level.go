@@ -278,9 +278,10 @@ func (l *level) memo() int {
 
 // memo is a value, or rows, worked out once.
 type memo struct {
-	done bool
-	d    value.Datum
-	rows [][]value.Datum
+	done    bool
+	d       value.Datum
+	rows    [][]value.Datum
+	working bool // rows are those of the last round of a recursive query
 }
 
 // memoOf is a memo of the level that is up levels around.
