@@ -125,8 +125,14 @@ func (e *encoder) encode(p *posting) (encoded, error) {
 	} else {
 		env = p.data.Append(env)
 	}
+	if cap(e.props)+cap(e.kept) > maxScratch {
+		e.props, e.kept = nil, nil
+	}
 	return e.finished(env), nil
 }
+
+// maxScratch is how large buffers may be that an idle session keeps.
+const maxScratch = 16 << 10
 
 // finished adds what the engine wants to know beside the message.
 func (e *encoder) finished(env []byte) encoded {
