@@ -41,8 +41,10 @@ func (p place) String() string { return fmt.Sprintf("%s in %s", p.msg, p.queue) 
 type delivery struct {
 	at          int // index of the event
 	round       int
+	tx          int // in which it came, where that is known
 	redelivered bool
 	requeued    bool // given back by the consumer afterwards
+	requeuedAt  int  // index of that event
 	acked       bool // acknowledged afterwards, with or without a transaction
 	ackTx       int  // the transaction of that acknowledgement
 	count       int  // of Event
@@ -113,7 +115,7 @@ func index(events []Event) *run {
 			r.confirmed[e.Msg] = true
 		case Delivered:
 			r.deliveries[p] = append(r.deliveries[p], delivery{
-				at: at, round: round, redelivered: e.Redelivered, count: e.Count, time: e.At,
+				at: at, round: round, tx: e.Tx, redelivered: e.Redelivered, count: e.Count, time: e.At,
 			})
 		case Acked:
 			last := &r.deliveries[p][len(r.deliveries[p])-1]
@@ -124,7 +126,8 @@ func index(events []Event) *run {
 				t.ackDelivery = append(t.ackDelivery, len(r.deliveries[p])-1)
 			}
 		case Requeued:
-			r.deliveries[p][len(r.deliveries[p])-1].requeued = true
+			last := &r.deliveries[p][len(r.deliveries[p])-1]
+			last.requeued, last.requeuedAt = true, at
 		case CommitSent:
 			t := transaction(e.Tx)
 			t.outcome, t.commitSent = unknown, at

@@ -8,12 +8,12 @@ import (
 )
 
 // script makes a history from lines such as "sent p1 q", "delivered p1 q again", "acked p1 q tx=7", "commit tx=7", "crash".
-// A message is its publisher's letter and its number; key=, by=, count= and at= stand for the further fields.
+// A message is its publisher's letter and its number; key=, by=, count=, at= and after= stand for the further fields.
 func script(t *testing.T, lines string) []Event {
 	t.Helper()
 	kinds := map[string]Kind{
 		"sent": Sent, "confirmed": Confirmed, "delivered": Delivered, "acked": Acked, "requeued": Requeued,
-		"commit": CommitSent, "committed": Committed, "rollback": RolledBack, "synced": Synced, "crash": Crashed,
+		"commit": CommitSent, "committed": Committed, "rollback": RolledBack, "synced": Synced, "named": Named, "crash": Crashed,
 	}
 	var events []Event
 	for line := range strings.Lines(lines) {
@@ -37,6 +37,8 @@ func script(t *testing.T, lines string) []Event {
 				e.Consumer = w[3:]
 			case strings.HasPrefix(w, "count="):
 				e.Count = int(w[6] - '0')
+			case strings.HasPrefix(w, "after="):
+				e.After = append(e.After, MsgID{Publisher: w[6:7], Seq: int(w[7] - '0')})
 			case strings.HasPrefix(w, "at="):
 				fmt.Sscan(w[3:], &e.At)
 			case w[0] == 'q':

@@ -8,4 +8,6 @@
 // Queues are durable, messages persistent, and each queue, or with groups each key, has one consumer at a time, so that the
 // order of recording is the order of delivery. What is promised depends on the queues: rules.go has what holds for plain
 // ones, rules_*.go what delays, de-duplication, delivery limits and groups promise.
+//
+// Sessions of SQL (sqlclient_test.go) do the same in transactions that consume and post, with several consumers at a queue.
 package crash

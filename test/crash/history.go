@@ -20,12 +20,13 @@ const (
 	Committed                  // after: tx.commit-ok of Tx
 	RolledBack                 // before: tx.rollback of Tx
 	Synced                     // after: the broker has confirmed a message for Queue that was published behind all that its consumer did before
+	Named                      // after: the broker has given Msg the name Key
 	Crashed                    // after: the broker is gone; what follows belongs to the next round
 )
 
 var kindNames = [...]string{
 	Sent: "sent", Confirmed: "confirmed", Delivered: "delivered", Acked: "acked", Requeued: "requeued",
-	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Synced: "synced", Crashed: "crashed",
+	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Synced: "synced", Named: "named", Crashed: "crashed",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -43,17 +44,18 @@ type Event struct {
 	Kind        Kind
 	Msg         MsgID
 	Queue       string
-	Tx          int // 0: none; every transaction of a run has its own number
+	Tx          int // 0: none; every transaction of a run has its own number. Delivered: where that can only be in one, as in SQL
 	Redelivered bool
-	Key         string // Sent, Delivered: what the queue groups or de-duplicates messages by
-	Consumer    string // Delivered: whose it is
-	Count       int    // Delivered: how often it had come back, as the broker says
-	At          int64  // ms since 1970. Sent: not to be delivered before; Delivered, Crashed: now
+	Key         string  // Sent, Delivered: what the queue groups or de-duplicates messages by, or in SQL the message's name
+	Consumer    string  // Delivered: whose it is
+	Count       int     // Delivered: how often it had come back, as the broker says
+	At          int64   // ms since 1970. Sent: not to be delivered before; Delivered, Crashed: now
+	After       []MsgID // Sent: not to be delivered while any of these is in any queue
 }
 
 func (e Event) String() string {
-	return fmt.Sprintf("%s %s queue=%s tx=%d redelivered=%v key=%s consumer=%s count=%d at=%d",
-		e.Kind, e.Msg, e.Queue, e.Tx, e.Redelivered, e.Key, e.Consumer, e.Count, e.At)
+	return fmt.Sprintf("%s %s queue=%s tx=%d redelivered=%v key=%s consumer=%s count=%d at=%d after=%v",
+		e.Kind, e.Msg, e.Queue, e.Tx, e.Redelivered, e.Key, e.Consumer, e.Count, e.At, e.After)
 }
 
 // History is the record of a run. Its methods may be called from any goroutine.

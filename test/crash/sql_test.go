@@ -1,0 +1,185 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+)
+
+// sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have one consumer. It is run once; the definitions
+// must survive all kills. The last queue is one of AMQP, which may live on another shard.
+const sqlSetup = `
+	select mbus4.create_queue('a', 4), mbus4.create_queue('b', 4), mbus4.create_queue('c', 4);
+	select mbus4.create_consumer(qname := 'a', cname := 'second', selector := null);
+	select mbus4.create_trigger('a', 'c', $$exist(t.properties, 'copy')$$)`
+
+const sqlForeign = "crash.amqp"
+
+// sqlSources are what there is to consume from.
+var sqlSources = []sqlSource{
+	{queue: "a", consumer: "default", place: "a"},
+	{queue: "a", consumer: "second", place: "a.second"},
+	{queue: "b", consumer: "default", place: "b"},
+	{queue: "c", consumer: "default", place: "c"},
+	{queue: sqlForeign, consumer: "default", place: sqlForeign},
+}
+
+// sqlSource is a consumer of a queue; place is the Queue in events.
+type sqlSource struct{ queue, consumer, place string }
+
+const sqlClients = 5
+
+// TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues and post to others.
+func TestCrashSQL(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	for _, shards := range []string{"1", "3"} {
+		t.Run("shards "+shards, func(t *testing.T) {
+			r := &sqlRun{t: t, dir: t.TempDir(), flags: []string{"--sql", "127.0.0.1:0", "--shards", shards}, history: &History{}}
+			r.newClients(seed)
+			rng := rand.New(rand.NewPCG(uint64(seed), 0))
+			for n := range rounds {
+				r.crash(n == 0, 1+rng.IntN(maxEvents/2))
+			}
+			r.finish()
+		})
+	}
+}
+
+// sqlRun is one sequence of kills.
+type sqlRun struct {
+	t       *testing.T
+	dir     string
+	flags   []string
+	history *History
+	clients []*sqlClient
+	recent  *recent
+	drainer *sqlClient
+}
+
+func (r *sqlRun) newClients(seed int) {
+	lastTx := &atomic.Int64{}
+	r.recent = &recent{}
+	for n := range sqlClients + 1 {
+		r.clients = append(r.clients, &sqlClient{
+			history: r.history, lastTx: lastTx, recent: r.recent, name: fmt.Sprintf("session%d", n),
+			rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))),
+		})
+	}
+	r.drainer, r.clients = r.clients[sqlClients], r.clients[:sqlClients]
+}
+
+func sqlURL(b *brokertest.Broker) string {
+	return "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"
+}
+
+// crash is scenario.crash for sessions of SQL.
+func (r *sqlRun) crash(first bool, events int) {
+	t := r.t
+	b, ch := start(t, r.dir, r.flags)
+	defer b.Kill()
+	if first {
+		if _, err := ch.QueueDeclare(sqlForeign, true, false, false, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.drainer.setup(t.Context(), sqlURL(b)); err != nil {
+			t.Fatalf("setup: %v\n%s", err, b.Log())
+		}
+	}
+	enough := r.history.Grown(events)
+	ctx, cancel := context.WithTimeout(t.Context(), patience+10*time.Second)
+	defer cancel()
+	killed := &atomic.Bool{}
+	errs := make([]error, len(r.clients))
+	var working sync.WaitGroup
+	for n, c := range r.clients {
+		working.Go(func() { errs[n] = c.run(ctx, sqlURL(b), killed) })
+	}
+	stuck := false
+	select {
+	case <-enough:
+	case <-b.Exited():
+		t.Errorf("the broker died by itself:\n%s", b.Log())
+	case <-time.After(patience):
+		stuck = true
+	}
+	killed.Store(true)
+	b.Kill()
+	working.Wait()
+	r.history.Add(Event{Kind: Crashed, At: time.Now().UnixMilli()})
+	for _, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if stuck {
+		t.Errorf("fewer than %d events in %s\n%s", events, patience, b.Log())
+	}
+	if t.Failed() {
+		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, r.history.Events()))
+		t.FailNow()
+	}
+}
+
+// finish drains the queues and looks for breaches.
+func (r *sqlRun) finish() {
+	t := r.t
+	b, _ := start(t, r.dir, r.flags)
+	defer b.Kill()
+	if err := r.drainer.drain(t.Context(), sqlURL(b)); err != nil {
+		t.Fatalf("drain: %v\n%s", err, b.Log())
+	}
+	if err := b.Stop(); err != nil {
+		t.Error(err)
+	}
+	events := r.history.Events()
+	var count [Crashed + 1]int
+	waited := 0
+	for _, e := range events {
+		count[e.Kind]++
+		waited += min(len(e.After), 1)
+	}
+	t.Logf("%d crashes: %d messages sent, %d of them after others, in %d transactions; %d asked to commit, %d committed, %d rolled back; "+
+		"%d delivered, %d given back", count[Crashed], count[Sent], waited, r.drainer.lastTx.Load(), count[CommitSent], count[Committed],
+		count[RolledBack], count[Delivered], count[Requeued])
+	if waited == 0 || !has(events, Committed, RolledBack, Requeued, Acked, Named) {
+		t.Error("the run was too short to show anything")
+	}
+	breaches := SQL.Check(events)
+	for _, breach := range breaches[:min(len(breaches), 20)] {
+		t.Error(breach)
+	}
+	if t.Failed() {
+		t.Logf("%d breaches; history in %s (kept with -artifacts)", len(breaches), writeHistory(t, events))
+	}
+}
+
+// recent is what was posted and committed lately, of which messages may be said to wait and which may be taken by name.
+type recent struct {
+	mu    sync.Mutex
+	posts []sqlPost
+}
+
+func (r *recent) add(posts []sqlPost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.posts = append(r.posts, posts...)
+	r.posts = slices.Clone(r.posts[max(0, len(r.posts)-50):])
+}
+
+// any returns one of them.
+func (r *recent) any(rng *rand.Rand) (p sqlPost, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.posts) == 0 {
+		return p, false
+	}
+	return r.posts[rng.IntN(len(r.posts))], true
+}
