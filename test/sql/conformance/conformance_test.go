@@ -19,9 +19,13 @@ import (
 )
 
 var (
-	rewrite  = flag.Bool("rewrite", false, "take the answers of PostgreSQL into the scripts")
-	fiveways = flag.Bool("fiveways", false, "run the scripts on Fiveways too")
+	rewrite = flag.Bool("rewrite", false, "take the answers of PostgreSQL into the scripts")
 )
+
+// different are the scripts that Fiveways answers otherwise, and why.
+var different = map[string]string{
+	"early": "a message waits for those that are there when it is posted",
+}
 
 // users are the ordinary ones that scripts have beside guest; their passwords are their names.
 var users = []string{"app", "other"}
@@ -92,12 +96,9 @@ func TestPostgreSQL(t *testing.T) {
 }
 
 func TestFiveways(t *testing.T) {
-	if !*fiveways {
-		t.Skip("asked for with -fiveways")
-	}
 	all := scripts(t)
 	dir := t.TempDir()
-	b, err := brokertest.Start(t.Context(), dir, "--sql", "127.0.0.1:0", "--sync", "os")
+	b, err := brokertest.Start(t.Context(), dir, "--sql", "127.0.0.1:0", "--sync", "os", "--log-level", "error")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +122,9 @@ func TestFiveways(t *testing.T) {
 	for name, s := range all {
 		for _, extended := range []bool{false, true} {
 			t.Run(name+suffix(extended), func(t *testing.T) {
+				if why := different[name]; why != "" {
+					t.Skip("known difference: " + why)
+				}
 				operate("", "vhost", "add", name)
 				defer operate("", "vhost", "delete", name)
 				operate("", "permission", "set", superuser, ".*", ".*", ".*", "--vhost", name)

@@ -166,6 +166,9 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 
 // removeQueue drops what makeQueue made and what was added since.
 func (s *Session) removeQueue(name string, made bool, queues, parameters []string) error {
+	if err := s.endMemberships(queues); err != nil { // first: a crash in between lets nobody in
+		return err
+	}
 	var d broker.Definitions
 	if made {
 		d.DeleteExchange(name)

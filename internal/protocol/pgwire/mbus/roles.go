@@ -80,3 +80,27 @@ func (s *Session) isRole(role string) bool {
 	g, ok := s.resolve(function)
 	return ok && (g.kind == "post_" || g.kind == "consume_") && s.known().queues[g.queue].Roles
 }
+
+// endMemberships takes the roles of queues of the engine, which are to be dropped, from all users: one made later under the name is another.
+func (s *Session) endMemberships(queues []string) error {
+	roles := map[string]bool{}
+	for _, q := range queues {
+		name, consumer, ok := strings.Cut(q, ".")
+		if !ok {
+			consumer = defaultConsumer
+			roles["mbus_"+s.database+"_post_"+name] = true
+		}
+		roles["mbus_"+s.database+"_consume_"+name+"_by_"+consumer] = true
+	}
+	for _, u := range s.b.Users() {
+		for _, tag := range u.Tags {
+			if !roles[tag] {
+				continue
+			}
+			if err := s.b.RemoveUserTag(u.Name, tag); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
