@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -46,6 +47,7 @@ type Session struct {
 
 // NewSession returns a session in autocommit mode.
 func NewSession(o Options) *Session {
+	parse.Warm()
 	s := &Session{opts: o, statements: map[string]*Prepared{}, portals: map[string]*Portal{}}
 	s.vars = newVariables()
 	s.vars.defaults["application_name"] = o.ApplicationName

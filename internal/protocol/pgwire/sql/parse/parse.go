@@ -16,9 +16,10 @@ import (
 
 var (
 	// one lets a single goroutine into the parser: each instance of it takes some 15 MB, and a second to make.
-	one    sync.Mutex
-	warmed sync.Once
-	kept   = newCache(maxKeptBytes)
+	one     sync.Mutex
+	warming sync.Once
+	warmed  sync.Once
+	kept    = newCache(maxKeptBytes)
 )
 
 // Parse parses a text of any number of statements. The tree is shared and must not be changed. Errors are *pgerror.Error.
@@ -37,11 +38,15 @@ func Parse(text string) (*pg.ParseResult, error) {
 	return tree, nil
 }
 
-// Warm makes the parser, so that the first statement need not wait for it.
+// Warm makes the parser in the background, so that the first statement need not wait for all of it.
 func Warm() {
-	one.Lock()
-	defer one.Unlock()
-	warmed.Do(warm)
+	warming.Do(func() {
+		go func() {
+			one.Lock()
+			defer one.Unlock()
+			warmed.Do(warm)
+		}()
+	})
 }
 
 // warm makes the parser and gives back the quarter of a gigabyte that compiling it took.
