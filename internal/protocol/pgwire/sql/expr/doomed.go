@@ -100,6 +100,9 @@ func (c *Compiler) foldLogic(or bool, args []Expr) Expr {
 func (c *Compiler) foldCase(n *caseNode) Expr {
 	made := &caseNode{t: n.t, operand: n.operand, defaultExpr: n.defaultExpr}
 	fail := func(e Expr) Expr { return &doomed{n.t, e.(*doomed).err} }
+	if n.operand != nil && isDoomed(n.operand) {
+		return fail(n.operand)
+	}
 	for i, condition := range n.conditions {
 		if isDoomed(condition) {
 			return fail(condition)

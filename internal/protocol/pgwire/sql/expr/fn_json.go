@@ -65,8 +65,12 @@ func isoTime(t *value.Type, d value.Datum, env *Env) string {
 	settings := env.Settings
 	settings.DateStyle = value.DateStyle{Format: "ISO", Order: "YMD"}
 	text := value.String(t, d, &settings)
+	text, era := strings.CutSuffix(text, " BC")
 	if t == value.TimestampTZType && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {
 		text += ":00"
+	}
+	if era {
+		text += " BC"
 	}
 	if t == value.DateType {
 		return text

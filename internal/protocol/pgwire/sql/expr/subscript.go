@@ -135,6 +135,13 @@ func (c *Compiler) subscript(e Expr, indices []*pg.A_Indices, place int32) (Expr
 	if t == value.Hstore {
 		return c.hstoreSubscript(e, indices)
 	}
+	if t == value.Name && len(indices) == 1 && !indices[0].IsSlice {
+		index, err := c.index(indices[0].Uidx)
+		if err != nil {
+			return nil, err
+		}
+		return c.foldCall(newCall(nameByte, []Expr{e, index}, value.Char, true, Immutable)), nil
+	}
 	if !t.IsArray() {
 		return nil, pgerror.New(pgerror.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", t).
 			At(c.Text, place)
@@ -185,6 +192,21 @@ func (c *Compiler) index(n *pg.Node) (Expr, error) {
 		err = pgerror.New(pgerror.DatatypeMismatch, "array subscript must have type integer").At(c.Text, locationOf(n))
 	}
 	return made, err
+}
+
+// nameLen is the length of a value of type name, which is filled up with zeros.
+const nameLen = 64
+
+// nameByte is one byte of a name, counted from 0.
+func nameByte(_ *Env, a []value.Datum) (value.Datum, error) {
+	s, i := a[0].(string), a[1].(int64)
+	switch {
+	case i < 0 || i >= nameLen:
+		return nil, nil
+	case i >= int64(len(s)):
+		return "", nil
+	}
+	return s[i : i+1], nil
 }
 
 // hstoreSubscript is h['key'].
