@@ -113,6 +113,9 @@ func TestDamagedConversations(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(conversations)) {
 		whole = append(whole, encoded(t, conversations[name]...))
 	}
+	first := n.login()                                    // makes the parser, which takes long when races are looked for
+	first.nc.SetDeadline(time.Now().Add(2 * time.Minute)) //nolint:errcheck // a socket of ours
+	first.query("select 1", `T ?column?:23:0 / D "1" / C SELECT 1 / Z I`)
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 1500 {
 		b := bytes.Clone(whole[rng.IntN(len(whole))])
@@ -122,7 +125,7 @@ func TestDamagedConversations(t *testing.T) {
 		for range rng.IntN(4) {
 			b[rng.IntN(len(b))] ^= byte(1 << rng.IntN(8))
 		}
-		if bytes.Contains(b, []byte("sleep")) || bytes.Contains(b, []byte("series")) {
+		if low := bytes.ToLower(b); bytes.Contains(low, []byte("sleep")) || bytes.Contains(low, []byte("series")) {
 			continue // it may take long, as it should
 		}
 		finish(t, n.login(), b)
