@@ -22,8 +22,7 @@ func (c *Compiler) fold(e Expr) Expr {
 		if d := doomedIn(child); d != nil {
 			return &doomed{e.Type(), d.err}
 		}
-		_, ok := IsConst(child)
-		known = known && ok
+		known = known && isKnown(child)
 	}
 	if !known {
 		return e
@@ -36,6 +35,20 @@ func (c *Compiler) fold(e Expr) Expr {
 		return &doomed{e.Type(), err}
 	}
 	return &Const{T: e.Type(), Value: d, Mod: Typmod(e), at: -1}
+}
+
+// isKnown tells whether e is a constant, or a row of constants.
+func isKnown(e Expr) bool {
+	r, ok := e.(*row)
+	if !ok {
+		return isConst(e)
+	}
+	for _, f := range r.fields {
+		if !isKnown(f) {
+			return false
+		}
+	}
+	return true
 }
 
 // doomedIn returns what fails in e. A row stays one that its fields can be taken from, so it is looked into.
