@@ -33,6 +33,7 @@ type process struct {
 	lines  *bufio.Reader
 	stderr bytes.Buffer // read it once the process has ended
 	url    string
+	dsn    string
 }
 
 func startProcess(t *testing.T, dir string, args ...string) *process {
@@ -50,6 +51,7 @@ func startProcess(t *testing.T, dir string, args ...string) *process {
 	}
 	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only when the process has ended
 	p.url = "amqp://" + strings.Fields(p.until("amqp "))[1]
+	p.dsn = "postgres://guest:guest@" + strings.Fields(p.until("sql "))[1] + "/fiveways"
 	p.until("Stop with")
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"fiveways/internal/bench/latency"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -11,7 +12,7 @@ import (
 type consumer struct {
 	*conn
 	run     *run
-	latency Histogram
+	latency latency.Histogram
 
 	tag   uint64 // deliveries received whole: the delivery tag of the last one, as the channel has one consumer
 	acked uint64 // the last tag acknowledged

@@ -5,6 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"fiveways/internal/bench/latency"
 )
 
 // Result is what a run measured. Its JSON names are kept stable for scripts.
@@ -59,7 +61,7 @@ func (r *run) snapshot() Result {
 
 // addLatencies merges what the connections recorded; they must have ended.
 func (res *Result) addLatencies(publishers []*publisher, consumers []*consumer) {
-	var confirm, endToEnd Histogram
+	var confirm, endToEnd latency.Histogram
 	for _, p := range publishers {
 		confirm.Merge(&p.window.latency)
 	}
@@ -69,7 +71,7 @@ func (res *Result) addLatencies(publishers []*publisher, consumers []*consumer) 
 	res.ConfirmLatency, res.EndToEndLatency = percentiles(&confirm), percentiles(&endToEnd)
 }
 
-func percentiles(h *Histogram) *Latency {
+func percentiles(h *latency.Histogram) *Latency {
 	if h.Count() == 0 {
 		return nil
 	}

@@ -3,6 +3,8 @@ package amqp
 import (
 	"sync"
 	"time"
+
+	"fiveways/internal/bench/latency"
 )
 
 // window holds the messages of one publisher that wait for a confirm. With a limit of 0 there are no confirms and nothing waits.
@@ -15,7 +17,7 @@ type window struct {
 	next   uint64 // the next one to send; AMQP counts from 1
 	closed bool
 
-	latency Histogram // of the confirmed ones
+	latency latency.Histogram // of the confirmed ones
 	nacked  uint64
 }
 

@@ -1,4 +1,5 @@
-package amqp
+// Package latency counts durations and tells their percentiles, for the benchmark clients.
+package latency
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package amqp
+package latency
 
 import (
 	"math/rand/v2"

@@ -1,0 +1,90 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fiveways/internal/bench/latency"
+)
+
+// client is one connection with what it has measured.
+type client struct {
+	conn       *pgconn.PgConn
+	prepared   map[string]bool
+	texts      map[string]string
+	operations uint64
+	messages   uint64
+	latency    latency.Histogram
+}
+
+func connect(ctx context.Context, o Options, texts map[string]string) (*client, error) {
+	conn, err := pgconn.Connect(ctx, o.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("sql bench: %w", err)
+	}
+	return &client{conn: conn, prepared: map[string]bool{}, texts: texts}, nil
+}
+
+// run runs a prepared statement and returns the number of its rows. It has no context of its own, which would cost a goroutine each time: to
+// interrupt it, close the socket.
+func (k *client) run(statement string, args ...string) (rows int, err error) {
+	ctx := context.Background()
+	if err := k.prepare(statement); err != nil {
+		return 0, err
+	}
+	var values [][]byte
+	for _, a := range args {
+		values = append(values, []byte(a))
+	}
+	r := k.conn.ExecPrepared(ctx, statement, values, nil, nil)
+	for r.NextRow() {
+		rows++
+	}
+	_, err = r.Close()
+	return rows, err
+}
+
+// drive repeats a load until the deadline, or until nothing is left to take.
+func (k *client) drive(ctx context.Context, l load, deadline time.Time) error {
+	defer context.AfterFunc(ctx, func() { k.conn.Conn().Close() })()
+	for before := time.Now(); before.Before(deadline); {
+		n, err := l.do(k)
+		if errors.Is(err, errDrained) {
+			return nil
+		}
+		if err != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+		now := time.Now()
+		k.latency.Record(now.Sub(before))
+		k.operations++
+		k.messages += uint64(n)
+		before = now
+	}
+	return nil
+}
+
+// prepare makes sure that the server knows a statement.
+func (k *client) prepare(statement string) error {
+	if k.prepared[statement] {
+		return nil
+	}
+	if _, err := k.conn.Prepare(context.Background(), statement, k.texts[statement], nil); err != nil {
+		return fmt.Errorf("sql bench: %s: %w", statement, err)
+	}
+	k.prepared[statement] = true
+	return nil
+}
+
+func (k *client) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	k.conn.Close(ctx) //nolint:errcheck // nothing is open
+}
+
+// closePatience is how long a polite goodbye may take.
+const closePatience = time.Second

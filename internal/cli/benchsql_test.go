@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"encoding/json"
+	"testing"
+
+	"fiveways/internal/bench/sql"
+)
+
+func TestBenchSQL(t *testing.T) {
+	p := startProcess(t, t.TempDir())
+	stdout, stderr, code := command(t, "bench", "sql", p.dsn, "--clients", "2", "--backlog", "500", "--duration", "300ms", "--json")
+	var r sql.Result
+	if err := json.Unmarshal([]byte(stdout), &r); code != exitOK || err != nil {
+		t.Fatalf("exit code %d, %v, %s", code, err, stderr)
+	}
+	for _, l := range r.Loads {
+		// What takes gets at most what was posted, and stops when it has all of it.
+		if l.Operations.Count == 0 || l.Messages.Count > 500 && (l.Name == "consume" || l.Name == "consumen") {
+			t.Errorf("%+v", l)
+		}
+	}
+	if len(r.Loads) != len(sql.LoadNames()) {
+		t.Errorf("%d loads", len(r.Loads))
+	}
+	if _, _, code := command(t, "bench", "sql", p.dsn, "--load", "drink"); code != exitUsage {
+		t.Errorf("a load that is not there: exit code %d", code)
+	}
+}
