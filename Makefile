@@ -28,9 +28,10 @@ demo: build ## start a broker, send messages, show what went where
 	@bin/fiveways demo
 
 # A client that cannot be set up fails nothing here: its tests say so and skip (with CI=true they fail).
-setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery)
+setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, SQL drivers)
 	@.ci/install
 	@for client in python node java celery; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
+	@for driver in python node java; do test/sql/drivers/setup.sh $$driver || echo "setup: no SQL driver for $$driver; its tests will skip"; done
 
 # TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test that runs the broker as a process
 # would be taken from the cache although the broker has changed.
