@@ -15,6 +15,7 @@ var ranks = []struct {
 }{
 	{"cmd", 100},
 	{"test", 100},
+	{"examples", 100},
 	{"internal/cli", 90},
 	{".", 80},
 	{"worker", 80},
