@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -45,8 +46,22 @@ func compileSelector(text string) (*selector, error) {
 	return s, nil
 }
 
-// compileCondition compiles what may depend on anything.
+// compileCondition compiles what may depend on anything. An error says which text it is about: its place there is none in the statement.
 func compileCondition(text string) (*selector, error) {
+	s, err := compileExpression(text)
+	var e *pgerror.Error
+	if errors.As(err, &e) {
+		told := *e
+		told.Position = 0
+		if told.Detail == "" {
+			told.Detail = "Selector: " + text
+		}
+		return nil, &told
+	}
+	return s, err
+}
+
+func compileExpression(text string) (*selector, error) {
 	node, err := selectorNode(text)
 	if err != nil {
 		return nil, err

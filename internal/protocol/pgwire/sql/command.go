@@ -12,8 +12,6 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-const hintQueues = "Queues are made with mbus4.create_queue(name, consumers); see mbus4.readme()."
-
 // utility plans the commands that return no rows.
 func (p *planner) utility(n *pg.Node) (*plan, error) {
 	s := p.s
@@ -36,10 +34,10 @@ func (p *planner) utility(n *pg.Node) (*plan, error) {
 		return s.quietly(func() (string, error) { return "UNLISTEN", nil }), nil
 	case *pg.Node_CheckPointStmt:
 		return s.quietly(func() (string, error) { return "CHECKPOINT", nil }), nil
-	case *pg.Node_CopyStmt:
-		return nil, unsupported("COPY").WithHint("Post messages with mbus4.post or INSERT INTO a view; read them with mbus4.consume.")
+	case *pg.Node_CreateExtensionStmt:
+		return p.createExtension(n.CreateExtensionStmt)
 	}
-	return nil, unsupported(commandName(n)).WithHint("%s", hintQueues)
+	return nil, refusal(n)
 }
 
 // simply is a command that is all done at once.

@@ -1,0 +1,57 @@
+package sql
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// hints say what is there instead of a command that is refused, by how its name begins; the first that fits counts.
+var hints = []struct{ command, hint string }{
+	{"COPY", "Post messages with mbus4.post or INSERT INTO a view; read them with mbus4.consume."},
+	{"CREATE ROLE", hintUsers}, {"ALTER ROLE", hintUsers}, {"DROP ROLE", hintUsers},
+	{"CREATE DATABASE", hintDatabases}, {"DROP DATABASE", hintDatabases},
+	{"CREATE VIEW", "Views of queues are made with mbus4.create_view(queue)."},
+	{"CREATE TRIGGER", "Copies from queue to queue are made with mbus4.create_trigger(from, to, selector)."},
+	{"DROP", "Queues, consumers and triggers are dropped with mbus4.drop_queue, drop_consumer and drop_trigger."},
+	{"LISTEN", hintWait}, {"NOTIFY", hintWait},
+	{"", hintQueues},
+}
+
+const (
+	hintQueues    = "Queues are made with mbus4.create_queue(name, consumers); see mbus4.readme()."
+	hintUsers     = "Users are made on the command line: fiveways user add NAME."
+	hintDatabases = "A database is a virtual host, made on the command line: fiveways vhost add NAME."
+	hintWait      = "Post to a queue, and ask for messages with mbus4.consume."
+)
+
+// refusal is the error for a command that is not there.
+func refusal(n *pg.Node) *pgerror.Error {
+	name := commandName(n)
+	e := unsupported(name)
+	for _, h := range hints {
+		if strings.HasPrefix(name, h.command) {
+			return e.WithHint("%s", h.hint)
+		}
+	}
+	return e
+}
+
+// createExtension is CREATE EXTENSION. The one that scripts for queues need is there from the start.
+func (p *planner) createExtension(n *pg.CreateExtensionStmt) (*plan, error) {
+	if n.Extname != "hstore" {
+		return nil, unsupported("CREATE EXTENSION \"" + n.Extname + "\"")
+	}
+	s := p.s
+	return s.simply(func() (string, error) {
+		if !n.IfNotExists {
+			return "", pgerror.New(pgerror.DuplicateObject, `extension "hstore" already exists`)
+		}
+		e := pgerror.Notice(`extension "hstore" already exists, skipping`)
+		e.Code = pgerror.DuplicateObject
+		s.notice(e)
+		return "CREATE EXTENSION", nil
+	}), nil
+}

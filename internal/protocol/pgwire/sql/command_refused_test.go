@@ -1,0 +1,31 @@
+package sql
+
+import (
+	"testing"
+
+	"fiveways/internal/protocol/pgwire/sql/parse"
+)
+
+// TestRefusals: who asks for what is not there hears what is there instead.
+func TestRefusals(t *testing.T) {
+	for text, hint := range map[string]string{
+		"copy t from stdin":           hints[0].hint,
+		"create user bob":             hintUsers,
+		"alter user bob password 'x'": hintUsers,
+		"drop role bob":               hintUsers,
+		"create database shop":        hintDatabases,
+		"drop database shop":          hintDatabases,
+		"listen c":                    hintWait,
+		"create table t (a int)":      hintQueues,
+		"drop view v":                 "Queues, consumers and triggers are dropped with mbus4.drop_queue, drop_consumer and drop_trigger.",
+		"create view v as select 1":   "Views of queues are made with mbus4.create_view(queue).",
+	} {
+		r, err := parse.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := refusal(r.Stmts[0].Stmt); e.Code != "0A000" || e.Hint != hint {
+			t.Errorf("%s: %s, hint %q; want %q", text, e.Message, e.Hint, hint)
+		}
+	}
+}
