@@ -42,8 +42,8 @@ func (c *client) step(id string, after any, change func(*Publish)) {
 func ordered(s *QueueSpec) { s.Policy.ConsumeAfter = true }
 
 func TestConsumeAfter(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
-	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := newClock(1_000_000)
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", ordered)
@@ -79,12 +79,12 @@ func TestConsumeAfter(t *testing.T) {
 
 	// Expiry and purge end a wait, too; a message may expire while it waits, and its own time must come as well.
 	c.step("short", nil, func(p *Publish) { p.TTL = 100 })
-	c.step("late", "short", func(p *Publish) { p.NotBefore = now.Add(time.Hour).UnixMilli() })
+	c.step("late", "short", func(p *Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
 	c.step("never", "late", func(p *Publish) { p.TTL = 1000 })
 	c.step("after purge", "late", nil)
 	c.settled("q")
 	later := func(d time.Duration) {
-		c.pickyState("q", func(*shard, *Queue) { now = now.Add(d) })
+		clock.ms.Add(d.Milliseconds())
 		c.settled("q")
 	}
 	later(200 * time.Millisecond)
@@ -106,8 +106,8 @@ func TestConsumeAfter(t *testing.T) {
 
 // What waits for a long-lived message and expires meanwhile is forgotten.
 func TestConsumeAfterForgetsThoseThatExpired(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
-	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := newClock(1_000_000)
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", ordered)
@@ -116,7 +116,7 @@ func TestConsumeAfterForgetsThoseThatExpired(t *testing.T) {
 	for i := range 1000 {
 		c.step(fmt.Sprint(i), "first", func(p *Publish) { p.TTL = 1 })
 		c.settled("q")
-		c.pickyState("q", func(*shard, *Queue) { now = now.Add(2 * time.Millisecond) })
+		clock.ms.Add(2)
 		c.settled("q")
 	}
 	c.pickyState("q", func(_ *shard, q *Queue) {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -20,7 +19,7 @@ import (
 func TestOrderTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			tw := &orderTwin{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 5)), mem: vfs.NewMem(), now: time.UnixMilli(1_000_000)}
+			tw := &orderTwin{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 5)), mem: vfs.NewMem(), now: newClock(1_000_000)}
 			tw.open()
 			for _, q := range twinQueues {
 				tw.declare(q)
@@ -55,7 +54,7 @@ type orderTwin struct {
 	seed uint64
 	rng  *rand.Rand
 	mem  *vfs.Mem
-	now  time.Time
+	now  *steppedClock
 	b    *Broker
 	c    *client
 	step int
@@ -65,7 +64,7 @@ type orderTwin struct {
 
 func (tw *orderTwin) options(o *Options) {
 	o.Shards, o.SegmentBytes, o.CheckpointBytes = 2, 16<<10, 4<<10
-	o.Now = func() time.Time { return tw.now }
+	o.Now = tw.now.Now
 }
 
 func (tw *orderTwin) open() {
@@ -164,9 +163,9 @@ func (tw *orderTwin) publish(tx *Tx) {
 	}
 	ttl := int64(-1)
 	if rng.IntN(6) == 0 {
-		tw.last = max(tw.last, tw.now.UnixMilli()) + 10
+		tw.last = max(tw.last, tw.now.ms.Load()) + 10
 		m.expires = tw.last
-		ttl = tw.last - tw.now.UnixMilli()
+		ttl = tw.last - tw.now.ms.Load()
 	}
 	to := twinQueues[rng.IntN(3)]
 	targets := []string{to}
@@ -331,7 +330,7 @@ func (tw *orderTwin) expire() {
 		if next == 0 || slices.ContainsFunc(tw.live, func(m *orderMessage) bool { return m.expires == next && m.out }) {
 			return
 		}
-		tw.c.pickyState("q1", func(*shard, *Queue) { tw.now = time.UnixMilli(next) })
+		tw.now.ms.Store(next)
 		for _, q := range twinQueues {
 			tw.c.settled(q)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
@@ -42,9 +41,9 @@ func (c *client) at(body string, at int64, early bool, change func(*Publish)) {
 }
 
 func TestPlacesInAQueue(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
+	clock := newClock(1_000_000)
 	fs := vfs.NewMem()
-	change := func(o *Options) { byType(o); o.Now = func() time.Time { return now } }
+	change := func(o *Options) { byType(o); o.Now = clock.Now }
 	b := openBroker(t, fs, change)
 	c := newClient(t, b)
 	c.queue("q", ordered)
@@ -55,7 +54,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.at("a", 10, true, nil)
 	c.at("e", 50, true, nil)
 	c.put("", "q", "none", nil)
-	c.pickyState("q", func(*shard, *Queue) { now = now.Add(time.Second) })
+	clock.ms.Add(1000)
 	c.settled("q")
 
 	get := func(want string) Delivery {

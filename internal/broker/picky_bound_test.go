@@ -3,7 +3,6 @@ package broker
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"fiveways/internal/storage/vfs"
 )
@@ -76,8 +75,8 @@ func TestLookAheadIsBounded(t *testing.T) {
 
 // TestGoneMessagesAreForgotten lets messages of a held group expire for long: what is remembered of them stays bounded.
 func TestGoneMessagesAreForgotten(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
-	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := newClock(1_000_000)
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", grouped)
@@ -91,7 +90,7 @@ func TestGoneMessagesAreForgotten(t *testing.T) {
 			c.postProps("", "q", "m", withHeaders("key", "a"), func(p *Publish) { p.TTL = 10 })
 		}
 		c.settled("q")
-		c.pickyState("q", func(sh *shard, _ *Queue) { now = now.Add(time.Second) })
+		clock.ms.Add(1000)
 		c.settled("q")
 	}
 	c.pickyState("q", func(_ *shard, q *Queue) {

@@ -59,8 +59,8 @@ func (c *client) wantTaken(got any, id string) Delivery {
 
 func TestFindAndTakeByID(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
-		now := time.UnixMilli(1_000_000)
-		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = func() time.Time { return now } })
+		clock := newClock(1_000_000)
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
 		c, other := newClient(t, b), newClient(t, b)
 		c.queue("q", func(s *QueueSpec) { s.Policy.ConsumeAfter = indexed })
 		c.queue("empty", func(s *QueueSpec) { s.Policy.ConsumeAfter = indexed })
@@ -76,7 +76,7 @@ func TestFindAndTakeByID(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			c.named("q", id, nil)
 		}
-		c.named("q", "later", func(p *Publish) { p.NotBefore = now.Add(time.Hour).UnixMilli() })
+		c.named("q", "later", func(p *Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
 		c.named("q", "short", func(p *Publish) { p.TTL = 10 })
 		find("q", "", "a ready")
 		find("q", "b", "b ready")
@@ -95,14 +95,14 @@ func TestFindAndTakeByID(t *testing.T) {
 				t.Fatalf("%q: %v %v", id, ok, err)
 			}
 		}
-		c.pickyState("q", func(*shard, *Queue) { now = now.Add(time.Minute) })
+		clock.ms.Add(60_000)
 		if _, ok, err := c.TakeByID(ctx, "q", "short"); ok || err != nil {
 			t.Fatal("took what has expired", err)
 		}
 
 		// The first who waits gets what is returned, before a consumer; the next waits on and learns of the end.
 		first := other.taking(ctx, "q", "b")
-		second := other.taking(ctx, "q", "b")
+		second := newClient(t, b).taking(ctx, "q", "b")
 		k := c.consume("q", func(s *ConsumerSpec) { s.Prefetch = 10 })
 		c.Requeue(d.Queue, nil, d.Handle, 1)
 		c.Flush()
@@ -110,7 +110,7 @@ func TestFindAndTakeByID(t *testing.T) {
 		if !d.Redelivered || d.Count != 1 {
 			t.Errorf("%+v", d)
 		}
-		again := other.taking(ctx, "q", "b")
+		again := newClient(t, b).taking(ctx, "q", "b")
 		c.Release(d.Queue, d.Handle, 1)
 		c.Flush()
 		if got := <-second; got.(Delivery).Handle != d.Handle {
