@@ -15,8 +15,9 @@ import (
 
 // The limits of how long a connection takes to end.
 const (
-	lastWriteWindow = 5 * time.Second // for the last messages to be written
-	lingerTimeout   = time.Second     // for a client to read why, while it still sends
+	lastWriteWindow = 5 * time.Second        // for the last messages to be written
+	lingerTimeout   = time.Second            // for a client to read why, while it still sends
+	deafWindow      = 300 * time.Millisecond // for a client to take what is being written when its connection is ended
 )
 
 // conn is one client connection. Its fields belong to the goroutine of Serve unless they say otherwise.
@@ -139,10 +140,12 @@ func (c *conn) Drain() {
 	c.kick()
 }
 
-// end makes the connection tell the client e and end; what runs is interrupted. Any goroutine may call it.
+// end makes the connection tell the client e and end; what runs is interrupted, the writing of rows to a client that does not read too. Any
+// goroutine may call it.
 func (c *conn) end(e *pgerror.Error) {
 	c.fatal.CompareAndSwap(nil, e)
 	c.running.stop()
+	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.kick()
 }
 

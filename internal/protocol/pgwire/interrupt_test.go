@@ -101,6 +101,24 @@ func TestEviction(t *testing.T) {
 	}
 }
 
+// TestEvictionOfTheDeaf: who does not read can be ended too, and what it held is free.
+func TestEvictionOfTheDeaf(t *testing.T) {
+	n := startRealNode(t, Options{})
+	deaf := n.login()
+	deaf.query("begin", "C BEGIN / Z T")
+	deaf.send(&pgproto3.Query{String: "select repeat('x', 1000) from generate_series(1, 1000000000)"})
+	deaf.expect("T repeat:25:0")
+	if err := n.b.DeleteUser("guest"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); n.s.Connections() > 0; {
+		if time.Now().After(end) {
+			t.Fatal("it is still there")
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
 func TestIdleInTransaction(t *testing.T) {
 	n := startNode(t, Options{IdleTransactionTimeout: 30 * time.Millisecond})
 	c := n.login()
