@@ -8,22 +8,24 @@ type values map[string]float64
 // runner measures one case on a broker started for it.
 type runner func(ctx context.Context, b *broker, s settings) (values, error)
 
-// benchCase is one thing to measure. Its rows in the table are its metrics.
+// benchCase is one thing to measure, on brokers of AMQP or on servers of SQL. Its rows in the table are its metrics.
 type benchCase struct {
 	name, title string
 	metrics     []metric
 	run         runner
-	oursEnv     []string // environment of Fiveways only
-	big         bool     // takes minutes: with --big, and on Fiveways only
-	tools       []string // programs that it needs; without one of them it is left out
-	oursOnly    bool     // the others have nothing like it
+	oursEnv     []string  // environment of Fiveways only
+	big         bool      // takes minutes: with --big, and on Fiveways only
+	tools       []string  // programs that it needs; without one of them it is left out
+	oursOnly    bool      // the others have nothing like it
+	sql         sqlRunner // takes the place of run: the case is one of SQL
+	once        bool      // takes minutes: not repeated
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
 func throughputMetrics() []metric {
 	return []metric{
-		{name: "delivered", unit: "msg/s", more: true, bar: timesRabbit(8)},
-		{name: "cpu", unit: "µs/msg", bar: timesRabbit(8)},
+		{name: "delivered", unit: "msg/s", more: true, bar: timesRival(8)},
+		{name: "cpu", unit: "µs/msg", bar: timesRival(8)},
 		{name: "rss", unit: "MB"},
 	}
 }
@@ -31,8 +33,8 @@ func throughputMetrics() []metric {
 // latencyMetrics ask for p50 and p99 at most so many times RabbitMQ's.
 func latencyMetrics(p50, p99 float64) []metric {
 	return []metric{
-		{name: "confirm p50", unit: "ms", bar: timesRabbit(1 / p50)},
-		{name: "confirm p99", unit: "ms", bar: timesRabbit(1 / p99)},
+		{name: "confirm p50", unit: "ms", bar: timesRival(1 / p50)},
+		{name: "confirm p99", unit: "ms", bar: timesRival(1 / p99)},
 		{name: "deliver p50", unit: "ms"},
 		{name: "deliver p99", unit: "ms"},
 	}
@@ -58,7 +60,9 @@ func neighbourMetrics() []metric {
 }
 
 // allCases are in the order in which they run and stand in the table.
-func allCases() []benchCase {
+func allCases() []benchCase { return append(amqpCases(), sqlCases()...) }
+
+func amqpCases() []benchCase {
 	return []benchCase{
 		{name: "throughput-16-noack", title: "16 B transient, no acks", metrics: throughputMetrics(),
 			run: throughput(load{size: 16, pubs: 1, cons: 1, queues: 1, noAck: true})},
@@ -74,7 +78,7 @@ func allCases() []benchCase {
 		{name: "latency", title: "latency at 2,000 msg/s persistent with confirms, default sync", metrics: latencyMetrics(1.5, 3), run: latency},
 		{name: "latency-os", title: "latency at 2,000 msg/s persistent with confirms, Fiveways with sync = os", metrics: latencyMetrics(1, 1),
 			run: latency, oursEnv: []string{"FIVEWAYS_SYNC=os"}},
-		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRabbit(10), 150), run: backlog(1_000_000)},
+		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRival(10), 150), run: backlog(1_000_000)},
 		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000), big: true},
 		{name: "delayed", title: "1,000,000 delayed messages of 100 B pending for up to an hour, beside 10,000 due each second", run: delayed,
 			oursOnly: true, metrics: []metric{

@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"fiveways/test/postgres"
 	"fiveways/test/rabbitmq"
 )
 
@@ -62,7 +64,7 @@ func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, er
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	peers, err := gather(s, dir)
+	peers, err := gather(cases, s, dir)
 	defer func() {
 		for _, p := range peers {
 			if p.close != nil {
@@ -74,11 +76,9 @@ func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, er
 		return nil, err
 	}
 	r := &report{Machine: thisMachine(), Settings: s.String()}
-	for _, p := range peers {
-		r.brokers = append(r.brokers, p.name)
-	}
 	for _, c := range cases {
 		res := newResult(c)
+		res.brokers = columnsOf(c, peers)
 		r.Results = append(r.Results, res)
 		if err := measureCase(ctx, c, peers, s, res); err != nil {
 			return nil, err
@@ -123,10 +123,22 @@ func raiseFileLimit() error {
 	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set by hand, children inherit it
 }
 
-// gather finds the brokers; rivals first, in the order of the table. What it returns must be closed even with an error.
-func gather(s settings, dir string) ([]*peer, error) {
+// gather finds the servers that the cases need; rivals first, in the order of the table. What it returns must be closed even with an error.
+func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	var peers []*peer
-	if !s.oursOnly {
+	withSQL := slices.ContainsFunc(cases, func(c benchCase) bool { return c.sql != nil })
+	withAMQP := slices.ContainsFunc(cases, func(c benchCase) bool { return c.sql == nil })
+	if withSQL && !s.oursOnly {
+		switch native, err := postgresPeer(); {
+		case errors.Is(err, postgres.ErrNone):
+			fmt.Fprintln(os.Stderr, err)
+		case err != nil:
+			return peers, err
+		default:
+			peers = append(peers, native)
+		}
+	}
+	if withAMQP && !s.oursOnly {
 		switch rabbit, err := rabbitPeer(s.install); {
 		case errors.Is(err, rabbitmq.ErrNone):
 			fmt.Fprintln(os.Stderr, err)
@@ -150,7 +162,7 @@ func gather(s settings, dir string) ([]*peer, error) {
 func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, res *result) error {
 	for i := range s.repetitions {
 		for _, p := range peers {
-			if (c.big || c.oursOnly) && p.name != nameOurs || res.Failed[p.name] != "" {
+			if !p.serves(c) || (c.big || c.oursOnly) && p.name != nameOurs || res.Failed[p.name] != "" || c.once && i > 0 {
 				continue
 			}
 			began := time.Now()
@@ -175,6 +187,9 @@ func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, re
 }
 
 func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
+	if c.sql != nil {
+		return measureSQL(ctx, c, p, s)
+	}
 	var env []string
 	if p.name == nameOurs {
 		env = c.oursEnv
@@ -206,7 +221,12 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the files that were asked for.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	r.writeTable(os.Stdout)
+	for _, sql := range []bool{false, true} {
+		if results := r.results(sql); len(results) > 0 {
+			writeTable(os.Stdout, results)
+			fmt.Println()
+		}
+	}
 	if s.json != "" {
 		if err := r.saveJSON(s.json); err != nil {
 			return err

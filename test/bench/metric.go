@@ -15,12 +15,12 @@ type metric struct {
 
 // bar is what Fiveways must reach. The zero bar asks nothing.
 type bar struct {
-	times float64 // better than RabbitMQ by this factor in the same run
+	times float64 // better than the rival by this factor in the same run
 	limit float64 // an absolute value, the least or the most as the metric says
 }
 
-func timesRabbit(f float64) bar { return bar{times: f} }
-func limit(v float64) bar       { return bar{limit: v} }
+func timesRival(f float64) bar { return bar{times: f} }
+func limit(v float64) bar      { return bar{limit: v} }
 
 // better is the factor by which ours beats theirs, 2 meaning twice the rate or half the cost. ok is false when one of them is not
 // positive and no factor exists.

@@ -7,17 +7,28 @@ import (
 	"time"
 )
 
-// pageIntro and pageNotes frame the table in docs/benchmarks.md.
-const (
-	pageIntro = `# Benchmarks
+const pageIntro = `# Benchmarks
 
-Written by ` + "`make bench`" + `; do not edit. Each number is the median of the repetitions. Brokers take turns, each started anew on
-loopback and on an empty data folder for every case and repetition. "Fiveways is better by" compares with RabbitMQ: 8 × means eight times the
-rate, or an eighth of the time, CPU or memory.
-
+Written by ` + "`make bench`" + `, or a part of it by ` + "`go run ./test/bench --only sql --doc docs/benchmarks.md`" + `; do not edit. Each number is the median of
+the repetitions. Servers take turns, each started anew on loopback and on an empty data folder for every case and repetition. "Fiveways is better by"
+compares with the rival named in the heading: 8 × means eight times the rate, or an eighth of the time, CPU or memory. The load generator runs on the
+same machine and takes its share of the cores from everybody alike.
 `
-	pageNotes = `
-## What is measured
+
+// section is a part of the page. One that was not measured stays as it was.
+type section struct {
+	mark, heading, notes string
+	sql                  bool
+}
+
+var sections = []section{
+	{mark: "amqp", heading: "AMQP 0-9-1 beside RabbitMQ", notes: amqpNotes},
+	{mark: "sql", heading: "SQL beside PostgreSQL with the native schema", notes: sqlNotes, sql: true},
+}
+
+const (
+	amqpNotes = `
+### What is measured
 
 - **delivered**: messages per second at the consumers after a warm-up. **cpu**: CPU time of the broker's process in the same interval, over the larger of
   sent (confirmed, where there are confirms) and delivered. **rss**: resident memory at the end of the case, 1 MB = 10^6 bytes.
@@ -32,23 +43,71 @@ rate, or an eighth of the time, CPU or memory.
 - **PerfTest**: RabbitMQ's own load generator (com.rabbitmq:perf-test), unmodified, on the same cores. **sent**, **received** and **latency p50** are what it
   reports for the whole run, its start included; **cpu** is the broker's, **cpu of PerfTest** its own, each over the messages received. The first two cases
   use queues that it lets the broker name, exclusive and not durable, one for each consumer, all bound alike.
+`
+	sqlNotes = `
+### What is measured
 
-The load generator runs on the same machine and takes its share of the cores from every broker alike.
+The same functions of mbus4 called by PostgreSQL's own pgbench (` + "`-M prepared`" + `, on as many threads as there are cores): once served by Fiveways, once by a
+PostgreSQL with its default settings and the schema of ` + "`fiveways sql install`" + `. Both keep their data on the same disk and answer a statement after its
+transaction is on it (fsync).
+
+- **rate**: messages per second, without the time to connect. **cpu**: CPU time of the server, all its processes, over the messages.
+- **post**: one message in each transaction. Afterwards the queue must hold exactly what pgbench counted, or the case fails.
+- **consume**, **consumen**: one statement in each transaction, until the backlog or the time is at its end. What was not taken must still be there.
+- **before**, **after**: one post and one consume, each a transaction of its own, counted as one; **passing**: messages that were posted and taken by the
+  thousand in between. PostgreSQL would take most of an hour for ten million, so fewer pass through it.
+- **memory** is what is resident; of what PostgreSQL's processes share each counts its part. Latency of another client is of a transaction that takes a
+  message and posts another, five round trips.
 `
 )
 
-// savePage writes docs/benchmarks.md.
+// savePage writes docs/benchmarks.md. What this run has not measured stays.
 func (r *report) savePage(file string, now time.Time) error {
+	old, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return os.WriteFile(file, []byte(r.page(string(old), now)), 0o644)
+}
+
+func (r *report) page(old string, now time.Time) string {
 	var b strings.Builder
 	b.WriteString(pageIntro)
-	fmt.Fprintf(&b, "- date: %s\n- machine: %s\n- brokers:", now.UTC().Format(time.DateOnly), r.Machine)
+	for _, s := range sections {
+		text := s.in(old)
+		if results := r.results(s.sql); len(results) > 0 {
+			text = r.sectionText(s, results, now)
+		}
+		if text != "" {
+			fmt.Fprintf(&b, "\n%s%s%s\n", s.begin(), text, s.end())
+		}
+	}
+	return b.String()
+}
+
+func (s section) begin() string { return "<!-- " + s.mark + " -->\n" }
+func (s section) end() string   { return "<!-- end of " + s.mark + " -->" }
+
+// in is the section's text in a page; "" when it has none.
+func (s section) in(page string) string {
+	_, rest, _ := strings.Cut(page, s.begin())
+	text, _, found := strings.Cut(rest, s.end())
+	if !found {
+		return ""
+	}
+	return text
+}
+
+func (r *report) sectionText(s section, results []*result, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n- date: %s\n- machine: %s\n- servers:", s.heading, now.UTC().Format(time.DateOnly), r.Machine)
 	separator := " "
-	for _, name := range r.brokers {
+	for _, name := range results[0].brokers {
 		fmt.Fprintf(&b, "%s%s %s", separator, name, r.Versions[name])
 		separator = ", "
 	}
 	fmt.Fprintf(&b, "\n- command: `%s` (%s)\n\n", r.Command, r.Settings)
-	r.writeTable(&b)
-	b.WriteString(pageNotes)
-	return os.WriteFile(file, []byte(b.String()), 0o644)
+	writeTable(&b, results)
+	b.WriteString(s.notes)
+	return b.String()
 }

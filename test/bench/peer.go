@@ -12,18 +12,20 @@ import (
 
 // The names of the brokers in tables.
 const (
-	nameOurs   = "Fiveways"
-	nameRabbit = "RabbitMQ"
-	nameLavin  = "LavinMQ"
+	nameOurs     = "Fiveways"
+	nameRabbit   = "RabbitMQ"
+	nameLavin    = "LavinMQ"
+	namePostgres = "PostgreSQL"
 )
 
-// peer is a kind of broker that can be started.
+// peer is a kind of server that can be started: for AMQP, for SQL, or for both.
 type peer struct {
 	name    string
-	version string // as the broker says in its handshake; "" until it has run
+	version string // as the server says; "" until it has run
 	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port, guest/guest allowed. Its process id must stay
 	// the broker's, so no shell may remain in between.
 	command func(dir string, port int) (*exec.Cmd, error)
+	sql     starter
 	close   func() // ends what all its brokers shared; may be nil
 }
 
@@ -45,10 +47,12 @@ func fiveways(binary, dir string) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{name: nameOurs, command: func(dir string, port int) (*exec.Cmd, error) {
+	p := &peer{name: nameOurs, command: func(dir string, port int) (*exec.Cmd, error) {
 		return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port),
 			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"), nil
-	}}, nil
+	}}
+	p.sql = oursForSQL(p, binary)
+	return p, nil
 }
 
 // lavinmq runs the binary the variable LAVINMQ names; nil when it is not set.

@@ -53,7 +53,7 @@ var perfTestClassPath = sync.OnceValues(func() (string, error) {
 func perfTestMetrics() []metric {
 	return []metric{
 		{name: "sent", unit: "msg/s", more: true},
-		{name: "received", unit: "msg/s", more: true, bar: timesRabbit(5)},
+		{name: "received", unit: "msg/s", more: true, bar: timesRival(5)},
 		{name: "latency p50", unit: "ms"},
 		{name: "cpu", unit: "µs/msg"},
 		{name: "cpu of PerfTest", unit: "µs/msg"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -16,10 +17,12 @@ type result struct {
 	Failed  map[string]string               `json:"failed,omitempty"`
 
 	metrics []metric
+	sql     bool
+	brokers []string // columns of the table
 }
 
 func newResult(c benchCase) *result {
-	return &result{Case: c.name, Title: c.title, metrics: c.metrics, Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
+	return &result{Case: c.name, Title: c.title, metrics: c.metrics, sql: c.sql != nil, Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
 }
 
 func (r *result) add(broker string, v values) {
@@ -47,27 +50,31 @@ type report struct {
 	Settings string            `json:"settings"`
 	Versions map[string]string `json:"versions"`
 	Results  []*result         `json:"results"`
-
-	brokers []string // columns of the table
 }
 
-// writeTable prints the medians as a markdown table.
-func (r *report) writeTable(w io.Writer) {
-	fmt.Fprintf(w, "| case | measure | %s | Fiveways is better by | bar | met |\n", strings.Join(r.brokers, " | "))
-	fmt.Fprintf(w, "|---|---|%s---:|---|---|\n", strings.Repeat("---:|", len(r.brokers)))
-	for _, res := range r.Results {
+// results are those of AMQP or those of SQL.
+func (r *report) results(sql bool) []*result {
+	return slices.DeleteFunc(slices.Clone(r.Results), func(res *result) bool { return res.sql != sql })
+}
+
+// writeTable prints medians as a markdown table. The results have the same columns.
+func writeTable(w io.Writer, results []*result) {
+	brokers := results[0].brokers
+	fmt.Fprintf(w, "| case | measure | %s | Fiveways is better by | bar | met |\n", strings.Join(brokers, " | "))
+	fmt.Fprintf(w, "|---|---|%s---:|---|---|\n", strings.Repeat("---:|", len(brokers)))
+	for _, res := range results {
 		title := res.Title
 		for _, m := range res.metrics {
 			fmt.Fprintf(w, "| %s | %s, %s |", title, m.name, m.unit)
-			for _, b := range r.brokers {
+			for _, b := range brokers {
 				fmt.Fprintf(w, " %s |", res.cell(b, m.name))
 			}
 			fmt.Fprintf(w, " %s |\n", res.judge(m))
 			title = "" // once per case
 		}
 	}
-	for _, res := range r.Results {
-		for _, b := range r.brokers {
+	for _, res := range results {
+		for _, b := range brokers {
 			if why, ok := res.Failed[b]; ok {
 				fmt.Fprintf(w, "\n%s failed in %s: %s\n", b, res.Case, strings.ReplaceAll(why, "\n", " "))
 			}
@@ -85,14 +92,22 @@ func (r *result) cell(broker, metric string) string {
 	return "–"
 }
 
+// rival is whom Fiveways is compared with.
+func (r *result) rival() string {
+	if r.sql {
+		return namePostgres
+	}
+	return nameRabbit
+}
+
 // judge fills the last three columns.
 func (r *result) judge(m metric) string {
 	factor, verdict := "–", ""
 	ours, haveOurs := r.median(nameOurs, m.name)
-	rabbit, haveRabbit := r.median(nameRabbit, m.name)
+	rival, haveRival := r.median(r.rival(), m.name)
 	if haveOurs {
-		verdict = m.verdict(ours, rabbit, haveRabbit)
-		if f, ok := m.better(ours, rabbit); ok {
+		verdict = m.verdict(ours, rival, haveRival)
+		if f, ok := m.better(ours, rival); ok {
 			factor = number(f) + " ×"
 		}
 	}

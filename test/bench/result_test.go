@@ -10,8 +10,8 @@ import (
 
 func TestTableJudgesMediansAgainstBars(t *testing.T) {
 	c := benchCase{name: "c", title: "a case", metrics: []metric{
-		{name: "rate", unit: "msg/s", more: true, bar: timesRabbit(8)},
-		{name: "cpu", unit: "µs", bar: timesRabbit(8)},
+		{name: "rate", unit: "msg/s", more: true, bar: timesRival(8)},
+		{name: "cpu", unit: "µs", bar: timesRival(8)},
 		{name: "rss", unit: "MB", bar: limit(100)},
 		{name: "kept", unit: "%", more: true, bar: limit(90)},
 	}}
@@ -21,9 +21,10 @@ func TestTableJudgesMediansAgainstBars(t *testing.T) {
 	}
 	res.add(nameOurs, values{"rate": 9000, "cpu": 4, "rss": 100.5, "kept": 95})
 	res.Failed[nameLavin] = "went\naway"
-	r := report{brokers: []string{nameRabbit, nameLavin, nameOurs}, Results: []*result{res}}
+	res.brokers = []string{nameRabbit, nameLavin, nameOurs}
+	r := report{Results: []*result{res}}
 	var b strings.Builder
-	r.writeTable(&b)
+	writeTable(&b, r.Results)
 	for _, line := range []string{
 		"| a case | rate, msg/s | 1,000 | failed | 9,000 | 9 × | ≥ 8 × | yes |",
 		"|  | cpu, µs | 16 | failed | 4 | 4 × | ≥ 8 × | no |",
@@ -41,7 +42,7 @@ func TestTableJudgesMediansAgainstBars(t *testing.T) {
 }
 
 func TestVerdictNeedsTheRival(t *testing.T) {
-	m := metric{bar: timesRabbit(8)}
+	m := metric{bar: timesRival(8)}
 	if v := m.verdict(1, 0, false); v != "" {
 		t.Errorf("judged %q without a rival", v)
 	}

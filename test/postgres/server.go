@@ -214,6 +214,9 @@ func (s *Server) logName() string {
 	return filepath.Join(s.dir, "log")
 }
 
+// PID is the number of the server's first process, the parent of all others.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
 // Log returns what the server has logged.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.logName())

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// sqlRunner measures one case on a server started for it.
+type sqlRunner func(ctx context.Context, q *sqlServer, s settings) (values, error)
+
+// sqlBacklog is how many messages wait before a case that takes them.
+const sqlBacklog = 100_000
+
+// What the scripts say. The message is like the seed's: a few short pairs.
+const (
+	makeQueue   = "select mbus4.create_queue('work', 64)"
+	postOne     = `select mbus4.post('work', 'order=>4711, what=>"a pound of tea, please", "to"=>vasya')`
+	consumeOne  = "select * from mbus4.consume('work')"
+	consumeSome = "select * from mbus4.consumen_work_by_default(100)"
+	countAll    = "select count(*) from mbus4.messages('work')"
+)
+
+// postMany posts n messages in one statement and so in one transaction.
+func postMany(n int64) string {
+	return `select count(mbus4.post('work', 'order=>4711, what=>"a pound of tea, please", "to"=>vasya')) from generate_series(1, ` +
+		strconv.FormatInt(n, 10) + ")"
+}
+
+func sqlMetrics(times float64) []metric {
+	return []metric{{name: "rate", unit: "msg/s", more: true, bar: timesRival(times)}, {name: "cpu", unit: "µs/msg"}}
+}
+
+// sqlCases are the cases of SQL, in their order.
+func sqlCases() (all []benchCase) {
+	for _, c := range []struct {
+		clients int
+		times   float64
+	}{{1, 1.5}, {4, 2.5}, {64, 4}} {
+		all = append(all, benchCase{name: fmt.Sprintf("sql-post-%d", c.clients), title: "post, " + clientsText(c.clients),
+			metrics: sqlMetrics(c.times), sql: sqlPost(c.clients)})
+	}
+	for _, clients := range []int{1, 4, 16} {
+		all = append(all, benchCase{name: fmt.Sprintf("sql-consume-%d", clients), title: "consume of a backlog of 100,000, " + clientsText(clients),
+			metrics: sqlMetrics(5), sql: sqlConsume(consumeOne, 1, clients)})
+	}
+	for _, clients := range []int{1, 4} {
+		all = append(all, benchCase{name: fmt.Sprintf("sql-consumen-%d", clients), title: "consumen(100) of a backlog of 100,000, " + clientsText(clients),
+			metrics: sqlMetrics(5), sql: sqlConsume(consumeSome, 100, clients)})
+	}
+	return append(all,
+		benchCase{name: "sql-passed", title: "post and consume before and after 10,000,000 messages have passed (PostgreSQL: 500,000), 4 clients",
+			once: true, sql: sqlPassed, metrics: []metric{
+				{name: "before", unit: "msg/s", more: true}, {name: "after", unit: "msg/s", more: true},
+				{name: "kept", unit: "%", more: true, bar: limit(90)}, {name: "passing", unit: "msg/s", more: true}, {name: "memory", unit: "MB"}}},
+		benchCase{name: "sql-idle", title: "1,000 connections idle in a transaction, each holding a message", once: true, sql: sqlIdle,
+			metrics: []metric{
+				{name: "memory", unit: "MB", bar: limit(150)},
+				{name: "p50 of another client before", unit: "ms"}, {name: "p50 beside them", unit: "ms"},
+				{name: "p99 of another client before", unit: "ms"}, {name: "p99 beside them", unit: "ms"}}},
+	)
+}
+
+func clientsText(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return fmt.Sprintf("%d clients", n)
+}
+
+// warmUp is how long a load runs before it counts: connections, plans and files are made.
+const warmUp = "1"
+
+// sqlPost measures single posts. All of them must be there afterwards.
+func sqlPost(clients int) sqlRunner {
+	return func(ctx context.Context, q *sqlServer, s settings) (values, error) {
+		if _, err := q.exec(ctx, makeQueue); err != nil {
+			return nil, err
+		}
+		p := pgbench{dsn: q.dsn, script: postOne + ";\n", clients: clients}
+		warm, err := p.run(ctx, "-T", warmUp)
+		if err != nil {
+			return nil, err
+		}
+		before, err := q.usage()
+		if err != nil {
+			return nil, err
+		}
+		d, err := p.run(ctx, "-T", wholeSeconds(s.duration))
+		if err != nil {
+			return nil, err
+		}
+		after, err := q.usage()
+		if err != nil {
+			return nil, err
+		}
+		return values{"rate": d.rate, "cpu": microsEach(after.cpu-before.cpu, d.transactions)}, q.holds(ctx, warm.transactions+d.transactions)
+	}
+}
+
+// holds fails unless there are exactly n messages.
+func (q *sqlServer) holds(ctx context.Context, n int64) error {
+	there, err := q.exec(ctx, countAll)
+	if err == nil && there != n {
+		err = fmt.Errorf("bench: the queue holds %d messages, not %d", there, n)
+	}
+	return err
+}
+
+func microsEach(cpu time.Duration, n int64) float64 {
+	return float64(cpu) / float64(time.Microsecond) / float64(max(n, 1))
+}
+
+func wholeSeconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
+}
+
+// fill posts n messages.
+func (q *sqlServer) fill(ctx context.Context, n int64) error {
+	if _, err := q.exec(ctx, makeQueue); err != nil {
+		return err
+	}
+	for left := n; left > 0; left -= min(left, 10_000) {
+		if _, err := q.exec(ctx, postMany(min(left, 10_000))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sqlConsume measures how a backlog is taken, each messages with a statement, until it is gone or the time is over. Everything that was not
+// counted as taken must be there afterwards.
+func sqlConsume(statement string, each int64, clients int) sqlRunner {
+	return func(ctx context.Context, q *sqlServer, s settings) (values, error) {
+		left := s.scaled(sqlBacklog, each*int64(clients))
+		if err := q.fill(ctx, left); err != nil {
+			return nil, err
+		}
+		before, err := q.usage()
+		if err != nil {
+			return nil, err
+		}
+		p := pgbench{dsn: q.dsn, script: statement + ";\n", clients: clients}
+		var took time.Duration
+		var taken int64
+		// pgbench cannot stop at an empty queue, so it is told a number: a little at first, then what fits into the time that is left.
+		for n := int64(20); left > 0 && took < s.duration*9/10; n = fitting(taken/each, took, s.duration-took, clients) {
+			n = min(n, left/each/int64(clients))
+			d, err := p.run(ctx, "-t", strconv.FormatInt(n, 10))
+			if err != nil {
+				return nil, err
+			}
+			took += time.Duration(float64(d.transactions) / d.rate * float64(time.Second))
+			taken += d.transactions * each
+			left -= d.transactions * each
+		}
+		after, err := q.usage()
+		if err != nil {
+			return nil, err
+		}
+		return values{"rate": float64(taken) / took.Seconds(), "cpu": microsEach(after.cpu-before.cpu, taken)}, q.holds(ctx, left)
+	}
+}
+
+// fitting is how many transactions of each client will take about the time that is left, when n of all took so long.
+func fitting(n int64, took, left time.Duration, clients int) int64 {
+	return max(1, int64(float64(n)*left.Seconds()/took.Seconds())/int64(clients))
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"fiveways/internal/sqlschema"
+	"fiveways/test/postgres"
+	"fiveways/test/rabbitmq"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// sqlServer is a server with the queues of mbus4, started on an empty folder for one run of one case.
+type sqlServer struct {
+	name    string
+	dsn     string
+	usage   func() (usage, error)
+	kill    func()
+	destroy func()
+}
+
+// starter starts a server of SQL.
+type starter func(ctx context.Context) (*sqlServer, error)
+
+// postgresPeer is a real PostgreSQL with the native schema. The error is postgres.ErrNone where there is none.
+func postgresPeer() (*peer, error) {
+	if _, err := postgres.Bin(); err != nil {
+		return nil, err
+	}
+	p := &peer{name: namePostgres}
+	p.sql = func(ctx context.Context) (*sqlServer, error) {
+		// Its defaults but for the connections: fsync is on, and so is synchronous_commit.
+		s, err := postgres.Open(postgres.Options{Fsync: true, Settings: []string{"max_connections=1200"}})
+		if err != nil {
+			return nil, err
+		}
+		server := &sqlServer{name: p.name, dsn: s.DSN(), kill: s.Close, destroy: s.Close, usage: func() (usage, error) { return familyUsage(s.PID()) }}
+		installed, err := sqlschema.Install(ctx, server.dsn)
+		if err != nil {
+			return nil, errors.Join(err, ctx.Err(), closed(s))
+		}
+		p.version = installed.Server
+		return server, nil
+	}
+	return p, nil
+}
+
+func closed(s *postgres.Server) error { s.Close(); return nil }
+
+// oursForSQL starts Fiveways with SQL beside AMQP, which tells when it serves.
+func oursForSQL(p *peer, binary string) starter {
+	return func(ctx context.Context) (*sqlServer, error) {
+		port, err := rabbitmq.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
+			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
+				"--sql", fmt.Sprintf("127.0.0.1:%d", port), "--redis", "off", "--etcd", "off", "--http", "off"), nil
+		}}
+		b, err := side.start(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.version = side.version
+		return &sqlServer{
+			name: p.name, dsn: fmt.Sprintf("postgres://guest:guest@127.0.0.1:%d/fiveways?sslmode=disable", port),
+			usage: func() (usage, error) { return oneUsage(b.pid()) }, kill: b.kill, destroy: b.destroy,
+		}, nil
+	}
+}
+
+// measureSQL is measureOnce for the cases of SQL.
+func measureSQL(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
+	q, err := p.sql(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer q.destroy()
+	ctx, cancel := context.WithTimeout(ctx, caseLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, q.kill)()
+	v, err := c.sql(ctx, q, s)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
+	}
+	return v, err
+}
+
+// exec runs a statement and returns the one number it gives, if it gives one.
+func (q *sqlServer) exec(ctx context.Context, statement string) (n int64, err error) {
+	conn, err := pgx.Connect(ctx, q.dsn)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return exec1(ctx, conn, statement)
+}
+
+// exec1 is exec on a connection that is there.
+func exec1(ctx context.Context, conn *pgx.Conn, statement string) (n int64, err error) {
+	rows, err := conn.Query(ctx, statement)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if v, err := rows.Values(); err == nil && len(v) > 0 {
+			n, _ = v[0].(int64)
+		}
+	}
+	return n, rows.Err()
+}
+
+// serves tells whether a case runs on a peer.
+func (p *peer) serves(c benchCase) bool {
+	if c.sql != nil {
+		return p.sql != nil
+	}
+	return p.command != nil
+}
+
+// columnsOf are the peers of a case by name.
+func columnsOf(c benchCase, peers []*peer) (names []string) {
+	for _, p := range peers {
+		if p.serves(c) {
+			names = append(names, p.name)
+		}
+	}
+	return slices.Clip(names)
+}
