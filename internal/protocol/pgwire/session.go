@@ -46,7 +46,7 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database})
+	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database, Largest: s.o.MaxMessageSize})
 	schemas := work.Schemas()
 	catalogs := s.catalogs(c, work, schemas)
 	session := sql.NewSession(sql.Options{

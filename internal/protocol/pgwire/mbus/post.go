@@ -172,6 +172,10 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 		return err
 	}
 	_, _, props, body := m.env.Split()
+	if copyOf == nil && s.largest > 0 && int64(len(body)) > s.largest {
+		return pgerror.New(pgerror.ProgramLimitExceeded, "a message of %d bytes is larger than %d", len(body), s.largest).
+			WithHint("The broker's setting max_message_size is the limit.")
+	}
 	peek, err := message.PeekProperties(props)
 	if err != nil {
 		return s.failed(err)

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	User     string
 	Database string // as the client named it
+	Largest  int64  // bytes of a message's body; 0: no limit
 }
 
 // Session is what the functions of one client work on. It is the Work of its sql.Session, and expr.Env.Session. Its methods belong to one
@@ -26,6 +27,7 @@ type Session struct {
 	user     string
 	database string
 	super    bool
+	largest  int64                      // bytes of a message's body; 0: no limit
 	owners   map[string]*broker.Session // of views that were used, by the name of the view's owner
 	tag      string                     // of the session, in the names of temporary queues
 	temps    []string                   // temporary queues made so far, with those that have gone
@@ -51,7 +53,7 @@ var (
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
-	s := &Session{b: b, own: own, user: o.User, database: o.Database, tag: hex.EncodeToString(random[:])}
+	s := &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, tag: hex.EncodeToString(random[:])}
 	if u, err := b.User(o.User); err == nil {
 		s.super = slices.Contains(u.Tags, broker.TagAdministrator)
 	}
