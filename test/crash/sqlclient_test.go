@@ -125,7 +125,8 @@ func (c *sqlClient) transaction(ctx context.Context) error {
 	switch n := c.rng.IntN(40); {
 	case n < 4:
 		return c.rollback(ctx, "rollback")
-	case n < 6: // an error: what is asked for then is a commit, what comes is a rollback
+	case n < 6: // an error, which gives back at once: what is asked for then is a commit, what comes is a rollback
+		c.giveBack(0)
 		if _, err := c.conn.Exec(ctx, "select 1/0", pgx.QueryExecModeSimpleProtocol); !isState(err, "22012") {
 			return fmt.Errorf("1/0 gives %w", err)
 		}

@@ -1,0 +1,5 @@
+// Package matrix sends messages in by one protocol and takes them out by another, for every pair and with the real clients of each.
+//
+// A protocol is one file, which adds it to protocols and implements endpoint; cases_test.go is the table of what is sent and what must
+// come. docs/protocols/sql-mapping.md has the rules.
+package matrix

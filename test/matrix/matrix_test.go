@@ -1,0 +1,211 @@
+package matrix
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+)
+
+func TestMain(m *testing.M) { brokertest.Main(m) }
+
+// patience bounds what a test waits for.
+const patience = time.Minute
+
+// protocols are all there are; each has a file of its own.
+var protocols = []protocol{amqpProtocol, sqlProtocol}
+
+type protocol struct {
+	name  string
+	typed bool // headers have types, else they are texts
+	plain bool // a body may go without a content type
+	marks bool // a message that was given back is marked, and the mark is seen
+	dial  func(ctx context.Context, b *brokertest.Broker) (endpoint, error)
+}
+
+// endpoint is a client of one protocol.
+type endpoint interface {
+	// declare makes a durable queue in the way of the protocol, with that many priorities; errors.ErrUnsupported where it cannot.
+	declare(ctx context.Context, queue string, priorities int) error
+	// send puts a message into a queue, and returns when the broker has promised to keep it.
+	send(ctx context.Context, queue string, m message) error
+	// take takes the next message for good; false: none can be had now.
+	take(ctx context.Context, queue string) (m message, ok bool, err error)
+	// giveBack takes the next message and gives it back, as one that could not be handled.
+	giveBack(ctx context.Context, queue string) error
+	close()
+}
+
+// message is what all protocols understand.
+type message struct {
+	id         string // "": the broker's choice
+	again      bool   // marked as given back
+	body       []byte
+	properties map[string]string // by the name in SQL's headers, content_type and so on
+	headers    []header
+	delayed    time.Duration // not to be had before; 0: at once
+	expires    time.Duration // not to be had after; 0: never
+}
+
+// header is a header of the application: a value, and the text that it is where headers have no types. A nil is NULL.
+type header struct {
+	name  string
+	value any
+	text  *string
+}
+
+func text(s string) *string { return &s }
+
+// node is a running broker with a client of each protocol.
+type node struct {
+	t    *testing.T
+	b    *brokertest.Broker
+	dir  string
+	ends map[string]endpoint
+}
+
+func start(t *testing.T) *node {
+	n := &node{t: t, dir: t.TempDir()}
+	n.run()
+	return n
+}
+
+func (n *node) run() {
+	n.t.Helper()
+	b, err := brokertest.Start(n.t.Context(), n.dir, "--sql", "127.0.0.1:0")
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(b.Kill)
+	n.b, n.ends = b, map[string]endpoint{}
+	for _, p := range protocols {
+		end, err := p.dial(n.t.Context(), b)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		n.t.Cleanup(end.close)
+		n.ends[p.name] = end
+	}
+}
+
+// restart stops the broker and starts it again on its data.
+func (n *node) restart() {
+	n.t.Helper()
+	for _, end := range n.ends {
+		end.close()
+	}
+	if err := n.b.Stop(); err != nil {
+		n.t.Fatal(err)
+	}
+	n.run()
+}
+
+// pairs runs a test for each two protocols, over a queue made by each that can, with so many priorities.
+func (n *node) pairs(priorities int, test func(t *testing.T, p pair)) {
+	for _, in := range protocols {
+		for _, out := range protocols {
+			for _, maker := range protocols {
+				n.t.Run(fmt.Sprintf("%s to %s over a queue of %s", in.name, out.name, maker.name), func(t *testing.T) {
+					p := pair{t, n, in, out, fmt.Sprintf("%s_%s_%s", in.name, out.name, maker.name)}
+					err := n.ends[maker.name].declare(t.Context(), p.queue, priorities)
+					if errors.Is(err, errors.ErrUnsupported) {
+						t.Skip(err)
+					}
+					p.must(err)
+					test(t, p)
+				})
+			}
+		}
+	}
+}
+
+// pair is two protocols and a queue between them.
+type pair struct {
+	t       *testing.T
+	n       *node
+	in, out protocol
+	queue   string
+}
+
+func (p pair) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p pair) send(m message) {
+	p.t.Helper()
+	p.must(p.n.ends[p.in.name].send(p.t.Context(), p.queue, m))
+}
+
+// take takes the next message, which must be there.
+func (p pair) take() message {
+	p.t.Helper()
+	m, ok, err := p.n.ends[p.out.name].take(p.t.Context(), p.queue)
+	p.must(err)
+	if !ok {
+		p.t.Fatal("nothing came")
+	}
+	return m
+}
+
+// none fails if there is a message to be had.
+func (p pair) none() {
+	p.t.Helper()
+	if m, ok, err := p.n.ends[p.out.name].take(p.t.Context(), p.queue); ok || err != nil {
+		p.t.Fatalf("there is %q %v", m.body, err)
+	}
+}
+
+// compare tells how what came differs from what was sent.
+func (p pair) compare(got, sent message) {
+	p.t.Helper()
+	if sent.id != "" && got.id != sent.id {
+		p.t.Errorf("id %q, want %q", got.id, sent.id)
+	}
+	if !bytes.Equal(got.body, sent.body) {
+		p.t.Errorf("body of %d bytes %.40q, want %d bytes %.40q", len(got.body), got.body, len(sent.body), sent.body)
+	}
+	want := maps.Clone(sent.properties)
+	if want == nil {
+		want = map[string]string{}
+	}
+	for _, all := range []map[string]string{got.properties, want} {
+		if all["delivery_mode"] == "" {
+			all["delivery_mode"] = "2" // what is persistent need not say so
+		}
+	}
+	if !maps.Equal(got.properties, want) {
+		p.t.Errorf("properties %v, want %v", got.properties, want)
+	}
+	if a, b := p.seen(got.headers, true), p.seen(sent.headers, p.in.typed); !reflect.DeepEqual(a, b) {
+		p.t.Errorf("headers %v, want %v", a, b)
+	}
+}
+
+// seen is what the receiver sees of headers; typed says whether their values have kept their types on the way.
+func (p pair) seen(headers []header, typed bool) map[string]any {
+	all := map[string]any{}
+	for _, h := range headers {
+		switch {
+		case p.out.typed && typed:
+			all[h.name] = h.value
+		case h.text == nil:
+			all[h.name] = nil
+		default:
+			all[h.name] = *h.text
+		}
+	}
+	return all
+}
+
+// names of the cases in a stable order.
+func names(cases map[string]message) []string { return slices.Sorted(maps.Keys(cases)) }
