@@ -193,12 +193,11 @@ func (m Map) String() string { return string(m.Append(nil)) }
 
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for {
-		i := strings.IndexAny(s, `"\`)
-		if i < 0 {
-			return append(append(dst, s...), '"')
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' || s[i] == '\\' {
+			dst = append(append(dst, s[:i]...), '\\', s[i])
+			s, i = s[i+1:], -1
 		}
-		dst = append(append(dst, s[:i]...), '\\', s[i])
-		s = s[i+1:]
 	}
+	return append(append(dst, s...), '"')
 }

@@ -54,19 +54,21 @@ func FindProperty(list []byte, which PropertyFlags) (value []byte, ok bool) {
 }
 
 // NextField takes the first field off a raw table: its name, its type letter and its bytes as FindHeader gives them. ok is false when there is
-// none, or it is malformed.
+// none, or it is malformed. It does not look into tables and arrays.
 func NextField(raw []byte) (name []byte, letter byte, value, rest []byte, ok bool) {
 	r := NewReader(raw)
 	name = r.ShortStr()
 	start := r.rest
-	skipValue(&r, 1)
-	if r.Err() != nil || len(start) == 0 {
+	if len(start) == 0 {
 		return nil, 0, nil, nil, false
 	}
-	letter, value = start[0], start[1:len(start)-r.Len()]
-	switch letter {
+	switch letter = start[0]; letter {
 	case 'S', 'x', 'F', 'A':
-		value = value[4:]
+		r.rest = r.rest[1:]
+		value = r.LongStr()
+	default:
+		skipValue(&r, 1)
+		value = start[1 : len(start)-r.Len()]
 	}
-	return name, letter, value, r.rest, true
+	return name, letter, value, r.rest, r.Err() == nil
 }

@@ -113,8 +113,14 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 		return nil, env.Ctx.Err()
 	}
 	all := make([]received, len(lent))
+	table := make(value.Record, len(lent)*columns)
+	var v viewed
 	for i := range lent {
-		all[i] = received{record(s.taken(src.queue, lent[i].Handle, lent[i].Env, env), allColumns), &lent[i], nil}
+		row := table[i*columns : (i+1)*columns : (i+1)*columns]
+		s.see(&v, src.queue, lent[i].Handle, lent[i].Env, env)
+		v.taken = true
+		v.fill(row, allColumns)
+		all[i] = received{row, &lent[i], nil}
 	}
 	if s.work.posts > 0 {
 		all = append(all, s.ownMessages(src, env, n, keep)...)
@@ -192,6 +198,7 @@ func (s *Session) ownMessages(src source, env *expr.Env, n int, keep *selector) 
 // keepFirst takes the first n; others that were lent go back to their place.
 func (s *Session) keepFirst(src source, all []received, n int) []value.Record {
 	rows := make([]value.Record, 0, min(n, len(all)))
+	holds := make([]held, min(n, len(all)))
 	for i, r := range all {
 		switch {
 		case i >= n && r.lent != nil:
@@ -200,7 +207,7 @@ func (s *Session) keepFirst(src source, all []received, n int) []value.Record {
 		case i >= n:
 			continue
 		case r.lent != nil:
-			s.hold(r.lent)
+			s.hold(&holds[i], r.lent)
 		default:
 			s.takeOwn(r.own, src.name)
 		}
@@ -214,9 +221,15 @@ func (s *Session) keepFirst(src source, all []received, n int) []value.Record {
 
 // view is a message as the session reads it.
 func (s *Session) view(queueName string, h queue.Handle, m message.Envelope, env *expr.Env) *viewed {
-	v := &viewed{queue: queueName, database: s.database, handle: h, zone: env.Settings.Zone, now: localTime(env.Now, env.Settings.Zone)}
-	v.exchange, v.key, v.props, v.body = m.Split()
+	v := new(viewed)
+	s.see(v, queueName, h, m, env)
 	return v
+}
+
+// see is view into a place that is there already.
+func (s *Session) see(v *viewed, queueName string, h queue.Handle, m message.Envelope, env *expr.Env) {
+	*v = viewed{queue: queueName, database: s.database, handle: h, zone: env.Settings.Zone, now: localTime(env.Now, env.Settings.Zone)}
+	v.exchange, v.key, v.props, v.body = m.Split()
 }
 
 // taken is a message that the session receives.

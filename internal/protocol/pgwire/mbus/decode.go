@@ -55,6 +55,12 @@ type viewed struct {
 // record makes the row of a message; what is not wanted stays nil. Texts in it are parts of the envelope.
 func record(v *viewed, want columnSet) value.Record {
 	row := make(value.Record, columns)
+	v.fill(row, want)
+	return row
+}
+
+// fill is record into a row of NULLs.
+func (v *viewed) fill(row value.Record, want columnSet) {
 	var h header
 	h.read(v)
 	if want.has(colID) && v.queue != "" {
@@ -87,7 +93,6 @@ func record(v *viewed, want columnSet) value.Record {
 	if want.has(colData) && !h.noData {
 		row[colData] = h.data(v)
 	}
-	return row
 }
 
 var noReceivers = &value.Array{Elem: value.Int4}

@@ -204,17 +204,18 @@ func (e *encoder) readHeaders(p *posting) error {
 		}
 		e.keepPair(keptKey(h.Key), h)
 	}
-	if !e.list.own {
-		e.keepTime(keyEnqueueTime, e.list.added)
+	// In the order of hstore, which readers then need not make.
+	if !seen {
+		e.keep(keySeenBy, arrayOf(p.database))
 	}
 	if !source {
 		e.keep(keySourceDB, p.database)
 	}
+	if !e.list.own {
+		e.keepTime(keyEnqueueTime, e.list.added)
+	}
 	if !destination {
 		e.keep(keyDestinationQueue, p.queue)
-	}
-	if !seen {
-		e.keep(keySeenBy, arrayOf(p.database))
 	}
 	return nil
 }

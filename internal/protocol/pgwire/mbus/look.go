@@ -250,7 +250,7 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	if err != nil || !ok {
 		return nil, s.failed(err)
 	}
-	s.hold(&d)
+	s.hold(new(held), &d)
 	return record(s.taken(src.queue, d.Handle, d.Env, env), allColumns), nil
 }
 

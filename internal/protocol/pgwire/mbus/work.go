@@ -193,9 +193,9 @@ func (s *Session) undo(mark int) {
 	}
 }
 
-// hold notes a message that was lent to the session.
-func (s *Session) hold(d *broker.Delivery) {
-	h := &held{queue: d.Queue, handle: d.Handle}
+// hold notes in h a message that was lent to the session.
+func (s *Session) hold(h *held, d *broker.Delivery) {
+	*h = held{queue: d.Queue, handle: d.Handle}
 	if id, ok := message.FindProperty(d.Env.Properties(), message.HasMessageID); ok {
 		h.iid = string(id)
 	}

@@ -23,6 +23,9 @@ func appendTime(dst []byte, d Datum, set *Settings) []byte {
 
 // appendPadded writes n with at least width digits.
 func appendPadded(dst []byte, n, width int) []byte {
+	if width == 2 && uint(n) < 100 { // most of what dates and times are made of
+		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	}
 	limit := 1
 	for range width - 1 {
 		limit *= 10
@@ -40,8 +43,11 @@ func appendDate(dst []byte, d Date, set *Settings) []byte {
 	case DateNegInfinity:
 		return append(dst, "-infinity"...)
 	}
-	year, bc := d.shownYear()
-	_, month, day := d.Civil()
+	year, month, day := d.Civil()
+	bc := year <= 0
+	if bc {
+		year = 1 - year
+	}
 	switch first, second := dayOrder(month, day, set); set.DateStyle.Format {
 	case "SQL":
 		dst = appendParts(dst, '/', first, second)
@@ -106,6 +112,9 @@ func appendSeconds(dst []byte, micros int64, fill bool) []byte {
 	return dst
 }
 
+// firstOfOurEra is 0001-01-01; dates before it are BC.
+const firstOfOurEra Date = -730119
+
 // appendTimestamp writes a local time and, with zoned, its zone.
 func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned bool, set *Settings) []byte {
 	switch t {
@@ -118,7 +127,7 @@ func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned boo
 	if set.DateStyle.Format == "Postgres" {
 		return appendPostgresStyle(dst, date, clock, zone, zoned, set)
 	}
-	_, bc := date.shownYear()
+	bc := date < firstOfOurEra
 	dst = appendDate(dst, date, set)
 	if bc {
 		dst = dst[:len(dst)-len(" BC")] // it comes last
