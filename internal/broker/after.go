@@ -124,6 +124,16 @@ func (o *order) living(e uint32) spot {
 	return spot{}
 }
 
+// livesBeside tells whether a message with an id lives that is not among some.
+func (o *order) livesBeside(sum idSum, some []Loan) bool {
+	for e := o.ids.first(sum); e != 0; e = o.ids.next(e) {
+		if en := o.ids.entry(e); o.lives(en) && !slices.Contains(some, Loan{o.slots[en.slot].q, en.h}) {
+			return true
+		}
+	}
+	return false
+}
+
 // firstIn finds the message with an id that is first in the order of a queue.
 func (o *order) firstIn(q *Queue, messageID string) (h queue.Handle, ok bool) {
 	best := noPlace

@@ -83,6 +83,7 @@ type Broker struct {
 	sessions        sessions
 	proposals       proposals
 	flow            flow
+	waits           waits
 	memory          atomic.Int64 // bytes held by all queues' messages
 	queueCount      atomic.Int64
 	scratchReleased atomic.Int64 // spilled bodies given up since scratch segments were last deleted

@@ -20,6 +20,7 @@ var (
 	ErrDefaultExchange     = errors.New("operation not permitted on the default exchange")
 	ErrSystemExchange      = errors.New("system exchanges cannot be deleted")
 	ErrInternalExchange    = errors.New("internal exchange takes no publishes from clients")
+	ErrDeadlock            = errors.New("it would wait for who waits for it")
 	ErrExclusiveConsumer   = errors.New("queue is consumed exclusively")
 	ErrAccessRefused       = errors.New("access refused")
 	ErrVHostRefused        = errors.New("access to the virtual host refused")

@@ -61,14 +61,14 @@ func (b *Browser) findByID(messageID string) (m Browsed, ok bool, err error) {
 }
 
 // Alive tells whether a message with an id is in one of the queues of the virtual host whose messages have an order
-// (QueuePolicy.ConsumeAfter), whatever is happening to it.
-func (s *Session) Alive(messageID string) (alive bool) {
+// (QueuePolicy.ConsumeAfter), whatever is happening to it, and is none of but.
+func (s *Session) Alive(messageID string, but ...Loan) (alive bool) {
 	s.Flush()
 	sum := sumOf([]byte(messageID))
 	for _, sh := range s.vhost.orderedOn() {
 		err := sh.call(func() {
 			if o := sh.orders[s.vhost]; o != nil {
-				alive = o.youngest(sum).q != nil
+				alive = o.livesBeside(sum, but)
 			}
 		})
 		if alive || err != nil {

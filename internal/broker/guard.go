@@ -81,6 +81,9 @@ func (s *Session) Impersonates() (ok bool) {
 	return ok
 }
 
+// MayBind tells whether the user may make or remove a binding, whose ends need not be there.
+func (s *Session) MayBind(spec *BindSpec) error { return s.mayBind(s.vhost.table.Load(), spec) }
+
 // mayBind tells, of the exchanges of a table, whether the user may bind or unbind: write on the destination, read on the source, and for a topic
 // exchange read on the key.
 func (s *Session) mayBind(t *routing.Table, spec *BindSpec) error {

@@ -8,14 +8,15 @@ import (
 )
 
 // SeizeByID is TakeByID also for a message whose time has not come or that is blocked by others. It must be settled or released: Release puts it
-// back to what it was.
-func (s *Session) SeizeByID(ctx context.Context, queueName, messageID string) (d Delivery, ok bool, err error) {
-	return s.takeByID(ctx, queueName, messageID, true)
+// back to what it was. held is what the caller has on loan meanwhile, asked for when there is something to wait for; nil is nothing. Those who
+// would wait for each other's loans get ErrDeadlock, one of them.
+func (s *Session) SeizeByID(ctx context.Context, queueName, messageID string, held func() []Loan) (d Delivery, ok bool, err error) {
+	return s.takeByID(ctx, queueName, messageID, request{aside: true, held: held})
 }
 
 // SeizeHandle is SeizeByID for a message whose place in the queue is known.
-func (s *Session) SeizeHandle(ctx context.Context, queueName string, h queue.Handle) (d Delivery, ok bool, err error) {
-	return s.takeHandle(ctx, queueName, h, true)
+func (s *Session) SeizeHandle(ctx context.Context, queueName string, h queue.Handle, held func() []Loan) (d Delivery, ok bool, err error) {
+	return s.takeHandle(ctx, queueName, h, request{aside: true, held: held})
 }
 
 // SeizeFreed lends up to n messages of a queue, the first first, that are blocked by nothing but messages that the caller has on loan: for a

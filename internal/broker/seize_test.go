@@ -35,7 +35,7 @@ func TestSeize(t *testing.T) {
 		if _, ok, err := c.TakeByID(t.Context(), "r", id); ok || err != nil {
 			t.Errorf("message %s was taken: %v", id, err)
 		}
-		d, ok, err := c.SeizeByID(t.Context(), "r", id)
+		d, ok, err := c.SeizeByID(t.Context(), "r", id, nil)
 		if !ok || err != nil {
 			t.Fatalf("message %s was not seized: %v", id, err)
 		}

@@ -15,10 +15,16 @@ import (
 // The end of ctx ends the wait with its error, and the end of the session with ErrClosed. Errors besides: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive.
 func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d Delivery, ok bool, err error) {
-	return s.takeByID(ctx, queueName, messageID, false)
+	return s.takeByID(ctx, queueName, messageID, request{})
 }
 
-func (s *Session) takeByID(ctx context.Context, queueName, messageID string, aside bool) (d Delivery, ok bool, err error) {
+// request is how a message is taken.
+type request struct {
+	aside bool          // also when it is delayed or blocked
+	held  func() []Loan // what who asks holds meanwhile; nil: it does not say
+}
+
+func (s *Session) takeByID(ctx context.Context, queueName, messageID string, r request) (d Delivery, ok bool, err error) {
 	for {
 		q, err := s.readable(queueName)
 		if err != nil {
@@ -32,7 +38,7 @@ func (s *Session) takeByID(ctx context.Context, queueName, messageID string, asi
 			}
 			locate = func() (queue.Handle, bool) { return m.Handle, true }
 		}
-		a, err := s.take(ctx, q, aside, locate)
+		a, err := s.take(ctx, q, r, locate)
 		if err != nil || !a.gone {
 			return a.got, a.ok, err
 		}
@@ -41,15 +47,15 @@ func (s *Session) takeByID(ctx context.Context, queueName, messageID string, asi
 
 // TakeHandle is TakeByID for a message whose place in the queue is known.
 func (s *Session) TakeHandle(ctx context.Context, queueName string, h queue.Handle) (d Delivery, ok bool, err error) {
-	return s.takeHandle(ctx, queueName, h, false)
+	return s.takeHandle(ctx, queueName, h, request{})
 }
 
-func (s *Session) takeHandle(ctx context.Context, queueName string, h queue.Handle, aside bool) (d Delivery, ok bool, err error) {
+func (s *Session) takeHandle(ctx context.Context, queueName string, h queue.Handle, r request) (d Delivery, ok bool, err error) {
 	q, err := s.readable(queueName)
 	if err != nil {
 		return d, false, err
 	}
-	a, err := s.take(ctx, q, aside, func() (queue.Handle, bool) { return h, true })
+	a, err := s.take(ctx, q, r, func() (queue.Handle, bool) { return h, true })
 	return a.got, a.ok, err
 }
 
@@ -76,12 +82,12 @@ type takeAnswer struct {
 }
 
 // take lends the message that locate finds on the shard's goroutine.
-func (s *Session) take(ctx context.Context, q *Queue, aside bool, locate func() (queue.Handle, bool)) (a takeAnswer, err error) {
+func (s *Session) take(ctx context.Context, q *Queue, r request, locate func() (queue.Handle, bool)) (a takeAnswer, err error) {
 	ended, err := s.ending()
 	if err != nil {
 		return a, err
 	}
-	t := &taker{answered: make(chan struct{}), aside: aside}
+	t := &taker{answered: make(chan struct{}), aside: r.aside}
 	var h queue.Handle
 	err = q.shard.call(func() {
 		var ok bool
@@ -96,15 +102,8 @@ func (s *Session) take(ctx context.Context, q *Queue, aside bool, locate func() 
 	if err != nil {
 		return a, err
 	}
-	select {
-	case <-t.answered:
+	if err = s.await(ctx, ended, t, spot{q, h}, r.held); err == nil {
 		return t.takeAnswer, nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-ended:
-		err = ErrClosed
-	case <-q.shard.done:
-		return a, ErrClosed
 	}
 	if closed := q.shard.call(func() { q.withdraw(h, t) }); closed != nil {
 		return a, closed
@@ -114,6 +113,34 @@ func (s *Session) take(ctx context.Context, q *Queue, aside bool, locate func() 
 		return t.takeAnswer, nil
 	default:
 		return a, err
+	}
+}
+
+// await waits until a taker is answered. With an error it is not known to be.
+func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on spot, held func() []Loan) error {
+	select {
+	case <-t.answered:
+		return nil
+	default:
+	}
+	if held != nil {
+		w := &wait{on: on, holds: held()}
+		if len(w.holds) > 0 {
+			if !s.b.waits.enter(w) {
+				return s.fail(ErrDeadlock, "queue", on.q.Name)
+			}
+			defer s.b.waits.leave(w)
+		}
+	}
+	select {
+	case <-t.answered:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-ended:
+		return ErrClosed
+	case <-on.q.shard.done:
+		return ErrClosed
 	}
 }
 

@@ -86,6 +86,7 @@ var faults = []faultRow{
 	{broker.ErrInternalExchange, amqpwire.AccessRefused, func(e *broker.Error) string {
 		return "cannot publish to internal " + resource("exchange", e.Name, e.VHost)
 	}},
+	{broker.ErrDeadlock, amqpwire.PreconditionFailed, func(e *broker.Error) string { return resource("queue", e.Name, e.VHost) + ": deadlock" }},
 	{broker.ErrExclusiveConsumer, amqpwire.AccessRefused, func(e *broker.Error) string { return resource("queue", e.Name, e.VHost) + " in exclusive use" }},
 	{broker.ErrAccessRefused, amqpwire.AccessRefused, accessText},
 	{broker.ErrUnknownExchangeType, amqpwire.CommandInvalid, func(e *broker.Error) string {

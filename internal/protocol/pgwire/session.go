@@ -57,6 +57,7 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 		},
 	})
 	work.Run = session.Run
+	work.InBlock = func() bool { return session.Status() != 'I' }
 	return session, work.Close, nil
 }
 

@@ -158,11 +158,13 @@ func (f field) Eval(env *expr.Env) (value.Datum, error) {
 
 // holds tells whether the condition is true of a message. A condition that fails, for a cast of what is no number, say, is not.
 func (s *selector) holds(v *viewed, env *expr.Env) bool {
-	if s.condition == nil {
-		return true
-	}
+	return s.condition == nil || s.holdsOf(record(v, s.want), env)
+}
+
+// holdsOf is holds for a row that has what the condition wants.
+func (s *selector) holdsOf(row value.Record, env *expr.Env) bool {
 	e := *env
-	e.Rows = [][]value.Datum{record(v, s.want)}
+	e.Rows = [][]value.Datum{row}
 	d, err := s.condition.Eval(&e)
 	return err == nil && d == true
 }
@@ -187,7 +189,28 @@ func (s *Session) selector(text string) (*selector, error) {
 const maxCompiled = 32
 
 // Match tells whether the condition is true of a message on its way to a queue.
-func (s *selector) Match(m *routing.Message) bool { return s.holds(onItsWay(m), background) }
+func (s *selector) Match(m *routing.Message) bool {
+	return s.condition == nil || s.holdsOf(rowOf(m, s.want), background)
+}
+
+// decoded is what selectors have decoded of a message on its way.
+type decoded struct {
+	row  value.Record
+	have columnSet
+}
+
+// rowOf is the row of a message on its way, decoded once for all the selectors that look at the same columns.
+func rowOf(m *routing.Message, want columnSet) value.Record {
+	d, ok := m.Memo.(*decoded)
+	if !ok || want&^d.have != 0 {
+		if ok {
+			want |= d.have
+		}
+		d = &decoded{record(onItsWay(m), want), want}
+		m.Memo = d
+	}
+	return d.row
+}
 
 // background is what selectors of bindings are evaluated in: they depend on the message alone.
 var background = &expr.Env{Ctx: context.Background(), Settings: value.Defaults(), Notice: func(*pgerror.Error) {}}

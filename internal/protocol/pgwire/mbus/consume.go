@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -135,6 +136,9 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []broker.Delivery, err error) {
 	if s.work.holds == 0 {
 		return nil, nil
+	}
+	if keep != nil {
+		n = math.MaxInt // the first may be none of those that are wanted
 	}
 	all, err := src.from.SeizeFreed(src.name, n, s.loans)
 	for i := range all {

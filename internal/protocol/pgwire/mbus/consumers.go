@@ -2,7 +2,6 @@ package mbus
 
 import (
 	"cmp"
-	"errors"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -99,11 +98,7 @@ func (s *Session) sameConsumer(queueName, consumer, selector string) (there bool
 			}
 		}
 	}
-	if s.hidden(consumerKind + consumerQueue(queueName, consumer)) {
-		return false, pgerror.New(pgerror.FeatureNotSupported, "consumer \"%s\" was dropped in this transaction", consumer).
-			WithHint("Commit before the consumer is made again.")
-	}
-	return there, nil
+	return there, s.again(consumerKind+consumerQueue(queueName, consumer), "consumer \""+consumer+"\"")
 }
 
 func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {
@@ -118,12 +113,10 @@ func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {
 	if consumer == defaultConsumer || !s.isConsumer(queueName, consumer) {
 		return nil, unknownConsumer(consumer)
 	}
-	if err := s.own.MayConfigure("queue", name); err != nil {
-		return nil, s.failed(err)
+	if err := s.mayRemove(name, false, []string{name}); err != nil {
+		return nil, err
 	}
-	s.hide([]string{consumerKind + name}, func() error {
-		return errors.Join(s.removeQueue(name, false, []string{name}, nil), s.endRoles(consumeFunction(queueName, consumer)))
-	})
+	s.hide([]string{consumerKind + name}, func() error { return s.removeQueue(name, false, []string{name}, nil) })
 	return void, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // component is whose parameters these are.
@@ -105,6 +106,19 @@ func (s *Session) hide(names []string, drop func() error) {
 	s.change(step{undo: show, commit: func() error { show(); return s.failed(drop()) }})
 }
 
+// again makes room for what is made anew after it was dropped in the same transaction. Drops happen at the end, so what the statements of a
+// simple query have done so far is committed then; a block that its client ends is left to it.
+func (s *Session) again(name, what string) error {
+	if !s.hidden(name) {
+		return nil
+	}
+	if s.InBlock == nil || s.InBlock() || s.running {
+		return pgerror.New(pgerror.FeatureNotSupported, "%s was dropped in this transaction", what).
+			WithHint("Commit before it is made again.")
+	}
+	return s.Commit()
+}
+
 func (s *Session) hidden(name string) bool { return len(s.defs.hidden) > 0 && s.defs.hidden[name] }
 
 // version changes with everything that decides which functions and views there are.
@@ -156,7 +170,7 @@ func (s *Session) subscribers(queueName string) []subscriber {
 	all := []subscriber{{name: defaultConsumer}}
 	for _, b := range s.own.ListBindings() {
 		name, ok := strings.CutPrefix(b.Destination, queueName+".")
-		if b.Source != queueName || b.ToExchange || !ok || s.hidden(consumerKind+b.Destination) {
+		if b.Source != queueName || b.ToExchange || !ok || isTemporary(b.Destination) || s.hidden(consumerKind+b.Destination) {
 			continue
 		}
 		text, _ := b.Args.Get(selectorArg)

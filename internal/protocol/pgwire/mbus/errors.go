@@ -25,6 +25,7 @@ var sqlstates = []struct {
 	{broker.ErrDefaultExchange, pgerror.InsufficientPrivilege, ""},
 	{broker.ErrSystemExchange, pgerror.InsufficientPrivilege, ""},
 	{broker.ErrInternalExchange, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrDeadlock, "40P01", ""},
 	{broker.ErrExclusiveConsumer, "55006", ""},
 	{broker.ErrAccessRefused, pgerror.InsufficientPrivilege, ""},
 	{broker.ErrVHostRefused, pgerror.InsufficientPrivilege, ""},
@@ -53,6 +54,10 @@ func translate(err error) *pgerror.Error {
 		if errors.Is(err, row.err) {
 			if row.err == broker.ErrAccessRefused { // the words of the functions in a real PostgreSQL
 				return pgerror.New(pgerror.RaiseException, "Access denied").WithDetail("%s", wording(err, row.err))
+			}
+			if row.err == broker.ErrDeadlock {
+				return pgerror.New(row.code, "deadlock detected").
+					WithHint("This transaction and others held messages and waited to take each other's. Take messages in the same order everywhere.")
 			}
 			e := pgerror.New(row.code, "%s", wording(err, row.err))
 			e.Hint = row.hint

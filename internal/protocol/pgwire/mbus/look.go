@@ -52,18 +52,15 @@ func (s *Session) find(from *broker.Session, queueName, iid string) (f found, ok
 	if ok {
 		return f, true, nil
 	}
-	if s.work.holds == 0 && !isPlace(iid) {
-		f.m, ok, err = from.Find(queueName, iid)
-		return f, ok, s.failed(err)
+	place, _, isPlace := placeOf(iid)
+	switch {
+	case isPlace && place == queueName, iid == "" && s.work.holds > 0:
+		return s.browseFor(from, queueName, iid)
+	case iid != "" && s.holds(queueName, iid):
+		return f, false, nil
 	}
-	if iid != "" && !isPlace(iid) {
-		if s.holds(queueName, iid) {
-			return f, false, nil
-		}
-		f.m, ok, err = from.Find(queueName, iid)
-		return f, ok, s.failed(err)
-	}
-	return s.browseFor(from, queueName, iid)
+	f.m, ok, err = from.Find(queueName, iid)
+	return f, ok, s.failed(err)
 }
 
 // browseFor looks at one message after the other.
@@ -96,9 +93,7 @@ func (s *Session) holdsPlace(queueName string, h queue.Handle) bool {
 	return false
 }
 
-// isPlace tells whether an iid is that of a message without one.
-func isPlace(iid string) bool { _, _, ok := placeOf(iid); return ok }
-
+// placeOf tells where the message lies whose iid is that of one without an iid.
 func placeOf(iid string) (queueName string, h queue.Handle, ok bool) {
 	at := strings.LastIndex(iid, placeMark)
 	if at < 0 {
@@ -240,9 +235,9 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	var ok bool
 	var err error
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
-		d, ok, err = src.from.SeizeHandle(env.Ctx, src.name, h)
+		d, ok, err = src.from.SeizeHandle(env.Ctx, src.name, h, s.loans)
 	} else {
-		d, ok, err = src.from.SeizeByID(env.Ctx, src.name, iid)
+		d, ok, err = src.from.SeizeByID(env.Ctx, src.name, iid, s.loans)
 	}
 	if env.Ctx.Err() != nil {
 		return nil, env.Ctx.Err()

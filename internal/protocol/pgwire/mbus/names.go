@@ -75,7 +75,10 @@ func (s *Session) hasRun(queueName string) bool {
 	return s.known().runs[queueName] && !s.hidden(runKind+queueName)
 }
 
-// isTemporary tells whether a queue has the name of a temporary one.
-func isTemporary(queueName string) bool { return strings.HasPrefix(queueName, tempPrefix) }
+// isTemporary tells whether a queue has the name of a temporary one. A queue called temp may have consumers: their queues have one dot less.
+func isTemporary(queueName string) bool {
+	rest, ok := strings.CutPrefix(queueName, tempPrefix)
+	return ok && strings.Contains(rest, ".")
+}
 
 const tempPrefix = "temp."

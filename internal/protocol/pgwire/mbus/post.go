@@ -105,14 +105,33 @@ func (s *Session) rights(queueName, function string) (*broker.Session, error) {
 	if s.super {
 		return s.own, nil
 	}
-	q, ok := s.sqlQueue(queueName)
-	if !ok || !q.Roles {
-		return s.own, nil
+	return s.rightsOf(s.user, queueName, function)
+}
+
+// rightsOf is rights for the owner of a view.
+func (s *Session) rightsOf(user, queueName, function string) (*broker.Session, error) {
+	q, guarded := s.guard(queueName)
+	if !guarded {
+		return s.ownerSession(user)
 	}
-	if u, err := s.b.User(s.user); err != nil || !slices.Contains(u.Tags, s.roleOf(function)) {
+	u, err := s.b.User(user)
+	switch {
+	case err == nil && slices.Contains(u.Tags, broker.TagAdministrator):
+		return s.ownerSession(user)
+	case err != nil || !slices.Contains(u.Tags, s.roleOf(function)):
 		return nil, raise("Access denied")
 	}
 	return s.ownerSession(q.Owner)
+}
+
+// guard finds the queue whose roles decide about a queue of the engine: those of its consumers have no roles of their own, so nobody but
+// administrators gets at them by their names.
+func (s *Session) guard(queueName string) (q queueDef, guarded bool) {
+	q, made := s.sqlQueue(queueName)
+	if base, _, part := strings.Cut(queueName, "."); !made && part && !isTemporary(queueName) {
+		q, made = s.sqlQueue(base)
+	}
+	return q, made && q.Roles
 }
 
 // post makes a message that the commit will send, with the rights of from.
@@ -185,8 +204,13 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 	if err != nil {
 		return s.failed(err)
 	}
-	if targets.Empty() && p.exchange == "" {
+	switch {
+	case !targets.Empty():
+	case p.exchange == "":
 		return raise("Unknown queue:%s", p.queue)
+	case from.HasQueue(p.queue): // the exchange is another thing that has the queue's name
+		p.exchange, p.key = "", p.queue
+		return s.send(from, p, copyOf)
 	}
 	post := &pending{iid: p.iid}
 	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
@@ -237,5 +261,5 @@ func (s *Session) exists(iid string, but *pending) bool {
 			found = true
 		}
 	}
-	return found || s.own.Alive(iid) && !s.holds("", iid)
+	return found || s.own.Alive(iid, s.loansOf(iid)...)
 }

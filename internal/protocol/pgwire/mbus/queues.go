@@ -2,13 +2,11 @@ package mbus
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
-	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -52,9 +50,8 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	if err := s.mayChange("create_queue"); err != nil {
 		return err
 	}
-	if s.hidden(queueKind + name) {
-		return pgerror.New(pgerror.FeatureNotSupported, "queue \"%s\" was dropped in this transaction", name).
-			WithHint("Commit before the queue is made again.")
+	if err := s.again(queueKind+name, "queue \""+name+"\""); err != nil {
+		return err
 	}
 	if _, ok := s.sqlQueue(name); ok {
 		return nil
@@ -130,22 +127,20 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	if err := s.mayChange("drop_queue"); err != nil {
 		return nil, err
 	}
-	def, made := s.sqlQueue(name)
+	_, made := s.sqlQueue(name)
 	if !made && !s.isQueue(name) || isTemporary(name) {
 		return nil, noSuchQueue(name)
 	}
-	if err := s.own.MayConfigure("queue", name); err != nil {
-		return nil, s.failed(err)
-	}
 	all := []string{queueKind + name, runKind + name}
 	queues := []string{name}
-	roles := []string{postFunction(name), consumeFunction(name, defaultConsumer)}
 	if made {
 		for _, c := range s.subscribers(name)[1:] {
 			queues = append(queues, consumerQueue(name, c.name))
-			roles = append(roles, consumeFunction(name, c.name))
 			all = append(all, consumerKind+consumerQueue(name, c.name))
 		}
+	}
+	if err := s.mayRemove(name, made, queues); err != nil {
+		return nil, err
 	}
 	for view, v := range s.known().views {
 		if v.Queue == name {
@@ -157,11 +152,21 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 			all = append(all, triggerName(t.Src, t.Dst))
 		}
 	}
-	if !def.Roles {
-		roles = nil
-	}
-	s.hide(all, func() error { return errors.Join(s.removeQueue(name, made, queues, all), s.endRoles(roles...)) })
+	s.hide(all, func() error { return s.removeQueue(name, made, queues, all) })
 	return void, nil
+}
+
+// mayRemove refuses what removeQueue could not do: at the end of a transaction it is too late.
+func (s *Session) mayRemove(name string, made bool, queues []string) error {
+	for _, q := range queues {
+		if err := s.own.MayConfigure("queue", q); err != nil {
+			return s.failed(err)
+		}
+	}
+	if !made {
+		return nil
+	}
+	return s.failed(s.own.MayConfigure("exchange", name))
 }
 
 // removeQueue drops what makeQueue made and what was added since.

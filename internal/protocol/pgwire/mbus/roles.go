@@ -83,24 +83,14 @@ func (s *Session) isRole(role string) bool {
 
 // endMemberships takes the roles of queues of the engine, which are to be dropped, from all users: one made later under the name is another.
 func (s *Session) endMemberships(queues []string) error {
-	roles := map[string]bool{}
+	var functions []string
 	for _, q := range queues {
 		name, consumer, ok := strings.Cut(q, ".")
 		if !ok {
 			consumer = defaultConsumer
-			roles["mbus_"+s.database+"_post_"+name] = true
+			functions = append(functions, postFunction(name))
 		}
-		roles["mbus_"+s.database+"_consume_"+name+"_by_"+consumer] = true
+		functions = append(functions, consumeFunction(name, consumer))
 	}
-	for _, u := range s.b.Users() {
-		for _, tag := range u.Tags {
-			if !roles[tag] {
-				continue
-			}
-			if err := s.b.RemoveUserTag(u.Name, tag); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return s.endRoles(functions...)
 }

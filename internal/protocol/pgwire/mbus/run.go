@@ -42,6 +42,8 @@ func (s *Session) runOn(env *expr.Env, queueName, exec string) (value.Datum, err
 	if err != nil {
 		return nil, err
 	}
+	defer func(outer bool) { s.running = outer }(s.running)
+	s.running = true
 	done := int64(0)
 	for _, m := range all {
 		mark := s.Savepoint()

@@ -38,10 +38,13 @@ type Session struct {
 	encoder encoder
 	closed  bool
 
+	running  bool                 // a run function is at work
 	compiled map[string]*selector // selectors given to dyn_consume
 
 	// Run runs the statements of a text in the open transaction; it is that of the sql.Session. nil: run functions are refused.
 	Run func(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error
+	// InBlock tells whether the open transaction is one that its client ends, by COMMIT; nil: always.
+	InBlock func() bool
 }
 
 var (

@@ -43,6 +43,9 @@ func (s *Session) makeTemporary() (string, error) {
 func (s *Session) createTemporaryConsumer(env *expr.Env, a arguments) (value.Datum, error) {
 	t := trigger{Src: a.text(0), Selector: a.selector(1)}
 	s.noticeMissing(env, "source", t.Src)
+	if err := s.mayCopyFrom(t.Src); err != nil {
+		return nil, err
+	}
 	if err := s.checkTrigger(t); err != nil {
 		return nil, err
 	}

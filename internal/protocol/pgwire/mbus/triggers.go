@@ -38,17 +38,37 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	if err := s.checkTrigger(t); err != nil {
 		return nil, err
 	}
-	if s.hidden(triggerName(t.Src, t.Dst)) {
-		return nil, pgerror.New(pgerror.FeatureNotSupported, "the trigger from %s to %s was dropped in this transaction", t.Src, t.Dst).
-			WithHint("Commit before the trigger is made again.")
+	if err := s.again(triggerName(t.Src, t.Dst), "the trigger from "+t.Src+" to "+t.Dst); err != nil {
+		return nil, err
 	}
-	if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
-		return nil, s.failed(err)
+	if err := s.mayTrigger(t); err != nil {
+		return nil, err
 	}
 	d := s.edit()
 	d.bindTrigger(t, "")
 	d.setParameter(triggerName(t.Src, t.Dst), t)
 	return void, d.make()
+}
+
+// mayTrigger asks for the rights on both ends, be they there or not: the bindings of a trigger are made by who makes its queues.
+func (s *Session) mayTrigger(t trigger) error {
+	if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
+		return s.failed(err)
+	}
+	if _, err := s.rights(t.Dst, postFunction(t.Dst)); err != nil {
+		return err
+	}
+	if err := s.mayCopyFrom(t.Src); err != nil {
+		return err
+	}
+	spec := t.binding(true)
+	return s.failed(s.own.MayBind(&spec))
+}
+
+// mayCopyFrom asks whether the user may have what is posted to a queue.
+func (s *Session) mayCopyFrom(queueName string) error {
+	_, err := s.rights(queueName, consumeFunction(queueName, defaultConsumer))
+	return err
 }
 
 // noticeMissing tells that a queue of a trigger is not there; the trigger works from when it is.
@@ -111,12 +131,13 @@ func (s *Session) dropTrigger(_ *expr.Env, a arguments) (value.Datum, error) {
 		if t.Src != a.text(0) || t.Dst != a.text(1) || isTemporary(t.Dst) {
 			continue
 		}
-		if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
-			return nil, s.failed(err)
+		if err := s.mayTrigger(t); err != nil {
+			return nil, err
 		}
 		s.hide([]string{triggerName(t.Src, t.Dst)}, func() error {
 			var d broker.Definitions
-			d.Unbind(t.binding(s.own.HasExchange(t.Dst)))
+			d.Unbind(t.binding(true))
+			d.Unbind(t.binding(false)) // of the time when dst was no queue of SQL
 			d.DeleteParameter(component, triggerName(t.Src, t.Dst))
 			return s.own.Define(&d)
 		})

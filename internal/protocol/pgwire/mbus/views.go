@@ -182,7 +182,7 @@ func (v *view) take(env *expr.Env) ([]value.Record, error) {
 	if err := v.s.mayChange("consume"); err != nil {
 		return nil, err
 	}
-	owner, err := v.s.ownerSession(v.def.Owner)
+	owner, err := v.s.rightsOf(v.def.Owner, v.def.Queue, consumeFunction(v.def.Queue, v.def.Consumer))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (v *view) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum
 	if err := v.s.mayChange("post"); err != nil {
 		return nil, err
 	}
-	owner, err := v.s.ownerSession(v.def.Owner)
+	owner, err := v.s.rightsOf(v.def.Owner, v.def.Queue, postFunction(v.def.Queue))
 	if err != nil {
 		return nil, err
 	}

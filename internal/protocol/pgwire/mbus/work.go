@@ -222,6 +222,19 @@ func (h *held) named(iid string) bool {
 	return placeID(h.queue.Name, h.handle) == iid
 }
 
+// loansOf are the messages of an id that the transaction holds.
+func (s *Session) loansOf(iid string) (all []broker.Loan) {
+	if s.work.holds == 0 {
+		return nil
+	}
+	for i := range s.work.entries {
+		if h := s.work.entries[i].held; h != nil && h.named(iid) {
+			all = append(all, broker.Loan{Queue: h.queue, Handle: h.handle})
+		}
+	}
+	return all
+}
+
 // heldIn is how many messages of a queue the transaction holds.
 func (s *Session) heldIn(queueName string) (n int64) {
 	for i := range s.work.entries {

@@ -1,0 +1,48 @@
+package broker
+
+import (
+	"slices"
+	"sync"
+)
+
+// waits is the takers that hold messages while they wait for another one: if some of them wait for each other in a circle, none ever goes on.
+//
+// What a taker holds cannot change while it waits, and a message has one holder. So a circle is whole when its last taker comes, and is found
+// then; those who hold nothing, or do not say what, are no part of one.
+type waits struct {
+	mu  sync.Mutex
+	all []*wait
+}
+
+// wait is one taker.
+type wait struct {
+	on    spot
+	holds []Loan
+}
+
+// enter notes a taker, and tells whether it may wait: false when that would close a circle, and then it is not noted.
+func (ws *waits) enter(w *wait) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	on := w.on
+	for range len(ws.all) + 1 {
+		if w.has(on) {
+			return false
+		}
+		i := slices.IndexFunc(ws.all, func(other *wait) bool { return other.has(on) })
+		if i < 0 {
+			break
+		}
+		on = ws.all[i].on
+	}
+	ws.all = append(ws.all, w)
+	return true
+}
+
+func (ws *waits) leave(w *wait) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.all = slices.DeleteFunc(ws.all, func(have *wait) bool { return have == w })
+}
+
+func (w *wait) has(at spot) bool { return slices.Contains(w.holds, Loan{at.q, at.h}) }

@@ -1,0 +1,247 @@
+package mbus
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// TestTakeDeadlock: two that wait for what the other one holds would wait for ever; one of them is told, as in PostgreSQL.
+func TestTakeDeadlock(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	one, two := a.text("post", "q", "n=>1"), a.text("post", "q", "n=>2")
+	a.begin()
+	b.begin()
+	a.call("take", one)
+	b.call("take", two)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	a.env.Ctx, b.env.Ctx = ctx, ctx
+	failed := make(chan error, 2)
+	take := func(c *caller, id string) {
+		_, err := c.try("take", id)
+		if err != nil {
+			c.rollback()
+		}
+		failed <- err
+	}
+	go take(a, two)
+	go take(b, one)
+	first, second := <-failed, <-failed
+	if first == nil {
+		first, second = second, first
+	}
+	var e *pgerror.Error
+	if !errors.As(first, &e) || e.Code != "40P01" || e.Message != "deadlock detected" || second != nil {
+		t.Errorf("errors %v, %v", first, second)
+	}
+}
+
+// TestCopiesOfOneMessage: a message is there until every consumer has received its copy.
+func TestCopiesOfOneMessage(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	a.call("create_consumer", "q", "c")
+	id := a.text("post", "q", "n=>1")
+	a.begin()
+	a.call("consume", "q")
+	if there := a.call("is_msg_exists", id); there[0][0] != true {
+		t.Error("a message is gone when one of two consumers has received it")
+	}
+	a.call("post", "q", "n=>2", `"consume_after"=>"{`+id+`}"`)
+	a.consumes("q")
+	a.consumesBy("q", "c", `"n"=>"1"`, `"n"=>"2"`)
+	a.consumes("q", `"n"=>"2"`)
+	a.commit()
+}
+
+// TestTriggerRights: a trigger that waits for its queues is made with the rights of who asked for it, not of who makes the queues.
+func TestTriggerRights(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	addUser(t, a.s.b, "anna", "^anna", ".*", "^anna")
+	anna := newCaller(t, a.s.b, "anna")
+	anna.call("create_queue", "anna1", 1)
+	anna.fails("Access denied", "create_trigger", "secret", "anna1")
+	a.call("create_queue", "secret", 1)
+	a.call("post", "secret", "n=>1")
+	anna.consumes("anna1")
+	a.consumes("secret", `"n"=>"1"`)
+}
+
+// TestDropRights: what may not be dropped is refused at once, and not when the rest of the transaction is done.
+func TestDropRights(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	addUser(t, a.s.b, "anna", "^q$", ".*", ".*")
+	anna := newCaller(t, a.s.b, "anna")
+	a.call("create_queue", "q", 1)
+	a.call("create_consumer", "q", "c")
+	anna.begin()
+	anna.call("post", "q", "n=>1")
+	anna.fails("Access denied", "drop_queue", "q")
+	anna.rollback()
+	a.consumes("q")
+}
+
+// TestDynConsumeOfFreed: what the transaction's own takes have freed is looked through to its end.
+func TestDynConsumeOfFreed(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	id := a.text("post", "q", "n=>1")
+	a.call("post", "q", "n=>2", `"consume_after"=>"{`+id+`}"`)
+	a.call("post", "q", "n=>3", `"consume_after"=>"{`+id+`}"`)
+	a.begin()
+	a.call("consume", "q")
+	if r := a.call("dyn_consume", "q", "t.data->'n'='3'"); len(r) != 1 || dataOf(r[0]) != `"n"=>"3"` {
+		t.Errorf("got %v", r)
+	}
+	a.consumes("q", `"n"=>"2"`)
+	a.commit()
+}
+
+// TestTriggerToLaterExchange: a trigger to a queue that became one of SQL later can be dropped.
+func TestTriggerToLaterExchange(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	if _, err := a.s.own.DeclareQueue(broker.QueueSpec{Name: "dst", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	a.call("create_queue", "src", 4)
+	a.call("create_trigger", "src", "dst")
+	a.call("create_queue", "dst", 4)
+	a.call("post", "src", "n=>1")
+	a.consumes("dst", `"n"=>"1"`)
+	a.call("drop_trigger", "src", "dst")
+	a.call("post", "src", "n=>2")
+	a.consumes("dst")
+}
+
+// TestPostBesideExchange: an exchange of AMQP with the name of a queue does not swallow what is posted to the queue.
+func TestPostBesideExchange(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	own := a.s.own
+	if err := own.DeclareExchange(broker.ExchangeSpec{Name: "orders", Type: routing.TypeTopic, Durable: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.DeclareQueue(broker.QueueSpec{Name: "orders", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	a.call("post", "orders", "n=>1")
+	a.consumes("orders", `"n"=>"1"`)
+}
+
+// TestQueueCalledTemp: temporary queues are no consumers of a queue that is called temp.
+func TestQueueCalledTemp(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "temp", 1)
+	a.call("create_consumer", "temp", "c")
+	temporary := b.text("create_temporary_consumer", "temp")
+	id := a.text("post", "temp", "n=>1")
+	a.call("take", id)
+	b.consumes(temporary, `"n"=>"1"`)
+	a.call("post", "temp", "n=>2")
+	a.call("drop_queue", "temp")
+	b.consumes(temporary, `"n"=>"2"`)
+}
+
+// TestMadeAgain: what a script drops and makes again in one go is there and empty afterwards. Between BEGIN and COMMIT that is refused, for the
+// drop could not be undone.
+func TestMadeAgain(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	block := false
+	a.s.InBlock = func() bool { return block }
+	a.call("create_queue", "q", 1)
+	a.call("create_queue", "r", 1)
+	a.call("create_consumer", "q", "c")
+	a.call("create_trigger", "q", "r", "t.data ? 'n'")
+	a.call("post", "q", "n=>1")
+	a.begin()
+	a.call("post", "r", "n=>0")
+	a.call("drop_trigger", "q", "r")
+	a.call("create_trigger", "q", "r", "t.data ? 'm'")
+	a.call("drop_consumer", "c", "q")
+	a.call("create_consumer", "q", "c", "t.data ? 'm'")
+	a.call("drop_queue", "q")
+	a.call("create_queue", "q", 1)
+	a.call("post", "q", "m=>2")
+	a.commit()
+	a.consumes("q", `"m"=>"2"`)
+	a.consumes("r", `"n"=>"1"`, `"n"=>"0"`)
+	a.fails("unknown consumer", "consume", "q", "c")
+	block = true
+	a.begin()
+	a.call("drop_queue", "q")
+	a.fails("was dropped in this transaction", "create_queue", "q", 1)
+	a.rollback()
+	block = false
+	a.call("create_run_function", "r")
+	a.call("post", "r", "n=>1")
+	a.s.Run = func(*expr.Env, string, []*value.Type, []value.Datum, func([]value.Datum) error) error {
+		if _, err := a.s.dropQueue(a.env, arguments{"q"}); err != nil {
+			return err
+		}
+		_, err := a.s.createQueue(a.env, arguments{"q", int64(1), nil})
+		return err
+	}
+	if r := a.call("run_on_r", ""); r[0][0] != int64(0) {
+		t.Errorf("a run function committed in the middle: %v", r)
+	}
+	a.consumes("r")
+}
+
+// TestBuriedWithoutID: a message of AMQP without an id is found in the dead message queue by the iid that it had.
+func TestBuriedWithoutID(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 1)
+	a.call("post", "dmq", "n=>1", nil, nil, nil, nil, "q.@7")
+	for _, f := range []string{"peek", "take"} {
+		if r := a.call(f, "q.@7"); r[0][0] == nil {
+			t.Errorf("%s does not find it", f)
+		}
+	}
+}
+
+// TestConsumerQueuesAreGuarded: the roles model holds for the queues of the engine behind the consumers too.
+func TestConsumerQueuesAreGuarded(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	addUser(t, a.s.b, "anna", ".*", ".*", ".*")
+	anna := newCaller(t, a.s.b, "anna")
+	a.call("create_queue", "q", 1, true)
+	a.call("create_consumer", "q", "c")
+	a.call("post", "q", "n=>1")
+	anna.fails("Access denied", "consume", "q", "c")
+	anna.fails("Access denied", "consume", "q.c")
+	anna.fails("Access denied", "post", "q.c", "n=>2")
+	anna.fails("Access denied", "messages", "q.c")
+	anna.fails("Access denied", "create_temporary_consumer", "q")
+	anna.call("create_queue", "mine", 1)
+	anna.fails("Access denied", "create_trigger", "q", "mine")
+	anna.fails("Access denied", "create_trigger", "mine", "q")
+	anna.call("create_view", "q")
+	view := anna.s.Schemas()[2].Relation(anna.env, "q_q").(*view)
+	for _, err := range view.Scan(anna.env, nil) {
+		if err == nil || err.Error() != "Access denied" {
+			t.Errorf("a view gave what its owner may not have: %v", err)
+		}
+	}
+	if _, err := view.Insert(anna.env, make([]value.Datum, 1), nil); err == nil || err.Error() != "Access denied" {
+		t.Errorf("a view took what its owner may not post: %v", err)
+	}
+}
