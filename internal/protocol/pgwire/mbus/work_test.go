@@ -140,6 +140,28 @@ func TestSaga(t *testing.T) {
 	b.consumes("local", `"place"=>"set"`, `"remove"=>"vasya"`)
 }
 
+// A transaction that has taken one consumer's copy of a message leaves those waiting that wait for the message, its own posts too.
+func TestWaitsForTheCopiesOfOthers(t *testing.T) {
+	b := openBroker(t, vfs.NewMem())
+	defer b.Close()
+	c := newCaller(t, b, "guest")
+	c.call("create_queue", "a", 2)
+	c.call("create_queue", "b", 2)
+	c.call("create_consumer", "a", "second")
+	c.call("post", "a", "n=>1", nil, nil, nil, nil, "a.x1")
+	c.begin()
+	c.consumes("a", `"n"=>"1"`)
+	c.call("post", "b", "n=>2", `consume_after=>"{a.x1}"`)
+	c.consumes("b")
+	if exists := c.call("is_msg_exists", "a.x1")[0][0]; exists != true {
+		t.Errorf("exists: %v", exists)
+	}
+	c.consumesBy("a", "second", `"n"=>"1"`)
+	c.consumes("b", `"n"=>"2"`)
+	c.rollback()
+	c.consumes("a", `"n"=>"1"`)
+}
+
 func TestDelayAndExpiry(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
