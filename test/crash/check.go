@@ -43,6 +43,7 @@ type delivery struct {
 	round       int
 	tx          int // in which it came, where that is known
 	redelivered bool
+	byName      bool // of Event
 	requeued    bool // given back by the consumer afterwards
 	requeuedAt  int  // index of that event
 	acked       bool // acknowledged afterwards, with or without a transaction
@@ -115,7 +116,7 @@ func index(events []Event) *run {
 			r.confirmed[e.Msg] = true
 		case Delivered:
 			r.deliveries[p] = append(r.deliveries[p], delivery{
-				at: at, round: round, tx: e.Tx, redelivered: e.Redelivered, count: e.Count, time: e.At,
+				at: at, round: round, tx: e.Tx, redelivered: e.Redelivered, byName: e.ByName, count: e.Count, time: e.At,
 			})
 		case Acked:
 			last := &r.deliveries[p][len(r.deliveries[p])-1]

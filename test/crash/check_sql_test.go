@@ -45,6 +45,13 @@ func TestCheckSQL(t *testing.T) {
 			acked p2 q tx=4
 			commit tx=4
 			committed tx=4`, nil},
+		"the second is asked for by its name": {chain + `
+			delivered p2 q byname tx=2
+			delivered p1 q tx=2
+			acked p2 q tx=2
+			acked p1 q tx=2
+			commit tx=2
+			committed tx=2`, nil},
 		"the second comes first": {chain + `
 			delivered p2 q tx=2
 			acked p2 q tx=2

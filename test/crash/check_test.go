@@ -27,6 +27,8 @@ func script(t *testing.T, lines string) []Event {
 		}
 		for _, w := range words[1:] {
 			switch {
+			case w == "byname":
+				e.ByName = true
 			case w == "again":
 				e.Redelivered = true
 			case strings.HasPrefix(w, "tx="):

@@ -50,6 +50,7 @@ type Event struct {
 	Consumer    string  // Delivered: whose it is
 	Count       int     // Delivered: how often it had come back, as the broker says
 	At          int64   // ms since 1970. Sent: not to be delivered before; Delivered, Crashed: now
+	ByName      bool    // Delivered: asked for by its name, as take does, which overlooks what it waits for
 	After       []MsgID // Sent: not to be delivered while any of these is in any queue
 }
 

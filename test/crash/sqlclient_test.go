@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -350,7 +349,7 @@ func (c *sqlClient) consume(ctx context.Context, s sqlSource, n int) error {
 	if n > 1 {
 		query, args = "select iid, data->'body' from mbus4.consumen_"+s.queue+"_by_"+s.consumer+"($1)", []any{n}
 	}
-	_, err := c.receive(ctx, s.place, query, args...)
+	_, err := c.receive(ctx, false, s.place, query, args...)
 	return err
 }
 
@@ -360,12 +359,12 @@ func (c *sqlClient) take(ctx context.Context) error {
 	if !ok || p.queue != "b" {
 		return nil
 	}
-	_, err := c.receive(ctx, "b", "select iid, data->'body' from mbus4.take($1) where iid is not null", p.iid)
+	_, err := c.receive(ctx, true, "b", "select iid, data->'body' from mbus4.take($1) where iid is not null", p.iid)
 	return err
 }
 
 // receive records what a query took from a place and returns how much.
-func (c *sqlClient) receive(ctx context.Context, place, query string, args ...any) (n int, err error) {
+func (c *sqlClient) receive(ctx context.Context, byName bool, place, query string, args ...any) (n int, err error) {
 	rows, err := c.conn.Query(ctx, query, args...)
 	if err != nil {
 		return 0, err
@@ -389,7 +388,7 @@ func (c *sqlClient) receive(ctx context.Context, place, query string, args ...an
 			c.work = append(c.work, sqlAct{own: own, place: place})
 			continue
 		}
-		c.history.Add(Event{Kind: Delivered, Msg: id, Queue: place, Key: m.IID, Tx: c.tx, Consumer: c.name, At: time.Now().UnixMilli()})
+		c.history.Add(Event{Kind: Delivered, Msg: id, Queue: place, Key: m.IID, Tx: c.tx, Consumer: c.name, ByName: byName})
 		c.work = append(c.work, sqlAct{took: &Event{Kind: Acked, Msg: id, Queue: place, Tx: c.tx}})
 	}
 	return len(messages), nil
@@ -459,7 +458,7 @@ func (c *sqlClient) drain(ctx context.Context, url string) (err error) {
 				return err
 			}
 			for n := 1; n > 0; all += n {
-				if n, err = c.receive(ctx, s.place, "select iid, data->'body' from mbus4.consume($1, $2)", s.queue, s.consumer); err != nil {
+				if n, err = c.receive(ctx, false, s.place, "select iid, data->'body' from mbus4.consume($1, $2)", s.queue, s.consumer); err != nil {
 					return err
 				}
 			}
