@@ -51,6 +51,7 @@ var verdicts = []struct {
 	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
 	{sqlschema.ErrTooOld, exitFailure, "Install it into a database of a newer PostgreSQL, or use the SQL protocol of the broker (fiveways serve)."},
 	{sqlschema.ErrHstore, exitFailure, "Somebody who may has to run: CREATE EXTENSION hstore; (it comes with PostgreSQL, on Debian as postgresql-contrib) or GRANT USAGE ON SCHEMA of it."},
+	{sqlschema.ErrBroker, exitFailure, "It has the schema mbus4 from the start: select mbus4.readme()."},
 	{sqlschema.ErrForeign, exitFailure, "Choose another database, or drop those schemas when nobody needs them any more (the extension: DROP EXTENSION mbus CASCADE)."},
 	{sqlschema.ErrNewer, exitFailure, "Use the fiveways that installed it, or a newer one."},
 	{sqlschema.ErrRights, exitFailure, "Connect as the owner of the database, or let him run: GRANT CREATE ON DATABASE name TO user."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,6 +18,7 @@ var (
 	ErrTooOld  = errors.New("PostgreSQL 15 or newer is needed")
 	ErrHstore  = errors.New("the extension hstore cannot be had")
 	ErrForeign = errors.New("another software's queues are there")
+	ErrBroker  = errors.New("this is no PostgreSQL but a Fiveways")
 	ErrNewer   = errors.New("a newer version of the schema is there")
 	ErrRights  = errors.New("no right to make schemas in the database")
 	ErrDSN     = errors.New("not a DSN")
@@ -77,6 +79,8 @@ func inspect(ctx context.Context, tx pgx.Tx) (r Report, err error) {
 		return r, fmt.Errorf("%w: the schema there belongs to somebody else: %w", ErrRights, err)
 	case err != nil:
 		return r, err
+	case strings.Contains(r.Server, "(Fiveways)"):
+		return r, ErrBroker
 	case version < oldestServer:
 		return r, fmt.Errorf("%w, this is %s", ErrTooOld, r.Server)
 	case mbus && !ours:
