@@ -95,8 +95,8 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	}
 	f := broker.Fetch{Queue: src.name, Max: n}
 	if keep != nil {
-		f.Keep = func(m message.Envelope) bool {
-			return env.Ctx.Err() == nil && keep.holds(s.view(src.queue, 0, m, env), env)
+		f.Keep = func(m message.Envelope) bool { // with the end of the statement any message ends the search
+			return env.Ctx.Err() != nil || keep.holds(s.view(src.queue, 0, m, env), env)
 		}
 	}
 	lent, err := s.freed(src, n, f.Keep)

@@ -204,6 +204,69 @@ func TestMadeAgain(t *testing.T) {
 	a.consumes("r")
 }
 
+// TestRollbackOfUsedQueue: a queue that others have posted to by then is not taken away from under their messages.
+func TestRollbackOfUsedQueue(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	for _, used := range []bool{true, false} {
+		a.begin()
+		a.call("create_queue", "q", 1)
+		a.call("create_consumer", "q", "c")
+		a.call("post", "q", "n=>1")
+		if used {
+			b.call("post", "q", "n=>2")
+			if r := a.call("consume", "q"); len(r) != 1 || dataOf(r[0]) == "" {
+				t.Errorf("got %v", r)
+			}
+		}
+		a.rollback()
+		if !used {
+			b.fails("Unknown queue", "post", "q", "n=>3")
+			continue
+		}
+		b.fails("unknown consumer", "consume", "q", "c")
+		b.consumes("q", `"n"=>"2"`)
+		b.call("post", "q", "n=>3")
+		b.consumes("q", `"n"=>"3"`)
+		b.call("drop_queue", "q")
+	}
+}
+
+// TestCancelledSearch: the end of a statement ends the search of dyn_consume, and not only its interest in what it finds.
+func TestCancelledSearch(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 4)
+	for range 100 {
+		a.call("post", "q", "n=>1")
+	}
+	keep, err := compileCondition("false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := &overAfter{Context: t.Context(), left: 10}
+	a.env.Ctx = over
+	if _, err := a.s.consume(a.env, "q", "default", 1, keep); err != context.Canceled || over.left < -5 {
+		t.Errorf("%v; asked %d times after the end", err, -over.left)
+	}
+	if all := b.call("consumen_q_by_default", 200); len(all) != 100 {
+		t.Errorf("%d messages are left", len(all))
+	}
+}
+
+// overAfter is a context that is over when it was asked a number of times.
+type overAfter struct {
+	context.Context
+	left int
+}
+
+func (o *overAfter) Err() error {
+	if o.left--; o.left >= 0 {
+		return nil
+	}
+	return context.Canceled
+}
+
 // TestBuriedWithoutID: a message of AMQP without an id is found in the dead message queue by the iid that it had.
 func TestBuriedWithoutID(t *testing.T) {
 	a, _, end := twoCallers(t)

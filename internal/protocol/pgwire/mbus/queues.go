@@ -62,6 +62,7 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 		}
 	}
 	d := s.edit()
+	d.unlessUsed = name
 	d.declareQueue(name)
 	if !s.own.HasExchange(name) {
 		d.do.DeclareExchange(broker.ExchangeSpec{Name: name, Type: routing.TypeFanout, Durable: true})
@@ -79,8 +80,9 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 
 // edit is some changes of the definitions that happen together, and what undoes them.
 type edit struct {
-	s        *Session
-	do, undo broker.Definitions
+	s          *Session
+	do, undo   broker.Definitions
+	unlessUsed string // a queue: nothing is undone when it has messages, which others have committed
 }
 
 func (s *Session) edit() *edit { return &edit{s: s} }
@@ -90,8 +92,17 @@ func (d *edit) make() error {
 	if err := d.s.own.Define(&d.do); err != nil {
 		return d.s.failed(err)
 	}
-	d.s.change(step{undo: func() { d.s.own.Define(&d.undo) }}) //nolint:errcheck // a rollback has nobody to tell
+	d.s.change(step{undo: d.takeBack})
 	return nil
+}
+
+func (d *edit) takeBack() {
+	if d.unlessUsed != "" {
+		if st, err := d.s.own.QueueStatus(d.unlessUsed); err == nil && st.Ready+st.Unacked+st.Scheduled+st.Blocked > 0 {
+			return
+		}
+	}
+	d.s.own.Define(&d.undo) //nolint:errcheck // a rollback has nobody to tell
 }
 
 // declareQueue makes a durable queue of the engine if it is not there.
