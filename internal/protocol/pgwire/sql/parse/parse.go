@@ -27,10 +27,13 @@ func Parse(text string) (*pg.ParseResult, error) {
 	if tree := kept.get(text); tree != nil {
 		return tree, nil
 	}
+	if tooHeavy(text) {
+		return nil, tooComplex()
+	}
 	one.Lock()
 	defer one.Unlock()
 	warmed.Do(warm)
-	tree, err := pgquery.Parse(text)
+	tree, err := parseHeld(text)
 	if err != nil {
 		return nil, syntaxError(err)
 	}
@@ -57,6 +60,10 @@ func warm() {
 
 func syntaxError(err error) error {
 	var broken *parser.Error
+	var told *pgerror.Error
+	if errors.As(err, &told) {
+		return told
+	}
 	if !errors.As(err, &broken) {
 		return pgerror.New(pgerror.SyntaxError, "%s", err.Error())
 	}
