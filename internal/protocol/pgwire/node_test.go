@@ -17,6 +17,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/pgwire/sql"
+	sqlparse "fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -79,6 +80,7 @@ func (n *node) openFake(c *conn) (session, func(), error) {
 // startRealNode starts a server as it is.
 func startRealNode(t testing.TB, o Options) *node {
 	t.Helper()
+	sqlparse.Parse("select 1") //nolint:errcheck // it makes the parser: under the race detector that takes longer than a test waits
 	n := &node{t: t, log: &safeBuffer{}}
 	o.Log = slog.New(slog.NewTextHandler(n.log, nil))
 	if o.LoginDelay == 0 {
