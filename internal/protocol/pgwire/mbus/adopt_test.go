@@ -1,0 +1,26 @@
+package mbus
+
+import (
+	"testing"
+
+	"fiveways/internal/broker"
+)
+
+// TestAdopt: create_queue takes a queue that is there already as it is, and feeds it from now on; its messages wait for nobody.
+func TestAdopt(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	policy := broker.DefaultQueuePolicy()
+	policy.MaxLength = 1
+	if _, err := a.s.own.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: policy}); err != nil {
+		t.Fatal(err)
+	}
+	a.call("post", "q", "n=>1")
+	a.call("create_queue", "q", 4)
+	a.call("create_consumer", "q", "c")
+	a.consumes("q", `"n"=>"1"`)
+	first := a.text("post", "q", "n=>2")
+	a.call("post", "q", "n=>3", "consume_after=>{"+first+"}")
+	a.consumes("q", `"n"=>"3"`) // it has kept its limit, and the order is not asked for
+	a.consumesBy("q", "c", `"n"=>"2"`, `"n"=>"3"`)
+}
