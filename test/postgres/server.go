@@ -104,7 +104,7 @@ func (s *Server) start(bin string, as owner) error {
 	if err != nil {
 		return fmt.Errorf("postgres: %w", err)
 	}
-	initdb := as.command(filepath.Join(bin, "initdb"), "-D", data, "-U", Superuser, "--locale=C", "-E", "UTF8", "-A", "trust", "--no-sync")
+	initdb := as.command(filepath.Join(bin, "initdb"), "-D", data, "-U", Superuser, "--locale=C.UTF-8", "-E", "UTF8", "-A", "trust", "--no-sync")
 	initdb.Dir = s.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("postgres: initdb: %w\n%s", err, out)

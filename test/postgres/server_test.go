@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Every database has hstore and the collation C, and what was asked for is set.
+// Every database has hstore and the locale C.UTF-8, and what was asked for is set.
 func TestServer(t *testing.T) {
 	s := Run(t, Options{Database: "fiveways", Settings: []string{"work_mem=7MB"}})
 	conn, err := pgx.Connect(t.Context(), s.DSN())
@@ -17,7 +17,8 @@ func TestServer(t *testing.T) {
 	for query, want := range map[string]string{
 		"select current_database()":     "fiveways",
 		"select hstore('a', 'b')::text": `"a"=>"b"`,
-		"show lc_collate":               "C",
+		"show lc_collate":               "C.UTF-8",
+		"select upper('привет')":        "ПРИВЕТ",
 		"show server_encoding":          "UTF8",
 		"show work_mem":                 "7MB",
 		"show fsync":                    "off",

@@ -28,7 +28,7 @@ func fillDatabases(c *Catalog, _ *expr.Env, emit func(cells)) {
 	for i, name := range all {
 		emit(cells{
 			"oid": oid(oidDatabase + uint32(i)), "datname": name, "datdba": oid(oidOwner), "encoding": int64(encodingUTF8), "datlocprovider": "c",
-			"datistemplate": false, "datallowconn": true, "datconnlimit": int64(-1), "dattablespace": oid(oidDefaultTS), "datcollate": "C", "datctype": "C",
+			"datistemplate": false, "datallowconn": true, "datconnlimit": int64(-1), "dattablespace": oid(oidDefaultTS), "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/letter"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -89,7 +90,7 @@ func liken(fold, want bool) callFunc {
 	return func(_ *Env, a []value.Datum) (value.Datum, error) {
 		s, pattern := a[0].(string), a[1].(string)
 		if fold {
-			s, pattern = lower(s), lower(pattern)
+			s, pattern = letter.Lower(s), letter.Lower(pattern)
 		}
 		matched, err := like(s, pattern)
 		if err != nil {

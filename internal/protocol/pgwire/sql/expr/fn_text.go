@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/letter"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -27,21 +28,22 @@ func textInt(f func(string) int) callFunc {
 	return func(_ *Env, a []value.Datum) (value.Datum, error) { return int64(f(a[0].(string))), nil }
 }
 
-// Letters are those of ASCII: the collation is C.
+// The letters of what is spelled in ASCII: the words of formats, the names of units and encodings.
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 func isAlnum(c byte) bool { return isUpper(c) || isLower(c) || c >= '0' && c <= '9' }
 
-func mapASCII(s string, f func(i int, c byte) byte) string {
+func mapASCII(s string, f func(c byte) byte) string {
 	b := []byte(s)
 	for i, c := range b {
-		b[i] = f(i, c)
+		b[i] = f(c)
 	}
 	return string(b)
 }
 
+// lower is s with the letters of ASCII in lower case; SQL's lower is letter.Lower.
 func lower(s string) string {
-	return mapASCII(s, func(_ int, c byte) byte {
+	return mapASCII(s, func(c byte) byte {
 		if isUpper(c) {
 			return c + 'a' - 'A'
 		}
@@ -50,18 +52,8 @@ func lower(s string) string {
 }
 
 func upper(s string) string {
-	return mapASCII(s, func(_ int, c byte) byte {
+	return mapASCII(s, func(c byte) byte {
 		if isLower(c) {
-			return c - ('a' - 'A')
-		}
-		return c
-	})
-}
-
-func initcap(s string) string {
-	lowered := lower(s)
-	return mapASCII(lowered, func(i int, c byte) byte {
-		if isLower(c) && (i == 0 || !isAlnum(lowered[i-1])) {
 			return c - ('a' - 'A')
 		}
 		return c
@@ -309,7 +301,7 @@ func init() {
 		"bpcharlen":    textInt(func(s string) int { return utf8.RuneCountInString(withoutPadding(s)) }),
 		"textoctetlen": textInt(func(s string) int { return len(s) }), "bpcharoctetlen": textInt(func(s string) int { return len(s) }),
 		"bit_length(text)": textInt(func(s string) int { return 8 * len(s) }),
-		"lower":            text1(lower), "upper": text1(upper), "initcap": text1(initcap), "text_reverse": text1(reverse),
+		"lower":            text1(letter.Lower), "upper": text1(letter.Upper), "initcap": text1(letter.Initcap), "text_reverse": text1(reverse),
 		"text_substr": substr, "text_substr_no_len": substr, "textoverlay": overlay, "textoverlay_no_len": overlay,
 		"text_left": left, "text_right": right, "repeat": repeat, "lpad": pad(true), "rpad": pad(false),
 		"btrim": trim(true, true), "btrim1": trim(true, true), "ltrim": trim(true, false), "ltrim1": trim(true, false),
