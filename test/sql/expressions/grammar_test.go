@@ -32,13 +32,15 @@ var literals = map[string][]string{
 	"untyped":  {"'1'", "'a'", "null", "'2024-01-01'", "'a=>1'", "'{1,2}'", "'t'", "''", "'1 day'", "'1.5'", "'{a,b}'"},
 	"bytea":    {"'\\x'::bytea", "'\\x00ff41'::bytea", "'abc'::bytea", "null::bytea"},
 	"pattern":  {"'a%'", "'_b%'", "'%'", "''", "'%\\%%'", "'a\\'", "'A%'", "'%l%o%'", "'__'", "'%ри%'", "'%РИ%'", "'%Σ'", "'İ%'", "'%ß%'"},
-	"regex":    {"'a'", "'^a.*c$'", "'[[:alpha:]]+'", "'(b)(c)?'", "'\\d+'", "'x|y|foo'", "'o+'", "'[a-c]{2,}'", "'(?i)HELLO'", "'('", "'\\s'", "'[^b]'", "'.'", "','", "'a*?'", "'\\w+'"},
-	"field":    {"'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'epoch'", "'dow'", "'doy'", "'week'", "'isoyear'", "'isodow'", "'quarter'", "'decade'", "'century'", "'millennium'", "'milliseconds'", "'microseconds'", "'julian'", "'Day'", "'fortnight'", "'timezone'"},
-	"cut":      {"'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'week'", "'quarter'", "'decade'", "'century'", "'millennium'", "'milliseconds'", "'microseconds'", "'dow'", "'eon'"},
-	"zone":     {"'UTC'", "'Europe/Moscow'", "'America/New_York'", "'+03'", "'MSK'", "'est'", "'Nowhere/Land'"},
-	"key":      {"'a'", "'b'", "'zz'", "'k 1'", "null::text", "'ключ'"},
-	"small":    {"0", "1", "2", "3", "-1", "5", "10", "-3"},
-	"json":     {`'{"a":1,"b":[1,2,{"c":"x"}]}'::json`, `'[1,"two",null,true]'::json`, `'"s"'::json`, `null::json`, `'{"a": null}'::jsonb`, `'{"b":2,"a":"x\u0041"}'::jsonb`},
+	"regex": {"'a'", "'^a.*c$'", "'[[:alpha:]]+'", "'(b)(c)?'", "'\\d+'", "'x|y|foo'", "'o+'", "'[a-c]{2,}'", "'(?i)HELLO'", "'('", "'\\s'", "'[^b]'", "'.'", "','", "'a*?'", "'\\w+'",
+		"'привет'", "'[а-я]+'", "'[[:upper:]][[:lower:]]+'", "'[[:alnum:]]+'", "'\\W+'", "'(?i)ς'", "'(?i)[σ-ς]+'", "'(?i)ё'", "'[^[:alpha:]]+'", "'\\S+'", "'(?i)i'",
+		"'[[:punct:]]'", "'[[:digit:]]+'", "'(?i)[^а-я]+'", "'[[:space:]]+'", "'(?i)ǆ'", "'(?i)[[:lower:]]+'"},
+	"field": {"'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'epoch'", "'dow'", "'doy'", "'week'", "'isoyear'", "'isodow'", "'quarter'", "'decade'", "'century'", "'millennium'", "'milliseconds'", "'microseconds'", "'julian'", "'Day'", "'fortnight'", "'timezone'"},
+	"cut":   {"'year'", "'month'", "'day'", "'hour'", "'minute'", "'second'", "'week'", "'quarter'", "'decade'", "'century'", "'millennium'", "'milliseconds'", "'microseconds'", "'dow'", "'eon'"},
+	"zone":  {"'UTC'", "'Europe/Moscow'", "'America/New_York'", "'+03'", "'MSK'", "'est'", "'Nowhere/Land'"},
+	"key":   {"'a'", "'b'", "'zz'", "'k 1'", "null::text", "'ключ'"},
+	"small": {"0", "1", "2", "3", "-1", "5", "10", "-3"},
+	"json":  {`'{"a":1,"b":[1,2,{"c":"x"}]}'::json`, `'[1,"two",null,true]'::json`, `'"s"'::json`, `null::json`, `'{"a": null}'::jsonb`, `'{"b":2,"a":"x\u0041"}'::jsonb`},
 }
 
 // rules are the expressions of each kind, with {kind} where another stands.

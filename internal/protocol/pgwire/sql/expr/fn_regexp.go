@@ -6,16 +6,18 @@ import (
 	"unicode/utf8"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/regex"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
 func matches(flags string, want bool) callFunc {
 	return func(_ *Env, a []value.Datum) (value.Datum, error) {
-		p, err := compilePattern(a[1].(string), flags)
+		p, _, err := regex.Compile(a[1].(string), flags)
 		if err != nil {
 			return nil, err
 		}
-		return p.MatchString(a[0].(string)) == want, nil
+		found, err := p.Match(a[0].(string))
+		return found == want, err
 	}
 }
 
@@ -33,14 +35,14 @@ func errGlobal(name string) error {
 
 // regexpSubstr is substring(text from pattern): the first group, or all when there is none.
 func regexpSubstr(_ *Env, a []value.Datum) (value.Datum, error) {
-	p, err := compilePattern(a[1].(string), "")
+	p, _, err := regex.Compile(a[1].(string), "")
 	if err != nil {
 		return nil, err
 	}
 	s := a[0].(string)
-	found := p.FindStringSubmatchIndex(s)
+	found, err := p.Find(s)
 	if found == nil {
-		return nil, nil
+		return nil, err
 	}
 	group := 0
 	if len(found) > 2 {
@@ -70,32 +72,37 @@ func groupsOf(s string, found []int) value.Datum {
 }
 
 func regexpMatch(_ *Env, a []value.Datum) (value.Datum, error) {
-	p, err := compilePattern(a[1].(string), flagsOf(a, 2))
+	p, global, err := regex.Compile(a[1].(string), flagsOf(a, 2))
 	if err != nil {
 		return nil, err
 	}
-	if p.global {
+	if global {
 		return nil, errGlobal("regexp_match").(*pgerror.Error).WithHint("Use the regexp_matches function instead.")
 	}
-	found := p.FindStringSubmatchIndex(a[0].(string))
+	found, err := p.Find(a[0].(string))
 	if found == nil {
-		return nil, nil
+		return nil, err
 	}
 	return groupsOf(a[0].(string), found), nil
 }
 
 func regexpMatches(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) {
-		p, err := compilePattern(a[1].(string), flagsOf(a, 2))
+		p, global, err := regex.Compile(a[1].(string), flagsOf(a, 2))
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		limit := 1
-		if p.global {
+		if global {
 			limit = -1
 		}
-		for _, found := range p.FindAllStringSubmatchIndex(a[0].(string), limit) {
+		all, err := p.All(a[0].(string), 0, limit)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, found := range all {
 			if !yield([]value.Datum{groupsOf(a[0].(string), found)}, nil) {
 				return
 			}
@@ -105,16 +112,20 @@ func regexpMatches(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 
 // splitBy cuts s at the matches. As in PostgreSQL, an empty match at the start, at the end or right after a match cuts nothing.
 func splitBy(s, expression, flags, name string) ([]string, error) {
-	p, err := compilePattern(expression, flags)
+	p, global, err := regex.Compile(expression, flags)
 	if err != nil {
 		return nil, err
 	}
-	if p.global {
+	if global {
 		return nil, errGlobal(name)
+	}
+	all, err := p.All(s, 0, -1)
+	if err != nil {
+		return nil, err
 	}
 	var parts []string
 	from := 0
-	for _, m := range p.FindAllStringIndex(s, -1) {
+	for _, m := range all {
 		if m[0] == m[1] && (m[0] == 0 || m[0] == len(s) || m[0] == from) {
 			continue
 		}
@@ -153,20 +164,27 @@ func regexpSplitRows(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 }
 
 // replaceMatches replaces the match number n (from 1; 0: all) that begins at from or later.
-func (p *pattern) replaceMatches(s, with string, from, n int) string {
+func replaceMatches(p *regex.Pattern, s, with string, from, n int) (value.Datum, error) {
+	limit := n
+	if n == 0 {
+		limit = -1
+	}
+	all, err := p.All(s, from, limit)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		all = all[min(n-1, len(all)):]
+	}
 	var b strings.Builder
-	last, count := 0, 0
-	for _, m := range p.FindAllStringSubmatchIndex(s[from:], -1) {
-		count++
-		if n > 0 && count != n {
-			continue
-		}
-		b.WriteString(s[last : from+m[0]])
-		expand(&b, s[from:], with, m)
-		last = from + m[1]
+	last := 0
+	for _, m := range all {
+		b.WriteString(s[last:m[0]])
+		expand(&b, s, with, m)
+		last = m[1]
 	}
 	b.WriteString(s[last:])
-	return b.String()
+	return b.String(), nil
 }
 
 // expand writes a replacement: \1 is a group, \& the match, \\ a backslash.
@@ -199,15 +217,15 @@ func regexpReplace(_ *Env, a []value.Datum) (value.Datum, error) {
 		return nil, pgerror.New(pgerror.InvalidParameterValue, "invalid regular expression option: \"%s\"", flags[:1]).
 			WithHint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.")
 	}
-	p, err := compilePattern(a[1].(string), flags)
+	p, global, err := regex.Compile(a[1].(string), flags)
 	if err != nil {
 		return nil, err
 	}
 	n := 1
-	if p.global {
+	if global {
 		n = 0
 	}
-	return p.replaceMatches(a[0].(string), a[2].(string), 0, n), nil
+	return replaceMatches(p, a[0].(string), a[2].(string), 0, n)
 }
 
 // regexpReplaceFrom is regexp_replace(text, pattern, replacement, start [, n [, flags]]).
@@ -222,14 +240,22 @@ func regexpReplaceFrom(_ *Env, a []value.Datum) (value.Datum, error) {
 	if n < 0 {
 		return nil, badValue("n", n)
 	}
-	p, err := compilePattern(a[1].(string), flagsOf(a, 5))
+	p, global, err := regex.Compile(a[1].(string), flagsOf(a, 5))
 	if err != nil {
 		return nil, err
 	}
-	if len(a) == 4 && p.global {
+	if len(a) == 4 && global {
 		n = 0
 	}
-	return p.replaceMatches(s, a[2].(string), runeOffset(s, int(start-1)), int(n)), nil
+	return replaceMatches(p, s, a[2].(string), startOffset(s, start), int(n))
+}
+
+// startOffset is where the character number start (from 1) begins, or would begin; beyond the end there is nothing to be found.
+func startOffset(s string, start int64) int {
+	if start > int64(utf8.RuneCountInString(s))+1 {
+		return len(s) + 1
+	}
+	return runeOffset(s, int(start-1))
 }
 
 func badValue(name string, n int64) error {
@@ -244,14 +270,14 @@ func positive(name string, n int64) error {
 }
 
 func regexpLike(_ *Env, a []value.Datum) (value.Datum, error) {
-	p, err := compilePattern(a[1].(string), flagsOf(a, 2))
+	p, global, err := regex.Compile(a[1].(string), flagsOf(a, 2))
 	if err != nil {
 		return nil, err
 	}
-	if p.global {
+	if global {
 		return nil, errGlobal("regexp_like")
 	}
-	return p.MatchString(a[0].(string)), nil
+	return datum(p.Match(a[0].(string)))
 }
 
 func regexpCount(_ *Env, a []value.Datum) (value.Datum, error) {
@@ -262,14 +288,15 @@ func regexpCount(_ *Env, a []value.Datum) (value.Datum, error) {
 	if err := positive("start", start); err != nil {
 		return nil, err
 	}
-	p, err := compilePattern(a[1].(string), flagsOf(a, 3))
+	p, global, err := regex.Compile(a[1].(string), flagsOf(a, 3))
 	if err != nil {
 		return nil, err
 	}
-	if p.global {
+	if global {
 		return nil, errGlobal("regexp_count")
 	}
-	return int64(len(p.FindAllStringIndex(s[runeOffset(s, int(start-1)):], -1))), nil
+	all, err := p.All(s, startOffset(s, start), -1)
+	return int64(len(all)), err
 }
 
 // regexpSubstrN is regexp_substr(text, pattern [, start [, n [, flags [, group]]]]).
@@ -289,21 +316,26 @@ func regexpSubstrN(_ *Env, a []value.Datum) (value.Datum, error) {
 	if given[2] < 0 {
 		return nil, badValue("subexpr", given[2])
 	}
-	p, err := compilePattern(a[1].(string), flagsOf(a, 4))
+	p, global, err := regex.Compile(a[1].(string), flagsOf(a, 4))
 	if err != nil {
 		return nil, err
 	}
-	if p.global {
+	if global {
 		return nil, errGlobal("regexp_substr")
 	}
-	from := runeOffset(s, int(given[0]-1))
-	all := p.FindAllStringSubmatchIndex(s[from:], int(min(given[1], int64(utf8.RuneCountInString(s))+2)))
+	all, err := p.All(s, startOffset(s, given[0]), int(min(given[1], int64(utf8.RuneCountInString(s))+2)))
+	if err != nil {
+		return nil, err
+	}
 	group := 2 * int(given[2])
+	if group == 2 && p.Groups() == 0 {
+		group = 0
+	}
 	if int64(len(all)) < given[1] || group >= len(all[given[1]-1]) || all[given[1]-1][group] < 0 {
 		return nil, nil
 	}
 	m := all[given[1]-1]
-	return s[from+m[group] : from+m[group+1]], nil
+	return s[m[group]:m[group+1]], nil
 }
 
 func init() {

@@ -1,0 +1,114 @@
+package regex
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"fiveways/internal/protocol/pgwire/sql/letter"
+)
+
+// span is the characters from lo to hi.
+type span struct{ lo, hi rune }
+
+// set is a set of characters: spans in order that do not touch.
+type set []span
+
+// has tells whether r is in the set.
+func (s set) has(r rune) bool {
+	_, found := slices.BinarySearchFunc(s, r, func(one span, r rune) int {
+		switch {
+		case r < one.lo:
+			return 1
+		case r > one.hi:
+			return -1
+		}
+		return 0
+	})
+	return found
+}
+
+// union makes a set of spans in any order.
+func union(spans []span) set {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	var s set
+	for _, one := range spans {
+		if n := len(s); n > 0 && one.lo <= s[n-1].hi+1 {
+			s[n-1].hi = max(s[n-1].hi, one.hi)
+			continue
+		}
+		s = append(s, one)
+	}
+	return s
+}
+
+// not is all characters that are not in s.
+func (s set) not() set {
+	var others set
+	next := rune(0)
+	for _, one := range s {
+		if one.lo > next {
+			others = append(others, span{next, one.lo - 1})
+		}
+		next = one.hi + 1
+	}
+	if next <= utf8.MaxRune {
+		others = append(others, span{next, utf8.MaxRune})
+	}
+	return others
+}
+
+// folded adds the other cases of the characters of a span, as many as PostgreSQL looks at.
+func folded(one span) []span {
+	const most = 100000
+	spans := []span{one}
+	for r := one.lo; r <= min(one.hi, one.lo+most-1); r++ {
+		for _, other := range []rune{letter.LowerRune(r), letter.UpperRune(r)} {
+			if other < one.lo || other > one.hi {
+				spans = append(spans, span{other, other})
+			}
+		}
+	}
+	return spans
+}
+
+// bothCases is a character in lower and in upper case. A letter for titles is neither, so it does not match itself.
+func bothCases(r rune) set {
+	low, up := letter.LowerRune(r), letter.UpperRune(r)
+	return union([]span{{low, low}, {up, up}})
+}
+
+// Letters end here, but for the private ones; white space and the like ends earlier.
+const (
+	lastLetter = 0x323FF
+	lastSpace  = 0x3000
+)
+
+// classes are the named classes; each is found by asking for all characters once.
+var classes = map[string]func() set{
+	"alpha": class(letter.IsAlpha, lastLetter), "alnum": class(letter.IsAlnum, lastLetter), "lower": class(letter.IsLower, lastLetter),
+	"upper": class(letter.IsUpper, lastLetter), "word": class(isWord, lastLetter),
+	"blank": class(letter.IsBlank, lastSpace), "space": class(letter.IsSpace, lastSpace), "cntrl": class(letter.IsControl, lastSpace),
+	"digit": class(letter.IsDigit, utf8.RuneSelf), "xdigit": class(letter.IsHexDigit, utf8.RuneSelf),
+	"ascii": class(func(r rune) bool { return r < utf8.RuneSelf }, utf8.RuneSelf),
+	"graph": class(letter.IsGraph, utf8.MaxRune), "print": class(letter.IsPrint, utf8.MaxRune), "punct": class(letter.IsPunct, utf8.MaxRune),
+}
+
+func isWord(r rune) bool { return r == '_' || letter.IsAlnum(r) }
+
+func class(is func(rune) bool, last rune) func() set {
+	return sync.OnceValue(func() set {
+		var s set
+		for r := rune(1); r <= last; r++ {
+			switch n := len(s); {
+			case !is(r):
+			case n > 0 && s[n-1].hi == r-1:
+				s[n-1].hi = r
+			default:
+				s = append(s, span{r, r})
+			}
+		}
+		return s
+	})
+}
