@@ -121,7 +121,7 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 		s.see(&v, src.queue, lent[i].Handle, lent[i].Env, env)
 		v.taken = true
 		v.fill(row, allColumns)
-		all[i] = received{row, &lent[i], nil}
+		all[i] = received{row: row, priority: lent[i].Handle.Priority(), lent: &lent[i]}
 	}
 	if s.work.posts > 0 {
 		all = append(all, s.ownMessages(src, env, n, keep)...)
@@ -171,12 +171,16 @@ func (s *Session) loans() (all []broker.Loan) {
 
 // received is a message that a fetch has found: one that the engine lent, or a post of the transaction itself.
 type received struct {
-	row  value.Record
-	lent *broker.Delivery
-	own  *pending
+	row      value.Record
+	priority uint8 // in its queue
+	lent     *broker.Delivery
+	own      *pending
 }
 
 func (r received) compare(other received) int {
+	if r.priority != other.priority {
+		return cmp.Compare(other.priority, r.priority)
+	}
 	for _, column := range []int{colAdded, colDelayed} {
 		a, _ := r.row[column].(value.Timestamp)
 		b, _ := other.row[column].(value.Timestamp)
@@ -187,14 +191,19 @@ func (r received) compare(other received) int {
 	return 0
 }
 
-// ownMessages are up to n of the transaction's own posts that it could receive.
+// ownMessages are the transaction's own posts that it could receive, the first n of them if they come in the order of the posts.
 func (s *Session) ownMessages(src source, env *expr.Env, n int, keep *selector) (all []received) {
 	now := time.Now().UnixMilli()
+	inOrder := true
+	s.waiting(src.name, func(p *pending) bool {
+		inOrder = p.publish.Order == nil && p.priority(src.name) == 0
+		return inOrder
+	})
 	s.waiting(src.name, func(p *pending) bool {
 		if s.ready(p, now) && (keep == nil || keep.holds(s.view(src.queue, 0, p.publish.Env, env), env)) {
-			all = append(all, received{record(s.taken(src.queue, 0, p.publish.Env, env), allColumns), nil, p})
+			all = append(all, received{record(s.taken(src.queue, 0, p.publish.Env, env), allColumns), p.priority(src.name), nil, p})
 		}
-		return len(all) < n
+		return !inOrder || len(all) < n
 	})
 	return all
 }

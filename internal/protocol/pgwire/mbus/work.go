@@ -268,6 +268,16 @@ func (p *pending) in(queueName string) bool {
 	return slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool { return q.Name == queueName })
 }
 
+// priority is that of the post in a queue.
+func (p *pending) priority(queueName string) uint8 {
+	for _, q := range p.publish.Targets.Queues() {
+		if q.Name == queueName {
+			return min(p.publish.Priority, q.Policy.MaxPriority)
+		}
+	}
+	return 0
+}
+
 // alive tells whether the post is in any queue.
 func (p *pending) alive() bool {
 	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool { return !slices.Contains(p.taken, q.Name) })

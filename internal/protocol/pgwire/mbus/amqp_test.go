@@ -1,0 +1,152 @@
+package mbus
+
+import (
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/routing"
+)
+
+// amqpQueue makes a queue as a client of AMQP would.
+func (c *caller) amqpQueue(name string, change func(*broker.QueuePolicy)) {
+	c.t.Helper()
+	spec := broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()}
+	change(&spec.Policy)
+	if _, err := c.s.own.DeclareQueue(spec); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// TestFullQueue: a queue that refuses more refuses the whole transaction.
+func TestFullQueue(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 1)
+	a.amqpQueue("full", func(p *broker.QueuePolicy) { p.MaxLength, p.Overflow = 1, broker.RejectPublish })
+	a.call("post", "full", "n=>1")
+	a.call("post", "q", "n=>2")
+	a.begin()
+	a.call("consume", "q")
+	a.call("post", "q", "n=>3")
+	a.call("post", "full", "n=>4")
+	a.open = false
+	if err := a.s.Commit(); err == nil || translate(broker.ErrRejected).Code != "53400" {
+		t.Errorf("commit: %v", err)
+	}
+	b.consumes("q", `"n"=>"2"`)
+	b.consumes("full", `"n"=>"1"`)
+}
+
+// TestRollbackIsNoReturn: what a rollback puts back was never out: it is not counted, and is not buried after some.
+func TestRollbackIsNoReturn(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.amqpQueue("graves", func(*broker.QueuePolicy) {})
+	a.amqpQueue("q", func(p *broker.QueuePolicy) {
+		p.DeliveryLimit, p.DeadLetter, p.HasDeadLetterKey, p.DeadLetterKey = 1, true, true, "graves"
+		p.RetryType = broker.RetryAll
+	})
+	a.call("post", "q", "n=>1")
+	for range 5 {
+		a.begin()
+		if r := a.call("consume", "q"); len(r) != 1 {
+			t.Fatal("it is not there")
+		}
+		a.rollback()
+	}
+	b.consumes("graves")
+	b.consumes("q", `"n"=>"1"`)
+}
+
+// TestQueueDeletedByOthers: who held a message of a queue that a client of AMQP deletes can still commit or roll back what else it did.
+func TestQueueDeletedByOthers(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "r", 1)
+	for i, commit := range []bool{true, false} {
+		a.call("create_queue", "q", 1)
+		id := a.text("post", "q", "n=>1")
+		a.begin()
+		a.call("take", id)
+		a.call("post", "r", "n=>2")
+		began, failed := make(chan struct{}), make(chan error)
+		go func() {
+			close(began)
+			_, err := b.try("take_from_q_by_default", id)
+			failed <- err
+		}()
+		<-began
+		if _, err := a.s.own.DeleteQueue("q", false, false); err != nil {
+			t.Fatal(err)
+		}
+		<-failed // with an error or without a message: it does not wait for ever
+		if commit {
+			a.commit()
+		} else {
+			a.rollback()
+		}
+		if n := a.call("estimated_messages", "r")[0][0]; n != int64(1) {
+			t.Errorf("round %d: %v messages", i, n)
+		}
+	}
+}
+
+// TestAlternateExchange: what no consumer wants goes where the exchange of AMQP says.
+func TestAlternateExchange(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	own := a.s.own
+	for _, spec := range []broker.ExchangeSpec{
+		{Name: "rest", Type: routing.TypeFanout, Durable: true}, {Name: "q", Type: routing.TypeFanout, Durable: true, Alternate: "rest"},
+		{Name: "inner", Type: routing.TypeFanout, Durable: true, Internal: true},
+	} {
+		if err := own.DeclareExchange(spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.amqpQueue("left", func(*broker.QueuePolicy) {})
+	a.amqpQueue("some", func(*broker.QueuePolicy) {})
+	for _, bind := range []broker.BindSpec{{Source: "rest", Destination: "left"}, {Source: "q", Destination: "some", Args: selectorTable("t.data ? 'x'")}} {
+		if err := own.Bind(bind); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.call("post", "q", "n=>1")
+	a.call("post", "q", "x=>1")
+	a.consumes("left", `"n"=>"1"`)
+	a.consumes("some", `"x"=>"1"`)
+	a.fails("internal", "post", "inner", "n=>1")
+}
+
+// TestPriorities: several messages at once come in the order in which they would come one by one.
+func TestPriorities(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	a.amqpQueue("p", func(p *broker.QueuePolicy) { p.MaxPriority, p.ConsumeAfter = 5, true })
+	for _, post := range [][2]string{{"n=>1", ""}, {"n=>2", "priority=>9"}, {"n=>3", "priority=>3"}} {
+		a.call("post", "p", post[0], post[1])
+	}
+	a.begin()
+	a.call("post", "p", "n=>4", "priority=>5")
+	var got string
+	for _, r := range a.call("consumen_p_by_default", 3) {
+		got += dataOf(r)
+	}
+	if want := `"n"=>"2""n"=>"4""n"=>"3"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	a.commit()
+	a.consumes("p", `"n"=>"1"`)
+}
+
+// TestOwnPostsInOrderOfAdded: of its own posts too a transaction receives the one first that was added first.
+func TestOwnPostsInOrderOfAdded(t *testing.T) {
+	a, _, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 1)
+	a.begin()
+	a.call("post", "q", "n=>1")
+	a.call("post", "q", "n=>2", `enqueue_time=>"2001-01-01 00:00:00"`)
+	a.consumes("q", `"n"=>"2"`, `"n"=>"1"`)
+	a.commit()
+}
