@@ -106,7 +106,11 @@ func TestExpressions(t *testing.T) {
 		{"n + 1", "4 integer"}, {"s || n", "text3 text"}, {"h -> 'STATE' = 'DONE'", "t boolean"}, {"(h->'n')::int > n", "t boolean"},
 		{"h['STATE']", "DONE text"}, {"(m).iid", "q.7 text"}, {"(m).properties -> 'n'", "5 text"}, {"m.iid", "42P01 missing FROM-clause entry for table \"m\" at 8"},
 		{"n in (1, 3)", "t boolean"}, {"n in (1, n)", "t boolean"}, {"case n when 3 then 'three' end", "three text"}, {"(n, s) = (3, 'text')", "t boolean"},
-		{"n between 1 and 3", "t boolean"}, {"m is null", "f boolean"}, {"iid(m)", "q.7 text"}, {"h ? 'STATE' and exist(h, 'n')", "t boolean"},
+		{"n between 1 and 3", "t boolean"}, {"m is null", "f boolean"}, {"(1, 1 / (n - n)) is null", "f boolean"}, {"(null, 1 / (n - n)) is not null", "f boolean"},
+		{"upper('привет') || initcap('ёж ИЖ')", "ПРИВЕТЁж Иж text"}, {"'ПРИВЕТ' ilike 'при%' and 'Ёлка' ~* '^ё\\w+$'", "t boolean"},
+		{"regexp_match('ключ=ключ', '(\\w+)=\\1\\M')", "{ключ} text[]"}, {"regexp_substr('abc', 'b', 2, 1, '', 1)", "b text"},
+		{"regexp_count('abc', 'x*', 9)", "0 integer"}, {"regexp_count('foo', 'o*')", "3 integer"}, {"regexp_replace('xx', '^x', '-', 2)", "xx text"},
+		{"iid(m)", "q.7 text"}, {"h ? 'STATE' and exist(h, 'n')", "t boolean"},
 		// Calls.
 		{"f(1)", "1,x text"}, {"f(b => 'y', a => 2)", "2,y text"}, {"f(2, b := 'z')", "2,z text"}, {"f(null)", "<nil>,x text"},
 		{"f()", "42883 function f() does not exist at 8"}, {"f(c => 1)", "42883 function f(c => integer) does not exist at 8"},

@@ -141,7 +141,21 @@ func (c *Compiler) nullTest(n *pg.NullTest) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.fold(&isNull{arg: e, not: n.Nulltesttype == pg.NullTestType_IS_NOT_NULL}), nil
+	test := &isNull{arg: e, not: n.Nulltesttype == pg.NullTestType_IS_NOT_NULL}
+	if r, ok := e.(*row); ok && test.decided(r) {
+		return NewConst(value.Bool, false), nil
+	}
+	return c.fold(test), nil
+}
+
+// decided tells whether a constant field makes the test of a row false; PostgreSQL then does not look at the others.
+func (n *isNull) decided(r *row) bool {
+	for _, f := range r.fields {
+		if k, ok := f.(*Const); ok && (k.Value == nil) == n.not {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Compiler) booleanTest(n *pg.BooleanTest) (Expr, error) {

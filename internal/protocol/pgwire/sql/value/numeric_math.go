@@ -164,7 +164,11 @@ func (n Numeric) Log(base Numeric) (Numeric, error) {
 	if n.IsNaN() || base.IsNaN() {
 		return NaN, nil
 	}
-	for _, v := range []Numeric{base, n} {
+	operands := []Numeric{base, n}
+	if (n.IsInf() || base.IsInf()) && n.Sign() < 0 { // then a negative one is told before a zero
+		operands = []Numeric{n, base}
+	}
+	for _, v := range operands {
 		if err := v.checkLog(); err != nil {
 			return Numeric{}, err
 		}
