@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -8,18 +9,21 @@ import (
 )
 
 // order is the order that messages ask for in the queues of a virtual host that care for it (QueuePolicy.ConsumeAfter), as far as these lie on
-// one shard: each message may name others, by their message-ids, and is blocked while one of these is in any of the queues.
+// one shard: each message may name others, by their message-ids, and is blocked while one of these is in any of the queues, whichever came first.
 //
-// Only what is there when a message is published counts, and copies of it: a dead letter, or what a transaction moved on, from one of these queues
-// to another is as old as its original, and waits for nothing itself. So each message waits for older ones only, and never in a circle. All this is
-// not durable: the messages say it (after_recall.go), and the facts of copies their age.
+// A message waits for all with an id that it names. Ids that name each other in a circle are the exception: among them a message waits for older
+// ones and for those that name nobody, so messages never wait for each other in a circle (after_circle.go). A copy, that is, a dead letter
+// or what a transaction moved on from one of these queues to another, names nobody. All this follows from the messages that are there and the
+// order in which they came, so it is not in the log (after_recall.go).
 type order struct {
 	ids    *ids
 	slots  []orderSlot // by idEntry.slot
 	spare  []uint32    // slots to use again
 	queues int
-	live   int           // messages in the queues, with and without ids
-	asked  map[idSum]int // ids that are waited for: on how many messages
+	live   int              // messages in the queues, with and without ids
+	asked  map[idSum]*asked // ids that messages name, whether there is such a message or not
+	clock  uint64           // messages that named others until now
+	circles
 }
 
 // orderSlot stands for a queue in entries.
@@ -30,33 +34,19 @@ type orderSlot struct {
 
 // after is the part of a queue in an order.
 //
-// Invariants: waited has only messages that live. What waits for an id hangs on the youngest message with it that was there; when that goes, on
-// the next older one. left has the blocked messages.
+// Invariant: waited has the messages with an id that is asked for, asks those that name others; all of them live.
 type after struct {
 	order  *order
 	slot   uint32
-	waited map[queue.Handle]*waited
-	left   map[queue.Handle]int32 // ids for which a message waits
-}
-
-// waited is those who wait for a message.
-type waited struct {
-	sum  idSum
-	by   []spot // with some that have gone
-	room int    // so many there may be before those that have gone are forgotten
-}
-
-// spot is where a message lies.
-type spot struct {
-	q *Queue
-	h queue.Handle
+	waited map[queue.Handle]*asked
+	asks   map[queue.Handle]*ask
 }
 
 // enterOrder makes the queue a part of the order of its virtual host.
 func (sh *shard) enterOrder(q *Queue) {
 	o := sh.orders[q.vhost]
 	if o == nil {
-		o = &order{ids: newIDs(), asked: map[idSum]int{}}
+		o = &order{ids: newIDs(), asked: map[idSum]*asked{}}
 		sh.orders[q.vhost] = o
 	}
 	var slot uint32
@@ -68,7 +58,7 @@ func (sh *shard) enterOrder(q *Queue) {
 	}
 	o.slots[slot].q = q
 	o.queues++
-	q.after = &after{order: o, slot: slot, waited: map[queue.Handle]*waited{}, left: map[queue.Handle]int32{}}
+	q.after = &after{order: o, slot: slot, waited: map[queue.Handle]*asked{}, asks: map[queue.Handle]*ask{}}
 }
 
 // leaveOrder lets go what waits for messages of a queue that goes with all it holds.
@@ -79,9 +69,13 @@ func (sh *shard) leaveOrder(q *Queue) {
 	o.retire(a.slot)
 	o.queues--
 	o.live -= q.state.Ready() + q.state.Unacked() + q.state.Scheduled() + q.state.Blocked()
-	for _, h := range slices.Sorted(maps.Keys(a.waited)) {
-		sh.passOn(q, h)
+	for _, h := range slices.Sorted(maps.Keys(a.asks)) {
+		o.drop(a.asks[h])
 	}
+	for _, h := range slices.Sorted(maps.Keys(a.waited)) {
+		sh.went(q, h)
+	}
+	sh.untangle(o)
 	q.after = nil
 	if o.queues == 0 {
 		delete(sh.orders, q.vhost)
@@ -111,23 +105,21 @@ func (o *order) forget(en *idEntry) bool {
 	return true
 }
 
-// youngest finds the youngest message with an id; q is nil when there is none.
-func (o *order) youngest(sum idSum) spot { return o.living(o.ids.first(sum)) }
-
-// living is the first message from e on that lives, of those with the same id.
-func (o *order) living(e uint32) spot {
-	for ; e != 0; e = o.ids.next(e) {
-		if en := o.ids.entry(e); o.lives(en) {
-			return spot{o.slots[en.slot].q, en.h}
+// with goes over the messages with an id, the youngest first.
+func (o *order) with(sum idSum) iter.Seq[spot] {
+	return func(yield func(spot) bool) {
+		for e := o.ids.first(sum); e != 0; e = o.ids.next(e) {
+			if en := o.ids.entry(e); o.lives(en) && !yield(spot{o.slots[en.slot].q, en.h}) {
+				return
+			}
 		}
 	}
-	return spot{}
 }
 
 // livesBeside tells whether a message with an id lives that is not among some.
 func (o *order) livesBeside(sum idSum, some []Loan) bool {
-	for e := o.ids.first(sum); e != 0; e = o.ids.next(e) {
-		if en := o.ids.entry(e); o.lives(en) && !slices.Contains(some, Loan{o.slots[en.slot].q, en.h}) {
+	for at := range o.with(sum) {
+		if !slices.Contains(some, Loan{at.q, at.h}) {
 			return true
 		}
 	}
@@ -149,8 +141,9 @@ func (o *order) firstIn(q *Queue, messageID string) (h queue.Handle, ok bool) {
 func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
 	a := q.after
 	a.order.live -= live
-	eachIn(a.left, h, n, func(h queue.Handle) { delete(a.left, h) })
-	eachIn(a.waited, h, n, func(h queue.Handle) { sh.passOn(q, h) })
+	eachIn(a.asks, h, n, func(h queue.Handle) { a.order.drop(a.asks[h]) })
+	eachIn(a.waited, h, n, func(h queue.Handle) { sh.went(q, h) })
+	sh.untangle(a.order)
 	if q.early != nil {
 		eachIn(q.early.keys, h, n, func(h queue.Handle) { delete(q.early.keys, h) })
 	}
@@ -173,54 +166,6 @@ func eachIn[V any](m map[queue.Handle]V, h queue.Handle, n int, fn func(queue.Ha
 			}
 		}
 	}
-}
-
-// passOn has those who waited for a message that has gone wait for the next older one with its id. When there is none they wait for one id less.
-func (sh *shard) passOn(q *Queue, h queue.Handle) {
-	o := q.after.order
-	w := q.after.unhang(h)
-	if e := o.ids.find(w.sum, q.after.slot, h); e != 0 {
-		if older := o.living(o.ids.next(e)); older.q != nil {
-			older.q.after.hang(older.h, w.sum, w.by...)
-			return
-		}
-	}
-	for _, at := range w.by {
-		if !at.waits() {
-			continue
-		}
-		if at.q.after.left[at.h]--; at.q.after.left[at.h] == 0 {
-			delete(at.q.after.left, at.h)
-			at.q.state.Unblock(at.h)
-			sh.setEarly(at.q, at.h, 1)
-			sh.mark(at.q)
-		}
-	}
-}
-
-// hang notes some that wait for a message.
-func (a *after) hang(h queue.Handle, sum idSum, by ...spot) {
-	w := a.waited[h]
-	if w == nil {
-		w = &waited{sum: sum}
-		a.waited[h] = w
-		a.order.asked[sum]++
-	}
-	if len(w.by)+len(by) > w.room {
-		w.by = slices.DeleteFunc(w.by, func(at spot) bool { return !at.waits() })
-		w.room = 2*(len(w.by)+len(by)) + 8
-	}
-	w.by = append(w.by, by...)
-}
-
-// unhang takes those off a message that wait for it.
-func (a *after) unhang(h queue.Handle) *waited {
-	w := a.waited[h]
-	delete(a.waited, h)
-	if a.order.asked[w.sum]--; a.order.asked[w.sum] == 0 {
-		delete(a.order.asked, w.sum)
-	}
-	return w
 }
 
 // Entries of messages that are gone may be as many as those of live ones and slackEntries more; then some are freed at each look at one of the

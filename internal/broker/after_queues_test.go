@@ -194,3 +194,90 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 		t.Error("the new one is not where the newest was")
 	}
 }
+
+// A message waits also for one that comes when it is there, whatever happened to it until then, also when it comes back from a consumer.
+func TestOrderOfWhatComesLater(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs, nil)
+	c := newClient(t, b)
+	c.orderedQueues()
+	c.ask("q1", "third", "second", nil)
+	c.ask("q1", "second", "first", nil)
+	c.ask("q2", "out", "first", nil)
+	out := c.takeID("q2", "out")
+	c.ask("q3", "first", nil, nil)
+	sameStrings(t, c.browse("q1", 9), "third blocked 0", "second blocked 0")
+	sameStrings(t, c.browse("q2", 9), "out unacked 0")
+	c.Requeue(out.Queue, nil, out.Handle, 1)
+	c.settled("q2")
+	sameStrings(t, c.browse("q2", 9), "out blocked 1")
+	mustClose(t, b)
+	b = openBroker(t, fs, nil)
+	defer mustClose(t, b)
+	c = newClient(t, b)
+	sameStrings(t, c.browse("q1", 9), "third blocked 0", "second blocked 0")
+	sameStrings(t, c.drain("q3"), "first")
+	sameStrings(t, c.drain("q1"), "second", "third")
+	sameStrings(t, c.drain("q2"), "out")
+}
+
+// Who was kept from waiting by a circle waits when the circle is no more.
+func TestOrderOfBrokenCircle(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs, nil)
+	c := newClient(t, b)
+	c.orderedQueues()
+	c.ask("q1", "a", "b", nil)
+	c.ask("q1", "b", "c", nil)
+	c.ask("q2", "c", "a", nil)
+	c.ask("q2", "d", "c", nil) // leads into the circle, and waits
+	c.ask("q3", "a2", "b", nil)
+	sameStrings(t, c.browse("q1", 9), "a ready 0", "b ready 0")
+	sameStrings(t, c.browse("q2", 9), "c blocked 0", "d blocked 0")
+	sameStrings(t, c.browse("q3", 9), "a2 blocked 0")
+	c.ack(c.takeID("q1", "a"))
+	for range 2 {
+		sameStrings(t, c.browse("q1", 9), "b blocked 0")
+		sameStrings(t, c.browse("q2", 9), "c ready 0", "d blocked 0")
+		mustClose(t, b)
+		b = openBroker(t, fs, nil)
+		c = newClient(t, b)
+	}
+	defer mustClose(t, b)
+	sameStrings(t, c.drain("q2"), "c", "d")
+	sameStrings(t, c.drain("q1"), "b")
+	sameStrings(t, c.drain("q3"), "a2")
+}
+
+// The search for circles has an end: a message that would need a longer one is waited for only by those who come later.
+func TestOrderOfTooMany(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.orderedQueues()
+	const wide = 300
+	var fronts, backs, absent message.Array
+	for i := range wide {
+		fronts, backs, absent = append(fronts, fmt.Sprint("front", i)), append(backs, fmt.Sprint("back", i)), append(absent, fmt.Sprint("absent", i))
+	}
+	for i := range wide {
+		c.ask("q1", fmt.Sprint("end", i), backs, nil)
+		c.ask("q1", fmt.Sprint("back", i), "middle", nil)
+		c.ask("q2", fmt.Sprint("front", i), absent, nil)
+	}
+	c.ask("q1", "absent0", "end0", nil)
+	c.ask("q3", "middle", fronts, nil)
+	c.ask("q3", "later", "middle", nil)
+	sameStrings(t, c.browse("q3", 9), "middle blocked 0", "later blocked 0")
+	c.pickyState("q1", func(_ *shard, q *Queue) {
+		if q.after.order.late != 1 {
+			t.Error("the search had an end")
+		}
+	})
+	for _, want := range []int{2*wide + 1, wide, 2} { // absent0 waits for end0, which waits for all that wait for nobody
+		q := map[int]string{2*wide + 1: "q1", wide: "q2", 2: "q3"}[want]
+		if got := c.drain(q); len(got) != want {
+			t.Errorf("%s: %d could be had, want %d", q, len(got), want)
+		}
+	}
+}

@@ -15,11 +15,12 @@ import (
 
 // TestOrderTwin compares three queues of one virtual host with a naive model, after each of many random operations: what is in which queue in
 // which order, and what is ready, out or blocked. The first queue has priorities and sends its dead to the third, the second sends them to the
-// first and may have groups.
+// first and may have groups. With few ids there are many circles, with more there are chains.
 func TestOrderTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			tw := &orderTwin{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 5)), mem: vfs.NewMem(), now: newClock(1_000_000)}
+			tw.ids = []int{5, 20, 20, 100}[seed/4%4]
 			tw.open()
 			for _, q := range twinQueues {
 				tw.declare(q)
@@ -43,8 +44,8 @@ type orderMessage struct {
 	asked       uint8 // priority
 	volatile    bool
 	expires     int64
-	origin      *orderMessage // of which it is a copy, itself when it is none
-	waits       []*orderMessage
+	names       []string // ids of others
+	age         int      // more than that of older ones
 	out         bool
 	d           Delivery
 }
@@ -58,7 +59,9 @@ type orderTwin struct {
 	b    *Broker
 	c    *client
 	step int
+	ids  int
 	last int64 // expiry that was given
+	ages int
 	live []*orderMessage
 }
 
@@ -90,8 +93,41 @@ func (tw *orderTwin) declare(name string) {
 	})
 }
 
-func (tw *orderTwin) blocked(m *orderMessage) bool {
-	return slices.ContainsFunc(tw.live, func(o *orderMessage) bool { return slices.Contains(m.waits, o.origin) })
+func (tw *orderTwin) blocked(m *orderMessage) bool { return len(tw.blockers(m)) > 0 }
+
+// blockers are the ids for which a message waits: those of messages that are there. Of an id that leads back to the message itself only older ones
+// and those that name nobody count.
+func (tw *orderTwin) blockers(m *orderMessage) (ids []string) {
+	for _, id := range m.names {
+		back := m.id != "" && tw.leads(id, m.id)
+		if slices.ContainsFunc(tw.live, func(o *orderMessage) bool {
+			return o.id == id && (!back || len(o.names) == 0 || o.age < m.age)
+		}) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// leads tells whether messages with an id name another one, directly or through others.
+func (tw *orderTwin) leads(from, to string) bool {
+	seen := []string{from}
+	for i := 0; i < len(seen); i++ {
+		for _, m := range tw.live {
+			if m.id != seen[i] {
+				continue
+			}
+			for _, id := range m.names {
+				if id == to {
+					return true
+				}
+				if !slices.Contains(seen, id) {
+					seen = append(seen, id)
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (tw *orderTwin) of(q string) (list []*orderMessage) {
@@ -119,7 +155,7 @@ func (tw *orderTwin) remove(m *orderMessage) {
 // die removes a message that was rejected or has expired, after a copy of it came where the dead of its queue go.
 func (tw *orderTwin) die(m *orderMessage) {
 	if to := map[string]string{"q1": "q3", "q2": "q1"}[m.q]; to != "" {
-		c := &orderMessage{q: to, id: m.id, body: m.body, asked: m.asked, origin: m.origin, volatile: m.volatile}
+		c := &orderMessage{q: to, id: m.id, body: m.body, asked: m.asked, volatile: m.volatile}
 		if to == "q1" && tw.seed%3 > 0 {
 			c.priority = min(m.asked, uint8(tw.seed%3))
 		}
@@ -140,20 +176,20 @@ func (tw *orderTwin) publish(tx *Tx) {
 		props.DeliveryMode = 1
 	}
 	if rng.IntN(10) > 0 {
-		m.id = fmt.Sprint(rng.IntN(20))
+		m.id = fmt.Sprint(rng.IntN(tw.ids))
 		props.Flags |= message.HasMessageID
 		props.MessageID = m.id
 	}
 	var after message.Array
 	for range rng.IntN(4) {
-		id := fmt.Sprint(rng.IntN(20))
+		id := fmt.Sprint(rng.IntN(tw.ids))
 		after = append(after, id)
-		for _, o := range tw.live {
-			if o.id == id {
-				m.waits = append(m.waits, o.origin)
-			}
+		if id != m.id && !slices.Contains(m.names, id) {
+			m.names = append(m.names, id)
 		}
 	}
+	tw.ages++
+	m.age = tw.ages
 	props.Headers = message.Table{{Name: "consume_after", Value: after}}
 	priority := uint8(rng.IntN(3))
 	m.asked = priority
@@ -179,7 +215,6 @@ func (tw *orderTwin) publish(tx *Tx) {
 		if q == "q1" && tw.seed%3 > 0 {
 			one.priority = min(priority, uint8(tw.seed%3))
 		}
-		one.origin = &one
 		tw.live = append(tw.live, &one)
 		have, _ := tw.c.vhost.queue(q)
 		queues = append(queues, have)
@@ -207,7 +242,7 @@ func (tw *orderTwin) move(m *orderMessage) {
 	})
 	tx.Ack(m.d.Queue, nil, m.d.Handle, 1)
 	must(tw.t, tx.Commit())
-	tw.live = append(tw.live, &orderMessage{q: to, id: m.id, body: m.body, asked: m.asked, origin: m.origin, volatile: m.volatile})
+	tw.live = append(tw.live, &orderMessage{q: to, id: m.id, body: m.body, asked: m.asked, volatile: m.volatile})
 	tw.remove(m)
 }
 
@@ -234,7 +269,9 @@ func (tw *orderTwin) random() {
 		must(tw.t, err)
 		tw.took(tw.first(q), d, ok)
 	case op < 64:
-		tw.takeByID(q, fmt.Sprint(rng.IntN(20)))
+		tw.takeByID(q, fmt.Sprint(rng.IntN(tw.ids)), rng.IntN(3) == 0)
+	case op < 66:
+		tw.seizeFreed(q)
 	case op < 88 && len(out) > 0:
 		m := out[rng.IntN(len(out))]
 		switch n := rng.IntN(9); {
@@ -292,7 +329,8 @@ func (tw *orderTwin) took(want *orderMessage, d Delivery, ok bool) {
 	}
 }
 
-func (tw *orderTwin) takeByID(q, id string) {
+// takeByID takes a message, or seizes it: then it may be blocked.
+func (tw *orderTwin) takeByID(q, id string, seize bool) {
 	list := tw.of(q)
 	i := slices.IndexFunc(list, func(m *orderMessage) bool { return m.id == id })
 	var m *orderMessage
@@ -310,12 +348,42 @@ func (tw *orderTwin) takeByID(q, id string) {
 	if m != nil && m.out {
 		return // it would wait
 	}
-	d, ok, err := tw.c.TakeByID(context.Background(), q, id)
+	take := func() (Delivery, bool, error) { return tw.c.TakeByID(context.Background(), q, id) }
+	if seize {
+		take = func() (Delivery, bool, error) { return tw.c.SeizeByID(context.Background(), q, id, nil) }
+	}
+	d, ok, err := take()
 	must(tw.t, err)
-	if m != nil && tw.blocked(m) {
+	if m != nil && !seize && tw.blocked(m) {
 		m = nil
 	}
 	tw.took(m, d, ok)
+}
+
+// seizeFreed takes what is blocked by nothing but messages that are out.
+func (tw *orderTwin) seizeFreed(q string) {
+	got, err := tw.c.SeizeFreed(q, 2, func() (out []Loan) {
+		for _, m := range tw.live {
+			if m.out {
+				out = append(out, Loan{m.d.Queue, m.d.Handle})
+			}
+		}
+		return out
+	})
+	must(tw.t, err)
+	var want []*orderMessage
+	for _, m := range tw.of(q) {
+		held := !slices.ContainsFunc(tw.live, func(o *orderMessage) bool { return !o.out && slices.Contains(tw.blockers(m), o.id) })
+		if !m.out && tw.blocked(m) && held && len(want) < 2 {
+			want = append(want, m)
+		}
+	}
+	if len(got) != len(want) {
+		tw.t.Fatalf("step %d: %d were seized, want %d", tw.step, len(got), len(want))
+	}
+	for i, m := range want {
+		tw.took(m, got[i], true)
+	}
 }
 
 // expire moves the clock to the times when messages expire, one after the other.
@@ -433,12 +501,15 @@ func (tw *orderTwin) empty() {
 		entries := 0
 		for _, s := range o.slots {
 			entries += s.entries
-			if s.q != nil && len(s.q.after.waited)+len(s.q.after.left) > 0 {
+			if s.q != nil && len(s.q.after.waited)+len(s.q.after.asks) > 0 {
 				tw.t.Errorf("left behind: %+v", s.q.after)
 			}
 		}
 		if len(o.asked) > 0 {
 			tw.t.Errorf("still asked for: %v", o.asked)
+		}
+		if len(o.circle) > 0 || o.late > 0 {
+			tw.t.Errorf("circles: %+v", o.circles)
 		}
 		if entries != o.ids.used {
 			tw.t.Errorf("%d entries are counted, there are %d", entries, o.ids.used)

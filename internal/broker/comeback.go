@@ -25,6 +25,7 @@ func (sh *shard) requeue(o *op) {
 	} else {
 		n = sh.comeBack(q, o)
 	}
+	q.setBlocked(o.handle, int(o.n))
 	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
 	sh.giveBack(o.consumer, n)

@@ -83,8 +83,8 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		it.Index, it.Sub = sh.index, sh.sub
 	}
 	h := q.state.Publish(&it)
-	if q.after != nil && sh.arrange(q, h, o) {
-		q.state.Block(h)
+	if q.after != nil {
+		sh.arrange(q, h, o)
 	}
 	if o.order != nil {
 		sh.goEarly(q, h, *o.order)
@@ -121,7 +121,7 @@ func (sh *shard) deadline(q *Queue, o *op) int64 {
 func (sh *shard) record(o *op) {
 	p := sh.entry
 	if in := &sh.arriving; in.looked && in.copied {
-		p.data = appendCopy(p.data, sh.targets, o.due, in.index, in.sub, o.env)
+		p.data = appendCopy(p.data, sh.targets, o.due, o.env)
 	} else {
 		p.data = appendPublish(p.data, sh.targets, o.due, o.env)
 	}

@@ -50,19 +50,17 @@ func uvarintLen(v uint64) int {
 }
 
 func appendPublish(dst []byte, targets []target, due int64, env message.Envelope) []byte {
-	n := publishLen(targets, due, env)
-	dst = appendFact(dst, factPublish, n)
-	dst = appendTargets(dst, targets, due)
-	return append(dst, env...)
+	return appendMessage(dst, factPublish, targets, due, env)
 }
 
-// appendCopy is appendPublish for a message that counts as published before the one at (index, sub).
-func appendCopy(dst []byte, targets []target, due int64, index uint64, sub uint32, env message.Envelope) []byte {
-	n := publishLen(targets, due, env) + uvarintLen(index) + uvarintLen(uint64(sub))
-	dst = appendFact(dst, factCopy, n)
+// appendCopy is appendPublish for a message that waits for nothing, whatever it names.
+func appendCopy(dst []byte, targets []target, due int64, env message.Envelope) []byte {
+	return appendMessage(dst, factCopy, targets, due, env)
+}
+
+func appendMessage(dst []byte, typ byte, targets []target, due int64, env message.Envelope) []byte {
+	dst = appendFact(dst, typ, publishLen(targets, due, env))
 	dst = appendTargets(dst, targets, due)
-	dst = binary.AppendUvarint(dst, index)
-	dst = binary.AppendUvarint(dst, uint64(sub))
 	return append(dst, env...)
 }
 
@@ -104,9 +102,7 @@ type published struct {
 	targets []target
 	due     int64
 	env     message.Envelope
-	copied  bool // it waits for nothing, and counts as published before the message at:
-	index   uint64
-	sub     uint32
+	copied  bool // it waits for nothing
 }
 
 // varints reads unsigned varints off a fact; the first failure sticks.
@@ -138,10 +134,7 @@ func decodePublish(fact []byte, p *published) error {
 		p.targets = append(p.targets, target{v.next(), queue.Handle(v.next()), int64(v.next())})
 	}
 	p.due = int64(v.next())
-	p.index, p.sub = 0, 0
-	if p.copied = fact[0] == factCopy; p.copied {
-		p.index, p.sub = v.next(), uint32(v.next())
-	}
+	p.copied = fact[0] == factCopy
 	if v.bad {
 		return errMalformedFact
 	}

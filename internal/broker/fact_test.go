@@ -21,7 +21,7 @@ func TestFactBytes(t *testing.T) {
 		"start":      appendFact(nil, factStart, 0),
 		"remember":   appendRemember(nil, &remembered{queue: 300, key: dedup.Key{0: 0xaa, 15: 0xbb}, at: 1000, until: 2000}),
 		"reschedule": appendRange(nil, factReschedule, 3, 256, 1000),
-		"copy":       appendCopy(nil, []target{{queue: 1, handle: 300}}, 7, 400, 3, env),
+		"copy":       appendCopy(nil, []target{{queue: 1, handle: 300}}, 7, env),
 	}
 	want := map[string]string{
 		"publish":    "24" + "01" + "02" + "01ac0200" + "02818080808080808005" + "e807" + "07" + "0178" + "036b6579" + "00000003100002" + "626f6479",
@@ -30,7 +30,7 @@ func TestFactBytes(t *testing.T) {
 		"start":      "01" + "04",
 		"remember":   "17" + "06" + "ac02" + "aa0000000000000000000000000000bb" + "e807" + "d00f",
 		"reschedule": "06" + "07" + "03" + "8002" + "e807",
-		"copy":       "1b" + "08" + "01" + "01ac0200" + "07" + "9003" + "03" + "0178" + "036b6579" + "00000003100002" + "626f6479",
+		"copy":       "18" + "08" + "01" + "01ac0200" + "07" + "0178" + "036b6579" + "00000003100002" + "626f6479",
 	}
 	for name, fact := range facts {
 		if got := hex.EncodeToString(fact); got != want[name] {
@@ -48,7 +48,7 @@ func FuzzApply(f *testing.F) {
 	env := append(message.AppendEnvelopeHeader(nil, "", "q", nil), "body"...)
 	for _, fact := range [][]byte{
 		appendPublish(nil, []target{{queue: 1, handle: 1}}, 0, env),
-		appendCopy(nil, []target{{queue: 1, handle: 1}}, 0, 500, 2, env),
+		appendCopy(nil, []target{{queue: 1, handle: 1}}, 0, env),
 		appendRange(nil, factSettle, 1, 1, 1),
 		appendRange(nil, factRequeue, 1, 1, 2),
 		appendFact(nil, factStart, 0),
@@ -66,13 +66,12 @@ func FuzzApply(f *testing.F) {
 			var again published
 			encoded := appendPublish(nil, p.targets, p.due, p.env)
 			if p.copied {
-				encoded = appendCopy(nil, p.targets, p.due, p.index, p.sub, p.env)
+				encoded = appendCopy(nil, p.targets, p.due, p.env)
 			}
 			if err := decodePublish(mustFact(t, encoded), &again); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(again.targets, p.targets) || again.due != p.due || !bytes.Equal(again.env, p.env) ||
-				again.copied != p.copied || again.index != p.index || again.sub != p.sub {
+			if !slices.Equal(again.targets, p.targets) || again.due != p.due || !bytes.Equal(again.env, p.env) || again.copied != p.copied {
 				t.Errorf("%+v encoded and decoded is %+v", p, again)
 			}
 			if retained < 0 || retained > len(p.targets) {

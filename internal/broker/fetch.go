@@ -189,11 +189,9 @@ func (sh *shard) release(o *op) {
 		q.picky.release(o.handle, int(o.n))
 	}
 	for i := range queue.Handle(o.n) {
-		h := o.handle + i
-		if q.state.Release(h, sh.now) && q.after != nil && q.after.left[h] > 0 { // it was seized
-			q.state.Block(h)
-		}
+		q.state.Release(o.handle+i, sh.now)
 	}
+	q.setBlocked(o.handle, int(o.n))
 	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
 	sh.mark(q)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 
@@ -15,12 +16,14 @@ func sumOf(id []byte) idSum {
 	return idSum(sum[:])
 }
 
+func (s idSum) compare(o idSum) int { return bytes.Compare(s[:], o[:]) }
+
 // ids knows where messages lie by their message-ids: 32 bytes and a bucket of 4 for each. It is not told when a message goes: entries of
 // messages that are gone are found and used again little by little, as others come.
 //
 // It is a table of linear hashing: it grows by one bucket at a time, so no publish waits for a large copy.
 //
-// Invariant: what a bucket holds for one id is in the order of age, the youngest first; a copy stands behind what it is a copy of.
+// Invariant: what a bucket holds for one id is in the order of age, the youngest first.
 type ids struct {
 	pages   [][]idEntry // entry e is pages[e/idPage][e%idPage]; entry 0 is none
 	made    uint32      // entries ever used, with entry 0
@@ -66,17 +69,6 @@ func (t *ids) place(sum *idSum) uint32 {
 
 // add notes a message as the youngest.
 func (t *ids) add(sum idSum, slot uint32, h queue.Handle) {
-	t.insert(t.bucket(t.place(&sum)), sum, slot, h)
-}
-
-// addBehind notes a copy of the message of an entry, as old as that.
-func (t *ids) addBehind(e uint32, slot uint32, h queue.Handle) {
-	of := t.entry(e)
-	t.insert(&of.next, of.sum, slot, h)
-}
-
-// insert puts a new entry where link points to.
-func (t *ids) insert(link *uint32, sum idSum, slot uint32, h queue.Handle) {
 	e := t.free
 	if e != 0 {
 		t.free = t.entry(e).next
@@ -87,6 +79,7 @@ func (t *ids) insert(link *uint32, sum idSum, slot uint32, h queue.Handle) {
 			t.pages = append(t.pages, make([]idEntry, idPage))
 		}
 	}
+	link := t.bucket(t.place(&sum))
 	*t.entry(e) = idEntry{sum, h, slot, *link}
 	*link = e
 	if t.used++; t.used > int(t.n) {
@@ -129,15 +122,6 @@ func (t *ids) next(e uint32) uint32 {
 func (t *ids) match(e uint32, sum *idSum) uint32 {
 	for e != 0 && t.entry(e).sum != *sum {
 		e = t.entry(e).next
-	}
-	return e
-}
-
-// find is the entry of a message, 0 when there is none.
-func (t *ids) find(sum idSum, slot uint32, h queue.Handle) uint32 {
-	e := t.first(sum)
-	for e != 0 && (t.entry(e).h != h || t.entry(e).slot != slot) {
-		e = t.next(e)
 	}
 	return e
 }

@@ -50,28 +50,31 @@ func (s *Session) SeizeFreed(queueName string, n int, held func() []Loan) (got [
 // freedBy are the blocked messages of the queue that wait for nothing but some loans, in the order of the queue, without those whose time has
 // not come.
 func (q *Queue) freedBy(loans []Loan) (free []queue.Handle) {
+	o := q.after.order
 	on := map[spot]bool{}
+	ids := map[*asked]bool{}
 	for _, l := range loans {
 		on[spot{l.Queue, l.Handle}] = true
 	}
-	waits := map[queue.Handle]int32{} // ids for which a message waits no longer
 	for at := range on {
-		if at.q.gone || at.q.after == nil || at.q.after.order != q.after.order {
+		if at.q.gone || at.q.after == nil || at.q.after.order != o {
 			continue
 		}
-		w := at.q.after.waited[at.h]
-		if w == nil || !q.after.order.onlyIn(on, w.sum, at) {
-			continue
+		if r := at.q.after.waited[at.h]; r != nil && o.onlyIn(on, r.sum) {
+			ids[r] = true
 		}
-		for _, by := range w.by {
-			if by.q == q && by.waits() {
-				waits[by.h]++
+	}
+	waits := map[queue.Handle]int32{} // ids for which a message waits no longer
+	for r := range ids {
+		for _, n := range r.by {
+			if n.q == q && !n.gone && n.edges[n.edge].on {
+				waits[n.h]++
 			}
 		}
 	}
 	for h, n := range waits {
 		it, status := q.state.Get(h)
-		if status == queue.Blocked && n == q.after.left[h] && it.Due <= q.shard.now {
+		if status == queue.Blocked && n == q.after.asks[h].left && it.Due <= q.shard.now {
 			free = append(free, h)
 		}
 	}
@@ -84,14 +87,10 @@ func (q *Queue) freedBy(loans []Loan) (free []queue.Handle) {
 	return free
 }
 
-// onlyIn tells whether the older messages with the id of the one at a spot, of those that live, are all among some.
-func (o *order) onlyIn(some map[spot]bool, sum idSum, at spot) bool {
-	e := o.ids.find(sum, at.q.after.slot, at.h)
-	for e != 0 {
-		if e = o.ids.next(e); e == 0 {
-			break
-		}
-		if en := o.ids.entry(e); o.lives(en) && !some[spot{o.slots[en.slot].q, en.h}] {
+// onlyIn tells whether the messages with an id are all among some.
+func (o *order) onlyIn(some map[spot]bool, sum idSum) bool {
+	for at := range o.with(sum) {
+		if !some[at] {
 			return false
 		}
 	}

@@ -43,11 +43,11 @@ func (s *State) UnparkAll() {
 	s.checkInvariants()
 }
 
-// Block takes a ready or scheduled message out of the order of delivery until Unblock. The result is false when it is
-// neither.
+// Block takes a message that is ready, parked or scheduled out of the order of delivery until Unblock. The result is
+// false when it is none of these.
 func (s *State) Block(h Handle) bool {
 	c, slot, status := s.find(h)
-	if status != Ready && status != Scheduled {
+	if status != Ready && status != Parked && status != Scheduled {
 		return false
 	}
 	s.move(c, slot, status, Blocked, c.item(slot).Size)

@@ -8,7 +8,7 @@ func (r *run) aside() {
 		case 0:
 			r.turn("park", h, r.s.Park(h), Parked, Unacked)
 		case 1:
-			r.turn("block", h, r.s.Block(h), Blocked, Ready, Scheduled)
+			r.turn("block", h, r.s.Block(h), Blocked, Ready, Parked, Scheduled)
 		case 2:
 			to := Ready
 			if want := r.q.find(h); want != nil && want.Due != 0 {

@@ -22,11 +22,6 @@ var (
 	rewrite = flag.Bool("rewrite", false, "take the answers of PostgreSQL into the scripts")
 )
 
-// different are the scripts that Fiveways answers otherwise, and why.
-var different = map[string]string{
-	"early": "a message waits for those that are there when it is posted",
-}
-
 // users are the ordinary ones that scripts have beside guest; their passwords are their names.
 var users = []string{"app", "other"}
 
@@ -122,9 +117,6 @@ func TestFiveways(t *testing.T) {
 	for name, s := range all {
 		for _, extended := range []bool{false, true} {
 			t.Run(name+suffix(extended), func(t *testing.T) {
-				if why := different[name]; why != "" {
-					t.Skip("known difference: " + why)
-				}
 				operate("", "vhost", "add", name)
 				defer operate("", "vhost", "delete", name)
 				operate("", "permission", "set", superuser, ".*", ".*", ".*", "--vhost", name)
