@@ -73,11 +73,15 @@ type group struct {
 	state []*aggregateRun
 }
 
+// groupBytes is about what a group takes beside its key, and again for each aggregate.
+const groupBytes = 100
+
 // aggregateRun is an aggregate adding up one group.
 type aggregateRun struct {
 	*aggregate
 	sum  expr.Aggregator
 	held []heldArguments // to be sorted or made distinct before they are added
+	heap expr.Heap       // of held
 }
 
 type heldArguments struct{ args, keys []value.Datum }
@@ -96,6 +100,7 @@ type groups struct {
 	byKey map[string]*group
 	order []*group
 	buf   []byte
+	heap  expr.Heap
 }
 
 func (g *grouping) start() *groups {
@@ -138,6 +143,9 @@ func (r *groups) row(env *expr.Env) error {
 			keys[i] = row[slot]
 		}
 		g = r.add(string(r.buf), keys)
+		if err := r.heap.KeepText(len(r.buf) + groupBytes*(1+len(r.aggs))); err != nil {
+			return err
+		}
 	}
 	for _, a := range g.state {
 		if err := a.row(env); err != nil {
@@ -161,8 +169,14 @@ func (a *aggregateRun) row(env *expr.Env) error {
 		return a.sum.Add(env, args)
 	}
 	keys, err := evalKeys(a.order, env)
+	if err != nil {
+		return err
+	}
 	a.held = append(a.held, heldArguments{args, keys})
-	return err
+	if err := a.heap.Keep(keys); err != nil {
+		return err
+	}
+	return a.heap.Keep(args)
 }
 
 // result ends the adding up.

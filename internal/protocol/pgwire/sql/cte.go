@@ -134,8 +134,12 @@ func (s *cteScan) run(env *expr.Env, emit func() error) error {
 // stream gives the rows to the only reader as they come: it may not want all of them.
 func (s *cteScan) stream(m *memo, env *expr.Env, give func([]value.Datum) error) error {
 	var rows [][]value.Datum
+	var heap expr.Heap
 	err := s.c.q.run(env, func(row []value.Datum) error {
 		rows = append(rows, slices.Clone(row))
+		if err := heap.Keep(row); err != nil {
+			return err
+		}
 		return give(row)
 	})
 	if err == nil {

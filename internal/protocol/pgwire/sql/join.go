@@ -149,6 +149,7 @@ func (r *joinRun) load() error {
 		r.index = map[string][]int{}
 	}
 	left := slices.Clone(r.env.Rows[0][r.begin:r.from])
+	var heap expr.Heap
 	err := r.right.run(r.env, func() error {
 		if r.index != nil {
 			key, ok, err := r.key(false)
@@ -160,7 +161,7 @@ func (r *joinRun) load() error {
 			}
 		}
 		r.rows = append(r.rows, slices.Clone(r.env.Rows[0][r.from:r.to]))
-		return nil
+		return heap.Keep(r.env.Rows[0][r.from:r.to])
 	})
 	copy(r.env.Rows[0][r.begin:r.from], left)
 	if r.kind == pg.JoinType_JOIN_RIGHT || r.kind == pg.JoinType_JOIN_FULL {

@@ -251,9 +251,10 @@ func pick(row []value.Datum, keys []sortKey) []value.Datum {
 // collect reads all rows of a query.
 func collect(q query, env *expr.Env) ([][]value.Datum, error) {
 	var rows [][]value.Datum
+	var heap expr.Heap
 	err := q.run(env, func(row []value.Datum) error {
 		rows = append(rows, append([]value.Datum(nil), row...))
-		return nil
+		return heap.Keep(row)
 	})
 	return rows, err
 }

@@ -77,6 +77,7 @@ func (q *recursiveQuery) run(env *expr.Env, emit func([]value.Datum) error) erro
 	_, around, inside := q.frame.push(env)
 	defer func() { env.Rows, m.working, m.rows = around, false, nil }()
 	given := map[string]bool{}
+	var heap expr.Heap // of given
 	for round := query(q.left); ; round = q.right {
 		env.Rows = inside
 		rows, err := collect(round, env)
@@ -92,6 +93,9 @@ func (q *recursiveQuery) run(env *expr.Env, emit func([]value.Datum) error) erro
 					continue
 				}
 				given[key] = true
+				if err := heap.KeepText(len(key)); err != nil {
+					return err
+				}
 			}
 			fresh = append(fresh, row)
 			if err := emit(row); err != nil {

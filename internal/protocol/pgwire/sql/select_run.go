@@ -20,6 +20,7 @@ type selectRun struct {
 	waiting        [][]value.Datum // for the window functions
 	kept           []keptRow
 	given          map[string]bool // DISTINCT
+	heap           expr.Heap       // of waiting, kept and given
 }
 
 // keptRow is a row that waits for being sorted.
@@ -86,7 +87,7 @@ func (r *selectRun) sorts() bool { return len(r.order) > 0 }
 func (r *selectRun) grouped() error {
 	if len(r.windows) > 0 {
 		r.waiting = append(r.waiting, slices.Clone(r.row))
-		return nil
+		return r.heap.Keep(r.row)
 	}
 	return r.whole()
 }
@@ -139,7 +140,10 @@ func (r *selectRun) expanded() error {
 		return err
 	}
 	r.kept = append(r.kept, keptRow{slices.Clone(r.row), keys})
-	return nil
+	if err := r.heap.Keep(keys); err != nil {
+		return err
+	}
+	return r.heap.Keep(r.row)
 }
 
 // seen tells whether the values of these expressions have been there before.
@@ -159,7 +163,7 @@ func (r *selectRun) seen(list []expr.Expr) (bool, error) {
 		return true, nil
 	}
 	r.given[string(buf)] = true
-	return false, nil
+	return false, r.heap.KeepText(len(buf))
 }
 
 func (r *selectRun) sorted() error {

@@ -117,7 +117,15 @@ func (q *setQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 		return q.union(env, out)
 	}
 	counts := map[string]int{}
-	if err := q.right.run(env, func(row []value.Datum) error { counts[q.key(row)]++; return nil }); err != nil {
+	var heap expr.Heap
+	err := q.right.run(env, func(row []value.Datum) error {
+		key := q.key(row)
+		if counts[key]++; counts[key] > 1 {
+			return nil
+		}
+		return heap.KeepText(len(key))
+	})
+	if err != nil {
 		return err
 	}
 	given := map[string]bool{}
@@ -125,6 +133,9 @@ func (q *setQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 		key := q.key(row)
 		if !q.passes(key, counts, given) {
 			return nil
+		}
+		if err := heap.KeepText(len(key)); !q.all && err != nil { // given has it
+			return err
 		}
 		return out(row)
 	})
@@ -149,12 +160,16 @@ func (q *setQuery) passes(key string, counts map[string]int, given map[string]bo
 func (q *setQuery) union(env *expr.Env, out func([]value.Datum) error) error {
 	if !q.all {
 		given, next := map[string]bool{}, out
+		var heap expr.Heap
 		out = func(row []value.Datum) error {
 			key := q.key(row)
 			if given[key] {
 				return nil
 			}
 			given[key] = true
+			if err := heap.KeepText(len(key)); err != nil {
+				return err
+			}
 			return next(row)
 		}
 	}

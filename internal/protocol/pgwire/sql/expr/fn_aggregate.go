@@ -231,12 +231,13 @@ type arrayAgg struct {
 	elem   *value.Type
 	nested bool
 	all    []value.Datum
+	heap   Heap
 }
 
 // Add implements Aggregator.
 func (g *arrayAgg) Add(_ *Env, a []value.Datum) error {
 	g.all = append(g.all, a[0])
-	return nil
+	return g.heap.Keep(a[:1])
 }
 
 // Result implements Aggregator.
@@ -265,6 +266,9 @@ func (g *stringAgg) Add(_ *Env, a []value.Datum) error {
 		g.so = append(g.so, a[1].(string)...)
 	}
 	g.so, g.any = append(g.so, a[0].(string)...), true
+	if len(g.so) > maxText {
+		return errTooLong()
+	}
 	return nil
 }
 

@@ -37,11 +37,14 @@ func arrayToText(args []*value.Type, _ *value.Type) (Bound, error) {
 }
 
 // cutText is the parts of string_to_array; ok is false when the text is NULL.
-func cutText(a []value.Datum) (parts []value.Datum, ok bool) {
+func cutText(a []value.Datum) (parts []value.Datum, ok bool, err error) {
 	if a[0] == nil {
-		return nil, false
+		return nil, false, nil
 	}
 	s := a[0].(string)
+	if n := len(s); n > maxElements && (a[1] == nil || a[1].(string) != "" && strings.Count(s, a[1].(string)) >= maxElements) {
+		return nil, false, tooManyElements()
+	}
 	var texts []string
 	switch {
 	case s == "":
@@ -62,13 +65,13 @@ func cutText(a []value.Datum) (parts []value.Datum, ok bool) {
 			parts = append(parts, t)
 		}
 	}
-	return parts, true
+	return parts, true, nil
 }
 
 func textToArray(_ *Env, a []value.Datum) (value.Datum, error) {
-	parts, ok := cutText(a)
-	if !ok {
-		return nil, nil
+	parts, ok, err := cutText(a)
+	if !ok || err != nil {
+		return nil, err
 	}
 	return newArray(value.Text, parts), nil
 }
@@ -85,7 +88,10 @@ func each(all []value.Datum) iter.Seq2[[]value.Datum, error] {
 }
 
 func textToTable(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
-	parts, _ := cutText(a)
+	parts, _, err := cutText(a)
+	if err != nil {
+		return func(yield func([]value.Datum, error) bool) { yield(nil, err) }
+	}
 	return each(parts)
 }
 
@@ -122,7 +128,7 @@ func fill(args []*value.Type, _ *value.Type) (Bound, error) {
 			}
 			made.Dims, total = append(made.Dims, dim), total*n
 			if n < 0 || total > maxElements {
-				return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", 134217727)
+				return nil, tooManyElements()
 			}
 		}
 		if len(lengths) == 0 || total == 0 {
@@ -135,8 +141,12 @@ func fill(args []*value.Type, _ *value.Type) (Bound, error) {
 	}}, nil
 }
 
-// maxElements is the most elements that an array is filled with.
+// maxElements is the most elements that an array is filled with, or a text is cut into.
 const maxElements = 10_000_000
+
+func tooManyElements() error {
+	return pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxElements)
+}
 
 // subscripts is generate_subscripts.
 func subscripts(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
