@@ -28,6 +28,7 @@ type committer struct {
 	buf    []byte // frames not yet written
 	at     int64  // offset in the file where buf goes
 	synced int64  // offset up to which the file is durable
+	laid   int64  // size of the file: from at on it is zeros
 
 	seq      uint64    // of the last group that is written
 	buffered []op      // their frames are in buf, at least in part
@@ -56,6 +57,9 @@ func (c *committer) run() {
 		c.settle(false)
 	}
 	c.settle(true)
+	if c.failed == nil {
+		c.cutZeros() //nolint:errcheck // zeros that stay are what a killed process leaves, too
+	}
 	c.s.files.mu.Lock()
 	c.seg.img.users--
 	c.seg.img.close()
@@ -190,11 +194,13 @@ func (c *committer) write(p []byte) {
 			if terr := c.file.Truncate(c.at); terr != nil {
 				return terr // a disk that cannot even give space back is broken, not full
 			}
+			c.laid = c.at
 		}
 		return err
 	})
 	c.at += int64(len(p))
 	c.dirty = true // only now: waiting for room may have synced what was before
+	c.layOut(len(p))
 }
 
 // untilRoom repeats an operation that needs space until it works, fails for another reason, or the store is closed.

@@ -158,6 +158,8 @@ func (in *inspection) segment(number uint64, last bool) error {
 		case err == nil:
 			if in.cut = size; t.Torn > 0 {
 				in.cut = t.End
+			}
+			if t.Torn > 0 && !t.Blank {
 				in.damage(Damage{File: name, Offset: t.End, Bytes: t.Torn, Torn: true, Detail: "torn end of the log"})
 			}
 			sr.Sealed, size = t.Sealed, t.End

@@ -135,8 +135,10 @@ func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, er
 	}
 	if last && !s.readOnly {
 		// What a killed process wrote can be read but is not yet durable. It will be confirmed by being replayed.
-		if t.Torn > 0 {
+		if t.Torn > 0 && !t.Blank {
 			s.opts.Logger.Warn("store: cut torn end of log", "segment", wal.SegmentName(number), "offset", t.End, "bytes", t.Torn)
+		}
+		if t.Torn > 0 {
 			if err := f.Truncate(t.End); err != nil {
 				return false, err
 			}

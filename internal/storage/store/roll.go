@@ -29,7 +29,7 @@ func (c *committer) roll(next *segment) {
 // begin goes on at an offset of a segment that is durable up to there.
 func (c *committer) begin(seg *segment, f vfs.File, at int64) {
 	c.seg, c.file = seg, f
-	c.at, c.synced = at, at
+	c.at, c.synced, c.laid = at, at, at
 	c.s.files.mu.Lock()
 	seg.img.file, seg.img.users = f, 1
 	c.s.files.mu.Unlock()
@@ -40,6 +40,11 @@ func (c *committer) seal() {
 	// The index does not change any more: Append is past this segment.
 	c.buf = wal.AppendFooter(c.buf[:0], seg.img.salt, seg.number, c.at, uint32(c.synced), seg.index)
 	c.writeBuf()
+	if c.failed == nil {
+		if err := c.cutZeros(); err != nil {
+			c.fail(err)
+		}
+	}
 	if c.failed != nil {
 		return
 	}

@@ -16,6 +16,7 @@ type Tail struct {
 	End    int64 // bytes to keep: header and whole groups of intact frames, without the footer
 	Sealed bool  // an intact footer and trailer follow at End and end the file
 	Torn   int64 // bytes after End that are neither frames nor footer
+	Blank  bool  // those bytes are zeros, which writers lay ahead of frames: nothing was cut off
 }
 
 // ErrNoHeader says that a file was created as a segment and the machine stopped before its header was durable.
@@ -41,6 +42,11 @@ func ScanTail(r io.ReaderAt, size int64, number uint64) (Tail, error) {
 			return t, nil
 		case errors.Is(err, ErrBadFrame):
 			t.Torn = size - t.End
+			if at == t.End {
+				if t.Blank, err = blank(r, at, size); t.Blank || err != nil {
+					return t, err
+				}
+			}
 			return t, findSynced(r, salt, at, size)
 		case err != nil:
 			return t, fmt.Errorf("%w at offset %d", err, at)
@@ -128,6 +134,23 @@ func endsWithTrailer(r io.ReaderAt, salt uint32, footer, at, size int64) bool {
 	}
 	off, ok := DecodeTrailer(b[:], salt)
 	return ok && off == footer
+}
+
+// blank tells whether there are only zeros in a range.
+func blank(r io.ReaderAt, from, to int64) (bool, error) {
+	b := make([]byte, min(scanBlockBytes, to-from))
+	for ; from < to; from += int64(len(b)) {
+		b = b[:min(int64(len(b)), to-from)]
+		if n, err := r.ReadAt(b, from); n < len(b) {
+			return false, fmt.Errorf("wal: read at offset %d: %w", from, err)
+		}
+		for _, c := range b {
+			if c != 0 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // findSynced looks after a bad offset for an intact frame that was written when the bad offset was already durable.
