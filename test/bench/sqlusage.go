@@ -29,6 +29,7 @@ func familyUsage(pid int) (u usage, err error) {
 	if err != nil {
 		return u, err
 	}
+	found := false
 	for _, name := range all {
 		stat, err := os.ReadFile(name)
 		if err != nil {
@@ -41,6 +42,7 @@ func familyUsage(pid int) (u usage, err error) {
 		}
 		times := f[11:13] // utime, stime
 		if member == pid {
+			found = true
 			times = f[11:15] // and those of children that have ended
 		}
 		for _, text := range times {
@@ -49,7 +51,7 @@ func familyUsage(pid int) (u usage, err error) {
 		}
 		u.memory += sharedMB(member)
 	}
-	if u.cpu == 0 {
+	if !found {
 		return u, errProcess
 	}
 	return u, nil
