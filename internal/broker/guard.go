@@ -57,6 +57,16 @@ func (s *Session) may(action, kind, name string) error {
 // arguments. Errors: ErrAccessRefused.
 func (s *Session) MayConfigure(kind, name string) error { return s.may(toConfigure, kind, name) }
 
+// MayAnything tells whether the user may configure, write or read a queue, there or not.
+func (s *Session) MayAnything(queue string) bool {
+	for _, action := range []string{toConfigure, toWrite, toRead} {
+		if s.may(action, "queue", queue) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // MayRead tells whether the session may consume from a queue, which has to be there. Protocols ask before they look at arguments, so that an
 // error tells of these only who may know.
 func (s *Session) MayRead(queue string) error {

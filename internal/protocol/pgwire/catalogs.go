@@ -15,8 +15,19 @@ func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []sql.Schema) *ca
 	o := catalog.Options{
 		Schemas: schemas, User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid,
 	}
-	if work.Superuser() {
-		o.Users, o.Databases = s.roles, s.databases
+	if work.Superuser() { // and for as long as it is one
+		o.Users = func() []catalog.Role {
+			if !work.Superuser() {
+				return nil
+			}
+			return s.roles()
+		}
+		o.Databases = func() []string {
+			if !work.Superuser() {
+				return []string{c.database}
+			}
+			return s.databases()
+		}
 	}
 	return catalog.New(o)
 }

@@ -82,7 +82,7 @@ func startRealNode(t testing.TB, o Options) *node {
 	t.Helper()
 	sqlparse.Parse("select 1") //nolint:errcheck // it makes the parser: under the race detector that takes longer than a test waits
 	n := &node{t: t, log: &safeBuffer{}}
-	o.Log = slog.New(slog.NewTextHandler(n.log, nil))
+	o.Log = slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.LoginDelay == 0 {
 		o.LoginDelay = -1
 	}

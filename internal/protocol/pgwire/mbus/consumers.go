@@ -42,15 +42,22 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 		return nil, raise("Wrong consumer name:%s", consumer)
 	}
 	selector := a.selector(2)
-	if there, err := s.sameConsumer(queueName, consumer, selector); err != nil || there {
-		return void, err
+	name := consumerQueue(queueName, consumer)
+	there, taken := s.sameConsumer(queueName, consumer, selector)
+	if there && taken == nil {
+		return void, nil
+	}
+	if err := s.own.MayConfigure("queue", name); err != nil { // first: what else is refused tells of consumers that there are
+		return nil, s.failed(err)
+	}
+	if taken != nil {
+		return nil, taken
 	}
 	if selector != "" {
 		if _, err := compileSelector(selector); err != nil {
 			return nil, err
 		}
 	}
-	name := consumerQueue(queueName, consumer)
 	if err := s.endRoles(consumeFunction(queueName, consumer)); err != nil {
 		return nil, s.failed(err)
 	}

@@ -20,8 +20,11 @@ func lookFunctions() []*expr.Function {
 			"take this message from all consumers of its queue; waits while it is held; NULL: there is none"),
 		commented(scalar("is_msg_exists", []expr.Arg{arg("iid", value.Text)}, value.Bool,
 			func(s *Session, _ *expr.Env, a arguments) (value.Datum, error) {
-				return a.has(0) && s.exists(a.text(0), nil), nil
-			}), "whether this message is in any queue"),
+				if !a.has(0) {
+					return false, nil
+				}
+				return s.knowsOf(a.text(0))
+			}), "whether this message is in any queue that you may consume from"),
 		commented(scalar("estimated_messages", []expr.Arg{arg("qname", value.Text)}, value.Int8,
 			(*Session).estimate), "how many messages a queue has for its consumer default"),
 	}
@@ -125,6 +128,9 @@ func (s *Session) isThere(_ *expr.Env, queueName string, a arguments) (value.Dat
 			return false, nil
 		}
 	}
+	if err := src.from.MayRead(src.name); err != nil { // of posts of the transaction itself nobody else asks
+		return nil, s.failed(err)
+	}
 	_, ok, err := s.findIn(src.from, src.queue, iid)
 	return ok, err
 }
@@ -226,6 +232,9 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	})
 	switch {
 	case own != nil:
+		if err := src.from.MayRead(src.name); err != nil {
+			return nil, s.failed(err)
+		}
 		s.takeOwn(own, src.name)
 		return record(s.taken(src.queue, 0, own.publish.Env, env), allColumns), nil
 	case iid == "" || s.holds(src.name, iid):

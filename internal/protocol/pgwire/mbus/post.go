@@ -102,9 +102,6 @@ func (s *Session) named(name string) string {
 // rights finds with whose rights the session uses a function of a queue: with its user's, but where the queue has the roles model, a role
 // decides and gives the rights of who made the queue. The role of post_q is mbus_<db>_post_q.
 func (s *Session) rights(queueName, function string) (*broker.Session, error) {
-	if s.super {
-		return s.own, nil
-	}
 	return s.rightsOf(s.user, queueName, function)
 }
 
@@ -255,11 +252,15 @@ func (s *Session) ready(p *pending, now int64) bool {
 
 // exists tells whether there is a message of this id anywhere, as the session sees it; but is not counted.
 func (s *Session) exists(iid string, but *pending) bool {
-	found := false
+	return s.posted(iid, but) || s.own.Alive(iid, s.loansOf(iid)...)
+}
+
+// posted tells whether the transaction itself has posted a message of this id; but is not counted.
+func (s *Session) posted(iid string, but *pending) bool {
 	for i := range s.work.entries {
 		if p := s.work.entries[i].post; p != nil && p != but && p.iid == iid && p.alive() {
-			found = true
+			return true
 		}
 	}
-	return found || s.own.Alive(iid, s.loansOf(iid)...)
+	return false
 }

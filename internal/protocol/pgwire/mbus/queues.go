@@ -33,7 +33,10 @@ func queuePolicy() broker.QueuePolicy {
 }
 
 // queueArgs show the policy to who looks at the queue by AMQP.
-func queueArgs() message.Table { return message.Table{{Name: "x-consume-after", Value: true}} }
+func queueArgs() message.Table { return message.Table{{Name: orderedArg, Value: true}} }
+
+// orderedArg is the argument of queues whose messages have an order.
+const orderedArg = "x-consume-after"
 
 func (s *Session) createQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	name := a.text(0)
@@ -55,6 +58,9 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	}
 	if _, ok := s.sqlQueue(name); ok {
 		return nil
+	}
+	if err := s.mayRemove(name, true, []string{name}); err != nil { // a queue and an exchange of AMQP may be there already
+		return err
 	}
 	if def.Roles {
 		if err := s.endRoles(postFunction(name), consumeFunction(name, defaultConsumer)); err != nil {

@@ -77,7 +77,11 @@ func (s *Session) queueRows() (out [][]value.Datum, err error) {
 	if err != nil {
 		return nil, err
 	}
+	sees := s.sight()
 	for _, q := range s.sqlQueues() {
+		if !sees(q) {
+			continue
+		}
 		def := s.known().queues[q]
 		subscribers := s.subscribers(q)
 		var ready, held, delayed, blocked, bytes int64
@@ -96,8 +100,12 @@ func (s *Session) consumerRows() (out [][]value.Datum, err error) {
 	if err != nil {
 		return nil, err
 	}
+	sees := s.sight()
 	for _, q := range s.sqlQueues() {
 		for _, c := range s.subscribers(q) {
+			if !sees(q) && !sees(consumerQueue(q, c.name)) {
+				continue
+			}
 			st := states[consumerQueue(q, c.name)]
 			out = append(out, []value.Datum{
 				c.name, q, orNull(c.selector), int64(st.Ready), int64(st.Unacked), int64(st.Scheduled), int64(st.Blocked),
@@ -108,7 +116,11 @@ func (s *Session) consumerRows() (out [][]value.Datum, err error) {
 }
 
 func (s *Session) triggerRows() (out [][]value.Datum, err error) {
+	sees := s.sight()
 	for _, t := range s.triggers() {
+		if !sees(t.Src) || !sees(t.Dst) {
+			continue
+		}
 		out = append(out, []value.Datum{t.Src, t.Dst, orNull(t.Selector)})
 	}
 	return out, nil

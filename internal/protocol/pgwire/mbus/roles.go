@@ -19,7 +19,7 @@ func (s *Session) RevokeRole(_ *expr.Env, role string, users []string) error {
 }
 
 func (s *Session) changeRole(role string, users []string, member bool) error {
-	if !s.super {
+	if !s.Superuser() {
 		return pgerror.New(pgerror.InsufficientPrivilege, "must have admin option on role \"%s\"", role)
 	}
 	if !s.isRole(role) {

@@ -26,7 +26,6 @@ type Session struct {
 	own      *broker.Session
 	user     string
 	database string
-	super    bool
 	largest  int64                      // bytes of a message's body; 0: no limit
 	owners   map[string]*broker.Session // of views that were used, by the name of the view's owner
 	tag      string                     // of the session, in the names of temporary queues
@@ -56,15 +55,20 @@ var (
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
-	s := &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, tag: hex.EncodeToString(random[:])}
-	if u, err := b.User(o.User); err == nil {
-		s.super = slices.Contains(u.Tags, broker.TagAdministrator)
-	}
-	return s
+	return &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, tag: hex.EncodeToString(random[:])}
 }
 
-// Superuser tells whether the user may do everything.
-func (s *Session) Superuser() bool { return s.super }
+// Superuser tells whether the user may do everything, as it is now.
+func (s *Session) Superuser() bool { return slices.Contains(s.tags(), broker.TagAdministrator) }
+
+// tags are those of the user, as they are now.
+func (s *Session) tags() []string {
+	u, err := s.b.User(s.user)
+	if err != nil {
+		return nil
+	}
+	return u.Tags
+}
 
 // of is the session that a function was called in.
 func of(env *expr.Env) *Session { return env.Session.(*Session) }

@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -27,10 +28,13 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	t := trigger{a.text(0), a.text(1), a.selector(2)}
 	s.noticeMissing(env, "source", t.Src)
 	s.noticeMissing(env, "destination", t.Dst)
+	if slices.Contains(s.triggers(), t) {
+		return void, nil
+	}
+	if err := s.mayTrigger(t); err != nil { // first: what else is refused tells of triggers that there are
+		return nil, err
+	}
 	for _, have := range s.triggers() {
-		if have == t {
-			return void, nil
-		}
 		if have.Src == t.Src && have.Dst == t.Dst {
 			return nil, raise("Trigger from %s to %s with a different selector already exists!", t.Src, t.Dst)
 		}
@@ -39,9 +43,6 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 		return nil, err
 	}
 	if err := s.again(triggerName(t.Src, t.Dst), "the trigger from "+t.Src+" to "+t.Dst); err != nil {
-		return nil, err
-	}
-	if err := s.mayTrigger(t); err != nil {
 		return nil, err
 	}
 	d := s.edit()

@@ -144,7 +144,7 @@ func (v *view) Columns() []value.Field {
 // may asks for a privilege of the user on the view.
 func (v *view) may(privilege string) error {
 	s := v.s
-	if s.super || s.user == v.def.Owner {
+	if s.user == v.def.Owner || s.Superuser() {
 		return nil
 	}
 	for _, who := range []string{s.user, publicSchema} {
@@ -244,7 +244,7 @@ func (v *view) Revoke(_ *expr.Env, privilege string, users []string) error {
 }
 
 func (v *view) regrant(privilege string, users []string, change func(have []string, privilege string) []string) error {
-	if !v.s.super && v.s.user != v.def.Owner {
+	if v.s.user != v.def.Owner && !v.s.Superuser() {
 		return pgerror.New(pgerror.InsufficientPrivilege, "permission denied for view %s", v.Name())
 	}
 	changed := *v.def

@@ -1,0 +1,27 @@
+package mbus
+
+import (
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// declarePlain makes a queue and an exchange as AMQP would, both called plain.
+func declarePlain(t *testing.T, own *broker.Session) {
+	t.Helper()
+	if err := own.DeclareExchange(broker.ExchangeSpec{Name: "plain", Type: routing.TypeFanout, Durable: true}); err != nil {
+		t.Fatal(err)
+	}
+	spec := broker.QueueSpec{Name: "plain", Durable: true, Args: queueArgs(), Policy: queuePolicy()}
+	if _, err := own.DeclareQueue(spec); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runNothing is a run of statements that does nothing.
+func runNothing(*expr.Env, string, []*value.Type, []value.Datum, func([]value.Datum) error) error {
+	return nil
+}
