@@ -13,7 +13,7 @@ TESTTIMEOUT  ?= 5m
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo setup test suites race lint fuzz crash oracle bench clean
+.PHONY: help build run demo setup test suites race lint fuzz crash oracle compare bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,12 @@ crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the hi
 # A seed of 0 takes one by the clock and tells which. With another one the same scripts come again.
 oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways and compare every reply
 	$(GO) test -count=1 -timeout 60m -v -run TestRandom ./test/oracle -ops $(ORACLE_OPS) -seed $(ORACLE_SEED)
+
+# In the tests the seeds are fixed. Here SEED is the second by the clock unless it is given.
+compare: ## compare SQL with a real PostgreSQL: random values, expressions, statements, transactions
+	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
+	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
+	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/transactions
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)

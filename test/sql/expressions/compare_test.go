@@ -131,7 +131,7 @@ func ask(t *testing.T, conn *pgx.Conn, hstore map[uint32]string, text string) ou
 	return o
 }
 
-// asked returns a number from the environment: EXPRESSIONS is how many are compared, EXPRESSIONS_SEED makes a run come again.
+// asked returns a number from the environment: EXPRESSIONS is how many are compared, EXPRESSIONS_SEED which ones; `make compare` takes others each time.
 func asked(name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
 		return n
@@ -161,7 +161,7 @@ func connect(t *testing.T) (*pgx.Conn, map[uint32]string) {
 // TestRandomExpressions evaluates random expressions here and by PostgreSQL.
 func TestRandomExpressions(t *testing.T) {
 	conn, hstore := connect(t)
-	seed, count := asked("EXPRESSIONS_SEED", time.Now().UnixNano()), asked("EXPRESSIONS", 3000)
+	seed, count := asked("EXPRESSIONS_SEED", 1), asked("EXPRESSIONS", 3000)
 	t.Logf("EXPRESSIONS_SEED=%d EXPRESSIONS=%d", seed, count)
 	g := generator{rand.New(rand.NewPCG(uint64(seed), 1))}
 	differences, each := 0, count/int64(len(variants))+1

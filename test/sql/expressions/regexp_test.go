@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Atoms, quantifiers and texts of few characters, so that patterns match often and in many ways.
@@ -60,7 +59,7 @@ func (g generator) regexpUse() string {
 // TestRandomPatterns matches random patterns here and by PostgreSQL.
 func TestRandomPatterns(t *testing.T) {
 	conn, hstore := connect(t)
-	seed, count := asked("EXPRESSIONS_SEED", time.Now().UnixNano()), asked("EXPRESSIONS", 3000)
+	seed, count := asked("EXPRESSIONS_SEED", 1), asked("EXPRESSIONS", 3000)
 	t.Logf("EXPRESSIONS_SEED=%d EXPRESSIONS=%d", seed, count)
 	g := generator{rand.New(rand.NewPCG(uint64(seed), 2))}
 	set, differences := variants[0].ours(t), 0

@@ -148,8 +148,9 @@ func times(t *testing.T, n int) int {
 	return n
 }
 
+// seeded makes the same values each time, so that a build fails for what was changed only; SEED and `make compare` make others.
 func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
+	seed := uint64(1)
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		seed = s
 	}
