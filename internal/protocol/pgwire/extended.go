@@ -111,6 +111,9 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 		if err != nil {
 			return err
 		}
+		if err := c.describable(p.Columns); err != nil {
+			return err
+		}
 		c.parameterDescription(p.Params)
 		c.rowDescription(p.Columns, nil)
 	case ofPortal:
@@ -118,9 +121,20 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 		if err != nil {
 			return err
 		}
+		if err := c.describable(p.Columns); err != nil {
+			return err
+		}
 		c.rowDescription(p.Columns, p.Formats)
 	default:
 		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid DESCRIBE message subtype %d", m.ObjectType))
+	}
+	return nil
+}
+
+// describable refuses to tell of rows in a transaction that has failed, as PostgreSQL does: there will be none.
+func (c *conn) describable(columns []value.Field) error {
+	if len(columns) > 0 && c.session.Status() == 'E' {
+		return sql.Aborted()
 	}
 	return nil
 }

@@ -124,6 +124,9 @@ func (c *conn) scram(verifier access.Scram) *pgerror.Error {
 	if err != nil {
 		return fatal(pgerror.ProtocolViolation, "malformed SCRAM message").WithDetail("%v", err)
 	}
+	if talk.AuthzID() != "" { // it would not be who it thinks it is
+		return fatal(pgerror.FeatureNotSupported, "client uses authorization identity, but it is not supported")
+	}
 	c.out.message(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
 	proof, e := answer[*pgproto3.SASLResponse](c, pgproto3.AuthTypeSASLContinue)
 	if e != nil || c.over {

@@ -90,9 +90,13 @@ func noRowSet(*pg.FuncCall, *expr.Function, []expr.Expr) (expr.Expr, error) {
 	return nil, pgerror.New(pgerror.FeatureNotSupported, "set-returning functions are not allowed in WHERE")
 }
 
-// selectorNode parses the text as an expression.
+// selectorNode parses the text as an expression. It must be one as it stands, too: "a) OR (b" is none, and would be something else wherever it
+// stands beside other conditions.
 func selectorNode(text string) (*pg.Node, error) {
 	result, err := parse.Parse("SELECT (" + text + "\n)")
+	if err == nil && strings.ContainsRune(text, ')') {
+		_, err = parse.Parse("SELECT " + text)
+	}
 	if err != nil {
 		return nil, err
 	}

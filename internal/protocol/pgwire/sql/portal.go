@@ -51,7 +51,7 @@ func (s *Session) Open(p *Prepared, args []value.Datum) (*Portal, error) {
 
 func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	if s.tx.state == txFailed && !endsBlock(p.stmt) {
-		return nil, aborted()
+		return nil, Aborted()
 	}
 	if len(args) != len(p.Params) {
 		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message supplies %d parameters, but prepared statement requires %d",
@@ -79,7 +79,7 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 		return true, "", err
 	}
 	if s.tx.state == txFailed && !endsBlock(p.prepared.stmt) {
-		return false, "", aborted()
+		return false, "", Aborted()
 	}
 	s.start()
 	if limit := s.vars.timeout; limit > 0 {

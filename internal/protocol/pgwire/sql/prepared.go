@@ -99,7 +99,7 @@ func (s *Session) prepare(text string, oids []uint32) (*Prepared, error) {
 		return nil, pgerror.New(pgerror.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
 	if s.tx.state == txFailed && !endsBlock(p.stmt) {
-		return nil, aborted()
+		return nil, Aborted()
 	}
 	s.start()
 	p.made = s.tx.now

@@ -157,7 +157,8 @@ func (s *Session) Sync() error {
 	return nil
 }
 
-func aborted() error {
+// Aborted is the error for what needs a transaction that has not failed.
+func Aborted() error {
 	return pgerror.New(pgerror.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 }
 

@@ -451,6 +451,10 @@ select mbus4.create_consumer('q', 'bad', $sel$t.data->'a' = 'unfinished$sel$);
 --> ERROR 42601: unterminated quoted string at or near "'unfinished\n)"
 select mbus4.create_consumer('q', 'bad', $sel$(t.data ? 'a'$sel$);
 --> ERROR 42601: syntax error at end of input
+select mbus4.create_consumer('q', 'bad', $sel$t.data ? 'a') or (true$sel$);
+--> ERROR 42601: syntax error at or near ")"
+select mbus4.create_consumer('q', 'bad', $sel$t.data ? 'a') and t.data ? ('b'$sel$);
+--> ERROR 42601: syntax error at or near ")"
 select mbus4.create_consumer('q', 'bad', $sel$count(*) > 1$sel$);
 --> ERROR 42803: aggregate functions are not allowed in WHERE
 select mbus4.create_consumer('q', 'bad', $sel$t.data + 1 > 2$sel$);
