@@ -1,12 +1,14 @@
 package pgwire
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // TestCatalogOfDemoted: who was an administrator when the session began sees no more of users and virtual hosts than others do.
@@ -68,4 +70,36 @@ func TestNoSecretsAreTold(t *testing.T) {
 	if log := n.log.String(); strings.Contains(log, password) || strings.Contains(log, "SCRAM-SHA-256$") || strings.Contains(log, "argon2") {
 		t.Errorf("the log has a secret: %s", log)
 	}
+}
+
+// TestRunHasTheRightsOfItsCaller: the statement of a run function may do what its user may, and not what the maker of the queue may.
+func TestRunHasTheRightsOfItsCaller(t *testing.T) {
+	n := startRealNode(t, Options{})
+	admin := n.login()
+	if _, err := n.b.PutUser(broker.UserSpec{Name: "worker", Password: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.b.SetPermission(broker.Permission{User: "worker", VHost: "/", Write: "^dmq$"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"select mbus4.create_queue('jobs', 1, true)", "select mbus4.create_queue('dmq', 1)", "select mbus4.create_queue('secret', 1)",
+		"select mbus4.create_run_function('jobs')", "select mbus4.post('jobs', 'n=>1')", "select mbus4.post('secret', 'n=>2')",
+		"grant mbus_fiveways_consume_jobs_by_default to worker",
+	} {
+		admin.send(&pgproto3.Query{String: text})
+		if got := admin.until("Z"); strings.Contains(got, "E ERROR") {
+			t.Fatal(text, got)
+		}
+	}
+	worker, err := n.connect("worker", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := worker.Exec(t.Context(), "select mbus4.run_on_jobs('select ($1).iid, c.data from mbus4.consume(''secret'') c')").ReadAll()
+	if err != nil || string(rows[0].Rows[0][0]) != "0" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	admin.query("select headers->'dmq.error' from mbus4.consume('dmq')", `T ?column?:25:0 / D "Access denied" / C SELECT 1 / Z I`)
+	admin.query("select data from mbus4.messages('secret')", fmt.Sprintf(`T data:%d:0 / D "\"n\"=>\"2\"" / C SELECT 1 / Z I`, value.Hstore.OID))
 }

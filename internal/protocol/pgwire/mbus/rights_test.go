@@ -166,6 +166,11 @@ func TestMessagesOfOthers(t *testing.T) {
 		if own.call("is_msg_exists", id)[0][0] != true {
 			t.Errorf("%s: a post of its own is not there", u)
 		}
+		if !strings.Contains(u, "r") { // but to receive it takes read all the same
+			for _, f := range []string{"take", "peek", "take_from_q_by_default", "peek_q"} {
+				own.fails("Access denied", f, id)
+			}
+		}
 		own.rollback()
 	}
 }
