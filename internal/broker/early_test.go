@@ -117,7 +117,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.at("1", 1, true, nil)
 	all, err := selector.Compile("TRUE")
 	must(t, err)
-	k = c.consume("q", func(s *ConsumerSpec) { s.Prefetch, s.Selector = 9, all })
+	c.consume("q", func(s *ConsumerSpec) { s.Prefetch, s.Selector = 9, all })
 	sameStrings(t, bodies(c.take(2)), "2", "1")
 	c.pickyState("q", func(_ *shard, q *Queue) {
 		if q.early != nil {

@@ -40,7 +40,6 @@ type conn struct {
 	linger  bool // the client may be sending still
 	skip    bool // after an error in the extended protocol: until Sync nothing counts
 	resting bool // nothing is begun: ReadyForQuery was the last word
-	limited bool // the socket has a deadline for reading
 	changed []reported
 
 	running  running                       // has its own lock

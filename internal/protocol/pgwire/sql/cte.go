@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -71,7 +72,10 @@ func (l *level) nameColumns(made *cte, c *pg.CommonTableExpr) error {
 
 // mentionsTable tells of a query that reads a table of this name.
 func mentionsTable(n *pg.Node, name string) bool {
-	return anyRangeVar(n.ProtoReflect(), func(r *pg.RangeVar) bool { return r.Schemaname == "" && r.Relname == name })
+	return contains(n.ProtoReflect(), func(m protoreflect.Message) bool {
+		r, ok := m.Interface().(*pg.RangeVar)
+		return ok && r.Schemaname == "" && r.Relname == name
+	})
 }
 
 // cte finds a query of WITH and tells how many levels out it is.

@@ -219,18 +219,21 @@ func conjuncts(n *pg.Node) []*pg.Node {
 
 // simple tells that a tree calls no functions and has no sub-selects: when and how often it is evaluated makes no difference.
 func simple(n *pg.Node) bool {
-	return !contains(n.ProtoReflect(), func(name protoreflect.Name) bool { return name == "FuncCall" || name == "SubLink" })
+	return !contains(n.ProtoReflect(), func(m protoreflect.Message) bool {
+		name := m.Descriptor().Name()
+		return name == "FuncCall" || name == "SubLink"
+	})
 }
 
 func mentionsColumns(list []*pg.Node) bool {
 	return slices.ContainsFunc(list, func(n *pg.Node) bool {
-		return contains(n.ProtoReflect(), func(name protoreflect.Name) bool { return name == "ColumnRef" })
+		return contains(n.ProtoReflect(), func(m protoreflect.Message) bool { return m.Descriptor().Name() == "ColumnRef" })
 	})
 }
 
-// contains looks for a kind of node in a tree.
-func contains(m protoreflect.Message, wanted func(protoreflect.Name) bool) bool {
-	if wanted(m.Descriptor().Name()) {
+// contains looks for a node in a tree.
+func contains(m protoreflect.Message, wanted func(protoreflect.Message) bool) bool {
+	if wanted(m) {
 		return true
 	}
 	found := false
@@ -310,25 +313,4 @@ func (l *level) whereKey(part *pg.Node, j *join) error {
 		}
 		j = left
 	}
-}
-
-// anyRangeVar looks for a table in a tree.
-func anyRangeVar(m protoreflect.Message, wanted func(*pg.RangeVar) bool) bool {
-	if r, ok := m.Interface().(*pg.RangeVar); ok && wanted(r) {
-		return true
-	}
-	found := false
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case f.Kind() != protoreflect.MessageKind:
-		case f.IsList():
-			for i := range v.List().Len() {
-				found = found || anyRangeVar(v.List().Get(i).Message(), wanted)
-			}
-		default:
-			found = anyRangeVar(v.Message(), wanted)
-		}
-		return !found
-	})
-	return found
 }

@@ -3,7 +3,6 @@ package sql
 import (
 	"context"
 	"slices"
-	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -210,5 +209,3 @@ func names(list []*pg.Node) []string {
 	}
 	return all
 }
-
-func dotted(list []*pg.Node) string { return strings.Join(names(list), ".") }

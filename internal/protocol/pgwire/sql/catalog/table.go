@@ -3,7 +3,6 @@ package catalog
 import (
 	_ "embed"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -139,14 +138,3 @@ var fillers = sync.OnceValue(func() map[string]filler {
 })
 
 func oid(n uint32) value.Datum { return int64(n) }
-
-func texts(list []string) *value.Array { return value.TextArray(list) }
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}

@@ -66,7 +66,6 @@ type sum struct {
 	n       int64
 	average bool
 	asInt   bool // the sum is a bigint
-	err     error
 }
 
 // Add implements Aggregator.

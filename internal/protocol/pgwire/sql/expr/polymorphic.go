@@ -26,10 +26,6 @@ func isSecondFamily(t *value.Type) bool {
 	return t.Name == "anycompatiblerange" || t.Name == "anycompatiblemultirange"
 }
 
-func isRangeLike(t *value.Type) bool {
-	return t.Category == 'R' || t.Name != "" && len(t.Name) > 5 && t.Name[len(t.Name)-5:] == "range"
-}
-
 // binding is what the polymorphic types of one call stand for.
 type binding struct {
 	element, array *value.Type // of the first family; array is as it was given
