@@ -151,11 +151,13 @@ func (s significant) numeric(invert bool, scale int32) (Numeric, error) {
 
 // powerFraction is exp(e * ln(n)) for positive n.
 func (n Numeric) powerFraction(e Numeric) (Numeric, error) {
-	rough, err := n.ln(displayScale(8 - n.lnWeight()))
+	coarse := displayScale(8 - n.lnWeight())
+	rough, err := n.ln(coarse)
 	if err != nil {
 		return Numeric{}, err
 	}
 	product, _ := rough.Mul(e)
+	product = product.Round(int(coarse)) // PostgreSQL does, and its result's scale depends on it
 	v, err := product.Float64()
 	if err != nil {
 		v = math.Inf(product.Sign())
