@@ -19,6 +19,7 @@ const (
 	opCall   // run a function on the shard's goroutine
 	opFetch
 	opRelease // the end of a loan
+	opTrip    // the commands of a session
 )
 
 // op is one thing for a shard to do. It is one flat struct, copied in slices,
@@ -45,5 +46,5 @@ type op struct {
 	seq     uint64
 
 	extra any // opPublish: nil, the letter whose source to settle in the same entry, or the *Loan that it takes the place of; opSettle: letter;
-	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip
+	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip; opTrip: *trip
 }

@@ -37,6 +37,7 @@ type Session struct {
 	hold   int64           // ns to wait after it: a target's consumers are behind
 
 	committing committing
+	tripping   tripping
 	fetched    chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
 
 	mu        sync.Mutex
@@ -287,7 +288,7 @@ func (s *Session) Idle() {
 	s.cache = routeCache{}
 	s.found = routing.Route{}
 	s.fetched = nil
-	s.committing = committing{}
+	s.committing, s.tripping = committing{}, tripping{}
 }
 
 // wakeShards has the queues of the session's consumers looked at again. Any

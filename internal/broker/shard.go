@@ -200,6 +200,8 @@ func (sh *shard) do(o *op) {
 		o.extra.(*fetchTrip).run(sh)
 	case opRelease:
 		sh.release(o)
+	case opTrip:
+		o.extra.(*trip).run(sh)
 	}
 }
 

@@ -1,0 +1,140 @@
+package broker
+
+import "errors"
+
+// Command is something for a session to do with one queue, and its answer: the types of this package that embed OnQueue. A command is used for one
+// call of Session.Do at a time, and may be used again.
+type Command interface {
+	// on is the command's OnQueue.
+	on() *OnQueue
+	// find asks for the permission and finds the queue, or makes it. It runs on the caller's goroutine.
+	find(s *Session) (*Queue, error)
+	// run does it, on the goroutine of the queue's shard, at its time. The queue is there.
+	run(sh *shard, q *Queue) error
+}
+
+// OnQueue names the queue of a command, and tells whether it went well.
+type OnQueue struct {
+	Queue string
+	// Err is nil when the command was done. Errors of all commands: ErrAccessRefused, ErrQueueNotFound, ErrExclusive. The answer of a command
+	// with an error means nothing.
+	Err error
+
+	queue *Queue // found
+}
+
+func (o *OnQueue) on() *OnQueue { return o }
+
+// errGoneMeanwhile: the queue was deleted between find and run.
+var errGoneMeanwhile = errors.New("the queue was deleted meanwhile")
+
+// trip is the commands of one Session.Do for one shard.
+type trip struct {
+	shard    *shard
+	commands []Command
+	done     func(error)
+}
+
+// tripping is how a session makes trips. What it needs for that it uses again and again.
+type tripping struct {
+	trips  []*trip
+	result chan error // as many slots as there are shards; nil before the first
+	done   func(error)
+}
+
+// Do does commands, each in its turn as far as they are about queues of one shard, and returns when all they changed is durable, all of it with one
+// wait. Whether each went well is in its OnQueue. Errors, after which nothing is known of any of them: ErrLogFailed, ErrClosed.
+func (s *Session) Do(commands ...Command) error {
+	s.Flush()
+	if err := s.doOnce(commands); err != nil {
+		return err
+	}
+	for _, c := range commands {
+		if errors.Is(c.on().Err, errGoneMeanwhile) {
+			if err := s.doOnce([]Command{c}); err != nil { // what makes its queue makes it again
+				return err
+			}
+			if o := c.on(); errors.Is(o.Err, errGoneMeanwhile) {
+				o.Err = s.noQueue(o.Queue)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Session) doOnce(commands []Command) error {
+	t := &s.tripping
+	if t.result == nil {
+		result := make(chan error, len(s.b.shards))
+		t.result, t.done = result, func(err error) { result <- err }
+	}
+	for _, c := range commands {
+		o := c.on()
+		if o.queue, o.Err = c.find(s); o.Err == nil {
+			t.add(o.queue.shard, c)
+		}
+	}
+	sent := 0
+	var failed error
+	for _, p := range t.trips {
+		if len(p.commands) == 0 {
+			continue
+		}
+		if p.shard.inbox.push([]op{{kind: opTrip, extra: p}}, false) {
+			sent++
+		} else {
+			failed = ErrClosed
+		}
+	}
+	for range sent {
+		if err := <-t.result; err != nil && failed == nil {
+			failed = logFailed("queue", err)
+		}
+	}
+	for _, p := range t.trips {
+		clear(p.commands)
+		p.commands = p.commands[:0]
+	}
+	return failed
+}
+
+// add puts a command into the trip to its shard.
+func (t *tripping) add(sh *shard, c Command) {
+	for _, p := range t.trips {
+		if p.shard == sh {
+			p.commands = append(p.commands, c)
+			return
+		}
+	}
+	t.trips = append(t.trips, &trip{shard: sh, commands: []Command{c}, done: t.done})
+}
+
+// run does the commands, on the shard's goroutine.
+func (p *trip) run(sh *shard) {
+	for _, c := range p.commands {
+		o := c.on()
+		if o.queue.gone {
+			o.Err = errGoneMeanwhile
+			continue
+		}
+		o.Err = c.run(sh, o.queue)
+		sh.doLocal()
+		if len(sh.entry.data) >= entryBytes {
+			sh.propose()
+		}
+	}
+	sh.entry.waiters = append(sh.entry.waiters, p.done)
+}
+
+// Count is how many messages a queue holds. A queue that is not there holds none.
+type Count struct {
+	OnQueue
+	Ready int
+}
+
+func (c *Count) find(s *Session) (*Queue, error) { return s.readable(c.Queue) }
+
+func (c *Count) run(_ *shard, q *Queue) error {
+	c.Ready = q.state.Ready()
+	return nil
+}
