@@ -18,7 +18,7 @@ var ranks = []struct {
 	{"examples", 100},
 	{"internal/cli", 90},
 	{".", 80},
-	{"worker", 80},
+	{"worker", 75},
 	{"internal/server", 70},
 	{"internal/config", 65},
 	{"internal/bench", 65},
