@@ -1,6 +1,9 @@
 package broker
 
-import "errors"
+import (
+	"errors"
+	"sync/atomic"
+)
 
 // Command is something for a session to do with one queue, and its answer: the types of this package that embed OnQueue. A command is used for one
 // call of Session.Do at a time, and may be used again.
@@ -12,6 +15,10 @@ type Command interface {
 	// run does it, on the goroutine of the queue's shard, at its time. The queue is there.
 	run(sh *shard, q *Queue) error
 }
+
+// finisher is a command with work left for the caller's goroutine, once all commands are done and this one without an error: what would hold the
+// shard up.
+type finisher interface{ finish(s *Session) }
 
 // OnQueue names the queue of a command, and tells whether it went well.
 type OnQueue struct {
@@ -33,6 +40,7 @@ type trip struct {
 	shard    *shard
 	commands []Command
 	done     func(error)
+	promise  promise
 }
 
 // tripping is how a session makes trips. What it needs for that it uses again and again.
@@ -59,7 +67,17 @@ func (s *Session) Do(commands ...Command) error {
 			}
 		}
 	}
+	s.finishAll(commands)
 	return nil
+}
+
+// finishAll does what commands left to the caller.
+func (s *Session) finishAll(commands []Command) {
+	for _, c := range commands {
+		if f, ok := c.(finisher); ok && c.on().Err == nil {
+			f.finish(s)
+		}
+	}
 }
 
 func (s *Session) doOnce(commands []Command) error {
@@ -74,6 +92,7 @@ func (s *Session) doOnce(commands []Command) error {
 			t.add(o.queue.shard, c)
 		}
 	}
+	s.holdBack()
 	sent := 0
 	var failed error
 	for _, p := range t.trips {
@@ -98,6 +117,14 @@ func (s *Session) doOnce(commands []Command) error {
 	return failed
 }
 
+// holdBack holds who brings messages back while the log or the memory is behind.
+func (s *Session) holdBack() {
+	if s.pub {
+		s.pub = false
+		s.b.flow.await()
+	}
+}
+
 // add puts a command into the trip to its shard.
 func (t *tripping) add(sh *shard, c Command) {
 	for _, p := range t.trips {
@@ -111,19 +138,70 @@ func (t *tripping) add(sh *shard, c Command) {
 
 // run does the commands, on the shard's goroutine.
 func (p *trip) run(sh *shard) {
+	p.promise.begin(p.done)
 	for _, c := range p.commands {
-		o := c.on()
-		if o.queue.gone {
-			o.Err = errGoneMeanwhile
-			continue
-		}
-		o.Err = c.run(sh, o.queue)
+		p.promise.join(sh)
+		sh.runCommand(c)
 		sh.doLocal()
 		if len(sh.entry.data) >= entryBytes {
+			p.promise.join(sh) // the command may have ended an entry itself
 			sh.propose()
 		}
 	}
-	sh.entry.waiters = append(sh.entry.waiters, p.done)
+	p.promise.join(sh)
+	p.promise.end()
+}
+
+// runCommand does one command as far as its queue is still there.
+func (sh *shard) runCommand(c Command) {
+	o := c.on()
+	if o.queue.gone {
+		o.Err = errGoneMeanwhile
+		return
+	}
+	o.Err = c.run(sh, o.queue)
+}
+
+// promise tells that all is durable that was done between begin and end, in however many entries. It is used again after it has told.
+type promise struct {
+	done    func(error)
+	index   uint64 // of the entry that it joined last
+	open    atomic.Int32
+	failed  atomic.Pointer[error]
+	release func(error) // kept, bound once
+}
+
+func (p *promise) begin(done func(error)) {
+	p.done, p.index = done, 0
+	p.failed.Store(nil)
+	p.open.Store(1)
+	if p.release == nil {
+		p.release = p.finish
+	}
+}
+
+// join has the promise wait for the entry in hand, into which something goes or went.
+func (p *promise) join(sh *shard) {
+	if p.index != sh.index {
+		p.index = sh.index
+		p.open.Add(1)
+		sh.entry.waiters = append(sh.entry.waiters, p.release)
+	}
+}
+
+func (p *promise) end() { p.finish(nil) }
+
+func (p *promise) finish(err error) {
+	if err != nil {
+		p.failed.Store(&err)
+	}
+	if p.open.Add(-1) > 0 {
+		return
+	}
+	if f := p.failed.Load(); f != nil {
+		err = *f
+	}
+	p.done(err)
 }
 
 // Count is how many messages a queue holds. A queue that is not there holds none.

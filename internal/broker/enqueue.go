@@ -8,9 +8,9 @@ import (
 // publish puts a message into its queues on this shard, records it when it is
 // persistent and one of the queues is durable, and answers or defers its
 // confirm. A queue that refuses it (overflow) turns the answer into a nack; the
-// other queues keep it, as in RabbitMQ.
-func (sh *shard) publish(o *op) {
-	ok := true
+// other queues keep it, as in RabbitMQ. The result is false when one refused it.
+func (sh *shard) publish(o *op) (ok bool) {
+	ok = true
 	var once *Queue // a relay that remembers the message's key once other queues have taken the message
 	if o.queue != nil && o.queue.relay != nil {
 		once = sh.intoRelay(o)
@@ -53,6 +53,7 @@ func (sh *shard) publish(o *op) {
 	for _, q := range o.more {
 		sh.limitLength(q)
 	}
+	return ok
 }
 
 // enqueue adds the message to one queue.

@@ -192,21 +192,8 @@ func (sh *shard) purge(q *Queue, durable func(error)) (messages int) {
 		durable(nil)
 		return 0
 	}
-	messages = q.state.Ready()
-	var gone []settledRun
-	q.state.Purge(func(start queue.Handle, n int) {
-		if q.Durable {
-			sh.entry.settle(q.ID, start, n)
-		}
-		if q.after != nil {
-			gone = append(gone, settledRun{handle: start, n: n})
-		}
-	}, sh.settledItem)
-	for _, r := range gone {
-		sh.freed(q, r.handle, r.n, r.n)
-	}
+	messages = sh.clear(q)
 	sh.entry.waiters = append(sh.entry.waiters, durable)
-	sh.mark(q)
 	return messages
 }
 

@@ -46,6 +46,7 @@ type shard struct {
 
 	scratch     published
 	loaded      queue.Item // the item in hand when its body came from disk
+	popped      queue.Item // the item that popNext gave last
 	targets     []target
 	remembers   []remembered      // keys to record with the publish in hand
 	arriving    arrival           // what the order asks of the publish in hand

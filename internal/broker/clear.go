@@ -1,0 +1,35 @@
+package broker
+
+import "fiveways/internal/core/queue"
+
+// Clear removes the ready messages of a queue.
+type Clear struct {
+	OnQueue
+	Removed int
+}
+
+func (c *Clear) find(s *Session) (*Queue, error) { return s.readableList(c.Queue) }
+
+func (c *Clear) run(sh *shard, q *Queue) error {
+	c.Removed = sh.clear(q)
+	return nil
+}
+
+// clear removes what is ready.
+func (sh *shard) clear(q *Queue) (messages int) {
+	messages = q.state.Ready()
+	var gone []settledRun
+	q.state.Purge(func(start queue.Handle, n int) {
+		if q.Durable {
+			sh.entry.settle(q.ID, start, n)
+		}
+		if q.after != nil {
+			gone = append(gone, settledRun{handle: start, n: n})
+		}
+	}, sh.settledItem)
+	for _, r := range gone {
+		sh.freed(q, r.handle, r.n, r.n)
+	}
+	sh.mark(q)
+	return messages
+}

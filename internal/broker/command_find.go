@@ -1,0 +1,37 @@
+package broker
+
+import "errors"
+
+// writable finds a queue that the session may put messages into. One that is not there is declared, durable and with nothing else asked of it, when
+// create says so.
+func (s *Session) writable(name string, create bool) (*Queue, error) {
+	if err := s.may(toWrite, "queue", name); err != nil {
+		return nil, err
+	}
+	s.pub = true
+	return s.findOrMake(name, create)
+}
+
+// findOrMake finds a queue, or declares it when it is not there and create says so.
+func (s *Session) findOrMake(name string, create bool) (*Queue, error) {
+	q, err := s.usableQueue(name)
+	if !create || !errors.Is(err, ErrQueueNotFound) {
+		return q, err
+	}
+	if err := checkLength("queue", name); err != nil {
+		return nil, err
+	}
+	spec := QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()}
+	if _, err := s.DeclareQueue(spec); err != nil && !errors.Is(err, ErrInequivalent) { // somebody else declared it meanwhile, otherwise
+		return nil, err
+	}
+	return s.usableQueue(name)
+}
+
+// readableList finds a list that the session may take from: a queue whose messages go when they are taken.
+func (s *Session) readableList(name string) (*Queue, error) {
+	if err := s.may(toRead, "queue", name); err != nil {
+		return nil, err
+	}
+	return s.usableQueue(name)
+}

@@ -1,0 +1,46 @@
+package broker
+
+import "fiveways/internal/core/queue"
+
+// Pop takes ready messages off a queue for good, in the order in which it finds them.
+type Pop struct {
+	OnQueue
+	Max    int      // at most so many
+	Bodies [][]byte // not to be changed
+	Left   int      // how many are ready then
+}
+
+func (p *Pop) find(s *Session) (*Queue, error) { return s.readableList(p.Queue) }
+
+func (p *Pop) got() bool { return len(p.Bodies) > 0 }
+
+func (p *Pop) run(sh *shard, q *Queue) error {
+	p.Bodies = nil
+	q.used(sh.now)
+	for len(p.Bodies) < p.Max {
+		it := sh.popNext(q)
+		if it == nil {
+			break
+		}
+		p.Bodies = append(p.Bodies, it.Env.Body())
+	}
+	p.Left = q.state.Ready()
+	return nil
+}
+
+// popNext settles the next message of the queue and returns it; nil when none can be had.
+func (sh *shard) popNext(q *Queue) *queue.Item {
+	it, again := sh.getNext(q, true)
+	for it == nil && again {
+		it, again = sh.getNext(q, true)
+	}
+	if it == nil {
+		return nil
+	}
+	out := *it
+	sh.popped = out
+	q.delivered++
+	sh.settle(q, out.Handle, 1)
+	sh.mark(q)
+	return &sh.popped
+}

@@ -1,0 +1,51 @@
+package broker
+
+import "fiveways/internal/core/message"
+
+// Push puts messages into a queue, one behind the other.
+type Push struct {
+	OnQueue
+	Bodies    [][]byte // not kept
+	Create    bool     // a durable queue is made when there is none
+	MustExist bool     // nothing happens while no message is ready
+	Len       int      // how many are ready then
+
+	envelopes []message.Envelope
+}
+
+func (p *Push) find(s *Session) (*Queue, error) {
+	q, err := s.writable(p.Queue, p.Create)
+	if err != nil {
+		return nil, err
+	}
+	p.envelopes = p.envelopes[:0]
+	for _, body := range p.Bodies {
+		p.envelopes = append(p.envelopes, bareEnvelope(p.Queue, body))
+	}
+	return q, nil
+}
+
+func (p *Push) run(sh *shard, q *Queue) error {
+	defer clear(p.envelopes)
+	if p.Len = q.state.Ready(); p.MustExist && p.Len == 0 {
+		return nil
+	}
+	for i, env := range p.envelopes {
+		o := op{kind: opPublish, persistent: true, queue: q, env: env, ttl: -1}
+		if !sh.publish(&o) {
+			p.Len = q.state.Ready()
+			return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name, Received: len(p.envelopes) - i}
+		}
+	}
+	p.Len = q.state.Ready()
+	return nil
+}
+
+// bareProps are the properties of a message of which nothing but the body is known: delivery-mode 2.
+var bareProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}).Append(nil)
+
+// bareEnvelope is what publishing a body to a queue through the default exchange makes of it.
+func bareEnvelope(queueName string, body []byte) message.Envelope {
+	env := make([]byte, 0, message.EnvelopeSize(0, len(queueName), len(bareProps), len(body)))
+	return append(message.AppendEnvelopeHeader(env, "", queueName, bareProps), body...)
+}

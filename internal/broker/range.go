@@ -1,0 +1,86 @@
+package broker
+
+import (
+	"slices"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Range looks at the ready messages at some places of a queue: 0 is the first that would be taken, -1 the last. Looking changes nothing.
+type Range struct {
+	OnQueue
+	First, Last int
+	Back        bool     // places count from the other end, and Bodies have that order: 0 is the last that would be taken
+	Bodies      [][]byte // not to be changed
+
+	shard *shard
+	page  []message.Envelope
+	disk  []diskPlace
+}
+
+func (r *Range) find(s *Session) (*Queue, error) { return s.readableList(r.Queue) }
+
+func (r *Range) run(sh *shard, q *Queue) error {
+	r.Bodies, r.page, r.disk, r.shard = nil, nil, nil, sh
+	q.used(sh.now)
+	q.state.Due(sh.now)
+	first, n := window(r.First, r.Last, q.state.Ready(), r.Back)
+	if n == 0 {
+		return nil
+	}
+	r.page = make([]message.Envelope, 0, n)
+	q.state.Window(first, n, func(it *queue.Item) {
+		env := it.Env
+		switch {
+		case env != nil:
+		case it.Flags&queue.Scratch != 0:
+			env, _ = sh.loadAside(it) // one that cannot be read is left out
+		default:
+			r.disk = append(r.disk, diskPlace{len(r.page), it.Index, it.Sub})
+		}
+		r.page = append(r.page, env)
+	})
+	return nil
+}
+
+// finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was taken meanwhile.
+func (r *Range) finish(s *Session) {
+	if len(r.disk) > 0 {
+		reader := s.b.store.NewReader(r.shard.id)
+		var p published
+		for _, d := range r.disk {
+			if fact, err := reader.Read(d.index, d.sub); err == nil {
+				r.page[d.at], _ = publishedEnvelope(fact, &p)
+			}
+		}
+	}
+	r.Bodies = make([][]byte, 0, len(r.page))
+	for _, env := range r.page {
+		if env != nil {
+			r.Bodies = append(r.Bodies, env.Body())
+		}
+	}
+	if r.Back {
+		slices.Reverse(r.Bodies)
+	}
+	r.page, r.disk = nil, nil
+}
+
+// window turns places among size messages, negative ones counted from the end, into the first place from the head and how many there are.
+func window(first, last, size int, back bool) (from, n int) {
+	if first < 0 {
+		first = max(first+size, 0)
+	}
+	if last < 0 {
+		last += size
+	}
+	last = min(last, size-1)
+	if first > last {
+		return 0, 0
+	}
+	if n = last - first + 1; back {
+		return size - 1 - last, n
+	}
+	return first, n
+}

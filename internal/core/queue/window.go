@@ -1,0 +1,76 @@
+package queue
+
+// Window shows n of the ready messages, parked ones too, in delivery order from a place on: 0 is the place of the first of them. It goes there from
+// the nearer end, over chunks and not over messages.
+func (s *State) Window(place, n int, fn func(*Item)) {
+	if n <= 0 || place >= s.Ready() {
+		return
+	}
+	find := s.placeFromFirst
+	if place > s.Ready()/2 {
+		find = s.placeFromLast
+	}
+	lane, i, skip := find(place)
+	w := getWalker()
+	defer w.release()
+	for ; lane < len(s.lanes); lane++ {
+		l := s.lanes[lane]
+		for i = max(i, l.head); i < len(l.row); i++ {
+			c := l.row[i].chunk
+			if c == nil || c.waiting() == 0 {
+				continue
+			}
+			for w.start(c); w.next(); {
+				if st := c.status(w.slot); st != Ready && st != Parked {
+					continue
+				}
+				if skip > 0 {
+					skip--
+					continue
+				}
+				fn(w.it)
+				if n--; n == 0 {
+					return
+				}
+			}
+		}
+		i = 0
+	}
+}
+
+// waiting is the number of messages that are ready or parked.
+func (c *chunk) waiting() int { return int(c.ready) + c.state[Parked-1].count() }
+
+// placeFromFirst finds the chunk with the ready or parked message at a place, and how many such messages it has before it.
+func (s *State) placeFromFirst(place int) (lane, row, skip int) {
+	for lane, l := range s.lanes {
+		for i := l.head; i < len(l.row); i++ {
+			if c := l.row[i].chunk; c != nil {
+				n := c.waiting()
+				if place < n {
+					return lane, i, place
+				}
+				place -= n
+			}
+		}
+	}
+	return len(s.lanes), 0, 0
+}
+
+// placeFromLast is placeFromFirst from the other end.
+func (s *State) placeFromLast(place int) (lane, row, skip int) {
+	behind := s.Ready() - place // counted with the one at the place
+	for lane := len(s.lanes) - 1; lane >= 0; lane-- {
+		l := s.lanes[lane]
+		for i := len(l.row) - 1; i >= l.head; i-- {
+			if c := l.row[i].chunk; c != nil {
+				n := c.waiting()
+				if behind <= n {
+					return lane, i, n - behind
+				}
+				behind -= n
+			}
+		}
+	}
+	return len(s.lanes), 0, 0
+}
