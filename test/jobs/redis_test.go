@@ -35,4 +35,3 @@ func startRedis(t *testing.T) string {
 	}
 	return socket
 }
-

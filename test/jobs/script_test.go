@@ -25,7 +25,10 @@ type step struct {
 }
 
 // lease is what a take gave: for each side the token it told.
-type lease struct{ tokens []string }
+type lease struct {
+	mid    string
+	tokens []string
+}
 
 // taken is one job of a take's answer.
 type taken struct {
@@ -63,42 +66,41 @@ func (p *player) play(s step) (string, bool) {
 		return "", true
 	}
 	answers := make([]string, len(p.sides))
-	var tokens [][]string
+	var leases []lease
 	for n, side := range p.sides {
-		var got []string
-		answers[n], got = p.ask(side, n, s)
-		tokens = append(tokens, got)
+		var jobs []taken
+		answers[n], jobs = p.ask(side, n, s)
+		for at, job := range jobs {
+			if at == len(leases) {
+				leases = append(leases, lease{mid: job.mid})
+			}
+			leases[at].tokens = append(leases[at].tokens, job.token)
+		}
 	}
 	for n, answer := range answers {
 		if answer != answers[0] {
 			return fmt.Sprintf("%q and %q", answers[0], answers[n]), false
 		}
 	}
-	for job := range tokens[0] {
-		var l lease
-		for _, got := range tokens {
-			l.tokens = append(l.tokens, got[job])
-		}
-		p.leases = append(p.leases, l)
-	}
+	p.leases = append(p.leases, leases...)
 	return answers[0], true
 }
 
 // ask plays a step to the side of number n.
-func (p *player) ask(on side, n int, s step) (answer string, tokens []string) {
+func (p *player) ask(on side, n int, s step) (answer string, jobs []taken) {
 	switch s.verb {
 	case "enqueue":
 		return on.enqueue(p.now, s), nil
 	case "take":
 		var words []string
-		for at, job := range on.take(p.now, s) {
+		jobs = on.take(p.now, s)
+		for at, job := range jobs {
 			words = append(words, fmt.Sprintf("#%d %s=%s attempt=%d lock=%d age=%d", len(p.leases)+at+1, job.mid, job.body, job.attempt, job.lock, p.now-job.first))
-			tokens = append(tokens, job.token)
 		}
 		if len(words) == 0 {
 			return "nothing", nil
 		}
-		return strings.Join(words, ", "), tokens
+		return strings.Join(words, ", "), jobs
 	case "done", "retry", "fail", "extend":
 		if on.report(p.now, s, p.leases[s.lease-1].tokens[n]) {
 			return "ok", nil

@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 				s.queue = d.CmdArgs[0].String() // a queue for each script, so that they do not see each other
 				answer, agreed := p.play(s)
 				if !agreed {
-					t.Errorf("%s: %s: %s", d.Pos, line, answer)
+					t.Fatalf("%s: %s: %s", d.Pos, line, answer)
 				}
 				if answer != "" {
 					out.WriteString(answer + "\n")
