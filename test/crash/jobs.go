@@ -1,0 +1,98 @@
+package crash
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// JobKind is what a JobEvent is about.
+type JobKind uint8
+
+// The kinds. All are requests of a client; From is before it was sent, To after its answer came.
+const (
+	JobEnqueued JobKind = iota + 1 // MS: with this backoff
+	JobTaken                       // MS: the lock time; Token, Attempt as told
+	JobLost                        // a take whose answer never came; of any jobs
+	JobDone                        // with Token; MS: the id is to be remembered so long
+	JobRetried                     // with Token; MS: the backoff
+	JobFailed                      // with Token
+	JobExtended                    // with Token; MS: the lock time from then on
+	JobProbed                      // the id was enqueued again, while it was remembered for MS from the event Of on
+	JobBuried                      // the job was found in the dead-letter queue
+)
+
+var jobKindNames = [...]string{
+	JobEnqueued: "enqueued", JobTaken: "taken", JobLost: "lost", JobDone: "done", JobRetried: "retried", JobFailed: "failed",
+	JobExtended: "extended", JobProbed: "probed", JobBuried: "buried",
+}
+
+func (k JobKind) String() string { return jobKindNames[k] }
+
+// Answer is what the broker said.
+type Answer uint8
+
+// The answers. Unknown: the connection ended before one came, so that the request was done, or was not, or is done later.
+const (
+	Unknown Answer = iota
+	Good
+	Stale      // the token is not that of a lock that holds
+	Remembered // the id is in backoff
+)
+
+var answerNames = [...]string{Unknown: "?", Good: "ok", Stale: "stale", Remembered: "remembered"}
+
+func (a Answer) String() string { return answerNames[a] }
+
+// JobEvent is one request about a job. Times are unix ms by the clock that the broker has too.
+type JobEvent struct {
+	Kind     JobKind
+	MID      string
+	Token    int64 // grows from take to take
+	Worker   int
+	Attempt  int
+	MS       int64
+	From, To int64 // To: when the answer came, or the end of the connection
+	Answer   Answer
+}
+
+func (e JobEvent) String() string {
+	return fmt.Sprintf("%d..%d worker %d: %s %s token=%d attempt=%d ms=%d: %s", e.From, e.To, e.Worker, e.Kind, e.MID, e.Token, e.Attempt, e.MS, e.Answer)
+}
+
+// JobHistory is the record of a run. Its methods may be called from any goroutine.
+type JobHistory struct {
+	mu     sync.Mutex
+	events []JobEvent
+	alarms []alarm
+}
+
+// Add appends an event.
+func (h *JobHistory) Add(e JobEvent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+	h.alarms = slices.DeleteFunc(h.alarms, func(a alarm) bool {
+		due := len(h.events) >= a.length
+		if due {
+			close(a.ring)
+		}
+		return due
+	})
+}
+
+// Grown returns a channel that is closed once n more events were added.
+func (h *JobHistory) Grown(n int) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := alarm{length: len(h.events) + n, ring: make(chan struct{})}
+	h.alarms = append(h.alarms, a)
+	return a.ring
+}
+
+// Events returns what was recorded so far.
+func (h *JobHistory) Events() []JobEvent {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.events)
+}
