@@ -22,6 +22,7 @@ type Options struct {
 	Data   string       // folder, made when missing
 	AMQP   string       // listen address; "" is 127.0.0.1 with a free port, "off" is none
 	SQL    string       // listen address of the PostgreSQL protocol; "" or "off" is none
+	Redis  string       // listen address of the Redis protocol; "" or "off" is none
 	Sync   string       // what a confirm waits for: "always" (the default), "batch" or "os"
 	Logger *slog.Logger // nil: no log
 }
@@ -34,9 +35,12 @@ type Broker struct{ srv *server.Server }
 func Start(o Options) (*Broker, error) {
 	cfg := config.Default()
 	cfg.Data = o.Data
-	cfg.AMQP, cfg.SQL = "127.0.0.1:0", config.Off
+	cfg.AMQP, cfg.SQL, cfg.Redis = "127.0.0.1:0", config.Off, config.Off
 	if o.SQL != "" {
 		cfg.SQL = o.SQL
+	}
+	if o.Redis != "" {
+		cfg.Redis = o.Redis
 	}
 	if o.AMQP != "" {
 		cfg.AMQP = o.AMQP
@@ -74,6 +78,15 @@ func (b *Broker) SQLURL() string {
 		return ""
 	}
 	return fmt.Sprintf("postgres://guest@%s/fiveways?sslmode=disable", addr)
+}
+
+// RedisURL is where Redis clients connect, "" when the protocol is off.
+func (b *Broker) RedisURL() string {
+	addr, ok := b.srv.Addrs()["redis"]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("redis://guest:guest@%s/0", addr)
 }
 
 // Stop answers outstanding confirms, closes client connections politely until

@@ -15,8 +15,8 @@ type Alarm struct {
 
 // The reasons of alarms.
 const (
-	lowOnMemory = "low on memory"
-	lowOnDisk   = "low on disk"
+	LowOnMemory = "low on memory"
+	LowOnDisk   = "low on disk"
 )
 
 // Alarm returns the alarm in force, nil when there is none.
@@ -49,15 +49,15 @@ func (b *Broker) watch() {
 // trouble names what is short, "" when nothing is.
 func (b *Broker) trouble() string {
 	if b.store.State().Health == store.NoSpace {
-		return lowOnDisk
+		return LowOnDisk
 	}
 	if limit := b.opts.DiskFreeLimit; limit > 0 {
 		if free, err := b.fs.Free(b.dir); err == nil && free < uint64(limit) {
-			return lowOnDisk
+			return LowOnDisk
 		}
 	}
 	if b.memory.Load() > b.opts.MemoryLimit {
-		return lowOnMemory
+		return LowOnMemory
 	}
 	return ""
 }

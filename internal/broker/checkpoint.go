@@ -32,7 +32,7 @@ func (b *Broker) checkpoints() {
 		switch b.store.State().Health {
 		case store.Healthy:
 			a := b.Alarm()
-			b.checkpointDue(a != nil && a.Reason == lowOnDisk)
+			b.checkpointDue(a != nil && a.Reason == LowOnDisk)
 		case store.NoSpace: // what is dead already makes room without a write
 			if err := b.store.Forget(); err != nil {
 				b.log.Warn("segments could not be deleted", "err", err)

@@ -92,8 +92,9 @@ func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
 
 // tries is a command per protocol, with %s for the address, that shows it at work.
 var tries = map[string]string{
-	"amqp": `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
-	"sql":  `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
+	"amqp":  `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
+	"redis": `redis-cli -u redis://%s ping`,
+	"sql":   `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
 }
 
 // banner prints one line per protocol, which starts with its key, and how to stop.

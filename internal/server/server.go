@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
 	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/protocol/resp"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -42,6 +43,7 @@ type Server struct {
 	broker *broker.Broker
 	amqp   *amqp.Server   // nil: off
 	sql    *pgwire.Server // nil: off
+	redis  *resp.Server   // nil: off
 	admin  *admin         // nil when it could not be served
 	log    *slog.Logger
 	addrs  map[string]string
@@ -60,7 +62,7 @@ var syncModes = map[string]store.SyncMode{
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
-	listeners, err := listenAll(cfg, "amqp", "sql")
+	listeners, err := listenAll(cfg, "amqp", "sql", "redis")
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +90,10 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if l := listeners["sql"]; l != nil {
 		s.sql = pgwire.New(b, sqlOptions(cfg, limit, log))
 		s.serve("sql", l, s.sql.Serve)
+	}
+	if l := listeners["redis"]; l != nil {
+		s.redis = resp.New(b, redisOptions(cfg, version, limit, log))
+		s.serve("redis", l, s.redis.Serve)
 	}
 	return s, nil
 }
@@ -156,13 +162,16 @@ func (s *Server) Drain(ctx context.Context) error {
 
 // drainProtocols drains them side by side: they share the time.
 func (s *Server) drainProtocols(ctx context.Context) []error {
-	errs := make([]error, 2)
+	errs := make([]error, 3)
 	var all sync.WaitGroup
 	if s.amqp != nil {
 		all.Go(func() { errs[0] = s.amqp.Drain(ctx) })
 	}
 	if s.sql != nil {
 		all.Go(func() { errs[1] = s.sql.Drain(ctx) })
+	}
+	if s.redis != nil {
+		all.Go(func() { errs[2] = s.redis.Drain(ctx) })
 	}
 	all.Wait()
 	return errs
@@ -181,4 +190,8 @@ func sqlOptions(cfg config.Config, limit *protocol.Limit, log *slog.Logger) pgwi
 	return pgwire.Options{
 		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Connections: limit, Log: log,
 	}
+}
+
+func redisOptions(cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) resp.Options {
+	return resp.Options{Version: version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, Connections: limit, Log: log}
 }

@@ -24,7 +24,7 @@ const startPatience = 60 * time.Second
 const stopPatience = 30 * time.Second
 
 // addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine follows.
-var addressLine = regexp.MustCompile(`^(amqp|sql)\s.*?(127\.0\.0\.1:\d+)`)
+var addressLine = regexp.MustCompile(`^(amqp|sql|redis)\s.*?(127\.0\.0\.1:\d+)`)
 
 const lastLine = "Stop with "
 
@@ -119,6 +119,9 @@ func (b *Broker) Addr() string { return b.addrs["amqp"] }
 
 // SQLAddr returns the host:port on which the PostgreSQL protocol is served, where a flag switched it on (--sql 127.0.0.1:0).
 func (b *Broker) SQLAddr() string { return b.addrs["sql"] }
+
+// RedisAddr returns the host:port on which the Redis protocol is served, where a flag switched it on (--redis 127.0.0.1:0).
+func (b *Broker) RedisAddr() string { return b.addrs["redis"] }
 
 // Exited returns a channel that is closed once the process is gone.
 func (b *Broker) Exited() <-chan struct{} { return b.exited }

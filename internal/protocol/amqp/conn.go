@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -41,7 +42,7 @@ type conn struct {
 	nc  net.Conn
 	id  uint64
 
-	in    input
+	in    protocol.Input
 	arena arena
 	out   output // has its own lock
 	beat  heartbeat
@@ -85,7 +86,7 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	c.in.init(nc)
+	c.in.Init(nc)
 	c.out.init(nc)
 	c.acks.init()
 	return c
@@ -127,7 +128,7 @@ func (c *conn) finish() {
 	c.beat.stop()
 	c.acks.stop(&c.out)
 	c.endSession()
-	c.in.release()
+	c.in.Release()
 	c.out.end()
 	last := time.AfterFunc(lastWriteWindow, func() { c.nc.Close() })
 	<-c.out.done
@@ -170,7 +171,7 @@ func (c *conn) Drain() {
 	case c.attention <- struct{}{}:
 	default:
 	}
-	c.in.kick()
+	c.in.Kick()
 }
 
 // evict is what the engine calls when the session must end. Any goroutine may

@@ -64,7 +64,7 @@ func (s *Server) serverProperties() message.Table {
 // protocolHeader handles what a client sends first, and tells whether frames
 // follow.
 func (c *conn) protocolHeader() bool {
-	pending := c.in.pending()
+	pending := c.in.Pending()
 	if len(pending) < len(amqpwire.ProtocolHeader) {
 		return false
 	}
@@ -75,7 +75,7 @@ func (c *conn) protocolHeader() bool {
 		c.state = closed
 		return false
 	}
-	c.in.consume(len(header))
+	c.in.Consume(len(header))
 	c.send(&amqpwire.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, ServerProperties: c.srv.serverProperties(),
 		Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",

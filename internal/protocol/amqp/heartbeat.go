@@ -69,16 +69,16 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 		c.out.add(amqpwire.AppendHeartbeat)
 		c.out.signal()
 	}
-	reads := c.in.reads.Load()
+	reads := c.in.Reads()
 	switch {
-	case reads != h.reads, !c.in.waiting.Load():
+	case reads != h.reads, !c.in.Waiting():
 		h.reads, h.silent = reads, 0
 	default:
 		h.silent++
 	}
 	if h.silent == 1 {
 		c.idle.Store(true)
-		c.in.kick()
+		c.in.Kick()
 	}
 	if beats && h.silent >= silentLooks {
 		c.srv.o.Log.Warn("amqp: no heartbeat from a client, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())

@@ -33,7 +33,7 @@ func (a *arena) take(n, ahead int) []byte {
 // envelope builds the envelope of a message in the arena.
 func (c *conn) envelope(exchange, key, props, body []byte) message.Envelope {
 	n := message.EnvelopeSize(len(exchange), len(key), len(props), len(body))
-	env := c.arena.take(n, len(c.in.pending()))
+	env := c.arena.take(n, len(c.in.Pending()))
 	return append(message.AppendEnvelopeHeader(env, exchange, key, props), body...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -24,8 +25,8 @@ func (c *conn) readLoop() {
 			c.session.Idle()
 			c.pub, c.taken, c.partial = broker.Publish{}, nil, nil
 		}
-		switch err := c.in.fill(want); {
-		case errors.Is(err, errKicked):
+		switch err := c.in.Fill(want); {
+		case errors.Is(err, protocol.ErrKicked):
 			continue
 		case err != nil:
 			c.state = closed // the client is gone
@@ -45,12 +46,12 @@ func (c *conn) parse() (want int) {
 	for {
 		switch c.state {
 		case garbled:
-			c.in.consume(len(c.in.pending()))
+			c.in.Consume(len(c.in.Pending()))
 			return 0
 		case closed:
 			return 0
 		}
-		pending := c.in.pending()
+		pending := c.in.Pending()
 		f, n, err := amqpwire.ParseFrame(pending, c.frameMax)
 		if err != nil {
 			c.frameFault(err, pending)
@@ -59,7 +60,7 @@ func (c *conn) parse() (want int) {
 		if n == 0 {
 			return frameSize(pending)
 		}
-		c.in.consume(n)
+		c.in.Consume(n)
 		if err := c.frame(f); err != nil {
 			c.refuse(f, err)
 		}

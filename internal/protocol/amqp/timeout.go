@@ -54,7 +54,7 @@ func (a *ackTimer) arm(c *conn, due int64) {
 	if a.timer == nil {
 		a.timer = time.AfterFunc(wait, func() {
 			a.fired.Store(true)
-			c.in.kick()
+			c.in.Kick()
 			select {
 			case a.wake <- struct{}{}:
 			default:

@@ -1,4 +1,4 @@
-package amqp
+package protocol
 
 import (
 	"errors"
@@ -24,15 +24,15 @@ type readBuffer struct{ b []byte }
 
 var readBuffers = sync.Pool{New: func() any { return &readBuffer{make([]byte, readBufferSize)} }}
 
-// errKicked tells that somebody wants the reader's attention.
-var errKicked = errors.New("amqp: kicked")
+// ErrKicked tells that somebody wants the reader's attention.
+var ErrKicked = errors.New("protocol: kicked")
 
-// input reads from the socket. While it waits it holds no buffer, where the
+// Input reads from the socket. While it waits it holds no buffer, where the
 // system lets it wait without one.
 //
 // Invariant: what was read and not consumed is buf.b[r:w], or rest while buf is
 // nil.
-type input struct {
+type Input struct {
 	nc   net.Conn
 	raw  syscall.RawConn // nil: the connection can only be read in the plain way
 	try  func(fd uintptr) bool
@@ -46,7 +46,8 @@ type input struct {
 	waiting atomic.Bool   // the reader is waiting for the client
 }
 
-func (in *input) init(nc net.Conn) {
+// Init makes nc what is read from.
+func (in *Input) Init(nc net.Conn) {
 	in.nc = nc
 	if sc, ok := nc.(syscall.Conn); ok && canReadRaw {
 		if raw, err := sc.SyscallConn(); err == nil {
@@ -55,17 +56,23 @@ func (in *input) init(nc net.Conn) {
 	}
 }
 
-// pending is what was read and not consumed.
-func (in *input) pending() []byte {
+// Reads counts the reads that brought something. Any goroutine may call it.
+func (in *Input) Reads() uint64 { return in.reads.Load() }
+
+// Waiting tells that the reader is waiting for the client. Any goroutine may call it.
+func (in *Input) Waiting() bool { return in.waiting.Load() }
+
+// Pending is what was read and not consumed.
+func (in *Input) Pending() []byte {
 	if in.buf == nil {
 		return in.rest
 	}
 	return in.buf.b[in.r:in.w]
 }
 
-// consume drops the first n pending bytes. Slices of them are valid until the
-// next fill.
-func (in *input) consume(n int) {
+// Consume drops the first n pending bytes. Slices of them are valid until the
+// next Fill.
+func (in *Input) Consume(n int) {
 	if in.buf == nil {
 		in.rest = in.rest[n:]
 		return
@@ -73,9 +80,9 @@ func (in *input) consume(n int) {
 	in.r += n
 }
 
-// fill reads more behind what is pending, which needs want bytes in all to be of
-// use. It returns errKicked after kick, io.EOF at the end.
-func (in *input) fill(want int) error {
+// Fill reads more behind what is pending, which needs want bytes in all to be of
+// use. It returns ErrKicked after Kick, io.EOF at the end.
+func (in *Input) Fill(want int) error {
 	in.prepare(want)
 	in.waiting.Store(true)
 	n, err := in.read()
@@ -83,7 +90,7 @@ func (in *input) fill(want int) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		// Whoever kicks sets his flag first, so that no kick is lost here.
 		in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // a socket that is closed says so at the next read
-		return errKicked
+		return ErrKicked
 	}
 	if n == 0 && err == nil {
 		err = io.EOF
@@ -96,7 +103,7 @@ func (in *input) fill(want int) error {
 	return err
 }
 
-func (in *input) read() (int, error) {
+func (in *Input) read() (int, error) {
 	if in.raw == nil {
 		return in.nc.Read(in.buf.b[in.w:])
 	}
@@ -108,7 +115,7 @@ func (in *input) read() (int, error) {
 
 // tryRead reads what is there. When nothing is, it lets go of the buffer and
 // reports false, and is called again when there is something.
-func (in *input) tryRead(fd uintptr) bool {
+func (in *Input) tryRead(fd uintptr) bool {
 	in.prepare(0)
 	n, err := rawRead(fd, in.buf.b[in.w:])
 	if errors.Is(err, syscall.EAGAIN) {
@@ -121,7 +128,7 @@ func (in *input) tryRead(fd uintptr) bool {
 
 // prepare makes room behind the pending bytes, for want bytes in all and at
 // least for one more.
-func (in *input) prepare(want int) {
+func (in *Input) prepare(want int) {
 	if in.buf == nil {
 		in.buf = readBuffers.Get().(*readBuffer)
 		if len(in.rest) >= len(in.buf.b) {
@@ -143,7 +150,7 @@ func (in *input) prepare(want int) {
 }
 
 // setAside lets go of the buffer if little or nothing is pending.
-func (in *input) setAside() {
+func (in *Input) setAside() {
 	if in.w-in.r > smallRest {
 		return
 	}
@@ -156,14 +163,14 @@ func (in *input) setAside() {
 
 // giveBack returns the buffer to the pool. Larger ones are for the garbage
 // collector: few connections need them.
-func (in *input) giveBack() {
+func (in *Input) giveBack() {
 	if len(in.buf.b) == readBufferSize {
 		readBuffers.Put(in.buf)
 	}
 }
 
-// release lets go of everything.
-func (in *input) release() {
+// Release lets go of everything.
+func (in *Input) Release() {
 	if in.buf != nil {
 		in.giveBack()
 	}
@@ -171,8 +178,8 @@ func (in *input) release() {
 	in.r, in.w = 0, 0
 }
 
-// kick makes a waiting, or the next, fill return errKicked. Any goroutine may
+// Kick makes a waiting, or the next, Fill return ErrKicked. Any goroutine may
 // call it.
-func (in *input) kick() {
+func (in *Input) Kick() {
 	in.nc.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a socket that is closed needs no kick
 }

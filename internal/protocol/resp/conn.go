@@ -1,0 +1,145 @@
+package resp
+
+import (
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+// The limits of how long a connection takes to end.
+const (
+	lastWriteWindow = 5 * time.Second // for the last replies to be written
+	lingerTimeout   = time.Second     // for a client to read why, while it still sends
+	deafWindow      = 300 * time.Millisecond
+)
+
+// conn is one client connection. Its fields belong to the goroutine of Serve unless they say otherwise.
+type conn struct {
+	srv *Server
+	nc  net.Conn
+	id  uint64
+
+	in     protocol.Input
+	parser respwire.Parser
+	w      respwire.Writer // replies that are not written yet
+	work   *workspace      // nil between reads
+
+	user    string          // of the session
+	session *broker.Session // nil before the login
+	login   *time.Timer     // ends a connection that does not log in; nil when none has to
+	muted   muting
+
+	admitted bool // holds a place of Options.Connections
+	over     bool // nothing is read any more
+	linger   bool // the client may be sending still
+
+	draining atomic.Bool
+	fatal    atomic.Pointer[replyError] // to end now, and why
+	done     chan struct{}              // closed by Kill, and at the end
+	doneOnce sync.Once
+}
+
+func newConn(s *Server, nc net.Conn, id uint64) *conn {
+	if tc, ok := nc.(*net.TCPConn); ok {
+		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
+	}
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{})}
+	c.in.Init(nc)
+	most := int(s.o.MaxMessageSize)
+	c.parser.Limits = respwire.Limits{Bulk: most + requestSlack, Request: 2 * (most + requestSlack)}
+	return c
+}
+
+// requestSlack is room beside a message of the largest size, for names and options.
+const requestSlack = 64 << 10
+
+// Serve implements protocol.Session.
+func (c *conn) Serve() {
+	c.protect("a connection failed", c.begin)
+	c.finish()
+}
+
+// begin admits the client and serves it until it is over.
+func (c *conn) begin() {
+	if c.admitted = c.srv.o.Connections.Acquire(); !c.admitted {
+		c.w.Error("ERR max number of clients reached")
+		return
+	}
+	if c.parser.Stranger = !c.trusted(); c.parser.Stranger {
+		c.login = time.AfterFunc(c.srv.o.LoginTimeout, c.Kill)
+	}
+	c.loop()
+}
+
+// protect keeps a panic from ending more than this connection.
+func (c *conn) protect(what string, fn func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.srv.o.Log.Error("redis: "+what, "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "panic", p, "stack", string(debug.Stack()))
+			c.w.Buf = nil // it may end in the middle of a reply
+			c.w.Error("ERR internal error")
+		}
+	}()
+	fn()
+}
+
+// finish gives back everything, writes what is left, and closes the socket.
+func (c *conn) finish() {
+	if c.login != nil {
+		c.login.Stop()
+	}
+	c.protect("the end of a connection failed", c.leave)
+	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.flush()
+	if c.admitted {
+		c.srv.o.Connections.Release()
+	}
+	if c.linger {
+		c.awaitEnd()
+	}
+	c.in.Release()
+	c.Kill()
+}
+
+// leave takes the connection out of the engine.
+func (c *conn) leave() {
+	if s := c.session; s != nil {
+		c.session = nil
+		s.Close()
+	}
+}
+
+// awaitEnd reads on for a moment: a socket that is closed with something unread takes back what was written.
+func (c *conn) awaitEnd() {
+	if tc, ok := c.nc.(*net.TCPConn); ok {
+		tc.CloseWrite() //nolint:errcheck // a socket that is closed is at its end
+	}
+	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // as above
+	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
+}
+
+// Drain implements protocol.Session.
+func (c *conn) Drain() {
+	c.draining.Store(true)
+	c.in.Kick()
+}
+
+// end makes the connection tell the client e, when it says something, and end. Any goroutine may call it.
+func (c *conn) end(e replyError) {
+	c.fatal.CompareAndSwap(nil, &e)
+	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.in.Kick()
+}
+
+// Kill implements protocol.Session.
+func (c *conn) Kill() {
+	c.doneOnce.Do(func() { close(c.done) })
+	c.nc.Close()
+}

@@ -1,0 +1,203 @@
+package resp
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+// guest is who a client is that does not log in: from this machine, while guest has the password that everybody knows. Redis calls that user
+// "default", and so may clients.
+const (
+	guest       = "guest"
+	defaultUser = "default"
+	rootVHost   = "/"
+)
+
+// trusted tells whether the client is let in without a login.
+func (c *conn) trusted() bool {
+	loopback := isLoopback(c.nc.RemoteAddr())
+	return loopback && c.srv.broker.Credentials(guest, loopback).Trusted
+}
+
+// enter makes sure that the client has a session; else it tells why not.
+func (c *conn) enter() replyError {
+	if c.session != nil {
+		return ""
+	}
+	if !c.trusted() {
+		return errNoAuth
+	}
+	return c.open(guest, rootVHost)
+}
+
+// open opens a session of the engine for a user who has proved who it is; the one before ends.
+func (c *conn) open(user, vhost string) replyError {
+	s, err := c.srv.broker.NewSession(broker.SessionOptions{
+		User: user, VHost: vhost, Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict,
+	})
+	if err != nil {
+		c.srv.o.Log.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)
+		text, _ := errorText(err)
+		return replyError(text)
+	}
+	c.leave()
+	c.user, c.session = user, s
+	c.parser.Stranger = false
+	if c.login != nil {
+		c.login.Stop()
+	}
+	return ""
+}
+
+// evict is what the engine calls when the session must end. Any goroutine may call it.
+func (c *conn) evict(reason error) {
+	text, _ := errorText(reason)
+	c.end(replyError(text))
+}
+
+// authenticate logs a user in. It answers a wrong password late, so that guessing is slow.
+func (c *conn) authenticate(user, password string) replyError {
+	if user == defaultUser {
+		user = guest
+	}
+	if err := c.srv.broker.Authenticate(user, password, isLoopback(c.nc.RemoteAddr())); err != nil {
+		c.srv.o.Log.Warn("redis: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "err", err)
+		c.delay()
+		return errWrongPass
+	}
+	return c.open(user, rootVHost)
+}
+
+func (c *conn) delay() {
+	if c.srv.o.LoginDelay <= 0 {
+		return
+	}
+	wait := time.NewTimer(c.srv.o.LoginDelay)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-c.done:
+	}
+}
+
+// isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}
+
+// auth is AUTH [user] password.
+func auth(c *conn, args [][]byte) {
+	user, password := defaultUser, string(args[len(args)-1])
+	switch len(args) {
+	case 2:
+	case 3:
+		user = string(args[1])
+	default:
+		c.w.Error(string(errSyntax))
+		return
+	}
+	if e := c.authenticate(user, password); e != "" {
+		c.w.Error(string(e))
+		return
+	}
+	c.w.OK()
+}
+
+// hello is HELLO [version [AUTH user password] [SETNAME name]].
+func hello(c *conn, args [][]byte) {
+	resp3, e := c.w.RESP3, replyError("")
+	if len(args) > 1 {
+		switch version, ok := integer(args[1]); {
+		case !ok:
+			e = "ERR Protocol version is not an integer or out of range"
+		case version != 2 && version != 3:
+			e = "NOPROTO unsupported protocol version"
+		default:
+			resp3 = version == 3
+		}
+	}
+	if e == "" {
+		e = c.helloOptions(args)
+	}
+	if e == "" && c.enter() != "" {
+		e = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to " +
+			"authenticate the client and select the RESP protocol version at the same time"
+	}
+	if e != "" {
+		c.w.Error(string(e))
+		return
+	}
+	c.w.RESP3 = resp3
+	c.greet()
+}
+
+// helloOptions does what stands behind the version.
+func (c *conn) helloOptions(args [][]byte) replyError {
+	var user, password string
+	given := false
+	for i := 2; i < len(args); i++ {
+		switch left := len(args) - 1 - i; {
+		case left >= 2 && strings.EqualFold(string(args[i]), "AUTH"):
+			user, password, given = string(args[i+1]), string(args[i+2]), true
+			i += 2
+		case left >= 1 && strings.EqualFold(string(args[i]), "SETNAME"):
+			i++
+		default:
+			return errorf("ERR Syntax error in HELLO option '%s'", args[i])
+		}
+	}
+	if given {
+		return c.authenticate(user, password)
+	}
+	return ""
+}
+
+// greet tells the client what it talks to.
+func (c *conn) greet() {
+	version := int64(2)
+	if c.w.RESP3 {
+		version = 3
+	}
+	c.w.Map(7)
+	c.w.BulkString("server")
+	c.w.BulkString("redis")
+	c.w.BulkString("version")
+	c.w.BulkString(redisVersion)
+	c.w.BulkString("proto")
+	c.w.Int(version)
+	c.w.BulkString("id")
+	c.w.Int(int64(c.id))
+	c.w.BulkString("mode")
+	c.w.BulkString("standalone")
+	c.w.BulkString("role")
+	c.w.BulkString("master")
+	c.w.BulkString("modules")
+	c.w.Array(0)
+}
+
+// redisVersion is the version of Redis that clients are told: some go by it.
+const redisVersion = "7.0.15"
+
+// selectVHost is SELECT: 0 is the virtual host "/", a name any other.
+func selectVHost(c *conn, args [][]byte) {
+	vhost := string(args[1])
+	if n, ok := integer(args[1]); ok {
+		if n != 0 {
+			c.w.Error("ERR DB index is out of range")
+			return
+		}
+		vhost = rootVHost
+	}
+	if vhost != c.session.VHost() {
+		if e := c.open(c.user, vhost); e != "" {
+			c.w.Error(string(e))
+			return
+		}
+	}
+	c.w.OK()
+}

@@ -1,0 +1,245 @@
+package resp
+
+import (
+	"errors"
+	"sync"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+const (
+	flushBytes   = 64 << 10 // replies that have gathered are written at this size
+	keepOutBytes = 64 << 10 // larger buffers are not kept for others
+	keepSlots    = 4096     // as keepOutBytes, of arguments and requests
+	mostGathered = 1024     // requests done with one wait
+	growth       = 64 << 10 // room for more than has come, at first
+)
+
+// workspace is what a connection needs while it handles what it has read.
+type workspace struct {
+	out   []byte
+	args  [][]byte
+	batch []pending
+	cmds  []broker.Command
+}
+
+var workspaces = sync.Pool{New: func() any { return &workspace{out: make([]byte, 0, 4<<10)} }}
+
+// pending is a request that waits to be answered, in its turn.
+type pending struct {
+	req    request
+	ready  string // the answer, when there is no request
+	engine bool   // it has commands
+}
+
+// loop handles what the client sends until the connection is over.
+func (c *conn) loop() {
+	for !c.mustEnd() {
+		if err := c.in.Fill(c.want()); errors.Is(err, protocol.ErrKicked) {
+			continue
+		} else if err != nil {
+			return
+		}
+		c.handleAll()
+	}
+}
+
+// mustEnd ends the connection when it was told to.
+func (c *conn) mustEnd() bool {
+	if e := c.fatal.Load(); e != nil {
+		if *e != "" {
+			c.w.Error(string(*e))
+		}
+		c.over = true
+	}
+	return c.over || c.draining.Load()
+}
+
+// want is how much room the next read needs: for the request at hand, but not much more than the client has sent so far.
+func (c *conn) want() int { return min(c.parser.Want(), 2*len(c.in.Pending())+growth) }
+
+// handleAll handles the whole requests of what was read, and writes the answers.
+func (c *conn) handleAll() {
+	c.work = workspaces.Get().(*workspace)
+	c.w.Buf = append(c.work.out[:0], c.w.Buf...)
+	for !c.over {
+		from := len(c.work.args)
+		all, n, err := c.parser.Next(c.in.Pending(), c.work.args)
+		if err != nil {
+			c.run()
+			c.w.Error("ERR " + err.Error())
+			c.over, c.linger = true, true
+			break
+		}
+		if n == 0 {
+			break
+		}
+		c.in.Consume(n)
+		c.work.args = all
+		if len(all) > from {
+			c.handle(all[from:])
+		}
+	}
+	c.run()
+	c.flush()
+	c.giveBack()
+}
+
+// giveBack returns the workspace.
+func (c *conn) giveBack() {
+	k := c.work
+	c.work = nil
+	if cap(k.args) > keepSlots {
+		k.args = nil
+	}
+	clear(k.args)
+	k.args = k.args[:0]
+	workspaces.Put(k)
+}
+
+// handle does one request, or gathers it.
+func (c *conn) handle(args [][]byte) {
+	d, e := c.admit(args)
+	switch {
+	case e != "":
+		c.gather(pending{ready: errorReply(e)})
+	case d.now != nil:
+		c.run()
+		c.answer(func() { d.now(c, args) })
+	default:
+		req, err := d.prepare(c, args)
+		if err != nil {
+			text, _ := errorText(err)
+			c.gather(pending{ready: errorReply(replyError(text))})
+			return
+		}
+		c.gather(pending{req: req})
+	}
+}
+
+// admit finds the command of a request and tells why it may not run, in Redis' order of reasons.
+func (c *conn) admit(args [][]byte) (*command, replyError) {
+	d, ok := lookUp(args)
+	switch {
+	case !ok:
+		return nil, unknown(args)
+	case len(d.subs) > 0 && len(args) > 1:
+		return nil, unknownSub(args)
+	case !d.takes(len(args)):
+		return nil, wrongNumber(d.name)
+	case d.flags&noAuth == 0:
+		if e := c.enter(); e != "" {
+			return nil, e
+		}
+	}
+	if d.flags&denyOOM != 0 {
+		if e := c.alarm(); e != "" {
+			return nil, e
+		}
+	}
+	return d, ""
+}
+
+// alarm is why nothing can be added now, "" when it can.
+func (c *conn) alarm() replyError {
+	a := c.srv.broker.Alarm()
+	switch {
+	case a == nil:
+		return ""
+	case a.Reason == broker.LowOnDisk:
+		return errDiskFull
+	}
+	return errOOM
+}
+
+func errorReply(e replyError) string {
+	var w respwire.Writer
+	w.Error(string(e))
+	return string(w.Buf)
+}
+
+// gather adds a request to those that are done together.
+func (c *conn) gather(p pending) {
+	c.work.batch = append(c.work.batch, p)
+	if len(c.work.batch) >= mostGathered {
+		c.run()
+	}
+}
+
+// run does what was gathered and answers it.
+func (c *conn) run() {
+	k := c.work
+	if len(k.batch) == 0 {
+		return
+	}
+	for i := range k.batch {
+		if p := &k.batch[i]; p.req != nil {
+			before := len(k.cmds)
+			k.cmds = p.req.commands(k.cmds)
+			p.engine = len(k.cmds) > before
+		}
+	}
+	var err error
+	if len(k.cmds) > 0 {
+		err = c.session.Do(k.cmds...)
+	}
+	for i := range k.batch {
+		p := &k.batch[i]
+		c.answer(func() {
+			switch {
+			case p.req == nil:
+				c.w.Buf = append(c.w.Buf, p.ready...)
+			case err != nil && p.engine:
+				replyWith(&c.w, err)
+			default:
+				p.req.reply(&c.w)
+			}
+		})
+	}
+	clear(k.batch)
+	clear(k.cmds)
+	k.batch, k.cmds = k.batch[:0], k.cmds[:0]
+	if cap(k.batch) > keepSlots || cap(k.cmds) > keepSlots {
+		k.batch, k.cmds = nil, nil
+	}
+}
+
+// muting is what CLIENT REPLY has said.
+type muting uint8
+
+const (
+	loud  muting = iota
+	skip         // no answer to the next command
+	quiet        // no answers
+)
+
+// answer has fn write an answer, unless the client wants none.
+func (c *conn) answer(fn func()) {
+	before, muted := len(c.w.Buf), c.muted
+	fn()
+	if muted != loud && c.muted == muted {
+		c.w.Buf = c.w.Buf[:before]
+	}
+	if muted == skip && c.muted == skip {
+		c.muted = loud
+	}
+	if len(c.w.Buf) >= flushBytes {
+		c.flush()
+	}
+}
+
+// flush writes the replies that have gathered.
+func (c *conn) flush() {
+	if len(c.w.Buf) > 0 {
+		if _, err := c.nc.Write(c.w.Buf); err != nil {
+			c.over = true
+		}
+	}
+	if cap(c.w.Buf) > keepOutBytes || c.work == nil {
+		c.w.Buf = nil
+		return
+	}
+	c.w.Buf = c.w.Buf[:0]
+}

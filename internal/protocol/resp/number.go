@@ -1,0 +1,28 @@
+package resp
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// integer reads a whole number as Redis does: no blanks, no plus sign, no zeros before it.
+func integer(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > 20 || b[0] == '+' || len(b) > 1 && b[0] == '0' || len(b) > 1 && b[0] == '-' && b[1] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	return n, err == nil
+}
+
+// seconds reads a timeout in seconds, which may have a fraction; 0 is for ever.
+func seconds(b []byte) (time.Duration, error) {
+	f, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f*1e9 > math.MaxInt64:
+		return 0, errTimeout
+	case f < 0:
+		return 0, errNegative
+	}
+	return time.Duration(math.Ceil(f*1000)) * time.Millisecond, nil
+}

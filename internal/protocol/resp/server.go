@@ -1,0 +1,67 @@
+package resp
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// Options configure a Server. A zero value means the default in brackets.
+type Options struct {
+	Version        string // of this broker, for INFO
+	NodeName       string // for INFO
+	MaxMessageSize int64  // bytes of an argument [128 MiB]; a request has twice the room
+
+	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
+	LoginTimeout time.Duration   // from accept to the end of the login, where one is needed [60 s]
+	LoginDelay   time.Duration   // before a refused login is answered [1 s]; negative = none
+	Log          *slog.Logger    // [slog.Default()]
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxMessageSize == 0 {
+		o.MaxMessageSize = 128 << 20
+	}
+	if o.LoginTimeout == 0 {
+		o.LoginTimeout = time.Minute
+	}
+	if o.LoginDelay == 0 {
+		o.LoginDelay = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Server serves connections of Redis clients in front of one broker.
+type Server struct {
+	broker  *broker.Broker
+	o       Options
+	edge    *protocol.Edge
+	started time.Time
+}
+
+// New returns a server; Serve starts it.
+func New(b *broker.Broker, o Options) *Server {
+	s := &Server{broker: b, o: o.withDefaults(), started: time.Now()}
+	s.edge = protocol.NewEdge("redis", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
+	return s
+}
+
+// Serve accepts connections on ln until Drain, or until ln is closed.
+func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
+
+// Drain stops accepting, has every connection answer what it has read, and closes them; who waits for a message gets none. When it returns no
+// connection is left.
+func (s *Server) Drain(ctx context.Context) error { return s.edge.Drain(ctx) }
+
+// Connections is the number of connections now.
+func (s *Server) Connections() int { return s.edge.Open() }
+
+// ConnectionsOpened is the number of connections ever accepted.
+func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }
