@@ -1,0 +1,111 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// work handles one job and reports. It holds the token of one handler.
+func (r *run) work(j Job, taken time.Time) {
+	l := &lease{run: r, job: j, until: taken.Add(j.Lock)}
+	ctx, cancel := context.WithCancelCause(r.handling)
+	l.lost = cancel
+	limit := r.o.timeout(j.Lock)
+	stop := func() {}
+	if limit > 0 {
+		ctx, stop = context.WithDeadline(ctx, taken.Add(limit))
+	}
+	if j.Attempt == 1 && !j.Enqueued.IsZero() {
+		r.counters.queueingTime.add(age(j))
+	}
+
+	var err error
+	begun := time.Now()
+	defer func() { // also when the handler ends this goroutine
+		r.counters.handlingTime.add(time.Since(begun))
+		l.rest()
+		o, backoff := judge(ctx, err)
+		stop()
+		cancel(nil)
+		r.count(j, o, backoff, err)
+		r.report(l, o, backoff, err)
+		r.counters.handling.Add(-1)
+		r.release(1)
+	}()
+	l.beat(ctx)
+	guarded(func() error { return r.Worker.handle(ctx, j) }, &err)
+}
+
+// count counts an end, and logs those that somebody should know of.
+func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
+	c := &r.counters
+	switch o {
+	case success:
+		c.success.Add(1)
+	case retry:
+		c.retry.Add(1)
+		r.o.Log.Info("job to be tried again", "worker", r.o.Name, "queue", j.Queue, "mid", j.MID, "attempt", j.Attempt, "after", backoff, "error", err)
+	case failure:
+		c.failure.Add(1)
+		args := []any{"worker", r.o.Name, "queue", j.Queue, "mid", j.MID, "attempt", j.Attempt, "error", err}
+		if p := (*PanicError)(nil); errors.As(err, &p) {
+			c.panics.Add(1)
+			args = append(args, "stack", string(p.Stack))
+		}
+		r.o.Log.Error("job failed", args...)
+	}
+	if backoff > 0 {
+		c.backoff.Add(1)
+	}
+}
+
+// reportAgain is how the tries of a report are spread.
+var reportAgain = Exp{Factor: 100 * time.Millisecond, Max: 5 * time.Second}
+
+// report tells the broker the end of a job, again and again until it knows, the lease is over, or Stop gives up.
+func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
+	ctx, cancel := context.WithDeadline(r.reporting, l.until)
+	defer cancel()
+	for n := 1; ; n++ {
+		var err error
+		switch o {
+		case success:
+			err = r.jobs.Done(ctx, l.job.Lease, backoff)
+		case retry:
+			err = r.jobs.Retry(ctx, l.job.Lease, backoff)
+		case failure:
+			err = r.jobs.Fail(ctx, l.job.Lease, failureText(cause))
+		}
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, ErrStale):
+			r.counters.stale.Add(1)
+			r.o.Log.Warn("the lease was over before the job was", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "attempt", l.job.Attempt)
+			return
+		case errors.Is(err, ErrClosed) || ctx.Err() != nil:
+			r.counters.unreported.Add(1)
+			r.o.Log.Warn("the end of a job could not be reported", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "error", err)
+			return
+		}
+		pause(ctx, ExpBackoff(n, reportAgain))
+	}
+}
+
+// maxFailureText is what is kept of an error's text, in bytes.
+const maxFailureText = 8 << 10
+
+// failureText is what goes with a job that failed: the error, and the stack of a panic.
+func failureText(err error) string {
+	text := err.Error()
+	if p := (*PanicError)(nil); errors.As(err, &p) {
+		text = fmt.Sprintf("%s\n\n%s", text, p.Stack)
+	}
+	if len(text) > maxFailureText {
+		text = text[:maxFailureText]
+	}
+	return strings.ToValidUTF8(text, "")
+}

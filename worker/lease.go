@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// lease keeps a job locked while its handler runs.
+type lease struct {
+	run  *run
+	job  Job
+	lost context.CancelCauseFunc // ends the handler's context
+
+	mu      sync.Mutex
+	until   time.Time // when the lock is over, as far as we know
+	timer   *time.Timer
+	resting bool // the handler has returned: the lock is not extended any more
+	failed  int  // tries in a row that did not reach the broker
+}
+
+// beat begins to extend the lock: each time a third of it has passed, until the handler returns or its context ends.
+func (l *lease) beat(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer = time.AfterFunc(l.job.Lock/3, func() { l.extend(ctx) })
+}
+
+// rest ends the extending. A try that is under way may still succeed, which does no harm: the report ends the lease.
+func (l *lease) rest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resting = true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+// extend runs on a goroutine of the timer, one at a time.
+func (l *lease) extend(ctx context.Context) {
+	l.mu.Lock()
+	until := l.until
+	over := l.resting || ctx.Err() != nil
+	l.mu.Unlock()
+	if over {
+		return
+	}
+	asked := time.Now()
+	try, cancel := context.WithDeadline(ctx, until)
+	err := l.run.jobs.Extend(try, l.job.Lease, l.job.Lock)
+	cancel()
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.resting || ctx.Err() != nil {
+		return
+	}
+	next := l.job.Lock / 3
+	switch now := time.Now(); {
+	case err == nil:
+		l.until, l.failed = asked.Add(l.job.Lock), 0
+	case errors.Is(err, ErrStale):
+		l.lost(err)
+		return
+	case !now.Before(l.until):
+		l.lost(fmt.Errorf("%w: the broker could not be asked to extend it: %w", ErrStale, err))
+		return
+	default:
+		l.failed++
+		next = min(ExpBackoff(l.failed, reportAgain), l.until.Sub(now), next)
+	}
+	l.timer.Reset(next)
+}

@@ -1,0 +1,162 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// run is the time of a worker from a Start to its Stop.
+type run struct {
+	*Worker
+	idle chan struct{} // holds as many tokens as there are idle handlers
+	take int           // a poller takes at most this many jobs at once
+
+	polling, handling, reporting context.Context // they end in this order
+	stopPolling                  context.CancelFunc
+	cancelHandlers               context.CancelCauseFunc
+	cancelReports                context.CancelFunc
+
+	busy sync.WaitGroup // pollers and handlers
+	over chan struct{}  // closed when all of them have ended
+}
+
+func newRun(w *Worker) *run {
+	r := &run{Worker: w, idle: make(chan struct{}, w.o.Handlers), over: make(chan struct{})}
+	for range w.o.Handlers {
+		r.idle <- struct{}{}
+	}
+	r.take = (w.o.Handlers + w.o.Pollers - 1) / w.o.Pollers
+	r.polling, r.stopPolling = context.WithCancel(context.Background())
+	r.handling, r.cancelHandlers = context.WithCancelCause(context.Background())
+	r.reporting, r.cancelReports = context.WithCancel(context.Background())
+	return r
+}
+
+func (r *run) start() {
+	for range r.o.Pollers {
+		r.busy.Go(r.poll)
+	}
+	go func() {
+		r.busy.Wait()
+		r.cancelHandlers(nil)
+		r.cancelReports()
+		close(r.over)
+	}()
+}
+
+func (r *run) stopping() bool { return r.polling.Err() != nil }
+
+// reserve waits for an idle handler, and then takes as many as there are, up to r.take. 0 means the worker stops.
+func (r *run) reserve() int {
+	select {
+	case <-r.polling.Done():
+		return 0
+	case <-r.idle:
+	}
+	n := 1
+	for n < r.take {
+		select {
+		case <-r.idle:
+			n++
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+func (r *run) release(n int) {
+	for range n {
+		r.idle <- struct{}{}
+	}
+}
+
+const (
+	maxDryRuns = 5                // the argument of Options.Backoff grows no further
+	minWait    = time.Millisecond // a poll waits at least this long: a backoff of 0 shall not make a storm
+)
+
+// unreachable is how the polls of a broker that cannot be asked are spread.
+var unreachable = Exp{Max: time.Minute}
+
+// poll asks for jobs until the worker stops.
+func (r *run) poll() {
+	dry, failed := 0, 0
+	for {
+		n := r.reserve()
+		if n == 0 {
+			return
+		}
+		wait := max(r.o.Backoff(min(dry+1, maxDryRuns)), minWait)
+		jobs, err := r.jobs.Take(r.polling, TakeOptions{Queues: []string{r.queue}, Count: n, Lock: r.o.Lock, Wait: wait})
+		r.release(n - len(jobs))
+		if len(jobs) == 0 && r.stopping() {
+			return
+		}
+		taken := time.Now()
+		for _, j := range jobs {
+			r.counters.handling.Add(1)
+			r.busy.Go(func() { r.work(j, taken) })
+		}
+		switch {
+		case err != nil:
+			failed++
+			r.counters.unreachable.Add(1)
+			r.o.Log.Warn("cannot take jobs", "worker", r.o.Name, "queue", r.queue, "times", failed, "error", err)
+		case len(jobs) == 0:
+			dry, failed = dry+1, 0
+		default:
+			dry, failed = 0, 0
+		}
+		size := r.size.get(r.polling, r.Worker)
+		r.o.Monitor(Poll{Queue: r.queue, Size: size, DryRuns: dry, Jobs: jobs, Err: err, Log: r.o.Log})
+		switch {
+		case errors.Is(err, ErrClosed):
+			r.o.Log.Error("the worker ends: its broker was closed", "worker", r.o.Name, "queue", r.queue)
+			r.stopPolling()
+			return
+		case err != nil:
+			pause(r.polling, ExpBackoff(failed, unreachable))
+		case r.o.Throttle != nil:
+			pause(r.polling, r.o.Throttle(size))
+		}
+	}
+}
+
+// pause waits, but not longer than ctx.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// queueSize is how long the queue is, as far as known.
+type queueSize struct {
+	mu    sync.Mutex
+	size  int
+	asked time.Time
+}
+
+const sizeAge = time.Second
+
+// get asks the broker when what is known is too old. What cannot be asked stays as it was: the poll tells what is wrong.
+func (s *queueSize) get(ctx context.Context, w *Worker) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); s.asked.IsZero() || now.Sub(s.asked) >= sizeAge {
+		s.asked = now
+		if q, err := w.jobs.QueueStatus(ctx, w.queue); err == nil {
+			s.size = q.Total
+			w.counters.queueSize.add(q.Total)
+		}
+	}
+	return s.size
+}

@@ -1,0 +1,11 @@
+package workertest
+
+import (
+	"testing"
+
+	"fiveways/worker"
+)
+
+func TestMemory(t *testing.T) {
+	Conformance(t, Suite{Open: func(*testing.T) worker.Jobs { return NewMemory() }})
+}
