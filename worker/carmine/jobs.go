@@ -1,0 +1,196 @@
+package carmine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fiveways/worker"
+)
+
+// Jobs is Carmine's queues on a Redis. It may be used by several goroutines.
+type Jobs struct {
+	client redis.UniversalClient
+	own    bool // Close closes the client
+	oldest int
+	poll   time.Duration
+	codec  Codec
+	done   chan struct{} // closed by Close
+	once   sync.Once
+}
+
+// Options of Jobs. The zero value suits all versions.
+type Options struct {
+	// Oldest is the oldest major version of Carmine whose workers share the queues: 2 (the default; also right for 3.0 and 3.1), or 3 for 3.2 and
+	// later.
+	Oldest int
+	// Poll is how often a Take that waits looks again. It is woken at once by what producers in Go, or in Carmine since 3.2, enqueue into the first
+	// of its queues; older ones wake nobody. 0 is one second; at most two.
+	Poll time.Duration
+	// Codec turns bodies into what is kept; nil is Marks.
+	Codec Codec
+}
+
+const (
+	defaultPoll = time.Second
+	maxPoll     = 2 * time.Second // below the read timeout of the client
+)
+
+// Dial connects to the Redis at a URL such as redis://user:password@host:6379/0.
+func Dial(url string, o Options) (*Jobs, error) {
+	r, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, fmt.Errorf("carmine: %w", err)
+	}
+	r.MaxRetries = -1 // a script that ran must not run again because its answer was lost
+	j, err := New(redis.NewClient(r), o)
+	if err == nil {
+		j.own = true
+	}
+	return j, err
+}
+
+// New uses a client that the caller closes. It should not retry (MaxRetries: -1), else a lost answer may make a report stale.
+func New(client redis.UniversalClient, o Options) (*Jobs, error) {
+	if o.Oldest == 0 {
+		o.Oldest = 2
+	}
+	if o.Oldest != 2 && o.Oldest != 3 {
+		return nil, fmt.Errorf("carmine: Oldest is %d; it must be 2 or 3", o.Oldest)
+	}
+	if o.Poll == 0 {
+		o.Poll = defaultPoll
+	}
+	if o.Poll < time.Millisecond || o.Poll > maxPoll {
+		return nil, fmt.Errorf("carmine: Poll is %v; it must be from 1ms to %v", o.Poll, maxPoll)
+	}
+	if o.Codec == nil {
+		o.Codec = Marks{}
+	}
+	return &Jobs{client: client, oldest: o.Oldest, poll: o.Poll, codec: o.Codec, done: make(chan struct{})}, nil
+}
+
+// Close implements worker.Jobs.
+func (j *Jobs) Close() (err error) {
+	j.once.Do(func() {
+		close(j.done)
+		if j.own {
+			err = j.client.Close()
+		}
+	})
+	return err
+}
+
+// open fails after Close.
+func (j *Jobs) open() error {
+	select {
+	case <-j.done:
+		return worker.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// marker stands in the circle where a round ends; no message can have it as its id.
+const marker = "end-of-circle"
+
+const maxMID = 255
+
+var errMID = errors.New("carmine: a job's id has 1 to 255 bytes and is not " + marker)
+
+// randomID is 16 random bytes as text.
+func randomID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// millis rounds up, so that nothing is over before its time.
+func millis(d time.Duration) int64 {
+	return int64((max(d, 0) + time.Millisecond - 1) / time.Millisecond)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Done implements worker.Jobs.
+func (j *Jobs) Done(ctx context.Context, l worker.Lease, remember time.Duration) error {
+	backoff := int64(-1)
+	if remember > 0 {
+		backoff = millis(remember)
+	}
+	return j.report(ctx, l, reportScript, 1, backoff)
+}
+
+// Retry implements worker.Jobs.
+func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration) error {
+	return j.report(ctx, l, reportScript, 0, millis(after))
+}
+
+// Fail implements worker.Jobs. Carmine has no place for dead letters: the text is not kept.
+func (j *Jobs) Fail(ctx context.Context, l worker.Lease, _ string) error {
+	return j.report(ctx, l, reportScript, 1, -1)
+}
+
+// Extend implements worker.Jobs.
+func (j *Jobs) Extend(ctx context.Context, l worker.Lease, lock time.Duration) error {
+	return j.report(ctx, l, extendScript, millis(lock))
+}
+
+func (j *Jobs) report(ctx context.Context, l worker.Lease, s *redis.Script, args ...any) error {
+	if err := j.open(); err != nil {
+		return err
+	}
+	reply, err := j.run(ctx, s, l.Queue, append([]any{l.MID, l.Token}, args...)...)
+	if err != nil {
+		return fmt.Errorf("carmine: report on %s: %w", l.MID, err)
+	}
+	if reply != int64(1) {
+		return fmt.Errorf("carmine: %s: %w", l.MID, worker.ErrStale)
+	}
+	return nil
+}
+
+// Names implements worker.Jobs.
+func (j *Jobs) Names(ctx context.Context) (names []string, err error) {
+	if err := j.open(); err != nil {
+		return nil, err
+	}
+	scan := j.client.Scan(ctx, 0, keyPrefix+"*:messages", 1000).Iterator()
+	seen := map[string]bool{}
+	for scan.Next(ctx) {
+		name := strings.TrimSuffix(strings.TrimPrefix(scan.Val(), keyPrefix), ":messages")
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return nil, fmt.Errorf("carmine: names: %w", err)
+	}
+	return names, nil
+}
+
+// Clear implements worker.Jobs.
+func (j *Jobs) Clear(ctx context.Context, queues ...string) error {
+	if err := j.open(); err != nil {
+		return err
+	}
+	for _, queue := range queues {
+		if err := j.client.Del(ctx, append(keys(queue), key(queue, "eoq-backoff?"))...).Err(); err != nil {
+			return fmt.Errorf("carmine: clear %s: %w", queue, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package carmine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fiveways/worker"
+)
+
+// stepsAtOnce is how many messages one script looks at, and maxTaken how many it takes: while it runs, the Redis serves nobody else.
+const (
+	stepsAtOnce = 500
+	maxTaken    = 500
+)
+
+// Take implements worker.Jobs. A round looks at every message of a queue once, in the order of its circle.
+func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, error) {
+	if len(o.Queues) == 0 {
+		return nil, errors.New("carmine: take: no queue is named")
+	}
+	deadline := time.Now().Add(o.Wait)
+	for {
+		if err := errors.Join(j.open(), ctx.Err()); err != nil {
+			return nil, err
+		}
+		rest := j.poll
+		var first round
+		for i, queue := range o.Queues {
+			r, err := j.round(ctx, queue, o)
+			if err != nil || len(r.jobs) > 0 {
+				return r.jobs, err
+			}
+			if i == 0 {
+				first = r
+			}
+			if r.next >= 0 {
+				rest = min(rest, r.next)
+			}
+		}
+		if rest = min(rest, time.Until(deadline)); rest <= 0 && o.Wait <= 0 || time.Now().After(deadline) {
+			return nil, nil
+		}
+		j.sleep(ctx, o.Queues[0], first.bed, max(rest, minSleep))
+	}
+}
+
+// minSleep is Redis' smallest time to wait, and enough to be over the end of a lock.
+const minSleep = 2 * time.Millisecond
+
+// round is what one look at all of a queue gave.
+type round struct {
+	jobs []worker.Job
+	bed  string        // the list to sleep on
+	next time.Duration // until the first lock or backoff ends; below 0 when there is none
+}
+
+func (j *Jobs) round(ctx context.Context, queue string, o worker.TakeOptions) (round, error) {
+	lock := o.Lock
+	if lock <= 0 {
+		lock = worker.DefaultLock
+	}
+	count := min(max(o.Count, 1), maxTaken)
+	r := round{next: -1}
+	for looked := int64(0); ; {
+		reply, err := j.run(ctx, takeScript, queue, millis(lock), count, stepsAtOnce, randomID())
+		if err != nil {
+			return r, fmt.Errorf("carmine: take: %w", err)
+		}
+		t, err := taken(reply)
+		if err != nil {
+			return r, fmt.Errorf("carmine: take: %w", err)
+		}
+		r.bed = key(queue, "isleep-"+t.bed)
+		if t.next >= 0 && (r.next < 0 || t.next < r.next) {
+			r.next = t.next
+		}
+		for _, job := range t.jobs {
+			job.Queue = queue
+			body, contentType := j.codec.Decode(job.Body)
+			if job.Body = body; contentType != Text {
+				job.Headers = map[string]string{ContentTypeHeader: contentType}
+			}
+			r.jobs = append(r.jobs, job)
+		}
+		looked += t.looked
+		if len(r.jobs) > 0 || looked >= t.size || t.looked == 0 {
+			return r, nil
+		}
+	}
+}
+
+// takeReply is what the script answers.
+type takeReply struct {
+	looked, size int64
+	bed          string
+	next         time.Duration
+	jobs         []worker.Job
+}
+
+func taken(reply any) (t takeReply, err error) {
+	f := fields{reply: reply}
+	t.looked, t.size, t.bed, t.next = f.integer(0), f.integer(1), f.text(2), time.Duration(f.integer(3))*time.Millisecond
+	for i := 4; i < f.len(); i++ {
+		g := f.list(i)
+		job := worker.Job{Body: []byte(g.text(1)), Attempt: int(g.integer(2)), Lock: time.Duration(g.integer(3)) * time.Millisecond}
+		job.MID, job.Token = g.text(0), g.text(5)
+		job.Enqueued = moment(g.integer(4))
+		t.jobs = append(t.jobs, job)
+		f.err = errors.Join(f.err, g.err)
+	}
+	return t, f.err
+}
+
+// moment is the time of unix milliseconds; 0 is the zero time.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// sleep ends when something was enqueued, when the time is over, or with ctx or j. What goes wrong with the Redis meanwhile shows when the
+// queue is looked at next; until then it only waits.
+func (j *Jobs) sleep(ctx context.Context, queue, bed string, d time.Duration) {
+	other := key(queue, "isleep-a")
+	if other == bed {
+		other = key(queue, "isleep-b")
+	}
+	woken := make(chan error, 1)
+	go func() {
+		woken <- j.client.Do(context.WithoutCancel(ctx), "BRPOPLPUSH", bed, other, d.Seconds()).Err()
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case err := <-woken:
+		if err == nil || errors.Is(err, redis.Nil) {
+			return
+		}
+		select { // a Redis older than 6 knows no parts of a second, one that is gone answers nothing
+		case <-timer.C:
+		case <-ctx.Done():
+		case <-j.done:
+		}
+	case <-ctx.Done():
+	case <-j.done:
+	}
+}
