@@ -5,6 +5,8 @@ import (
 	_ "embed"
 
 	"github.com/redis/go-redis/v9"
+
+	"fiveways/worker"
 )
 
 //go:embed lua/common.lua
@@ -61,5 +63,9 @@ func (j *Jobs) run(ctx context.Context, s *redis.Script, queue string, args ...a
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return s.Run(context.WithoutCancel(ctx), j.client, keys(queue), append([]any{j.oldest}, args...)...).Result()
+	reply, err := s.Run(context.WithoutCancel(ctx), j.client, keys(queue), append([]any{j.oldest}, args...)...).Result()
+	if err != nil && j.open() != nil {
+		err = worker.ErrClosed
+	}
+	return reply, err
 }

@@ -1,0 +1,203 @@
+package carmine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fiveways/worker"
+)
+
+// TestPayloads: what Clojure put there comes out unharmed, and what Go puts there Clojure can read.
+func TestPayloads(t *testing.T) {
+	j, client := dial(t, Options{})
+	for _, c := range []struct{ kept, body, contentType string }{
+		{"plain", "plain", Text},
+		{"", "", Text},
+		{`{"to":"васса"}`, `{"to":"васса"}`, Text},
+		{"\x00<\xff\x00bytes", "\xff\x00bytes", Bytes},
+		{"\x00<", "", Bytes},
+		{"\x00>NPY\x00j\x04name", "NPY\x00j\x04name", Nippy},
+	} {
+		clojure{t, client, 3}.enqueue("m", c.kept)
+		job := take(t, j)
+		if string(job.Body) != c.body || job.Headers[ContentTypeHeader] != c.contentType || len(job.Headers) > 0 && c.contentType == Text {
+			t.Errorf("%q is taken as %q, %q", c.kept, job.Body, job.Headers)
+		}
+		ok(t, j.Done(t.Context(), job.Lease, 0))
+		takeNone(t, j)
+		enqueue(t, j, "m", c.body, worker.EnqueueOptions{Headers: map[string]string{ContentTypeHeader: c.contentType}})
+		if kept := client.HGet(t.Context(), key(q, "messages"), "m").Val(); kept != c.kept {
+			t.Errorf("%q of type %q is kept as %q, want %q", c.body, c.contentType, kept, c.kept)
+		}
+		ok(t, j.Clear(t.Context(), q))
+	}
+	for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} {
+		enqueue(t, j, "m", body, worker.EnqueueOptions{})
+		if kept := client.HGet(t.Context(), key(q, "messages"), "m").Val(); kept != "\x00<"+body {
+			t.Errorf("%q is kept as %q", body, kept)
+		}
+		ok(t, j.Clear(t.Context(), q))
+	}
+}
+
+// TestWhatItRefuses: nothing is dropped in silence.
+func TestWhatItRefuses(t *testing.T) {
+	j, _ := dial(t, Options{})
+	for _, o := range []worker.EnqueueOptions{{Priority: 1}, {Expire: time.Hour}, {Headers: map[string]string{"who": "me"}}} {
+		if _, err := j.Enqueue(t.Context(), q, nil, o); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	for _, mid := range []string{marker, strings.Repeat("m", maxMID+1)} {
+		if _, err := j.Enqueue(t.Context(), q, nil, worker.EnqueueOptions{MID: mid}); !errors.Is(err, errMID) {
+			t.Errorf("%q: %v", mid, err)
+		}
+	}
+	if _, err := j.Take(t.Context(), worker.TakeOptions{}); err == nil {
+		t.Error("a take of no queue")
+	}
+	for _, o := range []Options{{Oldest: 1}, {Oldest: 4}, {Poll: time.Hour}, {Poll: time.Microsecond}} {
+		if _, err := Dial("redis://127.0.0.1", o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	if _, err := Dial("http://127.0.0.1", Options{}); err == nil {
+		t.Error("a wrong URL")
+	}
+	if names, err := j.Names(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("names %q, %v", names, err)
+	}
+}
+
+// TestWoken: a take that waits gets a job at once, whoever enqueues it, and also when a lock or a backoff ends, not at its next poll.
+func TestWoken(t *testing.T) {
+	for name, wake := range map[string]func(j *Jobs, client *redis.Client){
+		"by Go":            func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{}) },
+		"by generation 3":  func(_ *Jobs, client *redis.Client) { clojure{t, client, 3}.enqueue("m", "x") },
+		"when its time is": func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{Backoff: 20 * time.Millisecond}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, client := dial(t, Options{Poll: maxPoll})
+			for range 5 {
+				var both sync.WaitGroup
+				began := time.Now()
+				both.Go(func() { wake(j, client) })
+				jobs, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{q}, Wait: time.Minute})
+				both.Wait()
+				if err != nil || len(jobs) != 1 || time.Since(began) > maxPoll/2 {
+					t.Fatalf("took %v, %v, after %v", jobs, err, time.Since(began))
+				}
+				ok(t, j.Done(t.Context(), jobs[0].Lease, 0))
+				takeNone(t, j)
+			}
+		})
+	}
+}
+
+// TestOldProducersAreFoundByPolling: they wake nobody.
+func TestOldProducersAreFoundByPolling(t *testing.T) {
+	j, client := dial(t, Options{Poll: 10 * time.Millisecond})
+	var both sync.WaitGroup
+	both.Go(func() { clojure{t, client, 2}.enqueue("m", "x") })
+	jobs, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{q}, Wait: time.Minute})
+	both.Wait()
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("took %v, %v", jobs, err)
+	}
+}
+
+// TestLongQueue: what is ready is found behind more than one script looks at, and in the order of the queue.
+func TestLongQueue(t *testing.T) {
+	eachVersion(t, func(t *testing.T, j *Jobs, _ *redis.Client) {
+		var requests []worker.EnqueueRequest
+		for i := range 2*stepsAtOnce + 50 {
+			r := worker.EnqueueRequest{Queue: q, EnqueueOptions: worker.EnqueueOptions{MID: fmt.Sprint(i), Backoff: time.Hour}}
+			if i == stepsAtOnce+7 || i == 2*stepsAtOnce+9 || i == 2*stepsAtOnce+10 {
+				r.Backoff = 0
+			}
+			requests = append(requests, r)
+		}
+		_, err := j.EnqueueAll(t.Context(), requests)
+		ok(t, err)
+		for _, want := range []string{"507", "1009", "1010"} {
+			if job := take(t, j); job.MID != want {
+				t.Fatalf("took %s, want %s", job.MID, want)
+			}
+		}
+		takeNone(t, j)
+		s, err := j.QueueStatus(t.Context(), q)
+		if want := (worker.QueueStatus{Locked: 3, Backoff: len(requests) - 3, Total: len(requests)}); err != nil || s != want {
+			t.Errorf("status %+v, %v; want %+v", s, err, want)
+		}
+	})
+}
+
+// TestScriptsAreForgotten: a Redis that was restarted, or told SCRIPT FLUSH, gets them again, also in the midst of a batch.
+func TestScriptsAreForgotten(t *testing.T) {
+	j, client := dial(t, Options{})
+	for i := range 3 {
+		ok(t, client.ScriptFlush(t.Context()).Err())
+		requests := []worker.EnqueueRequest{{Queue: q}, {Queue: q}, {Queue: q, EnqueueOptions: worker.EnqueueOptions{MID: "same"}}}
+		results, err := j.EnqueueAll(t.Context(), requests)
+		ok(t, err)
+		for n, r := range results {
+			if again := n == 2 && i > 0; again != errors.Is(r.Err, worker.ErrAlreadyQueued) || !again && r.Err != nil {
+				t.Errorf("%d: %+v", i, r)
+			}
+		}
+		ok(t, client.ScriptFlush(t.Context()).Err())
+		stateIs(t, j, "same", worker.Queued)
+	}
+}
+
+// TestOldRemovalLeavesNothingBehind: a worker of version 2 forgets a job and leaves the version behind it; a new one with its id does not get it.
+func TestOldRemovalLeavesNothingBehind(t *testing.T) {
+	j, client := dial(t, Options{Oldest: 3})
+	enqueue(t, j, "m", "1", worker.EnqueueOptions{})
+	job := take(t, j)
+	enqueue(t, j, "m", "2", worker.EnqueueOptions{Requeue: true, Lock: time.Minute})
+	ok(t, j.Done(t.Context(), job.Lease, 0))
+	old := clojure{t, client, 2}
+	for range 3 {
+		old.take(time.Hour)
+	}
+	stateIs(t, j, "m", worker.None)
+	enqueue(t, j, "m", "3", worker.EnqueueOptions{})
+	job = take(t, j)
+	stateIs(t, j, "m", worker.Locked)
+	if string(job.Body) != "3" || job.Lock != worker.DefaultLock {
+		t.Errorf("took %+v", job)
+	}
+}
+
+// TestLateReportCounts: as long as nobody else has taken the job.
+func TestLateReportCounts(t *testing.T) {
+	j, client := dial(t, Options{})
+	enqueue(t, j, "m", "1", worker.EnqueueOptions{})
+	job := take(t, j)
+	pass(t, client, q, 2*worker.DefaultLock)
+	stateIs(t, j, "m", worker.Queued)
+	ok(t, j.Extend(context.Background(), job.Lease, time.Hour))
+	stateIs(t, j, "m", worker.Locked)
+	pass(t, client, q, 2*worker.DefaultLock)
+	ok(t, j.Done(context.Background(), job.Lease, time.Hour))
+	stateIs(t, j, "m", worker.DoneWithBackoff)
+	pass(t, client, q, 2*time.Hour)
+	enqueue(t, j, "m", "2", worker.EnqueueOptions{})
+	take(t, j)
+	pass(t, client, q, 2*worker.DefaultLock)
+	enqueue(t, j, "m", "3", worker.EnqueueOptions{Update: true})
+	if err := j.Done(context.Background(), job.Lease, 0); !errors.Is(err, worker.ErrStale) {
+		t.Errorf("of what was updated meanwhile: %v", err)
+	}
+	if job := take(t, j); string(job.Body) != "3" || job.Attempt != 2 {
+		t.Errorf("took %+v", job)
+	}
+}
