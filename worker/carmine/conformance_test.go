@@ -1,0 +1,27 @@
+package carmine
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"fiveways/test/redisd"
+	"fiveways/worker"
+	"fiveways/worker/workertest"
+)
+
+// TestConformance: Carmine's queues are jobs as the interface has them, whatever the oldest version.
+func TestConformance(t *testing.T) {
+	for _, oldest := range []int{2, 3} {
+		t.Run(strconv.Itoa(oldest), func(t *testing.T) {
+			url := "redis://" + redisd.Start(t, redisd.Options{})
+			workertest.Conformance(t, workertest.Suite{NoHeaders: true, Open: func(t *testing.T) worker.Jobs {
+				j, err := Dial(url, Options{Oldest: oldest, Poll: 50 * time.Millisecond})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return j
+			}})
+		})
+	}
+}
