@@ -141,7 +141,6 @@ func pause(ctx context.Context, d time.Duration) {
 // queueSize is how long the queue is, as far as known.
 type queueSize struct {
 	mu    sync.Mutex
-	size  int
 	asked time.Time
 }
 
@@ -154,9 +153,9 @@ func (s *queueSize) get(ctx context.Context, w *Worker) int {
 	if now := time.Now(); s.asked.IsZero() || now.Sub(s.asked) >= sizeAge {
 		s.asked = now
 		if q, err := w.jobs.QueueStatus(ctx, w.queue); err == nil {
-			s.size = q.Total
+			w.counters.size.Store(int64(q.Total))
 			w.counters.queueSize.add(q.Total)
 		}
 	}
-	return s.size
+	return int(w.counters.size.Load())
 }

@@ -10,6 +10,7 @@ type Status struct {
 	Name, Queue string
 	Running     bool // started, and not told to stop
 	Handling    int  // jobs that are handled now
+	Size        int  // jobs in the queue, in whatever state, when it was last looked at
 	Counts      Counts
 
 	QueueSize    Summary[int]           // jobs in the queue, looked at about every second
@@ -31,7 +32,7 @@ type Counts struct {
 }
 
 type counters struct {
-	handling                                                                 atomic.Int64
+	handling, size                                                           atomic.Int64
 	success, failure, retry, backoff, panics, stale, unreported, unreachable atomic.Int64
 
 	queueSize    samples[int]
@@ -43,7 +44,7 @@ type counters struct {
 func (w *Worker) Status() Status {
 	c := &w.counters
 	return Status{
-		Name: w.o.Name, Queue: w.queue, Running: w.running(), Handling: int(c.handling.Load()),
+		Name: w.o.Name, Queue: w.queue, Running: w.running(), Handling: int(c.handling.Load()), Size: int(c.size.Load()),
 		Counts: Counts{
 			Success: c.success.Load(), Error: c.failure.Load(), Retry: c.retry.Load(), Backoff: c.backoff.Load(),
 			Panic: c.panics.Load(), Stale: c.stale.Load(), Unreported: c.unreported.Load(), Unreachable: c.unreachable.Load(),

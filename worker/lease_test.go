@@ -1,0 +1,209 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/worker"
+)
+
+// wait is a handler that waits for so long, or for its context's end, which it returns.
+func wait(d time.Duration, cause *error) worker.Handler[[]byte] {
+	return func(ctx context.Context, m worker.Message[[]byte]) error {
+		if m.Attempt > 1 {
+			return nil
+		}
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return nil
+		case <-ctx.Done():
+			*cause = context.Cause(ctx)
+			return ctx.Err()
+		}
+	}
+}
+
+// TestHeartbeat: the lock is extended while the handler runs, so nobody else gets the job.
+func TestHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newBroken()
+		var cause error
+		w := start(t, jobs, wait(10*time.Minute, &cause), worker.Options{Handlers: 2, Lock: time.Minute})
+		enqueue(t, jobs, "m", "")
+		time.Sleep(9 * time.Minute)
+		if s := state(t, jobs, "m", worker.Locked); s.Attempts != 1 {
+			t.Errorf("%d attempts", s.Attempts)
+		}
+		time.Sleep(2 * time.Minute)
+		if c := w.Status().Counts; c.Success != 1 || c.Stale != 0 || cause != nil {
+			t.Errorf("%+v, %v; want one success", c, cause)
+		}
+		beats := jobs.times("extend")
+		if len(beats) != 29 && len(beats) != 30 || beats[0] != 20*time.Second || beats[1] != 40*time.Second {
+			t.Errorf("extended at %v, want every 20 s for 10 minutes", beats)
+		}
+	})
+}
+
+// TestLeaseLost: a handler whose job was taken away hears of it at the next heartbeat, and its error is nobody's.
+func TestLeaseLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newBroken()
+		var cause error
+		w := start(t, jobs, wait(time.Hour, &cause), worker.Options{Lock: time.Minute})
+		enqueue(t, jobs, "m", "")
+		synctest.Wait()
+		if err := jobs.Clear(t.Context(), "q"); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if !errors.Is(cause, worker.ErrStale) || time.Since(begun) != 20*time.Second {
+			t.Errorf("the cause is %v, want ErrStale", cause)
+		}
+		if c := w.Status().Counts; c.Error != 0 || c.Retry != 1 || c.Stale != 1 {
+			t.Errorf("%+v, want one stale report", c)
+		}
+	})
+}
+
+// TestHeartbeatThroughTrouble: a broker that cannot be asked for less than the rest of the lock costs nothing; for longer, the lease.
+func TestHeartbeatThroughTrouble(t *testing.T) {
+	for _, c := range []struct {
+		fails int
+		lost  bool
+	}{{5, false}, {-1, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newBroken()
+			jobs.set("extend", c.fails)
+			var cause error
+			w := start(t, jobs, wait(5*time.Minute, &cause), worker.Options{Lock: time.Minute})
+			enqueue(t, jobs, "m", "")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if lost := errors.Is(cause, worker.ErrStale) && errors.Is(cause, errBroken); lost != c.lost {
+				t.Errorf("%d fail: the cause is %v; lost should be %v", c.fails, cause, c.lost)
+			}
+			time.Sleep(5 * time.Minute)
+			if s := w.Status().Counts; s.Success != 1 {
+				t.Errorf("%d fail: %+v, want one success in the end", c.fails, s)
+			}
+		})
+	}
+}
+
+// TestTimeout: the context ends in time, the error of the handler counts, and the lock is not extended for one that does not listen.
+func TestTimeout(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		timeout, lock time.Duration
+		ends          time.Duration // 0: not within a day
+	}{
+		{"an hour by default", 0, time.Minute, time.Hour},
+		{"longer when the lock is", 0, 3 * time.Hour, 3 * time.Hour},
+		{"as said", 5 * time.Minute, time.Minute, 5 * time.Minute},
+		{"shorter than the lock", time.Minute, time.Hour, time.Minute},
+		{"none", -1, time.Minute, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jobs := newBroken()
+				var ended time.Time
+				begun := time.Now()
+				w := start(t, jobs, func(ctx context.Context, m worker.Message[[]byte]) error {
+					select {
+					case <-ctx.Done():
+						ended = time.Now()
+						return ctx.Err()
+					case <-time.After(24 * time.Hour):
+						return nil
+					}
+				}, worker.Options{Lock: c.lock, Timeout: c.timeout})
+				enqueue(t, jobs, "m", "")
+				time.Sleep(25 * time.Hour)
+				counts := w.Status().Counts
+				if c.ends == 0 {
+					if !ended.IsZero() || counts.Success != 1 {
+						t.Errorf("ended after %v, %+v", ended.Sub(begun), counts)
+					}
+					return
+				}
+				if ended.Sub(begun) != c.ends || counts.Error != 1 || counts.Stale != 0 || counts.Unreported != 0 {
+					t.Errorf("ended after %v, %+v; want an error after %v", ended.Sub(begun), counts, c.ends)
+				}
+			})
+		})
+	}
+	t.Run("one that does not listen", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newBroken()
+			var attempts []time.Duration
+			begun := time.Now()
+			w := start(t, jobs, func(_ context.Context, m worker.Message[[]byte]) error {
+				attempts = append(attempts, time.Since(begun))
+				if m.Attempt == 1 {
+					time.Sleep(time.Hour)
+				}
+				return nil
+			}, worker.Options{Handlers: 2, Lock: time.Minute, Timeout: 290 * time.Second})
+			enqueue(t, jobs, "m", "")
+			time.Sleep(2 * time.Hour)
+			if want := []time.Duration{0, 5*time.Minute + 40*time.Second}; !slices.Equal(attempts, want) {
+				t.Errorf("attempts at %v, want %v", attempts, want)
+			}
+			if c := w.Status().Counts; c.Success != 2 || c.Unreported+c.Stale != 1 {
+				t.Errorf("%+v, want two successes, one that came too late", c)
+			}
+		})
+	})
+}
+
+// TestReportIsRepeated: until the broker has it, or the lock is over.
+func TestReportIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newBroken()
+		jobs.set("done", 10)
+		w := start(t, jobs, func(context.Context, worker.Message[[]byte]) error { return nil }, worker.Options{Lock: 2 * time.Minute})
+		enqueue(t, jobs, "m", "")
+		time.Sleep(time.Minute)
+		state(t, jobs, "m", worker.None)
+		if c := w.Status().Counts; c.Success != 1 || c.Unreported != 0 {
+			t.Errorf("%+v", c)
+		}
+		if tries := jobs.times("done"); len(tries) != 11 || tries[10] < 10*time.Second {
+			t.Errorf("reported at %v; want eleven tries, further and further apart", tries)
+		}
+		jobs.set("done", -1)
+		enqueue(t, jobs, "n", "")
+		time.Sleep(time.Minute)
+		jobs.set("done", 0)
+		jobs.set("done", 0)
+		time.Sleep(3 * time.Minute)
+		state(t, jobs, "n", worker.None)
+	})
+}
+
+// TestReportGivesUp: after the lock the job is somebody else's, and the worker goes on.
+func TestReportGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newBroken()
+		jobs.set("done", -1)
+		l := &log{}
+		w := start(t, jobs, func(context.Context, worker.Message[[]byte]) error { return nil }, worker.Options{Lock: time.Minute, Log: l.logger()})
+		enqueue(t, jobs, "m", "")
+		time.Sleep(90 * time.Second)
+		if c := w.Status().Counts; c.Success != 2 || c.Unreported != 1 || l.count("could not be reported") != 1 {
+			t.Errorf("%+v, want two attempts, one unreported", c)
+		}
+		jobs.set("done", 0)
+		time.Sleep(time.Minute)
+		state(t, jobs, "m", worker.None)
+	})
+}

@@ -1,0 +1,166 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/worker"
+	"fiveways/worker/workertest"
+)
+
+// slow is a handler that takes a second, and counts.
+func slow(done *atomic.Int64) worker.Handler[[]byte] {
+	return func(context.Context, worker.Message[[]byte]) error {
+		time.Sleep(time.Second)
+		done.Add(1)
+		return nil
+	}
+}
+
+// TestStopWaits: for what is handled and its report; what was not begun stays in the queue.
+func TestStopWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		var done atomic.Int64
+		w := start(t, jobs, slow(&done), worker.Options{Handlers: 2})
+		for _, mid := range []string{"a", "b", "c"} {
+			enqueue(t, jobs, mid, "")
+		}
+		synctest.Wait()
+		begun := time.Now()
+		var second error
+		go func() { second = w.Stop(t.Context()) }()
+		if err := w.Stop(t.Context()); err != nil || time.Since(begun) != time.Second {
+			t.Errorf("Stop: %v after %v, want after a second", err, time.Since(begun))
+		}
+		synctest.Wait()
+		if second != nil {
+			t.Errorf("the other Stop: %v", second)
+		}
+		if n := done.Load(); n != 2 {
+			t.Errorf("%d were handled, want 2", n)
+		}
+		state(t, jobs, "a", worker.DoneAwaitingGC)
+		state(t, jobs, "c", worker.Queued)
+		time.Sleep(time.Hour)
+		state(t, jobs, "c", worker.Queued)
+		if w.Status().Running {
+			t.Error("it says that it runs")
+		}
+		w.Start()
+		w.Start()
+		time.Sleep(time.Minute)
+		if !w.Status().Running || done.Load() != 3 {
+			t.Errorf("started again: %d were handled", done.Load())
+		}
+	})
+}
+
+// TestStopGivesUp: the handlers hear of it, and a job that was stopped half-way is ready again.
+func TestStopGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		w := start(t, jobs, func(ctx context.Context, m worker.Message[[]byte]) error {
+			if m.MID == "deaf" {
+				time.Sleep(time.Minute)
+				return nil
+			}
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), worker.ErrStopped) {
+				t.Errorf("the cause is %v", context.Cause(ctx))
+			}
+			return ctx.Err()
+		}, worker.Options{Handlers: 2})
+		enqueue(t, jobs, "deaf", "")
+		enqueue(t, jobs, "hears", "")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		if err := w.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 2*time.Second {
+			t.Errorf("Stop: %v after %v, want DeadlineExceeded after two seconds", err, time.Since(begun))
+		}
+		state(t, jobs, "hears", worker.Queued)
+		state(t, jobs, "deaf", worker.Locked)
+		if c := w.Status().Counts; c.Retry != 1 || c.Error != 0 {
+			t.Errorf("%+v, want one retry", c)
+		}
+		time.Sleep(2 * time.Minute) // the deaf one ends
+	})
+}
+
+func TestStopBeforeStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		var done atomic.Int64
+		w, err := worker.New(jobs, "q", slow(&done), worker.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		enqueue(t, jobs, "a", "")
+		time.Sleep(time.Minute)
+		if err := w.Stop(t.Context()); err != nil || done.Load() != 0 || w.Status().Running {
+			t.Errorf("%v, %d were handled by a worker that was not started", err, done.Load())
+		}
+	})
+}
+
+func TestAutoStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		var done atomic.Int64
+		w, err := worker.New(jobs, "q", slow(&done), worker.Options{AutoStart: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		enqueue(t, jobs, "a", "")
+		time.Sleep(time.Minute)
+		if err := w.Stop(t.Context()); err != nil || done.Load() != 1 {
+			t.Errorf("%v, %d were handled", err, done.Load())
+		}
+	})
+}
+
+// TestRun: until its context ends, and the grace after that.
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		var done atomic.Int64
+		w, err := worker.New(jobs, "q", slow(&done), worker.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		enqueue(t, jobs, "a", "")
+		enqueue(t, jobs, "b", "")
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		if err := w.Run(ctx, time.Minute); err != nil || done.Load() != 2 || time.Since(begun) != 2*time.Second {
+			t.Errorf("%v after %v, %d were handled; want 2 after two seconds", err, time.Since(begun), done.Load())
+		}
+	})
+}
+
+// TestBrokerIsClosed: a worker whose broker was closed under it ends.
+func TestBrokerIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		var done atomic.Int64
+		l := &log{}
+		w := start(t, jobs, slow(&done), worker.Options{Handlers: 2, Log: l.logger()})
+		enqueue(t, jobs, "a", "")
+		synctest.Wait()
+		jobs.Close()
+		time.Sleep(time.Hour)
+		if s := w.Status(); s.Running || s.Counts.Unreported != 1 || l.count("the worker ends") != 1 {
+			t.Errorf("%+v; want it to have ended, one job unreported", s)
+		}
+		if err := w.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
