@@ -8,7 +8,7 @@ type Clear struct {
 	Removed int
 }
 
-func (c *Clear) find(s *Session) (*Queue, error) { return s.readableList(c.Queue) }
+func (c *Clear) find(s *Session) (*Queue, error) { return s.readableList(c.Queue, false) }
 
 func (c *Clear) run(sh *shard, q *Queue) error {
 	c.Removed = sh.clear(q)

@@ -12,7 +12,7 @@ type Command interface {
 	on() *OnQueue
 	// find asks for the permission and finds the queue, or makes it. It runs on the caller's goroutine.
 	find(s *Session) (*Queue, error)
-	// run does it, on the goroutine of the queue's shard, at its time. The queue is there.
+	// run does it, on the goroutine of the queue's shard, at its time. The queue is there. It ends no entry of the log.
 	run(sh *shard, q *Queue) error
 }
 
@@ -143,6 +143,7 @@ func (p *trip) run(sh *shard) {
 		p.promise.join(sh)
 		sh.runCommand(c)
 		sh.doLocal()
+		sh.serveAll()
 		if len(sh.entry.data) >= entryBytes {
 			p.promise.join(sh) // the command may have ended an entry itself
 			sh.propose()

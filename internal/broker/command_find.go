@@ -28,10 +28,11 @@ func (s *Session) findOrMake(name string, create bool) (*Queue, error) {
 	return s.usableQueue(name)
 }
 
-// readableList finds a list that the session may take from: a queue whose messages go when they are taken.
-func (s *Session) readableList(name string) (*Queue, error) {
+// readableList finds a list that the session may take from: a queue whose messages go when they are taken. One that is not there is declared when
+// create says so.
+func (s *Session) readableList(name string, create bool) (*Queue, error) {
 	if err := s.may(toRead, "queue", name); err != nil {
 		return nil, err
 	}
-	return s.usableQueue(name)
+	return s.findOrMake(name, create)
 }

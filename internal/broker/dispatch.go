@@ -6,6 +6,9 @@ import (
 
 // dispatch hands ready messages to consumers that may take them.
 func (sh *shard) dispatch(q *Queue) {
+	if q.waking {
+		sh.serveWaiting(q) // they come first
+	}
 	if q.picky != nil {
 		sh.dispatchPicky(q)
 		return

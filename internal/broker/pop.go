@@ -6,11 +6,12 @@ import "fiveways/internal/core/queue"
 type Pop struct {
 	OnQueue
 	Max    int      // at most so many
+	Create bool     // a durable queue is made when there is none: for who waits
 	Bodies [][]byte // not to be changed
 	Left   int      // how many are ready then
 }
 
-func (p *Pop) find(s *Session) (*Queue, error) { return s.readableList(p.Queue) }
+func (p *Pop) find(s *Session) (*Queue, error) { return s.readableList(p.Queue, p.Create) }
 
 func (p *Pop) got() bool { return len(p.Bodies) > 0 }
 

@@ -36,6 +36,8 @@ type Queue struct {
 	scratchReader *store.Reader
 	early         *early                    // messages that do not stand where they came; nil when there are none
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
+	waiting       row                       // who waits for anything at all; see waiter
+	waking        bool                      // they are to be looked at
 	gone          bool
 	once          bool // it takes one message per key; relays look at that elsewhere
 	marked        bool
@@ -150,6 +152,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	}
 	q.gone = true
 	q.dismissTakers()
+	q.dismissWaiting()
 	if q.after != nil {
 		sh.leaveOrder(q)
 	}

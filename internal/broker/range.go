@@ -19,7 +19,7 @@ type Range struct {
 	disk  []diskPlace
 }
 
-func (r *Range) find(s *Session) (*Queue, error) { return s.readableList(r.Queue) }
+func (r *Range) find(s *Session) (*Queue, error) { return s.readableList(r.Queue, false) }
 
 func (r *Range) run(sh *shard, q *Queue) error {
 	r.Bodies, r.page, r.disk, r.shard = nil, nil, nil, sh

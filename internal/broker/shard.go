@@ -35,6 +35,7 @@ type shard struct {
 
 	// The drain in hand.
 	marked  []*Queue  // queues to look at before the drain ends
+	waking  []*Queue  // those of them where somebody waits
 	local   []op      // dead letters for this shard itself
 	lending []*outbox // with deliveries gathered
 	answers []answer  // publishes that need no log
@@ -150,12 +151,16 @@ func (sh *shard) drain(ops []op) {
 		if len(sh.local) > 0 {
 			sh.doLocal()
 		}
+		if len(sh.waking) > 0 {
+			sh.serveAll()
+		}
 		if len(sh.entry.data) >= entryBytes {
 			sh.propose()
 		}
 	}
 	sh.fireTimers()
 	for len(sh.marked) > 0 {
+		sh.serveAll()
 		marked := sh.marked
 		sh.marked = nil
 		for _, q := range marked {
@@ -225,6 +230,10 @@ func (sh *shard) mark(q *Queue) {
 	if !q.marked {
 		q.marked = true
 		sh.marked = append(sh.marked, q)
+	}
+	if q.waiting.first != nil && !q.waking {
+		q.waking = true
+		sh.waking = append(sh.waking, q)
 	}
 }
 

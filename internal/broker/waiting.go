@@ -1,0 +1,236 @@
+package broker
+
+import (
+	"context"
+	"sync"
+)
+
+// awaitable is a command that can be waited for.
+type awaitable interface {
+	Command
+	// got tells, after a run without an error, whether there was something for it; if not, the run has changed nothing.
+	got() bool
+}
+
+// waiter is somebody who waits until one of several commands gets something. It has a turn at the queue of each.
+//
+// Lock order: a shard that does a command for it holds mu meanwhile, and nothing that is waited for under mu needs a shard.
+type waiter struct {
+	turns []turn
+	told  chan error // 1 slot: what was done for it is durable, or a queue is gone
+
+	mu      sync.Mutex
+	over    bool // nobody does anything for it any more
+	served  int  // the command that was done, -1 none
+	gone    bool // a queue was deleted: it is to begin again
+	promise promise
+}
+
+// turn is the place of a waiter in the row of those who wait at a queue. All but the first two belong to the queue's shard.
+type turn struct {
+	w          *waiter
+	i          int // of the command
+	command    awaitable
+	queue      *Queue
+	prev, next *turn
+	waits      bool // it is in the row
+}
+
+// row is who waits at a queue, who came first is first.
+type row struct{ first, last *turn }
+
+func (r *row) add(t *turn) {
+	t.waits, t.prev, t.next = true, r.last, nil
+	if r.last != nil {
+		r.last.next = t
+	} else {
+		r.first = t
+	}
+	r.last = t
+}
+
+func (r *row) remove(t *turn) {
+	if !t.waits {
+		return
+	}
+	if t.prev != nil {
+		t.prev.next = t.next
+	} else {
+		r.first = t.next
+	}
+	if t.next != nil {
+		t.next.prev = t.prev
+	} else {
+		r.last = t.prev
+	}
+	t.waits, t.prev, t.next = false, nil, nil
+}
+
+// Await does the first of the commands that gets something, and returns its place among them when what it did is durable. While none does it waits
+// at all their queues, where those who wait are served in the order in which they came and before consumers. A command that fails (OnQueue.Err)
+// ends it too. The end of ctx ends it with -1. Errors: ErrLogFailed, ErrClosed, that of the session's end too.
+//
+// The commands are Pop, Move and others that say so.
+func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
+	s.Flush()
+	ended, err := s.ending()
+	if err != nil {
+		return -1, err
+	}
+	for {
+		w := &waiter{turns: make([]turn, len(commands)), told: make(chan error, 1), served: -1}
+		for i, c := range commands {
+			o := c.on()
+			if o.queue, o.Err = c.find(s); o.Err != nil {
+				return i, nil
+			}
+			w.turns[i] = turn{w: w, i: i, command: c.(awaitable), queue: o.queue}
+		}
+		s.pub = false // a wait is no moment to hold anybody back
+		err := w.await(ctx, ended)
+		w.leave()
+		switch {
+		case err != nil:
+			return -1, err
+		case w.served >= 0:
+			s.finishAll(commands[w.served : w.served+1])
+			return w.served, nil
+		case !w.gone:
+			return -1, nil
+		}
+	}
+}
+
+// await tries all commands in their order, then waits.
+func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
+	for from := 0; from < len(w.turns) && !w.isOver(); {
+		sh, to := w.turns[from].queue.shard, from+1
+		for to < len(w.turns) && w.turns[to].queue.shard == sh {
+			to++
+		}
+		turns := w.turns[from:to]
+		if err := sh.call(func() { w.line(sh, turns) }); err != nil {
+			return err
+		}
+		from = to
+	}
+	var err error
+	select {
+	case err = <-w.told:
+		return err
+	case <-ctx.Done():
+	case <-ended:
+		err = ErrClosed
+	case <-w.turns[0].queue.shard.done:
+		err = ErrClosed
+	}
+	w.mu.Lock()
+	over := w.over
+	w.over = true
+	w.mu.Unlock()
+	if over { // just now
+		return <-w.told
+	}
+	return err
+}
+
+func (w *waiter) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
+}
+
+// line tries commands of one shard, and takes a turn at the queue of each that gets nothing.
+func (w *waiter) line(sh *shard, turns []turn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range turns {
+		t := &turns[i]
+		switch {
+		case w.over:
+			return
+		case t.queue.gone:
+			w.beginAgain()
+			return
+		case !w.serve(sh, t):
+			t.queue.waiting.add(t)
+		}
+	}
+}
+
+// serve does the command of a turn; false when it gets nothing. mu is held.
+func (w *waiter) serve(sh *shard, t *turn) bool {
+	o := t.command.on()
+	o.Err = t.command.run(sh, t.queue)
+	if o.Err == nil && !t.command.got() {
+		return false
+	}
+	w.over, w.served = true, t.i
+	w.promise.begin(w.tell)
+	w.promise.join(sh)
+	w.promise.end()
+	return true
+}
+
+func (w *waiter) tell(err error) {
+	if err != nil {
+		err = logFailed("queue", err)
+	}
+	w.told <- err
+}
+
+// beginAgain ends the wait because a queue is gone. mu is held.
+func (w *waiter) beginAgain() {
+	w.over, w.gone = true, true
+	w.told <- nil
+}
+
+// leave takes the turns that are left out of their rows.
+func (w *waiter) leave() {
+	for i := range w.turns {
+		t := &w.turns[i]
+		if i > 0 && w.turns[i-1].queue.shard == t.queue.shard {
+			continue // it went with that one
+		}
+		t.queue.shard.post(func() {
+			for j := i; j < len(w.turns) && w.turns[j].queue.shard == t.queue.shard; j++ {
+				w.turns[j].queue.waiting.remove(&w.turns[j])
+			}
+		})
+	}
+}
+
+// serveAll serves those who wait at queues where something has happened, before anything else does.
+func (sh *shard) serveAll() {
+	for i := 0; i < len(sh.waking); i++ {
+		sh.serveWaiting(sh.waking[i])
+	}
+	clear(sh.waking)
+	sh.waking = sh.waking[:0]
+}
+
+// serveWaiting does what those who wait at a queue wait for, as far as there is something for them.
+func (sh *shard) serveWaiting(q *Queue) {
+	for t := q.waiting.first; t != nil && q.state.Ready() > 0; {
+		next := t.next
+		t.w.mu.Lock()
+		if t.w.over || t.w.serve(sh, t) {
+			q.waiting.remove(t)
+		}
+		t.w.mu.Unlock()
+		t = next
+	}
+	q.waking = false
+}
+
+// dismissWaiting has all who wait at a queue that has gone begin again.
+func (q *Queue) dismissWaiting() {
+	for t := q.waiting.first; t != nil; t = q.waiting.first {
+		q.waiting.remove(t)
+		t.w.mu.Lock()
+		if !t.w.over {
+			t.w.beginAgain()
+		}
+		t.w.mu.Unlock()
+	}
+}
