@@ -39,27 +39,33 @@ var errGoneMeanwhile = errors.New("the queue was deleted meanwhile")
 type trip struct {
 	shard    *shard
 	commands []Command
-	done     func(error)
+	result   chan<- error
 	promise  promise
 }
+
+// tell says that all of the trip is durable, or why not.
+func (p *trip) tell(err error) { p.result <- err }
 
 // tripping is how a session makes trips. What it needs for that it uses again and again.
 type tripping struct {
 	trips  []*trip
 	result chan error // as many slots as there are shards; nil before the first
-	done   func(error)
 }
 
 // Do does commands, each in its turn as far as they are about queues of one shard, and returns when all they changed is durable, all of it with one
 // wait. Whether each went well is in its OnQueue. Errors, after which nothing is known of any of them: ErrLogFailed, ErrClosed.
 func (s *Session) Do(commands ...Command) error {
 	s.Flush()
-	if err := s.doOnce(commands); err != nil {
-		return err
+	for rest := commands; len(rest) > 0; {
+		n, err := s.doSome(rest)
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
 	}
 	for _, c := range commands {
 		if errors.Is(c.on().Err, errGoneMeanwhile) {
-			if err := s.doOnce([]Command{c}); err != nil { // what makes its queue makes it again
+			if _, err := s.doSome([]Command{c}); err != nil { // what makes its queue makes it again
 				return err
 			}
 			if o := c.on(); errors.Is(o.Err, errGoneMeanwhile) {
@@ -80,25 +86,38 @@ func (s *Session) finishAll(commands []Command) {
 	}
 }
 
-func (s *Session) doOnce(commands []Command) error {
+// doSome does as many of the commands as one trip to each shard can, and returns how many: up to one about two shards, or that one.
+func (s *Session) doSome(commands []Command) (n int, err error) {
 	t := &s.tripping
-	if t.result == nil {
-		result := make(chan error, len(s.b.shards))
-		t.result, t.done = result, func(err error) { result <- err }
-	}
-	for _, c := range commands {
+	for i, c := range commands {
 		o := c.on()
-		if o.queue, o.Err = c.find(s); o.Err == nil {
-			t.add(o.queue.shard, c)
+		if o.queue, o.Err = c.find(s); o.Err != nil {
+			continue
 		}
+		if crosses(c) {
+			if i == 0 {
+				return 1, s.doAll(c)
+			}
+			commands = commands[:i]
+			break
+		}
+		t.add(o.queue.shard, c)
 	}
 	s.holdBack()
+	return len(commands), t.send(len(s.b.shards))
+}
+
+// send makes the trips that were gathered, and waits until all is durable.
+func (t *tripping) send(shards int) (failed error) {
+	if t.result == nil {
+		t.result = make(chan error, shards)
+	}
 	sent := 0
-	var failed error
 	for _, p := range t.trips {
 		if len(p.commands) == 0 {
 			continue
 		}
+		p.result = t.result
 		if p.shard.inbox.push([]op{{kind: opTrip, extra: p}}, false) {
 			sent++
 		} else {
@@ -133,12 +152,12 @@ func (t *tripping) add(sh *shard, c Command) {
 			return
 		}
 	}
-	t.trips = append(t.trips, &trip{shard: sh, commands: []Command{c}, done: t.done})
+	t.trips = append(t.trips, &trip{shard: sh, commands: []Command{c}})
 }
 
 // run does the commands, on the shard's goroutine.
 func (p *trip) run(sh *shard) {
-	p.promise.begin(p.done)
+	p.promise.begin(p)
 	for _, c := range p.commands {
 		p.promise.join(sh)
 		sh.runCommand(c)
@@ -163,17 +182,20 @@ func (sh *shard) runCommand(c Command) {
 	o.Err = c.run(sh, o.queue)
 }
 
+// promised is who is told of a promise.
+type promised interface{ tell(error) }
+
 // promise tells that all is durable that was done between begin and end, in however many entries. It is used again after it has told.
 type promise struct {
-	done    func(error)
+	to      promised
 	index   uint64 // of the entry that it joined last
 	open    atomic.Int32
 	failed  atomic.Pointer[error]
 	release func(error) // kept, bound once
 }
 
-func (p *promise) begin(done func(error)) {
-	p.done, p.index = done, 0
+func (p *promise) begin(to promised) {
+	p.to, p.index = to, 0
 	p.failed.Store(nil)
 	p.open.Store(1)
 	if p.release == nil {
@@ -202,7 +224,7 @@ func (p *promise) finish(err error) {
 	if f := p.failed.Load(); f != nil {
 		err = *f
 	}
-	p.done(err)
+	p.to.tell(err)
 }
 
 // Count is how many messages a queue holds. A queue that is not there holds none.

@@ -20,6 +20,7 @@ const (
 	opFetch
 	opRelease // the end of a loan
 	opTrip    // the commands of a session
+	opMeet    // commands of a session that are done at one moment
 )
 
 // op is one thing for a shard to do. It is one flat struct, copied in slices,
@@ -46,5 +47,5 @@ type op struct {
 	seq     uint64
 
 	extra any // opPublish: nil, the letter whose source to settle in the same entry, or the *Loan that it takes the place of; opSettle: letter;
-	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip; opTrip: *trip
+	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip; opTrip: *trip; opMeet: *meeting
 }

@@ -17,7 +17,6 @@ func (p *Pop) got() bool { return len(p.Bodies) > 0 }
 
 func (p *Pop) run(sh *shard, q *Queue) error {
 	p.Bodies = nil
-	q.used(sh.now)
 	for len(p.Bodies) < p.Max {
 		it := sh.popNext(q)
 		if it == nil {
@@ -31,17 +30,25 @@ func (p *Pop) run(sh *shard, q *Queue) error {
 
 // popNext settles the next message of the queue and returns it; nil when none can be had.
 func (sh *shard) popNext(q *Queue) *queue.Item {
-	it, again := sh.getNext(q, true)
+	it := sh.takeNext(q, true)
+	if it != nil {
+		sh.settle(q, it.Handle, 1)
+	}
+	return it
+}
+
+// takeNext lends the next message of the queue, nil when none can be had. With settled the caller settles it at once.
+func (sh *shard) takeNext(q *Queue, settled bool) *queue.Item {
+	q.used(sh.now)
+	it, again := sh.getNext(q, settled)
 	for it == nil && again {
-		it, again = sh.getNext(q, true)
+		it, again = sh.getNext(q, settled)
 	}
 	if it == nil {
 		return nil
 	}
-	out := *it
-	sh.popped = out
+	sh.taken = *it // what settling it may change
 	q.delivered++
-	sh.settle(q, out.Handle, 1)
 	sh.mark(q)
-	return &sh.popped
+	return &sh.taken
 }

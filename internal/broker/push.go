@@ -30,15 +30,20 @@ func (p *Push) run(sh *shard, q *Queue) error {
 	if p.Len = q.state.Ready(); p.MustExist && p.Len == 0 {
 		return nil
 	}
-	for i, env := range p.envelopes {
+	for _, env := range p.envelopes {
 		o := op{kind: opPublish, persistent: true, queue: q, env: env, ttl: -1}
 		if !sh.publish(&o) {
 			p.Len = q.state.Ready()
-			return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name, Received: len(p.envelopes) - i}
+			return q.rejected()
 		}
 	}
 	p.Len = q.state.Ready()
 	return nil
+}
+
+// rejected is the error of a queue that is full.
+func (q *Queue) rejected() error {
+	return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 }
 
 // bareProps are the properties of a message of which nothing but the body is known: delivery-mode 2.

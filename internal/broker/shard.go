@@ -47,7 +47,7 @@ type shard struct {
 
 	scratch     published
 	loaded      queue.Item // the item in hand when its body came from disk
-	popped      queue.Item // the item that popNext gave last
+	taken       queue.Item // the item that takeNext gave last
 	targets     []target
 	remembers   []remembered      // keys to record with the publish in hand
 	arriving    arrival           // what the order asks of the publish in hand
@@ -65,6 +65,7 @@ type shard struct {
 	logged       logged
 	checkpointAt int64 // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
 	inTx         bool  // the entry in hand must stay one
+	meeting      bool  // and the shards of all commands that are done stand still
 	expired      []queue.Handle
 	gathered     int      // bytes of deliveries not yet handed to their sinks
 	readers      []*Queue // queues with a read-ahead buffer, oldest first
@@ -208,6 +209,8 @@ func (sh *shard) do(o *op) {
 		sh.release(o)
 	case opTrip:
 		o.extra.(*trip).run(sh)
+	case opMeet:
+		o.extra.(*meeting).run(sh)
 	}
 }
 

@@ -166,7 +166,7 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 		return false
 	}
 	w.over, w.served = true, t.i
-	w.promise.begin(w.tell)
+	w.promise.begin(w)
 	w.promise.join(sh)
 	w.promise.end()
 	return true

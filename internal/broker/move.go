@@ -1,0 +1,91 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Move takes a ready message off a queue and puts it into one, all of it as it is, at one moment.
+type Move struct {
+	OnQueue
+	To       string
+	CreateTo bool   // a durable queue is made when there is none
+	Create   bool   // the same for the one it takes from: for who waits
+	Moved    bool   // there was a message
+	Body     []byte // of it; not to be changed
+
+	to *Queue
+	// taken is the message. While it is lent it was taken, but the shard of the other queue did not stand still: it stays unacked until both do.
+	taken queue.Item
+	from  *Queue
+	lent  bool
+}
+
+func (m *Move) find(s *Session) (*Queue, error) {
+	q, err := s.readableList(m.Queue, m.Create)
+	if err == nil {
+		m.to, err = s.writable(m.To, m.CreateTo)
+	}
+	return q, err
+}
+
+func (m *Move) other() *Queue { return m.to }
+
+func (m *Move) got() bool { return m.Moved }
+
+func (m *Move) run(sh *shard, q *Queue) error {
+	switch {
+	case !m.lent:
+		it := sh.takeNext(q, false)
+		if m.Moved = it != nil; !m.Moved {
+			return nil
+		}
+		m.taken, m.from, m.Body = *it, q, it.Env.Body()
+	case m.from != q:
+		return errGoneMeanwhile // with the message
+	}
+	if m.lent = m.to.shard != sh && !sh.meeting; m.lent {
+		return nil
+	}
+	if err := m.put(); err != nil {
+		sh.release(&op{queue: q, handle: m.taken.Handle, n: 1})
+		return err
+	}
+	sh.settle(q, m.taken.Handle, 1)
+	m.taken.Env = nil
+	return nil
+}
+
+// put publishes the message.
+func (m *Move) put() error {
+	if m.to.gone {
+		return errGoneMeanwhile
+	}
+	peek, err := message.PeekProperties(m.taken.Env.Properties())
+	if err != nil {
+		return err
+	}
+	o := op{
+		kind: opPublish, persistent: peek.Persistent(), priority: peek.Priority, queue: m.to, env: m.taken.Env, ttl: -1,
+		deadline: m.taken.Expires,
+	}
+	if !m.to.shard.publish(&o) {
+		return m.to.rejected()
+	}
+	return nil
+}
+
+// finish moves a message that is lent. When that cannot be, the message is back at its place.
+func (m *Move) finish(s *Session) {
+	if !m.lent {
+		return
+	}
+	if err := s.DoAll(m); err != nil {
+		m.Err = err
+	}
+	if m.lent {
+		m.lent = false
+		s.Release(m.from, m.taken.Handle, 1)
+		s.Flush()
+	}
+}

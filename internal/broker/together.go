@@ -1,0 +1,169 @@
+package broker
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"fiveways/internal/storage/store"
+)
+
+// spanning is a command about a second queue. When that is on another shard, both shards must stand still for it.
+type spanning interface {
+	Command
+	// other is the second queue, once find went well.
+	other() *Queue
+}
+
+// crosses tells whether a command that was found is about two shards.
+func crosses(c Command) bool {
+	sp, ok := c.(spanning)
+	return ok && sp.other().shard != c.on().queue.shard
+}
+
+// DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in between, each sees what those before it did,
+// and after a crash all of that is there or nothing. One that fails does not stop or undo the others. The commands need not be about one shard.
+func (s *Session) DoAll(commands ...Command) error {
+	s.Flush()
+	if err := s.doAll(commands...); err != nil {
+		return err
+	}
+	s.finishAll(commands)
+	return nil
+}
+
+func (s *Session) doAll(commands ...Command) error {
+	var shards []*shard
+	meet := func(sh *shard) {
+		if !slices.Contains(shards, sh) {
+			shards = append(shards, sh)
+		}
+	}
+	found := make([]Command, 0, len(commands))
+	for _, c := range commands {
+		o := c.on()
+		if o.queue, o.Err = c.find(s); o.Err != nil {
+			continue
+		}
+		found = append(found, c)
+		meet(o.queue.shard)
+		if sp, ok := c.(spanning); ok {
+			meet(sp.other().shard)
+		}
+	}
+	s.holdBack()
+	if len(shards) > 0 {
+		m := &meeting{b: s.b, want: len(shards), commands: found, result: make(chan error, 1)}
+		m.cond = sync.NewCond(&m.mu)
+		if err := m.call(shards); err != nil {
+			return err
+		}
+	}
+	for _, c := range found {
+		if o := c.on(); errors.Is(o.Err, errGoneMeanwhile) {
+			o.Err = s.noQueue(o.Queue)
+		}
+	}
+	return nil
+}
+
+// meeting is where the shards of commands that are done at one moment stand still. The last to arrive does all of the commands, for all of them, and
+// hands the entries of all to the log as one atomic group; then they go on. They cannot wait for each other in a circle, for all shards see
+// meetings and transactions in one order.
+type meeting struct {
+	b        *Broker
+	want     int
+	commands []Command
+	result   chan error // 1 slot
+
+	mu   sync.Mutex
+	cond *sync.Cond
+	here []*shard
+	over bool
+}
+
+// call has the shards meet, and waits until what was done is durable.
+func (m *meeting) call(shards []*shard) error {
+	m.b.txMu.Lock() // one order for all meetings and transactions
+	for _, sh := range shards {
+		if !sh.inbox.push([]op{{kind: opMeet, extra: m}}, false) {
+			m.b.txMu.Unlock()
+			m.leave()
+			return ErrClosed
+		}
+	}
+	m.b.txMu.Unlock()
+	return <-m.result
+}
+
+// leave lets those go on who have arrived: the meeting does not take place.
+func (m *meeting) leave() {
+	m.mu.Lock()
+	m.over = true
+	m.mu.Unlock()
+	m.cond.Broadcast()
+}
+
+// run is a shard's arrival.
+func (m *meeting) run(sh *shard) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.here = append(m.here, sh)
+	if len(m.here) == m.want && !m.over {
+		m.perform()
+		m.over = true
+		m.cond.Broadcast()
+	}
+	for !m.over {
+		m.cond.Wait()
+	}
+}
+
+// perform does the commands while all shards stand still.
+func (m *meeting) perform() {
+	for _, sh := range m.here {
+		sh.propose() // what came before is an entry of its own
+		sh.inTx, sh.meeting = true, true
+	}
+	for _, c := range m.commands {
+		c.on().queue.shard.runCommand(c)
+		m.settleDown((*shard).doLocal)
+	}
+	m.settleDown((*shard).serveAll)
+	var entries []store.Entry
+	var dones []func(error)
+	for _, sh := range m.here {
+		sh.inTx, sh.meeting = false, false
+		pr := sh.entry
+		if len(pr.data) == 0 && len(pr.settled) == 0 {
+			continue
+		}
+		pr.wait = max(pr.wait, m.b.opts.Sync.Wait())
+		dones = append(dones, pr.finished)
+		entries = append(entries, sh.seal())
+	}
+	m.propose(entries, dones)
+}
+
+func (m *meeting) settleDown(what func(*shard)) {
+	for _, sh := range m.here {
+		what(sh)
+	}
+}
+
+// propose hands the entries to the log.
+func (m *meeting) propose(entries []store.Entry, dones []func(error)) {
+	if len(entries) == 0 {
+		m.result <- nil
+		return
+	}
+	m.b.store.Append(entries, func(err error) {
+		for _, done := range dones {
+			done(err)
+		}
+		if err != nil {
+			err = logFailed("transaction", err)
+		}
+		m.result <- err
+	})
+}
