@@ -77,6 +77,9 @@ func (s *Session) MayRead(queue string) error {
 	return err
 }
 
+// MayListen tells whether the user may get what is published to an exchange, there or not. Errors: ErrAccessRefused.
+func (s *Session) MayListen(exchange string) error { return s.may(toRead, "exchange", exchange) }
+
 // MayEnter tells whether the user still may be in the session's virtual host. Errors: ErrVHostRefused.
 func (s *Session) MayEnter() error {
 	if s.b.rules.mayEnter(s.User, s.vhost.Name) {

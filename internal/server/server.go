@@ -58,6 +58,9 @@ var syncModes = map[string]store.SyncMode{
 	config.SyncOS:     store.SyncOS,
 }
 
+// fsyncs are the sync modes as Redis' appendfsync would have them.
+var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "no"}
+
 // Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse (naming the
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
@@ -193,5 +196,8 @@ func sqlOptions(cfg config.Config, limit *protocol.Limit, log *slog.Logger) pgwi
 }
 
 func redisOptions(cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) resp.Options {
-	return resp.Options{Version: version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, Connections: limit, Log: log}
+	return resp.Options{
+		Version: version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, MemoryLimit: cfg.MemoryLimit,
+		Fsync: fsyncs[cfg.Sync], Connections: limit, Log: log,
+	}
 }

@@ -93,6 +93,9 @@ var commands = map[string]*command{}
 func init() { // not a variable's value: commands that tell of commands refer to it
 	for _, family := range [][]command{
 		connectionCommands(),
+		clientCommands(),
+		serverCommands(),
+		pubsubCommands(),
 	} {
 		for i := range family {
 			commands[family[i].name] = &family[i]

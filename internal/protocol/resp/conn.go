@@ -27,6 +27,7 @@ type conn struct {
 	id  uint64
 
 	in     protocol.Input
+	out    output
 	parser respwire.Parser
 	w      respwire.Writer // replies that are not written yet
 	work   *workspace      // nil between reads
@@ -35,6 +36,17 @@ type conn struct {
 	session *broker.Session // nil before the login
 	login   *time.Timer     // ends a connection that does not log in; nil when none has to
 	muted   muting
+	subs    subscriptions
+
+	// What others see.
+	opened     time.Time // never changes
+	face       atomic.Pointer[face]
+	resp3      atomic.Bool             // what w.RESP3 is
+	subscribed [2]atomic.Int32         // to channels, to patterns
+	queued     atomic.Int32            // commands of the transaction that was begun, -1: none was
+	last       atomic.Pointer[command] // that was handled
+	lastAt     atomic.Int64            // unix ms of the last read that brought something
+	waits      waiting
 
 	admitted bool // holds a place of Options.Connections
 	over     bool // nothing is read any more
@@ -50,8 +62,11 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{})}
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), opened: time.Now()}
+	c.face.Store(&face{})
+	c.queued.Store(-1)
 	c.in.Init(nc)
+	c.out.init(nc, c.overrun)
 	most := int(s.o.MaxMessageSize)
 	c.parser.Limits = respwire.Limits{Bulk: most + requestSlack, Request: 2 * (most + requestSlack)}
 	return c
@@ -69,9 +84,11 @@ func (c *conn) Serve() {
 // begin admits the client and serves it until it is over.
 func (c *conn) begin() {
 	if c.admitted = c.srv.o.Connections.Acquire(); !c.admitted {
+		c.srv.rejected.Add(1)
 		c.w.Error("ERR max number of clients reached")
 		return
 	}
+	c.srv.conns.enter(c)
 	if c.parser.Stranger = !c.trusted(); c.parser.Stranger {
 		c.login = time.AfterFunc(c.srv.o.LoginTimeout, c.Kill)
 	}
@@ -95,9 +112,11 @@ func (c *conn) finish() {
 	if c.login != nil {
 		c.login.Stop()
 	}
+	c.srv.conns.leave(c)
 	c.protect("the end of a connection failed", c.leave)
 	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.flush()
+	c.out.drain()
 	if c.admitted {
 		c.srv.o.Connections.Release()
 	}
@@ -111,6 +130,8 @@ func (c *conn) finish() {
 // leave takes the connection out of the engine.
 func (c *conn) leave() {
 	if s := c.session; s != nil {
+		c.unsubscribeAll(&byChannel, false)
+		c.unsubscribeAll(&byPattern, false)
 		c.session = nil
 		s.Close()
 	}
@@ -129,6 +150,7 @@ func (c *conn) awaitEnd() {
 func (c *conn) Drain() {
 	c.draining.Store(true)
 	c.in.Kick()
+	c.waits.stop(errLeft)
 }
 
 // end makes the connection tell the client e, when it says something, and end. Any goroutine may call it.
@@ -136,10 +158,19 @@ func (c *conn) end(e replyError) {
 	c.fatal.CompareAndSwap(nil, &e)
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.in.Kick()
+	c.waits.stop(errLeft)
+}
+
+// overrun cuts off a subscriber that does not read. Any goroutine may call it.
+func (c *conn) overrun() {
+	c.srv.o.Log.Warn("redis: a subscriber does not read, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "unread", mostUnread)
+	c.nc.Close()
+	c.waits.stop(errLeft)
 }
 
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
 	c.doneOnce.Do(func() { close(c.done) })
 	c.nc.Close()
+	c.waits.stop(errLeft)
 }

@@ -27,17 +27,32 @@ type told func(w *respwire.Writer)
 func (told) commands(dst []broker.Command) []broker.Command { return dst }
 func (t told) reply(w *respwire.Writer)                     { t(w) }
 
-func ping(_ *conn, args [][]byte) (request, error) {
+func ping(c *conn, args [][]byte) (request, error) {
 	switch len(args) {
 	case 1:
+		if c.subs.count() > 0 && !c.w.RESP3 {
+			return pongOfSubscriber(nil), nil
+		}
 		return pong, nil
 	case 2:
+		if c.subs.count() > 0 && !c.w.RESP3 {
+			return pongOfSubscriber(args[1]), nil
+		}
 		return told(func(w *respwire.Writer) { w.Bulk(args[1]) }), nil
 	}
 	return nil, wrongNumber("ping")
 }
 
 var pong request = told(func(w *respwire.Writer) { w.Simple("PONG") })
+
+// pongOfSubscriber has the form of a message: such a client expects nothing else.
+func pongOfSubscriber(text []byte) request {
+	return told(func(w *respwire.Writer) {
+		w.Array(2)
+		w.BulkString("pong")
+		w.Bulk(text)
+	})
+}
 
 func echo(_ *conn, args [][]byte) (request, error) {
 	return told(func(w *respwire.Writer) { w.Bulk(args[1]) }), nil

@@ -95,3 +95,83 @@ func TestSelect(t *testing.T) {
 	c.wants("SELECT nowhere", "-ERR no such virtual host 'nowhere'")
 	c.wants("SELECT 0", "+OK")
 }
+
+func TestClient(t *testing.T) {
+	n := startNode(t, Options{})
+	c, other := n.dial(), n.dial()
+	c.wants("CLIENT", "-ERR wrong number of arguments for 'client' command")
+	c.wants("CLIENT nonsense", "-ERR unknown subcommand 'nonsense'. Try CLIENT HELP.")
+	c.wants("client setname", "-ERR wrong number of arguments for 'client|setname' command")
+	c.wants("CLIENT GETNAME", "nil")
+	c.wants("CLIENT SETNAME me", "+OK")
+	c.wants("CLIENT GETNAME", `"me"`)
+	if got := c.do("CLIENT", "SETNAME", "a b"); got != "-ERR Client names cannot contain spaces, newlines or special characters." {
+		t.Error(got)
+	}
+	c.wants("CLIENT SETINFO lib-name x", "+OK")
+	c.wants("CLIENT NO-EVICT on", "+OK")
+	id := other.do("CLIENT", "ID")
+	if got := c.do("CLIENT", "LIST"); strings.Count(got, `\n`) != 2 || !strings.Contains(got, "id="+id+" addr=") || !strings.Contains(got, " name=me ") ||
+		!strings.Contains(got, "cmd=client|list user=guest") {
+		t.Error(got)
+	}
+	if got := c.do("CLIENT", "LIST", "ID", id); strings.Count(got, `\n`) != 1 {
+		t.Error(got)
+	}
+	c.wants("CLIENT KILL ID "+id, "1")
+	other.ends()
+	c.wants("CLIENT KILL ID "+id, "0")
+	c.wants("CLIENT KILL 1.2.3.4:5", "-ERR No such client")
+	c.send(encode("CLIENT", "REPLY", "SKIP") + encode("PING") + encode("ECHO", "1") + encode("CLIENT", "REPLY", "OFF") + encode("PING") +
+		encode("ECHO", "2") + encode("CLIENT", "REPLY", "ON") + encode("ECHO", "3"))
+	for _, want := range []string{`"1"`, "+OK", `"3"`} {
+		if got := c.reply(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestClientOfOthers: who is no administrator neither sees nor ends the connections of others.
+func TestClientOfOthers(t *testing.T) {
+	n := startNode(t, Options{})
+	n.user("me", "secret")
+	c, other := n.dial(), n.dial()
+	c.wants("AUTH me secret", "+OK")
+	id := other.do("CLIENT", "ID")
+	if got := c.do("CLIENT", "LIST"); strings.Count(got, `\n`) != 1 {
+		t.Error(got)
+	}
+	c.wants("CLIENT KILL ID "+id, "0")
+	other.wants("PING", "+PONG")
+}
+
+func TestServerCommands(t *testing.T) {
+	c := startNode(t, Options{Version: "1.2.3", MemoryLimit: 1 << 20, Fsync: "always"}).dial()
+	if got := c.do("INFO"); !strings.Contains(got, "redis_version:7.0.15") || !strings.Contains(got, "fiveways_version:1.2.3") ||
+		!strings.Contains(got, "connected_clients:1") || !strings.Contains(got, "# Keyspace") {
+		t.Error(got)
+	}
+	if got := c.do("INFO", "clients"); strings.Contains(got, "redis_version") || !strings.Contains(got, "maxclients") {
+		t.Error(got)
+	}
+	c.wants("CONFIG GET maxm*y", `["maxmemory" "1048576"]`)
+	c.wants("CONFIG GET appendonly save", `["appendonly" "yes" "save" ""]`)
+	if got := c.do("CONFIG", "SET", "save", "1"); !strings.HasPrefix(got, "-ERR settings are those of the broker") {
+		t.Error(got)
+	}
+	c.wants("COMMAND INFO ping nonsense", "[[\"ping\" -1 [+fast] 0 0 0 [+@connection +@fast] [] [] []] nilarray]")
+	if got := c.do("COMMAND", "COUNT"); got == "0" {
+		t.Error(got)
+	}
+	if all, list := c.do("COMMAND"), c.do("COMMAND", "LIST", "FILTERBY", "PATTERN", "ec*"); !strings.Contains(all, `"ping"`) || list != `["echo"]` {
+		t.Error(all, list)
+	}
+	if got := c.do("COMMAND", "DOCS", "echo"); !strings.HasPrefix(got, `["echo" ["summary" "Echo`) {
+		t.Error(got)
+	}
+	c.wants("COMMAND GETKEYS ping", "-ERR The command has no key arguments")
+	c.wants("WAIT 0 0", "0")
+	if got := c.do("TIME"); strings.Count(got, `"`) != 4 {
+		t.Error(got)
+	}
+}

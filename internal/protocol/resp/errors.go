@@ -16,21 +16,22 @@ func (e replyError) Error() string { return string(e) }
 
 // Errors that many commands have, with Redis' words.
 const (
-	errSyntax      replyError = "ERR syntax error"
-	errNotInteger  replyError = "ERR value is not an integer or out of range"
-	errNotFloat    replyError = "ERR value is not a valid float"
-	errTimeout     replyError = "ERR timeout is not a float or out of range"
-	errNegative    replyError = "ERR timeout is negative"
-	errWrongType   replyError = "WRONGTYPE Operation against a key holding the wrong kind of value"
-	errNoKey       replyError = "ERR no such key"
-	errOOM         replyError = "OOM command not allowed when used memory > 'maxmemory'."
-	errDiskFull    replyError = "MISCONF Errors writing to the AOF file: No space left on device"
-	errNoAuth      replyError = "NOAUTH Authentication required."
-	errNoPermKey   replyError = "NOPERM this user has no permissions to access one of the keys used as arguments"
-	errNoPermRun   replyError = "NOPERM this user has no permissions to run the '%s' command"
-	errWrongPass   replyError = "WRONGPASS invalid username-password pair or user is disabled."
-	errClosing     replyError = "ERR the broker is shutting down"
-	errExecAborted replyError = "EXECABORT Transaction discarded because of previous errors."
+	errSyntax        replyError = "ERR syntax error"
+	errNotInteger    replyError = "ERR value is not an integer or out of range"
+	errNotFloat      replyError = "ERR value is not a valid float"
+	errTimeout       replyError = "ERR timeout is not a float or out of range"
+	errNegative      replyError = "ERR timeout is negative"
+	errWrongType     replyError = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	errNoKey         replyError = "ERR no such key"
+	errOOM           replyError = "OOM command not allowed when used memory > 'maxmemory'."
+	errDiskFull      replyError = "MISCONF Errors writing to the AOF file: No space left on device"
+	errNoAuth        replyError = "NOAUTH Authentication required."
+	errNoPermKey     replyError = "NOPERM this user has no permissions to access one of the keys used as arguments"
+	errNoPermChannel replyError = "NOPERM this user has no permissions to access one of the channels used as arguments"
+	errNoPermRun     replyError = "NOPERM this user has no permissions to run the '%s' command"
+	errWrongPass     replyError = "WRONGPASS invalid username-password pair or user is disabled."
+	errClosing       replyError = "ERR the broker is shutting down"
+	errExecAborted   replyError = "EXECABORT Transaction discarded because of previous errors."
 )
 
 // errorf is an error with something in its text.

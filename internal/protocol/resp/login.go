@@ -44,8 +44,15 @@ func (c *conn) open(user, vhost string) replyError {
 		text, _ := errorText(err)
 		return replyError(text)
 	}
-	c.leave()
+	if c.session != nil && c.session.VHost() != vhost {
+		c.unsubscribeAll(&byChannel, false)
+		c.unsubscribeAll(&byPattern, false)
+	}
+	if c.session != nil {
+		c.session.Close()
+	}
 	c.user, c.session = user, s
+	c.change(func(f *face) { f.user, f.vhost = user, vhost })
 	c.parser.Stranger = false
 	if c.login != nil {
 		c.login.Stop()
@@ -132,27 +139,42 @@ func hello(c *conn, args [][]byte) {
 		c.w.Error(string(e))
 		return
 	}
-	c.w.RESP3 = resp3
+	c.speak(resp3)
 	c.greet()
+}
+
+// speak changes the version of the protocol.
+func (c *conn) speak(resp3 bool) {
+	c.w.RESP3 = resp3
+	c.resp3.Store(resp3)
 }
 
 // helloOptions does what stands behind the version.
 func (c *conn) helloOptions(args [][]byte) replyError {
-	var user, password string
-	given := false
+	var user, password, name string
+	given, rename := false, false
 	for i := 2; i < len(args); i++ {
 		switch left := len(args) - 1 - i; {
 		case left >= 2 && strings.EqualFold(string(args[i]), "AUTH"):
 			user, password, given = string(args[i+1]), string(args[i+2]), true
 			i += 2
 		case left >= 1 && strings.EqualFold(string(args[i]), "SETNAME"):
+			name, rename = string(args[i+1]), true
 			i++
 		default:
 			return errorf("ERR Syntax error in HELLO option '%s'", args[i])
 		}
 	}
+	if rename && !isGraphic(name) {
+		return c.setName(name)
+	}
 	if given {
-		return c.authenticate(user, password)
+		if e := c.authenticate(user, password); e != "" {
+			return e
+		}
+	}
+	if rename {
+		return c.setName(name)
 	}
 	return ""
 }

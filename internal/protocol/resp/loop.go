@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
@@ -64,6 +65,8 @@ func (c *conn) want() int { return min(c.parser.Want(), 2*len(c.in.Pending())+gr
 func (c *conn) handleAll() {
 	c.work = workspaces.Get().(*workspace)
 	c.w.Buf = append(c.work.out[:0], c.w.Buf...)
+	c.lastAt.Store(time.Now().UnixMilli())
+	done := int64(0)
 	for !c.over {
 		from := len(c.work.args)
 		all, n, err := c.parser.Next(c.in.Pending(), c.work.args)
@@ -80,8 +83,10 @@ func (c *conn) handleAll() {
 		c.work.args = all
 		if len(all) > from {
 			c.handle(all[from:])
+			done++
 		}
 	}
+	c.srv.processed.Add(done)
 	c.run()
 	c.flush()
 	c.giveBack()
@@ -102,6 +107,9 @@ func (c *conn) giveBack() {
 // handle does one request, or gathers it.
 func (c *conn) handle(args [][]byte) {
 	d, e := c.admit(args)
+	if d != nil {
+		c.last.Store(d)
+	}
 	switch {
 	case e != "":
 		c.gather(pending{ready: errorReply(e)})
@@ -126,17 +134,20 @@ func (c *conn) admit(args [][]byte) (*command, replyError) {
 	case !ok:
 		return nil, unknown(args)
 	case len(d.subs) > 0 && len(args) > 1:
-		return nil, unknownSub(args)
+		return d, unknownSub(args)
 	case !d.takes(len(args)):
-		return nil, wrongNumber(d.name)
+		return d, wrongNumber(d.name)
 	case d.flags&noAuth == 0:
 		if e := c.enter(); e != "" {
-			return nil, e
+			return d, e
 		}
+	}
+	if c.subs.count() > 0 && !c.w.RESP3 && d.flags&subscribed == 0 {
+		return d, errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.name)
 	}
 	if d.flags&denyOOM != 0 {
 		if e := c.alarm(); e != "" {
-			return nil, e
+			return d, e
 		}
 	}
 	return d, ""
@@ -206,23 +217,23 @@ func (c *conn) run() {
 	}
 }
 
-// muting is what CLIENT REPLY has said.
+// muting is what CLIENT REPLY has said. While it is not loud, nothing waits to be written.
 type muting uint8
 
 const (
-	loud  muting = iota
-	skip         // no answer to the next command
-	quiet        // no answers
+	loud     muting = iota
+	skipNext        // no answer to the next command
+	quiet           // no answers
 )
 
 // answer has fn write an answer, unless the client wants none.
 func (c *conn) answer(fn func()) {
-	before, muted := len(c.w.Buf), c.muted
+	muted := c.muted
 	fn()
 	if muted != loud && c.muted == muted {
-		c.w.Buf = c.w.Buf[:before]
+		c.w.Buf = c.w.Buf[:0]
 	}
-	if muted == skip && c.muted == skip {
+	if muted == skipNext && c.muted == skipNext {
 		c.muted = loud
 	}
 	if len(c.w.Buf) >= flushBytes {
@@ -233,9 +244,7 @@ func (c *conn) answer(fn func()) {
 // flush writes the replies that have gathered.
 func (c *conn) flush() {
 	if len(c.w.Buf) > 0 {
-		if _, err := c.nc.Write(c.w.Buf); err != nil {
-			c.over = true
-		}
+		c.over = !c.out.write(c.w.Buf) || c.over
 	}
 	if cap(c.w.Buf) > keepOutBytes || c.work == nil {
 		c.w.Buf = nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"fiveways/internal/broker"
@@ -15,6 +16,8 @@ type Options struct {
 	Version        string // of this broker, for INFO
 	NodeName       string // for INFO
 	MaxMessageSize int64  // bytes of an argument [128 MiB]; a request has twice the room
+	MemoryLimit    int64  // bytes, for INFO and CONFIG
+	Fsync          string // when the log is synced, as Redis calls it, for CONFIG: always, everysec or no
 
 	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
 	LoginTimeout time.Duration   // from accept to the end of the login, where one is needed [60 s]
@@ -40,15 +43,22 @@ func (o Options) withDefaults() Options {
 
 // Server serves connections of Redis clients in front of one broker.
 type Server struct {
-	broker  *broker.Broker
-	o       Options
-	edge    *protocol.Edge
-	started time.Time
+	broker *broker.Broker
+	o      Options
+	edge   *protocol.Edge
+	hub    hub
+	conns  registry
+
+	processed atomic.Int64 // commands
+	rejected  atomic.Int64 // connections, for there were too many
+	started   time.Time
 }
 
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults(), started: time.Now()}
+	s.hub.init()
+	s.conns.byID = map[uint64]*conn{}
 	s.edge = protocol.NewEdge("redis", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }

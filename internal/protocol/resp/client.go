@@ -1,0 +1,334 @@
+package resp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+// clientCommands are CLIENT and its subcommands.
+func clientCommands() []command {
+	const about = noScript | loading | stale
+	sub := func(name string, arity int, f flags, since, summary string, now func(c *conn, args [][]byte)) command {
+		return command{name: "client|" + name, arity: arity, flags: about | f, group: "connection", since: since, summary: summary, now: now}
+	}
+	return []command{{name: "client", arity: -2, group: "connection", since: "2.4.0", summary: "A container for client connection commands", now: missingSub,
+		subs: []command{
+			sub("id", 2, fast, "5.0.0", "Returns the client ID for the current connection", func(c *conn, _ [][]byte) { c.w.Int(int64(c.id)) }),
+			sub("getname", 2, fast, "2.6.9", "Get the current connection name", clientGetName),
+			sub("setname", 3, fast, "2.6.9", "Set the current connection name", clientSetName),
+			sub("setinfo", 4, fast, "7.2.0", "Tell the server the name and the version of the client's library", clientSetInfo),
+			sub("info", 2, 0, "6.2.0", "Returns information about the current client connection", clientInfo),
+			sub("list", -2, 0, "2.4.0", "Get the list of client connections", clientList),
+			sub("kill", -3, 0, "2.4.0", "Kill the connection of a client", clientKill),
+			sub("unblock", -3, 0, "5.0.0", "Unblock a client that waits for a message, from a different connection", clientUnblock),
+			sub("reply", 3, 0, "3.2.0", "Instruct the server whether to reply to commands", clientReply),
+			sub("no-evict", 3, 0, "7.0.0", "Set client eviction mode for the current connection; there is none here", onOff),
+			sub("no-touch", 3, 0, "7.2.0", "Controls whether commands alter the last use of keys; nothing does here", onOff),
+			sub("getredir", 2, fast, "6.0.0", "Get tracking notifications redirection client ID if any", func(c *conn, _ [][]byte) { c.w.Int(-1) }),
+		}}}
+}
+
+// face is what others see of a connection.
+type face struct {
+	name        string
+	user, vhost string
+	library     string // its name and version, as the client told
+}
+
+func clientGetName(c *conn, _ [][]byte) {
+	if name := c.face.Load().name; name != "" {
+		c.w.BulkString(name)
+		return
+	}
+	c.w.Null()
+}
+
+func clientSetName(c *conn, args [][]byte) {
+	if e := c.setName(string(args[2])); e != "" {
+		c.w.Error(string(e))
+		return
+	}
+	c.w.OK()
+}
+
+// setName names the connection, "" takes the name away.
+func (c *conn) setName(name string) replyError {
+	if !isGraphic(name) {
+		return "ERR Client names cannot contain spaces, newlines or special characters."
+	}
+	c.change(func(f *face) { f.name = name })
+	return ""
+}
+
+func isGraphic(s string) bool {
+	for _, b := range []byte(s) {
+		if b < '!' || b > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// change changes what others see.
+func (c *conn) change(fn func(*face)) {
+	f := *c.face.Load()
+	fn(&f)
+	c.face.Store(&f)
+}
+
+func clientSetInfo(c *conn, args [][]byte) {
+	what, value := strings.ToLower(string(args[2])), string(args[3])
+	switch {
+	case what != "lib-name" && what != "lib-ver":
+		c.w.Error(fmt.Sprintf("ERR Unrecognized option '%s'", cut(args[2], mostQuoted)))
+	case !isGraphic(value):
+		c.w.Error(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", what))
+	default:
+		c.w.OK()
+	}
+}
+
+func clientInfo(c *conn, _ [][]byte) { c.w.Verbatim(c.describe()) }
+
+// describe is the connection as CLIENT LIST shows it. Any goroutine may call it.
+func (c *conn) describe() string {
+	f := c.face.Load()
+	now := time.Now()
+	last, idle := "NULL", now.Sub(c.opened)
+	if d := c.last.Load(); d != nil {
+		last, idle = d.name, now.Sub(time.UnixMilli(c.lastAt.Load()))
+	}
+	version := 2
+	if c.resp3.Load() {
+		version = 3
+	}
+	channels, patterns := c.subscribed[0].Load(), c.subscribed[1].Load()
+	return fmt.Sprintf("id=%d addr=%v laddr=%v fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=0 multi=%d cmd=%s user=%s redir=-1 resp=%d\n",
+		c.id, c.nc.RemoteAddr(), c.nc.LocalAddr(), f.name, int(now.Sub(c.opened).Seconds()), max(0, int(idle.Seconds())), c.flags(channels+patterns > 0),
+		channels, patterns, c.queued.Load(), last, f.user, version)
+}
+
+// flags is what kind of client it is: S subscribed, b waiting, x in a transaction, N none of these.
+func (c *conn) flags(subscribed bool) string {
+	text := ""
+	if subscribed {
+		text += "P"
+	}
+	if c.queued.Load() >= 0 {
+		text += "x"
+	}
+	if c.waits.active() {
+		text += "b"
+	}
+	if text == "" {
+		return "N"
+	}
+	return text
+}
+
+// mayManage tells whether the client may see and end another: its own user's, and an administrator everybody's.
+func (c *conn) mayManage(other *conn) bool {
+	return other == c || other.face.Load().user == c.user || c.isAdministrator()
+}
+
+func (c *conn) isAdministrator() bool {
+	u, err := c.srv.broker.User(c.user)
+	if err != nil {
+		return false
+	}
+	for _, tag := range u.Tags {
+		if tag == broker.TagAdministrator {
+			return true
+		}
+	}
+	return false
+}
+
+// selection says which clients are meant.
+type selection struct {
+	id          uint64
+	ids         []uint64
+	addr, laddr string
+	user, kind  string
+}
+
+func (s *selection) has(c *conn) bool {
+	kind := "normal"
+	if c.subscribed[0].Load()+c.subscribed[1].Load() > 0 {
+		kind = "pubsub"
+	}
+	if len(s.ids) > 0 {
+		found := false
+		for _, id := range s.ids {
+			found = found || id == c.id
+		}
+		if !found {
+			return false
+		}
+	}
+	return (s.id == 0 || s.id == c.id) && (s.kind == "" || s.kind == kind) && (s.user == "" || s.user == c.face.Load().user) &&
+		(s.addr == "" || s.addr == c.nc.RemoteAddr().String()) && (s.laddr == "" || s.laddr == c.nc.LocalAddr().String())
+}
+
+func clientList(c *conn, args [][]byte) {
+	var s selection
+	switch {
+	case len(args) == 2:
+	case len(args) == 4 && strings.EqualFold(string(args[2]), "TYPE"):
+		if s.kind = strings.ToLower(string(args[3])); !isClientType(s.kind) {
+			c.w.Error(fmt.Sprintf("ERR Unknown client type '%s'", args[3]))
+			return
+		}
+	case len(args) > 3 && strings.EqualFold(string(args[2]), "ID"):
+		for _, a := range args[3:] {
+			id, ok := integer(a)
+			if !ok {
+				c.w.Error("ERR Invalid client ID")
+				return
+			}
+			s.ids = append(s.ids, uint64(id))
+		}
+	default:
+		c.w.Error(string(errSyntax))
+		return
+	}
+	var text strings.Builder
+	for _, other := range c.srv.conns.all() {
+		if s.has(other) && c.mayManage(other) {
+			text.WriteString(other.describe())
+		}
+	}
+	c.w.Verbatim(text.String())
+}
+
+func isClientType(s string) bool {
+	switch s {
+	case "normal", "master", "slave", "replica", "pubsub":
+		return true
+	}
+	return false
+}
+
+// clientKill is CLIENT KILL address, or CLIENT KILL with filters.
+func clientKill(c *conn, args [][]byte) {
+	s, skipMe, e := killFilters(args[2:])
+	if e != "" {
+		c.w.Error(string(e))
+		return
+	}
+	killed := 0
+	for _, other := range c.srv.conns.all() {
+		if !s.has(other) || !c.mayManage(other) || other == c && skipMe {
+			continue
+		}
+		killed++
+		if other == c {
+			c.over = true // when this is answered
+		} else {
+			other.end("")
+		}
+	}
+	switch {
+	case len(args) > 3:
+		c.w.Int(int64(killed))
+	case killed > 0:
+		c.w.OK()
+	default:
+		c.w.Error("ERR No such client")
+	}
+}
+
+func killFilters(args [][]byte) (s selection, skipMe bool, e replyError) {
+	if len(args) == 1 {
+		s.addr = string(args[0])
+		return s, false, ""
+	}
+	if len(args)%2 != 0 {
+		return s, false, errSyntax
+	}
+	skipMe = true
+	for i := 0; i < len(args); i += 2 {
+		value := string(args[i+1])
+		switch strings.ToUpper(string(args[i])) {
+		case "ID":
+			id, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || id < 1 {
+				return s, false, "ERR client-id should be greater than 0"
+			}
+			s.id = uint64(id)
+		case "TYPE":
+			if s.kind = strings.ToLower(value); !isClientType(s.kind) {
+				return s, false, errorf("ERR Unknown client type '%s'", value)
+			}
+		case "ADDR":
+			s.addr = value
+		case "LADDR":
+			s.laddr = value
+		case "USER":
+			s.user = value
+		case "SKIPME":
+			if skipMe = strings.EqualFold(value, "yes"); !skipMe && !strings.EqualFold(value, "no") {
+				return s, false, errSyntax
+			}
+		default:
+			return s, false, errSyntax
+		}
+	}
+	return s, skipMe, ""
+}
+
+// clientReply is CLIENT REPLY ON|OFF|SKIP.
+func clientReply(c *conn, args [][]byte) {
+	switch strings.ToUpper(string(args[2])) {
+	case "ON":
+		c.muted = loud
+		c.w.OK()
+	case "OFF":
+		c.flush()
+		c.muted = quiet
+	case "SKIP":
+		c.flush()
+		if c.muted == loud {
+			c.muted = skipNext
+		}
+	default:
+		c.w.Error(string(errSyntax))
+	}
+}
+
+// onOff answers a switch that changes nothing here.
+func onOff(c *conn, args [][]byte) {
+	switch strings.ToUpper(string(args[2])) {
+	case "ON", "OFF":
+		c.w.OK()
+	default:
+		c.w.Error(string(errSyntax))
+	}
+}
+
+// clientUnblock is CLIENT UNBLOCK id [TIMEOUT|ERROR].
+func clientUnblock(c *conn, args [][]byte) {
+	id, ok := integer(args[2])
+	mode := "TIMEOUT"
+	if len(args) == 4 {
+		mode = strings.ToUpper(string(args[3]))
+	}
+	switch {
+	case len(args) > 4, mode != "TIMEOUT" && mode != "ERROR":
+		c.w.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+		return
+	case !ok:
+		c.w.Error(string(errNotInteger))
+		return
+	}
+	other := c.srv.conns.find(uint64(id))
+	if other == nil || !c.mayManage(other) || !other.waits.unblock(mode == "ERROR") {
+		c.w.Int(0)
+		return
+	}
+	c.w.Int(1)
+}

@@ -1,0 +1,125 @@
+package resp
+
+import (
+	"sync"
+
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+// hub is who subscribed to what. Publishing takes its lock for reading, subscribing for writing; under it only the outputs' locks are taken.
+type hub struct {
+	mu       sync.RWMutex
+	channels map[topic]map[*conn]struct{}
+	patterns map[topic]map[*conn]struct{}
+}
+
+// topic is a channel or a pattern of a virtual host.
+type topic struct{ vhost, name string }
+
+func (h *hub) init() {
+	h.channels, h.patterns = map[topic]map[*conn]struct{}{}, map[topic]map[*conn]struct{}{}
+}
+
+// add makes c a subscriber in table, which is channels or patterns, and says so with text: the client hears of it before it gets anything.
+func (h *hub) add(table map[topic]map[*conn]struct{}, t topic, c *conn, text []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if table[t] == nil {
+		table[t] = map[*conn]struct{}{}
+	}
+	table[t][c] = struct{}{}
+	c.out.push(text)
+}
+
+func (h *hub) remove(table map[topic]map[*conn]struct{}, t topic, c *conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(table[t], c)
+	if len(table[t]) == 0 {
+		delete(table, t)
+	}
+}
+
+// form is a message as clients of one version get it, made when one needs it.
+type form struct{ w respwire.Writer }
+
+func (f *form) text(parts ...string) []byte {
+	if len(f.w.Buf) == 0 {
+		f.w.Push(len(parts))
+		for _, p := range parts {
+			f.w.BulkString(p)
+		}
+	}
+	return f.w.Buf
+}
+
+// forms are a message in both versions.
+type forms [2]form
+
+// of is the form for c. The parts are the same at each call.
+func (f *forms) of(c *conn, parts ...string) []byte {
+	if c.resp3.Load() {
+		f[1].w.RESP3 = true
+		return f[1].text(parts...)
+	}
+	return f[0].text(parts...)
+}
+
+// publish gives a message to the subscribers of a channel, and to those of patterns that match it; n is how many there were.
+func (h *hub) publish(vhost, channel, body string) (n int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	n = h.toChannel(vhost, channel, body)
+	for t, subscribers := range h.patterns {
+		if t.vhost != vhost || !globMatch(t.name, channel) {
+			continue
+		}
+		var f forms
+		for c := range subscribers {
+			c.out.push(f.of(c, "pmessage", t.name, channel, body))
+			n++
+		}
+	}
+	return n
+}
+
+// toChannel gives a message to those who subscribed to the channel itself. mu is held.
+func (h *hub) toChannel(vhost, channel, body string) int {
+	subscribers := h.channels[topic{vhost, channel}]
+	var f forms
+	for c := range subscribers {
+		c.out.push(f.of(c, "message", channel, body))
+	}
+	return len(subscribers)
+}
+
+// listed are the channels of a virtual host that somebody subscribed to and that match a pattern; "" is all.
+func (h *hub) listed(vhost, pattern string) (names []string) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for t := range h.channels {
+		if t.vhost == vhost && (pattern == "" || globMatch(pattern, t.name)) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// subscribers counts those of a channel.
+func (h *hub) subscribers(vhost, channel string) int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.channels[topic{vhost, channel}])
+}
+
+// patternCount counts the patterns of a virtual host.
+func (h *hub) patternCount(vhost string) (n int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for t := range h.patterns {
+		if t.vhost == vhost {
+			n++
+		}
+	}
+	return n
+}

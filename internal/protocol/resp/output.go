@@ -1,0 +1,129 @@
+package resp
+
+import (
+	"net"
+	"sync"
+)
+
+const (
+	mostUnread = 32 << 20 // bytes that wait for a subscriber that does not read, before it is cut off; as Redis' default
+	replyRoom  = 1 << 20  // bytes that wait for the client while its own replies may join them
+)
+
+// output writes to the client. At first the connection's goroutine writes by itself. When the client subscribes, there is a writer: others publish
+// to it then, and must not wait.
+type output struct {
+	nc      net.Conn
+	overrun func() // the client does not read what it subscribed to; any goroutine, must not block
+
+	mu     sync.Mutex
+	wake   sync.Cond // something changed; its lock is mu
+	shared bool      // set by the connection's goroutine, with mu held: there is a writer
+	buf    []byte    // guarded by mu: waits for the writer
+	taken  int       // guarded by mu: bytes that the writer is writing
+	closed bool      // guarded by mu: nothing is added any more
+	failed bool      // guarded by mu: nothing can be written any more
+	ended  chan struct{}
+}
+
+func (o *output) init(nc net.Conn, overrun func()) {
+	o.nc, o.overrun = nc, overrun
+	o.wake.L = &o.mu
+}
+
+// share starts the writer. The connection's goroutine calls it.
+func (o *output) share() {
+	if o.shared {
+		return
+	}
+	o.mu.Lock()
+	o.shared = true
+	o.mu.Unlock()
+	o.ended = make(chan struct{})
+	go o.run()
+}
+
+// run is the writer.
+func (o *output) run() {
+	defer close(o.ended)
+	var spare []byte
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		for len(o.buf) == 0 && !o.closed && !o.failed {
+			o.wake.Wait()
+		}
+		if len(o.buf) == 0 || o.failed {
+			return
+		}
+		b := o.buf
+		o.buf, o.taken = spare, len(b)
+		o.mu.Unlock()
+		_, err := o.nc.Write(b)
+		o.mu.Lock()
+		o.taken = 0
+		o.failed = o.failed || err != nil
+		if spare = b[:0]; cap(b) > keepOutBytes {
+			spare = nil
+		}
+		o.wake.Broadcast()
+	}
+}
+
+// write writes replies of the connection's goroutine, which waits here while the client does not read. b stays the caller's.
+func (o *output) write(b []byte) (ok bool) {
+	if !o.shared {
+		_, err := o.nc.Write(b)
+		return err == nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.buf)+o.taken > replyRoom && !o.failed {
+		o.wake.Wait()
+	}
+	if o.failed {
+		return false
+	}
+	o.add(b)
+	return true
+}
+
+// push adds something that others published, without waiting. Any goroutine may call it, once there is a writer. When too much waits, the
+// client is cut off.
+func (o *output) push(b []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.closed || o.failed:
+	case len(o.buf)+o.taken+len(b) > mostUnread:
+		o.fail()
+		o.overrun()
+	default:
+		o.add(b)
+	}
+}
+
+func (o *output) add(b []byte) {
+	if len(o.buf) == 0 {
+		o.wake.Broadcast()
+	}
+	o.buf = append(o.buf, b...)
+}
+
+func (o *output) fail() {
+	o.failed = true
+	o.buf = nil
+	o.wake.Broadcast()
+}
+
+// drain returns when all is written, or cannot be. Nothing is added afterwards.
+func (o *output) drain() {
+	if !o.shared {
+		return
+	}
+	o.mu.Lock()
+	o.closed = true
+	o.wake.Broadcast()
+	o.mu.Unlock()
+	<-o.ended
+}

@@ -1,0 +1,179 @@
+package resp
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+// pubsubCommands are those about channels.
+func pubsubCommands() []command {
+	const about = pubsub | noScript | loading | stale | subscribed
+	return []command{
+		{name: "subscribe", arity: -2, flags: about, group: "pubsub", since: "2.0.0", summary: "Listen to channels",
+			now: func(c *conn, args [][]byte) { c.subscribe(&byChannel, args[1:]) }},
+		{name: "unsubscribe", arity: -1, flags: about, group: "pubsub", since: "2.0.0", summary: "Stop listening to channels",
+			now: func(c *conn, args [][]byte) { c.unsubscribe(&byChannel, args[1:]) }},
+		{name: "psubscribe", arity: -2, flags: about, group: "pubsub", since: "2.0.0", summary: "Listen to channels that match patterns",
+			now: func(c *conn, args [][]byte) { c.subscribe(&byPattern, args[1:]) }},
+		{name: "punsubscribe", arity: -1, flags: about, group: "pubsub", since: "2.0.0", summary: "Stop listening to channels that match patterns",
+			now: func(c *conn, args [][]byte) { c.unsubscribe(&byPattern, args[1:]) }},
+		{name: "publish", arity: 3, flags: pubsub | loading | stale | fast, group: "pubsub", since: "2.0.0", summary: "Post a message to a channel",
+			now: publish},
+		{name: "pubsub", arity: -2, group: "pubsub", since: "2.8.0", summary: "A container for commands about channels", now: missingSub, subs: []command{
+			{name: "pubsub|channels", arity: -2, flags: pubsub | loading | stale, group: "pubsub", since: "2.8.0", summary: "List active channels",
+				now: pubsubChannels},
+			{name: "pubsub|numsub", arity: -2, flags: pubsub | loading | stale, group: "pubsub", since: "2.8.0",
+				summary: "Get the count of subscribers for channels", now: pubsubNumSub},
+			{name: "pubsub|numpat", arity: 2, flags: pubsub | loading | stale, group: "pubsub", since: "2.8.0",
+				summary: "Get the count of unique patterns", now: pubsubNumPat},
+		}},
+	}
+}
+
+// subscriptions are what a connection listens to, in its virtual host.
+type subscriptions struct{ channels, patterns map[string]struct{} }
+
+func (s *subscriptions) count() int { return len(s.channels) + len(s.patterns) }
+
+// listening is one of the two ways to subscribe.
+type listening struct {
+	begun, ended string // what the client is told
+	of           func(*subscriptions) *map[string]struct{}
+	in           func(*hub) map[topic]map[*conn]struct{}
+}
+
+var byChannel = listening{"subscribe", "unsubscribe",
+	func(s *subscriptions) *map[string]struct{} { return &s.channels }, func(h *hub) map[topic]map[*conn]struct{} { return h.channels }}
+
+var byPattern = listening{"psubscribe", "punsubscribe",
+	func(s *subscriptions) *map[string]struct{} { return &s.patterns }, func(h *hub) map[topic]map[*conn]struct{} { return h.patterns }}
+
+// subscribe answers once for each name.
+func (c *conn) subscribe(l *listening, names [][]byte) {
+	c.out.share()
+	have := l.of(&c.subs)
+	for _, b := range names {
+		name := string(b)
+		if err := c.session.MayListen(name); err != nil {
+			replyWith(&c.w, err)
+			continue
+		}
+		if _, already := (*have)[name]; already {
+			c.told(l.begun, name)
+			continue
+		}
+		if *have == nil {
+			*have = map[string]struct{}{}
+		}
+		(*have)[name] = struct{}{}
+		c.counted()
+		c.flush()
+		text := respwire.Writer{RESP3: c.w.RESP3}
+		subscription(&text, l.begun, name, c.subs.count())
+		c.srv.hub.add(l.in(&c.srv.hub), topic{c.session.VHost(), name}, c, text.Buf)
+	}
+}
+
+// unsubscribe answers once for each name; without names, for each there is, and once when there is none.
+func (c *conn) unsubscribe(l *listening, names [][]byte) {
+	if len(names) == 0 {
+		c.unsubscribeAll(l, true)
+		return
+	}
+	for _, b := range names {
+		c.drop(l, string(b))
+		c.told(l.ended, string(b))
+	}
+}
+
+// unsubscribeAll ends all subscriptions of one way.
+func (c *conn) unsubscribeAll(l *listening, tell bool) {
+	names := slices.Sorted(maps.Keys(*l.of(&c.subs)))
+	for _, name := range names {
+		c.drop(l, name)
+		if tell {
+			c.told(l.ended, name)
+		}
+	}
+	if tell && len(names) == 0 {
+		c.w.Push(3)
+		c.w.BulkString(l.ended)
+		c.w.Null()
+		c.w.Int(int64(c.subs.count()))
+	}
+}
+
+// drop ends one subscription, if there is it.
+func (c *conn) drop(l *listening, name string) {
+	if _, ok := (*l.of(&c.subs))[name]; ok {
+		delete(*l.of(&c.subs), name)
+		c.counted()
+		c.srv.hub.remove(l.in(&c.srv.hub), topic{c.session.VHost(), name}, c)
+	}
+}
+
+// counted lets others see how many subscriptions there are.
+func (c *conn) counted() {
+	c.subscribed[0].Store(int32(len(c.subs.channels)))
+	c.subscribed[1].Store(int32(len(c.subs.patterns)))
+}
+
+func (c *conn) told(what, name string) { subscription(&c.w, what, name, c.subs.count()) }
+
+func subscription(w *respwire.Writer, what, name string, count int) {
+	w.Push(3)
+	w.BulkString(what)
+	w.BulkString(name)
+	w.Int(int64(count))
+}
+
+// publish is PUBLISH channel message.
+func publish(c *conn, args [][]byte) {
+	if err := c.session.MayPublish(args[1]); err != nil {
+		c.w.Error(string(errNoPermChannel))
+		return
+	}
+	if c.subs.count() > 0 {
+		c.flush() // what it gets itself comes behind what it was answered before
+	}
+	c.w.Int(int64(c.srv.hub.publish(c.session.VHost(), string(args[1]), string(args[2]))))
+}
+
+func pubsubChannels(c *conn, args [][]byte) {
+	pattern := ""
+	switch len(args) {
+	case 2:
+	case 3:
+		pattern = string(args[2])
+	default:
+		c.w.Error(string(subSyntax(args)))
+		return
+	}
+	names := c.srv.hub.listed(c.session.VHost(), pattern)
+	slices.Sort(names)
+	c.w.Array(len(names))
+	for _, n := range names {
+		c.w.BulkString(n)
+	}
+}
+
+func pubsubNumSub(c *conn, args [][]byte) {
+	c.w.Map(len(args) - 2)
+	for _, channel := range args[2:] {
+		c.w.Bulk(channel)
+		c.w.Int(int64(c.srv.hub.subscribers(c.session.VHost(), string(channel))))
+	}
+}
+
+func pubsubNumPat(c *conn, _ [][]byte) { c.w.Int(int64(c.srv.hub.patternCount(c.session.VHost()))) }
+
+// missingSub stands for a command that has only subcommands: it is never reached, for its arity refuses what has none.
+func missingSub(c *conn, args [][]byte) { c.w.Error(string(unknownSub(args))) }
+
+// subSyntax is the answer to a subcommand with arguments that make no sense.
+func subSyntax(args [][]byte) replyError {
+	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", cut(args[1], mostQuoted), strings.ToUpper(string(args[0])))
+}

@@ -1,0 +1,65 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// waiting is the wait of a connection for a message, as others see it who end it.
+type waiting struct {
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // guarded by mu; nil: it does not wait
+}
+
+// The causes of the end of a wait, beside its time.
+var (
+	errUnblocked   = errors.New("unblocked")
+	errUnblockedBy = errors.New("unblocked with an error")
+	errLeft        = errors.New("the connection ends")
+)
+
+func (w *waiting) begin(timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	w.mu.Lock()
+	w.cancel = cancel
+	w.mu.Unlock()
+	if timeout == 0 {
+		return ctx, func() { cancel(nil) }
+	}
+	limited, stop := context.WithTimeout(ctx, timeout)
+	return limited, func() { stop(); cancel(nil) }
+}
+
+func (w *waiting) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancel = nil
+}
+
+// active tells whether it waits. Any goroutine may call it.
+func (w *waiting) active() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cancel != nil
+}
+
+// stop ends the wait, if there is one. Any goroutine may call it.
+func (w *waiting) stop(why error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cancel == nil {
+		return false
+	}
+	w.cancel(why)
+	return true
+}
+
+// unblock is what CLIENT UNBLOCK asks for.
+func (w *waiting) unblock(withError bool) bool {
+	if withError {
+		return w.stop(errUnblockedBy)
+	}
+	return w.stop(errUnblocked)
+}
