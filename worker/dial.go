@@ -1,0 +1,267 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called at once from any number of goroutines: what they ask meanwhile
+// leaves in pipelines, so that many reports and enqueues cost the way to the broker, and its wait for the disk, once.
+type Client struct {
+	calls   *redis.Client
+	takes   *redis.Client // for takes that wait: each has a connection
+	pipe    pipeline
+	waiters waiters
+
+	closed context.Context // ends when Close begins
+	close  context.CancelFunc
+	once   sync.Once
+}
+
+const (
+	callTimeout = 30 * time.Second // for an answer: it comes when what it tells is on disk, and a disk may be busy
+	maxWaiters  = 1 << 16
+)
+
+// Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are the virtual host "/".
+// Connections are made when they are needed, and made again: that the broker cannot be reached is an error of what is asked then.
+func Dial(address string) (*Client, error) {
+	o, err := dialOptions(address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the address of the broker: %w", ErrInvalid, err)
+	}
+	forTakes := *o
+	o.ReadTimeout = callTimeout
+	forTakes.ReadTimeout = waitPiece + callTimeout
+	forTakes.PoolSize = maxWaiters
+	c := &Client{calls: redis.NewClient(o), takes: redis.NewClient(&forTakes)}
+	c.closed, c.close = context.WithCancel(context.Background())
+	c.pipe.client = c.calls
+	c.waiters.client = c.takes
+	return c, nil
+}
+
+func dialOptions(address string) (*redis.Options, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	vhost := strings.TrimPrefix(u.Path, "/")
+	if _, err := strconv.Atoi(vhost); err == nil || u.Scheme == "unix" {
+		vhost = ""
+	} else {
+		u.Path, u.RawPath = "", ""
+	}
+	o, err := redis.ParseURL(u.String())
+	if err != nil {
+		return nil, err
+	}
+	if vhost != "" {
+		o.OnConnect = func(ctx context.Context, cn *redis.Conn) error { return cn.Do(ctx, "SELECT", vhost).Err() }
+	}
+	o.MaxRetries = -1 // what was done by half is for the caller to repeat, who knows what it may
+	o.ContextTimeoutEnabled = true
+	o.DisableIdentity = true
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return o, nil
+}
+
+// do asks one thing, in a pipeline with what others ask.
+func (c *Client) do(ctx context.Context, args ...any) (*redis.Cmd, error) {
+	cmd := redis.NewCmd(ctx, args...)
+	if err := c.pipe.do(ctx, cmd); err != nil {
+		return nil, c.failed(err)
+	}
+	if err := cmd.Err(); err != nil {
+		return cmd, c.failed(err)
+	}
+	return cmd, nil
+}
+
+// Close implements Jobs.
+func (c *Client) Close() error {
+	c.once.Do(func() {
+		c.close()
+		c.waiters.end()
+		c.takes.Close()
+		c.calls.Close()
+	})
+	return nil
+}
+
+// Enqueue implements Jobs.
+func (c *Client) Enqueue(ctx context.Context, queue string, body []byte, o EnqueueOptions) (Enqueued, error) {
+	cmd, err := c.do(ctx, enqueueArgs(queue, body, o)...)
+	if err != nil {
+		return Enqueued{}, err
+	}
+	return enqueued(cmd)
+}
+
+// EnqueueAll implements Jobs.
+func (c *Client) EnqueueAll(ctx context.Context, requests []EnqueueRequest) ([]EnqueueResult, error) {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	cmds := make([]*redis.Cmd, len(requests))
+	for i, r := range requests {
+		cmds[i] = redis.NewCmd(ctx, enqueueArgs(r.Queue, r.Body, r.EnqueueOptions)...)
+	}
+	if err := c.pipe.do(ctx, cmds...); err != nil {
+		return nil, c.failed(err)
+	}
+	results := make([]EnqueueResult, len(requests))
+	for i, cmd := range cmds {
+		err := cmd.Err()
+		if err != nil && !isReply(err) {
+			return nil, c.failed(err)
+		}
+		if err != nil {
+			results[i].Err = c.failed(err)
+			continue
+		}
+		results[i].Enqueued, results[i].Err = enqueued(cmd)
+	}
+	return results, nil
+}
+
+func enqueueArgs(queue string, body []byte, o EnqueueOptions) []any {
+	args := []any{"JOB.ENQUEUE", queue, body}
+	add := func(when bool, words ...any) {
+		if when {
+			args = append(args, words...)
+		}
+	}
+	add(o.MID != "", "ID", o.MID)
+	add(o.Backoff > 0, "BACKOFF", ms(o.Backoff))
+	add(o.Lock > 0, "LOCK", ms(o.Lock))
+	add(o.Update, "UPDATE")
+	add(o.Requeue, "REQUEUE")
+	add(o.ResetDelay, "RESETBACKOFF")
+	add(o.Priority > 0, "PRIORITY", o.Priority)
+	add(o.Expire > 0, "EXPIRE", ms(o.Expire))
+	add(len(o.Headers) > 0, "HEADERS")
+	for k, v := range o.Headers {
+		args = append(args, k, v)
+	}
+	return args
+}
+
+// ms is a time in milliseconds; one that is less than a millisecond is one.
+func ms(d time.Duration) int64 {
+	if d > 0 && d < time.Millisecond {
+		return 1
+	}
+	return d.Milliseconds()
+}
+
+// report sends a report about a lease.
+func (c *Client) report(ctx context.Context, command string, l Lease, more ...any) error {
+	_, err := c.do(ctx, append([]any{command, l.Queue, l.MID, l.Token}, more...)...)
+	return err
+}
+
+// Done implements Jobs.
+func (c *Client) Done(ctx context.Context, l Lease, remember time.Duration) error {
+	if remember > 0 {
+		return c.report(ctx, "JOB.DONE", l, "BACKOFF", ms(remember))
+	}
+	return c.report(ctx, "JOB.DONE", l)
+}
+
+// Retry implements Jobs.
+func (c *Client) Retry(ctx context.Context, l Lease, after time.Duration) error {
+	if after > 0 {
+		return c.report(ctx, "JOB.RETRY", l, "BACKOFF", ms(after))
+	}
+	return c.report(ctx, "JOB.RETRY", l)
+}
+
+// Fail implements Jobs.
+func (c *Client) Fail(ctx context.Context, l Lease, text string) error {
+	return c.report(ctx, "JOB.FAIL", l, "ERROR", text)
+}
+
+// Extend implements Jobs.
+func (c *Client) Extend(ctx context.Context, l Lease, lock time.Duration) error {
+	return c.report(ctx, "JOB.EXTEND", l, ms(lock))
+}
+
+// Status implements Jobs.
+func (c *Client) Status(ctx context.Context, queue, mid string) (JobStatus, error) {
+	cmd, err := c.do(ctx, "JOB.STATUS", queue, mid, "DETAIL")
+	if isNil(err) {
+		return JobStatus{}, nil
+	}
+	if err != nil {
+		return JobStatus{}, err
+	}
+	return jobStatus(fieldsOf(cmd.Val())), nil
+}
+
+// QueueStatus implements Jobs.
+func (c *Client) QueueStatus(ctx context.Context, queue string) (QueueStatus, error) {
+	cmd, err := c.do(ctx, "QUEUE.STATUS", queue)
+	if isNil(err) {
+		return QueueStatus{}, nil
+	}
+	if err != nil {
+		return QueueStatus{}, err
+	}
+	f := fieldsOf(cmd.Val())
+	return QueueStatus{int(f.number("nqueued")), int(f.number("nlocked")), int(f.number("nbackoff")), int(f.number("ntotal"))}, nil
+}
+
+// Content implements Jobs.
+func (c *Client) Content(ctx context.Context, queue, cursor string, count int) (entries []Entry, next string, err error) {
+	if cursor == "" {
+		cursor = "0"
+	}
+	cmd, err := c.do(ctx, "QUEUE.CONTENT", queue, "CURSOR", cursor, "COUNT", max(count, 1))
+	if err != nil {
+		return nil, "", err
+	}
+	page, ok := cmd.Val().([]any)
+	if !ok || len(page) != 2 {
+		return nil, "", fmt.Errorf("%w to QUEUE.CONTENT: %v", errReply, cmd.Val())
+	}
+	list, _ := page[1].([]any)
+	for _, v := range list {
+		f := fieldsOf(v)
+		entries = append(entries, Entry{f.text("mid"), jobStatus(f)})
+	}
+	if next = text(page[0]); next == "0" {
+		next = ""
+	}
+	return entries, next, nil
+}
+
+// Names implements Jobs.
+func (c *Client) Names(ctx context.Context) ([]string, error) {
+	cmd, err := c.do(ctx, "QUEUE.NAMES")
+	if err != nil {
+		return nil, err
+	}
+	return cmd.StringSlice()
+}
+
+// Clear implements Jobs.
+func (c *Client) Clear(ctx context.Context, queues ...string) error {
+	if len(queues) == 0 {
+		return nil
+	}
+	args := []any{"QUEUE.CLEAR"}
+	for _, q := range queues {
+		args = append(args, q)
+	}
+	_, err := c.do(ctx, args...)
+	return err
+}

@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// pipeline gathers what goroutines ask while a pipeline is on its way to the broker and back; the next one takes it all. So one that asks alone waits for nobody, and many that
+// ask at once share the way.
+type pipeline struct {
+	client *redis.Client
+
+	mu      sync.Mutex
+	waiting []*call
+	flying  bool // a goroutine is at it
+}
+
+// call is what one goroutine asks.
+type call struct {
+	cmds []*redis.Cmd
+	done chan struct{} // closed when cmds have their answers or errors
+}
+
+// maxPipeline is how many commands a pipeline begins with at most, or one call's.
+const maxPipeline = 1024
+
+// do asks, and returns when the commands have their answers. When ctx ends before, its error is returned, and the commands are not to be looked at: they may be done.
+func (p *pipeline) do(ctx context.Context, cmds ...*redis.Cmd) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := &call{cmds, make(chan struct{})}
+	p.mu.Lock()
+	p.waiting = append(p.waiting, c)
+	if !p.flying {
+		p.flying = true
+		go p.fly()
+	}
+	p.mu.Unlock()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fly sends pipelines until nobody waits.
+func (p *pipeline) fly() {
+	for {
+		calls := p.next()
+		if calls == nil {
+			return
+		}
+		pipe := p.client.Pipeline()
+		for _, c := range calls {
+			for _, cmd := range c.cmds {
+				_ = pipe.Process(context.Background(), cmd)
+			}
+		}
+		_, _ = pipe.Exec(context.Background()) // each command has its own error
+		for _, c := range calls {
+			close(c.done)
+		}
+	}
+}
+
+// next takes calls; nil when there are none.
+func (p *pipeline) next() []*call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, commands := 0, 0
+	for n < len(p.waiting) && (n == 0 || commands+len(p.waiting[n].cmds) <= maxPipeline) {
+		commands += len(p.waiting[n].cmds)
+		n++
+	}
+	if n == 0 {
+		p.flying = false
+		return nil
+	}
+	calls := p.waiting[:n:n]
+	p.waiting = p.waiting[n:]
+	return calls
+}
