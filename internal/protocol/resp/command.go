@@ -21,8 +21,8 @@ type request interface {
 // nothing waits: it is a request like others there.
 type blocker interface {
 	request
-	// wait is what it waits for: the first of the commands that gets something ends it. timeout 0 is for ever. Without commands it does not
-	// wait.
+	// wait is what it waits for: the first of the commands that gets something ends it (broker.Session.Await), then reply is called, also when none
+	// got anything in time. timeout 0 is for ever. Without commands it does not wait.
 	wait() (commands []broker.Command, timeout time.Duration)
 }
 
@@ -96,6 +96,7 @@ func init() { // not a variable's value: commands that tell of commands refer to
 		clientCommands(),
 		serverCommands(),
 		pubsubCommands(),
+		multiCommands(),
 	} {
 		for i := range family {
 			commands[family[i].name] = &family[i]

@@ -32,11 +32,13 @@ type conn struct {
 	w      respwire.Writer // replies that are not written yet
 	work   *workspace      // nil between reads
 
-	user    string          // of the session
-	session *broker.Session // nil before the login
-	login   *time.Timer     // ends a connection that does not log in; nil when none has to
-	muted   muting
-	subs    subscriptions
+	user      string          // of the session
+	session   *broker.Session // nil before the login
+	login     *time.Timer     // ends a connection that does not log in; nil when none has to
+	muted     muting
+	subs      subscriptions
+	tx        *transaction // nil: none was begun
+	executing bool         // EXEC is being done
 
 	// What others see.
 	opened     time.Time // never changes

@@ -16,6 +16,8 @@ func connectionCommands() []command {
 			summary: "Authenticate to the server", now: auth},
 		{name: "hello", arity: -1, flags: noScript | loading | stale | fast | noAuth, group: "connection", since: "6.0.0",
 			summary: "Handshake with Redis", now: hello},
+		{name: "reset", arity: 1, flags: noScript | loading | stale | fast | noAuth | control | subscribed, group: "connection", since: "6.2.0",
+			summary: "Reset the connection", now: reset},
 		{name: "select", arity: 2, flags: loading | stale | fast, group: "connection", since: "1.0.0",
 			summary: "Change the virtual host of the connection: 0 is /, or its name", now: selectVHost},
 	}

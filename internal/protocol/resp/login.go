@@ -216,6 +216,10 @@ func selectVHost(c *conn, args [][]byte) {
 		vhost = rootVHost
 	}
 	if vhost != c.session.VHost() {
+		if c.executing {
+			c.w.Error("ERR another virtual host cannot be selected inside a transaction")
+			return
+		}
 		if e := c.open(c.user, vhost); e != "" {
 			c.w.Error(string(e))
 			return

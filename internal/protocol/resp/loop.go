@@ -2,6 +2,7 @@ package resp
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,8 +64,7 @@ func (c *conn) want() int { return min(c.parser.Want(), 2*len(c.in.Pending())+gr
 
 // handleAll handles the whole requests of what was read, and writes the answers.
 func (c *conn) handleAll() {
-	c.work = workspaces.Get().(*workspace)
-	c.w.Buf = append(c.work.out[:0], c.w.Buf...)
+	c.resume()
 	c.lastAt.Store(time.Now().UnixMilli())
 	done := int64(0)
 	for !c.over {
@@ -92,10 +92,20 @@ func (c *conn) handleAll() {
 	c.giveBack()
 }
 
-// giveBack returns the workspace.
+// resume takes a workspace.
+func (c *conn) resume() {
+	c.work = workspaces.Get().(*workspace)
+	c.w.Buf = append(c.work.out[:0], c.w.Buf...)
+}
+
+// giveBack returns the workspace, when everything is answered.
 func (c *conn) giveBack() {
 	k := c.work
 	c.work = nil
+	if n := cap(c.w.Buf); n > 0 && n <= keepOutBytes {
+		k.out = c.w.Buf
+	}
+	c.w.Buf = nil
 	if cap(k.args) > keepSlots {
 		k.args = nil
 	}
@@ -112,7 +122,9 @@ func (c *conn) handle(args [][]byte) {
 	}
 	switch {
 	case e != "":
-		c.gather(pending{ready: errorReply(e)})
+		c.refuse(d, e)
+	case c.tx != nil && d.flags&control == 0:
+		c.queue(d, args)
 	case d.now != nil:
 		c.run()
 		c.answer(func() { d.now(c, args) })
@@ -123,8 +135,30 @@ func (c *conn) handle(args [][]byte) {
 			c.gather(pending{ready: errorReply(replyError(text))})
 			return
 		}
+		if b, ok := req.(blocker); ok {
+			if cmds, timeout := b.wait(); len(cmds) > 0 {
+				c.run()
+				c.await(b, cmds, timeout)
+				return
+			}
+		}
 		c.gather(pending{req: req})
 	}
+}
+
+// refuse answers a command that may not run; d is nil when there is no such command. A transaction is spoiled by it.
+func (c *conn) refuse(d *command, e replyError) {
+	if c.tx == nil {
+		c.gather(pending{ready: errorReply(e)})
+		return
+	}
+	c.tx.broken = true
+	if d != nil && d.name == "exec" {
+		c.endTransaction()
+		_, text, _ := strings.Cut(string(e), " ")
+		e = errorf("EXECABORT Transaction discarded because of: %s", text)
+	}
+	c.gather(pending{ready: errorReply(e)})
 }
 
 // admit finds the command of a request and tells why it may not run, in Redis' order of reasons.
@@ -141,6 +175,9 @@ func (c *conn) admit(args [][]byte) (*command, replyError) {
 		if e := c.enter(); e != "" {
 			return d, e
 		}
+	}
+	if c.tx != nil && d.flags&noMulti != 0 {
+		return d, "ERR Command not allowed inside a transaction"
 	}
 	if c.subs.count() > 0 && !c.w.RESP3 && d.flags&subscribed == 0 {
 		return d, errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.name)
@@ -246,7 +283,7 @@ func (c *conn) flush() {
 	if len(c.w.Buf) > 0 {
 		c.over = !c.out.write(c.w.Buf) || c.over
 	}
-	if cap(c.w.Buf) > keepOutBytes || c.work == nil {
+	if cap(c.w.Buf) > keepOutBytes {
 		c.w.Buf = nil
 		return
 	}
