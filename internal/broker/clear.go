@@ -23,6 +23,9 @@ func (sh *shard) clear(q *Queue) (messages int) {
 		if q.Durable {
 			sh.entry.settle(q.ID, start, n)
 		}
+		if q.stream != nil {
+			q.stream.Delete(start, n)
+		}
 		if q.after != nil {
 			gone = append(gone, settledRun{handle: start, n: n})
 		}

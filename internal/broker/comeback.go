@@ -28,7 +28,7 @@ func (sh *shard) requeue(o *op) {
 	q.setBlocked(o.handle, int(o.n))
 	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
-	sh.giveBack(o.consumer, n)
+	sh.giveBack(o.consumer, q.returned(o, n))
 	sh.mark(q)
 	sh.dropHead(q) // before consumers that wait get any of it, as in RabbitMQ
 }

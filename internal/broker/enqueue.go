@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
 
@@ -33,6 +34,9 @@ func (sh *shard) publish(o *op) (ok bool) {
 	if len(sh.remembers) > 0 {
 		sh.recordKeys()
 		logged = true
+	}
+	if len(sh.entries) > 0 {
+		sh.recordEntries()
 	}
 	if l, isLetter := o.extra.(letter); isLetter {
 		l.arrived(sh, ok)
@@ -75,15 +79,26 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		}
 		return
 	}
+	var id stream.ID
+	if q.stream != nil {
+		if id = sh.nextID(q); id.IsZero() {
+			*ok = false
+			q.refused++
+			return
+		}
+	}
 	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env, Flags: o.flags}
 	if o.priority > 0 && q.Policy.MaxPriority > 0 {
 		it.Handle = queue.MakeHandle(min(o.priority, q.Policy.MaxPriority), 0)
 	}
-	if o.persistent && q.Durable {
+	if (o.persistent || q.stream != nil) && q.Durable {
 		it.Flags |= queue.Persistent
 		it.Index, it.Sub = sh.index, sh.sub
 	}
 	h := q.state.Publish(&it)
+	if q.stream != nil {
+		sh.entries = append(sh.entries, newEntry{q, h, id})
+	}
 	if q.after != nil {
 		sh.arrange(q, h, o)
 	}

@@ -40,6 +40,7 @@ var (
 	ErrRejected            = errors.New("message rejected by a full queue")
 	ErrTooLarge            = errors.New("too large")
 	ErrLogFailed           = errors.New("the log has failed and takes no more writes")
+	ErrWrongKind           = errors.New("the queue is of another kind")
 	ErrClosed              = errors.New("broker is closed")
 )
 

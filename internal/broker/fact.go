@@ -14,14 +14,15 @@ import (
 //
 // These numbers are on disk; never renumber.
 const (
-	factPublish    = 1 // targets n, n × (queue, handle, expires), due, envelope
-	factSettle     = 2 // queue, handle, n: the n messages from handle on are gone
-	factRequeue    = 3 // queue, handle, n: they came back once more
-	factStart      = 4 // nothing: the broker started here, so what the last clean checkpoint says of deliveries is old
-	factRetry      = 5 // queue, handle, n, due: as factRequeue, and they wait until then (unix ms)
-	factRemember   = 6 // queue, key, at, until: the queue takes no other message with this key until then
-	factReschedule = 7 // queue, handle, due: the message is scheduled for another time
-	factCopy       = 8 // as factPublish, with (index, sub) before the envelope: a copy that counts as published before the message there
+	factPublish    = 1  // targets n, n × (queue, handle, expires), due, envelope
+	factSettle     = 2  // queue, handle, n: the n messages from handle on are gone
+	factRequeue    = 3  // queue, handle, n: they came back once more
+	factStart      = 4  // nothing: the broker started here, so what the last clean checkpoint says of deliveries is old
+	factRetry      = 5  // queue, handle, n, due: as factRequeue, and they wait until then (unix ms)
+	factRemember   = 6  // queue, key, at, until: the queue takes no other message with this key until then
+	factReschedule = 7  // queue, handle, due: the message is scheduled for another time
+	factStream     = 20 // what happened to a stream: stream_fact.go
+	factCopy       = 8  // as factPublish, with (index, sub) before the envelope: a copy that counts as published before the message there
 )
 
 var errMalformedFact = errors.New("malformed fact")

@@ -5,6 +5,7 @@ import (
 
 	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
 
@@ -16,6 +17,7 @@ import (
 type machine struct {
 	queues   map[uint64]*queue.State
 	memories map[uint64]*dedup.Memory // of those that take one message per key
+	streams  map[uint64]*stream.Stream
 }
 
 // apply replays one fact (type byte and payload) of entry index, number sub.
@@ -40,6 +42,9 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 				break
 			} else if fact[0] == factSettle {
 				st.SettleRange(h, n, func(it *queue.Item) { retain(it.Index, -1) })
+				if s := m.streams[id]; s != nil {
+					s.Delete(h, n)
+				}
 			} else {
 				returnRange(st, h, n, due)
 			}
@@ -58,6 +63,8 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 		if r, err = decodeRemember(fact[1:]); err == nil {
 			m.applyRemember(&r)
 		}
+	case factStream:
+		err = m.applyStream(fact[1:], func(it *queue.Item) { retain(it.Index, -1) })
 	case factStart:
 	default:
 		return fmt.Errorf("entry %d.%d: %w: fact type %d", index, sub, store.ErrUnsupportedFormat, fact[0])
@@ -104,6 +111,9 @@ func (m *machine) hash() uint64 {
 	}
 	for id, memory := range m.memories {
 		sum += (memory.Hash() ^ id) * 0x94D049BB133111EB
+	}
+	for id, s := range m.streams {
+		sum += (s.Hash() ^ id) * 0xD6E8FEB86659FD93
 	}
 	return sum
 }

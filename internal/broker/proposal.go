@@ -92,10 +92,7 @@ func (sh *shard) propose() {
 // begins the next one.
 func (sh *shard) seal() store.Entry {
 	p := sh.entry
-	for _, r := range p.settled {
-		p.data = appendRange(p.data, factSettle, r.queue, r.handle, r.n)
-	}
-	p.settled = p.settled[:0]
+	sh.tellSettled()
 	e := store.Entry{
 		Shard: sh.id, Index: sh.index, Data: p.data, Refs: p.refs,
 		Wait: p.wait,
@@ -111,6 +108,16 @@ func (sh *shard) seal() store.Entry {
 	sh.sub = 0
 	sh.entry = sh.b.proposals.get(sh)
 	return e
+}
+
+// tellSettled appends the settle facts that were gathered.
+func (sh *shard) tellSettled() {
+	p := sh.entry
+	for _, r := range p.settled {
+		p.data = appendRange(p.data, factSettle, r.queue, r.handle, r.n)
+	}
+	sh.sub += uint32(len(p.settled))
+	p.settled = p.settled[:0]
 }
 
 // finish runs on the committer's goroutine when the entry is durable, or never

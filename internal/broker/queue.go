@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
 
@@ -30,9 +31,10 @@ type Queue struct {
 
 	state         *queue.State
 	consumers     consumers
-	picky         *picky        // nil: any message may go to any consumer
-	after         *after        // nil: no message waits for another
-	reader        *store.Reader // read-ahead over the log, while there is a backlog
+	picky         *picky         // nil: any message may go to any consumer
+	after         *after         // nil: no message waits for another
+	stream        *stream.Stream // nil unless Policy.Stream
+	reader        *store.Reader  // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
 	early         *early                    // messages that do not stand where they came; nil when there are none
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
@@ -116,6 +118,10 @@ func (sh *shard) register(q *Queue) {
 	if q.Policy.ConsumeAfter {
 		sh.enterOrder(q)
 	}
+	if q.Policy.Stream {
+		q.stream = &stream.Stream{}
+		sh.m.streams[q.ID] = q.stream
+	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
 		if q.Policy.Deduplicate {
@@ -185,7 +191,8 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	delete(sh.queues, q.ID)
 	delete(sh.m.queues, q.ID)
 	delete(sh.m.memories, q.ID)
-	q.state, q.scratchReader, q.memory, q.picky = &queue.State{}, nil, nil, nil
+	delete(sh.m.streams, q.ID)
+	q.state, q.scratchReader, q.memory, q.picky, q.stream = &queue.State{}, nil, nil, nil, nil
 	return messages, bodies, nil
 }
 

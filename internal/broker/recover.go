@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
 
@@ -156,8 +157,10 @@ func (sh *shard) recover() error {
 // for each queue with messages, ended by id 0, then the same for each memory of
 // keys. docs/format/facts.md.
 const (
-	checkpointVersion = 2      // 1 ended before the memories
+	checkpointVersion = 3      // 1 ended before the memories, 2 before the sections
 	checkpointClean   = 1 << 0 // nothing was out when it was taken
+
+	sectionStreams = 1 // the sections: a number, then contents by queue; 0 ends them
 )
 
 func (sh *shard) restore(r io.Reader) (clean bool, err error) {
@@ -187,6 +190,9 @@ func (sh *shard) restore(r io.Reader) (clean bool, err error) {
 			return nil
 		})
 	}
+	if err == nil && version >= 3 {
+		err = sh.restoreSections(br)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -194,6 +200,28 @@ func (sh *shard) restore(r io.Reader) (clean bool, err error) {
 		st.RefsByIndex(func(index uint64, n int) { sh.b.store.Retain(sh.id, index, n) })
 	}
 	return flags&checkpointClean != 0, nil
+}
+
+// restoreSections reads what queues have beside their messages.
+func (sh *shard) restoreSections(br *bufio.Reader) error {
+	for {
+		section, err := br.ReadByte()
+		if err != nil || section == 0 {
+			return err
+		}
+		find := func(id uint64) restorer {
+			if s := sh.m.streams[id]; s != nil {
+				return s
+			}
+			return nil
+		}
+		if section != sectionStreams {
+			return fmt.Errorf("%w: section %d of a checkpoint", store.ErrUnsupportedFormat, section)
+		}
+		if err := restoreEach(br, find); err != nil {
+			return err
+		}
+	}
 }
 
 // restorer takes the content that a checkpoint has of it.
@@ -238,6 +266,13 @@ type frozenShard struct {
 	clean  bool
 	queues []frozenQueue
 	keys   []frozenKeys
+	// streams is the content of section sectionStreams.
+	streams []frozenStream
+}
+
+type frozenStream struct {
+	id      uint64
+	content *stream.Frozen
 }
 
 type frozenQueue struct {
@@ -265,6 +300,9 @@ func (sh *shard) freeze(clean bool) *frozenShard {
 			f.keys = append(f.keys, frozenKeys{id, memory.AppendTo(nil)})
 		}
 	}
+	for id, s := range sh.m.streams {
+		f.streams = append(f.streams, frozenStream{id, s.Freeze()})
+	}
 	return f
 }
 
@@ -288,6 +326,27 @@ func (f *frozenShard) write(w io.Writer) error {
 	}
 	for _, k := range f.keys {
 		if err := writeContent(w, k.id, k.content); err != nil {
+			return err
+		}
+	}
+	if _, err := w.Write([]byte{0}); err != nil {
+		return err
+	}
+	return f.writeSections(w)
+}
+
+// writeSections writes what queues have beside their messages; a section that would be empty is left out.
+func (f *frozenShard) writeSections(w io.Writer) error {
+	if len(f.streams) > 0 {
+		if _, err := w.Write([]byte{sectionStreams}); err != nil {
+			return err
+		}
+		for _, s := range f.streams {
+			if err := writeContent(w, s.id, s.content.AppendTo(nil)); err != nil {
+				return err
+			}
+		}
+		if _, err := w.Write([]byte{0}); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ func (sh *shard) ack(o *op) {
 	}
 	n := sh.settle(q, o.handle, int(o.n))
 	q.acked += uint64(n)
-	sh.giveBack(o.consumer, n)
+	sh.giveBack(o.consumer, q.returned(o, n))
 	sh.mark(q)
 }
 
@@ -22,6 +22,9 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 	}
 	sh.settling = settling{}
 	q.state.SettleRange(h, n, sh.settledItem)
+	if q.stream != nil {
+		q.stream.Delete(h, n)
+	}
 	if q.after != nil {
 		sh.freed(q, h, n, sh.settling.n)
 	}
@@ -51,8 +54,16 @@ func (sh *shard) reject(o *op) {
 			sh.doLocal()
 		}
 	}
-	sh.giveBack(o.consumer, n)
+	sh.giveBack(o.consumer, q.returned(o, n))
 	sh.mark(q)
+}
+
+// returned is how many deliveries an op ends that found n of its messages: those of a stream may have been deleted while they were out.
+func (q *Queue) returned(o *op, n int) int {
+	if q.stream != nil {
+		return int(o.n)
+	}
+	return n
 }
 
 // giveBack returns the consumer's credit for n settled deliveries.

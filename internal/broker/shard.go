@@ -9,6 +9,7 @@ import (
 	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
 
@@ -51,6 +52,9 @@ type shard struct {
 	targets     []target
 	remembers   []remembered      // keys to record with the publish in hand
 	arriving    arrival           // what the order asks of the publish in hand
+	entries     []newEntry        // of streams, with the publish in hand
+	givenID     stream.ID         // of the publish in hand, 0-0: as the stream has it
+	telling     []byte            // a fact of a stream, being built
 	due         []queue.Item      // messages about to leave a relay
 	promise     store.Wait        // of the publish in hand: the strictest of its targets
 	settledItem func(*queue.Item) // one closure for all settles
@@ -87,7 +91,7 @@ type settling struct {
 func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
-		m:      machine{queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}},
+		m:      machine{queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}, streams: map[uint64]*stream.Stream{}},
 		queues: map[uint64]*Queue{}, orders: map[*VHost]*order{}, consumers: map[*Session][]*Consumer{},
 		insisting: map[*Queue]struct{}{}, index: 1,
 	}

@@ -86,6 +86,9 @@ var faults = []faultRow{
 	{broker.ErrInternalExchange, amqpwire.AccessRefused, func(e *broker.Error) string {
 		return "cannot publish to internal " + resource("exchange", e.Name, e.VHost)
 	}},
+	{broker.ErrWrongKind, amqpwire.PreconditionFailed, func(e *broker.Error) string {
+		return resource("queue", e.Name, e.VHost) + " is of another kind"
+	}},
 	{broker.ErrDeadlock, amqpwire.PreconditionFailed, func(e *broker.Error) string { return resource("queue", e.Name, e.VHost) + ": deadlock" }},
 	{broker.ErrExclusiveConsumer, amqpwire.AccessRefused, func(e *broker.Error) string { return resource("queue", e.Name, e.VHost) + " in exclusive use" }},
 	{broker.ErrAccessRefused, amqpwire.AccessRefused, accessText},

@@ -58,6 +58,7 @@ var errorRows = []struct {
 	{broker.ErrDefaultExchange, "ERR that cannot be done with the default exchange"},
 	{broker.ErrSystemExchange, "ERR exchange '{name}' belongs to the system"},
 	{broker.ErrInternalExchange, "ERR exchange '{name}' is internal"},
+	{broker.ErrWrongKind, errWrongType},
 	{broker.ErrDeadlock, "ERR it would wait for who waits for it"},
 	{broker.ErrExclusiveConsumer, "ERR queue '{name}' is consumed exclusively"},
 	{broker.ErrAccessRefused, errNoPermKey},

@@ -25,6 +25,7 @@ var sqlstates = []struct {
 	{broker.ErrDefaultExchange, pgerror.InsufficientPrivilege, ""},
 	{broker.ErrSystemExchange, pgerror.InsufficientPrivilege, ""},
 	{broker.ErrInternalExchange, pgerror.InsufficientPrivilege, ""},
+	{broker.ErrWrongKind, "42809", ""},
 	{broker.ErrDeadlock, "40P01", ""},
 	{broker.ErrExclusiveConsumer, "55006", ""},
 	{broker.ErrAccessRefused, pgerror.InsufficientPrivilege, ""},

@@ -1,0 +1,136 @@
+package stream
+
+import (
+	"maps"
+	"slices"
+)
+
+// Group reads the entries of a stream: each is given to one of its consumers, and pending until it is acknowledged.
+type Group struct {
+	Name string
+	Last ID    // the last entry that was given to somebody
+	Read int64 // how many entries that makes since the first, or Unknown
+
+	pending   list[Pending]
+	consumers map[string]*Consumer
+}
+
+// Consumer is one reader of a group.
+type Consumer struct {
+	Name string
+	Seen int64 // Unix ms of its last command that went for entries; not exact after a crash
+	own  list[ownID]
+}
+
+// Pending is an entry that was given to a consumer and is not acknowledged. The entry itself may be gone.
+type Pending struct {
+	ID       ID
+	Consumer *Consumer
+	Time     int64 // Unix ms at which it was given
+	Count    uint64
+}
+
+func (p Pending) key() ID { return p.ID }
+
+type ownID ID
+
+func (o ownID) key() ID { return ID(o) }
+
+// Group finds a group, nil when there is none of the name.
+func (s *Stream) Group(name string) *Group { return s.groups[name] }
+
+// Groups are the names of the groups, in order.
+func (s *Stream) Groups() []string { return slices.Sorted(maps.Keys(s.groups)) }
+
+// SetGroup makes a group, or changes where the one that is there stands.
+func (s *Stream) SetGroup(name string, last ID, read int64) *Group {
+	g := s.groups[name]
+	if g == nil {
+		g = &Group{Name: name, consumers: map[string]*Consumer{}}
+		if s.groups == nil {
+			s.groups = map[string]*Group{}
+		}
+		s.groups[name] = g
+	}
+	g.Last, g.Read = last, read
+	return g
+}
+
+// DropGroup ends a group with all that is pending in it.
+func (s *Stream) DropGroup(name string) { delete(s.groups, name) }
+
+// Consumer finds a consumer, nil when there is none of the name.
+func (g *Group) Consumer(name string) *Consumer { return g.consumers[name] }
+
+// Consumers are the names of the consumers, in order.
+func (g *Group) Consumers() []string { return slices.Sorted(maps.Keys(g.consumers)) }
+
+// Enter finds a consumer or makes it; it was seen at a time in Unix ms.
+func (g *Group) Enter(name string, seen int64) *Consumer {
+	c := g.consumers[name]
+	if c == nil {
+		c = &Consumer{Name: name}
+		g.consumers[name] = c
+	}
+	c.Seen = seen
+	return c
+}
+
+// Leave ends a consumer. What is pending for it is nobody's any more, as if it had been acknowledged: it returns how much that was.
+func (g *Group) Leave(name string) int {
+	c := g.consumers[name]
+	if c == nil {
+		return 0
+	}
+	c.own.ascend(ID{}, func(id *ownID) bool {
+		g.pending.remove(ID(*id))
+		return true
+	})
+	delete(g.consumers, name)
+	return c.own.n
+}
+
+// Give makes an entry pending for a consumer, whoever had it.
+func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
+	p := g.pending.get(id)
+	if p == nil {
+		g.pending.put(Pending{id, c, at, count})
+		c.own.put(ownID(id))
+		return
+	}
+	if p.Consumer != c {
+		p.Consumer.own.remove(id)
+		c.own.put(ownID(id))
+	}
+	p.Consumer, p.Time, p.Count = c, at, count
+}
+
+// Ack ends what is pending of an entry and tells whether there was something.
+func (g *Group) Ack(id ID) bool {
+	p := g.pending.get(id)
+	if p == nil {
+		return false
+	}
+	p.Consumer.own.remove(id)
+	return g.pending.remove(id)
+}
+
+// Pending is what is pending of an entry, nil when nothing is. It is valid until the next change of the group and must not be changed.
+func (g *Group) Pending(id ID) *Pending { return g.pending.get(id) }
+
+// Len is how many entries are pending.
+func (g *Group) Len() int { return g.pending.n }
+
+// Ends are the first and the last pending entry, 0-0 when there is none.
+func (g *Group) Ends() (first, last ID) { return g.pending.ends() }
+
+// Ascend shows what is pending, by id from one on, until fn returns false.
+func (g *Group) Ascend(from ID, fn func(*Pending) bool) { g.pending.ascend(from, fn) }
+
+// Len is how many entries are pending for the consumer.
+func (c *Consumer) Len() int { return c.own.n }
+
+// Ascend shows the ids of what is pending for the consumer, from one on, until fn returns false.
+func (c *Consumer) Ascend(from ID, fn func(ID) bool) {
+	c.own.ascend(from, func(id *ownID) bool { return fn(ID(*id)) })
+}

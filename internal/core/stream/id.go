@@ -1,0 +1,48 @@
+package stream
+
+import (
+	"cmp"
+	"math"
+)
+
+// ID names an entry: the time in Unix ms at which it came, or what its sender took for that, and a number among those of that time.
+type ID struct{ Ms, Seq uint64 }
+
+// MaxID is the last id there is.
+var MaxID = ID{math.MaxUint64, math.MaxUint64}
+
+// Compare is -1, 0 or 1 as a comes before b, is b, or comes after it.
+func (a ID) Compare(b ID) int {
+	if c := cmp.Compare(a.Ms, b.Ms); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Seq, b.Seq)
+}
+
+// Before tells whether a comes before b.
+func (a ID) Before(b ID) bool { return a.Ms < b.Ms || a.Ms == b.Ms && a.Seq < b.Seq }
+
+// IsZero tells whether it is 0-0, which no entry has.
+func (a ID) IsZero() bool { return a == ID{} }
+
+// Next is the id behind a; false when there is none.
+func (a ID) Next() (ID, bool) {
+	switch {
+	case a.Seq < math.MaxUint64:
+		return ID{a.Ms, a.Seq + 1}, true
+	case a.Ms < math.MaxUint64:
+		return ID{a.Ms + 1, 0}, true
+	}
+	return ID{}, false
+}
+
+// Prev is the id before a; false when there is none.
+func (a ID) Prev() (ID, bool) {
+	switch {
+	case a.Seq > 0:
+		return ID{a.Ms, a.Seq - 1}, true
+	case a.Ms > 0:
+		return ID{a.Ms - 1, math.MaxUint64}, true
+	}
+	return ID{}, false
+}

@@ -1,0 +1,196 @@
+package stream
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"fiveways/internal/core/queue"
+)
+
+// blockEntries is how many entries a block takes in all: as many as a node of Redis' streams, so that what trims whole nodes there trims the same
+// here.
+const blockEntries = 100
+
+// index is the entries in order.
+type index struct {
+	blocks []*block
+	n      int
+}
+
+// block is a row of entries that came one after the other.
+type block struct {
+	ms     uint64 // of the first that came
+	handle uint64 // of the first that came
+	gone   int    // how many were deleted
+	spots  []spot // never empty
+}
+
+// spot is one entry: what its time and handle are above those of the block, and its sequence number.
+type spot struct {
+	ms, handle uint32
+	seq        uint64
+}
+
+func (b *block) id(i int) ID { return ID{b.ms + uint64(b.spots[i].ms), b.spots[i].seq} }
+
+func (b *block) at(i int) queue.Handle { return queue.Handle(b.handle + uint64(b.spots[i].handle)) }
+
+func (b *block) lastID() ID { return b.id(len(b.spots) - 1) }
+
+func (b *block) lastHandle() queue.Handle { return b.at(len(b.spots) - 1) }
+
+// takes tells whether an entry that comes next has its place in the block.
+func (b *block) takes(id ID, h queue.Handle) bool {
+	return len(b.spots)+b.gone < blockEntries && id.Ms-b.ms <= math.MaxUint32 && uint64(h)-b.handle <= math.MaxUint32
+}
+
+// add appends an entry, behind all that are there.
+func (x *index) add(id ID, h queue.Handle) {
+	var b *block
+	if k := len(x.blocks); k > 0 {
+		b = x.blocks[k-1]
+	}
+	if b == nil || id.Ms < b.ms || !b.takes(id, h) {
+		b = &block{ms: id.Ms, handle: uint64(h)}
+		x.blocks = append(x.blocks, b)
+	}
+	if len(b.spots) == cap(b.spots) { // append alone would end at 128
+		grown := make([]spot, len(b.spots), min(max(2*cap(b.spots), 2), blockEntries))
+		copy(grown, b.spots)
+		b.spots = grown
+	}
+	b.spots = append(b.spots, spot{uint32(id.Ms - b.ms), uint32(uint64(h) - b.handle), id.Seq})
+	x.n++
+}
+
+// seek is the place of the first entry that is not before id: a block and a place in it. The block is len(x.blocks) when there is none.
+func (x *index) seek(id ID) (k, i int) {
+	k = sort.Search(len(x.blocks), func(k int) bool { return !x.blocks[k].lastID().Before(id) })
+	if k < len(x.blocks) {
+		b := x.blocks[k]
+		i = sort.Search(len(b.spots), func(i int) bool { return !b.id(i).Before(id) })
+	}
+	return k, i
+}
+
+// seekHandle is seek by handle.
+func (x *index) seekHandle(h queue.Handle) (k, i int) {
+	k = sort.Search(len(x.blocks), func(k int) bool { return x.blocks[k].lastHandle() >= h })
+	if k < len(x.blocks) {
+		b := x.blocks[k]
+		i = sort.Search(len(b.spots), func(i int) bool { return b.at(i) >= h })
+	}
+	return k, i
+}
+
+func (x *index) find(id ID) (queue.Handle, bool) {
+	k, i := x.seek(id)
+	if k == len(x.blocks) || x.blocks[k].id(i) != id {
+		return 0, false
+	}
+	return x.blocks[k].at(i), true
+}
+
+func (x *index) first() (id ID, ok bool) {
+	if x.n == 0 {
+		return ID{}, false
+	}
+	return x.blocks[0].id(0), true
+}
+
+func (x *index) last() (id ID, ok bool) {
+	if x.n == 0 {
+		return ID{}, false
+	}
+	return x.blocks[len(x.blocks)-1].lastID(), true
+}
+
+// remove takes out the entries with handles in [from, to) and returns the id of the last of them, and how many they were.
+func (x *index) remove(from, to queue.Handle) (last ID, n int) {
+	k, i := x.seekHandle(from)
+	first := k
+	for ; k < len(x.blocks); k, i = k+1, 0 {
+		b := x.blocks[k]
+		j := i
+		for j < len(b.spots) && b.at(j) < to {
+			j++
+		}
+		if j == i {
+			break
+		}
+		last = b.id(j - 1)
+		n += j - i
+		b.gone += j - i
+		b.spots = slices.Delete(b.spots, i, j)
+		if i < len(b.spots) {
+			break // what comes next is beyond to
+		}
+	}
+	x.n -= n
+	x.tidy(first, min(k+1, len(x.blocks)))
+	return last, n
+}
+
+// tidy takes out the empty ones of some blocks.
+func (x *index) tidy(from, to int) {
+	for from < to && len(x.blocks[from].spots) > 0 {
+		from++
+	}
+	end := from
+	for end < to && len(x.blocks[end].spots) == 0 {
+		end++
+	}
+	switch {
+	case from == end:
+	case from == 0: // the usual end of entries: no others are moved
+		clear(x.blocks[:end])
+		x.blocks = x.blocks[end:]
+	default:
+		x.blocks = slices.Delete(x.blocks, from, end)
+	}
+}
+
+// ascend shows entries in order from an id on until fn returns false.
+func (x *index) ascend(from ID, fn func(ID, queue.Handle) bool) {
+	for k, i := x.seek(from); k < len(x.blocks); k, i = k+1, 0 {
+		for b := x.blocks[k]; i < len(b.spots); i++ {
+			if !fn(b.id(i), b.at(i)) {
+				return
+			}
+		}
+	}
+}
+
+// descend shows entries from the last one that is not behind an id downwards, until fn returns false.
+func (x *index) descend(from ID, fn func(ID, queue.Handle) bool) {
+	k, i := x.seek(from)
+	if k < len(x.blocks) && x.blocks[k].id(i) == from {
+		i++
+	}
+	if k == len(x.blocks) {
+		k--
+		if k >= 0 {
+			i = len(x.blocks[k].spots)
+		}
+	}
+	for k >= 0 {
+		b := x.blocks[k]
+		for i--; i >= 0; i-- {
+			if !fn(b.id(i), b.at(i)) {
+				return
+			}
+		}
+		if k--; k >= 0 {
+			i = len(x.blocks[k].spots)
+		}
+	}
+}
+
+func (x *index) clone() []block {
+	out := make([]block, len(x.blocks))
+	for k, b := range x.blocks {
+		out[k] = block{ms: b.ms, handle: b.handle, spots: slices.Clone(b.spots)}
+	}
+	return out
+}

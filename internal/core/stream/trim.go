@@ -1,0 +1,47 @@
+package stream
+
+import (
+	"math"
+
+	"fiveways/internal/core/queue"
+)
+
+// Trim says which entries are too many: the first ones until MaxLen are left, or those before MinID.
+type Trim struct {
+	ByID   bool
+	MaxLen int
+	MinID  ID
+	Whole  bool // only whole blocks go
+	Limit  int  // at most so many entries go, rounded down to whole blocks; 0: no limit
+}
+
+// Cut is where the entries begin that a trim leaves: those before the handle are to go. n is how many these are.
+func (s *Stream) Cut(t *Trim) (before queue.Handle, n int) {
+	keep := math.MaxInt
+	if !t.ByID {
+		keep = t.MaxLen
+	}
+	for _, b := range s.index.blocks {
+		size := len(b.spots)
+		switch {
+		case !t.ByID && s.index.n-n <= keep, t.Limit > 0 && n+size > t.Limit:
+			return before, n
+		case !t.ByID && s.index.n-n-size >= keep, t.ByID && b.lastID().Before(t.MinID):
+			n += size
+			before = b.lastHandle() + 1
+			continue
+		case t.Whole:
+			return before, n
+		}
+		k := s.index.n - n - keep
+		if t.ByID {
+			for k = 0; b.id(k).Before(t.MinID); k++ {
+			}
+		}
+		if k > 0 {
+			before = b.at(k-1) + 1
+		}
+		return before, n + k
+	}
+	return before, n
+}
