@@ -58,6 +58,7 @@ type Queue struct {
 	memory *dedup.Memory // keys that are not in the log; nil when there are none
 
 	published, delivered, acked, died, refused, duplicates uint64
+	changes                                                uint64 // how often it was marked: with delivered, the version of what it holds
 }
 
 // used restarts the time after which an unused queue goes.

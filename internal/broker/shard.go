@@ -234,6 +234,7 @@ func (sh *shard) doLocal() {
 
 // mark has the queue looked at before the drain ends.
 func (sh *shard) mark(q *Queue) {
+	q.changes++
 	if !q.marked {
 		q.marked = true
 		sh.marked = append(sh.marked, q)

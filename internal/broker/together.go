@@ -22,7 +22,8 @@ func crosses(c Command) bool {
 }
 
 // DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in between, each sees what those before it did,
-// and after a crash all of that is there or nothing. One that fails does not stop or undo the others. The commands need not be about one shard.
+// and after a crash all of that is there or nothing. One that fails does not stop or undo the others, except that an
+// Unchanged that does not hold stops those behind it. The commands need not be about one shard.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
 	if err := s.doAll(commands...); err != nil {
@@ -43,6 +44,9 @@ func (s *Session) doAll(commands ...Command) error {
 	for _, c := range commands {
 		o := c.on()
 		if o.queue, o.Err = c.find(s); o.Err != nil {
+			if unmet(c) {
+				return nil
+			}
 			continue
 		}
 		found = append(found, c)
@@ -128,6 +132,9 @@ func (m *meeting) perform() {
 	for _, c := range m.commands {
 		c.on().queue.shard.runCommand(c)
 		m.settleDown((*shard).doLocal)
+		if unmet(c) {
+			break
+		}
 	}
 	m.settleDown((*shard).serveAll)
 	var entries []store.Entry

@@ -45,6 +45,7 @@ func (c *conn) open(user, vhost string) replyError {
 		return replyError(text)
 	}
 	if c.session != nil && c.session.VHost() != vhost {
+		c.watched = nil
 		c.unsubscribeAll(&byChannel, false)
 		c.unsubscribeAll(&byPattern, false)
 	}

@@ -15,6 +15,9 @@ func multiCommands() []command {
 			summary: "Execute all commands issued after MULTI, all of them at one moment", now: exec},
 		{name: "discard", arity: 1, flags: about | control, group: "transactions", since: "2.0.0", summary: "Discard all commands issued after MULTI",
 			now: discard},
+		{name: "watch", arity: -2, flags: about | control, keys: keys{1, -1, 1}, group: "transactions", since: "2.2.0",
+			summary: "Watch the given queues to determine execution of the MULTI/EXEC block", now: watchQueues},
+		{name: "unwatch", arity: 1, flags: about, group: "transactions", since: "2.2.0", summary: "Forget about all watched queues", now: unwatch},
 	}
 }
 
@@ -67,7 +70,7 @@ func discard(c *conn, _ [][]byte) {
 }
 
 func (c *conn) endTransaction() {
-	c.tx = nil
+	c.tx, c.watched = nil, nil
 	c.queued.Store(-1)
 }
 
@@ -97,15 +100,26 @@ func exec(c *conn, _ [][]byte) {
 		c.w.Error("ERR EXEC without MULTI")
 		return
 	}
+	conditions := c.conditions()
 	c.endTransaction()
 	if tx.broken {
 		c.w.Error(string(errExecAborted))
 		return
 	}
-	steps, cmds := c.plan(tx)
+	var cmds []broker.Command
+	for _, u := range conditions {
+		cmds = append(cmds, u)
+	}
+	steps, cmds := c.plan(tx, cmds)
 	var err error
 	if len(cmds) > 0 {
 		err = c.session.DoAll(cmds...)
+	}
+	for _, u := range conditions {
+		if err == nil && u.Changed {
+			c.w.NullArray()
+			return
+		}
 	}
 	c.executing = true
 	defer func() { c.executing = false }()
@@ -115,9 +129,9 @@ func exec(c *conn, _ [][]byte) {
 	}
 }
 
-// plan prepares the commands of a transaction, and says what the engine is to do for them.
-func (c *conn) plan(tx *transaction) (steps []step, cmds []broker.Command) {
-	steps = make([]step, len(tx.kept))
+// plan prepares the commands of a transaction, and appends what the engine is to do for them.
+func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Command) {
+	steps := make([]step, len(tx.kept))
 	for i, k := range tx.kept {
 		s := &steps[i]
 		s.kept = k

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -57,4 +58,40 @@ func TestTransactionIsBounded(t *testing.T) {
 		t.Error(got)
 	}
 	c.wants("EXEC", "-EXECABORT Transaction discarded because of previous errors.")
+}
+
+func TestWatch(t *testing.T) {
+	n := startNode(t, Options{})
+	c, other := n.dial(), n.dial()
+	for _, tc := range []struct {
+		then string // what somebody else does
+		done bool
+	}{
+		{"ECHO x", true}, {"TEST.PUSH a x", false}, {"TEST.POP a", false}, {"TEST.PUSH b x", true}, {"TEST.POP b", true}, {"TEST.PUSH a x", false},
+	} {
+		c.wants("WATCH a none", "+OK")
+		c.wants("MULTI", "+OK")
+		c.wants("WATCH b", "-ERR WATCH inside MULTI is not allowed")
+		c.wants("TEST.PUSH c x", "+QUEUED")
+		other.do(strings.Fields(tc.then)...)
+		want := "nilarray"
+		if tc.done {
+			want = "[1]"
+		}
+		c.wants("EXEC", want)
+		if got := c.do("TEST.POP", "c"); (got == `"x"`) != tc.done {
+			t.Errorf("%s: %s", tc.then, got)
+		}
+	}
+	for _, forget := range []string{"UNWATCH", "DISCARD"} {
+		c.wants("WATCH a", "+OK")
+		if forget == "DISCARD" {
+			c.wants("MULTI", "+OK")
+		}
+		c.wants(forget, "+OK")
+		other.do("TEST.PUSH", "a", "x")
+		c.wants("MULTI", "+OK")
+		c.wants("ECHO x", "+QUEUED")
+		c.wants("EXEC", `["x"]`)
+	}
 }

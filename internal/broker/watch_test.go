@@ -1,0 +1,53 @@
+package broker
+
+import (
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// TestUnchanged: commands behind a condition are done only while its queue is as it was, whatever changed it.
+func TestUnchanged(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c, other := newClient(t, b), newClient(t, b)
+	c.queue("q", nil)
+	c.put("", "q", "first", nil)
+	try := func(queue string, change func()) (done bool) {
+		t.Helper()
+		look := &Look{OnQueue: OnQueue{Queue: queue}}
+		must(t, c.Do(look))
+		change()
+		push := &Push{OnQueue: OnQueue{Queue: "result"}, Bodies: [][]byte{[]byte("x")}, Create: true}
+		same := &Unchanged{OnQueue: OnQueue{Queue: queue}, Since: look.Version}
+		must(t, c.DoAll(same, push))
+		count := &Count{OnQueue: OnQueue{Queue: "result"}}
+		must(t, c.Do(count))
+		if count.Ready > 0 {
+			must(t, c.Do(&Clear{OnQueue: OnQueue{Queue: "result"}}))
+		}
+		if done := count.Ready > 0; done == same.Changed {
+			t.Errorf("%s: done %v, changed %v", queue, done, same.Changed)
+		}
+		return !same.Changed
+	}
+	for _, tc := range []struct {
+		name, queue string
+		change      func()
+		done        bool
+	}{
+		{"nothing happened", "q", func() {}, true},
+		{"another queue was made", "q", func() { other.queue("other", nil) }, true},
+		{"publish", "q", func() { other.put("", "q", "second", nil) }, false},
+		{"get", "q", func() { other.Get("q", true) }, false},
+		{"pop", "q", func() { must(t, other.Do(&Pop{OnQueue: OnQueue{Queue: "q"}, Max: 1})) }, false},
+		{"still not there", "none", func() {}, true},
+		{"made and empty", "new", func() { other.queue("new", nil) }, true},
+		{"made and filled", "newer", func() { other.queue("newer", nil); other.put("", "newer", "x", nil) }, false},
+		{"deleted", "q", func() { other.DeleteQueue("q", false, false) }, false},
+	} {
+		if got := try(tc.queue, tc.change); got != tc.done {
+			t.Errorf("%s: done is %v", tc.name, got)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package resp
+
+import (
+	"errors"
+
+	"fiveways/internal/broker"
+)
+
+// watchQueues is WATCH queue...: EXEC does nothing when one of them changes until then.
+func watchQueues(c *conn, args [][]byte) {
+	if c.tx != nil {
+		c.w.Error("ERR WATCH inside MULTI is not allowed")
+		return
+	}
+	var looks []*broker.Look
+	var cmds []broker.Command
+	for _, name := range args[1:] {
+		if _, ok := c.watched[string(name)]; !ok {
+			looks = append(looks, &broker.Look{OnQueue: broker.OnQueue{Queue: string(name)}})
+			cmds = append(cmds, looks[len(looks)-1])
+		}
+	}
+	err := c.session.Do(cmds...)
+	for _, l := range looks {
+		if err == nil && l.Err != nil && !errors.Is(l.Err, broker.ErrQueueNotFound) {
+			err = l.Err
+		}
+	}
+	if err != nil {
+		replyWith(&c.w, err)
+		return
+	}
+	if c.watched == nil {
+		c.watched = map[string]broker.QueueVersion{}
+	}
+	for _, l := range looks {
+		c.watched[l.Queue] = l.Version
+	}
+	c.w.OK()
+}
+
+func unwatch(c *conn, _ [][]byte) {
+	c.watched = nil
+	c.w.OK()
+}
+
+// conditions are what must hold for EXEC.
+func (c *conn) conditions() (all []*broker.Unchanged) {
+	for name, version := range c.watched {
+		all = append(all, &broker.Unchanged{OnQueue: broker.OnQueue{Queue: name}, Since: version})
+	}
+	return all
+}
