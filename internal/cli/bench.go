@@ -21,7 +21,7 @@ func benchCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchAMQPCommand(), benchSQLCommand())
+	cmd.AddCommand(benchAMQPCommand(), benchSQLCommand(), benchJobsCommand())
 	return cmd
 }
 

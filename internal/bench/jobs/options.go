@@ -1,0 +1,69 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say what load Run puts on which servers. DefaultOptions is a valid start; the zero value is not.
+type Options struct {
+	URL         string        `json:"url"`         // redis://user:password@host:port/database
+	Against     string        `json:"against"`     // another server, which takes turns with the first; "" is none
+	Loads       []string      `json:"loads"`       // of LoadNames
+	Connections []int         `json:"connections"` // each load runs with each number of them
+	Depths      []int         `json:"depths"`      // and with each number of jobs in flight on a connection
+	Size        int           `json:"size"`        // bytes of a body
+	Backlog     int           `json:"backlog"`     // jobs enqueued before those loads that only take
+	Repetitions int           `json:"repetitions"` // the result is the median
+	Duration    time.Duration `json:"duration_ns"` // end of each load; one that only takes ends earlier when the backlog does
+}
+
+// DefaultOptions measures the local broker.
+func DefaultOptions() Options {
+	return Options{
+		URL: "redis://127.0.0.1:6380", Loads: LoadNames(), Connections: []int{1, 4, 16}, Depths: []int{1, 64}, Size: 100, Backlog: 100_000,
+		Repetitions: 3, Duration: 3 * time.Second,
+	}
+}
+
+// ErrInvalid is wrapped by the error of every option out of its range.
+var ErrInvalid = errors.New("jobs bench: invalid option")
+
+// Validate names each option that is out of its range, as the command line spells it.
+func (o Options) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
+		}
+	}
+	within := func(name string, v, low, high int) {
+		check(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
+	}
+	for _, address := range []string{o.URL, o.Against} {
+		if u, err := url.Parse(address); address != o.Against || address != "" {
+			check(err == nil && u.Scheme == "redis" && u.Host != "", "%q is no URL such as redis://user:password@host:6380", address)
+		}
+	}
+	check(len(o.Loads) > 0, "no load is named; there are %s", strings.Join(LoadNames(), ", "))
+	for _, name := range o.Loads {
+		check(slices.Contains(LoadNames(), name), "there is no load %q; there are %s", name, strings.Join(LoadNames(), ", "))
+	}
+	check(len(o.Connections) > 0, "no number of connections is given")
+	for _, n := range o.Connections {
+		within("connections", n, 1, 10_000)
+	}
+	check(len(o.Depths) > 0, "no depth is given")
+	for _, n := range o.Depths {
+		within("depth", n, 1, 1000)
+	}
+	within("size", o.Size, 0, 16<<20)
+	within("backlog", o.Backlog, 1, 100_000_000)
+	within("repetitions", o.Repetitions, 1, 1000)
+	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
+	return errors.Join(errs...)
+}

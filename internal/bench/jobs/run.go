@@ -1,0 +1,178 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"fiveways/internal/bench/latency"
+)
+
+// Run puts the loads on the servers, each on a queue of its own that is removed afterwards. done is called after each with its result; it may
+// be nil.
+func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
+	if err := o.Validate(); err != nil {
+		return Result{}, err
+	}
+	targets := []string{o.URL}
+	if o.Against != "" {
+		targets = append(targets, o.Against)
+	}
+	r := newResult(o)
+	for _, target := range targets {
+		name, err := describe(target)
+		if err != nil {
+			return r, err
+		}
+		r.Servers = append(r.Servers, name)
+	}
+	for _, name := range o.Loads {
+		for _, connections := range o.Connections {
+			for _, depth := range o.Depths {
+				l, err := runLoad(ctx, o, targets, named(name), connections, depth)
+				if err != nil {
+					return r, fmt.Errorf("%s, %d connections, depth %d: %w", name, connections, depth, err)
+				}
+				r.Loads = append(r.Loads, l)
+				if done != nil {
+					done(l)
+				}
+			}
+		}
+	}
+	return r, nil
+}
+
+func connect(target string) (*conn, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return dial(u)
+}
+
+func describe(target string) (string, error) {
+	c, err := connect(target)
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	return server(c)
+}
+
+// runLoad repeats a load on each server in turn.
+func runLoad(ctx context.Context, o Options, targets []string, l load, connections, depth int) (Load, error) {
+	runs := make([][]Once, len(targets))
+	for range o.Repetitions {
+		for i, target := range targets {
+			one, err := Measure(ctx, o, target, l.name, connections, depth)
+			if err != nil {
+				return Load{}, err
+			}
+			runs[i] = append(runs[i], one)
+		}
+	}
+	return summed(l.name, connections, depth, runs), nil
+}
+
+// Once is what one load measured once on one server. The latency is that of a whole step: of so many jobs as the depth is.
+type Once struct {
+	Jobs      uint64
+	PerSecond float64
+	Latency   latency.Histogram
+}
+
+// Measure puts one load on one server once.
+func Measure(ctx context.Context, o Options, target, name string, connections, depth int) (_ Once, err error) {
+	l := named(name)
+	admin, err := connect(target)
+	if err != nil {
+		return Once{}, err
+	}
+	defer admin.close()
+	var d dialect = commands{}
+	if !l.list {
+		if d, err = speak(admin); err != nil {
+			return Once{}, err
+		}
+	}
+	var random [4]byte
+	rand.Read(random[:]) // never fails
+	queue := "bench_" + hex.EncodeToString(random[:])
+	defer func() { err = errors.Join(err, remove(target, l, d, queue)) }()
+	if l.backlog {
+		k := newClient(admin, d, 0, queue, bodyOf(o.Size), fillDepth)
+		for n := 0; n < o.Backlog; n += fillDepth {
+			if err := errors.Join(ctx.Err(), k.enqueue()); err != nil {
+				return Once{}, fmt.Errorf("jobs bench: fill the queue: %w", err)
+			}
+		}
+	}
+	var clients []*client
+	defer func() {
+		for _, k := range clients {
+			k.close()
+		}
+	}()
+	for i := range connections {
+		c, err := connect(target)
+		if err != nil {
+			return Once{}, err
+		}
+		clients = append(clients, newClient(c, d, i+1, queue, bodyOf(o.Size), depth))
+	}
+	return driveAll(ctx, clients, l, o.Duration)
+}
+
+// fillDepth is how many jobs are enqueued in one go before a load.
+const fillDepth = 500
+
+// driveAll lets the clients work side by side. When one fails, or ctx ends, the others are cut.
+func driveAll(ctx context.Context, clients []*client, l load, d time.Duration) (Once, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	began := time.Now()
+	deadline := began.Add(d)
+	var wg sync.WaitGroup
+	for _, k := range clients {
+		wg.Go(func() {
+			defer context.AfterFunc(ctx, k.close)()
+			if err := k.drive(l, deadline); err != nil {
+				cancel(err) // only the first counts
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	if err := context.Cause(ctx); err != nil {
+		return Once{}, err
+	}
+	var r Once
+	for _, k := range clients {
+		r.Jobs += k.jobs
+		r.Latency.Merge(&k.latency)
+	}
+	r.PerSecond = float64(r.Jobs) / took.Seconds()
+	return r, nil
+}
+
+// remove leaves nothing behind; over a connection of its own, since the others may have been cut.
+func remove(target string, l load, d dialect, queue string) error {
+	c, err := connect(target)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if l.list {
+		return c.do("DEL", queue)
+	}
+	if err := d.remove(c, queue); err != nil {
+		return fmt.Errorf("jobs bench: remove the queue: %w", err)
+	}
+	return nil
+}
