@@ -54,16 +54,13 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 func (s *Session) browse(q *Queue) (*Browser, error) {
 	b := &Browser{q: q, reader: s.b.store.NewReader(q.shard.id)}
 	gone := false
-	if err := q.shard.call(func() { gone, b.ends = q.gone, q.state.Ends() }); err != nil {
+	if err := q.shard.call(func() { gone, b.at, b.ends = q.gone, q.state.First(), q.state.Ends() }); err != nil {
 		return nil, err
 	}
 	if gone {
 		return nil, s.noQueue(q.Name)
 	}
 	b.done = len(b.ends) == 0
-	if !b.done {
-		b.at = queue.MakeHandle(b.ends[0].Priority(), 1)
-	}
 	return b, nil
 }
 

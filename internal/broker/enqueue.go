@@ -95,7 +95,13 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		it.Flags |= queue.Persistent
 		it.Index, it.Sub = sh.index, sh.sub
 	}
-	h := q.state.Publish(&it)
+	var h queue.Handle
+	if o.kind == opPublishFront {
+		it.Handle = queue.MakeHandle(q.Policy.MaxPriority+1, 0)
+		h = q.state.PublishFront(&it)
+	} else {
+		h = q.state.Publish(&it)
+	}
 	if q.stream != nil {
 		sh.entries = append(sh.entries, newEntry{q, h, id})
 	}

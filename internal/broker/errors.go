@@ -38,6 +38,7 @@ var (
 	ErrUnknownExchangeType = errors.New("unknown exchange type")
 	ErrInvalidBinding      = errors.New("invalid binding")
 	ErrRejected            = errors.New("message rejected by a full queue")
+	ErrNoFront             = errors.New("nothing goes before the highest of 255 priorities")
 	ErrTooLarge            = errors.New("too large")
 	ErrLogFailed           = errors.New("the log has failed and takes no more writes")
 	ErrWrongKind           = errors.New("the queue is of another kind")

@@ -9,6 +9,8 @@ import (
 type Move struct {
 	OnQueue
 	To       string
+	FromBack bool   // it takes the message that would be delivered last
+	ToFront  bool   // and puts it before the head
 	CreateTo bool   // a durable queue is made when there is none
 	Create   bool   // the same for the one it takes from: for who waits
 	Moved    bool   // there was a message
@@ -36,7 +38,7 @@ func (m *Move) got() bool { return m.Moved }
 func (m *Move) run(sh *shard, q *Queue) error {
 	switch {
 	case !m.lent:
-		it := sh.takeNext(q, false)
+		it := sh.takeNext(q, m.FromBack, false)
 		if m.Moved = it != nil; !m.Moved {
 			return nil
 		}
@@ -61,12 +63,16 @@ func (m *Move) put() error {
 	if m.to.gone {
 		return errGoneMeanwhile
 	}
+	kind, err := m.to.end(m.ToFront)
+	if err != nil {
+		return err
+	}
 	peek, err := message.PeekProperties(m.taken.Env.Properties())
 	if err != nil {
 		return err
 	}
 	o := op{
-		kind: opPublish, persistent: peek.Persistent(), priority: peek.Priority, queue: m.to, env: m.taken.Env, ttl: -1,
+		kind: kind, persistent: peek.Persistent(), priority: peek.Priority, queue: m.to, env: m.taken.Env, ttl: -1,
 		deadline: m.taken.Expires,
 	}
 	if !m.to.shard.publish(&o) {

@@ -8,7 +8,8 @@ import (
 type opKind uint8
 
 const (
-	opPublish opKind = iota
+	opPublish      opKind = iota
+	opPublishFront        // before all other messages of the queue; one for which Queue.front has no error
 	opAck
 	opRequeue // by a consumer
 	opReturn  // of themselves: their consumer is gone, or its time was over

@@ -2,9 +2,10 @@ package broker
 
 import "fiveways/internal/core/queue"
 
-// Pop takes ready messages off a queue for good, in the order in which it finds them.
+// Pop takes ready messages off a queue for good: those that would be delivered first, with Back those that would be last, one after the other.
 type Pop struct {
 	OnQueue
+	Back   bool
 	Max    int      // at most so many
 	Create bool     // a durable queue is made when there is none: for who waits
 	Bodies [][]byte // not to be changed
@@ -18,31 +19,27 @@ func (p *Pop) got() bool { return len(p.Bodies) > 0 }
 func (p *Pop) run(sh *shard, q *Queue) error {
 	p.Bodies = nil
 	for len(p.Bodies) < p.Max {
-		it := sh.popNext(q)
+		it := sh.takeNext(q, p.Back, true)
 		if it == nil {
 			break
 		}
+		sh.settle(q, it.Handle, 1)
 		p.Bodies = append(p.Bodies, it.Env.Body())
 	}
 	p.Left = q.state.Ready()
 	return nil
 }
 
-// popNext settles the next message of the queue and returns it; nil when none can be had.
-func (sh *shard) popNext(q *Queue) *queue.Item {
-	it := sh.takeNext(q, true)
-	if it != nil {
-		sh.settle(q, it.Handle, 1)
-	}
-	return it
-}
-
-// takeNext lends the next message of the queue, nil when none can be had. With settled the caller settles it at once.
-func (sh *shard) takeNext(q *Queue, settled bool) *queue.Item {
+// takeNext lends the next message of the queue, from its back the last; nil when none can be had. With settled the caller settles it at once.
+func (sh *shard) takeNext(q *Queue, back, settled bool) *queue.Item {
 	q.used(sh.now)
-	it, again := sh.getNext(q, settled)
+	take := sh.getNext
+	if back {
+		take = sh.getLast
+	}
+	it, again := take(q, settled)
 	for it == nil && again {
-		it, again = sh.getNext(q, settled)
+		it, again = take(q, settled)
 	}
 	if it == nil {
 		return nil
@@ -51,4 +48,33 @@ func (sh *shard) takeNext(q *Queue, settled bool) *queue.Item {
 	q.delivered++
 	sh.mark(q)
 	return &sh.taken
+}
+
+// getLast is getNext from the other end. Messages that are parked are not looked at. again: it found one that must be.
+func (sh *shard) getLast(q *Queue, settled bool) (it *queue.Item, again bool) {
+	if it = q.state.LendLast(sh.now, sh.now+1); it == nil {
+		return nil, false
+	}
+	if it.Env == nil {
+		env, err := sh.loadAside(it)
+		if err != nil {
+			sh.setAside(q, it, err)
+			return nil, true
+		}
+		sh.loaded = *it
+		sh.loaded.Env = env
+		it = &sh.loaded
+	}
+	if p := q.picky; p != nil {
+		g, pl := p.sort(it.Env)
+		defer p.tidy(g)
+		if g != nil && g.out > 0 {
+			p.park(q.state, g, pl, it.Handle)
+			return nil, true
+		}
+		if !settled {
+			p.hold(g, nil, it.Handle)
+		}
+	}
+	return it, false
 }

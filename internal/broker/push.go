@@ -1,14 +1,19 @@
 package broker
 
-import "fiveways/internal/core/message"
+import (
+	"math"
 
-// Push puts messages into a queue, one behind the other.
+	"fiveways/internal/core/message"
+)
+
+// Push puts messages into a queue, one behind the other; with Front each before the head.
 type Push struct {
 	OnQueue
 	Bodies    [][]byte // not kept
-	Create    bool     // a durable queue is made when there is none
-	MustExist bool     // nothing happens while no message is ready
-	Len       int      // how many are ready then
+	Front     bool
+	Create    bool // a durable queue is made when there is none
+	MustExist bool // nothing happens while no message is ready
+	Len       int  // how many are ready then
 
 	envelopes []message.Envelope
 }
@@ -30,8 +35,12 @@ func (p *Push) run(sh *shard, q *Queue) error {
 	if p.Len = q.state.Ready(); p.MustExist && p.Len == 0 {
 		return nil
 	}
+	kind, err := q.end(p.Front)
+	if err != nil {
+		return err
+	}
 	for _, env := range p.envelopes {
-		o := op{kind: opPublish, persistent: true, queue: q, env: env, ttl: -1}
+		o := op{kind: kind, persistent: true, queue: q, env: env, ttl: -1}
 		if !sh.publish(&o) {
 			p.Len = q.state.Ready()
 			return q.rejected()
@@ -39,6 +48,17 @@ func (p *Push) run(sh *shard, q *Queue) error {
 	}
 	p.Len = q.state.Ready()
 	return nil
+}
+
+// end is how a message is published at an end of the queue. Errors: ErrNoFront.
+func (q *Queue) end(front bool) (opKind, error) {
+	switch {
+	case !front:
+		return opPublish, nil
+	case q.Policy.MaxPriority == math.MaxUint8:
+		return 0, &Error{Err: ErrNoFront, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+	}
+	return opPublishFront, nil
 }
 
 // rejected is the error of a queue that is full.

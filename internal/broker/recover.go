@@ -157,7 +157,7 @@ func (sh *shard) recover() error {
 // for each queue with messages, ended by id 0, then the same for each memory of
 // keys. docs/format/facts.md.
 const (
-	checkpointVersion = 3      // 1 ended before the memories, 2 before the sections
+	checkpointVersion = 3      // 1 ended before the memories, 2 before the sections, and it knew no front lanes
 	checkpointClean   = 1 << 0 // nothing was out when it was taken
 
 	sectionStreams = 1 // the sections: a number, then contents by queue; 0 ends them

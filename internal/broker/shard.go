@@ -191,7 +191,7 @@ func (sh *shard) drain(ops []op) {
 
 func (sh *shard) do(o *op) {
 	switch o.kind {
-	case opPublish:
+	case opPublish, opPublishFront:
 		sh.publish(o)
 	case opAck:
 		sh.ack(o)

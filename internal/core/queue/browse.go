@@ -97,6 +97,14 @@ func (s *State) Hash() uint64 {
 	return h
 }
 
+// First is the lowest handle of the highest priority so far, 0 when there never was a message.
+func (s *State) First() Handle {
+	if len(s.lanes) == 0 {
+		return 0
+	}
+	return MakeHandle(s.lanes[0].priority, s.lanes[0].low)
+}
+
 // Ends are the handles that the next messages of each lane would get, highest priority first.
 func (s *State) Ends() []Handle {
 	ends := make([]Handle, len(s.lanes))

@@ -37,6 +37,9 @@ func (s *State) check() {
 			if i < l.cur && c.ready > 0 && c.pos[byBase] == 0 {
 				fail("chunk %d: ready before the cursor", c.base)
 			}
+			if c.live > 0 && (c.base+uint64(live.from(0)) < l.low || c.base+uint64(live.last()) >= l.next) {
+				fail("chunk %d: messages outside of %d to %d", c.base, l.low, l.next)
+			}
 			if c.items != nil {
 				hotChunks++
 				hot += int64(cap(c.items)) * itemBytes

@@ -41,7 +41,7 @@ func (s *State) laneFor(priority uint8) *lane {
 	i := s.laneIndex(priority)
 	s.lanes = append(s.lanes, nil)
 	copy(s.lanes[i+1:], s.lanes[i:])
-	s.lanes[i] = &lane{priority: priority, next: 1}
+	s.lanes[i] = &lane{priority: priority, next: 1, low: 1}
 	return s.lanes[i]
 }
 

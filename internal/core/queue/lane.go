@@ -6,6 +6,7 @@ import "sort"
 type lane struct {
 	priority uint8
 	next     uint64 // sequence number the next message gets
+	low      uint64 // the lowest one so far of a front lane (see front.go), 1 in others
 
 	row  []rowEntry // row[head:] counts; the last entry is tail
 	head int

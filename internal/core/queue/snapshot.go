@@ -14,12 +14,16 @@ var ErrCorrupt = errors.New("queue: corrupt snapshot")
 //
 //	version u8 | lane ... | 0x00
 //	lane:  0x01 | priority u8 | uvarint next | chunk ... | 0x00       highest priority first
+//	       0x02 | priority u8 | uvarint next | uvarint low | chunk ... | 0x00       a front lane
 //	chunk: tag u8 | uvarint chunks since the one before | live | [scheduled] | [redelivered] | uvarint length | packed
 //
 // Bitmaps are four u64 little-endian words; tag says which optional ones are there. Messages in packed that are not
 // live are to be skipped, and so are bits of scheduled for messages without a Due time.
 const (
 	snapshotVersion = 1
+
+	tagLane      = 1
+	tagFrontLane = 2
 
 	tagChunk       = 1
 	tagScheduled   = 2
@@ -34,6 +38,7 @@ type Frozen struct {
 type frozenLane struct {
 	priority uint8
 	next     uint64
+	low      uint64
 	chunks   []frozenChunk
 }
 
@@ -49,7 +54,7 @@ type frozenChunk struct {
 func (s *State) Freeze() *Frozen {
 	f := &Frozen{lanes: make([]frozenLane, 0, len(s.lanes))}
 	for _, l := range s.lanes {
-		fl := frozenLane{priority: l.priority, next: l.next, chunks: make([]frozenChunk, 0, len(l.row)-l.head-l.dead)}
+		fl := frozenLane{priority: l.priority, next: l.next, low: l.low, chunks: make([]frozenChunk, 0, len(l.row)-l.head-l.dead)}
 		for _, e := range l.row[l.head:] {
 			if e.chunk != nil && e.chunk.live > 0 {
 				fl.chunks = append(fl.chunks, e.chunk.freeze())
@@ -107,8 +112,14 @@ func (s *State) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(dst) }
 func (f *Frozen) AppendTo(dst []byte) []byte {
 	dst = append(dst, snapshotVersion)
 	for _, l := range f.lanes {
-		dst = append(dst, 1, l.priority)
-		dst = binary.AppendUvarint(dst, l.next)
+		if l.low == 1 {
+			dst = append(dst, tagLane, l.priority)
+			dst = binary.AppendUvarint(dst, l.next)
+		} else {
+			dst = append(dst, tagFrontLane, l.priority)
+			dst = binary.AppendUvarint(dst, l.next)
+			dst = binary.AppendUvarint(dst, l.low)
+		}
 		var before uint64
 		for _, c := range l.chunks {
 			if c.mixed {
@@ -227,14 +238,23 @@ func (r *snapshotReader) restore(s *State) error {
 			break
 		}
 		priority := r.byte()
-		next := r.uvarint()
-		if more != 1 || int(priority) >= last || next == 0 || next > seqMask+1 {
+		next, low := r.uvarint(), uint64(1)
+		if more == tagFrontLane {
+			if low = r.uvarint(); low < frontFloor {
+				r.fail("bad front lane")
+				break
+			}
+		} else if more != tagLane {
+			r.fail("bad lane")
+			break
+		}
+		if int(priority) >= last || next < low || next > seqMask+1 {
 			r.fail("bad lane")
 			break
 		}
 		last = int(priority)
 		l := s.laneFor(priority)
-		l.next = next
+		l.next, l.low = next, low
 		for before := uint64(0); r.chunk(s, l, &before); {
 		}
 	}
@@ -269,7 +289,7 @@ func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
 	}
 	number := *before + gap
 	base := number * chunkLen
-	if number > seqMask/chunkLen || base == 0 && live.has(0) || base+uint64(live.last()) >= l.next {
+	if number > seqMask/chunkLen || base+uint64(live.from(0)) < l.low || base+uint64(live.last()) >= l.next {
 		r.fail("chunk out of place")
 		return false
 	}

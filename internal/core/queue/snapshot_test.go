@@ -25,6 +25,9 @@ func sample() *State {
 		s.Publish(&it)
 	}
 	s.Publish(&Item{Handle: MakeHandle(3, 0), Index: 1 << 60, Sub: 1<<32 - 1, Size: 1<<32 - 1, Flags: Persistent, Count: 1<<32 - 1})
+	for i := range 300 {
+		s.PublishFront(&Item{Handle: MakeHandle(1, 0), Index: uint64(i), Flags: Persistent, Env: env("front")})
+	}
 	for range 20 {
 		s.Requeue(s.Next(0).Handle, 1, 0)
 	}

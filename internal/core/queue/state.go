@@ -51,15 +51,21 @@ func (s *State) NextSeq(priority uint8) uint64 {
 }
 
 // Publish adds a copy of a message and returns its handle. it.Handle carries the priority; a sequence number of 0 asks
-// for the next one, any other is taken as it is (replay). A number below NextSeq belongs to a message that was here
-// already: nothing happens and the result is 0. The message is scheduled when Due is not 0, otherwise ready.
+// for the next one, any other is taken as it is (replay). A number that is neither NextSeq or above nor below all of a front
+// lane (PublishFront) belongs to a message that was here already: nothing happens and the result is 0. The message is
+// scheduled when Due is not 0, otherwise ready.
 func (s *State) Publish(it *Item) Handle {
 	l := s.laneFor(it.Handle.Priority())
 	seq := it.Handle.Seq()
-	if seq == 0 {
+	switch {
+	case seq == 0:
 		seq = l.next
-	} else if seq < l.next {
+	case seq < l.low:
+		return s.putFront(l, seq, it)
+	case seq < l.next:
 		return 0
+	case l.next == 1 && seq >= frontFloor:
+		l.low = seq
 	}
 	l.next = seq + 1
 
@@ -68,9 +74,14 @@ func (s *State) Publish(it *Item) Handle {
 		c = s.addChunk(l, base)
 	}
 	slot := int(seq - c.base)
-	dst := s.place(l, c, slot)
+	s.put(c, slot, s.place(l, c, slot), it)
+	return c.handle(slot)
+}
+
+// put fills the place of a slot with a copy of a message.
+func (s *State) put(c *chunk, slot int, dst, it *Item) {
 	*dst = *it
-	dst.Handle = MakeHandle(l.priority, seq)
+	dst.Handle = c.handle(slot)
 	s.hotBytes += int64(len(it.Env))
 	if it.Flags&Redelivered != 0 {
 		c.redelivered.set(slot)
@@ -86,7 +97,6 @@ func (s *State) Publish(it *Item) Handle {
 	if it.Expires != 0 {
 		s.lowerKey(&s.expiring, c, byExpiry, it.Expires)
 	}
-	return dst.Handle
 }
 
 // place makes room for a slot of the last chunk, behind all its others.

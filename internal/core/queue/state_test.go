@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -16,15 +17,17 @@ type run struct {
 	index uint64
 	prios int
 	gaps  bool
+	front bool // one priority more is a front lane
 }
 
 // TestTwin compares State with a naive queue after random operations; the subtest's name is the seed.
 func TestTwin(t *testing.T) {
 	for seed := range uint64(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			r := &run{t: t, rng: rand.New(rand.NewPCG(seed, 1)), s: new(State), q: &twin{next: map[uint8]uint64{}}, now: 1000}
+			r := &run{t: t, rng: rand.New(rand.NewPCG(seed, 1)), s: new(State), q: &twin{next: map[uint8]uint64{}, low: map[uint8]uint64{}}, now: 1000}
 			r.prios = []int{1, 1, 4, 256}[seed%4]
 			r.gaps = seed%3 == 0
+			r.front = seed%2 == 0 && r.prios < 256
 			for i := range 1500 {
 				r.step()
 				if i%25 == 0 {
@@ -42,9 +45,14 @@ func (r *run) step() {
 		for range r.rng.IntN(40) {
 			r.publish()
 		}
+		r.window()
 	case n < 42:
 		for range r.rng.IntN(60) {
-			r.next()
+			if r.rng.IntN(4) == 0 {
+				r.last()
+			} else {
+				r.next()
+			}
 		}
 	case n < 45:
 		r.aside()
@@ -106,8 +114,58 @@ func (r *run) publish() {
 		it.Due = r.now + 1 + r.rng.Int64N(300)
 	}
 	it.Env = env(fmt.Sprintf("%d/%d", r.index, r.rng.IntN(1000)))
+	if r.front && r.rng.IntN(3) == 0 {
+		r.publishFront(it)
+		return
+	}
 	if got, want := r.s.Publish(&it), r.q.publish(it); got != want {
 		r.t.Fatalf("published as %x, want %x", got, want)
+	}
+}
+
+// publishFront chooses the number itself at times, as replay does.
+func (r *run) publishFront(it Item) {
+	it.Handle = MakeHandle(uint8(r.prios), 0)
+	low := r.q.low[uint8(r.prios)]
+	if low != 0 && r.rng.IntN(8) == 0 {
+		seq := low - 1 - uint64(r.rng.IntN(3)*r.rng.IntN(1000))
+		want := r.q.publishFront(it, seq)
+		it.Handle = want
+		if got := r.s.Publish(&it); got != want {
+			r.t.Fatalf("published as %x, want %x", got, want)
+		}
+		if got := r.s.Publish(&it); got != 0 {
+			r.t.Fatalf("published again as %x", got)
+		}
+		return
+	}
+	if got, want := r.s.PublishFront(&it), r.q.publishFront(it, 0); got != want {
+		r.t.Fatalf("published as %x, want %x", got, want)
+	}
+}
+
+// window compares what stands at some places.
+func (r *run) window() {
+	all := r.q.waiting()
+	place, n := r.rng.IntN(len(all)+2), r.rng.IntN(300)
+	want := all[min(place, len(all)):min(place+n, len(all))]
+	var got []Handle
+	r.s.Window(place, n, func(it *Item) { got = append(got, it.Handle) })
+	if !slices.Equal(got, want) {
+		r.t.Fatalf("%d places from %d: %x, want %x", n, place, got, want)
+	}
+}
+
+func (r *run) last() {
+	until := r.now + int64(r.rng.IntN(2)*r.rng.IntN(100))
+	want := r.q.last(r.now, until)
+	got := r.s.LendLast(r.now, until)
+	if (got == nil) != (want == nil) {
+		r.t.Fatalf("last %v, want %v", got, want)
+	}
+	if got != nil {
+		requireItem(r.t, got, &want.Item)
+		want.status = Unacked
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type twin struct {
 	live []twinItem // in delivery order
 	next map[uint8]uint64
+	low  map[uint8]uint64 // of front lanes
 }
 
 type twinItem struct {
@@ -40,6 +41,50 @@ func (q *twin) publish(it Item) Handle {
 	}
 	q.live = slices.Insert(q.live, at, twinItem{it, status})
 	return it.Handle
+}
+
+// publishFront puts a message before all of its priority; seq is 0 or its number.
+func (q *twin) publishFront(it Item, seq uint64) Handle {
+	p := it.Handle.Priority()
+	if q.low[p] == 0 {
+		q.low[p], q.next[p] = frontEnd, frontEnd
+	}
+	if seq == 0 {
+		seq = q.low[p] - 1
+	}
+	q.low[p] = seq
+	it.Handle = MakeHandle(p, seq)
+	status := Ready
+	if it.Due != 0 {
+		status = Scheduled
+	}
+	at := 0
+	for at < len(q.live) && q.live[at].Handle.Priority() > p {
+		at++
+	}
+	q.live = slices.Insert(q.live, at, twinItem{it, status})
+	return it.Handle
+}
+
+// last is first from the other end.
+func (q *twin) last(now, until int64) *twinItem {
+	q.due(now)
+	for i := len(q.live) - 1; i >= 0; i-- {
+		if it := &q.live[i]; it.status == Ready && (it.Expires == 0 || it.Expires > until) {
+			return it
+		}
+	}
+	return nil
+}
+
+// waiting are the handles of the ready messages, parked ones too.
+func (q *twin) waiting() (all []Handle) {
+	for _, it := range q.live {
+		if it.status == Ready || it.status == Parked {
+			all = append(all, it.Handle)
+		}
+	}
+	return all
 }
 
 func (q *twin) find(h Handle) *twinItem {

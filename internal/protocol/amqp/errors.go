@@ -100,6 +100,7 @@ var faults = []faultRow{
 	}},
 	{broker.ErrInvalidBinding, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Detail }},
 	{broker.ErrTooLarge, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Kind + " too large" }},
+	{broker.ErrNoFront, amqpwire.PreconditionFailed, func(*broker.Error) string { return broker.ErrNoFront.Error() }},
 	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},
 	{broker.ErrLogFailed, amqpwire.InternalError, func(*broker.Error) string { return "the broker's log has failed and takes no more writes" }},
 	{broker.ErrClosed, amqpwire.ConnectionForced, func(*broker.Error) string { return shutdownText }},

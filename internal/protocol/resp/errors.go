@@ -76,6 +76,7 @@ var errorRows = []struct {
 	{broker.ErrInvalidLimit, "ERR unknown limit"},
 	{broker.ErrUnknownExchangeType, "ERR unknown exchange type"},
 	{broker.ErrInvalidBinding, "ERR invalid binding"},
+	{broker.ErrNoFront, "ERR a queue with 255 priorities takes nothing before its head"},
 	{broker.ErrRejected, "ERR queue '{name}' is full"},
 	{broker.ErrTooLarge, "ERR too large"},
 	{broker.ErrLogFailed, "MISCONF Errors writing to the AOF file: the log takes no more writes"},

@@ -43,6 +43,7 @@ var sqlstates = []struct {
 	{broker.ErrUnknownExchangeType, pgerror.InvalidParameterValue, ""},
 	{broker.ErrInvalidBinding, pgerror.InvalidParameterValue, ""},
 	{broker.ErrInvalidParameter, pgerror.InvalidParameterValue, ""},
+	{broker.ErrNoFront, pgerror.FeatureNotSupported, ""},
 	{broker.ErrRejected, "53400", "A queue is full and refuses more. Nothing of the transaction has happened; consume from the queue and try again."},
 	{broker.ErrTooLarge, pgerror.ProgramLimitExceeded, "Commit more often."},
 	{broker.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},

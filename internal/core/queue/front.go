@@ -1,0 +1,103 @@
+package queue
+
+// A front lane is filled from its front: each message gets the number below the lowest one so far. Numbers count down from frontEnd; above frontFloor
+// no lane ever gets by counting up.
+const (
+	frontFloor = 1 << 54
+	frontEnd   = 1 << 55
+)
+
+// PublishFront adds a copy of a message before all others of its priority and returns its handle. it.Handle carries the priority, which must be one
+// that Publish is not asked to choose a number for: the result is 0 otherwise. The message is scheduled when Due is not 0, otherwise ready.
+func (s *State) PublishFront(it *Item) Handle {
+	l := s.laneFor(it.Handle.Priority())
+	if l.next == 1 {
+		l.low, l.next = frontEnd, frontEnd
+	}
+	if l.low < frontFloor {
+		return 0
+	}
+	return s.putFront(l, l.low-1, it)
+}
+
+// putFront adds a message with a number below all others of a front lane.
+func (s *State) putFront(l *lane, seq uint64, it *Item) Handle {
+	l.low = seq
+	c := l.firstChunk()
+	if base := seq &^ (chunkLen - 1); c == nil || c.base != base {
+		c = s.addFrontChunk(l, base)
+	}
+	slot := int(seq - c.base)
+	s.put(c, slot, s.placeFront(l, c, slot), it)
+	l.noteReady(c)
+	return c.handle(slot)
+}
+
+// firstChunk is the chunk at the head of the row, nil when there is none.
+func (l *lane) firstChunk() *chunk {
+	if l.head == len(l.row) {
+		return nil
+	}
+	return l.row[l.head].chunk
+}
+
+// addFrontChunk puts an empty chunk before all others of a lane.
+func (s *State) addFrontChunk(l *lane, base uint64) *chunk {
+	c := newChunk(l, base)
+	if l.tail != nil && l.tail.live == 0 && l.firstChunk() == l.tail {
+		s.drop(l.tail)
+		l.row, l.head, l.dead, l.cur = l.row[:0], 0, 0, 0
+	}
+	l.unshift(c)
+	return c
+}
+
+// unshift puts a chunk before all others of the row. Places in row change.
+func (l *lane) unshift(c *chunk) {
+	if l.head == len(l.row) {
+		l.row, l.head, l.cur = l.row[:0], 0, 0
+		l.push(c)
+		return
+	}
+	if l.head == 0 {
+		n := len(l.row) + 4
+		l.row = append(make([]rowEntry, n, n+len(l.row)), l.row...)
+		l.head, l.cur = n, l.cur+n
+	}
+	l.head--
+	l.row[l.head] = rowEntry{c.base, c}
+}
+
+// placeFront makes room for a slot of the first chunk, before all its others.
+func (s *State) placeFront(l *lane, c *chunk, slot int) *Item {
+	if c.packed != nil {
+		s.unpack(c)
+	}
+	if len(c.items) == 0 {
+		c.off = uint16(slot + 1)
+	}
+	if slot < int(c.off) {
+		s.growFront(l, c, slot)
+	}
+	return &c.items[slot-int(c.off)]
+}
+
+// growFront moves the items of a chunk to the end of an array that has room for a slot before them.
+func (s *State) growFront(l *lane, c *chunk, slot int) {
+	end, old := int(c.off)+len(c.items), c.items
+	if len(old) > 0 || cap(old) == 0 {
+		n := end - slot
+		if old == nil && len(l.row)-l.head > 1 {
+			n = end // the lane is deep: no small steps
+		}
+		items := getItems(n)
+		items = items[:min(cap(items), end)]
+		copy(items[len(items)-len(old):], old)
+		clear(old)
+		s.setItems(c, items)
+		putItems(old)
+	} else {
+		s.setItems(c, old[:min(cap(old), end)])
+	}
+	c.off = uint16(end - len(c.items))
+}
