@@ -292,7 +292,7 @@ func clientReply(c *conn, args [][]byte) {
 		c.muted = quiet
 	case "SKIP":
 		c.flush()
-		if c.muted == loud {
+		if c.muted != quiet {
 			c.muted = skipNext
 		}
 	default:
@@ -318,7 +318,10 @@ func clientUnblock(c *conn, args [][]byte) {
 		mode = strings.ToUpper(string(args[3]))
 	}
 	switch {
-	case len(args) > 4, mode != "TIMEOUT" && mode != "ERROR":
+	case len(args) > 4:
+		c.w.Error(string(subSyntax(args)))
+		return
+	case mode != "TIMEOUT" && mode != "ERROR":
 		c.w.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 		return
 	case !ok:

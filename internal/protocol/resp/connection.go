@@ -29,31 +29,28 @@ type told func(w *respwire.Writer)
 func (told) commands(dst []broker.Command) []broker.Command { return dst }
 func (t told) reply(w *respwire.Writer)                     { t(w) }
 
+// ping answers a subscriber in RESP2 with something that has the form of a message: it expects nothing else.
 func ping(c *conn, args [][]byte) (request, error) {
+	var text []byte
 	switch len(args) {
 	case 1:
-		if c.subs.count() > 0 && !c.w.RESP3 {
-			return pongOfSubscriber(nil), nil
-		}
-		return pong, nil
 	case 2:
-		if c.subs.count() > 0 && !c.w.RESP3 {
-			return pongOfSubscriber(args[1]), nil
-		}
-		return told(func(w *respwire.Writer) { w.Bulk(args[1]) }), nil
+		text = args[1]
+	default:
+		return nil, wrongNumber("ping")
 	}
-	return nil, wrongNumber("ping")
-}
-
-var pong request = told(func(w *respwire.Writer) { w.Simple("PONG") })
-
-// pongOfSubscriber has the form of a message: such a client expects nothing else.
-func pongOfSubscriber(text []byte) request {
 	return told(func(w *respwire.Writer) {
-		w.Array(2)
-		w.BulkString("pong")
-		w.Bulk(text)
-	})
+		switch {
+		case c.subs.count() > 0 && !w.RESP3:
+			w.Array(2)
+			w.BulkString("pong")
+			w.Bulk(text)
+		case len(args) == 1:
+			w.Simple("PONG")
+		default:
+			w.Bulk(text)
+		}
+	}), nil
 }
 
 func echo(_ *conn, args [][]byte) (request, error) {

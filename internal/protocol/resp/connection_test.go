@@ -122,7 +122,7 @@ func TestClient(t *testing.T) {
 	other.ends()
 	c.wants("CLIENT KILL ID "+id, "0")
 	c.wants("CLIENT KILL 1.2.3.4:5", "-ERR No such client")
-	c.send(encode("CLIENT", "REPLY", "SKIP") + encode("PING") + encode("ECHO", "1") + encode("CLIENT", "REPLY", "OFF") + encode("PING") +
+	c.send(encode("CLIENT", "REPLY", "SKIP") + encode("CLIENT", "REPLY", "SKIP") + encode("PING") + encode("ECHO", "1") + encode("CLIENT", "REPLY", "OFF") + encode("PING") +
 		encode("ECHO", "2") + encode("CLIENT", "REPLY", "ON") + encode("ECHO", "3"))
 	for _, want := range []string{`"1"`, "+OK", `"3"`} {
 		if got := c.reply(); got != want {
@@ -159,7 +159,7 @@ func TestServerCommands(t *testing.T) {
 	if got := c.do("CONFIG", "SET", "save", "1"); !strings.HasPrefix(got, "-ERR settings are those of the broker") {
 		t.Error(got)
 	}
-	c.wants("COMMAND INFO ping nonsense", "[[\"ping\" -1 [+fast] 0 0 0 [+@connection +@fast] [] [] []] nilarray]")
+	c.wants("COMMAND INFO ping nonsense", "[[\"ping\" -1 [+fast] 0 0 0 [+@connection +@fast] [] [] []] nil]")
 	if got := c.do("COMMAND", "COUNT"); got == "0" {
 		t.Error(got)
 	}
@@ -169,7 +169,7 @@ func TestServerCommands(t *testing.T) {
 	if got := c.do("COMMAND", "DOCS", "echo"); !strings.HasPrefix(got, `["echo" ["summary" "Echo`) {
 		t.Error(got)
 	}
-	c.wants("COMMAND GETKEYS ping", "-ERR The command has no key arguments")
+	c.wants("COMMAND GETKEYS ping x", "-ERR The command has no key arguments")
 	c.wants("WAIT 0 0", "0")
 	if got := c.do("TIME"); strings.Count(got, `"`) != 4 {
 		t.Error(got)

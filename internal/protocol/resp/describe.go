@@ -104,7 +104,7 @@ func commandInfo(c *conn, args [][]byte) {
 	c.w.Array(len(list))
 	for _, d := range list {
 		if d == nil {
-			c.w.NullArray()
+			c.w.Null()
 			continue
 		}
 		c.describeCommand(d)

@@ -260,18 +260,23 @@ type muting uint8
 const (
 	loud     muting = iota
 	skipNext        // no answer to the next command
+	skipping        // none to this one
 	quiet           // no answers
 )
 
 // answer has fn write an answer, unless the client wants none.
 func (c *conn) answer(fn func()) {
-	muted := c.muted
-	fn()
-	if muted != loud && c.muted == muted {
-		c.w.Buf = c.w.Buf[:0]
+	if c.muted == skipNext {
+		c.muted = skipping
 	}
-	if muted == skipNext && c.muted == skipNext {
+	fn()
+	switch c.muted {
+	case loud:
+	case skipping:
 		c.muted = loud
+		c.w.Buf = c.w.Buf[:0]
+	default:
+		c.w.Buf = c.w.Buf[:0]
 	}
 	if len(c.w.Buf) >= flushBytes {
 		c.flush()

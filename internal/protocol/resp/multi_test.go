@@ -43,6 +43,11 @@ func TestMulti(t *testing.T) {
 	c.wants("TEST.POP a", "nil")
 	c.wants("MULTI", "+OK")
 	c.wants("EXEC", "[]")
+
+	c.wants("MULTI", "+OK")
+	c.wants("SUBSCRIBE a", "+QUEUED")
+	c.wants("PING", "+QUEUED")
+	c.wants("EXEC", `[["subscribe" "a" 1] ["pong" ""]]`)
 }
 
 // TestTransactionIsBounded: what a client says between MULTI and EXEC takes memory.

@@ -20,7 +20,7 @@ func serverCommands() []command {
 				about("command|info", -2, loading|stale, "2.8.13", "Get array of specific command details", commandInfo),
 				about("command|docs", -2, loading|stale, "7.0.0", "Get array of specific command documentation", commandDocs),
 				about("command|list", -2, loading|stale, "7.0.0", "Get an array of command names", commandList),
-				about("command|getkeys", -3, loading|stale, "2.8.13", "Extract keys given a full command", commandGetKeys),
+				about("command|getkeys", -4, loading|stale, "2.8.13", "Extract keys given a full command", commandGetKeys),
 			}},
 		{name: "config", arity: -2, group: "server", since: "2.0.0", summary: "A container for server configuration commands", now: missingSub,
 			subs: []command{
