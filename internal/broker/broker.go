@@ -129,10 +129,12 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	if err := b.recover(); err != nil {
 		return nil, errors.Join(err, scratch.Close(), st.Close())
 	}
+	books := b.withBooks()
 	for _, sh := range b.shards {
 		go sh.run()
 	}
-	b.housekeeper.Add(2)
+	b.housekeeper.Add(3)
+	go b.reopenJobs(books)
 	go b.watch()
 	go b.checkpoints()
 	return b, nil

@@ -23,6 +23,7 @@ type Browsed struct {
 type Browser struct {
 	q      *Queue
 	ready  bool           // those that are not ready are left out
+	behind bool           // jobs that wait behind others are shown too
 	at     queue.Handle   // the next place to look at
 	ends   []queue.Handle // what was published later lies at these or behind them, by priority
 	done   bool
@@ -51,14 +52,16 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 	return s.browse(q)
 }
 
-func (s *Session) browse(q *Queue) (*Browser, error) {
-	b := &Browser{q: q, reader: s.b.store.NewReader(q.shard.id)}
+func (s *Session) browse(q *Queue) (*Browser, error) { return s.b.browse(q) }
+
+func (br *Broker) browse(q *Queue) (*Browser, error) {
+	b := &Browser{q: q, reader: br.store.NewReader(q.shard.id)}
 	gone := false
 	if err := q.shard.call(func() { gone, b.at, b.ends = q.gone, q.state.First(), q.state.Ends() }); err != nil {
 		return nil, err
 	}
 	if gone {
-		return nil, s.noQueue(q.Name)
+		return nil, &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	b.done = len(b.ends) == 0
 	return b, nil
@@ -110,7 +113,7 @@ func (b *Browser) collect(n int) {
 			b.at, more = it.Handle, true
 			return false
 		}
-		if b.ready && status != queue.Ready && status != queue.Parked {
+		if b.ready && status != queue.Ready && status != queue.Parked || it.Due == dueBehind && !b.behind {
 			return true
 		}
 		size += int(it.Size)

@@ -26,12 +26,17 @@ func (sh *shard) clear(q *Queue) (messages int) {
 		if q.stream != nil {
 			q.stream.Delete(start, n)
 		}
-		if q.after != nil {
+		if q.after != nil || q.jobs != nil {
 			gone = append(gone, settledRun{handle: start, n: n})
 		}
 	}, sh.settledItem)
 	for _, r := range gone {
-		sh.freed(q, r.handle, r.n, r.n)
+		if q.after != nil {
+			sh.freed(q, r.handle, r.n, r.n)
+		}
+		if q.jobs != nil {
+			sh.jobsWent(q, r.handle, r.n)
+		}
 	}
 	sh.mark(q)
 	return messages

@@ -21,7 +21,7 @@ func (sh *shard) requeue(o *op) {
 	}
 	n := 0
 	if q.Policy.DeliveryLimit < 0 && q.Policy.RetryType == RetryDisabled {
-		n = sh.putBack(q, o.handle, int(o.n), 0)
+		n = sh.putBack(q, o.handle, int(o.n), o.due)
 	} else {
 		n = sh.comeBack(q, o)
 	}
@@ -42,6 +42,9 @@ func (sh *shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 		if it, status := q.state.Get(h); status == queue.Unacked && q.state.Requeue(h, it.Count+1, due) {
 			found++
 		}
+	}
+	if q.jobs != nil {
+		q.jobs.book.End(h, n)
 	}
 	if found > 0 && q.Durable {
 		if due == 0 {
@@ -81,7 +84,11 @@ func (sh *shard) comeBack(q *Queue, o *op) (found int) {
 			sh.doLocal()
 			continue
 		}
-		if at := q.Policy.retryAt(sh.now, count, o.kind == opRequeue); n == 0 || at != due {
+		at := o.due
+		if at == 0 {
+			at = q.Policy.retryAt(sh.now, count, o.kind == opRequeue)
+		}
+		if n == 0 || at != due {
 			flush()
 			start, due = h, at
 		}

@@ -111,6 +111,9 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	if o.order != nil {
 		sh.goEarly(q, h, *o.order)
 	}
+	if q.jobs != nil {
+		q.indexJob(h, o.env, o.due)
+	}
 	if it.Flags&queue.Persistent != 0 {
 		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
 		sh.promise = max(sh.promise, q.promise)

@@ -37,6 +37,10 @@ var (
 	ErrInvalidLimit        = errors.New("unknown limit")
 	ErrUnknownExchangeType = errors.New("unknown exchange type")
 	ErrInvalidBinding      = errors.New("invalid binding")
+	ErrAlreadyQueued       = errors.New("already queued")
+	ErrLocked              = errors.New("locked")
+	ErrBackoff             = errors.New("in backoff")
+	ErrStale               = errors.New("the lease is over")
 	ErrRejected            = errors.New("message rejected by a full queue")
 	ErrNoFront             = errors.New("nothing goes before the highest of 255 priorities")
 	ErrTooLarge            = errors.New("too large")
@@ -48,7 +52,7 @@ var (
 // Error carries what a protocol needs to word a failure.
 type Error struct {
 	Err      error  // one of the sentinels
-	Kind     string // "queue", "exchange", "vhost", "user", "pattern", "parameter" or "sequence"
+	Kind     string // "queue", "exchange", "vhost", "user", "pattern", "parameter", "sequence" or "job"
 	Name     string
 	VHost    string
 	User     string

@@ -21,8 +21,12 @@ const (
 	factRetry      = 5  // queue, handle, n, due: as factRequeue, and they wait until then (unix ms)
 	factRemember   = 6  // queue, key, at, until: the queue takes no other message with this key until then
 	factReschedule = 7  // queue, handle, due: the message is scheduled for another time
-	factStream     = 20 // what happened to a stream: stream_fact.go
 	factCopy       = 8  // as factPublish, with (index, sub) before the envelope: a copy that counts as published before the message there
+	factLease      = 9  // queue, handle, n, number, until: n messages from handle on are leased until then (unix ms), by leases numbered from number on
+	factDone       = 10 // queue, until, attempts, first, id: the id of a message that has gone is remembered until then (unix ms); 0: not any more
+	factReplace    = 11 // as factPublish: the message with this handle has this content and these times from now on
+	factBook       = 12 // queue: it keeps a book of jobs
+	factStream     = 20 // what happened to a stream: stream_fact.go
 )
 
 var errMalformedFact = errors.New("malformed fact")
@@ -149,7 +153,7 @@ func decodePublish(fact []byte, p *published) error {
 // publishedEnvelope finds the envelope in a publish fact (type byte included),
 // decoding into p.
 func publishedEnvelope(fact []byte, p *published) (message.Envelope, error) {
-	if len(fact) == 0 || fact[0] != factPublish && fact[0] != factCopy {
+	if len(fact) == 0 || fact[0] != factPublish && fact[0] != factCopy && fact[0] != factReplace {
 		return nil, fmt.Errorf("%w: not a message", errMalformedFact)
 	}
 	if err := decodePublish(fact, p); err != nil {

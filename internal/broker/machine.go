@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fiveways/internal/core/dedup"
+	"fiveways/internal/core/job"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
@@ -18,6 +19,7 @@ type machine struct {
 	queues   map[uint64]*queue.State
 	memories map[uint64]*dedup.Memory // of those that take one message per key
 	streams  map[uint64]*stream.Stream
+	books    map[uint64]*job.Book // of those that are used for jobs
 }
 
 // apply replays one fact (type byte and payload) of entry index, number sub.
@@ -38,9 +40,12 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 		var n int
 		var due int64
 		if id, h, n, due, err = decodeRange(fact[1:], fact[0] == factRetry); err == nil {
-			if st := m.queues[id]; st == nil {
+			st := m.queues[id]
+			if st == nil {
 				break
-			} else if fact[0] == factSettle {
+			}
+			m.endLeases(id, h, n)
+			if fact[0] == factSettle {
 				st.SettleRange(h, n, func(it *queue.Item) { retain(it.Index, -1) })
 				if s := m.streams[id]; s != nil {
 					s.Delete(h, n)
@@ -65,6 +70,12 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 		}
 	case factStream:
 		err = m.applyStream(fact[1:], func(it *queue.Item) { retain(it.Index, -1) })
+	case factReplace:
+		if err = decodePublish(fact, scratch); err == nil {
+			m.applyReplace(index, sub, scratch, retain)
+		}
+	case factLease, factDone, factBook:
+		err = m.applyJob(fact)
 	case factStart:
 	default:
 		return fmt.Errorf("entry %d.%d: %w: fact type %d", index, sub, store.ErrUnsupportedFormat, fact[0])
@@ -114,6 +125,9 @@ func (m *machine) hash() uint64 {
 	}
 	for id, s := range m.streams {
 		sum += (s.Hash() ^ id) * 0xD6E8FEB86659FD93
+	}
+	for id, book := range m.books {
+		sum += (book.Hash() ^ id) * 0xA0761D6478BD642F
 	}
 	return sum
 }

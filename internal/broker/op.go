@@ -39,7 +39,7 @@ type op struct {
 	consumer *Consumer
 	env      message.Envelope
 	ttl      int64 // ms, -1 none
-	due      int64 // unix ms, 0 now
+	due      int64 // unix ms, 0 now; opRequeue: 0 is what the queue says
 	deadline int64 // unix ms from which it is not delivered, 0 none; the earlier of it and ttl counts
 
 	order *Order // opPublish: nil, or the place that the sender gave it

@@ -40,6 +40,8 @@ type Queue struct {
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
 	waiting       row                       // who waits for anything at all; see waiter
 	waking        bool                      // they are to be looked at
+	jobs          *jobs                     // nil: it is not used for jobs
+	jobsOpening   opening
 	gone          bool
 	once          bool // it takes one message per key; relays look at that elsewhere
 	marked        bool
@@ -193,7 +195,8 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	delete(sh.m.queues, q.ID)
 	delete(sh.m.memories, q.ID)
 	delete(sh.m.streams, q.ID)
-	q.state, q.scratchReader, q.memory, q.picky, q.stream = &queue.State{}, nil, nil, nil, nil
+	delete(sh.m.books, q.ID)
+	q.state, q.scratchReader, q.memory, q.picky, q.stream, q.jobs = &queue.State{}, nil, nil, nil, nil, nil
 	return messages, bodies, nil
 }
 

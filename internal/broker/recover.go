@@ -146,6 +146,7 @@ func (sh *shard) recover() error {
 	for _, o := range sh.orders {
 		sh.recallOrder(o)
 	}
+	sh.recoverJobs()
 	// From here on the clean checkpoint says nothing of deliveries any more.
 	sh.entry.data = appendFact(sh.entry.data, factStart, 0)
 	sh.entry.wait = sh.b.opts.Sync.Wait()
@@ -161,6 +162,7 @@ const (
 	checkpointClean   = 1 << 0 // nothing was out when it was taken
 
 	sectionStreams = 1 // the sections: a number, then contents by queue; 0 ends them
+	sectionBooks   = 2
 )
 
 func (sh *shard) restore(r io.Reader) (clean bool, err error) {
@@ -209,13 +211,23 @@ func (sh *shard) restoreSections(br *bufio.Reader) error {
 		if err != nil || section == 0 {
 			return err
 		}
-		find := func(id uint64) restorer {
-			if s := sh.m.streams[id]; s != nil {
-				return s
+		var find func(id uint64) restorer
+		switch section {
+		case sectionStreams:
+			find = func(id uint64) restorer {
+				if s := sh.m.streams[id]; s != nil {
+					return s
+				}
+				return nil
 			}
-			return nil
-		}
-		if section != sectionStreams {
+		case sectionBooks:
+			find = func(id uint64) restorer {
+				if sh.m.queues[id] != nil {
+					return sh.m.book(id)
+				}
+				return nil
+			}
+		default:
 			return fmt.Errorf("%w: section %d of a checkpoint", store.ErrUnsupportedFormat, section)
 		}
 		if err := restoreEach(br, find); err != nil {
@@ -265,9 +277,10 @@ type frozenShard struct {
 	index  uint64
 	clean  bool
 	queues []frozenQueue
-	keys   []frozenKeys
+	keys   []frozenContent
 	// streams is the content of section sectionStreams.
 	streams []frozenStream
+	books   []frozenContent // of section sectionBooks
 }
 
 type frozenStream struct {
@@ -280,8 +293,8 @@ type frozenQueue struct {
 	content *queue.Frozen
 }
 
-// frozenKeys is the memory of keys of a queue.
-type frozenKeys struct {
+// frozenContent is the memory of keys of a queue, or its book of jobs.
+type frozenContent struct {
 	id      uint64
 	content []byte
 }
@@ -290,18 +303,21 @@ type frozenKeys struct {
 func (sh *shard) freeze(clean bool) *frozenShard {
 	f := &frozenShard{index: sh.index - 1, clean: clean}
 	for id, st := range sh.m.queues {
-		f.clean = f.clean && st.Unacked() == sh.heldDead(id)
+		f.clean = f.clean && st.Unacked() == sh.heldDead(id)+sh.m.leased(id)
 		if st.Ready()+st.Unacked()+st.Scheduled()+st.Blocked() > 0 {
 			f.queues = append(f.queues, frozenQueue{id, st.Freeze()})
 		}
 	}
 	for id, memory := range sh.m.memories {
 		if memory.Len() > 0 {
-			f.keys = append(f.keys, frozenKeys{id, memory.AppendTo(nil)})
+			f.keys = append(f.keys, frozenContent{id, memory.AppendTo(nil)})
 		}
 	}
 	for id, s := range sh.m.streams {
 		f.streams = append(f.streams, frozenStream{id, s.Freeze()})
+	}
+	for id, book := range sh.m.books {
+		f.books = append(f.books, frozenContent{id, book.AppendTo(nil)})
 	}
 	return f
 }
@@ -337,18 +353,42 @@ func (f *frozenShard) write(w io.Writer) error {
 
 // writeSections writes what queues have beside their messages; a section that would be empty is left out.
 func (f *frozenShard) writeSections(w io.Writer) error {
-	if len(f.streams) > 0 {
-		if _, err := w.Write([]byte{sectionStreams}); err != nil {
-			return err
-		}
+	streams := func() error {
 		for _, s := range f.streams {
 			if err := writeContent(w, s.id, s.content.AppendTo(nil)); err != nil {
 				return err
 			}
 		}
-		if _, err := w.Write([]byte{0}); err != nil {
-			return err
+		return nil
+	}
+	books := func() error {
+		for _, b := range f.books {
+			if err := writeContent(w, b.id, b.content); err != nil {
+				return err
+			}
 		}
+		return nil
+	}
+	if err := writeSection(w, sectionStreams, len(f.streams), streams); err != nil {
+		return err
+	}
+	if err := writeSection(w, sectionBooks, len(f.books), books); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{0})
+	return err
+}
+
+// writeSection writes the frame of a section of n contents.
+func writeSection(w io.Writer, number byte, n int, contents func() error) error {
+	if n == 0 {
+		return nil
+	}
+	if _, err := w.Write([]byte{number}); err != nil {
+		return err
+	}
+	if err := contents(); err != nil {
+		return err
 	}
 	_, err := w.Write([]byte{0})
 	return err

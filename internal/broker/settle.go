@@ -28,6 +28,9 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 	if q.after != nil {
 		sh.freed(q, h, n, sh.settling.n)
 	}
+	if q.jobs != nil {
+		sh.jobsWent(q, h, n)
+	}
 	sh.wakeTakers(q, h, n)
 	if sh.settling.persisted {
 		sh.entry.settle(q.ID, h, n)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/dedup"
+	"fiveways/internal/core/job"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
@@ -91,7 +92,9 @@ type settling struct {
 func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
-		m:      machine{queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}, streams: map[uint64]*stream.Stream{}},
+		m: machine{
+			queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}, streams: map[uint64]*stream.Stream{}, books: map[uint64]*job.Book{},
+		},
 		queues: map[uint64]*Queue{}, orders: map[*VHost]*order{}, consumers: map[*Session][]*Consumer{},
 		insisting: map[*Queue]struct{}{}, index: 1,
 	}
@@ -254,6 +257,9 @@ func (sh *shard) attend(q *Queue) {
 	if q.after != nil {
 		sh.dropHead(q) // what was blocked may be ready now
 		q.after.order.tidy()
+	}
+	if q.jobs != nil {
+		q.tidyJobs()
 	}
 	sh.setTimer(q)
 	if q.relay != nil {

@@ -67,6 +67,9 @@ func (sh *shard) setTimer(q *Queue) {
 	if q.dead != nil {
 		at = min(at, q.dead.at)
 	}
+	if q.jobs != nil {
+		at = min(at, q.jobs.book.NextEnd())
+	}
 	if at <= sh.now { // it had to stop: too many dead letters are on their way
 		at = sh.now + deadRetry
 	}
@@ -92,6 +95,9 @@ func (sh *shard) fireTimers() {
 		sh.expire(q)
 		if q.relay == nil {
 			q.state.Due(sh.now) // what is due in a relay leaves it without a time as a ready message
+		}
+		if q.jobs != nil {
+			sh.endLeases(q)
 		}
 		sh.limitLength(q)
 		if q.dead != nil && q.dead.at <= sh.now {

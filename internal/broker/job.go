@@ -1,0 +1,185 @@
+package broker
+
+import (
+	"bytes"
+	"strconv"
+
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// A job is a message of a queue that is taken by a lease: whoever takes it has it until a time, and reports by then what became of it. Its id is the
+// property message-id of the message. One that has none, or one that another message of the queue has already, has the id "@" and its handle.
+//
+// Times and spans of the commands are milliseconds.
+
+// Headers of jobs.
+const (
+	jobFirstHeader = "x-first-enqueued" // unix ms, int64: when the id was enqueued while it was not known
+	jobLockHeader  = "x-lock-ms"        // int64: how long the job is leased, whatever who takes it says
+	jobErrorHeader = "x-error"          // text of the report with which a job failed
+)
+
+// DefaultLock is how long a job is leased when nobody says it, ms.
+const DefaultLock = 3_600_000
+
+// MaxJobID is the longest id of a job, in bytes.
+const MaxJobID = message.MaxShortStr
+
+// Enqueue puts a job into a queue, which it makes when it is missing. What is known of the id decides what comes of it: core/job.Decide. Errors:
+// ErrAlreadyQueued, ErrLocked, ErrBackoff, ErrRejected (the queue is full), ErrTooLarge (the id).
+type Enqueue struct {
+	OnQueue
+	ID      []byte // nil: a random one, which is put here
+	Body    []byte // not kept
+	Headers message.Table
+
+	Backoff  int64 // how long it is not taken from now on
+	Lock     int64 // how long it is leased, 0: what who takes it says
+	TTL      int64 // how long it lives while nobody has it; 0: no end
+	Priority uint8
+
+	Update       bool // take the place of the job with this id that is queued
+	Requeue      bool // wait behind the one that is locked, or done and in backoff
+	ResetBackoff bool // with Update, or alone: the one that is queued has this Backoff from now on
+
+	Updated bool // the answer: a job with this id was there, and is changed; else the job is added
+
+	env   message.Envelope
+	first int // place of the first-enqueued time in env
+}
+
+// Take leases jobs that are ready, in the order of the queue.
+type Take struct {
+	OnQueue
+	Max  int   // at most so many, at least one; fewer when they are large
+	Lock int64 // for how long those that do not say it themselves, 0: DefaultLock
+
+	Jobs []Job // the answer; the slice is used again
+}
+
+// got tells that there is nothing to wait for.
+func (t *Take) got() bool { return len(t.Jobs) > 0 }
+
+// Job is a job that was taken.
+type Job struct {
+	ID      []byte
+	Env     message.Envelope // shared: not to be changed
+	Attempt uint32           // how often it was taken, with this time
+	Token   Token
+	Lock    int64 // it is leased so long
+	First   int64 // unix ms when it was first enqueued, 0: not known
+}
+
+// Token names a lease.
+type Token struct {
+	handle queue.Handle
+	number uint64
+}
+
+// AppendTo appends the token as text.
+func (t Token) AppendTo(dst []byte) []byte {
+	dst = strconv.AppendUint(dst, uint64(t.handle), 10)
+	return strconv.AppendUint(append(dst, '-'), t.number, 10)
+}
+
+func (t Token) String() string { return string(t.AppendTo(nil)) }
+
+// ParseToken reads the text of a token. ok is false when it is none; no lease has the zero Token.
+func ParseToken(text []byte) (t Token, ok bool) {
+	h, n, ok := bytes.Cut(text, []byte("-"))
+	if !ok {
+		return Token{}, false
+	}
+	handle, err1 := strconv.ParseUint(string(h), 10, 64)
+	number, err2 := strconv.ParseUint(string(n), 10, 64)
+	if err1 != nil || err2 != nil {
+		return Token{}, false
+	}
+	return Token{queue.Handle(handle), number}, true
+}
+
+// Outcome is what became of a job that was taken.
+type Outcome uint8
+
+const (
+	// JobDone: it is through.
+	JobDone Outcome = iota
+	// JobRetry: it is queued again.
+	JobRetry
+	// JobFailed: it is through, and its message goes to the dead-letter exchange of the queue, if it has one.
+	JobFailed
+)
+
+// Report ends a lease. Errors: ErrStale, when the lease was over already; nothing is changed then.
+type Report struct {
+	OnQueue
+	ID      []byte
+	Token   Token
+	Outcome Outcome
+	Backoff int64  // of JobRetry: it is not taken again before; of JobDone and JobFailed: the id is remembered so long
+	Error   []byte // of JobFailed: the header x-error of the dead letter
+}
+
+// Extend sets the time of a lease. Errors: ErrStale.
+type Extend struct {
+	OnQueue
+	ID    []byte
+	Token Token
+	Lock  int64 // it is over so long from now on
+}
+
+// JobStatus tells what is known of a job's id.
+type JobStatus struct {
+	OnQueue
+	ID []byte
+	JobInfo
+}
+
+// JobInfo is what is known of a job's id.
+type JobInfo struct {
+	ID       []byte
+	State    job.State
+	Attempts uint32 // how often it was taken
+	First    int64  // unix ms when it was first enqueued, 0: not known
+	Backoff  int64  // of QueuedWithBackoff, DoneWithBackoff and DoneWithRequeue: what is left of it
+	Lock     int64  // of Locked and LockedWithRequeue: what is left of it; 0: the message is with a consumer, without an end
+	Size     int    // bytes of the body
+}
+
+// Cancel removes a job that is queued, with the one that waits behind it. Errors: ErrLocked, when somebody has it, unless Force.
+type Cancel struct {
+	OnQueue
+	ID    []byte
+	Force bool // also one that is leased; reports on it are stale from then on
+
+	Cancelled bool // the answer: there was one
+}
+
+// JobContent lists jobs, then ids that are remembered. What is there from the first call of a listing to its last is listed once.
+type JobContent struct {
+	OnQueue
+	Cursor string // where to begin: "" is the beginning, else what Next said
+	Max    int    // at most so many, at least one
+
+	Jobs []JobInfo // the answer; the slice is used again
+	Next string    // "" at the end
+}
+
+// JobCounts counts the jobs of a queue.
+type JobCounts struct {
+	OnQueue
+	Queued      int // ready to be taken
+	Backoff     int // queued, and not ready yet
+	Locked      int // with somebody
+	Behind      int // of the locked, those with another version behind
+	Done        int // ids that are remembered, without those that are queued or locked again
+	DoneBackoff int // of Done, those that may not be enqueued again yet
+}
+
+// JobClear removes all jobs of a queue and all ids that it remembers, but what is with consumers. Leases on them are stale from then on.
+type JobClear struct {
+	OnQueue
+	Cleared int // the answer: how many jobs there were
+}

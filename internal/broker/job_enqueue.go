@@ -1,0 +1,143 @@
+package broker
+
+import (
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+func (e *Enqueue) find(s *Session) (*Queue, error) {
+	if len(e.ID) > MaxJobID {
+		return nil, &Error{Err: ErrTooLarge, Kind: "job", Name: string(e.ID)}
+	}
+	q, err := s.asJobs(s.writable(e.Queue, true))
+	if err != nil {
+		return nil, err
+	}
+	if len(e.ID) == 0 {
+		e.ID = randomID()
+	}
+	e.Backoff, e.Lock, e.TTL = min(e.Backoff, maxDelay), min(e.Lock, maxDelay), min(e.TTL, maxDelay)
+	e.env, e.first = jobEnvelope(e)
+	return q, nil
+}
+
+func (e *Enqueue) run(sh *shard, q *Queue) error {
+	defer func() { e.env = nil }()
+	e.Updated = false
+	sh.catchUp(q)
+	k := q.knowJob(e.ID)
+	inBackoff := k.done != nil && k.done.Until > sh.now
+	switch job.Decide(k.state(sh.now), job.Wish{Update: e.Update, Requeue: e.Requeue, ResetBackoff: e.ResetBackoff}, inBackoff) {
+	case job.Add:
+		return e.add(sh, q, e.due(sh.now), sh.now)
+	case job.AddAfter:
+		at := max(k.done.Until, sh.now)
+		return e.add(sh, q, at, at)
+	case job.AddBehind:
+		err := e.add(sh, q, dueBehind, sh.now)
+		if err == nil {
+			q.jobs.fronts[k.h] = k.key
+		}
+		return err
+	case job.Replace:
+		return e.replace(sh, q, k.h)
+	case job.ReplaceBehind:
+		return e.replace(sh, q, k.behind)
+	case job.Retime:
+		return e.retime(sh, q, k.h)
+	case job.IsLocked:
+		return jobError(ErrLocked, q, e.ID)
+	case job.InBackoff:
+		return jobError(ErrBackoff, q, e.ID)
+	}
+	return jobError(ErrAlreadyQueued, q, e.ID)
+}
+
+func jobError(err error, q *Queue, id []byte) error {
+	return &Error{Err: err, Kind: "job", Name: string(id), VHost: q.vhost.Name}
+}
+
+// due is when the job may be taken by its own wish, 0 for at once.
+func (e *Enqueue) due(now int64) int64 {
+	if e.Backoff <= 0 {
+		return 0
+	}
+	return now + e.Backoff
+}
+
+// op is the job as a message for a time (unix ms, 0 now).
+func (e *Enqueue) op(q *Queue, due int64) op {
+	o := op{kind: opPublish, persistent: true, priority: e.Priority, queue: q, env: e.env, ttl: -1, due: due}
+	if e.TTL > 0 {
+		o.ttl = e.TTL
+	}
+	return o
+}
+
+// add puts the job into the queue.
+func (e *Enqueue) add(sh *shard, q *Queue, due, first int64) error {
+	setFirst(e.env, e.first, first)
+	o := e.op(q, due)
+	if !sh.publish(&o) {
+		return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+	}
+	return nil
+}
+
+// replace has the job take the place of a message.
+func (e *Enqueue) replace(sh *shard, q *Queue, h queue.Handle) error {
+	it, status := q.state.Get(h)
+	was, err := sh.loadAnywhere(it)
+	if err != nil {
+		return err
+	}
+	first, _ := jobTimes(was)
+	setFirst(e.env, e.first, first)
+	var due int64
+	if status == queue.Scheduled {
+		due = it.Due
+	}
+	if e.ResetBackoff && due != dueBehind {
+		due = e.due(sh.now)
+	}
+	o := e.op(q, due)
+	sh.replace(q, h, e.env, sh.deadline(q, &o), due)
+	e.Updated = true
+	return nil
+}
+
+// retime has a message that nobody has be ready at another time.
+func (e *Enqueue) retime(sh *shard, q *Queue, h queue.Handle) error {
+	e.Updated = true
+	it, status := q.state.Get(h)
+	due := e.due(sh.now)
+	if status == queue.Scheduled {
+		sh.reschedule(q, h, max(due, 1))
+		q.state.Due(sh.now)
+		sh.mark(q)
+		return nil
+	}
+	if due == 0 {
+		return nil
+	}
+	expires := it.Expires
+	if expires != 0 {
+		expires += e.Backoff
+	}
+	env, err := sh.loadAnywhere(it)
+	if err != nil {
+		return err
+	}
+	sh.replace(q, h, env, expires, due)
+	return nil
+}
+
+// JobHeaders are the headers of a message.
+func JobHeaders(env message.Envelope) (headers message.Table, err error) {
+	raw, ok := message.FindProperty(env.Properties(), message.HasHeaders)
+	if !ok {
+		return nil, nil
+	}
+	return message.DecodeTable(raw)
+}

@@ -1,0 +1,146 @@
+package broker
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/queue"
+)
+
+// opening is how a queue comes to know its jobs. The first command about jobs has all messages read for their ids, a page at a time so that the
+// shard goes on meanwhile; the others wait.
+type opening struct {
+	mu   sync.Mutex  // held by whoever reads
+	done atomic.Bool // the queue knows all its jobs
+}
+
+// asJobs has a queue know its jobs. Errors: ErrQueueNotFound, ErrClosed.
+func (s *Session) asJobs(q *Queue, err error) (*Queue, error) {
+	if err != nil {
+		return nil, err
+	}
+	if !q.jobsOpening.done.Load() {
+		err = s.b.openJobs(q)
+	}
+	return q, err
+}
+
+func (b *Broker) openJobs(q *Queue) error {
+	q.jobsOpening.mu.Lock()
+	defer q.jobsOpening.mu.Unlock()
+	if q.jobsOpening.done.Load() {
+		return nil
+	}
+	if err := q.shard.call(func() { q.shard.keepBook(q) }); err != nil { // what comes from now on is noticed
+		return err
+	}
+	all, err := b.browse(q)
+	if err != nil {
+		return err
+	}
+	all.behind = true
+	for {
+		page, err := all.Next(pageMessages)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		if err := q.shard.call(func() { q.indexPage(page) }); err != nil {
+			return err
+		}
+	}
+	err = q.shard.call(func() { q.shard.openedJobs(q) })
+	q.jobsOpening.done.Store(err == nil)
+	return err
+}
+
+// keepBook begins the book of a queue, unless it has one from before the start.
+func (sh *shard) keepBook(q *Queue) {
+	if q.gone || q.jobs != nil {
+		return
+	}
+	book := job.NewBook()
+	if q.Durable {
+		book = sh.m.book(q.ID)
+		sh.entry.data = appendBook(sh.entry.data, q.ID)
+		sh.sub++
+	}
+	q.jobs = newJobs(book)
+}
+
+// indexPage takes notice of messages that were there before. Meanwhile they may have gone.
+func (q *Queue) indexPage(page []Browsed) {
+	if q.gone {
+		return
+	}
+	for i := range page {
+		m := &page[i]
+		if q.state.Status(m.Handle) != queue.Gone {
+			q.indexJob(m.Handle, m.Env, m.Due)
+		}
+		if l := q.jobs.book.Leased(m.Handle); l != nil {
+			l.First, _ = jobTimes(m.Env)
+			l.Key = q.jobs.keys.Of(messageID(m.Env))
+		}
+	}
+}
+
+// openedJobs completes what is known of jobs when all messages were read: what waits behind another waits for it, or is ready when that has gone.
+func (sh *shard) openedJobs(q *Queue) {
+	if q.gone {
+		return
+	}
+	j := q.jobs
+	j.book.EachLease(func(l *job.Lease) {
+		if own := l.Key; !q.isFirstKey(own, l.Handle) {
+			l.Key = j.keys.Of(q.jobID(nil, l.Handle))
+		}
+	})
+	var orphans []job.Key
+	for key := range j.behind {
+		if h, ok := q.firstJob(key); ok {
+			j.fronts[h] = key
+		} else {
+			orphans = append(orphans, key)
+		}
+	}
+	for _, key := range orphans {
+		sh.comeForward(q, key, sh.now)
+	}
+}
+
+// isFirstKey is isFirstJob for a key.
+func (q *Queue) isFirstKey(key job.Key, h queue.Handle) bool {
+	first, ok := q.firstJob(key)
+	return ok && first == h
+}
+
+// withBooks are the queues that kept a book before the start. The shards do not run yet.
+func (b *Broker) withBooks() (queues []*Queue) {
+	for _, sh := range b.shards {
+		for _, id := range slices.Sorted(maps.Keys(sh.m.books)) {
+			queues = append(queues, sh.queues[id])
+		}
+	}
+	return queues
+}
+
+// reopenJobs has queues know their jobs again: what waits behind a message that a consumer acknowledges is to be ready without being asked for.
+func (b *Broker) reopenJobs(queues []*Queue) {
+	defer b.housekeeper.Done()
+	for _, q := range queues {
+		select {
+		case <-b.stop:
+			return
+		default:
+		}
+		if err := b.openJobs(q); err != nil {
+			b.log.Debug("the jobs of a queue are not known yet", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package broker
+
+import (
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/queue"
+)
+
+func (r *Report) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(r.Queue)) }
+
+func (r *Report) run(sh *shard, q *Queue) error {
+	sh.catchUp(q)
+	l := q.leaseOf(r.ID, r.Token)
+	if l == nil {
+		return jobError(ErrStale, q, r.ID)
+	}
+	if r.Outcome == JobRetry {
+		o := op{kind: opRequeue, queue: q, handle: l.Handle, n: 1}
+		if r.Backoff > 0 {
+			o.due = sh.now + min(r.Backoff, maxDelay)
+		}
+		sh.requeue(&o)
+		return nil
+	}
+	r.end(sh, q, l)
+	sh.mark(q)
+	return nil
+}
+
+// leaseOf is the lease that a token names, nil when it is over.
+func (q *Queue) leaseOf(id []byte, t Token) *job.Lease {
+	l := q.jobs.book.Leased(t.handle)
+	if l == nil || l.Ended || l.Number != t.number || l.Key != q.jobs.keys.Of(id) {
+		return nil
+	}
+	return l
+}
+
+// end has the job be through: its message goes, the id is remembered, and what waits behind it comes next.
+func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
+	h, key := l.Handle, l.Key
+	it, _ := q.state.Get(h)
+	d := job.Done{ID: string(r.ID), Until: sh.now, Attempts: it.Count + 1, First: l.First, Logged: isLogged(it)}
+	if r.Backoff > 0 {
+		d.Until = sh.now + min(r.Backoff, maxDelay)
+		q.jobs.book.Remember(&d)
+		if d.Logged {
+			sh.recordDone(q, &d)
+		}
+	} else if q.jobs.book.Remembered(r.ID) == nil {
+		q.jobs.book.Mention(&d)
+	}
+	delete(q.jobs.fronts, h)
+	sh.comeForward(q, key, d.Until)
+	if r.Outcome == JobFailed {
+		sh.fail(q, h, r.Error)
+		return
+	}
+	q.acked++
+	sh.settle(q, h, 1)
+}
+
+// fail disposes of a message whose job failed.
+func (sh *shard) fail(q *Queue, h queue.Handle, text []byte) {
+	if q.picky != nil {
+		q.picky.release(h, 1) // a dead letter may take its time
+	}
+	if q.Policy.DeadLetter && len(text) > 0 {
+		it, _ := q.state.Get(h)
+		env, err := sh.loadAnywhere(it)
+		if err == nil {
+			env, err = withHeader(env, jobErrorHeader, string(text))
+		}
+		if err == nil {
+			sh.buryAs(q, h, env, reasonRejected)
+			sh.doLocal()
+			return
+		}
+	}
+	sh.bury(q, h, reasonRejected)
+	sh.doLocal()
+}
+
+func (e *Extend) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(e.Queue)) }
+
+func (e *Extend) run(sh *shard, q *Queue) error {
+	sh.catchUp(q)
+	l := q.leaseOf(e.ID, e.Token)
+	if l == nil {
+		return jobError(ErrStale, q, e.ID)
+	}
+	r := leaseRun{q.ID, l.Handle, 1, l.Number, sh.now + min(max(e.Lock, 0), maxDelay)}
+	q.jobs.book.Lease(r.handle, 1, r.number, r.until, l.Logged)
+	if l.Logged {
+		sh.recordLeases(&r)
+	}
+	sh.mark(q)
+	return nil
+}

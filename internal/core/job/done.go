@@ -1,0 +1,143 @@
+package job
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// Done is an id that is remembered after its message has gone.
+type Done struct {
+	ID       string
+	Until    int64  // unix ms from which the id may be used again; it is remembered until a take comes by then
+	Attempts uint32 // how often the message was taken
+	First    int64  // unix ms when it was first enqueued, 0: not known
+	Logged   bool   // it survives a restart
+	Number   uint64 // the place in the order in which they were remembered, since the start
+	at       int    // place in byUntil + 1; 0: Mention noted it
+}
+
+// maxMentioned is how many ids are remembered at least without a time: they only say for a while what became of them.
+const maxMentioned = 4096
+
+// doneHeap is remembered ids by their time.
+type doneHeap []*Done
+
+func (h doneHeap) Len() int { return len(h) }
+func (h doneHeap) Less(i, j int) bool {
+	if h[i].Until != h[j].Until {
+		return h[i].Until < h[j].Until
+	}
+	return h[i].Number < h[j].Number
+}
+func (h doneHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i+1, j+1
+}
+func (h *doneHeap) Push(x any) {
+	d := x.(*Done)
+	*h = append(*h, d)
+	d.at = len(*h)
+}
+func (h *doneHeap) Pop() any {
+	n := len(*h) - 1
+	d := (*h)[n]
+	(*h)[n] = nil
+	*h = (*h)[:n]
+	d.at = 0
+	return d
+}
+
+// Remember takes an id in, or changes what is known of it. d is copied.
+func (b *Book) Remember(d *Done) { heap.Push(&b.byUntil, b.note(d)) }
+
+// Mention is Remember for an id that may be used again at once. No restart survives it, and when there are many the oldest go.
+func (b *Book) Mention(d *Done) {
+	own := b.note(d)
+	own.Logged = false
+	if b.recent = append(b.recent, own); len(b.recent) > 2*maxMentioned {
+		for _, old := range b.recent[:maxMentioned] {
+			if b.done[old.ID] == old {
+				delete(b.done, old.ID)
+			}
+		}
+		b.recent = slices.Delete(b.recent, 0, maxMentioned)
+	}
+}
+
+func (b *Book) note(d *Done) *Done {
+	b.Forget(d.ID)
+	own := new(Done)
+	*own = *d
+	b.remembered++
+	own.Number, own.at = b.remembered, 0
+	b.done[own.ID] = own
+	return own
+}
+
+// Remembered is what is known of an id after its message has gone, nil when that is nothing.
+func (b *Book) Remembered(id []byte) *Done { return b.done[string(id)] }
+
+// RememberedIDs is the number of ids that are remembered.
+func (b *Book) RememberedIDs() int { return len(b.done) }
+
+// Forget forgets an id.
+func (b *Book) Forget(id string) {
+	d := b.done[id]
+	if d == nil {
+		return
+	}
+	delete(b.done, id)
+	if d.at > 0 {
+		heap.Remove(&b.byUntil, d.at-1)
+	}
+}
+
+// ForgetPassed forgets the ids whose time is over by now, and tells fn of those that a restart survives.
+func (b *Book) ForgetPassed(now int64, fn func(*Done)) {
+	for _, d := range b.recent {
+		if b.done[d.ID] == d {
+			delete(b.done, d.ID)
+		}
+	}
+	clear(b.recent)
+	b.recent = b.recent[:0]
+	for len(b.byUntil) > 0 && b.byUntil[0].Until <= now {
+		d := b.byUntil[0]
+		if d.Logged {
+			fn(d)
+		}
+		b.Forget(d.ID)
+	}
+}
+
+// InBackoff is how many ids are remembered whose time is not over by now.
+func (b *Book) InBackoff(now int64) (n int) {
+	for _, d := range b.byUntil {
+		if d.Until > now {
+			n++
+		}
+	}
+	return n
+}
+
+// DoneFrom are up to n of the remembered ids, the first remembered first, from a Number on.
+func (b *Book) DoneFrom(number uint64, n int) []*Done {
+	var all []*Done
+	for _, d := range b.done {
+		if d.Number >= number {
+			all = append(all, d)
+		}
+	}
+	slices.SortFunc(all, func(x, y *Done) int {
+		if x.Number < y.Number {
+			return -1
+		}
+		return 1
+	})
+	return all[:min(n, len(all))]
+}
+
+// Clear forgets all ids.
+func (b *Book) Clear() {
+	b.done, b.byUntil, b.recent = map[string]*Done{}, nil, nil
+}

@@ -1,0 +1,165 @@
+package job
+
+import (
+	"container/heap"
+	"math"
+
+	"fiveways/internal/core/queue"
+)
+
+// Never is the time of what does not come, in unix ms.
+const Never = math.MaxInt64
+
+// Lease is a message that somebody has until a time.
+type Lease struct {
+	Handle queue.Handle
+	Number uint64 // of the lease: no other of the queue has it, and younger ones have larger ones
+	Until  int64  // unix ms
+	Logged bool   // it survives a restart: the message is in the log
+	Key    Key    // of the id that the message was taken by; zero: not known yet since a restart
+	First  int64  // unix ms when the job was first enqueued, 0: not known
+	Ended  bool   // the message is on its way out of the queue, so nobody can report on it or take it back
+	at     int    // place in byEnd + 1; 0: not there
+}
+
+// Key stands for an id. It is not the same after a restart.
+type Key [16]byte
+
+// leaseHeap is leases by the time when they end.
+type leaseHeap []*Lease
+
+func (h leaseHeap) Len() int { return len(h) }
+func (h leaseHeap) Less(i, j int) bool {
+	if h[i].Until != h[j].Until {
+		return h[i].Until < h[j].Until
+	}
+	return h[i].Number < h[j].Number
+}
+func (h leaseHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i+1, j+1
+}
+func (h *leaseHeap) Push(x any) {
+	l := x.(*Lease)
+	*h = append(*h, l)
+	l.at = len(*h)
+}
+func (h *leaseHeap) Pop() any {
+	n := len(*h) - 1
+	l := (*h)[n]
+	(*h)[n] = nil
+	*h = (*h)[:n]
+	l.at = 0
+	return l
+}
+
+// Next is the number for the next lease.
+func (b *Book) Next() uint64 { return b.last + 1 }
+
+// Lease notes that n messages from h on are leased until a time (unix ms), by leases with the numbers from number on. One that is leased already by
+// its number gets the other time.
+func (b *Book) Lease(h queue.Handle, n int, number uint64, until int64, logged bool) {
+	for i := range n {
+		b.lease(h+queue.Handle(i), number+uint64(i), until, logged)
+	}
+}
+
+func (b *Book) lease(h queue.Handle, number uint64, until int64, logged bool) {
+	b.last = max(b.last, number)
+	l := b.leases[h]
+	if l == nil {
+		if l = b.spare; l != nil {
+			b.spare = nil
+			*l = Lease{}
+		} else {
+			l = new(Lease)
+		}
+		b.leases[h] = l
+		l.Handle = h
+	}
+	l.Number, l.Until, l.Logged = number, until, logged
+	if l.at == 0 {
+		heap.Push(&b.byEnd, l)
+	} else {
+		heap.Fix(&b.byEnd, l.at-1)
+	}
+}
+
+// Leased is the lease of a message, nil when it has none.
+func (b *Book) Leased(h queue.Handle) *Lease { return b.leases[h] }
+
+// Leases is the number of leases, with those that have Ended.
+func (b *Book) Leases() int { return len(b.leases) }
+
+// LoggedLeases is how many of them survive a restart.
+func (b *Book) LoggedLeases() (n int) {
+	for _, l := range b.leases {
+		if l.Logged {
+			n++
+		}
+	}
+	return n
+}
+
+// EachLease shows all leases, in no order.
+func (b *Book) EachLease(fn func(*Lease)) {
+	for _, l := range b.leases {
+		fn(l)
+	}
+}
+
+// NextEnd is when the next lease is over, Never when there is none.
+func (b *Book) NextEnd() int64 {
+	if len(b.byEnd) == 0 {
+		return Never
+	}
+	return b.byEnd[0].Until
+}
+
+// Over is a lease whose time is over by now, nil when there is none.
+func (b *Book) Over(now int64) *Lease {
+	if b.NextEnd() > now {
+		return nil
+	}
+	return b.byEnd[0]
+}
+
+// Finish marks the lease of a message as Ended: its time does not matter any more.
+func (b *Book) Finish(h queue.Handle) {
+	if l := b.leases[h]; l != nil && !l.Ended {
+		l.Ended = true
+		if l.at > 0 {
+			heap.Remove(&b.byEnd, l.at-1)
+		}
+	}
+}
+
+// End forgets the leases of n contiguous messages, which came back or have gone.
+func (b *Book) End(h queue.Handle, n int) {
+	if len(b.leases) == 0 {
+		return
+	}
+	if n > len(b.leases) {
+		for have := range b.leases {
+			if have >= h && have-h < queue.Handle(n) {
+				b.end(have)
+			}
+		}
+		return
+	}
+	for i := range queue.Handle(n) {
+		b.end(h + i)
+	}
+}
+
+func (b *Book) end(h queue.Handle) {
+	l := b.leases[h]
+	if l == nil {
+		return
+	}
+	delete(b.leases, h)
+	if l.at > 0 {
+		heap.Remove(&b.byEnd, l.at-1)
+	}
+	b.spare = l
+}
