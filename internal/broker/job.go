@@ -53,8 +53,9 @@ type Enqueue struct {
 // Take leases jobs that are ready, in the order of the queue.
 type Take struct {
 	OnQueue
-	Max  int   // at most so many, at least one; fewer when they are large
-	Lock int64 // for how long those that do not say it themselves, 0: DefaultLock
+	Max    int   // at most so many, at least one; fewer when they are large
+	Lock   int64 // for how long those that do not say it themselves, 0: DefaultLock
+	Create bool  // the queue is made when it is missing, so that it can be waited for (Session.Await)
 
 	Jobs []Job // the answer; the slice is used again
 }

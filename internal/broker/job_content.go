@@ -8,7 +8,9 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-func (c *JobContent) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue)) }
+func (c *JobContent) find(s *Session) (*Queue, error) {
+	return s.asJobs(s.readableList(c.Queue, false))
+}
 
 // A cursor is "m" and the handle of the next message, or "d" and the number of the next remembered id.
 func (c *JobContent) run(sh *shard, q *Queue) error {

@@ -5,7 +5,7 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-func (r *Report) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(r.Queue)) }
+func (r *Report) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(r.Queue, false)) }
 
 func (r *Report) run(sh *shard, q *Queue) error {
 	sh.catchUp(q)
@@ -80,7 +80,7 @@ func (sh *shard) fail(q *Queue, h queue.Handle, text []byte) {
 	sh.doLocal()
 }
 
-func (e *Extend) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(e.Queue)) }
+func (e *Extend) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(e.Queue, false)) }
 
 func (e *Extend) run(sh *shard, q *Queue) error {
 	sh.catchUp(q)

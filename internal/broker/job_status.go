@@ -6,7 +6,9 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-func (st *JobStatus) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(st.Queue)) }
+func (st *JobStatus) find(s *Session) (*Queue, error) {
+	return s.asJobs(s.readableList(st.Queue, false))
+}
 
 func (st *JobStatus) run(sh *shard, q *Queue) error {
 	sh.catchUp(q)
@@ -48,7 +50,7 @@ func (sh *shard) describeJob(q *Queue, k *knownJob, env message.Envelope) JobInf
 	return info
 }
 
-func (c *Cancel) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue)) }
+func (c *Cancel) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue, false)) }
 
 func (c *Cancel) run(sh *shard, q *Queue) error {
 	c.Cancelled = false
@@ -74,7 +76,7 @@ func (c *Cancel) run(sh *shard, q *Queue) error {
 	return nil
 }
 
-func (c *JobCounts) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue)) }
+func (c *JobCounts) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue, false)) }
 
 func (c *JobCounts) run(sh *shard, q *Queue) error {
 	sh.catchUp(q)
@@ -98,7 +100,7 @@ func (q *Queue) countBehind() (n int) {
 	return n
 }
 
-func (c *JobClear) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue)) }
+func (c *JobClear) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue, false)) }
 
 func (c *JobClear) run(sh *shard, q *Queue) error {
 	j := q.jobs

@@ -5,7 +5,7 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-func (t *Take) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(t.Queue)) }
+func (t *Take) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(t.Queue, t.Create)) }
 
 func (t *Take) run(sh *shard, q *Queue) error {
 	clear(t.Jobs)

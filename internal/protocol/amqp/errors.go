@@ -101,10 +101,16 @@ var faults = []faultRow{
 	{broker.ErrInvalidBinding, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Detail }},
 	{broker.ErrTooLarge, amqpwire.PreconditionFailed, func(e *broker.Error) string { return e.Kind + " too large" }},
 	{broker.ErrNoFront, amqpwire.PreconditionFailed, func(*broker.Error) string { return broker.ErrNoFront.Error() }},
+	{broker.ErrAlreadyQueued, amqpwire.PreconditionFailed, jobText},
+	{broker.ErrLocked, amqpwire.PreconditionFailed, jobText},
+	{broker.ErrBackoff, amqpwire.PreconditionFailed, jobText},
+	{broker.ErrStale, amqpwire.PreconditionFailed, jobText},
 	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},
 	{broker.ErrLogFailed, amqpwire.InternalError, func(*broker.Error) string { return "the broker's log has failed and takes no more writes" }},
 	{broker.ErrClosed, amqpwire.ConnectionForced, func(*broker.Error) string { return shutdownText }},
 }
+
+func jobText(e *broker.Error) string { return fmt.Sprintf("job '%s': %v", e.Name, e.Err) }
 
 func vhostRefused(e *broker.Error) string {
 	return fmt.Sprintf("access to vhost '%s' refused for user '%s'", e.VHost, e.User)
