@@ -7,13 +7,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"fiveways/internal/bench/jobs"
+	benchjobs "fiveways/internal/bench/jobs"
 
 	"github.com/spf13/cobra"
 )
 
 func benchJobsCommand() *cobra.Command {
-	o := jobs.DefaultOptions()
+	o := benchjobs.DefaultOptions()
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "jobs [URL]",
@@ -47,7 +47,7 @@ With --against the same runs on a second server, the two taking turns. Each load
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		result, err := jobs.Run(ctx, o, func(l jobs.Load) {
+		result, err := benchjobs.Run(ctx, o, func(l benchjobs.Load) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%-8s %3d connections, depth %4d", l.Name, l.Connections, l.Depth)
 			for _, s := range l.Servers {
 				fmt.Fprintf(cmd.ErrOrStderr(), " %9.0f jobs/s", s.PerSecond)

@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/sqlschema"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
+	"fiveways/worker"
 )
 
 // The exit codes, as `fiveways --help` documents them.
@@ -59,6 +60,12 @@ var verdicts = []struct {
 	{sqlschema.ErrRights, exitFailure, "Connect as the owner of the database, or let him run: GRANT CREATE ON DATABASE name TO user."},
 	{sqlschema.ErrDSN, exitUsage, "It looks like postgres://user@host:5432/database or \"host=localhost user=me dbname=shop\"."},
 	{sqlschema.ErrConnect, exitFailure, "Does psql connect with the same DSN? A password comes from PGPASSWORD or ~/.pgpass as well."},
+	{worker.ErrInvalid, exitUsage, "`fiveways job --help` shows what it looks like."},
+	{worker.ErrAlreadyQueued, exitFailure, "Choose another --id, or let it replace the body of that one with --update."},
+	{worker.ErrLocked, exitFailure, "A worker has it. To be handled after that, enqueue it with --requeue."},
+	{worker.ErrBackoff, exitFailure, "It was done a short time ago. To be handled when its backoff is over, enqueue it with --requeue."},
+	{worker.ErrStale, exitFailure, "The lock has run out or the job was reported on; `fiveways job status QUEUE MID` shows where it is now. Nothing was changed."},
+	{errNoRedis, exitUsage, "Name the broker with --url redis://host:port."},
 	{errNoBroker, exitFailure, "Name its data folder with --data DIR, or start one with `fiveways serve`."},
 	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
 	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},

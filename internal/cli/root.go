@@ -23,13 +23,14 @@ This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
   fiveways bench amqp --duration 5s     measure a running broker
   fiveways user add alice               add a user to the broker on ./fiveways-data
   fiveways message list orders          look at the messages of a queue, taking none
+  fiveways job list                     the queues of jobs, and how many each has
   fiveways doctor ./fiveways-data       look into a data folder offline`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { started = true },
 	}
 	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
-	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), sqlCommand())
+	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), jobCommand(), sqlCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -79,9 +79,11 @@ func TestWhatItRefuses(t *testing.T) {
 // TestWoken: a take that waits gets a job at once, whoever enqueues it, and also when a lock or a backoff ends, not at its next poll.
 func TestWoken(t *testing.T) {
 	for name, wake := range map[string]func(j *Jobs, client *redis.Client){
-		"by Go":            func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{}) },
-		"by generation 3":  func(_ *Jobs, client *redis.Client) { clojure{t, client, 3}.enqueue("m", "x") },
-		"when its time is": func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{Backoff: 20 * time.Millisecond}) },
+		"by Go":           func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{}) },
+		"by generation 3": func(_ *Jobs, client *redis.Client) { clojure{t, client, 3}.enqueue("m", "x") },
+		"when its time is": func(j *Jobs, _ *redis.Client) {
+			enqueue(t, j, "m", "x", worker.EnqueueOptions{Backoff: 20 * time.Millisecond})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, client := dial(t, Options{Poll: maxPoll})

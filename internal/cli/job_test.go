@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fiveways/test/redisd"
+)
+
+// jobServers are those that the job commands work with.
+func jobServers(t *testing.T) map[string]string {
+	return map[string]string{"carmine": "carmine://" + redisd.Start(t, redisd.Options{})}
+}
+
+// job runs a job command and returns what it printed; want is the exit code.
+func job(t *testing.T, server string, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	stdout, stderr, code := command(t, append(append([]string{"job"}, args...), "--url", server)...)
+	if code != want {
+		t.Fatalf("%q: exit code %d, %s", args, code, stderr)
+	}
+	return stdout, stderr
+}
+
+// wordsOf are the words of the line that begins with a word.
+func wordsOf(t *testing.T, text, first string) []string {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] == first {
+			return words
+		}
+	}
+	t.Fatalf("no line begins with %s:\n%s", first, text)
+	return nil
+}
+
+func TestJob(t *testing.T) {
+	for name, server := range jobServers(t) {
+		t.Run(name, func(t *testing.T) {
+			if out, _ := job(t, server, exitOK, "enqueue", "mail", "hello", "--id", "m1"); out != "added m1\n" {
+				t.Errorf("enqueue: %q", out)
+			}
+			if _, hint := job(t, server, exitFailure, "enqueue", "mail", "hello", "--id", "m1"); !strings.Contains(hint, "--update") {
+				t.Errorf("a second time: %q", hint)
+			}
+			if out, _ := job(t, server, exitOK, "enqueue", "mail", "hello again", "--id", "m1", "--update", "--json"); out != `{"action":"updated","mid":"m1"}`+"\n" {
+				t.Errorf("update: %q", out)
+			}
+			job(t, server, exitOK, "enqueue", "mail", "later", "--id", "m2", "--backoff", "1h")
+			out, _ := job(t, server, exitOK, "list")
+			if w := wordsOf(t, out, "mail"); strings.Join(w[1:], " ") != "1 0 1 2" {
+				t.Errorf("list: %q", w)
+			}
+			out, _ = job(t, server, exitOK, "take", "mail", "other", "--lock", "10m")
+			took := wordsOf(t, out, "mail")
+			if len(took) < 7 || took[1] != "m1" || took[2] != "1" || took[4] != "10m0s" || !strings.HasSuffix(out, "hello again\n") {
+				t.Fatalf("take: %q", out)
+			}
+			out, _ = job(t, server, exitOK, "status", "mail", "m1")
+			if w := wordsOf(t, out, "m1"); w[1] != "locked" || w[2] != "1" {
+				t.Errorf("status: %q", out)
+			}
+			if _, hint := job(t, server, exitFailure, "enqueue", "mail", "x", "--id", "m1"); !strings.Contains(hint, "--requeue") {
+				t.Errorf("of a locked one: %q", hint)
+			}
+			job(t, server, exitOK, "extend", "mail", "m1", took[3], "--lock", "20m")
+			job(t, server, exitOK, "retry", "mail", "m1", took[3])
+			if _, hint := job(t, server, exitFailure, "done", "mail", "m1", took[3]); !strings.Contains(hint, "job status") {
+				t.Errorf("with an old token: %q", hint)
+			}
+			out, _ = job(t, server, exitOK, "take", "mail", "--json", "--wait", "1m")
+			var v jobView
+			if err := json.Unmarshal([]byte(out), &v); err != nil || v.MID != "m1" || v.Attempts != 2 || v.Body == nil || *v.Body != "hello again" || v.Lock != 3_600_000 {
+				t.Fatalf("take: %v, %s", err, out)
+			}
+			job(t, server, exitOK, "done", "mail", "m1", v.Token, "--backoff", "1h")
+			out, _ = job(t, server, exitOK, "status", "mail", "m1", "--json")
+			if err := json.Unmarshal([]byte(out), &v); err != nil || v.State != "done-with-backoff" || v.Backoff < 3_500_000 {
+				t.Errorf("status: %v, %s", err, out)
+			}
+			job(t, server, exitFailure, "status", "mail", "unknown")
+			out, _ = job(t, server, exitOK, "list", "mail", "--limit", "10")
+			if w := wordsOf(t, out, "m2"); w[1] != "queued-with-backoff" {
+				t.Errorf("list: %q", out)
+			}
+			job(t, server, exitOK, "clear", "mail")
+			if out, _ := job(t, server, exitOK, "status", "mail", "--json"); !strings.Contains(out, `"total":0`) {
+				t.Errorf("after clear: %s", out)
+			}
+			job(t, server, exitUsage, "list", "mail", "--limit", "0")
+			job(t, server, exitUsage, "take")
+		})
+	}
+}
+
+func TestJobListStopsAtItsLimit(t *testing.T) {
+	for name, server := range jobServers(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, id := range []string{"a", "b", "c"} {
+				job(t, server, exitOK, "enqueue", "q", id, "--id", id)
+			}
+			for limit, want := range map[string]int{"2": 4, "3": 4, "4": 4} { // a heading, the jobs, that there are more
+				out, _ := job(t, server, exitOK, "list", "q", "--limit", limit)
+				if n := strings.Count(out, "\n"); n != want || strings.Contains(out, "more") != (limit == "2") {
+					t.Errorf("limit %s: %s", limit, out)
+				}
+			}
+		})
+	}
+}
+
+func TestJobNeedsABroker(t *testing.T) {
+	if _, hint := job(t, "redis://127.0.0.1:1", exitFailure, "list"); !strings.Contains(hint, "fiveways serve") {
+		t.Errorf("nobody there: %s", hint)
+	}
+	job(t, "http://127.0.0.1:1", exitUsage, "list")
+	job(t, "carmine://127.0.0.1:port", exitUsage, "list")
+	t.Setenv("FIVEWAYS_REDIS", "off")
+	if _, stderr, code := command(t, "job", "list"); code != exitUsage || !strings.Contains(stderr, "--url") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}

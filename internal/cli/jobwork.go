@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fiveways/worker"
+
+	"github.com/spf13/cobra"
+)
+
+func jobEnqueue() *cobra.Command {
+	var o worker.EnqueueOptions
+	var headers []string
+	cmd := &cobra.Command{
+		Use: "enqueue QUEUE BODY", Short: "put a job into a queue; the queue is made when it is not there", Args: cobra.ExactArgs(2),
+		Long: "BODY - reads the body from standard input.",
+		Example: `  fiveways job enqueue mail hello
+  fiveways job enqueue report - --id monthly --backoff 10m < report.json
+  fiveways job enqueue mail hello --id welcome-1 --update     one that is queued gets this body`,
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.MID, "id", "", "the job's id; one that is there already is refused, or see below (default: a random one)")
+	f.DurationVar(&o.Backoff, "backoff", 0, "not ready before this has passed")
+	f.DurationVar(&o.Lock, "lock", 0, "how long a worker may have it (default: the worker's)")
+	f.BoolVar(&o.Update, "update", false, "a job of this id that is queued gets this body")
+	f.BoolVar(&o.Requeue, "requeue", false, "behind a job of this id that is locked or remembered, this one waits")
+	f.BoolVar(&o.ResetDelay, "reset-backoff", false, "a job of this id that is queued gets this backoff")
+	f.IntVar(&o.Priority, "priority", 0, "0 to 255, for queues that have priorities")
+	f.DurationVar(&o.Expire, "expire", 0, "gone when it was not taken by then")
+	f.StringArrayVar(&headers, "header", nil, "NAME=VALUE, told to who takes it; may be repeated")
+	stdin := func() io.Reader { return cmd.InOrStdin() }
+	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		body := []byte(args[1])
+		if args[1] == "-" {
+			var err error
+			if body, err = io.ReadAll(stdin()); err != nil {
+				return err
+			}
+		}
+		for _, h := range headers {
+			name, value, ok := strings.Cut(h, "=")
+			if !ok {
+				return fmt.Errorf("%w: --header %q is not NAME=VALUE", errUsage, h)
+			}
+			if o.Headers == nil {
+				o.Headers = map[string]string{}
+			}
+			o.Headers[name] = value
+		}
+		e, err := j.Enqueue(ctx, args[0], body, o)
+		if err != nil {
+			return err
+		}
+		reply := struct {
+			Action worker.Action `json:"action"`
+			MID    string        `json:"mid"`
+		}{e.Action, e.MID}
+		return j.print(reply, func() error { return j.line("%s %s", e.Action, e.MID) })
+	})
+}
+
+func jobTake() *cobra.Command {
+	var o worker.TakeOptions
+	cmd := &cobra.Command{
+		Use: "take QUEUE…", Short: "take jobs and lock them", Args: cobra.MinimumNArgs(1),
+		Long: "The first of the queues that has a ready job gives it. Report on it with its TOKEN before the lock runs out, else it is queued again.",
+		Example: `  fiveways job take mail
+  fiveways job take urgent mail --count 10 --lock 5m --wait 30s --json`,
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&o.Count, "count", 1, "at most so many")
+	f.DurationVar(&o.Lock, "lock", worker.DefaultLock, "for how long, where the job does not say")
+	f.DurationVar(&o.Wait, "wait", 0, "wait so long for the first")
+	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		o.Queues = args
+		taken, err := j.Take(ctx, o)
+		if err != nil {
+			return err
+		}
+		if !j.asJSON {
+			return table(j.out, "QUEUE\tMID\tATTEMPT\tTOKEN\tLOCK\tAGE\tBODY", func(row func(...any)) {
+				for _, t := range taken {
+					row(t.Queue, t.MID, t.Attempt, t.Token, short(t.Lock), ago(t.Enqueued), excerpt(string(t.Body)))
+				}
+			})
+		}
+		for _, t := range taken {
+			v := viewOf(t.Queue, t.MID, worker.JobStatus{Attempts: t.Attempt, Enqueued: t.Enqueued, Lock: t.Lock})
+			v.Token, v.Headers = t.Token, t.Headers
+			if body := string(t.Body); utf8.ValidString(body) {
+				v.Body = &body
+			} else {
+				v.Bytes = t.Body
+			}
+			if err := j.print(v, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// report is a command QUEUE MID TOKEN.
+func jobReport(use, short, long string, report func(ctx context.Context, j jobs, l worker.Lease) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use + " QUEUE MID TOKEN", Short: short, Long: long, Args: cobra.ExactArgs(3)}
+	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		return report(ctx, j, worker.Lease{Queue: args[0], MID: args[1], Token: args[2]})
+	})
+}
+
+func jobDone() *cobra.Command {
+	var remember time.Duration
+	cmd := jobReport("done", "report that a job that was taken succeeded", "", func(ctx context.Context, j jobs, l worker.Lease) error {
+		return j.Done(ctx, l, remember)
+	})
+	cmd.Flags().DurationVar(&remember, "backoff", 0, "remember the id so long: enqueuing it again is refused")
+	return cmd
+}
+
+func jobRetry() *cobra.Command {
+	var after time.Duration
+	cmd := jobReport("retry", "give a job that was taken back, to be tried again", "", func(ctx context.Context, j jobs, l worker.Lease) error {
+		return j.Retry(ctx, l, after)
+	})
+	cmd.Flags().DurationVar(&after, "backoff", 0, "not before this has passed")
+	return cmd
+}
+
+func jobFail() *cobra.Command {
+	var text string
+	cmd := jobReport("fail", "give a job that was taken up", "It goes to the dead-letter exchange of its queue, when that has one.",
+		func(ctx context.Context, j jobs, l worker.Lease) error { return j.Fail(ctx, l, text) })
+	cmd.Flags().StringVar(&text, "error", "", "why, for who looks at the dead letter")
+	return cmd
+}
+
+func jobExtend() *cobra.Command {
+	var lock time.Duration
+	cmd := jobReport("extend", "lock a job that was taken for longer", "", func(ctx context.Context, j jobs, l worker.Lease) error {
+		return j.Extend(ctx, l, lock)
+	})
+	cmd.Flags().DurationVar(&lock, "lock", worker.DefaultLock, "from now on")
+	return cmd
+}
