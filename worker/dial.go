@@ -217,7 +217,7 @@ func (c *Client) QueueStatus(ctx context.Context, queue string) (QueueStatus, er
 		return QueueStatus{}, err
 	}
 	f := fieldsOf(cmd.Val())
-	return QueueStatus{int(f.number("nqueued")), int(f.number("nlocked")), int(f.number("nbackoff")), int(f.number("ntotal"))}, nil
+	return QueueStatus{int(f.number("nqueued")), int(f.number("nlocked")), int(f.number("nbackoff") + f.number("ndonebackoff")), int(f.number("ntotal"))}, nil
 }
 
 // Content implements Jobs.

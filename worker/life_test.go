@@ -15,7 +15,7 @@ import (
 // slow is a handler that takes a second, and counts.
 func slow(done *atomic.Int64) worker.Handler[[]byte] {
 	return func(context.Context, worker.Message[[]byte]) error {
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		done.Add(1)
 		return nil
 	}

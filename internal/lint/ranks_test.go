@@ -19,6 +19,7 @@ var ranks = []struct {
 	{"internal/cli", 90},
 	{".", 80},
 	{"worker", 75},
+	{"internal/inprocess", 77},
 	{"internal/server", 70},
 	{"internal/config", 65},
 	{"internal/bench", 65},
