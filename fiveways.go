@@ -14,7 +14,9 @@ import (
 	"log/slog"
 
 	"fiveways/internal/config"
+	"fiveways/internal/inprocess"
 	"fiveways/internal/server"
+	"fiveways/worker"
 )
 
 // Options say where the broker keeps its data and what it serves.
@@ -88,6 +90,10 @@ func (b *Broker) RedisURL() string {
 	}
 	return fmt.Sprintf("redis://guest:guest@%s/0", addr)
 }
+
+// Jobs is the broker's queues of jobs in the virtual host "/", for workers in this process: there is no network between, nobody logs in, and everything may be done. Close
+// ends what waits there, not the broker; when the broker stops, so do they.
+func (b *Broker) Jobs() worker.Jobs { return inprocess.New(b.srv.Broker(), "/") }
 
 // Stop answers outstanding confirms, closes client connections politely until
 // ctx ends, then by force, and closes the data cleanly. It is safe to call

@@ -145,6 +145,9 @@ func (s *Server) serve(key string, l net.Listener, fn func(net.Listener) error) 
 	})
 }
 
+// Broker is the engine. It is closed by Drain.
+func (s *Server) Broker() *broker.Broker { return s.broker }
+
 // Addrs gives the bound address of each protocol served, by its configuration
 // key.
 func (s *Server) Addrs() map[string]string { return s.addrs }

@@ -1,0 +1,159 @@
+package inprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/worker"
+)
+
+// Jobs implements worker.Jobs.
+type Jobs struct {
+	broker *broker.Broker
+	vhost  string
+
+	closed context.Context // ends when Close begins
+	close  context.CancelFunc
+
+	mu   sync.Mutex
+	idle []*broker.Session
+}
+
+// New gives the queues of a virtual host.
+func New(b *broker.Broker, vhost string) *Jobs {
+	j := &Jobs{broker: b, vhost: vhost}
+	j.closed, j.close = context.WithCancel(context.Background())
+	return j
+}
+
+// Close implements worker.Jobs. The engine goes on.
+func (j *Jobs) Close() error {
+	j.close()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.idle {
+		s.Close()
+	}
+	j.idle = nil
+	return nil
+}
+
+// session gives a session for one call, to be put back.
+func (j *Jobs) session(ctx context.Context) (*broker.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed.Err() != nil {
+		return nil, worker.ErrClosed
+	}
+	if n := len(j.idle); n > 0 {
+		s := j.idle[n-1]
+		j.idle = j.idle[:n-1]
+		return s, nil
+	}
+	return j.broker.Operate(j.vhost)
+}
+
+func (j *Jobs) put(s *broker.Session) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed.Err() != nil {
+		s.Close()
+		return
+	}
+	j.idle = append(j.idle, s)
+}
+
+// do has the engine do commands. Whether each went well is in its OnQueue.
+func (j *Jobs) do(ctx context.Context, commands ...broker.Command) error {
+	s, err := j.session(ctx)
+	if err != nil {
+		return err
+	}
+	defer j.put(s)
+	return meaning(s.Do(commands...))
+}
+
+// refusals are the engine's errors in the words of package worker.
+var refusals = []struct{ engine, means error }{
+	{broker.ErrAlreadyQueued, worker.ErrAlreadyQueued},
+	{broker.ErrLocked, worker.ErrLocked},
+	{broker.ErrBackoff, worker.ErrBackoff},
+	{broker.ErrStale, worker.ErrStale},
+	{broker.ErrClosed, worker.ErrClosed},
+}
+
+func meaning(err error) error {
+	for _, r := range refusals {
+		if errors.Is(err, r.engine) {
+			return fmt.Errorf("%w (%w)", r.means, err)
+		}
+	}
+	return err
+}
+
+// missing tells that a queue is not there, which is the same as an empty one.
+func missing(err error) bool { return errors.Is(err, broker.ErrQueueNotFound) }
+
+// Enqueue implements worker.Jobs.
+func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.EnqueueOptions) (worker.Enqueued, error) {
+	c := enqueue(queue, body, o)
+	if err := j.do(ctx, c); err != nil {
+		return worker.Enqueued{}, err
+	}
+	return enqueued(c)
+}
+
+// EnqueueAll implements worker.Jobs.
+func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest) ([]worker.EnqueueResult, error) {
+	commands := make([]broker.Command, len(requests))
+	for i, r := range requests {
+		commands[i] = enqueue(r.Queue, r.Body, r.EnqueueOptions)
+	}
+	if err := j.do(ctx, commands...); err != nil {
+		return nil, err
+	}
+	results := make([]worker.EnqueueResult, len(requests))
+	for i, c := range commands {
+		results[i].Enqueued, results[i].Err = enqueued(c.(*broker.Enqueue))
+	}
+	return results, nil
+}
+
+func enqueue(queue string, body []byte, o worker.EnqueueOptions) *broker.Enqueue {
+	c := &broker.Enqueue{
+		OnQueue: broker.OnQueue{Queue: queue}, ID: []byte(o.MID), Body: body,
+		Backoff: ms(o.Backoff), Lock: ms(o.Lock), TTL: ms(o.Expire), Priority: uint8(min(max(o.Priority, 0), 255)),
+		Update: o.Update, Requeue: o.Requeue, ResetBackoff: o.ResetDelay,
+	}
+	for k, v := range o.Headers {
+		c.Headers = append(c.Headers, message.Field{Name: k, Value: v})
+	}
+	return c
+}
+
+func enqueued(c *broker.Enqueue) (worker.Enqueued, error) {
+	if c.Err != nil {
+		return worker.Enqueued{}, meaning(c.Err)
+	}
+	e := worker.Enqueued{Action: worker.Added, MID: string(c.ID)}
+	if c.Updated {
+		e.Action = worker.Updated
+	}
+	return e, nil
+}
+
+// ms is a time in milliseconds; one that is less than a millisecond is one.
+func ms(d time.Duration) int64 {
+	if d > 0 && d < time.Millisecond {
+		return 1
+	}
+	return d.Milliseconds()
+}

@@ -1,0 +1,69 @@
+package inprocess
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+	"fiveways/worker"
+	"fiveways/worker/workertest"
+)
+
+func open(t *testing.T) *broker.Broker {
+	t.Helper()
+	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{Sync: store.SyncOS, Shards: 2, DiskFreeLimit: -1, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	b := open(t)
+	workertest.Conformance(t, workertest.Suite{Open: func(*testing.T) worker.Jobs { return New(b, "/") }})
+}
+
+// TestBrokerCloses: who waits when the broker goes away hears that it is closed.
+func TestBrokerCloses(t *testing.T) {
+	b := open(t)
+	j := New(b, "/")
+	ended := make(chan error)
+	go func() {
+		_, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{"q", "r"}, Wait: time.Hour})
+		ended <- err
+	}()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, worker.ErrClosed) {
+		t.Errorf("a take that waited: %v, want ErrClosed", err)
+	}
+	if _, err := j.Enqueue(context.Background(), "q", nil, worker.EnqueueOptions{}); !errors.Is(err, worker.ErrClosed) {
+		t.Errorf("an enqueue: %v, want ErrClosed", err)
+	}
+}
+
+// TestNoToken: what is no token at all is as stale as one that is over.
+func TestNoToken(t *testing.T) {
+	j := New(open(t), "/")
+	l := worker.Lease{Queue: "q", MID: "m", Token: "what?"}
+	for name, err := range map[string]error{
+		"done": j.Done(t.Context(), l, 0), "retry": j.Retry(t.Context(), l, 0), "fail": j.Fail(t.Context(), l, ""), "extend": j.Extend(t.Context(), l, time.Hour),
+	} {
+		if !errors.Is(err, worker.ErrStale) {
+			t.Errorf("%s: %v, want ErrStale", name, err)
+		}
+	}
+}
+
+func TestUnknownVirtualHost(t *testing.T) {
+	if _, err := New(open(t), "nowhere").Names(t.Context()); !errors.Is(err, broker.ErrVHostNotFound) {
+		t.Errorf("%v, want ErrVHostNotFound", err)
+	}
+}

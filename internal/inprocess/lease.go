@@ -1,0 +1,166 @@
+package inprocess
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/worker"
+)
+
+// Take implements worker.Jobs.
+func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, error) {
+	s, err := j.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer j.put(s)
+	takes := make([]*broker.Take, len(o.Queues))
+	for i, name := range o.Queues {
+		takes[i] = &broker.Take{OnQueue: broker.OnQueue{Queue: name}, Max: o.Count, Lock: ms(o.Lock), Create: o.Wait > 0}
+	}
+	if o.Wait <= 0 {
+		return takeNow(s, takes)
+	}
+	return j.takeLater(ctx, s, takes, o.Wait)
+}
+
+// takeNow asks one queue after the other.
+func takeNow(s *broker.Session, takes []*broker.Take) ([]worker.Job, error) {
+	for _, t := range takes {
+		if err := s.Do(t); err != nil {
+			return nil, meaning(err)
+		}
+		if t.Err != nil && !missing(t.Err) {
+			return nil, meaning(t.Err)
+		}
+		if t.Err == nil && len(t.Jobs) > 0 {
+			return taken(t), nil
+		}
+	}
+	return nil, nil
+}
+
+// takeLater waits at all queues.
+func (j *Jobs) takeLater(ctx context.Context, s *broker.Session, takes []*broker.Take, wait time.Duration) ([]worker.Job, error) {
+	commands := make([]broker.Command, len(takes))
+	for i, t := range takes {
+		commands[i] = t
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	defer context.AfterFunc(j.closed, cancel)()
+	i, err := s.Await(waiting, commands...)
+	switch {
+	case err != nil:
+		return nil, meaning(err)
+	case i >= 0 && takes[i].Err != nil:
+		return nil, meaning(takes[i].Err)
+	case i >= 0:
+		return taken(takes[i]), nil
+	case j.closed.Err() != nil:
+		return nil, worker.ErrClosed
+	}
+	return nil, ctx.Err()
+}
+
+func taken(t *broker.Take) []worker.Job {
+	jobs := make([]worker.Job, len(t.Jobs))
+	for i := range t.Jobs {
+		from := &t.Jobs[i]
+		_, _, _, body := from.Env.Split()
+		jobs[i] = worker.Job{
+			Lease: worker.Lease{Queue: t.Queue, MID: string(from.ID), Token: from.Token.String()},
+			Body:  bytes.Clone(body), Attempt: int(from.Attempt), Lock: span(from.Lock), Enqueued: moment(from.First), Headers: headers(from.Env),
+		}
+	}
+	return jobs
+}
+
+// headers are those of a message that have a simple value, as text, without those in which the engine keeps what it knows of a job.
+func headers(env message.Envelope) map[string]string {
+	table, err := broker.JobHeaders(env)
+	if err != nil {
+		return nil
+	}
+	var h map[string]string
+	for _, f := range table {
+		text := ""
+		switch v := f.Value.(type) {
+		case nil, message.Table, message.Array:
+			continue
+		case message.Bytes:
+			text = string(v)
+		default:
+			text = fmt.Sprint(v)
+		}
+		if f.Name == "x-first-enqueued" || f.Name == "x-lock-ms" {
+			continue
+		}
+		if h == nil {
+			h = map[string]string{}
+		}
+		h[f.Name] = text
+	}
+	return h
+}
+
+func span(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// moment is zero for one that is not known.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// report does a command about a lease.
+func (j *Jobs) report(ctx context.Context, c broker.Command, on *broker.OnQueue) error {
+	if err := j.do(ctx, c); err != nil {
+		return err
+	}
+	if missing(on.Err) {
+		return fmt.Errorf("%w (%w)", worker.ErrStale, on.Err)
+	}
+	return meaning(on.Err)
+}
+
+func (j *Jobs) end(ctx context.Context, l worker.Lease, r *broker.Report) error {
+	token, ok := broker.ParseToken([]byte(l.Token))
+	if !ok {
+		return noToken(l)
+	}
+	r.Queue, r.ID, r.Token = l.Queue, []byte(l.MID), token
+	return j.report(ctx, r, &r.OnQueue)
+}
+
+func noToken(l worker.Lease) error { return fmt.Errorf("%w: %q is no token", worker.ErrStale, l.Token) }
+
+// Done implements worker.Jobs.
+func (j *Jobs) Done(ctx context.Context, l worker.Lease, remember time.Duration) error {
+	return j.end(ctx, l, &broker.Report{Outcome: broker.JobDone, Backoff: ms(remember)})
+}
+
+// Retry implements worker.Jobs.
+func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration) error {
+	return j.end(ctx, l, &broker.Report{Outcome: broker.JobRetry, Backoff: ms(after)})
+}
+
+// Fail implements worker.Jobs.
+func (j *Jobs) Fail(ctx context.Context, l worker.Lease, text string) error {
+	return j.end(ctx, l, &broker.Report{Outcome: broker.JobFailed, Error: []byte(text)})
+}
+
+// Extend implements worker.Jobs.
+func (j *Jobs) Extend(ctx context.Context, l worker.Lease, lock time.Duration) error {
+	token, ok := broker.ParseToken([]byte(l.Token))
+	if !ok {
+		return noToken(l)
+	}
+	c := &broker.Extend{OnQueue: broker.OnQueue{Queue: l.Queue}, ID: []byte(l.MID), Token: token, Lock: ms(lock)}
+	return j.report(ctx, c, &c.OnQueue)
+}
