@@ -92,12 +92,15 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 
 // Operate opens a session for whoever operates the broker: it may do everything in the virtual host, also with the
 // exclusive queues of others, counts for no limit, and has no deliveries. Errors: ErrVHostNotFound.
-func (b *Broker) Operate(vhost string) (*Session, error) {
+func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
+
+// OperateFor is Operate for a part of this process that consumes: sink gets its deliveries.
+func (b *Broker) OperateFor(vhost string, sink Sink) (*Session, error) {
 	v, ok := b.catalog.vhost(vhost)
 	if !ok {
 		return nil, vhostNotFound(vhost)
 	}
-	s := &Session{Name: "operator", b: b, vhost: v, operator: true}
+	s := &Session{Name: "operator", b: b, vhost: v, operator: true, sink: sink}
 	s.window.wake = s.wakeShards
 	return s, nil
 }

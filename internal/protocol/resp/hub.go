@@ -3,35 +3,39 @@ package resp
 import (
 	"sync"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
 // hub is who subscribed to what. Publishing takes its lock for reading, subscribing for writing; under it only the outputs' locks are taken.
 type hub struct {
 	mu       sync.RWMutex
-	channels map[topic]map[*conn]struct{}
-	patterns map[topic]map[*conn]struct{}
+	channels map[topic]subscribers
+	patterns map[topic]subscribers
 }
+
+// subscribers are connections, each with the session in which it subscribed.
+type subscribers map[*conn]*broker.Session
 
 // topic is a channel or a pattern of a virtual host.
 type topic struct{ vhost, name string }
 
 func (h *hub) init() {
-	h.channels, h.patterns = map[topic]map[*conn]struct{}{}, map[topic]map[*conn]struct{}{}
+	h.channels, h.patterns = map[topic]subscribers{}, map[topic]subscribers{}
 }
 
 // add makes c a subscriber in table, which is channels or patterns, and says so with text: the client hears of it before it gets anything.
-func (h *hub) add(table map[topic]map[*conn]struct{}, t topic, c *conn, text []byte) {
+func (h *hub) add(table map[topic]subscribers, t topic, c *conn, text []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if table[t] == nil {
-		table[t] = map[*conn]struct{}{}
+		table[t] = subscribers{}
 	}
-	table[t][c] = struct{}{}
+	table[t][c] = c.session
 	c.out.push(text)
 }
 
-func (h *hub) remove(table map[topic]map[*conn]struct{}, t topic, c *conn) {
+func (h *hub) remove(table map[topic]subscribers, t topic, c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(table[t], c)
@@ -70,12 +74,15 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	n = h.toChannel(vhost, channel, body)
-	for t, subscribers := range h.patterns {
+	for t, to := range h.patterns {
 		if t.vhost != vhost || !globMatch(t.name, channel) {
 			continue
 		}
 		var f forms
-		for c := range subscribers {
+		for c, session := range to {
+			if session.MayListen(channel) != nil { // the pattern says nothing of what it may hear
+				continue
+			}
 			c.out.push(f.of(c, "pmessage", t.name, channel, body))
 			n++
 		}
@@ -85,12 +92,12 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 
 // toChannel gives a message to those who subscribed to the channel itself. mu is held.
 func (h *hub) toChannel(vhost, channel, body string) int {
-	subscribers := h.channels[topic{vhost, channel}]
+	to := h.channels[topic{vhost, channel}]
 	var f forms
-	for c := range subscribers {
+	for c := range to {
 		c.out.push(f.of(c, "message", channel, body))
 	}
-	return len(subscribers)
+	return len(to)
 }
 
 // listed are the channels of a virtual host that somebody subscribed to and that match a pattern; "" is all.
@@ -105,8 +112,8 @@ func (h *hub) listed(vhost, pattern string) (names []string) {
 	return names
 }
 
-// subscribers counts those of a channel.
-func (h *hub) subscribers(vhost, channel string) int {
+// count counts the subscribers of a channel.
+func (h *hub) count(vhost, channel string) int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return len(h.channels[topic{vhost, channel}])

@@ -44,7 +44,7 @@ func (c *conn) open(user, vhost string) replyError {
 		text, _ := errorText(err)
 		return replyError(text)
 	}
-	if c.session != nil && c.session.VHost() != vhost {
+	if c.session != nil && (c.session.VHost() != vhost || c.user != user) {
 		c.watched = nil
 		c.unsubscribeAll(&byChannel, false)
 		c.unsubscribeAll(&byPattern, false)

@@ -1,10 +1,12 @@
 package resp
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
@@ -42,25 +44,27 @@ func (s *subscriptions) count() int { return len(s.channels) + len(s.patterns) }
 type listening struct {
 	begun, ended string // what the client is told
 	of           func(*subscriptions) *map[string]struct{}
-	in           func(*hub) map[topic]map[*conn]struct{}
+	in           func(*hub) map[topic]subscribers
 }
 
 var byChannel = listening{"subscribe", "unsubscribe",
-	func(s *subscriptions) *map[string]struct{} { return &s.channels }, func(h *hub) map[topic]map[*conn]struct{} { return h.channels }}
+	func(s *subscriptions) *map[string]struct{} { return &s.channels }, func(h *hub) map[topic]subscribers { return h.channels }}
 
 var byPattern = listening{"psubscribe", "punsubscribe",
-	func(s *subscriptions) *map[string]struct{} { return &s.patterns }, func(h *hub) map[topic]map[*conn]struct{} { return h.patterns }}
+	func(s *subscriptions) *map[string]struct{} { return &s.patterns }, func(h *hub) map[topic]subscribers { return h.patterns }}
 
 // subscribe answers once for each name.
 func (c *conn) subscribe(l *listening, names [][]byte) {
+	for _, b := range names {
+		if l == &byChannel && c.session.MayListen(string(b)) != nil {
+			c.w.Error(string(errNoPermChannel))
+			return
+		}
+	}
 	c.out.share()
 	have := l.of(&c.subs)
 	for _, b := range names {
 		name := string(b)
-		if err := c.session.MayListen(name); err != nil {
-			replyWith(&c.w, err)
-			continue
-		}
 		if _, already := (*have)[name]; already {
 			c.told(l.begun, name)
 			continue
@@ -71,6 +75,9 @@ func (c *conn) subscribe(l *listening, names [][]byte) {
 		(*have)[name] = struct{}{}
 		c.counted()
 		c.flush()
+		if l == &byChannel {
+			c.srv.bridges.join(c.session, name)
+		}
 		text := respwire.Writer{RESP3: c.w.RESP3}
 		subscription(&text, l.begun, name, c.subs.count())
 		c.srv.hub.add(l.in(&c.srv.hub), topic{c.session.VHost(), name}, c, text.Buf)
@@ -112,6 +119,9 @@ func (c *conn) drop(l *listening, name string) {
 		delete(*l.of(&c.subs), name)
 		c.counted()
 		c.srv.hub.remove(l.in(&c.srv.hub), topic{c.session.VHost(), name}, c)
+		if l == &byChannel {
+			c.srv.bridges.leave(topic{c.session.VHost(), name})
+		}
 	}
 }
 
@@ -130,7 +140,7 @@ func subscription(w *respwire.Writer, what, name string, count int) {
 	w.Int(int64(count))
 }
 
-// publish is PUBLISH channel message.
+// publish is PUBLISH channel message. Subscribers of this protocol get it at once; queues bound to the exchange of the channel's name get it too.
 func publish(c *conn, args [][]byte) {
 	if err := c.session.MayPublish(args[1]); err != nil {
 		c.w.Error(string(errNoPermChannel))
@@ -139,7 +149,13 @@ func publish(c *conn, args [][]byte) {
 	if c.subs.count() > 0 {
 		c.flush() // what it gets itself comes behind what it was answered before
 	}
-	c.w.Int(int64(c.srv.hub.publish(c.session.VHost(), string(args[1]), string(args[2]))))
+	n, err := c.srv.bridges.publish(c.session, args[1], args[2])
+	if errors.Is(err, broker.ErrAccessRefused) {
+		c.w.Error(string(errNoPermChannel))
+		return
+	}
+	n += c.srv.hub.publish(c.session.VHost(), string(args[1]), string(args[2]))
+	c.w.Int(int64(n))
 }
 
 func pubsubChannels(c *conn, args [][]byte) {
@@ -164,7 +180,7 @@ func pubsubNumSub(c *conn, args [][]byte) {
 	c.w.Map(len(args) - 2)
 	for _, channel := range args[2:] {
 		c.w.Bulk(channel)
-		c.w.Int(int64(c.srv.hub.subscribers(c.session.VHost(), string(channel))))
+		c.w.Int(int64(c.srv.hub.count(c.session.VHost(), string(channel))))
 	}
 }
 

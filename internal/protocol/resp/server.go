@@ -43,11 +43,12 @@ func (o Options) withDefaults() Options {
 
 // Server serves connections of Redis clients in front of one broker.
 type Server struct {
-	broker *broker.Broker
-	o      Options
-	edge   *protocol.Edge
-	hub    hub
-	conns  registry
+	broker  *broker.Broker
+	o       Options
+	edge    *protocol.Edge
+	hub     hub
+	bridges bridges
+	conns   registry
 
 	processed atomic.Int64 // commands
 	rejected  atomic.Int64 // connections, for there were too many
@@ -58,6 +59,7 @@ type Server struct {
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults(), started: time.Now()}
 	s.hub.init()
+	s.bridges.init(s)
 	s.conns.byID = map[uint64]*conn{}
 	s.edge = protocol.NewEdge("redis", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s

@@ -1,0 +1,180 @@
+package resp
+
+import (
+	"fmt"
+	"sync"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+// bridges bring what other protocols publish to exchanges to the subscribers of the channels of these names. Each channel that somebody
+// subscribed to has one queue of its own, bound to the exchange; where there is no exchange, one is made that goes with the last subscriber.
+type bridges struct {
+	srv *Server
+
+	mu       sync.Mutex // held while definitions change
+	sessions map[string]*bridgeSession
+	open     map[topic]*bridge
+
+	queues sync.Map // topic -> name of the queue of its bridge
+	last   int      // guarded by mu: number of the last queue
+}
+
+// bridgeSession is the server's own session on a virtual host. It lasts as long as there are bridges.
+type bridgeSession struct {
+	*broker.Session
+	used int
+}
+
+// bridge is that of one channel.
+type bridge struct {
+	subscribers int
+	queue       string // "": there is no exchange
+	consumer    *broker.Consumer
+}
+
+// mostName is how long the name of an exchange can be.
+const mostName = 255
+
+func (b *bridges) init(s *Server) {
+	b.srv, b.sessions, b.open = s, map[string]*bridgeSession{}, map[topic]*bridge{}
+}
+
+// join counts a subscriber. When the channel cannot have an exchange, what others publish does not come.
+func (b *bridges) join(by *broker.Session, channel string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := topic{by.VHost(), channel}
+	br := b.open[t]
+	if br == nil {
+		br = &bridge{}
+		b.open[t] = br
+	}
+	br.subscribers++
+	there := by.HasExchange(channel)
+	if br.queue != "" && there || channel == "" || len(channel) > mostName || !there && by.MayConfigure("exchange", channel) != nil {
+		return
+	}
+	if err := b.build(t, br, there); err != nil {
+		b.srv.o.Log.Debug("redis: a channel has no exchange", "channel", channel, "vhost", t.vhost, "err", err)
+		b.demolish(t, br)
+	}
+}
+
+// build makes the queue and its binding. there tells that the exchange is there.
+func (b *bridges) build(t topic, br *bridge, there bool) error {
+	b.demolish(t, br)
+	s, err := b.session(t.vhost)
+	if err != nil {
+		return err
+	}
+	s.used++
+	b.last++
+	br.queue = fmt.Sprintf("redis.channel.%d", b.last)
+	if !there {
+		if err := s.DeclareExchange(broker.ExchangeSpec{Name: t.name, Type: "fanout", AutoDelete: true}); err != nil {
+			return err
+		}
+	}
+	if _, err := s.DeclareQueue(broker.QueueSpec{Name: br.queue, Exclusive: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		return err
+	}
+	b.queues.Store(t, br.queue)
+	for _, key := range []string{"#", t.name} { // all of a topic exchange, and of a direct one what has the name as its key
+		if err := s.Bind(broker.BindSpec{Source: t.name, Destination: br.queue, Key: key}); err != nil {
+			return err
+		}
+	}
+	br.consumer, err = s.Consume(broker.ConsumerSpec{Queue: br.queue, NoAck: true, Data: t})
+	return err
+}
+
+// demolish takes away what build made.
+func (b *bridges) demolish(t topic, br *bridge) {
+	if br.queue == "" {
+		return
+	}
+	b.queues.Delete(t)
+	s := b.sessions[t.vhost]
+	if br.consumer != nil {
+		s.Cancel(br.consumer)
+	}
+	s.DeleteQueue(br.queue, false, false) //nolint:errcheck // it may be gone: its virtual host was deleted
+	br.queue, br.consumer = "", nil
+	if s.used--; s.used == 0 {
+		s.Close()
+		delete(b.sessions, t.vhost)
+	}
+}
+
+// session is the server's session on a virtual host.
+func (b *bridges) session(vhost string) (*bridgeSession, error) {
+	if s := b.sessions[vhost]; s != nil {
+		return s, nil
+	}
+	s, err := b.srv.broker.OperateFor(vhost, b)
+	if err != nil {
+		return nil, err
+	}
+	b.sessions[vhost] = &bridgeSession{Session: s}
+	return b.sessions[vhost], nil
+}
+
+// leave counts a subscriber off.
+func (b *bridges) leave(t topic) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	br := b.open[t]
+	if br.subscribers--; br.subscribers == 0 {
+		b.demolish(t, br)
+		delete(b.open, t)
+	}
+}
+
+// Deliver implements broker.Sink.
+func (b *bridges) Deliver(ds []broker.Delivery) {
+	hub := &b.srv.hub
+	hub.mu.RLock()
+	defer hub.mu.RUnlock()
+	for _, d := range ds {
+		t := d.Consumer.Data.(topic)
+		hub.toChannel(t.vhost, t.name, string(d.Env.Body()))
+	}
+}
+
+// Cancelled implements broker.Sink: the queue is gone, and with it its virtual host, or it was deleted.
+func (b *bridges) Cancelled(*broker.Consumer) {}
+
+// transient is the delivery mode of what is published to a channel.
+const transient = 1
+
+var (
+	channelProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: transient}).Append(nil)
+	channelPeek  = message.Peek{List: channelProps, DeliveryMode: transient}
+)
+
+// publish posts a message to the exchange of the channel's name, if there is one, for all but the bridge. n is how many queues got it. Errors:
+// those of Session.Route.
+func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err error) {
+	if len(channel) == 0 || len(channel) > mostName || !s.HasExchange(string(channel)) {
+		return 0, nil
+	}
+	peek := channelPeek
+	peek.Body = body
+	targets, err := s.Route(channel, channel, &peek, nil)
+	if err != nil {
+		return 0, err
+	}
+	if own, ok := b.queues.Load(topic{s.VHost(), string(channel)}); ok {
+		targets = targets.Without(own.(string))
+	}
+	if targets.Empty() {
+		return 0, nil
+	}
+	env := make([]byte, 0, message.EnvelopeSize(len(channel), len(channel), len(channelProps), len(body)))
+	env = append(message.AppendEnvelopeHeader(env, channel, channel, channelProps), body...)
+	s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+	s.Flush()
+	return len(targets.Queues()), nil
+}

@@ -1,0 +1,97 @@
+package resp
+
+import (
+	"fmt"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+// post publishes as another protocol does.
+func post(t *testing.T, s *broker.Session, exchange, key, body string) {
+	t.Helper()
+	props := (&message.Properties{}).Append(nil)
+	targets, err := s.Route([]byte(exchange), []byte(key), &message.Peek{List: props}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(message.AppendEnvelopeHeader(nil, exchange, key, props), body...)
+	s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+	s.Flush()
+}
+
+// TestBridge: exchanges and channels of one name reach each other, each message once.
+func TestBridge(t *testing.T) {
+	n := startNode(t, Options{})
+	s, err := n.b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, kind := range []string{"topic", "direct", "fanout", "headers"} {
+		if err := s.DeclareExchange(broker.ExchangeSpec{Name: kind, Type: kind, Durable: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, p := n.dial(), n.dial()
+	for i, channel := range []string{"news", "topic", "direct", "fanout", "headers"} {
+		c.wants("SUBSCRIBE "+channel, fmt.Sprintf("[\"subscribe\" %q %d]", channel, i+1))
+		post(t, s, channel, channel, "from an exchange")
+		if got, want := c.reply(), fmt.Sprintf("[\"message\" %q \"from an exchange\"]", channel); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Bind(broker.BindSpec{Source: "news", Destination: "q"}); err != nil {
+		t.Fatal(err)
+	}
+	p.wants("PUBLISH news hello", "2")
+	if got := c.reply(); got != `["message" "news" "hello"]` {
+		t.Error(got)
+	}
+	p.wants("TEST.POP q", `"hello"`)
+	if _, err := s.DeleteQueue("q", false, false); err != nil {
+		t.Fatal(err)
+	}
+	c.wants("PING", `["pong" ""]`) // and nothing came twice
+	c.wants("RESET", "+RESET")
+	if s.HasExchange("news") || !s.HasExchange("fanout") {
+		t.Error("an exchange did not go with its last subscriber, or one went that was there before")
+	}
+	if all, err := s.ListQueues(); err != nil || len(all) != 0 {
+		t.Errorf("queues are left: %v, %v", all, err)
+	}
+}
+
+// TestBridgeRights: who may not configure an exchange makes none, and hears what this protocol publishes.
+func TestBridgeRights(t *testing.T) {
+	n := startNode(t, Options{})
+	n.user("me", "secret")
+	if _, err := n.b.SetPermission(broker.Permission{User: "me", VHost: "/", Write: "^a$", Read: "^a$"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := n.b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c, p := n.dial(), n.dial()
+	c.wants("AUTH me secret", "+OK")
+	c.wants("SUBSCRIBE b", "-NOPERM this user has no permissions to access one of the channels used as arguments")
+	c.wants("PUBLISH b x", "-NOPERM this user has no permissions to access one of the channels used as arguments")
+	c.wants("SUBSCRIBE a", `["subscribe" "a" 1]`)
+	if s.HasExchange("a") {
+		t.Error("there is an exchange")
+	}
+	c.wants("PSUBSCRIBE *", `["psubscribe" "*" 2]`)
+	p.wants("PUBLISH b x", "0")
+	p.wants("PUBLISH a x", "2")
+	for _, want := range []string{`["message" "a" "x"]`, `["pmessage" "*" "a" "x"]`} {
+		if got := c.reply(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
