@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/bench/latency"
+	"fiveways/internal/bench/process"
 )
 
 // Result is what a run measured. Its JSON names are kept stable for scripts.
@@ -79,13 +80,13 @@ func percentiles(h *latency.Histogram) *Latency {
 	return &Latency{Count: h.Count(), P50: us(0.5), P90: us(0.9), P99: us(0.99), P999: us(0.999), Max: us(1)}
 }
 
-func (res *Result) addUsage(before, after usage) {
+func (res *Result) addUsage(before, after process.Usage) {
 	if res.Options.PID == 0 {
 		return
 	}
-	cpu := (after.cpu - before.cpu).Seconds()
+	cpu := (after.CPU - before.CPU).Seconds()
 	messages := max(res.Published.Count, res.Received.Count, 1)
-	res.Broker = &Usage{CPUSeconds: cpu, CPUMicrosPerUnit: cpu * 1e6 / float64(messages), RSSBytes: after.rss}
+	res.Broker = &Usage{CPUSeconds: cpu, CPUMicrosPerUnit: cpu * 1e6 / float64(messages), RSSBytes: after.RSS}
 }
 
 // WriteText prints the result for a reader.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/bench/process"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -198,9 +199,9 @@ func (r *run) wait(ctx context.Context, failed <-chan error, progress func(Progr
 }
 
 // usage reads the measured process; without one it is zero.
-func (r *run) usage() (usage, error) {
+func (r *run) usage() (process.Usage, error) {
 	if r.PID == 0 {
-		return usage{}, nil
+		return process.Usage{}, nil
 	}
-	return readUsage(r.PID)
+	return process.Read(r.PID)
 }

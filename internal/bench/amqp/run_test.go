@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fiveways/internal/bench/process"
 )
 
 // options is a short run against b that ends by count.
@@ -131,7 +133,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 }
 
 func TestRunMeasuresAProcess(t *testing.T) {
-	if _, err := readUsage(os.Getpid()); err != nil {
+	if _, err := process.Read(os.Getpid()); err != nil {
 		t.Skip(err)
 	}
 	b := startToyBroker(t, &toyBroker{})
