@@ -97,6 +97,7 @@ func init() { // not a variable's value: commands that tell of commands refer to
 		serverCommands(),
 		pubsubCommands(),
 		multiCommands(),
+		jobCommands(),
 	} {
 		for i := range family {
 			commands[family[i].name] = &family[i]

@@ -1,0 +1,121 @@
+package resp
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+// taking is a look for jobs.
+type taking struct {
+	takes   []broker.Take // one for each queue, in the order in which they are asked
+	waits   bool
+	timeout time.Duration // 0: for ever
+}
+
+// jobTake is JOB.TAKE queue [queue …] [COUNT n] [LOCK ms] [BLOCK ms]. The queues end where an option begins.
+func jobTake(c *conn, args [][]byte) (request, error) {
+	r, w := &taking{}, words{args: args[1:]}
+	for w.more() && (len(r.takes) == 0 || !takeOption(w.args[0])) {
+		take := broker.Take{Max: 1}
+		take.Queue = string(w.next())
+		r.takes = append(r.takes, take)
+	}
+	most, lock := int64(1), int64(0)
+	for w.more() {
+		switch w.keyword() {
+		case "COUNT":
+			if most = w.number(math.MaxInt32); w.err == nil && most == 0 {
+				w.fail(errNotPositive)
+			}
+		case "LOCK":
+			lock = w.ms()
+		case "BLOCK":
+			r.waits, r.timeout = true, time.Duration(w.number(int64(math.MaxInt64/time.Millisecond)))*time.Millisecond
+		default:
+			w.fail(errSyntax)
+		}
+	}
+	if !r.waits { // what is not there has no jobs
+		r.takes = slices.DeleteFunc(r.takes, func(t broker.Take) bool { return !c.session.HasQueue(t.Queue) })
+	}
+	for i := range r.takes {
+		r.takes[i].Max, r.takes[i].Lock, r.takes[i].Create = int(most), lock, r.waits
+	}
+	return r, w.err
+}
+
+func takeOption(b []byte) bool {
+	switch capitals(b) {
+	case "COUNT", "LOCK", "BLOCK":
+		return true
+	}
+	return false
+}
+
+func (r *taking) commands(dst []broker.Command) []broker.Command {
+	for i := range r.takes[:min(len(r.takes), 1)] {
+		dst = append(dst, &r.takes[i])
+	}
+	return dst
+}
+
+// wait implements blocker. One queue without a wait is asked as others are; of several the engine has to ask one after the other.
+func (r *taking) wait() (commands []broker.Command, timeout time.Duration) {
+	if !r.waits && len(r.takes) < 2 {
+		return nil, 0
+	}
+	for i := range r.takes {
+		commands = append(commands, &r.takes[i])
+	}
+	if !r.waits {
+		return commands, time.Nanosecond
+	}
+	return commands, r.timeout
+}
+
+func (r *taking) reply(w *respwire.Writer) {
+	for i := range r.takes {
+		switch t := &r.takes[i]; {
+		case t.Err != nil && !missing(t.Err):
+			replyWith(w, t.Err)
+			return
+		case t.Err == nil && len(t.Jobs) > 0:
+			w.Array(len(t.Jobs))
+			for j := range t.Jobs {
+				writeJob(w, t.Queue, &t.Jobs[j])
+			}
+			return
+		}
+	}
+	if r.waits {
+		w.NullArray()
+	} else {
+		w.Array(0)
+	}
+}
+
+// writeJob writes a job that was taken.
+func writeJob(w *respwire.Writer, queue string, j *broker.Job) {
+	_, _, props, body := j.Env.Split()
+	w.Map(8)
+	w.BulkString("queue")
+	w.BulkString(queue)
+	w.BulkString("mid")
+	w.Bulk(j.ID)
+	w.BulkString("body")
+	w.Bulk(body)
+	field(w, "attempt", int64(j.Attempt))
+	w.BulkString("token")
+	var token [48]byte
+	w.Bulk(j.Token.AppendTo(token[:0]))
+	field(w, "lock", j.Lock)
+	field(w, "enqueued", j.First)
+	w.BulkString("headers")
+	headers, _ := message.FindProperty(props, message.HasHeaders)
+	writeHeaders(w, headers)
+}

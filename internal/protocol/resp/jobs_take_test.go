@@ -1,0 +1,93 @@
+package resp
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// gist is a job of a reply: queue, mid and attempt.
+var gist = regexp.MustCompile(`"queue" "(\w+)" "mid" "(\w+)" .*"attempt" (\d+) `)
+
+func gistOf(reply string) string {
+	m := gist.FindStringSubmatch(reply)
+	if m == nil {
+		return reply
+	}
+	return strings.Join(m[1:], " ")
+}
+
+// TestJobTakeWaits: who waits is served by whatever makes a job ready, in any of his queues.
+func TestJobTakeWaits(t *testing.T) {
+	n := startNode(t, Options{})
+	c, other := n.dial(), n.dial()
+	waits := func(command string) {
+		t.Helper()
+		c.send(encode(strings.Fields(command)...))
+		n.untilBlocked(other, 1)
+	}
+	served := func(want string) string {
+		t.Helper()
+		reply := c.reply()
+		if got := gistOf(reply); got != want {
+			t.Errorf("served %s, want %s", got, want)
+		}
+		return reply
+	}
+	c.wants("JOB.TAKE q r BLOCK 1", "nilarray")
+	c.wants("JOB.TAKE q r", "[]")
+
+	waits("JOB.TAKE q r BLOCK 0 LOCK 40")
+	other.wants("JOB.ENQUEUE r x ID a", `["added" "a"]`)
+	token := tokenOf.FindStringSubmatch(served("r a 1"))[1]
+
+	waits("JOB.TAKE q r BLOCK 0") // until the lock has run out
+	served("r a 2")
+	other.wants("JOB.DONE r a "+token, "-STALE the lock on job 'a' is over")
+
+	waits("JOB.TAKE q r BLOCK 0 COUNT 5")
+	other.wants("JOB.ENQUEUE q x ID b BACKOFF 30", `["added" "b"]`) // until the backoff is over
+	token = tokenOf.FindStringSubmatch(served("q b 1"))[1]
+
+	waits("JOB.TAKE q BLOCK 0")
+	other.wants("JOB.RETRY q b "+token+" BACKOFF 30", "+OK")
+	token = tokenOf.FindStringSubmatch(served("q b 2"))[1]
+
+	waits("JOB.TAKE q BLOCK 0")
+	other.wants("JOB.ENQUEUE q y ID b REQUEUE", `["added" "b"]`) // behind, until the first is done
+	other.wants("JOB.DONE q b "+token+" BACKOFF 30", "+OK")
+	served("q b 1")
+}
+
+// TestJobTakeOrder: the first queue that has a job is the one that is taken from.
+func TestJobTakeOrder(t *testing.T) {
+	c := startNode(t, Options{}).dial()
+	c.do("JOB.ENQUEUE", "b", "x", "ID", "one")
+	c.do("JOB.ENQUEUE", "c", "x", "ID", "two")
+	c.do("JOB.ENQUEUE", "count", "x", "ID", "three")
+	for _, row := range [][2]string{
+		{"JOB.TAKE a b c", "b one 1"},
+		{"JOB.TAKE a b c BLOCK 5", "c two 1"},
+		{"JOB.TAKE a b c", "[]"},
+		{"JOB.TAKE count COUNT 2", "count three 1"},
+	} {
+		if got := gistOf(c.do(strings.Fields(row[0])...)); got != row[1] {
+			t.Errorf("%s: %s, want %s", row[0], got, row[1])
+		}
+	}
+}
+
+// TestJobsInTransaction: jobs are done with the rest of a transaction; nothing waits in it.
+func TestJobsInTransaction(t *testing.T) {
+	c := startNode(t, Options{}).dial()
+	c.wants("MULTI", "+OK")
+	for _, command := range []string{"JOB.ENQUEUE q x ID a", "JOB.ENQUEUE r y ID b", "JOB.TAKE q BLOCK 0", "JOB.TAKE o BLOCK 0", "JOB.ENQUEUE q x ID a"} {
+		c.wants(command, "+QUEUED")
+	}
+	got := masked(c.do("EXEC"))
+	want := `[["added" "a"] ["added" "b"] [["queue" "q" "mid" "a" "body" "x" "attempt" 1 "token" "T" "lock" MS "enqueued" NOW "headers" []]] nilarray ` +
+		`-LOCKED job 'a' is locked]`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
