@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,8 +14,8 @@ import (
 )
 
 func benchJobsCommand() *cobra.Command {
-	o := benchjobs.DefaultOptions()
-	var asJSON bool
+	o, idle := benchjobs.DefaultOptions(), benchjobs.DefaultIdleOptions()
+	var asJSON, isIdle bool
 	cmd := &cobra.Command{
 		Use:   "jobs [URL]",
 		Short: "load queues of jobs over the Redis protocol and measure rates and latency",
@@ -23,6 +24,7 @@ with the same meaning keep there.
 
 The loads run one after the other: enqueue (jobs put into a queue), work (taken from a backlog and reported done), cycle (enqueued, taken and
 reported done) and list (LPUSH, then BRPOP). With a depth above 1 a connection pipelines so many commands, and takes so many jobs at once.
+With --idle it measures what it costs to have many queues and takers that wait, and how long a job takes to wake one of them.
 With --against the same runs on a second server, the two taking turns. Each load has a queue of its own, which is removed afterwards.`,
 		Example: `  fiveways bench jobs
   fiveways bench jobs --load cycle --connections 4,16 --depth 1
@@ -40,6 +42,11 @@ With --against the same runs on a second server, the two taking turns. Each load
 	f.IntVar(&o.Backlog, "backlog", o.Backlog, "jobs enqueued before a load that only takes")
 	f.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "how often each runs; the median counts")
 	f.DurationVar(&o.Duration, "duration", o.Duration, "end of each load")
+	f.BoolVar(&isIdle, "idle", false, "measure waiting takers instead of loads")
+	f.IntVar(&idle.Queues, "queues", idle.Queues, "with --idle: empty queues")
+	f.IntVar(&idle.Takers, "takers", idle.Takers, "with --idle: connections that wait at them")
+	f.IntVar(&idle.Wakes, "wakes", idle.Wakes, "with --idle: jobs enqueued, one after the other")
+	f.DurationVar(&idle.Quiet, "quiet", idle.Quiet, "with --idle: how long nothing happens")
 	f.BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -47,6 +54,14 @@ With --against the same runs on a second server, the two taking turns. Each load
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
+		if isIdle {
+			idle.URL = o.URL
+			result, err := benchjobs.Idle(ctx, idle)
+			if err != nil {
+				return err
+			}
+			return printResult(cmd, asJSON, &result)
+		}
 		result, err := benchjobs.Run(ctx, o, func(l benchjobs.Load) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%-8s %3d connections, depth %4d", l.Name, l.Connections, l.Depth)
 			for _, s := range l.Servers {
@@ -57,12 +72,17 @@ With --against the same runs on a second server, the two taking turns. Each load
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			e := json.NewEncoder(cmd.OutOrStdout())
-			e.SetIndent("", "  ")
-			return e.Encode(result)
-		}
-		return result.WriteText(cmd.OutOrStdout())
+		return printResult(cmd, asJSON, &result)
 	}
 	return cmd
+}
+
+// printResult prints what was measured, for a program or for a reader.
+func printResult(cmd *cobra.Command, asJSON bool, result interface{ WriteText(io.Writer) error }) error {
+	if !asJSON {
+		return result.WriteText(cmd.OutOrStdout())
+	}
+	e := json.NewEncoder(cmd.OutOrStdout())
+	e.SetIndent("", "  ")
+	return e.Encode(result)
 }

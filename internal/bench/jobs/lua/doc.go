@@ -5,7 +5,7 @@
 // What a queue keeps, with K its key:
 //
 //	K:job:MID   hash: state (queued, locked, done), body, lock (its own lock time, ms, 0 when it has none), first (when it was enqueued, ms), attempts,
-//	            place (its number in the queue), token and until while it is locked; rbody, rlock, rplace: the version that waits behind it
+//	            place (its number in the queue), token and until while it is locked; rbody, rlock, rfirst, rplace: the version that waits behind it
 //	K:ready     sorted set: those that a take may have, by place
 //	K:backoff   sorted set: those that wait, by the time until which
 //	K:locked    sorted set: those that a worker has, by the time its lock ends

@@ -50,7 +50,7 @@ if state == 'done' and till > now and not requeue then
   return 'backoff'
 end
 if not behind then
-  redis.call('HSET', job, 'rbody', body, 'rlock', lock, 'rplace', redis.call('INCR', key .. ':number'))
+  redis.call('HSET', job, 'rbody', body, 'rlock', lock, 'rfirst', math.max(now, till), 'rplace', redis.call('INCR', key .. ':number'))
   return 'added'
 end
 if not update then

@@ -1,7 +1,7 @@
 local key, now, mid, token, verdict, backoff = KEYS[1], tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local job = key .. ':job:' .. mid
 
-local was = redis.call('HMGET', job, 'state', 'until', 'token', 'place')
+local was = redis.call('HMGET', job, 'state', 'until', 'token', 'place', 'rplace')
 if was[1] ~= 'locked' or tonumber(was[2]) <= now or was[3] ~= token then
   return 0
 end
@@ -21,5 +21,8 @@ if backoff > 0 then
 end
 redis.call('HSET', job, 'state', 'done', 'until', till)
 redis.call('HDEL', job, 'body')
+if was[5] then
+  redis.call('HSET', job, 'rfirst', math.max(now, till))
+end
 redis.call('ZADD', key .. ':done', till, mid)
 return 1

@@ -16,11 +16,11 @@ back(locked)
 back(key .. ':backoff')
 for _, mid in ipairs(redis.call('ZRANGEBYSCORE', key .. ':done', '-inf', now)) do
   local job = key .. ':job:' .. mid
-  local behind = redis.call('HMGET', job, 'rbody', 'rlock', 'rplace')
+  local behind = redis.call('HMGET', job, 'rbody', 'rlock', 'rplace', 'rfirst')
   redis.call('ZREM', key .. ':done', mid)
   redis.call('DEL', job)
   if behind[3] then
-    redis.call('HSET', job, 'state', 'queued', 'body', behind[1], 'lock', behind[2], 'place', behind[3], 'first', now, 'attempts', 0)
+    redis.call('HSET', job, 'state', 'queued', 'body', behind[1], 'lock', behind[2], 'place', behind[3], 'first', behind[4], 'attempts', 0)
     redis.call('ZADD', ready, behind[3], mid)
   end
 end

@@ -1,0 +1,286 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"fiveways/internal/bench/latency"
+	"fiveways/internal/bench/process"
+)
+
+// IdleOptions say how Idle leaves a broker alone, and how it wakes it.
+type IdleOptions struct {
+	URL    string        `json:"url"`
+	Queues int           `json:"queues"` // that hold no jobs and have had some
+	Takers int           `json:"takers"` // connections that wait, each at an equal share of the queues
+	Quiet  time.Duration `json:"quiet_ns"`
+	Wakes  int           `json:"wakes"` // jobs enqueued afterwards, one after the other
+	Pause  time.Duration `json:"pause_ns"`
+}
+
+// DefaultIdleOptions is the load of docs/benchmarks.md.
+func DefaultIdleOptions() IdleOptions {
+	return IdleOptions{
+		URL: DefaultOptions().URL, Queues: 10_000, Takers: 1000, Quiet: 10 * time.Second, Wakes: 2000, Pause: 2 * time.Millisecond,
+	}
+}
+
+// IdleResult is what it cost to wait, and how long a job took to reach who waited. Latencies are in microseconds.
+type IdleResult struct {
+	Options IdleOptions `json:"options"`
+	Server  string      `json:"server"`
+	CPU     float64     `json:"cpu_percent"` // of one core, while nothing happened; -1 when the server is not on this machine
+	RSS     int64       `json:"rss_bytes"`   // 0 when the server is not on this machine
+	P50     float64     `json:"p50_us"`      // from the sending of an enqueue to the job's arrival at the taker
+	P99     float64     `json:"p99_us"`
+	Max     float64     `json:"max_us"`
+	Confirm float64     `json:"confirm_p99_us"` // from the sending of an enqueue to its answer
+}
+
+// Validate names each option that is out of its range, as the command line spells it.
+func (o IdleOptions) Validate() error {
+	var errs []error
+	for _, of := range []struct {
+		name         string
+		v, low, high int
+	}{{"queues", o.Queues, 1, 1_000_000}, {"takers", o.Takers, 1, 100_000}, {"wakes", o.Wakes, 1, 100_000_000}} {
+		if of.v < of.low || of.v > of.high {
+			errs = append(errs, fmt.Errorf("%w: %s is %d; it must be from %d to %d", ErrInvalid, of.name, of.v, of.low, of.high))
+		}
+	}
+	if o.Takers > o.Queues {
+		errs = append(errs, fmt.Errorf("%w: takers is %d; there must be a queue for each", ErrInvalid, o.Takers))
+	}
+	if o.Quiet <= 0 || o.Pause < 0 {
+		errs = append(errs, fmt.Errorf("%w: a time is too short", ErrInvalid))
+	}
+	return errors.Join(errs...)
+}
+
+// idleRun is one run of Idle.
+type idleRun struct {
+	o       IdleOptions
+	admin   *conn
+	takers  []*taker
+	arrived chan time.Time // one for each job that reached its taker and was reported done
+}
+
+// Idle makes queues and takers that wait at them, lets nothing happen for a while, and then enqueues jobs in queues taken at random.
+func Idle(ctx context.Context, o IdleOptions) (r IdleResult, err error) {
+	if err := o.Validate(); err != nil {
+		return r, err
+	}
+	run := &idleRun{o: o, arrived: make(chan time.Time, 1)}
+	if run.admin, err = connect(o.URL); err != nil {
+		return r, err
+	}
+	defer run.admin.close()
+	r.Options = o
+	if r.Server, err = describe(o.URL); err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, run.clear()) }()
+	if err := run.makeQueues(); err != nil {
+		return r, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer cancel(nil)
+	if err := run.startTakers(ctx, cancel, &waiting); err != nil {
+		return r, err
+	}
+	if r.CPU, r.RSS, err = run.rest(ctx); err != nil {
+		return r, err
+	}
+	var wakes, confirms latency.Histogram
+	if err := run.wake(ctx, &wakes, &confirms); err != nil {
+		return r, err
+	}
+	us := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+	r.P50, r.P99, r.Max, r.Confirm = us(wakes.Quantile(0.5)), us(wakes.Quantile(0.99)), us(wakes.Max()), us(confirms.Quantile(0.99))
+	return r, nil
+}
+
+func idleQueue(n int) string { return fmt.Sprintf("bench_idle_%d", n) }
+
+// idleBatch is how many queues are made or cleared with one wait.
+const idleBatch = 500
+
+// makeQueues has each queue see one job from its beginning to its end.
+func (r *idleRun) makeQueues() error {
+	for from := 0; from < r.o.Queues; from += idleBatch {
+		to := min(from+idleBatch, r.o.Queues)
+		for n := from; n < to; n++ {
+			r.admin.command("JOB.ENQUEUE", idleQueue(n), "x", "ID", "first")
+			r.admin.command("JOB.CANCEL", idleQueue(n), "first")
+		}
+		if err := r.admin.flush(); err != nil {
+			return err
+		}
+		if err := r.admin.skipAll(2 * (to - from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear leaves no jobs.
+func (r *idleRun) clear() error {
+	c, err := connect(r.o.URL)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	words := []string{"QUEUE.CLEAR"}
+	for n := range r.o.Queues {
+		words = append(words, idleQueue(n))
+	}
+	return c.do(words...)
+}
+
+// taker is a connection that waits at some queues.
+type taker struct {
+	*conn
+	queues []string
+}
+
+func (r *idleRun) startTakers(ctx context.Context, cancel context.CancelCauseFunc, waiting *sync.WaitGroup) error {
+	for n := range r.o.Takers {
+		c, err := connect(r.o.URL)
+		if err != nil {
+			return err
+		}
+		t := &taker{conn: c}
+		for q := n; q < r.o.Queues; q += r.o.Takers {
+			t.queues = append(t.queues, idleQueue(q))
+		}
+		if err := t.await(); err != nil {
+			c.close()
+			return err
+		}
+		waiting.Go(func() {
+			defer context.AfterFunc(ctx, c.close)()
+			if err := t.serve(r.arrived); err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	return nil
+}
+
+// await begins to wait.
+func (t *taker) await() error {
+	t.begin(3 + len(t.queues))
+	t.arg("JOB.TAKE")
+	for _, q := range t.queues {
+		t.arg(q)
+	}
+	t.arg("BLOCK")
+	t.arg("0")
+	return t.flush()
+}
+
+// serve tells of each job that comes, and reports it done.
+func (t *taker) serve(arrived chan<- time.Time) error {
+	for {
+		jobs, err := commands{}.taken(t.conn, nil)
+		at := time.Now()
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			queue, _, _ := strings.Cut(j.mid, "/")
+			t.command("JOB.DONE", queue, j.mid, j.token)
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+		if err := t.skipAll(len(jobs)); err != nil {
+			return err
+		}
+		if err := t.await(); err != nil {
+			return err
+		}
+		for range jobs {
+			arrived <- at
+		}
+	}
+}
+
+// rest lets the broker alone and tells what it used meanwhile.
+func (r *idleRun) rest(ctx context.Context) (cpu float64, rss int64, err error) {
+	info, err := r.admin.ask("INFO", "server")
+	if err != nil {
+		return 0, 0, err
+	}
+	pid, _ := strconv.Atoi(field(info, "process_id"))
+	if err := pause(ctx, time.Second); err != nil { // what the connections did at first is not what is asked for
+		return 0, 0, err
+	}
+	before, known := process.Read(pid)
+	began := time.Now()
+	if err := pause(ctx, r.o.Quiet); err != nil {
+		return 0, 0, err
+	}
+	after, _ := process.Read(pid)
+	if known != nil || !strings.Contains(r.o.URL, "127.0.0.1") {
+		return -1, 0, nil
+	}
+	return 100 * (after.CPU - before.CPU).Seconds() / time.Since(began).Seconds(), after.RSS, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// wake enqueues jobs, each when the one before has arrived.
+func (r *idleRun) wake(ctx context.Context, wakes, confirms *latency.Histogram) error {
+	for n := range r.o.Wakes {
+		queue := idleQueue(rand.IntN(r.o.Queues))
+		r.admin.command("JOB.ENQUEUE", queue, "x", "ID", queue+"/"+strconv.Itoa(n)) // so that the taker knows the queue
+		sent := time.Now()
+		if err := r.admin.flush(); err != nil {
+			return err
+		}
+		if err := r.admin.skip(); err != nil {
+			return err
+		}
+		confirms.Record(time.Since(sent))
+		select {
+		case at := <-r.arrived:
+			wakes.Record(at.Sub(sent))
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := pause(ctx, r.o.Pause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteText prints the result for a reader.
+func (r *IdleResult) WriteText(w io.Writer) error {
+	cpu := "unknown: the server is not on this machine"
+	if r.CPU >= 0 {
+		cpu = fmt.Sprintf("%.2f %% of a core, %d MiB resident", r.CPU, r.RSS>>20)
+	}
+	_, err := fmt.Fprintf(w, "%s\n%d queues, %d takers that wait\nidle for %s: %s\n%d wakes: p50 %.0f µs, p99 %.0f µs, at most %.0f µs; the enqueue's own answer p99 %.0f µs\n",
+		r.Server, r.Options.Queues, r.Options.Takers, r.Options.Quiet, cpu, r.Options.Wakes, r.P50, r.P99, r.Max, r.Confirm)
+	return err
+}
