@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"fiveways/internal/bench/jobs/lua"
+	"fiveways/test/redisd"
 )
 
 // defaultLock is the lock time of a take that names none, ms.
@@ -22,7 +23,7 @@ type reference struct {
 
 func newReference(t *testing.T) *reference {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: startRedis(t)})
+	client := redis.NewClient(&redis.Options{Addr: redisd.Start(t, redisd.Options{})})
 	t.Cleanup(func() { client.Close() })
 	return &reference{t: t, redis: client, scripts: map[string]*redis.Script{
 		"enqueue": redis.NewScript(lua.Enqueue), "take": redis.NewScript(lua.Take), "report": redis.NewScript(lua.Report),

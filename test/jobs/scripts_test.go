@@ -7,9 +7,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// sides are the reference, and the broker.
+// sides are the reference, and the broker in both versions of the protocol.
 func sides(t *testing.T) []side {
-	return []side{newReference(t)}
+	return []side{newReference(t), newNode(t, 2), newNode(t, 3)}
 }
 
 // TestScripts plays the files of testdata: every answer is what the file says, from all sides. With -rewrite the files take the answers.

@@ -1,0 +1,94 @@
+package jobs
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+var rewritePage = flag.Bool("rewrite-page", false, "write what redis-cli prints into the sessions of docs/protocols/redis.md")
+
+const (
+	page   = "../../docs/protocols/redis.md"
+	prompt = "127.0.0.1:6380> "
+)
+
+// TestPage plays the sessions of the page to redis-cli and a fresh broker, whose clock stands still: what stands there is what is printed.
+func TestPage(t *testing.T) {
+	program, err := exec.LookPath("redis-cli")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := sessionSteps(string(text))
+	if len(typed) < 10 {
+		t.Fatalf("found only %d steps", len(typed))
+	}
+	printed := playCLI(t, program, newNode(t, 3).port, typed)
+	changed, end := "", 0 // the page up to end as it should be
+	for i, s := range typed {
+		if printed[i] != s.output {
+			t.Errorf("%s\nprints\n%s\nand not\n%s", s.input, printed[i], s.output)
+		}
+		changed += string(text[end:s.at]) + printed[i]
+		end = s.at + len(s.output)
+	}
+	if *rewritePage {
+		if err := os.WriteFile(page, []byte(changed+string(text[end:])), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// typedLine is what was typed, and what redis-cli printed then, at this place of the page.
+type typedLine struct {
+	input, output string
+	at            int
+}
+
+// sessionSteps are the lines that were typed in all blocks ```console of a page.
+func sessionSteps(text string) (all []typedLine) {
+	inside, read := false, 0
+	for line := range strings.Lines(text) {
+		read += len(line)
+		command, typed := strings.CutPrefix(line, prompt)
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = strings.HasPrefix(line, "```console")
+		case inside && typed:
+			all = append(all, typedLine{input: command, at: read})
+		case inside && len(all) > 0:
+			all[len(all)-1].output += line
+		}
+	}
+	return all
+}
+
+// playCLI types the lines into one redis-cli and returns what it prints after each.
+func playCLI(t *testing.T, program, port string, typed []typedLine) []string {
+	t.Helper()
+	const mark = "--- end of step ---"
+	var all strings.Builder
+	for _, s := range typed {
+		all.WriteString(s.input + "ECHO \"" + mark + "\"\n")
+	}
+	cli := exec.CommandContext(t.Context(), program, "-3", "--no-raw", "-p", port)
+	cli.Stdin = strings.NewReader(all.String())
+	out, err := cli.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	parts := strings.Split(string(out), "\""+mark+"\"\n")
+	if len(parts) != len(typed)+1 {
+		t.Fatalf("%d answers to %d lines:\n%s", len(parts)-1, len(typed), out)
+	}
+	return parts[:len(typed)]
+}
