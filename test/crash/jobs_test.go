@@ -1,0 +1,205 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways/test/brokertest"
+)
+
+const (
+	jobWorkers   = 8
+	maxJobEvents = 3000 // of a round
+)
+
+// TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail and die.
+func TestCrashJobs(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	for _, shards := range []string{"1", "3"} {
+		t.Run("shards "+shards, func(t *testing.T) {
+			r := &jobCrashes{t: t, dir: t.TempDir(), flags: []string{"--redis", "127.0.0.1:0", "--shards", shards}, history: &JobHistory{}}
+			r.newClients(seed)
+			rng := rand.New(rand.NewPCG(uint64(seed), 0))
+			for range rounds {
+				r.crash(1 + rng.IntN(maxJobEvents))
+			}
+			r.finish()
+			r.judge()
+		})
+	}
+}
+
+// jobCrashes is one sequence of kills.
+type jobCrashes struct {
+	t       *testing.T
+	dir     string
+	flags   []string
+	history *JobHistory
+	clients []*jobClient // the first enqueues
+}
+
+func (r *jobCrashes) newClients(seed int) {
+	known := &rememberedIDs{}
+	for n := range jobWorkers + 1 {
+		r.clients = append(r.clients, &jobClient{
+			history: r.history, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), worker: n, known: known, tokens: map[int64]string{},
+		})
+	}
+}
+
+// start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first start on.
+func (r *jobCrashes) start() *brokertest.Broker {
+	r.t.Helper()
+	b, ch := start(r.t, r.dir, r.flags)
+	for name, args := range map[string]amqp.Table{
+		jobQueue: {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadJobs}, deadJobs: nil,
+	} {
+		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+			r.t.Fatalf("declare: %v\n%s", err, b.Log())
+		}
+	}
+	return b
+}
+
+// crash lets the clients work until they have noted so many events, and kills the broker.
+func (r *jobCrashes) crash(events int) {
+	b := r.start()
+	enough := r.history.Grown(events)
+	var killed atomic.Bool
+	errs := make([]error, len(r.clients))
+	var working sync.WaitGroup
+	for n, c := range r.clients {
+		step := c.takeAndHandle
+		if n == 0 {
+			step = c.enqueue
+		}
+		working.Go(func() { errs[n] = c.work(b.RedisAddr(), &killed, step) })
+	}
+	stuck := false
+	select {
+	case <-enough:
+	case <-b.Exited():
+		r.t.Errorf("the broker died by itself:\n%s", b.Log())
+	case <-time.After(patience):
+		stuck = true
+	}
+	killed.Store(true)
+	b.Kill()
+	working.Wait()
+	for _, err := range errs {
+		if err != nil {
+			r.t.Error(err)
+		}
+	}
+	if stuck {
+		r.t.Errorf("fewer than %d events in %s", events, patience)
+	}
+	if r.t.Failed() {
+		r.t.Fatalf("broker:\n%s", b.Log())
+	}
+}
+
+// finish starts the broker a last time, handles all that is left, and looks at the dead letters.
+func (r *jobCrashes) finish() {
+	b := r.start()
+	c := r.clients[1]
+	c.connect(b.RedisAddr())
+	defer c.redis.Close()
+	deadline := time.Now().Add(patience)
+	for {
+		jobs, err := c.take(100, 100)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, job := range jobs {
+			if err := c.report(JobDone, job, 0); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		if len(jobs) == 0 && r.left(c) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%d jobs are left after %s", r.left(c), patience)
+		}
+	}
+	r.exhume(c)
+	if err := b.Stop(); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// left is how many jobs are not done.
+func (r *jobCrashes) left(c *jobClient) int64 {
+	reply, err := c.redis.Do(context.Background(), "QUEUE.STATUS", jobQueue).Result()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	counts := reply.(map[any]any)
+	return counts["nqueued"].(int64) + counts["nlocked"].(int64) + counts["nbackoff"].(int64)
+}
+
+// exhume notes all dead letters.
+func (r *jobCrashes) exhume(c *jobClient) {
+	reply, err := c.redis.Do(context.Background(), "JOB.TAKE", deadJobs, "COUNT", 1_000_000).Result()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, one := range reply.([]any) {
+		job := one.(map[any]any)
+		r.history.Add(JobEvent{Kind: JobBuried, MID: job["mid"].(string)})
+		if text := job["headers"].(map[any]any)["x-error"]; text != "it failed" {
+			r.t.Errorf("dead letter %v has the error %v", job["mid"], text)
+		}
+	}
+}
+
+// judge checks the history.
+func (r *jobCrashes) judge() {
+	events := r.history.Events()
+	counts := map[string]int{}
+	for _, e := range events {
+		name := e.Kind.String()
+		if e.Answer != Good {
+			name += " " + e.Answer.String()
+		}
+		counts[name]++
+	}
+	r.t.Log(counts)
+	breaches := CheckJobs(events)
+	for n, breach := range breaches {
+		if n == 20 {
+			r.t.Errorf("and %d more", len(breaches)-n)
+			break
+		}
+		r.t.Error(breach)
+	}
+	for _, kind := range []string{"enqueued", "done", "retried", "failed", "extended", "probed remembered", "buried", "extended stale"} {
+		if counts[kind] == 0 {
+			r.t.Errorf("the run was too short to show anything: nothing was %s", kind)
+		}
+	}
+	if !r.t.Failed() {
+		return
+	}
+	var lines strings.Builder
+	for _, e := range events {
+		fmt.Fprintln(&lines, e)
+	}
+	path := filepath.Join(r.t.ArtifactDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Logf("history in %s (kept with -artifacts)", path)
+}

@@ -1,0 +1,206 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const jobQueue, deadJobs = "crash.jobs", "crash.jobs.dead"
+
+// jobClient is one program that works with jobs; it lives through all rounds.
+type jobClient struct {
+	history *JobHistory
+	rng     *rand.Rand
+	worker  int // from 1; 0 enqueues
+	redis   *redis.Client
+	seq     int
+	known   *rememberedIDs
+	tokens  map[int64]string // the text of tokens by their number
+}
+
+// rememberedIDs is the ids that workers have asked the broker to remember, for those who try them again.
+type rememberedIDs struct {
+	mu  sync.Mutex
+	ids []JobEvent // JobDone, answered
+}
+
+func (r *rememberedIDs) add(e JobEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids = append(r.ids, e)
+}
+
+func (r *rememberedIDs) pick(rng *rand.Rand) (JobEvent, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.ids) == 0 {
+		return JobEvent{}, false
+	}
+	return r.ids[rng.IntN(len(r.ids))], true
+}
+
+func now() int64 { return time.Now().UnixMilli() }
+
+// connect makes the client's connection. What is in doubt is never asked again by the client library.
+func (c *jobClient) connect(addr string) {
+	c.redis = redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, PoolSize: 1, ReadTimeout: patience})
+}
+
+// ask sends a command and notes it with what came of it. The error is that of the connection.
+func (c *jobClient) ask(e JobEvent, words ...any) (reply any, err error) {
+	e.Worker, e.From = c.worker, now()
+	reply, err = c.redis.Do(context.Background(), words...).Result()
+	e.To = now()
+	var refused redis.Error
+	switch {
+	case err == nil || errors.Is(err, redis.Nil):
+		e.Answer, err = Good, nil
+	case !errors.As(err, &refused):
+	case strings.HasPrefix(refused.Error(), "STALE "):
+		e.Answer, err = Stale, nil
+	case strings.HasPrefix(refused.Error(), "BACKOFF ") && e.Kind == JobProbed:
+		e.Answer, err = Remembered, nil
+	default:
+		return nil, fmt.Errorf("%v: %w", words, refusal(refused.Error()))
+	}
+	if e.Kind != JobTaken {
+		c.history.Add(e)
+		if e.Kind == JobDone && e.Answer == Good && e.MS > 0 {
+			c.known.add(e)
+		}
+		return reply, err
+	}
+	if err != nil {
+		e.Kind = JobLost
+		c.history.Add(e)
+		return nil, err
+	}
+	return reply, nil
+}
+
+// refusal is an error that the broker should not have told.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// work runs step again and again until the broker is killed; an error before that, and every refusal, is a mistake of the broker.
+func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) error {
+	c.connect(addr)
+	defer c.redis.Close()
+	for {
+		err := step()
+		var refused refusal
+		switch {
+		case err == nil:
+		case errors.As(err, &refused), !killed.Load():
+			return fmt.Errorf("worker %d: %w", c.worker, err)
+		default:
+			return nil
+		}
+	}
+}
+
+// enqueue puts a job in, with a backoff or without, or tries an id that is remembered.
+func (c *jobClient) enqueue() error {
+	if c.rng.IntN(10) == 0 {
+		if done, ok := c.known.pick(c.rng); ok && now() < done.From+done.MS {
+			_, err := c.ask(JobEvent{Kind: JobProbed, MID: done.MID}, "JOB.ENQUEUE", jobQueue, "again", "ID", done.MID)
+			return err
+		}
+	}
+	c.seq++
+	e := JobEvent{Kind: JobEnqueued, MID: fmt.Sprintf("job%d", c.seq)}
+	if c.rng.IntN(4) == 0 {
+		e.MS = c.rng.Int64N(400)
+	}
+	_, err := c.ask(e, "JOB.ENQUEUE", jobQueue, e.MID, "ID", e.MID, "BACKOFF", e.MS)
+	return err
+}
+
+// takeAndHandle takes jobs and handles them; none is an answer too.
+func (c *jobClient) takeAndHandle() error {
+	jobs, err := c.take(1+c.rng.IntN(3), 50)
+	for _, job := range jobs {
+		if err := c.handle(job); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// take takes up to n jobs, waiting so many ms for the first.
+func (c *jobClient) take(n, wait int) (jobs []JobEvent, err error) {
+	lock := int64(100 + c.rng.IntN(900))
+	from := now()
+	reply, err := c.ask(JobEvent{Kind: JobTaken}, "JOB.TAKE", jobQueue, "COUNT", n, "LOCK", lock, "BLOCK", wait)
+	if err != nil || reply == nil {
+		return nil, err
+	}
+	for _, one := range reply.([]any) {
+		job := one.(map[any]any)
+		_, number, _ := strings.Cut(job["token"].(string), "-")
+		token, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, refusal("token " + job["token"].(string))
+		}
+		e := JobEvent{
+			Kind: JobTaken, MID: job["mid"].(string), Token: token, Worker: c.worker, Attempt: int(job["attempt"].(int64)),
+			MS: job["lock"].(int64), From: from, To: now(), Answer: Good,
+		}
+		c.history.Add(e)
+		c.tokens[e.Token] = job["token"].(string)
+		jobs = append(jobs, e)
+	}
+	return jobs, nil
+}
+
+// handle does with a job what workers do: mostly it succeeds, at once or after a while with a longer lock; it may fail, be tried again, or see the
+// worker die.
+func (c *jobClient) handle(job JobEvent) error {
+	for c.rng.IntN(4) == 0 {
+		if c.rng.IntN(3) == 0 {
+			<-time.After(time.Duration(c.rng.IntN(int(job.MS))) * time.Millisecond / 2)
+		}
+		if err := c.report(JobExtended, job, 1+c.rng.Int64N(800)); err != nil {
+			return err
+		}
+	}
+	switch n := c.rng.IntN(100); {
+	case n < 10: // dies
+		return nil
+	case n < 30:
+		return c.report(JobRetried, job, c.rng.Int64N(300))
+	case n < 35:
+		return c.report(JobFailed, job, 0)
+	case n < 50:
+		return c.report(JobDone, job, 60_000)
+	}
+	return c.report(JobDone, job, 0)
+}
+
+// report tells what became of a job.
+func (c *jobClient) report(kind JobKind, job JobEvent, ms int64) error {
+	e := JobEvent{Kind: kind, MID: job.MID, Token: job.Token, MS: ms}
+	words := []any{jobReports[kind], jobQueue, job.MID, c.tokens[job.Token]}
+	switch kind {
+	case JobExtended:
+		words = append(words, ms)
+	case JobRetried, JobDone:
+		words = append(words, "BACKOFF", ms)
+	case JobFailed:
+		words = append(words, "ERROR", "it failed")
+	}
+	_, err := c.ask(e, words...)
+	return err
+}
+
+var jobReports = map[JobKind]string{JobExtended: "JOB.EXTEND", JobRetried: "JOB.RETRY", JobDone: "JOB.DONE", JobFailed: "JOB.FAIL"}
