@@ -65,7 +65,7 @@ var verdicts = []struct {
 	{worker.ErrLocked, exitFailure, "A worker has it. To be handled after that, enqueue it with --requeue."},
 	{worker.ErrBackoff, exitFailure, "It was done a short time ago. To be handled when its backoff is over, enqueue it with --requeue."},
 	{worker.ErrStale, exitFailure, "The lock has run out or the job was reported on; `fiveways job status QUEUE MID` shows where it is now. Nothing was changed."},
-	{errNoRedis, exitUsage, "Name the broker with --url redis://host:port."},
+	{errNoRedis, exitUsage, "Name the broker: --url redis://host:port (of `fiveways migrate`: --to)."},
 	{errNoBroker, exitFailure, "Name its data folder with --data DIR, or start one with `fiveways serve`."},
 	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
 	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},

@@ -44,6 +44,7 @@ type jobs struct {
 	asJSON bool
 }
 
+// errNoRedis tells that no broker is named.
 var errNoRedis = errors.New("the Redis protocol is off in the configuration, so there is no address to go to")
 
 // onJobs adds to cmd what names the broker, and makes run its action.
@@ -53,14 +54,10 @@ func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []str
 	asJSON := cmd.Flags().Bool("json", false, "print JSON, one value a line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *address == "" {
-			cfg, _, err := config.Load(config.Sources{File: *file, Env: os.Environ()})
-			if err != nil {
+			var err error
+			if *address, err = configuredRedis(*file); err != nil {
 				return err
 			}
-			if cfg.Redis == config.Off {
-				return errNoRedis
-			}
-			*address = "redis://" + cfg.Redis
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -72,6 +69,18 @@ func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []str
 		return errors.Join(err, j.Close())
 	}
 	return cmd
+}
+
+// configuredRedis is the URL of the broker that the configuration describes.
+func configuredRedis(file string) (string, error) {
+	cfg, _, err := config.Load(config.Sources{File: file, Env: os.Environ()})
+	if err != nil {
+		return "", err
+	}
+	if cfg.Redis == config.Off {
+		return "", errNoRedis
+	}
+	return "redis://" + cfg.Redis, nil
 }
 
 func dialJobs(address string) (worker.Jobs, error) {

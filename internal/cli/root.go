@@ -30,7 +30,7 @@ This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
 		PersistentPreRun: func(*cobra.Command, []string) { started = true },
 	}
 	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
-	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), jobCommand(), sqlCommand())
+	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), jobCommand(), sqlCommand(), migrateCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -78,6 +78,16 @@ local function entry(mid)
 		number(locks, mid)}
 end
 
+-- fingerprint changes with whatever is kept of a mid.
+local function fingerprint(mid)
+	local all = {redis.call('SISMEMBER', done, mid), redis.call('SISMEMBER', requeue, mid)}
+	for _, hash in ipairs({messages, messages_rq, lock_times, lock_times_rq, udts, locks, lock_tokens, backoffs, nattempts}) do
+		local value = redis.call('HGET', hash, mid)
+		all[#all + 1] = value and redis.sha1hex(value) or '-'
+	end
+	return table.concat(all, ' ')
+end
+
 -- wake ends the sleep of one worker: the sleepers wait for an element that is moved between two lists.
 local function wake()
 	if redis.call('RPOPLPUSH', isleep_a, isleep_b) then return end

@@ -1,0 +1,138 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fiveways/worker"
+	"fiveways/worker/carmine"
+)
+
+// Target is the broker that jobs are moved to.
+type Target struct {
+	client *redis.Client
+	queue  string
+}
+
+// callTimeout is how long the broker may take to answer: the answers come when all is on disk.
+const callTimeout = time.Minute
+
+// Dial returns the target at redis://user:password@host:port/vhost, a queue of a broker.
+func Dial(address, queue string) (*Target, error) {
+	o, err := worker.ClientOptions(address)
+	if err != nil {
+		return nil, err
+	}
+	o.ReadTimeout = callTimeout
+	return &Target{client: redis.NewClient(o), queue: queue}, nil
+}
+
+// Close ends the connection.
+func (t *Target) Close() error { return t.client.Close() }
+
+// outcome is what became of one record.
+type outcome struct {
+	there  bool  // the broker had the id already
+	failed error // it does not have it
+}
+
+// put moves records in one pipeline. The error is that of the whole: nothing is known then of any of them. With update the broker takes the
+// content of a job that it has already.
+func (t *Target) put(ctx context.Context, records []carmine.Record, update bool) ([]outcome, error) {
+	pipe := t.client.Pipeline()
+	all := make([][]*redis.Cmd, len(records))
+	for i := range records {
+		for _, args := range commands(t.queue, &records[i], update) {
+			all[i] = append(all[i], pipe.Do(ctx, args...))
+		}
+	}
+	if pipe.Len() > 0 {
+		if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+			return nil, fmt.Errorf("migrate: the broker: %w", err)
+		}
+	}
+	outcomes := make([]outcome, len(records))
+	for i := range records {
+		for _, cmd := range all[i] {
+			switch err := cmd.Err(); {
+			case err == nil:
+			case hopeless(err):
+				return nil, fmt.Errorf("migrate: the broker: %w", err)
+			case redis.HasErrorPrefix(err, "ALREADYQUEUED"), redis.HasErrorPrefix(err, "LOCKED"), redis.HasErrorPrefix(err, "BACKOFF"):
+				outcomes[i].there = true
+			case isReply(err):
+				if outcomes[i].failed == nil {
+					outcomes[i].failed = fmt.Errorf("migrate: %q: %w", records[i].MID, err)
+				}
+			default:
+				return nil, fmt.Errorf("migrate: the broker: %w", err)
+			}
+		}
+	}
+	return outcomes, nil
+}
+
+func isReply(err error) bool {
+	_, ok := err.(redis.Error) //nolint:errorlint // go-redis gives replies unwrapped
+	return ok
+}
+
+// hopeless tells that no command at all will do.
+func hopeless(err error) bool {
+	for _, prefix := range []string{"ERR unknown command", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING"} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortLock is the least time that a job is locked which has a second version behind it: the second can only be put behind a locked one.
+const shortLock = time.Second
+
+// commands are what makes the broker's queue have what a record says; none when there is nothing to move.
+func commands(queue string, r *carmine.Record, update bool) (all [][]any) {
+	enqueue := func(v carmine.Version, options ...any) {
+		args := append([]any{"JOB.ENQUEUE", queue, v.Body, "ID", r.MID}, options...)
+		if v.OwnLock > 0 {
+			args = append(args, "LOCK", v.OwnLock.Milliseconds())
+		}
+		if v.ContentType != carmine.Text {
+			args = append(args, "HEADERS", carmine.ContentTypeHeader, v.ContentType)
+		}
+		all = append(all, args)
+	}
+	known := []any{"ATTEMPTS", r.Attempts}
+	if !r.Enqueued.IsZero() {
+		known = append(known, "FIRST", r.Enqueued.UnixMilli())
+	}
+	first := append([]any{}, known...)
+	if update {
+		first = append(first, "UPDATE")
+	}
+	switch r.State {
+	case worker.Queued, worker.QueuedWithBackoff:
+		if r.Behind != nil {
+			enqueue(r.Version, append(first, "LOCKED", max(r.Backoff, shortLock).Milliseconds())...)
+		} else if r.Backoff > 0 {
+			enqueue(r.Version, append(first, "BACKOFF", r.Backoff.Milliseconds())...)
+		} else {
+			enqueue(r.Version, first...)
+		}
+	case worker.Locked, worker.LockedWithRequeue:
+		enqueue(r.Version, append(first, "LOCKED", max(r.Lock.Milliseconds(), 1))...)
+	case worker.DoneWithBackoff, worker.DoneWithRequeue:
+		if r.Backoff <= 0 { // its second version is as good as queued
+			enqueue(*r.Behind)
+			return all
+		}
+		all = append(all, append([]any{"JOB.REMEMBER", queue, r.MID, r.Backoff.Milliseconds()}, known...))
+	}
+	if r.Behind != nil {
+		enqueue(*r.Behind, "REQUEUE", "UPDATE")
+	}
+	return all
+}
