@@ -26,6 +26,7 @@ const (
 	factDone       = 10 // queue, until, attempts, first, id: the id of a message that has gone is remembered until then (unix ms); 0: not any more
 	factReplace    = 11 // as factPublish: the message with this handle has this content and these times from now on
 	factBook       = 12 // queue: it keeps a book of jobs
+	factRecount    = 13 // queue, handle, count: the message came back so often
 	factStream     = 20 // what happened to a stream: stream_fact.go
 )
 

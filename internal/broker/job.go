@@ -44,10 +44,16 @@ type Enqueue struct {
 	Requeue      bool // wait behind the one that is locked, or done and in backoff
 	ResetBackoff bool // with Update, or alone: the one that is queued has this Backoff from now on
 
+	// The past of a job that comes from elsewhere; it counts when nothing is known of the id here.
+	First       int64  // unix ms when it was first enqueued, 0: now
+	Attempts    uint32 // how often it was taken
+	LeasedUntil int64  // unix ms until which somebody elsewhere has it, the last one of Attempts; 0: nobody
+
 	Updated bool // the answer: a job with this id was there, and is changed; else the job is added
 
 	env   message.Envelope
-	first int // place of the first-enqueued time in env
+	first int  // place of the first-enqueued time in env
+	fresh bool // the id is made up
 }
 
 // Take leases jobs that are ready, in the order of the queue.
@@ -129,6 +135,16 @@ type Extend struct {
 	ID    []byte
 	Token Token
 	Lock  int64 // it is over so long from now on
+}
+
+// Remember has an id be known as done until a time, as a Report with a backoff does. One that is remembered already is so until the later of both
+// times. Errors: ErrAlreadyQueued, ErrLocked; nothing is changed then.
+type Remember struct {
+	OnQueue
+	ID       []byte
+	Until    int64  // unix ms
+	Attempts uint32 // how often it was taken
+	First    int64  // unix ms when it was first enqueued, 0: not known
 }
 
 // JobStatus tells what is known of a job's id.

@@ -10,11 +10,11 @@ func (e *Enqueue) find(s *Session) (*Queue, error) {
 	if len(e.ID) > MaxJobID {
 		return nil, &Error{Err: ErrTooLarge, Kind: "job", Name: string(e.ID)}
 	}
-	q, err := s.asJobs(s.writable(e.Queue, true))
+	q, err := s.asJobs(notStream(s.writable(e.Queue, true)))
 	if err != nil {
 		return nil, err
 	}
-	if len(e.ID) == 0 {
+	if e.fresh = len(e.ID) == 0; e.fresh {
 		e.ID = randomID()
 	}
 	e.Backoff, e.Lock, e.TTL = min(e.Backoff, maxDelay), min(e.Lock, maxDelay), min(e.TTL, maxDelay)
@@ -26,11 +26,14 @@ func (e *Enqueue) run(sh *shard, q *Queue) error {
 	defer func() { e.env = nil }()
 	e.Updated = false
 	sh.catchUp(q)
+	if e.fresh {
+		return e.addNew(sh, q)
+	}
 	k := q.knowJob(e.ID)
-	inBackoff := k.done != nil && k.done.Until > sh.now
-	switch job.Decide(k.state(sh.now), job.Wish{Update: e.Update, Requeue: e.Requeue, ResetBackoff: e.ResetBackoff}, inBackoff) {
+	state, inBackoff := k.state(sh.now), k.done != nil && k.done.Until > sh.now
+	switch job.Decide(state, job.Wish{Update: e.Update, Requeue: e.Requeue, ResetBackoff: e.ResetBackoff}, inBackoff) {
 	case job.Add:
-		return e.add(sh, q, e.due(sh.now), sh.now)
+		return e.addNew(sh, q)
 	case job.AddAfter:
 		at := max(k.done.Until, sh.now)
 		return e.add(sh, q, at, at)
@@ -41,9 +44,9 @@ func (e *Enqueue) run(sh *shard, q *Queue) error {
 		}
 		return err
 	case job.Replace:
-		return e.replace(sh, q, k.h)
+		return e.replace(sh, q, k.h, e.ResetBackoff && state != job.DoneWithRequeue)
 	case job.ReplaceBehind:
-		return e.replace(sh, q, k.behind)
+		return e.replace(sh, q, k.behind, false)
 	case job.Retime:
 		return e.retime(sh, q, k.h)
 	case job.IsLocked:
@@ -85,8 +88,63 @@ func (e *Enqueue) add(sh *shard, q *Queue, due, first int64) error {
 	return nil
 }
 
-// replace has the job take the place of a message.
-func (e *Enqueue) replace(sh *shard, q *Queue, h queue.Handle) error {
+// addNew puts the job into the queue when nothing is known of its id.
+func (e *Enqueue) addNew(sh *shard, q *Queue) error {
+	first := sh.now
+	if e.First > 0 {
+		first = e.First
+	}
+	level := uint8(0)
+	if q.Policy.MaxPriority > 0 {
+		level = min(e.Priority, q.Policy.MaxPriority)
+	}
+	h := queue.MakeHandle(level, q.state.NextSeq(level))
+	err := e.add(sh, q, e.due(sh.now), first)
+	if err == nil && (e.Attempts > 0 || e.LeasedUntil > sh.now) {
+		e.carryOn(sh, q, h)
+	}
+	return err
+}
+
+// carryOn gives a job that was just added the past that it has from elsewhere.
+func (e *Enqueue) carryOn(sh *shard, q *Queue, h queue.Handle) {
+	it, _ := q.state.Get(h)
+	if it == nil {
+		return // the queue is so short that it is gone already
+	}
+	logged, count := isLogged(it), e.Attempts
+	leased := e.LeasedUntil > sh.now && q.state.LendAside(h) != nil
+	if leased && count > 0 {
+		count-- // its end counts
+	}
+	if count > 0 {
+		sh.recount(q, h, count)
+	}
+	if !leased {
+		return
+	}
+	r := leaseRun{q.ID, h, 1, q.jobs.book.Next(), e.LeasedUntil}
+	q.jobs.book.Lease(h, 1, r.number, r.until, logged)
+	q.jobs.book.Leased(h).Key = q.jobs.keys.Of(e.ID)
+	if logged {
+		sh.recordLeases(&r)
+	}
+	sh.mark(q)
+}
+
+// recount sets how often a message came back.
+func (sh *shard) recount(q *Queue, h queue.Handle, count uint32) {
+	it, _ := q.state.Get(h)
+	logged := isLogged(it)
+	q.state.Recount(h, count)
+	if logged {
+		sh.entry.data = appendRange(sh.entry.data, factRecount, q.ID, h, int(count))
+		sh.sub++
+	}
+}
+
+// replace has the job take the place of a message, and its time when retime says so.
+func (e *Enqueue) replace(sh *shard, q *Queue, h queue.Handle, retime bool) error {
 	it, status := q.state.Get(h)
 	was, err := sh.loadAnywhere(it)
 	if err != nil {
@@ -98,7 +156,7 @@ func (e *Enqueue) replace(sh *shard, q *Queue, h queue.Handle) error {
 	if status == queue.Scheduled {
 		due = it.Due
 	}
-	if e.ResetBackoff && due != dueBehind {
+	if retime {
 		due = e.due(sh.now)
 	}
 	o := e.op(q, due)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -17,7 +18,7 @@ type opening struct {
 	done atomic.Bool // the queue knows all its jobs
 }
 
-// asJobs has a queue know its jobs. Errors: ErrQueueNotFound, ErrClosed.
+// asJobs has a queue know its jobs. Errors: errGoneMeanwhile, ErrClosed.
 func (s *Session) asJobs(q *Queue, err error) (*Queue, error) {
 	if err != nil {
 		return nil, err
@@ -39,13 +40,13 @@ func (b *Broker) openJobs(q *Queue) error {
 	}
 	all, err := b.browse(q)
 	if err != nil {
-		return err
+		return goneMeanwhile(err)
 	}
 	all.behind = true
 	for {
 		page, err := all.Next(pageMessages)
 		if err != nil {
-			return err
+			return goneMeanwhile(err)
 		}
 		if len(page) == 0 {
 			break
@@ -56,6 +57,14 @@ func (b *Broker) openJobs(q *Queue) error {
 	}
 	err = q.shard.call(func() { q.shard.openedJobs(q) })
 	q.jobsOpening.done.Store(err == nil)
+	return err
+}
+
+// goneMeanwhile has Session.Do look for the queue again when it is not there any more.
+func goneMeanwhile(err error) error {
+	if errors.Is(err, ErrQueueNotFound) {
+		return errGoneMeanwhile
+	}
 	return err
 }
 

@@ -50,6 +50,34 @@ func (sh *shard) describeJob(q *Queue, k *knownJob, env message.Envelope) JobInf
 	return info
 }
 
+func (r *Remember) find(s *Session) (*Queue, error) {
+	if len(r.ID) > MaxJobID {
+		return nil, &Error{Err: ErrTooLarge, Kind: "job", Name: string(r.ID)}
+	}
+	return s.asJobs(notStream(s.writable(r.Queue, true)))
+}
+
+func (r *Remember) run(sh *shard, q *Queue) error {
+	sh.catchUp(q)
+	k := q.knowJob(r.ID)
+	switch k.state(sh.now) {
+	case job.Queued, job.QueuedWithBackoff, job.DoneWithRequeue:
+		return jobError(ErrAlreadyQueued, q, r.ID)
+	case job.Locked, job.LockedWithRequeue:
+		return jobError(ErrLocked, q, r.ID)
+	case job.DoneWithBackoff:
+		if k.done.Until >= r.Until {
+			return nil
+		}
+	}
+	d := job.Done{ID: string(r.ID), Until: max(r.Until, 1), Attempts: r.Attempts, First: max(r.First, 0), Logged: q.Durable}
+	q.jobs.book.Remember(&d)
+	if d.Logged {
+		sh.recordDone(q, &d)
+	}
+	return nil
+}
+
 func (c *Cancel) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue, false)) }
 
 func (c *Cancel) run(sh *shard, q *Queue) error {

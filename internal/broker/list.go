@@ -72,7 +72,7 @@ func (s *Session) QueueStatus(name string) (st QueueStatus, err error) {
 func (q *Queue) status(s *Session) QueueStatus {
 	return QueueStatus{
 		Name: q.Name, Durable: q.Durable, Exclusive: q.owner != nil, Own: q.owner == s, Args: q.Args, Ready: q.state.Ready(),
-		Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled(), Blocked: q.state.Blocked(), Bytes: q.state.ReadyBytes(),
+		Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - q.countBehind(), Blocked: q.state.Blocked(), Bytes: q.state.ReadyBytes(),
 		Consumers: len(q.consumers.list),
 	}
 }

@@ -74,6 +74,13 @@ func (m *machine) apply(index uint64, sub uint32, fact []byte, scratch *publishe
 		if err = decodePublish(fact, scratch); err == nil {
 			m.applyReplace(index, sub, scratch, retain)
 		}
+	case factRecount:
+		var id uint64
+		var h queue.Handle
+		var count int
+		if id, h, count, _, err = decodeRange(fact[1:], false); err == nil && m.queues[id] != nil {
+			m.queues[id].Recount(h, uint32(count))
+		}
 	case factLease, factDone, factBook:
 		err = m.applyJob(fact)
 	case factStart:

@@ -57,7 +57,7 @@ func (sc *Schedule) Len() (n int, err error) {
 	if sc.q == nil {
 		return 0, nil
 	}
-	err = sc.q.shard.call(func() { n = sc.q.state.Scheduled() })
+	err = sc.q.shard.call(func() { n = sc.q.state.Scheduled() - sc.q.countBehind() })
 	return n, err
 }
 
@@ -170,7 +170,7 @@ func (sh *shard) scanScheduled(q *Queue, from queue.Handle, fn func(*shard, *que
 			next = it.Handle
 			return false
 		}
-		if status == queue.Scheduled {
+		if status == queue.Scheduled && it.Due != dueBehind {
 			waiting = append(waiting, *it)
 		}
 		return true

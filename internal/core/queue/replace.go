@@ -32,3 +32,16 @@ func (s *State) Replace(h Handle, it *Item) (old Item, ok bool) {
 	s.checkInvariants()
 	return old, true
 }
+
+// Recount sets the count of returns of a live message; false when there is none.
+func (s *State) Recount(h Handle, count uint32) bool {
+	c, slot, status := s.find(h)
+	if status == Gone {
+		return false
+	}
+	if c.packed != nil {
+		s.unpack(c)
+	}
+	c.hotItem(slot).Count = count
+	return true
+}

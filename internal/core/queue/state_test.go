@@ -77,6 +77,9 @@ func (r *run) step() {
 		if r.rng.IntN(8) == 0 {
 			r.reschedule()
 		}
+		if r.rng.IntN(2) == 0 {
+			r.replace()
+		}
 	case n < 96:
 		r.purge()
 	case n < 98:
