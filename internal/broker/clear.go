@@ -6,11 +6,13 @@ import "fiveways/internal/core/queue"
 type Clear struct {
 	OnQueue
 	Removed int
+	Existed bool // it was a list or a stream
 }
 
 func (c *Clear) find(s *Session) (*Queue, error) { return s.readableList(c.Queue, false) }
 
 func (c *Clear) run(sh *shard, q *Queue) error {
+	c.Existed = q.kind() != NoKind
 	c.Removed = sh.clear(q)
 	return nil
 }

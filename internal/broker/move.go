@@ -16,7 +16,8 @@ type Move struct {
 	Moved    bool   // there was a message
 	Body     []byte // of it; not to be changed
 
-	to *Queue
+	to    *Queue // nil: errTo tells why, and counts when there is something to move
+	errTo error
 	// taken is the message. While it is lent it was taken, but the shard of the other queue did not stand still: it stays unacked until both do.
 	taken queue.Item
 	from  *Queue
@@ -26,12 +27,17 @@ type Move struct {
 func (m *Move) find(s *Session) (*Queue, error) {
 	q, err := s.readableList(m.Queue, m.Create)
 	if err == nil {
-		m.to, err = s.writable(m.To, m.CreateTo)
+		m.to, m.errTo = s.writable(m.To, m.CreateTo)
 	}
 	return q, err
 }
 
-func (m *Move) other() *Queue { return m.to }
+func (m *Move) other() *Queue {
+	if m.to == nil {
+		return m.queue
+	}
+	return m.to
+}
 
 func (m *Move) got() bool { return m.Moved }
 
@@ -46,7 +52,7 @@ func (m *Move) run(sh *shard, q *Queue) error {
 	case m.from != q:
 		return errGoneMeanwhile // with the message
 	}
-	if m.lent = m.to.shard != sh && !sh.meeting; m.lent {
+	if m.lent = m.to != nil && m.to.shard != sh && !sh.meeting; m.lent {
 		return nil
 	}
 	if err := m.put(); err != nil {
@@ -60,6 +66,9 @@ func (m *Move) run(sh *shard, q *Queue) error {
 
 // put publishes the message.
 func (m *Move) put() error {
+	if m.errTo != nil {
+		return m.errTo
+	}
 	if m.to.gone {
 		return errGoneMeanwhile
 	}

@@ -1,6 +1,10 @@
 package broker
 
-import "fiveways/internal/core/queue"
+import (
+	"errors"
+
+	"fiveways/internal/core/queue"
+)
 
 // Pop takes ready messages off a queue for good: those that would be delivered first, with Back those that would be last, one after the other.
 type Pop struct {
@@ -8,16 +12,36 @@ type Pop struct {
 	Back   bool
 	Max    int      // at most so many
 	Create bool     // a durable queue is made when there is none: for who waits
+	Unless *Pop     // nothing happens when that one has got something or failed; it comes before this one in the same call
 	Bodies [][]byte // not to be changed
 	Left   int      // how many are ready then
 }
 
-func (p *Pop) find(s *Session) (*Queue, error) { return s.readableList(p.Queue, p.Create) }
+func (p *Pop) find(s *Session) (*Queue, error) {
+	p.Bodies = nil
+	return s.readableList(p.Queue, p.Create)
+}
+
+// other implements spanning: what Unless got must be known.
+func (p *Pop) other() *Queue {
+	if p.Unless != nil && p.Unless.queue != nil {
+		return p.Unless.queue
+	}
+	return p.queue
+}
+
+// settled tells that nothing is left to be done by those that depend on it.
+func (p *Pop) settled() bool {
+	return p.got() || p.Err != nil && !errors.Is(p.Err, ErrQueueNotFound) || p.Unless != nil && p.Unless.settled()
+}
 
 func (p *Pop) got() bool { return len(p.Bodies) > 0 }
 
 func (p *Pop) run(sh *shard, q *Queue) error {
 	p.Bodies = nil
+	if p.Unless != nil && p.Unless.settled() {
+		return nil
+	}
 	for len(p.Bodies) < p.Max {
 		it := sh.takeNext(q, p.Back, true)
 		if it == nil {

@@ -74,6 +74,8 @@ type VHost struct {
 	queues atomic.Int64 // declared now
 	info   vhostFact    // guarded by rules.mu
 
+	scan atomic.Pointer[scanOrder] // nil before the first Session.Scan
+
 	parameters parameters
 	version    atomic.Uint64 // another one after each change of definitions and parameters
 

@@ -78,16 +78,24 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		return -1, err
 	}
 	for {
-		w := &waiter{turns: make([]turn, len(commands)), told: make(chan error, 1), served: -1}
+		w := &waiter{turns: make([]turn, 0, len(commands)), told: make(chan error, 1), served: -1}
 		for i, c := range commands {
 			o := c.on()
 			if o.queue, o.Err = c.find(s); o.Err != nil {
-				return i, nil
+				break
 			}
-			w.turns[i] = turn{w: w, i: i, command: c.(awaitable), queue: o.queue}
+			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue})
 		}
 		s.pub = false // a wait is no moment to hold anybody back
-		err := w.await(ctx, ended)
+		failed := len(w.turns) < len(commands)
+		err := w.tryAll()
+		switch {
+		case err != nil:
+		case failed:
+			err = w.stop(nil)
+		default:
+			err = w.await(ctx, ended)
+		}
 		w.leave()
 		switch {
 		case err != nil:
@@ -95,14 +103,17 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		case w.served >= 0:
 			s.finishAll(commands[w.served : w.served+1])
 			return w.served, nil
-		case !w.gone:
+		case w.gone:
+		case failed:
+			return len(w.turns), nil
+		default:
 			return -1, nil
 		}
 	}
 }
 
-// await tries all commands in their order, then waits.
-func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
+// tryAll tries all commands in their order.
+func (w *waiter) tryAll() error {
 	for from := 0; from < len(w.turns) && !w.isOver(); {
 		sh, to := w.turns[from].queue.shard, from+1
 		for to < len(w.turns) && w.turns[to].queue.shard == sh {
@@ -114,6 +125,11 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 		}
 		from = to
 	}
+	return nil
+}
+
+// await waits until it is served, or it is time to leave.
+func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	var err error
 	select {
 	case err = <-w.told:
@@ -124,11 +140,16 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	case <-w.turns[0].queue.shard.done:
 		err = ErrClosed
 	}
+	return w.stop(err)
+}
+
+// stop ends the wait with err, unless it is over.
+func (w *waiter) stop(err error) error {
 	w.mu.Lock()
 	over := w.over
 	w.over = true
 	w.mu.Unlock()
-	if over { // just now
+	if over {
 		return <-w.told
 	}
 	return err

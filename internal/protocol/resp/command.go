@@ -98,6 +98,8 @@ func init() { // not a variable's value: commands that tell of commands refer to
 		pubsubCommands(),
 		multiCommands(),
 		jobCommands(),
+		listCommands(),
+		keyCommands(),
 	} {
 		for i := range family {
 			commands[family[i].name] = &family[i]

@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,3 +27,6 @@ func seconds(b []byte) (time.Duration, error) {
 	}
 	return time.Duration(math.Ceil(f*1000)) * time.Millisecond, nil
 }
+
+// is tells whether an argument is a word of Redis, in any case.
+func is(b []byte, word string) bool { return len(b) == len(word) && strings.EqualFold(string(b), word) }
