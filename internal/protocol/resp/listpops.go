@@ -9,7 +9,9 @@ import (
 	"fiveways/internal/protocol/resp/respwire"
 )
 
-const errNotPositive replyError = "ERR value is out of range, must be positive"
+
+// errNoCount is what Redis says of a number of elements.
+const errNoCount replyError = "ERR value is out of range, must be positive"
 
 type popRequest struct {
 	broker.Pop
@@ -29,7 +31,7 @@ func pop(back bool) func(*conn, [][]byte) (request, error) {
 		case len(args) == 3:
 			n, ok := integer(args[2])
 			if !ok || n < 0 {
-				return nil, errNotPositive
+				return nil, errNoCount
 			}
 			r.Max, r.counted = int(n), true
 		}
