@@ -27,11 +27,15 @@ type jobClient struct {
 	tokens  map[int64]string // the text of tokens by their number
 }
 
-// rememberedIDs is the ids that workers have asked the broker to remember, for those who try them again.
+// rememberedIDs is what the clients know together: how much there is to do, and the ids that the broker was asked to remember.
 type rememberedIDs struct {
-	mu  sync.Mutex
-	ids []JobEvent // JobDone, answered
+	mu   sync.Mutex
+	ids  []JobEvent   // JobDone, answered
+	left atomic.Int64 // jobs that were enqueued and not finished, about
 }
+
+// jobsAhead is how many jobs there are for the workers at most, about: with more, most of a run would be one of enqueuing.
+const jobsAhead = 100
 
 func (r *rememberedIDs) add(e JobEvent) {
 	r.mu.Lock()
@@ -48,11 +52,17 @@ func (r *rememberedIDs) pick(rng *rand.Rand) (JobEvent, bool) {
 	return r.ids[rng.IntN(len(r.ids))], true
 }
 
+func init() { redis.SetLogger(silent{}) } // it tells of every connection that a kill cuts
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 func now() int64 { return time.Now().UnixMilli() }
 
 // connect makes the client's connection. What is in doubt is never asked again by the client library.
 func (c *jobClient) connect(addr string) {
-	c.redis = redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, PoolSize: 1, ReadTimeout: patience})
+	c.redis = redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ReadTimeout: patience})
 }
 
 // ask sends a command and notes it with what came of it. The error is that of the connection.
@@ -74,6 +84,12 @@ func (c *jobClient) ask(e JobEvent, words ...any) (reply any, err error) {
 	}
 	if e.Kind != JobTaken {
 		c.history.Add(e)
+		switch {
+		case e.Kind == JobEnqueued:
+			c.known.left.Add(1)
+		case (e.Kind == JobDone || e.Kind == JobFailed) && e.Answer != Stale:
+			c.known.left.Add(-1)
+		}
 		if e.Kind == JobDone && e.Answer == Good && e.MS > 0 {
 			c.known.add(e)
 		}
@@ -111,6 +127,10 @@ func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) er
 
 // enqueue puts a job in, with a backoff or without, or tries an id that is remembered.
 func (c *jobClient) enqueue() error {
+	if c.known.left.Load() > jobsAhead {
+		c.linger(5)
+		return nil
+	}
 	if c.rng.IntN(10) == 0 {
 		if done, ok := c.known.pick(c.rng); ok && now() < done.From+done.MS {
 			_, err := c.ask(JobEvent{Kind: JobProbed, MID: done.MID}, "JOB.ENQUEUE", jobQueue, "again", "ID", done.MID)
@@ -139,7 +159,7 @@ func (c *jobClient) takeAndHandle() error {
 
 // take takes up to n jobs, waiting so many ms for the first.
 func (c *jobClient) take(n, wait int) (jobs []JobEvent, err error) {
-	lock := int64(100 + c.rng.IntN(900))
+	lock := int64(30 + c.rng.IntN(300))
 	from := now()
 	reply, err := c.ask(JobEvent{Kind: JobTaken}, "JOB.TAKE", jobQueue, "COUNT", n, "LOCK", lock, "BLOCK", wait)
 	if err != nil || reply == nil {
@@ -168,23 +188,31 @@ func (c *jobClient) take(n, wait int) (jobs []JobEvent, err error) {
 func (c *jobClient) handle(job JobEvent) error {
 	for c.rng.IntN(4) == 0 {
 		if c.rng.IntN(3) == 0 {
-			<-time.After(time.Duration(c.rng.IntN(int(job.MS))) * time.Millisecond / 2)
+			c.linger(job.MS / 2)
 		}
-		if err := c.report(JobExtended, job, 1+c.rng.Int64N(800)); err != nil {
+		if err := c.report(JobExtended, job, 1+c.rng.Int64N(300)); err != nil {
 			return err
 		}
 	}
 	switch n := c.rng.IntN(100); {
 	case n < 10: // dies
 		return nil
+	case n < 13: // is slow, and may be too late
+		c.linger(2 * job.MS)
+		return c.report(JobDone, job, 0)
 	case n < 30:
-		return c.report(JobRetried, job, c.rng.Int64N(300))
+		return c.report(JobRetried, job, c.rng.Int64N(200))
 	case n < 35:
 		return c.report(JobFailed, job, 0)
 	case n < 50:
 		return c.report(JobDone, job, 60_000)
 	}
 	return c.report(JobDone, job, 0)
+}
+
+// linger lets up to so many ms pass.
+func (c *jobClient) linger(most int64) {
+	<-time.After(time.Duration(c.rng.Int64N(most+1)) * time.Millisecond)
 }
 
 // report tells what became of a job.

@@ -194,7 +194,7 @@ func checkHandled(_ *jobRun, j *jobStory) []string {
 func checkFinished(_ *jobRun, j *jobStory) (breaches []string) {
 	end, _, sure := j.ending(JobDone, JobFailed)
 	for _, l := range j.leases {
-		if sure && l.From >= end.To {
+		if sure && l.Token > end.Token && l.From >= end.To {
 			breaches = append(breaches, fmt.Sprintf("[%s] after [%s]", l.JobEvent, end))
 		}
 	}
