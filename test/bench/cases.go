@@ -1,6 +1,9 @@
 package main
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // values are the measures of one run of a case, by the name of their metric.
 type values map[string]float64
@@ -8,17 +11,39 @@ type values map[string]float64
 // runner measures one case on a broker started for it.
 type runner func(ctx context.Context, b *broker, s settings) (values, error)
 
-// benchCase is one thing to measure, on brokers of AMQP or on servers of SQL. Its rows in the table are its metrics.
+// part is what a case is about; each part has a table of its own.
+type part string
+
+const (
+	partAMQP part = "amqp"
+	partSQL  part = "sql"
+	partJobs part = "jobs"
+)
+
+// part is what a case is about.
+func (c benchCase) part() part {
+	switch {
+	case c.sql != nil:
+		return partSQL
+	case c.jobs != nil:
+		return partJobs
+	}
+	return partAMQP
+}
+
+// benchCase is one thing to measure. Its rows in the table are its metrics.
 type benchCase struct {
 	name, title string
 	metrics     []metric
 	run         runner
-	oursEnv     []string  // environment of Fiveways only
-	big         bool      // takes minutes: with --big, and on Fiveways only
-	tools       []string  // programs that it needs; without one of them it is left out
-	oursOnly    bool      // the others have nothing like it
-	sql         sqlRunner // takes the place of run: the case is one of SQL
-	once        bool      // takes minutes: not repeated
+	oursEnv     []string   // environment of Fiveways only
+	big         bool       // takes minutes: with --big, and on Fiveways only
+	tools       []string   // programs that it needs; without one of them it is left out
+	oursOnly    bool       // the others have nothing like it
+	sql         sqlRunner  // takes the place of run: the case is one of SQL
+	jobs        jobsRunner // takes the place of run: the case is one of jobs
+	sync        string     // of a case of jobs: when Redis writes what it keeps to disk
+	once        bool       // takes minutes: not repeated
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
@@ -60,7 +85,7 @@ func neighbourMetrics() []metric {
 }
 
 // allCases are in the order in which they run and stand in the table.
-func allCases() []benchCase { return append(amqpCases(), sqlCases()...) }
+func allCases() []benchCase { return slices.Concat(amqpCases(), sqlCases(), jobsCases()) }
 
 func amqpCases() []benchCase {
 	return []benchCase{

@@ -15,6 +15,7 @@ import (
 
 	"fiveways/test/postgres"
 	"fiveways/test/rabbitmq"
+	"fiveways/test/redisd"
 )
 
 // caseLimit is what one run of one case may take, a backlog of millions included.
@@ -126,9 +127,20 @@ func raiseFileLimit() error {
 // gather finds the servers that the cases need; rivals first, in the order of the table. What it returns must be closed even with an error.
 func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	var peers []*peer
-	withSQL := slices.ContainsFunc(cases, func(c benchCase) bool { return c.sql != nil })
-	withAMQP := slices.ContainsFunc(cases, func(c benchCase) bool { return c.sql == nil })
-	if withSQL && !s.oursOnly {
+	with := func(p part) bool {
+		return !s.oursOnly && slices.ContainsFunc(cases, func(c benchCase) bool { return c.part() == p })
+	}
+	if with(partJobs) {
+		switch redis, err := redisPeer(); {
+		case errors.Is(err, redisd.ErrNone):
+			fmt.Fprintln(os.Stderr, err)
+		case err != nil:
+			return peers, err
+		default:
+			peers = append(peers, redis)
+		}
+	}
+	if with(partSQL) {
 		switch native, err := postgresPeer(); {
 		case errors.Is(err, postgres.ErrNone):
 			fmt.Fprintln(os.Stderr, err)
@@ -138,7 +150,7 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 			peers = append(peers, native)
 		}
 	}
-	if withAMQP && !s.oursOnly {
+	if with(partAMQP) {
 		switch rabbit, err := rabbitPeer(s.install); {
 		case errors.Is(err, rabbitmq.ErrNone):
 			fmt.Fprintln(os.Stderr, err)
@@ -187,8 +199,11 @@ func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, re
 }
 
 func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
-	if c.sql != nil {
+	switch c.part() {
+	case partSQL:
 		return measureSQL(ctx, c, p, s)
+	case partJobs:
+		return measureJobs(ctx, c, p, s)
 	}
 	var env []string
 	if p.name == nameOurs {
@@ -221,8 +236,8 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the files that were asked for.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	for _, sql := range []bool{false, true} {
-		if results := r.results(sql); len(results) > 0 {
+	for _, p := range []part{partAMQP, partSQL, partJobs} {
+		if results := r.results(p); len(results) > 0 {
 			writeTable(os.Stdout, results)
 			fmt.Println()
 		}

@@ -17,13 +17,14 @@ same machine and takes its share of the cores from everybody alike.
 
 // section is a part of the page. One that was not measured stays as it was.
 type section struct {
-	mark, heading, notes string
-	sql                  bool
+	part           part
+	heading, notes string
 }
 
 var sections = []section{
-	{mark: "amqp", heading: "AMQP 0-9-1 beside RabbitMQ", notes: amqpNotes},
-	{mark: "sql", heading: "SQL beside PostgreSQL with the native schema", notes: sqlNotes, sql: true},
+	{partAMQP, "AMQP 0-9-1 beside RabbitMQ", amqpNotes},
+	{partSQL, "SQL beside PostgreSQL with the native schema", sqlNotes},
+	{partJobs, "Jobs and lists beside Redis", jobsNotes},
 }
 
 const (
@@ -59,6 +60,19 @@ transaction is on it (fsync).
 - **memory** is what is resident; of what PostgreSQL's processes share each counts its part. Latency of another client is of a transaction that takes a
   message and posts another, five round trips.
 `
+	jobsNotes = `
+### What is measured
+
+` + "`fiveways bench jobs`" + ` (internal/bench/jobs): each connection writes commands and waits for the answers; the load generator does as little as it can. Fiveways
+answers when what it says is on disk (fdatasync). Redis, with its default settings otherwise, keeps an append-only file, which it syncs every second in
+the cases of jobs (what was answered in the last second is lost when the machine goes down) and before each answer in those of lists. There is no queue of jobs in
+Redis: its side are Lua scripts that mean the same (internal/bench/jobs/lua), called by EVALSHA with as many arguments.
+
+- **rate**: jobs per second, from the enqueue to the report; of lists elements per second, from LPUSH to BRPOP. **p50**, **p99**: of one step of a connection,
+  which is so many jobs as it has in flight: all of them enqueued in one write, taken by one command, and reported done in one write.
+- **cpu**: CPU time of the server over the jobs.
+- **work**: jobs of a backlog of 20,000 that are taken and reported done.
+`
 )
 
 // savePage writes docs/benchmarks.md. What this run has not measured stays.
@@ -75,7 +89,7 @@ func (r *report) page(old string, now time.Time) string {
 	b.WriteString(pageIntro)
 	for _, s := range sections {
 		text := s.in(old)
-		if results := r.results(s.sql); len(results) > 0 {
+		if results := r.results(s.part); len(results) > 0 {
 			text = r.sectionText(s, results, now)
 		}
 		if text != "" {
@@ -85,8 +99,8 @@ func (r *report) page(old string, now time.Time) string {
 	return b.String()
 }
 
-func (s section) begin() string { return "<!-- " + s.mark + " -->\n" }
-func (s section) end() string   { return "<!-- end of " + s.mark + " -->" }
+func (s section) begin() string { return "<!-- " + string(s.part) + " -->\n" }
+func (s section) end() string   { return "<!-- end of " + string(s.part) + " -->" }
 
 // in is the section's text in a page; "" when it has none.
 func (s section) in(page string) string {

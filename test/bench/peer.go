@@ -16,9 +16,10 @@ const (
 	nameRabbit   = "RabbitMQ"
 	nameLavin    = "LavinMQ"
 	namePostgres = "PostgreSQL"
+	nameRedis    = "Redis"
 )
 
-// peer is a kind of server that can be started: for AMQP, for SQL, or for both.
+// peer is a kind of server that can be started, for one part of the cases or for several.
 type peer struct {
 	name    string
 	version string // as the server says; "" until it has run
@@ -26,6 +27,7 @@ type peer struct {
 	// the broker's, so no shell may remain in between.
 	command func(dir string, port int) (*exec.Cmd, error)
 	sql     starter
+	jobs    jobsStarter
 	close   func() // ends what all its brokers shared; may be nil
 }
 
@@ -52,6 +54,7 @@ func fiveways(binary, dir string) (*peer, error) {
 			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"), nil
 	}}
 	p.sql = oursForSQL(p, binary)
+	p.jobs = oursForJobs(p, binary)
 	return p, nil
 }
 

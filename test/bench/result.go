@@ -17,12 +17,12 @@ type result struct {
 	Failed  map[string]string               `json:"failed,omitempty"`
 
 	metrics []metric
-	sql     bool
+	part    part
 	brokers []string // columns of the table
 }
 
 func newResult(c benchCase) *result {
-	return &result{Case: c.name, Title: c.title, metrics: c.metrics, sql: c.sql != nil, Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
+	return &result{Case: c.name, Title: c.title, metrics: c.metrics, part: c.part(), Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
 }
 
 func (r *result) add(broker string, v values) {
@@ -52,9 +52,9 @@ type report struct {
 	Results  []*result         `json:"results"`
 }
 
-// results are those of AMQP or those of SQL.
-func (r *report) results(sql bool) []*result {
-	return slices.DeleteFunc(slices.Clone(r.Results), func(res *result) bool { return res.sql != sql })
+// results are those of a part.
+func (r *report) results(p part) []*result {
+	return slices.DeleteFunc(slices.Clone(r.Results), func(res *result) bool { return res.part != p })
 }
 
 // writeTable prints medians as a markdown table. The results have the same columns.
@@ -94,8 +94,11 @@ func (r *result) cell(broker, metric string) string {
 
 // rival is whom Fiveways is compared with.
 func (r *result) rival() string {
-	if r.sql {
+	switch r.part {
+	case partSQL:
 		return namePostgres
+	case partJobs:
+		return nameRedis
 	}
 	return nameRabbit
 }

@@ -30,11 +30,14 @@ func TestFitting(t *testing.T) {
 }
 
 func TestPageKeepsWhatWasNotMeasured(t *testing.T) {
-	measured := func(sql bool, rate float64) *report {
+	measured := func(p part, rate float64) *report {
 		c := benchCase{title: "a case", metrics: []metric{{name: "rate", more: true, bar: timesRival(2)}}}
 		rival := nameRabbit
-		if sql {
+		switch p {
+		case partSQL:
 			c.sql, rival = sqlIdle, namePostgres
+		case partJobs:
+			c.jobs, rival = jobsLoad("list", 1, 1), nameRedis
 		}
 		res := newResult(c)
 		res.brokers = []string{rival, nameOurs}
@@ -42,13 +45,17 @@ func TestPageKeepsWhatWasNotMeasured(t *testing.T) {
 		res.add(nameOurs, values{"rate": rate})
 		return &report{Results: []*result{res}}
 	}
-	page := measured(false, 3).page("", time.Unix(0, 0))
+	page := measured(partAMQP, 3).page("", time.Unix(0, 0))
 	if strings.Contains(page, "PostgreSQL with its default") {
 		t.Error("a section that nobody measured")
 	}
-	page = measured(true, 5).page(page, time.Unix(0, 0))
-	page = measured(false, 4).page(page, time.Unix(0, 0))
-	for text, times := range map[string]int{"| 3 × |": 0, "| 4 × | ≥ 2 × | yes |": 1, "| 5 × | ≥ 2 × | yes |": 1, "# Benchmarks": 1, "## SQL": 1} {
+	page = measured(partSQL, 5).page(page, time.Unix(0, 0))
+	page = measured(partJobs, 6).page(page, time.Unix(0, 0))
+	page = measured(partAMQP, 4).page(page, time.Unix(0, 0))
+	for text, times := range map[string]int{
+		"| 3 × |": 0, "| 4 × | ≥ 2 × | yes |": 1, "| 5 × | ≥ 2 × | yes |": 1, "| 6 × | ≥ 2 × | yes |": 1,
+		"# Benchmarks": 1, "## SQL": 1, "## Jobs": 1,
+	} {
 		if got := strings.Count(page, text); got != times {
 			t.Errorf("%q is there %d times, want %d, in\n%s", text, got, times, page)
 		}

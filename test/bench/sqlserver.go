@@ -119,8 +119,11 @@ func exec1(ctx context.Context, conn *pgx.Conn, statement string) (n int64, err 
 
 // serves tells whether a case runs on a peer.
 func (p *peer) serves(c benchCase) bool {
-	if c.sql != nil {
+	switch c.part() {
+	case partSQL:
 		return p.sql != nil
+	case partJobs:
+		return p.jobs != nil
 	}
 	return p.command != nil
 }

@@ -221,10 +221,10 @@ func (c *conn) skip() error {
 // skipAll reads n replies, and tells of the first that is an error after all of them.
 func (c *conn) skipAll(n int) (failed error) {
 	for range n {
-		if err := c.skip(); errors.Is(err, ErrReply) {
-			failed = errors.Join(failed, err)
-		} else if err != nil {
+		if err := c.skip(); err != nil && !errors.Is(err, ErrReply) {
 			return err
+		} else if failed == nil {
+			failed = err
 		}
 	}
 	return failed

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"fiveways/internal/bench/jobs"
+	"fiveways/test/rabbitmq"
+	"fiveways/test/redisd"
+)
+
+// jobsServer is a server of the Redis protocol, started on an empty folder for one run of one case.
+type jobsServer struct {
+	url     string
+	usage   func() (usage, error)
+	kill    func()
+	destroy func()
+}
+
+// jobsStarter starts one; sync is when a Redis writes to disk.
+type jobsStarter func(ctx context.Context, sync string) (*jobsServer, error)
+
+// jobsRunner measures one case on a server started for it.
+type jobsRunner func(ctx context.Context, q *jobsServer, s settings) (values, error)
+
+// redisPeer is a real Redis. The error is redisd.ErrNone where there is none.
+func redisPeer() (*peer, error) {
+	version, err := redisd.Version()
+	if err != nil {
+		return nil, err
+	}
+	return &peer{name: nameRedis, version: version, jobs: func(_ context.Context, sync string) (*jobsServer, error) {
+		r, err := redisd.Open(redisd.Options{Sync: sync})
+		if err != nil {
+			return nil, err
+		}
+		return &jobsServer{url: "redis://" + r.Addr(), usage: func() (usage, error) { return oneUsage(r.PID()) }, kill: r.Close, destroy: r.Close}, nil
+	}}, nil
+}
+
+// oursForJobs starts Fiveways with the Redis protocol beside AMQP, which tells when it serves.
+func oursForJobs(p *peer, binary string) jobsStarter {
+	return func(ctx context.Context, _ string) (*jobsServer, error) {
+		port, err := rabbitmq.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
+			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
+				"--redis", address, "--sql", "off", "--etcd", "off", "--http", "off"), nil
+		}}
+		b, err := side.start(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.version = side.version
+		return &jobsServer{url: "redis://" + address, usage: func() (usage, error) { return oneUsage(b.pid()) }, kill: b.kill, destroy: b.destroy}, nil
+	}
+}
+
+// measureJobs is measureOnce for the cases of jobs.
+func measureJobs(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
+	q, err := p.jobs(ctx, c.sync)
+	if err != nil {
+		return nil, err
+	}
+	defer q.destroy()
+	ctx, cancel := context.WithTimeout(ctx, caseLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, q.kill)()
+	v, err := c.jobs(ctx, q, s)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
+	}
+	return v, err
+}
+
+// jobsBacklog is what the cases that only take find in the queue.
+const jobsBacklog = 20_000
+
+// jobsLoad is a load of fiveways bench jobs.
+func jobsLoad(load string, connections, depth int) jobsRunner {
+	return func(ctx context.Context, q *jobsServer, s settings) (values, error) {
+		o := jobs.DefaultOptions()
+		o.Duration, o.Backlog = s.duration, int(s.scaled(jobsBacklog, 500))
+		before, err := q.usage()
+		if err != nil {
+			return nil, err
+		}
+		once, err := jobs.Measure(ctx, o, q.url, load, connections, depth)
+		if err != nil {
+			return nil, err
+		}
+		after, err := q.usage()
+		if err != nil {
+			return nil, err
+		}
+		millis := func(quantile float64) float64 { return once.Latency.Quantile(quantile).Seconds() * 1e3 }
+		return values{"rate": once.PerSecond, "p50": millis(0.5), "p99": millis(0.99), "cpu": microsEach(after.cpu-before.cpu, int64(once.Jobs))}, nil
+	}
+}
+
+// jobsCases are the cases of jobs, in their order.
+func jobsCases() (all []benchCase) {
+	add := func(load, what, sync string, connections, depth int, b bar) {
+		title := fmt.Sprintf("%s, %s, %d in flight each", what, connectionsText(connections), depth)
+		metrics := []metric{{name: "rate", unit: "jobs/s", more: true, bar: b}, {name: "p50", unit: "ms"}, {name: "p99", unit: "ms"}}
+		if load != "work" { // the filling of the queue is not part of it
+			metrics = append(metrics, metric{name: "cpu", unit: "µs/job"})
+		}
+		all = append(all, benchCase{name: fmt.Sprintf("jobs-%s-%d-%d", load, connections, depth), title: title, metrics: metrics, sync: sync,
+			jobs: jobsLoad(load, connections, depth)})
+	}
+	for _, connections := range []int{1, 4, 16} {
+		single := bar{}
+		if connections > 1 {
+			single = timesRival(4)
+		}
+		add("cycle", "enqueue, take, done", "everysec", connections, 1, single)
+		add("cycle", "enqueue, take, done", "everysec", connections, 64, timesRival(10))
+	}
+	for _, connections := range []int{4, 16} {
+		add("enqueue", "enqueue", "everysec", connections, 1, bar{})
+		add("work", "take, done", "everysec", connections, 1, bar{})
+	}
+	for _, connections := range []int{1, 4, 16} {
+		for _, depth := range []int{1, 64} {
+			add("list", "LPUSH, BRPOP", "always", connections, depth, timesRival(2))
+		}
+	}
+	return all
+}
+
+func connectionsText(n int) string {
+	if n == 1 {
+		return "1 connection"
+	}
+	return fmt.Sprintf("%d connections", n)
+}
