@@ -148,11 +148,9 @@ func (c *conn) handle(args [][]byte) {
 
 // refuse answers a command that may not run; d is nil when there is no such command. A transaction is spoiled by it.
 func (c *conn) refuse(d *command, e replyError) {
-	if c.tx == nil {
-		c.gather(pending{ready: errorReply(e)})
-		return
+	if c.tx != nil {
+		c.tx.broken = true
 	}
-	c.tx.broken = true
 	if d != nil && d.name == "exec" {
 		c.endTransaction()
 		_, text, _ := strings.Cut(string(e), " ")

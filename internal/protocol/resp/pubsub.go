@@ -177,7 +177,7 @@ func pubsubChannels(c *conn, args [][]byte) {
 }
 
 func pubsubNumSub(c *conn, args [][]byte) {
-	c.w.Map(len(args) - 2)
+	c.w.Array(2 * (len(args) - 2)) // in RESP3 too
 	for _, channel := range args[2:] {
 		c.w.Bulk(channel)
 		c.w.Int(int64(c.srv.hub.count(c.session.VHost(), string(channel))))
