@@ -68,6 +68,7 @@ func dialOptions(address string) (*redis.Options, error) {
 		o.OnConnect = func(ctx context.Context, cn *redis.Conn) error { return cn.Do(ctx, "SELECT", vhost).Err() }
 	}
 	o.MaxRetries = -1 // what was done by half is for the caller to repeat, who knows what it may
+	o.DialerRetries = 1
 	o.ContextTimeoutEnabled = true
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}

@@ -54,15 +54,31 @@ func (p *pipeline) fly() {
 		if calls == nil {
 			return
 		}
-		pipe := p.client.Pipeline()
-		for _, c := range calls {
-			for _, cmd := range c.cmds {
-				_ = pipe.Process(context.Background(), cmd)
-			}
-		}
-		_, _ = pipe.Exec(context.Background()) // each command has its own error
+		p.send(calls)
 		for _, c := range calls {
 			close(c.done)
+		}
+	}
+}
+
+// send sends one pipeline.
+func (p *pipeline) send(calls []*call) {
+	pipe := p.client.Pipeline()
+	for _, c := range calls {
+		for _, cmd := range c.cmds {
+			_ = pipe.Process(context.Background(), cmd)
+		}
+	}
+	_, err := pipe.Exec(context.Background())
+	if err == nil {
+		return
+	}
+	// Each command that was answered has its own error, or a value. When the broker refused the login there is neither.
+	for _, c := range calls {
+		for _, cmd := range c.cmds {
+			if cmd.Err() == nil && cmd.Val() == nil {
+				cmd.SetErr(err)
+			}
 		}
 	}
 }

@@ -1,0 +1,258 @@
+package worker_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fiveways"
+	"fiveways/worker"
+	"fiveways/worker/workertest"
+)
+
+// serve starts a broker that speaks the Redis protocol.
+func serve(t *testing.T) *fiveways.Broker {
+	t.Helper()
+	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0", Sync: "os"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Stop(context.Background()) })
+	return b
+}
+
+func dial(t *testing.T, address string) *worker.Client {
+	t.Helper()
+	c, err := worker.Dial(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestClientConformance(t *testing.T) {
+	address := serve(t).RedisURL()
+	for name, address := range map[string]string{"RESP3": address, "RESP2": address + "?protocol=2"} {
+		t.Run(name, func(t *testing.T) {
+			workertest.Conformance(t, workertest.Suite{Open: func(t *testing.T) worker.Jobs { return dial(t, address) }})
+		})
+	}
+}
+
+// TestWorkersOverTheNetwork: several workers, each job handled once, all of them to success.
+func TestWorkersOverTheNetwork(t *testing.T) {
+	address := serve(t).RedisURL()
+	const n = 500
+	var mu sync.Mutex
+	handled := map[int]int{}
+	all := make(chan struct{})
+	var workers []*worker.Worker
+	for range 3 {
+		w, err := worker.New(dial(t, address), "q", func(_ context.Context, m worker.Message[int]) error {
+			if m.Payload%10 == 0 && m.Attempt == 1 {
+				return worker.Retry(nil, time.Millisecond)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if handled[m.Payload]++; len(handled) == n {
+				close(all)
+			}
+			return nil
+		}, worker.Options{Handlers: 8, Pollers: 2, AutoStart: true, Log: (&log{}).logger()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers = append(workers, w)
+	}
+	q := worker.Queue[int]{Jobs: dial(t, address), Name: "q"}
+	var enqueuers sync.WaitGroup
+	for i := range n {
+		enqueuers.Go(func() {
+			if _, err := q.Enqueue(t.Context(), i, worker.EnqueueOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	enqueuers.Wait()
+	<-all
+	var sum worker.Counts
+	for _, w := range workers {
+		begun := time.Now()
+		if err := w.Stop(t.Context()); err != nil || time.Since(begun) > 10*time.Second {
+			t.Errorf("Stop: %v after %v", err, time.Since(begun))
+		}
+		c := w.Status().Counts
+		sum.Success += c.Success
+		sum.Retry += c.Retry
+		sum.Error += c.Error + c.Stale + c.Unreported + c.Unreachable
+	}
+	if sum.Success != n || sum.Retry != n/10 || sum.Error != 0 {
+		t.Errorf("together %+v, want %d successes, %d retries, no trouble", sum, n, n/10)
+	}
+	for i, times := range handled {
+		if times != 1 {
+			t.Errorf("%d was handled %d times", i, times)
+		}
+	}
+}
+
+// TestBrokerComesBack: a client whose broker was away goes on when it is there again.
+func TestBrokerComesBack(t *testing.T) {
+	o := fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0", Sync: "os"}
+	b, err := fiveways.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := b.RedisURL()
+	c := dial(t, address)
+	enqueue(t, c, "m", "body")
+	waits := make(chan error)
+	go func() {
+		_, err := c.Take(t.Context(), worker.TakeOptions{Queues: []string{"empty"}, Wait: time.Minute})
+		waits <- err
+	}()
+	stop, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := b.Stop(stop); err != nil {
+		t.Logf("stopping: %v", err)
+	}
+	if err := <-waits; err == nil || errors.Is(err, worker.ErrClosed) {
+		t.Errorf("a take that waited when the broker went: %v; want an error that is not ErrClosed", err)
+	}
+	if _, err := c.Status(t.Context(), "q", "m"); err == nil {
+		t.Error("the broker that is gone answers")
+	}
+	o.Redis = at(t, address, "").Host
+	if b, err = fiveways.Start(o); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Stop(context.Background())
+	state(t, c, "m", worker.Queued)
+	jobs, err := c.Take(t.Context(), worker.TakeOptions{Queues: []string{"q"}, Wait: time.Minute})
+	if err != nil || len(jobs) != 1 || string(jobs[0].Body) != "body" {
+		t.Errorf("took %+v, %v", jobs, err)
+	}
+}
+
+// at is an address with another path.
+func at(t *testing.T, address, path string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = path
+	return u
+}
+
+// TestVirtualHost: the path of the address.
+func TestVirtualHost(t *testing.T) {
+	address := serve(t).RedisURL()
+	enqueue(t, dial(t, at(t, address, "").String()), "m", "")
+	for _, path := range []string{"/", "/0"} {
+		state(t, dial(t, at(t, address, path).String()), "m", worker.Queued)
+	}
+	if _, err := dial(t, at(t, address, "/nowhere").String()).Status(t.Context(), "q", "m"); err == nil {
+		t.Error("the virtual host nowhere has jobs")
+	}
+}
+
+// refuse serves connections on which every command is answered with one error, and returns the address.
+func refuse(t *testing.T, text string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer nc.Close()
+				for lines := bufio.NewScanner(nc); lines.Scan(); {
+					if strings.HasPrefix(lines.Text(), "*") {
+						fmt.Fprintf(nc, "-%s\r\n", text)
+					}
+				}
+			}()
+		}
+	}()
+	return "redis://u:p@" + l.Addr().String()
+}
+
+// TestLoginRefused: no call takes a refusal for an answer.
+func TestLoginRefused(t *testing.T) {
+	c := dial(t, refuse(t, "WRONGPASS invalid"))
+	_, enqueued := c.Enqueue(t.Context(), "q", nil, worker.EnqueueOptions{})
+	results, all := c.EnqueueAll(t.Context(), []worker.EnqueueRequest{{Queue: "q"}, {Queue: "q"}})
+	for _, r := range results {
+		all = cmp.Or(all, r.Err)
+	}
+	_, taken := c.Take(t.Context(), worker.TakeOptions{Queues: []string{"q"}})
+	_, waited := c.Take(t.Context(), worker.TakeOptions{Queues: []string{"q"}, Wait: time.Minute})
+	_, listed := c.Names(t.Context())
+	for name, err := range map[string]error{
+		"enqueue": enqueued, "enqueue all": all, "take": taken, "take that waits": waited, "names": listed,
+		"done": c.Done(t.Context(), worker.Lease{Queue: "q", MID: "m", Token: "1-1"}, 0), "clear": c.Clear(t.Context(), "q"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "WRONGPASS") {
+			t.Errorf("%s: %v, want the broker's refusal", name, err)
+		}
+	}
+}
+
+func TestDialAddresses(t *testing.T) {
+	for _, address := range []string{"", "amqp://localhost", "redis://%zz", "127.0.0.1:6380"} {
+		if _, err := worker.Dial(address); !errors.Is(err, worker.ErrInvalid) {
+			t.Errorf("%q: %v, want ErrInvalid", address, err)
+		}
+	}
+	for _, address := range []string{"redis://localhost", "rediss://u:p@h:1/0", "redis://h:1/my%2Fhost", "redis://[::1]:6380/"} {
+		c, err := worker.Dial(address)
+		if err != nil {
+			t.Errorf("%q: %v", address, err)
+			continue
+		}
+		c.Close()
+	}
+}
+
+// TestCallsShareTheWay: what is asked at once is in few pipelines, each with its own answer, and a caller that gives up takes nothing from the others.
+func TestCallsShareTheWay(t *testing.T) {
+	c := dial(t, serve(t).RedisURL())
+	var callers sync.WaitGroup
+	for i := range 300 {
+		callers.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if i%7 == 0 {
+				cancel()
+			}
+			mid := fmt.Sprint(i)
+			e, err := c.Enqueue(ctx, "q", []byte(mid), worker.EnqueueOptions{MID: mid})
+			switch {
+			case i%7 == 0 && !errors.Is(err, context.Canceled):
+				t.Errorf("%d gave up: %v", i, err)
+			case i%7 != 0 && (err != nil || e.MID != mid):
+				t.Errorf("%d: %+v, %v", i, e, err)
+			}
+		})
+	}
+	callers.Wait()
+	if s, err := c.QueueStatus(t.Context(), "q"); err != nil || s.Queued != 300-43 {
+		t.Errorf("%+v, %v; want %d queued", s, err, 300-43)
+	}
+}
