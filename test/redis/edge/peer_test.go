@@ -155,7 +155,7 @@ func same(command string, replies []string) string {
 		}
 		all = append(all, r)
 	}
-	if strings.Contains(command, "PUBLISH") && strings.Contains(command, ";") { // and so they do amid the answer to EXEC
+	if strings.Contains(command, ";") && (strings.Contains(command, "PUBLISH") || strings.Contains(command, "CHANNELS")) { // as above, amid the answer to EXEC
 		all = strings.FieldsFunc(strings.Join(all, " "), func(r rune) bool { return strings.ContainsRune("*>[] ", r) })
 	}
 	slices.Sort(all) // patterns that match get a message in any order
