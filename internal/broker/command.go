@@ -104,25 +104,30 @@ func (s *Session) doSome(commands []Command) (n int, err error) {
 		t.add(o.queue.shard, c)
 	}
 	s.holdBack()
-	return len(commands), t.send(len(s.b.shards))
+	return len(commands), t.send(s)
 }
 
 // send makes the trips that were gathered, and waits until all is durable.
-func (t *tripping) send(shards int) (failed error) {
+func (t *tripping) send(s *Session) (failed error) {
 	if t.result == nil {
-		t.result = make(chan error, shards)
+		t.result = make(chan error, len(s.b.shards))
 	}
-	sent := 0
+	sent, owes := 0, false
 	for _, p := range t.trips {
 		if len(p.commands) == 0 {
 			continue
 		}
 		p.result = t.result
-		if p.shard.inbox.push([]op{{kind: opTrip, extra: p}}, false) {
+		wrote, ok := p.shard.visit(s, op{kind: opTrip, extra: p}, true)
+		if ok {
 			sent++
 		} else {
 			failed = ErrClosed
 		}
+		owes = owes || wrote
+	}
+	if owes {
+		s.b.commit()
 	}
 	for range sent {
 		if err := <-t.result; err != nil && failed == nil {

@@ -41,7 +41,7 @@ func (s *Session) Fetch(f Fetch) ([]Delivery, error) {
 	t := fetchTrip{q: q, max: max(f.Max, 1), done: s.fetched}
 	for t.again = true; t.again; {
 		t.again = false
-		if !q.shard.inbox.push([]op{{kind: opFetch, extra: &t}}, false) {
+		if _, ok := q.shard.visit(s, op{kind: opFetch, extra: &t}, false); !ok {
 			return t.got, ErrClosed
 		}
 		<-t.done
@@ -113,7 +113,7 @@ func (s *Session) fetchKept(q *Queue, f *Fetch) (got []Delivery, err error) {
 			if chosen, page = choose(page, most, f.Keep); len(chosen) == 0 {
 				break
 			}
-			if err := q.shard.call(func() { got = q.shard.lendChosen(q, chosen, got, want) }); err != nil {
+			if err := s.ask(q.shard, func() { got = q.shard.lendChosen(q, chosen, got, want) }); err != nil {
 				return got, err
 			}
 			most = len(page)

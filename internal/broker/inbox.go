@@ -10,14 +10,21 @@ const inboxOps = 4096
 const inboxBytes = 8 << 20
 
 // inbox hands ops to a shard: many producers, one consumer that takes all that
-// has gathered by swapping two slices. Order per producer is kept.
+// has gathered by swapping two slices. Order per producer is kept. It also says
+// who that consumer is: whoever has the shard (visit.go).
+//
+// Invariant: while there are ops, somebody has the shard, or its goroutine was
+// told to wake.
 type inbox struct {
-	mu   sync.Mutex
-	room *sync.Cond // a swap happened
-	ops  []op
-	size int // bytes of the messages in ops
-	shut bool
-	wake chan struct{} // 1 slot: there is something
+	mu    sync.Mutex
+	room  *sync.Cond // a swap happened
+	ops   []op
+	size  int // bytes of the messages in ops
+	shut  bool
+	taken bool          // somebody has the shard
+	guest *Session      // the last who came on a visit
+	alarm int64         // when its goroutine wakes by itself, unix ms
+	wake  chan struct{} // 1 slot: there is something for its goroutine
 }
 
 func newInbox() *inbox {
@@ -30,22 +37,27 @@ func newInbox() *inbox {
 // With wait it holds the caller back while the inbox is full.
 func (in *inbox) push(ops []op, wait bool) bool {
 	in.mu.Lock()
+	ok := in.add(ops, wait)
+	idle := ok && !in.taken && len(in.ops) == len(ops)
+	in.mu.Unlock()
+	if idle {
+		in.signal()
+	}
+	return ok
+}
+
+// add is push with mu held, and wakes nobody.
+func (in *inbox) add(ops []op, wait bool) bool {
 	for wait && (len(in.ops) >= inboxOps || in.size >= inboxBytes) && !in.shut {
 		in.room.Wait()
 	}
 	if in.shut {
-		in.mu.Unlock()
 		return false
 	}
 	for i := range ops {
 		in.size += len(ops[i].env)
 	}
-	first := len(in.ops) == 0
 	in.ops = append(in.ops, ops...)
-	in.mu.Unlock()
-	if first {
-		in.signal()
-	}
 	return true
 }
 
@@ -66,6 +78,43 @@ func (in *inbox) take(spare []op) []op {
 	}
 	in.mu.Unlock()
 	return ops
+}
+
+// enter gives the shard to its goroutine, unless somebody has it: then leave
+// will wake it.
+func (in *inbox) enter() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.taken {
+		in.alarm = noTime
+		return false
+	}
+	in.taken = true
+	return true
+}
+
+// leave gives the shard back, and wakes its goroutine for what is left: ops, or
+// a timer that goes off before it would wake.
+func (in *inbox) leave(timer int64) {
+	in.mu.Lock()
+	in.taken = false
+	wake := len(in.ops) > 0 || in.shut || timer < in.alarm
+	in.mu.Unlock()
+	if wake {
+		in.signal()
+	}
+}
+
+// rest gives the shard back until timer; false when there are ops to do first.
+// It is for the shard's goroutine, which sleeps then.
+func (in *inbox) rest(timer int64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.ops) > 0 {
+		return false
+	}
+	in.taken, in.alarm = false, timer
+	return true
 }
 
 // close refuses further ops; what is inside is still taken.

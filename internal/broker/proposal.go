@@ -85,7 +85,17 @@ func (sh *shard) propose() {
 	}
 	e := sh.seal()
 	p.group = append(p.group[:0], e)
-	sh.b.store.Append(p.group, p.finished)
+	sh.log(p.group, p.finished)
+}
+
+// log appends to the log what was sealed.
+func (sh *shard) log(group []store.Entry, done func(error)) {
+	if sh.writes {
+		sh.owes = true
+		sh.b.store.AppendOwn(group, done)
+	} else {
+		sh.b.store.Append(group, done)
+	}
 }
 
 // seal completes the entry in hand, which the caller appends to the log, and
@@ -120,7 +130,7 @@ func (sh *shard) tellSettled() {
 	p.settled = p.settled[:0]
 }
 
-// finish runs on the committer's goroutine when the entry is durable, or never
+// finish runs on the goroutine that writes the log when the entry is durable, or never
 // will be.
 func (p *proposal) finish(err error) {
 	for i := range p.confirms {
@@ -142,7 +152,7 @@ func (p *proposal) finish(err error) {
 	b.flow.relieve()
 }
 
-// tellEarly runs on the committer's goroutine when the entry is written.
+// tellEarly runs on the goroutine that writes the log when the entry is written.
 func (p *proposal) tellEarly() {
 	for i := range p.early {
 		a := &p.early[i]

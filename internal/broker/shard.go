@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -21,12 +20,17 @@ const (
 	maxReaders    = 32       // read-ahead buffers per shard
 )
 
-// shard owns a set of queues. Everything below inbox belongs to its goroutine.
+// shard owns a set of queues. Everything below done belongs to whoever has the
+// shard: its goroutine, or a guest (visit.go).
 type shard struct {
 	b     *Broker
 	id    uint32
 	inbox *inbox
 	done  chan struct{} // closed when run has returned
+
+	ops    []op // of the round; reused
+	writes bool // who has the shard writes the log himself afterwards
+	owes   bool // and there is something to write
 
 	now       int64 // unix ms, read once per drain
 	m         machine
@@ -111,23 +115,24 @@ func newShard(b *Broker, id uint32) *shard {
 	return sh
 }
 
-// run is the shard's goroutine.
+// run is the shard's goroutine. It does what no guest does: ops whose senders do
+// not wait, and timers.
 func (sh *shard) run() {
 	defer close(sh.done)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	var ops []op
 	for {
-		ops = sh.inbox.take(ops)
-		sh.drain(ops)
-		clear(ops)
-		if len(ops) > 0 {
-			continue // more may have come meanwhile: no timer, no select
+		wake := int64(noTime)
+		if sh.inbox.enter() {
+			for again := true; again; again = !sh.inbox.rest(wake) {
+				sh.round()
+				wake = sh.timers.next()
+			}
 		}
 		if sh.stopped() {
 			return
 		}
-		timer.Reset(sh.untilNextTimer())
+		timer.Reset(sh.until(wake))
 		select {
 		case <-sh.inbox.wake:
 		case <-timer.C:
@@ -135,15 +140,22 @@ func (sh *shard) run() {
 	}
 }
 
+// round does all that has gathered, for who has the shard.
+func (sh *shard) round() {
+	sh.ops = sh.inbox.take(sh.ops)
+	sh.drain(sh.ops)
+	clear(sh.ops)
+}
+
 func (sh *shard) stopped() bool {
 	sh.inbox.mu.Lock()
 	defer sh.inbox.mu.Unlock()
-	return sh.inbox.shut && len(sh.inbox.ops) == 0
+	return sh.inbox.shut && len(sh.inbox.ops) == 0 && !sh.inbox.taken
 }
 
-func (sh *shard) untilNextTimer() time.Duration {
-	at := sh.timers.next()
-	if at == math.MaxInt64 {
+// until is how long it is to a time, an hour at most.
+func (sh *shard) until(at int64) time.Duration {
+	if at == noTime {
 		return time.Hour
 	}
 	wait := min(max(at-sh.b.nowMillis(), 0), time.Hour.Milliseconds())

@@ -59,7 +59,7 @@ func (s *Session) doAll(commands ...Command) error {
 	if len(shards) > 0 {
 		m := &meeting{b: s.b, want: len(shards), commands: found, result: make(chan error, 1)}
 		m.cond = sync.NewCond(&m.mu)
-		if err := m.call(shards); err != nil {
+		if err := m.call(s, shards); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,17 @@ type meeting struct {
 }
 
 // call has the shards meet, and waits until what was done is durable.
-func (m *meeting) call(shards []*shard) error {
+func (m *meeting) call(s *Session, shards []*shard) error {
+	if len(shards) == 1 {
+		owes, ok := shards[0].visit(s, op{kind: opMeet, extra: m}, true)
+		if !ok {
+			return ErrClosed
+		}
+		if owes {
+			m.b.commit()
+		}
+		return <-m.result
+	}
 	m.b.txMu.Lock() // one order for all meetings and transactions
 	for _, sh := range shards {
 		if !sh.inbox.push([]op{{kind: opMeet, extra: m}}, false) {
@@ -164,7 +174,7 @@ func (m *meeting) propose(entries []store.Entry, dones []func(error)) {
 		m.result <- nil
 		return
 	}
-	m.b.store.Append(entries, func(err error) {
+	m.here[0].log(entries, func(err error) {
 		for _, done := range dones {
 			done(err)
 		}

@@ -96,7 +96,7 @@ func (t *Tx) Commit() error {
 	case t.bytes() > maxTxBytes:
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 1:
-		err := s.committing.commit(&t.parts[0])
+		err := s.committing.commit(s, &t.parts[0])
 		if err == nil {
 			t.parts = nil
 		}
@@ -131,14 +131,18 @@ const spareOps = 64
 
 // commit hands the only part of a transaction to its shard: nobody has to be met there, and many transactions may share an entry of
 // the log, which is never divided.
-func (c *committing) commit(p *txPart) error {
+func (c *committing) commit(s *Session, p *txPart) error {
 	if c.result == nil {
 		result := make(chan error, 1)
 		c.result, c.answer = result, func(err error) { result <- err }
 	}
 	p.done = c.answer
-	if !p.shard.inbox.push([]op{{kind: opTx, extra: p}}, false) {
+	owes, ok := p.shard.visit(s, op{kind: opTx, extra: p}, true)
+	if !ok {
 		return ErrClosed
+	}
+	if owes {
+		p.shard.b.commit()
 	}
 	err := <-c.result
 	switch {

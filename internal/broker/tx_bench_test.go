@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
 // benchBroker is a broker on a real disk.
-func benchBroker(b *testing.B, shards int) *Broker {
-	br, err := Open(vfs.OS{}, b.TempDir(), Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Shards: shards})
+func benchBroker(b *testing.B, shards int, sync store.SyncMode) *Broker {
+	br, err := Open(vfs.OS{}, b.TempDir(), Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Shards: shards, Sync: sync})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -87,10 +88,14 @@ func BenchmarkSmallTx(b *testing.B) {
 	for _, k := range []struct {
 		name string
 		do   func(*worker, *testing.B, string)
-	}{{"confirm", (*worker).confirmed}, {"post", (*worker).post}, {"consume", (*worker).consume}} {
-		for _, clients := range []int{1, 4, 64} {
+		sync store.SyncMode
+	}{
+		{"confirm", (*worker).confirmed, store.SyncAlways}, {"post", (*worker).post, store.SyncAlways}, {"consume", (*worker).consume, store.SyncAlways},
+		{"post-os", (*worker).post, store.SyncOS},
+	} {
+		for _, clients := range []int{1, 4, 16, 64} {
 			b.Run(fmt.Sprintf("%s/%d", k.name, clients), func(b *testing.B) {
-				br := benchBroker(b, 1)
+				br := benchBroker(b, 1, k.sync)
 				w := newWorker(b, br)
 				if _, err := w.DeclareQueue(QueueSpec{Name: "q", Durable: true, Policy: DefaultQueuePolicy()}); err != nil {
 					b.Fatal(err)
@@ -124,7 +129,7 @@ func BenchmarkSmallTx(b *testing.B) {
 					})
 				}
 				wg.Wait()
-				b.ReportMetric(float64(b.N)/float64(br.Stats().Log.Syncs-syncs), "ops/sync")
+				b.ReportMetric(float64(b.N)/float64(max(br.Stats().Log.Syncs-syncs, 1)), "ops/sync")
 			})
 		}
 	}
@@ -135,7 +140,7 @@ func BenchmarkLargeTx(b *testing.B) {
 	for _, shards := range []int{1, 3} {
 		for _, clients := range []int{1, 16} {
 			b.Run(fmt.Sprintf("%d shards/%d", shards, clients), func(b *testing.B) {
-				br := benchBroker(b, shards)
+				br := benchBroker(b, shards, store.SyncAlways)
 				var left atomic.Int64
 				left.Store(int64(b.N))
 				b.ReportAllocs()

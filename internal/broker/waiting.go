@@ -21,6 +21,7 @@ type waiter struct {
 
 	mu      sync.Mutex
 	over    bool // nobody does anything for it any more
+	lined   int  // turns that are in a row, or were
 	served  int  // the command that was done, -1 none
 	gone    bool // a queue was deleted: it is to begin again
 	promise promise
@@ -88,7 +89,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		}
 		s.pub = false // a wait is no moment to hold anybody back
 		failed := len(w.turns) < len(commands)
-		err := w.tryAll()
+		err := w.tryAll(s)
 		switch {
 		case err != nil:
 		case failed:
@@ -113,14 +114,14 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 }
 
 // tryAll tries all commands in their order.
-func (w *waiter) tryAll() error {
+func (w *waiter) tryAll(s *Session) error {
 	for from := 0; from < len(w.turns) && !w.isOver(); {
 		sh, to := w.turns[from].queue.shard, from+1
 		for to < len(w.turns) && w.turns[to].queue.shard == sh {
 			to++
 		}
 		turns := w.turns[from:to]
-		if err := sh.call(func() { w.line(sh, turns) }); err != nil {
+		if err := s.ask(sh, func() { w.line(sh, turns) }); err != nil {
 			return err
 		}
 		from = to
@@ -175,6 +176,7 @@ func (w *waiter) line(sh *shard, turns []turn) {
 			return
 		case !w.serve(sh, t):
 			t.queue.waiting.add(t)
+			w.lined++
 		}
 	}
 }
@@ -208,6 +210,9 @@ func (w *waiter) beginAgain() {
 
 // leave takes the turns that are left out of their rows.
 func (w *waiter) leave() {
+	if w.lined == 0 || len(w.turns) == 1 && w.served >= 0 { // it never waited, or who served it took its only turn out
+		return
+	}
 	for i := range w.turns {
 		t := &w.turns[i]
 		if i > 0 && w.turns[i-1].queue.shard == t.queue.shard {

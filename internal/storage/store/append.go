@@ -20,13 +20,18 @@ type op struct {
 }
 
 // Append adds a group of entries, which will be on disk as a whole or not at all. It does not wait. done is called on
-// the committer goroutine, in the order of the calls of Append, with ErrFailed or ErrClosed or
+// the goroutine that writes, in the order of the calls of Append, with ErrFailed or ErrClosed or
 //   - after an fsync when an entry of the group has Wait set, at once or put off as that says;
 //   - after the write otherwise, or in a scratch store.
 //
 // The group and its data may be used again after done. Indexes that do not follow, an empty group and a group of more
 // than 1 GiB are broken invariants of the caller.
-func (s *Store) Append(group []Entry, done func(error)) {
+func (s *Store) Append(group []Entry, done func(error)) { s.append(group, done, true) }
+
+// AppendOwn is Append for a caller who calls Commit soon, whatever happens: nobody else is told to write the group.
+func (s *Store) AppendOwn(group []Entry, done func(error)) { s.append(group, done, false) }
+
+func (s *Store) append(group []Entry, done func(error), wake bool) {
 	o := op{group: group, done: done}
 	for i := range group {
 		o.size += wal.FrameHeaderSize + int64(len(group[i].Data))
@@ -49,7 +54,7 @@ func (s *Store) Append(group []Entry, done func(error)) {
 	s.appended++
 	o.seq = s.appended
 	s.bytes += o.size
-	s.push(o)
+	s.push(o, wake)
 }
 
 // SyncNow returns when all that was appended before is durable. A scratch store has only written it then. While the
@@ -61,19 +66,14 @@ func (s *Store) SyncNow() error {
 		s.mu.Unlock()
 		return ErrClosed
 	}
-	s.push(op{done: func(err error) { result <- err }, sync: true})
+	s.push(op{done: func(err error) { result <- err }, sync: true}, true)
 	return <-result
 }
 
 // push hands an op to the committer and releases mu, which the caller holds.
-func (s *Store) push(o op) {
-	s.pending = append(s.pending, o)
-	wake := s.idle
-	s.idle = false
-	s.mu.Unlock()
-	if wake {
-		s.wake <- struct{}{} // never blocks: idle was set once for this token
-	}
+func (s *Store) push(o op, wake bool) {
+	s.turn.pending = append(s.turn.pending, o)
+	s.wakeIf(wake && !s.turn.taken)
 }
 
 // place decides where a group goes before it is written, so that its references can be counted and its place looked up

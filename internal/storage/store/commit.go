@@ -19,7 +19,7 @@ const (
 	retryEvery = 100 * time.Millisecond
 )
 
-// committer writes what was appended. One goroutine owns it and everything in it.
+// committer writes what was appended. It and everything in it belongs to whoever has the turn (turn.go).
 type committer struct {
 	s    *Store
 	seg  *segment // being written
@@ -37,62 +37,21 @@ type committer struct {
 	due      time.Time // when the next put-off sync must start; zero when there is none
 	failed   error     // nothing may be written any more
 
-	taken []op // reused for taking
-	timer *time.Timer
+	taken []op // of the round; reused for taking
 }
 
 func newCommitter(s *Store) *committer {
-	return &committer{s: s, timer: time.NewTimer(time.Hour)}
+	return &committer{s: s}
 }
 
-func (c *committer) run() {
-	defer close(c.s.stopped)
-	defer c.timer.Stop()
-	for c.take() {
-		for i := range c.taken {
-			c.add(&c.taken[i])
-		}
-		clear(c.taken)
-		c.flush()
-		c.settle(false)
+// round writes what was taken and calls the dones that are due.
+func (c *committer) round() {
+	for i := range c.taken {
+		c.add(&c.taken[i])
 	}
-	c.settle(true)
-	if c.failed == nil {
-		c.cutZeros() //nolint:errcheck // zeros that stay are what a killed process leaves, too
-	}
-	c.s.files.mu.Lock()
-	c.seg.img.users--
-	c.seg.img.close()
-	c.s.files.mu.Unlock()
-}
-
-// take waits for something to do and takes all of it; false when the store is closed and everything is taken.
-func (c *committer) take() bool {
-	s := c.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.pending) == 0 && !s.closed {
-		s.idle = true
-		s.mu.Unlock()
-		c.sleep()
-		s.mu.Lock()
-		s.idle = false
-	}
-	c.taken, s.pending = s.pending, c.taken[:0]
-	return len(c.taken) > 0 || !s.closed
-}
-
-func (c *committer) sleep() {
-	var due <-chan time.Time
-	if !c.due.IsZero() {
-		c.timer.Reset(time.Until(c.due))
-		due = c.timer.C
-	}
-	select {
-	case <-c.s.wake:
-	case <-due:
-	case <-c.s.closing:
-	}
+	clear(c.taken)
+	c.flush()
+	c.settle(false)
 }
 
 // add puts the frames of an op in the buffer.
@@ -222,9 +181,8 @@ func (c *committer) untilRoom(try func() error) {
 		if c.failed != nil {
 			return
 		}
-		c.timer.Reset(retryEvery)
 		select {
-		case <-c.timer.C:
+		case <-time.After(retryEvery):
 		case <-c.s.retry:
 		case <-c.s.closing:
 			c.failed = ErrClosed

@@ -14,7 +14,7 @@ type Entry struct {
 	Data  []byte // facts, immutable until done; at most 1 GiB
 	Refs  int    // references that queues hold to bodies in this entry
 	Wait  Wait   // what done waits for
-	// Written, when not nil, is called on the committer goroutine after the write, before done. It is not called when the
+	// Written, when not nil, is called on the goroutine that writes after the write, before done. It is not called when the
 	// write fails. It must be short and must not call the store.
 	Written func()
 }

@@ -36,7 +36,7 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// Watch makes fn be called on every change of the state from now on, on the committer goroutine.
+// Watch makes fn be called on every change of the state from now on, on the goroutine that writes.
 func (s *Store) Watch(fn func(State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

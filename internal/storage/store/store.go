@@ -21,9 +21,10 @@ type Store struct {
 	files  files
 	bodies sync.Pool // of *Reader, for Body
 
-	readOnly bool // made by OpenReadOnly: there is no committer
+	readOnly  bool // made by OpenReadOnly: there is no committer
+	committer *committer
 
-	wake    chan struct{} // capacity 1: there is something for an idle committer
+	wake    chan struct{} // capacity 1: there is something for the committer's goroutine
 	retry   chan struct{} // capacity 1: a full disk may have room again
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed by the committer at its end
@@ -35,8 +36,7 @@ type Store struct {
 	watchers []func(State)
 	shards   map[uint32]*shardLog
 	segments []*segment // ascending; the last one is where Append goes on
-	pending  []op       // not yet taken by the committer
-	idle     bool       // the committer sleeps: wake it
+	turn     turn
 	closed   bool
 	bytes    int64  // appended and not yet written
 	appended uint64 // number of groups so far
@@ -69,13 +69,12 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 		return nil, inFile(dir, err)
 	}
 	s.lock = lock
-	c, err := s.recover()
-	if err != nil {
+	if s.committer, err = s.recover(); err != nil {
 		s.files.closeAll()
 		lock.Close()
 		return nil, err
 	}
-	go c.run()
+	go s.committer.run()
 	return s, nil
 }
 

@@ -1,0 +1,201 @@
+package broker
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// probe is a command that runs a function at its queue's shard.
+type probe struct {
+	OnQueue
+	fn func()
+}
+
+func (p *probe) find(s *Session) (*Queue, error) { return s.readable(p.Queue) }
+
+func (p *probe) run(*shard, *Queue) error {
+	p.fn()
+	return nil
+}
+
+// find is a queue of the client's.
+func find(t *testing.T, c *client, name string) *Queue {
+	t.Helper()
+	q, err := c.usableQueue(name)
+	must(t, err)
+	return q
+}
+
+// goroutine names the one that runs.
+func goroutine() string {
+	buf := make([]byte, 64)
+	name, _, _ := bytes.Cut(buf[:runtime.Stack(buf, false)], []byte(" ["))
+	return string(name)
+}
+
+// Who finds the shard idle does his command himself, and his waiters hear of it on his goroutine, too.
+func TestVisit(t *testing.T) {
+	for _, mode := range []store.SyncMode{store.SyncAlways, store.SyncOS} {
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Sync = mode })
+		c := newClient(t, b)
+		c.queue("q", nil)
+		must(t, c.Do(&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
+		var ran, told string
+		must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { ran = goroutine() }}))
+		if ran != goroutine() {
+			t.Errorf("mode %d: it ran on %s, not on %s", mode, ran, goroutine())
+		}
+		sh := find(t, c, "q").shard
+		must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.entry.waiters = append(sh.entry.waiters, func(error) { told = goroutine() }) }},
+			&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
+		if told != goroutine() {
+			t.Errorf("mode %d: it was committed on %s, not on %s", mode, told, goroutine())
+		}
+		c.Close()
+		mustClose(t, b)
+	}
+}
+
+// Who comes while another has the shard waits for his own answer only; a guest is not kept for the ops of others.
+func TestVisitOfAVisitedShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		one, two := newClient(t, b), newClient(t, b)
+		one.queue("q", nil)
+		synctest.Wait()
+		inside, goOn := make(chan struct{}), make(chan struct{})
+		first, second := make(chan string, 1), make(chan string, 1)
+		go func() {
+			must(t, one.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { close(inside); <-goOn }}))
+			first <- goroutine()
+		}()
+		<-inside
+		go func() {
+			var ran string
+			must(t, two.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { ran = goroutine() }}))
+			second <- ran
+		}()
+		synctest.Wait()
+		close(goOn)
+		guest, ran := <-first, <-second
+		if ran == guest || ran == goroutine() {
+			t.Errorf("the second ran on %s, the first on %s", ran, guest)
+		}
+		one.Close()
+		two.Close()
+		mustClose(t, b)
+	})
+}
+
+// Times that a guest sets come, the earliest first, whatever the shard's goroutine was sleeping for.
+func TestVisitSetsTimers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		c := newClient(t, b)
+		start := time.Now()
+		for _, s := range []int64{20, 5, 10, 2} {
+			name := fmt.Sprint(s)
+			c.queue("dead"+name, nil)
+			c.queue(name, func(q *QueueSpec) {
+				q.Policy.DeadLetter, q.Policy.HasDeadLetterKey, q.Policy.DeadLetterKey = true, true, "dead"+name
+			})
+			tx := c.NewTx()
+			p := c.message(name, "m")
+			p.TTL = s * 1000
+			tx.Publish(p)
+			must(t, tx.Commit())
+		}
+		for _, s := range []int64{2, 5, 10, 20} {
+			name := fmt.Sprintf("dead%d", s)
+			k := &Count{OnQueue: OnQueue{Queue: name}}
+			time.Sleep(time.Until(start.Add(time.Duration(s)*time.Second - time.Millisecond)))
+			must(t, c.Do(k))
+			before := k.Ready
+			time.Sleep(5 * time.Millisecond)
+			after := int64(0)
+			find(t, c, name).shard.call(func() { after = int64(find(t, c, name).state.Ready()) }) //nolint:errcheck // the broker is open
+			if before != 0 || after != 1 {
+				t.Errorf("%s: %d messages before its time, %d after it", name, before, after)
+			}
+		}
+		c.Close()
+		mustClose(t, b)
+	})
+}
+
+// Guests, publishers who do not wait, and transactions over all shards, together.
+func TestVisitsOfMany(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
+	names := []string{"a", "b", "c", "d"}
+	first := newClient(t, b)
+	for _, n := range names {
+		first.queue(n, nil)
+	}
+	const rounds = 150
+	var wg sync.WaitGroup
+	for i := range 8 {
+		c := newClient(t, b)
+		wg.Go(func() {
+			defer c.Close()
+			for k := range rounds {
+				switch name := names[(i+k)%len(names)]; k % 3 {
+				case 0:
+					c.put("", name, "m", nil)
+				case 1:
+					if err := c.Do(&Push{OnQueue: OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}, &Count{OnQueue: OnQueue{Queue: names[k%len(names)]}}); err != nil {
+						t.Error(err)
+					}
+				case 2:
+					tx := c.NewTx()
+					for _, n := range names {
+						tx.Publish(c.message(n, "m"))
+					}
+					if err := tx.Commit(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	total := 0
+	for _, n := range names {
+		k := &Count{OnQueue: OnQueue{Queue: n}}
+		must(t, first.Do(k))
+		total += k.Ready
+	}
+	if want := 8 * rounds / 3 * (1 + 1 + len(names)); total != want {
+		t.Errorf("%d messages, want %d", total, want)
+	}
+	first.Close()
+	mustClose(t, b)
+}
+
+// A panic of the engine ends the process, also where the protocol recovers those of its connections.
+func TestVisitPanics(t *testing.T) {
+	if os.Getenv("VISIT_PANICS") == "" {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestVisitPanics$")
+		cmd.Env = append(os.Environ(), "VISIT_PANICS=1")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "panic: broken") || !strings.Contains(string(out), "visit_test.go") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	b := openBroker(t, vfs.NewMem(), nil)
+	c := newClient(t, b)
+	c.queue("q", nil)
+	defer func() { recover() }()                                               //nolint:errcheck // as a connection would
+	c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { panic("broken") }}) //nolint:errcheck // does not return
+}
