@@ -169,6 +169,9 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 
 func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
 
+// Now is the broker's time, unix ms.
+func (b *Broker) Now() int64 { return b.nowMillis() }
+
 // restTime is how long Close waits for messages on their way between shards.
 const restTime = 5 * time.Second
 

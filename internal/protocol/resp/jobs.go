@@ -21,6 +21,7 @@ func jobCommands() []command {
 		{name: "job.extend", arity: 5, flags: write | fast, keys: oneKey, group: group, summary: "Lock a job for longer", prepare: jobExtend},
 		{name: "job.status", arity: -3, flags: readonly | fast, keys: oneKey, group: group, summary: "Tell the status of a job", prepare: jobStatus},
 		{name: "job.cancel", arity: -3, flags: write | fast, keys: oneKey, group: group, summary: "Remove a job that is queued", prepare: jobCancel},
+		{name: "job.remember", arity: -4, flags: write | fast, keys: oneKey, group: group, summary: "Let an id count as done and in backoff", prepare: jobRemember},
 		{name: "queue.status", arity: 2, flags: readonly | fast, keys: oneKey, group: group, summary: "Count the jobs of a queue", prepare: queueStatus},
 		{name: "queue.content", arity: -2, flags: readonly, keys: oneKey, group: group, summary: "List the jobs of a queue", prepare: queueContent},
 		{name: "queue.names", arity: -1, flags: readonly, group: group, summary: "List the queues that hold messages", now: queueNames},

@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"math"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/resp/respwire"
@@ -38,17 +40,17 @@ func (r *enqueuing) reply(w *respwire.Writer) {
 }
 
 // jobEnqueue is JOB.ENQUEUE queue body [option …].
-func jobEnqueue(_ *conn, args [][]byte) (request, error) {
+func jobEnqueue(c *conn, args [][]byte) (request, error) {
 	r := &enqueuing{}
 	r.Queue, r.Body = string(args[1]), args[2]
-	if err := r.options(args[3:]); err != nil {
+	if err := r.options(c, args[3:]); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
 // options reads the options of a job.
-func (r *enqueuing) options(args [][]byte) error {
+func (r *enqueuing) options(c *conn, args [][]byte) error {
 	w := words{args: args}
 	for w.more() {
 		switch w.keyword() {
@@ -68,6 +70,12 @@ func (r *enqueuing) options(args [][]byte) error {
 			r.Priority = uint8(w.number(255))
 		case "EXPIRE":
 			r.TTL = w.ms()
+		case "ATTEMPTS":
+			r.Attempts = uint32(w.number(math.MaxUint32))
+		case "FIRST":
+			r.First = w.ms()
+		case "LOCKED":
+			r.LeasedUntil = c.srv.broker.Now() + w.ms()
 		case "HEADERS":
 			r.headers(&w)
 		default:
@@ -109,7 +117,7 @@ func (r *enqueuingMany) reply(w *respwire.Writer) {
 }
 
 // jobEnqueueMany is JOB.MENQUEUE queue n, then n times: body, the number of words of options, these words.
-func jobEnqueueMany(_ *conn, args [][]byte) (request, error) {
+func jobEnqueueMany(c *conn, args [][]byte) (request, error) {
 	w := words{args: args[2:]}
 	n := int(w.number(int64(len(args)) / 2))
 	if w.err == nil && n == 0 {
@@ -129,7 +137,7 @@ func jobEnqueueMany(_ *conn, args [][]byte) (request, error) {
 		if w.err != nil {
 			return nil, w.err
 		}
-		job.bad = job.options(w.args[:many])
+		job.bad = job.options(c, w.args[:many])
 		w.args = w.args[many:]
 	}
 	if w.more() {
