@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,10 +38,12 @@ func TestHeartbeat(t *testing.T) {
 		w := start(t, jobs, wait(10*time.Minute, &cause), worker.Options{Handlers: 2, Lock: time.Minute})
 		enqueue(t, jobs, "m", "")
 		time.Sleep(9 * time.Minute)
+		synctest.Wait()
 		if s := state(t, jobs, "m", worker.Locked); s.Attempts != 1 {
 			t.Errorf("%d attempts", s.Attempts)
 		}
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if c := w.Status().Counts; c.Success != 1 || c.Stale != 0 || cause != nil {
 			t.Errorf("%+v, %v; want one success", c, cause)
 		}
@@ -92,6 +95,7 @@ func TestHeartbeatThroughTrouble(t *testing.T) {
 				t.Errorf("%d fail: the cause is %v; lost should be %v", c.fails, cause, c.lost)
 			}
 			time.Sleep(5 * time.Minute)
+			synctest.Wait()
 			if s := w.Status().Counts; s.Success != 1 {
 				t.Errorf("%d fail: %+v, want one success in the end", c.fails, s)
 			}
@@ -128,6 +132,7 @@ func TestTimeout(t *testing.T) {
 				}, worker.Options{Lock: c.lock, Timeout: c.timeout})
 				enqueue(t, jobs, "m", "")
 				time.Sleep(25 * time.Hour)
+				synctest.Wait()
 				counts := w.Status().Counts
 				if c.ends == 0 {
 					if !ended.IsZero() || counts.Success != 1 {
@@ -144,10 +149,13 @@ func TestTimeout(t *testing.T) {
 	t.Run("one that does not listen", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			jobs := newBroken()
+			var mu sync.Mutex
 			var attempts []time.Duration
 			begun := time.Now()
 			w := start(t, jobs, func(_ context.Context, m worker.Message[[]byte]) error {
+				mu.Lock()
 				attempts = append(attempts, time.Since(begun))
+				mu.Unlock()
 				if m.Attempt == 1 {
 					time.Sleep(time.Hour)
 				}
@@ -155,6 +163,7 @@ func TestTimeout(t *testing.T) {
 			}, worker.Options{Handlers: 2, Lock: time.Minute, Timeout: 290 * time.Second})
 			enqueue(t, jobs, "m", "")
 			time.Sleep(2 * time.Hour)
+			synctest.Wait()
 			if want := []time.Duration{0, 5*time.Minute + 40*time.Second}; !slices.Equal(attempts, want) {
 				t.Errorf("attempts at %v, want %v", attempts, want)
 			}
@@ -173,6 +182,7 @@ func TestReportIsRepeated(t *testing.T) {
 		w := start(t, jobs, func(context.Context, worker.Message[[]byte]) error { return nil }, worker.Options{Lock: 2 * time.Minute})
 		enqueue(t, jobs, "m", "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		state(t, jobs, "m", worker.None)
 		if c := w.Status().Counts; c.Success != 1 || c.Unreported != 0 {
 			t.Errorf("%+v", c)
@@ -183,9 +193,11 @@ func TestReportIsRepeated(t *testing.T) {
 		jobs.set("done", -1)
 		enqueue(t, jobs, "n", "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		jobs.set("done", 0)
 		jobs.set("done", 0)
 		time.Sleep(3 * time.Minute)
+		synctest.Wait()
 		state(t, jobs, "n", worker.None)
 	})
 }
@@ -199,11 +211,13 @@ func TestReportGivesUp(t *testing.T) {
 		w := start(t, jobs, func(context.Context, worker.Message[[]byte]) error { return nil }, worker.Options{Lock: time.Minute, Log: l.logger()})
 		enqueue(t, jobs, "m", "")
 		time.Sleep(90 * time.Second)
+		synctest.Wait()
 		if c := w.Status().Counts; c.Success != 2 || c.Unreported != 1 || l.count("could not be reported") != 1 {
 			t.Errorf("%+v, want two attempts, one unreported", c)
 		}
 		jobs.set("done", 0)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		state(t, jobs, "m", worker.None)
 	})
 }

@@ -47,6 +47,7 @@ func TestStopWaits(t *testing.T) {
 		state(t, jobs, "a", worker.DoneAwaitingGC)
 		state(t, jobs, "c", worker.Queued)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		state(t, jobs, "c", worker.Queued)
 		if w.Status().Running {
 			t.Error("it says that it runs")
@@ -54,6 +55,7 @@ func TestStopWaits(t *testing.T) {
 		w.Start()
 		w.Start()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if !w.Status().Running || done.Load() != 3 {
 			t.Errorf("started again: %d were handled", done.Load())
 		}
@@ -103,6 +105,7 @@ func TestStopBeforeStart(t *testing.T) {
 		}
 		enqueue(t, jobs, "a", "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if err := w.Stop(t.Context()); err != nil || done.Load() != 0 || w.Status().Running {
 			t.Errorf("%v, %d were handled by a worker that was not started", err, done.Load())
 		}
@@ -119,6 +122,7 @@ func TestAutoStart(t *testing.T) {
 		}
 		enqueue(t, jobs, "a", "")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if err := w.Stop(t.Context()); err != nil || done.Load() != 1 {
 			t.Errorf("%v, %d were handled", err, done.Load())
 		}
@@ -156,6 +160,7 @@ func TestBrokerIsClosed(t *testing.T) {
 		synctest.Wait()
 		jobs.Close()
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if s := w.Status(); s.Running || s.Counts.Unreported != 1 || l.count("the worker ends") != 1 {
 			t.Errorf("%+v; want it to have ended, one job unreported", s)
 		}

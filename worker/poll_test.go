@@ -27,8 +27,10 @@ func TestEndOfQueue(t *testing.T) {
 			Monitor: func(p worker.Poll) { polls = append(polls, p.DryRuns) },
 		})
 		time.Sleep(26 * time.Second) // 1+2+3+4+5+5+5, and one second of the next
+		synctest.Wait()
 		enqueue(t, jobs, "m", "")
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if want := []int{1, 2, 3, 4, 5, 5, 5, 5, 1, 2}; !slices.Equal(asked, want) {
 			t.Errorf("the backoff was asked for %v, want %v", asked, want)
 		}
@@ -49,6 +51,7 @@ func TestDefaultBackoffGrows(t *testing.T) {
 		jobs := newBroken()
 		w := start(t, jobs, nothing, worker.Options{})
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		w.Stop(t.Context())
 		for i, o := range jobs.takes {
 			n := min(i, 4)
@@ -62,6 +65,7 @@ func TestDefaultBackoffGrows(t *testing.T) {
 		jobs = newBroken()
 		w = start(t, jobs, nothing, worker.Options{Backoff: worker.Always(0)})
 		time.Sleep(time.Second)
+		synctest.Wait()
 		w.Stop(t.Context())
 		if n := len(jobs.takes); n > 1001 {
 			t.Errorf("%d polls in a second with a backoff of 0", n)
@@ -82,6 +86,7 @@ func TestThrottle(t *testing.T) {
 			return 700 * time.Millisecond
 		}})
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if want := []time.Duration{0, 700 * time.Millisecond, 1400 * time.Millisecond}; !slices.Equal(jobs.times("take"), want) {
 			t.Errorf("polls at %v, want %v", jobs.times("take"), want)
 		}
@@ -112,6 +117,7 @@ func TestUnreachable(t *testing.T) {
 		}})
 		enqueue(t, jobs, "m", "")
 		time.Sleep(20 * time.Minute)
+		synctest.Wait()
 		times := jobs.times("take")
 		for i := 1; i <= 12; i++ {
 			least := min(500*time.Millisecond<<(i-1), time.Minute)
@@ -126,6 +132,7 @@ func TestUnreachable(t *testing.T) {
 		jobs.set("take", 1)
 		before := len(jobs.times("take"))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if times := jobs.times("take")[before:]; len(times) < 2 || times[1]-times[0] > time.Second {
 			t.Errorf("after it was there again: polls at %v", times)
 		}
@@ -151,6 +158,7 @@ func TestMonitorSize(t *testing.T) {
 			t.Errorf("%d warnings, want one of each queue", n)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		poll("a", 13)
 		if l.count("size=13") != 1 {
 			t.Error("no warning after an hour")
@@ -164,6 +172,7 @@ func TestMonitorSize(t *testing.T) {
 		l := &log{}
 		start(t, jobs, nothing, worker.Options{Log: l.logger()})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if l.count("the queue is long") != 1 {
 			t.Error("the default monitor does not warn of 1,001 jobs, once")
 		}

@@ -75,6 +75,7 @@ func TestMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		begun := time.Now()
 		start(t, jobs, func(ctx context.Context, m worker.Message[mail]) error {
 			deadline, _ := ctx.Deadline()
@@ -94,6 +95,7 @@ func TestMessage(t *testing.T) {
 			return nil
 		}, worker.Options{})
 		time.Sleep(5 * time.Minute)
+		synctest.Wait()
 		state(t, jobs, "m", worker.None)
 	})
 }
@@ -173,6 +175,7 @@ func TestHandlersAtOnce(t *testing.T) {
 				return nil
 			}, worker.Options{Handlers: 4, Pollers: pollers})
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if most.Load() != 4 || done.Load() != 20 {
 				t.Errorf("%d pollers: %d at once, %d done; want 4 and 20", pollers, most.Load(), done.Load())
 			}
@@ -199,6 +202,7 @@ func TestOneHandlerKeepsOrder(t *testing.T) {
 			enqueue(t, jobs, mid, "")
 		}
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if want := []string{"a", "b", "c", "d"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -212,6 +216,7 @@ func TestWokenAtOnce(t *testing.T) {
 		var at time.Time
 		start(t, jobs, func(context.Context, worker.Message[[]byte]) error { at = time.Now(); return nil }, worker.Options{Backoff: worker.Always(time.Hour)})
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		enqueued := time.Now()
 		enqueue(t, jobs, "m", "")
 		synctest.Wait()
