@@ -61,6 +61,7 @@ type Take struct {
 	OnQueue
 	Max    int   // at most so many, at least one; fewer when they are large
 	Lock   int64 // for how long those that do not say it themselves, 0: DefaultLock
+	Unless *Take // nothing happens when that one has got something or failed; it comes before this one in the same call
 	Create bool  // the queue is made when it is missing, so that it can be waited for (Session.Await)
 
 	Jobs []Job // the answer; the slice is used again

@@ -1,15 +1,38 @@
 package broker
 
 import (
+	"errors"
+
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/queue"
 )
 
-func (t *Take) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(t.Queue, t.Create)) }
+func (t *Take) find(s *Session) (*Queue, error) {
+	t.Jobs = t.Jobs[:0]
+	return s.asJobs(s.readableList(t.Queue, t.Create))
+}
+
+// other implements spanning: what Unless got must be known.
+func (t *Take) other() *Queue {
+	for u := t.Unless; u != nil; u = u.Unless {
+		if u.queue != nil {
+			return u.queue
+		}
+	}
+	return t.queue
+}
+
+// settled tells that nothing is left to be done by those that depend on it.
+func (t *Take) settled() bool {
+	return t.got() || t.Err != nil && !errors.Is(t.Err, ErrQueueNotFound) || t.Unless != nil && t.Unless.settled()
+}
 
 func (t *Take) run(sh *shard, q *Queue) error {
 	clear(t.Jobs)
 	t.Jobs = t.Jobs[:0]
+	if t.Unless != nil && t.Unless.settled() {
+		return nil
+	}
 	sh.catchUp(q)
 	sh.forgetDone(q)
 	var run leaseRun

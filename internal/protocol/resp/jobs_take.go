@@ -2,7 +2,6 @@ package resp
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"fiveways/internal/broker"
@@ -18,7 +17,7 @@ type taking struct {
 }
 
 // jobTake is JOB.TAKE queue [queue …] [COUNT n] [LOCK ms] [BLOCK ms]. The queues end where an option begins.
-func jobTake(c *conn, args [][]byte) (request, error) {
+func jobTake(_ *conn, args [][]byte) (request, error) {
 	r, w := &taking{}, words{args: args[1:]}
 	for w.more() && (len(r.takes) == 0 || !takeOption(w.args[0])) {
 		take := broker.Take{Max: 1}
@@ -40,11 +39,11 @@ func jobTake(c *conn, args [][]byte) (request, error) {
 			w.fail(errSyntax)
 		}
 	}
-	if !r.waits { // what is not there has no jobs
-		r.takes = slices.DeleteFunc(r.takes, func(t broker.Take) bool { return !c.session.HasQueue(t.Queue) })
-	}
 	for i := range r.takes {
-		r.takes[i].Max, r.takes[i].Lock, r.takes[i].Create = int(most), lock, r.waits
+		t := &r.takes[i]
+		if t.Max, t.Lock = int(most), lock; i > 0 {
+			t.Unless = &r.takes[i-1]
+		}
 	}
 	return r, w.err
 }
@@ -58,24 +57,20 @@ func takeOption(b []byte) bool {
 }
 
 func (r *taking) commands(dst []broker.Command) []broker.Command {
-	for i := range r.takes[:min(len(r.takes), 1)] {
+	for i := range r.takes {
 		dst = append(dst, &r.takes[i])
 	}
 	return dst
 }
 
-// wait implements blocker. One queue without a wait is asked as others are; of several the engine has to ask one after the other.
 func (r *taking) wait() (commands []broker.Command, timeout time.Duration) {
-	if !r.waits && len(r.takes) < 2 {
+	if !r.waits {
 		return nil, 0
 	}
-	for i := range r.takes {
-		commands = append(commands, &r.takes[i])
+	for i := range r.takes { // in a transaction they do not wait, make no queues, and are asked one after the other
+		r.takes[i].Create, r.takes[i].Unless = true, nil
 	}
-	if !r.waits {
-		return commands, time.Nanosecond
-	}
-	return commands, r.timeout
+	return r.commands(nil), r.timeout
 }
 
 func (r *taking) reply(w *respwire.Writer) {

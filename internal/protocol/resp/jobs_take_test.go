@@ -81,7 +81,7 @@ func TestJobTakeOrder(t *testing.T) {
 func TestJobsInTransaction(t *testing.T) {
 	c := startNode(t, Options{}).dial()
 	c.wants("MULTI", "+OK")
-	for _, command := range []string{"JOB.ENQUEUE q x ID a", "JOB.ENQUEUE r y ID b", "JOB.TAKE q BLOCK 0", "JOB.TAKE o BLOCK 0", "JOB.ENQUEUE q x ID a"} {
+	for _, command := range []string{"JOB.ENQUEUE q x ID a", "JOB.ENQUEUE r y ID b", "JOB.TAKE o q r BLOCK 0", "JOB.TAKE o BLOCK 0", "JOB.ENQUEUE q x ID a"} {
 		c.wants(command, "+QUEUED")
 	}
 	got := masked(c.do("EXEC"))
