@@ -159,9 +159,26 @@ func (e *Enqueue) replace(sh *shard, q *Queue, h queue.Handle, retime bool) erro
 	if retime {
 		due = e.due(sh.now)
 	}
+	e.Updated = true
+	if q.Durable && !isLogged(it) {
+		return e.succeed(sh, q, h, due, first)
+	}
 	o := e.op(q, due)
 	sh.replace(q, h, e.env, sh.deadline(q, &o), due)
-	e.Updated = true
+	return nil
+}
+
+// succeed has the job come in place of a message that would not survive a restart, which it must. It stands where it comes.
+func (e *Enqueue) succeed(sh *shard, q *Queue, h queue.Handle, due, first int64) error {
+	key, front := q.jobs.fronts[h]
+	delete(q.jobs.fronts, h)
+	sh.settle(q, h, 1)
+	if err := e.add(sh, q, due, first); err != nil {
+		return err
+	}
+	if next, ok := q.firstJob(q.jobs.keys.Of(e.ID)); ok && front {
+		q.jobs.fronts[next] = key
+	}
 	return nil
 }
 

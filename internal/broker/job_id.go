@@ -85,5 +85,8 @@ func (q *Queue) jobID(own []byte, h queue.Handle) []byte {
 	if own != nil && q.isFirstJob(own, h) {
 		return own
 	}
-	return strconv.AppendUint([]byte{'@'}, uint64(h), 10)
+	return unnamedID(h)
 }
+
+// unnamedID is the id of a message that has none, or whose id another one has already.
+func unnamedID(h queue.Handle) []byte { return strconv.AppendUint([]byte{'@'}, uint64(h), 10) }

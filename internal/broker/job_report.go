@@ -29,7 +29,10 @@ func (r *Report) run(sh *shard, q *Queue) error {
 // leaseOf is the lease that a token names, nil when it is over.
 func (q *Queue) leaseOf(id []byte, t Token) *job.Lease {
 	l := q.jobs.book.Leased(t.handle)
-	if l == nil || l.Ended || l.Number != t.number || l.Key != q.jobs.keys.Of(id) {
+	if l == nil || l.Ended || l.Number != t.number {
+		return nil
+	}
+	if l.Key != q.jobs.keys.Of(id) && string(id) != string(unnamedID(t.handle)) { // it had no name when it was taken, and may have one since
 		return nil
 	}
 	return l
@@ -37,9 +40,9 @@ func (q *Queue) leaseOf(id []byte, t Token) *job.Lease {
 
 // end has the job be through: its message goes, the id is remembered, and what waits behind it comes next.
 func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
-	h, key := l.Handle, l.Key
+	h := l.Handle
 	it, _ := q.state.Get(h)
-	d := job.Done{ID: string(r.ID), Until: sh.now, Attempts: it.Count + 1, First: l.First, Logged: isLogged(it)}
+	d := job.Done{ID: string(r.ID), Until: sh.now, Attempts: it.Count + 1, First: l.First, Logged: q.Durable}
 	if r.Backoff > 0 {
 		d.Until = sh.now + min(r.Backoff, maxDelay)
 		q.jobs.book.Remember(&d)
@@ -49,8 +52,10 @@ func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
 	} else if q.jobs.book.Remembered(r.ID) == nil {
 		q.jobs.book.Mention(&d)
 	}
-	delete(q.jobs.fronts, h)
-	sh.comeForward(q, key, d.Until)
+	if key, ok := q.jobs.fronts[h]; ok {
+		delete(q.jobs.fronts, h)
+		sh.comeForward(q, key, d.Until)
+	}
 	if r.Outcome == JobFailed {
 		sh.fail(q, h, r.Error)
 		return

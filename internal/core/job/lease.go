@@ -56,6 +56,9 @@ func (h *leaseHeap) Pop() any {
 // Next is the number for the next lease.
 func (b *Book) Next() uint64 { return b.last + 1 }
 
+// Skip leaves out so many numbers that none is given again that a lease had which no restart survived.
+func (b *Book) Skip() { b.last += 1 << 32 }
+
 // Lease notes that n messages from h on are leased until a time (unix ms), by leases with the numbers from number on. One that is leased already by
 // its number gets the other time.
 func (b *Book) Lease(h queue.Handle, n int, number uint64, until int64, logged bool) {
