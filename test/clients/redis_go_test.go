@@ -1,0 +1,95 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// told compares a reply, or the error of one, as text.
+func told(t *testing.T, got any, err error, want string) {
+	t.Helper()
+	text := fmt.Sprint(got)
+	if err != nil {
+		text = err.Error()
+	}
+	if text != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+}
+
+func goLists(t *testing.T, r *redis.Client) {
+	ctx := t.Context()
+	told(t, "", r.Del(ctx, "go.list", "go.done").Err(), "")
+	n, err := r.LPush(ctx, "go.list", "a", "b", "c").Result()
+	told(t, n, err, "3")
+	all, err := r.LRange(ctx, "go.list", 0, -1).Result()
+	told(t, all, err, "[c b a]")
+	s, err := r.RPop(ctx, "go.list").Result()
+	told(t, s, err, "a")
+	s, err = r.LMove(ctx, "go.list", "go.done", "RIGHT", "LEFT").Result()
+	told(t, s, err, "b")
+	all, err = r.BRPop(ctx, 5*time.Second, "go.none", "go.list").Result()
+	told(t, all, err, "[go.list c]")
+	s, err = r.Type(ctx, "go.done").Result()
+	told(t, s, err, "list")
+	s, err = r.RPop(ctx, "go.none").Result()
+	told(t, s, err, "redis: nil")
+	s, err = r.ClientGetName(ctx).Result()
+	told(t, s, err, "go")
+}
+
+func goTransactions(t *testing.T, r *redis.Client) {
+	ctx := t.Context()
+	cmds, err := r.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.LPush(ctx, "go.a", "1")
+		p.RPop(ctx, "go.a")
+		return nil
+	})
+	if err != nil || len(cmds) != 2 || cmds[1].(*redis.StringCmd).Val() != "1" {
+		t.Errorf("%v, %v", cmds, err)
+	}
+	err = r.Watch(ctx, func(tx *redis.Tx) error {
+		if err := r.LPush(ctx, "go.b", "3").Err(); err != nil {
+			return err
+		}
+		_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.LPush(ctx, "go.b", "4").Err() })
+		return err
+	}, "go.b")
+	if !errors.Is(err, redis.TxFailedErr) {
+		t.Errorf("a transaction went through though its queue had changed: %v", err)
+	}
+}
+
+func goChannels(t *testing.T, r *redis.Client) {
+	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
+	defer cancel()
+	listener := r.Subscribe(ctx, "go.news")
+	defer listener.Close()
+	if _, err := listener.Receive(ctx); err != nil {
+		t.Error(err)
+		return
+	}
+	n, err := r.Publish(ctx, "go.news", "hello").Result()
+	told(t, n, err, "1")
+	m, err := listener.ReceiveMessage(ctx)
+	told(t, m, err, "Message<go.news: hello>")
+}
+
+func goJobs(t *testing.T, r *redis.Client) {
+	ctx := t.Context()
+	got, err := r.Do(ctx, "JOB.ENQUEUE", "go.jobs", "work", "ID", "m1").Result()
+	told(t, got, err, "[added m1]")
+	if err := r.Do(ctx, "JOB.ENQUEUE", "go.jobs", "work", "ID", "m1").Err(); err == nil || !strings.HasPrefix(err.Error(), "ALREADYQUEUED") {
+		t.Error(err)
+	}
+	got, err = r.Do(ctx, "JOB.STATUS", "go.jobs", "m1").Result()
+	told(t, got, err, "queued")
+	got, err = r.Do(ctx, "JOB.CANCEL", "go.jobs", "m1").Result()
+	told(t, got, err, "1")
+}
