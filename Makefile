@@ -70,10 +70,10 @@ oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways
 	$(GO) test -count=1 -timeout 60m -v -run TestRandom ./test/oracle -ops $(ORACLE_OPS) -seed $(ORACLE_SEED)
 
 # In the tests the seeds are fixed. Here SEED is the second by the clock unless it is given.
-compare: ## compare SQL with a real PostgreSQL: random values, expressions, statements, transactions
+compare: ## compare SQL with a real PostgreSQL and the Redis protocol with a real Redis, on random input
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
-	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
-	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/transactions
+	  SEED=$$seed SEQUENCES=10000 VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
+	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/transactions ./test/redis
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fiveways/internal/core/message"
@@ -39,6 +40,8 @@ type Session struct {
 	committing committing
 	tripping   tripping
 	fetched    chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
+
+	waiter atomic.Pointer[waiter] // of the Await that runs; nil: none does
 
 	mu        sync.Mutex
 	exclusive map[string]*Queue // guarded by mu: queues that go with the session

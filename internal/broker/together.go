@@ -80,10 +80,11 @@ type meeting struct {
 	commands []Command
 	result   chan error // 1 slot
 
-	mu   sync.Mutex
-	cond *sync.Cond
-	here []*shard
-	over bool
+	mu     sync.Mutex
+	cond   *sync.Cond
+	here   []*shard
+	over   bool
+	waking []*Queue // where somebody waits and something has happened
 }
 
 // call has the shards meet, and waits until what was done is durable.
@@ -141,12 +142,16 @@ func (m *meeting) perform() {
 	}
 	for _, c := range m.commands {
 		c.on().queue.shard.runCommand(c)
-		m.settleDown((*shard).doLocal)
+		m.settleDown()
 		if unmet(c) {
 			break
 		}
 	}
-	m.settleDown((*shard).serveAll)
+	for i := 0; i < len(m.waking); i++ {
+		q := m.waking[i]
+		q.shard.serveWaiting(q)
+		m.settleDown()
+	}
 	var entries []store.Entry
 	var dones []func(error)
 	for _, sh := range m.here {
@@ -162,9 +167,13 @@ func (m *meeting) perform() {
 	m.propose(entries, dones)
 }
 
-func (m *meeting) settleDown(what func(*shard)) {
+// settleDown does what follows from a command, and notes where somebody waits: the queue where something came first is served first.
+func (m *meeting) settleDown() {
 	for _, sh := range m.here {
-		what(sh)
+		sh.doLocal()
+		m.waking = append(m.waking, sh.waking...)
+		clear(sh.waking)
+		sh.waking = sh.waking[:0]
 	}
 }
 

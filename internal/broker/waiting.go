@@ -20,6 +20,7 @@ type waiter struct {
 	told  chan error // 1 slot: what was done for it is durable, or a queue is gone
 
 	mu      sync.Mutex
+	lined   bool // it has all its turns
 	over    bool // nobody does anything for it any more
 	lined   int  // turns that are in a row, or were
 	served  int  // the command that was done, -1 none
@@ -95,7 +96,9 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		case failed:
 			err = w.stop(nil)
 		default:
+			s.waiter.Store(w)
 			err = w.await(ctx, ended)
+			s.waiter.Store(nil)
 		}
 		w.leave()
 		switch {
@@ -111,6 +114,17 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 			return -1, nil
 		}
 	}
+}
+
+// Waits tells whether an Await has tried all its commands and nothing has been done for it yet. Any goroutine may call it.
+func (s *Session) Waits() bool {
+	w := s.waiter.Load()
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lined && !w.over
 }
 
 // tryAll tries all commands in their order.
@@ -131,6 +145,9 @@ func (w *waiter) tryAll(s *Session) error {
 
 // await waits until it is served, or it is time to leave.
 func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
+	w.mu.Lock()
+	w.lined = true
+	w.mu.Unlock()
 	var err error
 	select {
 	case err = <-w.told:

@@ -20,7 +20,7 @@ func (c *conn) await(b blocker, cmds []broker.Command, timeout time.Duration) {
 		return
 	}
 	c.giveBack()
-	ctx, release := c.waits.begin(timeout)
+	ctx, release := c.waits.begin(c.session, timeout)
 	stop := c.watch()
 	i, err := c.session.Await(ctx, cmds...)
 	c.waits.end()

@@ -9,10 +9,6 @@ import (
 	"fiveways/internal/protocol/resp/respwire"
 )
 
-
-// errNoCount is what Redis says of a number of elements.
-const errNoCount replyError = "ERR value is out of range, must be positive"
-
 type popRequest struct {
 	broker.Pop
 	counted bool // a number was given: the answer is an array
@@ -31,7 +27,7 @@ func pop(back bool) func(*conn, [][]byte) (request, error) {
 		case len(args) == 3:
 			n, ok := integer(args[2])
 			if !ok || n < 0 {
-				return nil, errNoCount
+				return nil, errNotPositive
 			}
 			r.Max, r.counted = int(n), true
 		}

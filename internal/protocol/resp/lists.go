@@ -122,6 +122,7 @@ func places(args [][]byte) (first, last int, err error) {
 type rangeRequest struct {
 	broker.Range
 	one bool
+	bad error // what is wrong with the place, when there is an element at all
 }
 
 func lrange(_ *conn, args [][]byte) (request, error) {
@@ -131,7 +132,7 @@ func lrange(_ *conn, args [][]byte) (request, error) {
 
 func lindex(_ *conn, args [][]byte) (request, error) {
 	at, err := place(args[2])
-	return &rangeRequest{Range: broker.Range{OnQueue: onQueue(args[1]), First: at, Last: at, Back: true}, one: true}, err
+	return &rangeRequest{Range: broker.Range{OnQueue: onQueue(args[1]), First: at, Last: at, Back: true}, one: true, bad: err}, nil
 }
 
 func (r *rangeRequest) commands(dst []broker.Command) []broker.Command { return append(dst, &r.Range) }
@@ -141,6 +142,8 @@ func (r *rangeRequest) reply(w *respwire.Writer) {
 	case failed(w, r.Err):
 	case r.Err != nil && r.one, r.one && len(r.Bodies) == 0:
 		w.Null()
+	case r.bad != nil:
+		replyWith(w, r.bad)
 	case r.Err != nil:
 		w.Array(0)
 	case r.one:

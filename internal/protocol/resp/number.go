@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -16,14 +17,16 @@ func integer(b []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// seconds reads a timeout in seconds, which may have a fraction; 0 is for ever.
+// seconds reads a timeout in seconds, which may have a fraction; 0 is for ever. One that is too large counts as negative, as in Redis.
 func seconds(b []byte) (time.Duration, error) {
 	f, err := strconv.ParseFloat(string(b), 64)
 	switch {
-	case err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f*1e9 > math.MaxInt64:
+	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(f):
 		return 0, errTimeout
-	case f < 0:
+	case f < 0 || f*1000 >= math.MaxInt64:
 		return 0, errNegative
+	case f*1e9 >= math.MaxInt64:
+		return math.MaxInt64, nil
 	}
 	return time.Duration(math.Ceil(f*1000)) * time.Millisecond, nil
 }

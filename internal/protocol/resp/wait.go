@@ -5,12 +5,15 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"fiveways/internal/broker"
 )
 
 // waiting is the wait of a connection for a message, as others see it who end it.
 type waiting struct {
-	mu     sync.Mutex
-	cancel context.CancelCauseFunc // guarded by mu; nil: it does not wait
+	mu      sync.Mutex
+	cancel  context.CancelCauseFunc // guarded by mu; nil: it does not wait
+	session *broker.Session         // guarded by mu; that of the wait
 }
 
 // The causes of the end of a wait, beside its time.
@@ -20,10 +23,10 @@ var (
 	errLeft        = errors.New("the connection ends")
 )
 
-func (w *waiting) begin(timeout time.Duration) (context.Context, context.CancelFunc) {
+func (w *waiting) begin(s *broker.Session, timeout time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	w.mu.Lock()
-	w.cancel = cancel
+	w.cancel, w.session = cancel, s
 	w.mu.Unlock()
 	if timeout == 0 {
 		return ctx, func() { cancel(nil) }
@@ -35,14 +38,14 @@ func (w *waiting) begin(timeout time.Duration) (context.Context, context.CancelF
 func (w *waiting) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cancel = nil
+	w.cancel, w.session = nil, nil
 }
 
-// active tells whether it waits. Any goroutine may call it.
+// active tells whether it waits and nothing has come yet. Any goroutine may call it.
 func (w *waiting) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.cancel != nil
+	return w.session != nil && w.session.Waits()
 }
 
 // stop ends the wait, if there is one. Any goroutine may call it.

@@ -1,0 +1,102 @@
+package redis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+)
+
+// listCommand is a command with what stands for its arguments: k a key, v a value, n a number that may be negative, c a count, s a side, t a timeout
+// that is for ever; a + behind the last: more of them.
+type listCommand struct {
+	weight int
+	words  []string
+}
+
+var listCommands = []listCommand{
+	{12, []string{"LPUSH", "k", "v+"}},
+	{12, []string{"RPUSH", "k", "v+"}},
+	{2, []string{"LPUSHX", "k", "v+"}},
+	{2, []string{"RPUSHX", "k", "v+"}},
+	{5, []string{"LPOP", "k"}},
+	{5, []string{"RPOP", "k"}},
+	{2, []string{"LPOP", "k", "n"}},
+	{2, []string{"RPOP", "k", "n"}},
+	{3, []string{"LLEN", "k"}},
+	{5, []string{"LRANGE", "k", "n", "n"}},
+	{5, []string{"LRANGE", "k", "0", "-1"}},
+	{3, []string{"LINDEX", "k", "n"}},
+	{3, []string{"LREM", "k", "n", "v"}},
+	{2, []string{"LTRIM", "k", "n", "n"}},
+	{5, []string{"LMOVE", "k", "k", "s", "s"}},
+	{2, []string{"RPOPLPUSH", "k", "k"}},
+	{2, []string{"LMPOP", "2", "k", "k", "s", "COUNT", "c"}},
+	{1, []string{"LMPOP", "n", "k", "k", "s"}},
+	{4, []string{"BLPOP", "k+", "t"}},
+	{4, []string{"BRPOP", "k+", "t"}},
+	{4, []string{"BLMOVE", "k", "k", "s", "s", "t"}},
+	{2, []string{"BRPOPLPUSH", "k", "k", "t"}},
+	{3, []string{"BLMPOP", "t", "2", "k", "k", "s", "COUNT", "c"}},
+	{2, []string{"DEL", "k+"}},
+	{2, []string{"EXISTS", "k+"}},
+	{2, []string{"TYPE", "k"}},
+	{1, []string{"DBSIZE"}},
+	{1, []string{"KEYS", "*"}},
+	{3, []string{"MULTI"}},
+	{5, []string{"EXEC"}},
+	{1, []string{"DISCARD"}},
+}
+
+// connections are how many a sequence has.
+const connections = 4
+
+func listStep(rng *rand.Rand) step {
+	total := 0
+	for _, c := range listCommands {
+		total += c.weight
+	}
+	n := rng.IntN(total)
+	for _, c := range listCommands {
+		if n -= c.weight; n < 0 {
+			return step{conn: 1 + rng.IntN(connections), words: listWords(rng, c.words), sorted: c.words[0] == "KEYS"}
+		}
+	}
+	panic("unreachable")
+}
+
+func listWords(rng *rand.Rand, form []string) (words []string) {
+	for _, w := range form {
+		times := 1
+		if len(w) == 2 && w[1] == '+' {
+			w, times = w[:1], 1+rng.IntN(3)
+		}
+		for range times {
+			words = append(words, listWord(rng, w))
+		}
+	}
+	if rng.IntN(60) == 0 {
+		words = words[:1+rng.IntN(len(words))]
+	}
+	return words
+}
+
+func listWord(rng *rand.Rand, form string) string {
+	switch form {
+	case "k":
+		return string("abc"[rng.IntN(3)])
+	case "v":
+		return fmt.Sprint("v", rng.IntN(4))
+	case "n":
+		if rng.IntN(20) == 0 {
+			return []string{"x", "", "1.5", "-0", "99999999999"}[rng.IntN(5)]
+		}
+		return strconv.Itoa(rng.IntN(14) - 6)
+	case "c":
+		return strconv.Itoa(1 + rng.IntN(4))
+	case "s":
+		return []string{"LEFT", "RIGHT", "left", "right"}[rng.IntN(4)]
+	case "t":
+		return "0"
+	}
+	return form
+}
