@@ -20,7 +20,6 @@ type waiter struct {
 	told  chan error // 1 slot: what was done for it is durable, or a queue is gone
 
 	mu      sync.Mutex
-	lined   bool // it has all its turns
 	over    bool // nobody does anything for it any more
 	lined   int  // turns that are in a row, or were
 	served  int  // the command that was done, -1 none
@@ -124,7 +123,7 @@ func (s *Session) Waits() bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.lined && !w.over
+	return !w.over
 }
 
 // tryAll tries all commands in their order.
@@ -145,9 +144,6 @@ func (w *waiter) tryAll(s *Session) error {
 
 // await waits until it is served, or it is time to leave.
 func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
-	w.mu.Lock()
-	w.lined = true
-	w.mu.Unlock()
 	var err error
 	select {
 	case err = <-w.told:
