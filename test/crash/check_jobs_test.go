@@ -65,6 +65,14 @@ func TestCheckJobsAccepts(t *testing.T) {
 			5..6 retried token=1 ms=50 ?
 			8..9 taken token=2 attempt=2 ms=100
 			10..11 done token=2 ?`,
+		"all in one millisecond": `
+			0..0 enqueued
+			0..0 taken token=1 attempt=1 ms=100
+			0..0 extended token=1 ms=100
+			0..0 retried token=1
+			0..0 retried token=1 stale
+			0..0 taken token=2 attempt=2 ms=100
+			0..0 done token=2`,
 		"a take in between had no answer": `
 			0..1 enqueued
 			2..3 taken token=1 attempt=1 ms=10

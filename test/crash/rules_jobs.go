@@ -83,15 +83,13 @@ func sortJobs(events []JobEvent) *jobRun {
 	return r
 }
 
-// heldUntil is the time before which the lock of a lease holds for sure, however long the answers took: until it ran out, or until its worker asked
-// for its end. Only what was asked before counts.
-func (l *jobLease) heldUntil(before int64) int64 {
+// heldUntil is the time before which the lock of a lease holds for sure, however long answers took, after some of its reports: until it runs out, or
+// until its worker asked for its end.
+func (l *jobLease) heldUntil(reports []JobEvent) int64 {
 	end := l.From + l.MS
-	for _, r := range l.reports {
-		if r.From >= before || r.Answer == Stale {
-			continue
-		}
+	for _, r := range reports {
 		switch {
+		case r.Answer == Stale:
 		case r.Kind != JobExtended:
 			end = min(end, r.From)
 		case r.Answer == Good:
@@ -103,15 +101,25 @@ func (l *jobLease) heldUntil(before int64) int64 {
 	return end
 }
 
-// overBy is the time from which the lock of a lease is over for sure, by what was asked and answered before.
-func (l *jobLease) overBy(before int64) int64 {
-	end := l.To + l.MS
+// askedBy is the reports that were asked by a time.
+func (l *jobLease) askedBy(at int64) (reports []JobEvent) {
 	for _, r := range l.reports {
+		if r.From <= at {
+			reports = append(reports, r)
+		}
+	}
+	return reports
+}
+
+// overBy is the time from which the lock of a lease is over for sure, after some of its reports.
+func (l *jobLease) overBy(reports []JobEvent) int64 {
+	end := l.To + l.MS
+	for _, r := range reports {
 		switch {
-		case r.From >= before || r.Answer == Stale:
+		case r.Answer == Stale:
 		case r.Kind == JobExtended:
 			end = max(end, r.To+r.MS)
-		case r.Answer == Good && r.To <= before:
+		case r.Answer == Good:
 			return r.To
 		}
 	}
@@ -135,7 +143,7 @@ func checkTokens(_ *jobRun, j *jobStory) (breaches []string) {
 func checkExclusive(_ *jobRun, j *jobStory) (breaches []string) {
 	for _, a := range j.leases {
 		for _, b := range j.leases {
-			if a != b && b.From >= a.To && b.To < a.heldUntil(b.To) {
+			if a != b && b.From >= a.To && b.To < a.heldUntil(a.askedBy(b.To)) {
 				breaches = append(breaches, fmt.Sprintf("[%s] while the lock of [%s] held", b.JobEvent, a.JobEvent))
 			}
 		}
@@ -146,11 +154,11 @@ func checkExclusive(_ *jobRun, j *jobStory) (breaches []string) {
 // checkAnswers: a report is refused when the lock is over, and only then.
 func checkAnswers(_ *jobRun, j *jobStory) (breaches []string) {
 	for n, l := range j.leases {
-		for _, r := range l.reports {
-			if r.Answer == Stale && r.To < l.heldUntil(r.From) {
+		for i, r := range l.reports {
+			if r.Answer == Stale && r.To < l.heldUntil(l.reports[:i]) {
 				breaches = append(breaches, fmt.Sprintf("[%s] was refused while its lock held", r))
 			}
-			if r.Answer == Good && r.From > l.overBy(r.From) {
+			if r.Answer == Good && r.From > l.overBy(l.reports[:i]) {
 				breaches = append(breaches, fmt.Sprintf("[%s] was accepted after its lock was over", r))
 			}
 			if r.Answer == Good && n+1 < len(j.leases) && j.leases[n+1].To < r.From {
