@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways/internal/protocol"
 )
@@ -153,4 +154,22 @@ func TestProtocolErrors(t *testing.T) {
 		}
 		c.ends()
 	}
+}
+
+// TestDeafClient: who does not read its replies is not read from, and what it has sent does not pile up here.
+func TestDeafClient(t *testing.T) {
+	n := startNode(t, Options{})
+	c := n.dial()
+	body := encode("ECHO", strings.Repeat("x", 1<<20))
+	sent := 0
+	c.nc.SetWriteDeadline(time.Now().Add(time.Second)) //nolint:errcheck // the loop ends by it
+	for ; sent < 1000; sent++ {
+		if _, err := c.nc.Write([]byte(body)); err != nil {
+			break
+		}
+	}
+	if sent == 1000 {
+		t.Error("a gigabyte was taken in")
+	}
+	n.dial().wants("PING", "+PONG")
 }
