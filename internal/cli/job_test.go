@@ -1,16 +1,29 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"fiveways"
 	"fiveways/test/redisd"
 )
 
 // jobServers are those that the job commands work with.
 func jobServers(t *testing.T) map[string]string {
-	return map[string]string{"carmine": "carmine://" + redisd.Start(t, redisd.Options{})}
+	return map[string]string{"broker": jobBroker(t), "carmine": "carmine://" + redisd.Start(t, redisd.Options{})}
+}
+
+// jobBroker starts a broker and returns its URL.
+func jobBroker(t *testing.T) string {
+	t.Helper()
+	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
+	return b.RedisURL()
 }
 
 // job runs a job command and returns what it printed; want is the exit code.
@@ -120,4 +133,57 @@ func TestJobNeedsABroker(t *testing.T) {
 	if _, stderr, code := command(t, "job", "list"); code != exitUsage || !strings.Contains(stderr, "--url") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
+}
+
+func TestJobCancel(t *testing.T) {
+	broker := jobBroker(t)
+	job(t, broker, exitOK, "enqueue", "q", "x", "--id", "a", "--header", "who=me", "--priority", "3", "--expire", "1h")
+	job(t, broker, exitOK, "cancel", "q", "a")
+	job(t, broker, exitFailure, "cancel", "q", "a")
+	job(t, broker, exitOK, "enqueue", "q", "x", "--id", "b", "--header", "who=me")
+	out, _ := job(t, broker, exitOK, "take", "q", "--json")
+	var v jobView
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Headers["who"] != "me" {
+		t.Errorf("%v, %s", err, out)
+	}
+	job(t, broker, exitFailure, "cancel", "q", "b")
+	job(t, broker, exitOK, "fail", "q", "b", v.Token, "--error", "no good")
+	job(t, broker, exitUsage, "enqueue", "q", "x", "--header", "none")
+}
+
+func TestMigrateCarmine(t *testing.T) {
+	from, to := redisd.Start(t, redisd.Options{}), jobBroker(t)
+	for _, id := range []string{"a", "b"} {
+		job(t, "carmine://"+from, exitOK, "enqueue", "mail", "body of "+id, "--id", id)
+	}
+	migrate := func(want int, args ...string) string {
+		t.Helper()
+		stdout, stderr, code := command(t, append([]string{"migrate", "carmine"}, args...)...)
+		if code != want {
+			t.Fatalf("%q: exit code %d, %s", args, code, stderr)
+		}
+		return stdout
+	}
+	if out := migrate(exitOK, "redis://"+from, "mail", "--dry-run"); !strings.Contains(out, "found 2 queued\n2 jobs and ids would be moved") {
+		t.Errorf("dry run: %s", out)
+	}
+	if out := migrate(exitOK, "redis://"+from, "mail", "--keep", "--to", to, "--as", "copy"); !strings.Contains(out, "2 moved to queue copy") {
+		t.Errorf("copy: %s", out)
+	}
+	if out := migrate(exitOK, "redis://"+from, "mail", "--to", to, "--json"); !strings.Contains(out, `"moved":2,"there":0`) {
+		t.Errorf("move: %s", out)
+	}
+	out, _ := job(t, to, exitOK, "list")
+	for _, queue := range []string{"copy", "mail"} {
+		if w := wordsOf(t, out, queue); w[1] != "2" {
+			t.Errorf("%q", w)
+		}
+	}
+	if out, _ := job(t, "carmine://"+from, exitOK, "list", "--json"); out != "" {
+		t.Errorf("left are %s", out)
+	}
+	migrate(exitUsage, "http://"+from, "mail", "--to", to)
+	migrate(exitUsage, "redis://"+from, "mail", "--to", "http://x")
+	job(t, "carmine://"+from, exitOK, "enqueue", "mail", "x")
+	migrate(exitFailure, "redis://"+from, "mail", "--to", "redis://127.0.0.1:1")
 }

@@ -117,22 +117,21 @@ func jobList() *cobra.Command {
 func (j jobs) some(ctx context.Context, queue string, limit int) (all []worker.Entry, more bool, err error) {
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		entries, next, err := j.Content(ctx, queue, cursor, min(limit-len(all), listPage))
+		entries, next, err := j.Content(ctx, queue, cursor, min(limit+1-len(all), listPage))
 		if err != nil {
 			return nil, false, err
 		}
 		for _, e := range entries {
-			if seen[e.MID] {
-				continue
+			if !seen[e.MID] {
+				seen[e.MID] = true
+				all = append(all, e)
 			}
-			if len(all) == limit {
-				return all, true, nil
-			}
-			seen[e.MID] = true
-			all = append(all, e)
 		}
-		if cursor = next; next == "" || len(all) == limit {
-			return all, next != "", nil
+		if len(all) > limit {
+			return all[:limit], true, nil
+		}
+		if cursor = next; next == "" {
+			return all, false, nil
 		}
 	}
 }

@@ -30,7 +30,9 @@ func jobRemember(c *conn, args [][]byte) (request, error) {
 	return r, w.err
 }
 
-func (r *remembering) commands(dst []broker.Command) []broker.Command { return append(dst, &r.Remember) }
+func (r *remembering) commands(dst []broker.Command) []broker.Command {
+	return append(dst, &r.Remember)
+}
 
 func (r *remembering) reply(w *respwire.Writer) {
 	if r.Err != nil {

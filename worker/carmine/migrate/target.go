@@ -82,7 +82,7 @@ func isReply(err error) bool {
 
 // hopeless tells that no command at all will do.
 func hopeless(err error) bool {
-	for _, prefix := range []string{"ERR unknown command", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING"} {
+	for _, prefix := range []string{"unknown command", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING"} {
 		if redis.HasErrorPrefix(err, prefix) {
 			return true
 		}
