@@ -2,7 +2,7 @@ package broker
 
 import "fiveways/internal/core/queue"
 
-// Clear removes the ready messages of a queue.
+// Clear removes the ready messages of a queue. A stream is none after it.
 type Clear struct {
 	OnQueue
 	Removed int
@@ -13,9 +13,16 @@ func (c *Clear) find(s *Session) (*Queue, error) { return s.readableList(c.Queue
 
 func (c *Clear) run(sh *shard, q *Queue) error {
 	c.Existed = q.kind() != NoKind
+	if q.stream != nil {
+		c.Removed = q.stream.Len()
+		sh.endStream(q)
+		return nil
+	}
 	c.Removed = sh.clear(q)
 	return nil
 }
+
+func (*Clear) ofStreams() {}
 
 // clear removes what is ready.
 func (sh *shard) clear(q *Queue) (messages int) {

@@ -184,7 +184,17 @@ func (sh *shard) runCommand(c Command) {
 		o.Err = errGoneMeanwhile
 		return
 	}
-	o.Err = c.run(sh, o.queue)
+	o.Err = sh.runOn(c, o.queue)
+}
+
+// runOn does a command on a queue that is there, unless the queue is a stream and the command is not for streams.
+func (sh *shard) runOn(c Command, q *Queue) error {
+	if q.stream != nil {
+		if _, ok := c.(ofStreams); !ok {
+			return q.errWrongKind()
+		}
+	}
+	return c.run(sh, q)
 }
 
 // promised is who is told of a promise.

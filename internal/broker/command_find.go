@@ -9,7 +9,7 @@ func (s *Session) writable(name string, create bool) (*Queue, error) {
 		return nil, err
 	}
 	s.pub = true
-	return notStream(s.findOrMake(name, create))
+	return s.findOrMake(name, create)
 }
 
 // findOrMake finds a queue, or declares it when it is not there and create says so.
@@ -34,13 +34,5 @@ func (s *Session) readableList(name string, create bool) (*Queue, error) {
 	if err := s.may(toRead, "queue", name); err != nil {
 		return nil, err
 	}
-	return notStream(s.findOrMake(name, create))
-}
-
-// notStream refuses a stream. Errors: ErrWrongKind.
-func notStream(q *Queue, err error) (*Queue, error) {
-	if err == nil && q.Policy.Stream {
-		return nil, q.errWrongKind()
-	}
-	return q, err
+	return s.findOrMake(name, create)
 }

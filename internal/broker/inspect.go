@@ -25,6 +25,8 @@ func (i *Inspect) run(_ *shard, q *Queue) error {
 	return nil
 }
 
+func (*Inspect) ofStreams() {}
+
 // kind runs on the shard's goroutine.
 func (q *Queue) kind() Kind {
 	switch {

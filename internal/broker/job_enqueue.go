@@ -10,7 +10,7 @@ func (e *Enqueue) find(s *Session) (*Queue, error) {
 	if len(e.ID) > MaxJobID {
 		return nil, &Error{Err: ErrTooLarge, Kind: "job", Name: string(e.ID)}
 	}
-	q, err := s.asJobs(notStream(s.writable(e.Queue, true)))
+	q, err := s.asJobs(s.writable(e.Queue, true))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (r *Remember) find(s *Session) (*Queue, error) {
 	if len(r.ID) > MaxJobID {
 		return nil, &Error{Err: ErrTooLarge, Kind: "job", Name: string(r.ID)}
 	}
-	return s.asJobs(notStream(s.writable(r.Queue, true)))
+	return s.asJobs(s.writable(r.Queue, true))
 }
 
 func (r *Remember) run(sh *shard, q *Queue) error {

@@ -32,11 +32,10 @@ func (m *Move) find(s *Session) (*Queue, error) {
 	return q, err
 }
 
-func (m *Move) other() *Queue {
-	if m.to == nil {
-		return m.queue
+func (m *Move) others(fn func(*Queue)) {
+	if m.to != nil {
+		fn(m.to)
 	}
-	return m.to
 }
 
 func (m *Move) got() bool { return m.Moved }
@@ -71,6 +70,9 @@ func (m *Move) put() error {
 	}
 	if m.to.gone {
 		return errGoneMeanwhile
+	}
+	if m.to.stream != nil {
+		return m.to.errWrongKind()
 	}
 	kind, err := m.to.end(m.ToFront)
 	if err != nil {

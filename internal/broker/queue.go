@@ -33,13 +33,14 @@ type Queue struct {
 	consumers     consumers
 	picky         *picky         // nil: any message may go to any consumer
 	after         *after         // nil: no message waits for another
-	stream        *stream.Stream // nil unless Policy.Stream
+	stream        *stream.Stream // nil unless the queue is a stream
 	reader        *store.Reader  // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
 	early         *early                    // messages that do not stand where they came; nil when there are none
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
 	waiting       row                       // who waits for anything at all; see waiter
 	waking        bool                      // they are to be looked at
+	wakeAll       bool                      // though nothing may be ready
 	jobs          *jobs                     // nil: it is not used for jobs
 	jobsOpening   opening
 	gone          bool
@@ -72,7 +73,8 @@ type VHost struct {
 	b      *Broker
 	table  tableCell
 	queues atomic.Int64 // declared now
-	info   vhostFact    // guarded by rules.mu
+
+	info vhostFact // guarded by rules.mu
 
 	scan atomic.Pointer[scanOrder] // nil before the first Session.Scan
 
@@ -122,10 +124,6 @@ func (sh *shard) register(q *Queue) {
 	}
 	if q.Policy.ConsumeAfter {
 		sh.enterOrder(q)
-	}
-	if q.Policy.Stream {
-		q.stream = &stream.Stream{}
-		sh.m.streams[q.ID] = q.stream
 	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state

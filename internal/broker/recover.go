@@ -135,6 +135,7 @@ func (sh *shard) recover() error {
 	}
 	sh.index = sh.b.store.Last(sh.id) + 1
 	for _, q := range sh.queues {
+		q.stream = sh.m.streams[q.ID]
 		if !clean {
 			q.state.MarkAllRedelivered()
 		}
@@ -215,8 +216,8 @@ func (sh *shard) restoreSections(br *bufio.Reader) error {
 		switch section {
 		case sectionStreams:
 			find = func(id uint64) restorer {
-				if s := sh.m.streams[id]; s != nil {
-					return s
+				if sh.m.queues[id] != nil {
+					return sh.m.makeStream(id)
 				}
 				return nil
 			}

@@ -78,7 +78,6 @@ type QueuePolicy struct {
 
 	GroupHeader  string // messages with one value of this header go to one consumer at a time; "" is off
 	ConsumeAfter bool   // messages may wait for others to be gone
-	Stream       bool   // messages are entries of a stream: they have ids, and groups read them where they stand; all are persistent
 
 	Deduplicate  bool   // a message whose key is remembered is dropped
 	DedupHeader  string // header that holds the key

@@ -48,6 +48,7 @@ func (sh *shard) changeStream(q *Queue, payload []byte) {
 	if err := sh.m.applyStream(payload, sh.settledItem); err != nil {
 		panic("broker: a fact of a stream cannot be applied: " + err.Error()) // it was built just now
 	}
+	q.stream = sh.m.streams[q.ID]
 }
 
 // errWrongKind: the queue is there, but it is a stream and should not be, or the other way round.
@@ -55,14 +56,19 @@ func (q *Queue) errWrongKind() error {
 	return &Error{Err: ErrWrongKind, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 }
 
+// ofStreams marks the commands that may be about streams. All others find that a stream is of another kind than they want.
+type ofStreams interface{ ofStreams() }
+
 // OnStream is what all commands about streams embed: their queue, and that it must be a stream.
 type OnStream struct {
 	OnQueue
-	// Missing: there is no such stream, and the command has done nothing. A queue of another kind that is empty counts as none.
+	// Missing: there is no such stream, and the command has done nothing. A queue that is no stream and is empty counts as none.
 	Missing bool
 }
 
-// findStream finds a stream to do something to. What is not there is not an error but Missing.
+func (*OnStream) ofStreams() {}
+
+// findStream finds a queue to do something to the stream it may be. What is not there is not an error but Missing.
 func (o *OnStream) findStream(s *Session, action string) (*Queue, error) {
 	o.Missing = false
 	if err := s.may(action, "queue", o.Queue); err != nil {
@@ -75,34 +81,64 @@ func (o *OnStream) findStream(s *Session, action string) (*Queue, error) {
 	return q, err
 }
 
-// makeStream is findStream, and makes the stream when it is not there.
-func (o *OnStream) makeStream(s *Session, action string) (*Queue, error) {
-	q, err := o.findStream(s, action)
-	if !o.Missing {
-		return q, err
-	}
+// findOrMakeQueue is findStream, and declares the queue when it is not there.
+func (o *OnStream) findOrMakeQueue(s *Session, action string) (*Queue, error) {
 	o.Missing = false
-	if err := checkLength("queue", o.Queue); err != nil {
+	if err := s.may(action, "queue", o.Queue); err != nil {
 		return nil, err
 	}
-	spec := QueueSpec{Name: o.Queue, Durable: true, Policy: DefaultQueuePolicy()}
-	spec.Policy.Stream = true
-	if _, err := s.DeclareQueue(spec); err != nil && !errors.Is(err, ErrInequivalent) { // somebody else declared it meanwhile, otherwise
-		return nil, err
-	}
-	return s.usableQueue(o.Queue)
+	return s.findOrMake(o.Queue, true)
 }
 
 // stream is the stream of a queue. Without an error it may be nil: there is none.
 func (o *OnStream) stream(sh *shard, q *Queue) (*stream.Stream, error) {
 	q.used(sh.now)
-	if q.stream == nil {
-		if q.state.Ready()+q.state.Unacked()+q.state.Scheduled()+q.state.Blocked() > 0 {
-			return nil, q.errWrongKind()
-		}
-		o.Missing = true
+	o.Missing = q.stream == nil
+	if q.stream == nil && !q.isEmpty() {
+		return nil, q.errWrongKind()
 	}
 	return q.stream, nil
+}
+
+// makeStream is stream, and makes an empty queue a stream. Errors: ErrWrongKind.
+func (o *OnStream) makeStream(sh *shard, q *Queue) (*stream.Stream, error) {
+	s, err := o.stream(sh, q)
+	if s != nil || err != nil {
+		return s, err
+	}
+	if !q.mayBeStream() {
+		return nil, q.errWrongKind()
+	}
+	o.Missing = false
+	sh.changeStream(q, sh.aboutStream(q, streamMade))
+	return q.stream, nil
+}
+
+func (q *Queue) isEmpty() bool {
+	return q.state.Ready()+q.state.Unacked()+q.state.Scheduled()+q.state.Blocked() == 0
+}
+
+// mayBeStream tells whether nothing that the queue does with messages is in the way: they all stay, in one row.
+func (q *Queue) mayBeStream() bool {
+	p := &q.Policy
+	return q.Durable && q.relay == nil && q.picky == nil && q.after == nil && q.jobs == nil && p.MaxPriority == 0
+}
+
+// endStream makes a stream an empty queue.
+func (sh *shard) endStream(q *Queue) {
+	first, last, ok := q.stream.Handles()
+	sh.tellSettled() // what was deleted before the end
+	sh.changeStream(q, sh.aboutStream(q, streamEnded))
+	if ok {
+		sh.wakeTakers(q, first, int(last-first)+1)
+	}
+	sh.wakeReaders(q)
+}
+
+// wakeReaders has those look who wait at a stream, though there is no entry for them.
+func (sh *shard) wakeReaders(q *Queue) {
+	q.wakeAll = true
+	sh.mark(q)
 }
 
 // trimStream takes out entries that are too many and returns how many went.

@@ -47,7 +47,7 @@ func (a *StreamAdd) find(s *Session) (*Queue, error) {
 	}
 	find := a.findStream
 	if a.Create {
-		find = a.makeStream
+		find = a.findOrMakeQueue
 	}
 	q, err := find(s, toWrite)
 	if err != nil {
@@ -60,11 +60,12 @@ func (a *StreamAdd) find(s *Session) (*Queue, error) {
 }
 
 func (a *StreamAdd) run(sh *shard, q *Queue) error {
-	s, err := a.stream(sh, q)
+	find := a.stream
+	if a.Create {
+		find = a.makeStream
+	}
+	s, err := find(sh, q)
 	if s == nil {
-		if a.Create && err == nil {
-			err = q.errWrongKind()
-		}
 		return err
 	}
 	env := a.env
@@ -162,7 +163,6 @@ type SetRefusal uint8
 
 const (
 	SetNotRefused    SetRefusal = iota
-	BelowDeleted                // Last comes before an entry that was deleted
 	BelowEntries                // Last comes before an entry
 	FewerThanEntries            // Added is less than there are entries
 )
@@ -175,8 +175,6 @@ func (t *StreamSet) run(sh *shard, q *Queue) error {
 		return err
 	}
 	switch t.Refused = SetNotRefused; {
-	case t.Last.Before(s.MaxDeleted()):
-		t.Refused = BelowDeleted
 	case s.Len() > 0 && t.Last.Before(s.LastEntry()):
 		t.Refused = BelowEntries
 	case s.Len() > 0 && t.Added >= 0 && t.Added < int64(s.Len()):

@@ -4,7 +4,7 @@ import (
 	"fiveways/internal/core/stream"
 )
 
-// GroupClaim makes pending entries those of another consumer, which is made when there is none of its name.
+// GroupClaim makes pending entries those of another consumer, which is made when there is none of its name and it gets something.
 type GroupClaim struct {
 	OnGroup
 	Consumer string
@@ -31,7 +31,6 @@ func (c *GroupClaim) run(sh *shard, q *Queue) error {
 	if g.Last.Before(c.Last) {
 		sh.changeStream(q, appendStand(sh.aboutGroup(q, streamGroup, g.Name), c.Last, g.Read))
 	}
-	sh.enterGroup(q, g, c.Consumer)
 	k := claiming{sh: sh, q: q, g: g, consumer: c.Consumer}
 	for _, id := range c.IDs {
 		k.before(id)
@@ -133,7 +132,6 @@ func (c *GroupSweep) run(sh *shard, q *Queue) error {
 	if g == nil {
 		return err
 	}
-	sh.enterGroup(q, g, c.Consumer)
 	k := claiming{sh: sh, q: q, g: g, consumer: c.Consumer}
 	looks, left := int64(c.Max)*sweepLooks, c.Max
 	g.Ascend(c.From, func(p *stream.Pending) bool {

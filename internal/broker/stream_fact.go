@@ -22,6 +22,8 @@ const (
 	streamGiven        = 8  // group, consumer, time, last, read + 1, n, n × id: given for the first time; the group stands there
 	streamPending      = 9  // group, consumer, seen, n, n × (id, time, count): pending like this
 	streamAcked        = 10 // group, n, n × id: not pending any more
+	streamMade         = 11 // the queue, which is empty, is a stream
+	streamEnded        = 12 // it is none any more, and its messages are gone
 )
 
 func appendStreamHead(dst []byte, queueID uint64, kind byte) []byte {
@@ -69,13 +71,21 @@ func (m *machine) applyStream(b []byte, gone func(*queue.Item)) error {
 	id := r.Uint()
 	kind := r.Uint()
 	s, st := m.streams[id], m.queues[id]
-	if s == nil || r.Failed() {
-		if r.Failed() {
-			return errMalformedFact
-		}
+	switch {
+	case r.Failed():
+		return errMalformedFact
+	case st == nil:
 		return nil // deleted since
+	case s == nil:
+		s = m.makeStream(id)
 	}
 	switch kind {
+	case streamMade:
+	case streamEnded:
+		if first, last, ok := s.Handles(); ok {
+			st.SettleRange(first, int(last-first)+1, gone)
+		}
+		delete(m.streams, id)
 	case streamEntry:
 		h := queue.Handle(r.Uint())
 		s.Add(r.ID(stream.ID{}), h)
@@ -102,6 +112,13 @@ func (m *machine) applyStream(b []byte, gone func(*queue.Item)) error {
 		return errMalformedFact
 	}
 	return nil
+}
+
+// makeStream makes a queue a stream.
+func (m *machine) makeStream(id uint64) *stream.Stream {
+	s := &stream.Stream{}
+	m.streams[id] = s
+	return s
 }
 
 // applyGroup replays what happened in a group, which is there.

@@ -20,6 +20,7 @@ func (o *OnGroup) find(s *Session) (*Queue, error) { return o.findStream(s, toRe
 
 // group is the group; without an error it may be nil: there is none.
 func (o *OnGroup) group(sh *shard, q *Queue) (*stream.Group, error) {
+	o.NoGroup = false
 	s, err := o.stream(sh, q)
 	if s == nil {
 		return nil, err
@@ -58,16 +59,18 @@ type GroupSet struct {
 
 func (t *GroupSet) find(s *Session) (*Queue, error) {
 	if t.Create {
-		return t.makeStream(s, toRead)
+		return t.findOrMakeQueue(s, toRead)
 	}
 	return t.findStream(s, toRead)
 }
 
 func (t *GroupSet) run(sh *shard, q *Queue) error {
-	g, err := t.group(sh, q)
-	if err == nil && t.Missing && t.Create {
-		err = q.errWrongKind()
+	if t.Create {
+		if _, err := t.makeStream(sh, q); err != nil {
+			return err
+		}
 	}
+	g, err := t.group(sh, q)
 	t.Exists = g != nil && !t.Move
 	t.NoGroup = t.NoGroup && t.Move
 	if err != nil || t.Missing || t.Exists || t.NoGroup {
@@ -88,6 +91,7 @@ func (t *GroupDrop) run(sh *shard, q *Queue) error {
 	g, err := t.group(sh, q)
 	if g != nil {
 		sh.changeStream(q, sh.aboutGroup(q, streamGroupGone, t.Group))
+		sh.wakeReaders(q)
 	}
 	return err
 }
@@ -140,8 +144,9 @@ func (t *GroupAck) run(sh *shard, q *Queue) error {
 	}
 	ids := slices.DeleteFunc(slices.Clone(t.IDs), func(id stream.ID) bool { return g.Pending(id) == nil })
 	slices.SortFunc(ids, stream.ID.Compare)
-	sh.ackPending(q, g, slices.Compact(ids))
-	t.Acked = len(slices.Compact(ids))
+	ids = slices.Compact(ids)
+	sh.ackPending(q, g, ids)
+	t.Acked = len(ids)
 	return nil
 }
 
@@ -152,7 +157,7 @@ func (sh *shard) ackPending(q *Queue, g *stream.Group, ids []stream.ID) {
 	}
 }
 
-// GroupRead gives entries to a consumer of a group, which is made when there is none of its name.
+// GroupRead gives entries to a consumer of a group, which is made when there is none of its name and it gets something.
 type GroupRead struct {
 	OnGroup
 	Consumer string
@@ -160,6 +165,7 @@ type GroupRead struct {
 	After    stream.ID // with History: behind this one
 	Max      int       // at most so many; 0: all
 	NoAck    bool      // what is given is not pending then
+	Runs     int       // how often it was tried: more than once when it had to wait
 
 	Entries []StreamEntry // with History those that are gone, too
 
@@ -168,10 +174,11 @@ type GroupRead struct {
 
 // got tells whether the command has an answer: with History an empty one is one.
 func (r *GroupRead) got() bool {
-	return r.History || r.NoGroup || len(r.page.entries)+len(r.Entries) > 0
+	return r.History || r.NoGroup || r.Missing || len(r.page.entries)+len(r.Entries) > 0
 }
 
 func (r *GroupRead) run(sh *shard, q *Queue) error {
+	r.Runs++
 	r.page, r.Entries = page{}, nil
 	g, err := r.group(sh, q)
 	switch {
@@ -198,7 +205,6 @@ func (r *GroupRead) fresh(sh *shard, q *Queue, g *stream.Group) {
 		})
 	}
 	if len(ids) == 0 {
-		sh.enterGroup(q, g, r.Consumer)
 		return
 	}
 	if r.NoAck {

@@ -31,9 +31,11 @@ type StreamInfo struct {
 type GroupInfo struct {
 	Name      string
 	Last      stream.ID
-	Read, Lag int64 // stream.Unknown: cannot be told
-	Total     int   // pending entries
-	There     int   // consumers
+	Read      int64 // stream.Unknown: cannot be told
+	Lag       int64
+	HasLag    bool // else it cannot be told
+	Total     int  // pending entries
+	There     int  // consumers
 	Pending   []PendingInfo
 	Consumers []ConsumerInfo
 }
@@ -86,7 +88,8 @@ func (c *StreamInfo) show(s *stream.Stream) {
 }
 
 func (c *StreamInfo) group(s *stream.Stream, g *stream.Group, now int64) GroupInfo {
-	info := GroupInfo{Name: g.Name, Last: g.Last, Read: g.Read, Lag: s.Lag(g), Total: g.Len(), There: len(g.Consumers())}
+	info := GroupInfo{Name: g.Name, Last: g.Last, Read: g.Read, Total: g.Len(), There: len(g.Consumers())}
+	info.Lag, info.HasLag = s.Lag(g)
 	if c.Pending {
 		g.Ascend(stream.ID{}, func(p *stream.Pending) bool {
 			info.Pending = append(info.Pending, newPendingInfo(p, now))

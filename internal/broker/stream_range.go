@@ -139,6 +139,7 @@ type StreamRead struct {
 	OnStream
 	After  stream.ID
 	Latest bool // After is the last there is when the command runs first
+	Create bool // the queue is declared when there is none: for who waits
 	Max    int  // at most so many; 0: all
 
 	Entries []StreamEntry
@@ -147,6 +148,9 @@ type StreamRead struct {
 }
 
 func (r *StreamRead) find(s *Session) (*Queue, error) {
+	if r.Create {
+		return r.findOrMakeQueue(s, toRead)
+	}
 	q, err := r.findStream(s, toRead)
 	if r.Missing && r.Latest {
 		r.After, r.Latest = stream.ID{}, false
@@ -160,6 +164,9 @@ func (r *StreamRead) run(sh *shard, q *Queue) error {
 	r.page, r.Entries = page{}, nil
 	s, err := r.stream(sh, q)
 	if s == nil {
+		if err == nil {
+			r.Latest = false // all that comes is new
+		}
 		return err
 	}
 	if r.Latest {

@@ -8,17 +8,20 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// spanning is a command about a second queue. When that is on another shard, both shards must stand still for it.
+// spanning is a command about other queues, too. When one is on another shard, all their shards must stand still for it.
 type spanning interface {
 	Command
-	// other is the second queue, once find went well.
-	other() *Queue
+	// others calls fn with each of these queues, once find went well.
+	others(fn func(*Queue))
 }
 
-// crosses tells whether a command that was found is about two shards.
-func crosses(c Command) bool {
-	sp, ok := c.(spanning)
-	return ok && sp.other().shard != c.on().queue.shard
+// crosses tells whether a command that was found is about several shards.
+func crosses(c Command) (yes bool) {
+	if sp, ok := c.(spanning); ok {
+		sh := c.on().queue.shard
+		sp.others(func(q *Queue) { yes = yes || q.shard != sh })
+	}
+	return yes
 }
 
 // DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in between, each sees what those before it did,
@@ -52,7 +55,7 @@ func (s *Session) doAll(commands ...Command) error {
 		found = append(found, c)
 		meet(o.queue.shard)
 		if sp, ok := c.(spanning); ok {
-			meet(sp.other().shard)
+			sp.others(func(q *Queue) { meet(q.shard) })
 		}
 	}
 	s.holdBack()

@@ -197,7 +197,7 @@ func (w *waiter) line(sh *shard, turns []turn) {
 // serve does the command of a turn; false when it gets nothing. mu is held.
 func (w *waiter) serve(sh *shard, t *turn) bool {
 	o := t.command.on()
-	o.Err = t.command.run(sh, t.queue)
+	o.Err = sh.runOn(t.command, t.queue)
 	if o.Err == nil && !t.command.got() {
 		return false
 	}
@@ -250,7 +250,7 @@ func (sh *shard) serveAll() {
 
 // serveWaiting does what those who wait at a queue wait for, as far as there is something for them.
 func (sh *shard) serveWaiting(q *Queue) {
-	for t := q.waiting.first; t != nil && q.state.Ready() > 0; {
+	for t := q.waiting.first; t != nil && (q.wakeAll || q.state.Ready() > 0); {
 		next := t.next
 		t.w.mu.Lock()
 		if t.w.over || t.w.serve(sh, t) {
@@ -259,7 +259,7 @@ func (sh *shard) serveWaiting(q *Queue) {
 		t.w.mu.Unlock()
 		t = next
 	}
-	q.waking = false
+	q.waking, q.wakeAll = false, false
 }
 
 // dismissWaiting has all who wait at a queue that has gone begin again.

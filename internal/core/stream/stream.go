@@ -91,6 +91,15 @@ func (s *Stream) Set(last, maxDeleted ID, added uint64) {
 	s.lastID, s.maxDeleted, s.added = last, maxDeleted, added
 }
 
+// Handles are the messages of the first and the last entry; false when there is none.
+func (s *Stream) Handles() (first, last queue.Handle, ok bool) {
+	k := len(s.index.blocks)
+	if k == 0 {
+		return 0, 0, false
+	}
+	return s.index.blocks[0].at(0), s.index.blocks[k-1].lastHandle(), true
+}
+
 // Find is the message of an id.
 func (s *Stream) Find(id ID) (queue.Handle, bool) { return s.index.find(id) }
 
@@ -130,19 +139,16 @@ func (s *Stream) position(id ID) int64 {
 	return Unknown
 }
 
-// Lag is how many entries a group has not been given yet, Unknown when that cannot be told.
-func (s *Stream) Lag(g *Group) int64 {
+// Lag is how many entries a group has not been given yet; false when that cannot be told. It is below 0 when Read said too much.
+func (s *Stream) Lag(g *Group) (n int64, known bool) {
 	if s.added == 0 {
-		return 0
+		return 0, true
 	}
 	read := g.Read
 	if read == Unknown || s.tombstones(g.Last) {
 		read = s.position(g.Last)
 	}
-	if read == Unknown {
-		return Unknown
-	}
-	return int64(s.added) - read
+	return int64(s.added) - read, read != Unknown
 }
 
 // Advance is what g.Last and g.Read become when the group is given an entry.

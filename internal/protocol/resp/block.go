@@ -19,6 +19,12 @@ func (c *conn) await(b blocker, cmds []broker.Command, timeout time.Duration) {
 	if c.flush(); c.over {
 		return
 	}
+	if e, ok := b.(eager); ok {
+		if err := c.session.Do(b.commands(nil)...); err != nil || e.answered() {
+			c.tellOf(b, err)
+			return
+		}
+	}
 	c.giveBack()
 	ctx, release := c.waits.begin(c.session, timeout)
 	stop := c.watch()
@@ -33,11 +39,20 @@ func (c *conn) await(b blocker, cmds []broker.Command, timeout time.Duration) {
 		c.over = true
 	case i < 0 && errors.Is(why, errUnblockedBy):
 		c.answer(func() { c.w.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK") })
-	case err != nil:
-		c.answer(func() { replyWith(&c.w, err) })
 	default:
-		c.answer(func() { b.reply(&c.w) })
+		c.tellOf(b, err)
 	}
+}
+
+// tellOf answers a request, or tells that all failed.
+func (c *conn) tellOf(r request, failed error) {
+	c.answer(func() {
+		if failed != nil {
+			replyWith(&c.w, failed)
+			return
+		}
+		r.reply(&c.w)
+	})
 }
 
 // watch reads on while a request waits, so that the end of the connection ends the wait. stop gives the reading back.

@@ -26,6 +26,13 @@ type blocker interface {
 	wait() (commands []broker.Command, timeout time.Duration)
 }
 
+// eager is a blocker about several queues that first looks at all of them at once, and waits only when none has anything.
+type eager interface {
+	blocker
+	// answered tells, once its commands are done, that there is no need to wait.
+	answered() bool
+}
+
 // command is a command that there is.
 type command struct {
 	name    string // lower case; of a subcommand with that of its command: "client|id"
@@ -100,6 +107,7 @@ func init() { // not a variable's value: commands that tell of commands refer to
 		jobCommands(),
 		listCommands(),
 		keyCommands(),
+		streamCommands(),
 	} {
 		for i := range family {
 			commands[family[i].name] = &family[i]

@@ -1,0 +1,376 @@
+package resp
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/stream"
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+func xrange(_ *conn, args [][]byte) (request, error) {
+	return entryRange(args, args[2], args[3], false)
+}
+
+func xrevrange(_ *conn, args [][]byte) (request, error) {
+	return entryRange(args, args[3], args[2], true)
+}
+
+// entryRange is XRANGE and XREVRANGE.
+func entryRange(args [][]byte, from, to []byte, back bool) (request, error) {
+	r := &broker.StreamRange{Back: back}
+	r.Queue = string(args[1])
+	var err error
+	if r.From, r.To, err = interval(from, to); err != nil {
+		return nil, err
+	}
+	count := int64(-1)
+	for i := 4; i < len(args); i += 2 {
+		if !is(args[i], "COUNT") || i+1 == len(args) {
+			return nil, errSyntax
+		}
+		if count, err = countOf(args[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	r.Max = int(min(max(count, 0), math.MaxInt32))
+	if count == 0 {
+		r.Max = 1 // it is looked whether the stream is there
+	}
+	return &streamAsk{r, &r.OnStream, tellEmpty, func(w *respwire.Writer) {
+		if count == 0 {
+			w.NullArray()
+			return
+		}
+		writeEntries(w, r.Entries)
+	}}, nil
+}
+
+// countOf reads a number of entries; a negative one is 0.
+func countOf(arg []byte) (int64, error) {
+	n, ok := integer(arg)
+	if !ok {
+		return 0, errNotInteger
+	}
+	return max(n, 0), nil
+}
+
+// reading is the options of XREAD and XREADGROUP.
+type reading struct {
+	count           int
+	block           int64 // ms, 0 for ever, below 0 not at all
+	group, consumer string
+	grouped, noAck  bool
+	keys, ids       [][]byte
+}
+
+func parseReading(args [][]byte, ofGroup bool) (r reading, err error) {
+	r.block = -1
+	for i := 1; i < len(args) && r.keys == nil; i++ {
+		more := len(args) - 1 - i
+		switch opt := args[i]; {
+		case is(opt, "BLOCK") && more > 0:
+			i++
+			if r.block, err = milliseconds(args[i]); err != nil {
+				return r, err
+			}
+		case is(opt, "COUNT") && more > 0:
+			i++
+			n, err := countOf(args[i])
+			if err != nil {
+				return r, err
+			}
+			r.count = int(min(n, math.MaxInt32))
+		case is(opt, "STREAMS") && more > 0:
+			if more%2 != 0 {
+				return r, errUnbalanced
+			}
+			r.keys, r.ids = args[i+1:i+1+more/2], args[i+1+more/2:]
+		case is(opt, "GROUP") && more >= 2:
+			if !ofGroup {
+				return r, replyError("ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.")
+			}
+			r.grouped, r.group, r.consumer = true, string(args[i+1]), string(args[i+2])
+			i += 2
+		case is(opt, "NOACK"):
+			if !ofGroup {
+				return r, replyError("ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.")
+			}
+			r.noAck = true
+		default:
+			return r, errSyntax
+		}
+	}
+	switch {
+	case r.keys == nil:
+		return r, errSyntax
+	case ofGroup && !r.grouped:
+		return r, replyError("ERR Missing GROUP option for XREADGROUP")
+	}
+	return r, nil
+}
+
+// milliseconds reads a timeout.
+func milliseconds(arg []byte) (int64, error) {
+	n, ok := integer(arg)
+	switch {
+	case !ok:
+		return 0, replyError("ERR timeout is not an integer or out of range")
+	case n < 0:
+		return 0, errNegative
+	case n > math.MaxInt64/int64(time.Millisecond)/2:
+		return 0, replyError("ERR timeout is out of range")
+	}
+	return n, nil
+}
+
+func (r *reading) timeout() time.Duration { return time.Duration(r.block) * time.Millisecond }
+
+const (
+	errUnbalanced replyError = "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified." // of XREADGROUP, too
+	errOnlyGroup  replyError = "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."
+	errNotGroup   replyError = "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying " +
+		"a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set."
+)
+
+// plainRead is XREAD.
+type plainRead struct {
+	reading
+	reads []broker.StreamRead
+	errs  []error // of the ids: told when the streams before, and the one itself, are all right
+}
+
+func xread(_ *conn, args [][]byte) (request, error) {
+	o, err := parseReading(args, false)
+	if err != nil {
+		return nil, err
+	}
+	r := &plainRead{reading: o, reads: make([]broker.StreamRead, len(o.keys)), errs: make([]error, len(o.keys))}
+	for i := range r.reads {
+		read := &r.reads[i]
+		read.Queue, read.Max = string(o.keys[i]), o.count
+		switch id := string(o.ids[i]); id {
+		case "$":
+			read.Latest = true
+		case ">":
+			r.errs[i] = errOnlyGroup
+		default:
+			read.After, r.errs[i] = strictID(o.ids[i], 0)
+		}
+	}
+	r.own()
+	return r, nil
+}
+
+// own copies what is told of the keys: while the request waits more is read.
+func (r *reading) own() {
+	r.ids = nil
+	if r.block >= 0 {
+		keys := make([][]byte, len(r.keys))
+		for i := range keys {
+			keys[i] = bytes.Clone(r.keys[i])
+		}
+		r.keys = keys
+	}
+}
+
+func (r *plainRead) commands(dst []broker.Command) []broker.Command {
+	for i := range r.reads {
+		dst = append(dst, &r.reads[i])
+	}
+	return dst
+}
+
+func (r *plainRead) wait() ([]broker.Command, time.Duration) {
+	if r.block < 0 {
+		return nil, 0
+	}
+	for i := range r.reads {
+		r.reads[i].Create = true
+	}
+	return r.commands(nil), r.timeout()
+}
+
+// failed is the error of the first stream that has one.
+func (r *plainRead) failed() error {
+	for i := range r.reads {
+		switch read := &r.reads[i]; {
+		case read.Err != nil && !read.Missing:
+			return read.Err
+		case r.errs[i] != nil:
+			return r.errs[i]
+		}
+	}
+	return nil
+}
+
+func (r *plainRead) answered() bool { return r.failed() != nil || r.some() > 0 }
+
+func (r *plainRead) some() (n int) {
+	for i := range r.reads {
+		if len(r.reads[i].Entries) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *plainRead) reply(w *respwire.Writer) {
+	n := r.some()
+	switch err := r.failed(); {
+	case err != nil:
+		replyWith(w, err)
+		return
+	case n == 0:
+		w.NullArray()
+		return
+	}
+	streamsBegin(w, n)
+	for i := range r.reads {
+		if list := r.reads[i].Entries; len(list) > 0 {
+			streamBegin(w, r.keys[i])
+			writeEntries(w, list)
+		}
+	}
+}
+
+// streamsBegin begins the answer of XREAD, streamBegin what is in it of one stream.
+func streamsBegin(w *respwire.Writer, n int) {
+	if w.RESP3 {
+		w.Map(n)
+		return
+	}
+	w.Array(n)
+}
+
+func streamBegin(w *respwire.Writer, key []byte) {
+	if !w.RESP3 {
+		w.Array(2)
+	}
+	w.Bulk(key)
+}
+
+// groupRead is XREADGROUP.
+type groupRead struct {
+	reading
+	reads broker.GroupReads
+	looks []broker.GroupPending // in the place of the reads, when an id is wrong
+	errs  []error
+	tried bool
+}
+
+func xreadgroup(_ *conn, args [][]byte) (request, error) {
+	o, err := parseReading(args, true)
+	if err != nil {
+		return nil, err
+	}
+	r := &groupRead{reading: o, errs: make([]error, len(o.keys))}
+	wrong := false
+	for i := range o.keys {
+		read := &broker.GroupRead{Consumer: o.consumer, Max: o.count, NoAck: o.noAck}
+		read.Queue, read.Group = string(o.keys[i]), o.group
+		switch id := string(o.ids[i]); id {
+		case "$":
+			r.errs[i] = errNotGroup
+		case ">":
+		default:
+			read.History = true
+			if read.After, r.errs[i] = strictID(o.ids[i], 0); read.After == stream.MaxID {
+				read.History = false
+			}
+		}
+		wrong = wrong || r.errs[i] != nil
+		r.reads.Reads = append(r.reads.Reads, read)
+	}
+	if wrong {
+		r.looks = make([]broker.GroupPending, len(o.keys))
+		for i := range r.looks {
+			r.looks[i].Queue, r.looks[i].Group = string(o.keys[i]), o.group
+		}
+	}
+	r.own()
+	return r, nil
+}
+
+func (r *groupRead) commands(dst []broker.Command) []broker.Command {
+	r.tried = true
+	if r.looks != nil {
+		for i := range r.looks {
+			dst = append(dst, &r.looks[i])
+		}
+		return dst
+	}
+	if len(r.reads.Reads) == 1 {
+		return append(dst, r.reads.Reads[0])
+	}
+	return append(dst, &r.reads)
+}
+
+func (r *groupRead) wait() (all []broker.Command, timeout time.Duration) {
+	if r.block < 0 || r.looks != nil {
+		return nil, 0
+	}
+	for _, read := range r.reads.Reads {
+		if read.History {
+			return nil, 0
+		}
+		all = append(all, read)
+	}
+	return all, r.timeout()
+}
+
+// failed is the error of the first stream that has one.
+func (r *groupRead) failed() error {
+	for i := range r.keys {
+		on, none := &r.reads.Reads[i].OnStream, r.reads.Reads[i].NoGroup
+		if r.looks != nil {
+			on, none = &r.looks[i].OnStream, r.looks[i].NoGroup
+		}
+		waited := r.reads.Reads[i].Runs > 1
+		switch {
+		case none && waited:
+			return replyError("NOGROUP the consumer group this client was blocked on no longer exists")
+		case on.Missing && waited:
+			return replyError("UNBLOCKED the stream key no longer exists")
+		case on.Missing || none:
+			return errorf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", r.keys[i], r.group)
+		case on.Err != nil:
+			return on.Err
+		case r.errs[i] != nil:
+			return r.errs[i]
+		}
+	}
+	return r.reads.Err
+}
+
+func (r *groupRead) answered() bool { return r.failed() != nil || r.some() > 0 }
+
+func (r *groupRead) some() (n int) {
+	for _, read := range r.reads.Reads {
+		if read.History || len(read.Entries) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *groupRead) reply(w *respwire.Writer) {
+	n := r.some()
+	switch err := r.failed(); {
+	case err != nil:
+		replyWith(w, err)
+		return
+	case n == 0:
+		w.NullArray()
+		return
+	}
+	streamsBegin(w, n)
+	for i, read := range r.reads.Reads {
+		if read.History || len(read.Entries) > 0 {
+			streamBegin(w, r.keys[i])
+			writeEntries(w, read.Entries)
+		}
+	}
+}
