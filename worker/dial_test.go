@@ -1,12 +1,10 @@
 package worker_test
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -166,36 +164,9 @@ func TestVirtualHost(t *testing.T) {
 	}
 }
 
-// refuse serves connections on which every command is answered with one error, and returns the address.
-func refuse(t *testing.T, text string) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			nc, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer nc.Close()
-				for lines := bufio.NewScanner(nc); lines.Scan(); {
-					if strings.HasPrefix(lines.Text(), "*") {
-						fmt.Fprintf(nc, "-%s\r\n", text)
-					}
-				}
-			}()
-		}
-	}()
-	return "redis://u:p@" + l.Addr().String()
-}
-
 // TestLoginRefused: no call takes a refusal for an answer.
 func TestLoginRefused(t *testing.T) {
-	c := dial(t, refuse(t, "WRONGPASS invalid"))
+	c := dial(t, fake(t, func([]string) string { return "-WRONGPASS invalid\r\n" }))
 	_, enqueued := c.Enqueue(t.Context(), "q", nil, worker.EnqueueOptions{})
 	results, all := c.EnqueueAll(t.Context(), []worker.EnqueueRequest{{Queue: "q"}, {Queue: "q"}})
 	for _, r := range results {

@@ -97,6 +97,8 @@ func (p *pipeline) next() []*call {
 		return nil
 	}
 	calls := p.waiting[:n:n]
-	p.waiting = p.waiting[n:]
+	if p.waiting = p.waiting[n:]; len(p.waiting) == 0 {
+		p.waiting = nil // what has grown in a rush is let go
+	}
 	return calls
 }
