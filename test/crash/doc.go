@@ -10,4 +10,7 @@
 // ones, rules_*.go what delays, de-duplication, delivery limits and groups promise.
 //
 // Sessions of SQL (sqlclient_test.go) do the same in transactions that consume and post, with several consumers at a queue.
+//
+// Workers of jobs (jobsclient_test.go, over the Redis protocol) have a history of their own, with the times of asking and answering: their
+// promises, in rules_jobs.go, are about locks, attempts and backoffs.
 package crash

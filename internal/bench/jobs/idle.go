@@ -222,7 +222,7 @@ func (r *idleRun) rest(ctx context.Context) (cpu float64, rss int64, err error) 
 		return 0, 0, err
 	}
 	pid, _ := strconv.Atoi(field(info, "process_id"))
-	if err := pause(ctx, time.Second); err != nil { // what the connections did at first is not what is asked for
+	if err := pause(ctx, min(r.o.Quiet, time.Second)); err != nil { // what the connections did at first is not what is asked for
 		return 0, 0, err
 	}
 	before, known := process.Read(pid)

@@ -1,0 +1,65 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp"
+	"fiveways/internal/storage/vfs"
+)
+
+// serveBroker is the address of a broker in this process.
+func serveBroker(t *testing.T) string {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: log, DiskFreeLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := resp.New(b, resp.Options{Log: log})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Serve(ln) //nolint:errcheck // Drain ends it
+	t.Cleanup(func() {
+		if err := errors.Join(server.Drain(context.Background()), b.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+// TestIdle: every job reaches a taker, whatever its queue, and nothing is left.
+func TestIdle(t *testing.T) {
+	o := DefaultIdleOptions()
+	o.URL = "redis://" + serveBroker(t)
+	o.Queues, o.Takers, o.Wakes, o.Quiet, o.Pause = 50, 7, 100, time.Millisecond, 0
+	r, err := Idle(t.Context(), o)
+	if err != nil || r.P50 <= 0 || r.P99 < r.P50 || r.Max < r.P99 || r.Confirm <= 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	c, err := connect(o.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if left, err := c.ask("EXISTS", idleQueue(0)); err != nil || left != "0" {
+		t.Errorf("left %q, %v", left, err)
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "50 queues, 7 takers") {
+		t.Errorf("%v, %s", err, text.String())
+	}
+	o.Takers = 51
+	if _, err := Idle(t.Context(), o); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+}
