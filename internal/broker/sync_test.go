@@ -46,7 +46,7 @@ func TestSyncOfAQueue(t *testing.T) {
 				if synced := b.Stats().Log.Syncs > syncs; synced != tc.synced {
 					t.Errorf("mode %d, %s%s: synced %t, want %t", mode, tc.exchange, tc.key, synced, tc.synced)
 				}
-				time.Sleep(time.Second)
+				time.Sleep(1100 * time.Millisecond) // what is only written is synced after a second
 			}
 			c.Close()
 			mustClose(t, b)

@@ -13,7 +13,7 @@ const Off = "off"
 const (
 	SyncAlways = "always" // fsync before every confirm, shared by all that wait
 	SyncBatch  = "batch"  // fsync within BatchDelay; confirms wait for it
-	SyncOS     = "os"     // confirm after write(); survives the process, not the machine
+	SyncOS     = "os"     // confirm after write(); survives the process, and the machine when it is older than a second or so
 )
 
 // The values of Config.ConsumerTimeoutAction: what a client hears when it is too slow.

@@ -48,7 +48,7 @@ var options = []Option{
 	{"log_level", "debug, info, warn or error", func(c *Config) Value { return &choice{&c.LogLevel, []string{"debug", "info", "warn", "error"}} }},
 	{"log_format", "text or json", func(c *Config) Value { return &choice{&c.LogFormat, []string{"text", "json"}} }},
 
-	{"sync", "what a confirm waits for: always (fsync), batch (fsync within batch_delay) or os (write only)",
+	{"sync", "what a confirm waits for: always (fsync), batch (fsync within batch_delay) or os (write; fsync a second later)",
 		func(c *Config) Value { return &choice{&c.Sync, []string{SyncAlways, SyncBatch, SyncOS}} }},
 	{"batch_delay", "longest wait for company before an fsync, with sync = batch",
 		func(c *Config) Value { return &duration{&c.BatchDelay, 100 * time.Microsecond, time.Second, 1} }},

@@ -59,7 +59,7 @@ var syncModes = map[string]store.SyncMode{
 }
 
 // fsyncs are the sync modes as Redis' appendfsync would have them.
-var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "no"}
+var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "everysec"}
 
 // Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse (naming the
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.

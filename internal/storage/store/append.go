@@ -7,7 +7,7 @@ import (
 	"fiveways/internal/storage/wal"
 )
 
-// op is one call of Append, or of SyncNow when it has no group.
+// op is one call of Append, or of SyncNow when it has no group, or a mark.
 type op struct {
 	group []Entry
 	done  func(error)
@@ -17,6 +17,7 @@ type op struct {
 	seq   uint64 // Store.appended after it
 	wait  Wait
 	sync  bool // SyncNow: in every mode
+	mark  *mark
 }
 
 // Append adds a group of entries, which will be on disk as a whole or not at all. It does not wait. done is called on

@@ -34,6 +34,7 @@ type committer struct {
 	buffered []op      // their frames are in buf, at least in part
 	waiting  []op      // written, done not yet called
 	dirty    bool      // something is written and not synced
+	behind   bool      // a sync of it goes on behind the writes
 	due      time.Time // when the next put-off sync must start; zero when there is none
 	failed   error     // nothing may be written any more
 
@@ -56,6 +57,10 @@ func (c *committer) round() {
 
 // add puts the frames of an op in the buffer.
 func (c *committer) add(o *op) {
+	if o.mark != nil {
+		c.reached(o.mark)
+		return
+	}
 	if o.sync {
 		c.buffered = append(c.buffered, *o)
 		return
@@ -236,18 +241,26 @@ func (c *committer) plan(closing bool) {
 		c.sync()
 		return
 	}
-	delay := c.s.opts.LazySync
+	delay, behind := c.s.opts.LazySync, false
 	switch {
 	case wait == WaitBatch:
 		delay = min(delay, c.s.opts.BatchDelay)
 	case c.s.opts.Sync == SyncOS:
-		return
+		if c.behind {
+			c.due = time.Time{} // when it is over there is a next round
+			return
+		}
+		delay, behind = behindDelay, true
 	}
 	now := time.Now()
 	if due := now.Add(delay); c.due.IsZero() || due.Before(c.due) {
 		c.due = due
 	}
-	if !now.Before(c.due) {
+	switch {
+	case now.Before(c.due):
+	case behind:
+		c.syncBehind()
+	default:
 		c.sync()
 	}
 }
@@ -277,7 +290,7 @@ func (c *committer) datasync() error {
 	if c.s.opts.Scratch {
 		return nil
 	}
-	return c.file.Datasync()
+	return c.s.syncs.datasync(c.file)
 }
 
 // finish calls the dones of the first n waiting ops.

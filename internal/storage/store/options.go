@@ -12,7 +12,7 @@ type SyncMode uint8
 const (
 	SyncAlways SyncMode = iota // after an fsync that starts at once
 	SyncBatch                  // after an fsync that is put off by up to BatchDelay, so that more entries share it
-	SyncOS                     // after the write: the operating system decides when it is durable
+	SyncOS                     // after the write; it is synced behind that within a second or so
 )
 
 const (

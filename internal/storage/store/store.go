@@ -19,6 +19,7 @@ type Store struct {
 	opts   Options
 	lock   io.Closer
 	files  files
+	syncs  syncs
 	bodies sync.Pool // of *Reader, for Body
 
 	readOnly  bool // made by OpenReadOnly: there is no committer
@@ -55,6 +56,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 		dir:     dir,
 		opts:    o,
 		files:   files{fs: fs},
+		syncs:   syncs{one: make(chan struct{}, 1)},
 		wake:    make(chan struct{}, 1),
 		retry:   make(chan struct{}, 1),
 		closing: make(chan struct{}),

@@ -471,7 +471,7 @@ func TestSyncModes(t *testing.T) {
 			mode  SyncMode
 			wait  Wait
 			done  time.Duration
-			syncs uint64 // a second later
+			syncs uint64 // half a second later
 		}{
 			{SyncAlways, WaitSync, 0, 1},
 			{SyncAlways, WaitBatch, 7 * time.Millisecond, 1},
@@ -494,7 +494,7 @@ func TestSyncModes(t *testing.T) {
 			if written != 0 {
 				t.Errorf("mode %d wait %d: written after %s, want at once", tc.mode, tc.wait, written)
 			}
-			time.Sleep(time.Second)
+			time.Sleep(time.Second / 2)
 			if n := s.Stats().Syncs; n != tc.syncs {
 				t.Errorf("mode %d wait %d: %d syncs, want %d", tc.mode, tc.wait, n, tc.syncs)
 			}

@@ -23,6 +23,7 @@ func (c *committer) run() {
 		c.s.endTurn()
 	}
 	c.settle(true)
+	c.s.syncs.behind.Wait()
 	if c.failed == nil {
 		c.cutZeros() //nolint:errcheck // zeros that stay are what a killed process leaves, too
 	}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"sync"
+	"time"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// behindDelay is how long a store with SyncOS waits after a write until it syncs by itself.
+const behindDelay = time.Second
+
+// syncs are the syncs of the log's files, one at a time.
+//
+// Invariant: after one that failed there is none that goes well. The kernel tells of a failure once, to whoever asks first: without this a sync for
+// somebody who waits could look well because the one behind has heard of the failure.
+type syncs struct {
+	one    chan struct{}  // 1 slot: taken during a sync, for the time of which a lock would be too long
+	err    error          // guarded by one
+	behind sync.WaitGroup // the goroutine of a sync behind the writes, at most one
+}
+
+func (s *syncs) datasync(f vfs.File) error {
+	s.one <- struct{}{}
+	defer func() { <-s.one }()
+	if s.err == nil {
+		s.err = f.Datasync()
+	}
+	return s.err
+}
+
+// mark is what a sync behind the writes makes durable: all that was written when it began.
+type mark struct {
+	seg     *segment
+	at      int64
+	seq     uint64
+	written map[uint32]uint64 // by shard
+	took    time.Duration
+	err     error
+}
+
+// syncBehind begins a sync on a goroutine of its own. Its mark comes back as an op.
+func (c *committer) syncBehind() {
+	s := c.s
+	m := &mark{seg: c.seg, at: c.at, seq: c.seq, written: map[uint32]uint64{}}
+	s.mu.Lock()
+	for shard, l := range s.shards {
+		m.written[shard] = l.written
+	}
+	s.mu.Unlock()
+	s.files.mu.Lock()
+	m.seg.img.users++ // the file stays open, also when the segment is sealed meanwhile
+	s.files.mu.Unlock()
+	c.behind, c.due = true, time.Time{}
+	img, file := m.seg.img, c.file
+	s.syncs.behind.Go(func() {
+		start := time.Now()
+		m.err = s.syncs.datasync(file)
+		m.took = time.Since(start)
+		s.files.release(img)
+		s.mu.Lock()
+		s.push(op{mark: m}, true)
+	})
+}
+
+// reached notes what a sync behind the writes has made durable.
+func (c *committer) reached(m *mark) {
+	c.behind = false
+	switch {
+	case c.failed != nil:
+		return
+	case m.err != nil:
+		c.fail(m.err)
+		return
+	}
+	if m.seg == c.seg {
+		c.synced = max(c.synced, m.at)
+		c.dirty = c.dirty && c.at > m.at
+	}
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.synced(m.took)
+	for shard, index := range m.written {
+		l := s.shards[shard]
+		l.durable = max(l.durable, index)
+	}
+	s.durable = max(s.durable, m.seq)
+}
