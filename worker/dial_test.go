@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	amqp "github.com/rabbitmq/amqp091-go"
+
 	"fiveways"
 	"fiveways/worker"
 	"fiveways/worker/workertest"
@@ -225,5 +227,41 @@ func TestCallsShareTheWay(t *testing.T) {
 	callers.Wait()
 	if s, err := c.QueueStatus(t.Context(), "q"); err != nil || s.Queued != 300-43 {
 		t.Errorf("%+v, %v; want %d queued", s, err, 300-43)
+	}
+}
+
+// TestNoRoom: a full queue, and a broker that is short of something, by a client's answers.
+func TestNoRoom(t *testing.T) {
+	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), Redis: "127.0.0.1:0", Sync: "os"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Stop(context.Background())
+	conn, err := amqp.Dial(b.AMQPURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.QueueDeclare("q", true, false, false, false, amqp.Table{"x-max-length": 1, "x-overflow": "reject-publish"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, jobs := range map[string]worker.Jobs{
+		"a queue that is full":           dial(t, b.RedisURL()),
+		"a queue that is full, embedded": b.Jobs(),
+		"a broker that is low on memory": dial(t, fake(t, func([]string) string { return "-OOM command not allowed when used memory > 'maxmemory'.\r\n" })),
+		"a broker that is low on disk":   dial(t, fake(t, func([]string) string { return "-MISCONF Errors writing to the AOF file: No space left on device\r\n" })),
+	} {
+		var err error
+		for i := 0; i < 3 && err == nil; i++ {
+			_, err = jobs.Enqueue(t.Context(), "q", []byte("b"), worker.EnqueueOptions{})
+		}
+		if !errors.Is(err, worker.ErrNoRoom) {
+			t.Errorf("%s: %v, want ErrNoRoom", name, err)
+		}
+		jobs.Close()
 	}
 }

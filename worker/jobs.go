@@ -13,13 +13,14 @@ var (
 	ErrLocked        = errors.New("worker: the job is locked: somebody handles it")
 	ErrBackoff       = errors.New("worker: the job was done a short time ago, its id is in backoff")
 	ErrStale         = errors.New("worker: the lease is over: the job was taken back, and may be somebody else's")
+	ErrNoRoom        = errors.New("worker: the broker is short of memory or disk, or the queue is full")
 	ErrClosed        = errors.New("worker: closed")
 )
 
 // Jobs is the queues of a broker, seen as queues of jobs. A job has an id (mid) that is unique in its queue. When a method returns without an error, what
 // it did is as durable as the broker makes it. Queues need not be made: the first job makes its queue, and a missing one is an empty one.
 type Jobs interface {
-	// Enqueue puts a job into a queue. Errors: ErrAlreadyQueued, ErrLocked, ErrBackoff, which only a job with an id can have.
+	// Enqueue puts a job into a queue. Errors: ErrAlreadyQueued, ErrLocked, ErrBackoff, which only a job with an id can have; ErrNoRoom.
 	Enqueue(ctx context.Context, queue string, body []byte, o EnqueueOptions) (Enqueued, error)
 	// EnqueueAll enqueues several with one wait, in their order. The results are those of Enqueue, one for each request; the error is that of the
 	// whole: nothing is known then of any of them.

@@ -15,6 +15,12 @@ var errReply = errors.New("worker: an answer that is not understood")
 // refusals are the errors of the interface as the broker words them: the first word of its reply.
 var refusals = map[string]error{
 	"ALREADYQUEUED": ErrAlreadyQueued, "LOCKED": ErrLocked, "BACKOFF": ErrBackoff, "STALE": ErrStale,
+	"OOM": ErrNoRoom, "MISCONF": ErrNoRoom,
+}
+
+// isFull tells that a queue took nothing because of its limits: that has no word of its own.
+func isFull(reply string) bool {
+	return strings.HasPrefix(reply, "ERR queue ") && strings.HasSuffix(reply, " is full")
 }
 
 // isReply says that an error is what the broker answered, not that it could not be asked.
@@ -32,7 +38,11 @@ func (c *Client) failed(err error) error {
 	}
 	if isReply(err) {
 		word, rest, _ := strings.Cut(err.Error(), " ")
-		if known := refusals[word]; known != nil {
+		known := refusals[word]
+		if isFull(err.Error()) {
+			known = ErrNoRoom
+		}
+		if known != nil {
 			return fmt.Errorf("%w (%s)", known, rest)
 		}
 		return fmt.Errorf("worker: the broker: %w", err)

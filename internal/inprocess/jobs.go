@@ -87,6 +87,7 @@ var refusals = []struct{ engine, means error }{
 	{broker.ErrLocked, worker.ErrLocked},
 	{broker.ErrBackoff, worker.ErrBackoff},
 	{broker.ErrStale, worker.ErrStale},
+	{broker.ErrRejected, worker.ErrNoRoom},
 	{broker.ErrClosed, worker.ErrClosed},
 }
 
@@ -102,8 +103,19 @@ func meaning(err error) error {
 // missing tells that a queue is not there, which is the same as an empty one.
 func missing(err error) bool { return errors.Is(err, broker.ErrQueueNotFound) }
 
+// room refuses jobs while there is an alarm, as the protocols do.
+func (j *Jobs) room() error {
+	if a := j.broker.Alarm(); a != nil {
+		return fmt.Errorf("%w (%s)", worker.ErrNoRoom, a.Reason)
+	}
+	return nil
+}
+
 // Enqueue implements worker.Jobs.
 func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.EnqueueOptions) (worker.Enqueued, error) {
+	if err := j.room(); err != nil {
+		return worker.Enqueued{}, err
+	}
 	c := enqueue(queue, body, o)
 	if err := j.do(ctx, c); err != nil {
 		return worker.Enqueued{}, err
@@ -113,6 +125,9 @@ func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.
 
 // EnqueueAll implements worker.Jobs.
 func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest) ([]worker.EnqueueResult, error) {
+	if err := j.room(); err != nil {
+		return nil, err
+	}
 	commands := make([]broker.Command, len(requests))
 	for i, r := range requests {
 		commands[i] = enqueue(r.Queue, r.Body, r.EnqueueOptions)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"testing"
 	"time"
 
@@ -65,5 +66,27 @@ func TestNoToken(t *testing.T) {
 func TestUnknownVirtualHost(t *testing.T) {
 	if _, err := New(open(t), "nowhere").Names(t.Context()); !errors.Is(err, broker.ErrVHostNotFound) {
 		t.Errorf("%v, want ErrVHostNotFound", err)
+	}
+}
+
+// TestAlarm: a broker that is short of disk takes no jobs, and goes on with those it has.
+func TestAlarm(t *testing.T) {
+	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{Sync: store.SyncOS, DiskFreeLimit: 1 << 62, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	j := New(b, "/")
+	for b.Alarm() == nil { // the watchdog looks a few times a second
+		runtime.Gosched()
+	}
+	if _, err := j.Enqueue(t.Context(), "q", nil, worker.EnqueueOptions{}); !errors.Is(err, worker.ErrNoRoom) {
+		t.Errorf("an enqueue: %v, want ErrNoRoom", err)
+	}
+	if _, err := j.EnqueueAll(t.Context(), []worker.EnqueueRequest{{Queue: "q"}}); !errors.Is(err, worker.ErrNoRoom) {
+		t.Errorf("several: %v, want ErrNoRoom", err)
+	}
+	if jobs, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{"q"}}); err != nil || len(jobs) > 0 {
+		t.Errorf("a take: %v, %v", jobs, err)
 	}
 }
