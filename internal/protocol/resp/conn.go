@@ -89,6 +89,7 @@ func (c *conn) begin() {
 	if c.admitted = c.srv.o.Connections.Acquire(); !c.admitted {
 		c.srv.rejected.Add(1)
 		c.w.Error("ERR max number of clients reached")
+		c.linger = true
 		return
 	}
 	c.srv.conns.enter(c)

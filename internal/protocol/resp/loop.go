@@ -153,8 +153,7 @@ func (c *conn) refuse(d *command, e replyError) {
 	}
 	if d != nil && d.name == "exec" {
 		c.endTransaction()
-		_, text, _ := strings.Cut(string(e), " ")
-		e = errorf("EXECABORT Transaction discarded because of: %s", text)
+		e = errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(string(e), "ERR "))
 	}
 	c.gather(pending{ready: errorReply(e)})
 }
@@ -180,7 +179,7 @@ func (c *conn) admit(args [][]byte) (*command, replyError) {
 	if c.subs.count() > 0 && !c.w.RESP3 && d.flags&subscribed == 0 {
 		return d, errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.name)
 	}
-	if d.flags&denyOOM != 0 {
+	if d.flags&denyOOM != 0 || d.name == "exec" && c.tx != nil && c.tx.adds {
 		if e := c.alarm(); e != "" {
 			return d, e
 		}

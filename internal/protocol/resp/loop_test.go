@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 )
 
@@ -172,4 +173,25 @@ func TestDeafClient(t *testing.T) {
 		t.Error("a gigabyte was taken in")
 	}
 	n.dial().wants("PING", "+PONG")
+}
+
+// TestAlarm: while memory or disk is short nothing is added, and all else goes on.
+func TestAlarm(t *testing.T) {
+	for want, engine := range map[string]broker.Options{
+		string(errDiskFull): {DiskFreeLimit: 1 << 62},
+		string(errOOM):      {DiskFreeLimit: -1, MemoryLimit: 1},
+	} {
+		n := startNodeOn(t, Options{}, engine)
+		c := n.dial()
+		c.wants("MULTI", "+OK")
+		c.wants("TEST.PUSH q x", "+QUEUED")
+		other := n.dial()
+		for deadline := time.Now().Add(patience); n.b.Alarm() == nil && time.Now().Before(deadline); {
+			other.do("TEST.PUSH", "q", "x")
+		}
+		other.wants("TEST.PUSH q x", "-"+want)
+		c.wants("EXEC", "-EXECABORT Transaction discarded because of: "+want)
+		other.wants("PING", "+PONG")
+		other.wants("TEST.POP nothing", "nil")
+	}
 }

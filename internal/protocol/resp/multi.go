@@ -25,6 +25,7 @@ func multiCommands() []command {
 type transaction struct {
 	kept   []kept
 	bytes  int
+	adds   bool // it has commands that need memory
 	broken bool // something was refused: EXEC will not do it
 }
 
@@ -47,6 +48,7 @@ func (tx *transaction) keep(d *command, args [][]byte, most int) bool {
 		own[i] = bytes.Clone(a)
 	}
 	tx.kept = append(tx.kept, kept{d, own})
+	tx.adds = tx.adds || d.flags&denyOOM != 0
 	return true
 }
 

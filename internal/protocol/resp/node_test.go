@@ -51,10 +51,17 @@ func (l *logText) String() string {
 // startNode starts a broker on files in memory.
 func startNode(t testing.TB, o Options) *node {
 	t.Helper()
+	return startNodeOn(t, o, broker.Options{DiskFreeLimit: -1})
+}
+
+// startNodeOn starts a broker with options of its own.
+func startNodeOn(t testing.TB, o Options, engine broker.Options) *node {
+	t.Helper()
 	n := &node{t: t}
 	log := slog.New(slog.NewTextHandler(&n.log, nil))
 	var err error
-	if n.b, err = broker.Open(vfs.NewMem(), "data", broker.Options{Logger: log, DiskFreeLimit: -1}); err != nil {
+	engine.Logger = log
+	if n.b, err = broker.Open(vfs.NewMem(), "data", engine); err != nil {
 		t.Fatal(err)
 	}
 	o.Log = log
