@@ -23,6 +23,7 @@ type block struct {
 	ms     uint64 // of the first that came
 	handle uint64 // of the first that came
 	gone   int    // how many were deleted
+	top    ID     // of the last that came, which may be gone
 	spots  []spot // never empty
 }
 
@@ -60,6 +61,7 @@ func (x *index) add(id ID, h queue.Handle) {
 		copy(grown, b.spots)
 		b.spots = grown
 	}
+	b.top = id
 	b.spots = append(b.spots, spot{uint32(id.Ms - b.ms), uint32(uint64(h) - b.handle), id.Seq})
 	x.n++
 }

@@ -109,9 +109,9 @@ func (s *Stream) Ascend(from ID, fn func(ID, queue.Handle) bool) { s.index.ascen
 // Descend shows the entries from an id downwards until fn returns false.
 func (s *Stream) Descend(from ID, fn func(ID, queue.Handle) bool) { s.index.descend(from, fn) }
 
-// tombstones tells whether an entry may have been deleted out of the middle at from or behind it.
+// tombstones tells whether an entry may have been deleted at from or behind it, and behind the first one.
 func (s *Stream) tombstones(from ID) bool {
-	return s.index.n > 0 && !s.maxDeleted.IsZero() && !s.maxDeleted.Before(from)
+	return s.index.n > 0 && !s.maxDeleted.IsZero() && !s.maxDeleted.Before(from) && !s.maxDeleted.Before(s.FirstEntry())
 }
 
 // Unknown stands for a number of entries that cannot be told.

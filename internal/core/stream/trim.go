@@ -26,7 +26,7 @@ func (s *Stream) Cut(t *Trim) (before queue.Handle, n int) {
 		switch {
 		case !t.ByID && s.index.n-n <= keep, t.Limit > 0 && n+size > t.Limit:
 			return before, n
-		case !t.ByID && s.index.n-n-size >= keep, t.ByID && b.lastID().Before(t.MinID):
+		case !t.ByID && s.index.n-n-size >= keep, t.ByID && b.top.Before(t.MinID):
 			n += size
 			before = b.lastHandle() + 1
 			continue
@@ -35,7 +35,7 @@ func (s *Stream) Cut(t *Trim) (before queue.Handle, n int) {
 		}
 		k := s.index.n - n - keep
 		if t.ByID {
-			for k = 0; b.id(k).Before(t.MinID); k++ {
+			for k = 0; k < size && b.id(k).Before(t.MinID); k++ {
 			}
 		}
 		if k > 0 {
