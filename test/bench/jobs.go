@@ -19,8 +19,8 @@ type jobsServer struct {
 	destroy func()
 }
 
-// jobsStarter starts one; sync is when a Redis writes to disk.
-type jobsStarter func(ctx context.Context, sync string) (*jobsServer, error)
+// jobsStarter starts one for a case.
+type jobsStarter func(ctx context.Context, c benchCase) (*jobsServer, error)
 
 // jobsRunner measures one case on a server started for it.
 type jobsRunner func(ctx context.Context, q *jobsServer, s settings) (values, error)
@@ -31,8 +31,8 @@ func redisPeer() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{name: nameRedis, version: version, jobs: func(_ context.Context, sync string) (*jobsServer, error) {
-		r, err := redisd.Open(redisd.Options{Sync: sync})
+	return &peer{name: nameRedis, version: version, jobs: func(_ context.Context, c benchCase) (*jobsServer, error) {
+		r, err := redisd.Open(redisd.Options{Sync: c.sync})
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func redisPeer() (*peer, error) {
 
 // oursForJobs starts Fiveways with the Redis protocol beside AMQP, which tells when it serves.
 func oursForJobs(p *peer, binary string) jobsStarter {
-	return func(ctx context.Context, _ string) (*jobsServer, error) {
+	return func(ctx context.Context, c benchCase) (*jobsServer, error) {
 		port, err := rabbitmq.FreePort()
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func oursForJobs(p *peer, binary string) jobsStarter {
 			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
 				"--redis", address, "--sql", "off", "--etcd", "off", "--http", "off"), nil
 		}}
-		b, err := side.start(ctx, nil)
+		b, err := side.start(ctx, c.oursEnv)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func oursForJobs(p *peer, binary string) jobsStarter {
 
 // measureJobs is measureOnce for the cases of jobs.
 func measureJobs(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
-	q, err := p.jobs(ctx, c.sync)
+	q, err := p.jobs(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -103,32 +103,39 @@ func jobsLoad(load string, connections, depth int) jobsRunner {
 	}
 }
 
-// jobsCases are the cases of jobs, in their order.
+// jobsCases are the cases of jobs, in their order. Beside a Redis that syncs every second Fiveways does the same; what its default costs, which is to
+// sync before each answer, is measured too.
 func jobsCases() (all []benchCase) {
-	add := func(load, what, sync string, connections, depth int, b bar) {
+	add := func(suffix, load, what string, connections, depth int, sync string, oursEnv []string, b bar) {
 		title := fmt.Sprintf("%s, %s, %d in flight each", what, connectionsText(connections), depth)
 		metrics := []metric{{name: "rate", unit: "jobs/s", more: true, bar: b}, {name: "p50", unit: "ms"}, {name: "p99", unit: "ms"}}
 		if load != "work" { // the filling of the queue is not part of it
 			metrics = append(metrics, metric{name: "cpu", unit: "µs/job"})
 		}
-		all = append(all, benchCase{name: fmt.Sprintf("jobs-%s-%d-%d", load, connections, depth), title: title, metrics: metrics, sync: sync,
-			jobs: jobsLoad(load, connections, depth)})
+		all = append(all, benchCase{name: fmt.Sprintf("jobs%s-%s-%d-%d", suffix, load, connections, depth), title: title, metrics: metrics, sync: sync,
+			oursEnv: oursEnv, jobs: jobsLoad(load, connections, depth)})
 	}
+	second := []string{"FIVEWAYS_SYNC=os"}
 	for _, connections := range []int{1, 4, 16} {
 		single := bar{}
 		if connections > 1 {
 			single = timesRival(4)
 		}
-		add("cycle", "enqueue, take, done", "everysec", connections, 1, single)
-		add("cycle", "enqueue, take, done", "everysec", connections, 64, timesRival(10))
+		add("", "cycle", "enqueue, take, done", connections, 1, "everysec", second, single)
+		add("", "cycle", "enqueue, take, done", connections, 64, "everysec", second, timesRival(10))
 	}
 	for _, connections := range []int{4, 16} {
-		add("enqueue", "enqueue", "everysec", connections, 1, bar{})
-		add("work", "take, done", "everysec", connections, 1, bar{})
+		add("", "enqueue", "enqueue", connections, 1, "everysec", second, bar{})
+		add("", "work", "take, done", connections, 1, "everysec", second, bar{})
+	}
+	for _, connections := range []int{4, 16} {
+		for _, depth := range []int{1, 64} {
+			add("-synced", "cycle", "Fiveways with its default sync: enqueue, take, done", connections, depth, "everysec", nil, bar{})
+		}
 	}
 	for _, connections := range []int{1, 4, 16} {
 		for _, depth := range []int{1, 64} {
-			add("list", "LPUSH, BRPOP", "always", connections, depth, timesRival(2))
+			add("", "list", "both sync before each answer: LPUSH, BRPOP", connections, depth, "always", nil, timesRival(2))
 		}
 	}
 	return all

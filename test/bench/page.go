@@ -63,10 +63,11 @@ transaction is on it (fsync).
 	jobsNotes = `
 ### What is measured
 
-` + "`fiveways bench jobs`" + ` (internal/bench/jobs): each connection writes commands and waits for the answers; the load generator does as little as it can. Fiveways
-answers when what it says is on disk (fdatasync). Redis, with its default settings otherwise, keeps an append-only file, which it syncs every second in
-the cases of jobs (what was answered in the last second is lost when the machine goes down) and before each answer in those of lists. There is no queue of jobs in
-Redis: its side are Lua scripts that mean the same (internal/bench/jobs/lua), called by EVALSHA with as many arguments.
+` + "`fiveways bench jobs`" + ` (internal/bench/jobs): each connection writes commands and waits for the answers; the load generator does as little as it can.
+Both sides are equally durable: in the cases of jobs Redis keeps an append-only file that it syncs every second, and Fiveways has sync = os, which does
+the same; in those of lists both sync before each answer (appendfsync always, sync = always), and so does Fiveways where its default sync is named.
+Nothing else differs from the default settings. There is no queue of jobs in Redis: its side are Lua scripts that mean the same
+(internal/bench/jobs/lua), called by EVALSHA with as many arguments.
 
 - **rate**: jobs per second, from the enqueue to the report; of lists elements per second, from LPUSH to BRPOP. **p50**, **p99**: of one step of a connection,
   which is so many jobs as it has in flight: all of them enqueued in one write, taken by one command, and reported done in one write.
