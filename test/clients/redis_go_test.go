@@ -93,3 +93,26 @@ func goJobs(t *testing.T, r *redis.Client) {
 	got, err = r.Do(ctx, "JOB.CANCEL", "go.jobs", "m1").Result()
 	told(t, got, err, "1")
 }
+
+func goStreams(t *testing.T, r *redis.Client) {
+	ctx := t.Context()
+	told(t, "", r.Del(ctx, "go.stream").Err(), "")
+	id, err := r.XAdd(ctx, &redis.XAddArgs{Stream: "go.stream", Values: []string{"n", "1"}}).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := r.XLen(ctx, "go.stream").Result()
+	told(t, n, err, "1")
+	s, err := r.XGroupCreate(ctx, "go.stream", "g", "0").Result()
+	told(t, s, err, "OK")
+	got, err := r.XReadGroup(ctx, &redis.XReadGroupArgs{Group: "g", Consumer: "me", Streams: []string{"go.stream", ">"}}).Result()
+	if err != nil || len(got) != 1 || len(got[0].Messages) != 1 || got[0].Messages[0].ID != id {
+		t.Errorf("%v, %v", got, err)
+	}
+	n, err = r.XAck(ctx, "go.stream", "g", id).Result()
+	told(t, n, err, "1")
+	pending, err := r.XPending(ctx, "go.stream", "g").Result()
+	if err != nil || pending.Count != 0 {
+		t.Errorf("%v, %v", pending, err)
+	}
+}

@@ -60,6 +60,7 @@ func TestRedisGo(t *testing.T) {
 		goTransactions(t, r)
 		goChannels(t, r)
 		goJobs(t, r)
+		goStreams(t, r)
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}

@@ -1,5 +1,6 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -7,9 +8,10 @@ import java.util.concurrent.TimeUnit;
 import redis.clients.jedis.*;
 import redis.clients.jedis.args.ListDirection;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.XReadGroupParams;
 import redis.clients.jedis.util.SafeEncoder;
 
-/** Jedis on the broker: lists, transactions, channels, jobs. REDIS_URL names the broker. */
+/** Jedis on the broker: lists, transactions, channels, jobs, streams. REDIS_URL names the broker. */
 final class RedisClient {
     public static void main(String[] args) throws Exception {
         try (Jedis jedis = open(); Jedis other = open()) {
@@ -21,6 +23,7 @@ final class RedisClient {
             transactions(jedis, other);
             channels(jedis, other);
             jobs(jedis);
+            streams(jedis);
         }
     }
 
@@ -95,6 +98,18 @@ final class RedisClient {
         equal(got.poll(20, TimeUnit.SECONDS), "java.news hello");
         listener.unsubscribe();
         thread.join();
+    }
+
+    static void streams(Jedis jedis) {
+        jedis.del("java.stream");
+        StreamEntryID id = jedis.xadd("java.stream", StreamEntryID.NEW_ENTRY, Map.of("n", "1"));
+        equal(jedis.xlen("java.stream"), 1L);
+        equal(jedis.xrange("java.stream", "-", "+").get(0).getFields(), Map.of("n", "1"));
+        equal(jedis.xgroupCreate("java.stream", "g", new StreamEntryID(0, 0), false), "OK");
+        equal(jedis.xreadGroup("g", "me", XReadGroupParams.xReadGroupParams(), Map.of("java.stream", StreamEntryID.XREADGROUP_UNDELIVERED_ENTRY))
+            .get(0).getValue().get(0).getID(), id);
+        equal(jedis.xack("java.stream", "g", id), 1L);
+        equal(jedis.xpending("java.stream", "g").getTotal(), 0L);
     }
 
     static Object say(Jedis jedis, String command, String... args) {

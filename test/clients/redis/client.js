@@ -1,5 +1,5 @@
 'use strict';
-// ioredis on the broker: lists, transactions, channels, jobs. REDIS_URL names the broker.
+// ioredis on the broker: lists, transactions, channels, jobs, streams. REDIS_URL names the broker.
 
 const assert = require('node:assert/strict');
 const { Redis } = require('ioredis');
@@ -65,6 +65,17 @@ async function jobs(r) {
   assert.equal(await r.call('JOB.DONE', 'js.jobs', 'm1', job.token), 'OK');
 }
 
+async function streams(r) {
+  await r.del('js.stream');
+  const id = await r.xadd('js.stream', '*', 'n', '1');
+  assert.equal(await r.xlen('js.stream'), 1);
+  assert.deepEqual(await r.xrange('js.stream', '-', '+'), [[id, ['n', '1']]]);
+  assert.equal(await r.xgroup('CREATE', 'js.stream', 'g', '0'), 'OK');
+  assert.deepEqual(await r.xreadgroup('GROUP', 'g', 'me', 'STREAMS', 'js.stream', '>'), [['js.stream', [[id, ['n', '1']]]]]);
+  assert.equal(await r.xack('js.stream', 'g', id), 1);
+  assert.equal((await r.xpending('js.stream', 'g'))[0], 0);
+}
+
 async function main() {
   const open = () => new Redis(process.env.REDIS_URL, { connectionName: 'js' });
   const r = open();
@@ -75,6 +86,7 @@ async function main() {
   await waiting(r, other);
   await transactions(r, other);
   await jobs(r);
+  await streams(r);
   await channels(r, other);
   await r.quit();
   await other.quit();

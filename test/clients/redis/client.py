@@ -1,4 +1,4 @@
-"""redis-py on the broker, in both versions of the protocol: lists, transactions, channels, jobs. REDIS_URL names the broker."""
+"""redis-py on the broker, in both versions of the protocol: lists, transactions, channels, jobs, streams. REDIS_URL names the broker."""
 
 import os
 import threading
@@ -90,10 +90,24 @@ def jobs(r):
     equal(r.execute_command("JOB.DONE", "py.jobs", "m1", job["token"]) in ("OK", True), True)
 
 
+def streams(r):
+    r.delete("py.stream")
+    first = r.xadd("py.stream", {"n": "1"})
+    equal(r.xlen("py.stream"), 1)
+    equal(r.xrange("py.stream"), [(first, {"n": "1"})])
+    equal(r.xgroup_create("py.stream", "g", "0"), True)
+    got = r.xreadgroup("g", "me", {"py.stream": ">"})
+    assert first in str(got), got
+    equal(r.xpending("py.stream", "g")["pending"], 1)
+    equal(r.xack("py.stream", "g", first), 1)
+    equal(r.xpending("py.stream", "g")["pending"], 0)
+    equal(r.delete("py.stream"), 1)
+
+
 for protocol in (2, 3):
     r = redis.Redis.from_url(URL, protocol=protocol, decode_responses=True, client_name="py")
     equal(r.ping(), True)
     equal(r.client_getname(), "py")
-    for part in (lists, waiting, transactions, channels, jobs):
+    for part in (lists, waiting, transactions, channels, jobs, streams):
         part(r)
     r.close()

@@ -26,6 +26,11 @@ wants 'added m1' JOB.ENQUEUE sh.jobs work ID m1
 wants 'queued' JOB.STATUS sh.jobs m1
 wants '1' JOB.CANCEL sh.jobs m1
 wants 0 PUBLISH sh.news hello
+wants 1-1 XADD sh.stream 1-1 n 1
+wants OK XGROUP CREATE sh.stream g 0
+wants 'sh.stream 1-1 n 1' XREADGROUP GROUP g me STREAMS sh.stream '>'
+wants 1 XACK sh.stream g 1-1
+wants 1 DEL sh.stream
 wants "$(printf 'OK\nQUEUED\nQUEUED\n1\nx' | tr '\n' ' ')" <<'END'
 MULTI
 LPUSH sh.list x
