@@ -245,7 +245,12 @@ func (sh *shard) resend(q *Queue, w deadWait, row bool) {
 		sh.setAside(q, it, err)
 		return
 	}
-	sh.sendSure(q, w, env, row)
+	if q.Policy.insists() {
+		sh.sendSure(q, w, env, row)
+	} else { // a job that had failed when the broker ended
+		q.dead.held--
+		sh.sendDead(q, env, w.reason, &handover{source: q, handle: w.handle, size: int64(len(env))})
+	}
 	sh.doLocal()
 }
 

@@ -31,11 +31,6 @@ func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
 		sh.setAside(q, it, err)
 		return
 	}
-	sh.buryAs(q, h, env, reason)
-}
-
-// buryAs is bury for a message that goes to the dead-letter exchange as env.
-func (sh *shard) buryAs(q *Queue, h queue.Handle, env message.Envelope, reason string) {
 	if q.jobs != nil {
 		q.jobs.book.Finish(h) // it is dead from now on, also while it is on its way
 	}

@@ -64,25 +64,45 @@ func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
 	sh.settle(q, h, 1)
 }
 
-// fail disposes of a message whose job failed.
+// fail disposes of a message whose job failed. That it is dead is recorded first when its letter may have to go to another shard: the report is
+// answered before it has arrived there.
 func (sh *shard) fail(q *Queue, h queue.Handle, text []byte) {
 	if q.picky != nil {
 		q.picky.release(h, 1) // a dead letter may take its time
 	}
-	if q.Policy.DeadLetter && len(text) > 0 {
-		it, _ := q.state.Get(h)
-		env, err := sh.loadAnywhere(it)
-		if err == nil {
-			env, err = withHeader(env, jobErrorHeader, string(text))
+	if q.Policy.DeadLetter {
+		if len(text) > 0 {
+			sh.noteError(q, h, text)
 		}
-		if err == nil {
-			sh.buryAs(q, h, env, reasonRejected)
-			sh.doLocal()
-			return
+		if len(sh.b.shards) > 1 {
+			sh.recordDead(q, h)
 		}
 	}
 	sh.bury(q, h, reasonRejected)
 	sh.doLocal()
+}
+
+// noteError puts the text of an error into the headers of a message. One that cannot be read keeps what it has.
+func (sh *shard) noteError(q *Queue, h queue.Handle, text []byte) {
+	it, _ := q.state.Get(h)
+	expires, due := it.Expires, it.Due
+	env, err := sh.loadAnywhere(it)
+	if err == nil {
+		env, err = withHeader(env, jobErrorHeader, string(text))
+	}
+	if err == nil {
+		sh.replace(q, h, env, expires, due)
+	}
+}
+
+// recordDead records that a message with somebody is dead.
+func (sh *shard) recordDead(q *Queue, h queue.Handle) {
+	if q.Policy.insists() {
+		sh.holdDead(q, &deadWait{handle: h, reason: reasonRejected})
+		return
+	}
+	sh.putBack(q, h, 1, dueOf(reasonRejected))
+	q.state.Hold(h)
 }
 
 func (e *Extend) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(e.Queue, false)) }

@@ -139,7 +139,7 @@ func (sh *shard) recover() error {
 		if !clean {
 			q.state.MarkAllRedelivered()
 		}
-		if q.Policy.AtLeastOnce {
+		if q.Policy.AtLeastOnce || sh.m.books[q.ID] != nil {
 			sh.recoverDead(q)
 		}
 		sh.mark(q)
