@@ -7,10 +7,12 @@
 // # Goroutines and what each owns
 //
 //   - one per shard (shard.run): the queues of the shard, their consumers and
-//     timers, and the log entry being built. Nothing else touches them; others
-//     send ops to the shard's inbox.
+//     timers, and the log entry being built. Others send ops to the shard's
+//     inbox. A session that waits for its op may have the shard for one round
+//     instead (visit.go), and is "the shard's goroutine" meanwhile.
 //   - the store's committer (one per node): writes entries, syncs once for all,
-//     and calls the promises' callbacks, which must be short.
+//     and calls the promises' callbacks, which must be short. Who had a shard
+//     may do one round of that, too.
 //   - one watchdog per broker: free disk space, memory alarm, checkpoint rounds.
 //   - a session's methods run on its connection's own goroutine.
 //
@@ -25,7 +27,8 @@
 //
 // # Lock order
 //
-// catalog.mu, then inbox.mu. A shard goroutine never takes catalog.mu and
+// catalog.mu, then inbox.mu. Who visits a shard holds no lock, neither of the
+// broker nor of a protocol. A shard goroutine never takes catalog.mu and
 // never waits for a session; the exception is a transaction over several
 // shards, whose shards meet in txGroup in one global order (Broker.txMu).
 package broker

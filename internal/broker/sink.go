@@ -8,8 +8,9 @@ import (
 )
 
 // Sink is where a session's deliveries go. Its methods run on the goroutine of
-// a shard, or of a consumer of copies, and must not block or call back into the
-// session.
+// a shard, of a consumer of copies, or of any session that waits for the broker,
+// and must not block or call back into the session. So who calls a method of a
+// Session holds no lock that a Sink or a Confirmer takes.
 type Sink interface {
 	// Deliver takes deliveries in order. ds is reused after it returns; the
 	// envelopes stay valid.

@@ -11,8 +11,8 @@
 // # Concurrency
 //
 // All methods may be called concurrently, but a Reader belongs to one goroutine and WriteCheckpoint is called by one
-// goroutine per shard at a time. Goroutines: the committer (commit.go), which is the only one that writes segments, except that Rewrite replaces
-// a sealed one. Lock order: housekeeping -> files.mu -> Store.mu. No file is read or written under Store.mu.
+// goroutine per shard at a time. Goroutines: the committer (commit.go), the only one that writes segments, except that Rewrite replaces a sealed one and
+// that callers of Commit take its turn (turn.go); with SyncOS one more while it syncs behind the writes (behind.go). Lock order: housekeeping -> files.mu -> Store.mu. No file is read or written under Store.mu.
 //
 // # Failure
 //
