@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,7 +120,7 @@ func TestSyncBehindFails(t *testing.T) {
 // failOnce is a file system whose next sync waits for a word and then fails; later ones go well, as those of a kernel that has told once.
 type failOnce struct {
 	*slowSync
-	err error
+	err atomic.Pointer[error]
 }
 
 type failOnceFile struct {
@@ -133,9 +134,10 @@ func (f *failOnce) Create(path string) (vfs.File, error) {
 }
 
 func (f failOnceFile) Datasync() error {
-	err := f.fs.err
-	f.fs.err = nil
-	return errors.Join(f.File.Datasync(), err)
+	if err := f.fs.err.Swap(nil); err != nil {
+		return errors.Join(f.File.Datasync(), *err)
+	}
+	return f.File.Datasync()
 }
 
 // Who waits for a sync while one behind the writes fails does not get a promise.
@@ -145,7 +147,8 @@ func TestSyncBehindFailsUnderAPromise(t *testing.T) {
 		s := mustOpen(t, fs, Options{Sync: SyncOS})
 		appendWait(t, s, entry(1, 1, 10, false))
 		release := fs.hold()
-		fs.err = errors.New("broken disk")
+		broken := errors.New("broken disk")
+		fs.err.Store(&broken)
 		time.Sleep(1100 * time.Millisecond)
 		done := make(chan error, 1)
 		s.Append([]Entry{entry(1, 2, 10, true)}, func(err error) { done <- err })
