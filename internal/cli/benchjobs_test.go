@@ -26,7 +26,7 @@ func TestBenchJobs(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	if len(r.Servers) != 2 || !strings.HasPrefix(r.Servers[0], "Fiveways") || !strings.HasSuffix(r.Servers[1], "appendfsync always") {
+	if len(r.Servers) != 2 || !strings.HasPrefix(r.Servers[0], "Fiveways ") || !strings.HasSuffix(r.Servers[0], "appendfsync always") || !strings.HasSuffix(r.Servers[1], "appendfsync always") {
 		t.Errorf("servers %q", r.Servers)
 	}
 	if out, _ := job(t, broker, exitOK, "list", "--json"); out != "" {

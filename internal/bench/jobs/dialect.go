@@ -183,10 +183,10 @@ func server(c *conn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v := field(info, "fiveways_version"); v != "" {
-		return "Fiveways " + v + ", every answer on disk", nil
-	}
 	name := "Redis " + field(info, "redis_version")
+	if v := field(info, "fiveways_version"); v != "" {
+		name = "Fiveways " + v
+	}
 	on, err := c.config("appendonly")
 	if err != nil {
 		return name, nil // it does not tell
