@@ -91,8 +91,8 @@ func (b *Broker) RedisURL() string {
 	return fmt.Sprintf("redis://guest:guest@%s/0", addr)
 }
 
-// Jobs is the broker's queues of jobs in the virtual host "/", for workers in this process: there is no network between, nobody logs in, and everything may be done. Close
-// ends what waits there, not the broker; when the broker stops, so do they.
+// Jobs is the broker's queues of jobs in the virtual host "/", for workers in this process: there is no network between, nobody logs in, and
+// everything may be done. Close ends what waits there, not the broker; when the broker stops, so do they.
 func (b *Broker) Jobs() worker.Jobs { return inprocess.New(b.srv.Broker(), "/") }
 
 // Stop answers outstanding confirms, closes client connections politely until

@@ -39,8 +39,8 @@ func Always(d time.Duration) func(int) time.Duration {
 	return func(int) time.Duration { return d }
 }
 
-// SlowPolls is a throttle for brokers that suffer from polls: 200 ms between two, 100 ms when more than 128 jobs are in the queue, and 50 ms when more
-// than 256 are. It is the default of Carmine's workers.
+// SlowPolls is a throttle for brokers that suffer from polls: 200 ms between two, 100 ms when more than 128 jobs are in the queue, and 50 ms when
+// more than 256 are. It is the default of Carmine's workers.
 func SlowPolls(size int) time.Duration {
 	switch {
 	case size > 256:

@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called at once from any number of goroutines: what they ask meanwhile
-// leaves in pipelines, so that many reports and enqueues cost the way to the broker, and its wait for the disk, once.
+// Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called at once from any number of goroutines: what they
+// ask meanwhile leaves in pipelines, so that many reports and enqueues cost the way to the broker, and its wait for the disk, once.
 type Client struct {
 	calls   *redis.Client
 	takes   *redis.Client // for takes that wait: each has a connection
@@ -31,8 +31,8 @@ const (
 	maxWaiters  = 1 << 16
 )
 
-// Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are the virtual host "/".
-// Connections are made when they are needed, and made again: that the broker cannot be reached is an error of what is asked then.
+// Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are the virtual
+// host "/". Connections are made when they are needed, and made again: that the broker cannot be reached is an error of what is asked then.
 func Dial(address string) (*Client, error) {
 	o, err := dialOptions(address)
 	if err != nil {
@@ -218,7 +218,10 @@ func (c *Client) QueueStatus(ctx context.Context, queue string) (QueueStatus, er
 		return QueueStatus{}, err
 	}
 	f := fieldsOf(cmd.Val())
-	return QueueStatus{int(f.number("nqueued")), int(f.number("nlocked")), int(f.number("nbackoff") + f.number("ndonebackoff")), int(f.number("ntotal"))}, nil
+	count := func(name string) int { return int(f.number(name)) }
+	return QueueStatus{
+		Queued: count("nqueued"), Locked: count("nlocked"), Backoff: count("nbackoff") + count("ndonebackoff"), Total: count("ntotal"),
+	}, nil
 }
 
 // Content implements Jobs.

@@ -203,7 +203,8 @@ func TestDialAddresses(t *testing.T) {
 	}
 }
 
-// TestCallsShareTheWay: what is asked at once is in few pipelines, each with its own answer, and a caller that gives up takes nothing from the others.
+// TestCallsShareTheWay: what is asked at once is in few pipelines, each with its own answer, and a caller that gives up takes nothing from the
+// others.
 func TestCallsShareTheWay(t *testing.T) {
 	c := dial(t, serve(t).RedisURL())
 	var callers sync.WaitGroup

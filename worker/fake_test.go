@@ -16,7 +16,8 @@ import (
 	"fiveways/worker"
 )
 
-// fake serves connections on which commands are answered as reply says, and returns its address. Commands of a connection are answered one after the other.
+// fake serves connections on which commands are answered as reply says, and returns its address. Commands of a connection are answered one after the
+// other.
 func fake(t *testing.T, reply func(args []string) string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

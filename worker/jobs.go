@@ -17,8 +17,8 @@ var (
 	ErrClosed        = errors.New("worker: closed")
 )
 
-// Jobs is the queues of a broker, seen as queues of jobs. A job has an id (mid) that is unique in its queue. When a method returns without an error, what
-// it did is as durable as the broker makes it. Queues need not be made: the first job makes its queue, and a missing one is an empty one.
+// Jobs is the queues of a broker, seen as queues of jobs. A job has an id (mid) that is unique in its queue. When a method returns without an error,
+// what it did is as durable as the broker makes it. Queues need not be made: the first job makes its queue, and a missing one is an empty one.
 type Jobs interface {
 	// Enqueue puts a job into a queue. Errors: ErrAlreadyQueued, ErrLocked, ErrBackoff, which only a job with an id can have; ErrNoRoom.
 	Enqueue(ctx context.Context, queue string, body []byte, o EnqueueOptions) (Enqueued, error)

@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// pipeline gathers what goroutines ask while a pipeline is on its way to the broker and back; the next one takes it all. So one that asks alone waits for nobody, and many that
-// ask at once share the way.
+// pipeline gathers what goroutines ask while a pipeline is on its way to the broker and back; the next one takes it all. So one that asks alone
+// waits for nobody, and many that ask at once share the way.
 type pipeline struct {
 	client *redis.Client
 
@@ -26,7 +26,8 @@ type call struct {
 // maxPipeline is how many commands a pipeline begins with at most, or one call's.
 const maxPipeline = 1024
 
-// do asks, and returns when the commands have their answers. When ctx ends before, its error is returned, and the commands are not to be looked at: they may be done.
+// do asks, and returns when the commands have their answers. When ctx ends before, its error is returned, and the commands are not to be looked at:
+// they may be done.
 func (p *pipeline) do(ctx context.Context, cmds ...*redis.Cmd) error {
 	if err := ctx.Err(); err != nil {
 		return err

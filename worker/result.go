@@ -21,8 +21,8 @@ type Message[T any] struct {
 //   - Retry(err, after): not done; the job is ready again when after has passed,
 //   - every other error, and a panic: given up, see Jobs.Fail.
 //
-// The context ends at the job's deadline (Options.Timeout), when the lease is lost (its cause is ErrStale then), and when Stop gives up waiting (ErrStopped).
-// An error that is returned after one of the last two is taken for Retry(err, 0): it is not the job's fault.
+// The context ends at the job's deadline (Options.Timeout), when the lease is lost (its cause is ErrStale then), and when Stop gives up waiting
+// (ErrStopped). An error that is returned after one of the last two is taken for Retry(err, 0): it is not the job's fault.
 type Handler[T any] func(ctx context.Context, m Message[T]) error
 
 // ErrStopped is the cause of the end of handlers' contexts when Stop gave up waiting for them.

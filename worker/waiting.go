@@ -117,8 +117,8 @@ type takeReply struct {
 	err  error
 }
 
-// wait sends a take that waits, on a connection of its own, and has the broker end the wait when ctx ends or the client closes: then the reply tells whether
-// there is a job after all.
+// wait sends a take that waits, on a connection of its own, and has the broker end the wait when ctx ends or the client closes: then the reply tells
+// whether there is a job after all.
 func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
