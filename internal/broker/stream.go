@@ -93,8 +93,8 @@ func (o *OnStream) findOrMakeQueue(s *Session, action string) (*Queue, error) {
 // stream is the stream of a queue. Without an error it may be nil: there is none.
 func (o *OnStream) stream(sh *shard, q *Queue) (*stream.Stream, error) {
 	q.used(sh.now)
-	o.Missing = q.stream == nil
-	if q.stream == nil && !q.isEmpty() {
+	o.Missing = q.stream == nil && q.isEmpty()
+	if q.stream == nil && !o.Missing {
 		return nil, q.errWrongKind()
 	}
 	return q.stream, nil

@@ -45,3 +45,79 @@ func TestRandomStreams(t *testing.T) {
 		}
 	}
 }
+
+// scripts are what random commands seldom come to. A line is a command in words.
+var scripts = []string{
+	`XADD max 18446744073709551615-18446744073709551614 f v
+	 XADD max 18446744073709551615-* f v
+	 XADD max * f v
+	 XADD max 18446744073709551615-18446744073709551615 f v
+	 XRANGE max (18446744073709551615-18446744073709551615 +
+	 XREVRANGE max (0-0 -
+	 XREAD STREAMS max 18446744073709551615-18446744073709551615
+	 XADD new 0-0 f v
+	 XADD new 0-* f v
+	 XADD new 18446744073709551616-1 f v`,
+	`LPUSH k v
+	 XADD k 1-1 f v
+	 XLEN k
+	 XREAD STREAMS k 0
+	 XREADGROUP GROUP g c STREAMS none k > x
+	 XGROUP CREATE k g $ MKSTREAM
+	 RPOP k
+	 XLEN k
+	 XGROUP CREATE k g $
+	 XADD k 1-1 f v
+	 TYPE k
+	 LPUSH k v
+	 LLEN k
+	 RPOP k
+	 XDEL k 1-1
+	 EXISTS k
+	 XINFO STREAM k
+	 DEL k
+	 EXISTS k
+	 XINFO STREAM k
+	 LPUSH k v
+	 TYPE k`,
+	`MULTI
+	 XADD m 1-1 f v
+	 XGROUP CREATE m g 0
+	 XREADGROUP GROUP g c BLOCK 0 STREAMS m >
+	 XREADGROUP GROUP g c BLOCK 0 STREAMS m >
+	 XREADGROUP GROUP g c STREAMS m m 0 >
+	 XACK m g 1-1
+	 DEL m
+	 XLEN m
+	 XREADGROUP GROUP g c STREAMS m >
+	 EXEC
+	 EXISTS m
+	 XGROUP HELP
+	 XINFO HELP
+	 XGROUP nonsense m g
+	 XINFO STREAM
+	 XADD m 1-1 f
+	 XREAD COUNT 1 STREAMS
+	 XREAD BLOCK -1 STREAMS m 0
+	 XREAD BLOCK x STREAMS m 0
+	 XREAD GROUP g c STREAMS m 0
+	 XREADGROUP GROUP g c STREAMS m $`,
+}
+
+// The scripts have the same replies from both, in both versions of the protocol.
+func TestScripts(t *testing.T) {
+	for _, version := range []string{"2", "3"} {
+		redis, ours := dial(t, redisd.Start(t, redisd.Options{})), dial(t, serve(t))
+		for _, p := range []*peer{redis, ours} {
+			p.do([]string{"HELLO", version})
+		}
+		for _, s := range scripts {
+			for line := range strings.Lines(s) {
+				args := strings.Fields(line)
+				if want, got := redis.do(args), ours.do(args); want != got {
+					t.Errorf("%s\n redis: %s\n ours:  %s", args, want, got)
+				}
+			}
+		}
+	}
+}
