@@ -22,12 +22,13 @@ func (p *Pop) find(s *Session) (*Queue, error) {
 	return s.readableList(p.Queue, p.Create)
 }
 
-// other implements spanning: what Unless got must be known.
-func (p *Pop) other() *Queue {
-	if p.Unless != nil && p.Unless.queue != nil {
-		return p.Unless.queue
+// others implements spanning: what those before it got must be known.
+func (p *Pop) others(fn func(*Queue)) {
+	for u := p.Unless; u != nil; u = u.Unless {
+		if u.queue != nil {
+			fn(u.queue)
+		}
 	}
-	return p.queue
 }
 
 // settled tells that nothing is left to be done by those that depend on it.

@@ -198,6 +198,10 @@ func (w *waiter) line(sh *shard, turns []turn) {
 func (w *waiter) serve(sh *shard, t *turn) bool {
 	o := t.command.on()
 	o.Err = sh.runOn(t.command, t.queue)
+	if _, streams := t.command.(ofStreams); t.waits && t.queue.stream != nil && !streams {
+		o.Err = nil // it is none of its business
+		return false
+	}
 	if o.Err == nil && !t.command.got() {
 		return false
 	}

@@ -21,9 +21,10 @@ import (
 
 // step is one command of a sequence.
 type step struct {
-	conn   int
-	words  []string
-	sorted bool // the order of its reply does not count
+	conn    int
+	words   []string
+	sorted  bool // the order of its reply does not count
+	expires bool // it waits in vain, and the end of that is awaited
 }
 
 func (s step) String() string { return fmt.Sprintf("%d> %q", s.conn, s.words) }
@@ -95,7 +96,7 @@ func (d *duel) play(name string, steps []step) (same bool) {
 			}
 		}
 		for k, p := range d.peers {
-			got[k] = p.settle()
+			got[k] = p.settle(s.expires)
 			if s.sorted {
 				got[k][s.conn] = sortReply(got[k][s.conn])
 			}

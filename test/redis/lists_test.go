@@ -42,6 +42,8 @@ var listCommands = []listCommand{
 	{2, []string{"TYPE", "k"}},
 	{1, []string{"DBSIZE"}},
 	{1, []string{"KEYS", "*"}},
+	{1, []string{"XADD", "k", "1-1", "f", "v"}},
+	{1, []string{"XLEN", "k"}},
 	{3, []string{"MULTI"}},
 	{5, []string{"EXEC"}},
 	{1, []string{"DISCARD"}},

@@ -111,8 +111,9 @@ func (p *peer) blocked() int {
 	return n
 }
 
-// settle gathers replies until every command is answered or waits, and returns them by connection. What takes no time has been done by then.
-func (p *peer) settle() map[int]string {
+// settle gathers replies until every command is answered, or waits unless all is to be answered, and returns them by connection. What takes no time
+// has been done by then.
+func (p *peer) settle(all bool) map[int]string {
 	p.t.Helper()
 	got := map[int]string{}
 	for late := time.Now().Add(patience); ; {
@@ -131,7 +132,7 @@ func (p *peer) settle() map[int]string {
 			default:
 			}
 		}
-		if p.silent == 0 || p.blocked() == p.silent && !p.arrived() {
+		if p.silent == 0 || !all && p.blocked() == p.silent && !p.arrived() {
 			return got
 		}
 		if time.Now().After(late) {

@@ -16,7 +16,7 @@ type family struct {
 }
 
 var families = []family{
-	{"lists", 2000, listStep},
+	{"lists", 2500, listStep},
 }
 
 // TestRandom plays random sequences. SEED and SEQUENCES (of each family) choose others than the usual ones.

@@ -23,7 +23,7 @@ func readScripts(name string) ([]script, error) {
 	defer f.Close()
 	var all []script
 	var s script
-	sorted := false
+	var about step // what was said of the next command
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -34,7 +34,9 @@ func readScripts(name string) ([]script, error) {
 			s = script{}
 		case line == "":
 		case line == "# sorted":
-			sorted = true
+			about.sorted = true
+		case line == "# expires":
+			about.expires = true
 		case line[0] == '#':
 		default:
 			if len(s.steps) == 0 {
@@ -44,7 +46,7 @@ func readScripts(name string) ([]script, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 			}
-			one.sorted, sorted = sorted, false
+			one.sorted, one.expires, about = about.sorted, about.expires, step{}
 			s.steps = append(s.steps, one)
 		}
 	}
