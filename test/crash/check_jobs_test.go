@@ -80,6 +80,13 @@ func TestCheckJobsAccepts(t *testing.T) {
 			90..91 taken token=3 attempt=3 ms=100
 			92..93 failed token=3
 			99..99 buried`,
+		"a second dead letter after a kill": `
+			0..1 enqueued
+			2..3 taken token=1 attempt=1 ms=100
+			4..5 failed token=1
+			6..6 killed
+			9..9 buried
+			9..9 buried`,
 		"remembered": `
 			0..1 enqueued
 			2..3 taken token=1 attempt=1 ms=10

@@ -20,11 +20,12 @@ const (
 	JobExtended                    // with Token; MS: the lock time from then on
 	JobProbed                      // the id was enqueued again, while it was remembered for MS from the event Of on
 	JobBuried                      // the job was found in the dead-letter queue
+	JobKilled                      // the broker was killed; of all jobs
 )
 
 var jobKindNames = [...]string{
 	JobEnqueued: "enqueued", JobTaken: "taken", JobLost: "lost", JobDone: "done", JobRetried: "retried", JobFailed: "failed",
-	JobExtended: "extended", JobProbed: "probed", JobBuried: "buried",
+	JobExtended: "extended", JobProbed: "probed", JobBuried: "buried", JobKilled: "killed",
 }
 
 func (k JobKind) String() string { return jobKindNames[k] }

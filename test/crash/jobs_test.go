@@ -96,6 +96,7 @@ func (r *jobCrashes) crash(events int) {
 	}
 	killed.Store(true)
 	b.Kill()
+	r.history.Add(JobEvent{Kind: JobKilled, From: now(), Answer: Good})
 	working.Wait()
 	for _, err := range errs {
 		if err != nil {
@@ -158,7 +159,7 @@ func (r *jobCrashes) exhume(c *jobClient) {
 	}
 	for _, one := range reply.([]any) {
 		job := one.(map[any]any)
-		r.history.Add(JobEvent{Kind: JobBuried, MID: job["mid"].(string), Answer: Good})
+		r.history.Add(JobEvent{Kind: JobBuried, MID: job["body"].(string), Answer: Good}) // the id of a second copy is another
 		if text := job["headers"].(map[any]any)["x-error"]; text != "it failed" {
 			r.t.Errorf("dead letter %v has the error %v", job["mid"], text)
 		}

@@ -10,8 +10,9 @@ import (
 
 // jobRun is a history, sorted out.
 type jobRun struct {
-	jobs map[string]*jobStory
-	lost []JobEvent
+	jobs  map[string]*jobStory
+	lost  []JobEvent
+	kills []JobEvent
 }
 
 // jobStory is what happened to one id.
@@ -51,8 +52,12 @@ func sortJobs(events []JobEvent) *jobRun {
 	r := &jobRun{jobs: map[string]*jobStory{}}
 	leases := map[string]map[int64]*jobLease{}
 	for _, e := range events {
-		if e.Kind == JobLost {
+		switch e.Kind {
+		case JobLost:
 			r.lost = append(r.lost, e)
+			continue
+		case JobKilled:
+			r.kills = append(r.kills, e)
 			continue
 		}
 		j := r.jobs[e.MID]
@@ -261,11 +266,17 @@ func checkRemembered(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkDeadJob: what failed is in the dead-letter queue, and nothing else.
-func checkDeadJob(_ *jobRun, j *jobStory) (breaches []string) {
-	_, maybe, sure := j.ending(JobFailed)
+// checkDeadJob: what failed is in the dead-letter queue, and nothing else. A kill between the copy and the end of the original makes another copy.
+func checkDeadJob(r *jobRun, j *jobStory) (breaches []string) {
+	failed, maybe, sure := j.ending(JobFailed)
+	copies := 1
+	for _, k := range r.kills {
+		if k.From >= failed.From {
+			copies++
+		}
+	}
 	switch {
-	case j.buried > 1:
+	case j.buried > copies:
 		return []string{fmt.Sprintf("%d dead letters", j.buried)}
 	case sure && j.buried == 0:
 		return []string{"failed and no dead letter"}
