@@ -193,7 +193,7 @@ func TestStreamFactOrder(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, nil)
 	c := newClient(t, b)
-	c.do(newAdd("s", 1, "a"), newAdd("s", 2, "b"), &StreamDelete{OnStream: onStream("s"), IDs: []stream.ID{{Ms: 2}}},
+	c.do(newAdd("s", 1, "a"), newAdd("s", 2, "b"), &StreamDelete{OnStream: onStream("s"), IDs: []stream.ID{{Ms: 1}}},
 		&StreamTrim{OnStream: onStream("s")}, newAdd("s", 3, "c"))
 	want := hashes(t, b)
 	again := openBroker(t, mem.CrashClone(rand.New(rand.NewPCG(1, 1))), nil)
