@@ -1,7 +1,7 @@
 package resp
 
 import (
-	"fmt"
+	"crypto/rand"
 	"sync"
 
 	"fiveways/internal/broker"
@@ -18,7 +18,6 @@ type bridges struct {
 	open     map[topic]*bridge
 
 	queues sync.Map // topic -> name of the queue of its bridge
-	last   int      // guarded by mu: number of the last queue
 }
 
 // bridgeSession is the server's own session on a virtual host. It lasts as long as there are bridges.
@@ -70,8 +69,7 @@ func (b *bridges) build(t topic, br *bridge, there bool) error {
 		return err
 	}
 	s.used++
-	b.last++
-	br.queue = fmt.Sprintf("redis.channel.%d", b.last)
+	br.queue = "redis.channel-" + rand.Text() // a name that nobody has taken, and nobody guesses to put something into it
 	if !there {
 		if err := s.DeclareExchange(broker.ExchangeSpec{Name: t.name, Type: "fanout", AutoDelete: true}); err != nil {
 			return err
@@ -155,7 +153,7 @@ var (
 )
 
 // publish posts a message to the exchange of the channel's name, if there is one, for all but the bridge. n is how many queues got it. Errors:
-// those of Session.Route.
+// those of Session.Route, and a replyError when there is no room for what queues keep.
 func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err error) {
 	if len(channel) == 0 || len(channel) > mostName || !s.HasExchange(string(channel)) {
 		return 0, nil
@@ -171,6 +169,9 @@ func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err e
 	}
 	if targets.Empty() {
 		return 0, nil
+	}
+	if e := b.srv.alarm(); e != "" {
+		return 0, e
 	}
 	env := make([]byte, 0, message.EnvelopeSize(len(channel), len(channel), len(channelProps), len(body)))
 	env = append(message.AppendEnvelopeHeader(env, channel, channel, channelProps), body...)

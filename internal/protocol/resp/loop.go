@@ -180,7 +180,7 @@ func (c *conn) admit(args [][]byte) (*command, replyError) {
 		return d, errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.name)
 	}
 	if d.flags&denyOOM != 0 || d.name == "exec" && c.tx != nil && c.tx.adds {
-		if e := c.alarm(); e != "" {
+		if e := c.srv.alarm(); e != "" {
 			return d, e
 		}
 	}
@@ -188,8 +188,8 @@ func (c *conn) admit(args [][]byte) (*command, replyError) {
 }
 
 // alarm is why nothing can be added now, "" when it can.
-func (c *conn) alarm() replyError {
-	a := c.srv.broker.Alarm()
+func (s *Server) alarm() replyError {
+	a := s.broker.Alarm()
 	switch {
 	case a == nil:
 		return ""

@@ -150,7 +150,12 @@ func publish(c *conn, args [][]byte) {
 		c.flush() // what it gets itself comes behind what it was answered before
 	}
 	n, err := c.srv.bridges.publish(c.session, args[1], args[2])
-	if errors.Is(err, broker.ErrAccessRefused) {
+	var noRoom replyError
+	switch {
+	case errors.As(err, &noRoom):
+		c.w.Error(string(noRoom))
+		return
+	case errors.Is(err, broker.ErrAccessRefused): // the routing key is not allowed
 		c.w.Error(string(errNoPermChannel))
 		return
 	}
