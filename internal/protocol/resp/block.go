@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"fiveways/internal/broker"
@@ -57,13 +58,16 @@ func (c *conn) tellOf(r request, failed error) {
 
 // watch reads on while a request waits, so that the end of the connection ends the wait. stop gives the reading back.
 func (c *conn) watch() (stop func()) {
+	var over atomic.Bool
 	done := make(chan struct{})
 	late := time.AfterFunc(watchAfter, func() {
 		defer close(done)
 		for len(c.in.Pending()) < mostAhead {
 			switch err := c.in.Fill(0); {
 			case errors.Is(err, protocol.ErrKicked):
-				return
+				if over.Load() {
+					return
+				}
 			case err != nil:
 				c.waits.stop(errLeft)
 				return
@@ -72,6 +76,7 @@ func (c *conn) watch() (stop func()) {
 	})
 	return func() {
 		if !late.Stop() {
+			over.Store(true)
 			c.in.Kick() // when it does not read any more, the next read is woken for nothing
 			<-done
 		}

@@ -154,7 +154,7 @@ func (c *conn) awaitEnd() {
 func (c *conn) Drain() {
 	c.draining.Store(true)
 	c.in.Kick()
-	c.waits.stop(errLeft)
+	c.waits.leave()
 }
 
 // end makes the connection tell the client e, when it says something, and end. Any goroutine may call it.
@@ -162,19 +162,19 @@ func (c *conn) end(e replyError) {
 	c.fatal.CompareAndSwap(nil, &e)
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.in.Kick()
-	c.waits.stop(errLeft)
+	c.waits.leave()
 }
 
 // overrun cuts off a subscriber that does not read. Any goroutine may call it.
 func (c *conn) overrun() {
 	c.srv.o.Log.Warn("redis: a subscriber does not read, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "unread", mostUnread)
 	c.nc.Close()
-	c.waits.stop(errLeft)
+	c.waits.leave()
 }
 
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
 	c.doneOnce.Do(func() { close(c.done) })
 	c.nc.Close()
-	c.waits.stop(errLeft)
+	c.waits.leave()
 }

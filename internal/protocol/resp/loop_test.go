@@ -3,6 +3,8 @@ package resp
 import (
 	"context"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,12 +75,16 @@ func TestWait(t *testing.T) {
 // TestLeaverIsNoticed: a client that leaves while it waits takes nothing.
 func TestLeaverIsNoticed(t *testing.T) {
 	n := startNode(t, Options{})
-	c, other := n.dial(), n.dial()
-	c.send(encode("TEST.POP", "q", "0"))
-	n.untilBlocked(other, 1)
-	c.nc.Close()
-	n.untilBlocked(other, 0)
-	other.wants("TEST.PUSH q hello", "1")
+	other := n.dial()
+	for i, before := range []string{"", encode("TEST.KICK")} {
+		c := n.dial()
+		queue := "q" + strconv.Itoa(i)
+		c.send(before + encode("TEST.POP", queue, "0"))
+		n.untilBlocked(other, 1)
+		c.nc.Close()
+		n.untilBlocked(other, 0)
+		other.wants("TEST.PUSH "+queue+" hello", "1")
+	}
 }
 
 // untilBlocked waits until so many clients wait for messages.
@@ -131,6 +137,17 @@ func TestDrain(t *testing.T) {
 	}
 	for _, c := range []*client{resting, waiting, listening} {
 		c.ends()
+	}
+}
+
+// TestNobodyWaitsAtTheEnd: a connection that is told to end while it is at work does not begin to wait.
+func TestNobodyWaitsAtTheEnd(t *testing.T) {
+	for name, want := range map[string]string{"TEST.DRAIN": "", "TEST.END": "-ERR enough\r\n"} {
+		c := startNode(t, Options{}).dial()
+		c.send(encode(name) + encode("TEST.POP", "q", "0"))
+		if got, err := io.ReadAll(c.r); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }
 

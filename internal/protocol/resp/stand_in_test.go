@@ -8,7 +8,7 @@ import (
 )
 
 // The stand-ins are commands with which the tests of this edge try what it does for all commands: TEST.PUSH queue body, TEST.POP queue [seconds],
-// TEST.PANIC, TEST.BAD.
+// TEST.PANIC, TEST.DRAIN and TEST.END (the connection is told to end while it is at work), TEST.KICK (its next read is for nothing).
 
 func init() {
 	for _, d := range []command{
@@ -29,6 +29,9 @@ func init() {
 		{name: "test.panic", arity: 1, prepare: func(*conn, [][]byte) (request, error) {
 			return told(func(*respwire.Writer) { panic("on purpose") }), nil
 		}},
+		{name: "test.kick", arity: 1, now: func(c *conn, _ [][]byte) { c.in.Kick() }},
+		{name: "test.drain", arity: 1, now: func(c *conn, _ [][]byte) { c.Drain() }},
+		{name: "test.end", arity: 1, now: func(c *conn, _ [][]byte) { c.end("ERR enough") }},
 	} {
 		commands[d.name] = &d
 	}

@@ -14,6 +14,7 @@ type waiting struct {
 	mu      sync.Mutex
 	cancel  context.CancelCauseFunc // guarded by mu; nil: it does not wait
 	session *broker.Session         // guarded by mu; that of the wait
+	left    bool                    // guarded by mu; the connection ends: a wait that begins ends at once
 }
 
 // The causes of the end of a wait, beside its time.
@@ -27,6 +28,9 @@ func (w *waiting) begin(s *broker.Session, timeout time.Duration) (context.Conte
 	ctx, cancel := context.WithCancelCause(context.Background())
 	w.mu.Lock()
 	w.cancel, w.session = cancel, s
+	if w.left {
+		cancel(errLeft)
+	}
 	w.mu.Unlock()
 	if timeout == 0 {
 		return ctx, func() { cancel(nil) }
@@ -46,6 +50,14 @@ func (w *waiting) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.session != nil && w.session.Waits()
+}
+
+// leave ends the wait and all that would begin. Any goroutine may call it.
+func (w *waiting) leave() {
+	w.mu.Lock()
+	w.left = true
+	w.mu.Unlock()
+	w.stop(errLeft)
 }
 
 // stop ends the wait, if there is one. Any goroutine may call it.
