@@ -23,7 +23,7 @@ func benchJobsCommand() *cobra.Command {
 with the same meaning keep there.
 
 The loads run one after the other: enqueue (jobs put into a queue), work (taken from a backlog and reported done), cycle (enqueued, taken and
-reported done) and list (LPUSH, then BRPOP). With a depth above 1 a connection pipelines so many commands, and takes so many jobs at once.
+reported done), list (LPUSH, then BRPOP) and wire (three PINGs: the limit for a cycle). With a depth above 1 a connection pipelines so many commands, and takes so many jobs at once.
 With --idle it measures what it costs to have many queues and takers that wait, and how long a job takes to wake one of them.
 With --against the same runs on a second server, the two taking turns. Each load has a queue of its own, which is removed afterwards.`,
 		Example: `  fiveways bench jobs

@@ -12,7 +12,7 @@ import (
 // Main runs the command that args name and returns the process's exit code. When ctx ends, a running command stops as on Ctrl-C.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	logging.Disable() // what goes wrong with a connection is an error of the command
-	started := false // whether a command's own code ran; an error before that is about the command line
+	started := false  // whether a command's own code ran; an error before that is about the command line
 	root := &cobra.Command{
 		Use:   "fiveways",
 		Short: "a durable message broker in one binary",

@@ -125,6 +125,11 @@ func jobsCases() (all []benchCase) {
 		add("", "cycle", "enqueue, take, done", connections, 64, "everysec", second, timesRival(10))
 	}
 	for _, connections := range []int{4, 16} {
+		for _, depth := range []int{1, 64} {
+			add("", "wire", "three PINGs: the limit for enqueue, take, done", connections, depth, "everysec", second, bar{})
+		}
+	}
+	for _, connections := range []int{4, 16} {
 		add("", "enqueue", "enqueue", connections, 1, "everysec", second, bar{})
 		add("", "work", "take, done", connections, 1, "everysec", second, bar{})
 	}

@@ -29,10 +29,11 @@ var loads = []load{
 		return k.workAll()
 	}},
 	{name: "list", list: true, do: (*client).pushAndPop},
+	{name: "wire", list: true, do: (*client).pings},
 }
 
 // LoadNames are the names of the loads: enqueue puts jobs into a queue; work takes them from a backlog and reports them done; cycle does all
-// three; list is LPUSH and then BRPOP. With a depth above one commands are pipelined, and that many jobs are taken at once.
+// three; list is LPUSH and then BRPOP; wire is as many PINGs as a cycle has commands, which is what a cycle costs before anything is done. With a depth above one commands are pipelined, and that many jobs are taken at once.
 func LoadNames() (names []string) {
 	for _, l := range loads {
 		names = append(names, l.name)
@@ -133,6 +134,22 @@ func (k *client) pushAndPop() (int, error) {
 		return 0, err
 	}
 	return k.depth, k.skipAll(k.depth)
+}
+
+// pings sends what a cycle sends, and has nothing done.
+func (k *client) pings() (int, error) {
+	for range 3 {
+		for range k.depth {
+			k.command("PING")
+		}
+		if err := k.flush(); err != nil {
+			return 0, err
+		}
+		if err := k.skipAll(k.depth); err != nil {
+			return 0, err
+		}
+	}
+	return k.depth, nil
 }
 
 // drive repeats a load until the deadline, or until nothing is left to take.

@@ -28,7 +28,7 @@ func TestLoadsOfScriptsOnARedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(told, " "); got != "enqueue enqueue work work cycle cycle list list" {
+	if got := strings.Join(told, " "); got != "enqueue enqueue work work cycle cycle list list wire wire" {
 		t.Errorf("told of %q", got)
 	}
 	for _, l := range r.Loads {
