@@ -145,7 +145,7 @@ func (sh *shard) recoverJobs() {
 	for id, book := range sh.m.books {
 		q := sh.queues[id]
 		q.jobs = newJobs(book)
-		book.Skip()
+		q.jobs.skip()
 		var gone []queue.Handle
 		book.EachLease(func(l *job.Lease) {
 			if !q.state.Hold(l.Handle) {

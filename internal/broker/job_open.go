@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -80,7 +81,17 @@ func (sh *shard) keepBook(q *Queue) {
 		sh.sub++
 	}
 	q.jobs = newJobs(book)
+	q.jobs.skip()
 }
+
+// skip has the leases to come have numbers which those did not have that no restart survived, nor those of a queue of the same name that was deleted:
+// who reports on them late must not end another's lease.
+func (j *jobs) skip() { j.book.Skip(minSkip + rand.Uint64N(maxSkip)) }
+
+const (
+	minSkip = 1 << 32
+	maxSkip = 1 << 40 // small enough for all starts that there will be
+)
 
 // indexPage takes notice of messages that were there before. Meanwhile they may have gone.
 func (q *Queue) indexPage(page []Browsed) {

@@ -12,14 +12,13 @@ func (t *Take) find(s *Session) (*Queue, error) {
 	return s.asJobs(s.readableList(t.Queue, t.Create))
 }
 
-// other implements spanning: what Unless got must be known.
-func (t *Take) other() *Queue {
+// others implements spanning: what those before it got must be known.
+func (t *Take) others(fn func(*Queue)) {
 	for u := t.Unless; u != nil; u = u.Unless {
 		if u.queue != nil {
-			return u.queue
+			fn(u.queue)
 		}
 	}
-	return t.queue
 }
 
 // settled tells that nothing is left to be done by those that depend on it.

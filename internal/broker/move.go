@@ -51,7 +51,7 @@ func (m *Move) run(sh *shard, q *Queue) error {
 	case m.from != q:
 		return errGoneMeanwhile // with the message
 	}
-	if m.lent = m.to != nil && m.to.shard != sh && !sh.meeting; m.lent {
+	if m.lent = m.to != nil && !sh.standsStill(m.to.shard); m.lent {
 		return nil
 	}
 	if err := m.put(); err != nil {

@@ -72,9 +72,9 @@ type shard struct {
 	deadQueues   atomic.Int32        // how many
 	hastening    atomic.Bool         // hastenDead is on its way
 	logged       logged
-	checkpointAt int64 // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
-	inTx         bool  // the entry in hand must stay one
-	meeting      bool  // and the shards of all commands that are done stand still
+	checkpointAt int64    // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
+	inTx         bool     // the entry in hand must stay one
+	meeting      *meeting // whose commands are done; nil: none
 	expired      []queue.Handle
 	gathered     int      // bytes of deliveries not yet handed to their sinks
 	readers      []*Queue // queues with a read-ahead buffer, oldest first

@@ -141,7 +141,7 @@ func (m *meeting) run(sh *shard) {
 func (m *meeting) perform() {
 	for _, sh := range m.here {
 		sh.propose() // what came before is an entry of its own
-		sh.inTx, sh.meeting = true, true
+		sh.inTx, sh.meeting = true, m
 	}
 	for _, c := range m.commands {
 		c.on().queue.shard.runCommand(c)
@@ -158,7 +158,7 @@ func (m *meeting) perform() {
 	var entries []store.Entry
 	var dones []func(error)
 	for _, sh := range m.here {
-		sh.inTx, sh.meeting = false, false
+		sh.inTx, sh.meeting = false, nil
 		pr := sh.entry
 		if len(pr.data) == 0 && len(pr.settled) == 0 {
 			continue
@@ -168,6 +168,11 @@ func (m *meeting) perform() {
 		entries = append(entries, sh.seal())
 	}
 	m.propose(entries, dones)
+}
+
+// standsStill tells whether a shard that runs a command may touch another one.
+func (sh *shard) standsStill(other *shard) bool {
+	return sh == other || sh.meeting != nil && slices.Contains(sh.meeting.here, other)
 }
 
 // settleDown does what follows from a command, and notes where somebody waits: the queue where something came first is served first.

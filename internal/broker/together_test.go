@@ -124,3 +124,36 @@ func TestMoveRefused(t *testing.T) {
 		}
 	}
 }
+
+// Who waits to move a message, and is served at one moment of others, touches no shard that does not stand still for that.
+func TestMeetingServesAMoveElsewhere(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	defer c.Close()
+	var queues []*Queue // one on each shard
+	for i := 0; len(queues) < 3; i++ {
+		name := fmt.Sprint("q", i)
+		c.queue(name, nil)
+		q := find(t, c, name)
+		if !slices.ContainsFunc(queues, func(have *Queue) bool { return have.shard == q.shard }) {
+			queues = append(queues, q)
+		}
+	}
+	from, other, to := queues[0], queues[1], queues[2]
+	a := startAwait(t, b, &Move{OnQueue: on(from.Name), To: to.Name})
+	untilWaiting(t, b, from.Name, 1)
+	must(t, to.shard.call(func() {
+		must(t, c.DoAll(&Push{OnQueue: on(from.Name), Bodies: values("m")}, &Push{OnQueue: on(other.Name), Bodies: values("x")}))
+		if n := to.state.Ready(); n > 0 {
+			t.Errorf("%d messages were put into a queue while its shard was busy", n)
+		}
+	}))
+	<-a.done
+	if m := a.commands[0].(*Move); a.err != nil || m.Err != nil || string(m.Body) != "m" {
+		t.Fatalf("%v, %+v", a.err, m)
+	}
+	if got := c.drain(to.Name); !slices.Equal(got, []string{"m"}) {
+		t.Fatalf("moved %q", got)
+	}
+}

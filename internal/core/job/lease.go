@@ -56,8 +56,8 @@ func (h *leaseHeap) Pop() any {
 // Next is the number for the next lease.
 func (b *Book) Next() uint64 { return b.last + 1 }
 
-// Skip leaves out so many numbers that none is given again that a lease had which no restart survived.
-func (b *Book) Skip() { b.last += 1 << 32 }
+// Skip leaves out n numbers, so that none is given again that a lease had of which nothing is known any more.
+func (b *Book) Skip(n uint64) { b.last += n }
 
 // Lease notes that n messages from h on are leased until a time (unix ms), by leases with the numbers from number on. One that is leased already by
 // its number gets the other time.

@@ -1,0 +1,40 @@
+package broker
+
+import (
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// A take of several queues leases from the first that has something, wherever the others are.
+func TestTakeOfQueuesOnTwoShards(t *testing.T) {
+	b, c, here, there := twoShards(t, vfs.NewMem())
+	defer mustClose(t, b)
+	defer c.Close()
+	for _, name := range []string{here, there} {
+		c.do(&Enqueue{OnQueue: on(name), ID: []byte("of " + name)})
+	}
+	for _, names := range [][2]string{{there, here}, {there, here}, {here, there}} {
+		first := &Take{OnQueue: on(names[0]), Max: 1}
+		second := &Take{OnQueue: on(names[1]), Max: 1, Unless: first}
+		c.do(first, second)
+		if n := len(first.Jobs) + len(second.Jobs); n > 1 {
+			t.Fatalf("%d jobs are leased by one take of %q", n, names)
+		}
+	}
+}
+
+// The token of a lease names no lease of a queue that takes the place of its own.
+func TestTokenOfADeletedQueue(t *testing.T) {
+	c, _ := steppedJobs(t, nil)
+	c.mustEnqueue("a", "", nil)
+	old := c.takeOne(1000)
+	if _, err := c.DeleteQueue("q", false, false); err != nil {
+		t.Fatal(err)
+	}
+	c.mustEnqueue("a", "", nil)
+	c.takeOne(1000)
+	if err := c.report(old, JobDone, 0); err == nil {
+		t.Fatal("a report from before the deletion has ended the lease of another worker")
+	}
+}
