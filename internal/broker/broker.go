@@ -92,6 +92,7 @@ type Broker struct {
 	counters        counters
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
+	groupBytes  int        // a group of the log that has more takes no further commands; maxTxBytes, less in tests
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
 	resting     atomic.Bool // no message is to begin a way to another queue
@@ -123,6 +124,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	b := &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}),
 		logins: newLogins(), sessions: newSessions(),
+		groupBytes: maxTxBytes,
 	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)

@@ -26,7 +26,8 @@ func crosses(c Command) (yes bool) {
 
 // DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in between, each sees what those before it did,
 // and after a crash all of that is there or nothing. One that fails does not stop or undo the others, except that an
-// Unchanged that does not hold stops those behind it. The commands need not be about one shard.
+// Unchanged that does not hold stops those behind it. The commands need not be about one shard. Those that come when the ones before have made the
+// group of the log as large as it may be get ErrTooLarge.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
 	if err := s.doAll(commands...); err != nil {
@@ -144,6 +145,10 @@ func (m *meeting) perform() {
 		sh.inTx, sh.meeting = true, m
 	}
 	for _, c := range m.commands {
+		if m.full() {
+			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
+			continue
+		}
 		c.on().queue.shard.runCommand(c)
 		m.settleDown()
 		if unmet(c) {
@@ -152,6 +157,10 @@ func (m *meeting) perform() {
 	}
 	for i := 0; i < len(m.waking); i++ {
 		q := m.waking[i]
+		if m.full() {
+			q.shard.waking = append(q.shard.waking, q) // its shard serves them when it goes on
+			continue
+		}
 		q.shard.serveWaiting(q)
 		m.settleDown()
 	}
@@ -168,6 +177,15 @@ func (m *meeting) perform() {
 		entries = append(entries, sh.seal())
 	}
 	m.propose(entries, dones)
+}
+
+// full tells whether the group of the log is so large that no command may add to it: few bytes of a client can move many.
+func (m *meeting) full() bool {
+	n := 0
+	for _, sh := range m.here {
+		n += len(sh.entry.data)
+	}
+	return n > m.b.groupBytes
 }
 
 // standsStill tells whether a shard that runs a command may touch another one.

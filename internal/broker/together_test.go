@@ -157,3 +157,40 @@ func TestMeetingServesAMoveElsewhere(t *testing.T) {
 		t.Fatalf("moved %q", got)
 	}
 }
+
+// A few commands that move much do not make a group that the log cannot take: the rest of them, and who waits, come later or not at all.
+func TestDoAllIsBounded(t *testing.T) {
+	b, c, here, there := twoShards(t, vfs.NewMem())
+	defer mustClose(t, b)
+	defer c.Close()
+	b.groupBytes = 3000
+	body := string(make([]byte, 1000))
+	c.do(&Push{OnQueue: on(here), Bodies: values(body)})
+	a := startAwait(t, b, &Move{OnQueue: on(there), To: there})
+	untilWaiting(t, b, there, 1)
+	moves := make([]Move, 6)
+	var commands []Command
+	for i := range moves {
+		moves[i] = Move{OnQueue: on(here), To: here}
+		commands = append(commands, &moves[i])
+	}
+	last := &Push{OnQueue: on(there), Bodies: values("x")}
+	must(t, c.DoAll(append([]Command{&Push{OnQueue: on(there), Bodies: values(body)}}, append(commands, last)...)...))
+	for i := range moves {
+		if m := &moves[i]; i < 2 && (m.Err != nil || !m.Moved) || i > 2 && !errors.Is(m.Err, ErrTooLarge) {
+			t.Errorf("move %d: %v", i, m.Err)
+		}
+	}
+	if !errors.Is(last.Err, ErrTooLarge) {
+		t.Errorf("push: %v", last.Err)
+	}
+	<-a.done
+	if m := a.commands[0].(*Move); a.err != nil || m.Err != nil || string(m.Body) != body {
+		t.Fatalf("%v, %v, %v", a.err, m.Err, m.Moved)
+	}
+	for _, name := range []string{here, there} {
+		if got := c.drain(name); !slices.Equal(got, []string{body}) {
+			t.Fatalf("%d messages are left", len(got))
+		}
+	}
+}
