@@ -126,6 +126,7 @@ func (e *Enqueue) carryOn(sh *shard, q *Queue, h queue.Handle) {
 	r := leaseRun{q.ID, h, 1, q.jobs.book.Next(), e.LeasedUntil}
 	q.jobs.book.Lease(h, 1, r.number, r.until, logged)
 	q.jobs.book.Leased(h).Key = q.jobs.keys.Of(e.ID)
+	sh.holdGroup(q, h)
 	if logged {
 		sh.recordLeases(&r)
 	}

@@ -150,11 +150,28 @@ func (sh *shard) recoverJobs() {
 		book.EachLease(func(l *job.Lease) {
 			if !q.state.Hold(l.Handle) {
 				gone = append(gone, l.Handle)
+				return
 			}
+			sh.holdGroup(q, l.Handle)
 		})
 		for _, h := range gone {
 			book.End(h, 1)
 		}
 		sh.mark(q)
 	}
+}
+
+// holdGroup has who leased a message hold its group.
+func (sh *shard) holdGroup(q *Queue, h queue.Handle) {
+	if q.picky == nil {
+		return
+	}
+	it, _ := q.state.Get(h)
+	env, err := sh.loadAnywhere(it)
+	if err != nil {
+		return // its delivery will tell
+	}
+	g, _ := q.picky.sort(env)
+	q.picky.hold(g, nil, h)
+	q.picky.tidy(g)
 }

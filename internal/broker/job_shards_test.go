@@ -3,6 +3,7 @@ package broker
 import (
 	"testing"
 
+	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -37,4 +38,34 @@ func TestTokenOfADeletedQueue(t *testing.T) {
 	if err := c.report(old, JobDone, 0); err == nil {
 		t.Fatal("a report from before the deletion has ended the lease of another worker")
 	}
+}
+
+// Who leased a job holds its group, also after a crash and when the lease comes from elsewhere.
+func TestLeasesHoldGroups(t *testing.T) {
+	c := &cell{clock: newClock(cellStart), fs: vfs.NewMem()}
+	c.jobClient = jobClient{newClient(t, openBroker(t, c.fs, func(o *Options) { o.Now = c.clock.Now })), "q"}
+	c.queue("q", grouped)
+	of := func(group string) func(*Enqueue) {
+		return func(e *Enqueue) { e.Headers = message.Table{{Name: "key", Value: group}} }
+	}
+	c.mustEnqueue("a1", "", of("a"))
+	c.mustEnqueue("a2", "", of("a"))
+	c.mustEnqueue("b1", "", func(e *Enqueue) { of("b")(e); e.Attempts, e.LeasedUntil = 1, cellStart+cellLock })
+	c.mustEnqueue("b2", "", of("b"))
+	first := c.takeOne(cellLock)
+	for range 2 {
+		if got := c.take(9, cellLock); len(got) > 0 {
+			t.Fatalf("taken %q from a group that is held", jobTexts(got))
+		}
+		c.crash()
+	}
+	must(t, c.report(first, JobDone, 0))
+	if got := c.takeOne(3 * cellLock); string(got.ID) != "a2" {
+		t.Fatalf("taken %q", got.ID)
+	}
+	c.clock.ms.Add(cellLock)
+	if got := c.takeOne(cellLock); string(got.ID) != "b1" {
+		t.Fatalf("taken %q", got.ID)
+	}
+	c.end()
 }
