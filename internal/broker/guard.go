@@ -77,8 +77,13 @@ func (s *Session) MayRead(queue string) error {
 	return err
 }
 
-// MayListen tells whether the user may get what is published to an exchange, there or not. Errors: ErrAccessRefused.
-func (s *Session) MayListen(exchange string) error { return s.may(toRead, "exchange", exchange) }
+// MayListen tells whether the user may get all that is published to an exchange, there or not. Errors: ErrAccessRefused.
+func (s *Session) MayListen(exchange string) error {
+	if err := s.may(toRead, "exchange", exchange); err != nil {
+		return err
+	}
+	return s.mayBindKey(s.vhost.table.Load(), exchange, "#")
+}
 
 // MayEnter tells whether the user still may be in the session's virtual host. Errors: ErrVHostRefused.
 func (s *Session) MayEnter() error {
@@ -110,12 +115,17 @@ func (s *Session) mayBind(t *routing.Table, spec *BindSpec) error {
 	if err := s.may(toRead, "exchange", spec.Source); err != nil {
 		return err
 	}
-	x, ok := t.Exchange(spec.Source)
+	return s.mayBindKey(t, spec.Source, spec.Key)
+}
+
+// mayBindKey tells whether the user's topic permission, if there is one and the exchange is a topic exchange, allows to bind with a key.
+func (s *Session) mayBindKey(t *routing.Table, exchange, key string) error {
+	x, ok := t.Exchange(exchange)
 	if !ok || x.Spec.Type != topicType {
 		return nil
 	}
-	if p := s.topicPattern(spec.Source, toRead); p != nil && !p.Match(spec.Key) {
-		return s.topicRefused(toRead, spec.Source, spec.Key)
+	if p := s.topicPattern(exchange, toRead); p != nil && !p.Match(key) {
+		return s.topicRefused(toRead, exchange, key)
 	}
 	return nil
 }

@@ -35,10 +35,19 @@ type QueueStatus struct {
 }
 
 // ListQueues returns the queues of the session's virtual host by name, each with what it held when it was come to. Errors: ErrClosed.
-func (s *Session) ListQueues() (all []QueueStatus, err error) {
+func (s *Session) ListQueues() ([]QueueStatus, error) {
+	return s.listQueues(func(*Queue) bool { return true })
+}
+
+// ReadableQueues is ListQueues without the queues that the session may not read, and without the exclusive ones of others. Errors: ErrClosed.
+func (s *Session) ReadableQueues() ([]QueueStatus, error) {
+	return s.listQueues(func(q *Queue) bool { return (q.owner == nil || q.owner == s) && s.may(toRead, "queue", q.Name) == nil })
+}
+
+func (s *Session) listQueues(wanted func(*Queue) bool) (all []QueueStatus, err error) {
 	byShard := map[*shard][]*Queue{}
 	for _, id := range s.vhost.table.Load().Queues() {
-		if q, ok := s.b.queueByID(uint64(id)); ok {
+		if q, ok := s.b.queueByID(uint64(id)); ok && wanted(q) {
 			byShard[q.shard] = append(byShard[q.shard], q)
 		}
 	}

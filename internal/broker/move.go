@@ -25,6 +25,9 @@ type Move struct {
 }
 
 func (m *Move) find(s *Session) (*Queue, error) {
+	if err := s.may(toWrite, "queue", m.To); err != nil { // whether or not there is something to move
+		return nil, err
+	}
 	q, err := s.readableList(m.Queue, m.Create)
 	if err == nil {
 		m.to, m.errTo = s.writable(m.To, m.CreateTo)

@@ -55,10 +55,13 @@ type GroupSet struct {
 	Move   bool  // the group must be there, else it must not
 	Create bool  // the stream is made when there is none
 	Exists bool  // answer: without Move, the group is there already
+
+	refused error // why the session may not make a stream of a queue that is there
 }
 
 func (t *GroupSet) find(s *Session) (*Queue, error) {
 	if t.Create {
+		t.refused = s.may(toConfigure, "queue", t.Queue)
 		return t.findOrMakeQueue(s, toRead)
 	}
 	return t.findStream(s, toRead)
@@ -66,6 +69,9 @@ func (t *GroupSet) find(s *Session) (*Queue, error) {
 
 func (t *GroupSet) run(sh *shard, q *Queue) error {
 	if t.Create {
+		if q.stream == nil && q.isEmpty() && t.refused != nil {
+			return t.refused
+		}
 		if _, err := t.makeStream(sh, q); err != nil {
 			return err
 		}

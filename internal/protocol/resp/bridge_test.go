@@ -95,3 +95,20 @@ func TestBridgeRights(t *testing.T) {
 		}
 	}
 }
+
+// TestBridgeTopicRights: who may bind to a topic exchange with some keys only does not get all by subscribing to it.
+func TestBridgeTopicRights(t *testing.T) {
+	n := startNode(t, Options{})
+	n.cheapUser("me")
+	n.permit("me", "z", ".*")
+	if _, err := n.b.SetTopicPermission(broker.TopicPermission{User: "me", VHost: "/", Exchange: "amq.topic", Write: "^public", Read: "^public"}); err != nil {
+		t.Fatal(err)
+	}
+	c := n.dial()
+	c.wants("AUTH me secret", "+OK")
+	c.wants("SUBSCRIBE amq.topic", "-"+string(errNoPermChannel))
+	c.wants("PUBLISH amq.topic x", "-"+string(errNoPermChannel))
+	c.wants("PSUBSCRIBE amq*", `["psubscribe" "amq*" 1]`)
+	n.dial().wants("PUBLISH amq.topic x", "0")
+	c.wants("SUBSCRIBE amq.fanout", `["subscribe" "amq.fanout" 2]`)
+}

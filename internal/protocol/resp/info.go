@@ -121,19 +121,9 @@ func infoReplication(_ *conn, line func(string, ...any)) {
 
 func infoCluster(_ *conn, line func(string, ...any)) { line("cluster_enabled:0") }
 
-// infoKeyspace counts the queues that hold something: others are not there for clients of this protocol.
+// infoKeyspace counts the queues that hold something and that the client may read: others are not there for it.
 func infoKeyspace(c *conn, line func(string, ...any)) {
-	all, err := c.session.ListQueues()
-	if err != nil {
-		return
-	}
-	n := 0
-	for _, q := range all {
-		if q.Ready > 0 {
-			n++
-		}
-	}
-	if n > 0 {
-		line("db0:keys=%d,expires=0,avg_ttl=0", n)
+	if all, err := c.allNames("*"); err == nil && len(all) > 0 {
+		line("db0:keys=%d,expires=0,avg_ttl=0", len(all))
 	}
 }

@@ -131,20 +131,20 @@ func (r *clearing) reply(w *respwire.Writer) {
 	w.Int(int64(n))
 }
 
-// queueNames is QUEUE.NAMES [pattern]: the queues that hold messages.
+// queueNames is QUEUE.NAMES [pattern]: the queues that hold messages, whatever is happening to them, and that the client may read.
 func queueNames(c *conn, args [][]byte) {
 	if len(args) > 2 {
 		c.w.Error(string(errSyntax))
 		return
 	}
-	all, err := c.session.ListQueues()
+	all, err := c.session.ReadableQueues()
 	if err != nil {
 		replyWith(&c.w, err)
 		return
 	}
 	var names []string
 	for _, q := range all {
-		if q.Ready+q.Unacked+q.Scheduled > 0 && (!q.Exclusive || q.Own) && (len(args) == 1 || globMatch(string(args[1]), q.Name)) {
+		if q.Ready+q.Unacked+q.Scheduled > 0 && (len(args) == 1 || globMatch(string(args[1]), q.Name)) {
 			names = append(names, q.Name)
 		}
 	}

@@ -173,7 +173,7 @@ func pubsubChannels(c *conn, args [][]byte) {
 		c.w.Error(string(subSyntax(args)))
 		return
 	}
-	names := c.srv.hub.listed(c.session.VHost(), pattern)
+	names := slices.DeleteFunc(c.srv.hub.listed(c.session.VHost(), pattern), func(name string) bool { return !c.mayKnow(name) })
 	slices.Sort(names)
 	c.w.Array(len(names))
 	for _, n := range names {
@@ -185,8 +185,17 @@ func pubsubNumSub(c *conn, args [][]byte) {
 	c.w.Array(2 * (len(args) - 2)) // in RESP3 too
 	for _, channel := range args[2:] {
 		c.w.Bulk(channel)
-		c.w.Int(int64(c.srv.hub.count(c.session.VHost(), string(channel))))
+		n := 0
+		if name := string(channel); c.mayKnow(name) {
+			n = c.srv.hub.count(c.session.VHost(), name)
+		}
+		c.w.Int(int64(n))
 	}
+}
+
+// mayKnow tells whether the client may be told that somebody listens to a channel: it may listen to it itself, or publish to it.
+func (c *conn) mayKnow(channel string) bool {
+	return c.session.MayListen(channel) == nil || c.session.MayPublish([]byte(channel)) == nil
 }
 
 func pubsubNumPat(c *conn, _ [][]byte) { c.w.Int(int64(c.srv.hub.patternCount(c.session.VHost()))) }

@@ -1,0 +1,341 @@
+package resp
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/stream"
+)
+
+// right is a row of the matrix of rights: what a command is given, and to whom it answers.
+type right struct {
+	// args are the arguments behind the name. Q is a queue that is there, as kind says: a list with an element (L), a stream with an entry and the group
+	// g (S), or a queue with the job m (J).
+	kind, args string
+	// there are the letters of the users to whom the command answers when the queue is there: n has no right at all, c only configure, w only write,
+	// r only read; x has configure and write, y write and read, z all three. missing is the same when there is no queue; "=" is there.
+	there, missing string
+}
+
+const (
+	anybody  = "ncwrxyz"
+	readers  = "ryz"
+	writers  = "wxyz"
+	both     = "yz" // write and read
+	makers   = "xz" // configure and write: a queue is made
+	everyone = "z"
+)
+
+// rights is the matrix: each command of the table has a row, or several.
+var rights = map[string][]right{
+	"ping": {{"L", "", anybody, "="}}, "echo": {{"L", "Q", anybody, "="}}, "quit": {{"L", "", anybody, "="}},
+	"auth": {{"L", "z secret", anybody, "="}}, "hello": {{"L", "2", anybody, "="}}, "reset": {{"L", "", anybody, "="}},
+	"select": {{"L", "0", anybody, "="}}, "info": {{"L", "", anybody, "="}}, "time": {{"L", "", anybody, "="}},
+	"command": {{"L", "", anybody, "="}}, "command|count": {{"L", "", anybody, "="}}, "command|info": {{"L", "get", anybody, "="}},
+	"command|docs": {{"L", "get", anybody, "="}}, "command|list": {{"L", "", anybody, "="}}, "command|getkeys": {{"L", "DEL Q", anybody, "="}},
+	"config|get": {{"L", "save", anybody, "="}}, "config|set": {{"L", "save x", anybody, "="}}, "config|resetstat": {{"L", "", anybody, "="}},
+	"config|rewrite": {{"L", "", anybody, "="}}, "wait": {{"L", "0 0", anybody, "="}},
+	"client|id": {{"L", "", anybody, "="}}, "client|getname": {{"L", "", anybody, "="}}, "client|setname": {{"L", "x", anybody, "="}},
+	"client|setinfo": {{"L", "lib-name x", anybody, "="}}, "client|info": {{"L", "", anybody, "="}}, "client|list": {{"L", "", anybody, "="}},
+	"client|kill": {{"L", "ID 999999", anybody, "="}}, "client|unblock": {{"L", "999999", anybody, "="}}, "client|reply": {{"L", "ON", anybody, "="}},
+	"client|no-evict": {{"L", "ON", anybody, "="}}, "client|no-touch": {{"L", "ON", anybody, "="}}, "client|getredir": {{"L", "", anybody, "="}},
+	"multi": {{"L", "", anybody, "="}}, "exec": {{"L", "", anybody, "="}}, "discard": {{"L", "", anybody, "="}}, "unwatch": {{"L", "", anybody, "="}},
+	"watch": {{"L", "Q", readers, "="}},
+
+	"subscribe": {{"L", "Q", readers, "="}}, "unsubscribe": {{"L", "Q", anybody, "="}}, "psubscribe": {{"L", "*", anybody, "="}},
+	"punsubscribe": {{"L", "*", anybody, "="}}, "publish": {{"L", "Q x", writers, "="}}, "pubsub|channels": {{"L", "", anybody, "="}},
+	"pubsub|numsub": {{"L", "Q", anybody, "="}}, "pubsub|numpat": {{"L", "", anybody, "="}},
+
+	"del": {{"L", "Q", readers, "="}, {"S", "Q", readers, "="}}, "unlink": {{"L", "Q", readers, "="}}, "exists": {{"L", "Q", readers, "="}},
+	"type": {{"S", "Q", readers, "="}}, "keys": {{"L", "*", anybody, "="}}, "scan": {{"L", "0", anybody, "="}}, "randomkey": {{"L", "", anybody, "="}},
+	"dbsize": {{"L", "", anybody, "="}},
+
+	"lpush": {{"L", "Q x", writers, makers}}, "rpush": {{"L", "Q x", writers, makers}}, "lpushx": {{"L", "Q x", writers, "="}},
+	"rpushx": {{"L", "Q x", writers, "="}}, "lpop": {{"L", "Q", readers, "="}}, "rpop": {{"L", "Q", readers, "="}, {"S", "Q", readers, "="}},
+	"blpop": {{"L", "Q 0.001", readers, everyone}}, "brpop": {{"L", "Q 0.001", readers, everyone}},
+	"lmpop": {{"L", "1 Q LEFT", readers, "="}}, "blmpop": {{"L", "0.001 1 Q LEFT", readers, everyone}}, "llen": {{"L", "Q", readers, "="}},
+	"lrange": {{"L", "Q 0 -1", readers, "="}}, "lindex": {{"L", "Q 0", readers, "="}}, "lrem": {{"L", "Q 0 x", readers, "="}},
+	"ltrim": {{"L", "Q 0 0", readers, "="}}, "lmove": {{"L", "Q Q LEFT RIGHT", both, "="}, {"L", "other Q LEFT RIGHT", both, "z"}, {"L", "Q other LEFT RIGHT", both, "="}},
+	"blmove":     {{"L", "Q other LEFT RIGHT 0.001", both, everyone}},
+	"rpoplpush":  {{"L", "Q other", both, "="}},
+	"brpoplpush": {{"L", "Q other 0.001", both, everyone}},
+
+	"xadd": {{"S", "Q * a b", writers, makers}, {"S", "Q NOMKSTREAM * a b", writers, "="}, {"S", "Q MAXLEN 1 * a b", both, everyone}},
+	"xlen": {{"S", "Q", readers, "="}}, "xrange": {{"S", "Q - +", readers, "="}}, "xrevrange": {{"S", "Q + -", readers, "="}},
+	"xread":           {{"S", "STREAMS Q 0", readers, "="}, {"S", "BLOCK 1 STREAMS Q 0", readers, everyone}},
+	"xreadgroup":      {{"S", "GROUP g me STREAMS Q >", readers, "="}, {"S", "GROUP g me BLOCK 1 STREAMS Q >", readers, "="}},
+	"xack":            {{"S", "Q g 1-1", readers, "="}},
+	"xpending":        {{"S", "Q g", readers, "="}},
+	"xclaim":          {{"S", "Q g me 0 1-1", readers, "="}},
+	"xautoclaim":      {{"S", "Q g me 0 0", readers, "="}},
+	"xdel":            {{"S", "Q 1-1", readers, "="}},
+	"xtrim":           {{"S", "Q MAXLEN 0", readers, "="}},
+	"xsetid":          {{"S", "Q 9-9", writers, "="}},
+	"xgroup|create":   {{"S", "Q h 0", readers, "="}, {"S", "Q h 0 MKSTREAM", readers, everyone}},
+	"xgroup|setid":    {{"S", "Q g 0", readers, "="}},
+	"xgroup|destroy":  {{"S", "Q g", readers, "="}},
+	"xgroup|help":     {{"S", "", anybody, "="}},
+	"xinfo|stream":    {{"S", "Q", readers, "="}, {"S", "Q FULL", readers, "="}},
+	"xinfo|groups":    {{"S", "Q", readers, "="}},
+	"xinfo|consumers": {{"S", "Q g", readers, "="}},
+	"xinfo|help":      {{"S", "", anybody, "="}},
+
+	"xgroup|createconsumer": {{"S", "Q g me", readers, "="}}, "xgroup|delconsumer": {{"S", "Q g me", readers, "="}},
+
+	"job.enqueue": {{"J", "Q x", writers, makers}, {"J", "Q x ID m UPDATE", writers, makers}}, "job.menqueue": {{"J", "Q 1 x 0", writers, makers}},
+	"job.take": {{"J", "Q", readers, "="}, {"J", "Q BLOCK 1", readers, everyone}}, "job.done": {{"J", "Q m 1-1", readers, "="}},
+	"job.retry": {{"J", "Q m 1-1", readers, "="}}, "job.fail": {{"J", "Q m 1-1", readers, "="}}, "job.extend": {{"J", "Q m 1-1 1", readers, "="}},
+	"job.status": {{"J", "Q m", readers, "="}, {"J", "Q m DETAIL", readers, "="}}, "job.cancel": {{"J", "Q m FORCE", readers, "="}},
+	"job.remember": {{"J", "Q n 1", writers, makers}}, "queue.status": {{"J", "Q", readers, "="}}, "queue.content": {{"J", "Q", readers, "="}},
+	"queue.names": {{"J", "", anybody, "="}}, "queue.clear": {{"J", "Q", readers, "="}},
+}
+
+// TestRights: every command answers those who have the rights that it needs, and tells all others the same, whatever is there and whatever is not.
+func TestRights(t *testing.T) {
+	n := startNode(t, Options{})
+	for _, who := range anybody {
+		n.cheapUser(string(who))
+		n.permit(string(who), string(who), ".*")
+	}
+	for _, d := range allCommands() {
+		switch {
+		case strings.HasPrefix(d.name, "test."):
+		case len(d.subs) > 0:
+			for i := range d.subs {
+				n.checkRights(d.subs[i].name)
+			}
+		default:
+			n.checkRights(d.name)
+		}
+	}
+	n.checkRights("command")
+	for name := range rights {
+		if byFullName(name) == nil {
+			t.Errorf("there is no command %s", name)
+		}
+	}
+}
+
+func (n *node) checkRights(name string) {
+	rows := rights[name]
+	if len(rows) == 0 {
+		n.t.Errorf("%s has no row in the matrix of rights", name)
+	}
+	for _, row := range rows {
+		for _, who := range anybody {
+			var refused []string
+			for _, there := range []bool{true, false} {
+				want := row.there
+				if !there && row.missing != "=" {
+					want = row.missing
+				}
+				got := n.tryRight(name, string(who), row, there)
+				answered := !strings.Contains(got, "-NOPERM")
+				if answered != strings.ContainsRune(want, who) {
+					n.t.Errorf("%s %s by %c, the queue is there: %v: %s", name, row.args, who, there, got)
+				}
+				if !answered && want == row.there {
+					refused = append(refused, got)
+				}
+			}
+			if len(slices.Compact(refused)) > 1 {
+				n.t.Errorf("%s %s by %c tells whether the queue is there: %q", name, row.args, who, refused)
+			}
+		}
+	}
+}
+
+// tryRight does a command as a user who has some of the rights.
+func (n *node) tryRight(name, who string, row right, there bool) string {
+	c := n.dial()
+	defer c.nc.Close()
+	c.wants("AUTH "+who+" secret", "+OK")
+	if there {
+		n.fill("q", row.kind)
+	}
+	n.fill("other", "L")
+	if name == "exec" || name == "discard" {
+		c.wants("MULTI", "+OK")
+	}
+	words := strings.Split(name, "|")
+	for _, w := range strings.Fields(row.args) {
+		if w == "Q" {
+			w = "q"
+		}
+		words = append(words, w)
+	}
+	got := c.do(words...)
+	n.remove("q")
+	n.remove("other")
+	return got
+}
+
+// permit gives a user the rights that a letter of the matrix stands for, on queues and exchanges of some names.
+func (n *node) permit(user, letter, pattern string) {
+	n.t.Helper()
+	p := broker.Permission{User: user, VHost: "/"}
+	if strings.Contains("cxz", letter) {
+		p.Configure = pattern
+	}
+	if strings.Contains("wxyz", letter) {
+		p.Write = pattern
+	}
+	if strings.Contains("ryz", letter) {
+		p.Read = pattern
+	}
+	if _, err := n.b.SetPermission(p); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// cheapUser makes a user with the password "secret", the hash of which takes no time.
+func (n *node) cheapUser(name string) {
+	n.t.Helper()
+	salt := "salt"
+	sum := sha256.Sum256([]byte(salt + "secret"))
+	if _, err := n.b.PutUser(broker.UserSpec{Name: name, Hash: base64.StdEncoding.EncodeToString(append([]byte(salt), sum[:]...))}); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// fill makes a queue of a kind of the matrix.
+func (n *node) fill(queue, kind string) {
+	n.t.Helper()
+	s, err := n.b.Operate("/")
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer s.Close()
+	var all []broker.Command
+	switch on := (broker.OnQueue{Queue: queue}); kind {
+	case "L":
+		all = append(all, &broker.Push{OnQueue: on, Bodies: [][]byte{[]byte("x")}, Create: true})
+	case "S":
+		add := &broker.StreamAdd{OnStream: broker.OnStream{OnQueue: on}, Create: true, How: broker.GivenID, ID: stream.ID{Ms: 1, Seq: 1}}
+		add.Properties = plainProps
+		group := &broker.GroupSet{Read: stream.Unknown}
+		group.Queue, group.Group = queue, "g"
+		all = append(all, add, group)
+	case "J":
+		all = append(all, &broker.Enqueue{OnQueue: on, ID: []byte("m"), Body: []byte("x")})
+	}
+	if err := s.DoAll(all...); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// remove deletes a queue.
+func (n *node) remove(queue string) {
+	n.t.Helper()
+	s, err := n.b.Operate("/")
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.DeleteQueue(queue, false, false); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// TestSecrets: what lists names and counts shows a user what it may read, and nothing of others.
+func TestSecrets(t *testing.T) {
+	n := startNode(t, Options{})
+	for _, who := range []string{"narrow", "wide"} {
+		n.cheapUser(who)
+	}
+	n.permit("narrow", "z", "^mine")
+	n.permit("wide", "z", ".*")
+	s, err := n.b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	wide, narrow, listener := n.dial(), n.dial(), n.dial()
+	wide.wants("AUTH wide secret", "+OK")
+	narrow.wants("AUTH narrow secret", "+OK")
+	for _, command := range []string{
+		"LPUSH secret x", "LPUSH mine x", "XADD secrets 1-1 a b", "JOB.ENQUEUE secretjobs x ID m", "JOB.ENQUEUE secretjobs x ID other", "JOB.TAKE secretjobs",
+	} {
+		wide.do(strings.Fields(command)...)
+	}
+	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "mine.exclusive", Exclusive: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "mine.exclusive"}, Bodies: [][]byte{nil}}); err != nil {
+		t.Fatal(err)
+	}
+	listener.wants("AUTH wide secret", "+OK")
+	listener.wants("SUBSCRIBE secretchannel", `["subscribe" "secretchannel" 1]`)
+	listener.wants("SUBSCRIBE minechannel", `["subscribe" "minechannel" 2]`)
+	listener.wants("PSUBSCRIBE secret*", `["psubscribe" "secret*" 3]`)
+	for command, want := range map[string]string{
+		"KEYS *": `["mine"]`, "SCAN 0 COUNT 100": `["0" ["mine"]]`, "RANDOMKEY": `"mine"`, "DBSIZE": "1",
+		"QUEUE.NAMES": `["mine"]`, "QUEUE.NAMES sec*": "[]",
+		"INFO keyspace":   `"# Keyspace\r\ndb0:keys=1,expires=0,avg_ttl=0\r\n"`,
+		"PUBSUB CHANNELS": `["minechannel"]`, "PUBSUB NUMSUB secretchannel minechannel": `["secretchannel" 0 "minechannel" 1]`,
+	} {
+		narrow.wants(command, want)
+	}
+	if got := narrow.do("CLIENT", "LIST"); strings.Count(got, `\n`) != 1 {
+		t.Error(got)
+	}
+	for _, command := range []string{"CLIENT KILL USER wide", "CLIENT KILL USER wide SKIPME no", "CLIENT KILL TYPE pubsub SKIPME yes"} {
+		narrow.wants(command, "0")
+	}
+	wide.wants("PUBSUB CHANNELS", `["minechannel" "secretchannel"]`)
+	if got := wide.do("QUEUE.NAMES"); got != `["mine" "secret" "secretjobs" "secrets"]` {
+		t.Error(got)
+	}
+}
+
+// TestReaderMakesNoStream: who may only read cannot make a stream of a list that is empty at the moment.
+func TestReaderMakesNoStream(t *testing.T) {
+	n := startNode(t, Options{})
+	n.cheapUser("me")
+	n.permit("me", "y", ".*")
+	n.fill("q", "L")
+	c := n.dial()
+	c.wants("AUTH me secret", "+OK")
+	c.wants("RPOP q", `"x"`)
+	c.wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(errNoPermKey))
+	c.wants("LPUSH q x", "1")
+	c.wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(errWrongType))
+}
+
+// TestOtherVHosts: nobody gets into a virtual host in which it has no permission, on no way.
+func TestOtherVHosts(t *testing.T) {
+	n := startNode(t, Options{})
+	if _, err := n.b.PutVHost(broker.VHostSpec{Name: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	n.cheapUser("me")
+	n.permit("me", "z", ".*")
+	n.cheapUser("shopkeeper")
+	if _, err := n.b.SetPermission(broker.Permission{User: "shopkeeper", VHost: "shop", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+		t.Fatal(err)
+	}
+	c := n.dial()
+	c.wants("AUTH me secret", "+OK")
+	c.wants("LPUSH q x", "1")
+	c.wants("SELECT shop", "-NOPERM this user has no permissions in the virtual host 'shop'")
+	c.wants("MULTI", "+OK")
+	c.wants("SELECT shop", "+QUEUED")
+	c.wants("LLEN q", "+QUEUED")
+	if got := c.do("EXEC"); !strings.HasSuffix(got, " 1]") || !strings.HasPrefix(got, "[-") {
+		t.Error(got)
+	}
+	c.wants("AUTH shopkeeper secret", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.wants("HELLO 3 AUTH shopkeeper secret", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.wants("LLEN q", "1") // still who it was, where it was
+	if err := n.b.SetPassword("guest", "other"); err != nil {
+		t.Fatal(err)
+	}
+	c.wants("RESET", "+RESET")
+	for _, command := range []string{"LLEN q", "SELECT shop", "MULTI", "SUBSCRIBE a", "CLIENT LIST", "KEYS *", "INFO"} {
+		c.wants(command, "-NOAUTH Authentication required.")
+	}
+}
