@@ -12,7 +12,7 @@ import (
 	"fiveways/test/brokertest"
 )
 
-var amqpProtocol = protocol{name: "amqp", typed: true, plain: true, marks: true, dial: dialAMQP}
+var amqpProtocol = protocol{name: "amqp", typed: true, plain: true, marks: true, volatile: true, dial: dialAMQP}
 
 type amqpEnd struct {
 	conn *amqp.Connection
@@ -97,8 +97,8 @@ func (e *amqpEnd) take(_ context.Context, queue string) (m message, ok bool, err
 	}
 	m = message{id: d.MessageId, again: d.Redelivered, body: d.Body, properties: map[string]string{}}
 	for name, v := range d.Headers {
-		if name == "mbus" || name == "consume_after" {
-			continue // what SQL keeps beside
+		if kept(name) {
+			continue
 		}
 		h := header{name: name, value: v}
 		switch v := v.(type) {

@@ -84,7 +84,11 @@ func TestOrderAndReturn(t *testing.T) {
 		}
 		for i := range 20 {
 			for range i % 3 {
-				p.must(p.n.ends[p.in.name].giveBack(t.Context(), p.queue))
+				err := p.n.ends[p.in.name].giveBack(t.Context(), p.queue)
+				if errors.Is(err, errors.ErrUnsupported) {
+					break
+				}
+				p.must(err)
 			}
 			want := message{body: []byte(fmt.Sprint(i)), again: i%3 > 0 && p.in.marks && p.out.marks}
 			if got := p.take(); string(got.body) != string(want.body) || got.again != want.again {
@@ -150,7 +154,9 @@ func TestRestart(t *testing.T) {
 	var all []pair
 	n.pairs(0, func(t *testing.T, p pair) {
 		all = append(all, p)
-		p.send(message{body: []byte("volatile"), properties: map[string]string{"content_type": "text/plain", "delivery_mode": "1"}})
+		if p.in.volatile {
+			p.send(message{body: []byte("volatile"), properties: map[string]string{"content_type": "text/plain", "delivery_mode": "1"}})
+		}
 		p.send(message{body: []byte("kept"), properties: textType, headers: []header{{"h", "v", text("v")}}})
 	})
 	n.restart()

@@ -13,7 +13,7 @@ import (
 	"fiveways/test/brokertest"
 )
 
-var sqlProtocol = protocol{name: "sql", dial: dialSQL}
+var sqlProtocol = protocol{name: "sql", volatile: true, dial: dialSQL}
 
 // hstoreType is the content type of a body that is the text of an hstore.
 const hstoreType = "application/x-hstore"
@@ -106,6 +106,9 @@ func (e *sqlEnd) take(ctx context.Context, queue string) (m message, ok bool, er
 		}
 	}
 	for i, name := range properties.keys {
+		if kept(name) {
+			continue
+		}
 		h := header{name: name, text: properties.values[i]}
 		if h.text != nil {
 			h.value = *h.text

@@ -136,7 +136,7 @@ func headerText(v any) []byte {
 	case float64:
 		return strconv.AppendFloat(nil, v, 'g', -1, 64)
 	case message.Decimal:
-		return []byte(fmt.Sprintf("%de-%d", v.Value, v.Scale))
+		return []byte(fixedPoint(v.Scale, v.Value))
 	case message.Table, message.Array:
 		text, err := json.Marshal(jsonOf(v))
 		if err != nil {

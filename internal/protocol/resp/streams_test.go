@@ -145,7 +145,7 @@ func TestForeignEntries(t *testing.T) {
 	}
 	got := c.do("XRANGE", "s", "(5-1", "+")
 	_, got, _ = strings.Cut(got, `" [`)
-	want := `"body" "hello" "text" "t" "n" "-7" "yes" "true" "half" "0.5" "none" "" "at" "9" "deep" "{\"a\":[1,\"b\"]}" "price" "105e-2" "raw" "\x00"]]]`
+	want := `"body" "hello" "text" "t" "n" "-7" "yes" "true" "half" "0.5" "none" "" "at" "9" "deep" "{\"a\":[1,\"b\"]}" "price" "1.05" "raw" "\x00"]]]`
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

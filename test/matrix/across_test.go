@@ -1,0 +1,177 @@
+package matrix
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	"github.com/redis/go-redis/v9"
+)
+
+// trio is a node with a client of each kind, for what only some protocols have words for.
+type trio struct {
+	*node
+	amqp *amqpEnd
+	sql  *sqlEnd
+	r    *redis.Client
+}
+
+// across are tests of what only some protocols have words for. They have one broker: the first statement of SQL in a process takes long.
+var across = map[string]func(t *testing.T, n *trio){
+	"messages are jobs":      messagesAreJobs,
+	"jobs are messages":      jobsAreMessages,
+	"attempts":               attempts,
+	"transactions hold jobs": transactionsHoldJobs,
+	"dead jobs":              deadJobs,
+	"waiters":                waiters,
+	"selectors and groups":   selectorsAndGroups,
+	"channels":               channels,
+	"streams of all":         streamsOfAll,
+	"lists of all":           listsOfAll,
+}
+
+func TestAcross(t *testing.T) {
+	n := start(t)
+	for _, name := range slices.Sorted(maps.Keys(across)) {
+		t.Run(name, func(t *testing.T) {
+			conn := n.ends["amqp"].(*amqpEnd).conn
+			ch, err := conn.Channel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ch.Close()
+			if err := ch.Confirm(false); err != nil {
+				t.Fatal(err)
+			}
+			mine := *n
+			mine.t = t
+			across[name](t, &trio{&mine, &amqpEnd{conn, ch}, n.ends["sql"].(*sqlEnd), n.ends["jobs"].(*jobsEnd).r})
+			removeAll(t, conn)
+		})
+	}
+}
+
+// removeAll deletes the queues and exchanges that a test made.
+func removeAll(t *testing.T, conn *amqp.Connection) {
+	t.Helper()
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ch.Close()
+	for _, name := range []string{"q", "r", "s", "dead", "letters", "orders", "orders.cold", "grouped", "news"} {
+		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
+			t.Fatal(err)
+		}
+		if err := ch.ExchangeDelete(name, false, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// do is a command of Redis, its reply as text.
+func (n *trio) do(args ...any) string {
+	n.t.Helper()
+	v, err := n.r.Do(n.t.Context(), args...).Result()
+	if err == redis.Nil {
+		return "nil"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(v)
+}
+
+// tells fails unless a command of Redis replies as wanted.
+func (n *trio) tells(want string, args ...any) {
+	n.t.Helper()
+	if got := n.do(args...); got != want {
+		n.t.Errorf("%v: %s, want %s", args, got, want)
+	}
+}
+
+func (n *trio) declare(queue string, args amqp.Table) {
+	n.t.Helper()
+	if _, err := n.amqp.ch.QueueDeclare(queue, true, false, false, false, args); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *trio) query(text string, args ...any) {
+	n.t.Helper()
+	if _, err := n.sql.conn.Exec(n.t.Context(), text, args...); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *trio) publish(exchange, key string, p amqp.Publishing) {
+	n.t.Helper()
+	c, err := n.amqp.ch.PublishWithDeferredConfirm(exchange, key, false, false, p)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if ok, err := c.WaitContext(n.t.Context()); !ok || err != nil {
+		n.t.Fatalf("not confirmed: %v", err)
+	}
+}
+
+// get is the next message of a queue for AMQP, unsettled.
+func (n *trio) get(queue string) amqp.Delivery {
+	n.t.Helper()
+	d, ok, err := n.amqp.ch.Get(queue, false)
+	if err != nil || !ok {
+		n.t.Fatalf("nothing in %s: %v", queue, err)
+	}
+	return d
+}
+
+// lease is the next job of a queue, locked.
+func (n *trio) lease(queue string, options ...any) job {
+	n.t.Helper()
+	j, ok, err := lease(n.t.Context(), n.r, queue, options...)
+	if err != nil || !ok {
+		n.t.Fatalf("no job in %s: %v", queue, err)
+	}
+	return j
+}
+
+// sqlBody takes a message of a queue by SQL, "" when there is none: its body.
+func (n *trio) sqlBody(queue string) string {
+	n.t.Helper()
+	m, _, err := n.sql.take(n.t.Context(), queue)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return string(m.body)
+}
+
+// eventually waits for what other goroutines of the broker do.
+func (n *trio) eventually(what string, ok func() bool) {
+	n.t.Helper()
+	for end := time.Now().Add(patience); !ok(); {
+		if time.Now().After(end) {
+			n.t.Fatalf("%s: not within %s", what, patience)
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
+
+func (p *pairs) get(key string) *string {
+	if i := slices.Index(p.keys, key); i >= 0 {
+		return p.values[i]
+	}
+	return text("")
+}
+
+// header is the text of one.
+func (m message) header(name string) string {
+	for _, h := range m.headers {
+		if h.name == name && h.text != nil {
+			return *h.text
+		}
+	}
+	return ""
+}
