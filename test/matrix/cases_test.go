@@ -123,7 +123,7 @@ func TestExpiryAndDelay(t *testing.T) {
 			t.Errorf("%q came", got.body)
 		}
 		p.none()
-		const delay = 300 * time.Millisecond
+		const delay = 100 * time.Millisecond
 		due := time.Now().Add(delay)
 		switch err := p.n.ends[p.in.name].send(t.Context(), p.queue, message{body: []byte("late"), properties: textType, delayed: delay}); {
 		case errors.Is(err, errors.ErrUnsupported):
