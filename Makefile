@@ -70,10 +70,12 @@ oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways
 	$(GO) test -count=1 -timeout 60m -v -run TestRandom ./test/oracle -ops $(ORACLE_OPS) -seed $(ORACLE_SEED)
 
 # In the tests the seeds are fixed. Here SEED is the second by the clock unless it is given.
-compare: ## compare SQL with a real PostgreSQL and the Redis protocol with a real Redis, on random input
+compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis and jobs with the reference, on random input
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
-	  SEED=$$seed SEQUENCES=10000 VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
-	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/transactions ./test/redis
+	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
+	  REDIS_SEED=$$seed REDIS_TIMES=4 JOBS_SEED=$$seed JOBS_STEPS=50000 \
+	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/transactions \
+	  ./test/redis/... ./test/jobs
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)

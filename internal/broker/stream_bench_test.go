@@ -1,14 +1,10 @@
 package broker
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"testing"
 
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -67,37 +63,4 @@ func BenchmarkStream(b *testing.B) {
 		}
 		b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "entries/s")
 	})
-}
-
-// TestStreamMemory: what an entry takes in memory beside its message, and what is pending of it.
-func TestStreamMemory(t *testing.T) {
-	const n = 200_000
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
-	s := &stream.Stream{}
-	for i := range uint64(n) {
-		s.Add(stream.ID{Ms: 1_700_000_000_000 + i/3, Seq: i % 3}, queue.Handle(i+1))
-	}
-	entries := heap()
-	g := s.SetGroup("g", stream.ID{}, 0)
-	c := g.Enter("c", 0)
-	s.Ascend(stream.ID{}, func(id stream.ID, _ queue.Handle) bool {
-		g.Give(c, id, 1, 1)
-		return true
-	})
-	pending := heap()
-	each := func(from, to uint64) float64 { return float64(to-from) / n }
-	t.Log(fmt.Sprintf("%.1f bytes an entry, %.1f more when it is pending", each(before, entries), each(entries, pending)))
-	if e := each(before, entries); e > 24 {
-		t.Errorf("an entry takes %.1f bytes", e)
-	}
-	if p := each(entries, pending); p > 96 {
-		t.Errorf("a pending entry takes %.1f bytes", p)
-	}
-	runtime.KeepAlive(s)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -15,12 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"fiveways/internal/broker"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/storage/vfs"
+	"fiveways/test/redis/duel"
 )
-
-// patience is how long the broker may take to stop.
-const patience = 20 * time.Second
 
 // node is a broker in this process whose clock the script moves, as a client of the Redis protocol sees it.
 type node struct {
@@ -35,30 +29,10 @@ func newNode(t *testing.T, version int) *node {
 	t.Helper()
 	n := &node{t: t}
 	n.now.Store(start)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: log, DiskFreeLimit: -1, Now: func() time.Time { return time.UnixMilli(n.now.Load()) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := resp.New(b, resp.Options{Log: log})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go server.Serve(ln) //nolint:errcheck // Drain ends it
-	_, n.port, _ = net.SplitHostPort(ln.Addr().String())
-	n.redis = redis.NewClient(&redis.Options{Addr: ln.Addr().String(), Protocol: version, MaxRetries: -1})
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		n.redis.Close()
-		if err := server.Drain(ctx); err != nil {
-			t.Error(err)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	addr := duel.Broker(t, func(o *broker.Options) { o.Now = func() time.Time { return time.UnixMilli(n.now.Load()) } })
+	_, n.port, _ = net.SplitHostPort(addr)
+	n.redis = redis.NewClient(&redis.Options{Addr: addr, Protocol: version, MaxRetries: -1})
+	t.Cleanup(func() { n.redis.Close() })
 	return n
 }
 

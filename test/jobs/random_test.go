@@ -3,9 +3,10 @@ package jobs
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
+
+	"fiveways/test/redis/duel"
 )
 
 // generator makes up steps. It knows what was taken, so that most reports come from who has the job.
@@ -55,23 +56,9 @@ func (g *generator) next() step {
 	return s
 }
 
-// number is a setting of the environment.
-func number(t *testing.T, name string, unset uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return unset
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // TestRandom plays JOBS_STEPS made up steps (5000) and, every so often, asks for all ids.
 func TestRandom(t *testing.T) {
-	seed, steps := number(t, "JOBS_SEED", 1), int(number(t, "JOBS_STEPS", 5000))
+	seed, steps := duel.Number(t, "JOBS_SEED", 1), int(duel.Number(t, "JOBS_STEPS", 5000))
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 7))}
 	p := newPlayer(t, sides(t)...)
 	counts := map[string]int{}

@@ -2,9 +2,29 @@ package redis
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"strconv"
+	"testing"
+
+	"fiveways/test/redis/duel"
 )
+
+func both(t *testing.T) []*duel.Duel {
+	return []*duel.Duel{duel.New(t, duel.Options{}), duel.New(t, duel.Options{RESP3: true})}
+}
+
+// The scripts have the same replies from both.
+func TestScripts(t *testing.T) {
+	for _, d := range both(t) {
+		d.Scripts(t)
+	}
+}
+
+// Random sequences have the same replies from both.
+func TestRandomLists(t *testing.T) {
+	duel.Random(t, 2500, listSteps, both(t)...)
+}
 
 // listCommand is a command with what stands for its arguments: k a key, v a value, n a number that may be negative, c a count, s a side, t a timeout
 // that is for ever; a + behind the last: more of them.
@@ -50,7 +70,17 @@ var listCommands = []listCommand{
 // connections are how many a sequence has.
 const connections = 4
 
-func listStep(rng *rand.Rand) step {
+func listSteps(rng *rand.Rand) iter.Seq[duel.Step] {
+	return func(play func(duel.Step) bool) {
+		for range 5 + rng.IntN(20) {
+			if !play(listStep(rng)) {
+				return
+			}
+		}
+	}
+}
+
+func listStep(rng *rand.Rand) duel.Step {
 	total := 0
 	for _, c := range listCommands {
 		total += c.weight
@@ -58,7 +88,7 @@ func listStep(rng *rand.Rand) step {
 	n := rng.IntN(total)
 	for _, c := range listCommands {
 		if n -= c.weight; n < 0 {
-			return step{conn: 1 + rng.IntN(connections), words: listWords(rng, c.words)}
+			return duel.Command(strconv.Itoa(1+rng.IntN(connections)), listWords(rng, c.words)...)
 		}
 	}
 	panic("unreachable")

@@ -2,105 +2,40 @@ package edge
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/redisd"
+	"fiveways/test/redis/duel"
 )
 
-func TestMain(m *testing.M) { brokertest.Main(m) }
-
-// duel is the two servers.
-type duel struct{ ours, theirs *peer }
-
-func start(t *testing.T) duel {
-	t.Helper()
-	theirs := redisd.Start(t, redisd.Options{})
-	ours := brokertest.Run(t, "--redis", "127.0.0.1:0").RedisAddr()
-	return duel{&peer{t: t, addr: ours, conns: map[string]*conn{}}, &peer{t: t, addr: theirs, conns: map[string]*conn{}}}
+func newDuel(t *testing.T) *duel.Duel {
+	return duel.New(t, duel.Options{Marked: true, Language: func() duel.Language { return language{} }})
 }
 
-// step has both do the same and tells whether their answers are the same. A line is the name of a connection and commands between semicolons, or
-// something in quotes that is sent as it is.
-func (d duel) step(t *testing.T, line string) bool {
-	t.Helper()
-	name, what, _ := strings.Cut(line, " ")
-	raw := ""
-	if strings.HasPrefix(what, `"`) {
-		var err error
-		if raw, err = strconv.Unquote(what); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-	} else {
-		for command := range strings.SplitSeq(what, ";") {
-			raw += encode(strings.Fields(command)...)
-		}
-	}
-	ours, theirs := same(what, d.ours.say(name, raw)), same(what, d.theirs.say(name, raw))
-	if ours != theirs {
-		t.Errorf("%s\nours:   %s\nRedis's: %s", line, ours, theirs)
-	}
-	return ours == theirs
-}
+// The scripts have the same replies from both.
+func TestScripts(t *testing.T) { newDuel(t).Scripts(t) }
 
-// TestScripts plays the scripts of testdata. Connections last as long as a script.
-func TestScripts(t *testing.T) {
-	d := start(t)
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for line := range strings.Lines(string(text)) {
-				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-					d.step(t, line)
-				}
-			}
-			d.ours.close()
-			d.theirs.close()
-		})
-	}
-}
+// Three connections say things at random.
+func TestRandom(t *testing.T) { duel.Random(t, 300, randomSteps, newDuel(t)) }
 
-// sequences is how many random ones are played, REDIS_EDGE_SEQUENCES says otherwise. Each has fewer than thirty steps.
-const sequences = 300
-
-// TestRandom has three connections say things at random.
-func TestRandom(t *testing.T) {
-	d := start(t)
-	n := sequences
-	if text := os.Getenv("REDIS_EDGE_SEQUENCES"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for seed := range n {
-		rng := rand.New(rand.NewPCG(1, uint64(seed)))
-		var lines []string
+func randomSteps(rng *rand.Rand) iter.Seq[duel.Step] {
+	return func(play func(duel.Step) bool) {
 		for range 5 + rng.IntN(25) {
-			lines = append(lines, randomStep(rng))
-			if !d.step(t, lines[len(lines)-1]) {
-				t.Fatalf("sequence %d:\n%s", seed, strings.Join(lines, "\n"))
+			s, err := duel.ParseStep(randomStep(rng))
+			if err != nil {
+				panic(err)
+			}
+			if !play(s) {
+				return
 			}
 		}
-		d.ours.close()
-		d.theirs.close()
 	}
 }
 
 func randomStep(rng *rand.Rand) string {
-	name := fmt.Sprint("c", rng.IntN(3))
+	name := fmt.Sprintf("c%d>", rng.IntN(3))
 	if rng.IntN(5) > 0 {
 		return name + " " + randomCommand(rng)
 	}

@@ -1,0 +1,44 @@
+package duel
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp"
+	"fiveways/internal/storage/vfs"
+)
+
+// Broker starts a broker with files in memory, ends it with the test, and returns where it speaks the Redis protocol. change may be nil.
+func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	o := broker.Options{Logger: log, DiskFreeLimit: -1, Shards: 3}
+	if change != nil {
+		change(&o)
+	}
+	b, err := broker.Open(vfs.NewMem(), "data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := resp.New(b, resp.Options{Log: log, LoginDelay: -1})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Serve(ln) //nolint:errcheck // Drain ends it
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := server.Drain(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}

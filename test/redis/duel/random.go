@@ -1,0 +1,36 @@
+package duel
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Random plays as many random sequences as is usual, to the duels in turn, and ends with the first that differs.
+func Random(t *testing.T, usual int, sequence func(*rand.Rand) iter.Seq[Step], duels ...*Duel) {
+	t.Helper()
+	seed, times := Number(t, "REDIS_SEED", 1), Number(t, "REDIS_TIMES", 1)
+	for i := range uint64(usual) * times {
+		rng := rand.New(rand.NewPCG(seed, i))
+		if !duels[i%uint64(len(duels))].Play(fmt.Sprintf("seed %d, sequence %d", seed, i), sequence(rng)) {
+			return
+		}
+	}
+}
+
+// Number is a setting of the environment.
+func Number(t testing.TB, name string, unset uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return unset
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}

@@ -1,0 +1,108 @@
+package duel
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// say sends a step with a PING behind it, and returns all that comes before the answer to that, or before the end of the connection. Messages for the
+// connection that were published before are among it.
+func (p *peer) say(s Step) (replies []string) {
+	p.t.Helper()
+	p.marks++
+	mark := fmt.Sprint("mark ", p.marks)
+	c := p.conn(s.Conn)
+	p.send(c, s, encode("PING", mark))
+	for {
+		reply := p.next(c)
+		switch {
+		case reply == end:
+			p.drop(s.Conn)
+			return append(replies, end)
+		case strings.Contains(reply, mark):
+			return replies
+		}
+		replies = append(replies, reply)
+	}
+}
+
+// begin sends a step of one command, unless its connection waits for the reply to another.
+func (p *peer) begin(s Step) {
+	p.t.Helper()
+	if c := p.conn(s.Conn); !c.waits {
+		p.send(c, s, "")
+		c.waits = true
+		p.silent++
+	}
+}
+
+// settle gathers replies until no more than so many commands are unanswered, and those wait, and returns them by connection. A broker serves one who
+// waits for what another who waits has made a little later than Redis does, which does all at once: as many are to be answered as there. Replies that
+// do not come are missing in the comparison.
+func (p *peer) settle(unanswered int) map[string][]string {
+	p.t.Helper()
+	got := map[string][]string{}
+	for late := time.Now().Add(patience); ; {
+		if p.gather(got) {
+			continue
+		}
+		if p.silent == 0 || p.silent <= unanswered && p.blocked() == p.silent && !p.arrived() {
+			return got
+		}
+		if time.Now().After(late) {
+			if p.silent <= unanswered {
+				p.t.Fatalf("%s neither answers nor waits: %d commands", p.name, p.silent)
+			}
+			return got
+		}
+	}
+}
+
+// gather takes what has come, and tells whether something has.
+func (p *peer) gather(got map[string][]string) (some bool) {
+	for name, c := range p.conns {
+		select {
+		case reply, ok := <-c.replies:
+			if !ok {
+				reply = end
+				p.drop(name)
+			}
+			got[name] = append(got[name], reply)
+			if c.waits {
+				c.waits = false
+				p.silent--
+			}
+			some = true
+		default:
+		}
+	}
+	return some
+}
+
+// arrived tells whether a reply is there that nobody has looked at.
+func (p *peer) arrived() bool {
+	for _, c := range p.conns {
+		if len(c.replies) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// clean closes all connections of a sequence, waits until the server has noticed, and deletes all keys.
+func (p *peer) clean() {
+	p.t.Helper()
+	for _, c := range p.conns {
+		c.hangUp()
+	}
+	p.conns, p.silent = map[string]*conn{}, 0
+	for late := time.Now().Add(patience); p.blocked() > 0 || p.ask("PUBSUB", "CHANNELS") != "*[]" || p.ask("PUBSUB", "NUMPAT") != ":0"; {
+		if time.Now().After(late) {
+			p.t.Fatalf("%s: what closed connections waited for or subscribed to stays", p.name)
+		}
+	}
+	if keys := bulks(p.ask("KEYS", "*")); len(keys) > 0 {
+		p.ask(append([]string{"DEL"}, keys...)...)
+	}
+}
