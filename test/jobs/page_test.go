@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,7 +34,7 @@ func TestPage(t *testing.T) {
 	if len(typed) < 10 {
 		t.Fatalf("found only %d steps", len(typed))
 	}
-	printed := playCLI(t, program, newNode(t, 3).port, typed)
+	printed := playSessions(t, program, newNode(t, 3).port, typed)
 	changed, end := "", 0 // the page up to end as it should be
 	for i, s := range typed {
 		if printed[i] != s.output {
@@ -70,6 +72,38 @@ func sessionSteps(text string) (all []typedLine) {
 		}
 	}
 	return all
+}
+
+var (
+	takenToken = regexp.MustCompile(`"token" => "([^"]+)"`)
+	withToken  = regexp.MustCompile(`^JOB\.(DONE|RETRY|FAIL|EXTEND) `)
+)
+
+// playSessions types the lines and returns what is printed after each, with the page's tokens for the broker's, which are others each time. Before a
+// line with a token what was printed must be known: there another redis-cli begins.
+func playSessions(t *testing.T, program, port string, typed []typedLine) (printed []string) {
+	t.Helper()
+	var tokens []string // the page's, and the broker's behind each
+	for len(typed) > 0 {
+		n := 1
+		for n < len(typed) && !withToken.MatchString(typed[n].input) {
+			n++
+		}
+		lines := slices.Clone(typed[:n])
+		if withToken.MatchString(lines[0].input) {
+			lines[0].input = strings.NewReplacer(tokens...).Replace(lines[0].input)
+		}
+		for i, text := range playCLI(t, program, port, lines) {
+			ours, pages := takenToken.FindAllStringSubmatch(text, -1), takenToken.FindAllStringSubmatch(lines[i].output, -1)
+			for k := range min(len(ours), len(pages)) {
+				tokens = append([]string{pages[k][1], ours[k][1]}, tokens...) // the latest goes before
+				text = strings.Replace(text, ours[k][0], pages[k][0], 1)
+			}
+			printed = append(printed, text)
+		}
+		typed = typed[n:]
+	}
+	return printed
 }
 
 // playCLI types the lines into one redis-cli and returns what it prints after each.
