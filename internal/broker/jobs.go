@@ -188,6 +188,7 @@ func (sh *shard) endLeases(q *Queue) {
 	book := q.jobs.book
 	for l := book.Over(sh.now); l != nil; l = book.Over(sh.now) {
 		h := l.Handle
+		q.used(sh.now)
 		sh.requeue(&op{kind: opReturn, queue: q, handle: h, n: 1})
 		book.Finish(h) // one that could not be taken back is not looked at again
 		sh.doLocal()

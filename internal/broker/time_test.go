@@ -234,3 +234,38 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	c.Close()
 	mustClose(t, b)
 }
+
+// A queue does not expire while somebody waits at it or has leased a job of it; afterwards its time begins anew.
+func TestQueueInUseDoesNotExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		c := newClient(t, b)
+		expires := func(s *QueueSpec) { s.Policy.Expires = 1000 }
+		c.queue("waited", expires)
+		c.queue("leased", expires)
+		have := func(name string, want bool) {
+			t.Helper()
+			synctest.Wait()
+			if _, ok := c.vhost.queue(name); ok != want {
+				t.Errorf("%q is there: %v", name, ok)
+			}
+		}
+		a := startAwait(t, b, &Pop{OnQueue: on("waited"), Max: 1})
+		jobs := jobClient{c, "leased"}
+		jobs.mustEnqueue("a", "", nil)
+		jobs.takeOne(5000)
+		time.Sleep(4 * time.Second)
+		have("waited", true)
+		have("leased", true)
+		a.cancel()
+		<-a.done
+		time.Sleep(1500 * time.Millisecond) // the lease is over for half a second
+		have("waited", false)
+		have("leased", true)
+		time.Sleep(time.Second)
+		have("leased", false)
+		a.Close()
+		c.Close()
+		mustClose(t, b)
+	})
+}

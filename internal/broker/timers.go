@@ -81,10 +81,15 @@ func (sh *shard) setTimer(q *Queue) {
 
 // expiry is when the queue goes for lack of use.
 func (q *Queue) expiry() (at int64, ok bool) {
-	if q.Policy.Expires <= 0 || len(q.consumers.list) > 0 || q.expiring {
+	if q.Policy.Expires <= 0 || q.inUse() || q.expiring {
 		return 0, false
 	}
 	return q.lastUsed + q.Policy.Expires, true
+}
+
+// inUse tells whether somebody consumes from the queue, waits at it or has leased a job.
+func (q *Queue) inUse() bool {
+	return len(q.consumers.list) > 0 || q.waiting.first != nil || q.jobs != nil && q.jobs.book.Leases() > 0
 }
 
 // fireTimers does what has come due.

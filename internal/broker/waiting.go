@@ -237,9 +237,19 @@ func (w *waiter) leave() {
 		}
 		t.queue.shard.post(func() {
 			for j := i; j < len(w.turns) && w.turns[j].queue.shard == t.queue.shard; j++ {
-				w.turns[j].queue.waiting.remove(&w.turns[j])
+				t.queue.shard.leaveRow(&w.turns[j])
 			}
 		})
+	}
+}
+
+// leaveRow ends the wait at a queue, which may go for lack of use from now on.
+func (sh *shard) leaveRow(t *turn) {
+	q := t.queue
+	q.waiting.remove(t)
+	if q.Policy.Expires > 0 && !q.gone {
+		q.used(sh.now)
+		sh.mark(q)
 	}
 }
 
