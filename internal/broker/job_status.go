@@ -85,7 +85,7 @@ func (c *Cancel) run(sh *shard, q *Queue) error {
 	sh.catchUp(q)
 	k := q.knowJob(c.ID)
 	switch k.state(sh.now) {
-	case job.Queued, job.QueuedWithBackoff:
+	case job.Queued, job.QueuedWithBackoff, job.DoneWithRequeue:
 	case job.Locked, job.LockedWithRequeue:
 		if !c.Force || q.jobs.book.Leased(k.h) == nil {
 			return jobError(ErrLocked, q, c.ID)

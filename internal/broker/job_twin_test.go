@@ -486,7 +486,7 @@ func (w *jobTwin) cancel() {
 	must(w.t, w.c.Do(k))
 	m, want, locked := w.find(id), false, false
 	switch w.state(id) {
-	case job.Queued, job.QueuedWithBackoff:
+	case job.Queued, job.QueuedWithBackoff, job.DoneWithRequeue:
 		want = true
 	case job.Locked, job.LockedWithRequeue:
 		want = k.Force && m.token != (Token{})

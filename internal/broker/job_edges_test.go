@@ -3,6 +3,7 @@ package broker
 import (
 	"testing"
 
+	"fiveways/internal/core/job"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -68,4 +69,21 @@ func TestLeasesHoldGroups(t *testing.T) {
 		t.Fatalf("taken %q", got.ID)
 	}
 	c.end()
+}
+
+// A job that is queued again after it was done can be cancelled; what is remembered of its id stays.
+func TestCancelOfARequeued(t *testing.T) {
+	for _, backoff := range []int64{0, 1000} {
+		c, _ := steppedJobs(t, nil)
+		c.mustEnqueue("a", "1", nil)
+		must(t, c.report(c.takeOne(100), JobDone, backoff))
+		was := c.status("a").State
+		c.mustEnqueue("a", "2", func(e *Enqueue) { e.Requeue = true })
+		c.wantState("a", job.DoneWithRequeue)
+		cancel := &Cancel{OnQueue: on("q"), ID: []byte("a")}
+		if c.do(cancel); !cancel.Cancelled {
+			t.Fatal("not cancelled")
+		}
+		c.wantState("a", was)
+	}
 }
