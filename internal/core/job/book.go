@@ -21,6 +21,7 @@ type Book struct {
 
 	done       map[string]*Done
 	byUntil    doneHeap
+	order      []*Done // all of done by Number, with some that are forgotten
 	recent     []*Done // without a time, the first remembered first; those that done does not have are forgotten
 	remembered uint64  // ids until now
 }

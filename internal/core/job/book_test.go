@@ -225,3 +225,24 @@ func TestKeys(t *testing.T) {
 		t.Fatal("no id")
 	}
 }
+
+// Pages of many ids take no longer than few, and what is forgotten leaves nothing behind.
+func TestManyRemembered(t *testing.T) {
+	b := NewBook()
+	const n = 100_000
+	for i := range n {
+		b.Remember(&Done{ID: fmt.Sprint(i), Until: int64(1 + i), Logged: true})
+	}
+	looks := testing.AllocsPerRun(10, func() {
+		if page := b.DoneFrom(n/2, 10); len(page) != 10 || page[0].Number != n/2 {
+			t.Fatalf("%d ids", len(page))
+		}
+	})
+	if looks > 1 {
+		t.Errorf("a page takes %v allocations", looks)
+	}
+	b.ForgetPassed(n, func(*Done) {})
+	if b.RememberedIDs() != 0 || len(b.order) > slackOrder {
+		t.Errorf("%d ids are remembered, %d places are kept", b.RememberedIDs(), len(b.order))
+	}
+}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -61,6 +62,7 @@ func (b *Book) Mention(d *Done) {
 			}
 		}
 		b.recent = slices.Delete(b.recent, 0, maxMentioned)
+		b.tidyOrder()
 	}
 }
 
@@ -71,6 +73,7 @@ func (b *Book) note(d *Done) *Done {
 	b.remembered++
 	own.Number, own.at = b.remembered, 0
 	b.done[own.ID] = own
+	b.order = append(b.order, own)
 	return own
 }
 
@@ -90,6 +93,17 @@ func (b *Book) Forget(id string) {
 	if d.at > 0 {
 		heap.Remove(&b.byUntil, d.at-1)
 	}
+	b.tidyOrder()
+}
+
+// slackOrder is how many ids that are forgotten may be in order beside as many as are not.
+const slackOrder = 64
+
+// tidyOrder takes what is forgotten out of order when it is most of it.
+func (b *Book) tidyOrder() {
+	if len(b.order) > 2*len(b.done)+slackOrder {
+		b.order = slices.DeleteFunc(b.order, func(d *Done) bool { return b.done[d.ID] != d })
+	}
 }
 
 // ForgetPassed forgets the ids whose time is over by now, and tells fn of those that a restart survives.
@@ -101,6 +115,7 @@ func (b *Book) ForgetPassed(now int64, fn func(*Done)) {
 	}
 	clear(b.recent)
 	b.recent = b.recent[:0]
+	b.tidyOrder()
 	for len(b.byUntil) > 0 && b.byUntil[0].Until <= now {
 		d := b.byUntil[0]
 		if d.Logged {
@@ -111,33 +126,32 @@ func (b *Book) ForgetPassed(now int64, fn func(*Done)) {
 }
 
 // InBackoff is how many ids are remembered whose time is not over by now.
-func (b *Book) InBackoff(now int64) (n int) {
-	for _, d := range b.byUntil {
-		if d.Until > now {
-			n++
-		}
+func (b *Book) InBackoff(now int64) int { return len(b.byUntil) - b.byUntil.passed(0, now) }
+
+// passed is how many of the ids from place i of the heap down have a time that is over by now. It looks at few others.
+func (h doneHeap) passed(i int, now int64) int {
+	if i >= len(h) || h[i].Until > now {
+		return 0
 	}
-	return n
+	return 1 + h.passed(2*i+1, now) + h.passed(2*i+2, now)
 }
 
 // DoneFrom are up to n of the remembered ids, the first remembered first, from a Number on.
 func (b *Book) DoneFrom(number uint64, n int) []*Done {
-	var all []*Done
-	for _, d := range b.done {
-		if d.Number >= number {
+	from, _ := slices.BinarySearchFunc(b.order, number, func(d *Done, number uint64) int { return cmp.Compare(d.Number, number) })
+	all := make([]*Done, 0, min(n, len(b.done)))
+	for _, d := range b.order[from:] {
+		if len(all) == n {
+			break
+		}
+		if b.done[d.ID] == d {
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(x, y *Done) int {
-		if x.Number < y.Number {
-			return -1
-		}
-		return 1
-	})
-	return all[:min(n, len(all))]
+	return all
 }
 
 // Clear forgets all ids.
 func (b *Book) Clear() {
-	b.done, b.byUntil, b.recent = map[string]*Done{}, nil, nil
+	b.done, b.byUntil, b.recent, b.order = map[string]*Done{}, nil, nil, nil
 }
