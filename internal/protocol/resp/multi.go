@@ -35,12 +35,20 @@ type kept struct {
 	args [][]byte
 }
 
+// What a command that is kept takes beside the bytes of its arguments, and each of these, about.
+const (
+	keptBytes    = 64
+	keptArgBytes = 40
+)
+
 // keep adds a command; false tells that the transaction has too much.
 func (tx *transaction) keep(d *command, args [][]byte, most int) bool {
+	tx.bytes += keptBytes
 	for _, a := range args {
-		tx.bytes += len(a) + 1
+		tx.bytes += len(a) + keptArgBytes
 	}
 	if tx.bytes > most {
+		tx.kept = nil // it will not be done
 		return false
 	}
 	own := make([][]byte, len(args))
@@ -128,6 +136,10 @@ func exec(c *conn, _ [][]byte) {
 	c.w.Array(len(steps))
 	for i := range steps {
 		c.tell(&steps[i], err)
+		steps[i] = step{}
+		if len(c.w.Buf) >= flushBytes && c.muted == loud && c.subs.count() == 0 { // what it subscribed to must not come within the answer
+			c.flush()
+		}
 	}
 }
 

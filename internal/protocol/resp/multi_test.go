@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -48,6 +50,65 @@ func TestMulti(t *testing.T) {
 	c.wants("SUBSCRIBE a", "+QUEUED")
 	c.wants("PING", "+QUEUED")
 	c.wants("EXEC", `[["subscribe" "a" 1] ["pong" ""]]`)
+}
+
+// TestSmallCommandsTakeMemory: a transaction of many small commands is bounded by what they take here.
+func TestSmallCommandsTakeMemory(t *testing.T) {
+	c := startNode(t, Options{MaxMessageSize: 1}).dial()
+	c.wants("MULTI", "+OK")
+	const many = 3000
+	c.send(strings.Repeat(encode("PING"), many))
+	last := ""
+	for range many {
+		last = c.reply()
+	}
+	if last != "-ERR the transaction is too large" {
+		t.Error(last)
+	}
+	c.wants("EXEC", "-EXECABORT Transaction discarded because of previous errors.")
+}
+
+// TestLargeAnswerOfExec: the answer of EXEC does not have to be in memory at once.
+func TestLargeAnswerOfExec(t *testing.T) {
+	c := startNode(t, Options{}).dial()
+	body := strings.Repeat("x", 1<<20)
+	c.wants("LPUSH q "+body, "1")
+	c.wants("MULTI", "+OK")
+	const many = 64
+	for range many {
+		c.wants("LRANGE q 0 -1", "+QUEUED")
+	}
+	before := heap()
+	c.send(encode("EXEC"))
+	if _, err := io.CopyN(io.Discard, c.r, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if more := heap() - before; more > many<<20/2 {
+		t.Errorf("%d MiB wait for the client", more>>20)
+	}
+}
+
+// heap is how much memory is in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestPublishInExec: what a client gets of its own transaction does not come within the answer.
+func TestPublishInExec(t *testing.T) {
+	c := startNode(t, Options{}).dial()
+	c.do("HELLO", "3")
+	c.wants("SUBSCRIBE a", `>["subscribe" "a" 1]`)
+	c.wants("MULTI", "+OK")
+	c.wants("ECHO before", "+QUEUED")
+	c.wants("PUBLISH a hello", "+QUEUED")
+	c.wants("ECHO after", "+QUEUED")
+	c.wants("EXEC", `>["message" "a" "hello"]`)
+	if got := c.reply(); got != `["before" 1 "after"]` {
+		t.Error(got)
+	}
 }
 
 // TestTransactionIsBounded: what a client says between MULTI and EXEC takes memory.

@@ -146,7 +146,7 @@ func publish(c *conn, args [][]byte) {
 		c.w.Error(string(errNoPermChannel))
 		return
 	}
-	if c.subs.count() > 0 {
+	if c.subs.count() > 0 && !c.executing { // nothing comes within the answer of EXEC
 		c.flush() // what it gets itself comes behind what it was answered before
 	}
 	n, err := c.srv.bridges.publish(c.session, args[1], args[2])

@@ -1,0 +1,69 @@
+package resp
+
+import (
+	"strings"
+	"testing"
+)
+
+// hostile is what a client may send in the place of any argument.
+var hostile = []string{
+	"", "\r\n+PWNED\r\n", "-1", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1e400", "nan", "\x00", "'", "%s%d", "[[[", "a-b",
+	strings.Repeat("n", 300), strings.Repeat("*", 40) + "x", strings.Repeat("(", 200),
+}
+
+// TestHostileArguments: whatever stands in the place of an argument, there is one answer, in which nothing of it is more than text, and the connection
+// goes on.
+func TestHostileArguments(t *testing.T) {
+	for _, begin := range []string{"HELLO 2", "HELLO 3", "MULTI"} {
+		t.Run(begin, func(t *testing.T) {
+			n := startNode(t, Options{})
+			for name, rows := range rights {
+				d := byFullName(name)
+				if name == "quit" || name == "client|reply" || name == "reset" || name == "auth" || name == "hello" || d.flags&subscribed != 0 && name != "ping" {
+					continue
+				}
+				c := n.dial()
+				for _, row := range rows {
+					n.fill("q", row.kind)
+					words := append(strings.Split(name, "|"), strings.Fields(strings.ReplaceAll(row.args, "Q", "q"))...)
+					for i := 1; i <= len(words); i++ {
+						for _, value := range hostile {
+							if i < len(words) && d.flags&blocking != 0 && value == "9223372036854775807" {
+								continue // it would wait so long
+							}
+							bad := append([]string{}, words...)
+							if i < len(words) {
+								bad[i] = value
+							} else {
+								bad = append(bad, value)
+							}
+							n.oneAnswer(c, begin, bad)
+						}
+					}
+				}
+				c.nc.Close()
+			}
+			if text := n.log.String(); strings.Contains(text, "panic") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+// oneAnswer checks that a request has one answer.
+func (n *node) oneAnswer(c *client, begin string, words []string) {
+	n.t.Helper()
+	want := []string{"begin", "answer", "end"}
+	sent := encode(strings.Fields(begin)...) + encode(words...)
+	if begin == "MULTI" {
+		want, sent = []string{"begin", "answer", "exec", "end"}, sent+encode("EXEC")
+	}
+	c.send(sent + encode("ECHO", "end"))
+	for _, what := range want {
+		got, err := c.read()
+		if err != nil || strings.HasPrefix(got, "+PWNED") || strings.Contains(got, "internal error") ||
+			(got == `"end"`) != (what == "end") {
+			n.t.Fatalf("%.300q: the %s is %.300s, %v", words, what, got, err)
+		}
+	}
+}
