@@ -27,8 +27,14 @@ const DefaultLock = 3_600_000
 // MaxJobID is the longest id of a job, in bytes.
 const MaxJobID = message.MaxShortStr
 
+// Headers of a message must fit into one frame of AMQP, of which 128 KiB is the usual size, with what is added when it dies.
+const (
+	maxJobProperties = 64 << 10
+	maxJobError      = 16 << 10 // of the error text; what is longer is cut off
+)
+
 // Enqueue puts a job into a queue, which it makes when it is missing. What is known of the id decides what comes of it: core/job.Decide. Errors:
-// ErrAlreadyQueued, ErrLocked, ErrBackoff, ErrRejected (the queue is full), ErrTooLarge (the id).
+// ErrAlreadyQueued, ErrLocked, ErrBackoff, ErrRejected (the queue is full), ErrTooLarge (the id, or the headers).
 type Enqueue struct {
 	OnQueue
 	ID      []byte // nil: a random one, which is put here

@@ -18,7 +18,9 @@ func (e *Enqueue) find(s *Session) (*Queue, error) {
 		e.ID = randomID()
 	}
 	e.Backoff, e.Lock, e.TTL = min(e.Backoff, maxDelay), min(e.Lock, maxDelay), min(e.TTL, maxDelay)
-	e.env, e.first = jobEnvelope(e)
+	if e.env, e.first = jobEnvelope(e); len(e.env.Properties()) > maxJobProperties {
+		return nil, &Error{Err: ErrTooLarge, Kind: "job", Name: string(e.ID)}
+	}
 	return q, nil
 }
 

@@ -3,8 +3,10 @@ package broker
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"fiveways/internal/core/job"
 	"fiveways/internal/storage/vfs"
@@ -93,5 +95,36 @@ func checkFailed(t *testing.T, b *Broker) {
 	settleDead(t, c.client, b)
 	if jobs := c.take(1, 0); len(jobs) > 0 {
 		t.Errorf("taken again: %+v", jobs)
+	}
+}
+
+// TestLongErrorIsCut: the text of an error goes into a header of the dead letter, which AMQP consumers must be able to get.
+func TestLongErrorIsCut(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	policy := DefaultQueuePolicy()
+	_, err := c.DeclareQueue(QueueSpec{Name: "dead", Durable: true, Policy: policy})
+	must(t, err)
+	policy.DeadLetter, policy.HasDeadLetterKey, policy.DeadLetterKey = true, true, "dead"
+	_, err = c.DeclareQueue(QueueSpec{Name: "q", Durable: true, Policy: policy})
+	must(t, err)
+	take := &Take{OnQueue: on("q"), Max: 1}
+	must(t, c.Do(&Enqueue{OnQueue: on("q"), ID: []byte("a")}, take))
+	must(t, take.Err)
+	report := &Report{OnQueue: on("q"), ID: []byte("a"), Token: take.Jobs[0].Token, Outcome: JobFailed, Error: []byte("x" + strings.Repeat("é", 1<<20))}
+	must(t, c.Do(report))
+	must(t, report.Err)
+	wait := &Take{OnQueue: on("dead"), Max: 1}
+	i, err := c.Await(t.Context(), wait)
+	must(t, err)
+	if i != 0 || wait.Err != nil {
+		t.Fatal(i, wait.Err)
+	}
+	headers, err := JobHeaders(wait.Jobs[0].Env)
+	must(t, err)
+	text, _ := headers.Get("x-error")
+	if s, ok := text.(string); !ok || len(s) > maxJobError || len(s) < maxJobError-4 || !utf8.ValidString(s) {
+		t.Errorf("%d bytes, valid %v", len(s), utf8.ValidString(s))
 	}
 }

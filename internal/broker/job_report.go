@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"bytes"
+
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/queue"
 )
@@ -84,6 +86,9 @@ func (sh *shard) fail(q *Queue, h queue.Handle, text []byte) {
 
 // noteError puts the text of an error into the headers of a message. One that cannot be read keeps what it has.
 func (sh *shard) noteError(q *Queue, h queue.Handle, text []byte) {
+	if len(text) > maxJobError {
+		text = bytes.ToValidUTF8(text[:maxJobError], nil)
+	}
 	it, _ := q.state.Get(h)
 	expires, due := it.Expires, it.Due
 	env, err := sh.loadAnywhere(it)

@@ -183,3 +183,10 @@ func TestJobContent(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadersFitAFrame: consumers of AMQP get a job, too, and the dead letter of one: their headers are bounded.
+func TestHeadersFitAFrame(t *testing.T) {
+	c := startNode(t, Options{}).dial()
+	c.wants("JOB.ENQUEUE q x ID m HEADERS name "+strings.Repeat("v", 70_000), "-ERR too large")
+	c.wants("JOB.ENQUEUE q x ID m HEADERS name "+strings.Repeat("v", 60_000), `["added" "m"]`)
+}
