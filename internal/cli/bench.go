@@ -15,11 +15,10 @@ import (
 
 func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "measure a running broker",
-		Example: "  fiveways bench amqp --duration 5s",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "bench",
+		Short: "measure a running broker",
+		Example: `  fiveways bench amqp --duration 5s
+  fiveways bench jobs --load cycle --connections 4,16`,
 	}
 	cmd.AddCommand(benchAMQPCommand(), benchSQLCommand(), benchJobsCommand())
 	return cmd

@@ -58,7 +58,7 @@ With --against the same runs on a second server, the two taking turns. Each load
 			idle.URL = o.URL
 			result, err := benchjobs.Idle(ctx, idle)
 			if err != nil {
-				return err
+				return overRedis{err}
 			}
 			return printResult(cmd, asJSON, &result)
 		}
@@ -70,7 +70,7 @@ With --against the same runs on a second server, the two taking turns. Each load
 			fmt.Fprintln(cmd.ErrOrStderr())
 		})
 		if err != nil {
-			return err
+			return overRedis{err}
 		}
 		return printResult(cmd, asJSON, &result)
 	}

@@ -60,14 +60,15 @@ var verdicts = []struct {
 	{sqlschema.ErrRights, exitFailure, "Connect as the owner of the database, or let him run: GRANT CREATE ON DATABASE name TO user."},
 	{sqlschema.ErrDSN, exitUsage, "It looks like postgres://user@host:5432/database or \"host=localhost user=me dbname=shop\"."},
 	{sqlschema.ErrConnect, exitFailure, "Does psql connect with the same DSN? A password comes from PGPASSWORD or ~/.pgpass as well."},
-	{worker.ErrInvalid, exitUsage, "`fiveways job --help` shows what it looks like."},
+	{worker.ErrInvalid, exitUsage, "A URL looks like redis://user:password@host:6380/vhost, or carmine://host:6379 for queues of Carmine."},
 	{worker.ErrAlreadyQueued, exitFailure, "Choose another --id, or let it replace the body of that one with --update."},
 	{worker.ErrLocked, exitFailure, "A worker has it. To be handled after that, enqueue it with --requeue."},
 	{worker.ErrBackoff, exitFailure, "It was done a short time ago. To be handled when its backoff is over, enqueue it with --requeue."},
 	{worker.ErrStale, exitFailure, "The lock has run out or the job was reported on; `fiveways job status QUEUE MID` shows where it is now. Nothing was changed."},
+	{worker.ErrNoRoom, exitFailure, "Jobs that are taken and done make room; taking goes on. What is short is in the log of the broker: memory_limit, the disk, or x-max-length of the queue."},
 	{errNoRedis, exitUsage, "Name the broker: --url redis://host:port (of `fiveways migrate`: --to)."},
 	{errNoBroker, exitFailure, "Name its data folder with --data DIR, or start one with `fiveways serve`."},
-	{syscall.ECONNREFUSED, exitFailure, "Is the broker running there? Start one with `fiveways serve`."},
+	{syscall.ECONNREFUSED, exitFailure, "Is the server running there? A broker is started with `fiveways serve`."},
 	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},
 	{syscall.EADDRNOTAVAIL, exitFailure, "The address must be one of this machine: 127.0.0.1 for programs here, 0.0.0.0 for all of the network."},
 	{errDamage, exitDamage, ""},
@@ -92,6 +93,9 @@ func report(stderr io.Writer, command string, err error) int {
 			}
 			return v.code
 		}
+	}
+	if hint := redisHint(err); hint != "" {
+		fmt.Fprintln(stderr, hint)
 	}
 	return exitFailure
 }

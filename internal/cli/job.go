@@ -29,7 +29,7 @@ it works with those that Carmine, a library of Clojure, keeps on a real Redis.`,
   fiveways job list                        the queues
   fiveways job list mail                   the jobs of one
   fiveways job take mail --lock 5m         shows the token for the report
-  fiveways job done mail welcome-1 TOKEN
+  fiveways job done mail welcome-1 TOKEN   the report; also retry, fail, extend
   fiveways job status mail welcome-1 --json
   fiveways job list --url carmine://localhost:6379`,
 	}
@@ -49,7 +49,7 @@ var errNoRedis = errors.New("the Redis protocol is off in the configuration, so 
 
 // onJobs adds to cmd what names the broker, and makes run its action.
 func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []string) error) *cobra.Command {
-	address := cmd.Flags().String("url", "", "redis://user:password@host:port/vhost of the broker, or carmine://… (default: as `fiveways serve` has it)")
+	address := cmd.Flags().String("url", "", "redis://user:password@host:port/vhost of the broker, or carmine://… (default: as the configuration says, 127.0.0.1:6380)")
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON, one value a line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -65,8 +65,10 @@ func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []str
 		if err != nil {
 			return err
 		}
-		err = run(ctx, jobs{j, cmd.OutOrStdout(), *asJSON}, args)
-		return errors.Join(err, j.Close())
+		if err = errors.Join(run(ctx, jobs{j, cmd.OutOrStdout(), *asJSON}, args), j.Close()); err != nil {
+			return overRedis{err}
+		}
+		return nil
 	}
 	return cmd
 }

@@ -14,7 +14,11 @@ import (
 var errNoJob = errors.New("there is no such job: it was never enqueued, or is done and forgotten")
 
 func jobStatus() *cobra.Command {
-	cmd := &cobra.Command{Use: "status QUEUE [MID]", Short: "tell the state of a job, or count those of a queue", Args: cobra.RangeArgs(1, 2)}
+	cmd := &cobra.Command{Use: "status QUEUE [MID]", Short: "tell the state of a job, or count those of a queue", Args: cobra.RangeArgs(1, 2),
+		Long: "With MID: its state, how often it was taken, its age, what is left of its backoff and of its lock. Without: counts of the queue.",
+		Example: `  fiveways job status mail
+  fiveways job status mail welcome-1 --json`,
+	}
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
 		if len(args) == 1 {
 			return j.counts(ctx, args)
@@ -49,6 +53,9 @@ func (j jobs) counts(ctx context.Context, queues []string) error {
 		}
 		views = append(views, queueView{queue, s.Queued, s.Locked, s.Backoff, s.Total})
 	}
+	if len(views) == 0 && !j.asJSON {
+		return j.line("no queue has jobs")
+	}
 	if !j.asJSON {
 		return table(j.out, "QUEUE\tQUEUED\tLOCKED\tBACKOFF\tTOTAL", func(row func(...any)) {
 			for _, v := range views {
@@ -65,6 +72,9 @@ func (j jobs) counts(ctx context.Context, queues []string) error {
 }
 
 func (j jobs) entries(all []worker.Entry) error {
+	if len(all) == 0 {
+		return j.line("no jobs")
+	}
 	return table(j.out, "MID\tSTATE\tATTEMPTS\tAGE\tBACKOFF\tLOCK", func(row func(...any)) {
 		for _, e := range all {
 			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock))
@@ -80,6 +90,8 @@ func jobList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list [QUEUE]", Short: "list the queues that have jobs, or the jobs of one", Args: cobra.MaximumNArgs(1),
 		Long: "Looking at jobs changes nothing: none is taken or locked.",
+		Example: `  fiveways job list
+  fiveways job list mail --limit 1000 --json`,
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "show at most so many jobs")
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
@@ -142,7 +154,10 @@ type canceller interface {
 }
 
 func jobCancel() *cobra.Command {
-	cmd := &cobra.Command{Use: "cancel QUEUE MID", Short: "remove a job that is queued", Args: cobra.ExactArgs(2)}
+	cmd := &cobra.Command{Use: "cancel QUEUE MID", Short: "remove a job that is queued", Args: cobra.ExactArgs(2),
+		Long:    "One that a worker has stays: report on it with done or fail.",
+		Example: "  fiveways job cancel mail welcome-1",
+	}
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
 		c, ok := j.Jobs.(canceller)
 		if !ok {
@@ -157,6 +172,9 @@ func jobCancel() *cobra.Command {
 }
 
 func jobClear() *cobra.Command {
-	cmd := &cobra.Command{Use: "clear QUEUE…", Short: "remove all jobs of queues, and forget all ids", Args: cobra.MinimumNArgs(1)}
+	cmd := &cobra.Command{Use: "clear QUEUE…", Short: "remove all jobs of queues, and forget all ids", Args: cobra.MinimumNArgs(1),
+		Long:    "Also those that workers have: their reports are refused.",
+		Example: "  fiveways job clear mail",
+	}
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error { return j.Clear(ctx, args...) })
 }

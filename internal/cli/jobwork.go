@@ -25,7 +25,7 @@ func jobEnqueue() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.MID, "id", "", "the job's id; one that is there already is refused, or see below (default: a random one)")
+	f.StringVar(&o.MID, "id", "", "the job's id; one that is there already is refused, but for --update and --requeue (default: a random one)")
 	f.DurationVar(&o.Backoff, "backoff", 0, "not ready before this has passed")
 	f.DurationVar(&o.Lock, "lock", 0, "how long a worker may have it (default: the worker's)")
 	f.BoolVar(&o.Update, "update", false, "a job of this id that is queued gets this body")
@@ -36,6 +36,12 @@ func jobEnqueue() *cobra.Command {
 	f.StringArrayVar(&headers, "header", nil, "NAME=VALUE, told to who takes it; may be repeated")
 	stdin := func() io.Reader { return cmd.InOrStdin() }
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		if o.Priority < 0 || o.Priority > 255 {
+			return fmt.Errorf("%w: --priority is %d; it must be from 0 to 255", errUsage, o.Priority)
+		}
+		if err := spans(span{"backoff", o.Backoff}, span{"lock", o.Lock}, span{"expire", o.Expire}); err != nil {
+			return err
+		}
 		body := []byte(args[1])
 		if args[1] == "-" {
 			var err error
@@ -79,10 +85,19 @@ func jobTake() *cobra.Command {
 	f.DurationVar(&o.Lock, "lock", worker.DefaultLock, "for how long, where the job does not say")
 	f.DurationVar(&o.Wait, "wait", 0, "wait so long for the first")
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		if o.Count < 1 {
+			return fmt.Errorf("%w: --count is %d; it must be at least 1", errUsage, o.Count)
+		}
+		if err := spans(span{"lock", o.Lock}, span{"wait", o.Wait}); err != nil {
+			return err
+		}
 		o.Queues = args
 		taken, err := j.Take(ctx, o)
 		if err != nil {
 			return err
+		}
+		if len(taken) == 0 && !j.asJSON {
+			return j.line("no job is ready")
 		}
 		if !j.asJSON {
 			return table(j.out, "QUEUE\tMID\tATTEMPT\tTOKEN\tLOCK\tAGE\tBODY", func(row func(...any)) {
@@ -107,9 +122,26 @@ func jobTake() *cobra.Command {
 	})
 }
 
-// report is a command QUEUE MID TOKEN.
+// span is a time given by a flag.
+type span struct {
+	flag string
+	d    time.Duration
+}
+
+// spans fails when one is below zero.
+func spans(all ...span) error {
+	for _, s := range all {
+		if s.d < 0 {
+			return fmt.Errorf("%w: --%s is %s; it must not be below 0", errUsage, s.flag, s.d)
+		}
+	}
+	return nil
+}
+
+// jobReport is a command QUEUE MID TOKEN.
 func jobReport(use, short, long string, report func(ctx context.Context, j jobs, l worker.Lease) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use + " QUEUE MID TOKEN", Short: short, Long: long, Args: cobra.ExactArgs(3)}
+	cmd := &cobra.Command{Use: use + " QUEUE MID TOKEN", Short: short, Long: long + "\nThe TOKEN is told by `fiveways job take`.", Args: cobra.ExactArgs(3),
+		Example: "  fiveways job " + use + " mail welcome-1 1-851042763644"}
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
 		return report(ctx, j, worker.Lease{Queue: args[0], MID: args[1], Token: args[2]})
 	})
@@ -117,7 +149,10 @@ func jobReport(use, short, long string, report func(ctx context.Context, j jobs,
 
 func jobDone() *cobra.Command {
 	var remember time.Duration
-	cmd := jobReport("done", "report that a job that was taken succeeded", "", func(ctx context.Context, j jobs, l worker.Lease) error {
+	cmd := jobReport("done", "report that a job that was taken succeeded", "The job is gone. With --backoff its id stays known, and is refused, for that time.", func(ctx context.Context, j jobs, l worker.Lease) error {
+		if err := spans(span{"backoff", remember}); err != nil {
+			return err
+		}
 		return j.Done(ctx, l, remember)
 	})
 	cmd.Flags().DurationVar(&remember, "backoff", 0, "remember the id so long: enqueuing it again is refused")
@@ -126,7 +161,10 @@ func jobDone() *cobra.Command {
 
 func jobRetry() *cobra.Command {
 	var after time.Duration
-	cmd := jobReport("retry", "give a job that was taken back, to be tried again", "", func(ctx context.Context, j jobs, l worker.Lease) error {
+	cmd := jobReport("retry", "give a job that was taken back, to be tried again", "Its next take counts one more attempt.", func(ctx context.Context, j jobs, l worker.Lease) error {
+		if err := spans(span{"backoff", after}); err != nil {
+			return err
+		}
 		return j.Retry(ctx, l, after)
 	})
 	cmd.Flags().DurationVar(&after, "backoff", 0, "not before this has passed")
@@ -143,7 +181,10 @@ func jobFail() *cobra.Command {
 
 func jobExtend() *cobra.Command {
 	var lock time.Duration
-	cmd := jobReport("extend", "lock a job that was taken for longer", "", func(ctx context.Context, j jobs, l worker.Lease) error {
+	cmd := jobReport("extend", "lock a job that was taken for longer", "For jobs that take longer than their lock; the token stays.", func(ctx context.Context, j jobs, l worker.Lease) error {
+		if lock <= 0 {
+			return fmt.Errorf("%w: --lock is %s; it must be more than 0", errUsage, lock)
+		}
 		return j.Extend(ctx, l, lock)
 	})
 	cmd.Flags().DurationVar(&lock, "lock", worker.DefaultLock, "from now on")

@@ -22,8 +22,6 @@ func migrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "migrate", Short: "move queues of other systems into a broker",
 		Example: "  fiveways migrate carmine redis://localhost:6379 mail",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(migrateCarmine())
 	return cmd
@@ -48,13 +46,18 @@ recognised by its id. With --keep the Redis keeps all, and with --dry-run nothin
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&to, "to", "", "redis://user:password@host:port/vhost of the broker (default: as `fiveways serve` has it)")
+	f.StringVar(&to, "to", "", "redis://user:password@host:port/vhost of the broker (default: as the configuration says, 127.0.0.1:6380)")
 	f.StringVar(&as, "as", "", "name of the queue there (default: the same)")
 	f.BoolVar(&dryRun, "dry-run", false, "only tell what would be moved")
 	f.BoolVar(&keep, "keep", false, "copy: leave everything on the Redis")
 	f.StringVar(&file, "config", "", "TOML file with settings (or "+config.EnvFile+")")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		defer func() {
+			if err != nil {
+				err = overRedis{err}
+			}
+		}()
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		from, err := carmine.Dial(args[0], carmine.Options{})
@@ -84,6 +87,13 @@ recognised by its id. With --keep the Redis keeps all, and with --dry-run nothin
 		}
 		defer func() { err = errors.Join(err, target.Close()) }()
 		r, err := migrate.Run(ctx, from, queue, target, migrate.Options{Keep: keep, Progress: progress(cmd.ErrOrStderr())})
+		if r.Found == 0 && err == nil && !asJSON {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "there is no queue %s on that Redis, or it is empty: nothing was moved\n", queue)
+			return err
+		}
+		if r.Found == 0 && err != nil {
+			return err
+		}
 		text := fmt.Sprintf("%d moved to queue %s (%d of them were there), %d done ids forgotten, %d failed", r.Moved, as, r.There, r.Forgotten, r.Failed)
 		return errors.Join(printMigration(cmd.OutOrStdout(), r, asJSON, text), err)
 	}

@@ -39,7 +39,7 @@ const operatorPatience = time.Minute
 
 // operate adds to cmd what names the broker, and makes run its action.
 func operate(cmd *cobra.Command, run func(cmd *cobra.Command, op *operator, args []string) error) *cobra.Command {
-	data := cmd.Flags().String("data", "", "data folder of the broker (default: as `fiveways serve` has it)")
+	data := cmd.Flags().String("data", "", "data folder of the broker (default: as the configuration says)")
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		src := config.Sources{File: *file, Env: os.Environ(), Flags: map[string]string{}}

@@ -17,7 +17,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Use:   "fiveways",
 		Short: "a durable message broker in one binary",
 		Long: `Fiveways is one durable queue engine in one binary, made to have five protocols in front of it.
-This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
+This version speaks AMQP 0-9-1 (RabbitMQ's clients), SQL (PostgreSQL's clients) and the protocol of Redis (jobs, lists, channels, streams).
 
 ` + exitHelp,
 		Example: `  fiveways serve                        serve on 127.0.0.1, data in ./fiveways-data
@@ -33,6 +33,11 @@ This version speaks AMQP 0-9-1, the protocol of RabbitMQ's clients.
 	}
 	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
 	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), jobCommand(), sqlCommand(), migrateCommand())
+	for _, group := range root.Commands() {
+		if group.HasSubCommands() && !group.Runnable() { // else a word that is no command would show the help, and be a success
+			group.Args, group.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
