@@ -8,7 +8,7 @@ import _ "embed"
 //	Take     most, lock ms → for each job mid, body, attempt, token, lock ms, first
 //	Report   mid, token, done|retry|fail, backoff ms → 1, or 0 when the token is not that of a lock that holds
 //	Extend   mid, token, ms → as Report
-//	Cancel   mid → 1 when it was queued and is gone, else 0
+//	Cancel   mid → 1 when it was queued, also again after it was done, and is gone; else 0
 //	Status   mid → status, attempts, first, ms of backoff left, ms of lock left; nil when there is no such job
 var (
 	//go:embed enqueue.lua
