@@ -5,22 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"fiveways/test/daemon"
 )
 
 const (
 	startPatience = 60 * time.Second
 	stopPatience  = 30 * time.Second
-	startPoll     = 20 * time.Millisecond
 )
 
 // Superuser is who owns the server. Everybody on this machine may connect as him.
@@ -36,12 +34,10 @@ type Options struct {
 
 // Server is a running PostgreSQL.
 type Server struct {
-	port int
-	dir  string
-	opts Options
-	cmd  *exec.Cmd
-	gone chan struct{} // closed once the process has ended
-	stop sync.Once
+	port    int
+	dir     string
+	opts    Options
+	process *daemon.Process
 }
 
 // Start returns the DSN of a server that ends with the test. Without PostgreSQL the test is skipped, but fails with CI=true.
@@ -90,7 +86,7 @@ func Open(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	s := &Server{dir: dir, opts: o, gone: make(chan struct{})}
+	s := &Server{dir: dir, opts: o}
 	if err := s.start(bin, as); err != nil {
 		s.Close()
 		return nil, err
@@ -109,26 +105,14 @@ func (s *Server) start(bin string, as owner) error {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("postgres: initdb: %w\n%s", err, out)
 	}
-	if s.port, err = freePort(); err != nil {
-		return err
-	}
-	s.cmd = as.command(filepath.Join(bin, "postgres"), append([]string{"-D", data}, s.settings()...)...)
-	s.cmd.Dir = s.dir
-	log, err := os.Create(s.logName())
-	if err != nil {
-		s.cmd = nil
+	if s.port, err = daemon.FreePort(); err != nil {
 		return fmt.Errorf("postgres: %w", err)
 	}
-	defer log.Close() // the process has its own
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.cmd.Start(); err != nil {
-		s.cmd = nil
+	cmd := as.command(filepath.Join(bin, "postgres"), append([]string{"-D", data}, s.settings()...)...)
+	cmd.Dir = s.dir
+	if s.process, err = daemon.Start(cmd, s.logName()); err != nil {
 		return fmt.Errorf("postgres: %w", err)
 	}
-	go func() {
-		s.cmd.Wait() //nolint:errcheck // the log says why it ended
-		close(s.gone)
-	}()
 	return s.prepare()
 }
 
@@ -172,22 +156,15 @@ func (s *Server) prepare() error {
 }
 
 // connect tries until the server answers or ends.
-func (s *Server) connect(ctx context.Context, url string) (*pgx.Conn, error) {
-	tick := time.NewTicker(startPoll)
-	defer tick.Stop()
-	for {
-		conn, err := pgx.Connect(ctx, url)
-		if err == nil {
-			return conn, nil
-		}
-		select {
-		case <-tick.C:
-		case <-s.gone:
-			return nil, fmt.Errorf("postgres: the server has ended\n%s", s.Log())
-		case <-ctx.Done():
-			return nil, fmt.Errorf("postgres: the server does not answer: %w\n%s", err, s.Log())
-		}
+func (s *Server) connect(ctx context.Context, url string) (conn *pgx.Conn, err error) {
+	err = s.process.Await(ctx, func() (err error) {
+		conn, err = pgx.Connect(ctx, url)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
 	}
+	return conn, nil
 }
 
 func (s *Server) database() string {
@@ -215,39 +192,15 @@ func (s *Server) logName() string {
 }
 
 // PID is the number of the server's first process, the parent of all others.
-func (s *Server) PID() int { return s.cmd.Process.Pid }
+func (s *Server) PID() int { return s.process.PID() }
 
 // Log returns what the server has logged.
-func (s *Server) Log() string {
-	text, err := os.ReadFile(s.logName())
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
+func (s *Server) Log() string { return s.process.Log() }
 
 // Close ends the server and removes its folder. It may be called again.
 func (s *Server) Close() {
-	s.stop.Do(func() {
-		if s.cmd != nil {
-			s.cmd.Process.Signal(syscall.SIGINT) //nolint:errcheck // a fast shutdown; gone already is as good
-			select {
-			case <-s.gone:
-			case <-time.After(stopPatience):
-				s.cmd.Process.Kill() //nolint:errcheck // as above
-				<-s.gone
-			}
-		}
-		os.RemoveAll(s.dir)
-	})
-}
-
-// freePort finds a port nobody listens on. Another program may take it before the server does; the start then fails.
-func freePort() (int, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("postgres: free port: %w", err)
+	if s.process != nil {
+		s.process.Stop(syscall.SIGINT, stopPatience) // a fast shutdown
 	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
+	os.RemoveAll(s.dir)
 }

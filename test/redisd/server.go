@@ -2,6 +2,7 @@ package redisd
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,14 +12,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
+
+	"fiveways/test/daemon"
 )
 
 const (
 	startPatience = 30 * time.Second
-	startPoll     = 10 * time.Millisecond
+	startTries    = 3 // another program may have taken the port
 )
 
 // Options say what server is wanted.
@@ -29,12 +31,10 @@ type Options struct {
 
 // Server is a running Redis.
 type Server struct {
-	port int
-	dir  string
-	opts Options
-	cmd  *exec.Cmd
-	gone chan struct{} // closed once the process has ended
-	stop sync.Once
+	port    int
+	dir     string
+	opts    Options
+	process *daemon.Process
 }
 
 // Start returns the host:port of a server that ends with the test. Without Redis the test is skipped, but fails with CI=true.
@@ -71,8 +71,13 @@ func Open(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redisd: %w", err)
 	}
-	s := &Server{dir: dir, opts: o, gone: make(chan struct{})}
-	if err := s.start(); err != nil {
+	s := &Server{dir: dir, opts: o}
+	for range startTries {
+		if err = s.start(); !errors.Is(err, daemon.ErrEnded) {
+			break
+		}
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -80,92 +85,56 @@ func Open(o Options) (*Server, error) {
 }
 
 func (s *Server) start() (err error) {
-	if s.port, err = freePort(); err != nil {
-		return err
+	if s.port, err = daemon.FreePort(); err != nil {
+		return fmt.Errorf("redisd: %w", err)
 	}
 	args := []string{"--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir, "--save", "", "--daemonize", "no"}
 	if s.opts.Sync != "" {
 		args = append(args, "--appendonly", "yes", "--appendfsync", s.opts.Sync)
 	}
-	s.cmd = command(program, append(args, s.opts.Settings...)...)
-	log, err := os.Create(s.logName())
-	if err != nil {
-		s.cmd = nil
+	if s.process, err = daemon.Start(command(program, append(args, s.opts.Settings...)...), filepath.Join(s.dir, "log")); err != nil {
 		return fmt.Errorf("redisd: %w", err)
 	}
-	defer log.Close() // the process has its own
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.cmd.Start(); err != nil {
-		s.cmd = nil
+	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+	defer cancel()
+	if err := s.process.Await(ctx, s.ping); err != nil {
 		return fmt.Errorf("redisd: %w", err)
 	}
-	go func() {
-		s.cmd.Wait() //nolint:errcheck // the log says why it ended
-		close(s.gone)
-	}()
-	return s.answers()
+	return nil
 }
 
-// answers waits until the server does.
-func (s *Server) answers() error {
-	tick := time.NewTicker(startPoll)
-	defer tick.Stop()
-	late := time.After(startPatience)
-	for {
-		if s.ping() {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-s.gone:
-			return fmt.Errorf("redisd: the server has ended\n%s", s.Log())
-		case <-late:
-			return fmt.Errorf("redisd: the server does not answer\n%s", s.Log())
-		}
-	}
-}
-
-func (s *Server) ping() bool {
+func (s *Server) ping() error {
 	conn, err := net.Dial("tcp", s.Addr())
 	if err != nil {
-		return false
+		return err
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // then it waits for the answer
 	reply := make([]byte, len("+PONG"))
 	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
-		return false
+		return err
 	}
-	_, err = io.ReadFull(conn, reply)
-	return err == nil && string(reply) == "+PONG"
+	if _, err = io.ReadFull(conn, reply); err == nil && string(reply) != "+PONG" {
+		err = fmt.Errorf("the answer is %q", reply)
+	}
+	return err
 }
 
 // Addr is host:port.
 func (s *Server) Addr() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 
 // PID is the process id of the server.
-func (s *Server) PID() int { return s.cmd.Process.Pid }
-
-func (s *Server) logName() string { return filepath.Join(s.dir, "log") }
+func (s *Server) PID() int { return s.process.PID() }
 
 // Log is what the server wrote.
-func (s *Server) Log() string {
-	text, err := os.ReadFile(s.logName())
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
+func (s *Server) Log() string { return s.process.Log() }
 
-// Close kills the server and removes its folder.
+// Close kills the server and removes its folder. It may be called again.
 func (s *Server) Close() {
-	s.stop.Do(func() {
-		if s.cmd != nil {
-			s.cmd.Process.Kill() //nolint:errcheck // it may have ended
-			<-s.gone
-		}
-		os.RemoveAll(s.dir) //nolint:errcheck // a temporary folder
-	})
+	if s.process != nil {
+		s.process.Stop(os.Kill, startPatience)
+	}
+	os.RemoveAll(s.dir) //nolint:errcheck // a temporary folder
 }
 
 var versionText = regexp.MustCompile(`v=(\S+)`)
@@ -181,13 +150,4 @@ func Version() (string, error) {
 		return "", fmt.Errorf("redisd: no version in %q", out)
 	}
 	return string(m[1]), nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("redisd: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
