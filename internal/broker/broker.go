@@ -92,6 +92,7 @@ type Broker struct {
 	counters        counters
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
+	lookBytes   int64      // what one command may show or take at once, beside one message; a quarter of Options.MemoryLimit, a fetch at least; less in tests
 	groupBytes  int        // a group of the log that has more takes no further commands; maxTxBytes, less in tests
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
@@ -124,7 +125,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	b := &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}),
 		logins: newLogins(), sessions: newSessions(),
-		groupBytes: maxTxBytes,
+		groupBytes: maxTxBytes, lookBytes: max(o.MemoryLimit/4, fetchBytes),
 	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)

@@ -10,7 +10,7 @@ import (
 type Pop struct {
 	OnQueue
 	Back   bool
-	Max    int      // at most so many
+	Max    int      // at most so many; fewer when they take more than a quarter of the memory that the broker may use
 	Create bool     // a durable queue is made when there is none: for who waits
 	Unless *Pop     // nothing happens when that one has got something or failed; it comes before this one in the same call
 	Bodies [][]byte // not to be changed
@@ -43,13 +43,14 @@ func (p *Pop) run(sh *shard, q *Queue) error {
 	if p.Unless != nil && p.Unless.settled() {
 		return nil
 	}
-	for len(p.Bodies) < p.Max {
+	for size := int64(0); len(p.Bodies) < p.Max && size < sh.b.lookBytes; {
 		it := sh.takeNext(q, p.Back, true)
 		if it == nil {
 			break
 		}
 		sh.settle(q, it.Handle, 1)
 		p.Bodies = append(p.Bodies, it.Env.Body())
+		size += shownBytes + int64(len(it.Env))
 	}
 	p.Left = q.state.Ready()
 	return nil

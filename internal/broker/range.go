@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Range looks at the ready messages at some places of a queue: 0 is the first that would be taken, -1 the last. Looking changes nothing.
+// Range looks at the ready messages at some places of a queue: 0 is the first that would be taken, -1 the last. Looking changes nothing. Errors:
+// ErrTooLarge, when they would take more than a quarter of the memory that the broker may use.
 type Range struct {
 	OnQueue
 	First, Last int
@@ -29,8 +30,11 @@ func (r *Range) run(sh *shard, q *Queue) error {
 	if n == 0 {
 		return nil
 	}
-	r.page = make([]message.Envelope, 0, n)
+	size := int64(0)
 	q.state.Window(first, n, func(it *queue.Item) {
+		if size += shownBytes + int64(it.Size); size > sh.b.lookBytes && n > 1 {
+			return
+		}
 		env := it.Env
 		switch {
 		case env != nil:
@@ -41,7 +45,19 @@ func (r *Range) run(sh *shard, q *Queue) error {
 		}
 		r.page = append(r.page, env)
 	})
+	if size > sh.b.lookBytes && n > 1 {
+		r.page, r.disk = nil, nil
+		return q.tooMuch()
+	}
 	return nil
+}
+
+// shownBytes is what a message that is shown takes beside its body, about.
+const shownBytes = 64
+
+// tooMuch is the error of a look at more than there may be room for.
+func (q *Queue) tooMuch() error {
+	return &Error{Err: ErrTooLarge, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 }
 
 // finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was taken meanwhile.

@@ -202,12 +202,16 @@ func (r *GroupRead) run(sh *shard, q *Queue) error {
 func (r *GroupRead) fresh(sh *shard, q *Queue, g *stream.Group) {
 	last, read := g.Last, g.Read
 	var ids []stream.ID
+	size := int64(0)
 	if next, ok := g.Last.Next(); ok {
 		q.stream.Ascend(next, func(id stream.ID, h queue.Handle) bool {
 			last, read = q.stream.Advance(last, read, id)
 			ids = append(ids, id)
 			r.page.add(id, h)
-			return len(ids) != r.Max
+			if it, status := q.state.Get(h); status != queue.Gone {
+				size += shownBytes + int64(it.Size)
+			}
+			return len(ids) != r.Max && size < sh.b.lookBytes
 		})
 	}
 	if len(ids) == 0 {

@@ -20,6 +20,9 @@ type page struct {
 	entries []StreamEntry
 	handles []queue.Handle // of the entries; 0: gone
 	disk    []diskPlace
+	bounded bool  // what does not fit into lookBytes is not shown
+	size    int64 // bytes that the entries take
+	fit     int   // so many entries fit; 0: all
 }
 
 // add puts an entry on the page.
@@ -61,6 +64,12 @@ func (p *page) lookAlong(sh *shard, q *Queue) {
 }
 
 func (p *page) found(i int, it *queue.Item) {
+	if p.size += shownBytes + int64(it.Size); p.bounded && p.size > p.shard.b.lookBytes && p.fit == 0 {
+		p.fit = max(i, 1)
+	}
+	if p.fit > 0 && i >= p.fit {
+		return
+	}
 	if it.Env != nil {
 		p.entries[i].Env = it.Env
 		return
@@ -89,7 +98,14 @@ func withoutGone(list []StreamEntry) []StreamEntry {
 	return slices.DeleteFunc(list, func(e StreamEntry) bool { return e.Env == nil })
 }
 
-// StreamRange looks at entries.
+// cut leaves out what does not fit.
+func (p *page) cut() {
+	if p.fit > 0 {
+		p.entries, p.handles = p.entries[:p.fit], p.handles[:p.fit]
+	}
+}
+
+// StreamRange looks at entries. Errors: ErrTooLarge, when they would take more than a quarter of the memory that the broker may use.
 type StreamRange struct {
 	OnStream
 	From, To stream.ID
@@ -104,7 +120,7 @@ type StreamRange struct {
 func (r *StreamRange) find(s *Session) (*Queue, error) { return r.findStream(s, toRead) }
 
 func (r *StreamRange) run(sh *shard, q *Queue) error {
-	r.page, r.Entries = page{}, nil
+	r.page, r.Entries = page{bounded: true}, nil
 	s, err := r.stream(sh, q)
 	if s == nil {
 		return err
@@ -123,7 +139,10 @@ func (r *StreamRange) run(sh *shard, q *Queue) error {
 		slices.Reverse(r.page.entries)
 		slices.Reverse(r.page.handles)
 	}
-	r.page.lookAlong(sh, q)
+	if r.page.lookAlong(sh, q); r.page.fit > 0 && len(r.page.entries) > 1 {
+		r.page = page{}
+		return q.tooMuch()
+	}
 	return nil
 }
 
@@ -134,7 +153,7 @@ func (r *StreamRange) finish(s *Session) {
 	}
 }
 
-// StreamRead looks at the entries behind one.
+// StreamRead looks at the entries behind one, as many as fit into a quarter of the memory that the broker may use.
 type StreamRead struct {
 	OnStream
 	After  stream.ID
@@ -161,7 +180,7 @@ func (r *StreamRead) find(s *Session) (*Queue, error) {
 func (r *StreamRead) got() bool { return len(r.page.entries)+len(r.Entries) > 0 }
 
 func (r *StreamRead) run(sh *shard, q *Queue) error {
-	r.page, r.Entries = page{}, nil
+	r.page, r.Entries = page{bounded: true}, nil
 	s, err := r.stream(sh, q)
 	if s == nil {
 		if err == nil {
@@ -181,6 +200,7 @@ func (r *StreamRead) run(sh *shard, q *Queue) error {
 		return len(r.page.entries) != r.Max
 	})
 	r.page.lookAlong(sh, q)
+	r.page.cut()
 	return nil
 }
 
