@@ -93,10 +93,15 @@ func (c *conn) begin() {
 		return
 	}
 	c.srv.conns.enter(c)
-	if c.parser.Stranger = !c.trusted(); c.parser.Stranger {
+	c.welcome()
+	c.loop()
+}
+
+// welcome begins the time in which the client has to log in, when it has to and it has not begun.
+func (c *conn) welcome() {
+	if c.parser.Stranger = !c.trusted(); c.parser.Stranger && c.login == nil {
 		c.login = time.AfterFunc(c.srv.o.LoginTimeout, c.Kill)
 	}
-	c.loop()
 }
 
 // protect keeps a panic from ending more than this connection.

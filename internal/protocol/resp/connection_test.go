@@ -1,8 +1,11 @@
 package resp
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways/internal/broker"
 )
@@ -78,6 +81,29 @@ func TestLoginNeeded(t *testing.T) {
 		t.Error(got)
 	}
 	c.ends()
+}
+
+// TestLoginTimeout: who has to log in has a time for it, after RESET too.
+func TestLoginTimeout(t *testing.T) {
+	n := startNode(t, Options{LoginTimeout: 50 * time.Millisecond})
+	n.cheapUser("me")
+	n.permit("me", "z", ".*")
+	if err := n.b.SetPassword("guest", "other"); err != nil {
+		t.Fatal(err)
+	}
+	n.dial().ends()
+	c := n.dial()
+	c.wants("AUTH me secret", "+OK")
+	c.wants("RESET", "+RESET")
+	c.ends()
+
+	c = n.dial()
+	c.wants("RESET", "+RESET")
+	c.wants("AUTH me secret", "+OK")
+	c.nc.SetReadDeadline(time.Now().Add(150 * time.Millisecond)) //nolint:errcheck // reading tells
+	if _, err := c.read(); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("who has logged in is cut off: %v", err)
+	}
 }
 
 func TestSelect(t *testing.T) {

@@ -87,18 +87,18 @@ var errorRows = []struct {
 	{broker.ErrClosed, errClosing},
 }
 
-// errorText is what the client is told of err; internal tells that it is a mistake of ours, for the log.
-func errorText(err error) (text string, internal bool) {
+// errorText is what the client is told of err.
+func errorText(err error) string {
 	var ready replyError
 	if errors.As(err, &ready) {
-		return string(ready), false
+		return string(ready)
 	}
 	for _, row := range errorRows {
 		if errors.Is(err, row.err) {
-			return strings.ReplaceAll(string(row.text), "{name}", nameIn(err)), false
+			return strings.ReplaceAll(string(row.text), "{name}", nameIn(err))
 		}
 	}
-	return "ERR internal error", true
+	return "ERR internal error"
 }
 
 func nameIn(err error) string {
@@ -111,8 +111,7 @@ func nameIn(err error) string {
 
 // replyWith writes err as the answer.
 func replyWith(w *respwire.Writer, err error) {
-	text, _ := errorText(err)
-	w.Error(text)
+	w.Error(errorText(err))
 }
 
 // unknown is the answer to a command that there is not.

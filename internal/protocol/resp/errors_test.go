@@ -47,17 +47,16 @@ func TestEverySentinelHasARow(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	for _, tc := range []struct {
-		err      error
-		want     string
-		internal bool
+		err  error
+		want string
 	}{
-		{errSyntax, "ERR syntax error", false},
-		{&broker.Error{Err: broker.ErrRejected, Kind: "queue", Name: "q"}, "ERR queue 'q' is full", false},
-		{&broker.Error{Err: broker.ErrAccessRefused, Kind: "queue", Name: "q"}, string(errNoPermKey), false},
-		{errors.New("what nobody thought of"), "ERR internal error", true},
+		{errSyntax, "ERR syntax error"},
+		{&broker.Error{Err: broker.ErrRejected, Kind: "queue", Name: "q"}, "ERR queue 'q' is full"},
+		{&broker.Error{Err: broker.ErrAccessRefused, Kind: "queue", Name: "q"}, string(errNoPermKey)},
+		{errors.New("what nobody thought of"), "ERR internal error"},
 	} {
-		if got, internal := errorText(tc.err); got != tc.want || internal != tc.internal {
-			t.Errorf("%v: %q, %v", tc.err, got, internal)
+		if got := errorText(tc.err); got != tc.want {
+			t.Errorf("%v: %q", tc.err, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +42,7 @@ func (c *conn) open(user, vhost string) replyError {
 	})
 	if err != nil {
 		c.srv.o.Log.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)
-		text, _ := errorText(err)
-		return replyError(text)
+		return replyError(errorText(err))
 	}
 	if c.session != nil && (c.session.VHost() != vhost || c.user != user) {
 		c.watched = nil
@@ -57,14 +57,14 @@ func (c *conn) open(user, vhost string) replyError {
 	c.parser.Stranger = false
 	if c.login != nil {
 		c.login.Stop()
+		c.login = nil
 	}
 	return ""
 }
 
 // evict is what the engine calls when the session must end. Any goroutine may call it.
 func (c *conn) evict(reason error) {
-	text, _ := errorText(reason)
-	c.end(replyError(text))
+	c.end(replyError(errorText(reason)))
 }
 
 // authenticate logs a user in. It answers a wrong password late, so that guessing is slow.
@@ -77,7 +77,16 @@ func (c *conn) authenticate(user, password string) replyError {
 		c.delay()
 		return errWrongPass
 	}
-	return c.open(user, rootVHost)
+	return c.open(user, c.srv.homeOf(user))
+}
+
+// homeOf is the virtual host in which a user begins: "/", or the first one in which it may be when it may not be there.
+func (s *Server) homeOf(user string) string {
+	all := s.broker.Permissions(user, "")
+	if len(all) == 0 || slices.ContainsFunc(all, func(p broker.Permission) bool { return p.VHost == rootVHost }) {
+		return rootVHost
+	}
+	return all[0].VHost
 }
 
 func (c *conn) delay() {

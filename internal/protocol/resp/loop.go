@@ -131,8 +131,7 @@ func (c *conn) handle(args [][]byte) {
 	default:
 		req, err := d.prepare(c, args)
 		if err != nil {
-			text, _ := errorText(err)
-			c.gather(pending{ready: errorReply(replyError(text))})
+			c.gather(pending{ready: errorReply(replyError(errorText(err)))})
 			return
 		}
 		if b, ok := req.(blocker); ok {

@@ -181,7 +181,7 @@ func reset(c *conn, _ [][]byte) {
 	c.endTransaction()
 	c.leave()
 	c.user = ""
-	c.parser.Stranger = !c.trusted()
+	c.welcome()
 	c.change(func(f *face) { *f = face{} })
 	c.speak(false)
 	c.muted = loud

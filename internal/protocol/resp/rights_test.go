@@ -314,6 +314,7 @@ func TestOtherVHosts(t *testing.T) {
 	}
 	n.cheapUser("me")
 	n.permit("me", "z", ".*")
+	n.cheapUser("stranger")
 	n.cheapUser("shopkeeper")
 	if _, err := n.b.SetPermission(broker.Permission{User: "shopkeeper", VHost: "shop", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 		t.Fatal(err)
@@ -328,9 +329,15 @@ func TestOtherVHosts(t *testing.T) {
 	if got := c.do("EXEC"); !strings.HasSuffix(got, " 1]") || !strings.HasPrefix(got, "[-") {
 		t.Error(got)
 	}
-	c.wants("AUTH shopkeeper secret", "-NOPERM this user has no permissions in the virtual host '/'")
-	c.wants("HELLO 3 AUTH shopkeeper secret", "-NOPERM this user has no permissions in the virtual host '/'")
-	c.wants("LLEN q", "1") // still who it was, where it was
+	c.wants("AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.wants("HELLO 3 AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.wants("LLEN q", "1")                   // still who it was, where it was
+	c.wants("AUTH shopkeeper secret", "+OK") // it begins in the only virtual host in which it may be
+	c.wants("LPUSH goods x", "1")
+	c.wants("LLEN q", "0")
+	c.wants("KEYS *", `["goods"]`)
+	c.wants("SELECT 0", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.wants("KEYS *", `["goods"]`)
 	if err := n.b.SetPassword("guest", "other"); err != nil {
 		t.Fatal(err)
 	}
