@@ -138,7 +138,7 @@ func TestDeadJobs(t *testing.T) {
 	syncAll(t, c.b)
 	clock.ms.Add(deadRetry)
 	syncAll(t, c.b) // it expires, and the other one has its whole time
-	if headers, body = dead(); body != "short" {
+	if _, body = dead(); body != "short" {
 		t.Fatalf("dead letter %q", body)
 	}
 	clock.ms.Add(499)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/test/rabbitmq"
+	"fiveways/test/daemon"
 )
 
 // How long a broker may take to answer a handshake (a restart on millions of messages included) and to stop when asked.
@@ -50,7 +50,7 @@ func (p *peer) start(ctx context.Context, env []string) (*broker, error) {
 
 // run starts the process and returns once an AMQP handshake succeeds.
 func (b *broker) run(ctx context.Context) error {
-	port, err := rabbitmq.FreePort()
+	port, err := daemon.FreePort()
 	if err != nil {
 		return err
 	}

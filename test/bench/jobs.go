@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"fiveways/internal/bench/jobs"
-	"fiveways/test/rabbitmq"
+	"fiveways/test/daemon"
 	"fiveways/test/redisd"
 )
 
@@ -43,7 +43,7 @@ func redisPeer() (*peer, error) {
 // oursForJobs starts Fiveways with the Redis protocol beside AMQP, which tells when it serves.
 func oursForJobs(p *peer, binary string) jobsStarter {
 	return func(ctx context.Context, c benchCase) (*jobsServer, error) {
-		port, err := rabbitmq.FreePort()
+		port, err := daemon.FreePort()
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fiveways/test/rabbitmq"
+	"fiveways/test/daemon"
 )
 
 // The names of the brokers in tables.
@@ -67,7 +67,7 @@ func lavinmq() *peer {
 	return &peer{name: nameLavin, command: func(dir string, port int) (*exec.Cmd, error) {
 		ports := make([]any, 3)
 		for i := range ports {
-			p, err := rabbitmq.FreePort()
+			p, err := daemon.FreePort()
 			if err != nil {
 				return nil, err
 			}

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"fiveways/internal/sqlschema"
+	"fiveways/test/daemon"
 	"fiveways/test/postgres"
-	"fiveways/test/rabbitmq"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -55,7 +55,7 @@ func closed(s *postgres.Server) error { s.Close(); return nil }
 // oursForSQL starts Fiveways with SQL beside AMQP, which tells when it serves.
 func oursForSQL(p *peer, binary string) starter {
 	return func(ctx context.Context) (*sqlServer, error) {
-		port, err := rabbitmq.FreePort()
+		port, err := daemon.FreePort()
 		if err != nil {
 			return nil, err
 		}

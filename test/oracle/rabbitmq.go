@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fiveways/test/daemon"
 	"fiveways/test/rabbitmq"
 )
 
@@ -55,7 +56,7 @@ func startRabbit(dir string) (*rabbit, error) {
 }
 
 func (r *rabbit) start() (err error) {
-	r.port, err = rabbitmq.FreePort()
+	r.port, err = daemon.FreePort()
 	if err != nil {
 		return err
 	}

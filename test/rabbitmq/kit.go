@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"fiveways/test/daemon"
 )
 
 const (
@@ -31,7 +33,7 @@ func Open() (*Kit, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := FreePort()
+	port, err := daemon.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func (k *Kit) Close() {
 // Command builds the command of a node with the given plugins that serves AMQP on 127.0.0.1:port and has all its files in dir. Its process
 // becomes the broker itself.
 func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error) {
-	distribution, err := FreePort()
+	distribution, err := daemon.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +105,4 @@ func (k *Kit) Ctl(dir string, port int, args ...string) error {
 		return fmt.Errorf("rabbitmq: rabbitmqctl %s: %w\n%s", args[0], err, out)
 	}
 	return nil
-}
-
-// FreePort finds a port nobody listens on. Another program may take it before the broker does; the start then fails.
-func FreePort() (int, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("rabbitmq: free port: %w", err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
 }

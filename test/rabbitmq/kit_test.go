@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fiveways/test/daemon"
 )
 
 const startPatience = 90 * time.Second
@@ -51,7 +53,7 @@ func startNode(t *testing.T) (*exec.Cmd, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(kit.Close)
-	port, err := FreePort()
+	port, err := daemon.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}

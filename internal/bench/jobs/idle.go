@@ -68,7 +68,6 @@ func (o IdleOptions) Validate() error {
 type idleRun struct {
 	o       IdleOptions
 	admin   *conn
-	takers  []*taker
 	arrived chan time.Time // one for each job that reached its taker and was reported done
 }
 
@@ -168,7 +167,7 @@ func (r *idleRun) startTakers(ctx context.Context, cancel context.CancelCauseFun
 		}
 		waiting.Go(func() {
 			defer context.AfterFunc(ctx, c.close)()
-			if err := t.serve(r.arrived); err != nil && ctx.Err() == nil {
+			if err := t.serve(r.arrived); ctx.Err() == nil {
 				cancel(err)
 			}
 		})
@@ -188,7 +187,7 @@ func (t *taker) await() error {
 	return t.flush()
 }
 
-// serve tells of each job that comes, and reports it done.
+// serve tells of each job that comes, and reports it done, until there is an error.
 func (t *taker) serve(arrived chan<- time.Time) error {
 	for {
 		jobs, err := commands{}.taken(t.conn, nil)

@@ -16,11 +16,11 @@ import (
 type Book struct {
 	last   uint64 // the largest number that a lease had
 	leases map[queue.Handle]*Lease
-	byEnd  leaseHeap
+	byEnd  timeHeap[*Lease]
 	spare  *Lease // of an ended lease, for the next one
 
 	done       map[string]*Done
-	byUntil    doneHeap
+	byUntil    timeHeap[*Done]
 	order      []*Done // all of done by Number, with some that are forgotten
 	recent     []*Done // without a time, the first remembered first; those that done does not have are forgotten
 	remembered uint64  // ids until now

@@ -20,33 +20,9 @@ type Done struct {
 // maxMentioned is how many ids are remembered at least without a time: they only say for a while what became of them.
 const maxMentioned = 4096
 
-// doneHeap is remembered ids by their time.
-type doneHeap []*Done
+func (d *Done) end() (int64, uint64) { return d.Until, d.Number }
 
-func (h doneHeap) Len() int { return len(h) }
-func (h doneHeap) Less(i, j int) bool {
-	if h[i].Until != h[j].Until {
-		return h[i].Until < h[j].Until
-	}
-	return h[i].Number < h[j].Number
-}
-func (h doneHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].at, h[j].at = i+1, j+1
-}
-func (h *doneHeap) Push(x any) {
-	d := x.(*Done)
-	*h = append(*h, d)
-	d.at = len(*h)
-}
-func (h *doneHeap) Pop() any {
-	n := len(*h) - 1
-	d := (*h)[n]
-	(*h)[n] = nil
-	*h = (*h)[:n]
-	d.at = 0
-	return d
-}
+func (d *Done) place() *int { return &d.at }
 
 // Remember takes an id in, or changes what is known of it. d is copied.
 func (b *Book) Remember(d *Done) { heap.Push(&b.byUntil, b.note(d)) }
@@ -127,14 +103,6 @@ func (b *Book) ForgetPassed(now int64, fn func(*Done)) {
 
 // InBackoff is how many ids are remembered whose time is not over by now.
 func (b *Book) InBackoff(now int64) int { return len(b.byUntil) - b.byUntil.passed(0, now) }
-
-// passed is how many of the ids from place i of the heap down have a time that is over by now. It looks at few others.
-func (h doneHeap) passed(i int, now int64) int {
-	if i >= len(h) || h[i].Until > now {
-		return 0
-	}
-	return 1 + h.passed(2*i+1, now) + h.passed(2*i+2, now)
-}
 
 // DoneFrom are up to n of the remembered ids, the first remembered first, from a Number on.
 func (b *Book) DoneFrom(number uint64, n int) []*Done {

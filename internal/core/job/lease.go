@@ -25,33 +25,9 @@ type Lease struct {
 // Key stands for an id. It is not the same after a restart.
 type Key [16]byte
 
-// leaseHeap is leases by the time when they end.
-type leaseHeap []*Lease
+func (l *Lease) end() (int64, uint64) { return l.Until, l.Number }
 
-func (h leaseHeap) Len() int { return len(h) }
-func (h leaseHeap) Less(i, j int) bool {
-	if h[i].Until != h[j].Until {
-		return h[i].Until < h[j].Until
-	}
-	return h[i].Number < h[j].Number
-}
-func (h leaseHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].at, h[j].at = i+1, j+1
-}
-func (h *leaseHeap) Push(x any) {
-	l := x.(*Lease)
-	*h = append(*h, l)
-	l.at = len(*h)
-}
-func (h *leaseHeap) Pop() any {
-	n := len(*h) - 1
-	l := (*h)[n]
-	(*h)[n] = nil
-	*h = (*h)[:n]
-	l.at = 0
-	return l
-}
+func (l *Lease) place() *int { return &l.at }
 
 // Next is the number for the next lease.
 func (b *Book) Next() uint64 { return b.last + 1 }

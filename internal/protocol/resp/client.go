@@ -36,7 +36,6 @@ func clientCommands() []command {
 type face struct {
 	name        string
 	user, vhost string
-	library     string // its name and version, as the client told
 }
 
 func clientGetName(c *conn, _ [][]byte) {

@@ -26,6 +26,15 @@ func okOr(w *respwire.Writer, mid []byte, err error) {
 // staleToken is the answer to a token that cannot be one: no lock has it.
 func staleToken(mid []byte) error { return errorf(jobErrors[3].text, cut(mid, mostQuoted)) }
 
+// leaseToken reads the token of a job.
+func leaseToken(mid, text []byte) (broker.Token, error) {
+	token, ok := broker.ParseToken(text)
+	if !ok {
+		return token, staleToken(mid)
+	}
+	return token, nil
+}
+
 // jobDone is JOB.DONE queue mid token [BACKOFF ms].
 func jobDone(_ *conn, args [][]byte) (request, error) { return report(args, broker.JobDone) }
 
@@ -52,12 +61,9 @@ func report(args [][]byte, outcome broker.Outcome) (request, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	token, ok := broker.ParseToken(args[3])
-	if !ok {
-		return nil, staleToken(r.ID)
-	}
-	r.Token = token
-	return r, nil
+	var err error
+	r.Token, err = leaseToken(r.ID, args[3])
+	return r, err
 }
 
 // extending sets the time of a lock.
@@ -77,10 +83,7 @@ func jobExtend(_ *conn, args [][]byte) (request, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	token, ok := broker.ParseToken(args[3])
-	if !ok {
-		return nil, staleToken(r.ID)
-	}
-	r.Token = token
-	return r, nil
+	var err error
+	r.Token, err = leaseToken(r.ID, args[3])
+	return r, err
 }

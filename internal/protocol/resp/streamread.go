@@ -206,19 +206,33 @@ func (r *plainRead) failed() error {
 	return nil
 }
 
-func (r *plainRead) answered() bool { return r.failed() != nil || r.some() > 0 }
+func (r *plainRead) answered() bool { return r.failed() != nil || some(r, len(r.keys)) > 0 }
 
-func (r *plainRead) some() (n int) {
-	for i := range r.reads {
-		if len(r.reads[i].Entries) > 0 {
-			n++
-		}
-	}
-	return n
+func (r *plainRead) entries(i int) (list []broker.StreamEntry, told bool) {
+	list = r.reads[i].Entries
+	return list, len(list) > 0
 }
 
-func (r *plainRead) reply(w *respwire.Writer) {
-	n := r.some()
+func (r *plainRead) reply(w *respwire.Writer) { replyRead(w, r, r.keys) }
+
+// read is XREAD or XREADGROUP when it has been tried.
+type read interface {
+	failed() error
+	entries(i int) (list []broker.StreamEntry, told bool) // of a stream, and whether the answer tells of it
+}
+
+// some is how many of n streams the answer tells of.
+func some(r read, n int) (told int) {
+	for i := range n {
+		if _, ok := r.entries(i); ok {
+			told++
+		}
+	}
+	return told
+}
+
+func replyRead(w *respwire.Writer, r read, keys [][]byte) {
+	n := some(r, len(keys))
 	switch err := r.failed(); {
 	case err != nil:
 		replyWith(w, err)
@@ -228,9 +242,9 @@ func (r *plainRead) reply(w *respwire.Writer) {
 		return
 	}
 	streamsBegin(w, n)
-	for i := range r.reads {
-		if list := r.reads[i].Entries; len(list) > 0 {
-			streamBegin(w, r.keys[i])
+	for i, key := range keys {
+		if list, told := r.entries(i); told {
+			streamBegin(w, key)
 			writeEntries(w, list)
 		}
 	}
@@ -345,32 +359,11 @@ func (r *groupRead) failed() error {
 	return r.reads.Err
 }
 
-func (r *groupRead) answered() bool { return r.failed() != nil || r.some() > 0 }
+func (r *groupRead) answered() bool { return r.failed() != nil || some(r, len(r.keys)) > 0 }
 
-func (r *groupRead) some() (n int) {
-	for _, read := range r.reads.Reads {
-		if read.History || len(read.Entries) > 0 {
-			n++
-		}
-	}
-	return n
+func (r *groupRead) entries(i int) (list []broker.StreamEntry, told bool) {
+	read := r.reads.Reads[i]
+	return read.Entries, read.History || len(read.Entries) > 0
 }
 
-func (r *groupRead) reply(w *respwire.Writer) {
-	n := r.some()
-	switch err := r.failed(); {
-	case err != nil:
-		replyWith(w, err)
-		return
-	case n == 0:
-		w.NullArray()
-		return
-	}
-	streamsBegin(w, n)
-	for i, read := range r.reads.Reads {
-		if read.History || len(read.Entries) > 0 {
-			streamBegin(w, r.keys[i])
-			writeEntries(w, read.Entries)
-		}
-	}
-}
+func (r *groupRead) reply(w *respwire.Writer) { replyRead(w, r, r.keys) }
