@@ -30,7 +30,7 @@ func main() {
 	defer jobs.Close()
 
 	// An id is enqueued once, however often somebody asks for it.
-	mails := worker.Queue[Mail]{Jobs: jobs, Name: "mails"}
+	mails := worker.Queue[Mail]{Jobs: jobs, Name: "examples.mails"}
 	for _, m := range []Mail{{1, "ann"}, {2, "bob"}, {2, "bob"}, {3, "eve"}} {
 		_, err := mails.Enqueue(ctx, m, worker.EnqueueOptions{MID: fmt.Sprint("mail-", m.Number)})
 		if errors.Is(err, worker.ErrAlreadyQueued) {
@@ -50,7 +50,7 @@ func main() {
 		sent <- m.Payload.Number
 		return worker.Done(time.Second) // the id is remembered for a second: who asks again in that time is refused
 	}
-	w, err := worker.New(jobs, "mails", send, worker.Options{Lock: time.Minute, AutoStart: true})
+	w, err := worker.New(jobs, "examples.mails", send, worker.Options{Lock: time.Minute, AutoStart: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,7 @@ async function main () {
   // An id is enqueued once, however often somebody asks for it.
   for (const [number, to] of [[1, 'ann'], [2, 'bob'], [2, 'bob'], [3, 'eve']]) {
     try {
-      await broker.call('JOB.ENQUEUE', 'mails', JSON.stringify({ number, to }), 'ID', `mail-${number}`)
+      await broker.call('JOB.ENQUEUE', 'examples.mails', JSON.stringify({ number, to }), 'ID', `mail-${number}`)
     } catch (e) {
       if (!e.message.startsWith('ALREADYQUEUED')) throw e
       console.log(`mail ${number} is queued already`)
@@ -20,7 +20,7 @@ async function main () {
   }
 
   for (let sent = 0; sent < 3;) { // a real worker has no end
-    for (const taken of await broker.call('JOB.TAKE', 'mails', 'LOCK', 60000, 'BLOCK', 2000) || []) { // woken at once by an enqueue
+    for (const taken of await broker.call('JOB.TAKE', 'examples.mails', 'LOCK', 60000, 'BLOCK', 2000) || []) { // woken at once by an enqueue
       const job = map(taken)
       const mail = JSON.parse(job.body)
       const lease = [job.queue, job.mid, job.token] // without a report in a minute the job is queued again

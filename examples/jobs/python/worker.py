@@ -13,7 +13,7 @@ do = broker.execute_command
 # An id is enqueued once, however often somebody asks for it.
 for number, to in (1, "ann"), (2, "bob"), (2, "bob"), (3, "eve"):
     try:
-        do("JOB.ENQUEUE", "mails", json.dumps({"number": number, "to": to}), "ID", f"mail-{number}")
+        do("JOB.ENQUEUE", "examples.mails", json.dumps({"number": number, "to": to}), "ID", f"mail-{number}")
     except redis.ResponseError as e:
         if not str(e).startswith("ALREADYQUEUED"):
             raise
@@ -21,7 +21,7 @@ for number, to in (1, "ann"), (2, "bob"), (2, "bob"), (3, "eve"):
 
 sent = 0
 while sent < 3:  # a real worker has no end
-    for job in do("JOB.TAKE", "mails", "LOCK", 60_000, "BLOCK", 2_000) or []:  # woken at once by an enqueue
+    for job in do("JOB.TAKE", "examples.mails", "LOCK", 60_000, "BLOCK", 2_000) or []:  # woken at once by an enqueue
         mail = json.loads(job["body"])
         lease = job["queue"], job["mid"], job["token"]  # without a report in a minute the job is queued again
         if mail["to"] == "bob" and job["attempt"] == 1:

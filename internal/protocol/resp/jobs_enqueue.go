@@ -79,7 +79,7 @@ func (r *enqueuing) options(c *conn, args [][]byte) error {
 		case "HEADERS":
 			r.headers(&w)
 		default:
-			w.fail(errSyntax)
+			w.unknown()
 		}
 	}
 	return w.err
@@ -88,7 +88,7 @@ func (r *enqueuing) options(c *conn, args [][]byte) error {
 // headers reads names and values to the end. The names of the broker's own headers of jobs are not the client's to set.
 func (r *enqueuing) headers(w *words) {
 	if !w.more() {
-		w.fail(errSyntax)
+		w.cutOff()
 	}
 	for w.more() {
 		name, value := w.next(), w.next()
@@ -132,7 +132,7 @@ func jobEnqueueMany(c *conn, args [][]byte) (request, error) {
 		job.Queue, job.Body = queue, w.next()
 		many := int(w.number(int64(len(args))))
 		if many > len(w.args) {
-			w.fail(errSyntax)
+			w.cutOff()
 		}
 		if w.err != nil {
 			return nil, w.err
@@ -141,7 +141,8 @@ func jobEnqueueMany(c *conn, args [][]byte) (request, error) {
 		w.args = w.args[many:]
 	}
 	if w.more() {
-		return nil, errSyntax
+		w.next()
+		w.unknown()
 	}
-	return r, nil
+	return r, w.err
 }

@@ -13,6 +13,7 @@ const mostMS = 1000 * 366 * 24 * 3600 * 1000
 // words reads arguments from the left. The first thing that is wrong stays: what is read after it is zero.
 type words struct {
 	args [][]byte
+	last []byte // read last
 	err  error
 }
 
@@ -29,13 +30,25 @@ func (w *words) more() bool { return len(w.args) > 0 }
 // next is the next one; it is a syntax error when there is none.
 func (w *words) next() []byte {
 	if len(w.args) == 0 {
-		w.fail(errSyntax)
+		w.cutOff()
 		return nil
 	}
-	b := w.args[0]
+	w.last = w.args[0]
 	w.args = w.args[1:]
-	return b
+	return w.last
 }
+
+// cutOff fails because more has to follow what was read last.
+func (w *words) cutOff() {
+	if w.last == nil {
+		w.fail(errSyntax)
+		return
+	}
+	w.fail(errorf("ERR syntax error, something is missing after '%s'", cut(w.last, mostQuoted)))
+}
+
+// unknown fails because of what was read last.
+func (w *words) unknown() { w.fail(errorf("ERR syntax error near '%s'", cut(w.last, mostQuoted))) }
 
 // number is the next one as a number from 0 to most.
 func (w *words) number(most int64) int64 {

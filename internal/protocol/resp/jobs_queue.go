@@ -65,7 +65,7 @@ func queueContent(_ *conn, args [][]byte) (request, error) {
 			}
 			r.Max = int(min(n, mostContent))
 		default:
-			w.fail(errSyntax)
+			w.unknown()
 		}
 	}
 	if r.Cursor == "0" {

@@ -24,7 +24,7 @@ func jobRemember(c *conn, args [][]byte) (request, error) {
 		case "FIRST":
 			r.First = w.ms()
 		default:
-			w.fail(errSyntax)
+			w.unknown()
 		}
 	}
 	return r, w.err

@@ -55,7 +55,7 @@ func report(args [][]byte, outcome broker.Outcome) (request, error) {
 		case option == "ERROR" && outcome == broker.JobFailed:
 			r.Error = w.next()
 		default:
-			w.fail(errSyntax)
+			w.unknown()
 		}
 	}
 	if w.err != nil {

@@ -19,7 +19,7 @@ func jobStatus(_ *conn, args [][]byte) (request, error) {
 	w := words{args: args[3:]}
 	for w.more() {
 		if w.keyword() != "DETAIL" {
-			w.fail(errSyntax)
+			w.unknown()
 		}
 		r.detail = true
 	}
@@ -65,7 +65,7 @@ func jobCancel(_ *conn, args [][]byte) (request, error) {
 	w := words{args: args[3:]}
 	for w.more() {
 		if w.keyword() != "FORCE" {
-			w.fail(errSyntax)
+			w.unknown()
 		}
 		r.Force = true
 	}

@@ -36,7 +36,7 @@ func jobTake(_ *conn, args [][]byte) (request, error) {
 		case "BLOCK":
 			r.waits, r.timeout = true, time.Duration(w.number(int64(math.MaxInt64/time.Millisecond)))*time.Millisecond
 		default:
-			w.fail(errSyntax)
+			w.unknown()
 		}
 	}
 	for i := range r.takes {
