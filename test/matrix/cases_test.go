@@ -32,6 +32,9 @@ var cases = map[string]message{
 	}},
 	"texts as headers": {body: []byte("x"), properties: textType, headers: []header{
 		{"a", "1", text("1")}, {"empty", "", text("")}, {"none", nil, nil}, {"Ключ с пробелом", "знач\"ение", text("знач\"ение")},
+		{"long", strings.Repeat("x", 60_000), text(strings.Repeat("x", 60_000))},
+	}},
+	"a header too long for jobs": {body: []byte("x"), properties: textType, headers: []header{
 		{"long", strings.Repeat("x", 70_000), text(strings.Repeat("x", 70_000))},
 	}},
 	"typed headers": {body: []byte("x"), properties: textType, headers: []header{

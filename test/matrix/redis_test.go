@@ -111,7 +111,11 @@ func (e *jobsEnd) send(ctx context.Context, queue string, m message) error {
 	for _, h := range m.headers {
 		args = append(args, h.name, *h.text)
 	}
-	return e.r.Do(ctx, args...).Err()
+	err := e.r.Do(ctx, args...).Err()
+	if err != nil && err.Error() == "ERR too large" {
+		return errors.ErrUnsupported
+	}
+	return err
 }
 
 // job is what JOB.TAKE tells of one.

@@ -119,7 +119,7 @@ func TestJobReplies(t *testing.T) {
 			play("job.enqueue q hello id a headers who me n 1", `["added" "a"]`)
 			play("JOB.ENQUEUE q again ID a", "-ALREADYQUEUED job 'a' is already queued")
 			play("JOB.ENQUEUE q later ID b BACKOFF 60000", `["added" "b"]`)
-			play("JOB.MENQUEUE q 3 x 2 ID c y 2 ID c z 1 NONSENSE", `[["added" "c"] -ALREADYQUEUED job 'c' is already queued -ERR syntax error]`)
+			play("JOB.MENQUEUE q 3 x 2 ID c y 2 ID c z 1 NONSENSE", `[["added" "c"] -ALREADYQUEUED job 'c' is already queued -ERR syntax error near 'NONSENSE']`)
 			play("JOB.TAKE r q COUNT 1", "["+job("a", "hello", "1", dict(`"who" "me" "n" "1"`))+"]")
 			play("JOB.ENQUEUE q again ID a", "-LOCKED job 'a' is locked")
 			play("JOB.CANCEL q a", "-LOCKED job 'a' is locked")
