@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"testing"
 
 	"fiveways/internal/core/job"
@@ -86,4 +87,27 @@ func TestCancelOfARequeued(t *testing.T) {
 		}
 		c.wantState("a", was)
 	}
+}
+
+// A command about jobs that is refused, or only counts, leaves a queue what it is: it can be a stream, and its messages are not read.
+func TestCommandsThatMakeNoJobs(t *testing.T) {
+	c, _ := steppedJobs(t, nil)
+	c.do(newAdd("stream", 1, "x"))
+	for _, k := range []Command{
+		&JobStatus{OnQueue: on("stream"), ID: []byte("a")}, &Enqueue{OnQueue: on("stream")}, &Take{OnQueue: on("stream")}, &JobCounts{OnQueue: on("stream")},
+	} {
+		must(t, c.Do(k))
+		if err := k.on().Err; !errors.Is(err, ErrWrongKind) {
+			t.Fatalf("%T: %v", k, err)
+		}
+	}
+	c.do(&Clear{OnQueue: on("stream")}, newAdd("stream", 2, "x"))
+
+	c.queue("list", nil)
+	c.put("", "list", "m", nil)
+	counts := &JobCounts{OnQueue: on("list")}
+	if c.do(counts); counts.Queued != 1 {
+		t.Fatalf("%+v", counts)
+	}
+	c.do(&Clear{OnQueue: on("list")}, newAdd("list", 1, "x"))
 }

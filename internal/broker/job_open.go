@@ -19,7 +19,7 @@ type opening struct {
 	done atomic.Bool // the queue knows all its jobs
 }
 
-// asJobs has a queue know its jobs. Errors: errGoneMeanwhile, ErrClosed.
+// asJobs has a queue know its jobs. Errors: errGoneMeanwhile, ErrWrongKind, ErrClosed.
 func (s *Session) asJobs(q *Queue, err error) (*Queue, error) {
 	if err != nil {
 		return nil, err
@@ -30,14 +30,30 @@ func (s *Session) asJobs(q *Queue, err error) (*Queue, error) {
 	return q, err
 }
 
+// asFound is asJobs for a queue that is used for jobs already. Any other is left as it is: who only counts does not make it one.
+func (s *Session) asFound(q *Queue, err error) (*Queue, error) {
+	if err != nil || q.jobsOpening.done.Load() {
+		return q, err
+	}
+	used := false
+	if err = s.ask(q.shard, func() { used = q.jobs != nil }); err != nil || !used {
+		return q, err
+	}
+	return s.asJobs(q, nil)
+}
+
 func (b *Broker) openJobs(q *Queue) error {
 	q.jobsOpening.mu.Lock()
 	defer q.jobsOpening.mu.Unlock()
 	if q.jobsOpening.done.Load() {
 		return nil
 	}
-	if err := q.shard.call(func() { q.shard.keepBook(q) }); err != nil { // what comes from now on is noticed
+	var refused error
+	if err := q.shard.call(func() { refused = q.shard.keepBook(q) }); err != nil { // what comes from now on is noticed
 		return err
+	}
+	if refused != nil {
+		return refused
 	}
 	all, err := b.browse(q)
 	if err != nil {
@@ -69,10 +85,13 @@ func goneMeanwhile(err error) error {
 	return err
 }
 
-// keepBook begins the book of a queue, unless it has one from before the start.
-func (sh *shard) keepBook(q *Queue) {
-	if q.gone || q.jobs != nil {
-		return
+// keepBook begins the book of a queue, unless it has one from before the start. Errors: ErrWrongKind.
+func (sh *shard) keepBook(q *Queue) error {
+	switch {
+	case q.gone || q.jobs != nil:
+		return nil
+	case q.stream != nil:
+		return q.errWrongKind()
 	}
 	book := job.NewBook()
 	if q.Durable {
@@ -82,6 +101,7 @@ func (sh *shard) keepBook(q *Queue) {
 	}
 	q.jobs = newJobs(book)
 	q.jobs.skip()
+	return nil
 }
 
 // skip has the leases to come have numbers which those did not have that no restart survived, nor those of a queue of the same name that was deleted:

@@ -104,14 +104,19 @@ func (c *Cancel) run(sh *shard, q *Queue) error {
 	return nil
 }
 
-func (c *JobCounts) find(s *Session) (*Queue, error) { return s.asJobs(s.readableList(c.Queue, false)) }
+func (c *JobCounts) find(s *Session) (*Queue, error) {
+	return s.asFound(s.readableList(c.Queue, false))
+}
 
 func (c *JobCounts) run(sh *shard, q *Queue) error {
 	sh.catchUp(q)
-	st, book := q.state, q.jobs.book
+	st := q.state
 	c.Behind = q.countBehind()
 	c.Queued, c.Locked, c.Backoff = st.Ready()+st.Blocked(), st.Unacked(), st.Scheduled()-c.Behind
-	c.Done, c.DoneBackoff = book.RememberedIDs(), book.InBackoff(sh.now)
+	c.Done, c.DoneBackoff = 0, 0
+	if q.jobs != nil {
+		c.Done, c.DoneBackoff = q.jobs.book.RememberedIDs(), q.jobs.book.InBackoff(sh.now)
+	}
 	return nil
 }
 

@@ -198,7 +198,9 @@ func (sh *shard) endLeases(q *Queue) {
 // catchUp brings a queue to the time that it is.
 func (sh *shard) catchUp(q *Queue) {
 	q.used(sh.now)
-	sh.endLeases(q)
+	if q.jobs != nil {
+		sh.endLeases(q)
+	}
 	q.state.Due(sh.now)
 }
 
