@@ -111,3 +111,14 @@ func TestCommandsThatMakeNoJobs(t *testing.T) {
 	}
 	c.do(&Clear{OnQueue: on("list")}, newAdd("list", 1, "x"))
 }
+
+// A job that was done without a backoff can be enqueued again at once, also when the clock is set back.
+func TestClockSetBackAfterDone(t *testing.T) {
+	c, clock := steppedJobs(t, nil)
+	c.mustEnqueue("a", "", nil)
+	must(t, c.report(c.takeOne(100), JobDone, 0))
+	clock.ms.Add(-500)
+	c.wantState("a", job.DoneAwaitingGC)
+	c.mustEnqueue("a", "", nil)
+	c.takeOne(100)
+}

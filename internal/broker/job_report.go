@@ -44,7 +44,7 @@ func (q *Queue) leaseOf(id []byte, t Token) *job.Lease {
 func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
 	h := l.Handle
 	it, _ := q.state.Get(h)
-	d := job.Done{ID: string(r.ID), Until: sh.now, Attempts: it.Count + 1, First: l.First, Logged: q.Durable}
+	d := job.Done{ID: string(r.ID), Attempts: it.Count + 1, First: l.First, Logged: q.Durable}
 	if r.Backoff > 0 {
 		d.Until = sh.now + min(r.Backoff, maxDelay)
 		q.jobs.book.Remember(&d)
@@ -56,7 +56,7 @@ func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
 	}
 	if key, ok := q.jobs.fronts[h]; ok {
 		delete(q.jobs.fronts, h)
-		sh.comeForward(q, key, d.Until)
+		sh.comeForward(q, key, max(d.Until, sh.now))
 	}
 	if r.Outcome == JobFailed {
 		sh.fail(q, h, r.Error)
