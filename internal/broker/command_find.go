@@ -1,6 +1,9 @@
 package broker
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // writable finds a queue that the session may put messages into. One that is not there is declared, durable and with nothing else asked of it, when
 // create says so.
@@ -20,6 +23,9 @@ func (s *Session) findOrMake(name string, create bool) (*Queue, error) {
 	}
 	if err := checkLength("queue", name); err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(name, "amq.") {
+		return nil, s.fail(ErrReservedName, "queue", name)
 	}
 	spec := QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()}
 	if _, err := s.DeclareQueue(spec); err != nil && !errors.Is(err, ErrInequivalent) { // somebody else declared it meanwhile, otherwise

@@ -346,3 +346,31 @@ func TestOtherVHosts(t *testing.T) {
 		c.wants(command, "-NOAUTH Authentication required.")
 	}
 }
+
+// TestReservedNames: queues of the names that the broker gives itself are used, but not made.
+func TestReservedNames(t *testing.T) {
+	n := startNode(t, Options{})
+	c := n.dial()
+	const reserved = "-ERR names that begin with 'amq.' are reserved"
+	for _, command := range []string{
+		"LPUSH amq.q x", "BRPOP amq.q 0.001", "LMOVE q amq.q LEFT LEFT", "XADD amq.q * a b", "XGROUP CREATE amq.q g $ MKSTREAM", "JOB.ENQUEUE amq.q x",
+		"JOB.TAKE amq.q BLOCK 1",
+	} {
+		n.fill("q", "L")
+		c.wants(command, reserved)
+	}
+	c.wants("WATCH amq.q", "+OK")
+	c.wants("MULTI", "+OK")
+	c.wants("LLEN amq.q", "+QUEUED")
+	c.wants("EXEC", "[0]")
+	s, err := n.b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "amq.q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	c.wants("LPUSH amq.q x", "1")
+	c.wants("BRPOP amq.q 0", `["amq.q" "x"]`)
+}
