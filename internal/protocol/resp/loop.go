@@ -116,6 +116,10 @@ func (c *conn) giveBack() {
 
 // handle does one request, or gathers it.
 func (c *conn) handle(args [][]byte) {
+	if is(args[0], "post") || is(args[0], "host:") {
+		c.cutOff()
+		return
+	}
 	d, e := c.admit(args)
 	if d != nil {
 		c.last.Store(d)
@@ -143,6 +147,14 @@ func (c *conn) handle(args [][]byte) {
 		}
 		c.gather(pending{req: req})
 	}
+}
+
+// cutOff ends a connection on which somebody speaks HTTP: a browser that a page of others has send commands in a request to this machine, where no
+// login is needed. Redis does the same.
+func (c *conn) cutOff() {
+	c.srv.o.Log.Warn("redis: a client speaks HTTP, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())
+	c.run()
+	c.over, c.linger = true, true
 }
 
 // refuse answers a command that may not run; d is nil when there is no such command. A transaction is spoiled by it.

@@ -151,6 +151,22 @@ func TestNobodyWaitsAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestHTTPIsCutOff: a page in a browser on this machine cannot have it send commands here.
+func TestHTTPIsCutOff(t *testing.T) {
+	n := startNode(t, Options{})
+	for request, want := range map[string]string{
+		"POST / HTTP/1.1\r\nHost: x\r\n\r\nLPUSH q x\r\n": "",
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\nLPUSH q x\r\n":  "-ERR unknown command 'GET', with args beginning with: '/' 'HTTP/1.1' \r\n",
+	} {
+		c := n.dial()
+		c.send(request)
+		if got, err := io.ReadAll(c.r); err != nil || string(got) != want {
+			t.Errorf("%.4s: %q, %v", request, got, err)
+		}
+	}
+	n.dial().wants("LLEN q", "0")
+}
+
 // TestProtocolErrors: they are told, and end the connection.
 func TestProtocolErrors(t *testing.T) {
 	n := startNode(t, Options{MaxMessageSize: 1000})
