@@ -186,4 +186,11 @@ func TestMigrateCarmine(t *testing.T) {
 	migrate(exitUsage, "redis://"+from, "mail", "--to", "http://x")
 	job(t, "carmine://"+from, exitOK, "enqueue", "mail", "x")
 	migrate(exitFailure, "redis://"+from, "mail", "--to", "redis://127.0.0.1:1")
+	refused := []string{strings.Replace(to, "guest:guest@", "guest:wrong@", 1), strings.TrimSuffix(to, "/0") + "/nosuch", "redis://" + from}
+	for _, to := range refused { // who is not let in moves nothing, and nothing is gone
+		migrate(exitFailure, "redis://"+from, "mail", "--to", to)
+		if out, _ := job(t, "carmine://"+from, exitOK, "list"); strings.Join(wordsOf(t, out, "mail")[1:], " ") != "1 0 0 1" {
+			t.Errorf("to %s: left is %s", to, out)
+		}
+	}
 }

@@ -49,15 +49,18 @@ func (t *Target) put(ctx context.Context, records []carmine.Record, update bool)
 			all[i] = append(all[i], pipe.Do(ctx, args...))
 		}
 	}
+	var whole error
 	if pipe.Len() > 0 {
-		if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
-			return nil, fmt.Errorf("migrate: the broker: %w", err)
+		if _, whole = pipe.Exec(ctx); whole != nil && !isReply(whole) {
+			return nil, fmt.Errorf("migrate: the broker: %w", whole)
 		}
 	}
 	outcomes := make([]outcome, len(records))
 	for i := range records {
 		for _, cmd := range all[i] {
 			switch err := cmd.Err(); {
+			case err == nil && cmd.Val() == nil: // it was not sent, as after a login that was refused: only an answer is one
+				return nil, fmt.Errorf("migrate: the broker did not answer: %w", whole)
 			case err == nil:
 			case hopeless(err):
 				return nil, fmt.Errorf("migrate: the broker: %w", err)
