@@ -127,7 +127,8 @@ func (in *Input) tryRead(fd uintptr) bool {
 }
 
 // prepare makes room behind the pending bytes, for want bytes in all and at
-// least for one more.
+// least for one more. It grows with what is pending: a request of many small
+// parts, of which each is wanted for itself, is not copied for each of them.
 func (in *Input) prepare(want int) {
 	if in.buf == nil {
 		in.buf = readBuffers.Get().(*readBuffer)
@@ -142,7 +143,7 @@ func (in *Input) prepare(want int) {
 		in.r = 0
 	}
 	if want = max(want, in.w+1); want > len(in.buf.b) {
-		bigger := &readBuffer{make([]byte, max(want, readBufferSize))}
+		bigger := &readBuffer{make([]byte, max(want, readBufferSize, 2*in.w))}
 		copy(bigger.b, in.buf.b[:in.w])
 		in.giveBack()
 		in.buf = bigger
