@@ -145,6 +145,7 @@ type JobStatus struct {
 	Enqueued time.Time     // for the first time
 	Backoff  time.Duration // left
 	Lock     time.Duration // left
+	Priority int           // as it was enqueued, where the queue keeps that
 }
 
 // Entry is one job of a queue's content.

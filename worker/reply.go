@@ -118,7 +118,7 @@ func (f fields) time(name string) time.Time {
 func jobStatus(f fields) JobStatus {
 	return JobStatus{
 		State: State(f.text("status")), Attempts: int(f.number("attempts")), Enqueued: f.time("enqueued"),
-		Backoff: f.duration("backoff"), Lock: f.duration("lock"),
+		Backoff: f.duration("backoff"), Lock: f.duration("lock"), Priority: int(f.number("priority")),
 	}
 }
 

@@ -75,6 +75,7 @@ type Broker struct {
 	rules   rules
 	logins  *logins
 
+	removals  removals
 	sequences sequences
 	versions  atomic.Uint64 // the last that VHost.touch gave
 
@@ -124,7 +125,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	}
 	b := &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}),
-		logins: newLogins(), sessions: newSessions(),
+		logins: newLogins(), sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
 		groupBytes: maxTxBytes, lookBytes: max(o.MemoryLimit/4, fetchBytes),
 	}
 	b.flow.over = b.overMark
@@ -136,7 +137,8 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	for _, sh := range b.shards {
 		go sh.run()
 	}
-	b.housekeeper.Add(3)
+	b.housekeeper.Add(4)
+	go b.remove()
 	go b.reopenJobs(books)
 	go b.watch()
 	go b.checkpoints()

@@ -161,10 +161,12 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 	for int(f.Shard) > len(c.b.shards) { // a shard that never had a message
 		c.b.shards = append(c.b.shards, newShard(c.b, uint32(len(c.b.shards)+1)))
 	}
-	return &Queue{
+	q := &Queue{
 		ID: f.ID, Name: string(f.Name), Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Policy: f.Policy,
 		vhost: v, shard: c.b.shards[f.Shard-1], state: &queue.State{},
 	}
+	q.implicit.Store(f.Implicit)
+	return q
 }
 
 // add makes the queue known to routing; its shard knows it already.

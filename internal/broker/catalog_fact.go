@@ -33,6 +33,7 @@ type queueFact struct {
 	Name       name        `json:"name"`
 	Shard      uint32      `json:"shard,omitempty"`
 	AutoDelete bool        `json:"auto_delete,omitempty"`
+	Implicit   bool        `json:"implicit,omitempty"`
 	Args       []byte      `json:"args,omitempty"` // encoded table
 	Policy     QueuePolicy `json:"policy"`
 }
@@ -119,6 +120,10 @@ func (c *catalog) apply(index uint64, fact []byte) error {
 			c.remove(q)
 		}
 	case f.Queue != nil:
+		if q, ok := c.b.queueByID(f.Queue.ID); ok {
+			q.implicit.Store(f.Queue.Implicit) // all else of a queue stays as it was
+			break
+		}
 		c.nextQueue = max(c.nextQueue, f.Queue.ID+1)
 		c.add(c.newQueue(v, f.Queue))
 	case f.Exchange != nil && f.Delete:
@@ -250,7 +255,8 @@ func newExchangeFact(s *routing.ExchangeSpec, relay *Queue) *exchangeFact {
 
 func newQueueFact(q *Queue) *queueFact {
 	return &queueFact{
-		ID: q.ID, Name: name(q.Name), Shard: q.shard.id, AutoDelete: q.AutoDelete, Args: encodeArgs(q.Args), Policy: q.Policy,
+		ID: q.ID, Name: name(q.Name), Shard: q.shard.id, AutoDelete: q.AutoDelete, Implicit: q.implicit.Load(),
+		Args: encodeArgs(q.Args), Policy: q.Policy,
 	}
 }
 

@@ -16,9 +16,11 @@ func (c *Clear) run(sh *shard, q *Queue) error {
 	if q.stream != nil {
 		c.Removed = q.stream.Len()
 		sh.endStream(q)
+		sh.letGoCleared(q)
 		return nil
 	}
 	c.Removed = sh.clear(q)
+	sh.letGoCleared(q)
 	return nil
 }
 

@@ -65,15 +65,30 @@ func (s *Session) Do(commands ...Command) error {
 	}
 	for _, c := range commands {
 		if errors.Is(c.on().Err, errGoneMeanwhile) {
-			if _, err := s.doSome([]Command{c}); err != nil { // what makes its queue makes it again
+			if err := s.doAgain(c); err != nil {
 				return err
-			}
-			if o := c.on(); errors.Is(o.Err, errGoneMeanwhile) {
-				o.Err = s.noQueue(o.Queue)
 			}
 		}
 	}
 	s.finishAll(commands)
+	return nil
+}
+
+// goneTries is how often a command looks for its queue again because that was deleted meanwhile.
+const goneTries = 100
+
+// doAgain does a command whose queue was deleted between find and run: what makes its queue makes it again.
+func (s *Session) doAgain(c Command) error {
+	o := c.on()
+	for n := 0; n < goneTries && errors.Is(o.Err, errGoneMeanwhile); n++ {
+		s.b.catalog.settle()
+		if _, err := s.doSome([]Command{c}); err != nil {
+			return err
+		}
+	}
+	if errors.Is(o.Err, errGoneMeanwhile) {
+		o.Err = s.noQueue(o.Queue)
+	}
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // writable finds a queue that the session may put messages into. One that is not there is declared, durable and with nothing else asked of it, when
-// create says so.
+// create says so. It goes when nobody needs it (implicit.go).
 func (s *Session) writable(name string, create bool) (*Queue, error) {
 	if err := s.may(toWrite, "queue", name); err != nil {
 		return nil, err
@@ -16,22 +16,24 @@ func (s *Session) writable(name string, create bool) (*Queue, error) {
 }
 
 // findOrMake finds a queue, or declares it when it is not there and create says so.
-func (s *Session) findOrMake(name string, create bool) (*Queue, error) {
-	q, err := s.usableQueue(name)
-	if !create || !errors.Is(err, ErrQueueNotFound) {
-		return q, err
+func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
+	for range goneTries { // it may go as soon as it is made
+		q, err = s.usableQueue(name)
+		if !create || !errors.Is(err, ErrQueueNotFound) {
+			break
+		}
+		if err := checkLength("queue", name); err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(name, "amq.") {
+			return nil, s.fail(ErrReservedName, "queue", name)
+		}
+		_, err := s.DeclareQueue(QueueSpec{Name: name, Durable: true, Implicit: true, Policy: DefaultQueuePolicy()})
+		if err != nil && !errors.Is(err, ErrInequivalent) { // somebody else declared it meanwhile, otherwise
+			return nil, err
+		}
 	}
-	if err := checkLength("queue", name); err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(name, "amq.") {
-		return nil, s.fail(ErrReservedName, "queue", name)
-	}
-	spec := QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()}
-	if _, err := s.DeclareQueue(spec); err != nil && !errors.Is(err, ErrInequivalent) { // somebody else declared it meanwhile, otherwise
-		return nil, err
-	}
-	return s.usableQueue(name)
+	return q, err
 }
 
 // readableList finds a list that the session may take from: a queue whose messages go when they are taken. One that is not there is declared when

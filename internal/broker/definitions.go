@@ -95,6 +95,7 @@ type edit struct {
 	table      *routing.Table
 	made       []*Queue // new ones, relays too; the catalog has them already
 	ended      []*Queue // that go, relays too
+	kept       []*Queue // implicit ones that stay
 	bound      []routing.Binding
 	parameters []*parameterFact
 	facts      []byte
@@ -124,6 +125,10 @@ func (e *edit) apply() uint64 {
 		if q.owner != nil {
 			q.owner.own(q)
 		}
+	}
+	for _, q := range e.kept {
+		q.explicitAt.Store(index)
+		q.implicit.Store(false)
 	}
 	for _, q := range e.ended {
 		e.forget(q)
@@ -167,7 +172,14 @@ func (e *edit) declareQueue(spec *QueueSpec) error {
 		if err != nil || spec.Passive {
 			return err
 		}
-		return equivalent(q, spec)
+		if err := equivalent(q, spec); err != nil || !q.implicit.Load() || spec.Implicit {
+			return err
+		}
+		f := newQueueFact(q)
+		f.Implicit = false
+		e.kept = append(e.kept, q)
+		e.record(&topologyFact{Queue: f})
+		return nil
 	}
 	if err := e.s.mayCreate(spec); err != nil {
 		return err

@@ -65,8 +65,13 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	switch {
 	case q == nil:
 		return
+	case q.gone && o.mustArrive():
+		*ok = false
+		return
 	case q.gone:
-		*ok = *ok && !o.mustArrive()
+		if q.removed {
+			sh.passOn(q, o)
+		}
 		return
 	case q.once && sh.known(q, o):
 		return

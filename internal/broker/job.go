@@ -170,6 +170,7 @@ type JobInfo struct {
 	Backoff  int64  // of QueuedWithBackoff, DoneWithBackoff and DoneWithRequeue: what is left of it
 	Lock     int64  // of Locked and LockedWithRequeue: what is left of it; 0: the message is with a consumer, without an end
 	Size     int    // bytes of the body
+	Priority uint8  // as it was enqueued
 }
 
 // Cancel removes a job that is queued, with the one that waits behind it. Errors: ErrLocked, when somebody has it, unless Force.

@@ -72,6 +72,17 @@ func jobTimes(env message.Envelope) (first, lock int64) {
 	return max(first, 0), min(max(lock, 0), maxDelay)
 }
 
+// jobPriority is what a message, nil when it cannot be read, says of its priority.
+func jobPriority(env message.Envelope) uint8 {
+	if env == nil {
+		return 0
+	}
+	if v, ok := message.FindProperty(env.Properties(), message.HasPriority); ok && len(v) == 1 {
+		return v[0]
+	}
+	return 0
+}
+
 // withHeader is a copy of a message with one more header, or another value of it.
 func withHeader(env message.Envelope, name string, value any) (message.Envelope, error) {
 	exchange, key, raw, body := env.Split()

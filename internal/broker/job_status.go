@@ -28,13 +28,14 @@ func (sh *shard) describeJob(q *Queue, k *knownJob, env message.Envelope) JobInf
 	}
 	it, status := q.state.Get(k.h)
 	info.Size = int(it.Size)
+	if env == nil {
+		env, _ = sh.loadAnywhere(it) // one that cannot be read does not say when
+	}
+	info.Priority = jobPriority(env)
 	if info.State == job.DoneWithRequeue {
 		return info
 	}
 	info.Attempts, info.Backoff = it.Count, 0
-	if env == nil {
-		env, _ = sh.loadAnywhere(it) // one that cannot be read does not say when
-	}
 	if env != nil {
 		info.First, _ = jobTimes(env)
 	}
@@ -161,5 +162,6 @@ func (c *JobClear) run(sh *shard, q *Queue) error {
 	}
 	j.book.Clear()
 	sh.mark(q)
+	sh.letGoCleared(q)
 	return nil
 }

@@ -24,10 +24,12 @@ type Queue struct {
 	declared   bool // the durable flag as the client gave it
 	vhost      *VHost
 	shard      *shard
-	relay      *relay     // nil unless the queue belongs to an exchange
-	owner      *Session   // of an exclusive queue
-	created    uint64     // index of the topology entry that declared it
-	promise    store.Wait // what a publisher confirm waits for
+	relay      *relay        // nil unless the queue belongs to an exchange
+	owner      *Session      // of an exclusive queue
+	created    uint64        // index of the topology entry that declared it
+	implicit   atomic.Bool   // a command made it by the way: it goes when nobody needs it
+	explicitAt atomic.Uint64 // index of the topology entry that made it one that stays, 0 none
+	promise    store.Wait    // what a publisher confirm waits for
 
 	state         *queue.State
 	consumers     consumers
@@ -44,7 +46,10 @@ type Queue struct {
 	jobs          *jobs                     // nil: it is not used for jobs
 	jobsOpening   opening
 	gone          bool
-	once          bool // it takes one message per key; relays look at that elsewhere
+	removed       bool  // for being idle
+	seen          look  // of an implicit queue
+	watched       int64 // unix ms of the last Look
+	once          bool  // it takes one message per key; relays look at that elsewhere
 	marked        bool
 	timer         int   // place in the shard's timers + 1, 0 = not there
 	wakeAt        int64 // unix ms
@@ -134,6 +139,9 @@ func (sh *shard) register(q *Queue) {
 	if q.Policy.Expires > 0 {
 		sh.mark(q)
 	}
+	if q.implicit.Load() {
+		sh.implicits.add(q, q.lastUsed)
+	}
 }
 
 // dropWhen are the conditions of a deletion.
@@ -160,6 +168,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 		}
 	}
 	q.gone = true
+	sh.implicits.remove(q)
 	q.dismissTakers()
 	q.dismissWaiting()
 	if q.after != nil {

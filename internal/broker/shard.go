@@ -38,6 +38,7 @@ type shard struct {
 	orders    map[*VHost]*order // of virtual hosts with queues here that care for it
 	consumers map[*Session][]*Consumer
 	timers    timers
+	implicits implicits
 
 	// The drain in hand.
 	marked  []*Queue  // queues to look at before the drain ends
@@ -103,6 +104,7 @@ func newShard(b *Broker, id uint32) *shard {
 		insisting: map[*Queue]struct{}{}, index: 1,
 	}
 	sh.entry = newProposal(sh)
+	sh.implicits.few = fewImplicit / max(b.opts.Shards, 1)
 	sh.settledItem = func(it *queue.Item) {
 		sh.settling.n++
 		if it.Flags&queue.Persistent != 0 {
@@ -126,7 +128,7 @@ func (sh *shard) run() {
 		if sh.inbox.enter() {
 			for again := true; again; again = !sh.inbox.rest(wake) {
 				sh.round()
-				wake = sh.timers.next()
+				wake = sh.wake()
 			}
 		}
 		if sh.stopped() {
@@ -179,6 +181,7 @@ func (sh *shard) drain(ops []op) {
 		}
 	}
 	sh.fireTimers()
+	sh.lookAtImplicit()
 	for len(sh.marked) > 0 {
 		sh.serveAll()
 		marked := sh.marked

@@ -107,6 +107,7 @@ type QueueSpec struct {
 	Durable    bool
 	Exclusive  bool // belongs to the session and goes with it
 	AutoDelete bool // goes when its last consumer leaves
+	Implicit   bool // durable, and nobody asked for it by itself: it goes when nobody needs it any more
 	Args       message.Table
 	Compared   []string // names of the arguments that a second declaration must repeat
 	Policy     QueuePolicy

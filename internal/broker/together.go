@@ -37,7 +37,18 @@ func (s *Session) DoAll(commands ...Command) error {
 	return nil
 }
 
+// doAll does the commands; when a queue was deleted between find and the moment at which they are done, nothing was, and it begins again.
 func (s *Session) doAll(commands ...Command) error {
+	for n := 1; ; n++ {
+		err := s.tryAll(commands, n == goneTries)
+		if !errors.Is(err, errGoneMeanwhile) {
+			return err
+		}
+		s.b.catalog.settle()
+	}
+}
+
+func (s *Session) tryAll(commands []Command, last bool) error {
 	var shards []*shard
 	meet := func(sh *shard) {
 		if !slices.Contains(shards, sh) {
@@ -61,7 +72,7 @@ func (s *Session) doAll(commands ...Command) error {
 	}
 	s.holdBack()
 	if len(shards) > 0 {
-		m := &meeting{b: s.b, want: len(shards), commands: found, result: make(chan error, 1)}
+		m := &meeting{b: s.b, want: len(shards), last: last, commands: found, result: make(chan error, 1)}
 		m.cond = sync.NewCond(&m.mu)
 		if err := m.call(s, shards); err != nil {
 			return err
@@ -81,6 +92,7 @@ func (s *Session) doAll(commands ...Command) error {
 type meeting struct {
 	b        *Broker
 	want     int
+	last     bool // it takes place also when the queue of a command is gone
 	commands []Command
 	result   chan error // 1 slot
 
@@ -140,6 +152,10 @@ func (m *meeting) run(sh *shard) {
 
 // perform does the commands while all shards stand still.
 func (m *meeting) perform() {
+	if !m.last && m.anyGone() {
+		m.result <- errGoneMeanwhile
+		return
+	}
 	for _, sh := range m.here {
 		sh.propose() // what came before is an entry of its own
 		sh.inTx, sh.meeting = true, m
@@ -191,6 +207,17 @@ func (m *meeting) full() bool {
 // standsStill tells whether a shard that runs a command may touch another one.
 func (sh *shard) standsStill(other *shard) bool {
 	return sh == other || sh.meeting != nil && slices.Contains(sh.meeting.here, other)
+}
+
+// anyGone tells whether a queue that a command is about was deleted.
+func (m *meeting) anyGone() (gone bool) {
+	for _, c := range m.commands {
+		gone = gone || c.on().queue.gone
+		if sp, ok := c.(spanning); ok {
+			sp.others(func(q *Queue) { gone = gone || q.gone })
+		}
+	}
+	return gone
 }
 
 // settleDown does what follows from a command, and notes where somebody waits: the queue where something came first is served first.

@@ -75,6 +75,7 @@ func (s *Session) newQueue(spec *QueueSpec) *Queue {
 		q.owner = s
 	}
 	c.nextQueue++
+	q.implicit.Store(spec.Implicit && q.Durable)
 	return q
 }
 
@@ -137,6 +138,14 @@ func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 			return QueueInfo{}, err
 		}
 	}
+	durable := q.created
+	if !spec.Passive && !spec.Implicit {
+		at, ok := s.b.catalog.makeExplicit(q)
+		if !ok { // it was removed just now
+			return s.DeclareQueue(*spec)
+		}
+		durable = max(durable, at)
+	}
 	info := QueueInfo{Name: q.Name}
 	err := q.shard.call(func() {
 		q.used(q.shard.now)
@@ -145,7 +154,7 @@ func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 	if err != nil {
 		return info, err
 	}
-	return info, s.b.catalog.await(q.created)
+	return info, s.b.catalog.await(durable)
 }
 
 // equivalent compares a declaration with the queue that is there, in the order

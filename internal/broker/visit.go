@@ -32,7 +32,7 @@ func (sh *shard) visit(s *Session, o op, writes bool) (owes, ok bool) {
 	sh.round()
 	owes = sh.owes
 	sh.writes, sh.owes = false, false
-	in.leave(sh.timers.next())
+	in.leave(sh.wake())
 	return owes, true
 }
 

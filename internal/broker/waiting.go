@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -107,6 +108,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 			s.finishAll(commands[w.served : w.served+1])
 			return w.served, nil
 		case w.gone:
+			s.b.catalog.settle()
 		case failed:
 			return len(w.turns), nil
 		default:
@@ -204,6 +206,10 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 	}
 	if o.Err == nil && !t.command.got() {
 		return false
+	}
+	if errors.Is(o.Err, errGoneMeanwhile) { // another queue that it is about
+		w.beginAgain()
+		return true
 	}
 	w.over, w.served = true, t.i
 	w.promise.begin(w)

@@ -18,7 +18,8 @@ func (l *Look) find(s *Session) (*Queue, error) {
 	return q, err
 }
 
-func (l *Look) run(_ *shard, q *Queue) error {
+func (l *Look) run(sh *shard, q *Queue) error {
+	q.watched = sh.now
 	l.Version = q.version()
 	return nil
 }

@@ -118,6 +118,7 @@ type jobView struct {
 	Enqueued int64             `json:"enqueued_ms,omitempty"` // unix time
 	Backoff  int64             `json:"backoff_ms,omitempty"`  // left
 	Lock     int64             `json:"lock_ms,omitempty"`     // left
+	Priority int               `json:"priority,omitempty"`
 	Token    string            `json:"token,omitempty"`
 	Body     *string           `json:"body,omitempty"`
 	Bytes    []byte            `json:"body_base64,omitempty"` // instead of Body, when it is not UTF-8
@@ -125,7 +126,8 @@ type jobView struct {
 }
 
 func viewOf(queue, mid string, s worker.JobStatus) jobView {
-	v := jobView{Queue: queue, MID: mid, State: s.State, Attempts: s.Attempts, Backoff: s.Backoff.Milliseconds(), Lock: s.Lock.Milliseconds()}
+	v := jobView{Queue: queue, MID: mid, State: s.State, Attempts: s.Attempts, Backoff: s.Backoff.Milliseconds(), Lock: s.Lock.Milliseconds(),
+		Priority: s.Priority}
 	if !s.Enqueued.IsZero() {
 		v.Enqueued = s.Enqueued.UnixMilli()
 	}

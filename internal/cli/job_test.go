@@ -138,6 +138,14 @@ func TestJobNeedsABroker(t *testing.T) {
 func TestJobCancel(t *testing.T) {
 	broker := jobBroker(t)
 	job(t, broker, exitOK, "enqueue", "q", "x", "--id", "a", "--header", "who=me", "--priority", "3", "--expire", "1h")
+	for _, look := range []string{"status q a", "list q"} {
+		if out, _ := job(t, broker, exitOK, append(strings.Fields(look), "--json")...); !strings.Contains(out, `"priority":3`) {
+			t.Errorf("%s: %s", look, out)
+		}
+		if out, _ := job(t, broker, exitOK, strings.Fields(look)...); !strings.Contains(out, "PRIORITY") {
+			t.Errorf("%s: %s", look, out)
+		}
+	}
 	job(t, broker, exitOK, "cancel", "q", "a")
 	job(t, broker, exitFailure, "cancel", "q", "a")
 	job(t, broker, exitOK, "enqueue", "q", "x", "--id", "b", "--header", "who=me")

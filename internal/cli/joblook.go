@@ -75,9 +75,9 @@ func (j jobs) entries(all []worker.Entry) error {
 	if len(all) == 0 {
 		return j.line("no jobs")
 	}
-	return table(j.out, "MID\tSTATE\tATTEMPTS\tAGE\tBACKOFF\tLOCK", func(row func(...any)) {
+	return table(j.out, "MID\tSTATE\tATTEMPTS\tAGE\tBACKOFF\tLOCK\tPRIORITY", func(row func(...any)) {
 		for _, e := range all {
-			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock))
+			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock), e.Priority)
 		}
 	})
 }

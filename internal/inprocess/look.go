@@ -34,6 +34,7 @@ func status(i *broker.JobInfo) worker.JobStatus {
 	}
 	return worker.JobStatus{
 		State: worker.State(i.State.String()), Attempts: int(i.Attempts), Enqueued: moment(i.First), Backoff: span(i.Backoff), Lock: span(i.Lock),
+		Priority: int(i.Priority),
 	}
 }
 

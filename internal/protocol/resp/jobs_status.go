@@ -42,7 +42,7 @@ func (r *asking) reply(w *respwire.Writer) {
 	}
 }
 
-const detailFields = 6
+const detailFields = 7
 
 // writeDetail writes what is known of a job, as fields of a map that was begun.
 func writeDetail(w *respwire.Writer, j *broker.JobInfo) {
@@ -53,6 +53,7 @@ func writeDetail(w *respwire.Writer, j *broker.JobInfo) {
 	field(w, "backoff", j.Backoff)
 	field(w, "lock", j.Lock)
 	field(w, "size", int64(j.Size))
+	field(w, "priority", int64(j.Priority))
 }
 
 // cancelling removes a job.

@@ -107,7 +107,7 @@ func TestJobReplies(t *testing.T) {
 				return dict(`"queue" "q" "mid" "` + mid + `" "body" "` + body + `" "attempt" ` + attempt + ` "token" "T" "lock" MS "enqueued" NOW "headers" ` + headers)
 			}
 			detail := func(status, attempts, backoff, lock, size string) string {
-				return `"status" "` + status + `" "attempts" ` + attempts + ` "enqueued" NOW "backoff" ` + backoff + ` "lock" ` + lock + ` "size" ` + size
+				return `"status" "` + status + `" "attempts" ` + attempts + ` "enqueued" NOW "backoff" ` + backoff + ` "lock" ` + lock + ` "size" ` + size + ` "priority" 0`
 			}
 			play("JOB.TAKE q", "[]")
 			play("JOB.STATUS q a", none)

@@ -1,0 +1,169 @@
+package broker
+
+import "time"
+
+// A queue that a command made because it was not there, an implicit one, goes again when nobody needs it: it has been empty and unused for a while, or
+// was cleared by name. Its shard decides, from what is true at that moment; the goroutine of removals (remove.go) takes it out of the definitions. A
+// declaration of a queue of that name and kind by whoever knows what he wants makes it one that stays.
+
+const (
+	// idleTime is how long an implicit queue is there at least after its last use, and up to twice as long, while there are few of them.
+	idleTime = int64(time.Hour / time.Millisecond)
+	// shortIdleTime takes the place of idleTime while there are more than fewImplicit of them.
+	shortIdleTime = int64(10 * time.Second / time.Millisecond)
+	fewImplicit   = 10_000
+	// idleLooks is how many queues a shard looks at in one round.
+	idleLooks = 256
+)
+
+// implicits are the implicit queues of a shard, the one that was looked at longest ago first. Each is looked at from time to time; those where nothing
+// happened in between go. So using a queue costs nothing here.
+type implicits struct {
+	first, last *Queue
+	n           int
+	few         int // up to so many have their time
+}
+
+// look is what the last look at an implicit queue saw. It belongs to the queue's shard.
+type look struct {
+	at         int64  // unix ms
+	changes    uint64 // Queue.changes then
+	prev, next *Queue
+	listed     bool // it is among implicits
+	leaving    bool // it was let go
+}
+
+func (l *implicits) add(q *Queue, now int64) {
+	q.seen = look{at: now, changes: q.changes, prev: l.last, listed: true}
+	if l.last != nil {
+		l.last.seen.next = q
+	} else {
+		l.first = q
+	}
+	l.last = q
+	l.n++
+}
+
+func (l *implicits) remove(q *Queue) {
+	k := &q.seen
+	if !k.listed {
+		return
+	}
+	if k.prev != nil {
+		k.prev.seen.next = k.next
+	} else {
+		l.first = k.next
+	}
+	if k.next != nil {
+		k.next.seen.prev = k.prev
+	} else {
+		l.last = k.prev
+	}
+	k.prev, k.next, k.listed = nil, nil, false
+	l.n--
+}
+
+// patience is how long a queue may be unused.
+func (l *implicits) patience() int64 {
+	if l.n > l.few {
+		return shortIdleTime
+	}
+	return idleTime
+}
+
+// due is when the next queue is to be looked at.
+func (l *implicits) due() int64 {
+	if l.first == nil {
+		return noTime
+	}
+	return l.first.seen.at + l.patience()
+}
+
+// wake is when the shard has something to do by itself.
+func (sh *shard) wake() int64 { return min(sh.timers.next(), sh.implicits.due()) }
+
+// lookAtImplicit looks at the queues whose turn it is.
+func (sh *shard) lookAtImplicit() {
+	l := &sh.implicits
+	for n := 0; n < idleLooks && l.due() <= sh.now; n++ {
+		q, patience := l.first, l.patience()
+		l.remove(q)
+		switch {
+		case !q.implicit.Load():
+		case q.changes == q.seen.changes && q.lastUsed+patience <= sh.now && q.idle(sh.now):
+			sh.letGo(q)
+		default:
+			l.add(q, sh.now)
+		}
+	}
+}
+
+// letGo hands an idle queue to those that are removed, unless something happens to it until then.
+func (sh *shard) letGo(q *Queue) {
+	sh.implicits.remove(q)
+	q.seen.changes = q.changes
+	if !q.seen.leaving {
+		q.seen.leaving = true
+		sh.b.removals.add(q)
+	}
+}
+
+// letGoCleared is letGo for a queue that was just cleared by name.
+func (sh *shard) letGoCleared(q *Queue) {
+	if (q.seen.listed || q.seen.leaving) && q.idle(sh.now) && (q.jobs == nil || q.jobs.book.RememberedIDs() == 0) {
+		sh.letGo(q)
+	}
+}
+
+// watchTime is how long a queue stays for who has found out its version (Look), in ms.
+const watchTime = int64(time.Minute / time.Millisecond)
+
+// idle tells whether an implicit queue holds nothing that any protocol could ask for, and nobody is at it. Whether it has bindings is for the catalog to
+// say. A stream that is empty is still a stream, as in Redis.
+func (q *Queue) idle(now int64) bool {
+	return !q.gone && q.implicit.Load() && q.stream == nil && q.isEmpty() && q.dead == nil &&
+		len(q.consumers.list) == 0 && q.waiting.first == nil && len(q.takers) == 0 && (q.watched == 0 || q.watched+watchTime <= now) &&
+		(q.jobs == nil || q.jobs.book.Leases() == 0 && q.jobs.book.InBackoff(now) == 0)
+}
+
+// removeIdle ends a queue that was let go, or takes it back when something has happened to it since. It runs on the shard's goroutine.
+func (sh *shard) removeIdle(q *Queue) (removed bool) {
+	switch {
+	case q.gone:
+	case q.changes == q.seen.changes && q.idle(sh.now):
+		sh.drop(q, dropWhen{}) //nolint:errcheck // there is no condition
+		q.removed = true
+		return true
+	case q.implicit.Load():
+		sh.implicits.add(q, sh.now)
+	}
+	return false
+}
+
+// passOn gives a message that was on its way to a queue when that was removed for being idle to a new one of that name. It waits for the log there;
+// who published it hears of that one.
+func (sh *shard) passOn(q *Queue, o *op) {
+	again := *o
+	again.more, again.consumer, again.order, again.extra = nil, nil, nil, nil
+	if len(o.more) > 0 || o.queue != q {
+		again.confirm = nil // the others answer
+	}
+	if again.confirm != nil {
+		o.confirm = nil
+	}
+	go sh.b.passOn(q, again)
+}
+
+func (b *Broker) passOn(q *Queue, o op) {
+	b.catalog.settle()
+	s, err := b.Operate(q.vhost.Name)
+	if err == nil && s.vhost != q.vhost {
+		err = vhostNotFound(q.vhost.Name)
+	}
+	if err == nil {
+		o.queue, err = s.findOrMake(q.Name, true)
+	}
+	if (err != nil || !o.queue.shard.inbox.push([]op{o}, false)) && o.confirm != nil {
+		o.confirm.Confirmed(o.seq, o.seq, false)
+	}
+}
