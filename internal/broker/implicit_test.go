@@ -16,12 +16,6 @@ import (
 
 func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
 
-// later lets time pass, and what it brings happen.
-func later(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 func (c *client) push(q string, bodies ...string) {
 	c.t.Helper()
 	p := &Push{OnQueue: on(q), Bodies: values(bodies...), Create: true}
@@ -97,11 +91,13 @@ func TestImplicitQueuesGo(t *testing.T) {
 				b := openBroker(t, fs, nil)
 				c := newClient(t, b)
 				tc.use(c)
-				later(hours(0.9))
+				time.Sleep(hours(0.9))
+				synctest.Wait()
 				if !c.HasQueue("q") {
 					t.Fatal("it has gone too soon")
 				}
-				later(hours(2.5))
+				time.Sleep(hours(2.5))
+				synctest.Wait()
 				if c.HasQueue("q") != tc.stays {
 					t.Fatalf("it is there: %v", !tc.stays)
 				}
@@ -147,7 +143,8 @@ func TestImplicitAfterRestart(t *testing.T) {
 				t.Fatal("it has gone too soon")
 			}
 		}
-		later(hours(2.5))
+		time.Sleep(hours(2.5))
+		synctest.Wait()
 		if c.HasQueue("made") || !c.HasQueue("wanted") {
 			t.Fatalf("made %v, wanted %v", c.HasQueue("made"), c.HasQueue("wanted"))
 		}
@@ -166,20 +163,23 @@ func TestImplicitInUseStay(t *testing.T) {
 		c.push("q", "m")
 		was, _ := c.vhost.queue("q")
 		for range 20 {
-			later(50 * time.Minute)
+			time.Sleep(50 * time.Minute)
+			synctest.Wait()
 			sameStrings(t, c.pop("q"), "m")
 			c.push("q", "m")
 		}
 		c.pop("q")
 		a := startAwait(t, b, &Pop{OnQueue: on("q"), Max: 1, Create: true})
 		defer a.Close()
-		later(hours(10))
+		time.Sleep(hours(10))
+		synctest.Wait()
 		if now, _ := c.vhost.queue("q"); now != was {
 			t.Fatal("it is another queue")
 		}
 		a.cancel()
 		<-a.done
-		later(hours(2.5))
+		time.Sleep(hours(2.5))
+		synctest.Wait()
 		if c.HasQueue("q") {
 			t.Fatal("it is there though nobody waits any more")
 		}
@@ -203,14 +203,16 @@ func TestManyImplicitQueues(t *testing.T) {
 				c.pop(q)
 			}
 		}
-		later(time.Minute)
+		time.Sleep(time.Minute)
+		synctest.Wait()
 		if n := b.queueCount.Load(); n != 40 {
 			t.Fatalf("%d queues", n)
 		}
 		for i := range 10 {
 			sameStrings(t, c.pop(fmt.Sprint("q", i*20)), "m")
 		}
-		later(hours(2.5))
+		time.Sleep(hours(2.5))
+		synctest.Wait()
 		if n := b.queueCount.Load(); n != 0 {
 			t.Fatalf("in the end %d queues", n)
 		}
