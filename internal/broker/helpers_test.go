@@ -191,6 +191,7 @@ func syncAll(t *testing.T, b *Broker) {
 	for _, sh := range b.shards {
 		must(t, sh.call(func() {}))
 	}
+	untilRemoved(b)
 	must(t, b.store.SyncNow())
 }
 

@@ -46,8 +46,7 @@ func (b *Broker) remove() {
 			return
 		case <-b.removals.wake:
 		}
-		for batch := b.removals.take(); len(batch) > 0; batch = b.removals.take() {
-			b.catalog.removeIdle(batch)
+		for b.catalog.removeIdle() {
 			select {
 			case <-b.stop:
 				return
@@ -57,11 +56,15 @@ func (b *Broker) remove() {
 	}
 }
 
-// removeIdle takes those queues out of the definitions that are idle still. They are empty: it does not matter whether a crash leaves them, and nobody
-// waits for the log.
-func (c *catalog) removeIdle(queues []*Queue) {
+// removeIdle takes some of those that were let go out of the definitions, as far as they are idle still; false when there are none. They are empty: it
+// does not matter whether a crash leaves them, and nobody waits for the log.
+func (c *catalog) removeIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	queues := c.b.removals.take()
+	if len(queues) == 0 {
+		return false
+	}
 	byShard := map[*shard][]*Queue{}
 	for _, q := range queues {
 		byShard[q.shard] = append(byShard[q.shard], q)
@@ -102,6 +105,7 @@ func (c *catalog) removeIdle(queues []*Queue) {
 		v.table.Store(t)
 	}
 	c.record(facts...)
+	return true
 }
 
 // isBound tells whether an exchange has a binding to the queue. mu is held.
@@ -118,18 +122,18 @@ func (c *catalog) settle() {
 	defer c.mu.Unlock()
 }
 
-// makeExplicit makes an implicit queue one that stays, and returns the index of the entry to wait for; ok is false when it has gone.
-func (c *catalog) makeExplicit(q *Queue) (index uint64, ok bool) {
+// makeExplicit makes an implicit queue one that stays; false when it has gone. Queue.explicitAt is the entry to wait for then.
+func (c *catalog) makeExplicit(q *Queue) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.b.queueByID(q.ID); !ok {
-		return 0, false
+		return false
 	}
 	if q.implicit.Load() {
 		f := newQueueFact(q)
 		f.Implicit = false
 		q.explicitAt.Store(c.record(&topologyFact{VHost: q.vhost.Name, Queue: f}))
-		q.implicit.Store(false)
+		q.implicit.Store(false) // behind explicitAt: who sees it waits for the right entry
 	}
-	return q.explicitAt.Load(), true
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -15,6 +16,22 @@ import (
 )
 
 func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
+
+// untilRemoved returns when the queues that were let go are removed.
+func untilRemoved(b *Broker) {
+	c := b.catalog
+	for {
+		c.mu.Lock()
+		b.removals.mu.Lock()
+		n := len(b.removals.queues)
+		b.removals.mu.Unlock()
+		c.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		runtime.Gosched()
+	}
+}
 
 func (c *client) push(q string, bodies ...string) {
 	c.t.Helper()
@@ -371,9 +388,7 @@ func TestLatePublishFindsTheNextQueue(t *testing.T) {
 	other := newClient(t, b)
 	defer other.Close()
 	other.do(&Clear{OnQueue: on("q")})
-	for other.HasQueue("q") {
-		b.catalog.settle()
-	}
+	untilRemoved(b)
 	c.Flush()
 	c.until(func() bool { return c.acks[seq] == 1 })
 	sameStrings(t, other.pop("q"), "late")
@@ -398,8 +413,6 @@ func TestImplicitQueuesCount(t *testing.T) {
 		}
 	}
 	c.do(&Clear{OnQueue: on("a")})
-	for c.HasQueue("a") {
-		b.catalog.settle()
-	}
+	untilRemoved(b)
 	c.push("c", "m")
 }

@@ -138,14 +138,12 @@ func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 			return QueueInfo{}, err
 		}
 	}
-	durable := q.created
-	if !spec.Passive && !spec.Implicit {
-		at, ok := s.b.catalog.makeExplicit(q)
-		if !ok { // it was removed just now
+	if !spec.Passive && !spec.Implicit && q.implicit.Load() {
+		if !s.b.catalog.makeExplicit(q) { // it was removed just now
 			return s.DeclareQueue(*spec)
 		}
-		durable = max(durable, at)
 	}
+	durable := max(q.created, q.explicitAt.Load())
 	info := QueueInfo{Name: q.Name}
 	err := q.shard.call(func() {
 		q.used(q.shard.now)
