@@ -49,6 +49,7 @@ func TestPushAndPop(t *testing.T) {
 	if push.Len != 3 || !slices.Equal(texts(pop.Bodies), []string{"a", "b"}) || pop.Left != 1 || count.Ready != 1 {
 		t.Fatalf("pushed %d, popped %q, left %d, count %d", push.Len, pop.Bodies, pop.Left, count.Ready)
 	}
+	c.queue("other", nil) // else it goes with its messages
 	wipe := &Clear{OnQueue: on("other")}
 	c.do(&Push{OnQueue: on("other"), Bodies: values("x", "y"), Create: true}, wipe)
 	if wipe.Removed != 2 {
