@@ -3,7 +3,7 @@ package broker
 import "time"
 
 // A queue that a command made because it was not there, an implicit one, goes again when nobody needs it: it has been empty and unused for a while, or
-// was cleared by name. Its shard decides, from what is true at that moment; the goroutine of removals (remove.go) takes it out of the definitions. A
+// was cleared by name. Its shard decides, from what is true at that moment; the goroutine of removals (implicit_remove.go) takes it out of the definitions. A
 // declaration of a queue of that name and kind by whoever knows what he wants makes it one that stays.
 
 const (
