@@ -26,6 +26,14 @@ type blocker interface {
 	wait() (commands []broker.Command, timeout time.Duration)
 }
 
+// trier is a blocker that clients send many of. Those in a row about one and the same queue are tried together, before the first that got nothing
+// waits: those behind it got nothing either.
+type trier interface {
+	blocker
+	// tried tells, once its commands are done, that there is no need to wait.
+	tried() bool
+}
+
 // eager is a blocker about several queues that first looks at all of them at once, and waits only when none has anything.
 type eager interface {
 	blocker

@@ -31,6 +31,7 @@ type conn struct {
 	parser respwire.Parser
 	w      respwire.Writer // replies that are not written yet
 	work   *workspace      // nil between reads
+	trying string          // what the triers at the end of work.batch have in common (sameTry); "" when there are none
 
 	user      string          // of the session
 	session   *broker.Session // nil before the login

@@ -73,6 +73,9 @@ func (r *taking) wait() (commands []broker.Command, timeout time.Duration) {
 	return r.commands(nil), r.timeout
 }
 
+// tried is for one queue.
+func (r *taking) tried() bool { return r.takes[0].Err != nil || len(r.takes[0].Jobs) > 0 }
+
 func (r *taking) reply(w *respwire.Writer) {
 	for i := range r.takes {
 		switch t := &r.takes[i]; {

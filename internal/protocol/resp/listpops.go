@@ -141,6 +141,9 @@ func (r *firstPop) wait() (commands []broker.Command, timeout time.Duration) {
 	return r.commands(nil), r.timeout
 }
 
+// tried is for one list.
+func (r *firstPop) tried() bool { return r.pops[0].Err != nil || len(r.pops[0].Bodies) > 0 }
+
 func (r *firstPop) reply(w *respwire.Writer) {
 	for i := range r.pops {
 		p := &r.pops[i]

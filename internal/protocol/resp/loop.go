@@ -2,6 +2,7 @@ package resp
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,9 +32,12 @@ var workspaces = sync.Pool{New: func() any { return &workspace{out: make([]byte,
 
 // pending is a request that waits to be answered, in its turn.
 type pending struct {
-	req    request
-	ready  string // the answer, when there is no request
-	engine bool   // it has commands
+	req     request
+	ready   string // the answer, when there is no request
+	engine  bool   // it has commands
+	waits   bool   // it is a trier, and waits when it got nothing:
+	awaited []broker.Command
+	timeout time.Duration
 }
 
 // loop handles what the client sends until the connection is over.
@@ -78,6 +82,10 @@ func (c *conn) handleAll() {
 		}
 		if n == 0 {
 			break
+		}
+		if c.trying != "" && sameTry(all[from:]) != c.trying {
+			c.run() // it may wait, and meanwhile more is read: this request is looked at again
+			continue
 		}
 		c.in.Consume(n)
 		c.work.args = all
@@ -140,13 +148,29 @@ func (c *conn) handle(args [][]byte) {
 		}
 		if b, ok := req.(blocker); ok {
 			if cmds, timeout := b.wait(); len(cmds) > 0 {
+				if _, ok := b.(trier); ok && len(cmds) == 1 {
+					c.trying = sameTry(args)
+					c.gather(pending{req: req, waits: true, awaited: cmds, timeout: timeout})
+					return
+				}
 				c.run()
 				c.await(b, cmds, timeout)
 				return
 			}
 		}
+		if c.trying != "" {
+			c.run()
+		}
 		c.gather(pending{req: req})
 	}
+}
+
+// sameTry is equal for requests that are tried together: command and queue. What they keep of their arguments are copies.
+func sameTry(args [][]byte) string {
+	if len(args) < 2 {
+		return ""
+	}
+	return string(args[0]) + " " + string(args[1])
 }
 
 // cutOff ends a connection on which somebody speaks HTTP: a browser that a page of others has send commands in a request to this machine, where no
@@ -224,7 +248,7 @@ func (c *conn) gather(p pending) {
 	}
 }
 
-// run does what was gathered and answers it.
+// run does what was gathered and answers it. It waits for those at the end that may wait and got nothing.
 func (c *conn) run() {
 	k := c.work
 	if len(k.batch) == 0 {
@@ -241,8 +265,13 @@ func (c *conn) run() {
 	if len(k.cmds) > 0 {
 		err = c.session.Do(k.cmds...)
 	}
+	var waiting []pending
 	for i := range k.batch {
 		p := &k.batch[i]
+		if p.waits && err == nil && !p.req.(trier).tried() {
+			waiting = slices.Clone(k.batch[i:])
+			break
+		}
 		c.answer(func() {
 			switch {
 			case p.req == nil:
@@ -259,6 +288,16 @@ func (c *conn) run() {
 	k.batch, k.cmds = k.batch[:0], k.cmds[:0]
 	if cap(k.batch) > keepSlots || cap(k.cmds) > keepSlots {
 		k.batch, k.cmds = nil, nil
+	}
+	c.trying = ""
+	for i := range waiting {
+		if p := &waiting[i]; c.over {
+			return
+		} else if p.waits {
+			c.await(p.req.(blocker), p.awaited, p.timeout)
+		} else {
+			c.answer(func() { c.w.Buf = append(c.w.Buf, p.ready...) }) // an error in its arguments
+		}
 	}
 }
 
