@@ -73,6 +73,12 @@ func TestCheckJobsAccepts(t *testing.T) {
 			0..0 retried token=1 stale
 			0..0 taken token=2 attempt=2 ms=100
 			0..0 done token=2`,
+		"two takes in one millisecond": `
+			0..0 enqueued
+			0..0 taken token=1 attempt=1 ms=100
+			0..0 retried token=1
+			0..0 taken token=2 attempt=2 ms=100
+			5..5 done token=2`,
 		"a take in between had no answer": `
 			0..1 enqueued
 			2..3 taken token=1 attempt=1 ms=10
@@ -109,6 +115,11 @@ func TestCheckJobsFinds(t *testing.T) {
 			2..3 taken token=1 attempt=1 ms=100
 			50..60 taken token=2 attempt=2 ms=100
 			61..62 done token=2`,
+		"token=2 attempt=2 ms=100: ok] while the lock of": `
+			0..0 enqueued
+			0..0 taken token=1 attempt=1 ms=100
+			0..0 taken token=2 attempt=2 ms=100
+			5..5 done token=2`,
 		"] while the lock of": `
 			0..1 enqueued
 			2..3 taken token=1 attempt=1 ms=100

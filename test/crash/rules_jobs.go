@@ -144,11 +144,12 @@ func checkTokens(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkExclusive: nobody takes a job while another worker's lock on it holds.
+// checkExclusive: nobody takes a job while another worker's lock on it holds. Of two takes in one millisecond the one with the smaller token was first.
 func checkExclusive(_ *jobRun, j *jobStory) (breaches []string) {
 	for _, a := range j.leases {
 		for _, b := range j.leases {
-			if a != b && b.From >= a.To && b.To < a.heldUntil(a.askedBy(b.To)) {
+			after := b.From > a.To || b.From == a.To && b.Token > a.Token
+			if after && b.To < a.heldUntil(a.askedBy(b.To)) {
 				breaches = append(breaches, fmt.Sprintf("[%s] while the lock of [%s] held", b.JobEvent, a.JobEvent))
 			}
 		}
