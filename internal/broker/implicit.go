@@ -119,7 +119,7 @@ func (sh *shard) letGoCleared(q *Queue) {
 const watchTime = int64(time.Minute / time.Millisecond)
 
 // idle tells whether an implicit queue holds nothing that any protocol could ask for, and nobody is at it. Whether it has bindings is for the catalog to
-// say. A stream that is empty is still a stream, as in Redis.
+// say. A stream that is empty is still a stream.
 func (q *Queue) idle(now int64) bool {
 	return !q.gone && q.implicit.Load() && q.stream == nil && q.isEmpty() && q.dead == nil &&
 		len(q.consumers.list) == 0 && q.waiting.first == nil && len(q.takers) == 0 && (q.watched == 0 || q.watched+watchTime <= now) &&

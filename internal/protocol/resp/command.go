@@ -27,7 +27,7 @@ type blocker interface {
 }
 
 // trier is a blocker that clients send many of. Those in a row about one and the same queue are tried together, before the first that got nothing
-// waits: those behind it got nothing either.
+// waits: those behind it hardly ever got anything.
 type trier interface {
 	blocker
 	// tried tells, once its commands are done, that there is no need to wait.

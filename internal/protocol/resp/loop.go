@@ -268,20 +268,11 @@ func (c *conn) run() {
 	var waiting []pending
 	for i := range k.batch {
 		p := &k.batch[i]
-		if p.waits && err == nil && !p.req.(trier).tried() {
+		if err == nil && p.mustWait() {
 			waiting = slices.Clone(k.batch[i:])
 			break
 		}
-		c.answer(func() {
-			switch {
-			case p.req == nil:
-				c.w.Buf = append(c.w.Buf, p.ready...)
-			case err != nil && p.engine:
-				replyWith(&c.w, err)
-			default:
-				p.req.reply(&c.w)
-			}
-		})
+		c.answerTo(p, err)
 	}
 	clear(k.batch)
 	clear(k.cmds)
@@ -291,14 +282,33 @@ func (c *conn) run() {
 	}
 	c.trying = ""
 	for i := range waiting {
-		if p := &waiting[i]; c.over {
+		p := &waiting[i]
+		switch {
+		case c.over:
 			return
-		} else if p.waits {
+		case p.mustWait():
 			c.await(p.req.(blocker), p.awaited, p.timeout)
-		} else {
-			c.answer(func() { c.w.Buf = append(c.w.Buf, p.ready...) }) // an error in its arguments
+		default: // also one that got something after all: a message that died may have come back to its queue
+			c.answerTo(p, nil)
 		}
 	}
+}
+
+// mustWait tells, once it was tried, that there was nothing for it.
+func (p *pending) mustWait() bool { return p.waits && !p.req.(trier).tried() }
+
+// answerTo answers a request that was done, or that failed with all the others.
+func (c *conn) answerTo(p *pending, failed error) {
+	c.answer(func() {
+		switch {
+		case p.req == nil:
+			c.w.Buf = append(c.w.Buf, p.ready...)
+		case failed != nil && p.engine:
+			replyWith(&c.w, failed)
+		default:
+			p.req.reply(&c.w)
+		}
+	})
 }
 
 // muting is what CLIENT REPLY has said. While it is not loud, nothing waits to be written.
