@@ -27,6 +27,8 @@ type User struct {
 	Algorithm    string // how Hash was made: access.Argon2id, …
 	LoopbackOnly bool   // may log in from this machine only
 	Limits       Limits
+	// Made tells the user from others that had its name before: what somebody grants to a user goes with it.
+	Made uint64
 }
 
 // UserSpec makes a user or changes one: password and tags become what it says. The password is given in clear
@@ -37,6 +39,7 @@ type UserSpec struct {
 	Hash      string
 	Algorithm string // of Hash; "" is RabbitMQ's default, rabbit_password_hashing_sha256
 	Tags      []string
+	MakeOnly  bool // a user that is there stays as it is
 }
 
 // VHostSpec makes a virtual host or changes what is noted about it.

@@ -41,6 +41,7 @@ type userFact struct {
 	Tags         []string `json:"tags,omitempty"`
 	LoopbackOnly bool     `json:"loopback_only,omitempty"`
 	Limits       Limits   `json:"limits,omitempty"`
+	Made         uint64   `json:"made,omitempty"` // the place in the log of the fact that made the user
 }
 
 type permissionFact struct {
@@ -136,7 +137,7 @@ func (r *rules) putUser(f *userFact) {
 	if u.login == nil || u.login.secret != f.Secret {
 		u.login = &login{secret: f.Secret}
 	}
-	u.tags, u.loopbackOnly, u.limits = f.Tags, f.LoopbackOnly, f.Limits
+	u.tags, u.loopbackOnly, u.limits, u.made = f.Tags, f.LoopbackOnly, f.Limits, f.Made
 }
 
 func (r *rules) putPermission(f *permissionFact, remove bool) error {
@@ -223,7 +224,9 @@ func compareTopics(a, b topicKey) int {
 }
 
 func (u *user) fact() *userFact {
-	return &userFact{Name: u.name, Secret: u.login.secret, Tags: u.tags, LoopbackOnly: u.loopbackOnly, Limits: u.limits}
+	return &userFact{
+		Name: u.name, Secret: u.login.secret, Tags: u.tags, LoopbackOnly: u.loopbackOnly, Limits: u.limits, Made: u.made,
+	}
 }
 
 func (p *permission) fact() *permissionFact {

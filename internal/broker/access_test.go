@@ -159,6 +159,7 @@ func runAccessTwin(t *testing.T, seed uint64, steps int) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, nil)
 	n := &naiveAccess{definitionsOf(b)}
+	made := map[uint64]bool{}
 	users, vhosts := []string{"guest", "a", "b", "c"}, []string{"/", "v", "w"}
 	refused := func(step int, err error, there bool, want error) bool {
 		if there {
@@ -174,14 +175,22 @@ func runAccessTwin(t *testing.T, seed uint64, steps int) {
 		pattern := fmt.Sprint("^", rng.IntN(9))
 		switch rng.IntN(13) {
 		case 0, 1:
-			spec := UserSpec{Name: user, Hash: hashOfP, Tags: []string{pattern}}
+			spec := UserSpec{Name: user, Hash: hashOfP, Tags: []string{pattern}, MakeOnly: rng.IntN(4) == 0}
 			created, err := b.PutUser(spec)
 			must(t, err)
 			if created != (u == nil) {
 				t.Fatalf("step %d: created %v", step, created)
 			}
+			if u != nil && spec.MakeOnly {
+				break
+			}
 			if u == nil {
-				n.Users = append(n.Users, User{Name: user, LoopbackOnly: user == "guest"})
+				now, err := b.User(user)
+				if must(t, err); made[now.Made] {
+					t.Fatalf("step %d: another user was made as number %d", step, now.Made)
+				}
+				made[now.Made] = true
+				n.Users = append(n.Users, User{Name: user, LoopbackOnly: user == "guest", Made: now.Made})
 				u = n.user(user)
 			}
 			u.Tags, u.Hash, u.Algorithm = spec.Tags, hashOfP, access.RabbitSHA256
@@ -311,8 +320,8 @@ func TestAccessFactBytes(t *testing.T) {
 	}{
 		{&accessFact{VHost: &vhostFact{Name: "v", Limits: Limits{LimitQueues: 5}}}, `{"vhost":{"name":"v","limits":{"max-queues":5}}}`},
 		{&accessFact{Delete: true, User: &userFact{Name: "u"}}, `{"delete":true,"user":{"name":"u"}}`},
-		{&accessFact{User: &userFact{Name: "u", Secret: access.Secret{Algorithm: "a", Hash: "h", Scram: "s"}, Tags: []string{"t"}, LoopbackOnly: true}},
-			`{"user":{"name":"u","algorithm":"a","hash":"h","scram":"s","tags":["t"],"loopback_only":true}}`},
+		{&accessFact{User: &userFact{Name: "u", Secret: access.Secret{Algorithm: "a", Hash: "h", Scram: "s"}, Tags: []string{"t"}, LoopbackOnly: true, Made: 7}},
+			`{"user":{"name":"u","algorithm":"a","hash":"h","scram":"s","tags":["t"],"loopback_only":true,"made":7}}`},
 		{&accessFact{Permission: &permissionFact{"u", "v", "c", "w", "r"}}, `{"permission":{"user":"u","vhost":"v","configure":"c","write":"w","read":"r"}}`},
 		{&accessFact{Topic: &topicFact{"u", "v", "x", "w", "r"}}, `{"topic_permission":{"user":"u","vhost":"v","exchange":"x","write":"w","read":"r"}}`},
 		{&accessFact{Reset: true}, `{"reset":true}`},

@@ -24,6 +24,7 @@ type user struct {
 	login        *login // replaced, never changed
 	loopbackOnly bool
 	limits       Limits
+	made         uint64
 	permissions  map[string]*permission // by virtual host
 	topics       map[topicKey]*TopicPermission
 }
@@ -40,6 +41,9 @@ type login struct {
 	secret   access.Secret
 	verified atomic.Pointer[[markBytes]byte]
 }
+
+// AccessGeneration grows whenever a user, a permission or a virtual host changed: what was read of them before may be out of date.
+func (b *Broker) AccessGeneration() uint64 { return b.rules.generation.Load() }
 
 // changed makes sessions ask again. It comes after the change.
 func (r *rules) changed() { r.generation.Add(1) }
@@ -99,7 +103,7 @@ func (l Limits) with(name string, n int64, remove bool) Limits {
 func (u *user) public() User {
 	return User{
 		Name: u.name, Tags: slices.Clone(u.tags), Hash: u.login.secret.Hash, Algorithm: u.login.secret.Algorithm,
-		LoopbackOnly: u.loopbackOnly, Limits: maps.Clone(u.limits),
+		LoopbackOnly: u.loopbackOnly, Limits: maps.Clone(u.limits), Made: u.made,
 	}
 }
 

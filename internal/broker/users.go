@@ -7,15 +7,15 @@ import (
 )
 
 // changeAccess decides on a change of users, virtual hosts or permissions, makes it true, records it, and returns when
-// it is durable.
+// it is durable. A decision without a fact is to leave all as it is.
 func (b *Broker) changeAccess(decide func() (*accessFact, error)) error {
 	c := b.catalog
 	c.mu.Lock()
 	f, err := decide()
-	if err == nil {
+	if err == nil && f != nil {
 		err = c.applyAccess(f)
 	}
-	if err != nil {
+	if err != nil || f == nil {
 		c.mu.Unlock()
 		return err
 	}
@@ -47,8 +47,8 @@ func (b *Broker) User(name string) (found User, err error) {
 	return found, err
 }
 
-// PutUser makes a user, or gives one a new password and new tags; what it may do and its limits stay. It returns when
-// that is durable. Errors: ErrInvalidName, ErrInvalidPassword, ErrLogFailed.
+// PutUser makes a user, or gives one a new password and new tags, unless the spec says not to; what it may do and its
+// limits stay. It returns when that is durable. Errors: ErrInvalidName, ErrInvalidPassword, ErrLogFailed.
 func (b *Broker) PutUser(spec UserSpec) (created bool, err error) {
 	if err := checkName("user", spec.Name); err != nil {
 		return false, err
@@ -59,12 +59,16 @@ func (b *Broker) PutUser(spec UserSpec) (created bool, err error) {
 	}
 	err = b.changeAccess(func() (*accessFact, error) {
 		f := &userFact{Name: spec.Name, Secret: secret, Tags: cleanTags(spec.Tags), LoopbackOnly: spec.Name == defaultUser}
-		created = true
+		created, f.Made = true, b.catalog.index+1
 		b.rules.read(spec.Name, func(u *user) {
-			if u != nil {
-				created, f.LoopbackOnly, f.Limits = false, u.loopbackOnly, u.limits
+			if u == nil {
+				return
 			}
+			created, f.LoopbackOnly, f.Limits, f.Made = false, u.loopbackOnly, u.limits, u.made
 		})
+		if !created && spec.MakeOnly {
+			return nil, nil
+		}
 		return &accessFact{User: f}, nil
 	})
 	return created, err
