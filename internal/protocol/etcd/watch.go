@@ -1,0 +1,92 @@
+// Package etcd serves the etcd v3 API.
+package etcd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+)
+
+const (
+	// defaultProgressInterval is how long a watcher that asked for progress may hear nothing.
+	defaultProgressInterval = 10 * time.Minute
+	minProgressInterval     = 100 * time.Millisecond
+	// watchRequestsAhead is how many requests of a stream are read while earlier ones are at work.
+	watchRequestsAhead = 16
+)
+
+// watchOptions are what the service of watches needs of the server.
+type watchOptions struct {
+	keys     mvcc.WatchableKV
+	queues   queueWatches                                     // nil: there are none
+	header   func(revision int64) *pb.ResponseHeader          // of a response
+	permit   func(ctx context.Context, key, end []byte) error // whether the caller may watch ordinary keys; an error of gRPC
+	maxBytes int                                              // of a response, for those who asked for fragments
+	progress time.Duration                                    // between reports of progress [10 min]
+	over     context.Context                                  // ends when the server drains
+	log      *slog.Logger
+}
+
+// watchService is etcd's Watch: streams with any number of watchers each.
+type watchService struct {
+	pb.UnimplementedWatchServer
+	watchOptions
+}
+
+func newWatchService(o watchOptions) *watchService {
+	if o.progress == 0 {
+		o.progress = defaultProgressInterval
+	}
+	o.progress = max(o.progress, minProgressInterval)
+	return &watchService{watchOptions: o}
+}
+
+// progressInterval is a little different for each stream, so that many that began together do not report together.
+func (s *watchService) progressInterval() time.Duration {
+	return s.progress + rand.N(s.progress/10)
+}
+
+// Watch serves one stream until its client or the server ends it. A client that only says it has no more requests keeps its watchers.
+func (s *watchService) Watch(stream pb.Watch_WatchServer) error {
+	w := newWatchStream(s, stream)
+	defer w.close()
+	requests := make(chan *pb.WatchRequest, watchRequestsAhead)
+	failed := make(chan error, 1)
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		if err := readRequests(stream, requests, ended); err != nil {
+			failed <- err
+		}
+	}()
+	err := w.run(requests, failed)
+	if errors.Is(err, context.Canceled) {
+		return rpctypes.ErrGRPCWatchCanceled
+	}
+	return err
+}
+
+// readRequests hands the requests of a stream on until it ends; nil: the client has no more of them.
+func readRequests(stream pb.Watch_WatchServer, requests chan<- *pb.WatchRequest, ended <-chan struct{}) error {
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case requests <- r:
+		case <-ended:
+			return nil
+		}
+	}
+}

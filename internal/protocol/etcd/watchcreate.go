@@ -1,0 +1,117 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+)
+
+// create opens a watcher and answers. What is wrong with a request is told in the answer, which is canceled then; the stream goes on.
+func (w *watchStream) create(ctx context.Context, r *pb.WatchCreateRequest) error {
+	if len(r.Key) == 0 {
+		r.Key = []byte{0} // the smallest key
+	}
+	ofQueues := w.queues != nil && w.queues.ownsWatch(r.Key)
+	x, err := w.open(ctx, r, ofQueues)
+	answer := &pb.WatchResponse{Created: true}
+	switch {
+	case err != nil:
+		answer.WatchId, answer.Canceled, answer.CancelReason = noWatcher, true, err.Error()
+		answer.Header = w.header(w.now(ofQueues))
+	case ofQueues:
+		answer.WatchId, answer.Header = x.id, w.header(x.seen+1)
+	default:
+		answer.WatchId, answer.Header = x.id, w.header(w.kv.Rev())
+	}
+	return w.stream.Send(answer)
+}
+
+func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, ofQueues bool) (*watcher, error) {
+	if r.StartRevision < 0 {
+		return nil, rpctypes.ErrCompacted
+	}
+	if !ofQueues {
+		if err := w.permit(ctx, r.Key, r.RangeEnd); err != nil {
+			return nil, err
+		}
+	}
+	end := endOfWatch(r.RangeEnd)
+	if len(end) != 0 && bytes.Compare(r.Key, end) >= 0 {
+		return nil, mvcc.ErrEmptyWatcherRange
+	}
+	id, err := w.idFor(r.WatchId)
+	if err != nil {
+		return nil, err
+	}
+	x := &watcher{id: id, prevKV: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify, quiet: true}
+	if ofQueues {
+		wish := queueWatch{key: r.Key, end: end, start: r.StartRevision, prevKV: r.PrevKv}
+		wish.noPut, wish.noDelete = unwanted(r.Filters)
+		var since int64
+		if x.queue, since, err = w.queues.watch(ctx, wish, func() { w.waiting.add(x) }); err != nil {
+			return nil, err
+		}
+		x.seen = since - 1
+	} else {
+		if x.kvID, err = w.kv.Watch(ctx, clientv3.AutoWatchID, r.Key, end, r.StartRevision, filters(r.Filters)...); err != nil {
+			return nil, err
+		}
+		x.ordinary = true
+		w.byKV[x.kvID] = x
+	}
+	w.watchers[id] = x
+	if r.WatchId == clientv3.AutoWatchID {
+		w.next = id + 1
+	}
+	return x, nil
+}
+
+// endOfWatch says the end of a range as mvcc has it: nil for a single key, empty for all keys from the first on.
+func endOfWatch(end []byte) []byte {
+	switch {
+	case len(end) == 0:
+		return nil
+	case len(end) == 1 && end[0] == 0:
+		return []byte{}
+	}
+	return end
+}
+
+// idFor is the id of a new watcher: what the client chose, or the next free one.
+func (w *watchStream) idFor(chosen int64) (int64, error) {
+	if chosen == clientv3.AutoWatchID {
+		id := w.next
+		for w.watchers[id] != nil {
+			id++
+		}
+		return id, nil
+	}
+	if w.watchers[chosen] != nil {
+		return 0, mvcc.ErrWatcherDuplicateID
+	}
+	return chosen, nil
+}
+
+func unwanted(filters []pb.WatchCreateRequest_FilterType) (puts, deletes bool) {
+	for _, f := range filters {
+		puts = puts || f == pb.WatchCreateRequest_NOPUT
+		deletes = deletes || f == pb.WatchCreateRequest_NODELETE
+	}
+	return puts, deletes
+}
+
+func filters(wanted []pb.WatchCreateRequest_FilterType) (fs []mvcc.FilterFunc) {
+	puts, deletes := unwanted(wanted)
+	if puts {
+		fs = append(fs, func(e *mvccpb.Event) bool { return e.Type == mvccpb.Event_PUT })
+	}
+	if deletes {
+		fs = append(fs, func(e *mvccpb.Event) bool { return e.Type == mvccpb.Event_DELETE })
+	}
+	return fs
+}

@@ -1,0 +1,139 @@
+package etcd
+
+import (
+	"context"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+	"google.golang.org/protobuf/proto"
+)
+
+// maxQueueResponseBytes is where a response with events of queues is full: the rest leaves in the next one. Their events have a revision each, so
+// that a response may end behind any of them.
+const maxQueueResponseBytes = 1 << 20
+
+// ordinaryEvents sends what mvcc handed over: events of one watcher, the end of one whose history was compacted, or progress.
+func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
+	mvcc.ReportEventReceived(len(r.Events))
+	if r.WatchID == noWatcher {
+		return w.stream.Send(&pb.WatchResponse{Header: w.header(r.Revision), WatchId: noWatcher})
+	}
+	x := w.byKV[r.WatchID]
+	if x == nil {
+		return nil // canceled since
+	}
+	answer := &pb.WatchResponse{
+		Header: w.header(r.Revision), WatchId: x.id, Events: r.Events,
+		CompactRevision: r.CompactRevision, Canceled: r.CompactRevision != 0,
+	}
+	if answer.Canceled {
+		w.end(x) // its id stays taken until the client cancels it, as in etcd
+	}
+	if x.prevKV {
+		answer.Events = w.withPrevious(r.Events)
+	}
+	return w.sendEvents(x, answer)
+}
+
+// withPrevious adds to each event what its key held before, as far as that is not compacted. Other watchers share the events, so they are copied.
+func (w *watchStream) withPrevious(events []*mvccpb.Event) []*mvccpb.Event {
+	out := make([]*mvccpb.Event, len(events))
+	for i, e := range events {
+		out[i] = e
+		if isCreation(e) {
+			continue
+		}
+		before, err := w.keys.Range(context.Background(), e.Kv.Key, nil, mvcc.RangeOptions{Rev: e.Kv.ModRevision - 1})
+		if err == nil && len(before.KVs) != 0 {
+			out[i] = &mvccpb.Event{Type: e.Type, Kv: e.Kv, PrevKv: before.KVs[0]}
+		}
+	}
+	return out
+}
+
+// queueEvents sends what the watchers of queues have gathered.
+func (w *watchStream) queueEvents() error {
+	for _, x := range w.waiting.all() {
+		if x.queue == nil {
+			continue // canceled since
+		}
+		if err := w.takeFrom(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeFrom sends all that one watcher of queues has, and its end when it is over.
+func (w *watchStream) takeFrom(x *watcher) error {
+	events, ended := x.queue.take()
+	for len(events) > 0 {
+		n := fitting(events)
+		x.seen = events[n-1].Kv.ModRevision
+		if err := w.sendEvents(x, &pb.WatchResponse{Header: w.header(x.seen), WatchId: x.id, Events: events[:n]}); err != nil {
+			return err
+		}
+		events = events[n:]
+	}
+	if ended == nil {
+		return nil
+	}
+	w.end(x)
+	delete(w.watchers, x.id)
+	return w.stream.Send(&pb.WatchResponse{Header: w.header(w.queues.revision()), WatchId: x.id, Canceled: true, CancelReason: ended.Error()})
+}
+
+// fitting is how many of the events make one response: at least one.
+func fitting(events []*mvccpb.Event) int {
+	bytes := 0
+	for i, e := range events {
+		bytes += len(e.Kv.Key) + len(e.Kv.Value)
+		if e.PrevKv != nil {
+			bytes += len(e.PrevKv.Key) + len(e.PrevKv.Value)
+		}
+		if bytes > maxQueueResponseBytes && i > 0 {
+			return i
+		}
+	}
+	return len(events)
+}
+
+// sendEvents sends a response, in fragments when the watcher wants them and it is too large.
+func (w *watchStream) sendEvents(x *watcher, r *pb.WatchResponse) error {
+	if len(r.Events) > 0 {
+		x.quiet = false
+	}
+	if !x.fragment || len(r.Events) < 2 || proto.Size(r) < w.maxBytes {
+		return w.stream.Send(r)
+	}
+	return sendFragments(r, w.maxBytes, w.stream.Send)
+}
+
+// sendFragments divides the events of a response over several that stay below maxBytes where they can; all but the last say that there is more.
+func sendFragments(r *pb.WatchResponse, maxBytes int, send func(*pb.WatchResponse) error) error {
+	for events := r.Events; ; {
+		part := &pb.WatchResponse{
+			Header: r.Header, WatchId: r.WatchId, Created: r.Created, Canceled: r.Canceled,
+			CompactRevision: r.CompactRevision, CancelReason: r.CancelReason, Fragment: true,
+		}
+		n, size := 0, proto.Size(part)
+		for n < len(events) {
+			size += sizeInResponse(events[n])
+			if n > 0 && size >= maxBytes {
+				break
+			}
+			n++
+		}
+		part.Events, events = events[:n], events[n:]
+		part.Fragment = len(events) > 0
+		if err := send(part); err != nil || !part.Fragment {
+			return err
+		}
+	}
+}
+
+// sizeInResponse is by how much an event makes a response longer.
+func sizeInResponse(e *mvccpb.Event) int {
+	return proto.Size(&pb.WatchResponse{Events: []*mvccpb.Event{e}})
+}
