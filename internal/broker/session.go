@@ -30,6 +30,7 @@ type Session struct {
 
 	window Window
 	cache  routeCache
+	named  namedTargets
 	found  routing.Route
 	asked  routing.Message // kept, for it escapes
 	batch  []shardBatch    // one per shard
@@ -292,6 +293,7 @@ func (s *Session) Flush() {
 func (s *Session) Idle() {
 	s.batch, s.parts = nil, nil
 	s.cache = routeCache{}
+	s.named = namedTargets{}
 	s.found = routing.Route{}
 	s.fetched = nil
 	s.committing, s.tripping = committing{}, tripping{}

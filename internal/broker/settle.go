@@ -7,11 +7,13 @@ func (sh *shard) ack(o *op) {
 	q := o.queue
 	if q.gone {
 		sh.giveBack(o.consumer, int(o.n))
+		sh.confirmAck(o, 0)
 		return
 	}
 	n := sh.settle(q, o.handle, int(o.n))
 	q.acked += uint64(n)
 	sh.giveBack(o.consumer, q.returned(o, n))
+	sh.confirmAck(o, n)
 	sh.mark(q)
 }
 

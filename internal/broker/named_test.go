@@ -1,0 +1,76 @@
+package broker
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// An acknowledgement that was confirmed is there after a crash, and one of a message that is gone is told so.
+func TestConfirmedAck(t *testing.T) {
+	fs := vfs.NewMem()
+	b := openBroker(t, fs, nil)
+	c := newClient(t, b)
+	c.queue("q", nil)
+	c.put("", "q", "a", nil)
+	c.put("", "q", "b", nil)
+	k := c.consume("q", nil)
+	ds := c.take(2)
+	c.AckConfirmed(ds[0].Queue, k, ds[0].Handle, 1, c, 100)
+	c.AckConfirmed(ds[0].Queue, k, ds[0].Handle, 1, c, 101)
+	c.Flush()
+	c.until(func() bool { return c.acks[100] == 1 && c.nacks[101] == 1 })
+	clone := fs.CrashClone(rand.New(rand.NewPCG(1, 1)))
+	mustClose(t, b)
+
+	b = openBroker(t, clone, nil)
+	defer mustClose(t, b)
+	sameStrings(t, newClient(t, b).drain("q"), "b")
+}
+
+// To makes a queue where there is none, again when it was deleted, and notices that a permission is gone.
+func TestTo(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	first, err := c.To([]byte("q"))
+	must(t, err)
+	again, err := c.To([]byte("q"))
+	must(t, err)
+	if first.Queues()[0] != again.Queues()[0] {
+		t.Fatal("a second queue")
+	}
+	if _, err := c.DeleteQueue("q", false, false); err != nil {
+		t.Fatal(err)
+	}
+	other, err := c.To([]byte("q"))
+	must(t, err)
+	if other.Queues()[0] == first.Queues()[0] || !c.HasQueue("q") {
+		t.Fatal("a deleted queue was not made again")
+	}
+	_, err = b.SetPermission(Permission{User: "guest", VHost: "/", Configure: ".*", Write: "^x", Read: ".*"})
+	must(t, err)
+	if _, err := c.To([]byte("q")); !errors.Is(err, ErrAccessRefused) || !errors.Is(c.MayWrite("q"), ErrAccessRefused) {
+		t.Fatalf("after the permission was taken away: %v", err)
+	}
+}
+
+// A browser that was told to begin at a place shows what stands there and behind it.
+func TestSeek(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.push("q", "a", "b", "c")
+	br, err := c.Browse("q")
+	must(t, err)
+	br.Seek(2)
+	page, err := br.Next(10)
+	must(t, err)
+	var got []string
+	for i := range page {
+		got = append(got, string(page[i].Env.Body()))
+	}
+	sameStrings(t, got, "b", "c")
+}
