@@ -26,6 +26,7 @@ var ranks = []struct {
 	{"internal/sqlschema", 65},
 	{"internal/protocol", 60},
 	{"internal/broker", 50},
+	{"internal/keyspace", 50},
 	{"internal/storage", 40},
 	{"internal/core", 30},
 	{"internal/lint", 0},

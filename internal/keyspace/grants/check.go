@@ -1,0 +1,147 @@
+package grants
+
+import (
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/auth"
+	"go.etcd.io/etcd/server/v3/lease"
+)
+
+// Leases finds leases; a lease.Lessor does.
+type Leases interface {
+	Lookup(id lease.LeaseID) *lease.Lease
+}
+
+// Allow judges an entry by who is named in its header; without a header it is the server's own, which may do everything. While access is not
+// controlled all may. Errors: auth.ErrPermissionDenied, auth.ErrUserEmpty for nobody, auth.ErrAuthOldRevision for somebody who was looked at
+// before users or roles last changed.
+func (g *Grants) Allow(r *pb.InternalRaftRequest, leases Leases) error {
+	if r.Header == nil || !g.Enabled() {
+		return nil
+	}
+	who := &Info{Username: r.Header.Username, Revision: r.Header.AuthRevision}
+	switch {
+	case r.Put != nil:
+		return g.MayPut(who, r.Put, leases)
+	case r.DeleteRange != nil:
+		return g.MayDelete(who, r.DeleteRange)
+	case r.Txn != nil:
+		return g.MayTxn(who, r.Txn, leases)
+	case r.LeaseRevoke != nil:
+		return g.MayEndLease(who, lease.LeaseID(r.LeaseRevoke.ID), leases)
+	case r.LeaseGrant != nil:
+		return g.MayAnything(who)
+	case r.Range != nil:
+		return g.MayRange(who, r.Range.Key, r.Range.RangeEnd)
+	}
+	return g.MayAdminister(who)
+}
+
+// MayAnything tells whether who is somebody. Errors: auth.ErrUserEmpty.
+func (g *Grants) MayAnything(who *Info) error {
+	if !g.Enabled() || who.Username != "" {
+		return nil
+	}
+	return auth.ErrUserEmpty
+}
+
+// MayRange tells whether somebody may read the keys from key to end; end is as in a RangeRequest. Errors as Allow.
+func (g *Grants) MayRange(who *Info, key, end []byte) error {
+	return g.store.IsRangePermitted(who, key, end)
+}
+
+// MayPut tells whether somebody may do a put: write the key; with a lease also what hangs on it already, for the keys go together; and read the key
+// when the answer is to show its old value. Errors as Allow.
+func (g *Grants) MayPut(who *Info, r *pb.PutRequest, leases Leases) error {
+	if err := g.store.IsPutPermitted(who, r.GetKey()); err != nil {
+		return err
+	}
+	if err := g.MayEndLease(who, lease.LeaseID(r.GetLease()), leases); err != nil {
+		return err
+	}
+	if r.GetPrevKv() {
+		return g.MayRange(who, r.GetKey(), nil)
+	}
+	return nil
+}
+
+// MayDelete tells whether somebody may delete a range of keys, and read it when the answer is to show what was there. Errors as Allow.
+func (g *Grants) MayDelete(who *Info, r *pb.DeleteRangeRequest) error {
+	if err := g.store.IsDeleteRangePermitted(who, r.GetKey(), r.GetRangeEnd()); err != nil {
+		return err
+	}
+	if r.GetPrevKv() {
+		return g.MayRange(who, r.GetKey(), r.GetRangeEnd())
+	}
+	return nil
+}
+
+// MayTxn tells whether somebody may do all that a transaction might do, also in the branch that is not taken. Errors as Allow.
+func (g *Grants) MayTxn(who *Info, r *pb.TxnRequest, leases Leases) error {
+	for _, c := range r.GetCompare() {
+		if err := g.MayRange(who, c.Key, c.RangeEnd); err != nil {
+			return err
+		}
+	}
+	for _, branch := range [][]*pb.RequestOp{r.GetSuccess(), r.GetFailure()} {
+		for _, op := range branch {
+			if err := g.mayOp(who, op, leases); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *Grants) mayOp(who *Info, op *pb.RequestOp, leases Leases) error {
+	switch o := op.GetRequest().(type) {
+	case *pb.RequestOp_RequestRange:
+		return g.MayRange(who, o.RequestRange.GetKey(), o.RequestRange.GetRangeEnd())
+	case *pb.RequestOp_RequestPut:
+		return g.MayPut(who, o.RequestPut, leases)
+	case *pb.RequestOp_RequestDeleteRange:
+		return g.MayDelete(who, o.RequestDeleteRange)
+	case *pb.RequestOp_RequestTxn:
+		return g.MayTxn(who, o.RequestTxn, leases)
+	}
+	return nil
+}
+
+// MayEndLease tells whether somebody may revoke a lease, renew it or hang a key on it: who may write all keys that hang on it. A lease that is not
+// there may be ended by everybody who is somebody. Errors as Allow.
+func (g *Grants) MayEndLease(who *Info, id lease.LeaseID, leases Leases) error {
+	if err := g.MayAnything(who); err != nil {
+		return err
+	}
+	return g.eachKey(who, leases.Lookup(id), func(key []byte) error { return g.store.IsPutPermitted(who, key) })
+}
+
+// MayReadLease tells whether somebody may see which keys hang on a lease: who may read them all. Errors as Allow.
+func (g *Grants) MayReadLease(who *Info, id lease.LeaseID, leases Leases) error {
+	return g.MayReadLeases(who, []*lease.Lease{leases.Lookup(id)})
+}
+
+// MayReadLeases tells whether somebody may see that there are these leases: who may read all keys that hang on them. Errors as Allow.
+func (g *Grants) MayReadLeases(who *Info, leases []*lease.Lease) error {
+	if err := g.MayAnything(who); err != nil {
+		return err
+	}
+	for _, l := range leases {
+		if err := g.eachKey(who, l, func(key []byte) error { return g.store.IsRangePermitted(who, key, nil) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachKey asks for every key of a lease, but for who may do everything.
+func (g *Grants) eachKey(who *Info, l *lease.Lease, may func(key []byte) error) error {
+	if l == nil || g.MayAdminister(who) == nil {
+		return nil
+	}
+	for _, key := range l.Keys() {
+		if err := may([]byte(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

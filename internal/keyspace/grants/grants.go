@@ -1,0 +1,96 @@
+package grants
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"go.etcd.io/etcd/server/v3/auth"
+	"go.etcd.io/etcd/server/v3/storage/backend"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.uber.org/zap"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// Root is the user without whom there is no access control, and the role that may do everything.
+const Root = "root"
+
+// Info is who asks, as the store of roles knows it: the name, and the revision of the store at which somebody looked who it is. The zero value is
+// nobody.
+type Info = auth.AuthInfo
+
+// Grants is the store of roles.
+type Grants struct {
+	store auth.AuthStore
+	users auth.AuthBackend
+}
+
+// New opens the roles in a backend; in an empty one it makes the buckets.
+func New(be backend.Backend) *Grants {
+	lg := zap.NewNop() // etcd's own lines would repeat what the caller logs, and call a refusal an error
+	noTokens, err := auth.NewTokenProvider(lg, "", nil, 0)
+	if err != nil {
+		panic("grants: " + err.Error()) // the empty kind is always there
+	}
+	g := &Grants{users: schema.NewAuthBackend(lg, be)}
+	g.store = auth.NewAuthStore(lg, g.users, noTokens, bcrypt.MinCost)
+	return g
+}
+
+// Recover reads everything again from a backend whose content was replaced.
+func (g *Grants) Recover(be backend.Backend) {
+	g.users = schema.NewAuthBackend(zap.NewNop(), be)
+	g.users.CreateAuthBuckets()
+	g.store.Recover(g.users)
+}
+
+// Enabled tells whether access is controlled.
+func (g *Grants) Enabled() bool { return g.store.IsAuthEnabled() }
+
+// Revision grows with every change of roles and users.
+func (g *Grants) Revision() uint64 { return g.store.Revision() }
+
+// Holder is a user to whom something was granted.
+type Holder struct {
+	Name   string
+	Number uint64 // of the broker's user: another one of that name has another
+	Roles  []string
+}
+
+// Holds tells whether the user has a role.
+func (h *Holder) Holds(role string) bool { return slices.Contains(h.Roles, role) }
+
+// Holder is what is known of a user; nil when nothing was ever granted to it.
+func (g *Grants) Holder(name string) *Holder {
+	u := g.users.GetUser(name)
+	if u == nil {
+		return nil
+	}
+	number, err := strconv.ParseUint(string(u.Password), 10, 64)
+	if err != nil {
+		number = noNumber
+	}
+	return &Holder{Name: name, Number: number, Roles: u.Roles}
+}
+
+// noNumber is the number of a record that has none, as no user's is.
+const noNumber = ^uint64(0)
+
+// Roles are the names of all roles, in order.
+func (g *Grants) Roles() []string {
+	var names []string
+	for _, r := range g.users.GetAllRoles() {
+		names = append(names, string(r.Name))
+	}
+	return names
+}
+
+// MayAdminister tells whether somebody has the role root, which all may while access is not controlled. Errors: auth.ErrUserEmpty,
+// auth.ErrPermissionDenied.
+func (g *Grants) MayAdminister(who *Info) error {
+	err := g.store.IsAdminPermitted(who)
+	if errors.Is(err, auth.ErrUserNotFound) { // a user of the broker to whom nothing was granted
+		return auth.ErrPermissionDenied
+	}
+	return err
+}
