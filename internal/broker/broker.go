@@ -36,7 +36,9 @@ type Options struct {
 	// whose language is missing, or has changed so that it does not compile, matches nothing.
 	Conditions routing.Conditions
 	// Order is the place in the order of a queue that a message has by itself, ok false when it says none; nil: messages stand where they came.
-	Order  func(env message.Envelope) (at Order, ok bool)
+	Order func(env message.Envelope) (at Order, ok bool)
+	// Annex has its entries in the log beside those of the queues; nil: none are taken, and what the log holds of one stays as it is.
+	Annex  Annex
 	Logger *slog.Logger
 	Now    func() time.Time // time.Now
 }
@@ -74,6 +76,7 @@ type Broker struct {
 	catalog *catalog
 	rules   rules
 	logins  *logins
+	annex   *annex
 
 	removals  removals
 	sequences sequences
@@ -130,12 +133,16 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)
+	b.annex = newAnnex(b)
 	if err := b.recover(); err != nil {
 		return nil, errors.Join(err, scratch.Close(), st.Close())
 	}
 	books := b.withBooks()
 	for _, sh := range b.shards {
 		go sh.run()
+	}
+	if b.annex.machine != nil {
+		go b.annex.run()
 	}
 	b.housekeeper.Add(4)
 	go b.remove()
@@ -162,6 +169,7 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	done := make(chan error, 1)
 	last.Go(func() {
 		b.housekeeper.Wait()
+		b.annex.checkpoint.writing.Wait()
 		done <- b.checkpointAll(true)
 	})
 	select {
@@ -217,10 +225,13 @@ func (b *Broker) Close() error {
 			sh.inbox.close()
 			<-sh.done
 		}
+		b.annex.close()
 		var last sync.WaitGroup
 		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.store.Close(), b.scratch.Close())
+		b.annex.end()
 		b.housekeeper.Wait()
+		b.annex.checkpoint.writing.Wait()
 		last.Wait() // who opens the folder next must not meet files that come and go
 	})
 	return b.closed
@@ -228,7 +239,7 @@ func (b *Broker) Close() error {
 
 // Hash tells what the durable state is, equal for equal content.
 func (b *Broker) Hash() (uint64, error) {
-	sum := b.catalog.hash()
+	sum := b.catalog.hash() + b.annex.hash()
 	for _, sh := range b.shards {
 		if err := sh.call(func() { sum += sh.m.hash() }); err != nil {
 			return 0, err

@@ -56,7 +56,8 @@ func (b *Broker) checkpointDue(short bool) {
 		enough = 1
 	}
 	total, definitions := b.logged()
-	wrote := false
+	b.annex.checkpointIfDue(enough, total)
+	wrote := b.annex.wrote()
 	for _, sh := range b.shards {
 		need := enough
 		if total-sh.checkpointAt >= quietRounds*enough {
@@ -104,6 +105,7 @@ func (b *Broker) logged() (total, definitions int64) {
 	for _, sh := range b.shards {
 		sh.call(func() { total += sh.logged.total })
 	}
+	b.annex.still(func() { total += b.annex.total })
 	return total, definitions
 }
 
@@ -153,6 +155,10 @@ func (b *Broker) checkpointAll(clean bool) error {
 		if err := b.writeCheckpoint(sh, sh.freeze(clean)); err != nil {
 			return err
 		}
+	}
+	b.annex.settle()
+	if err := b.annex.writeCheckpoint(false); err != nil {
+		return err
 	}
 	return b.store.Forget()
 }

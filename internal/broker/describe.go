@@ -53,6 +53,7 @@ func Describe(fs vfs.FS, dir string) (Description, error) {
 		return Description{}, err
 	}
 	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st}
+	b.annex = newAnnex(b)
 	var d Description
 	if err = b.recover(); err == nil {
 		d, err = b.describe()

@@ -20,7 +20,9 @@ func (b *Broker) recover() error {
 	b.catalog.logged.total = b.store.Stats().Bytes // nobody knows how much of it is older than which checkpoint
 	last := uint32(b.opts.Shards)
 	for _, id := range b.store.Shards() {
-		last = max(last, id)
+		if id != AnnexShard {
+			last = max(last, id)
+		}
 	}
 	for id := uint32(1); id <= last; id++ {
 		b.shards = append(b.shards, newShard(b, id))
@@ -38,6 +40,9 @@ func (b *Broker) recover() error {
 		if err := sh.recover(); err != nil {
 			return fmt.Errorf("broker: recover shard %d: %w", sh.id, err)
 		}
+	}
+	if err := b.annex.recover(); err != nil {
+		return fmt.Errorf("broker: recover annex: %w", err)
 	}
 	return nil
 }

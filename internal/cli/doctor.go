@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -138,7 +139,7 @@ func printReport(out io.Writer, r store.Report) error {
 		}
 		var shards []string
 		for _, e := range s.Shards {
-			shards = append(shards, fmt.Sprintf("%d:%d (%d-%d)", e.Shard, e.Entries, e.First, e.Last))
+			shards = append(shards, fmt.Sprintf("%s:%d (%d-%d)", shardName(e.Shard), e.Entries, e.First, e.Last))
 		}
 		fmt.Fprintf(w, "%d\t%d\t%s\t%s\n", s.Number, s.Bytes, state, strings.Join(shards, "  "))
 		total += s.Bytes
@@ -149,7 +150,11 @@ func printReport(out io.Writer, r store.Report) error {
 		if !c.Valid {
 			state = "DAMAGED"
 		}
-		fmt.Fprintf(w, "shard %d\t%d\t%s\t%d\n", c.Shard, c.Bytes, state, c.Index)
+		name := shardName(c.Shard)
+		if name != annexName {
+			name = "shard " + name
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\n", name, c.Bytes, state, c.Index)
 		total += c.Bytes
 	}
 	if err := w.Flush(); err != nil {
@@ -170,6 +175,20 @@ func printDamage(out io.Writer, r store.Report) {
 		}
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(out, "LOST: %s\n", m)
+		if m.Shard == broker.AnnexShard {
+			fmt.Fprintf(out, "LOST: entries %d to %d of the %s\n", m.First, m.Last, annexName)
+		} else {
+			fmt.Fprintf(out, "LOST: %s\n", m)
+		}
 	}
+}
+
+// annexName stands for the shard of what is not queues.
+const annexName = "annex"
+
+func shardName(shard uint32) string {
+	if shard == broker.AnnexShard {
+		return annexName
+	}
+	return strconv.FormatUint(uint64(shard), 10)
 }

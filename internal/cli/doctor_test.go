@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -106,5 +108,34 @@ func TestDoctorOnAFolderInUse(t *testing.T) {
 	defer s.Close()
 	if _, stderr, code := command(t, "doctor", dir); code != exitInUse || !strings.Contains(stderr, "Stop the broker") {
 		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}
+
+// empty is an annex that keeps nothing.
+type empty struct{}
+
+func (empty) Apply(uint64, []byte) {}
+func (empty) Freeze() (int64, func(io.Writer) error) {
+	return 0, func(io.Writer) error { return nil }
+}
+func (empty) Restore(io.Reader) error { return nil }
+
+func TestDoctorNamesTheAnnex(t *testing.T) {
+	dir := t.TempDir()
+	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annex: empty{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := b.Record([]byte("entry")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := command(t, "doctor", dir)
+	if code != exitOK || !strings.Contains(stdout, "annex:3 (1-3)") || !strings.Contains(stdout, "\nannex  ") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -1,0 +1,116 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// annexRun is a small life of an annex: what was answered, and what was attempted.
+type annexRun struct {
+	mu        sync.Mutex
+	attempted []string
+	answered  []string
+}
+
+func (r *annexRun) attempt(entry string) []byte {
+	r.attempted = append(r.attempted, entry)
+	return []byte(entry)
+}
+
+func (r *annexRun) answer(entry string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answered = append(r.answered, entry)
+}
+
+// live records until an answer is an error, which is the crash.
+func (r *annexRun) live(b *Broker) {
+	for i := range 30 {
+		entry := fmt.Sprint("one/", i, strings.Repeat("x", 40))
+		if _, err := b.Record(r.attempt(entry)); err != nil {
+			return
+		}
+		r.answer(entry)
+		if i%3 == 2 && !r.several(b, i) {
+			return
+		}
+		if i%7 == 6 {
+			b.checkpointDue(false)
+		}
+	}
+}
+
+// several records a few entries at once.
+func (r *annexRun) several(b *Broker, i int) bool {
+	var wait sync.WaitGroup
+	failed := false
+	for k := range 4 {
+		entry := fmt.Sprint("some/", i, "-", k)
+		wait.Add(1)
+		b.RecordAsync(r.attempt(entry), func(_ uint64, err error) {
+			if err == nil {
+				r.answer(entry)
+			}
+			failed = failed || err != nil
+			wait.Done()
+		})
+	}
+	wait.Wait()
+	return !failed
+}
+
+// check compares what is there after the crash with what was answered: all of that, in the order of the attempts, nothing twice, nothing after a
+// gap.
+func (r *annexRun) check(t *testing.T, there []string) {
+	t.Helper()
+	if len(there) < len(r.answered) || len(there) > len(r.attempted) {
+		t.Errorf("%d entries are there, of %d answered and %d attempted", len(there), len(r.answered), len(r.attempted))
+		return
+	}
+	if !slices.Equal(there, r.attempted[:len(there)]) {
+		t.Errorf("there is %q, attempted was %q", there, r.attempted)
+	}
+	for i, entry := range r.answered {
+		if there[i] != entry {
+			t.Errorf("answer %d was to %s, there is %s", i, entry, there[i])
+		}
+	}
+}
+
+// TestAnnexCrashAtEveryOperation makes each operation on the disk in turn the last one, and reopens what a power cut may leave.
+func TestAnnexCrashAtEveryOperation(t *testing.T) {
+	for k := 1; ; k++ {
+		mem := vfs.NewMem()
+		fs := vfs.NewErrors(mem)
+		fs.CrashAt(k)
+		r := &annexRun{}
+		b, err := tryOpen(fs, withAnnex(newTally(), smallLog))
+		if err == nil {
+			r.live(b)
+			b.Close() // fails after the crash; the goroutines must end all the same
+		}
+		for seed := range uint64(2) {
+			again := newTally()
+			b, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), withAnnex(again, smallLog))
+			if err != nil {
+				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
+			}
+			r.check(t, again.entries())
+			recordEntry(t, b, "after")
+			mustClose(t, b)
+			if t.Failed() {
+				t.Fatalf("crash at operation %d, disk %d", k, seed)
+			}
+		}
+		if !fs.Crashed() {
+			t.Logf("survived with %d operations", k-1)
+			return
+		}
+	}
+}
