@@ -244,7 +244,9 @@ func TestRecordTogether(t *testing.T) {
 }
 
 // Checkpoints come when the log since the last one is larger than that and than a limit, and let go of the log before them.
-func TestAnnexCheckpoints(t *testing.T) {
+func TestAnnexCheckpoints(t *testing.T) { synctest.Test(t, testAnnexCheckpoints) } // no time passes, so that the broker looks after nothing itself
+
+func testAnnexCheckpoints(t *testing.T) {
 	mem := vfs.NewMem()
 	a := newTally()
 	b := openBroker(t, mem, withAnnex(a, smallLog))
@@ -281,7 +283,7 @@ func TestAnnexCheckpoints(t *testing.T) {
 		t.Error("no checkpoint after 12 KB more")
 	}
 	want := a.entries()
-	mem = mem.CrashClone(rand.New(rand.NewPCG(1, 1)))
+	mustClose(t, b)
 	again := newTally()
 	b = openBroker(t, mem, withAnnex(again, smallLog))
 	if again.restored < 100 {
@@ -293,6 +295,10 @@ func TestAnnexCheckpoints(t *testing.T) {
 
 // While a checkpoint is being written entries are recorded and applied, and a stop does not wait for it.
 func TestAnnexCheckpointBesideRecords(t *testing.T) {
+	synctest.Test(t, testAnnexCheckpointBesideRecords)
+} // no time passes, so that the broker looks after nothing itself
+
+func testAnnexCheckpointBesideRecords(t *testing.T) {
 	mem := vfs.NewMem()
 	a := newTally()
 	a.writing = make(chan struct{})
