@@ -1,0 +1,60 @@
+package keyspace
+
+import (
+	"context"
+	"errors"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
+	"go.uber.org/zap"
+)
+
+// tell hands a result to who waits for it. When it says for the first time that there is no space, the alarm is raised before.
+func (s *Store) tell(w *waiter, x *Result) {
+	switch {
+	case w == nil:
+	case !errors.Is(x.Err, etcderrors.ErrNoSpace) || len(s.Alarms(pb.AlarmType_NOSPACE)) > 0:
+		w.tell(x)
+	case w.exclusive:
+		w.tell(x)
+		s.spawn(s.raiseNoSpace)
+	default:
+		s.spawn(func() {
+			s.raiseNoSpace()
+			w.tell(x)
+		})
+	}
+}
+
+// room refuses a request that does not fit into the quota, and raises the alarm.
+func (s *Store) room(request any) error {
+	if s.quota.Available(request) {
+		return nil
+	}
+	s.raiseNoSpace()
+	return etcderrors.ErrNoSpace
+}
+
+func (s *Store) raiseNoSpace() {
+	r := &pb.AlarmRequest{MemberID: uint64(s.MemberID()), Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
+	if _, err := s.Propose(context.Background(), &pb.InternalRaftRequest{Alarm: r}); err != nil {
+		s.lg.Warn("the alarm of the quota could not be recorded", zap.Error(err))
+	}
+}
+
+// spawn runs f beside the caller; Close waits for it.
+func (s *Store) spawn(f func()) {
+	s.done.Add(1)
+	go func() {
+		defer s.done.Done()
+		f()
+	}()
+}
+
+// Alarm lists, raises or ends alarms.
+func (s *Store) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
+	if r.Action == pb.AlarmRequest_GET {
+		return &pb.AlarmResponse{Header: s.Header(), Alarms: s.Alarms(r.Alarm)}, nil
+	}
+	return proposed[*pb.AlarmResponse](s, ctx, &pb.InternalRaftRequest{Alarm: r})
+}

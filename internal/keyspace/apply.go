@@ -1,0 +1,83 @@
+package keyspace
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
+	"go.etcd.io/etcd/server/v3/etcdserver/apply"
+	"google.golang.org/protobuf/proto"
+)
+
+// slowApply is how long a change may take before etcd's code warns.
+const slowApply = 100 * time.Millisecond
+
+// ErrEntry means that an entry of the log is not a change this version knows. Nothing behind it is applied.
+var ErrEntry = errors.New("keyspace: an entry of the log cannot be read")
+
+// Apply does the change of a durable entry and tells who waits for it. Entries come in the order of the log, from one goroutine. After an entry that
+// cannot be read nothing is applied; Start says so.
+func (s *Store) Apply(index uint64, entry []byte) {
+	if s.failure.Load() != nil {
+		return
+	}
+	r := new(pb.InternalRaftRequest)
+	err := proto.Unmarshal(entry, r)
+	if err == nil && !known(r) {
+		err = errors.New("no request in it")
+	}
+	if err != nil {
+		s.fail(fmt.Errorf("%w: entry %d: %w", ErrEntry, index, err))
+		return
+	}
+	waiter := s.waiters.take(r.GetHeader().GetID())
+	result := s.do(r, waiter == nil)
+	s.applied.Store(index)
+	s.tell(waiter, result)
+}
+
+// do runs a request through etcd's appliers. silent: nobody reads the answer, so it need not be complete.
+func (s *Store) do(r *pb.InternalRaftRequest, silent bool) *Result {
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	if r.ClusterMemberAttrSet != nil {
+		s.applyIdentity(r.ClusterMemberAttrSet)
+		return &Result{}
+	}
+	w := &apply.InternalRaftRequestWrapper{InternalRaftRequest: r, SkipRangeExecution: silent && r.Txn != nil}
+	return s.applier.Apply(w, membership.ApplyBoth)
+}
+
+func (s *Store) fail(err error) {
+	s.failure.CompareAndSwap(nil, &err)
+	s.lg.Error(err.Error())
+	s.waiters.failAll(err)
+}
+
+// Err returns why the store does not apply entries any more; nil while it does.
+func (s *Store) Err() error {
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// known tells that etcd's appliers, or do, know what to do with r.
+func known(r *pb.InternalRaftRequest) bool {
+	for _, set := range []bool{
+		r.Range != nil, r.Put != nil, r.DeleteRange != nil, r.Txn != nil, r.Compaction != nil,
+		r.LeaseGrant != nil, r.LeaseRevoke != nil, r.LeaseCheckpoint != nil, r.Alarm != nil, r.ClusterMemberAttrSet != nil,
+		r.Authenticate != nil, r.AuthEnable != nil, r.AuthDisable != nil, r.AuthStatus != nil,
+		r.AuthUserAdd != nil, r.AuthUserDelete != nil, r.AuthUserGet != nil, r.AuthUserChangePassword != nil,
+		r.AuthUserGrantRole != nil, r.AuthUserRevokeRole != nil, r.AuthUserList != nil, r.AuthRoleAdd != nil,
+		r.AuthRoleDelete != nil, r.AuthRoleGet != nil, r.AuthRoleGrantPermission != nil, r.AuthRoleRevokePermission != nil,
+		r.AuthRoleList != nil,
+	} {
+		if set {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"go.etcd.io/bbolt"
+	etcd "go.etcd.io/etcd/server/v3/storage/backend"
+)
+
+// boltBatch is how many records go into one transaction of bbolt: it keeps what it changed in memory until then.
+const boltBatch = 20000
+
+// Snapshot returns all buckets of now as a file of bbolt, as etcd's own database is. The file is made at the first Size or WriteTo, beside
+// writers and readers; Close removes it.
+func (b *Backend) Snapshot() etcd.Snapshot { return &snapshot{b: b, view: b.acquire()} }
+
+type snapshot struct {
+	b    *Backend
+	once sync.Once
+	view *view
+	file *os.File
+	size int64
+	err  error
+}
+
+func (s *snapshot) make() {
+	s.once.Do(func() {
+		s.file, s.size, s.err = s.view.boltFile(s.b.snapshots)
+		s.let()
+	})
+}
+
+func (s *snapshot) let() {
+	if s.view != nil {
+		s.b.release(s.view)
+		s.view = nil
+	}
+}
+
+// Size returns the length of the file; 0 when it could not be written, which WriteTo tells.
+func (s *snapshot) Size() int64 {
+	s.make()
+	return s.size
+}
+
+func (s *snapshot) WriteTo(w io.Writer) (int64, error) {
+	s.make()
+	if s.err != nil {
+		return 0, s.err
+	}
+	return io.Copy(w, io.NewSectionReader(s.file, 0, s.size))
+}
+
+func (s *snapshot) Close() error {
+	s.once.Do(s.let)
+	if s.file == nil {
+		return nil
+	}
+	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+}
+
+// boltFile writes the view as a database of bbolt into a new file of the folder.
+func (v *view) boltFile(folder string) (*os.File, int64, error) {
+	file, err := os.CreateTemp(folder, "snapshot-*.db")
+	if err != nil {
+		return nil, 0, fmt.Errorf("keyspace: make a snapshot: %w", err)
+	}
+	if err = v.writeBolt(file.Name()); err == nil {
+		var info os.FileInfo
+		if info, err = file.Stat(); err == nil {
+			return file, info.Size(), nil
+		}
+	}
+	file.Close()
+	os.Remove(file.Name())
+	return nil, 0, fmt.Errorf("keyspace: make a snapshot: %w", err)
+}
+
+func (v *view) writeBolt(path string) error {
+	// Nobody reads the file after a crash, so nothing of it is synced.
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, NoGrowSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	for i := range v.tables {
+		if err := v.fillBolt(db, &v.tables[i]); err != nil {
+			db.Close()
+			return err
+		}
+	}
+	return db.Close()
+}
+
+func (v *view) fillBolt(db *bbolt.DB, t *table) error {
+	name := []byte(t.name)
+	tx, err := db.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // of what is committed it says so, and does nothing
+	bucket, err := tx.CreateBucketIfNotExists(name)
+	if err != nil {
+		return err
+	}
+	bucket.FillPercent = 1
+	n := 0
+	err = v.forEach(t.id, func(key, value []byte) error {
+		if n++; n%boltBatch == 0 {
+			if err := tx.Commit(); err != nil {
+				return err
+			}
+			if tx, err = db.Begin(true); err != nil {
+				return err
+			}
+			bucket = tx.Bucket(name)
+			bucket.FillPercent = 1
+		}
+		return bucket.Put(key, value)
+	})
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}

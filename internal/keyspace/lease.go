@@ -1,0 +1,161 @@
+package keyspace
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/auth"
+	"go.etcd.io/etcd/server/v3/lease"
+	"go.uber.org/zap"
+)
+
+// revokesAtOnce is how many expired leases are revoked at one time, as in etcd.
+const revokesAtOnce = 16
+
+// LeaseGrant makes a lease; with ID 0 it gets one.
+func (s *Store) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
+	if err := s.room(r); err != nil {
+		return nil, err
+	}
+	if err := s.knownUser(ctx); err != nil {
+		return nil, err
+	}
+	for r.ID == int64(lease.NoLease) {
+		r.ID = rand.Int64()
+	}
+	return proposed[*pb.LeaseGrantResponse](s, ctx, &pb.InternalRaftRequest{LeaseGrant: r})
+}
+
+// LeaseRevoke ends a lease and deletes its keys.
+func (s *Store) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
+	if err := s.knownUser(ctx); err != nil {
+		return nil, err
+	}
+	return proposed[*pb.LeaseRevokeResponse](s, ctx, &pb.InternalRaftRequest{LeaseRevoke: r})
+}
+
+// LeaseRenew gives a lease its full time again, in seconds, which it returns. It is not recorded: after a start every lease has its full time.
+func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, err error) {
+	err = s.permitted(ctx,
+		func(user *auth.AuthInfo) error { return s.mayLease(user, id, s.mayPut) },
+		func() error {
+			ttl, err = s.le.Renew(id)
+			return err
+		})
+	return ttl, err
+}
+
+// LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for.
+func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (answer *pb.LeaseTimeToLiveResponse, err error) {
+	if err := s.knownUser(ctx); err != nil {
+		return nil, err
+	}
+	if !r.Keys {
+		return s.timeToLive(r)
+	}
+	err = s.permitted(ctx,
+		func(user *auth.AuthInfo) error { return s.mayLease(user, lease.LeaseID(r.ID), s.mayRead) },
+		func() error {
+			answer, err = s.timeToLive(r)
+			return err
+		})
+	return answer, err
+}
+
+func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
+	l := s.le.Lookup(lease.LeaseID(r.ID))
+	if l == nil {
+		return nil, lease.ErrLeaseNotFound
+	}
+	answer := &pb.LeaseTimeToLiveResponse{Header: &pb.ResponseHeader{}, ID: r.ID, TTL: int64(l.Remaining().Seconds()), GrantedTTL: l.TTL()}
+	if r.Keys {
+		for _, key := range l.Keys() {
+			answer.Keys = append(answer.Keys, []byte(key))
+		}
+	}
+	return answer, nil
+}
+
+// LeaseLeases lists all leases, the one that ends first at the head.
+func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (*pb.LeaseLeasesResponse, error) {
+	answer := &pb.LeaseLeasesResponse{Header: s.Header()}
+	all := s.le.Leases()
+	err := s.permitted(ctx,
+		func(user *auth.AuthInfo) error {
+			for _, l := range all {
+				if err := s.mayLease(user, l.ID, s.mayRead); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func() error {
+			for _, l := range all {
+				answer.Leases = append(answer.Leases, &pb.LeaseStatus{ID: int64(l.ID)})
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// mayLease checks that a user may do something with every key of a lease.
+func (s *Store) mayLease(user *auth.AuthInfo, id lease.LeaseID, may func(*auth.AuthInfo, []byte) error) error {
+	if !s.auth.IsAuthEnabled() || s.auth.IsAdminPermitted(user) == nil {
+		return nil
+	}
+	if user.Username == "" {
+		return auth.ErrUserEmpty
+	}
+	l := s.le.Lookup(id)
+	if l == nil {
+		return nil
+	}
+	for _, key := range l.Keys() {
+		if err := may(user, []byte(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) mayPut(user *auth.AuthInfo, key []byte) error {
+	return s.auth.IsPutPermitted(user, key)
+}
+
+func (s *Store) mayRead(user *auth.AuthInfo, key []byte) error {
+	return s.auth.IsRangePermitted(user, key, []byte{})
+}
+
+// revokeExpired records the end of leases whose time is over. The lessor finds them and bounds how many in a second.
+func (s *Store) revokeExpired() {
+	defer s.done.Done()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case expired := <-s.le.ExpiredLeasesC():
+			s.revokeAll(expired)
+		}
+	}
+}
+
+func (s *Store) revokeAll(expired []*lease.Lease) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, revokesAtOnce)
+	for _, l := range expired {
+		slots <- struct{}{}
+		all.Add(1)
+		go func() {
+			defer func() { <-slots; all.Done() }()
+			if _, err := s.LeaseRevoke(s.asRoot(), &pb.LeaseRevokeRequest{ID: int64(l.ID)}); err != nil {
+				s.lg.Warn("an expired lease was not revoked", zap.Int64("lease", int64(l.ID)), zap.Error(err))
+			}
+		}()
+	}
+	all.Wait()
+}

@@ -1,0 +1,118 @@
+package keyspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/etcdserver/apply"
+	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
+	"google.golang.org/protobuf/proto"
+)
+
+// Log is where changes are recorded: the broker.
+type Log interface {
+	// Record returns the entry's index when it is durable and applied.
+	Record(entry []byte) (index uint64, err error)
+	// RecordAsync calls done when the entry is durable and applied, or with what went wrong; done must not block.
+	RecordAsync(entry []byte, done func(index uint64, err error))
+}
+
+// Result is what a change came to: its answer, or etcd's error for it.
+type Result = apply.Result
+
+// ErrNotStarted means that the store does not take changes yet.
+var ErrNotStarted = errors.New("keyspace: not started")
+
+// Start lets the store take changes, and leases run: each has its full time from now on. Call it when the log was replayed. It fails when an entry
+// could not be read, or when the identity of a new store cannot be recorded.
+func (s *Store) Start(log Log) error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	s.log = log
+	if err := s.proposeIdentity(); err != nil {
+		return fmt.Errorf("keyspace: record the id of the member: %w", err)
+	}
+	s.le.Promote(0)
+	s.done.Add(1)
+	go s.revokeExpired()
+	return nil
+}
+
+// Propose records a change and returns when it is durable and applied. The error tells that it was not recorded, or that the log failed and nobody
+// knows; what etcd says against the change itself is in the result. A change once begun is not given up because ctx ends.
+func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result, error) {
+	answer := make(chan *Result, 1)
+	entry, id, err := s.entry(ctx, r, waiter{tell: func(x *Result) { answer <- x }})
+	if err != nil {
+		return nil, err
+	}
+	s.gate.RLock()
+	_, err = s.log.Record(entry)
+	s.gate.RUnlock()
+	if err != nil {
+		s.waiters.take(id)
+		return nil, err
+	}
+	return failed(<-answer)
+}
+
+// ProposeAsync is Propose that does not wait: done gets what Propose returns, on the goroutine that applies; it must neither block nor propose. An
+// Exclusive makes ProposeAsync itself wait.
+func (s *Store) ProposeAsync(ctx context.Context, r *pb.InternalRaftRequest, done func(*Result, error)) {
+	entry, id, err := s.entry(ctx, r, waiter{tell: func(x *Result) { done(failed(x)) }})
+	if err != nil {
+		done(nil, err)
+		return
+	}
+	s.gate.RLock()
+	s.log.RecordAsync(entry, func(_ uint64, err error) {
+		s.gate.RUnlock()
+		if err != nil && s.waiters.take(id) != nil {
+			done(nil, err)
+		}
+	})
+}
+
+// Query runs a request that changes nothing through etcd's appliers, without the log: they check who may ask.
+func (s *Store) Query(ctx context.Context, r *pb.InternalRaftRequest) (*Result, error) {
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	r.Header = s.requestHeader(ctx)
+	return s.do(r, false), nil
+}
+
+// failed turns a result that stands for a failure of the store into one.
+func failed(x *Result) (*Result, error) {
+	var f storeFailure
+	if errors.As(x.Err, &f) {
+		return nil, f.error
+	}
+	return x, nil
+}
+
+// entry is the bytes of a change, and who waits for it under which id.
+func (s *Store) entry(ctx context.Context, r *pb.InternalRaftRequest, w waiter) (entry []byte, id uint64, err error) {
+	if err := s.Err(); err != nil {
+		return nil, 0, err
+	}
+	if s.log == nil {
+		return nil, 0, ErrNotStarted
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	r.Header = s.requestHeader(ctx)
+	r.Header.ID = s.waiters.nextID()
+	if entry, err = proto.Marshal(r); err != nil {
+		return nil, 0, fmt.Errorf("keyspace: encode a change: %w", err)
+	}
+	if len(entry) > s.o.MaxRequestBytes {
+		return nil, 0, etcderrors.ErrRequestTooLarge
+	}
+	s.waiters.add(r.Header.ID, w)
+	return entry, r.Header.ID, nil
+}

@@ -1,0 +1,162 @@
+package keyspace
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/coreos/go-semver/semver"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	"go.etcd.io/etcd/server/v3/auth"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3alarm"
+	"go.etcd.io/etcd/server/v3/etcdserver/apply"
+	"go.etcd.io/etcd/server/v3/lease"
+	etcdstorage "go.etcd.io/etcd/server/v3/storage"
+	etcdbackend "go.etcd.io/etcd/server/v3/storage/backend"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.uber.org/zap"
+
+	"fiveways/internal/keyspace/backend"
+)
+
+// Store is the ordinary keys, their leases, alarms and roles. New makes one, Start lets it take changes, Close ends it.
+type Store struct {
+	o    Options
+	lg   *zap.Logger
+	b    *backend.Backend
+	kv   mvcc.WatchableKV
+	le   lease.Lessor
+	auth auth.AuthStore
+
+	quota   etcdstorage.Quota
+	cluster *membership.RaftCluster
+	member  atomic.Uint64 // this member's id; 0 before there is one
+	applied atomic.Uint64 // index of the last entry that was applied
+
+	// applyMu is held while a request goes through etcd's appliers.
+	applyMu sync.Mutex
+	applier apply.UberApplier
+	alarms  *v3alarm.AlarmStore
+	failure atomic.Pointer[error] // why entries are not applied any more
+
+	log     Log
+	gate    sync.RWMutex // read: a change is on its way; written: Exclusive
+	waiters waiters
+	frozen  *backend.Frozen // what the last Freeze holds; the broker's
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// New returns an empty store, to be filled by Restore and Apply.
+func New(o Options) *Store {
+	o = o.withDefaults()
+	s := &Store{o: o, lg: o.Logger, b: backend.New(o.Folder), stop: make(chan struct{})}
+	s.waiters.init()
+	s.cluster = membership.NewCluster(s.lg)
+	s.le = lease.NewLessor(s.lg, s.b, version{}, lease.LessorConfig{MinLeaseTTL: o.MinLeaseTTL})
+	s.kv = mvcc.New(s.lg, s.b, s.le, mvcc.StoreConfig{})
+	tokens := o.Tokens
+	if tokens == nil {
+		tokens, _ = auth.NewTokenProvider(s.lg, "", nil, 0)
+	}
+	s.auth = auth.NewAuthStore(s.lg, schema.NewAuthBackend(s.lg, s.b), tokens, 0)
+	s.quota = etcdstorage.NewBackendQuota(s.lg, o.QuotaBytes, s.b, "keyspace")
+	if err := s.ready(); err != nil {
+		panic(err) // of an empty backend; nothing of it can be wrong
+	}
+	return s
+}
+
+// ready makes what stands on the buckets as they are now.
+func (s *Store) ready() error {
+	var err error
+	if s.alarms, err = v3alarm.NewAlarmStore(s.lg, schema.NewAlarmBackend(s.lg, s.b)); err != nil {
+		return fmt.Errorf("keyspace: alarms: %w", err)
+	}
+	if err := s.readIdentity(); err != nil {
+		return err
+	}
+	s.applier = apply.NewUberApplier(apply.ApplierOptions{
+		Logger:                       s.lg,
+		KV:                           s.kv,
+		AlarmStore:                   s.alarms,
+		AuthStore:                    s.auth,
+		Lessor:                       s.le,
+		Cluster:                      s.cluster,
+		RaftStatus:                   s,
+		TxnModeWriteWithSharedBuffer: true,
+		Backend:                      s.b,
+		QuotaBackendBytesCfg:         s.o.QuotaBytes,
+		WarningApplyDuration:         slowApply,
+	})
+	return nil
+}
+
+// Close ends the goroutines of the store; no method may be called after it but those that read.
+func (s *Store) Close() error {
+	close(s.stop)
+	s.done.Wait()
+	s.le.Stop()
+	return s.kv.Close()
+}
+
+// KV returns the multi-version store: for reads and watches. Only Apply may write to it.
+func (s *Store) KV() mvcc.WatchableKV { return s.kv }
+
+// Lessor returns the leases: for reads. Only Apply may change them, but for renewals.
+func (s *Store) Lessor() lease.Lessor { return s.le }
+
+// Backend returns the buckets.
+func (s *Store) Backend() etcdbackend.Backend { return s.b }
+
+// AuthStore returns users, roles and permissions: for reads. Only Apply may change them.
+func (s *Store) AuthStore() auth.AuthStore { return s.auth }
+
+// Logger returns where etcd's code writes.
+func (s *Store) Logger() *zap.Logger { return s.lg }
+
+// Alarms returns the alarms that are raised, of one type or of all (NONE).
+func (s *Store) Alarms(of pb.AlarmType) []*pb.AlarmMember {
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	return s.alarms.Get(of)
+}
+
+// AppliedIndex returns the index of the last entry that was applied.
+func (s *Store) AppliedIndex() uint64 { return s.applied.Load() }
+
+// CommittedIndex is AppliedIndex: what is not applied nobody was told of.
+func (s *Store) CommittedIndex() uint64 { return s.applied.Load() }
+
+// MemberID returns the id of this member, 0 before Start gave it one.
+func (s *Store) MemberID() types.ID { return types.ID(s.member.Load()) }
+
+// ClusterID returns the id of the cluster, which is this member alone.
+func (s *Store) ClusterID() types.ID { return clusterOf(s.MemberID()) }
+
+// Leader returns this member.
+func (s *Store) Leader() types.ID { return s.MemberID() }
+
+// Term returns 1: there was one election, of one.
+func (s *Store) Term() uint64 { return 1 }
+
+// Header returns a header with all that is the same in every answer, and the current revision.
+func (s *Store) Header() *pb.ResponseHeader {
+	h := &pb.ResponseHeader{Revision: s.kv.Rev()}
+	s.Fill(h)
+	return h
+}
+
+// Fill writes into a header what is the same in every answer; its revision stays.
+func (s *Store) Fill(h *pb.ResponseHeader) {
+	h.ClusterId, h.MemberId, h.RaftTerm = uint64(s.ClusterID()), uint64(s.MemberID()), s.Term()
+}
+
+// version tells etcd's lessor which version the cluster has.
+type version struct{}
+
+func (version) Version() *semver.Version { return &semver.Version{Major: 3, Minor: 5} }
