@@ -13,7 +13,7 @@ import (
 func (s *Store) tell(w *waiter, x *Result) {
 	switch {
 	case w == nil:
-	case !errors.Is(x.Err, etcderrors.ErrNoSpace) || len(s.Alarms(pb.AlarmType_NOSPACE)) > 0:
+	case !errors.Is(x.Err, etcderrors.ErrNoSpace) || len(s.alarmsOf(pb.AlarmType_NOSPACE)) > 0:
 		w.tell(x)
 	case w.exclusive:
 		w.tell(x)
@@ -36,7 +36,7 @@ func (s *Store) room(request any) error {
 }
 
 func (s *Store) raiseNoSpace() {
-	r := &pb.AlarmRequest{MemberID: uint64(s.MemberID()), Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
+	r := &pb.AlarmRequest{MemberID: s.MemberID(), Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
 	if _, err := s.Propose(context.Background(), &pb.InternalRaftRequest{Alarm: r}); err != nil {
 		s.lg.Warn("the alarm of the quota could not be recorded", zap.Error(err))
 	}
@@ -51,10 +51,19 @@ func (s *Store) spawn(f func()) {
 	}()
 }
 
+// Alarms returns the alarms that are raised.
+func (s *Store) Alarms() []*pb.AlarmMember { return s.alarmsOf(pb.AlarmType_NONE) }
+
+func (s *Store) alarmsOf(kind pb.AlarmType) []*pb.AlarmMember {
+	s.applyMu.Lock()
+	defer s.applyMu.Unlock()
+	return s.alarms.Get(kind)
+}
+
 // Alarm lists, raises or ends alarms.
 func (s *Store) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
 	if r.Action == pb.AlarmRequest_GET {
-		return &pb.AlarmResponse{Header: s.Header(), Alarms: s.Alarms(r.Alarm)}, nil
+		return &pb.AlarmResponse{Header: s.Header(), Alarms: s.alarmsOf(r.Alarm)}, nil
 	}
 	return proposed[*pb.AlarmResponse](s, ctx, &pb.InternalRaftRequest{Alarm: r})
 }

@@ -32,9 +32,12 @@ func (s *Store) Apply(index uint64, entry []byte) {
 		s.fail(fmt.Errorf("%w: entry %d: %w", ErrEntry, index, err))
 		return
 	}
-	waiter := s.waiters.take(r.GetHeader().GetID())
+	waiter := s.waiters.take(r.ID)
 	result := s.do(r, waiter == nil)
 	s.applied.Store(index)
+	if r.LeaseRevoke != nil && result.Err == nil {
+		s.leases.gone(r.LeaseRevoke.ID)
+	}
 	s.tell(waiter, result)
 }
 
@@ -42,9 +45,18 @@ func (s *Store) Apply(index uint64, entry []byte) {
 func (s *Store) do(r *pb.InternalRaftRequest, silent bool) *Result {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
+	if err := s.grants.Allow(r, s.le); err != nil {
+		return &Result{Err: err}
+	}
+	if resp, err, ok := s.grants.Apply(r); ok {
+		return &Result{Resp: resp, Err: err}
+	}
 	if r.ClusterMemberAttrSet != nil {
 		s.applyIdentity(r.ClusterMemberAttrSet)
 		return &Result{}
+	}
+	if r.LeaseRevoke != nil {
+		s.leases.release(s.le, r.LeaseRevoke.ID)
 	}
 	w := &apply.InternalRaftRequestWrapper{InternalRaftRequest: r, SkipRangeExecution: silent && r.Txn != nil}
 	return s.applier.Apply(w, membership.ApplyBoth)
@@ -64,16 +76,14 @@ func (s *Store) Err() error {
 	return nil
 }
 
-// known tells that etcd's appliers, or do, know what to do with r.
+// known tells that r is a change that do knows.
 func known(r *pb.InternalRaftRequest) bool {
 	for _, set := range []bool{
-		r.Range != nil, r.Put != nil, r.DeleteRange != nil, r.Txn != nil, r.Compaction != nil,
+		r.Put != nil, r.DeleteRange != nil, r.Txn != nil, r.Compaction != nil,
 		r.LeaseGrant != nil, r.LeaseRevoke != nil, r.LeaseCheckpoint != nil, r.Alarm != nil, r.ClusterMemberAttrSet != nil,
-		r.Authenticate != nil, r.AuthEnable != nil, r.AuthDisable != nil, r.AuthStatus != nil,
-		r.AuthUserAdd != nil, r.AuthUserDelete != nil, r.AuthUserGet != nil, r.AuthUserChangePassword != nil,
-		r.AuthUserGrantRole != nil, r.AuthUserRevokeRole != nil, r.AuthUserList != nil, r.AuthRoleAdd != nil,
-		r.AuthRoleDelete != nil, r.AuthRoleGet != nil, r.AuthRoleGrantPermission != nil, r.AuthRoleRevokePermission != nil,
-		r.AuthRoleList != nil,
+		r.AuthEnable != nil, r.AuthDisable != nil, r.AuthUserAdd != nil, r.AuthUserDelete != nil, r.AuthUserChangePassword != nil,
+		r.AuthUserGrantRole != nil, r.AuthUserRevokeRole != nil, r.AuthRoleAdd != nil, r.AuthRoleDelete != nil,
+		r.AuthRoleGrantPermission != nil, r.AuthRoleRevokePermission != nil,
 	} {
 		if set {
 			return true

@@ -6,7 +6,6 @@ import (
 
 	"go.etcd.io/etcd/pkg/v3/traceutil"
 	"go.etcd.io/etcd/server/v3/lease"
-	"go.etcd.io/etcd/server/v3/storage/schema"
 )
 
 // Freeze returns the state after the last Apply: about how many bytes it takes, and what writes it. write runs beside later changes, once at most, and
@@ -15,7 +14,7 @@ func (s *Store) Freeze() (size int64, write func(io.Writer) error) {
 	if s.frozen != nil {
 		s.frozen.Release()
 	}
-	f := s.b.Freeze(s.AppliedIndex())
+	f := s.b.Freeze(s.Index())
 	s.frozen = f
 	return f.Size(), f.Write
 }
@@ -33,7 +32,7 @@ func (s *Store) Restore(r io.Reader) error {
 	if err := s.kv.Restore(s.b); err != nil {
 		return fmt.Errorf("keyspace: read the checkpoint: %w", err)
 	}
-	s.auth.Recover(schema.NewAuthBackend(s.lg, s.b))
+	s.grants.Recover(s.b)
 	s.applied.Store(index)
 	return s.ready()
 }

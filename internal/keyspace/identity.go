@@ -34,7 +34,7 @@ func (s *Store) readIdentity() error {
 
 func (s *Store) identify(id uint64) {
 	s.member.Store(id)
-	s.cluster.SetID(types.ID(id), clusterOf(types.ID(id)))
+	s.cluster.SetID(types.ID(id), types.ID(clusterOf(id)))
 }
 
 // applyIdentity keeps the member's id. The first one stays: a node keeps its id when it is renamed or its folder is moved.
@@ -63,11 +63,11 @@ func (s *Store) proposeIdentity() error {
 }
 
 // clusterOf derives the id of the cluster from that of its only member.
-func clusterOf(member types.ID) types.ID {
+func clusterOf(member uint64) uint64 {
 	if member == 0 {
 		return 0
 	}
 	h := fnv.New64a()
-	h.Write(binary.BigEndian.AppendUint64([]byte("cluster"), uint64(member)))
-	return types.ID(h.Sum64())
+	h.Write(binary.BigEndian.AppendUint64([]byte("cluster"), member))
+	return h.Sum64()
 }

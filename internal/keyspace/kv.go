@@ -4,10 +4,10 @@ import (
 	"context"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/server/v3/auth"
-	"go.etcd.io/etcd/server/v3/etcdserver/apply"
 	"go.etcd.io/etcd/server/v3/etcdserver/txn"
 	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/keyspace/grants"
 )
 
 // proposed records a change and returns its answer.
@@ -26,7 +26,7 @@ func proposed[T proto.Message](s *Store, ctx context.Context, r *pb.InternalRaft
 // Range reads keys. It sees every change that anybody was told of.
 func (s *Store) Range(ctx context.Context, r *pb.RangeRequest) (answer *pb.RangeResponse, err error) {
 	err = s.permitted(ctx,
-		func(user *auth.AuthInfo) error { return s.auth.IsRangePermitted(user, r.Key, r.RangeEnd) },
+		func(who *grants.Info) error { return s.grants.MayRange(who, r.Key, r.RangeEnd) },
 		func() error {
 			answer, _, err = txn.Range(ctx, s.lg, s.kv, r, true)
 			return err
@@ -63,7 +63,7 @@ func (s *Store) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, err
 
 func (s *Store) readTxn(ctx context.Context, r *pb.TxnRequest) (answer *pb.TxnResponse, err error) {
 	err = s.permitted(ctx,
-		func(user *auth.AuthInfo) error { return apply.CheckTxnAuth(s.auth, user, s.le, r) },
+		func(who *grants.Info) error { return s.grants.MayTxn(who, r, s.le) },
 		func() error {
 			answer, _, err = txn.Txn(ctx, s.lg, r, true, s.kv, s.le, false)
 			return err

@@ -6,9 +6,10 @@ import (
 	"sync"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/server/v3/auth"
 	"go.etcd.io/etcd/server/v3/lease"
 	"go.uber.org/zap"
+
+	"fiveways/internal/keyspace/grants"
 )
 
 // revokesAtOnce is how many expired leases are revoked at one time, as in etcd.
@@ -19,9 +20,6 @@ func (s *Store) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (*pb.Le
 	if err := s.room(r); err != nil {
 		return nil, err
 	}
-	if err := s.knownUser(ctx); err != nil {
-		return nil, err
-	}
 	for r.ID == int64(lease.NoLease) {
 		r.ID = rand.Int64()
 	}
@@ -30,16 +28,13 @@ func (s *Store) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (*pb.Le
 
 // LeaseRevoke ends a lease and deletes its keys.
 func (s *Store) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
-	if err := s.knownUser(ctx); err != nil {
-		return nil, err
-	}
 	return proposed[*pb.LeaseRevokeResponse](s, ctx, &pb.InternalRaftRequest{LeaseRevoke: r})
 }
 
 // LeaseRenew gives a lease its full time again, in seconds, which it returns. It is not recorded: after a start every lease has its full time.
 func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, err error) {
 	err = s.permitted(ctx,
-		func(user *auth.AuthInfo) error { return s.mayLease(user, id, s.mayPut) },
+		func(who *grants.Info) error { return s.grants.MayEndLease(who, id, s.le) },
 		func() error {
 			ttl, err = s.le.Renew(id)
 			return err
@@ -49,14 +44,13 @@ func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, er
 
 // LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for.
 func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (answer *pb.LeaseTimeToLiveResponse, err error) {
-	if err := s.knownUser(ctx); err != nil {
-		return nil, err
-	}
-	if !r.Keys {
-		return s.timeToLive(r)
-	}
 	err = s.permitted(ctx,
-		func(user *auth.AuthInfo) error { return s.mayLease(user, lease.LeaseID(r.ID), s.mayRead) },
+		func(who *grants.Info) error {
+			if !r.Keys {
+				return s.grants.MayAnything(who)
+			}
+			return s.grants.MayReadLease(who, lease.LeaseID(r.ID), s.le)
+		},
 		func() error {
 			answer, err = s.timeToLive(r)
 			return err
@@ -79,56 +73,18 @@ func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveRes
 }
 
 // LeaseLeases lists all leases, the one that ends first at the head.
-func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (*pb.LeaseLeasesResponse, error) {
-	answer := &pb.LeaseLeasesResponse{Header: s.Header()}
+func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (answer *pb.LeaseLeasesResponse, err error) {
 	all := s.le.Leases()
-	err := s.permitted(ctx,
-		func(user *auth.AuthInfo) error {
-			for _, l := range all {
-				if err := s.mayLease(user, l.ID, s.mayRead); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+	err = s.permitted(ctx,
+		func(who *grants.Info) error { return s.grants.MayReadLeases(who, all) },
 		func() error {
+			answer = &pb.LeaseLeasesResponse{Header: s.Header()}
 			for _, l := range all {
 				answer.Leases = append(answer.Leases, &pb.LeaseStatus{ID: int64(l.ID)})
 			}
 			return nil
 		})
-	if err != nil {
-		return nil, err
-	}
-	return answer, nil
-}
-
-// mayLease checks that a user may do something with every key of a lease.
-func (s *Store) mayLease(user *auth.AuthInfo, id lease.LeaseID, may func(*auth.AuthInfo, []byte) error) error {
-	if !s.auth.IsAuthEnabled() || s.auth.IsAdminPermitted(user) == nil {
-		return nil
-	}
-	if user.Username == "" {
-		return auth.ErrUserEmpty
-	}
-	l := s.le.Lookup(id)
-	if l == nil {
-		return nil
-	}
-	for _, key := range l.Keys() {
-		if err := may(user, []byte(key)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Store) mayPut(user *auth.AuthInfo, key []byte) error {
-	return s.auth.IsPutPermitted(user, key)
-}
-
-func (s *Store) mayRead(user *auth.AuthInfo, key []byte) error {
-	return s.auth.IsRangePermitted(user, key, []byte{})
+	return answer, err
 }
 
 // revokeExpired records the end of leases whose time is over. The lessor finds them and bounds how many in a second.
@@ -152,7 +108,7 @@ func (s *Store) revokeAll(expired []*lease.Lease) {
 		all.Add(1)
 		go func() {
 			defer func() { <-slots; all.Done() }()
-			if _, err := s.LeaseRevoke(s.asRoot(), &pb.LeaseRevokeRequest{ID: int64(l.ID)}); err != nil {
+			if _, err := s.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: int64(l.ID)}); err != nil {
 				s.lg.Warn("an expired lease was not revoked", zap.Int64("lease", int64(l.ID)), zap.Error(err))
 			}
 		}()

@@ -2,36 +2,26 @@ package keyspace
 
 import (
 	"context"
+	"io"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	etcdbackend "go.etcd.io/etcd/server/v3/storage/backend"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// Hash returns etcd's hash of all buckets and the revision.
-func (s *Store) Hash(context.Context, *pb.HashRequest) (*pb.HashResponse, error) {
-	hash, revision, err := s.kv.HashStorage().Hash()
-	if err != nil {
-		return nil, err
-	}
-	return &pb.HashResponse{Header: &pb.ResponseHeader{Revision: revision}, Hash: hash}, nil
+// Hash returns etcd's hash of all buckets, and the revision.
+func (s *Store) Hash(context.Context) (hash uint32, revision int64, err error) {
+	return s.kv.HashStorage().Hash()
 }
 
-// HashKV returns etcd's hash of all keys up to a revision; 0 means the current one.
-func (s *Store) HashKV(_ context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
-	hash, revision, err := s.kv.HashStorage().HashByRev(r.Revision)
-	if err != nil {
-		return nil, err
-	}
-	return &pb.HashKVResponse{
-		Header:          &pb.ResponseHeader{Revision: revision},
-		Hash:            hash.Hash,
-		CompactRevision: hash.CompactRevision,
-		HashRevision:    hash.Revision,
-	}, nil
+// HashKV returns etcd's hash of all keys up to a revision, and the current revision; 0 means that one.
+func (s *Store) HashKV(_ context.Context, upTo int64) (hash mvcc.KeyValueHash, revision int64, err error) {
+	return s.kv.HashStorage().HashByRev(upTo)
 }
 
-// Snapshot returns the buckets of now as a database file of etcd. Close it.
-func (s *Store) Snapshot() etcdbackend.Snapshot { return s.b.Snapshot() }
+// Snapshot returns the buckets of now as a database file of etcd, and its length. Close it.
+func (s *Store) Snapshot(context.Context) (size int64, file io.ReadCloser, err error) {
+	return s.b.OpenSnapshot()
+}
 
 // Defragment gives back the memory of all that is deleted.
 func (s *Store) Defragment() error { return s.b.Defrag() }
@@ -42,12 +32,12 @@ func (s *Store) Status() *pb.StatusResponse {
 		Header:           s.Header(),
 		DbSize:           s.b.Size(),
 		DbSizeInUse:      s.b.SizeInUse(),
-		Leader:           uint64(s.MemberID()),
-		RaftIndex:        s.AppliedIndex(),
-		RaftAppliedIndex: s.AppliedIndex(),
-		RaftTerm:         s.Term(),
+		Leader:           s.MemberID(),
+		RaftIndex:        s.Index(),
+		RaftAppliedIndex: s.Index(),
+		RaftTerm:         term,
 	}
-	for _, alarm := range s.Alarms(pb.AlarmType_NONE) {
+	for _, alarm := range s.Alarms() {
 		answer.Errors = append(answer.Errors, alarm.String())
 	}
 	return answer

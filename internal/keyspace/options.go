@@ -1,7 +1,7 @@
 package keyspace
 
 import (
-	"go.etcd.io/etcd/server/v3/auth"
+	etcdstorage "go.etcd.io/etcd/server/v3/storage"
 	"go.uber.org/zap"
 )
 
@@ -21,8 +21,6 @@ type Options struct {
 	MaxRequestBytes int
 	// MinLeaseTTL in seconds is the shortest time a lease gets; 0 for 2 s, what etcd has with its default settings.
 	MinLeaseTTL int64
-	// Tokens makes and reads tokens of users; nil for none.
-	Tokens auth.TokenProvider
 }
 
 const (
@@ -33,6 +31,9 @@ const (
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
+	}
+	if o.QuotaBytes == 0 {
+		o.QuotaBytes = etcdstorage.DefaultQuotaBytes
 	}
 	if o.MaxRequestBytes == 0 {
 		o.MaxRequestBytes = defaultMaxRequestBytes

@@ -76,15 +76,6 @@ func (s *Store) ProposeAsync(ctx context.Context, r *pb.InternalRaftRequest, don
 	})
 }
 
-// Query runs a request that changes nothing through etcd's appliers, without the log: they check who may ask.
-func (s *Store) Query(ctx context.Context, r *pb.InternalRaftRequest) (*Result, error) {
-	if err := s.Err(); err != nil {
-		return nil, err
-	}
-	r.Header = s.requestHeader(ctx)
-	return s.do(r, false), nil
-}
-
 // failed turns a result that stands for a failure of the store into one.
 func failed(x *Result) (*Result, error) {
 	var f storeFailure
@@ -105,14 +96,13 @@ func (s *Store) entry(ctx context.Context, r *pb.InternalRaftRequest, w waiter) 
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
-	r.Header = s.requestHeader(ctx)
-	r.Header.ID = s.waiters.nextID()
+	r.ID, r.Header = s.waiters.nextID(), requestHeader(ctx)
 	if entry, err = proto.Marshal(r); err != nil {
 		return nil, 0, fmt.Errorf("keyspace: encode a change: %w", err)
 	}
 	if len(entry) > s.o.MaxRequestBytes {
 		return nil, 0, etcderrors.ErrRequestTooLarge
 	}
-	s.waiters.add(r.Header.ID, w)
-	return entry, r.Header.ID, nil
+	s.waiters.add(r.ID, w)
+	return entry, r.ID, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/coreos/go-semver/semver"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/types"
-	"go.etcd.io/etcd/server/v3/auth"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3alarm"
 	"go.etcd.io/etcd/server/v3/etcdserver/apply"
@@ -20,16 +19,17 @@ import (
 	"go.uber.org/zap"
 
 	"fiveways/internal/keyspace/backend"
+	"fiveways/internal/keyspace/grants"
 )
 
 // Store is the ordinary keys, their leases, alarms and roles. New makes one, Start lets it take changes, Close ends it.
 type Store struct {
-	o    Options
-	lg   *zap.Logger
-	b    *backend.Backend
-	kv   mvcc.WatchableKV
-	le   lease.Lessor
-	auth auth.AuthStore
+	o      Options
+	lg     *zap.Logger
+	b      *backend.Backend
+	kv     mvcc.WatchableKV
+	le     lease.Lessor
+	grants *grants.Grants
 
 	quota   etcdstorage.Quota
 	cluster *membership.RaftCluster
@@ -41,14 +41,16 @@ type Store struct {
 	applier apply.UberApplier
 	alarms  *v3alarm.AlarmStore
 	failure atomic.Pointer[error] // why entries are not applied any more
+	leases  followers
 
 	log     Log
 	gate    sync.RWMutex // read: a change is on its way; written: Exclusive
 	waiters waiters
 	frozen  *backend.Frozen // what the last Freeze holds; the broker's
 
-	stop chan struct{}
-	done sync.WaitGroup
+	stop     chan struct{}
+	stopping sync.Once
+	done     sync.WaitGroup
 }
 
 // New returns an empty store, to be filled by Restore and Apply.
@@ -59,11 +61,7 @@ func New(o Options) *Store {
 	s.cluster = membership.NewCluster(s.lg)
 	s.le = lease.NewLessor(s.lg, s.b, version{}, lease.LessorConfig{MinLeaseTTL: o.MinLeaseTTL})
 	s.kv = mvcc.New(s.lg, s.b, s.le, mvcc.StoreConfig{})
-	tokens := o.Tokens
-	if tokens == nil {
-		tokens, _ = auth.NewTokenProvider(s.lg, "", nil, 0)
-	}
-	s.auth = auth.NewAuthStore(s.lg, schema.NewAuthBackend(s.lg, s.b), tokens, 0)
+	s.grants = grants.New(s.b)
 	s.quota = etcdstorage.NewBackendQuota(s.lg, o.QuotaBytes, s.b, "keyspace")
 	if err := s.ready(); err != nil {
 		panic(err) // of an empty backend; nothing of it can be wrong
@@ -84,10 +82,10 @@ func (s *Store) ready() error {
 		Logger:                       s.lg,
 		KV:                           s.kv,
 		AlarmStore:                   s.alarms,
-		AuthStore:                    s.auth,
+		AuthStore:                    everybody{},
 		Lessor:                       s.le,
 		Cluster:                      s.cluster,
-		RaftStatus:                   s,
+		RaftStatus:                   status{s},
 		TxnModeWriteWithSharedBuffer: true,
 		Backend:                      s.b,
 		QuotaBackendBytesCfg:         s.o.QuotaBytes,
@@ -96,12 +94,17 @@ func (s *Store) ready() error {
 	return nil
 }
 
-// Close ends the goroutines of the store; no method may be called after it but those that read.
+// Close ends all goroutines of the store; no method may be called after it but those that read.
 func (s *Store) Close() error {
-	close(s.stop)
-	s.done.Wait()
+	s.Stop()
 	s.le.Stop()
 	return s.kv.Close()
+}
+
+// Stop ends what the store does by itself: no lease is revoked any more. Call it before the broker closes, and Close after.
+func (s *Store) Stop() {
+	s.stopping.Do(func() { close(s.stop) })
+	s.done.Wait()
 }
 
 // KV returns the multi-version store: for reads and watches. Only Apply may write to it.
@@ -113,36 +116,26 @@ func (s *Store) Lessor() lease.Lessor { return s.le }
 // Backend returns the buckets.
 func (s *Store) Backend() etcdbackend.Backend { return s.b }
 
-// AuthStore returns users, roles and permissions: for reads. Only Apply may change them.
-func (s *Store) AuthStore() auth.AuthStore { return s.auth }
+// Grants returns roles and who has them: for reads. Only Apply may change them.
+func (s *Store) Grants() *grants.Grants { return s.grants }
+
+// Quota returns how many bytes the keys may take; 0 for no limit.
+func (s *Store) Quota() int64 { return max(s.o.QuotaBytes, 0) }
 
 // Logger returns where etcd's code writes.
 func (s *Store) Logger() *zap.Logger { return s.lg }
 
-// Alarms returns the alarms that are raised, of one type or of all (NONE).
-func (s *Store) Alarms(of pb.AlarmType) []*pb.AlarmMember {
-	s.applyMu.Lock()
-	defer s.applyMu.Unlock()
-	return s.alarms.Get(of)
-}
-
-// AppliedIndex returns the index of the last entry that was applied.
-func (s *Store) AppliedIndex() uint64 { return s.applied.Load() }
-
-// CommittedIndex is AppliedIndex: what is not applied nobody was told of.
-func (s *Store) CommittedIndex() uint64 { return s.applied.Load() }
+// Index returns the index in the log of the last entry that was applied.
+func (s *Store) Index() uint64 { return s.applied.Load() }
 
 // MemberID returns the id of this member, 0 before Start gave it one.
-func (s *Store) MemberID() types.ID { return types.ID(s.member.Load()) }
+func (s *Store) MemberID() uint64 { return s.member.Load() }
 
 // ClusterID returns the id of the cluster, which is this member alone.
-func (s *Store) ClusterID() types.ID { return clusterOf(s.MemberID()) }
+func (s *Store) ClusterID() uint64 { return clusterOf(s.member.Load()) }
 
-// Leader returns this member.
-func (s *Store) Leader() types.ID { return s.MemberID() }
-
-// Term returns 1: there was one election, of one.
-func (s *Store) Term() uint64 { return 1 }
+// term is 1: there was one election, of one.
+const term = 1
 
 // Header returns a header with all that is the same in every answer, and the current revision.
 func (s *Store) Header() *pb.ResponseHeader {
@@ -153,8 +146,17 @@ func (s *Store) Header() *pb.ResponseHeader {
 
 // Fill writes into a header what is the same in every answer; its revision stays.
 func (s *Store) Fill(h *pb.ResponseHeader) {
-	h.ClusterId, h.MemberId, h.RaftTerm = uint64(s.ClusterID()), uint64(s.MemberID()), s.Term()
+	h.ClusterId, h.MemberId, h.RaftTerm = s.ClusterID(), s.MemberID(), term
 }
+
+// status tells etcd's appliers what Raft would.
+type status struct{ s *Store }
+
+func (t status) MemberID() types.ID     { return types.ID(t.s.MemberID()) }
+func (t status) Leader() types.ID       { return types.ID(t.s.MemberID()) }
+func (t status) CommittedIndex() uint64 { return t.s.Index() }
+func (t status) AppliedIndex() uint64   { return t.s.Index() }
+func (t status) Term() uint64           { return term }
 
 // version tells etcd's lessor which version the cluster has.
 type version struct{}

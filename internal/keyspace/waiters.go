@@ -11,7 +11,7 @@ type waiter struct {
 	exclusive bool
 }
 
-// waiters are those who wait for entries of theirs to be applied, by the id in the entry's header.
+// waiters are those who wait for entries of theirs to be applied, by the id in the entry.
 type waiters struct {
 	last atomic.Uint64
 	mu   sync.Mutex

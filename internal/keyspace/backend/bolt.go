@@ -63,6 +63,18 @@ func (s *snapshot) Close() error {
 	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
 }
 
+// OpenSnapshot is Snapshot as a file that is read once; closing it removes it.
+func (b *Backend) OpenSnapshot() (size int64, file io.ReadCloser, err error) {
+	s := &snapshot{b: b, view: b.acquire()}
+	if s.make(); s.err != nil {
+		return 0, nil, s.err
+	}
+	return s.size, struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(s.file, 0, s.size), s}, nil
+}
+
 // boltFile writes the view as a database of bbolt into a new file of the folder.
 func (v *view) boltFile(folder string) (*os.File, int64, error) {
 	file, err := os.CreateTemp(folder, "snapshot-*.db")
