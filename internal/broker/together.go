@@ -15,8 +15,11 @@ type spanning interface {
 	others(fn func(*Queue))
 }
 
-// crosses tells whether a command that was found is about several shards.
+// crosses tells whether a command that was found is about more than one shard.
 func crosses(c Command) (yes bool) {
+	if _, ok := c.(*Note); ok {
+		return true // all of the log that it is with is one group
+	}
 	if sp, ok := c.(spanning); ok {
 		sh := c.on().queue.shard
 		sp.others(func(q *Queue) { yes = yes || q.shard != sh })
@@ -26,7 +29,8 @@ func crosses(c Command) (yes bool) {
 
 // DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in between, each sees what those before it did,
 // and after a crash all of that is there or nothing. One that fails does not stop or undo the others, except that an
-// Unchanged that does not hold stops those behind it. The commands need not be about one shard. Those that come when the ones before have made the
+// Unchanged or a Held that does not hold stops those behind it, and that nothing of all is done when there is one that must be and cannot: then
+// DoAll returns its error. The commands need not be about one shard. Those that come when the ones before have made the
 // group of the log as large as it may be get ErrTooLarge.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
@@ -56,15 +60,30 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 		}
 	}
 	found := make([]Command, 0, len(commands))
+	size := 0
 	for _, c := range commands {
 		o := c.on()
-		if o.queue, o.Err = c.find(s); o.Err != nil {
+		o.queue, o.Err = c.find(s)
+		d, demanding := c.(demanding)
+		demanding = demanding && d.demanded()
+		if o.Err != nil {
+			if demanding {
+				return o.Err
+			}
 			if unmet(c) {
-				return nil
+				break
 			}
 			continue
 		}
 		found = append(found, c)
+		if demanding {
+			if size += d.size(); size > s.b.groupBytes {
+				return &Error{Err: ErrTooLarge, Kind: "transaction"}
+			}
+		}
+		if o.queue == nil {
+			continue // a note
+		}
 		meet(o.queue.shard)
 		if sp, ok := c.(spanning); ok {
 			sp.others(func(q *Queue) { meet(q.shard) })
@@ -75,6 +94,10 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 		m := &meeting{b: s.b, want: len(shards), last: last, commands: found, result: make(chan error, 1)}
 		m.cond = sync.NewCond(&m.mu)
 		if err := m.call(s, shards); err != nil {
+			return err
+		}
+	} else if notes := notesOf(found); len(notes) > 0 {
+		if err := s.b.annex.recordNotes(notes); err != nil {
 			return err
 		}
 	}
@@ -94,6 +117,8 @@ type meeting struct {
 	want     int
 	last     bool // it takes place also when the queue of a command is gone
 	commands []Command
+	notes    []*Note    // of those that were done
+	loads    loads      // of those that must be done
 	result   chan error // 1 slot
 
 	mu     sync.Mutex
@@ -112,6 +137,9 @@ func (m *meeting) call(s *Session, shards []*shard) error {
 		}
 		if owes {
 			m.b.commit()
+			if len(m.notes) > 0 {
+				m.b.annex.visit()
+			}
 		}
 		return <-m.result
 	}
@@ -156,6 +184,10 @@ func (m *meeting) perform() {
 		m.result <- errGoneMeanwhile
 		return
 	}
+	if err := m.refused(); err != nil {
+		m.result <- err
+		return
+	}
 	for _, sh := range m.here {
 		sh.propose() // what came before is an entry of its own
 		sh.inTx, sh.meeting = true, m
@@ -163,6 +195,10 @@ func (m *meeting) perform() {
 	for _, c := range m.commands {
 		if m.full() {
 			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
+			continue
+		}
+		if n, ok := c.(*Note); ok {
+			m.notes = append(m.notes, n)
 			continue
 		}
 		c.on().queue.shard.runCommand(c)
@@ -195,6 +231,33 @@ func (m *meeting) perform() {
 	m.propose(entries, dones)
 }
 
+// refused tells why a command that must be done cannot be.
+func (m *meeting) refused() error {
+	for _, c := range m.commands {
+		d, ok := c.(demanding)
+		if !ok || !d.demanded() {
+			continue
+		}
+		err := d.refused(m)
+		if q := c.on().queue; q != nil && q.gone {
+			err = &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+		}
+		if err != nil {
+			c.on().Err = err
+			return err
+		}
+	}
+	return nil
+}
+
+// notesOf returns the commands, which all are notes.
+func notesOf(commands []Command) (notes []*Note) {
+	for _, c := range commands {
+		notes = append(notes, c.(*Note))
+	}
+	return notes
+}
+
 // full tells whether the group of the log is so large that no command may add to it: few bytes of a client can move many.
 func (m *meeting) full() bool {
 	n := 0
@@ -212,7 +275,8 @@ func (sh *shard) standsStill(other *shard) bool {
 // anyGone tells whether a queue that a command is about was deleted.
 func (m *meeting) anyGone() (gone bool) {
 	for _, c := range m.commands {
-		gone = gone || c.on().queue.gone
+		q := c.on().queue
+		gone = gone || q != nil && q.gone
 		if sp, ok := c.(spanning); ok {
 			sp.others(func(q *Queue) { gone = gone || q.gone })
 		}
@@ -232,17 +296,26 @@ func (m *meeting) settleDown() {
 
 // propose hands the entries to the log.
 func (m *meeting) propose(entries []store.Entry, dones []func(error)) {
-	if len(entries) == 0 {
-		m.result <- nil
-		return
-	}
-	m.here[0].log(entries, func(err error) {
+	durable := func(err error) {
 		for _, done := range dones {
 			done(err)
 		}
-		if err != nil {
-			err = logFailed("transaction", err)
+	}
+	switch {
+	case len(m.notes) > 0:
+		if !m.b.annex.appendNotes(entries, m.notes, m.here[0].log, durable, func(err error) { m.result <- err }) {
+			durable(ErrClosed)
+			m.result <- ErrClosed
 		}
-		m.result <- err
-	})
+	case len(entries) == 0:
+		m.result <- nil
+	default:
+		m.here[0].log(entries, func(err error) {
+			durable(err)
+			if err != nil {
+				err = logFailed("transaction", err)
+			}
+			m.result <- err
+		})
+	}
 }

@@ -253,8 +253,7 @@ func (g *txGroup) run(p *txPart, sh *shard) {
 // admissible tells whether no full queue would refuse one of the messages,
 // counting those before it in the transaction.
 func (p *txPart) admissible() bool {
-	type load struct{ n, bytes int64 }
-	var loads map[*Queue]load
+	var loads loads
 	dead := int64(0)
 	for i := range p.ops {
 		o := &p.ops[i]
@@ -282,20 +281,7 @@ func (p *txPart) admissible() bool {
 			if j >= 0 {
 				q = more[j]
 			}
-			if q.gone || !q.Policy.limited() || q.Policy.Overflow == DropHead {
-				continue
-			}
-			if loads == nil {
-				loads = map[*Queue]load{}
-			}
-			l := loads[q]
-			l.n++
-			l.bytes += int64(len(o.env.Body()))
-			loads[q] = l
-			if m := q.Policy.MaxLength; m >= 0 && int64(q.state.Ready())+l.n > m {
-				return false
-			}
-			if m := q.Policy.MaxLengthBytes; m >= 0 && q.state.ReadyBytes()+l.bytes > m {
+			if !loads.fit(q, len(o.env.Body())) {
 				return false
 			}
 		}

@@ -53,8 +53,10 @@ func (u *Unchanged) run(_ *shard, q *Queue) error {
 	return nil
 }
 
+func (u *Unchanged) unmet() bool { return u.Changed }
+
 // unmet tells that the commands behind c must not be done.
 func unmet(c Command) bool {
-	u, ok := c.(*Unchanged)
-	return ok && u.Changed
+	u, ok := c.(interface{ unmet() bool })
+	return ok && u.unmet()
 }
