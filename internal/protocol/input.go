@@ -56,6 +56,10 @@ func (in *Input) Init(nc net.Conn) {
 	}
 }
 
+// Unread puts b, which was read from the connection before Init, in front of
+// what will be read. It is called before the first Fill.
+func (in *Input) Unread(b []byte) { in.rest = slices.Clone(b) }
+
 // Reads counts the reads that brought something. Any goroutine may call it.
 func (in *Input) Reads() uint64 { return in.reads.Load() }
 

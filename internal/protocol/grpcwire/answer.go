@@ -1,0 +1,234 @@
+package grpcwire
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"golang.org/x/net/http2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// messageHead is the size of what gRPC puts before a message: whether it is
+// compressed, and its length.
+const messageHead = 5
+
+// Reply answers the call with m, which is encoded before Reply returns.
+func (s *Call) Reply(m proto.Message) {
+	s.ReplyBytes(func(dst []byte) ([]byte, error) { return proto.MarshalOptions{}.MarshalAppend(dst, m) })
+}
+
+// ReplyBytes answers the call with a message that encode appends. encode runs
+// with a lock of the connection held: it must not block, nor use the call.
+func (s *Call) ReplyBytes(encode func(dst []byte) ([]byte, error)) {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.release()
+	if s.ended || s.last != nil {
+		return
+	}
+	if err := c.sendMessage(s, encode); err != nil {
+		c.end(s, status.Convert(err))
+		return
+	}
+	c.end(s, nil)
+}
+
+// Fail answers the call with an error, or with one that says so when it is no
+// status.
+func (s *Call) Fail(err error) {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.release()
+	c.end(s, statusOf(err))
+}
+
+// sendMessage appends a message that encode appends, headers before it where none
+// were sent. mu is held.
+func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) error {
+	if !call.headersOut {
+		if err := c.sendHeaders(call); err != nil {
+			return err
+		}
+	}
+	if call.sendAs != "" {
+		return c.sendCompressed(call, encode)
+	}
+	var room [frameHead + messageHead]byte
+	b := c.out.begin()
+	at := len(b)
+	b, err := encode(append(b, room[:]...))
+	if err != nil {
+		c.out.end(b[:at])
+		return status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+	}
+	n := len(b) - at - frameHead
+	if n-messageHead > c.srv.o.MaxSendBytes {
+		size := n - messageHead
+		c.out.end(b[:at])
+		return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", size, c.srv.o.MaxSendBytes)
+	}
+	binary.BigEndian.PutUint32(b[at+frameHead+1:], uint32(n-messageHead))
+	if len(call.queue) == 0 && int64(n) <= min(call.window, c.send.window, int64(c.send.frame)) {
+		putFrameHead(b[at:], n, http2.FrameData, 0, call.id)
+		c.spend(call, n)
+		c.out.end(b)
+		return nil
+	}
+	p := append([]byte(nil), b[at+frameHead:]...)
+	c.out.end(b[:at])
+	c.sendData(call, p)
+	return nil
+}
+
+// sendHeaders appends the headers of a good answer. mu is held.
+func (c *conn) sendHeaders(call *Call) error {
+	call.headersOut = true
+	b := c.out.begin()
+	at := len(b)
+	b = c.enc.begin(append(b, make([]byte, frameHead)...))
+	size := 0
+	if call.req.subtype == "" {
+		b = c.enc.good(b)
+	} else {
+		b = append(b, 0x80|indexStatus200)
+		b, size = appendField(b, size, "content-type", contentType+"+"+call.req.subtype)
+	}
+	if call.sendAs != "" {
+		b, size = appendField(b, size, "grpc-encoding", call.sendAs)
+	}
+	if len(call.header) > 0 {
+		b, size = appendMetadata(b, size, call.header)
+	}
+	c.noteSent()
+	return c.closeBlock(b, at, size, call, 0)
+}
+
+// end ends the call with st, nil meaning OK, after what is queued. mu is held.
+func (c *conn) end(call *Call, st *status.Status) {
+	if call.ended || call.last != nil {
+		return
+	}
+	e := &ending{st: st}
+	if len(call.queue) > 0 {
+		call.last = e
+		return
+	}
+	c.sendTrailers(call, e)
+}
+
+// sendTrailers appends the end of the call's answer, with a reset where the client
+// has not finished. mu is held.
+func (c *conn) sendTrailers(call *Call, e *ending) {
+	if !call.headersOut && len(call.header) > 0 && c.sendHeaders(call) != nil {
+		return
+	}
+	b := c.out.begin()
+	at := len(b)
+	b = c.enc.begin(append(b, make([]byte, frameHead)...))
+	size := 0
+	if !call.headersOut {
+		if call.req.subtype == "" {
+			b = c.enc.good(b)
+		} else {
+			b = append(b, 0x80|indexStatus200)
+			b, size = appendField(b, size, "content-type", contentType+"+"+call.req.subtype)
+		}
+	}
+	if e.st == nil || e.st.Code() == codes.OK {
+		b = c.enc.statusOK(b)
+	} else {
+		b, size = appendStatus(b, size, e.st, call.trailer)
+	}
+	if len(call.trailer) > 0 {
+		b, size = appendMetadata(b, size, call.trailer)
+	}
+	c.noteSent()
+	if c.closeBlock(b, at, size, call, http2.FlagHeadersEndStream) != nil {
+		return
+	}
+	if !call.clientDone {
+		b = appendReset(c.out.begin(), call.id, http2.ErrCodeNo)
+		c.out.end(b)
+	}
+	c.remove(call)
+}
+
+// appendStatus appends the fields of a status that is not OK.
+func appendStatus(b []byte, size int, st *status.Status, trailer metadata.MD) ([]byte, int) {
+	b, size = appendField(b, size, "grpc-status", strconv.Itoa(int(st.Code())))
+	b, size = appendField(b, size, "grpc-message", escapeMessage(st.Message()))
+	if len(st.Proto().GetDetails()) == 0 {
+		return b, size
+	}
+	details, err := proto.Marshal(st.Proto())
+	if err != nil {
+		return b, size
+	}
+	delete(trailer, detailsField) // the status' own come first
+	return appendField(b, size, detailsField, encodeBinary(string(details)))
+}
+
+// appendMetadata appends what an application wants to say, but for the fields that
+// are gRPC's own.
+func appendMetadata(b []byte, size int, md metadata.MD) ([]byte, int) {
+	for name, values := range md {
+		if isReserved(name) {
+			continue
+		}
+		for _, v := range values {
+			if isBinary(name) {
+				v = encodeBinary(v)
+			}
+			b, size = appendField(b, size, name, v)
+		}
+	}
+	return b, size
+}
+
+// appendField appends a field and adds up the size of the block as HTTP/2 counts
+// it.
+func appendField(b []byte, size int, name, value string) ([]byte, int) {
+	const overhead = 32
+	return appendLiteral(b, name, value), size + len(name) + len(value) + overhead
+}
+
+// closeBlock fills in the head of the frame at b[at:] and appends the rest of the
+// block as further frames where it is too long for one. A client that takes no
+// headers of that size gets a reset instead. mu is held.
+func (c *conn) closeBlock(b []byte, at, size int, call *Call, flags http2.Flags) error {
+	if size > 0 && uint64(size) > c.send.headers {
+		c.out.end(b[:at])
+		c.reset(call, http2.ErrCodeInternal)
+		return errHeadersTooLarge
+	}
+	block := b[at+frameHead:]
+	if len(block) <= maxFrame {
+		putFrameHead(b[at:], len(block), http2.FrameHeaders, flags|http2.FlagHeadersEndHeaders, call.id)
+		c.out.end(b)
+		return nil
+	}
+	block = append([]byte(nil), block...)
+	b = appendFrame(b[:at], http2.FrameHeaders, flags, call.id, block[:maxFrame]...)
+	for block = block[maxFrame:]; len(block) > 0; {
+		n := min(len(block), maxFrame)
+		last := http2.Flags(0)
+		if n == len(block) {
+			last = http2.FlagContinuationEndHeaders
+		}
+		b = appendFrame(b, http2.FrameContinuation, last, call.id, block[:n]...)
+		block = block[n:]
+	}
+	c.out.end(b)
+	return nil
+}
+
+// reset ends the call without an answer. mu is held.
+func (c *conn) reset(call *Call, code http2.ErrCode) {
+	c.out.end(appendReset(c.out.begin(), call.id, code))
+	c.remove(call)
+}

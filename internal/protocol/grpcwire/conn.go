@@ -1,0 +1,162 @@
+package grpcwire
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/http2"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+
+	"fiveways/internal/protocol"
+)
+
+// conn is one client connection. Its fields belong to the reader goroutine
+// (Serve) unless they say otherwise.
+type conn struct {
+	srv *Server
+	nc  net.Conn
+	id  uint64
+
+	in      protocol.Input
+	headers headerReader
+	pings   pingPolicy
+	calm    bucket // frames that cost the client nothing
+	resets  bucket // calls that the client gave up
+
+	app    Conn               // nil: none
+	base   context.Context    // of every call
+	cancel context.CancelFunc // of base
+
+	prefaced bool   // the client's preface is read
+	settled  bool   // its first settings, too
+	over     bool   // nothing more is read
+	lastID   uint32 // highest call that the client opened; set with mu held
+	received uint32 // bytes of data not yet given back to the connection's window
+
+	greeted  atomic.Bool   // settled, for the timer of the handshake
+	draining atomic.Bool   // set by Drain
+	quit     atomic.Bool   // the reader leaves: nothing is left to do
+	done     chan struct{} // closed by Kill
+	doneOnce sync.Once
+	handlers sync.WaitGroup // goroutines that run handlers; the reader adds
+
+	mu     sync.Mutex
+	out    output           // guarded by mu
+	enc    headerEncoder    // guarded by mu
+	calls  map[uint32]*Call // guarded by mu: open calls
+	busy   int              // guarded by mu: calls that are being handled, open or reset
+	send   sendState        // guarded by mu
+	sent   int              // guarded by mu: frames of data and headers for which the client has not pinged, at most mostSent
+	goaway goawayStage      // guarded by mu
+	keep   keepalive        // guarded by mu
+}
+
+func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), calls: map[uint32]*Call{}}
+	if tc, ok := nc.(*net.TCPConn); ok {
+		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
+	}
+	c.in.Init(nc)
+	c.in.Unread(read)
+	c.out.init(nc)
+	c.send.init()
+	c.headers.init(s.o.MaxHeaderBytes)
+	c.calm, c.resets = newBucket(calmBurst, calmRate), newBucket(resetBurst, resetRate)
+	return c
+}
+
+// Serve implements protocol.Session.
+func (c *conn) Serve() {
+	go c.writeLoop()
+	handshake := time.AfterFunc(c.srv.o.HandshakeTimeout, func() {
+		if !c.greeted.Load() {
+			c.Kill()
+		}
+	})
+	defer handshake.Stop()
+	c.base, c.cancel = context.WithCancel(context.Background())
+	c.work()
+	c.finish()
+}
+
+// work reads until the connection is over. A panic ends this connection only.
+func (c *conn) work() {
+	defer func() {
+		if p := recover(); p != nil {
+			c.srv.o.Log.Error("grpc: a connection failed", "conn", c.id, "peer", c.nc.RemoteAddr(), "panic", p, "stack", string(debug.Stack()))
+			c.sayGoAway(http2.ErrCodeInternal, "")
+		}
+	}()
+	c.hello()
+	c.readLoop()
+}
+
+// welcome makes what the application and the handlers know of the connection.
+// The client has shown by then that it speaks HTTP/2, and over TLS the handshake
+// is through.
+func (c *conn) welcome() {
+	p := &peer.Peer{Addr: c.nc.RemoteAddr(), LocalAddr: c.nc.LocalAddr()}
+	if tc, ok := c.nc.(interface{ ConnectionState() tls.ConnectionState }); ok {
+		p.AuthInfo = credentials.TLSInfo{
+			State:          tc.ConnectionState(),
+			CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
+		}
+	}
+	ctx := peer.NewContext(c.base, p)
+	if c.srv.o.NewConn != nil {
+		if c.app = c.srv.o.NewConn(ConnInfo{ID: c.id, Peer: p}); c.app != nil {
+			ctx = context.WithValue(ctx, connKey{}, c.app)
+		}
+	}
+	c.base = ctx
+}
+
+// finish ends what runs for the client, lets the writer write what is left, and
+// closes the socket.
+func (c *conn) finish() {
+	c.stopKeepalive()
+	c.cancel()
+	c.mu.Lock()
+	for _, call := range c.calls {
+		c.remove(call)
+	}
+	c.mu.Unlock()
+	c.handlers.Wait()
+	if c.app != nil {
+		c.app.Closed()
+	}
+	c.in.Release()
+	c.mu.Lock()
+	c.out.ended = true
+	c.out.signal()
+	c.mu.Unlock()
+	last := time.AfterFunc(lastWriteWait, func() { c.nc.Close() })
+	<-c.out.done
+	last.Stop()
+	c.linger()
+	c.Kill()
+}
+
+// linger leaves the client time to read why the connection ends: a socket that is
+// closed while something is unread throws away what was sent.
+func (c *conn) linger() {
+	hc, ok := c.nc.(interface{ CloseWrite() error })
+	if !ok || hc.CloseWrite() != nil {
+		return
+	}
+	c.nc.SetReadDeadline(time.Now().Add(lingerWait)) //nolint:errcheck // a socket that is closed is at its end
+	io.Copy(io.Discard, c.nc)                        //nolint:errcheck // as above
+}
+
+// Kill implements protocol.Session.
+func (c *conn) Kill() {
+	c.doneOnce.Do(func() { close(c.done) })
+	c.nc.Close()
+}

@@ -1,0 +1,210 @@
+package grpcwire
+
+import (
+	"encoding/binary"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// hello sends what every connection starts with.
+func (c *conn) hello() {
+	o := &c.srv.o
+	var settings []byte
+	for _, s := range []http2.Setting{
+		{ID: http2.SettingMaxConcurrentStreams, Val: o.MaxStreams},
+		{ID: http2.SettingInitialWindowSize, Val: o.StreamWindow},
+		{ID: http2.SettingMaxHeaderListSize, Val: o.MaxHeaderBytes},
+	} {
+		settings = binary.BigEndian.AppendUint16(settings, uint16(s.ID))
+		settings = binary.BigEndian.AppendUint32(settings, s.Val)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := appendFrame(c.out.begin(), http2.FrameSettings, 0, 0, settings...)
+	if o.ConnWindow > firstWindow {
+		b = appendWindow(b, 0, o.ConnWindow-firstWindow)
+	}
+	c.out.end(b)
+}
+
+// settingsFrame takes the client's settings.
+func (c *conn) settingsFrame(f frame) error {
+	const size = 6
+	ack := f.flags.Has(http2.FlagSettingsAck)
+	switch {
+	case f.call != 0:
+		return connFault(http2.ErrCodeProtocol, "settings of a stream")
+	case len(f.payload)%size != 0 || ack && len(f.payload) > 0:
+		return connFault(http2.ErrCodeFrameSize, "settings of %d bytes", len(f.payload))
+	case ack:
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := f.payload; len(p) > 0; p = p[size:] {
+		s := http2.Setting{ID: http2.SettingID(binary.BigEndian.Uint16(p)), Val: binary.BigEndian.Uint32(p[2:])}
+		if err := c.setting(s); err != nil {
+			return err
+		}
+	}
+	c.out.end(appendFrame(c.out.begin(), http2.FrameSettings, http2.FlagSettingsAck, 0))
+	c.pump()
+	return nil
+}
+
+// setting takes one setting. mu is held.
+func (c *conn) setting(s http2.Setting) error {
+	switch s.ID {
+	case http2.SettingHeaderTableSize:
+		c.enc.tableSize(s.Val)
+	case http2.SettingEnablePush:
+		if s.Val > 1 {
+			return connFault(http2.ErrCodeProtocol, "ENABLE_PUSH is %d", s.Val)
+		}
+	case http2.SettingInitialWindowSize:
+		if s.Val > mostWindow {
+			return connFault(http2.ErrCodeFlowControl, "INITIAL_WINDOW_SIZE is %d", s.Val)
+		}
+		delta := int64(s.Val) - c.send.first
+		c.send.first = int64(s.Val)
+		for _, call := range c.calls {
+			if !c.widen(call, delta) {
+				return connFault(http2.ErrCodeFlowControl, "INITIAL_WINDOW_SIZE makes a window too large")
+			}
+		}
+	case http2.SettingMaxFrameSize:
+		const most = 1<<24 - 1
+		if s.Val < maxFrame || s.Val > most {
+			return connFault(http2.ErrCodeProtocol, "MAX_FRAME_SIZE is %d", s.Val)
+		}
+		c.send.frame = int(min(s.Val, mostFrame))
+	case http2.SettingMaxHeaderListSize:
+		c.send.headers = uint64(s.Val)
+	}
+	return nil
+}
+
+// windowFrame widens a window for what we send.
+func (c *conn) windowFrame(f frame) error {
+	if len(f.payload) != 4 {
+		return connFault(http2.ErrCodeFrameSize, "a window update of %d bytes", len(f.payload))
+	}
+	n := int64(binary.BigEndian.Uint32(f.payload) & (1<<31 - 1))
+	if f.call > c.lastID {
+		return connFault(http2.ErrCodeProtocol, "a window update of no open stream")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.call == 0 {
+		if n == 0 {
+			return connFault(http2.ErrCodeProtocol, "a window update of 0")
+		}
+		if c.send.window += n; c.send.window > mostWindow {
+			return connFault(http2.ErrCodeFlowControl, "the connection's window is too large")
+		}
+	} else if call := c.calls[f.call]; call != nil {
+		if n == 0 {
+			return callFault(f.call, http2.ErrCodeProtocol, "a window update of 0")
+		}
+		if !c.widen(call, n) {
+			return callFault(f.call, http2.ErrCodeFlowControl, "the stream's window is too large")
+		}
+	}
+	c.pump()
+	return nil
+}
+
+// resetFrame ends a call that the client gave up.
+func (c *conn) resetFrame(f frame) error {
+	switch {
+	case len(f.payload) != 4:
+		return connFault(http2.ErrCodeFrameSize, "a reset of %d bytes", len(f.payload))
+	case f.call == 0 || f.call > c.lastID:
+		return connFault(http2.ErrCodeProtocol, "a reset of no open stream")
+	case !c.resets.take():
+		return connFault(http2.ErrCodeEnhanceYourCalm, "too many resets")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call := c.calls[f.call]; call != nil {
+		call.in.closed = true
+		c.remove(call)
+	}
+	return nil
+}
+
+func priorityFrame(f frame) error {
+	const size = 5
+	switch {
+	case f.call == 0:
+		return connFault(http2.ErrCodeProtocol, "priority of no stream")
+	case len(f.payload) != size:
+		return callFault(f.call, http2.ErrCodeFrameSize, "priority of a wrong size")
+	}
+	return nil
+}
+
+// goAwayFrame takes the client's word that it opens no further calls. It closes
+// the connection itself.
+func goAwayFrame(f frame) error {
+	const least = 8
+	switch {
+	case f.call != 0:
+		return connFault(http2.ErrCodeProtocol, "a farewell of a stream")
+	case len(f.payload) < least:
+		return connFault(http2.ErrCodeFrameSize, "a farewell of %d bytes", len(f.payload))
+	}
+	return nil
+}
+
+// pingPolicy remembers how often the client asks whether we are there.
+type pingPolicy struct {
+	last    time.Time
+	strikes int
+}
+
+// mostSent bounds how many pings a client may send for what it has received.
+const mostSent = 1000
+
+// noteSent remembers a frame that clients measure the connection with: some send a
+// ping whenever data comes. mu is held.
+func (c *conn) noteSent() { c.sent = min(c.sent+1, mostSent) }
+
+// quietPing is how often a client without calls may ping, where it may not at all.
+const quietPing = 2 * time.Hour
+
+// pingFrame answers a ping. Clients that ping too often have their connection
+// ended: the rules are grpc-go's, which clients know.
+func (c *conn) pingFrame(f frame) error {
+	const size = 8
+	switch {
+	case f.call != 0:
+		return connFault(http2.ErrCodeProtocol, "a ping of a stream")
+	case len(f.payload) != size:
+		return connFault(http2.ErrCodeFrameSize, "a ping of %d bytes", len(f.payload))
+	case f.flags.Has(http2.FlagPingAck):
+		if string(f.payload) == string(drainPing[:]) {
+			c.drainAnswered()
+		}
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out.end(appendFrame(c.out.begin(), http2.FramePing, http2.FlagPingAck, 0, f.payload...))
+	p, now, least := &c.pings, time.Now(), c.srv.o.MinPing
+	if len(c.calls) == 0 && !c.srv.o.PingsWithoutStreams {
+		least = quietPing
+	}
+	switch {
+	case c.sent > 0:
+		c.sent, p.strikes = c.sent-1, 0
+	case p.last.Add(least).After(now):
+		p.strikes++
+	}
+	p.last = now
+	if p.strikes > maxPingStrikes {
+		return connFault(http2.ErrCodeEnhanceYourCalm, "too_many_pings")
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package grpcwire
+
+import (
+	"encoding/binary"
+	"io"
+
+	"golang.org/x/net/http2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// message is one message as the client sent it.
+type message struct {
+	compressed byte // its first byte: 0 no, 1 yes
+	b          []byte
+}
+
+// weight is what a message counts while it waits for its handler.
+func (m message) weight() int64 { return max(int64(messageHead+len(m.b)), minHeld) }
+
+// assembly puts the messages of one call together from its data.
+type assembly struct {
+	head   [messageHead]byte
+	have   int    // bytes of head
+	body   []byte // of the message that is not whole yet
+	closed bool   // what comes is of no interest: one message was enough, or was wrong
+}
+
+// next returns the first message of p and what follows it. ok is false when there
+// is none yet; p is then kept. The message may alias p.
+func (a *assembly) next(p []byte, most int) (m message, rest []byte, ok bool, err error) {
+	if a.have < messageHead {
+		n := copy(a.head[a.have:], p)
+		a.have += n
+		p = p[n:]
+		if a.have < messageHead {
+			return m, nil, false, nil
+		}
+	}
+	size := binary.BigEndian.Uint32(a.head[1:])
+	if uint64(size) > uint64(most) {
+		return m, nil, false, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", size, most)
+	}
+	need := int(size) - len(a.body)
+	if len(p) < need {
+		if a.body == nil {
+			a.body = make([]byte, 0, min(int(size), maxFrame))
+		}
+		a.body = append(a.body, p...)
+		return m, nil, false, nil
+	}
+	m = message{compressed: a.head[0], b: p[:need:need]}
+	if len(a.body) > 0 {
+		m.b = append(a.body, m.b...)
+	}
+	a.have, a.body = 0, nil
+	return m, p[need:], true, nil
+}
+
+// partial tells whether a message has begun and is not whole.
+func (a *assembly) partial() bool { return a.have > 0 }
+
+// dataFrame handles a frame of messages.
+func (c *conn) dataFrame(f frame) error {
+	if f.call == 0 || f.call > c.lastID {
+		return connFault(http2.ErrCodeProtocol, "data of no open stream")
+	}
+	last := f.flags.Has(http2.FlagDataEndStream)
+	p, err := unpad(f)
+	switch {
+	case err != nil:
+		return err
+	case len(p) == 0 && !last && !c.calm.take():
+		return connFault(http2.ErrCodeEnhanceYourCalm, "too many frames for nothing")
+	}
+	size := uint32(len(f.payload))
+	if c.received += size; c.received > c.srv.o.ConnWindow {
+		return connFault(http2.ErrCodeFlowControl, "more data than the connection's window allows")
+	}
+	c.mu.Lock()
+	call := c.calls[f.call]
+	if call == nil { // it has ended: what was on its way is of no interest
+		c.mu.Unlock()
+		return nil
+	}
+	clientDone := call.clientDone
+	call.spent += int64(size)
+	over := call.spent > int64(c.srv.o.StreamWindow)
+	c.mu.Unlock()
+	switch {
+	case clientDone:
+		return callFault(f.call, http2.ErrCodeStreamClosed, "data after the end")
+	case over:
+		return callFault(f.call, http2.ErrCodeFlowControl, "more data than the stream's window allows")
+	}
+	c.take(call, p, last)
+	return nil
+}
+
+// giveWindow gives back to the client what was received. mu is held.
+func (c *conn) giveWindow() {
+	if c.received < c.srv.o.ConnWindow/2 {
+		return
+	}
+	c.out.end(appendWindow(c.out.begin(), 0, c.received))
+	c.received = 0
+}
+
+// giveWindow gives back what was received and does not wait for the handler. What
+// belongs to a message that is not whole counts as taken: a message may be larger
+// than the window. mu is held.
+func (s *Call) giveWindow() {
+	n := s.spent - s.held
+	if s.ended || s.clientDone || n < int64(s.c.srv.o.StreamWindow)/2 {
+		return
+	}
+	s.c.out.end(appendWindow(s.c.out.begin(), s.id, uint32(n)))
+	s.spent = s.held
+}
+
+// take gives the call data of the client; last tells that nothing follows.
+func (c *conn) take(call *Call, p []byte, last bool) {
+	if last {
+		c.mu.Lock()
+		call.clientDone = true
+		c.mu.Unlock()
+	}
+	for !call.in.closed && len(p) > 0 {
+		m, rest, ok, err := call.in.next(p, c.srv.o.MaxRecvBytes)
+		if err != nil {
+			c.deliverErr(call, err)
+			return
+		}
+		if !ok {
+			break
+		}
+		c.deliver(call, m)
+		p = rest
+	}
+	switch {
+	case call.in.closed:
+	case last && call.in.partial():
+		c.deliverErr(call, io.ErrUnexpectedEOF)
+	case last:
+		c.deliverErr(call, io.EOF)
+	default:
+		c.mu.Lock()
+		call.giveWindow()
+		c.mu.Unlock()
+	}
+}
+
+// deliver hands on a message, which may alias the read buffer.
+func (c *conn) deliver(call *Call, m message) {
+	if call.req.method.unary != nil {
+		call.in.closed = true // one is all that a unary method gets
+		c.unary(call, m)
+		return
+	}
+	m.b = append([]byte(nil), m.b...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !call.ended {
+		call.inbox = append(call.inbox, m)
+		call.held += m.weight()
+		call.tellArrived()
+	}
+}
+
+// deliverErr ends what the handler gets.
+func (c *conn) deliverErr(call *Call, err error) {
+	call.in.closed = true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call.req.method.unary != nil {
+		c.end(call, status.Convert(err)) // the handler was to get a message
+		return
+	}
+	call.inErr = err
+	call.tellArrived()
+}
+
+// tellArrived wakes RecvMsg. mu is held.
+func (s *Call) tellArrived() {
+	select {
+	case s.arrived <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,138 @@
+package grpcwire
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// start begins what a call needs before its first message.
+func (c *conn) start(call *Call, last bool) {
+	if call.req.comp != nil {
+		call.sendAs = call.req.encoded // before anybody else knows the call
+	}
+	if call.req.method.stream != nil {
+		call.arrived = make(chan struct{}, 1)
+		c.handle(call, func() error { return c.stream(call) })
+	}
+	if last {
+		c.take(call, nil, true)
+	}
+}
+
+// unary handles the message of a unary call.
+func (c *conn) unary(call *Call, m message) {
+	c.mu.Lock()
+	gone := call.ended
+	if !gone {
+		call.begin()
+	}
+	c.mu.Unlock()
+	if gone {
+		return
+	}
+	if c.app != nil && c.offer(call, m) {
+		return
+	}
+	m.b = append([]byte(nil), m.b...)
+	c.handle(call, func() error { return c.callUnary(call, m) })
+}
+
+// offer lets the application take the call.
+func (c *conn) offer(call *Call, m message) bool {
+	b, err := call.open(m)
+	if err != nil {
+		call.Fail(err)
+		return true
+	}
+	return c.app.Unary(call, b)
+}
+
+// handle runs a handler on a goroutine and ends the call with what it returns. A
+// panic ends this call only.
+func (c *conn) handle(call *Call, f func() error) {
+	c.mu.Lock()
+	if !call.handled {
+		call.begin()
+	}
+	c.mu.Unlock()
+	c.handlers.Add(1)
+	go func() {
+		defer c.handlers.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				c.srv.o.Log.Error("grpc: a handler failed", "conn", c.id, "method", call.req.path, "panic", p, "stack", string(debug.Stack()))
+				call.Fail(status.Error(codes.Internal, "internal error"))
+			}
+		}()
+		call.Fail(f())
+	}()
+}
+
+// callUnary runs the handler of a unary method. An answer is sent by then, where
+// it returns nil.
+func (c *conn) callUnary(call *Call, m message) error {
+	b, err := call.open(m)
+	if err != nil {
+		return err
+	}
+	method := call.req.method
+	decode := func(v any) error {
+		if err := call.decode(b, v); err != nil {
+			return status.Errorf(codes.Internal, "grpc: error unmarshalling request: %v", err)
+		}
+		return nil
+	}
+	reply, err := method.unary.Handler(method.impl, call.Context(), decode, c.srv.o.Unary)
+	if err != nil {
+		return err
+	}
+	call.ReplyBytes(func(dst []byte) ([]byte, error) { return call.encode(dst, reply) })
+	return nil
+}
+
+// stream runs the handler of a stream.
+func (c *conn) stream(call *Call) error {
+	method := call.req.method
+	s := &serverStream{Call: call, ctx: call.Context(), desc: method.stream}
+	if c.srv.o.Stream == nil {
+		return method.stream.Handler(method.impl, s)
+	}
+	return c.srv.o.Stream(method.impl, s, &grpc.StreamServerInfo{
+		FullMethod: method.path, IsClientStream: method.stream.ClientStreams, IsServerStream: method.stream.ServerStreams,
+	}, method.stream.Handler)
+}
+
+// checkMetadata refuses what HTTP/2 cannot carry, in grpc-go's words.
+func checkMetadata(md metadata.MD) error {
+	for name, values := range md {
+		if err := checkName(name); err != nil {
+			return err
+		}
+		for _, v := range values {
+			for i := 0; i < len(v) && !isBinary(name); i++ {
+				if v[i] < ' ' || v[i] > '~' {
+					return status.Errorf(codes.Internal, "header key %q contains value with non-printable ASCII characters", name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	if name == "" {
+		return status.Error(codes.Internal, "there is an empty key in the header")
+	}
+	for i := 0; i < len(name) && name[0] != ':'; i++ {
+		x := name[i]
+		if !(x >= 'a' && x <= 'z' || x >= '0' && x <= '9' || x == '.' || x == '-' || x == '_') {
+			return status.Error(codes.Internal, fmt.Sprintf("header key %q contains illegal characters not in [0-9a-z-_.]", name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package grpcwire
+
+import (
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+const (
+	hpackTable   = 4096 // bytes that the client may have us keep
+	mostRequests = 64   // header blocks whose meaning is kept
+)
+
+// headerReader puts header blocks together and decodes them.
+type headerReader struct {
+	limit uint32
+	dec   *hpack.Decoder
+
+	// The block that is not whole yet; call 0: there is none.
+	call  uint32
+	flags http2.Flags
+	block []byte
+
+	// known has the requests of blocks that only point into the tables of HPACK,
+	// one byte for each field. Invariant: the client's table has not changed
+	// since the first of them was decoded.
+	known map[string]*request
+}
+
+func (h *headerReader) init(limit uint32) {
+	h.limit = limit
+	h.dec = hpack.NewDecoder(hpackTable, nil)
+	h.dec.SetMaxStringLength(int(limit))
+	h.known = map[string]*request{}
+}
+
+func (h *headerReader) open() bool { return h.call != 0 }
+
+// decode turns a whole block into a request. An error is one of the connection:
+// nobody knows what the client's table holds after it.
+func (h *headerReader) decode(block []byte, methods map[string]*method) (*request, error) {
+	if r := h.known[string(block)]; r != nil {
+		return r, nil
+	}
+	b := requestBuilder{limit: h.limit}
+	h.dec.SetEmitFunc(b.field)
+	if _, err := h.dec.Write(block); err != nil {
+		return nil, connFault(http2.ErrCodeCompression, "%v", err)
+	}
+	if err := h.dec.Close(); err != nil {
+		return nil, connFault(http2.ErrCodeCompression, "%v", err)
+	}
+	r := b.request(methods)
+	if !pointsOnly(block) || len(h.known) >= mostRequests {
+		clear(h.known)
+	}
+	if pointsOnly(block) {
+		h.known[string(block)] = r
+	}
+	return r, nil
+}
+
+// pointsOnly tells whether each byte of a block is a field that the tables hold,
+// which leaves the tables as they are.
+func pointsOnly(block []byte) bool {
+	for _, x := range block {
+		if x < 0x80 || x == 0xff {
+			return false
+		}
+	}
+	return true
+}
+
+// headersFrame begins a header block.
+func (c *conn) headersFrame(f frame) error {
+	const priorityFields = 5
+	if f.call == 0 {
+		return connFault(http2.ErrCodeProtocol, "headers of no stream")
+	}
+	block, err := unpad(f)
+	if err != nil {
+		return err
+	}
+	if f.flags.Has(http2.FlagHeadersPriority) {
+		if len(block) < priorityFields {
+			return connFault(http2.ErrCodeFrameSize, "headers too short for their priority")
+		}
+		block = block[priorityFields:]
+	}
+	if f.flags.Has(http2.FlagHeadersEndHeaders) {
+		return c.headerBlock(f.call, f.flags, block)
+	}
+	h := &c.headers
+	h.call, h.flags, h.block = f.call, f.flags, append(h.block[:0], block...)
+	return nil
+}
+
+// continuationFrame goes on with a header block.
+func (c *conn) continuationFrame(f frame) error {
+	h := &c.headers
+	if !h.open() {
+		return connFault(http2.ErrCodeProtocol, "a continuation of nothing")
+	}
+	if h.block = append(h.block, f.payload...); len(h.block) > int(h.limit) || !c.calm.take() {
+		return connFault(http2.ErrCodeEnhanceYourCalm, "headers without end")
+	}
+	if !f.flags.Has(http2.FlagContinuationEndHeaders) {
+		return nil
+	}
+	call, block := h.call, h.block
+	h.call, h.block = 0, nil
+	return c.headerBlock(call, h.flags, block)
+}
+
+// headerBlock handles a whole block: a new call, or the trailers of one, of which
+// only the end counts.
+func (c *conn) headerBlock(id uint32, flags http2.Flags, block []byte) error {
+	req, err := c.headers.decode(block, c.srv.methods)
+	if err != nil {
+		return err
+	}
+	last := flags.Has(http2.FlagHeadersEndStream)
+	if id > c.lastID {
+		if id%2 == 0 {
+			return connFault(http2.ErrCodeProtocol, "received an illegal stream id: %d", id)
+		}
+		return c.open(id, req, last)
+	}
+	c.mu.Lock()
+	call := c.calls[id]
+	clientDone := call != nil && call.clientDone
+	c.mu.Unlock()
+	switch {
+	case call == nil:
+		return connFault(http2.ErrCodeProtocol, "received an illegal stream id: %d", id)
+	case clientDone:
+		return callFault(id, http2.ErrCodeStreamClosed, "headers after the end")
+	case !last:
+		return callFault(id, http2.ErrCodeProtocol, "trailers without the end")
+	}
+	c.take(call, nil, true)
+	return nil
+}
+
+// open begins a call.
+func (c *conn) open(id uint32, req *request, last bool) error {
+	call := &Call{c: c, id: id, req: req, clientDone: last}
+	if req.timeout >= 0 {
+		call.deadline = time.Now().Add(req.timeout)
+	}
+	c.mu.Lock()
+	c.lastID = id
+	if req.reset != 0 {
+		c.mu.Unlock()
+		return callFault(id, req.reset, "malformed headers")
+	}
+	if c.goaway == goawayFinal {
+		c.mu.Unlock()
+		return nil // the client was told that it is not taken
+	}
+	if uint32(max(len(c.calls), c.busy)) >= c.srv.o.MaxStreams || c.send.queued > mostQueued {
+		c.mu.Unlock()
+		return callFault(id, http2.ErrCodeRefusedStream, "too many calls")
+	}
+	call.window = c.send.first
+	c.calls[id] = call
+	refusal := req.refusal
+	if refusal == nil && req.timeout == 0 {
+		refusal = expired
+	}
+	if refusal != nil {
+		c.turnAway(call, refusal)
+	}
+	c.mu.Unlock()
+	if refusal == nil {
+		c.start(call, last)
+	}
+	return nil
+}

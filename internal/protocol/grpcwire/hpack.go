@@ -1,0 +1,100 @@
+package grpcwire
+
+import "golang.org/x/net/http2/hpack"
+
+// The places of HPACK's static table that answers use, and the first of the
+// table that the client keeps for us.
+const (
+	indexStatus200   = 8
+	indexContentType = 31
+	firstDynamic     = 62
+)
+
+const contentType = "application/grpc"
+
+// headerEncoder appends header blocks. It keeps two fields in the client's table,
+// those of every good answer, and writes all others out, so that the places of
+// the two never change.
+type headerEncoder struct {
+	small    bool // the client's table is smaller than HPACK's first size: it is not used
+	resize   bool // the client must be told so at the start of the next block
+	kept     int  // fields in the client's table
+	typeKept int  // the content type is the n-th of them, 0: not among them
+	okKept   int  // the same for grpc-status 0
+}
+
+// tableSize takes the size that the client allows its table.
+func (e *headerEncoder) tableSize(n uint32) {
+	const hpackFirstSize = 4096
+	if n < hpackFirstSize && !e.small {
+		e.small, e.resize = true, true
+	}
+}
+
+// begin appends what comes before the first field of a block.
+func (e *headerEncoder) begin(dst []byte) []byte {
+	if e.resize {
+		e.resize = false
+		dst = append(dst, 0x20) // the table's size is 0 from now on
+	}
+	return dst
+}
+
+// good appends the fields that a good answer starts with.
+func (e *headerEncoder) good(dst []byte) []byte {
+	dst = append(dst, 0x80|indexStatus200)
+	return e.field(dst, &e.typeKept, 0x40|indexContentType, "", contentType)
+}
+
+// statusOK appends grpc-status 0.
+func (e *headerEncoder) statusOK(dst []byte) []byte {
+	return e.field(dst, &e.okKept, 0x40, "grpc-status", "0")
+}
+
+// field appends a field that is kept in the client's table, if there is one. head
+// is the representation's first byte at the first time, name is empty where it
+// holds the name's place.
+func (e *headerEncoder) field(dst []byte, kept *int, head byte, name, value string) []byte {
+	switch {
+	case e.small && name == "":
+		return appendString(append(dst, 0x0f, indexContentType-15), value)
+	case e.small:
+		return appendLiteral(dst, name, value)
+	case *kept > 0:
+		return append(dst, 0x80|byte(firstDynamic+e.kept-*kept))
+	}
+	e.kept++
+	*kept = e.kept
+	dst = append(dst, head)
+	if name != "" {
+		dst = appendString(dst, name)
+	}
+	return appendString(dst, value)
+}
+
+// appendLiteral appends a field that nobody keeps.
+func appendLiteral(dst []byte, name, value string) []byte {
+	return appendString(appendString(append(dst, 0), name), value)
+}
+
+// appendString appends a string as it is, or compressed where that is shorter.
+func appendString(dst []byte, s string) []byte {
+	const plain, huffman = 0, 0x80
+	if n := hpack.HuffmanEncodeLength(s); n < uint64(len(s)) {
+		return hpack.AppendHuffmanString(appendNumber(dst, huffman, n), s)
+	}
+	return append(appendNumber(dst, plain, uint64(len(s))), s...)
+}
+
+// appendNumber appends n with a prefix of seven bits.
+func appendNumber(dst []byte, head byte, n uint64) []byte {
+	const most = 1<<7 - 1
+	if n < most {
+		return append(dst, head|byte(n))
+	}
+	dst = append(dst, head|most)
+	for n -= most; n >= 0x80; n >>= 7 {
+		dst = append(dst, 0x80|byte(n))
+	}
+	return append(dst, byte(n))
+}

@@ -1,0 +1,114 @@
+package grpcwire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	_ "google.golang.org/grpc/encoding/proto" // the codec of all that name none
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// open returns the bytes of a message, decompressed.
+func (s *Call) open(m message) ([]byte, error) {
+	switch {
+	case m.compressed == 0:
+		return m.b, nil
+	case m.compressed > 1:
+		return nil, status.Errorf(codes.Internal, "grpc: received unexpected payload format %d", m.compressed)
+	case s.req.comp == nil:
+		return nil, status.Error(codes.Internal, "grpc: compressed flag set with identity or empty encoding")
+	}
+	r, err := s.req.comp.Decompress(bytes.NewReader(m.b))
+	if err != nil {
+		return nil, status.Errorf(codes.Internal, "grpc: failed to decompress the message: %v", err)
+	}
+	if closer, ok := r.(io.Closer); ok {
+		defer closer.Close()
+	}
+	most := s.c.srv.o.MaxRecvBytes
+	b, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	switch {
+	case err != nil:
+		return nil, status.Errorf(codes.Internal, "grpc: failed to read decompressed data: %v", err)
+	case len(b) > most:
+		return nil, status.Errorf(codes.ResourceExhausted, "grpc: received message after decompression larger than max %d", most)
+	}
+	return b, nil
+}
+
+// codec is the one that the content type names, or the usual one.
+func (s *Call) codec() encoding.CodecV2 {
+	if c := encoding.GetCodecV2(s.req.subtype); c != nil {
+		return c
+	}
+	return encoding.GetCodecV2("proto")
+}
+
+// usual tells whether the content type asks for the usual codec.
+func (s *Call) usual() bool { return s.req.subtype == "" || s.req.subtype == "proto" }
+
+// decode decodes a message into v.
+func (s *Call) decode(b []byte, v any) error {
+	if m, ok := v.(proto.Message); ok && s.usual() {
+		return proto.Unmarshal(b, m)
+	}
+	return s.codec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(b)}, v)
+}
+
+// encode appends v.
+func (s *Call) encode(dst []byte, v any) ([]byte, error) {
+	if v == nil {
+		return dst, nil
+	}
+	if m, ok := v.(proto.Message); ok && s.usual() {
+		return proto.MarshalOptions{}.MarshalAppend(dst, m)
+	}
+	b, err := s.codec().Marshal(v)
+	if err != nil {
+		return dst, err
+	}
+	defer b.Free()
+	for _, part := range b {
+		dst = append(dst, part.ReadOnlyData()...)
+	}
+	return dst, nil
+}
+
+// sendCompressed is sendMessage for a client that compresses. mu is held.
+func (c *conn) sendCompressed(call *Call, encode func(dst []byte) ([]byte, error)) error {
+	b, err := encode(nil)
+	if err != nil {
+		return status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+	}
+	out := bytes.NewBuffer(make([]byte, messageHead, messageHead+len(b)))
+	if len(b) > 0 {
+		out.Bytes()[0] = 1
+		if err := compress(out, call.req.comp, b); err != nil {
+			return status.Errorf(codes.Internal, "grpc: error while compressing: %v", err)
+		}
+	}
+	p := out.Bytes()
+	n := len(p) - messageHead
+	if n > c.srv.o.MaxSendBytes {
+		return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, c.srv.o.MaxSendBytes)
+	}
+	binary.BigEndian.PutUint32(p[1:], uint32(n))
+	c.sendData(call, p)
+	return nil
+}
+
+func compress(w io.Writer, comp encoding.Compressor, b []byte) error {
+	z, err := comp.Compress(w)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(b); err != nil {
+		return err
+	}
+	return z.Close()
+}

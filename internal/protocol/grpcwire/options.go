@@ -1,0 +1,85 @@
+package grpcwire
+
+import (
+	"log/slog"
+	"math"
+	"time"
+
+	"google.golang.org/grpc"
+)
+
+// Options are the settings of a server. The zero value of each means its default.
+type Options struct {
+	Log *slog.Logger
+
+	// NewConn makes what an application keeps of a connection. nil, or a nil
+	// answer: every call is handled by its registered service.
+	NewConn func(ConnInfo) Conn
+
+	Unary  grpc.UnaryServerInterceptor  // around the handlers of unary methods
+	Stream grpc.StreamServerInterceptor // around the handlers of streams
+
+	MaxRecvBytes   int    // of one message, decompressed; default 4 MiB
+	MaxSendBytes   int    // of one message; default: no limit
+	MaxStreams     uint32 // open calls of one connection; default 16,384
+	MaxHeaderBytes uint32 // of the headers of a call; default 64 KiB
+	StreamWindow   uint32 // bytes of one call that may wait for its handler; default 256 KiB
+	ConnWindow     uint32 // bytes of one connection on their way to us; default 4 MiB
+
+	PingEvery   time.Duration // a client silent for so long is asked whether it is there; default 2 h, negative: never
+	PingTimeout time.Duration // for its answer; default 20 s
+	MaxIdle     time.Duration // a connection without calls ends after it; default: never
+
+	MinPing             time.Duration // between the pings of a client; default 5 min
+	PingsWithoutStreams bool          // clients may ping while they have no call open
+
+	HandshakeTimeout time.Duration // until the client's first settings; default 10 s
+	WriteTimeout     time.Duration // that a write may take without progress; default 2 min
+}
+
+// What is not an option.
+const (
+	maxFrame       = 16 << 10 // of the frames that we take, and the least of what clients take
+	mostFrame      = 64 << 10 // of the frames that we send, whatever the client takes
+	firstWindow    = 65535    // HTTP/2's initial window
+	mostWindow     = math.MaxInt32
+	mostQueued     = 64 << 20 // bytes behind the client's windows, above which it opens no further calls
+	drainPingWait  = 5 * time.Second
+	lastWriteWait  = 5 * time.Second // for the last frames to be written
+	lingerWait     = time.Second     // for the client to close after our last frame
+	maxPingStrikes = 2
+	// minHeld is what a message that waits for its handler counts at least, so
+	// that many empty ones are bounded, too.
+	minHeld = 64
+)
+
+// PushFull is how many bytes may wait for the client of one call before SendMsg
+// waits.
+const PushFull = 64 << 10
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	orDefault(&o.MaxRecvBytes, 4<<20)
+	orDefault(&o.MaxSendBytes, math.MaxInt32)
+	orDefault(&o.MaxStreams, 16<<10)
+	orDefault(&o.MaxHeaderBytes, 64<<10)
+	orDefault(&o.StreamWindow, 256<<10)
+	orDefault(&o.ConnWindow, 4<<20)
+	o.StreamWindow = min(o.StreamWindow, mostWindow)
+	o.ConnWindow = min(max(o.ConnWindow, firstWindow), mostWindow)
+	orDefault(&o.PingEvery, 2*time.Hour)
+	orDefault(&o.PingTimeout, 20*time.Second)
+	orDefault(&o.MinPing, 5*time.Minute)
+	orDefault(&o.HandshakeTimeout, 10*time.Second)
+	orDefault(&o.WriteTimeout, 2*time.Minute)
+	return o
+}
+
+func orDefault[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,87 @@
+package grpcwire
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"reflect"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	"fiveways/internal/protocol"
+)
+
+// Server serves gRPC. It is a grpc.ServiceRegistrar.
+type Server struct {
+	o        Options
+	methods  map[string]*method // by path; not changed once there was a connection
+	services map[string]grpc.ServiceInfo
+	began    atomic.Bool // there was a connection
+	edge     *protocol.Edge
+}
+
+// method is a registered one; either unary or stream is set.
+type method struct {
+	path   string
+	impl   any
+	unary  *grpc.MethodDesc
+	stream *grpc.StreamDesc
+}
+
+// New returns a server without services.
+func New(o Options) *Server {
+	s := &Server{o: o.withDefaults(), methods: map[string]*method{}, services: map[string]grpc.ServiceInfo{}}
+	s.edge = protocol.NewEdge("grpc", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return s.Session(nc, id, nil) })
+	return s
+}
+
+// RegisterService implements grpc.ServiceRegistrar. It panics after the first
+// connection, for a service that is registered already, and when impl does not
+// implement it: those are mistakes of the program.
+func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	if s.began.Load() {
+		panic(fmt.Sprintf("grpcwire: service %q registered after the first connection", desc.ServiceName))
+	}
+	if _, ok := s.services[desc.ServiceName]; ok {
+		panic(fmt.Sprintf("grpcwire: service %q registered twice", desc.ServiceName))
+	}
+	if impl != nil && !reflect.TypeOf(impl).Implements(reflect.TypeOf(desc.HandlerType).Elem()) {
+		panic(fmt.Sprintf("grpcwire: %T does not implement service %q", impl, desc.ServiceName))
+	}
+	info := grpc.ServiceInfo{Metadata: desc.Metadata}
+	add := func(name string, m *method) {
+		m.path, m.impl = "/"+desc.ServiceName+"/"+name, impl
+		s.methods[m.path] = m
+		kind := grpc.MethodInfo{Name: name}
+		if m.stream != nil {
+			kind.IsClientStream, kind.IsServerStream = m.stream.ClientStreams, m.stream.ServerStreams
+		}
+		info.Methods = append(info.Methods, kind)
+	}
+	for i := range desc.Methods {
+		add(desc.Methods[i].MethodName, &method{unary: &desc.Methods[i]})
+	}
+	for i := range desc.Streams {
+		add(desc.Streams[i].StreamName, &method{stream: &desc.Streams[i]})
+	}
+	s.services[desc.ServiceName] = info
+}
+
+// GetServiceInfo tells what is registered.
+func (s *Server) GetServiceInfo() map[string]grpc.ServiceInfo { return s.services }
+
+// Session returns the session of a connection. read is what was read from it
+// already, nil for nothing.
+func (s *Server) Session(nc net.Conn, id uint64, read []byte) protocol.Session {
+	s.began.Store(true)
+	return newConn(s, nc, id, read)
+}
+
+// Serve accepts connections on ln until Drain, or until ln is closed, which is no
+// error.
+func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
+
+// Drain lets the connections that Serve accepted finish their calls, and returns
+// when all have ended. At the end of ctx it closes those that are left.
+func (s *Server) Drain(ctx context.Context) error { return s.edge.Drain(ctx) }

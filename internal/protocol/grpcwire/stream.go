@@ -1,0 +1,218 @@
+package grpcwire
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// serverStream is a call as the handler of a stream sees it: a grpc.ServerStream.
+type serverStream struct {
+	*Call
+	ctx  context.Context
+	desc *grpc.StreamDesc
+	got  bool // a message was received; RecvMsg's
+}
+
+func (s *serverStream) Context() context.Context { return s.ctx }
+
+func (s *serverStream) SetHeader(md metadata.MD) error {
+	if err := checkMetadata(md); err != nil {
+		return err
+	}
+	return s.Call.SetHeader(md)
+}
+
+func (s *serverStream) SendHeader(md metadata.MD) error {
+	if err := checkMetadata(md); err != nil {
+		return err
+	}
+	return s.Call.SendHeader(md)
+}
+
+func (s *serverStream) SetTrailer(md metadata.MD) {
+	if err := checkMetadata(md); err != nil {
+		s.c.srv.o.Log.Error("grpc: a handler set a trailer that cannot be sent", "method", s.req.path, "err", err)
+	}
+	s.Call.SetTrailer(md) //nolint:errcheck // after the end of the call nobody reads it
+}
+
+// SendMsg implements grpc.ServerStream. It waits while too much waits for the
+// client.
+func (s *serverStream) SendMsg(m any) error {
+	err := s.sendMsg(m)
+	if err != nil {
+		s.abort(err)
+	}
+	return err
+}
+
+func (s *serverStream) sendMsg(m any) error {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !s.ended && s.crowded(PushFull) {
+		if s.room == nil {
+			s.room = make(chan struct{}, 1)
+		}
+		s.join()
+		c.mu.Unlock()
+		select {
+		case <-s.room:
+		case <-s.ctx.Done():
+		}
+		c.mu.Lock()
+		if s.ctx.Err() != nil {
+			break
+		}
+	}
+	if s.ended || s.last != nil {
+		return s.endedErr()
+	}
+	return c.sendMessage(s.Call, func(dst []byte) ([]byte, error) { return s.encode(dst, m) })
+}
+
+// abort ends the call with the error that SendMsg or RecvMsg returns.
+func (s *serverStream) abort(err error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.c.end(s.Call, statusOf(err))
+}
+
+// RecvMsg implements grpc.ServerStream.
+func (s *serverStream) RecvMsg(m any) error {
+	err := streamErr(s.recvMsg(m))
+	if err != nil && err != io.EOF {
+		s.abort(err)
+	}
+	return err
+}
+
+func (s *serverStream) recvMsg(m any) error {
+	in, err := s.receive()
+	if errors.Is(err, io.EOF) && !s.desc.ClientStreams && !s.got {
+		return status.Error(codes.Internal, "cardinality violation: received no request message from non-client-streaming RPC")
+	}
+	if err != nil {
+		return err
+	}
+	b, err := s.open(in)
+	if err != nil {
+		return err
+	}
+	if err := s.decode(b, m); err != nil {
+		return status.Errorf(codes.Internal, "grpc: failed to unmarshal the received message: %v", err)
+	}
+	s.got = true
+	if s.desc.ClientStreams {
+		return nil
+	}
+	switch _, err := s.receive(); {
+	case err == nil:
+		return status.Error(codes.Internal, "cardinality violation: received multiple request messages for non-client-streaming RPC")
+	case !errors.Is(err, io.EOF):
+		return err
+	}
+	return nil
+}
+
+// receive waits for the next message.
+func (s *serverStream) receive() (message, error) {
+	for {
+		if m, ok, err := s.next(); ok || err != nil {
+			return m, err
+		}
+		select {
+		case <-s.arrived:
+		case <-s.ctx.Done():
+			return message{}, contextErr(s.ctx.Err())
+		}
+	}
+}
+
+// next takes a message from the inbox.
+func (s *serverStream) next() (m message, ok bool, err error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if len(s.inbox) == 0 {
+		return m, false, s.inErr
+	}
+	m = s.inbox[0]
+	s.inbox = s.inbox[1:]
+	s.held -= m.weight()
+	s.giveWindow()
+	return m, true, nil
+}
+
+// Push implements Pusher.
+func (s *Call) Push(m proto.Message) (waiting int, err error) {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.ended || s.last != nil {
+		return 0, s.endedErr()
+	}
+	if err := c.sendMessage(s, func(dst []byte) ([]byte, error) { return s.encode(dst, m) }); err != nil {
+		c.end(s, statusOf(err))
+		return 0, err
+	}
+	return s.waiting(), nil
+}
+
+// OnRoom implements Pusher.
+func (s *Call) OnRoom(f func()) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.onRoom = f
+	if s.ended || !s.crowded(PushFull/2) {
+		s.onRoom = nil
+		go f()
+		return
+	}
+	s.join()
+}
+
+// waiting is how many bytes the client has not taken: those that its windows hold
+// back, and those of the whole connection once they are many. mu is held.
+func (s *Call) waiting() int {
+	n := len(s.queue)
+	if size := s.c.out.size(); size > fullOut {
+		n += size
+	}
+	return n
+}
+
+// crowded tells whether more than limit waits. mu is held.
+func (s *Call) crowded(limit int) bool { return s.waiting() > limit && !s.c.out.failed }
+
+// join has tellRoom called. mu is held.
+func (s *Call) join() {
+	if !s.crowding {
+		s.crowding = true
+		s.c.send.crowd = append(s.c.send.crowd, s)
+	}
+}
+
+// tellRoom wakes who waits for room, if there is some. It returns whether nobody
+// waits any more. mu is held.
+func (s *Call) tellRoom() bool {
+	if !s.ended && s.crowded(PushFull/2) {
+		return false
+	}
+	s.crowding = false
+	select {
+	case s.room <- struct{}{}:
+	default:
+	}
+	if s.onRoom != nil {
+		go s.onRoom()
+		s.onRoom = nil
+	}
+	return true
+}

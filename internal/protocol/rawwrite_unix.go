@@ -1,0 +1,25 @@
+//go:build unix
+
+package protocol
+
+import (
+	"errors"
+	"syscall"
+)
+
+// canWriteRaw tells that rawWrite works.
+const canWriteRaw = true
+
+// rawWrite writes to a socket what it takes without waiting.
+func rawWrite(fd uintptr, b []byte) (int, error) {
+	for {
+		n, err := syscall.Write(int(fd), b)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case errors.Is(err, syscall.EAGAIN):
+			return 0, nil
+		}
+		return max(n, 0), err
+	}
+}
