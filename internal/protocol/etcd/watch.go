@@ -1,4 +1,3 @@
-// Package etcd serves the etcd v3 API.
 package etcd
 
 import (

@@ -1,0 +1,148 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+
+	"fiveways/internal/broker"
+
+	"google.golang.org/grpc/peer"
+)
+
+// agent is what is kept of a client for as long as its connection lasts: the sessions of the engine in which it works, one for each user that it
+// names. Calls find it by the address of their peer ([agentOf]).
+type agent struct {
+	srv *Server
+	id  uint64
+	nc  net.Conn
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[string]*broker.Session
+}
+
+// rootVHost is the virtual host of all keys.
+const rootVHost = "/"
+
+// session is the session of the engine for a user. It ends with the connection; the engine may end both. Errors: those of NewSession,
+// broker.ErrClosed when the connection is gone.
+func (a *agent) session(user string) (*broker.Session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, broker.ErrClosed
+	}
+	if s := a.sessions[user]; s != nil {
+		return s, nil
+	}
+	s, err := a.srv.broker.NewSession(broker.SessionOptions{
+		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Evict: a.evict,
+	})
+	if err != nil {
+		a.srv.log.Warn("etcd: session refused", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", err)
+		return nil, err
+	}
+	if a.sessions == nil {
+		a.sessions = map[string]*broker.Session{}
+	}
+	a.sessions[user] = s
+	return s, nil
+}
+
+// evict is what the engine calls when a session must end. Any goroutine may call it.
+func (a *agent) evict(reason error) {
+	a.srv.log.Warn("etcd: connection closed by the engine", "conn", a.id, "peer", a.nc.RemoteAddr(), "err", reason)
+	a.nc.Close()
+}
+
+// close ends the sessions.
+func (a *agent) close() {
+	a.mu.Lock()
+	a.closed = true
+	sessions := a.sessions
+	a.mu.Unlock()
+	for _, s := range sessions {
+		s.Close()
+	}
+}
+
+// clientConn is the socket of a client: it counts bytes, and its remote address leads to the agent.
+type clientConn struct {
+	net.Conn
+	of    *Server
+	agent *agent
+}
+
+// agentAddr is the address of a client as calls see it.
+type agentAddr struct {
+	net.Addr
+	agent *agent
+}
+
+// RemoteAddr is the client's address.
+func (c *clientConn) RemoteAddr() net.Addr { return agentAddr{c.Conn.RemoteAddr(), c.agent} }
+
+// Read counts what it reads.
+func (c *clientConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.of.metrics.received.Add(uint64(n))
+	return n, err
+}
+
+// Write counts what it writes.
+func (c *clientConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.of.metrics.sent.Add(uint64(n))
+	return n, err
+}
+
+// SyscallConn is for who waits for input without a buffer; what he reads is not counted.
+func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
+	sc, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, syscall.EINVAL
+	}
+	return sc.SyscallConn()
+}
+
+// agentOf finds the agent of the client that makes a call, nil for a call from inside.
+func agentOf(ctx context.Context) *agent {
+	if p, ok := peer.FromContext(ctx); ok {
+		if a, ok := p.Addr.(agentAddr); ok {
+			return a.agent
+		}
+	}
+	return nil
+}
+
+// isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
+func isLoopback(ctx context.Context) bool {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return false
+	}
+	addr := p.Addr
+	if a, ok := addr.(agentAddr); ok {
+		addr = a.Addr
+	}
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}
+
+// headed is a connection of which something was read: it is read again first.
+type headed struct {
+	*clientConn
+	head []byte
+}
+
+func (h *headed) Read(b []byte) (int, error) {
+	if len(h.head) > 0 {
+		n := copy(b, h.head)
+		h.head = h.head[n:]
+		return n, nil
+	}
+	return h.clientConn.Read(b)
+}

@@ -1,0 +1,82 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/auth"
+	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
+	"go.etcd.io/etcd/server/v3/lease"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fiveways/internal/broker"
+)
+
+// replies are the errors of the layers below and what clients hear of them. Errors of packages of etcd have the texts and codes that etcd's
+// servers give them; those of the engine have the nearest ones that clients act upon.
+var replies = []struct{ cause, reply error }{
+	{mvcc.ErrCompacted, rpctypes.ErrGRPCCompacted},
+	{mvcc.ErrFutureRev, rpctypes.ErrGRPCFutureRev},
+
+	{etcderrors.ErrRequestTooLarge, rpctypes.ErrGRPCRequestTooLarge},
+	{etcderrors.ErrNoSpace, rpctypes.ErrGRPCNoSpace},
+	{etcderrors.ErrTooManyRequests, rpctypes.ErrGRPCRequestTooManyRequests},
+	{etcderrors.ErrKeyNotFound, rpctypes.ErrGRPCKeyNotFound},
+	{etcderrors.ErrCorrupt, rpctypes.ErrGRPCCorrupt},
+	{etcderrors.ErrStopped, rpctypes.ErrGRPCStopped},
+	{etcderrors.ErrTimeout, rpctypes.ErrGRPCTimeout},
+	{etcderrors.ErrCanceled, rpctypes.ErrGRPCCanceled},
+	{etcderrors.ErrUnhealthy, rpctypes.ErrGRPCUnhealthy},
+	{etcderrors.ErrBadLeaderTransferee, rpctypes.ErrGRPCBadLeaderTransferee},
+	{etcderrors.ErrNotEnoughStartedMembers, rpctypes.ErrGRPCMemberNotEnoughStarted},
+
+	{lease.ErrLeaseNotFound, rpctypes.ErrGRPCLeaseNotFound},
+	{lease.ErrLeaseExists, rpctypes.ErrGRPCLeaseExist},
+	{lease.ErrLeaseTTLTooLarge, rpctypes.ErrGRPCLeaseTTLTooLarge},
+
+	{auth.ErrRootUserNotExist, rpctypes.ErrGRPCRootUserNotExist},
+	{auth.ErrRootRoleNotExist, rpctypes.ErrGRPCRootRoleNotExist},
+	{auth.ErrUserAlreadyExist, rpctypes.ErrGRPCUserAlreadyExist},
+	{auth.ErrUserEmpty, rpctypes.ErrGRPCUserEmpty},
+	{auth.ErrUserNotFound, rpctypes.ErrGRPCUserNotFound},
+	{auth.ErrRoleAlreadyExist, rpctypes.ErrGRPCRoleAlreadyExist},
+	{auth.ErrRoleNotFound, rpctypes.ErrGRPCRoleNotFound},
+	{auth.ErrRoleEmpty, rpctypes.ErrGRPCRoleEmpty},
+	{auth.ErrAuthFailed, rpctypes.ErrGRPCAuthFailed},
+	{auth.ErrPermissionNotGiven, rpctypes.ErrGRPCPermissionNotGiven},
+	{auth.ErrPermissionDenied, rpctypes.ErrGRPCPermissionDenied},
+	{auth.ErrRoleNotGranted, rpctypes.ErrGRPCRoleNotGranted},
+	{auth.ErrPermissionNotGranted, rpctypes.ErrGRPCPermissionNotGranted},
+	{auth.ErrAuthNotEnabled, rpctypes.ErrGRPCAuthNotEnabled},
+	{auth.ErrInvalidAuthToken, rpctypes.ErrGRPCInvalidAuthToken},
+	{auth.ErrInvalidAuthMgmt, rpctypes.ErrGRPCInvalidAuthMgmt},
+	{auth.ErrAuthOldRevision, rpctypes.ErrGRPCAuthOldRevision},
+
+	{broker.ErrAccessRefused, rpctypes.ErrGRPCPermissionDenied},
+	{broker.ErrTooLarge, rpctypes.ErrGRPCRequestTooLarge},
+	{broker.ErrClosed, rpctypes.ErrGRPCStopped},
+	{broker.ErrLogFailed, status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")},
+}
+
+// reply turns an error of the layers below into the one that clients hear; one that is a status of gRPC already stays what it is.
+func reply(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, r := range replies {
+		if errors.Is(err, r.cause) {
+			return r.reply
+		}
+	}
+	switch _, isStatus := status.FromError(err); {
+	case isStatus:
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return status.FromContextError(err).Err()
+	default:
+		return status.Error(codes.Unknown, err.Error())
+	}
+}

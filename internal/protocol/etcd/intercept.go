@@ -1,0 +1,83 @@
+package etcd
+
+import (
+	"context"
+	"runtime/debug"
+	"unicode/utf8"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+)
+
+// errPanic is all that a client hears of a defect; the log has the rest.
+var errPanic = status.Error(codes.Internal, "etcdserver: internal error: see the log of the server")
+
+// interceptUnary is around every call of a method with one request and one reply.
+func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+	count := s.metrics.begin(info.FullMethod, kindUnary)
+	defer func() { count(err) }()
+	defer s.survive(ctx, info.FullMethod, &err)
+	if ctx, err = s.enter(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+// interceptStream is around every stream. Its context is over when the client is gone, and when the server drains.
+func (s *Server) interceptStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	kind := kindServerStream
+	if info.IsClientStream {
+		kind = kindBidiStream
+	}
+	count := s.metrics.begin(info.FullMethod, kind)
+	defer func() { count(err) }()
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer s.survive(ctx, info.FullMethod, &err)
+	defer context.AfterFunc(s.draining, cancel)()
+	if ctx, err = s.enter(ctx, info.FullMethod); err != nil {
+		return err
+	}
+	err = handler(srv, &streamOf{stream, ctx})
+	if err != nil && stream.Context().Err() == nil && s.draining.Err() != nil {
+		return rpctypes.ErrGRPCStopped // a client goes elsewhere, or comes again
+	}
+	return err
+}
+
+// streamOf is a stream with a context of our own.
+type streamOf struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s *streamOf) Context() context.Context { return s.ctx }
+
+// enter does what every call begins with: it looks at the version that the client says it has, and finds out who calls.
+func (s *Server) enter(ctx context.Context, method string) (context.Context, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	if v := md.Get(rpctypes.MetadataClientAPIVersionKey); len(v) > 0 && !utf8.ValidString(v[0]) {
+		return nil, rpctypes.ErrGRPCInvalidClientAPIVersion
+	}
+	return s.admit(ctx, method)
+}
+
+// survive keeps a defect in one call from taking the others with it.
+func (s *Server) survive(ctx context.Context, method string, err *error) {
+	if p := recover(); p != nil {
+		s.log.Error("etcd: call broken by a defect", "method", method, "peer", peerOf(ctx), "panic", p, "stack", string(debug.Stack()))
+		*err = errPanic
+	}
+}
+
+// peerOf is the address of the client, for the log.
+func peerOf(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
+		return p.Addr.String()
+	}
+	return "this process"
+}

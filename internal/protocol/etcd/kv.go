@@ -1,0 +1,153 @@
+package etcd
+
+import (
+	"context"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/etcdserver/txn"
+	"google.golang.org/protobuf/proto"
+)
+
+// kvService is the service KV.
+type kvService struct {
+	pb.UnimplementedKVServer // RangeStream, which etcd 3.5 does not have
+	srv                      *Server
+}
+
+// Range reads keys.
+func (k *kvService) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+	s := k.srv
+	if err := checkRange(r); err != nil {
+		return nil, err
+	}
+	who, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if isQueueKey(r.Key) {
+		return s.queues.Range(ctx, who, r)
+	}
+	if err := s.mayRange(who, r.Key, r.RangeEnd); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := s.keys.Range(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	s.complete(resp.Header)
+	return resp, nil
+}
+
+// Put writes a key; the answer comes when that is on disk.
+func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse, error) {
+	s := k.srv
+	if err := checkPut(r); err != nil {
+		return nil, err
+	}
+	who, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if isQueueKey(r.Key) {
+		return s.queues.Put(ctx, who, r)
+	}
+	if s.tooLarge(r, func() *pb.InternalRaftRequest { return &pb.InternalRaftRequest{Put: r} }) {
+		return nil, rpctypes.ErrGRPCRequestTooLarge
+	}
+	if err := s.mayPut(who, r); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := s.keys.Put(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	s.complete(resp.Header)
+	return resp, nil
+}
+
+// DeleteRange deletes keys.
+func (k *kvService) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
+	s := k.srv
+	if err := checkDelete(r); err != nil {
+		return nil, err
+	}
+	who, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if isQueueKey(r.Key) {
+		return s.queues.DeleteRange(ctx, who, r)
+	}
+	if s.tooLarge(r, func() *pb.InternalRaftRequest { return &pb.InternalRaftRequest{DeleteRange: r} }) {
+		return nil, rpctypes.ErrGRPCRequestTooLarge
+	}
+	if err := s.mayDelete(who, r); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := s.keys.DeleteRange(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	s.complete(resp.Header)
+	return resp, nil
+}
+
+// Txn compares keys and does one of two lists of operations, all at one moment.
+func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	s := k.srv
+	if err := checkTxn(r, s.o.MaxTxnOps); err != nil {
+		return nil, err
+	}
+	who, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if touchesQueues(r) {
+		return s.queues.Txn(ctx, who, r)
+	}
+	if !txn.IsTxnReadonly(r) && s.tooLarge(r, func() *pb.InternalRaftRequest { return &pb.InternalRaftRequest{Txn: r} }) {
+		return nil, rpctypes.ErrGRPCRequestTooLarge
+	}
+	if err := s.mayTxn(who, r); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := s.keys.Txn(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	s.complete(resp.Header)
+	return resp, nil
+}
+
+// Compact forgets the history before a revision.
+func (k *kvService) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.CompactionResponse, error) {
+	s := k.srv
+	who, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayAdminister(who); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := s.keys.Compact(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	s.complete(resp.Header)
+	return resp, nil
+}
+
+// entryOverhead is more than what a request grows by when it becomes an entry of the log.
+const entryOverhead = 256
+
+// tooLarge tells whether a request, as etcd would record it, is larger than allowed.
+func (s *Server) tooLarge(r proto.Message, entry func() *pb.InternalRaftRequest) bool {
+	n := proto.Size(r)
+	if n <= s.o.MaxRequestBytes-entryOverhead {
+		return false
+	}
+	e := entry()
+	e.Header = &pb.RequestHeader{ID: 1 << 63} // ids in etcd are as long
+	return proto.Size(e) > s.o.MaxRequestBytes
+}

@@ -1,0 +1,129 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/lease"
+)
+
+// leaseService is the service Lease.
+type leaseService struct {
+	pb.UnimplementedLeaseServer
+	srv *Server
+}
+
+// LeaseGrant makes a lease, with an id of the store's choice when the request has none.
+func (l *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
+	if _, err := l.srv.identify(ctx); err != nil {
+		return nil, err
+	}
+	resp, err := l.srv.keys.LeaseGrant(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	l.srv.complete(resp.Header)
+	return resp, nil
+}
+
+// LeaseRevoke ends a lease and deletes its keys.
+func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
+	who, err := l.srv.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.srv.mayEndLease(who, lease.LeaseID(r.ID)); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := l.srv.keys.LeaseRevoke(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	l.srv.complete(resp.Header)
+	return resp, nil
+}
+
+// LeaseTimeToLive tells how long a lease has left, -1 when there is none of that id, and which keys it has.
+func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
+	who, err := l.srv.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.Keys {
+		if err := l.srv.mayReadLease(who, lease.LeaseID(r.ID)); err != nil {
+			return nil, reply(err)
+		}
+	}
+	resp, err := l.srv.keys.LeaseTimeToLive(ctx, r)
+	switch {
+	case errors.Is(err, lease.ErrLeaseNotFound):
+		resp = &pb.LeaseTimeToLiveResponse{Header: &pb.ResponseHeader{}, ID: r.ID, TTL: -1}
+	case err != nil:
+		return nil, reply(err)
+	}
+	l.srv.complete(resp.Header)
+	return resp, nil
+}
+
+// LeaseLeases lists the leases.
+func (l *leaseService) LeaseLeases(ctx context.Context, r *pb.LeaseLeasesRequest) (*pb.LeaseLeasesResponse, error) {
+	who, err := l.srv.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.srv.mayListLeases(who); err != nil {
+		return nil, reply(err)
+	}
+	resp, err := l.srv.keys.LeaseLeases(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	l.srv.complete(resp.Header)
+	return resp, nil
+}
+
+// LeaseKeepAlive renews a lease with every message of the client and answers with the time that it has now: 0 when there is no such lease.
+func (l *leaseService) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) error {
+	who, err := l.srv.identify(stream.Context())
+	if err != nil {
+		return err
+	}
+	over := make(chan error, 1)
+	go func() { over <- l.keepAlive(stream, who) }()
+	select {
+	case err := <-over:
+		return err
+	case <-stream.Context().Done(): // Recv ends when this method has returned
+		return stream.Context().Err()
+	}
+}
+
+func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer, who *identity) (err error) {
+	defer l.srv.survive(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName, &err)
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		// The header is older than the renewal: a client that sees the lease end at a later revision knows that this renewal was before.
+		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.header(), ID: r.ID}
+		if err := l.srv.mayEndLease(who, lease.LeaseID(r.ID)); err != nil {
+			return reply(err)
+		}
+		ttl, err := l.srv.keys.LeaseRenew(stream.Context(), lease.LeaseID(r.ID))
+		switch {
+		case err == nil:
+			resp.TTL = ttl
+		case !errors.Is(err, lease.ErrLeaseNotFound):
+			return reply(err)
+		}
+		if err := stream.Send(resp); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package etcd
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/coreos/go-semver/semver"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+)
+
+// The versions that clients and dashboards are told: of the API that is served.
+const (
+	etcdVersion    = "3.5.21"
+	clusterVersion = "3.5.0"
+)
+
+// maintenanceService is the service Maintenance.
+type maintenanceService struct {
+	pb.UnimplementedMaintenanceServer
+	srv *Server
+}
+
+// admin tells whether the caller may do what is for administrators.
+func (m *maintenanceService) admin(ctx context.Context) error {
+	who, err := m.srv.identify(ctx)
+	if err != nil {
+		return err
+	}
+	return reply(m.srv.mayAdminister(who))
+}
+
+// Alarm lists, raises or ends alarms.
+func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
+	allowed := m.admin
+	if r.Action == pb.AlarmRequest_GET {
+		allowed = func(ctx context.Context) error { _, err := m.srv.identify(ctx); return err }
+	}
+	if err := allowed(ctx); err != nil {
+		return nil, err
+	}
+	resp, err := m.srv.keys.Alarm(ctx, r)
+	if err != nil {
+		return nil, reply(err)
+	}
+	if resp.Header == nil {
+		resp.Header = &pb.ResponseHeader{}
+	}
+	m.srv.complete(resp.Header)
+	return resp, nil
+}
+
+// Status tells how this member does. It leads, always.
+func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*pb.StatusResponse, error) {
+	s := m.srv
+	if _, err := s.identify(ctx); err != nil {
+		return nil, err
+	}
+	index, be := s.keys.Index(), s.keys.Backend()
+	resp := &pb.StatusResponse{
+		Header: s.header(), Version: etcdVersion, Leader: s.keys.MemberID(), RaftIndex: index, RaftAppliedIndex: index, RaftTerm: raftTerm,
+		DbSize: be.Size(), DbSizeInUse: be.SizeInUse(), DbSizeQuota: s.keys.Quota(), DowngradeInfo: &pb.DowngradeInfo{},
+	}
+	for _, a := range s.keys.Alarms() {
+		resp.Errors = append(resp.Errors, a.String())
+	}
+	return resp, nil
+}
+
+// Defragment has nothing to do: what is deleted is given back as it happens.
+func (m *maintenanceService) Defragment(ctx context.Context, r *pb.DefragmentRequest) (*pb.DefragmentResponse, error) {
+	if err := m.admin(ctx); err != nil {
+		return nil, err
+	}
+	if err := m.srv.keys.Backend().Defrag(); err != nil {
+		return nil, reply(err)
+	}
+	return &pb.DefragmentResponse{}, nil
+}
+
+// Hash is a sum over everything that the store holds.
+func (m *maintenanceService) Hash(ctx context.Context, r *pb.HashRequest) (*pb.HashResponse, error) {
+	if err := m.admin(ctx); err != nil {
+		return nil, err
+	}
+	sum, rev, err := m.srv.keys.KV().HashStorage().Hash()
+	if err != nil {
+		return nil, reply(err)
+	}
+	return &pb.HashResponse{Header: m.srv.complete(&pb.ResponseHeader{Revision: rev}), Hash: sum}, nil
+}
+
+// HashKV is a sum over the keys and their history up to a revision.
+func (m *maintenanceService) HashKV(ctx context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
+	if err := m.admin(ctx); err != nil {
+		return nil, err
+	}
+	sum, rev, err := m.srv.keys.KV().HashStorage().HashByRev(r.Revision)
+	if err != nil {
+		return nil, reply(err)
+	}
+	return &pb.HashKVResponse{
+		Header: m.srv.complete(&pb.ResponseHeader{Revision: rev}), Hash: sum.Hash, CompactRevision: sum.CompactRevision, HashRevision: sum.Revision,
+	}, nil
+}
+
+// snapshotBlob is how much of a snapshot goes into one message.
+const snapshotBlob = 32 << 10
+
+// Snapshot sends the store as a database file of etcd, and then its SHA-256.
+func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenance_SnapshotServer) error {
+	if err := m.admin(stream.Context()); err != nil {
+		return err
+	}
+	start := time.Now()
+	size, snapshot, err := m.srv.keys.Snapshot(stream.Context())
+	if err != nil {
+		return reply(err)
+	}
+	defer snapshot.Close()
+	sum := sha256.New()
+	for left := size; left > 0; {
+		blob := make([]byte, min(left, snapshotBlob)) // the transport may keep it
+		if _, err := io.ReadFull(snapshot, blob); err != nil {
+			return reply(err)
+		}
+		left -= int64(len(blob))
+		sum.Write(blob)
+		if err := stream.Send(&pb.SnapshotResponse{RemainingBytes: uint64(left), Blob: blob}); err != nil {
+			return err
+		}
+	}
+	m.srv.log.Info("etcd: snapshot sent", "peer", peerOf(stream.Context()), "bytes", size, "took", time.Since(start))
+	return stream.Send(&pb.SnapshotResponse{Blob: sum.Sum(nil)})
+}
+
+// MoveLeader has no other member to move to.
+func (m *maintenanceService) MoveLeader(ctx context.Context, r *pb.MoveLeaderRequest) (*pb.MoveLeaderResponse, error) {
+	if err := m.admin(ctx); err != nil {
+		return nil, err
+	}
+	if r.TargetID != m.srv.keys.MemberID() {
+		return nil, rpctypes.ErrGRPCBadLeaderTransferee
+	}
+	return &pb.MoveLeaderResponse{}, nil
+}
+
+// errWrongVersion tells what is no version.
+var errWrongVersion = errors.New("etcd: not a version")
+
+// Downgrade is answered as etcd does where no older version can take over.
+func (m *maintenanceService) Downgrade(ctx context.Context, r *pb.DowngradeRequest) (*pb.DowngradeResponse, error) {
+	if err := m.admin(ctx); err != nil {
+		return nil, err
+	}
+	if r.Action == pb.DowngradeRequest_CANCEL {
+		return nil, rpctypes.ErrGRPCNoInflightDowngrade
+	}
+	if parseVersion(r.Version) != nil {
+		return nil, rpctypes.ErrGRPCWrongDowngradeVersionFormat
+	}
+	return nil, rpctypes.ErrGRPCInvalidDowngradeTargetVersion
+}
+
+// parseVersion fails on what is neither major.minor nor major.minor.patch.
+func parseVersion(v string) error {
+	if _, err := semver.NewVersion(v); err == nil {
+		return nil
+	}
+	if _, err := semver.NewVersion(v + ".0"); err != nil {
+		return errWrongVersion
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+)
+
+// queueKeys are the keys below /q/ and /queue/, which are not in the store: they are made of the broker's queues as somebody asks. Watches of
+// them are queueWatches.
+//
+// The methods are given requests that passed the checks of etcd (kvcheck.go) and return etcd's errors (errors.go). The headers of what they
+// return are complete.
+type queueKeys interface {
+	Put(ctx context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error)
+	Range(ctx context.Context, who *identity, r *pb.RangeRequest) (*pb.RangeResponse, error)
+	DeleteRange(ctx context.Context, who *identity, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error)
+	// Txn does a transaction of which a comparison or an operation has a key of queues, with the ordinary keys in it.
+	Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error)
+	// Close ends what runs in the background. No method is called afterwards.
+	Close() error
+}
+
+// The prefixes of keys that belong to queues.
+var queuePrefixes = [][]byte{[]byte("/q/"), []byte("/queue/")}
+
+// isQueueKey tells whether a key belongs to the queues. A range does when it begins there: one that only spans them is a range of ordinary
+// keys, in which queues do not show.
+func isQueueKey(key []byte) bool {
+	for _, prefix := range queuePrefixes {
+		if bytes.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// touchesQueues tells whether a key of queues stands anywhere in a transaction.
+func touchesQueues(r *pb.TxnRequest) bool {
+	for _, c := range r.Compare {
+		if isQueueKey(c.Key) {
+			return true
+		}
+	}
+	for _, branch := range [][]*pb.RequestOp{r.Success, r.Failure} {
+		for _, op := range branch {
+			if opTouchesQueues(op) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func opTouchesQueues(op *pb.RequestOp) bool {
+	switch o := op.Request.(type) {
+	case *pb.RequestOp_RequestRange:
+		return isQueueKey(o.RequestRange.GetKey())
+	case *pb.RequestOp_RequestPut:
+		return isQueueKey(o.RequestPut.GetKey())
+	case *pb.RequestOp_RequestDeleteRange:
+		return isQueueKey(o.RequestDeleteRange.GetKey())
+	case *pb.RequestOp_RequestTxn:
+		return o.RequestTxn != nil && touchesQueues(o.RequestTxn)
+	}
+	return false
+}

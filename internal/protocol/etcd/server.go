@@ -1,0 +1,101 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// Options configure a Server. A zero value means the default in brackets.
+type Options struct {
+	Version         string // of this broker, for metrics
+	NodeName        string // of the member [fiveways]
+	MaxRequestBytes int    // of one request [1.5 MiB, etcd's default]
+	MaxTxnOps       int    // operations in one branch of a transaction, with those inside of it [128, etcd's default]
+
+	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
+	FirstBytes  time.Duration   // from accept to the first bytes of a request [60 s]
+	LoginDelay  time.Duration   // before a refused login is answered [1 s]; negative = none
+	Log         *slog.Logger    // [slog.Default()]
+}
+
+func (o Options) withDefaults() Options {
+	if o.NodeName == "" {
+		o.NodeName = "fiveways"
+	}
+	if o.MaxRequestBytes == 0 {
+		o.MaxRequestBytes = 1536 << 10
+	}
+	if o.MaxTxnOps == 0 {
+		o.MaxTxnOps = 128
+	}
+	if o.FirstBytes == 0 {
+		o.FirstBytes = time.Minute
+	}
+	if o.LoginDelay == 0 {
+		o.LoginDelay = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Server serves the etcd v3 API in front of one broker and its store of keys.
+type Server struct {
+	broker *broker.Broker
+	keys   keyStore
+	o      Options
+	log    *slog.Logger
+
+	edge      *protocol.Edge
+	transport transport
+	web       *webServer
+	queues    queueKeys
+	metrics   *metrics
+	inner     *innerClient // calls of Lock and Election
+
+	draining context.Context // over once Drain has begun: streams end
+	drain    context.CancelFunc
+}
+
+// New returns a server; Serve starts it. The store must have been started.
+func New(b *broker.Broker, ks keyStore, o Options) *Server {
+	s := &Server{broker: b, keys: ks, o: o.withDefaults()}
+	s.log = s.o.Log
+	s.draining, s.drain = context.WithCancel(context.Background())
+	s.metrics = newMetrics(s)
+	s.queues = newQueueKeys(s)
+	s.transport = newTransport(s)
+	s.register(s.transport)
+	s.transport.Start()
+	s.web = newWebServer(s)
+	s.edge = protocol.NewEdge("etcd", s.log, s.open)
+	return s
+}
+
+// Serve accepts connections on ln until Drain, or until ln is closed.
+func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
+
+// Drain stops accepting, ends streams, answers the calls that run, and closes all connections; at the end of ctx by force. When it returns no
+// connection is left.
+func (s *Server) Drain(ctx context.Context) error {
+	s.drain()
+	err := s.edge.Drain(ctx)
+	return errors.Join(err, s.transport.Close(), s.web.Close(), s.inner.close(), s.queues.Close())
+}
+
+// Connections is the number of connections now.
+func (s *Server) Connections() int { return s.edge.Open() }
+
+// ConnectionsOpened is the number of connections ever accepted.
+func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }
+
+// Handle adds a handler to what is served over HTTP/1, such as the JSON gateway; the longest pattern wins.
+func (s *Server) handle(pattern string, h http.Handler) { s.web.mux.Handle(pattern, h) }

@@ -1,0 +1,100 @@
+package etcd
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"time"
+
+	"fiveways/internal/protocol"
+)
+
+// preface is how a connection of HTTP/2 begins.
+var preface = []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+
+// connection is one connection of a client. What it speaks is known after the first bytes; from then on somebody else serves it.
+type connection struct {
+	srv *Server
+	nc  *clientConn
+	id  uint64
+
+	mu       sync.Mutex
+	draining bool
+	session  protocol.Session // who serves it; nil: nobody yet
+}
+
+func (s *Server) open(nc net.Conn, id uint64) protocol.Session {
+	c := &connection{srv: s, id: id}
+	c.nc = &clientConn{Conn: nc, of: s, agent: &agent{srv: s, id: id, nc: nc}}
+	return c
+}
+
+// Serve looks at the first bytes and gives the connection to the server of HTTP/2 or HTTP/1.
+func (c *connection) Serve() {
+	s := c.srv
+	defer c.nc.Close()
+	defer c.nc.agent.close()
+	if !s.o.Connections.Acquire() {
+		s.log.Warn("etcd: connection refused: too many", "conn", c.id, "peer", c.nc.RemoteAddr(), "max", s.o.Connections.Max())
+		return
+	}
+	defer s.o.Connections.Release()
+	head, err := c.firstBytes()
+	if err != nil {
+		s.log.Debug("etcd: connection closed before it said anything", "conn", c.id, "peer", c.nc.RemoteAddr(), "err", err)
+		return
+	}
+	var session protocol.Session
+	if bytes.Equal(head, preface) {
+		session = s.transport.Session(c.nc, c.id, head)
+	} else {
+		session = s.web.session(&headed{c.nc, head})
+	}
+	if c.hand(session) {
+		session.Serve()
+	}
+}
+
+// hand makes session the one that serves the connection, unless the server drains.
+func (c *connection) hand(session protocol.Session) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.draining {
+		return false
+	}
+	c.session = session
+	return true
+}
+
+// firstBytes reads until the connection cannot be HTTP/2 any more, or has said that it is; at most as long as Options.FirstBytes.
+func (c *connection) firstBytes() ([]byte, error) {
+	if err := c.nc.SetReadDeadline(time.Now().Add(c.srv.o.FirstBytes)); err != nil {
+		return nil, err
+	}
+	head := make([]byte, len(preface))
+	n := 0
+	for n < len(head) && bytes.Equal(head[:n], preface[:n]) {
+		m, err := c.nc.Read(head[n:])
+		if err != nil {
+			return nil, err
+		}
+		n += m
+	}
+	return head[:n], c.nc.SetReadDeadline(time.Time{})
+}
+
+// Drain closes a connection that has not said anything; the others are drained by who serves them.
+func (c *connection) Drain() {
+	c.mu.Lock()
+	c.draining = true
+	session := c.session
+	c.mu.Unlock()
+	if session == nil {
+		c.nc.Close()
+		return
+	}
+	session.Drain()
+}
+
+// Kill closes the socket.
+func (c *connection) Kill() { c.nc.Close() }
