@@ -25,6 +25,7 @@ type Options struct {
 	AMQP   string       // listen address; "" is 127.0.0.1 with a free port, "off" is none
 	SQL    string       // listen address of the PostgreSQL protocol; "" or "off" is none
 	Redis  string       // listen address of the Redis protocol; "" or "off" is none
+	Etcd   string       // listen address of the etcd v3 API; "" or "off" is none
 	Sync   string       // what a confirm waits for: "always" (the default), "batch" or "os"
 	Logger *slog.Logger // nil: no log
 }
@@ -37,12 +38,15 @@ type Broker struct{ srv *server.Server }
 func Start(o Options) (*Broker, error) {
 	cfg := config.Default()
 	cfg.Data = o.Data
-	cfg.AMQP, cfg.SQL, cfg.Redis = "127.0.0.1:0", config.Off, config.Off
+	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd = "127.0.0.1:0", config.Off, config.Off, config.Off
 	if o.SQL != "" {
 		cfg.SQL = o.SQL
 	}
 	if o.Redis != "" {
 		cfg.Redis = o.Redis
+	}
+	if o.Etcd != "" {
+		cfg.Etcd = o.Etcd
 	}
 	if o.AMQP != "" {
 		cfg.AMQP = o.AMQP
@@ -89,6 +93,15 @@ func (b *Broker) RedisURL() string {
 		return ""
 	}
 	return fmt.Sprintf("redis://guest:guest@%s/0", addr)
+}
+
+// EtcdURL is where clients of etcd connect, "" when the API is off.
+func (b *Broker) EtcdURL() string {
+	addr, ok := b.srv.Addrs()["etcd"]
+	if !ok {
+		return ""
+	}
+	return "http://" + addr
 }
 
 // Jobs is the broker's queues of jobs in the virtual host "/", for workers in this process: there is no network between, nobody logs in, and

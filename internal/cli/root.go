@@ -17,7 +17,8 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Use:   "fiveways",
 		Short: "a durable message broker in one binary",
 		Long: `Fiveways is one durable queue engine in one binary, made to have five protocols in front of it.
-This version speaks AMQP 0-9-1 (RabbitMQ's clients), SQL (PostgreSQL's clients) and the protocol of Redis (jobs, lists, channels, streams).
+This version speaks AMQP 0-9-1 (RabbitMQ's clients), SQL (PostgreSQL's clients), the protocol of Redis (jobs, lists, channels, streams) and
+the etcd v3 API (queues as keys, and ordinary keys).
 
 ` + exitHelp,
 		Example: `  fiveways serve                        serve on 127.0.0.1, data in ./fiveways-data

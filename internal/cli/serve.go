@@ -93,6 +93,7 @@ func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
 // tries is a command per protocol, with %s for the address, that shows it at work.
 var tries = map[string]string{
 	"amqp":  `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
+	"etcd":  `etcdctl --endpoints %s put /q/hello/p/1 hi`,
 	"redis": `redis-cli -u redis://%s ping`,
 	"sql":   `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
 }

@@ -22,6 +22,12 @@ const (
 	ConsumerTimeoutClose  = "close"  // its channel is closed
 )
 
+// The values of Config.EtcdPutGuarantee: when a put to a queue is answered.
+const (
+	EtcdGuaranteeNone  = "none"  // at once
+	EtcdGuaranteeLocal = "local" // when the message is as safe as Config.Sync says
+)
+
 // ErrInvalid is wrapped by every error about a setting: an unknown key, a value out of range, an unreadable file.
 var ErrInvalid = errors.New("invalid configuration")
 
@@ -55,6 +61,13 @@ type Config struct {
 
 	SQLIdleTransactionTimeout time.Duration // a SQL session idle in a transaction for so long ends; 0 = never
 
+	EtcdPutGuarantee   string        // what a put to a queue waits for: EtcdGuaranteeNone or EtcdGuaranteeLocal
+	EtcdConsumerLimit  int           // messages that one consumer holds unacknowledged
+	EtcdConsumerIdle   time.Duration // a consumer without watch and lease goes after so long without a request
+	EtcdQuota          int64         // bytes of ordinary keys, beyond which puts are refused; 0 = no limit
+	EtcdMaxRequestSize int64         // bytes of one request
+	EtcdMaxTxnOps      int           // operations of one transaction
+
 	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
 }
 
@@ -80,6 +93,13 @@ func Default() Config {
 		ChannelMax:     2047,
 		MaxMessageSize: 128 << 20,
 		DrainTimeout:   10 * time.Second,
+
+		EtcdPutGuarantee:   EtcdGuaranteeLocal,
+		EtcdConsumerLimit:  256,
+		EtcdConsumerIdle:   time.Minute,
+		EtcdQuota:          2 << 30,
+		EtcdMaxRequestSize: 1536 << 10,
+		EtcdMaxTxnOps:      128,
 
 		ConsumerTimeout:       30 * time.Minute,
 		ConsumerTimeoutAction: ConsumerTimeoutCancel,

@@ -80,6 +80,19 @@ var options = []Option{
 			return &duration{&c.SQLIdleTransactionTimeout, 0, 24 * 24 * time.Hour, time.Millisecond}
 		}},
 
+	{"etcd_put_guarantee", "when a put to a queue is answered: none (at once) or local (on this disk)",
+		func(c *Config) Value {
+			return &guarantee{choice{&c.EtcdPutGuarantee, []string{EtcdGuaranteeNone, EtcdGuaranteeLocal}}}
+		}},
+	{"etcd_consumer_limit", "messages that a consumer of the etcd API holds unacknowledged", func(c *Config) Value { return &integer{&c.EtcdConsumerLimit, 1, 65535} }},
+	{"etcd_consumer_idle", "a consumer of the etcd API without a watch and a lease goes after so long without a request",
+		func(c *Config) Value {
+			return &duration{&c.EtcdConsumerIdle, time.Second, 365 * 24 * time.Hour, time.Millisecond}
+		}},
+	{"etcd_quota", "size of the ordinary keys of the etcd API beyond which puts are refused; 0 = no limit", func(c *Config) Value { return &size{&c.EtcdQuota, 0, maxSize} }},
+	{"etcd_max_request_size", "largest request of the etcd API", func(c *Config) Value { return &size{&c.EtcdMaxRequestSize, 1 << 10, 32 << 20} }},
+	{"etcd_max_txn_ops", "operations of one transaction of the etcd API", func(c *Config) Value { return &integer{&c.EtcdMaxTxnOps, 1, 1 << 20} }},
+
 	{"drain_timeout", "how long a stop waits for outstanding confirms",
 		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},
 }

@@ -41,6 +41,16 @@ func (v *choice) Set(s string) error {
 	return nil
 }
 
+// guarantee is a choice that tells why one that could be expected is missing.
+type guarantee struct{ choice }
+
+func (v *guarantee) Set(s string) error {
+	if s == "quorum" {
+		return errors.New("quorum needs a cluster, and this version has none; give none or local")
+	}
+	return v.choice.Set(s)
+}
+
 // address is "host:port" with a numeric port, or Off.
 type address struct{ p *string }
 

@@ -44,6 +44,7 @@ type Server struct {
 	amqp   *amqp.Server   // nil: off
 	sql    *pgwire.Server // nil: off
 	redis  *resp.Server   // nil: off
+	etcd   *etcdServer    // nil: off
 	admin  *admin         // nil when it could not be served
 	log    *slog.Logger
 	addrs  map[string]string
@@ -65,27 +66,35 @@ var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "a
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
-	listeners, err := listenAll(cfg, "amqp", "sql", "redis")
+	listeners, err := listenAll(cfg, "amqp", "sql", "redis", "etcd")
 	if err != nil {
 		return nil, err
 	}
+	keys := newEtcd(cfg, log)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
-		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf,
+		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annex: keys.annex(),
 	})
 	if err != nil {
 		closeAll(listeners)
+		err = errors.Join(err, keys.close())
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, fmt.Errorf("data: %s: %w", cfg.Data, ErrLocked)
 		}
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
-	s := &Server{broker: b, log: log, addrs: map[string]string{}}
+	limit := protocol.NewLimit(cfg.MaxConnections)
+	if keys != nil {
+		if err := keys.start(b, cfg, version, limit, log); err != nil {
+			closeAll(listeners)
+			return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, keys.close(), b.Close()))
+		}
+	}
+	s := &Server{broker: b, etcd: keys, log: log, addrs: map[string]string{}}
 	if s.admin, err = startAdmin(b, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
 	}
-	limit := protocol.NewLimit(cfg.MaxConnections)
 	if l := listeners["amqp"]; l != nil {
 		s.amqp = amqp.New(b, amqpOptions(cfg, version, limit, log))
 		s.serve("amqp", l, s.amqp.Serve)
@@ -97,6 +106,9 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if l := listeners["redis"]; l != nil {
 		s.redis = resp.New(b, redisOptions(cfg, version, limit, log))
 		s.serve("redis", l, s.redis.Serve)
+	}
+	if l := listeners["etcd"]; l != nil {
+		s.serve("etcd", l, s.etcd.Serve)
 	}
 	return s, nil
 }
@@ -161,14 +173,14 @@ func (s *Server) Drain(ctx context.Context) error {
 			errs = append(errs, s.admin.stop(ctx))
 		}
 		s.served.Wait()
-		s.err = errors.Join(append(errs, s.broker.Close())...)
+		s.err = errors.Join(append(errs, s.etcd.close(), s.broker.Close())...)
 	})
 	return s.err
 }
 
 // drainProtocols drains them side by side: they share the time.
 func (s *Server) drainProtocols(ctx context.Context) []error {
-	errs := make([]error, 3)
+	errs := make([]error, 4)
 	var all sync.WaitGroup
 	if s.amqp != nil {
 		all.Go(func() { errs[0] = s.amqp.Drain(ctx) })
@@ -178,6 +190,9 @@ func (s *Server) drainProtocols(ctx context.Context) []error {
 	}
 	if s.redis != nil {
 		all.Go(func() { errs[2] = s.redis.Drain(ctx) })
+	}
+	if s.etcd != nil {
+		all.Go(func() { errs[3] = s.etcd.drain(ctx) })
 	}
 	all.Wait()
 	return errs

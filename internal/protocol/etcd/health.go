@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"fiveways/internal/storage/store"
 )
@@ -41,7 +42,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 
 // illness is why the server is not healthy, "" when it is. Alarms of the names in excluded do not count.
 func (s *Server) illness(ctx context.Context, excluded []string) string {
-	for _, a := range s.keys.Alarms() {
+	for _, a := range s.keys.Alarms(pb.AlarmType_NONE) {
 		if name := a.Alarm.String(); !slices.Contains(excluded, name) {
 			return "ALARM " + name
 		}
@@ -56,7 +57,7 @@ func (s *Server) illness(ctx context.Context, excluded []string) string {
 }
 
 func (s *Server) checkRead(ctx context.Context) error {
-	_, err := s.keys.Range(ctx, &pb.RangeRequest{Key: []byte{0}, KeysOnly: true, Limit: 1})
+	_, err := s.keys.KV().Range(ctx, []byte{0}, nil, mvcc.RangeOptions{Limit: 1})
 	return err
 }
 
@@ -68,10 +69,8 @@ func (s *Server) checkLog(context.Context) error {
 }
 
 func (s *Server) checkCorruption(context.Context) error {
-	for _, a := range s.keys.Alarms() {
-		if a.Alarm == pb.AlarmType_CORRUPT {
-			return fmt.Errorf("alarm activated: %s", a.Alarm)
-		}
+	if len(s.keys.Alarms(pb.AlarmType_CORRUPT)) > 0 {
+		return errors.New("alarm activated: CORRUPT")
 	}
 	return nil
 }

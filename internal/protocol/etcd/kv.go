@@ -4,9 +4,6 @@ import (
 	"context"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	"go.etcd.io/etcd/server/v3/etcdserver/txn"
-	"google.golang.org/protobuf/proto"
 )
 
 // kvService is the service KV.
@@ -52,9 +49,6 @@ func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse,
 	if isQueueKey(r.Key) {
 		return s.queues.Put(ctx, who, r)
 	}
-	if s.tooLarge(r, func() *pb.InternalRaftRequest { return &pb.InternalRaftRequest{Put: r} }) {
-		return nil, rpctypes.ErrGRPCRequestTooLarge
-	}
 	if err := s.mayPut(who, r); err != nil {
 		return nil, reply(err)
 	}
@@ -79,9 +73,6 @@ func (k *kvService) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest) (
 	if isQueueKey(r.Key) {
 		return s.queues.DeleteRange(ctx, who, r)
 	}
-	if s.tooLarge(r, func() *pb.InternalRaftRequest { return &pb.InternalRaftRequest{DeleteRange: r} }) {
-		return nil, rpctypes.ErrGRPCRequestTooLarge
-	}
 	if err := s.mayDelete(who, r); err != nil {
 		return nil, reply(err)
 	}
@@ -105,9 +96,6 @@ func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse,
 	}
 	if touchesQueues(r) {
 		return s.queues.Txn(ctx, who, r)
-	}
-	if !txn.IsTxnReadonly(r) && s.tooLarge(r, func() *pb.InternalRaftRequest { return &pb.InternalRaftRequest{Txn: r} }) {
-		return nil, rpctypes.ErrGRPCRequestTooLarge
 	}
 	if err := s.mayTxn(who, r); err != nil {
 		return nil, reply(err)
@@ -136,18 +124,4 @@ func (k *kvService) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.C
 	}
 	s.complete(resp.Header)
 	return resp, nil
-}
-
-// entryOverhead is more than what a request grows by when it becomes an entry of the log.
-const entryOverhead = 256
-
-// tooLarge tells whether a request, as etcd would record it, is larger than allowed.
-func (s *Server) tooLarge(r proto.Message, entry func() *pb.InternalRaftRequest) bool {
-	n := proto.Size(r)
-	if n <= s.o.MaxRequestBytes-entryOverhead {
-		return false
-	}
-	e := entry()
-	e.Header = &pb.RequestHeader{ID: 1 << 63} // ids in etcd are as long
-	return proto.Size(e) > s.o.MaxRequestBytes
 }

@@ -111,7 +111,7 @@ func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer, who *iden
 			return err
 		}
 		// The header is older than the renewal: a client that sees the lease end at a later revision knows that this renewal was before.
-		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.header(), ID: r.ID}
+		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.keys.Header(), ID: r.ID}
 		if err := l.srv.mayEndLease(who, lease.LeaseID(r.ID)); err != nil {
 			return reply(err)
 		}

@@ -37,7 +37,7 @@ func (s *Server) watchOptions() watchOptions {
 		keys: s.keys.KV(),
 		header: func(revision int64) *pb.ResponseHeader {
 			h := &pb.ResponseHeader{Revision: revision}
-			s.stamp(h)
+			s.keys.Fill(h)
 			return h
 		},
 		permit: func(ctx context.Context, key, end []byte) error {

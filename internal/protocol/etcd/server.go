@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol"
 )
 
@@ -16,7 +17,8 @@ import (
 type Options struct {
 	Version         string // of this broker, for metrics
 	NodeName        string // of the member [fiveways]
-	MaxRequestBytes int    // of one request [1.5 MiB, etcd's default]
+	MaxRequestBytes int    // of one request, as the store has it [1.5 MiB, etcd's default]
+	QuotaBytes      int64  // of the keys, as the store has it [2 GiB]; negative = no limit
 	MaxTxnOps       int    // operations in one branch of a transaction, with those inside of it [128, etcd's default]
 
 	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
@@ -50,7 +52,7 @@ func (o Options) withDefaults() Options {
 // Server serves the etcd v3 API in front of one broker and its store of keys.
 type Server struct {
 	broker *broker.Broker
-	keys   keyStore
+	keys   *keyspace.Store
 	o      Options
 	log    *slog.Logger
 
@@ -66,7 +68,7 @@ type Server struct {
 }
 
 // New returns a server; Serve starts it. The store must have been started.
-func New(b *broker.Broker, ks keyStore, o Options) *Server {
+func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s := &Server{broker: b, keys: ks, o: o.withDefaults()}
 	s.log = s.o.Log
 	s.draining, s.drain = context.WithCancel(context.Background())

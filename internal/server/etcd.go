@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/config"
+	"fiveways/internal/keyspace"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/etcd"
+)
+
+// etcdServer is the etcd v3 API with the store of its ordinary keys, which lives in the broker's log.
+type etcdServer struct {
+	keys   *keyspace.Store
+	server *etcd.Server // nil until start
+}
+
+// newEtcd makes the store, which the broker fills when it opens; nil when the protocol is off. What the log holds of keys is left alone then.
+func newEtcd(cfg config.Config, log *slog.Logger) *etcdServer {
+	if cfg.Etcd == config.Off {
+		return nil
+	}
+	place, err := filepath.Abs(cfg.Data)
+	if err != nil {
+		place = cfg.Data // it only tells nodes apart
+	}
+	return &etcdServer{keys: keyspace.New(keyspace.Options{
+		Logger: etcdLogger(log), Name: cfg.NodeName, Place: place, Folder: cfg.Data,
+		QuotaBytes: quota(cfg), MaxRequestBytes: int(cfg.EtcdMaxRequestSize),
+	})}
+}
+
+// quota is the limit of the keys as the store takes it.
+func quota(cfg config.Config) int64 {
+	if cfg.EtcdQuota == 0 {
+		return -1
+	}
+	return cfg.EtcdQuota
+}
+
+// annex is the state machine that the broker keeps in its log, nil when the protocol is off.
+func (e *etcdServer) annex() broker.Annex {
+	if e == nil {
+		return nil
+	}
+	return e.keys
+}
+
+// start lets the store take changes and makes the server.
+func (e *etcdServer) start(b *broker.Broker, cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) error {
+	if err := e.keys.Start(b); err != nil {
+		return err
+	}
+	e.server = etcd.New(b, e.keys, etcd.Options{
+		Version: version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps, QuotaBytes: quota(cfg),
+		Connections: limit, Log: log,
+	})
+	return nil
+}
+
+// Serve accepts connections.
+func (e *etcdServer) Serve(l net.Listener) error { return e.server.Serve(l) }
+
+// drain ends connections; close, after it, ends the store before the broker is closed.
+func (e *etcdServer) drain(ctx context.Context) error { return e.server.Drain(ctx) }
+
+func (e *etcdServer) close() error {
+	if e == nil {
+		return nil
+	}
+	return e.keys.Close()
+}

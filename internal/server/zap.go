@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// etcdLogger is where the code of etcd that runs in the store of keys writes: the broker's log. What it tells as information is for who debugs.
+func etcdLogger(log *slog.Logger) *zap.Logger { return zap.New(slogCore{log}) }
+
+// slogCore gives what zap is told to slog.
+type slogCore struct{ log *slog.Logger }
+
+func slogLevel(l zapcore.Level) slog.Level {
+	switch {
+	case l >= zapcore.ErrorLevel:
+		return slog.LevelError
+	case l == zapcore.WarnLevel:
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}
+
+// Enabled tells whether somebody wants to know.
+func (c slogCore) Enabled(l zapcore.Level) bool {
+	return c.log.Enabled(context.Background(), slogLevel(l))
+}
+
+// With adds fields to all that is written.
+func (c slogCore) With(fields []zapcore.Field) zapcore.Core {
+	return slogCore{c.log.With(pairs(fields)...)}
+}
+
+// Check adds the core to those that write an entry.
+func (c slogCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(e.Level) {
+		return ce.AddCore(e, c)
+	}
+	return ce
+}
+
+// Write writes an entry.
+func (c slogCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	c.log.Log(context.Background(), slogLevel(e.Level), "etcd: "+e.Message, pairs(fields)...)
+	return nil
+}
+
+// Sync has nothing to do.
+func (c slogCore) Sync() error { return nil }
+
+// pairs are fields as names and values, by name.
+func pairs(fields []zapcore.Field) []any {
+	o := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(o)
+	}
+	var all []any
+	for _, name := range slices.Sorted(maps.Keys(o.Fields)) {
+		all = append(all, name, o.Fields[name])
+	}
+	return all
+}
