@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -28,7 +29,13 @@ func newInnerClient(kv pb.KVServer, leases pb.LeaseServer, watch pb.WatchServer)
 	return &innerClient{c}
 }
 
-func (c *innerClient) close() error { return c.Client.Close() }
+// close ends what the recipes still wait for.
+func (c *innerClient) close() error {
+	if err := c.Client.Close(); !errors.Is(err, context.Canceled) { // which is how it tells that it is closed
+		return err
+	}
+	return nil
+}
 
 // innerWatcher keeps the watches of different users on different streams: a stream is made by the first and would else carry the others' too.
 type innerWatcher struct{ clientv3.Watcher }
