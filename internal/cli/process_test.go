@@ -210,7 +210,7 @@ func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 	p.fill()
 	p.stop()
 	checkpoints, err := filepath.Glob(filepath.Join(dir, "ckpt-*"))
-	if err != nil || len(checkpoints) != 2 { // of the definitions, and of the messages
+	if err != nil || len(checkpoints) != 3 { // of the definitions, of the messages, and of the keys
 		t.Fatalf("checkpoints %q, %v", checkpoints, err)
 	}
 	for _, path := range checkpoints {

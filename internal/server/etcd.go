@@ -56,7 +56,7 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, version string, 
 		return err
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{
-		Version: version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps, QuotaBytes: quota(cfg),
+		Version: version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
 		Connections: limit, Log: log,
 	})
 	return nil
@@ -65,8 +65,15 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, version string, 
 // Serve accepts connections.
 func (e *etcdServer) Serve(l net.Listener) error { return e.server.Serve(l) }
 
-// drain ends connections; close, after it, ends the store before the broker is closed.
+// drain ends connections.
 func (e *etcdServer) drain(ctx context.Context) error { return e.server.Drain(ctx) }
+
+// stop ends what the store does by itself. It comes before the broker is closed, which still writes the store's checkpoint, and close after.
+func (e *etcdServer) stop() {
+	if e != nil {
+		e.keys.Stop()
+	}
+}
 
 func (e *etcdServer) close() error {
 	if e == nil {

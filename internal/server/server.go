@@ -88,7 +88,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if keys != nil {
 		if err := keys.start(b, cfg, version, limit, log); err != nil {
 			closeAll(listeners)
-			return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, keys.close(), b.Close()))
+			return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close()))
 		}
 	}
 	s := &Server{broker: b, etcd: keys, log: log, addrs: map[string]string{}}
@@ -173,7 +173,8 @@ func (s *Server) Drain(ctx context.Context) error {
 			errs = append(errs, s.admin.stop(ctx))
 		}
 		s.served.Wait()
-		s.err = errors.Join(append(errs, s.etcd.close(), s.broker.Close())...)
+		s.etcd.stop()
+		s.err = errors.Join(append(errs, s.broker.Close(), s.etcd.close())...)
 	})
 	return s.err
 }

@@ -32,7 +32,7 @@ func (c *clusterService) MemberList(ctx context.Context, r *pb.MemberListRequest
 
 // self is this member. Its URL is where this client reached it: another one may not lead here from where the client is.
 func (c *clusterService) self(ctx context.Context) *pb.Member {
-	m := &pb.Member{ID: c.srv.memberID(), Name: c.srv.o.NodeName}
+	m := &pb.Member{ID: c.srv.keys.MemberID(), Name: c.srv.o.NodeName}
 	if p, ok := peer.FromContext(ctx); ok && p.LocalAddr != nil {
 		m.ClientURLs = []string{"http://" + p.LocalAddr.String()}
 	}
@@ -48,7 +48,7 @@ func (c *clusterService) admin(ctx context.Context, id uint64) error {
 	if err := c.srv.mayAdminister(who); err != nil {
 		return reply(err)
 	}
-	if id != c.srv.memberID() {
+	if id != c.srv.keys.MemberID() {
 		return rpctypes.ErrGRPCMemberNotFound
 	}
 	return nil
@@ -56,7 +56,7 @@ func (c *clusterService) admin(ctx context.Context, id uint64) error {
 
 // MemberAdd is refused.
 func (c *clusterService) MemberAdd(ctx context.Context, r *pb.MemberAddRequest) (*pb.MemberAddResponse, error) {
-	if err := c.admin(ctx, c.srv.memberID()); err != nil {
+	if err := c.admin(ctx, c.srv.keys.MemberID()); err != nil {
 		return nil, err
 	}
 	if len(r.PeerURLs) == 0 || slices.ContainsFunc(r.PeerURLs, isBadURL) {

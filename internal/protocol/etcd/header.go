@@ -10,6 +10,3 @@ func (s *Server) complete(h *pb.ResponseHeader) *pb.ResponseHeader {
 	s.keys.Fill(h)
 	return h
 }
-
-// memberID is the id of this member.
-func (s *Server) memberID() uint64 { return uint64(s.keys.MemberID()) }

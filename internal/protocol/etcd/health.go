@@ -42,7 +42,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 
 // illness is why the server is not healthy, "" when it is. Alarms of the names in excluded do not count.
 func (s *Server) illness(ctx context.Context, excluded []string) string {
-	for _, a := range s.keys.Alarms(pb.AlarmType_NONE) {
+	for _, a := range s.keys.Alarms() {
 		if name := a.Alarm.String(); !slices.Contains(excluded, name) {
 			return "ALARM " + name
 		}
@@ -69,7 +69,8 @@ func (s *Server) checkLog(context.Context) error {
 }
 
 func (s *Server) checkCorruption(context.Context) error {
-	if len(s.keys.Alarms(pb.AlarmType_CORRUPT)) > 0 {
+	corrupt := func(a *pb.AlarmMember) bool { return a.Alarm == pb.AlarmType_CORRUPT }
+	if slices.ContainsFunc(s.keys.Alarms(), corrupt) {
 		return errors.New("alarm activated: CORRUPT")
 	}
 	return nil

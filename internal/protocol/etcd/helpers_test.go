@@ -26,7 +26,7 @@ type node struct {
 func newNode(t testing.TB, o Options) *node {
 	t.Helper()
 	n := &node{fs: vfs.NewMem()}
-	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir(), QuotaBytes: o.QuotaBytes, MaxRequestBytes: o.MaxRequestBytes})
+	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir(), MaxRequestBytes: o.MaxRequestBytes})
 	log := slog.New(slog.DiscardHandler)
 	b, err := broker.Open(n.fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, Annex: ks})
 	if err != nil {
@@ -49,7 +49,9 @@ func newNode(t testing.TB, o Options) *node {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		for _, err := range []error{n.Drain(ctx), <-served, ks.Close(), b.Close()} {
+		drained := n.Drain(ctx)
+		ks.Stop()
+		for _, err := range []error{drained, <-served, b.Close(), ks.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

@@ -1,19 +1,15 @@
 package etcd
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
-	"hash"
-	"slices"
+	"io"
 	"time"
 
 	"github.com/coreos/go-semver/semver"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	"go.etcd.io/etcd/server/v3/storage"
 )
 
 // The versions that clients and dashboards are told: of the API that is served.
@@ -63,23 +59,9 @@ func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*
 	if _, err := s.identify(ctx); err != nil {
 		return nil, err
 	}
-	index, be := s.keys.AppliedIndex(), s.keys.Backend()
-	resp := &pb.StatusResponse{
-		Header: s.keys.Header(), Version: etcdVersion, Leader: s.memberID(), RaftIndex: index, RaftAppliedIndex: index, RaftTerm: s.keys.Term(),
-		DbSize: be.Size(), DbSizeInUse: be.SizeInUse(), DbSizeQuota: s.quota(), DowngradeInfo: &pb.DowngradeInfo{},
-	}
-	for _, a := range s.keys.Alarms(pb.AlarmType_NONE) {
-		resp.Errors = append(resp.Errors, a.String())
-	}
+	resp := s.keys.Status()
+	resp.Version, resp.DbSizeQuota, resp.DowngradeInfo = etcdVersion, s.keys.Quota(), &pb.DowngradeInfo{}
 	return resp, nil
-}
-
-// quota is how many bytes the keys may take.
-func (s *Server) quota() int64 {
-	if s.o.QuotaBytes == 0 {
-		return storage.DefaultQuotaBytes
-	}
-	return s.o.QuotaBytes
 }
 
 // Defragment has nothing to do: what is deleted is given back as it happens.
@@ -98,12 +80,11 @@ func (m *maintenanceService) Hash(ctx context.Context, r *pb.HashRequest) (*pb.H
 	if err := m.admin(ctx); err != nil {
 		return nil, err
 	}
-	resp, err := m.srv.keys.Hash(ctx, r)
+	sum, rev, err := m.srv.keys.Hash(ctx)
 	if err != nil {
 		return nil, reply(err)
 	}
-	m.srv.complete(resp.Header)
-	return resp, nil
+	return &pb.HashResponse{Header: m.srv.complete(&pb.ResponseHeader{Revision: rev}), Hash: sum}, nil
 }
 
 // HashKV is a sum over the keys and their history up to a revision.
@@ -111,12 +92,13 @@ func (m *maintenanceService) HashKV(ctx context.Context, r *pb.HashKVRequest) (*
 	if err := m.admin(ctx); err != nil {
 		return nil, err
 	}
-	resp, err := m.srv.keys.HashKV(ctx, r)
+	sum, rev, err := m.srv.keys.HashKV(ctx, r.Revision)
 	if err != nil {
 		return nil, reply(err)
 	}
-	m.srv.complete(resp.Header)
-	return resp, nil
+	return &pb.HashKVResponse{
+		Header: m.srv.complete(&pb.ResponseHeader{Revision: rev}), Hash: sum.Hash, CompactRevision: sum.CompactRevision, HashRevision: sum.Revision,
+	}, nil
 }
 
 // snapshotBlob is how much of a snapshot goes into one message.
@@ -128,35 +110,25 @@ func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenan
 		return err
 	}
 	start := time.Now()
-	snapshot := m.srv.keys.Snapshot()
-	defer snapshot.Close()
-	out := &snapshotSender{stream: stream, sum: sha256.New(), left: snapshot.Size()}
-	buffered := bufio.NewWriterSize(out, snapshotBlob)
-	size, err := snapshot.WriteTo(buffered)
-	if err = errors.Join(err, buffered.Flush()); err != nil {
+	size, snapshot, err := m.srv.keys.Snapshot(stream.Context())
+	if err != nil {
 		return reply(err)
 	}
-	m.srv.log.Info("etcd: snapshot sent", "peer", peerOf(stream.Context()), "bytes", size, "took", time.Since(start))
-	return stream.Send(&pb.SnapshotResponse{Blob: out.sum.Sum(nil)})
-}
-
-// snapshotSender sends what is written as parts of a snapshot.
-type snapshotSender struct {
-	stream pb.Maintenance_SnapshotServer
-	sum    hash.Hash
-	left   int64 // bytes to come
-}
-
-func (o *snapshotSender) Write(b []byte) (int, error) {
-	for part := range slices.Chunk(b, snapshotBlob) {
-		o.left -= int64(len(part))
-		o.sum.Write(part)
-		// The transport may keep what it sends.
-		if err := o.stream.Send(&pb.SnapshotResponse{RemainingBytes: uint64(o.left), Blob: bytes.Clone(part)}); err != nil {
-			return 0, err
+	defer snapshot.Close()
+	sum := sha256.New()
+	for left := size; left > 0; {
+		blob := make([]byte, min(left, snapshotBlob)) // the transport may keep it
+		if _, err := io.ReadFull(snapshot, blob); err != nil {
+			return reply(err)
+		}
+		left -= int64(len(blob))
+		sum.Write(blob)
+		if err := stream.Send(&pb.SnapshotResponse{RemainingBytes: uint64(left), Blob: blob}); err != nil {
+			return err
 		}
 	}
-	return len(b), nil
+	m.srv.log.Info("etcd: snapshot sent", "peer", peerOf(stream.Context()), "bytes", size, "took", time.Since(start))
+	return stream.Send(&pb.SnapshotResponse{Blob: sum.Sum(nil)})
 }
 
 // MoveLeader has no other member to move to.
@@ -164,7 +136,7 @@ func (m *maintenanceService) MoveLeader(ctx context.Context, r *pb.MoveLeaderReq
 	if err := m.admin(ctx); err != nil {
 		return nil, err
 	}
-	if r.TargetID != m.srv.memberID() {
+	if r.TargetID != m.srv.keys.MemberID() {
 		return nil, rpctypes.ErrGRPCBadLeaderTransferee
 	}
 	return &pb.MoveLeaderResponse{}, nil

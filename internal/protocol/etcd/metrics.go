@@ -46,15 +46,15 @@ func newMetrics(s *Server) *metrics {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
 	}
 	one := func() float64 { return 1 }
-	index := func() float64 { return float64(s.keys.AppliedIndex()) }
+	index := func() float64 { return float64(s.keys.Index()) }
 	gauge("etcd_server_has_leader", "Whether or not a leader exists. 1 is existence, 0 is not.", nil, one)
 	gauge("etcd_server_is_leader", "Whether or not this member is a leader. 1 if is, 0 otherwise.", nil, one)
 	gauge("etcd_server_version", "Which version of the API is served.", prometheus.Labels{"server_version": etcdVersion}, one)
 	gauge("etcd_cluster_version", "Which version of the API the cluster agreed on.", prometheus.Labels{"cluster_version": "3.5"}, one)
-	gauge("etcd_server_id", "The id of this member.", prometheus.Labels{"server_id": strconv.FormatUint(s.memberID(), 16)}, one)
+	gauge("etcd_server_id", "The id of this member.", prometheus.Labels{"server_id": strconv.FormatUint(s.keys.MemberID(), 16)}, one)
 	gauge("etcd_server_proposals_committed_total", "The changes of keys that are on disk.", nil, index)
 	gauge("etcd_server_proposals_applied_total", "The changes of keys that are applied.", nil, index)
-	gauge("etcd_server_quota_backend_bytes", "The size that the keys may have.", nil, func() float64 { return float64(s.quota()) })
+	gauge("etcd_server_quota_backend_bytes", "The size that the keys may have.", nil, func() float64 { return float64(s.keys.Quota()) })
 	gauge("fiveways_etcd_connections", "Connections of clients now.", nil, func() float64 { return float64(s.Connections()) })
 	m.healthy[0] = counter("etcd_server_health_failures", "The total number of failed health checks.")
 	m.healthy[1] = counter("etcd_server_health_success", "The total number of successful health checks.")

@@ -18,7 +18,6 @@ type Options struct {
 	Version         string // of this broker, for metrics
 	NodeName        string // of the member [fiveways]
 	MaxRequestBytes int    // of one request, as the store has it [1.5 MiB, etcd's default]
-	QuotaBytes      int64  // of the keys, as the store has it [2 GiB]; negative = no limit
 	MaxTxnOps       int    // operations in one branch of a transaction, with those inside of it [128, etcd's default]
 
 	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
