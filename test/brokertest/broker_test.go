@@ -22,6 +22,7 @@ const serving = `echo "starting with $*"
 echo "amqp      127.0.0.1:4567   try: this"
 echo "sql       127.0.0.1:4568"
 echo "redis     127.0.0.1:4569"
+echo "etcd      127.0.0.1:4570"
 echo "Stop with Ctrl-C or SIGTERM."
 `
 
@@ -32,7 +33,7 @@ func TestStartReadsTheAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Kill()
-	if b.Addr() != "127.0.0.1:4567" || b.SQLAddr() != "127.0.0.1:4568" || b.RedisAddr() != "127.0.0.1:4569" || b.URL() != "amqp://guest:guest@127.0.0.1:4567/%2f" {
+	if b.Addr() != "127.0.0.1:4567" || b.SQLAddr() != "127.0.0.1:4568" || b.RedisAddr() != "127.0.0.1:4569" || b.EtcdAddr() != "127.0.0.1:4570" || b.URL() != "amqp://guest:guest@127.0.0.1:4567/%2f" {
 		t.Errorf("address %q, URL %q", b.Addr(), b.URL())
 	}
 	if want := "starting with serve --data /some/folder --amqp 127.0.0.1:0 "; !strings.Contains(b.Log(), want) || !strings.Contains(b.Log(), " --sync os\n") {
