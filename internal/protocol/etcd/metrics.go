@@ -1,12 +1,15 @@
 package etcd
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -67,6 +70,30 @@ func newMetrics(s *Server) *metrics {
 // counted adds a counter that somebody else counts up.
 func (m *metrics) counted(name, help string, n *atomic.Uint64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) }))
+}
+
+// foreign are figures of parts of etcd that are linked but do nothing here: its log on disk and its database file.
+var foreign = []string{"etcd_disk_", "etcd_snap_", "etcd_debugging_disk_", "etcd_debugging_snap_", "etcd_debugging_store_"}
+
+func isForeign(name string) bool {
+	return slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Gather gives the figures of this server, and those that etcd's packages keep in the registry of the process under other names.
+func (m *metrics) Gather() ([]*dto.MetricFamily, error) {
+	all, err := m.registry.Gather()
+	ours := map[string]bool{}
+	for _, f := range all {
+		ours[f.GetName()] = true
+	}
+	others, err2 := prometheus.DefaultGatherer.Gather()
+	for _, f := range others {
+		if !ours[f.GetName()] && !isForeign(f.GetName()) {
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, func(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return all, errors.Join(err, err2)
 }
 
 // health counts a health check.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc/peer"
 
@@ -38,7 +37,7 @@ func newWebServer(s *Server) *webServer {
 	w.mux.HandleFunc("/version", serveVersion)
 	w.mux.HandleFunc("/health", s.serveHealth)
 	s.installChecks(w.mux)
-	w.mux.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, prometheus.DefaultGatherer}, promhttp.HandlerOpts{}))
+	w.mux.Handle("/metrics", promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}))
 	w.http = http.Server{
 		Handler: w.mux, ReadHeaderTimeout: headerPatience, IdleTimeout: idlePatience, MaxHeaderBytes: maxHeaderBytes,
 		ConnContext: withPeer, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
