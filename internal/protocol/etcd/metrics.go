@@ -12,6 +12,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"fiveways/internal/storage/store"
 )
 
 // The kinds of methods, in the words of the metrics.
@@ -25,6 +27,7 @@ const (
 // for themselves, are in the registry of the process.
 type metrics struct {
 	registry *prometheus.Registry
+	log      func() store.Stats // of the log
 	calls    sync.Map // full name of a method -> *callCounters
 	healthy  [2]prometheus.Counter
 	received atomic.Uint64 // bytes
@@ -39,7 +42,7 @@ type callCounters struct {
 }
 
 func newMetrics(s *Server) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
+	m := &metrics{registry: prometheus.NewRegistry(), log: func() store.Stats { return s.broker.Stats().Log }}
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 		m.registry.MustRegister(c)
@@ -137,16 +140,20 @@ var (
 		[]string{"grpc_method", "grpc_service", "grpc_type"}, nil)
 	handledDesc = prometheus.NewDesc("grpc_server_handled_total", "Total number of RPCs completed on the server, regardless of success or failure.",
 		[]string{"grpc_code", "grpc_method", "grpc_service", "grpc_type"}, nil)
+	syncDesc = prometheus.NewDesc("etcd_disk_wal_fsync_duration_seconds", "The latency of syncing the log, as sum and count.", nil, nil)
 )
 
 // Describe tells the registry what Collect gives.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	out <- startedDesc
 	out <- handledDesc
+	out <- syncDesc
 }
 
-// Collect gives the counters of calls.
+// Collect gives the counters of calls, and how long the log took to sync.
 func (m *metrics) Collect(out chan<- prometheus.Metric) {
+	log := m.log()
+	out <- prometheus.MustNewConstHistogram(syncDesc, log.Syncs, log.SyncTotal.Seconds(), nil)
 	m.calls.Range(func(_, v any) bool {
 		c := v.(*callCounters)
 		out <- prometheus.MustNewConstMetric(startedDesc, prometheus.CounterValue, float64(c.started.Load()), c.method, c.service, c.kind)

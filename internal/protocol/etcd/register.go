@@ -13,23 +13,44 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// register makes the services and registers them.
-func (s *Server) register(r grpc.ServiceRegistrar) {
-	kv, leases, watch := &kvService{srv: s}, &leaseService{srv: s}, newWatchService(s.watchOptions())
-	pb.RegisterKVServer(r, kv)
-	pb.RegisterLeaseServer(r, leases)
-	pb.RegisterWatchServer(r, watch)
-	pb.RegisterMaintenanceServer(r, &maintenanceService{srv: s})
-	pb.RegisterClusterServer(r, &clusterService{srv: s})
-	pb.RegisterAuthServer(r, newAuthService(s))
+// services are what a server answers calls with.
+type services struct {
+	kv          pb.KVServer
+	leases      pb.LeaseServer
+	watch       pb.WatchServer
+	maintenance pb.MaintenanceServer
+	cluster     pb.ClusterServer
+	auth        pb.AuthServer
+	lock        v3lockpb.LockServer
+	election    v3electionpb.ElectionServer
+	health      healthpb.HealthServer
+}
 
-	s.inner = newInnerClient(kv, leases, watch)
-	v3lockpb.RegisterLockServer(r, v3lock.NewLockServer(s.inner.Client))
-	v3electionpb.RegisterElectionServer(r, v3election.NewElectionServer(s.inner.Client))
-
+// newServices makes the services, with the client that some of them are to the others.
+func newServices(s *Server) (*services, *innerClient) {
+	x := &services{
+		kv: &kvService{srv: s}, leases: &leaseService{srv: s}, watch: newWatchService(s.watchOptions()),
+		maintenance: &maintenanceService{srv: s}, cluster: &clusterService{srv: s}, auth: newAuthService(s),
+	}
+	inner := newInnerClient(x.kv, x.leases, x.watch)
+	x.lock, x.election = v3lock.NewLockServer(inner.Client), v3election.NewElectionServer(inner.Client)
 	state := grpchealth.NewServer()
 	state.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
-	healthpb.RegisterHealthServer(r, state)
+	x.health = state
+	return x, inner
+}
+
+// register registers the services; any number of times.
+func (x *services) register(r grpc.ServiceRegistrar) {
+	pb.RegisterKVServer(r, x.kv)
+	pb.RegisterLeaseServer(r, x.leases)
+	pb.RegisterWatchServer(r, x.watch)
+	pb.RegisterMaintenanceServer(r, x.maintenance)
+	pb.RegisterClusterServer(r, x.cluster)
+	pb.RegisterAuthServer(r, x.auth)
+	v3lockpb.RegisterLockServer(r, x.lock)
+	v3electionpb.RegisterElectionServer(r, x.election)
+	healthpb.RegisterHealthServer(r, x.health)
 }
 
 func (s *Server) watchOptions() watchOptions {

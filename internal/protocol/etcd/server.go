@@ -59,6 +59,7 @@ type Server struct {
 	transport transport
 	web       *webServer
 	queues    queueKeys
+	services  *services
 	metrics   *metrics
 	inner     *innerClient // calls of Lock and Election
 
@@ -74,7 +75,8 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.metrics = newMetrics(s)
 	s.queues = newQueueKeys(s)
 	s.transport = newTransport(s)
-	s.register(s.transport)
+	s.services, s.inner = newServices(s)
+	s.services.register(s.transport)
 	s.transport.Start()
 	s.web = newWebServer(s)
 	s.edge = protocol.NewEdge("etcd", s.log, s.open)
