@@ -3,6 +3,7 @@ package broker
 import (
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/storage/store"
 )
 
 // namedTargets remembers the queues that a session sent to by name, as long as neither the definitions nor the rules change.
@@ -16,15 +17,10 @@ type namedTargets struct {
 // allowed to write to it, and to make one to configure it. Errors: ErrAccessRefused, ErrExclusive, ErrReservedName, ErrInvalidName, ErrQueueLimit,
 // ErrLogFailed.
 func (s *Session) To(name []byte) (Targets, error) {
-	c := &s.named
-	generation, table := s.b.rules.generation.Load(), s.vhost.table.Load()
-	if c.table != table || c.generation != generation || len(c.found) >= routeCacheSize {
-		clear(c.found)
-		c.table, c.generation = table, generation
-	}
-	if t, ok := c.found[string(name)]; ok {
+	if t, ok := s.Known(name); ok {
 		return t, nil
 	}
+	c, table := &s.named, s.named.table
 	s.Flush()
 	q, err := s.writable(string(name), true)
 	if err != nil {
@@ -40,12 +36,37 @@ func (s *Session) To(name []byte) (Targets, error) {
 	return t, nil
 }
 
+// Known is To for a queue that To has found lately; it asks nobody.
+func (s *Session) Known(name []byte) (t Targets, ok bool) {
+	c := &s.named
+	generation, table := s.b.rules.generation.Load(), s.vhost.table.Load()
+	if c.table != table || c.generation != generation || len(c.found) >= routeCacheSize {
+		clear(c.found)
+		c.table, c.generation = table, generation
+	}
+	t, ok = c.found[string(name)]
+	return t, ok
+}
+
 // MakeReadable makes sure that there is a queue of a name from which the session may consume; one that is not there is made, and goes when nobody needs
 // it. Errors: those of To.
 func (s *Session) MakeReadable(name string) error {
 	_, err := s.readableList(name, true)
 	return err
 }
+
+// Unheld makes the session's Flush wait for nothing but a shard that is behind, also after publishes: its caller has other requests to serve meanwhile, and
+// asks Behind himself.
+func (s *Session) Unheld() { s.unheld = true }
+
+// Behind tells whether the log or the memory is so far behind that publishers are to wait.
+func (b *Broker) Behind() bool { return b.overMark() }
+
+// LogFailed tells whether the log takes no more writes: then nothing is confirmed any more.
+func (b *Broker) LogFailed() bool { return b.store.State().Health == store.Failed }
+
+// MayConsume tells whether the user may consume from a queue, there or not. Errors: ErrAccessRefused.
+func (s *Session) MayConsume(queue string) error { return s.may(toRead, "queue", queue) }
 
 // MayWrite tells whether the user may put messages into a queue, there or not. Errors: ErrAccessRefused.
 func (s *Session) MayWrite(queue string) error { return s.may(toWrite, "queue", queue) }

@@ -74,3 +74,21 @@ func TestSeek(t *testing.T) {
 	}
 	sameStrings(t, got, "b", "c")
 }
+
+// A session that is not held back publishes also while the log is behind, and who asks is told.
+func TestUnheld(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 20 })
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	c.queue("q", nil)
+	c.Unheld()
+	if b.Behind() {
+		t.Fatal("behind before anything was published")
+	}
+	b.memory.Add(2 << 20)
+	defer b.memory.Add(-2 << 20)
+	if !b.Behind() && b.Alarm() == nil {
+		t.Fatal("twice the memory is used, and it is not behind")
+	}
+	c.put("", "q", "a", nil)
+}

@@ -23,6 +23,7 @@ type Session struct {
 	evict func(error)
 
 	operator bool // may do everything
+	unheld   bool // its publishes do not wait for the log or the memory, nor for consumers
 
 	clientID string
 	channels int64 // guarded by sessions.mu: counted for the user's limit
@@ -272,10 +273,10 @@ func (s *Session) Flush() {
 	if len(s.parts) == 0 {
 		return
 	}
-	if s.pub {
+	if s.pub && !s.unheld {
 		s.b.flow.await()
-		s.pub = false
 	}
+	s.pub = false
 	for _, i := range s.parts {
 		b := &s.batch[i]
 		b.shard.inbox.push(b.ops, true)
@@ -283,10 +284,10 @@ func (s *Session) Flush() {
 		b.ops = b.ops[:0]
 	}
 	s.parts = s.parts[:0]
-	if s.hold > 0 {
+	if s.hold > 0 && !s.unheld {
 		time.Sleep(time.Duration(s.hold))
-		s.hold = 0
 	}
+	s.hold = 0
 }
 
 // Idle gives back memory that only a busy connection needs.

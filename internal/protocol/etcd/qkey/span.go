@@ -1,0 +1,179 @@
+package qkey
+
+import "bytes"
+
+// Span is a range of keys of queues, with what can be said of it without knowing which queues there are.
+type Span struct {
+	From, To []byte // [From, To)
+	Root     []byte // as the range spells it
+	Queue    []byte // all keys are of this queue: its segment as the range spells it; nil: of any
+	Part     []byte // how keys of consumers spell c
+	Client   []byte // all keys are of what this consumer holds: its segment; nil: of any
+}
+
+// NewSpan is the range from key to end as a client names it: an end of one zero byte is the last key of all. key belongs to the queues; keys beyond its
+// root do not belong to the range.
+func NewSpan(key, end []byte) Span {
+	s := Span{From: key, To: end, Root: rootOf(key)}
+	if len(end) == 1 && end[0] == 0 || bytes.Compare(end, after(s.Root)) > 0 {
+		s.To = after(s.Root)
+	}
+	s.widen()
+	s.Part = []byte("c")
+	if string(s.Root) == longRoot {
+		s.Part = []byte("consumer")
+	}
+	name, rest, ok := bytes.Cut(s.From[len(s.Root):], slash)
+	if !ok || !s.within(len(s.Root)+len(name)) {
+		return s
+	}
+	s.Queue = name
+	if len(rest) > 0 && len("consumer") >= len(rest) && "consumer"[:len(rest)] == string(rest) {
+		s.Part = []byte("consumer")
+		if len(rest) == 1 {
+			s.Part = []byte("c")
+		}
+	}
+	part, rest, ok := bytes.Cut(rest, slash)
+	if !ok || !isConsumer(part) {
+		return s
+	}
+	s.Part = part
+	client, _, ok := bytes.Cut(rest, slash)
+	if ok && s.within(len(s.From)-len(rest)+len(client)) {
+		s.Client = client
+	}
+	return s
+}
+
+// widen writes indexes in the bounds with all their digits.
+func (s *Span) widen() {
+	prefix := bytes.Equal(s.To, PrefixEnd(s.From))
+	if from := widened(s.From); from != nil {
+		s.From = from
+		if prefix {
+			s.To = PrefixEnd(from)
+			return
+		}
+	}
+	if to := widened(s.To); to != nil {
+		s.To = to
+	}
+}
+
+// widened is a key or the beginning of one with its index written out; nil when there is nothing to write.
+func widened(key []byte) []byte {
+	root := rootOf(key)
+	segments := bytes.SplitN(key[len(root):], slash, 5)
+	at := 1
+	if len(segments) > 1 && isConsumer(segments[1]) {
+		at = 3
+	}
+	if root == nil || len(segments) < at+2 || len(segments[at]) >= indexDigits {
+		return nil
+	}
+	n, ok := parseIndex(segments[at])
+	if !ok {
+		return nil
+	}
+	tail := bytes.Join(segments[at+1:], slash)
+	return AppendMessage(append(append([]byte(nil), root...), bytes.Join(segments[:at], slash)...), n, tail)
+}
+
+// within tells that all keys of the span begin with the first n bytes of its first, and a slash.
+func (s *Span) within(n int) bool { return bytes.Compare(s.To, after(s.From[:n+1])) <= 0 }
+
+// Has tells whether a key lies in the span.
+func (s *Span) Has(key []byte) bool {
+	return bytes.Compare(s.From, key) <= 0 && bytes.Compare(key, s.To) < 0
+}
+
+// Meets tells whether a key that begins with prefix may lie in the span.
+func (s *Span) Meets(prefix []byte) bool {
+	return bytes.Compare(prefix, s.To) < 0 && bytes.Compare(s.From, after(prefix)) < 0
+}
+
+// FirstIndex is where to begin looking for messages whose keys are prefix, a slash, the index and their own: none with a lower index is in the span.
+func (s *Span) FirstIndex(prefix []byte) (index uint64) {
+	at := len(prefix) + 1
+	if len(s.From) <= at || !bytes.HasPrefix(s.From, prefix) {
+		return 0
+	}
+	digits := [indexDigits]byte(bytes.Repeat([]byte("0"), indexDigits))
+	for i, c := range s.From[at:] {
+		if i == indexDigits || c < '0' {
+			break
+		}
+		if c > '9' {
+			copy(digits[i:], bytes.Repeat([]byte("9"), indexDigits))
+			break
+		}
+		digits[i] = c
+	}
+	if index, ok := parseIndex(digits[:]); ok || index > 0 {
+		return index
+	}
+	if digits[0] == '0' {
+		return 0
+	}
+	return 1<<64 - 1
+}
+
+// PrefixEnd is the end of the range of all keys that begin with prefix, as clients say it.
+func PrefixEnd(prefix []byte) []byte {
+	end := after(prefix)
+	if end == nil {
+		return []byte{0}
+	}
+	return end
+}
+
+// after is the first key behind all that begin with prefix; nil when there is none.
+func after(prefix []byte) []byte {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xff {
+			end := append([]byte(nil), prefix[:i+1]...)
+			end[i]++
+			return end
+		}
+	}
+	return nil
+}
+
+// Reach says which keys of a consumer a range has.
+type Reach uint8
+
+const (
+	// Elsewhere: the range is not one of keys of one consumer.
+	Elsewhere Reach = iota
+	// Self: the consumer's own key.
+	Self
+	// Held: messages that it holds, all or some.
+	Held
+	// Whole: its own key and all that it holds.
+	Whole
+)
+
+// ConsumerOf tells which consumer a key with an optional end is about, and which of its keys. The end of a prefix is understood as one of the consumer
+// also where others' names begin alike.
+func ConsumerOf(key, end []byte) (Path, Reach) {
+	p := Parse(key)
+	if len(end) == 0 {
+		switch p.Kind {
+		case Consumer:
+			return p, Self
+		case Delivery:
+			return p, Held
+		}
+		return p, Elsewhere
+	}
+	if p.Kind == Consumer && len(key) == len(p.Base) && bytes.Equal(end, after(key)) {
+		return p, Whole
+	}
+	s := NewSpan(key, end)
+	if s.Client == nil {
+		return p, Elsewhere
+	}
+	n := len(s.Root) + len(s.Queue) + 1 + len(s.Part) + 1 + len(s.Client)
+	return Parse(s.From[:n]), Held
+}

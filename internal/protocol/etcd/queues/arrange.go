@@ -1,0 +1,65 @@
+package queues
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+)
+
+// limitOf is how many keys are needed to answer a request and to tell whether there are more; 0: all.
+func limitOf(r *pb.RangeRequest) int {
+	filtered := r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0
+	if r.Limit <= 0 || r.Limit >= 1<<31-1 || filtered || !byKey(r) {
+		return 0
+	}
+	return int(r.Limit) + 1
+}
+
+// byKey tells whether a request asks for the keys in their order.
+func byKey(r *pb.RangeRequest) bool {
+	return r.SortOrder == pb.RangeRequest_NONE || r.SortTarget == pb.RangeRequest_KEY && r.SortOrder == pb.RangeRequest_ASCEND
+}
+
+// arrange filters, sorts and cuts keys as a request says; more tells that some were cut off.
+func arrange(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) (_ []*mvccpb.KeyValue, more bool) {
+	slices.SortStableFunc(kvs, func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) })
+	limit := limitOf(r)
+	if limit > 0 && len(kvs) > limit {
+		kvs = kvs[:limit]
+	}
+	kvs = slices.DeleteFunc(kvs, func(kv *mvccpb.KeyValue) bool {
+		return r.MaxModRevision != 0 && kv.ModRevision > r.MaxModRevision || r.MinModRevision != 0 && kv.ModRevision < r.MinModRevision ||
+			r.MaxCreateRevision != 0 && kv.CreateRevision > r.MaxCreateRevision || r.MinCreateRevision != 0 && kv.CreateRevision < r.MinCreateRevision
+	})
+	sortBy(kvs, r)
+	if r.Limit > 0 && int64(len(kvs)) > r.Limit {
+		kvs, more = kvs[:r.Limit], true
+	}
+	if r.KeysOnly {
+		for _, kv := range kvs {
+			kv.Value = nil
+		}
+	}
+	return kvs, more
+}
+
+// sortBy sorts keys, which are in their order, as a request says.
+func sortBy(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) {
+	less := map[pb.RangeRequest_SortTarget]func(a, b *mvccpb.KeyValue) int{
+		pb.RangeRequest_KEY:     func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) },
+		pb.RangeRequest_VERSION: func(a, b *mvccpb.KeyValue) int { return int(a.Version - b.Version) },
+		pb.RangeRequest_CREATE:  func(a, b *mvccpb.KeyValue) int { return cmp.Compare(a.CreateRevision, b.CreateRevision) },
+		pb.RangeRequest_MOD:     func(a, b *mvccpb.KeyValue) int { return cmp.Compare(a.ModRevision, b.ModRevision) },
+		pb.RangeRequest_VALUE:   func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Value, b.Value) },
+	}[r.SortTarget]
+	switch {
+	case less == nil:
+	case r.SortOrder == pb.RangeRequest_DESCEND:
+		slices.SortStableFunc(kvs, func(a, b *mvccpb.KeyValue) int { return less(b, a) })
+	case r.SortOrder == pb.RangeRequest_ASCEND || r.SortTarget != pb.RangeRequest_KEY:
+		slices.SortStableFunc(kvs, less)
+	}
+}

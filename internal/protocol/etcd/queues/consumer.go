@@ -1,0 +1,247 @@
+package queues
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/etcd/qkey"
+)
+
+// consumer is one consumer of a queue, and what it holds. It is the broker.Sink of its session.
+type consumer struct {
+	n             *Namespace
+	queue, client string
+	owner         string          // the user who made it
+	session       *broker.Session // used by make, then by leave
+	made          chan struct{}   // closed when it is there, or err says why not
+	err           error           // set before made is closed
+	gone          chan struct{}   // closed when it has left and all it held is back
+
+	mu      sync.Mutex
+	engine  *broker.Consumer // nil before the first delivery or the end of make
+	held    map[queue.Handle]held
+	watches []*Watch    // replaced, its elements never changed
+	lease   int64       // 0: none
+	created int64       // revision
+	used    time.Time   // of the last request
+	idle    *time.Timer // nil: none runs
+	leaving bool        // no more watches or claims
+}
+
+// held is a delivery that was neither acknowledged nor given back.
+type held struct {
+	env      message.Envelope
+	tail     []byte // the message's own key; nil: its index
+	revision int64  // of the delivery
+	busy     bool   // somebody decides about it
+}
+
+// weight is what a delivery or an event counts for in the session's window.
+func weight(env message.Envelope) int { return len(env) + 64 }
+
+// appendKey appends what stands behind the consumer's own key.
+func (h *held) appendKey(dst []byte, handle queue.Handle) []byte {
+	return appendMessageKey(dst, handle, h.tail)
+}
+
+// appendMessageKey appends a slash, the index and the key of a message.
+func appendMessageKey(dst []byte, handle queue.Handle, tail []byte) []byte {
+	if len(tail) == 0 {
+		return qkey.AppendIndex(append(qkey.AppendIndex(append(dst, '/'), uint64(handle)), '/'), uint64(handle))
+	}
+	return qkey.AppendMessage(dst, uint64(handle), tail)
+}
+
+// tailOf is the key that a message was given, nil when it has none: its message-id.
+func tailOf(env message.Envelope) []byte {
+	peek, err := message.PeekProperties(env.Properties())
+	if err != nil {
+		return nil
+	}
+	return peek.MessageID
+}
+
+// is tells whether the delivery at a handle has this key.
+func (h *held) is(handle queue.Handle, tail []byte) bool {
+	if len(h.tail) == 0 {
+		return string(tail) == string(qkey.AppendIndex(nil, uint64(handle)))
+	}
+	return string(h.tail) == string(tail)
+}
+
+// Deliver takes messages. It runs on the goroutine of the queue's shard.
+func (c *consumer) Deliver(ds []broker.Delivery) {
+	bytes := 0
+	c.mu.Lock()
+	c.engine = ds[0].Consumer
+	for i := range ds {
+		d := &ds[i]
+		h := held{env: d.Env, tail: tailOf(d.Env), revision: c.n.clock.next()}
+		c.held[d.Handle] = h
+		bytes += weight(d.Env)
+	}
+	for _, w := range c.watches {
+		bytes += w.addDeliveries(ds)
+	}
+	watches := c.watches
+	c.session.Window().Add(bytes)
+	c.mu.Unlock()
+	for _, w := range watches {
+		w.ready()
+	}
+}
+
+// Cancelled is told that the queue is gone, and with it all that was held.
+func (c *consumer) Cancelled(*broker.Consumer) {
+	c.mu.Lock()
+	clear(c.held)
+	c.mu.Unlock()
+	go c.leave(errQueueDeleted)
+}
+
+// hold is a claimed delivery.
+type hold struct {
+	handle queue.Handle
+	held
+}
+
+// claim marks deliveries as busy: those that match, in the order of the queue, which nobody else has claimed.
+func (c *consumer) claim(match func(queue.Handle, *held) bool) (all []hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leaving {
+		return nil
+	}
+	for handle, h := range c.held {
+		if !h.busy && match(handle, &h) {
+			h.busy = true
+			c.held[handle] = h
+			all = append(all, hold{handle, h})
+		}
+	}
+	slices.SortFunc(all, func(a, b hold) int { return cmp.Compare(a.handle, b.handle) })
+	return all
+}
+
+// claimOne is claim for one delivery.
+func (c *consumer) claimOne(handle queue.Handle, tail []byte) (h hold, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	have, ok := c.held[handle]
+	if !ok || c.leaving || have.busy || !have.is(handle, tail) {
+		return h, false
+	}
+	have.busy = true
+	c.held[handle] = have
+	c.used = c.n.Now()
+	return hold{handle, have}, true
+}
+
+// unclaim takes claims back: what was to happen did not. What a consumer that has left held goes back to the queue.
+func (c *consumer) unclaim(all []hold) {
+	var back []hold
+	c.mu.Lock()
+	for _, h := range all {
+		if have, ok := c.held[h.handle]; ok {
+			have.busy = false
+			c.held[h.handle] = have
+		}
+	}
+	if c.leaving {
+		back = c.takeFree()
+	}
+	c.mu.Unlock()
+	if len(back) == 0 {
+		return
+	}
+	if s, err := c.n.session(); err == nil {
+		c.giveBack(s, back)
+		c.n.sessions.Put(s)
+	}
+}
+
+// settled is told that claimed deliveries are acknowledged: their keys are gone.
+func (c *consumer) settled(all ...hold) {
+	bytes := 0
+	c.mu.Lock()
+	for i := range all {
+		if _, ok := c.held[all[i].handle]; ok {
+			delete(c.held, all[i].handle)
+			bytes -= weight(all[i].env)
+		}
+	}
+	var watches []*Watch
+	for _, w := range c.watches {
+		if n := w.addDeletions(all); n > 0 {
+			bytes += n
+			watches = append(watches, w)
+		}
+	}
+	c.mu.Unlock()
+	if c.session.Window().Done(-bytes); len(watches) > 0 {
+		for _, w := range watches {
+			w.ready()
+		}
+	}
+}
+
+// takeFree removes what nobody has claimed from what is held. c.mu is held.
+func (c *consumer) takeFree() (all []hold) {
+	for handle, h := range c.held {
+		if !h.busy {
+			all = append(all, hold{handle, h})
+			delete(c.held, handle)
+		}
+	}
+	slices.SortFunc(all, func(a, b hold) int { return cmp.Compare(a.handle, b.handle) })
+	return all
+}
+
+// giveBack returns deliveries to their places in the queue.
+func (c *consumer) giveBack(s *broker.Session, all []hold) {
+	for first, n := range runs(all) {
+		s.Return(c.engine.Queue, c.engine, first, n)
+	}
+	s.Flush()
+}
+
+// runs are the deliveries as runs of places that lie side by side: the first of each, and how many they are.
+func runs(all []hold) func(yield func(queue.Handle, int) bool) {
+	return func(yield func(queue.Handle, int) bool) {
+		for at := 0; at < len(all); {
+			n := 1
+			for at+n < len(all) && all[at+n].handle == all[at].handle+queue.Handle(n) {
+				n++
+			}
+			if !yield(all[at].handle, n) {
+				return
+			}
+			at += n
+		}
+	}
+}
+
+// holds are all deliveries that are not acknowledged, in the order of the queue.
+func (c *consumer) holds() (all []hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for handle, h := range c.held {
+		all = append(all, hold{handle, h})
+	}
+	slices.SortFunc(all, func(a, b hold) int { return cmp.Compare(a.handle, b.handle) })
+	return all
+}
+
+// record is the key of the consumer itself, spelled as key.
+func (c *consumer) record(key []byte) *mvccpb.KeyValue {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &mvccpb.KeyValue{Key: key, Value: []byte(c.n.Node), CreateRevision: c.created, ModRevision: c.created, Version: 1, Lease: c.lease}
+}

@@ -1,0 +1,156 @@
+package queues
+
+import (
+	"bytes"
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/qkey"
+)
+
+// Door is the quick way into the queues for one connection and one user: puts to producers and deletes of single deliveries are gathered while a read is
+// handled, go to the engine together with Flush, and are answered when they are durable, without a goroutine for each. What it does not take is for
+// Namespace.Put and DeleteRange, on a goroutine that may wait.
+type Door struct {
+	n   *Namespace
+	who Caller
+
+	mu    sync.Mutex
+	s     *broker.Session // gathers
+	quick []PutCall       // answered at the next Flush: the guarantee asks for nothing
+	space []byte          // for the envelopes of one read
+}
+
+// PutCall is a put that is answered later: once, from any goroutine. PutDone must not block.
+type PutCall interface {
+	PutDone(revision int64, err error)
+}
+
+// DeleteCall is a delete of one key that is answered later: once, from any goroutine. DeleteDone must not block. prev is what the key held, nil when it was
+// not asked for.
+type DeleteCall interface {
+	DeleteDone(deleted bool, prev *mvccpb.KeyValue, revision int64, err error)
+}
+
+// NewDoor opens a door. s is a session of the caller that nobody else uses.
+func (n *Namespace) NewDoor(who Caller, s *broker.Session) *Door {
+	s.Unheld()
+	return &Door{n: n, who: who, s: s}
+}
+
+// chunk is how much memory is taken at a time for the messages of one read. A message that stays keeps its whole chunk.
+const chunk = 16 << 10
+
+// room is an empty slice with room for n bytes.
+func (d *Door) room(n int) []byte {
+	if n > chunk/4 {
+		return make([]byte, 0, n)
+	}
+	if n > len(d.space) {
+		d.space = make([]byte, chunk)
+	}
+	b := d.space[:0:n]
+	d.space = d.space[n:]
+	return b
+}
+
+// pendingPut is a put whose message is on its way. It is its broker.Confirmer.
+type pendingPut struct {
+	n    *Namespace
+	call PutCall
+}
+
+// Confirmed implements broker.Confirmer.
+func (p *pendingPut) Confirmed(_, _ uint64, ok bool) {
+	p.call.PutDone(p.n.clock.current(), p.n.refused(ok))
+}
+
+// StartPut publishes a message, if that needs no wait; false: it is not for this door. key and value are not kept.
+func (d *Door) StartPut(key, value []byte, call PutCall) bool {
+	path := qkey.Parse(key)
+	if path.Kind != qkey.Producer || !fits(&path) || d.n.b.Behind() || d.n.b.Alarm() != nil {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	targets, known := d.s.Known(path.Queue)
+	if !known {
+		if !d.s.HasQueue(string(path.Queue)) {
+			return false // making one takes time
+		}
+		var err error
+		if targets, err = d.s.To(path.Queue); err != nil {
+			call.PutDone(0, toStatus(err))
+			return true
+		}
+	}
+	p := newPublish(targets, &path, value, d.room)
+	if d.n.Guarantee == None {
+		d.quick = append(d.quick, call)
+	} else {
+		p.Confirm = &pendingPut{d.n, call}
+	}
+	d.s.Publish(&p)
+	return true
+}
+
+// pendingDelete is a delivery whose acknowledgement is on its way. It is its broker.Confirmer.
+type pendingDelete struct {
+	c    *consumer
+	h    hold
+	key  []byte // of what is to be told; nil: nothing is
+	call DeleteCall
+}
+
+// Confirmed implements broker.Confirmer.
+func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
+	p.c.settled(p.h)
+	var err error
+	var prev *mvccpb.KeyValue
+	switch {
+	case ok && p.key != nil:
+		prev = p.h.kvAt(p.key)
+	case !ok && p.c.n.b.LogFailed():
+		err = rpctypes.ErrGRPCStopped
+	}
+	p.call.DeleteDone(ok, prev, p.c.n.clock.current(), err)
+}
+
+// StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is not for this door. key is not kept.
+func (d *Door) StartDelete(key []byte, prevKV bool, call DeleteCall) bool {
+	path := qkey.Parse(key)
+	if path.Kind != qkey.Delivery {
+		return false
+	}
+	c := d.n.find(path.Queue, path.Client)
+	if c == nil || !c.isMade() || c.mine(d.who) != nil {
+		return false
+	}
+	h, ok := c.claimOne(handleOf(path.Index), path.Tail)
+	if !ok {
+		return false
+	}
+	p := &pendingDelete{c: c, h: h, call: call}
+	if prevKV {
+		p.key = bytes.Clone(key)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.s.AckConfirmed(c.engine.Queue, c.engine, h.handle, 1, p, 0)
+	return true
+}
+
+// Flush hands what was gathered to the engine.
+func (d *Door) Flush() {
+	d.mu.Lock()
+	d.s.Flush()
+	quick := d.quick
+	d.quick, d.space = nil, nil
+	d.mu.Unlock()
+	for _, call := range quick {
+		call.PutDone(d.n.clock.current(), nil)
+	}
+}

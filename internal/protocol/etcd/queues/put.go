@@ -1,0 +1,213 @@
+package queues
+
+import (
+	"encoding/binary"
+	"errors"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/etcd/qkey"
+)
+
+// Put does a put to a key of queues: a message to a queue, a consumer made or renewed, or a queue made.
+func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
+	path := qkey.Parse(r.Key)
+	var prev *mvccpb.KeyValue
+	var err error
+	switch path.Kind {
+	case qkey.Producer:
+		err = n.produce(who, &path, r)
+	case qkey.Consumer:
+		prev, err = n.putConsumer(who, &path, r)
+	case qkey.Record:
+		err = n.putQueue(who, string(path.Queue))
+	default:
+		err = rpctypes.ErrGRPCPermissionDenied
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp := &pb.PutResponse{Header: n.header()}
+	if r.PrevKv {
+		resp.PrevKv = prev
+	}
+	return resp, nil
+}
+
+// checkProduce refuses what a put of a message cannot do. Such a key holds nothing before.
+func checkProduce(path *qkey.Path, r *pb.PutRequest) error {
+	switch {
+	case r.IgnoreValue, r.IgnoreLease:
+		return rpctypes.ErrGRPCKeyNotFound
+	case r.Lease != 0:
+		return errMessageLease
+	case !fits(path):
+		return errTail
+	}
+	return nil
+}
+
+// fits tells whether the properties of a message can hold what its key says.
+func fits(path *qkey.Path) bool {
+	return len(path.Tail) <= message.MaxShortStr && len(path.Client) <= message.MaxShortStr
+}
+
+// produce publishes a message and waits until it is as safe as the guarantee says.
+func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error {
+	if err := checkProduce(path, r); err != nil {
+		return err
+	}
+	s, targets, err := n.target(who, path.Queue)
+	if err != nil {
+		return err
+	}
+	wait := make(confirmation, 1)
+	p := newPublish(targets, path, r.Value, alone)
+	if n.Guarantee == Local {
+		p.Confirm = wait
+	}
+	s.Publish(&p)
+	s.Flush()
+	n.sessions.Put(s)
+	if p.Confirm == nil {
+		return nil
+	}
+	return n.refused(<-wait)
+}
+
+// target finds the queue of a message that a caller sends, and lends a session to publish it.
+func (n *Namespace) target(who Caller, name []byte) (*broker.Session, broker.Targets, error) {
+	queue := string(name)
+	err := n.admit()
+	if err == nil {
+		err = who.Session.MayWrite(queue)
+	}
+	if err == nil {
+		err = n.mayMake(who, queue)
+	}
+	if err != nil {
+		return nil, broker.Targets{}, toStatus(err)
+	}
+	s, err := n.session()
+	if err != nil {
+		return nil, broker.Targets{}, err
+	}
+	targets, err := s.To(name)
+	if err != nil {
+		n.sessions.Put(s)
+		return nil, broker.Targets{}, toStatus(err)
+	}
+	return s, targets, nil
+}
+
+// admit refuses messages while there is an alarm.
+func (n *Namespace) admit() error {
+	switch alarm := n.b.Alarm(); {
+	case alarm == nil:
+		return nil
+	case alarm.Reason == broker.LowOnDisk:
+		return rpctypes.ErrGRPCNoSpace
+	default:
+		return rpctypes.ErrGRPCRequestTooManyRequests
+	}
+}
+
+// confirmation is told once what became of a publish or an acknowledgement.
+type confirmation chan bool
+
+// Confirmed implements broker.Confirmer.
+func (c confirmation) Confirmed(_, _ uint64, ok bool) { c <- ok }
+
+// refused is the error of a publish that was not confirmed.
+func (n *Namespace) refused(ok bool) error {
+	switch {
+	case ok:
+		return nil
+	case n.b.LogFailed():
+		return rpctypes.ErrGRPCStopped
+	}
+	return errFull
+}
+
+// newPublish is a message with the key and the client as its message-id and app-id. room gives memory for it.
+func newPublish(targets broker.Targets, path *qkey.Path, value []byte, room func(n int) []byte) broker.Publish {
+	q := targets.Queues()[0]
+	var space [2 * (message.MaxShortStr + 2)]byte
+	props := appendProperties(space[:0], path, &q.Policy)
+	dst := room(message.EnvelopeSize(0, len(q.Name), len(props), len(value)))
+	env := append(message.AppendEnvelopeHeader(dst, "", q.Name, props), value...)
+	return broker.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1}
+}
+
+// alone is room for one message.
+func alone(n int) []byte { return make([]byte, 0, n) }
+
+// appendProperties appends the properties of a message. Where the queue takes one message per key, its key is that too.
+func appendProperties(dst []byte, path *qkey.Path, policy *broker.QueuePolicy) []byte {
+	flags := message.HasDeliveryMode
+	dedup := policy.Deduplicate && len(path.Tail) > 0
+	if dedup {
+		flags |= message.HasHeaders
+	}
+	if len(path.Tail) > 0 {
+		flags |= message.HasMessageID
+	}
+	if len(path.Client) > 0 {
+		flags |= message.HasAppID
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(flags))
+	if dedup {
+		var headers message.Table
+		headers.Set(policy.DedupHeader, string(path.Tail))
+		dst = message.AppendTable(dst, headers)
+	}
+	dst = append(dst, message.Persistent)
+	if len(path.Tail) > 0 {
+		dst = message.AppendShortStr(dst, path.Tail)
+	}
+	if len(path.Client) > 0 {
+		dst = message.AppendShortStr(dst, path.Client)
+	}
+	return dst
+}
+
+// putConsumer makes a consumer, or changes what keeps it. Its value is always the node.
+func (n *Namespace) putConsumer(who Caller, path *qkey.Path, r *pb.PutRequest) (prev *mvccpb.KeyValue, err error) {
+	if have := n.find(path.Queue, path.Client); have != nil && have.isMade() {
+		if err := have.mine(who); err != nil {
+			return nil, err
+		}
+		prev = have.record(r.Key)
+	} else if r.IgnoreValue || r.IgnoreLease {
+		return nil, rpctypes.ErrGRPCKeyNotFound
+	}
+	if r.Lease != 0 && !n.LeaseExists(r.Lease) {
+		return nil, rpctypes.ErrGRPCLeaseNotFound
+	}
+	c, err := n.join(who, string(path.Queue), string(path.Client), func(*consumer) {})
+	if err != nil || r.IgnoreLease {
+		return prev, err
+	}
+	return prev, n.keep(c, r.Lease)
+}
+
+// putQueue makes a queue that stays, where there is none.
+func (n *Namespace) putQueue(who Caller, name string) error {
+	if err := who.Session.MayConfigure("queue", name); err != nil {
+		return toStatus(err)
+	}
+	s, err := n.session()
+	if err != nil {
+		return err
+	}
+	defer n.sessions.Put(s)
+	_, err = s.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()})
+	if errors.Is(err, broker.ErrInequivalent) {
+		return nil // it is there, with other properties
+	}
+	return toStatus(err)
+}

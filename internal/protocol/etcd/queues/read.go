@@ -1,0 +1,154 @@
+package queues
+
+import (
+	"errors"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/etcd/qkey"
+)
+
+// maxAnswer is how many bytes the keys and values of an answer may take.
+const maxAnswer = 64 << 20
+
+// Range reads keys of queues as they are now; there is no history of them. Queues that the caller may not read are left out of a range over several.
+func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+	if r.Revision > n.clock.current() {
+		return nil, rpctypes.ErrGRPCFutureRev
+	}
+	g := &gathering{n: n, who: who, most: limitOf(r), countOnly: r.CountOnly, keysOnly: r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE}
+	var err error
+	if len(r.RangeEnd) == 0 {
+		err = g.one(r.Key)
+	} else {
+		err = g.span(qkey.NewSpan(r.Key, r.RangeEnd))
+	}
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	resp := &pb.RangeResponse{Header: n.header(), Count: max(g.count, int64(len(g.kvs)))}
+	if !r.CountOnly {
+		resp.Kvs, resp.More = arrange(g.kvs, r)
+	}
+	return resp, nil
+}
+
+// gathering is the keys of a range, as they are found.
+type gathering struct {
+	n         *Namespace
+	who       Caller
+	most      int // no more keys are needed, 0: all are
+	countOnly bool
+	keysOnly  bool
+
+	kvs   []*mvccpb.KeyValue
+	count int64 // of all keys in the range
+	bytes int
+}
+
+// add takes in a key.
+func (g *gathering) add(kv *mvccpb.KeyValue) error {
+	if g.keysOnly {
+		kv.Value = nil
+	}
+	g.kvs = append(g.kvs, kv)
+	if g.bytes += len(kv.Key) + len(kv.Value) + 64; g.bytes > maxAnswer {
+		return errTooMuch
+	}
+	return nil
+}
+
+// one finds a single key.
+func (g *gathering) one(key []byte) error {
+	path := qkey.Parse(key)
+	name := string(path.Queue)
+	if path.Kind == qkey.None || path.Kind == qkey.Producer {
+		return nil
+	}
+	if err := g.who.Session.MayConsume(name); err != nil {
+		return err
+	}
+	var kv *mvccpb.KeyValue
+	switch c := g.n.find(path.Queue, path.Client); {
+	case path.Kind == qkey.Record && g.who.Session.HasQueue(name):
+		kv = g.n.queueRecord(key)
+	case path.Kind == qkey.Message:
+		return g.message(key, &path)
+	case path.Kind == qkey.Consumer && c != nil && c.isMade():
+		kv = c.record(key)
+		c.usedBy(g.who)
+	case path.Kind == qkey.Delivery && c != nil && c.isMade():
+		c.usedBy(g.who)
+		kv = c.delivery(key, &path)
+	}
+	if kv == nil {
+		return nil
+	}
+	g.count = 1
+	return g.add(kv)
+}
+
+// usedBy notes a request of the consumer's owner.
+func (c *consumer) usedBy(who Caller) {
+	if c.mine(who) == nil {
+		c.touch()
+	}
+}
+
+// delivery is the key of a message that the consumer holds, nil when it does not.
+func (c *consumer) delivery(key []byte, path *qkey.Path) *mvccpb.KeyValue {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, ok := c.held[handleOf(path.Index)]
+	if !ok || !h.is(handleOf(path.Index), path.Tail) {
+		return nil
+	}
+	return h.kvAt(key)
+}
+
+// message finds a message that is not acknowledged.
+func (g *gathering) message(key []byte, path *qkey.Path) error {
+	b, err := g.browse(string(path.Queue))
+	if b == nil || err != nil {
+		return err
+	}
+	b.Seek(handleOf(path.Index))
+	page, err := b.Next(1)
+	if err != nil || len(page) == 0 || page[0].Handle != handleOf(path.Index) {
+		return unlessGone(err)
+	}
+	h := held{env: page[0].Env, tail: tailOf(page[0].Env)}
+	if !h.is(page[0].Handle, path.Tail) {
+		return nil
+	}
+	g.count = 1
+	return g.add(messageKV(key, page[0].Handle, page[0].Env))
+}
+
+func messageKV(key []byte, handle queue.Handle, env message.Envelope) *mvccpb.KeyValue {
+	return &mvccpb.KeyValue{Key: key, Value: env.Body(), CreateRevision: int64(handle), ModRevision: int64(handle), Version: 1}
+}
+
+// browse looks at a queue, nil when it is not there.
+func (g *gathering) browse(name string) (*broker.Browser, error) {
+	s, err := g.n.session()
+	if err != nil {
+		return nil, err
+	}
+	defer g.n.sessions.Put(s)
+	b, err := s.Browse(name)
+	return b, unlessGone(err)
+}
+
+// unlessGone is an error but for that of a queue that is not there: it has no keys.
+func unlessGone(err error) error {
+	if errors.Is(err, broker.ErrQueueNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,299 @@
+package queues
+
+import (
+	"errors"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/queue"
+)
+
+// makeTries is how often a consumer's queue is made again because it was deleted meanwhile.
+const makeTries = 100
+
+// find is a consumer that is there, nil when it is not.
+func (n *Namespace) find(queue, client []byte) *consumer {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.queues[string(queue)][string(client)]
+}
+
+// consumersOf are the consumers of a queue that are there.
+func (n *Namespace) consumersOf(queue string) (all []*consumer) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, c := range n.queues[queue] {
+		if c.isMade() {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (c *consumer) isMade() bool {
+	select {
+	case <-c.made:
+		return c.err == nil
+	default:
+		return false
+	}
+}
+
+// mine refuses who is not the consumer's owner.
+func (c *consumer) mine(who Caller) error {
+	if c.owner != who.User && !who.Root {
+		return rpctypes.ErrGRPCPermissionDenied
+	}
+	return nil
+}
+
+// join finds a consumer or makes it, and runs enter with consumer.mu held while it is not leaving. One that is just leaving is waited for, so that the new one
+// gets first what that one held.
+func (n *Namespace) join(who Caller, queue, client string, enter func(*consumer)) (*consumer, error) {
+	if err := who.Session.MayConsume(queue); err != nil {
+		return nil, toStatus(err)
+	}
+	for {
+		c, err := n.findOrMake(who, queue, client)
+		if err != nil {
+			return nil, err
+		}
+		if c.err != nil {
+			continue // whoever made it could not: this caller may
+		}
+		if err := c.mine(who); err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		if !c.leaving {
+			c.used = n.Now()
+			enter(c)
+			c.watchOver()
+			c.mu.Unlock()
+			return c, nil
+		}
+		c.mu.Unlock()
+		<-c.gone
+	}
+}
+
+// findOrMake finds a consumer, which may have failed to be made by another caller, or makes it.
+func (n *Namespace) findOrMake(who Caller, queue, client string) (*consumer, error) {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return nil, rpctypes.ErrGRPCStopped
+	}
+	if c := n.queues[queue][client]; c != nil {
+		n.mu.Unlock()
+		<-c.made
+		return c, nil
+	}
+	c := newConsumer(n, who, queue, client)
+	if n.queues[queue] == nil {
+		n.queues[queue] = map[string]*consumer{}
+	}
+	n.queues[queue][client] = c
+	n.mu.Unlock()
+	c.err = toStatus(c.make(who))
+	if c.err != nil {
+		n.forget(c)
+		close(c.gone)
+	}
+	close(c.made)
+	return c, c.err
+}
+
+func newConsumer(n *Namespace, who Caller, queueName, client string) *consumer {
+	return &consumer{
+		n: n, queue: queueName, client: client, owner: who.User, made: make(chan struct{}), gone: make(chan struct{}),
+		held: map[queue.Handle]held{}, created: n.clock.next(),
+	}
+}
+
+// make begins to consume from the queue, which it makes when it is not there.
+func (c *consumer) make(who Caller) error {
+	s, err := c.n.b.OperateFor(vhost, c)
+	if err != nil {
+		return err
+	}
+	c.session = s
+	for range makeTries {
+		if err = c.n.mayMake(who, c.queue); err == nil {
+			err = s.MakeReadable(c.queue)
+		}
+		if err != nil {
+			break
+		}
+		var engine *broker.Consumer
+		engine, err = s.Consume(broker.ConsumerSpec{Queue: c.queue, Tag: c.client, Prefetch: c.n.ConsumerLimit})
+		if err == nil {
+			c.mu.Lock()
+			c.engine = engine
+			c.mu.Unlock()
+			_, err = s.QueueStatus(c.queue) // what is ready has been delivered when the shard comes to this
+			if err == nil || errors.Is(err, broker.ErrQueueNotFound) {
+				return nil // Cancelled tells of a queue that is gone
+			}
+		}
+		if !errors.Is(err, broker.ErrQueueNotFound) {
+			break
+		}
+	}
+	s.Close()
+	return err
+}
+
+// forget takes a consumer out of the registry.
+func (n *Namespace) forget(c *consumer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.queues[c.queue], c.client)
+	if len(n.queues[c.queue]) == 0 {
+		delete(n.queues, c.queue)
+	}
+}
+
+// leave ends a consumer: its watches hear why, and what it held goes back to its places in the queue. Who calls it while another does waits for that.
+func (c *consumer) leave(reason error) {
+	<-c.made
+	c.mu.Lock()
+	if c.leaving || c.err != nil {
+		c.mu.Unlock()
+		<-c.gone
+		return
+	}
+	c.leaving = true
+	watches := c.watches
+	c.watches = nil
+	for _, w := range watches {
+		w.ended = reason
+	}
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	c.mu.Unlock()
+	for _, w := range watches {
+		w.ready()
+	}
+	c.n.unlease(c)
+	c.session.Cancel(c.engine)
+	c.mu.Lock()
+	back := c.takeFree()
+	c.mu.Unlock()
+	c.giveBack(c.session, back)
+	c.session.Close()
+	c.n.forget(c)
+	close(c.gone)
+}
+
+// watchOver sees to it that a consumer that nobody watches and no lease keeps goes when it is not used for a while. c.mu is held.
+func (c *consumer) watchOver() {
+	if c.leaving || c.lease != 0 || len(c.watches) > 0 || c.idle != nil {
+		return
+	}
+	c.idle = time.AfterFunc(c.n.ConsumerIdle, c.look)
+}
+
+// look ends the consumer if it was idle, else looks again when it may be.
+func (c *consumer) look() {
+	c.mu.Lock()
+	c.idle = nil
+	kept := c.leaving || c.lease != 0 || len(c.watches) > 0
+	wait := c.n.ConsumerIdle - c.n.Now().Sub(c.used)
+	if !kept && wait > 0 {
+		c.idle = time.AfterFunc(wait, c.look)
+	}
+	c.mu.Unlock()
+	if !kept && wait <= 0 {
+		c.leave(errLeft)
+	}
+}
+
+// touch notes a request of the consumer's client.
+func (c *consumer) touch() {
+	c.mu.Lock()
+	c.used = c.n.Now()
+	c.mu.Unlock()
+}
+
+// keep makes a consumer live as long as a lease, 0: no longer as any. It is called by who put the consumer's key.
+func (n *Namespace) keep(c *consumer, lease int64) error {
+	n.mu.Lock()
+	if lease != 0 {
+		if n.leases[lease] == nil {
+			n.leases[lease] = map[*consumer]struct{}{}
+		}
+		n.leases[lease][c] = struct{}{}
+	}
+	n.mu.Unlock()
+	if lease != 0 && !n.LeaseExists(lease) { // it may have ended before its end could be noticed here
+		n.LeaseEnded(lease)
+		return rpctypes.ErrGRPCLeaseNotFound
+	}
+	c.mu.Lock()
+	old := c.lease
+	c.lease = lease
+	c.watchOver()
+	c.mu.Unlock()
+	if old != lease {
+		n.mu.Lock()
+		n.dropLease(c, old)
+		n.mu.Unlock()
+	}
+	return nil
+}
+
+// dropLease forgets that a lease keeps a consumer. n.mu is held.
+func (n *Namespace) dropLease(c *consumer, lease int64) {
+	delete(n.leases[lease], c)
+	if len(n.leases[lease]) == 0 {
+		delete(n.leases, lease)
+	}
+}
+
+// unlease forgets the lease of a consumer that leaves.
+func (n *Namespace) unlease(c *consumer) {
+	c.mu.Lock()
+	lease := c.lease
+	c.mu.Unlock()
+	n.mu.Lock()
+	n.dropLease(c, lease)
+	n.mu.Unlock()
+}
+
+// LeaseEnded is told that a lease was revoked or has expired. It does not wait for what follows.
+func (n *Namespace) LeaseEnded(lease int64) {
+	n.mu.Lock()
+	kept := n.leases[lease]
+	delete(n.leases, lease)
+	n.mu.Unlock()
+	for c := range kept {
+		go c.leaseEnded(lease)
+	}
+}
+
+func (c *consumer) leaseEnded(lease int64) {
+	c.mu.Lock()
+	ends := c.lease == lease
+	if ends {
+		c.lease = 0
+		ends = len(c.watches) == 0
+	}
+	c.mu.Unlock()
+	if ends {
+		c.leave(errLeft)
+	}
+}
+
+// LeaseKeys are the keys of consumers that live as long as a lease.
+func (n *Namespace) LeaseKeys(lease int64) (keys [][]byte) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for c := range n.leases[lease] {
+		keys = append(keys, c.appendRecord(nil))
+	}
+	return keys
+}
