@@ -70,6 +70,9 @@ type SessionOptions struct {
 	Evict func(reason error)
 	// ClientID is the protocol's name for the client, for topic permissions; "" when it has none.
 	ClientID string
+	// Outside lets a user in who has no permission in the virtual host, and who may do nothing there without one: for a protocol in which there is
+	// something else to do.
+	Outside bool
 }
 
 // NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections, ErrUserConnections,
@@ -85,6 +88,9 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	err := s.MayEnter()
+	if o.Outside {
+		err = nil
+	}
 	if now, ok := b.catalog.vhost(o.VHost); err == nil && (!ok || now != v) { // deleted before it could evict this session
 		err = vhostNotFound(o.VHost)
 	}

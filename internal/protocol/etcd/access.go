@@ -2,24 +2,53 @@ package etcd
 
 import (
 	"context"
+	"net"
+	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/auth"
 	"go.etcd.io/etcd/server/v3/lease"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/keyspace"
+	"fiveways/internal/keyspace/grants"
 )
 
-// guest is who a client is that does not log in: from this machine, while guest has the password that everybody knows.
+// guest is who a client is that does not log in, while access is not controlled: from this machine, and while guest has the password that everybody
+// knows.
 const guest = "guest"
 
 // identity is who makes a call.
 type identity struct {
-	user     string // of the broker
-	loopback bool   // from this machine
+	user          string // of the broker; "" is nobody: access is controlled, and the client has not logged in
+	loopback      bool   // from this machine
+	root          bool   // may do everything: access is controlled, and the user has the role root
+	administrator bool   // of the broker
+
+	// info is the user as roles are asked for, at the revision at which the roles were when the call came.
+	info grants.Info
+	// session is the engine's: what the user may do with queues. nil for nobody, for a call from inside, and when there is no virtual host "/".
+	session *broker.Session
 }
 
 type identityKey struct{}
 
-// admit finds out who makes the call of a method and keeps it in the context.
+// openMethods are for clients that have not logged in, where others must; etcd has them open, too.
+var openMethods = map[string]bool{
+	pb.Auth_Authenticate_FullMethodName:  true,
+	pb.Auth_AuthStatus_FullMethodName:    true,
+	pb.Cluster_MemberList_FullMethodName: true,
+	"/grpc.health.v1.Health/Check":       true,
+	"/grpc.health.v1.Health/Watch":       true,
+	"/grpc.health.v1.Health/List":        true,
+}
+
+// admit finds out who makes the call of a method and keeps it in the context, for the store, too. Nobody gets no further than openMethods, but for
+// streams of watches, each of which is answered for itself.
 func (s *Server) admit(ctx context.Context, method string) (context.Context, error) {
 	if openMethods[method] {
 		return ctx, nil
@@ -28,48 +57,153 @@ func (s *Server) admit(ctx context.Context, method string) (context.Context, err
 	if err != nil {
 		return nil, err
 	}
-	return context.WithValue(ctx, identityKey{}, who), nil
-}
-
-// openMethods are for everybody.
-var openMethods = map[string]bool{
-	pb.Auth_Authenticate_FullMethodName: true,
-	"/grpc.health.v1.Health/Check":      true,
-	"/grpc.health.v1.Health/Watch":      true,
-}
-
-// identify tells who makes the call.
-func (s *Server) identify(ctx context.Context) (*identity, error) {
-	if who, ok := ctx.Value(identityKey{}).(*identity); ok {
-		return who, nil
-	}
-	loopback := isLoopback(ctx)
-	if !loopback || !s.broker.Credentials(guest, loopback).Trusted {
+	if who.user == "" && method != pb.Watch_Watch_FullMethodName {
 		return nil, rpctypes.ErrGRPCUserEmpty
 	}
-	return &identity{user: guest, loopback: loopback}, nil
+	return keyspace.WithWho(context.WithValue(ctx, identityKey{}, who), who.info), nil
+}
+
+// admitUnary and admitStream admit calls from inside.
+func (s *Server) admitUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	ctx, err := s.admit(ctx, info.FullMethod)
+	if err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	ctx, err := s.admit(stream.Context(), info.FullMethod)
+	if err != nil {
+		return err
+	}
+	return handler(srv, &streamOf{stream, ctx})
+}
+
+// identify tells who makes a call, as it is now: what a stream may do changes while it is open. Errors are etcd's.
+func (s *Server) identify(ctx context.Context) (*identity, error) {
+	var addr net.Addr
+	if p, ok := peer.FromContext(ctx); ok {
+		addr = p.Addr
+	}
+	md, _ := metadata.FromIncomingContext(ctx)
+	return s.identifyToken(tokenIn(md), addr)
+}
+
+// tokenIn is the token that came with a call; "" when there is none.
+func tokenIn(md metadata.MD) string {
+	for _, field := range []string{rpctypes.TokenFieldNameGRPC, rpctypes.TokenFieldNameSwagger} {
+		if v := md[field]; len(v) > 0 {
+			return strings.TrimPrefix(v[0], "Bearer ")
+		}
+	}
+	return ""
+}
+
+// identifyToken tells who shows a token, or none (""), from an address. Errors are etcd's.
+func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
+	who := &identity{loopback: addr != nil && isLoopback(addr)}
+	controlled := s.grants.Enabled()
+	switch {
+	case token != "":
+		t, st, err := s.accounts.holder(token, who.loopback)
+		if err != nil {
+			return nil, reply(err)
+		}
+		who.user, who.root, who.administrator = t.user, st.root && controlled, st.administrator
+		who.info = grants.Info{Username: t.user, Revision: s.grants.Revision()}
+	case controlled:
+		return who, nil
+	default:
+		g := s.accounts.trustsGuest()
+		if !who.loopback || !g.trusted {
+			return nil, rpctypes.ErrGRPCUserEmpty
+		}
+		who.user, who.administrator = guest, g.administrator
+	}
+	if err := s.seat(who, addr); err != nil {
+		return nil, reply(err)
+	}
+	return who, nil
+}
+
+// seat gives the caller its session of the engine, which counts for the limits of connections. Errors: those of agent.session.
+func (s *Server) seat(who *identity, addr net.Addr) (err error) {
+	client, ok := addr.(agentAddr)
+	if !ok {
+		return nil
+	}
+	if who.session, err = client.agent.session(who.user); err == nil && who.root {
+		who.session, err = client.agent.operate()
+	}
+	return err
 }
 
 // mayRange tells whether who may read the keys from key to end; end is as in a RangeRequest.
-func (s *Server) mayRange(who *identity, key, end []byte) error { return nil }
+func (s *Server) mayRange(who *identity, key, end []byte) error {
+	return s.grants.MayRange(&who.info, key, end)
+}
 
-// mayPut tells whether who may write a key, with what the request shows of the old value and does to a lease.
-func (s *Server) mayPut(who *identity, r *pb.PutRequest) error { return nil }
+// mayPut tells whether who may write a key, with what the request shows of the old value and does to a lease. The store asks again in the order of
+// the log; this keeps what is refused out of it.
+func (s *Server) mayPut(who *identity, r *pb.PutRequest) error {
+	return s.grants.MayPut(&who.info, r, s.keys.Lessor())
+}
 
 // mayDelete tells whether who may delete the keys of a request.
-func (s *Server) mayDelete(who *identity, r *pb.DeleteRangeRequest) error { return nil }
+func (s *Server) mayDelete(who *identity, r *pb.DeleteRangeRequest) error {
+	return s.grants.MayDelete(&who.info, r)
+}
 
-// mayTxn tells whether who may do all that may happen in a transaction.
-func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error { return nil }
+// mayTxn tells whether who may do all that may happen in a transaction, also in the branch that is not taken. Keys of queues are left out: roles do
+// not speak of them.
+func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error {
+	if !s.grants.Enabled() {
+		return nil
+	}
+	return s.grants.MayTxn(&who.info, ordinaryPart(r), s.keys.Lessor())
+}
 
-// mayReadLease tells whether who may see the keys of a lease.
-func (s *Server) mayReadLease(who *identity, id lease.LeaseID) error { return nil }
+// ordinaryPart is a transaction without what touches queues.
+func ordinaryPart(r *pb.TxnRequest) *pb.TxnRequest {
+	if !touchesQueues(r) {
+		return r
+	}
+	part := &pb.TxnRequest{Success: ordinaryOps(r.Success), Failure: ordinaryOps(r.Failure)}
+	for _, c := range r.Compare {
+		if !isQueueKey(c.Key) {
+			part.Compare = append(part.Compare, c)
+		}
+	}
+	return part
+}
 
-// mayEndLease tells whether who may renew or revoke a lease, which takes the permission to write its keys.
-func (s *Server) mayEndLease(who *identity, id lease.LeaseID) error { return nil }
+func ordinaryOps(ops []*pb.RequestOp) (part []*pb.RequestOp) {
+	for _, op := range ops {
+		inner := op.GetRequestTxn()
+		switch {
+		case inner != nil:
+			part = append(part, &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: ordinaryPart(inner)}})
+		case !opTouchesQueues(op):
+			part = append(part, op)
+		}
+	}
+	return part
+}
 
-// mayListLeases tells whether who may see what leases there are.
-func (s *Server) mayListLeases(who *identity) error { return nil }
+// mayEndLease tells whether who may revoke a lease, which takes the permission to write all its keys.
+func (s *Server) mayEndLease(who *identity, id lease.LeaseID) error {
+	return s.grants.MayEndLease(&who.info, id, s.keys.Lessor())
+}
 
-// mayAdminister tells whether who may do what is for administrators: compaction, alarms, members, users.
-func (s *Server) mayAdminister(who *identity) error { return nil }
+// mayAdminister tells whether who may do what is for root: compaction, alarms, members. While access is not controlled everybody may, as in etcd.
+func (s *Server) mayAdminister(who *identity) error { return s.grants.MayAdminister(&who.info) }
+
+// mayChangeUsers tells whether who may see and change users and roles. Users are the broker's, and its administrators may do everything; so, while
+// access is not controlled, only administrators of the broker may.
+func (s *Server) mayChangeUsers(who *identity) error {
+	if !s.grants.Enabled() && !who.administrator {
+		return auth.ErrPermissionDenied
+	}
+	return s.grants.MayAdminister(&who.info)
+}

@@ -1,19 +1,17 @@
 package etcd
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"sync"
 	"syscall"
 
 	"fiveways/internal/broker"
-
-	"google.golang.org/grpc/peer"
+	"fiveways/internal/keyspace/grants"
 )
 
 // agent is what is kept of a client for as long as its connection lasts: the sessions of the engine in which it works, one for each user that it
-// names. Calls find it by the address of their peer ([agentOf]).
+// names. Calls find it by the address of their peer ([agentAddr]).
 type agent struct {
 	srv *Server
 	id  uint64
@@ -22,6 +20,7 @@ type agent struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*broker.Session
+	operator *broker.Session // of root, who may do everything; nil: not asked for yet
 }
 
 // rootVHost is the virtual host of all keys.
@@ -39,7 +38,7 @@ func (a *agent) session(user string) (*broker.Session, error) {
 		return s, nil
 	}
 	s, err := a.srv.broker.NewSession(broker.SessionOptions{
-		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Evict: a.evict,
+		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Evict: a.evict, Outside: true,
 	})
 	if err != nil {
 		a.srv.log.Warn("etcd: session refused", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", err)
@@ -52,6 +51,21 @@ func (a *agent) session(user string) (*broker.Session, error) {
 	return s, nil
 }
 
+// operate is the session of the engine in which root works. Errors: broker.ErrVHostNotFound.
+func (a *agent) operate() (*broker.Session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.operator == nil {
+		s, err := a.srv.broker.Operate(rootVHost)
+		if err != nil {
+			return nil, err
+		}
+		s.User = grants.Root
+		a.operator = s
+	}
+	return a.operator, nil
+}
+
 // evict is what the engine calls when a session must end. Any goroutine may call it.
 func (a *agent) evict(reason error) {
 	a.srv.log.Warn("etcd: connection closed by the engine", "conn", a.id, "peer", a.nc.RemoteAddr(), "err", reason)
@@ -62,10 +76,13 @@ func (a *agent) evict(reason error) {
 func (a *agent) close() {
 	a.mu.Lock()
 	a.closed = true
-	sessions := a.sessions
+	sessions, operator := a.sessions, a.operator
 	a.mu.Unlock()
 	for _, s := range sessions {
 		s.Close()
+	}
+	if operator != nil {
+		operator.Close()
 	}
 }
 
@@ -108,23 +125,8 @@ func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 	return sc.SyscallConn()
 }
 
-// agentOf finds the agent of the client that makes a call, nil for a call from inside.
-func agentOf(ctx context.Context) *agent {
-	if p, ok := peer.FromContext(ctx); ok {
-		if a, ok := p.Addr.(agentAddr); ok {
-			return a.agent
-		}
-	}
-	return nil
-}
-
 // isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
-func isLoopback(ctx context.Context) bool {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return false
-	}
-	addr := p.Addr
+func isLoopback(addr net.Addr) bool {
 	if a, ok := addr.(agentAddr); ok {
 		addr = a.Addr
 	}

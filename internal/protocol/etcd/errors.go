@@ -55,7 +55,11 @@ var replies = []struct{ cause, reply error }{
 	{auth.ErrInvalidAuthMgmt, rpctypes.ErrGRPCInvalidAuthMgmt},
 	{auth.ErrAuthOldRevision, rpctypes.ErrGRPCAuthOldRevision},
 
+	{errNoPassword, status.Error(codes.InvalidArgument, errNoPassword.Error())},
 	{broker.ErrAccessRefused, rpctypes.ErrGRPCPermissionDenied},
+	{broker.ErrInvalidName, status.Error(codes.InvalidArgument, "etcdserver: a user cannot have this name")},
+	{broker.ErrUserConnections, status.Error(codes.ResourceExhausted, "etcdserver: the user has too many connections")},
+	{broker.ErrVHostConnections, status.Error(codes.ResourceExhausted, "etcdserver: the virtual host has too many connections")},
 	{broker.ErrTooLarge, rpctypes.ErrGRPCRequestTooLarge},
 	{broker.ErrClosed, rpctypes.ErrGRPCStopped},
 	{broker.ErrLogFailed, status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")},

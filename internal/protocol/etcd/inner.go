@@ -17,8 +17,8 @@ import (
 // Its calls go to the services directly, in the context of the caller, so that they are made by whoever asked for the lock.
 type innerClient struct{ *clientv3.Client }
 
-func newInnerClient(kv pb.KVServer, leases pb.LeaseServer, watch pb.WatchServer) *innerClient {
-	conn := inproc.New(nil, nil)
+func newInnerClient(s *Server, kv pb.KVServer, leases pb.LeaseServer, watch pb.WatchServer) *innerClient {
+	conn := inproc.New(s.admitUnary, s.admitStream)
 	pb.RegisterKVServer(conn, kv)
 	pb.RegisterLeaseServer(conn, leases)
 	pb.RegisterWatchServer(conn, watch)

@@ -25,9 +25,6 @@ func (k *kvService) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeRes
 	if isQueueKey(r.Key) {
 		return s.queues.Range(ctx, who, r)
 	}
-	if err := s.mayRange(who, r.Key, r.RangeEnd); err != nil {
-		return nil, reply(err)
-	}
 	resp, err := s.keys.Range(ctx, r)
 	if err != nil {
 		return nil, reply(err)

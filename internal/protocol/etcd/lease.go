@@ -47,14 +47,8 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 
 // LeaseTimeToLive tells how long a lease has left, -1 when there is none of that id, and which keys it has.
 func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
-	who, err := l.srv.identify(ctx)
-	if err != nil {
+	if _, err := l.srv.identify(ctx); err != nil {
 		return nil, err
-	}
-	if r.Keys {
-		if err := l.srv.mayReadLease(who, lease.LeaseID(r.ID)); err != nil {
-			return nil, reply(err)
-		}
 	}
 	resp, err := l.srv.keys.LeaseTimeToLive(ctx, r)
 	switch {
@@ -69,12 +63,8 @@ func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiv
 
 // LeaseLeases lists the leases.
 func (l *leaseService) LeaseLeases(ctx context.Context, r *pb.LeaseLeasesRequest) (*pb.LeaseLeasesResponse, error) {
-	who, err := l.srv.identify(ctx)
-	if err != nil {
+	if _, err := l.srv.identify(ctx); err != nil {
 		return nil, err
-	}
-	if err := l.srv.mayListLeases(who); err != nil {
-		return nil, reply(err)
 	}
 	resp, err := l.srv.keys.LeaseLeases(ctx, r)
 	if err != nil {
@@ -86,12 +76,8 @@ func (l *leaseService) LeaseLeases(ctx context.Context, r *pb.LeaseLeasesRequest
 
 // LeaseKeepAlive renews a lease with every message of the client and answers with the time that it has now: 0 when there is no such lease.
 func (l *leaseService) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) error {
-	who, err := l.srv.identify(stream.Context())
-	if err != nil {
-		return err
-	}
 	over := make(chan error, 1)
-	go func() { over <- l.keepAlive(stream, who) }()
+	go func() { over <- l.keepAlive(stream) }()
 	select {
 	case err := <-over:
 		return err
@@ -100,7 +86,7 @@ func (l *leaseService) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) erro
 	}
 }
 
-func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer, who *identity) (err error) {
+func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer) (err error) {
 	defer l.srv.survive(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName, &err)
 	for {
 		r, err := stream.Recv()
@@ -112,10 +98,11 @@ func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer, who *iden
 		}
 		// The header is older than the renewal: a client that sees the lease end at a later revision knows that this renewal was before.
 		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.keys.Header(), ID: r.ID}
-		if err := l.srv.mayEndLease(who, lease.LeaseID(r.ID)); err != nil {
-			return reply(err)
+		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // who may have other rights than at the last one
+		if err != nil {
+			return err
 		}
-		ttl, err := l.srv.keys.LeaseRenew(stream.Context(), lease.LeaseID(r.ID))
+		ttl, err := l.srv.keys.LeaseRenew(ctx, lease.LeaseID(r.ID))
 		switch {
 		case err == nil:
 			resp.TTL = ttl

@@ -32,7 +32,7 @@ func newServices(s *Server) (*services, *innerClient) {
 		kv: &kvService{srv: s}, leases: &leaseService{srv: s}, watch: newWatchService(s.watchOptions()),
 		maintenance: &maintenanceService{srv: s}, cluster: &clusterService{srv: s}, auth: newAuthService(s),
 	}
-	inner := newInnerClient(x.kv, x.leases, x.watch)
+	inner := newInnerClient(s, x.kv, x.leases, x.watch)
 	x.lock, x.election = v3lock.NewLockServer(inner.Client), v3election.NewElectionServer(inner.Client)
 	state := grpchealth.NewServer()
 	state.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)

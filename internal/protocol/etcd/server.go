@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
 )
 
@@ -55,6 +56,9 @@ type Server struct {
 	o      Options
 	log    *slog.Logger
 
+	accounts *accounts
+	grants   *grants.Grants
+
 	edge      *protocol.Edge
 	transport transport
 	web       *webServer
@@ -72,6 +76,8 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s := &Server{broker: b, keys: ks, o: o.withDefaults()}
 	s.log = s.o.Log
 	s.draining, s.drain = context.WithCancel(context.Background())
+	s.grants = ks.Grants()
+	s.accounts = newAccounts(s)
 	s.metrics = newMetrics(s)
 	s.queues = newQueueKeys(s)
 	s.transport = newTransport(s)

@@ -1,0 +1,167 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/server/v3/auth"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/keyspace"
+	"fiveways/internal/keyspace/grants"
+)
+
+// accounts are the users: the broker's, whose passwords it keeps, with the roles that the keyspace keeps.
+//
+// The two change one after the other in an order that is safe when the server dies in between: what gives rights comes last when a user gets them
+// and first when a user goes. And what was granted names the number of the broker's user (broker.User.Made), so that nothing granted to a user
+// passes to another of the same name, whoever deleted the first one and by which protocol.
+type accounts struct {
+	broker  *broker.Broker
+	grants  *grants.Grants
+	propose proposer
+	log     *slog.Logger
+	delay   time.Duration // before a refused login is answered
+
+	tokens *tokens
+	turns  turns
+	guest  atomic.Pointer[guestStanding]
+}
+
+func newAccounts(s *Server) *accounts {
+	return &accounts{broker: s.broker, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, delay: s.o.LoginDelay, tokens: newTokens()}
+}
+
+// proposer records a change and returns its answer when it is made; who makes it is in ctx, the server itself in one without.
+type proposer func(ctx context.Context, r *pb.InternalRaftRequest) (*keyspace.Result, error)
+
+// guestStanding is what is known of guest at a generation of the broker's rules.
+type guestStanding struct {
+	generation    uint64
+	trusted       bool // needs no login from this machine
+	administrator bool
+}
+
+// trustsGuest tells whether a client from this machine is guest without a login, and whether guest is an administrator.
+func (a *accounts) trustsGuest() *guestStanding {
+	generation := a.broker.AccessGeneration()
+	if g := a.guest.Load(); g != nil && g.generation == generation {
+		return g
+	}
+	g := &guestStanding{generation: generation, trusted: a.broker.Credentials(guest, true).Trusted}
+	if u, err := a.broker.User(guest); err == nil {
+		g.administrator = isAdministrator(&u)
+	}
+	a.guest.Store(g)
+	return g
+}
+
+func isAdministrator(u *broker.User) bool { return slices.Contains(u.Tags, broker.TagAdministrator) }
+
+// holder finds the token's user as it stands now. Errors: auth.ErrInvalidAuthToken; those of the log.
+func (a *accounts) holder(text string, loopback bool) (*token, *standing, error) {
+	t := a.tokens.use(text)
+	if t == nil {
+		return nil, nil, auth.ErrInvalidAuthToken
+	}
+	st := t.standing.Load()
+	if st == nil || st.generation != a.broker.AccessGeneration() || st.revision != a.grants.Revision() {
+		var err error
+		if st, err = a.lookUp(t); err != nil {
+			return nil, nil, err
+		}
+		t.standing.Store(st)
+	}
+	if st.loopbackOnly && !loopback {
+		return nil, nil, auth.ErrInvalidAuthToken
+	}
+	return t, st, nil
+}
+
+// lookUp tells how a token's user stands. A user that is gone, is another one, or has another password ends the token.
+func (a *accounts) lookUp(t *token) (*standing, error) {
+	st := &standing{generation: a.broker.AccessGeneration()} // before the user: a change in between is noticed next time
+	u, err := a.broker.User(t.user)
+	if err != nil || u.Made != t.made || u.Hash != t.hash {
+		a.tokens.revoke(t.text)
+		return nil, auth.ErrInvalidAuthToken
+	}
+	st.loopbackOnly, st.administrator = u.LoopbackOnly, isAdministrator(&u)
+	if err := a.shedOthers(&u); err != nil {
+		return nil, err
+	}
+	st.revision = a.grants.Revision()
+	h := a.grants.Holder(u.Name)
+	st.root = h != nil && h.Number == u.Made && h.Holds(grants.Root)
+	return st, nil
+}
+
+// shedOthers takes away what was granted to another user of that name, who was deleted: nobody can use it any more, and this one must not. Root is
+// different while access is controlled: there must be one, and whoever may make users of the broker may make it again.
+func (a *accounts) shedOthers(u *broker.User) error {
+	h := a.grants.Holder(u.Name)
+	if h == nil || h.Number == u.Made {
+		return nil
+	}
+	entry := grants.End(u.Name)
+	if u.Name == grants.Root && a.grants.Enabled() {
+		entry = grants.Rebind(u.Name, u.Made)
+	}
+	_, err := a.change(context.Background(), entry)
+	if errors.Is(err, auth.ErrUserNotFound) { // somebody else was faster
+		return nil
+	}
+	a.log.Info("etcd: roles of a deleted user are not those of the new one", "user", u.Name, "roles", h.Roles, "err", err)
+	return err
+}
+
+// change makes a change of roles, or of who has them, and returns etcd's answer when it is durable.
+func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto.Message, error) {
+	result, err := a.propose(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return result.Resp, result.Err
+}
+
+// authenticate checks a password and returns a token. A refusal comes late, so that guessing is slow, and the attempts of one client (an address with
+// its port) one after the other. Errors: auth.ErrAuthFailed; auth.ErrAuthNotEnabled for a wrong password while access is not controlled, for clients
+// then go on without one.
+func (a *accounts) authenticate(ctx context.Context, name, password, client string, loopback bool) (string, error) {
+	done, err := a.turns.take(ctx, client)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	u, err := a.broker.User(name) // before the check: a token is never newer than the password that was checked
+	if refused := a.broker.Authenticate(name, password, loopback); refused != nil || err != nil {
+		a.log.Warn("etcd: login refused", "peer", client, "user", name, "err", errors.Join(refused, err))
+		a.wait(ctx)
+		if !a.grants.Enabled() {
+			return "", auth.ErrAuthNotEnabled
+		}
+		return "", auth.ErrAuthFailed
+	}
+	if err := a.shedOthers(&u); err != nil {
+		return "", err
+	}
+	return a.tokens.issue(&u), nil
+}
+
+func (a *accounts) wait(ctx context.Context) {
+	if a.delay <= 0 {
+		return
+	}
+	timer := time.NewTimer(a.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

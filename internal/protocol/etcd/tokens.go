@@ -1,0 +1,97 @@
+package etcd
+
+import (
+	"container/list"
+	"crypto/rand"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+const (
+	// tokenLife is how long a token lives after it was last used, as etcd's simple tokens do.
+	tokenLife = 5 * time.Minute
+	// maxTokens bounds the memory that tokens take: beyond it the one that was used least recently goes, and its client logs in again.
+	maxTokens = 100_000
+)
+
+// tokens are what clients show instead of a password, in memory: a restart ends them, and clients log in again.
+type tokens struct {
+	now func() time.Time // [time.Now]
+
+	mu     sync.Mutex
+	byText map[string]*list.Element // of *token
+	used   list.List                // the one that was used least recently first: it also expires first
+}
+
+// token is one login.
+type token struct {
+	text string
+	user string
+	made uint64 // of the user, broker.User.Made
+	hash string // of the password that was given: another password ends the token
+
+	expires  time.Time                // guarded by tokens.mu
+	standing atomic.Pointer[standing] // as last looked up; nil before the first time
+}
+
+// standing is what is known of a token's user, at a generation of the broker's rules and a revision of the roles.
+type standing struct {
+	generation, revision uint64
+	loopbackOnly         bool
+	root                 bool // has etcd's role root
+	administrator        bool // has the broker's tag administrator
+}
+
+func newTokens() *tokens {
+	return &tokens{now: time.Now, byText: map[string]*list.Element{}}
+}
+
+// issue makes a token for a user as it was when its password was checked.
+func (t *tokens) issue(u *broker.User) string {
+	made := &token{text: rand.Text(), user: u.Name, made: u.Made, hash: u.Hash}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	made.expires = now.Add(tokenLife)
+	for first := t.used.Front(); first != nil && (t.used.Len() >= maxTokens || !first.Value.(*token).expires.After(now)); first = t.used.Front() {
+		t.remove(first)
+	}
+	t.byText[made.text] = t.used.PushBack(made)
+	return made.text
+}
+
+// use finds a token that has not expired, and lets it live on; nil when there is none.
+func (t *tokens) use(text string) *token {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.byText[text]
+	if e == nil {
+		return nil
+	}
+	found, now := e.Value.(*token), t.now()
+	if !found.expires.After(now) {
+		t.remove(e)
+		return nil
+	}
+	found.expires = now.Add(tokenLife)
+	t.used.MoveToBack(e)
+	return found
+}
+
+// revoke ends a token.
+func (t *tokens) revoke(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byText[text]; e != nil {
+		t.remove(e)
+	}
+}
+
+// remove forgets a token. mu is held.
+func (t *tokens) remove(e *list.Element) {
+	t.used.Remove(e)
+	delete(t.byText, e.Value.(*token).text)
+}
