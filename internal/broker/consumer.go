@@ -1,6 +1,11 @@
 package broker
 
-import "fiveways/internal/core/selector"
+import (
+	"cmp"
+	"slices"
+
+	"fiveways/internal/core/selector"
+)
 
 // Consumer receives the messages of one queue for one session. The fields
 // below the blank line belong to the queue's shard.
@@ -22,6 +27,10 @@ type Consumer struct {
 	unacked   int
 	gone      bool
 	out       *outbox
+
+	level          *level    // of the queue's consumers; nil when it is none of those
+	inTurn         bool      // it is in the row there, between
+	before, behind *Consumer // these
 }
 
 // ready tells whether one more message may be delivered now. A true answer
@@ -48,11 +57,73 @@ func (c *Consumer) unready() {
 	}
 }
 
-// consumers is the list of one queue: higher priority first, round robin
+// consumers is those of one queue: higher priority first, round robin
 // among equals, unless only one of them gets messages.
+//
+// Invariant: a consumer that is in no row of levels has no room, and something
+// will put it back: giveBack when a delivery of it ends, kick when its
+// session's window or its shared limit has room again.
 type consumers struct {
-	list   []*Consumer // sorted by priority, descending; within one priority by turn
+	list   []*Consumer // sorted by priority, descending; within one priority by age
+	levels []*level    // of the priorities there are, descending
 	single *single     // nil: all of them get messages
+}
+
+// level is the consumers of one priority that may have room, by turn. Those that have all they may hold are left out, and those that had no room for
+// another reason when it was their turn, so that a message does not look at many of them. Who has room again is behind the others.
+type level struct {
+	priority    int
+	first, last *Consumer
+	consumers   int // of this priority, also those that are left out
+}
+
+// enter puts a consumer behind the others.
+func (l *level) enter(c *Consumer) {
+	if c.inTurn {
+		return
+	}
+	c.inTurn, c.before, c.behind = true, l.last, nil
+	if l.last != nil {
+		l.last.behind = c
+	} else {
+		l.first = c
+	}
+	l.last = c
+}
+
+// leave takes a consumer out.
+func (l *level) leave(c *Consumer) {
+	if !c.inTurn {
+		return
+	}
+	if c.before != nil {
+		c.before.behind = c.behind
+	} else {
+		l.first = c.behind
+	}
+	if c.behind != nil {
+		c.behind.before = c.before
+	} else {
+		l.last = c.before
+	}
+	c.inTurn, c.before, c.behind = false, nil, nil
+}
+
+// served moves a consumer behind the others.
+func (l *level) served(c *Consumer) {
+	if c.behind != nil {
+		l.leave(c)
+		l.enter(c)
+	}
+}
+
+// at finds the level of a priority, new if needed.
+func (cs *consumers) at(priority int) *level {
+	i, there := slices.BinarySearchFunc(cs.levels, priority, func(l *level, p int) int { return cmp.Compare(p, l.priority) })
+	if !there {
+		cs.levels = slices.Insert(cs.levels, i, &level{priority: priority})
+	}
+	return cs.levels[i]
 }
 
 func (cs *consumers) add(c *Consumer) {
@@ -60,25 +131,39 @@ func (cs *consumers) add(c *Consumer) {
 	for at > 0 && cs.list[at-1].Priority < c.Priority {
 		at--
 	}
-	cs.list = append(cs.list, nil)
-	copy(cs.list[at+1:], cs.list[at:])
-	cs.list[at] = c
+	cs.list = slices.Insert(cs.list, at, c)
+	c.level = cs.at(c.Priority)
+	c.level.consumers++
+	c.level.enter(c)
 	if cs.single != nil {
 		cs.single.joined(c)
 	}
 }
 
 func (cs *consumers) remove(c *Consumer) bool {
-	for i, have := range cs.list {
-		if have == c {
-			cs.list = append(cs.list[:i], cs.list[i+1:]...)
-			if cs.single != nil {
-				cs.single.left(c, cs.list)
-			}
-			return true
-		}
+	i := slices.Index(cs.list, c)
+	if i < 0 {
+		return false
 	}
-	return false
+	cs.list = slices.Delete(cs.list, i, i+1)
+	c.level.leave(c)
+	if c.level.consumers--; c.level.consumers == 0 {
+		cs.levels = slices.DeleteFunc(cs.levels, func(l *level) bool { return l == c.level })
+	}
+	if cs.single != nil {
+		cs.single.left(c, cs.list)
+	}
+	return true
+}
+
+// clear forgets all consumers.
+func (cs *consumers) clear() { cs.list, cs.levels = nil, nil }
+
+// hasRoom puts a consumer that may have room again behind the others.
+func (c *Consumer) hasRoom() {
+	if c.level != nil && !c.gone {
+		c.level.enter(c)
+	}
 }
 
 // next picks who gets the next message and moves it behind its equals.
@@ -86,19 +171,24 @@ func (cs *consumers) next() *Consumer {
 	if cs.single != nil {
 		return cs.single.next(cs.list)
 	}
-	for i, c := range cs.list {
-		if !c.ready() {
-			continue
-		}
-		if len(cs.list) > 1 {
-			end := i + 1
-			for end < len(cs.list) && cs.list[end].Priority == c.Priority {
-				end++
+	return cs.nextOf(nil)
+}
+
+// nextOf is next among those of a pool, nil: among all. What single says does not count.
+func (cs *consumers) nextOf(pl *pool) *Consumer {
+	for _, l := range cs.levels {
+		for c := l.first; c != nil; {
+			behind := c.behind
+			switch {
+			case pl != nil && !pl.admits(c):
+			case c.ready():
+				l.served(c)
+				return c
+			default:
+				l.leave(c)
 			}
-			copy(cs.list[i:end-1], cs.list[i+1:end])
-			cs.list[end-1] = c
+			c = behind
 		}
-		return c
 	}
 	return nil
 }

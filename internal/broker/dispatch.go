@@ -80,6 +80,9 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 		sh.settle(q, it.Handle, 1)
 	} else {
 		c.unacked++
+		if c.prefetch > 0 && c.unacked >= c.prefetch {
+			c.level.leave(c)
+		}
 	}
 	if out.bytes >= deliverBytes {
 		out.flush() // so that the window counts it

@@ -135,18 +135,7 @@ func (cs *consumers) pick(pl *pool) *Consumer {
 		}
 		return nil
 	}
-	for i, c := range cs.list {
-		if pl.admits(c) && c.ready() {
-			end := i + 1
-			for end < len(cs.list) && cs.list[end].Priority == c.Priority {
-				end++
-			}
-			copy(cs.list[i:end-1], cs.list[i+1:end])
-			cs.list[end-1] = c
-			return c
-		}
-	}
-	return nil
+	return cs.nextOf(pl)
 }
 
 // anyRoom tells whether there is a consumer that could take a message.
@@ -158,10 +147,15 @@ func (cs *consumers) anyRoom() bool {
 		}
 		return c != nil
 	}
-	for _, c := range cs.list {
-		if c.ready() {
-			c.unready()
-			return true
+	for _, l := range cs.levels {
+		for c := l.first; c != nil; {
+			behind := c.behind
+			if c.ready() {
+				c.unready()
+				return true
+			}
+			l.leave(c)
+			c = behind
 		}
 	}
 	return false

@@ -329,16 +329,29 @@ func (q *pickyTwin) taker(m *pickyMessage) *pickyConsumer {
 			continue
 		}
 		if holder == nil {
-			end := i + 1
-			for end < len(q.consumers) && q.consumers[end].priority == c.priority {
-				end++
-			}
-			copy(q.consumers[i:end-1], q.consumers[i+1:end])
-			q.consumers[end-1] = c
+			q.moveBack(i)
 		}
 		return c
 	}
 	return nil
+}
+
+// moveBack puts a consumer behind its equals.
+func (q *pickyTwin) moveBack(i int) {
+	c, end := q.consumers[i], i+1
+	for end < len(q.consumers) && q.consumers[end].priority == c.priority {
+		end++
+	}
+	copy(q.consumers[i:end-1], q.consumers[i+1:end])
+	q.consumers[end-1] = c
+}
+
+// roomFor notes that a consumer has one less; one that had all it may hold comes behind its equals.
+func (q *pickyTwin) roomFor(c *pickyConsumer) {
+	if i := slices.Index(q.consumers, c); i >= 0 && c.unacked == c.prefetch {
+		q.moveBack(i)
+	}
+	c.unacked--
 }
 
 func (q *pickyTwin) dispatch() {
@@ -412,7 +425,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 	}
 	settle := func(d Delivery, requeue bool) {
 		i, m := q.find(string(d.Env.Body()))
-		m.held.unacked--
+		q.roomFor(m.held)
 		if requeue {
 			c.Requeue(d.Queue, d.Consumer, d.Handle, 1)
 			m.held = nil

@@ -184,7 +184,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 		c.session.forget(c)
 		c.session.sink.Cancelled(c)
 	}
-	q.consumers.list = nil
+	q.consumers.clear()
 	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		if it.Flags&queue.Scratch != 0 {

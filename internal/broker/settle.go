@@ -77,6 +77,7 @@ func (sh *shard) giveBack(c *Consumer, n int) {
 		return
 	}
 	c.unacked -= n
+	c.hasRoom()
 	if c.limit.give(n) {
 		c.session.wakeShards() // its other queues may be on other shards
 	}

@@ -287,6 +287,7 @@ func (sh *shard) attend(q *Queue) {
 // kick looks again at the queues that the session consumes from.
 func (sh *shard) kick(s *Session) {
 	for _, c := range sh.consumers[s] {
+		c.hasRoom()
 		if c.Queue.state.Ready() > 0 {
 			sh.mark(c.Queue)
 		}
