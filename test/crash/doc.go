@@ -13,4 +13,7 @@
 //
 // Workers of jobs (jobsclient_test.go, over the Redis protocol) have a history of their own, with the times of asking and answering: their
 // promises, in rules_jobs.go, are about locks, attempts and backoffs.
+//
+// Clients of etcd's API (keysclient_test.go) change ordinary keys. Of what they asked and were told an order is looked for in which it can all have
+// happened, one request after the other (keys.go); revisions and the events of a watch must agree with it.
 package crash

@@ -18,11 +18,7 @@ func both(t *testing.T) *duel.Duel {
 	if addr := os.Getenv("ETCD_PEER"); addr != "" {
 		peers[1] = duel.NewPeer(addr, addr)
 	} else {
-		addr := brokertest.Run(t, "--etcd", "127.0.0.1:0").EtcdAddr()
-		if addr == "" {
-			t.Skip("the broker does not serve etcd yet")
-		}
-		peers[1] = duel.NewPeer("Fiveways", addr)
+		peers[1] = duel.NewPeer("Fiveways", brokertest.Run(t, "--etcd", "127.0.0.1:0").EtcdAddr())
 	}
 	return duel.New(t, peers)
 }
