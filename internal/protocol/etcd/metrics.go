@@ -28,7 +28,7 @@ const (
 type metrics struct {
 	registry *prometheus.Registry
 	log      func() store.Stats // of the log
-	calls    sync.Map // full name of a method -> *callCounters
+	calls    sync.Map           // full name of a method -> *callCounters
 	healthy  [2]prometheus.Counter
 	received atomic.Uint64 // bytes
 	sent     atomic.Uint64 // bytes

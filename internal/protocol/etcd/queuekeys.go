@@ -31,4 +31,10 @@ func (noQueues) Txn(context.Context, *identity, *pb.TxnRequest) (*pb.TxnResponse
 	return nil, errNoQueues
 }
 
+func (noQueues) Watch(context.Context, *identity, *pb.WatchCreateRequest, func()) (queueWatcher, int64, error) {
+	return nil, 0, errNoQueues
+}
+
+func (noQueues) Revision() int64 { return 1 }
+
 func (noQueues) Close() error { return nil }

@@ -7,12 +7,12 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// queueKeys are the keys below /q/ and /queue/, which are not in the store: they are made of the broker's queues as somebody asks. Watches of
-// them are queueWatches.
+// queueKeys are the keys below /q/ and /queue/, which are not in the store: they are made of the broker's queues as somebody asks.
 //
 // The methods are given requests that passed the checks of etcd (kvcheck.go) and return etcd's errors (errors.go). The headers of what they
 // return are complete.
 type queueKeys interface {
+	queueWatches
 	Put(ctx context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error)
 	Range(ctx context.Context, who *identity, r *pb.RangeRequest) (*pb.RangeResponse, error)
 	DeleteRange(ctx context.Context, who *identity, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error)

@@ -1,8 +1,6 @@
 package etcd
 
 import (
-	"context"
-
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
@@ -51,23 +49,4 @@ func (x *services) register(r grpc.ServiceRegistrar) {
 	v3lockpb.RegisterLockServer(r, x.lock)
 	v3electionpb.RegisterElectionServer(r, x.election)
 	healthpb.RegisterHealthServer(r, x.health)
-}
-
-func (s *Server) watchOptions() watchOptions {
-	return watchOptions{
-		keys: s.keys.KV(),
-		header: func(revision int64) *pb.ResponseHeader {
-			h := &pb.ResponseHeader{Revision: revision}
-			s.keys.Fill(h)
-			return h
-		},
-		permit: func(ctx context.Context, key, end []byte) error {
-			who, err := s.identify(ctx)
-			if err != nil {
-				return err
-			}
-			return reply(s.mayRange(who, key, end))
-		},
-		maxBytes: s.o.MaxRequestBytes, over: s.draining, log: s.log,
-	}
 }

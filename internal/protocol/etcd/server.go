@@ -12,14 +12,16 @@ import (
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/etcd/inproc"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
 type Options struct {
-	Version         string // of this broker, for metrics
-	NodeName        string // of the member [fiveways]
-	MaxRequestBytes int    // of one request, as the store has it [1.5 MiB, etcd's default]
-	MaxTxnOps       int    // operations in one branch of a transaction, with those inside of it [128, etcd's default]
+	Version         string        // of this broker, for metrics
+	NodeName        string        // of the member [fiveways]
+	MaxRequestBytes int           // of one request, as the store has it [1.5 MiB, etcd's default]
+	MaxTxnOps       int           // operations in one branch of a transaction, with those inside of it [128, etcd's default]
+	WatchProgress   time.Duration // how long a watcher that asked for progress may hear nothing [10 min]
 
 	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
 	FirstBytes  time.Duration   // from accept to the first bytes of a request [60 s]
@@ -83,8 +85,13 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.transport = newTransport(s)
 	s.services, s.inner = newServices(s)
 	s.services.register(s.transport)
+	calls := inproc.New(s.interceptUnary, s.interceptStream)
+	s.services.register(calls)
 	s.transport.Start()
 	s.web = newWebServer(s)
+	gateway := newGateway(calls)
+	s.handle("/v3/", gateway)
+	s.handle("/v3beta/", gateway)
 	s.edge = protocol.NewEdge("etcd", s.log, s.open)
 	return s
 }
@@ -106,5 +113,5 @@ func (s *Server) Connections() int { return s.edge.Open() }
 // ConnectionsOpened is the number of connections ever accepted.
 func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }
 
-// Handle adds a handler to what is served over HTTP/1, such as the JSON gateway; the longest pattern wins.
+// handle adds a handler to what is served over HTTP/1; the longest pattern wins.
 func (s *Server) handle(pattern string, h http.Handler) { s.web.mux.Handle(pattern, h) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -23,14 +22,29 @@ const (
 
 // watchOptions are what the service of watches needs of the server.
 type watchOptions struct {
-	keys     mvcc.WatchableKV
-	queues   queueWatches                                     // nil: there are none
-	header   func(revision int64) *pb.ResponseHeader          // of a response
-	permit   func(ctx context.Context, key, end []byte) error // whether the caller may watch ordinary keys; an error of gRPC
-	maxBytes int                                              // of a response, for those who asked for fragments
-	progress time.Duration                                    // between reports of progress [10 min]
-	over     context.Context                                  // ends when the server drains
-	log      *slog.Logger
+	keys   mvcc.WatchableKV
+	queues queueWatches
+	header func(revision int64) *pb.ResponseHeader // of a response
+	// permit tells who opens a watch, or why he may not, as an error of gRPC. Whether he may watch a queue, the queues decide.
+	permit   func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error)
+	maxBytes int             // of a response, for those who asked for fragments
+	progress time.Duration   // between reports of progress [10 min]
+	over     context.Context // ends when the server drains
+}
+
+func (s *Server) watchOptions() watchOptions {
+	return watchOptions{
+		keys: s.keys.KV(), queues: s.queues,
+		header: func(revision int64) *pb.ResponseHeader { return s.complete(&pb.ResponseHeader{Revision: revision}) },
+		permit: func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error) {
+			who, err := s.identify(ctx)
+			if err == nil && !isQueueKey(r.Key) {
+				err = s.mayRange(who, r.Key, r.RangeEnd)
+			}
+			return who, reply(err)
+		},
+		maxBytes: s.o.MaxRequestBytes + requestOverhead, progress: s.o.WatchProgress, over: s.draining,
+	}
 }
 
 // watchService is etcd's Watch: streams with any number of watchers each.

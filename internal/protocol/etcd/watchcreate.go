@@ -16,7 +16,7 @@ func (w *watchStream) create(ctx context.Context, r *pb.WatchCreateRequest) erro
 	if len(r.Key) == 0 {
 		r.Key = []byte{0} // the smallest key
 	}
-	ofQueues := w.queues != nil && w.queues.ownsWatch(r.Key)
+	ofQueues := isQueueKey(r.Key)
 	x, err := w.open(ctx, r, ofQueues)
 	answer := &pb.WatchResponse{Created: true}
 	switch {
@@ -35,10 +35,9 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, ofQueu
 	if r.StartRevision < 0 {
 		return nil, rpctypes.ErrCompacted
 	}
-	if !ofQueues {
-		if err := w.permit(ctx, r.Key, r.RangeEnd); err != nil {
-			return nil, err
-		}
+	who, err := w.permit(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	end := endOfWatch(r.RangeEnd)
 	if len(end) != 0 && bytes.Compare(r.Key, end) >= 0 {
@@ -50,10 +49,8 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, ofQueu
 	}
 	x := &watcher{id: id, prevKV: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify, quiet: true}
 	if ofQueues {
-		wish := queueWatch{key: r.Key, end: end, start: r.StartRevision, prevKV: r.PrevKv}
-		wish.noPut, wish.noDelete = unwanted(r.Filters)
 		var since int64
-		if x.queue, since, err = w.queues.watch(ctx, wish, func() { w.waiting.add(x) }); err != nil {
+		if x.queue, since, err = w.queues.Watch(ctx, who, r, func() { w.waiting.add(x) }); err != nil {
 			return nil, err
 		}
 		x.seen = since - 1
@@ -97,21 +94,14 @@ func (w *watchStream) idFor(chosen int64) (int64, error) {
 	return chosen, nil
 }
 
-func unwanted(filters []pb.WatchCreateRequest_FilterType) (puts, deletes bool) {
-	for _, f := range filters {
-		puts = puts || f == pb.WatchCreateRequest_NOPUT
-		deletes = deletes || f == pb.WatchCreateRequest_NODELETE
-	}
-	return puts, deletes
-}
-
 func filters(wanted []pb.WatchCreateRequest_FilterType) (fs []mvcc.FilterFunc) {
-	puts, deletes := unwanted(wanted)
-	if puts {
-		fs = append(fs, func(e *mvccpb.Event) bool { return e.Type == mvccpb.Event_PUT })
-	}
-	if deletes {
-		fs = append(fs, func(e *mvccpb.Event) bool { return e.Type == mvccpb.Event_DELETE })
+	for _, f := range wanted {
+		switch f {
+		case pb.WatchCreateRequest_NOPUT:
+			fs = append(fs, func(e *mvccpb.Event) bool { return e.Type == mvccpb.Event_PUT })
+		case pb.WatchCreateRequest_NODELETE:
+			fs = append(fs, func(e *mvccpb.Event) bool { return e.Type == mvccpb.Event_DELETE })
+		}
 	}
 	return fs
 }

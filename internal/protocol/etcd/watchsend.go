@@ -67,7 +67,7 @@ func (w *watchStream) queueEvents() error {
 
 // takeFrom sends all that one watcher of queues has, and its end when it is over.
 func (w *watchStream) takeFrom(x *watcher) error {
-	events, ended := x.queue.take()
+	events, _, ended := x.queue.Take()
 	for len(events) > 0 {
 		n := fitting(events)
 		x.seen = events[n-1].Kv.ModRevision
@@ -81,7 +81,7 @@ func (w *watchStream) takeFrom(x *watcher) error {
 	}
 	w.end(x)
 	delete(w.watchers, x.id)
-	return w.stream.Send(&pb.WatchResponse{Header: w.header(w.queues.revision()), WatchId: x.id, Canceled: true, CancelReason: ended.Error()})
+	return w.stream.Send(&pb.WatchResponse{Header: w.header(w.queues.Revision()), WatchId: x.id, Canceled: true, CancelReason: ended.Error()})
 }
 
 // fitting is how many of the events make one response: at least one.

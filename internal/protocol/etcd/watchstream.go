@@ -81,7 +81,7 @@ func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error)
 func (w *watchStream) close() {
 	for _, x := range w.watchers {
 		if x.queue != nil {
-			x.queue.close()
+			x.queue.Close()
 		}
 	}
 	w.kv.Close()
@@ -124,7 +124,7 @@ func (w *watchStream) cancel(id int64) error {
 func (w *watchStream) end(x *watcher) {
 	switch {
 	case x.queue != nil:
-		x.queue.close()
+		x.queue.Close()
 		x.queue = nil
 	case x.ordinary:
 		_ = w.kv.Cancel(x.kvID) // it is there: only end removes it
@@ -136,7 +136,7 @@ func (w *watchStream) end(x *watcher) {
 // now is the revision on the clock of queue keys, or on that of ordinary ones.
 func (w *watchStream) now(ofQueues bool) int64 {
 	if ofQueues {
-		return w.queues.revision()
+		return w.queues.Revision()
 	}
 	return w.kv.Rev()
 }

@@ -1,0 +1,82 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	pbgw "go.etcd.io/etcd/api/v3/etcdserverpb/gw"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
+	electiongw "go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb/gw"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
+	lockgw "go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb/gw"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protojson"
+)
+
+// newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST with the request as JSON, keys and values in
+// base64; streams answer with one object a line. conn calls the services; the calls come from the HTTP client's address, with his header
+// Authorization as token.
+func newGateway(conn grpc.ClientConnInterface) http.Handler {
+	mux := runtime.NewServeMux(runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.HTTPBodyMarshaler{
+		Marshaler: &runtime.JSONPb{
+			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true},
+			UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: true},
+		},
+	}))
+	ctx := context.Background()
+	for _, err := range []error{
+		pbgw.RegisterKVHandlerClient(ctx, mux, pb.NewKVClient(conn)),
+		pbgw.RegisterWatchHandlerClient(ctx, mux, pb.NewWatchClient(conn)),
+		pbgw.RegisterLeaseHandlerClient(ctx, mux, pb.NewLeaseClient(conn)),
+		pbgw.RegisterClusterHandlerClient(ctx, mux, pb.NewClusterClient(conn)),
+		pbgw.RegisterMaintenanceHandlerClient(ctx, mux, pb.NewMaintenanceClient(conn)),
+		pbgw.RegisterAuthHandlerClient(ctx, mux, pb.NewAuthClient(conn)),
+		lockgw.RegisterLockHandlerClient(ctx, mux, v3lockpb.NewLockClient(conn)),
+		electiongw.RegisterElectionHandlerClient(ctx, mux, v3electionpb.NewElectionClient(conn)),
+	} {
+		if err != nil {
+			panic(fmt.Sprintf("etcd: JSON gateway: %v", err)) // two services have one path
+		}
+	}
+	return noForeignPages(oldPaths(mux))
+}
+
+// oldPaths reads the paths of etcd 3.3 as today's.
+func oldPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, old := strings.CutPrefix(r.URL.Path, "/v3beta/"); old {
+			r = r.Clone(r.Context())
+			r.URL.Path, r.URL.RawPath = "/v3/"+rest, ""
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// noForeignPages refuses requests that a browser makes for a page from elsewhere: without users whoever is on this machine may do everything,
+// and a page that somebody on this machine looks at is not meant. (etcd lets them in.) A page can also call itself by a name of its own that leads
+// to this machine; so the name that is asked for must be an address or that of this machine when the client is on it and shows no token.
+func noForeignPages(next http.Handler) http.Handler {
+	var cross http.CrossOriginProtection
+	return cross.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != "" && r.Header.Get("Authorization") == "" && !isPlainHost(r.Host) {
+			http.Error(w, "the host "+r.Host+" is not this server's address", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// isPlainHost tells whether a host of a request is an address, or localhost, with or without a port.
+func isPlainHost(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil || host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
