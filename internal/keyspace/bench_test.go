@@ -1,0 +1,127 @@
+package keyspace
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+)
+
+// loadKeys puts n keys of 16 bytes with values of 100, a hundred in each transaction.
+func loadKeys(tb testing.TB, s *Store, n int) {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := 0; i < n; i += 100 {
+		t := &pb.TxnRequest{}
+		for j := i; j < i+100; j++ {
+			value := make([]byte, 100)
+			for k := 0; k < 96; k += 8 {
+				binary.LittleEndian.PutUint64(value[k:], rng.Uint64())
+			}
+			t.Success = append(t.Success, &pb.RequestOp{Request: &pb.RequestOp_RequestPut{
+				RequestPut: &pb.PutRequest{Key: fmt.Appendf(nil, "/bench/%09d", j), Value: value},
+			}})
+		}
+		if _, err := s.Txn(context.Background(), t); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// discardLog applies and keeps nothing.
+type discardLog struct {
+	store *Store
+	index uint64
+}
+
+func (l *discardLog) Record(entry []byte) (uint64, error) {
+	l.index++
+	l.store.Apply(l.index, entry)
+	return l.index, nil
+}
+
+func (l *discardLog) RecordAsync(entry []byte, done func(uint64, error)) { done(l.Record(entry)) }
+
+func residentMiB(tb testing.TB) float64 {
+	tb.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		tb.Skip(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return kb / 1024
+}
+
+// BenchmarkMillionKeys loads a million keys, and measures memory as the process has it, ranges, a dump, and a start from it. Run it with -benchtime 1x.
+func BenchmarkMillionKeys(b *testing.B) {
+	const n = 1_000_000
+	for b.Loop() {
+		s := New(Options{})
+		if err := s.Start(&discardLog{store: s}); err != nil {
+			b.Fatal(err)
+		}
+		begin := time.Now()
+		loadKeys(b, s, n)
+		b.ReportMetric(time.Since(begin).Seconds(), "load-s")
+		b.ReportMetric(residentMiB(b), "loaded-MiB")
+		measureRange(b, s, n)
+		dump := measureDump(b, s)
+		_ = s.Close()
+		s = nil
+		debug.FreeOSMemory()
+		begin = time.Now()
+		again := New(Options{})
+		if err := again.Restore(dump); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(time.Since(begin).Seconds(), "restore-s")
+		b.ReportMetric(residentMiB(b), "restored-MiB")
+		_ = again.Close()
+	}
+}
+
+func measureRange(b *testing.B, s *Store, n int) {
+	b.Helper()
+	begin := time.Now()
+	all, err := s.Range(context.Background(), &pb.RangeRequest{Key: []byte("/bench/"), RangeEnd: []byte("/bench0")})
+	if err != nil || len(all.Kvs) != n {
+		b.Fatal(len(all.Kvs), err)
+	}
+	b.ReportMetric(time.Since(begin).Seconds(), "range-all-s")
+	rng := rand.New(rand.NewPCG(3, 3))
+	begin = time.Now()
+	for range 100_000 {
+		if _, err := s.Range(context.Background(), &pb.RangeRequest{Key: fmt.Appendf(nil, "/bench/%09d", rng.IntN(n))}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(time.Since(begin).Seconds()*10, "get-µs")
+}
+
+func measureDump(b *testing.B, s *Store) *bytes.Buffer {
+	b.Helper()
+	begin := time.Now()
+	var dump bytes.Buffer
+	size, write := s.Freeze()
+	if err := write(&dump); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(time.Since(begin).Seconds(), "dump-s")
+	b.ReportMetric(float64(dump.Len())/float64(size), "dump/size")
+	runtime.GC()
+	return &dump
+}
