@@ -35,7 +35,11 @@ type watchOptions struct {
 func (s *Server) watchOptions() watchOptions {
 	return watchOptions{
 		keys: s.keys.KV(), queues: s.queues,
-		header: func(revision int64) *pb.ResponseHeader { return s.complete(&pb.ResponseHeader{Revision: revision}) },
+		header: func(revision int64) *pb.ResponseHeader {
+			h := &pb.ResponseHeader{Revision: revision} // 0 stays: that is what etcd tells whoever asks for compacted history
+			s.keys.Fill(h)
+			return h
+		},
 		permit: func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error) {
 			who, err := s.identify(ctx)
 			if err == nil && !isQueueKey(r.Key) {

@@ -116,7 +116,7 @@ func TestWatchOfCompactedHistory(t *testing.T) {
 	b.compact(6)
 	s := b.stream()
 	s.create(&pb.WatchCreateRequest{Key: []byte("a"), StartRevision: 3})
-	if r := s.next(); r.CompactRevision != 6 || !r.Canceled || r.WatchId != 0 || len(r.Events) != 0 {
+	if r := s.next(); r.CompactRevision != 6 || !r.Canceled || r.WatchId != 0 || len(r.Events) != 0 || r.Header.Revision != 0 {
 		t.Fatalf("a watch into what is compacted: %v", r)
 	}
 	s.create(&pb.WatchCreateRequest{Key: []byte("a"), StartRevision: 7})
