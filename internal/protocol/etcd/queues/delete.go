@@ -73,21 +73,31 @@ func (n *Namespace) deleteOf(who Caller, path *qkey.Path, reach qkey.Reach, r *p
 
 // claimRange claims the deliveries of a key or a range, as its path spells them.
 func (c *consumer) claimRange(path *qkey.Path, key, end []byte) []hold {
-	switch {
-	case path.Kind == qkey.Delivery && len(end) == 0:
+	if path.Kind == qkey.Delivery && len(end) == 0 {
 		if h, ok := c.claimOne(handleOf(path.Index), path.Tail); ok {
 			return []hold{h}
 		}
 		return nil
+	}
+	return c.claim(matcher(path, key, end))
+}
+
+// matcher tells which deliveries of a consumer a key or a range has, as its path spells them.
+func matcher(path *qkey.Path, key, end []byte) func(queue.Handle, *held) bool {
+	switch {
+	case len(end) == 0:
+		return func(handle queue.Handle, h *held) bool {
+			return handle == handleOf(path.Index) && h.is(handle, path.Tail)
+		}
 	case path.Kind == qkey.Consumer && len(key) == len(path.Base):
-		return c.claim(func(queue.Handle, *held) bool { return true })
+		return func(queue.Handle, *held) bool { return true }
 	}
 	span := qkey.NewSpan(key, end)
 	var buf []byte
-	return c.claim(func(handle queue.Handle, h *held) bool {
+	return func(handle queue.Handle, h *held) bool {
 		buf = h.appendKey(append(buf[:0], path.Base...), handle)
 		return span.Has(buf)
-	})
+	}
 }
 
 // acknowledge ends claimed deliveries, and returns when that is durable.

@@ -19,12 +19,11 @@ var (
 	errWatchOther   = status.Error(codes.InvalidArgument, "etcdserver: of the keys of queues only those of one consumer can be watched")
 	errTxnOther     = status.Error(codes.InvalidArgument,
 		"etcdserver: of the keys of queues a transaction may put those of producers, delete those of deliveries, and read and compare all")
-	errTxnTwice     = status.Error(codes.InvalidArgument, "etcdserver: a transaction cannot delete a delivery twice")
 	errQueueDeleted = status.Error(codes.Aborted, "etcdserver: the queue was deleted")
 	errLeft         = status.Error(codes.Aborted, "etcdserver: the consumer was deleted")
 )
 
-// toStatus is an error of the engine as clients of etcd get it.
+// toStatus is an error of the engine as clients of etcd get it. What is none of these stays as it is.
 func toStatus(err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +39,7 @@ func toStatus(err error) error {
 			return status.Error(row.code, "etcdserver: "+err.Error())
 		}
 	}
-	return status.Error(codes.Unknown, "etcdserver: "+err.Error())
+	return err
 }
 
 // statuses are the errors of the engine that queues can lead to: as an error of etcd, or as a code with the engine's words.
@@ -64,5 +63,6 @@ var statuses = []struct {
 	{err: broker.ErrWrongKind, code: codes.FailedPrecondition},
 	{err: broker.ErrExclusiveConsumer, code: codes.FailedPrecondition},
 	{err: broker.ErrInUse, code: codes.FailedPrecondition},
+	{err: broker.ErrStale, code: codes.Aborted},
 	{err: broker.ErrVHostNotFound, code: codes.FailedPrecondition},
 }

@@ -2,7 +2,6 @@ package queues
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/etcd/qkey"
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	Header func(revision int64) *pb.ResponseHeader
 	// LeaseExists tells whether a lease is there. nil: none is.
 	LeaseExists func(id int64) bool
-	Log         *slog.Logger
+	Store       *keyspace.Store // for transactions that are about ordinary keys, too
 	Now         func() time.Time
 }
 
@@ -79,9 +79,6 @@ func New(b *broker.Broker, o Options) *Namespace {
 	}
 	if o.LeaseExists == nil {
 		o.LeaseExists = func(int64) bool { return false }
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
