@@ -57,6 +57,7 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, version string, 
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{
 		Version: version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
+		PutsAtOnce: cfg.EtcdPutGuarantee == config.EtcdGuaranteeNone, ConsumerLimit: cfg.EtcdConsumerLimit, ConsumerIdle: cfg.EtcdConsumerIdle,
 		Connections: limit, Log: log,
 	})
 	return nil

@@ -2,39 +2,97 @@ package etcd
 
 import (
 	"context"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/protocol/etcd/queues"
 )
 
-// noQueues refuses all keys of queues.
-type noQueues struct{}
+// queueCloseWait is how long the consumers that are left may take to give back what they hold when the server ends.
+const queueCloseWait = 10 * time.Second
 
-var errNoQueues = status.Error(codes.Unimplemented, "etcdserver: queues as keys are not served")
-
-func newQueueKeys(*Server) queueKeys { return noQueues{} }
-
-func (noQueues) Put(context.Context, *identity, *pb.PutRequest) (*pb.PutResponse, error) {
-	return nil, errNoQueues
+// namespace is the keys of queues as the services ask for them.
+type namespace struct {
+	*queues.Namespace
+	srv *Server
 }
 
-func (noQueues) Range(context.Context, *identity, *pb.RangeRequest) (*pb.RangeResponse, error) {
-	return nil, errNoQueues
+func newQueueKeys(s *Server) *namespace {
+	guarantee := queues.Local
+	if s.o.PutsAtOnce {
+		guarantee = queues.None
+	}
+	n := queues.New(s.broker, queues.Options{
+		Node: s.o.NodeName, Guarantee: guarantee, ConsumerLimit: s.o.ConsumerLimit, ConsumerIdle: s.o.ConsumerIdle,
+		Header: func(revision int64) *pb.ResponseHeader {
+			h := &pb.ResponseHeader{Revision: revision}
+			s.keys.Fill(h)
+			return h
+		},
+		LeaseExists: s.keys.LeaseExists, Store: s.keys,
+	})
+	s.keys.OnLeaseGone(n.LeaseEnded)
+	return &namespace{n, s}
 }
 
-func (noQueues) DeleteRange(context.Context, *identity, *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
-	return nil, errNoQueues
+// caller is who asks, as the queues want to know it. A call from inside has nobody's permissions.
+func (who *identity) caller() (queues.Caller, error) {
+	if who.session == nil {
+		return queues.Caller{}, rpctypes.ErrGRPCPermissionDenied
+	}
+	return queues.Caller{Session: who.session, User: who.user, Root: who.root}, nil
 }
 
-func (noQueues) Txn(context.Context, *identity, *pb.TxnRequest) (*pb.TxnResponse, error) {
-	return nil, errNoQueues
+// asked does what a request asks of the queues, for who asks.
+func asked[R, A any](who *identity, r R, do func(queues.Caller, R) (A, error)) (answer A, err error) {
+	caller, err := who.caller()
+	if err == nil {
+		answer, err = do(caller, r)
+	}
+	return answer, reply(err)
 }
 
-func (noQueues) Watch(context.Context, *identity, *pb.WatchCreateRequest, func()) (queueWatcher, int64, error) {
-	return nil, 0, errNoQueues
+// Put implements queueKeys.
+func (n *namespace) Put(_ context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
+	return asked(who, r, n.Namespace.Put)
 }
 
-func (noQueues) Revision() int64 { return 1 }
+// Range implements queueKeys.
+func (n *namespace) Range(_ context.Context, who *identity, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+	return asked(who, r, n.Namespace.Range)
+}
 
-func (noQueues) Close() error { return nil }
+// DeleteRange implements queueKeys.
+func (n *namespace) DeleteRange(_ context.Context, who *identity, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
+	return asked(who, r, n.Namespace.DeleteRange)
+}
+
+// Txn implements queueKeys.
+func (n *namespace) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	return asked(who, r, func(caller queues.Caller, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+		return n.Namespace.Txn(ctx, caller, r, func() error { return n.srv.mayTxn(who, r) })
+	})
+}
+
+// Close implements queueKeys.
+func (n *namespace) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), queueCloseWait)
+	defer cancel()
+	n.Namespace.Close(ctx)
+	return nil
+}
+
+// Watch implements queueKeys.
+func (n *namespace) Watch(_ context.Context, who *identity, r *pb.WatchCreateRequest, ready func()) (queueWatcher, int64, error) {
+	caller, err := who.caller()
+	if err != nil {
+		return nil, 0, err
+	}
+	w, since, err := n.Namespace.Watch(caller, r, ready)
+	if err != nil {
+		return nil, 0, reply(err)
+	}
+	return w, since, nil
+}

@@ -23,6 +23,10 @@ type Options struct {
 	MaxTxnOps       int           // operations in one branch of a transaction, with those inside of it [128, etcd's default]
 	WatchProgress   time.Duration // how long a watcher that asked for progress may hear nothing [10 min]
 
+	PutsAtOnce    bool          // puts to queues are answered without waiting for the disk
+	ConsumerLimit int           // messages that a consumer of a queue holds [256]
+	ConsumerIdle  time.Duration // a consumer without watch and lease goes after so long without a request [1 min]
+
 	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
 	FirstBytes  time.Duration   // from accept to the first bytes of a request [60 s]
 	LoginDelay  time.Duration   // before a refused login is answered [1 s]; negative = none
@@ -64,7 +68,7 @@ type Server struct {
 	edge      *protocol.Edge
 	transport transport
 	web       *webServer
-	queues    queueKeys
+	queues    *namespace
 	services  *services
 	metrics   *metrics
 	inner     *innerClient // calls of Lock and Election

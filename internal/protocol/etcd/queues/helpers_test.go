@@ -149,7 +149,7 @@ func (w *world) watchAll(prefix string) *watcher {
 func (x *watcher) events(n int) (all []*mvccpb.Event) {
 	x.t.Helper()
 	for len(x.left) < n && x.ended == nil {
-		events, err := x.Take()
+		events, _, err := x.Take()
 		x.left, x.ended = append(x.left, events...), err
 		if len(x.left) < n && err == nil {
 			<-x.wake
@@ -180,7 +180,7 @@ func (x *watcher) next(n int) (all []string) {
 func (x *watcher) end() error {
 	for x.ended == nil {
 		var events []*mvccpb.Event
-		if events, x.ended = x.Take(); x.ended == nil {
+		if events, _, x.ended = x.Take(); x.ended == nil {
 			<-x.wake
 		}
 		x.left = append(x.left, events...)

@@ -221,36 +221,47 @@ func (c *consumer) touch() {
 
 // keep makes a consumer live as long as a lease, 0: no longer as any. It is called by who put the consumer's key.
 func (n *Namespace) keep(c *consumer, lease int64) error {
-	n.mu.Lock()
-	if lease != 0 {
-		if n.leases[lease] == nil {
-			n.leases[lease] = map[*consumer]struct{}{}
-		}
-		n.leases[lease][c] = struct{}{}
-	}
-	n.mu.Unlock()
-	if lease != 0 && !n.LeaseExists(lease) { // it may have ended before its end could be noticed here
-		n.LeaseEnded(lease)
-		return rpctypes.ErrGRPCLeaseNotFound
-	}
 	c.mu.Lock()
 	old := c.lease
 	c.lease = lease
 	c.watchOver()
 	c.mu.Unlock()
-	if old != lease {
-		n.mu.Lock()
-		n.dropLease(c, old)
-		n.mu.Unlock()
+	if old == lease {
+		return nil
+	}
+	n.dropLease(c, old)
+	if lease == 0 {
+		return nil
+	}
+	n.mu.Lock()
+	if n.leases[lease] == nil {
+		n.leases[lease] = map[*consumer]struct{}{}
+	}
+	n.leases[lease][c] = struct{}{}
+	n.mu.Unlock()
+	if !n.LeaseExists(lease) { // it may have ended before its end could be noticed here
+		n.LeaseEnded(lease)
+		return rpctypes.ErrGRPCLeaseNotFound
+	}
+	if n.Store != nil {
+		return n.Store.AttachKey(lease, c.name())
 	}
 	return nil
 }
 
-// dropLease forgets that a lease keeps a consumer. n.mu is held.
+// dropLease forgets that a lease keeps a consumer.
 func (n *Namespace) dropLease(c *consumer, lease int64) {
+	if lease == 0 {
+		return
+	}
+	n.mu.Lock()
 	delete(n.leases[lease], c)
 	if len(n.leases[lease]) == 0 {
 		delete(n.leases, lease)
+	}
+	n.mu.Unlock()
+	if n.Store != nil {
+		n.Store.DetachKey(lease, c.name())
 	}
 }
 
@@ -259,9 +270,7 @@ func (n *Namespace) unlease(c *consumer) {
 	c.mu.Lock()
 	lease := c.lease
 	c.mu.Unlock()
-	n.mu.Lock()
 	n.dropLease(c, lease)
-	n.mu.Unlock()
 }
 
 // LeaseEnded is told that a lease was revoked or has expired. It does not wait for what follows.
@@ -286,14 +295,4 @@ func (c *consumer) leaseEnded(lease int64) {
 	if ends {
 		c.leave(errLeft)
 	}
-}
-
-// LeaseKeys are the keys of consumers that live as long as a lease.
-func (n *Namespace) LeaseKeys(lease int64) (keys [][]byte) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	for c := range n.leases[lease] {
-		keys = append(keys, c.appendRecord(nil))
-	}
-	return keys
 }

@@ -145,16 +145,19 @@ func (w *Watch) addDeletions(all []hold) (added int) {
 	return added
 }
 
-// Take returns the events since it was last called, each with its revision, which never falls. An error, with the last of them, says that the watch is over
-// and why. One goroutine calls it.
-func (w *Watch) Take() (events []*mvccpb.Event, err error) {
+// Take returns the events since it was last called, each with its revision, which never falls, and that of the last. An error, with the last of them, says that
+// the watch is over and why. One goroutine calls it.
+func (w *Watch) Take() (events []*mvccpb.Event, revision int64, err error) {
 	w.c.mu.Lock()
 	events, err = w.events, w.ended
 	n := w.bytes
 	w.events, w.bytes = nil, 0
 	w.c.mu.Unlock()
 	w.c.session.Window().Done(n)
-	return events, err
+	if len(events) > 0 {
+		revision = events[len(events)-1].Kv.ModRevision
+	}
+	return events, revision, err
 }
 
 // Close ends the watch. The consumer leaves when this was the last one and no lease keeps it; Close returns when it has.
@@ -171,10 +174,9 @@ func (w *Watch) Close() {
 	}
 }
 
-// appendRecord appends the key of the consumer in its short spelling.
-func (c *consumer) appendRecord(dst []byte) []byte {
-	dst = qkey.AppendName(append(dst, "/q/"...), c.queue)
-	return qkey.AppendName(append(dst, "/c/"...), c.client)
+// name is the key of the consumer in its short spelling.
+func (c *consumer) name() []byte {
+	return qkey.AppendName(append(qkey.AppendName([]byte("/q/"), c.queue), "/c/"...), c.client)
 }
 
 // handleOf is the place in the queue that an index names.
