@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"fiveways/internal/bench/amqp"
+	benchetcd "fiveways/internal/bench/etcd"
 	benchjobs "fiveways/internal/bench/jobs"
 	benchsql "fiveways/internal/bench/sql"
 	"fiveways/internal/config"
@@ -48,6 +49,7 @@ var verdicts = []struct {
 	{amqp.ErrInvalid, exitUsage, "`fiveways bench amqp --help` lists the options, with examples."},
 	{benchsql.ErrInvalid, exitUsage, "`fiveways bench sql --help` lists the options, with examples."},
 	{benchjobs.ErrInvalid, exitUsage, "`fiveways bench jobs --help` lists the options, with examples."},
+	{benchetcd.ErrInvalid, exitUsage, "`fiveways bench etcd --help` lists the options, with examples."},
 	{config.ErrInvalid, exitUsage, "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
 	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT (port 0 takes a free one), or off."},
 	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},

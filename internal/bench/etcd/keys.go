@@ -1,0 +1,177 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/bench/latency"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// fillBatch is how many keys are put in one transaction before a load.
+const fillBatch = 100
+
+// filledKey is the nth key that ranges find. They are in the order of their numbers.
+func (b *bench) filledKey(n int) string { return fmt.Sprintf("%sk/%010d", b.prefix, n) }
+
+// fill puts the keys for the loads of ranges.
+func (b *bench) fill(ctx context.Context) error {
+	connections, err := b.spread()
+	if err != nil {
+		return err
+	}
+	value := strings.Repeat("x", b.o.Size)
+	next := atomic.Int64{}
+	return together(ctx, 8, func(ctx context.Context, worker int) error {
+		for {
+			from := int(next.Add(fillBatch)) - fillBatch
+			if from >= b.o.Keys || ctx.Err() != nil {
+				return nil
+			}
+			var puts []clientv3.Op
+			for n := from; n < min(from+fillBatch, b.o.Keys); n++ {
+				puts = append(puts, clientv3.OpPut(b.filledKey(n), value))
+			}
+			if _, err := connections[worker%len(connections)].Txn(ctx).Then(puts...).Commit(); err != nil {
+				return err
+			}
+			b.filled = true
+		}
+	})
+}
+
+// together runs n goroutines until all have ended or one fails.
+func together(ctx context.Context, n int, work func(ctx context.Context, worker int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for worker := range n {
+		all.Go(func() {
+			if err := work(ctx, worker); err != nil {
+				cancel(err) // only the first counts
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// repeat lets n goroutines do the same again and again until the time is over.
+func (b *bench) repeat(ctx context.Context, n int, step func(ctx context.Context, c *clientv3.Client, rng *rand.Rand) error) (Load, error) {
+	connections, err := b.spread()
+	if err != nil {
+		return Load{}, err
+	}
+	t := tally{latency: make([]latency.Histogram, n)}
+	began := time.Now()
+	err = together(ctx, n, func(ctx context.Context, worker int) error {
+		rng := rand.New(rand.NewPCG(1, uint64(worker)))
+		for time.Since(began) < b.o.Duration {
+			at := time.Now()
+			if err := step(ctx, connections[worker%len(connections)], rng); err != nil {
+				return err
+			}
+			t.latency[worker].Record(time.Since(at))
+			t.n.Add(1)
+		}
+		return nil
+	})
+	return t.load(time.Since(began)), err
+}
+
+// putLoad puts keys that may be there already.
+func putLoad(ctx context.Context, b *bench) (Load, error) {
+	value := strings.Repeat("x", b.o.Size)
+	return b.repeat(ctx, b.o.Producers, func(ctx context.Context, c *clientv3.Client, rng *rand.Rand) error {
+		_, err := c.Put(ctx, fmt.Sprintf("%sp/%d", b.prefix, rng.IntN(b.o.Keys)), value)
+		return err
+	})
+}
+
+// rangeLoad reads so many keys, from any of them on, all that there are up to an end.
+func rangeLoad(n int) func(context.Context, *bench) (Load, error) {
+	return func(ctx context.Context, b *bench) (Load, error) {
+		return b.ranges(ctx, n, func(from, n int) clientv3.OpOption { return clientv3.WithRange(b.filledKey(from + n)) })
+	}
+}
+
+// limitLoad reads so many keys of all from any of them on: the server has to count how many there would be.
+func limitLoad(n int) func(context.Context, *bench) (Load, error) {
+	return func(ctx context.Context, b *bench) (Load, error) {
+		return b.ranges(ctx, n, func(int, int) clientv3.OpOption { return clientv3.WithRange(b.prefix + "l") }, clientv3.WithLimit(int64(n)))
+	}
+}
+
+func (b *bench) ranges(ctx context.Context, n int, end func(from, n int) clientv3.OpOption, more ...clientv3.OpOption) (Load, error) {
+	n = min(n, b.o.Keys)
+	return b.repeat(ctx, b.o.Clients, func(ctx context.Context, c *clientv3.Client, rng *rand.Rand) error {
+		from := rng.IntN(b.o.Keys - n + 1)
+		r, err := c.Get(ctx, b.filledKey(from), append(more[:len(more):len(more)], end(from, n))...)
+		if err == nil && len(r.Kvs) != n {
+			err = fmt.Errorf("%d keys, not %d", len(r.Kvs), n)
+		}
+		return err
+	})
+}
+
+// countLoad counts all keys that there are.
+func countLoad(ctx context.Context, b *bench) (Load, error) {
+	return b.repeat(ctx, b.o.Clients, func(ctx context.Context, c *clientv3.Client, _ *rand.Rand) error {
+		r, err := c.Get(ctx, b.prefix+"k/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err == nil && r.Count != int64(b.o.Keys) {
+			err = fmt.Errorf("%d keys, not %d", r.Count, b.o.Keys)
+		}
+		return err
+	})
+}
+
+// watchLoad lets producers put one key, and all consumers be told. What counts is the events that consumers got.
+func watchLoad(ctx context.Context, b *bench) (Load, error) {
+	connections, err := b.spread()
+	if err != nil {
+		return Load{}, err
+	}
+	t := tally{latency: make([]latency.Histogram, b.o.Consumers)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	key := b.prefix + "w"
+	var watching sync.WaitGroup
+	for n := range b.o.Consumers {
+		events := connections[n%len(connections)].Watch(ctx, key, clientv3.WithCreatedNotify())
+		if _, open := <-events; !open {
+			return Load{}, fmt.Errorf("a watch was not opened")
+		}
+		watching.Go(func() {
+			for w := range events {
+				now := time.Now()
+				for _, e := range w.Events {
+					if len(e.Kv.Value) == 0 { // the end
+						return
+					}
+					t.latency[n].Record(now.Sub(stamped(e.Kv.Value)))
+					t.n.Add(1)
+				}
+			}
+		})
+	}
+	began := time.Now()
+	if _, err := b.repeat(ctx, b.o.Producers, func(ctx context.Context, c *clientv3.Client, _ *rand.Rand) error {
+		value := make([]byte, b.o.Size)
+		stamp(value, time.Now())
+		_, err := c.Put(ctx, key, string(value))
+		return err
+	}); err != nil {
+		return Load{}, err
+	}
+	if _, err := connections[0].Put(ctx, key, ""); err != nil {
+		return Load{}, err
+	}
+	watching.Wait()
+	return t.load(time.Since(began)), nil
+}

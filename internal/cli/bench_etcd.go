@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	benchetcd "fiveways/internal/bench/etcd"
+
+	"github.com/spf13/cobra"
+)
+
+func benchEtcdCommand() *cobra.Command {
+	o := benchetcd.DefaultOptions()
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "etcd [HOST:PORT]",
+		Short: "load queues and keys over etcd's API and measure rates and latency",
+		Long: `Loads a server that speaks the API of etcd, through etcd's own client for Go: Fiveways, or a real etcd.
+
+The loads run one after the other: queue (producers put messages, consumers watch and delete each), put, range-1, range-100, range-10000, limit-100 and count (of
+keys put before), watch (producers put one key, consumers are told). Where the server has no queues, and with --plain, the queue is one of plain keys:
+each message is put where a consumer watches. All that a run has made is removed at its end.`,
+		Example: `  fiveways bench etcd
+  fiveways bench etcd --producers 1
+  fiveways bench etcd --consumers 1000 --in-flight 1
+  fiveways bench etcd --load range-100,count --keys 1000000
+  fiveways bench etcd otherhost:2379 --json > result.json`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.User, "user", o.User, "user, where the server asks for one; its password is in "+benchPassword)
+	f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run: "+strings.Join(benchetcd.LoadNames(), ", "))
+	f.IntVar(&o.Producers, "producers", o.Producers, "goroutines that put")
+	f.IntVar(&o.Consumers, "consumers", o.Consumers, "watches")
+	f.IntVar(&o.InFlight, "in-flight", o.InFlight, "deletes that a consumer waits for at a time")
+	f.IntVar(&o.Connections, "connections", o.Connections, "connections of the producers, and as many of the consumers")
+	f.IntVar(&o.Size, "size", o.Size, "bytes of a value")
+	f.IntVar(&o.Keys, "keys", o.Keys, "keys that the loads of ranges find")
+	f.IntVar(&o.Clients, "clients", o.Clients, "goroutines that read")
+	f.BoolVar(&o.Plain, "plain", o.Plain, "use plain keys though the server has queues")
+	f.DurationVar(&o.Duration, "duration", o.Duration, "end of each load")
+	f.IntVar(&o.PID, "pid", o.PID, "process of the server, whose CPU and memory are measured (Linux)")
+	f.BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			o.URL = args[0]
+		}
+		o.Password = os.Getenv(benchPassword)
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		result, err := benchetcd.Run(ctx, o, func(l benchetcd.Load) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%-12s %9.0f /s\n", l.Name, l.PerSecond)
+		})
+		if err != nil {
+			return err
+		}
+		return printResult(cmd, asJSON, &result)
+	}
+	return cmd
+}
+
+// benchPassword is the variable with the password of the user that bench etcd takes.
+const benchPassword = "FIVEWAYS_BENCH_PASSWORD"

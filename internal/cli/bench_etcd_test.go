@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"encoding/json"
+	"testing"
+
+	benchetcd "fiveways/internal/bench/etcd"
+	"fiveways/test/etcdd"
+)
+
+func TestBenchEtcd(t *testing.T) {
+	addr := etcdd.Start(t)
+	stdout, stderr, code := command(t, "bench", "etcd", addr, "--load", "queue,put", "--producers", "2", "--keys", "10", "--duration", "50ms", "--json")
+	var r benchetcd.Result
+	if err := json.Unmarshal([]byte(stdout), &r); code != exitOK || err != nil {
+		t.Fatalf("exit code %d, %v, %s", code, err, stderr)
+	}
+	if len(r.Loads) != 2 || r.Loads[0].Name != "queue" || r.Loads[0].Count == 0 || r.Loads[1].Count == 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, _, code := command(t, "bench", "etcd", addr, "--load", "drink"); code != exitUsage {
+		t.Errorf("a load that is not there: exit code %d", code)
+	}
+}
