@@ -37,6 +37,9 @@ type identity struct {
 
 type identityKey struct{}
 
+// afterwardsKey marks the context of what is done for a caller after his call, whose connection may be gone: by who he was.
+type afterwardsKey struct{}
+
 // openMethods are for clients that have not logged in, where others must; etcd has them open, too.
 var openMethods = map[string]bool{
 	pb.Auth_Authenticate_FullMethodName:  true,
@@ -82,6 +85,11 @@ func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.Strea
 
 // identify tells who makes a call, as it is now: what a stream may do changes while it is open. Errors are etcd's.
 func (s *Server) identify(ctx context.Context) (*identity, error) {
+	if was, ok := ctx.Value(identityKey{}).(*identity); ok && ctx.Value(afterwardsKey{}) != nil {
+		who := *was
+		who.info.Revision = s.grants.Revision()
+		return &who, nil
+	}
 	var addr net.Addr
 	if p, ok := peer.FromContext(ctx); ok {
 		addr = p.Addr

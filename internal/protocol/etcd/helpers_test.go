@@ -2,8 +2,11 @@ package etcd
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,10 +26,15 @@ type node struct {
 }
 
 // newNode starts a server that ends with the test.
-func newNode(t testing.TB, o Options) *node {
+func newNode(t testing.TB, o Options) *node { return startNode(t, o, 0) }
+
+// newNodeWithQuota starts one whose keys may have so many bytes.
+func newNodeWithQuota(t testing.TB, bytes int64) *node { return startNode(t, Options{}, bytes) }
+
+func startNode(t testing.TB, o Options, quota int64) *node {
 	t.Helper()
 	n := &node{fs: vfs.NewMem()}
-	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir(), MaxRequestBytes: o.MaxRequestBytes})
+	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir(), QuotaBytes: quota, MaxRequestBytes: o.MaxRequestBytes})
 	log := slog.New(slog.DiscardHandler)
 	b, err := broker.Open(n.fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, Annex: ks})
 	if err != nil {
@@ -69,4 +77,19 @@ func dial(t testing.TB, addr string) *clientv3.Client {
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+// fetch is GET over HTTP/1: the status and the body without the last line's end.
+func fetch(t testing.TB, addr, path string) (int, string) {
+	t.Helper()
+	r, err := http.Get("http://" + addr + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, strings.TrimSuffix(string(b), "\n")
 }

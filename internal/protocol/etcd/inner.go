@@ -2,50 +2,49 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/metadata"
 
 	"fiveways/internal/protocol/etcd/inproc"
 )
 
-// innerClient is a client of this server without a network between: the services Lock and Election are recipes of etcd's client library.
-//
-// Its calls go to the services directly, in the context of the caller, so that they are made by whoever asked for the lock.
-type innerClient struct{ *clientv3.Client }
+// inside calls the services of this server without a network between: Lock and Election are recipes of etcd's client library.
+type inside struct {
+	conn     *inproc.Conn
+	draining context.Context
+}
 
-func newInnerClient(s *Server, kv pb.KVServer, leases pb.LeaseServer, watch pb.WatchServer) *innerClient {
+func newInside(s *Server, x *services) *inside {
 	conn := inproc.New(s.admitUnary, s.admitStream)
-	pb.RegisterKVServer(conn, kv)
-	pb.RegisterLeaseServer(conn, leases)
-	pb.RegisterWatchServer(conn, watch)
-	c := clientv3.NewCtxClient(context.Background())
-	c.KV = clientv3.NewKVFromKVClient(pb.NewKVClient(conn), c)
-	c.Lease = clientv3.NewLeaseFromLeaseClient(pb.NewLeaseClient(conn), c, time.Second)
-	c.Watcher = &innerWatcher{clientv3.NewWatchFromWatchClient(pb.NewWatchClient(conn), c)}
-	return &innerClient{c}
+	pb.RegisterKVServer(conn, x.kv)
+	pb.RegisterLeaseServer(conn, x.leases)
+	pb.RegisterWatchServer(conn, x.watch)
+	return &inside{conn, s.draining}
 }
 
-// close ends what the recipes still wait for.
-func (c *innerClient) close() error {
-	if err := c.Client.Close(); !errors.Is(err, context.Canceled) { // which is how it tells that it is closed
-		return err
-	}
-	return nil
+// client is a client for the time of one call. All that it does is done by who made the call, also what it does when that is given up, such
+// as to delete the key of a lock that nobody waits for any more.
+func (i *inside) client(ctx context.Context) *clientv3.Client {
+	c := clientv3.NewCtxClient(context.WithValue(context.WithoutCancel(ctx), afterwardsKey{}, true))
+	c.KV = clientv3.NewKVFromKVClient(pb.NewKVClient(i.conn), c)
+	c.Lease = clientv3.NewLeaseFromLeaseClient(pb.NewLeaseClient(i.conn), c, time.Second)
+	c.Watcher = clientv3.NewWatchFromWatchClient(pb.NewWatchClient(i.conn), c)
+	return c
 }
 
-// innerWatcher keeps the watches of different users on different streams: a stream is made by the first and would else carry the others' too.
-type innerWatcher struct{ clientv3.Watcher }
-
-// innerUser is metadata that tells streams apart; nobody reads it.
-const innerUser = "fiveways-user"
-
-func (w *innerWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
-	if who, ok := ctx.Value(identityKey{}).(*identity); ok {
-		ctx = metadata.AppendToOutgoingContext(ctx, innerUser, who.user)
+// through makes a call with a client of its own. It ends when the server drains: some calls wait for others as long as it takes.
+func through[R any](i *inside, ctx context.Context, call func(context.Context, *clientv3.Client) (R, error)) (R, error) {
+	c := i.client(ctx)
+	defer c.Close() //nolint:errcheck // it tells that it is closed
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(i.draining, cancel)()
+	r, err := call(ctx, c)
+	if err != nil && i.draining.Err() != nil {
+		return r, rpctypes.ErrGRPCStopped
 	}
-	return w.Watcher.Watch(ctx, key, opts...)
+	return r, err
 }

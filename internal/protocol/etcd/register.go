@@ -2,9 +2,7 @@ package etcd
 
 import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 	"google.golang.org/grpc"
 	grpchealth "google.golang.org/grpc/health"
@@ -24,18 +22,18 @@ type services struct {
 	health      healthpb.HealthServer
 }
 
-// newServices makes the services, with the client that some of them are to the others.
-func newServices(s *Server) (*services, *innerClient) {
+// newServices makes the services.
+func newServices(s *Server) *services {
 	x := &services{
 		kv: &kvService{srv: s}, leases: &leaseService{srv: s}, watch: newWatchService(s.watchOptions()),
 		maintenance: &maintenanceService{srv: s}, cluster: &clusterService{srv: s}, auth: newAuthService(s),
 	}
-	inner := newInnerClient(s, x.kv, x.leases, x.watch)
-	x.lock, x.election = v3lock.NewLockServer(inner.Client), v3election.NewElectionServer(inner.Client)
+	in := newInside(s, x)
+	x.lock, x.election = &lockService{inside: in}, &electionService{inside: in}
 	state := grpchealth.NewServer()
 	state.SetServingStatus("", healthpb.HealthCheckResponse_SERVING)
 	x.health = state
-	return x, inner
+	return x
 }
 
 // register registers the services; any number of times.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"fiveways/internal/broker"
@@ -71,10 +72,10 @@ type Server struct {
 	queues    *namespace
 	services  *services
 	metrics   *metrics
-	inner     *innerClient // calls of Lock and Election
 
 	draining context.Context // over once Drain has begun: streams end
 	drain    context.CancelFunc
+	closed   func() error // closes, once, what runs beside connections
 }
 
 // New returns a server; Serve starts it. The store must have been started.
@@ -87,7 +88,7 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.metrics = newMetrics(s)
 	s.queues = newQueueKeys(s)
 	s.transport = newTransport(s)
-	s.services, s.inner = newServices(s)
+	s.services = newServices(s)
 	s.services.register(s.transport)
 	calls := inproc.New(s.interceptUnary, s.interceptStream)
 	s.services.register(calls)
@@ -96,6 +97,9 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	gateway := newGateway(calls)
 	s.handle("/v3/", gateway)
 	s.handle("/v3beta/", gateway)
+	s.closed = sync.OnceValue(func() error {
+		return errors.Join(s.transport.Close(), s.web.Close(), s.queues.Close())
+	})
 	s.edge = protocol.NewEdge("etcd", s.log, s.open)
 	return s
 }
@@ -104,11 +108,11 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
 
 // Drain stops accepting, ends streams, answers the calls that run, and closes all connections; at the end of ctx by force. When it returns no
-// connection is left.
+// connection is left. It may be called again.
 func (s *Server) Drain(ctx context.Context) error {
 	s.drain()
 	err := s.edge.Drain(ctx)
-	return errors.Join(err, s.transport.Close(), s.web.Close(), s.inner.close(), s.queues.Close())
+	return errors.Join(err, s.closed())
 }
 
 // Connections is the number of connections now.

@@ -1,0 +1,120 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// A drain ends streams with an error after which clients come again, and lets calls end.
+func TestDrainEndsStreams(t *testing.T) {
+	n := newNode(t, Options{})
+	conn := dial(t, n.addr).ActiveConnection()
+	watch, err := pb.NewWatchClient(conn).Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: []byte("a")}}}
+	if err := watch.Send(create); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watch.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	alive, err := pb.NewLeaseClient(conn).LeaseKeepAlive(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alive.Send(&pb.LeaseKeepAliveRequest{ID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alive.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := n.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for name, recv := range map[string]func() error{
+		"watch":      func() error { _, err := watch.Recv(); return err },
+		"keep alive": func() error { _, err := alive.Recv(); return err },
+	} {
+		if err := recv(); status.Code(err) != codes.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n.Connections() != 0 || n.ConnectionsOpened() == 0 {
+		t.Errorf("%d connections of %d", n.Connections(), n.ConnectionsOpened())
+	}
+}
+
+func TestConnectionLimit(t *testing.T) {
+	n := newNode(t, Options{Connections: protocol.NewLimit(1)})
+	if _, err := dial(t, n.addr).Get(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	nc, err := net.Dial("tcp", n.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	nc.SetReadDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	if _, err := nc.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("%v, want %v", err, io.EOF)
+	}
+}
+
+func TestHealthService(t *testing.T) {
+	conn := dial(t, newNode(t, Options{}).addr).ActiveConnection()
+	r, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil || r.Status != healthpb.HealthCheckResponse_SERVING {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// A version of a client that is no text is refused, as etcd does; what leader a client requires does not matter: there is one.
+func TestMetadata(t *testing.T) {
+	kv := pb.NewKVClient(dial(t, newNode(t, Options{}).addr).ActiveConnection())
+	get := func(key, value string) error {
+		_, err := kv.Range(metadata.AppendToOutgoingContext(t.Context(), key, value), &pb.RangeRequest{Key: []byte("a")})
+		return err
+	}
+	if err := get(rpctypes.MetadataRequireLeaderKey, rpctypes.MetadataHasLeader); err != nil {
+		t.Error(err)
+	}
+	if err := get(rpctypes.MetadataClientAPIVersionKey, "3.5"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReplies(t *testing.T) {
+	own := status.Error(codes.Aborted, "own")
+	for _, tc := range []struct{ err, want error }{
+		{nil, nil},
+		{fmt.Errorf("x: %w", broker.ErrAccessRefused), rpctypes.ErrGRPCPermissionDenied},
+		{broker.ErrLogFailed, status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")},
+		{broker.ErrClosed, rpctypes.ErrGRPCStopped},
+		{own, own},
+		{context.Canceled, status.FromContextError(context.Canceled).Err()},
+		{errors.New("odd"), status.Error(codes.Unknown, "odd")},
+	} {
+		if got := reply(tc.err); status.Code(got) != status.Code(tc.want) || status.Convert(got).Message() != status.Convert(tc.want).Message() {
+			t.Errorf("%v: %v, want %v", tc.err, got, tc.want)
+		}
+	}
+}
