@@ -5,16 +5,21 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/storage/vfs"
 )
 
 // loadKeys puts n keys of 16 bytes with values of 100, a hundred in each transaction.
@@ -124,4 +129,59 @@ func measureDump(b *testing.B, s *Store) *bytes.Buffer {
 	b.ReportMetric(float64(dump.Len())/float64(size), "dump/size")
 	runtime.GC()
 	return &dump
+}
+
+// BenchmarkPut is the store's own share of a put, without the log.
+func BenchmarkPut(b *testing.B) {
+	s := New(Options{QuotaBytes: -1})
+	defer s.Close()
+	if err := s.Start(&discardLog{store: s}); err != nil {
+		b.Fatal(err)
+	}
+	value := make([]byte, 100)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		i++
+		if _, err := s.Put(context.Background(), &pb.PutRequest{Key: fmt.Appendf(nil, "/bench/%05d", i%10000), Value: value}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDurablePuts is puts of many callers at once, each durable on the disk of the folder for temporary files; syncs/put tells how they share.
+func BenchmarkDurablePuts(b *testing.B) {
+	for _, callers := range []int{1, 16, 128} {
+		b.Run(strconv.Itoa(callers), func(b *testing.B) {
+			s := New(Options{QuotaBytes: -1})
+			log, err := broker.Open(vfs.OS{}, b.TempDir(), broker.Options{Annex: s, Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := &node{s, log}
+			defer n.close()
+			if err := s.Start(log); err != nil {
+				b.Fatal(err)
+			}
+			before := log.Stats().Log.Syncs
+			var all sync.WaitGroup
+			left := make(chan struct{}, b.N)
+			for range b.N {
+				left <- struct{}{}
+			}
+			close(left)
+			b.ResetTimer()
+			for c := range callers {
+				all.Go(func() {
+					for range left {
+						if _, err := s.Put(context.Background(), &pb.PutRequest{Key: fmt.Append(nil, "k", c), Value: make([]byte, 100)}); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(log.Stats().Log.Syncs-before)/float64(b.N), "syncs/put")
+		})
+	}
 }
