@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 
@@ -27,12 +28,13 @@ type identity struct {
 	user          string // of the broker; "" is nobody: access is controlled, and the client has not logged in
 	loopback      bool   // from this machine
 	root          bool   // may do everything: access is controlled, and the user has the role root
-	administrator bool   // of the broker
+	administrator bool   // may change users while access is not controlled
 
 	// info is the user as roles are asked for, at the revision at which the roles were when the call came.
 	info grants.Info
 	// session is the engine's: what the user may do with queues. nil for nobody, for a call from inside, and when there is no virtual host "/".
 	session *broker.Session
+	over    context.Context // ends when the user may do nothing here any more; nil: never
 }
 
 type identityKey struct{}
@@ -64,6 +66,27 @@ func (s *Server) admit(ctx context.Context, method string) (context.Context, err
 		return nil, rpctypes.ErrGRPCUserEmpty
 	}
 	return keyspace.WithWho(context.WithValue(ctx, identityKey{}, who), who.info), nil
+}
+
+// whileSeated calls f when the user of a context may do nothing here any more; stop says that it need not.
+func whileSeated(ctx context.Context, f func()) (stop func() bool) {
+	who, _ := ctx.Value(identityKey{}).(*identity)
+	if who == nil || who.over == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(who.over, f)
+}
+
+// unseated is what streams end with whose user may do nothing here any more; nil while it may.
+func unseated(ctx context.Context) error {
+	who, _ := ctx.Value(identityKey{}).(*identity)
+	switch {
+	case who == nil || who.over == nil || who.over.Err() == nil:
+		return nil
+	case errors.Is(context.Cause(who.over), broker.ErrUserDeleted):
+		return rpctypes.ErrGRPCInvalidAuthToken
+	}
+	return rpctypes.ErrGRPCStopped
 }
 
 // admitUnary and admitStream admit calls from inside.
@@ -118,7 +141,10 @@ func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 		if err != nil {
 			return nil, reply(err)
 		}
-		who.user, who.root, who.administrator = t.user, st.root && controlled, st.administrator
+		who.user, who.root = t.user, st.root && controlled
+		// A login takes nothing away that the client may do without one.
+		g := s.accounts.trustsGuest()
+		who.administrator = st.administrator || st.root || who.loopback && g.trusted && g.administrator
 		who.info = grants.Info{Username: t.user, Revision: s.grants.Revision()}
 	case controlled:
 		return who, nil
@@ -129,19 +155,27 @@ func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 		}
 		who.user, who.administrator = guest, g.administrator
 	}
-	if err := s.seat(who, addr); err != nil {
+	if err := s.sit(who, addr); err != nil {
 		return nil, reply(err)
 	}
 	return who, nil
 }
 
-// seat gives the caller its session of the engine, which counts for the limits of connections. Errors: those of agent.session.
-func (s *Server) seat(who *identity, addr net.Addr) (err error) {
+// sit gives the caller its seat on the connection. Without a virtual host "/" there are no queues, and ordinary keys are served still. Errors: those
+// of agent.seat.
+func (s *Server) sit(who *identity, addr net.Addr) error {
 	client, ok := addr.(agentAddr)
 	if !ok {
 		return nil
 	}
-	if who.session, err = client.agent.session(who.user); err == nil && who.root {
+	st, err := client.agent.seat(who.user)
+	if errors.Is(err, broker.ErrVHostNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if who.session, who.over = st.session, st.over; who.root {
 		who.session, err = client.agent.operate()
 	}
 	return err
@@ -208,7 +242,7 @@ func (s *Server) mayEndLease(who *identity, id lease.LeaseID) error {
 func (s *Server) mayAdminister(who *identity) error { return s.grants.MayAdminister(&who.info) }
 
 // mayChangeUsers tells whether who may see and change users and roles. Users are the broker's, and its administrators may do everything; so, while
-// access is not controlled, only administrators of the broker may.
+// access is not controlled, only these may, and who has the role root already.
 func (s *Server) mayChangeUsers(who *identity) error {
 	if !s.grants.Enabled() && !who.administrator {
 		return auth.ErrPermissionDenied

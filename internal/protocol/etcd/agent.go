@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"sync"
@@ -19,42 +20,75 @@ type agent struct {
 
 	mu       sync.Mutex
 	closed   bool
-	sessions map[string]*broker.Session
-	operator *broker.Session // of root, who may do everything; nil: not asked for yet
+	seats    map[string]*seat // by user
+	operator *broker.Session  // of root, who may do everything; nil: not asked for yet
+}
+
+// seat is one user on one connection: a session of the engine, which counts for the limits of connections. It ends with the connection, or when the
+// engine ends it, because the user was deleted; others on the connection go on.
+type seat struct {
+	session *broker.Session
+	over    context.Context // ends with the seat: streams end with it
+	end     context.CancelCauseFunc
 }
 
 // rootVHost is the virtual host of all keys.
 const rootVHost = "/"
 
-// session is the session of the engine for a user. It ends with the connection; the engine may end both. Errors: those of NewSession,
-// broker.ErrClosed when the connection is gone.
-func (a *agent) session(user string) (*broker.Session, error) {
+// seat is that of a user. Errors: those of NewSession, broker.ErrClosed when the connection is gone.
+func (a *agent) seat(user string) (*seat, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return nil, broker.ErrClosed
 	}
-	if s := a.sessions[user]; s != nil {
-		return s, nil
+	if st := a.seats[user]; st != nil {
+		return st, nil
 	}
-	s, err := a.srv.broker.NewSession(broker.SessionOptions{
-		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Evict: a.evict, Outside: true,
+	st := &seat{}
+	st.over, st.end = context.WithCancelCause(context.Background())
+	var err error
+	st.session, err = a.srv.broker.NewSession(broker.SessionOptions{
+		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Outside: true,
+		Evict: func(reason error) { go a.unseat(user, st, reason) },
 	})
 	if err != nil {
+		st.end(err)
 		a.srv.log.Warn("etcd: session refused", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", err)
 		return nil, err
 	}
-	if a.sessions == nil {
-		a.sessions = map[string]*broker.Session{}
+	if a.seats == nil {
+		a.seats = map[string]*seat{}
 	}
-	a.sessions[user] = s
-	return s, nil
+	a.seats[user] = st
+	return st, nil
 }
 
-// operate is the session of the engine in which root works. Errors: broker.ErrVHostNotFound.
+// unseat ends what a user does on the connection.
+func (a *agent) unseat(user string, st *seat, reason error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.seats[user] != st {
+		return // the connection was faster
+	}
+	delete(a.seats, user)
+	a.srv.log.Warn("etcd: session ended by the engine", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", reason)
+	st.leave(reason)
+}
+
+// leave ends a seat.
+func (st *seat) leave(reason error) {
+	st.end(reason)
+	st.session.Close()
+}
+
+// operate is the session of the engine in which root works. Errors: broker.ErrVHostNotFound, broker.ErrClosed when the connection is gone.
 func (a *agent) operate() (*broker.Session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.closed {
+		return nil, broker.ErrClosed
+	}
 	if a.operator == nil {
 		s, err := a.srv.broker.Operate(rootVHost)
 		if err != nil {
@@ -66,23 +100,17 @@ func (a *agent) operate() (*broker.Session, error) {
 	return a.operator, nil
 }
 
-// evict is what the engine calls when a session must end. Any goroutine may call it.
-func (a *agent) evict(reason error) {
-	a.srv.log.Warn("etcd: connection closed by the engine", "conn", a.id, "peer", a.nc.RemoteAddr(), "err", reason)
-	a.nc.Close()
-}
-
-// close ends the sessions.
+// close ends all seats.
 func (a *agent) close() {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.closed = true
-	sessions, operator := a.sessions, a.operator
-	a.mu.Unlock()
-	for _, s := range sessions {
-		s.Close()
+	for _, st := range a.seats {
+		st.leave(broker.ErrClosed)
 	}
-	if operator != nil {
-		operator.Close()
+	a.seats = nil
+	if a.operator != nil {
+		a.operator.Close()
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnarySe
 	return handler(ctx, req)
 }
 
-// interceptStream is around every stream. Its context is over when the client is gone, and when the server drains.
+// interceptStream is around every stream. Its context is over when the client is gone, when its user is deleted, and when the server drains.
 func (s *Server) interceptStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	kind := kindServerStream
 	if info.IsClientStream {
@@ -42,9 +42,15 @@ func (s *Server) interceptStream(srv any, stream grpc.ServerStream, info *grpc.S
 	if ctx, err = s.enter(ctx, info.FullMethod); err != nil {
 		return err
 	}
+	defer whileSeated(ctx, cancel)()
 	err = handler(srv, &streamOf{stream, ctx})
-	if err != nil && stream.Context().Err() == nil && s.draining.Err() != nil {
+	switch over := unseated(ctx); {
+	case err == nil || stream.Context().Err() != nil:
+		return err
+	case s.draining.Err() != nil:
 		return rpctypes.ErrGRPCStopped // a client goes elsewhere, or comes again
+	case over != nil:
+		return over
 	}
 	return err
 }
