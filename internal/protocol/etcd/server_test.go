@@ -63,6 +63,18 @@ func TestDrainEndsStreams(t *testing.T) {
 	}
 }
 
+// A server that nobody used stops well, also at once and twice.
+func TestStopAtOnce(t *testing.T) {
+	for range 20 {
+		n := newNode(t, Options{})
+		for range 2 {
+			if err := n.Drain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestConnectionLimit(t *testing.T) {
 	n := newNode(t, Options{Connections: protocol.NewLimit(1)})
 	if _, err := dial(t, n.addr).Get(t.Context(), "a"); err != nil {

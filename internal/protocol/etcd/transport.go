@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"errors"
 	"math"
 	"net"
 	"sync"
@@ -65,5 +66,8 @@ func (t *grpcTransport) Session(nc net.Conn, _ uint64, read []byte) protocol.Ses
 // Close stops the server.
 func (t *grpcTransport) Close() error {
 	t.Server.Stop()
-	return <-t.ended
+	if err := <-t.ended; !errors.Is(err, grpc.ErrServerStopped) { // it was stopped before it ran
+		return err
+	}
+	return nil
 }
