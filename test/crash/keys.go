@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -39,11 +38,8 @@ type KeyTold struct {
 
 // KeyHistory is the record of a run. Its methods may be called from any goroutine.
 type KeyHistory struct {
+	record[porcupine.Operation]
 	began time.Time
-
-	mu     sync.Mutex
-	done   []porcupine.Operation
-	alarms []alarm
 }
 
 // NewKeyHistory begins one.
@@ -58,32 +54,7 @@ func (h *KeyHistory) Add(client int, asked KeyAsked, called int64, told KeyTold)
 	if told.Unknown {
 		returned = math.MaxInt64
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.done = append(h.done, porcupine.Operation{ClientId: client, Input: asked, Call: called, Output: told, Return: returned})
-	h.alarms = slices.DeleteFunc(h.alarms, func(a alarm) bool {
-		due := len(h.done) >= a.length
-		if due {
-			close(a.ring)
-		}
-		return due
-	})
-}
-
-// Grown returns a channel that is closed once n more requests were noted.
-func (h *KeyHistory) Grown(n int) <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a := alarm{length: len(h.done) + n, ring: make(chan struct{})}
-	h.alarms = append(h.alarms, a)
-	return a.ring
-}
-
-// Operations returns what was noted so far.
-func (h *KeyHistory) Operations() []porcupine.Operation {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.done)
+	h.record.Add(porcupine.Operation{ClientId: client, Input: asked, Call: called, Output: told, Return: returned})
 }
 
 // keyModel is a pair of keys as it should behave: every request happens at one moment between its sending and its answer. A request without an

@@ -122,7 +122,7 @@ func (r *keyCrashes) finish() {
 
 // judge looks for breaches, and for an order.
 func (r *keyCrashes) judge() {
-	all := r.history.Operations()
+	all := r.history.Events()
 	unknown, held := 0, 0
 	for _, op := range all {
 		if told := op.Output.(KeyTold); told.Unknown {

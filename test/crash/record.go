@@ -1,0 +1,43 @@
+package crash
+
+import (
+	"slices"
+	"sync"
+)
+
+// record is what happened, in the order in which it was noted. Its methods may be called from any goroutine.
+type record[T any] struct {
+	mu     sync.Mutex
+	events []T
+	alarms []alarm
+}
+
+// Add appends an event.
+func (r *record[T]) Add(e T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+	r.alarms = slices.DeleteFunc(r.alarms, func(a alarm) bool {
+		due := len(r.events) >= a.length
+		if due {
+			close(a.ring)
+		}
+		return due
+	})
+}
+
+// Grown returns a channel that is closed once n more events were added.
+func (r *record[T]) Grown(n int) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := alarm{length: len(r.events) + n, ring: make(chan struct{})}
+	r.alarms = append(r.alarms, a)
+	return a.ring
+}
+
+// Events returns what was added so far.
+func (r *record[T]) Events() []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
+}

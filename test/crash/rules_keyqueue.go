@@ -1,0 +1,137 @@
+package crash
+
+import "fmt"
+
+// QueueAct is what a QueueEvent is about.
+type QueueAct uint8
+
+// The kinds of events at a queue that is used through keys.
+const (
+	QueuePut      QueueAct = iota // a message is about to be put
+	QueueAnswered                 // its put was answered
+	QueueGot                      // a consumer was told of it, with its place
+	QueueAcking                   // a consumer is about to delete it
+	QueueAcked                    // the delete was answered: one key
+	QueueLeft                     // a consumer is about to go, without having acknowledged all
+	QueueKilled                   // the broker was killed
+)
+
+var queueActNames = [...]string{"put", "answered", "got", "acking", "acked", "left", "killed"}
+
+func (a QueueAct) String() string { return queueActNames[a] }
+
+// QueueEvent is one thing that a client did or was told.
+type QueueEvent struct {
+	Act      QueueAct
+	Msg      string
+	Consumer string
+	Place    int64 // the index in the key of a delivery
+}
+
+func (e QueueEvent) String() string {
+	return fmt.Sprintf("%s %s %s %d", e.Act, e.Msg, e.Consumer, e.Place)
+}
+
+// keyQueue is what is known of the queue while its history is looked through.
+type keyQueue struct {
+	n        int            // of the event at hand
+	put      map[string]int // when; by message
+	answered map[string]int
+	holder   map[string]string    // who was told of a message and has neither acknowledged it nor gone
+	place    map[string]int64     // of each message
+	at       map[int64]string     // the message of each place
+	acked    map[string]bool      // a delete of it was answered
+	last     map[string]lastPlace // what each consumer got last
+	back     int                  // when messages may have been given back last
+	breaches []string
+}
+
+type lastPlace struct {
+	place int64
+	msg   string
+}
+
+// CheckKeyQueue looks for breaches in the history of a queue that was emptied at its end: nothing whose put was answered is lost, a message is with
+// one consumer at a time, what is acknowledged never comes again, and a consumer gets messages in their order but for those that were given back.
+func CheckKeyQueue(events []QueueEvent) []string {
+	q := &keyQueue{
+		put: map[string]int{}, answered: map[string]int{}, holder: map[string]string{}, place: map[string]int64{}, at: map[int64]string{},
+		acked: map[string]bool{}, last: map[string]lastPlace{}, back: -1,
+	}
+	for n, e := range events {
+		q.n = n
+		q.see(e)
+	}
+	for msg := range q.answered {
+		if _, got := q.place[msg]; !got {
+			q.breach("%s is lost: its put was answered, and nobody got it", msg)
+		} else if who := q.holder[msg]; who != "" && !q.acked[msg] {
+			q.breach("%s was never acknowledged, though the queue is empty; %s had it", msg, who)
+		}
+	}
+	return q.breaches
+}
+
+func (q *keyQueue) breach(format string, args ...any) {
+	q.breaches = append(q.breaches, fmt.Sprintf("event %d: ", q.n)+fmt.Sprintf(format, args...))
+}
+
+func (q *keyQueue) see(e QueueEvent) {
+	switch e.Act {
+	case QueuePut:
+		q.put[e.Msg] = q.n
+	case QueueAnswered:
+		q.answered[e.Msg] = q.n
+	case QueueGot:
+		q.got(e)
+	case QueueAcked:
+		q.acked[e.Msg] = true
+		delete(q.holder, e.Msg)
+	case QueueLeft:
+		for msg, who := range q.holder {
+			if who == e.Consumer {
+				delete(q.holder, msg)
+			}
+		}
+		q.back = q.n
+	case QueueKilled:
+		clear(q.holder)
+		clear(q.last)
+		q.back = q.n
+	}
+}
+
+func (q *keyQueue) got(e QueueEvent) {
+	if _, ok := q.put[e.Msg]; !ok {
+		q.breach("%s was never put", e.Msg)
+	}
+	if q.acked[e.Msg] {
+		q.breach("%s comes again to %s after it was acknowledged", e.Msg, e.Consumer)
+	}
+	if who, held := q.holder[e.Msg]; held && who != e.Consumer {
+		q.breach("%s comes to %s while %s has it", e.Msg, e.Consumer, who)
+	}
+	if place, known := q.place[e.Msg]; known && place != e.Place {
+		q.breach("%s had place %d and has %d", e.Msg, place, e.Place)
+	}
+	if other, taken := q.at[e.Place]; taken && other != e.Msg {
+		q.breach("%s and %s both have place %d", other, e.Msg, e.Place)
+	}
+	q.inOrder(e)
+	q.holder[e.Msg], q.place[e.Msg], q.at[e.Place] = e.Consumer, e.Place, e.Msg
+	q.last[e.Consumer] = lastPlace{e.Place, e.Msg}
+}
+
+// inOrder wants places to grow for each consumer, and with the times of the puts. A message may come late when one was given back after it was there.
+func (q *keyQueue) inOrder(e QueueEvent) {
+	last, ok := q.last[e.Consumer]
+	if !ok {
+		return
+	}
+	if answered, ok := q.answered[e.Msg]; ok && e.Place < last.place && q.back < answered {
+		q.breach("%s (place %d) comes to %s after %s (place %d)", e.Msg, e.Place, e.Consumer, last.msg, last.place)
+	}
+	if answered, ok := q.answered[last.msg]; ok && last.place > e.Place && answered < q.put[e.Msg] {
+		q.breach("%s was put after %s was answered, and stands before it", e.Msg, last.msg)
+	}
+}
