@@ -32,6 +32,7 @@ func (s *Store) Start(log Log) error {
 		return err
 	}
 	s.log = log
+	s.b.Sweep()
 	if err := s.proposeIdentity(); err != nil {
 		return fmt.Errorf("keyspace: record the id of the member: %w", err)
 	}

@@ -13,11 +13,14 @@ import (
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/lease"
 	etcdbackend "go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
+
+	"fiveways/test/etcdd"
 )
 
 // snapshotFile saves a snapshot as `etcdctl snapshot save` does: the database, then its check sum.
@@ -102,7 +105,8 @@ func sameDatabase(t *testing.T, s *Store, path string) {
 	}
 }
 
-// etcdctl of a real etcd takes a snapshot for one: status reads it, restore makes a data folder of it.
+// etcdctl of a real etcd takes a snapshot for one: status reads it, restore makes a data folder of it, and an etcd that is started there has the same
+// keys, history and leases.
 func TestSnapshotForEtcdctl(t *testing.T) {
 	tool, err := exec.LookPath("etcdctl")
 	if err != nil {
@@ -131,7 +135,35 @@ func TestSnapshotForEtcdctl(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "restored")
 	run("restore", path, "--data-dir", folder)
-	if _, err := os.Stat(filepath.Join(folder, "member", "snap", "db")); err != nil {
-		t.Error(err)
+	addr := etcdd.Start(t, "--data-dir", folder)
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got, err := c.HashKV(context.Background(), addr, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := hashKV(t, s.KV()); got.Hash != want.Hash || got.Header.Revision != s.KV().Rev() {
+		t.Errorf("etcd has hash %08x at %d, want %08x at %d", got.Hash, got.Header.Revision, want.Hash, s.KV().Rev())
+	}
+	if left, err := c.TimeToLive(context.Background(), 7, clientv3.WithAttachedKeys()); err != nil || left.GrantedTTL != 1000 || len(left.Keys) != 1 {
+		t.Errorf("the lease in etcd: %+v, %v", left, err)
+	}
+}
+
+// What a killed process left of a snapshot goes at the next start, and nothing else does.
+func TestSweep(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"keyspace-snapshot-123.db", "other.db"} {
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, Options{Folder: folder})
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 1 || left[0].Name() != "other.db" {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }

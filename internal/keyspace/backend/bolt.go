@@ -1,10 +1,10 @@
 package backend
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -13,6 +13,19 @@ import (
 
 // boltBatch is how many records go into one transaction of bbolt: it keeps what it changed in memory until then.
 const boltBatch = 20000
+
+const snapshotFiles = "keyspace-snapshot-*.db"
+
+// Sweep removes files that a killed process was writing. Nobody else may have the folder.
+func (b *Backend) Sweep() {
+	if b.snapshots == "" {
+		return
+	}
+	left, _ := filepath.Glob(filepath.Join(b.snapshots, snapshotFiles)) // fails only for a bad pattern: then nothing is swept
+	for _, path := range left {
+		_ = os.Remove(path) // the next start tries again
+	}
+}
 
 // Snapshot returns all buckets of now as a file of bbolt, as etcd's own database is. The file is made at the first Size or WriteTo, beside
 // writers and readers; Close removes it.
@@ -60,7 +73,9 @@ func (s *snapshot) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	_ = os.Remove(s.file.Name()) // where an open file could not be removed before
+	return err
 }
 
 // OpenSnapshot is Snapshot as a file that is read once; closing it removes it.
@@ -77,13 +92,14 @@ func (b *Backend) OpenSnapshot() (size int64, file io.ReadCloser, err error) {
 
 // boltFile writes the view as a database of bbolt into a new file of the folder.
 func (v *view) boltFile(folder string) (*os.File, int64, error) {
-	file, err := os.CreateTemp(folder, "snapshot-*.db")
+	file, err := os.CreateTemp(folder, snapshotFiles)
 	if err != nil {
 		return nil, 0, fmt.Errorf("keyspace: make a snapshot: %w", err)
 	}
 	if err = v.writeBolt(file.Name()); err == nil {
 		var info os.FileInfo
 		if info, err = file.Stat(); err == nil {
+			_ = os.Remove(file.Name()) // what is open can still be read, and nothing is left when the process is killed
 			return file, info.Size(), nil
 		}
 	}
