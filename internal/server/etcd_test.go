@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"fiveways/internal/config"
+)
+
+// serveOn starts a server on a folder with the etcd API on a free port, or without it.
+func serveOn(t *testing.T, dir string, etcd string) (addr string, stop func()) {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd = dir, config.Off, config.Off, config.Off, etcd
+	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Addrs()["etcd"], func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := s.Drain(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Keys, and who the member is, outlive a restart, also one in which the API was off.
+func TestKeysOutliveRestarts(t *testing.T) {
+	dir := t.TempDir()
+	var last *clientv3.PutResponse
+	for round, etcd := range []string{"127.0.0.1:0", "127.0.0.1:0", config.Off, "127.0.0.1:0"} {
+		addr, stop := serveOn(t, dir, etcd)
+		if etcd == config.Off {
+			stop()
+			continue
+		}
+		c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if round > 0 {
+			got, err := c.Get(t.Context(), "a")
+			if err != nil || got.Count != 1 || got.Header.Revision != last.Header.Revision || got.Header.MemberId != last.Header.MemberId {
+				t.Errorf("round %d: %v, %v; before %v", round, got, err, last.Header)
+			}
+		}
+		if last, err = c.Put(t.Context(), "a", "1"); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		stop()
+	}
+}
