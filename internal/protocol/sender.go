@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"errors"
 	"net"
+	"os"
 	"syscall"
 )
 
@@ -30,12 +32,16 @@ func (s *Sender) Init(nc net.Conn) {
 func (s *Sender) Can() bool { return s.raw != nil }
 
 // Try writes as much of b as the socket takes without waiting, which may be
-// nothing, and returns how much that is.
+// nothing, and returns how much that is. After the connection's write deadline it
+// is nothing.
 func (s *Sender) Try(b []byte) (int, error) {
 	s.b = b
 	err := s.raw.Write(s.try)
 	s.b = nil
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return 0, nil
+	case err != nil:
 		return 0, err
 	}
 	return s.n, s.err

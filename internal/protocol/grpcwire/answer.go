@@ -48,16 +48,28 @@ func (s *Call) Fail(err error) {
 }
 
 // sendMessage appends a message that encode appends, headers before it where none
-// were sent. mu is held.
+// were sent. After an error nothing is appended. mu is held.
 func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) error {
-	if !call.headersOut {
+	headersOut, enc, before := call.headersOut, c.enc, len(c.out.begin())
+	if !headersOut {
 		if err := c.sendHeaders(call); err != nil {
 			return err
 		}
 	}
+	send := c.sendPlain
 	if call.sendAs != "" {
-		return c.sendCompressed(call, encode)
+		send = c.sendCompressed
 	}
+	err := send(call, encode)
+	if err != nil {
+		call.headersOut, c.enc = headersOut, enc
+		c.out.end(c.out.begin()[:before])
+	}
+	return err
+}
+
+// sendPlain is sendMessage where the headers are out. mu is held.
+func (c *conn) sendPlain(call *Call, encode func(dst []byte) ([]byte, error)) error {
 	var room [frameHead + messageHead]byte
 	b := c.out.begin()
 	at := len(b)
@@ -70,7 +82,7 @@ func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) 
 	if n-messageHead > c.srv.o.MaxSendBytes {
 		size := n - messageHead
 		c.out.end(b[:at])
-		return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", size, c.srv.o.MaxSendBytes)
+		return c.tooLarge(call, size)
 	}
 	binary.BigEndian.PutUint32(b[at+frameHead+1:], uint32(n-messageHead))
 	if len(call.queue) == 0 && int64(n) <= min(call.window, c.send.window, int64(c.send.frame)) {
@@ -83,6 +95,15 @@ func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) 
 	c.out.end(b[:at])
 	c.sendData(call, p)
 	return nil
+}
+
+// tooLarge refuses to send a message of n bytes, in grpc-go's words.
+func (c *conn) tooLarge(call *Call, n int) error {
+	prefix := "grpc: "
+	if call.req.method.stream != nil {
+		prefix = ""
+	}
+	return status.Errorf(codes.ResourceExhausted, "%strying to send message larger than max (%d vs. %d)", prefix, n, c.srv.o.MaxSendBytes)
 }
 
 // sendHeaders appends the headers of a good answer. mu is held.

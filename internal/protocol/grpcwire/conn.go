@@ -119,38 +119,39 @@ func (c *conn) welcome() {
 }
 
 // finish ends what runs for the client, lets the writer write what is left, and
-// closes the socket.
+// closes the socket. Handlers that do not look at their context hold up only the
+// return.
 func (c *conn) finish() {
 	c.stopKeepalive()
-	c.cancel()
+	c.in.Release()
 	c.mu.Lock()
 	for _, call := range c.calls {
 		c.remove(call)
 	}
+	c.out.round, c.out.ended = false, true
+	c.out.signal()
 	c.mu.Unlock()
+	c.cancel()
+	last := time.AfterFunc(lastWriteWait, func() { c.nc.Close() })
+	<-c.out.done
+	last.Stop()
+	hc, ok := c.nc.(interface{ CloseWrite() error })
+	if ok = ok && hc.CloseWrite() == nil; !ok {
+		c.Kill()
+	}
 	c.handlers.Wait()
 	if c.app != nil {
 		c.app.Closed()
 	}
-	c.in.Release()
-	c.mu.Lock()
-	c.out.ended = true
-	c.out.signal()
-	c.mu.Unlock()
-	last := time.AfterFunc(lastWriteWait, func() { c.nc.Close() })
-	<-c.out.done
-	last.Stop()
-	c.linger()
+	if ok {
+		c.linger()
+	}
 	c.Kill()
 }
 
 // linger leaves the client time to read why the connection ends: a socket that is
 // closed while something is unread throws away what was sent.
 func (c *conn) linger() {
-	hc, ok := c.nc.(interface{ CloseWrite() error })
-	if !ok || hc.CloseWrite() != nil {
-		return
-	}
 	c.nc.SetReadDeadline(time.Now().Add(lingerWait)) //nolint:errcheck // a socket that is closed is at its end
 	io.Copy(io.Discard, c.nc)                        //nolint:errcheck // as above
 }

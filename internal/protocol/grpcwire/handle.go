@@ -91,7 +91,7 @@ func (c *conn) callUnary(call *Call, m message) error {
 	if err != nil {
 		return err
 	}
-	call.ReplyBytes(func(dst []byte) ([]byte, error) { return call.encode(dst, reply) })
+	call.ReplyBytes(call.encoder(reply))
 	return nil
 }
 

@@ -79,6 +79,18 @@ func (s *Call) encode(dst []byte, v any) ([]byte, error) {
 	return dst, nil
 }
 
+// largeMessage is what is not encoded with the connection's lock held.
+const largeMessage = 64 << 10
+
+// encoder returns what appends v. A large message it encodes at once.
+func (s *Call) encoder(v any) func(dst []byte) ([]byte, error) {
+	if m, ok := v.(proto.Message); ok && proto.Size(m) > largeMessage {
+		b, err := s.encode(nil, v)
+		return func(dst []byte) ([]byte, error) { return append(dst, b...), err }
+	}
+	return func(dst []byte) ([]byte, error) { return s.encode(dst, v) }
+}
+
 // sendCompressed is sendMessage for a client that compresses. mu is held.
 func (c *conn) sendCompressed(call *Call, encode func(dst []byte) ([]byte, error)) error {
 	b, err := encode(nil)
@@ -95,7 +107,7 @@ func (c *conn) sendCompressed(call *Call, encode func(dst []byte) ([]byte, error
 	p := out.Bytes()
 	n := len(p) - messageHead
 	if n > c.srv.o.MaxSendBytes {
-		return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, c.srv.o.MaxSendBytes)
+		return c.tooLarge(call, n)
 	}
 	binary.BigEndian.PutUint32(p[1:], uint32(n))
 	c.sendData(call, p)

@@ -25,11 +25,12 @@ var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, f
 // output gathers frames for the client. conn.mu guards it, but for wake, room,
 // done and, while writing is set, what belongs to who set it.
 type output struct {
-	nc     net.Conn
-	sender protocol.Sender
-	wake   chan struct{} // 1 slot: for the writer
-	room   chan struct{} // 1 slot: for the reader: something was written
-	done   chan struct{} // closed when the writer has left
+	nc       net.Conn
+	deadline time.Time // of writes; the writer's
+	sender   protocol.Sender
+	wake     chan struct{} // 1 slot: for the writer
+	room     chan struct{} // 1 slot: for the reader: something was written
+	done     chan struct{} // closed when the writer has left
 
 	buf     *outBuffer // whole frames, nil when there are none
 	partly  *outBuffer // frames of which a part is written; they come before buf
@@ -176,14 +177,14 @@ func (c *conn) writeLoop() {
 	}
 }
 
-// writeAll writes b in chunks; it gives up when for the timeout nothing could be
-// written at all. mu is held, and let go of for each chunk.
+// writeAll writes b in chunks; it gives up when for the timeout, or for half of it,
+// nothing could be written at all. mu is held, and let go of for each chunk.
 func (c *conn) writeAll(b []byte) bool {
 	o := &c.out
 	for len(b) > 0 {
 		chunk := b[:min(len(b), chunkOut)]
 		c.mu.Unlock()
-		c.nc.SetWriteDeadline(time.Now().Add(c.srv.o.WriteTimeout)) //nolint:errcheck // the write tells
+		o.delay(c.srv.o.WriteTimeout)
 		n, err := c.nc.Write(chunk)
 		c.mu.Lock()
 		b = b[n:]
@@ -194,6 +195,16 @@ func (c *conn) writeAll(b []byte) bool {
 		c.tellRoom()
 	}
 	return true
+}
+
+// delay moves the deadline of writes. It belongs to the writer.
+func (o *output) delay(timeout time.Duration) {
+	now := time.Now()
+	if o.deadline.Sub(now) > timeout/2 {
+		return
+	}
+	o.deadline = now.Add(timeout)
+	o.nc.SetWriteDeadline(o.deadline) //nolint:errcheck // the write tells
 }
 
 // tellRoom tells who waits for room that something was written, or sent from a

@@ -13,6 +13,9 @@ import (
 // readLoop reads until the connection is over.
 func (c *conn) readLoop() {
 	want := 0
+	if len(c.in.Pending()) > 0 { // what somebody read before us
+		want = c.round()
+	}
 	for !c.over {
 		if c.draining.Load() && !c.drain() {
 			return
@@ -26,17 +29,17 @@ func (c *conn) readLoop() {
 		case err != nil:
 			return // the client is gone
 		}
-		c.mu.Lock()
-		c.out.round = true
-		c.mu.Unlock()
-		want = c.parse()
-		c.endRound()
+		want = c.round()
 	}
 }
 
-// endRound hands over what the frames of one read asked for, and writes what has
-// gathered.
-func (c *conn) endRound() {
+// round handles what was read, hands over what the frames asked for, and writes
+// what has gathered. It returns how many bytes are wanted next.
+func (c *conn) round() (want int) {
+	c.mu.Lock()
+	c.out.round = true
+	c.mu.Unlock()
+	want = c.parse()
 	if c.app != nil {
 		c.app.Flush()
 	}
@@ -45,6 +48,7 @@ func (c *conn) endRound() {
 	c.out.round = false
 	c.writeAtOnce()
 	c.mu.Unlock()
+	return want
 }
 
 // parse handles all that is pending and whole. It returns how many bytes the

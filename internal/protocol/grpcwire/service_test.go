@@ -116,7 +116,10 @@ func (s *service) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out
 
 func (s *service) StreamingInputCall(in grpc.ClientStreamingServer[testpb.StreamingInputCallRequest, testpb.StreamingInputCallResponse]) error {
 	if asked(in.Context(), "do") == "hold" {
-		<-s.release
+		select {
+		case <-s.release:
+		case <-in.Context().Done():
+		}
 	}
 	total := 0
 	for {
@@ -201,9 +204,11 @@ func startGo(t testing.TB, impl testpb.TestServiceServer, o ...grpc.ServerOption
 	return ln.Addr().String()
 }
 
+func insecureDial() grpc.DialOption { return grpc.WithTransportCredentials(insecure.NewCredentials()) }
+
 func dial(t testing.TB, addr string, o ...grpc.DialOption) testpb.TestServiceClient {
 	t.Helper()
-	cc, err := grpc.NewClient(addr, append(o, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	cc, err := grpc.NewClient(addr, append(o, insecureDial())...)
 	if err != nil {
 		t.Fatal(err)
 	}

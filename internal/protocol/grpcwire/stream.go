@@ -54,7 +54,7 @@ func (s *serverStream) SendMsg(m any) error {
 }
 
 func (s *serverStream) sendMsg(m any) error {
-	c := s.c
+	c, encode := s.c, s.encoder(m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !s.ended && s.crowded(PushFull) {
@@ -68,14 +68,14 @@ func (s *serverStream) sendMsg(m any) error {
 		case <-s.ctx.Done():
 		}
 		c.mu.Lock()
-		if s.ctx.Err() != nil {
-			break
+		if err := s.ctx.Err(); err != nil {
+			return contextErr(err)
 		}
 	}
 	if s.ended || s.last != nil {
 		return s.endedErr()
 	}
-	return c.sendMessage(s.Call, func(dst []byte) ([]byte, error) { return s.encode(dst, m) })
+	return c.sendMessage(s.Call, encode)
 }
 
 // abort ends the call with the error that SendMsg or RecvMsg returns.
