@@ -132,6 +132,8 @@ func (c *conn) headerBlock(id uint32, flags http2.Flags, block []byte) error {
 	clientDone := call != nil && call.clientDone
 	c.mu.Unlock()
 	switch {
+	case call == nil && last:
+		return nil // trailers that were on their way when the call ended
 	case call == nil:
 		return connFault(http2.ErrCodeProtocol, "received an illegal stream id: %d", id)
 	case clientDone:

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/protobuf/proto"
 )
 
 // raw is a client that says what a test wants, frame by frame.
@@ -24,7 +25,9 @@ type raw struct {
 	fr  *http2.Framer
 	enc *hpack.Encoder
 	dec *hpack.Decoder
-	buf bytes.Buffer // of enc
+
+	fields []hpack.HeaderField // of the last header block read
+	buf    bytes.Buffer        // of enc
 }
 
 // dialRaw connects and, unless preface is false, says hello.
@@ -36,14 +39,20 @@ func dialRaw(t testing.TB, addr string, preface bool) *raw {
 	}
 	t.Cleanup(func() { nc.Close() })
 	nc.SetDeadline(time.Now().Add(waitForAnswer)) //nolint:errcheck // a socket of ours
-	r := &raw{t: t, nc: nc, fr: http2.NewFramer(nc, nc)}
-	r.fr.AllowIllegalWrites = true
-	r.fr.AllowIllegalReads = true
-	r.enc, r.dec = hpack.NewEncoder(&r.buf), hpack.NewDecoder(4096, nil)
+	r := rawOn(t, nc)
 	if preface {
 		r.write([]byte(http2.ClientPreface))
 		r.ok(r.fr.WriteSettings())
 	}
+	return r
+}
+
+// rawOn returns a client on nc that has not said anything.
+func rawOn(t testing.TB, nc net.Conn) *raw {
+	r := &raw{t: t, nc: nc, fr: http2.NewFramer(nc, nc)}
+	r.fr.AllowIllegalWrites = true
+	r.fr.AllowIllegalReads = true
+	r.enc, r.dec = hpack.NewEncoder(&r.buf), hpack.NewDecoder(4096, nil)
 	return r
 }
 
@@ -124,9 +133,30 @@ func (r *raw) next() (http2.Frame, error) {
 			if !f.IsAck() {
 				continue
 			}
+		case *http2.HeadersFrame:
+			if r.fields, err = r.dec.DecodeFull(f.HeaderBlockFragment()); err != nil {
+				return nil, err
+			}
 		}
 		return f, nil
 	}
+}
+
+// nextFrame is next where nothing may go wrong.
+func (r *raw) nextFrame() http2.Frame {
+	r.t.Helper()
+	f, err := r.next()
+	r.ok(err)
+	return f
+}
+
+func encode(t testing.TB, m proto.Message) []byte {
+	t.Helper()
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // transcript reads until call id has ended, or the connection, and tells what was
@@ -143,12 +173,10 @@ func (r *raw) transcript(id uint32) string {
 		}
 		switch f := f.(type) {
 		case *http2.HeadersFrame:
-			fields, err := r.dec.DecodeFull(f.HeaderBlockFragment())
-			r.ok(err)
 			if f.StreamID != id {
 				continue
 			}
-			said = append(said, answerFields(fields))
+			said = append(said, answerFields(r.fields))
 			if f.StreamEnded() {
 				return strings.Join(said, ", ")
 			}

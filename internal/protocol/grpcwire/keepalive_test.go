@@ -1,0 +1,214 @@
+package grpcwire
+
+import (
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/http2"
+	testpb "google.golang.org/grpc/interop/grpc_testing"
+)
+
+// piped is a raw client of a connection in a bubble.
+func piped(t *testing.T, o Options) (r *raw, gone <-chan struct{}) {
+	srv := New(o)
+	testpb.RegisterTestServiceServer(srv, &service{})
+	ours, theirs := net.Pipe()
+	r = rawOn(t, theirs)
+	session := srv.Session(ours, 1, nil)
+	ended := make(chan struct{})
+	go func() {
+		session.Serve()
+		close(ended)
+	}()
+	return r, ended
+}
+
+// read reads on until the connection ends; each frame goes to seen.
+func read(r *raw, seen func(http2.Frame)) {
+	for {
+		f, err := r.fr.ReadFrame()
+		if err != nil {
+			return
+		}
+		seen(f)
+	}
+}
+
+// TestPingClient asks a silent client whether it is there, and closes the
+// connection of one that does not answer.
+func TestPingClient(t *testing.T) {
+	for _, answers := range []int{0, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			r, gone := piped(t, Options{PingEvery: time.Minute, PingTimeout: 10 * time.Second})
+			begun := time.Now()
+			pings := 0
+			go read(r, func(f http2.Frame) {
+				p, ok := f.(*http2.PingFrame)
+				if !ok {
+					return
+				}
+				if pings++; pings <= answers {
+					go r.fr.WritePing(true, p.Data) //nolint:errcheck // the pipe lives
+				}
+			})
+			r.write([]byte(http2.ClientPreface))
+			r.ok(r.fr.WriteSettings())
+			<-gone
+			if pings != answers+1 {
+				t.Errorf("%d pings, %d of them answered", pings, answers)
+			}
+			if d := time.Since(begun); d < time.Minute || d > time.Duration(2*answers+3)*time.Minute {
+				t.Errorf("the connection ended after %v", d)
+			}
+		})
+	}
+}
+
+// TestIdle says goodbye to a client without calls.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, gone := piped(t, Options{MaxIdle: time.Minute, PingEvery: -1})
+		begun := time.Now()
+		farewells := 0
+		go read(r, func(f http2.Frame) {
+			switch f := f.(type) {
+			case *http2.GoAwayFrame:
+				farewells++
+			case *http2.PingFrame:
+				go r.fr.WritePing(true, f.Data) //nolint:errcheck // the pipe lives
+			case *http2.HeadersFrame:
+				begun = time.Now()
+			}
+		})
+		r.write([]byte(http2.ClientPreface))
+		r.ok(r.fr.WriteSettings())
+		r.headers(1, false, with()...)
+		time.Sleep(3 * time.Minute) // a call is open all the time
+		select {
+		case <-gone:
+			t.Fatal("ended with a call open")
+		default:
+		}
+		r.ok(r.fr.WriteData(1, true, message5(0, nil)))
+		<-gone
+		if d := time.Since(begun); d < time.Minute || d > 2*time.Minute || farewells != 2 {
+			t.Errorf("ended after %v with %d farewells", d, farewells)
+		}
+	})
+}
+
+// TestSlowHandshake closes a connection whose client says nothing, or too little.
+func TestSlowHandshake(t *testing.T) {
+	for _, start := range []string{"", "PRI", http2.ClientPreface, http2.ClientPreface + "\x00\x00"} {
+		synctest.Test(t, func(t *testing.T) {
+			r, gone := piped(t, Options{HandshakeTimeout: 5 * time.Second})
+			go io.Copy(io.Discard, r.nc) //nolint:errcheck // it ends with the pipe
+			begun := time.Now()
+			if start != "" {
+				r.write([]byte(start))
+			}
+			<-gone
+			if d := time.Since(begun); d != 5*time.Second {
+				t.Errorf("%q: ended after %v", start, d)
+			}
+		})
+	}
+}
+
+// TestStuckClient closes the connection of a client that does not read.
+func TestStuckClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, gone := piped(t, Options{WriteTimeout: 30 * time.Second})
+		go func() {
+			r.nc.Write([]byte(http2.ClientPreface)) //nolint:errcheck // the server may close
+			r.fr.WriteSettings()                    //nolint:errcheck // as above
+		}()
+		begun := time.Now()
+		<-gone
+		if d := time.Since(begun); d < 15*time.Second || d > 30*time.Second {
+			t.Errorf("ended after %v", d)
+		}
+		r.nc.Close()
+	})
+}
+
+// TestManyPings is grpc-go's rule: three pings too many end the connection, unless
+// something was sent to the client in between.
+func TestManyPings(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		every   time.Duration
+		call    bool // one is open
+		without bool // Options.PingsWithoutStreams
+		want    int  // pings answered before the farewell; 0: all
+	}{
+		{"seldom, no call", 3 * time.Hour, false, false, 0},
+		{"often, no call", time.Hour, false, false, 4},
+		{"often enough, no call, allowed", time.Hour, false, true, 0},
+		{"too often, allowed", time.Second, false, true, 4},
+		{"seldom, with a call", 2 * time.Minute, true, false, 0},
+		{"too often, with a call", time.Second, true, false, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, gone := piped(t, Options{MinPing: time.Minute, PingsWithoutStreams: c.without, PingEvery: -1})
+				answers, farewell := 0, ""
+				go read(r, func(f http2.Frame) {
+					switch f := f.(type) {
+					case *http2.PingFrame:
+						answers++
+					case *http2.GoAwayFrame:
+						farewell = f.ErrCode.String() + " " + string(f.DebugData())
+					}
+				})
+				r.write([]byte(http2.ClientPreface))
+				r.ok(r.fr.WriteSettings())
+				if c.call {
+					r.headers(1, false, with()...)
+				}
+				for range 8 {
+					if r.fr.WritePing(false, [8]byte{}) != nil {
+						break
+					}
+					time.Sleep(c.every)
+				}
+				r.nc.Close()
+				<-gone
+				want := 8
+				if c.want > 0 {
+					want = c.want
+				}
+				if answers != want || (farewell == "ENHANCE_YOUR_CALM too_many_pings") != (c.want > 0) {
+					t.Errorf("%d answers, farewell %q", answers, farewell)
+				}
+			})
+		})
+	}
+}
+
+// TestBucket refills with time.
+func TestBucket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBucket(10, 2)
+		take := func() (n int) {
+			for n < 100 && b.take() {
+				n++
+			}
+			return n
+		}
+		if n := take(); n != 10 {
+			t.Errorf("%d at once", n)
+		}
+		time.Sleep(3 * time.Second)
+		if n := take(); n != 6 {
+			t.Errorf("%d after three seconds", n)
+		}
+		time.Sleep(time.Hour)
+		if n := take(); n != 10 {
+			t.Errorf("%d after an hour", n)
+		}
+	})
+}
