@@ -98,7 +98,7 @@ func (b *Broker) Record(entry []byte) (uint64, error) {
 	}
 	b.flow.await()
 	a := b.annex
-	own := a.turn.alone() || b.opts.Sync == store.SyncOS
+	own := a.turn.out.Load() == 0 || b.opts.Sync == store.SyncOS
 	if !a.append(r, own) {
 		return 0, ErrClosed
 	}
@@ -148,7 +148,7 @@ func (a *annex) append(r *record, own bool) bool {
 func (a *annex) place(r *record) {
 	a.last++
 	r.index, r.group[0].Index = a.last, a.last
-	a.turn.expect()
+	a.turn.out.Add(1)
 }
 
 // logged says that records are durable, or never will be. It runs on the goroutine that writes the log, for all of them in their order.

@@ -1,6 +1,9 @@
 package broker
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // applying says who applies entries to the annex: its goroutine, or for a while a caller who waits for one of them anyway, as with shards (visit.go).
 //
@@ -9,27 +12,13 @@ type applying struct {
 	mu    sync.Mutex
 	free  *sync.Cond // the turn was given back
 	taken bool
-	ready []*record // in the order of the log, not yet taken; some may have failed
-	spare []*record // of the last who took, for the next one
-	out   int       // recorded, and their callers not yet told
+	ready []*record    // in the order of the log, not yet taken; some may have failed
+	spare []*record    // of the last who took, for the next one
+	out   atomic.Int64 // recorded, and neither applied nor failed
 
 	wake    chan struct{} // 1 slot
 	quit    chan struct{} // closed when nothing more can come
 	stopped chan struct{} // closed when the goroutine has returned
-}
-
-// alone tells whether nothing is on its way to the log or the annex.
-func (t *applying) alone() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.out == 0
-}
-
-// expect counts a record that will be handed in.
-func (t *applying) expect() {
-	t.mu.Lock()
-	t.out++
-	t.mu.Unlock()
 }
 
 // hand gives records to whoever has the turn, or will have it.
@@ -83,12 +72,10 @@ func (t *applying) take() []*record {
 	return rs
 }
 
-// done counts those who were told, and keeps the slice.
-func (t *applying) done(rs []*record) {
-	n := len(rs)
+// keep keeps the slice of those who were told.
+func (t *applying) keep(rs []*record) {
 	clear(rs)
 	t.mu.Lock()
-	t.out -= n
 	t.spare = rs[:0]
 	t.mu.Unlock()
 }
@@ -122,11 +109,12 @@ func (a *annex) round() bool {
 		if r.err == nil {
 			a.apply(r.index, r.entry)
 		}
+		a.turn.out.Add(-1) // before the caller comes with the next one, and looks whether he is alone
 		if r.done != nil {
 			r.done(r.index, r.err)
 		}
 	}
-	a.turn.done(rs)
+	a.turn.keep(rs)
 	return len(rs) > 0
 }
 
@@ -164,7 +152,7 @@ func (a *annex) still(fn func()) {
 func (a *annex) settle() {
 	t := &a.turn
 	t.mu.Lock()
-	for t.out > 0 {
+	for t.taken || t.out.Load() > 0 {
 		t.free.Wait()
 	}
 	t.mu.Unlock()

@@ -64,7 +64,11 @@ func (r *crashRun) publish(c *client, exchange, key, body string, queues []strin
 		r.maybe[q+"/"+body] = true
 	}
 	seq := c.post(exchange, key, body, nil)
-	c.Flush()
+	if seq%2 == 0 {
+		c.FlushOwn()
+	} else {
+		c.Flush()
+	}
 	parts := 1
 	if len(queues) > 1 {
 		parts = 2 // the queues lie on two shards

@@ -64,7 +64,7 @@ func (a *annex) appendNotes(group []store.Entry, notes []*Note, log func([]store
 
 // recordNotes is for notes that are alone.
 func (a *annex) recordNotes(notes []*Note) error {
-	own := a.turn.alone()
+	own := a.turn.out.Load() == 0
 	log := a.b.store.Append
 	if own {
 		log = a.b.store.AppendOwn

@@ -275,7 +275,24 @@ func (s *Session) gather(sh *shard, o op) {
 
 // Flush hands over what was gathered. It holds this connection back while its
 // shard is behind, and a publisher also while the log or the memory is.
-func (s *Session) Flush() {
+func (s *Session) Flush() { s.flush(func(sh *shard, ops []op) { sh.inbox.push(ops, true) }) }
+
+// FlushOwn is Flush for a caller who has nothing to do until what he gathered is done: as far as nobody else is at it, the work of the shards and the
+// writing of the log happen on his goroutine, which saves changes of goroutine. So he holds no lock that a Sink or a Confirmer takes: they may run
+// before it returns.
+func (s *Session) FlushOwn() {
+	owes := false
+	s.flush(func(sh *shard, ops []op) {
+		wrote, _ := sh.visitWith(s, ops, true, true)
+		owes = owes || wrote
+	})
+	if owes {
+		s.b.commit()
+	}
+}
+
+// flush hands over what was gathered by way of hand.
+func (s *Session) flush(hand func(sh *shard, ops []op)) {
 	if len(s.parts) == 0 {
 		return
 	}
@@ -285,7 +302,7 @@ func (s *Session) Flush() {
 	s.pub = false
 	for _, i := range s.parts {
 		b := &s.batch[i]
-		b.shard.inbox.push(b.ops, true)
+		hand(b.shard, b.ops)
 		clear(b.ops)
 		b.ops = b.ops[:0]
 	}

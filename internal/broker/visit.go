@@ -14,9 +14,14 @@ import (
 // with all that has gathered; else whoever has it does the op. ok is false when the shard has stopped. With owes the caller must call commit, before
 // he waits for anything.
 func (sh *shard) visit(s *Session, o op, writes bool) (owes, ok bool) {
+	return sh.visitWith(s, []op{o}, false, writes)
+}
+
+// visitWith is visit with several ops; with wait the caller is held back while the inbox is full.
+func (sh *shard) visitWith(s *Session, ops []op, wait, writes bool) (owes, ok bool) {
 	in := sh.inbox
 	in.mu.Lock()
-	ok = in.add([]op{o}, false)
+	ok = in.add(ops, wait)
 	guest := ok && !in.taken
 	alone := in.guest == s
 	in.guest = s

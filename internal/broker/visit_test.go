@@ -199,3 +199,42 @@ func TestVisitPanics(t *testing.T) {
 	defer func() { recover() }()                                               //nolint:errcheck // as a connection would
 	c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { panic("broken") }}) //nolint:errcheck // does not return
 }
+
+// calledOn is a confirmer that notes on which goroutine it was called.
+type calledOn chan string
+
+func (c calledOn) Confirmed(uint64, uint64, bool) { c <- goroutine() }
+
+// Who flushes and has nothing else to do is told on his own goroutine, once he is the one who comes; what others gathered is done too, in order.
+func TestFlushOwn(t *testing.T) { synctest.Test(t, testFlushOwn) }
+
+func testFlushOwn(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	defer c.Close()
+	c.queue("q", nil)
+	told := make(calledOn, 1)
+	for i := range 3 {
+		synctest.Wait() // nobody else is at the shard or the log
+		c.post("", "q", fmt.Sprint(i), func(p *Publish) { p.Confirm = told })
+		c.FlushOwn()
+		if on := <-told; i > 0 && on != goroutine() {
+			t.Errorf("message %d: told on %s, not on %s", i, on, goroutine())
+		}
+	}
+	c.FlushOwn() // nothing
+	other := newClient(t, b)
+	defer other.Close()
+	for i := range 100 {
+		c.post("", "q", fmt.Sprint("c", i), nil)
+		other.post("", "q", fmt.Sprint("o", i), nil)
+		c.FlushOwn()
+		other.FlushOwn()
+	}
+	c.until(func() bool { return len(c.acks) == 100 })
+	other.until(func() bool { return len(other.acks) == 100 })
+	if got := c.drain("q"); len(got) != 203 || got[3] != "c0" || got[202] != "o99" {
+		t.Errorf("%d messages", len(got))
+	}
+}

@@ -1,0 +1,93 @@
+package broker
+
+import (
+	"io"
+	"log/slog"
+	"testing"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// told is a confirmer that sends what it hears.
+type told chan bool
+
+func (c told) Confirmed(_, _ uint64, ok bool) { c <- ok }
+
+// BenchmarkLoneProducer measures one message after the other, each published when the one before is confirmed.
+func BenchmarkLoneProducer(b *testing.B) {
+	for _, mode := range []struct {
+		name string
+		sync store.SyncMode
+		own  bool
+	}{{"always", store.SyncAlways, false}, {"always own", store.SyncAlways, true}, {"os", store.SyncOS, false}, {"os own", store.SyncOS, true}} {
+		b.Run(mode.name, func(b *testing.B) {
+			br, err := Open(vfs.OS{}, b.TempDir(), Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Sync: mode.sync})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer br.Close()
+			s, _ := br.NewSession(SessionOptions{User: "guest", VHost: "/"})
+			if _, err := s.DeclareQueue(QueueSpec{Name: "q", Durable: true, Policy: DefaultQueuePolicy()}); err != nil {
+				b.Fatal(err)
+			}
+			confirmed := make(told, 1)
+			peek := message.Peek{}
+			for b.Loop() {
+				t, _ := s.Route(nil, []byte("q"), &peek, nil)
+				env := append(message.AppendEnvelopeHeader(make([]byte, 0, 200), "", "q", bareProps), make([]byte, 100)...)
+				s.Publish(&Publish{Targets: t, Env: env, Persistent: true, TTL: -1, Confirm: confirmed, Seq: 1})
+				if mode.own {
+					s.FlushOwn()
+				} else {
+					s.Flush()
+				}
+				if !<-confirmed {
+					b.Fatal("refused")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRecord measures one entry of the annex after the other.
+func BenchmarkRecord(b *testing.B) {
+	for _, mode := range []struct {
+		name  string
+		sync  store.SyncMode
+		async bool
+	}{{"always", store.SyncAlways, false}, {"always async", store.SyncAlways, true}, {"os", store.SyncOS, false}, {"os async", store.SyncOS, true}} {
+		b.Run(mode.name, func(b *testing.B) {
+			o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Sync: mode.sync, Annex: &nothing{}}
+			br, err := Open(vfs.OS{}, b.TempDir(), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer br.Close()
+			entry := make([]byte, 200)
+			done := make(chan error, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				if !mode.async {
+					_, err = br.Record(entry)
+				} else {
+					br.RecordAsync(entry, func(_ uint64, err error) { done <- err })
+					err = <-done
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// nothing is an annex that keeps nothing.
+type nothing struct{}
+
+func (*nothing) Apply(uint64, []byte) {}
+func (*nothing) Freeze() (int64, func(io.Writer) error) {
+	return 0, func(io.Writer) error { return nil }
+}
+func (*nothing) Restore(io.Reader) error { return nil }
