@@ -28,6 +28,8 @@ type watchBed struct {
 	queues *fakeQueues
 	client pb.WatchClient
 	drain  context.CancelFunc
+
+	options watchOptions
 }
 
 func newWatchBed(t testing.TB, change func(*watchOptions)) *watchBed {
@@ -49,6 +51,7 @@ func newWatchBed(t testing.TB, change func(*watchOptions)) *watchBed {
 	if change != nil {
 		change(&o)
 	}
+	b.options = o
 	conn := inproc.New(nil, nil)
 	pb.RegisterWatchServer(conn, newWatchService(o))
 	b.client = pb.NewWatchClient(conn)

@@ -61,6 +61,8 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, ofQueu
 		x.ordinary = true
 		w.byKV[x.kvID] = x
 	}
+	w.made++
+	x.number = w.made
 	w.watchers[id] = x
 	if r.WatchId == clientv3.AutoWatchID {
 		w.next = id + 1

@@ -17,7 +17,7 @@ const maxQueueResponseBytes = 1 << 20
 func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	mvcc.ReportEventReceived(len(r.Events))
 	if r.WatchID == noWatcher {
-		return w.stream.Send(&pb.WatchResponse{Header: w.header(r.Revision), WatchId: noWatcher})
+		return w.progressOfAll(r.Revision)
 	}
 	x := w.byKV[r.WatchID]
 	if x == nil {

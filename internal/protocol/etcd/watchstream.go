@@ -23,6 +23,8 @@ type watchStream struct {
 	next     int64 // the first id that was never given to a watcher whose client left the choice to us
 	watchers map[int64]*watcher
 	byKV     map[mvcc.WatchID]*watcher // those of ordinary keys, by mvcc's id, which is never used again
+	made     int64                     // how many watchers there have been
+	asked    []int64                   // made, at each request for progress that mvcc has not answered
 
 	waiting readyWatchers
 }
@@ -30,6 +32,7 @@ type watchStream struct {
 // watcher is one of a stream. Exactly one of queue and ordinary is what it watches; both are unset once it is over but still holds its id.
 type watcher struct {
 	id       int64
+	number   int64 // among those of the stream, from 1
 	queue    queueWatcher
 	ordinary bool
 	kvID     mvcc.WatchID
@@ -102,7 +105,7 @@ func (w *watchStream) request(ctx context.Context, r *pb.WatchRequest) error {
 		}
 	case *pb.WatchRequest_ProgressRequest:
 		if r.ProgressRequest != nil {
-			return w.progressOfAll()
+			return w.askProgress()
 		}
 	}
 	return nil // a request that a later version knows: as etcd, no reason to end the stream
