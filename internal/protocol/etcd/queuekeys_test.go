@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -141,9 +142,10 @@ func TestQueueRequestReply(t *testing.T) {
 	worker, client := dial(t, n.addr), dial(t, n.addr)
 	requests := worker.Watch(t.Context(), "/q/rpc/consumer/w")
 	replies := client.Watch(t.Context(), "/q/rpc-reply-A/consumer/A")
-	go func() {
-		for r := range requests {
-			for _, e := range r.Events {
+	var work sync.WaitGroup
+	work.Go(func() {
+		for range 2 {
+			for _, e := range (<-requests).Events {
 				key := string(e.Kv.Key)
 				requester := key[strings.LastIndexByte(key, '/')+1:]
 				if _, err := worker.Put(context.Background(), "/q/rpc-reply-"+requester+"/producer/answer", "re: "+string(e.Kv.Value)); err != nil {
@@ -154,12 +156,12 @@ func TestQueueRequestReply(t *testing.T) {
 				}
 			}
 		}
-	}()
+	})
 	putKey(t, client, "/q/rpc/producer/A", "one")
 	alike(t, received(t, replies, 1), "/q/rpc-reply-A/consumer/A/"+index(1)+"/answer=re: one")
 	putKey(t, client, "/q/rpc/producer/A", "two")
 	alike(t, received(t, replies, 1), "/q/rpc-reply-A/consumer/A/"+index(2)+"/answer=re: two")
-	worker.Close()
+	work.Wait()
 }
 
 // A transaction takes a message, makes another of it and notes that in an ordinary key, all or nothing.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
@@ -70,6 +72,7 @@ type Server struct {
 	transport transport
 	web       *webServer
 	queues    *namespace
+	identity  memberIdentity
 	services  *services
 	metrics   *metrics
 
@@ -85,6 +88,9 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.grants = ks.Grants()
 	s.accounts = newAccounts(s)
+	h := &pb.ResponseHeader{}
+	ks.Fill(h)
+	s.identity = memberIdentity{h.ClusterId, h.MemberId, h.RaftTerm}
 	s.metrics = newMetrics(s)
 	s.queues = newQueueKeys(s)
 	s.transport = newTransport(s)
@@ -92,13 +98,12 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.services.register(s.transport)
 	calls := inproc.New(s.interceptUnary, s.interceptStream)
 	s.services.register(calls)
-	s.transport.Start()
 	s.web = newWebServer(s)
 	gateway := newGateway(calls)
 	s.handle("/v3/", gateway)
 	s.handle("/v3beta/", gateway)
 	s.closed = sync.OnceValue(func() error {
-		return errors.Join(s.transport.Close(), s.web.Close(), s.queues.Close())
+		return errors.Join(s.web.Close(), s.queues.Close())
 	})
 	s.edge = protocol.NewEdge("etcd", s.log, s.open)
 	return s

@@ -35,10 +35,10 @@ type DeleteCall interface {
 	DeleteDone(deleted bool, prev *mvccpb.KeyValue, revision int64, err error)
 }
 
-// NewDoor opens a door. s is a session of the caller that nobody else uses.
-func (n *Namespace) NewDoor(who Caller, s *broker.Session) *Door {
-	s.Unheld()
-	return &Door{n: n, who: who, s: s}
+// NewDoor opens a door for a caller. Nobody else publishes by its session.
+func (n *Namespace) NewDoor(who Caller) *Door {
+	who.Session.Unheld()
+	return &Door{n: n, who: who, s: who.Session}
 }
 
 // chunk is how much memory is taken at a time for the messages of one read. A message that stays keeps its whole chunk.

@@ -1,0 +1,141 @@
+package etcd
+
+import (
+	"net"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/queues"
+	"fiveways/internal/protocol/grpcwire"
+)
+
+// queueDoor handles what queues live of on the reader of a connection: puts of messages and deletes of single deliveries. All that one read brings goes to
+// the engine together. Everything else, and what has to wait, is left to the services.
+type queueDoor struct {
+	srv   *Server
+	addr  net.Addr
+	doors map[*broker.Session]*queues.Door
+	used  []*queues.Door // since the last Flush
+}
+
+func (s *Server) newQueueDoor(info grpcwire.ConnInfo) grpcwire.Conn {
+	return &queueDoor{srv: s, addr: info.Peer.Addr, doors: map[*broker.Session]*queues.Door{}}
+}
+
+// Unary implements grpcwire.Conn.
+func (d *queueDoor) Unary(c *grpcwire.Call, in []byte) bool {
+	if len(in) > d.srv.o.MaxRequestBytes {
+		return false
+	}
+	switch c.Method() {
+	case pb.KV_Put_FullMethodName:
+		key, value, ok := parsePut(in)
+		if !ok || !queues.Holds(key) {
+			return false
+		}
+		door := d.enter(c)
+		if door == nil {
+			return false
+		}
+		return door.StartPut(key, value, &quickPut{quickCall{d.srv, c}})
+	case pb.KV_DeleteRange_FullMethodName:
+		key, prevKV, ok := parseDelete(in)
+		if !ok || !queues.Holds(key) {
+			return false
+		}
+		door := d.enter(c)
+		if door == nil {
+			return false
+		}
+		return door.StartDelete(key, prevKV, &quickDelete{quickCall{d.srv, c}})
+	}
+	return false
+}
+
+// enter is the door of who calls, nil when the service is to find out what is wrong.
+func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
+	md := c.Metadata()
+	if !sound(md) {
+		return nil
+	}
+	who, err := d.srv.identifyToken(tokenIn(md), d.addr)
+	if err != nil || who.user == "" {
+		return nil
+	}
+	caller, err := who.caller()
+	if err != nil {
+		return nil
+	}
+	door := d.doors[caller.Session]
+	if door == nil {
+		door = d.srv.queues.NewDoor(caller)
+		d.doors[caller.Session] = door
+	}
+	for _, have := range d.used {
+		if have == door {
+			return door
+		}
+	}
+	d.used = append(d.used, door)
+	return door
+}
+
+// Flush implements grpcwire.Conn.
+func (d *queueDoor) Flush() {
+	for _, door := range d.used {
+		door.Flush()
+	}
+	clear(d.used)
+	d.used = d.used[:0]
+}
+
+// Closed implements grpcwire.Conn. The sessions belong to the agent.
+func (d *queueDoor) Closed() {}
+
+// quickCall is a call that is answered when the engine has done it.
+type quickCall struct {
+	srv  *Server
+	call *grpcwire.Call
+}
+
+// answer answers with what encode appends behind the header, or with an error.
+func (q *quickCall) answer(revision int64, err error, encode func(dst []byte) []byte) {
+	count := q.srv.metrics.begin(q.call.Method(), kindUnary)
+	if err = reply(err); err != nil {
+		q.call.Fail(err)
+	} else {
+		q.call.ReplyBytes(func(dst []byte) ([]byte, error) { return encode(q.srv.appendHeader(dst, revision)), nil })
+	}
+	count(err)
+}
+
+type quickPut struct{ quickCall }
+
+// PutDone implements queues.PutCall.
+func (q *quickPut) PutDone(revision int64, err error) {
+	q.answer(revision, err, func(dst []byte) []byte { return dst })
+}
+
+type quickDelete struct{ quickCall }
+
+// DeleteDone implements queues.DeleteCall.
+func (q *quickDelete) DeleteDone(deleted bool, prev *mvccpb.KeyValue, revision int64, err error) {
+	q.answer(revision, err, func(dst []byte) []byte {
+		if !deleted {
+			return dst
+		}
+		dst = append(dst, fieldDeleted, 1)
+		if prev == nil {
+			return dst
+		}
+		rest := &pb.DeleteRangeResponse{PrevKvs: []*mvccpb.KeyValue{prev}}
+		dst, err := proto.MarshalOptions{}.MarshalAppend(dst, rest)
+		if err != nil { // a value is at most as large as its request was
+			q.srv.log.Error("etcd: an answer could not be encoded", "err", err)
+		}
+		return dst
+	})
+}

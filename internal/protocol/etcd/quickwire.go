@@ -1,0 +1,95 @@
+package etcd
+
+import (
+	"unicode/utf8"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The messages of the hottest calls are read and written here without protobuf's machinery; rpc.proto has the numbers of the fields.
+
+// The first bytes of fields of answers: their number and kind.
+const (
+	fieldHeader  = 1<<3 | byte(protowire.BytesType)
+	fieldDeleted = 2<<3 | byte(protowire.VarintType)
+
+	fieldCluster  = 1<<3 | byte(protowire.VarintType)
+	fieldMember   = 2<<3 | byte(protowire.VarintType)
+	fieldRevision = 3<<3 | byte(protowire.VarintType)
+	fieldTerm     = 4<<3 | byte(protowire.VarintType)
+)
+
+// parsePut reads a PutRequest that has nothing but a key and a value; the slices alias in. ok is false for any other.
+func parsePut(in []byte) (key, value []byte, ok bool) {
+	for len(in) > 0 {
+		number, kind, n := protowire.ConsumeTag(in)
+		if n < 0 || kind != protowire.BytesType || number > 2 {
+			return nil, nil, false
+		}
+		field, m := protowire.ConsumeBytes(in[n:])
+		if m < 0 {
+			return nil, nil, false
+		}
+		if in = in[n+m:]; number == 1 {
+			key = field
+		} else {
+			value = field
+		}
+	}
+	return key, value, true
+}
+
+// parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other.
+func parseDelete(in []byte) (key []byte, prevKV, ok bool) {
+	for len(in) > 0 {
+		number, kind, n := protowire.ConsumeTag(in)
+		switch {
+		case n < 0:
+			return nil, false, false
+		case number == 1 && kind == protowire.BytesType:
+			field, m := protowire.ConsumeBytes(in[n:])
+			if m < 0 {
+				return nil, false, false
+			}
+			key, n = field, n+m
+		case number == 3 && kind == protowire.VarintType:
+			v, m := protowire.ConsumeVarint(in[n:])
+			if m < 0 {
+				return nil, false, false
+			}
+			prevKV, n = v != 0, n+m
+		default:
+			return nil, false, false
+		}
+		in = in[n:]
+	}
+	return key, prevKV, true
+}
+
+// appendHeader appends the header of an answer, as its first field.
+func (s *Server) appendHeader(dst []byte, revision int64) []byte {
+	dst = append(dst, fieldHeader, 0)
+	at := len(dst)
+	h := s.identity
+	for _, f := range [...]struct {
+		tag   byte
+		value uint64
+	}{{fieldCluster, h.cluster}, {fieldMember, h.member}, {fieldRevision, uint64(revision)}, {fieldTerm, h.term}} {
+		if f.value != 0 {
+			dst = protowire.AppendVarint(append(dst, f.tag), f.value)
+		}
+	}
+	dst[at-1] = byte(len(dst) - at) // four varints take less than 128 bytes
+	return dst
+}
+
+// memberIdentity is what headers say of this server; it never changes.
+type memberIdentity struct{ cluster, member, term uint64 }
+
+// sound tells whether the version that a client says it has is text.
+func sound(md metadata.MD) bool {
+	v := md[rpctypes.MetadataClientAPIVersionKey]
+	return len(v) == 0 || utf8.ValidString(v[0])
+}
