@@ -2,6 +2,7 @@ package keyspace
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 
@@ -108,7 +109,8 @@ func (s *Store) revokeAll(expired []*lease.Lease) {
 		all.Add(1)
 		go func() {
 			defer func() { <-slots; all.Done() }()
-			if _, err := s.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: int64(l.ID)}); err != nil {
+			_, err := s.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: int64(l.ID)})
+			if err != nil && !errors.Is(err, lease.ErrLeaseNotFound) {
 				s.lg.Warn("an expired lease was not revoked", zap.Int64("lease", int64(l.ID)), zap.Error(err))
 			}
 		}()

@@ -3,6 +3,7 @@ package backend
 import (
 	"hash"
 	"hash/crc32"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -14,7 +15,7 @@ type Backend struct {
 	snapshots string // folder for the files of Snapshot
 
 	tx      batchTx
-	current atomic.Pointer[view]
+	current *atomic.Pointer[view]
 	readers atomic.Int64
 }
 
@@ -26,13 +27,18 @@ type view struct {
 	epoch *epoch
 }
 
-// New returns a backend without buckets. Snapshot writes its temporary files into the folder snapshots; "" means the system's.
+// New returns a backend without buckets. Its memory is given back when neither it nor a transaction is referred to any more. Snapshot writes its temporary files into the folder snapshots; "" means the system's.
 func New(snapshots string) *Backend {
-	b := &Backend{snapshots: snapshots}
+	b := &Backend{snapshots: snapshots, current: new(atomic.Pointer[view])}
 	b.tx.b = b
 	first := &epoch{}
 	first.refs.Store(1)
 	b.current.Store(&view{epoch: first})
+	runtime.AddCleanup(b, func(last *atomic.Pointer[view]) {
+		for _, c := range last.Load().chunks {
+			freeRegion(c.mem)
+		}
+	}, b.current)
 	return b
 }
 
@@ -148,7 +154,7 @@ func (b *Backend) Defrag() error {
 // ForceCommit does nothing: what a BatchTx changed is published when it is unlocked, and it is the log that makes it durable.
 func (b *Backend) ForceCommit() {}
 
-// Close does nothing; what transactions still see stays.
+// Close does nothing: a transaction that is late still finds what it sees.
 func (b *Backend) Close() error { return nil }
 
 // SetTxPostLockInsideApplyHook sets what is called after each LockInsideApply.

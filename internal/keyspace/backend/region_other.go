@@ -2,6 +2,6 @@
 
 package backend
 
-func newRegion(size int) []byte { return make([]byte, size) }
+func mapRegion(size int) []byte { return make([]byte, size) }
 
-func freeRegion([]byte) {}
+func unmapRegion([]byte) {}

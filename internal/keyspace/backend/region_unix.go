@@ -4,8 +4,7 @@ package backend
 
 import "syscall"
 
-// newRegion returns size zero bytes that the collector neither scans nor counts.
-func newRegion(size int) []byte {
+func mapRegion(size int) []byte {
 	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return make([]byte, size)
@@ -13,5 +12,5 @@ func newRegion(size int) []byte {
 	return mem
 }
 
-// freeRegion gives back what newRegion returned. Memory that was not mapped is the collector's: unmapping it is refused and does nothing.
-func freeRegion(mem []byte) { _ = syscall.Munmap(mem) }
+// unmapRegion does nothing to memory that could not be mapped: that is the collector's, and unmapping it is refused.
+func unmapRegion(mem []byte) { _ = syscall.Munmap(mem) }
