@@ -10,6 +10,8 @@ import (
 	"github.com/coreos/go-semver/semver"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // The versions that clients and dashboards are told: of the API that is served.
@@ -33,8 +35,14 @@ func (m *maintenanceService) admin(ctx context.Context) error {
 	return reply(m.srv.mayAdminister(who))
 }
 
+// errAlarmAction is the answer to an action that etcd has none for: it breaks there.
+var errAlarmAction = status.Error(codes.InvalidArgument, "etcdserver: unknown action for an alarm")
+
 // Alarm lists, raises or ends alarms.
 func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
+	if _, known := pb.AlarmRequest_AlarmAction_name[int32(r.Action)]; !known {
+		return nil, errAlarmAction
+	}
 	allowed := m.admin
 	if r.Action == pb.AlarmRequest_GET {
 		allowed = func(ctx context.Context) error { _, err := m.srv.identify(ctx); return err }
