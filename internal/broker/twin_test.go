@@ -63,6 +63,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 	options := func(o *Options) {
 		o.SegmentBytes, o.CheckpointBytes, o.Shards = 16<<10, 4<<10, 1+int(seed%3)
 		o.MemoryLimit = []int64{32 << 10, 1 << 30}[seed%2] // every other run spills all it can
+		o.Annex = newTally()
 	}
 	b := openBroker(t, mem, options)
 	c := newClient(t, b)
@@ -154,6 +155,13 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 		case op == 97:
 			c.Flush()
 			b.checkpointDue(false)
+		case op == 99:
+			entry := fmt.Sprint(rng.IntN(5), "/", step)
+			if rng.IntN(2) == 0 {
+				recordEntry(t, b, entry)
+			} else {
+				must(t, c.DoAll(note(entry), &Count{OnQueue: on("q")}))
+			}
 		case op == 98 && rng.IntN(3) == 0:
 			c.Flush()
 			reopen(rng.IntN(2) == 0)
