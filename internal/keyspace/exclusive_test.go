@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/storage/vfs"
 )
 
 // Eight who count in one key, by looking and recording what they saw and one, beside others who put: nobody loses a count.
@@ -58,6 +61,9 @@ func TestExclusiveFails(t *testing.T) {
 	if _, err := s.Exclusive(ctx, change, func([]byte) error { return boom }); !errors.Is(err, boom) || len(s.waiters.by) != 0 {
 		t.Errorf("record failed: %v, %d wait", err, len(s.waiters.by))
 	}
+	if _, err := s.Exclusive(ctx, change, func([]byte) error { return nil }); !errors.Is(err, ErrNotRecorded) || len(s.waiters.by) != 0 {
+		t.Errorf("kept out: %v, %d wait", err, len(s.waiters.by))
+	}
 	nothing := func() (*pb.InternalRaftRequest, error) { return nil, nil }
 	if x, err := s.Exclusive(ctx, nothing, func(entry []byte) error {
 		if entry != nil {
@@ -74,5 +80,32 @@ func TestExclusiveFails(t *testing.T) {
 	}
 	if _, err := s.DeleteRange(ctx, &pb.DeleteRangeRequest{Key: []byte("k")}); err != nil {
 		t.Error(err)
+	}
+}
+
+// The change of an Exclusive goes into the broker's log as a note of DoAll, and has its answer when that returns.
+func TestExclusiveWithNote(t *testing.T) {
+	n, err := openNode(vfs.NewMem(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.close()
+	session, err := n.b.NewSession(broker.SessionOptions{User: "guest", VHost: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for i := range 5 {
+		x, err := n.Exclusive(context.Background(),
+			func() (*pb.InternalRaftRequest, error) {
+				return &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: []byte("k"), Value: []byte(get(t, n.Store, "k") + "x")}}, nil
+			},
+			func(entry []byte) error { return session.DoAll(&broker.Note{Entry: entry}) })
+		if err != nil || x.Err != nil || x.Resp.(*pb.PutResponse).Header.Revision != int64(i+2) {
+			t.Fatal(x, err)
+		}
+	}
+	if get(t, n.Store, "k") != "xxxxx" {
+		t.Errorf("k is %q", get(t, n.Store, "k"))
 	}
 }
