@@ -11,6 +11,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
@@ -127,6 +128,39 @@ func TestReplies(t *testing.T) {
 	} {
 		if got := reply(tc.err); status.Code(got) != status.Code(tc.want) || status.Convert(got).Message() != status.Convert(tc.want).Message() {
 			t.Errorf("%v: %v, want %v", tc.err, got, tc.want)
+		}
+	}
+}
+
+// Who pings too much is told to calm down and cut off, as by etcd.
+func TestTooManyPings(t *testing.T) {
+	n := newNode(t, Options{})
+	nc, err := net.Dial("tcp", n.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	if _, err := nc.Write(preface); err != nil {
+		t.Fatal(err)
+	}
+	f := http2.NewFramer(nc, nc)
+	if err := f.WriteSettings(); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		f.WritePing(false, [8]byte{1}) //nolint:errcheck // it may be cut off already
+	}
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			t.Fatalf("no GOAWAY before %v", err)
+		}
+		if g, ok := frame.(*http2.GoAwayFrame); ok {
+			if g.ErrCode != http2.ErrCodeEnhanceYourCalm || string(g.DebugData()) != "too_many_pings" {
+				t.Errorf("%v %q", g.ErrCode, g.DebugData())
+			}
+			return
 		}
 	}
 }
