@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the client libraries the scripts here use: pika into .venv, amqplib into node/node_modules, Celery into
-# .venv-celery; amqp-client stays in Maven's own folder, java/.build has its class path and the compiled programs.
-# Usage: setup.sh [python] [node] [java] [celery]   (all when none is named). Does nothing for what is already in place.
+# .venv-celery, python-etcd3 and etcd3gw into .venv-etcd; amqp-client stays in Maven's own folder, java/.build has its class path and the compiled programs.
+# Usage: setup.sh [python] [node] [java] [celery] [etcd_python]   (all when none is named). Does nothing for what is already in place.
 set -eu
 cd "$(dirname "$0")"
 
@@ -30,6 +30,8 @@ python_client() { venv .venv python/requirements.txt; }
 
 celery_client() { venv .venv-celery celery/requirements.txt; }
 
+etcd_python_client() { venv .venv-etcd etcd/requirements.txt; }
+
 node_client() {
 	stamp=node/node_modules/.lock
 	if cmp -s node/package-lock.json "$stamp"; then return; fi
@@ -53,5 +55,5 @@ java_client() {
 	javac -nowarn -cp "$(cat java/.build/classpath)" -d java/.build/classes java/*.java
 }
 
-if [ $# -eq 0 ]; then set -- python node java celery; fi
+if [ $# -eq 0 ]; then set -- python node java celery etcd_python; fi
 for client in "$@"; do "${client}_client"; done

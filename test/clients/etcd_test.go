@@ -1,0 +1,55 @@
+package clients
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+
+	"fiveways/test/brokertest"
+	"fiveways/test/etcdd"
+)
+
+// etcdAddr is where a broker of the test's own serves etcd's API. With ETCD_PEER it is that server, and queues are left out: it is a real etcd.
+func etcdAddr(t *testing.T) (addr, queues string) {
+	t.Helper()
+	if peer := os.Getenv("ETCD_PEER"); peer != "" {
+		return peer, "no"
+	}
+	return brokertest.Run(t, "--etcd", "127.0.0.1:0").EtcdAddr(), "yes"
+}
+
+func etcdEnv(t *testing.T) []string {
+	addr, queues := etcdAddr(t)
+	return []string{"ETCD_ADDR=" + addr, "QUEUES=" + queues}
+}
+
+func TestEtcdctl(t *testing.T) {
+	if os.Getenv("CI") == "true" {
+		var output bytes.Buffer
+		if err := etcdd.Install(&output); err != nil {
+			t.Fatalf("%v\n%s", err, output.Bytes())
+		}
+	}
+	if _, err := exec.LookPath("etcdctl"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	runScript(t, "", etcdEnv(t), "sh", "etcd/client.sh")
+}
+
+func TestEtcdPython(t *testing.T) {
+	setUp(t, "etcd_python", "python3")
+	runScript(t, "", etcdEnv(t), ".venv-etcd/bin/python", "etcd/client.py")
+}
+
+func TestEtcdJava(t *testing.T) {
+	setUp(t, "java", "java", "javac", "mvn")
+	classPath, err := os.ReadFile("java/.build/classpath")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runScript(t, "", append(etcdEnv(t), "CLASSPATH=java/.build/classes:"+string(classPath)), "java", "EtcdClient")
+}
