@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -48,7 +50,7 @@ func TestExclusiveCounts(t *testing.T) {
 
 // What goes wrong in an Exclusive leaves the store as it was, and free for others.
 func TestExclusiveFails(t *testing.T) {
-	s, _ := open(t, Options{QuotaBytes: 1})
+	s, _ := open(t, Options{})
 	ctx := context.Background()
 	boom := errors.New("boom")
 	never := func([]byte) error { t.Error("recorded"); return nil }
@@ -73,13 +75,77 @@ func TestExclusiveFails(t *testing.T) {
 	}); x != nil || err != nil {
 		t.Error(x, err)
 	}
-	// A change over the quota raises the alarm, which needs the store after the Exclusive.
-	x, err := s.Exclusive(ctx, change, func(entry []byte) error { _, err := s.log.Record(entry); return err })
-	if err != nil || x.Err == nil {
-		t.Error(x, err)
+	if left := s.Alarms(); len(left) != 0 {
+		t.Errorf("alarms %v", left)
 	}
 	if _, err := s.DeleteRange(ctx, &pb.DeleteRangeRequest{Key: []byte("k")}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What would be refused when it is applied is refused before it is recorded with something else: over the quota, and then, with the alarm, all that may
+// take room; deletes go through.
+func TestExclusiveRefusedBefore(t *testing.T) {
+	s, log := open(t, Options{QuotaBytes: 1})
+	ctx := context.Background()
+	record := func(entry []byte) error {
+		_, err := log.Record(entry)
+		return err
+	}
+	change := func(r *pb.InternalRaftRequest) func() (*pb.InternalRaftRequest, error) {
+		return func() (*pb.InternalRaftRequest, error) { return r, nil }
+	}
+	write := &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: []byte("k")}}}
+	for _, r := range []*pb.InternalRaftRequest{
+		{Put: &pb.PutRequest{Key: []byte("k")}}, {Txn: &pb.TxnRequest{Success: []*pb.RequestOp{write}}}, {LeaseGrant: &pb.LeaseGrantRequest{ID: 1, TTL: 9}},
+	} {
+		before := s.Index()
+		if x, err := s.Exclusive(ctx, change(r), record); !errors.Is(err, etcderrors.ErrNoSpace) {
+			t.Errorf("%v: %v %v", r, x, err)
+		}
+		if alarms := s.Alarms(); len(alarms) != 1 {
+			t.Errorf("%v: alarms %v", r, alarms)
+		}
+		if s.KV().Rev() != 1 || s.Index() > before+1 {
+			t.Errorf("%v: something was recorded", r)
+		}
+	}
+	x, err := s.Exclusive(ctx, change(&pb.InternalRaftRequest{DeleteRange: &pb.DeleteRangeRequest{Key: []byte("k")}}), record)
+	if err != nil || x.Err != nil {
+		t.Error(x, err)
+	}
+	corrupt := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_CORRUPT, MemberID: s.MemberID()}
+	if _, err := s.Alarm(ctx, corrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exclusive(ctx, change(&pb.InternalRaftRequest{DeleteRange: &pb.DeleteRangeRequest{Key: []byte("k")}}), record); !errors.Is(err, etcderrors.ErrCorrupt) {
+		t.Error(err)
+	}
+}
+
+// Roles are looked at before, too.
+func TestExclusiveOfNobody(t *testing.T) {
+	s, log := open(t, Options{})
+	ctx := context.Background()
+	for _, r := range []*pb.InternalRaftRequest{
+		grants.Begin("root", 1), {AuthRoleAdd: &pb.AuthRoleAddRequest{Name: "root"}},
+		{AuthUserGrantRole: &pb.AuthUserGrantRoleRequest{User: "root", Role: "root"}}, {AuthEnable: &pb.AuthEnableRequest{}},
+	} {
+		if x, err := s.Propose(ctx, r); err != nil || x.Err != nil {
+			t.Fatal(r, x, err)
+		}
+	}
+	look := func() (*pb.InternalRaftRequest, error) {
+		return &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: []byte("k")}}, nil
+	}
+	before := len(log.entries)
+	for _, who := range []grants.Info{{}, {Username: "root", Revision: 1}, {Username: "eve", Revision: s.Grants().Revision()}} {
+		if x, err := s.Exclusive(WithWho(ctx, who), look, func([]byte) error { return errors.New("recorded") }); err == nil || err.Error() == "recorded" {
+			t.Errorf("%+v: %v %v", who, x, err)
+		}
+	}
+	if len(log.entries) != before {
+		t.Error("something was recorded")
 	}
 }
 
