@@ -61,6 +61,7 @@ func newMetrics(s *Server) *metrics {
 	gauge("etcd_server_proposals_committed_total", "The changes of keys that are on disk.", nil, index)
 	gauge("etcd_server_proposals_applied_total", "The changes of keys that are applied.", nil, index)
 	gauge("etcd_server_quota_backend_bytes", "The size that the keys may have.", nil, func() float64 { return float64(s.keys.Quota()) })
+	gauge("fiveways_build_info", "Which version of the broker this is.", prometheus.Labels{"version": s.o.Version}, one)
 	gauge("fiveways_etcd_connections", "Connections of clients now.", nil, func() float64 { return float64(s.Connections()) })
 	m.healthy[0] = counter("etcd_server_health_failures", "The total number of failed health checks.")
 	m.healthy[1] = counter("etcd_server_health_success", "The total number of successful health checks.")

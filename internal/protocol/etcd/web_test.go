@@ -46,7 +46,7 @@ func TestWeb(t *testing.T) {
 
 // The metrics have what dashboards for etcd ask for, and each name once.
 func TestMetrics(t *testing.T) {
-	n := newNode(t, Options{})
+	n := newNode(t, Options{Version: "1.2.3"})
 	c := dial(t, n.addr)
 	if _, err := c.Put(t.Context(), "a", "1"); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestMetrics(t *testing.T) {
 		`grpc_server_handled_total\{grpc_code="OK",grpc_method="Put",grpc_service="etcdserverpb.KV",grpc_type="unary"\} 1`,
 		`grpc_server_handled_total\{grpc_code="InvalidArgument",grpc_method="Put",grpc_service="etcdserverpb.KV",grpc_type="unary"\} 1`,
 		`etcd_network_client_grpc_received_bytes_total [1-9].*`, `etcd_network_client_grpc_sent_bytes_total [1-9].*`,
-		`etcd_disk_wal_fsync_duration_seconds_count [1-9].*`, `process_resident_memory_bytes .*`,
+		`etcd_disk_wal_fsync_duration_seconds_count [1-9].*`, `fiveways_build_info\{version="1.2.3"\} 1`, `process_resident_memory_bytes .*`,
 	} {
 		if found := regexp.MustCompile(`(?m)^`+want+`$`).FindAllString(text, -1); len(found) != 1 {
 			t.Errorf("%s: found %q", want, found)
