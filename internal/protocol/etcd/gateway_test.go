@@ -34,6 +34,24 @@ func post(t *testing.T, n *node, path, body string, header ...string) (int, stri
 	return answer.StatusCode, string(text)
 }
 
+// stream asks for a stream and returns what gives the next line of it.
+func stream(t *testing.T, n *node, path, body string) (next func() string) {
+	t.Helper()
+	answer, err := http.Post("http://"+n.addr+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	lines := bufio.NewScanner(answer.Body)
+	return func() string {
+		t.Helper()
+		if !lines.Scan() {
+			t.Fatalf("the stream ended: %v", lines.Err())
+		}
+		return lines.Text()
+	}
+}
+
 // without takes the header out of an answer: its numbers differ from node to node.
 func without(t *testing.T, text, field string) string {
 	t.Helper()
@@ -78,19 +96,7 @@ func TestGateway(t *testing.T) {
 // TestGatewayWatch: a stream answers line by line, and ends with the server.
 func TestGatewayWatch(t *testing.T) {
 	n := newNode(t, Options{})
-	answer, err := http.Post("http://"+n.addr+"/v3/watch", "application/json", strings.NewReader(`{"create_request":{"key":"YQ=="}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	next := func() string {
-		t.Helper()
-		if !lines.Scan() {
-			t.Fatalf("the stream ended: %v", lines.Err())
-		}
-		return lines.Text()
-	}
+	next := stream(t, n, "/v3/watch", `{"create_request":{"key":"YQ=="}}`)
 	if s := next(); !strings.Contains(s, `"created":true`) {
 		t.Fatal(s)
 	}
