@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -215,34 +214,4 @@ func properties(t *testing.T, env message.Envelope) message.Properties {
 	p, err := message.DecodeProperties(env.Properties())
 	must(t, err)
 	return p
-}
-
-// calls gathers what a door answers.
-type calls struct {
-	mu   sync.Mutex
-	cond *sync.Cond
-	done []string
-}
-
-func newCalls() *calls {
-	c := &calls{}
-	c.cond = sync.NewCond(&c.mu)
-	return c
-}
-
-func (c *calls) note(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.done = append(c.done, text)
-	c.cond.Broadcast()
-}
-
-// wait waits for n answers.
-func (c *calls) wait(n int) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.done) < n {
-		c.cond.Wait()
-	}
-	return c.done
 }
