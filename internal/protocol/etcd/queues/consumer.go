@@ -25,7 +25,7 @@ type consumer struct {
 	gone          chan struct{}   // closed when it has left and all it held is back
 
 	mu      sync.Mutex
-	engine  *broker.Consumer // nil before the first delivery or the end of make
+	engine  *broker.Consumer // never changes once it is there: with the first delivery, or when it is made
 	held    map[queue.Handle]held
 	watches []*Watch    // replaced, its elements never changed
 	lease   int64       // 0: none
@@ -80,7 +80,9 @@ func (h *held) is(handle queue.Handle, tail []byte) bool {
 func (c *consumer) Deliver(ds []broker.Delivery) {
 	bytes := 0
 	c.mu.Lock()
-	c.engine = ds[0].Consumer
+	if c.engine == nil {
+		c.engine = ds[0].Consumer
+	}
 	for i := range ds {
 		d := &ds[i]
 		h := held{env: d.Env, tail: tailOf(d.Env), revision: c.n.clock.next()}

@@ -131,7 +131,9 @@ func (c *consumer) make(who Caller) error {
 		engine, err = s.Consume(broker.ConsumerSpec{Queue: c.queue, Tag: c.client, Prefetch: c.n.ConsumerLimit})
 		if err == nil {
 			c.mu.Lock()
-			c.engine = engine
+			if c.engine == nil {
+				c.engine = engine
+			}
 			c.mu.Unlock()
 			_, err = s.QueueStatus(c.queue) // what is ready has been delivered when the shard comes to this
 			if err == nil || errors.Is(err, broker.ErrQueueNotFound) {

@@ -42,15 +42,17 @@ func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (w
 		base: bytes.Clone(path.Base), from: r.StartRevision, puts: !slices.Contains(r.Filters, pb.WatchCreateRequest_NOPUT), prevKV: r.PrevKv, ready: ready,
 		deletions: len(r.RangeEnd) > 0 && !slices.Contains(r.Filters, pb.WatchCreateRequest_NODELETE),
 	}
+	held := false
 	_, err = n.join(who, string(path.Queue), string(path.Client), func(c *consumer) {
 		w.c = c
 		since = w.catchUp()
+		held = len(w.events) > 0
 		c.watches = append(slices.Clone(c.watches), w)
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(w.events) > 0 {
+	if held {
 		ready()
 	}
 	return w, since, nil

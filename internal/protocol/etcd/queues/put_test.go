@@ -1,0 +1,113 @@
+package queues
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc/codes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/storage/vfs"
+)
+
+// What was answered is there after a crash: messages that were put, and acknowledgements.
+func TestAnswersAreDurable(t *testing.T) {
+	fs := vfs.NewMem()
+	w := newWorldOn(t, fs, nil)
+	x := w.watch("/q/a/c/w")
+	door, done := w.n.NewDoor(w.caller("guest")), make(answered, 1)
+	for n := uint64(1); n <= 6; n++ {
+		if n%2 == 0 {
+			w.put(fmt.Sprintf("/q/a/p/%d", n), "v")
+		} else if !door.StartPut(fmt.Appendf(nil, "/q/a/p/%d", n), []byte("v"), done) {
+			t.Fatal("the door takes no put")
+		} else {
+			door.Flush()
+			must(t, <-done)
+		}
+	}
+	x.events(6)
+	w.delete("/q/a/c/w/2/2")
+	gone := make(chan bool, 1)
+	if !door.StartDelete([]byte("/q/a/c/w/3/3"), false, acknowledged{func(ok bool) { gone <- ok }}) {
+		t.Fatal("the door takes no delete")
+	}
+	door.Flush()
+	if !<-gone {
+		t.Fatal("not deleted")
+	}
+	again := newWorldOn(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), nil)
+	same(t, again.all("/q/a/"), "/q/a/"+i(1)+"/1=v", "/q/a/"+i(4)+"/4=v", "/q/a/"+i(5)+"/5=v", "/q/a/"+i(6)+"/6=v")
+}
+
+// With the guarantee none a put is answered when the engine has it, and is there at once.
+func TestPutsAtOnce(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Guarantee = None })
+	w.put("/q/a/p/1", "v")
+	door, done := w.n.NewDoor(w.caller("guest")), make(answered, 1)
+	if !door.StartPut([]byte("/q/a/p/2"), []byte("v"), done) {
+		t.Fatal("the door takes no put")
+	}
+	select {
+	case <-done:
+		t.Fatal("answered before the engine had it")
+	default:
+	}
+	door.Flush()
+	must(t, <-done)
+	same(t, w.all("/q/a/"), "/q/a/"+i(1)+"/1=v", "/q/a/"+i(2)+"/2=v")
+}
+
+// A full queue refuses messages, and a queue that takes one message per key takes one.
+func TestPolicies(t *testing.T) {
+	w := newWorld(t, nil)
+	policy := broker.DefaultQueuePolicy()
+	policy.MaxLength, policy.Overflow = 1, broker.RejectPublish
+	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "full", Durable: true, Policy: policy})
+	must(t, err)
+	w.put("/q/full/p/k", "v")
+	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/full/p/k")})
+	wantCode(t, err, codes.ResourceExhausted)
+	door, done := w.n.NewDoor(w.caller("guest")), make(answered, 1)
+	door.StartPut([]byte("/q/full/p/k"), nil, done)
+	door.Flush()
+	wantCode(t, <-done, codes.ResourceExhausted)
+
+	policy = broker.DefaultQueuePolicy()
+	policy.Deduplicate = true
+	_, err = w.who.Session.DeclareQueue(broker.QueueSpec{Name: "once", Durable: true, Policy: policy})
+	must(t, err)
+	for _, key := range []string{"k", "me/k", "l"} {
+		w.put("/q/once/p/"+key, "v")
+	}
+	same(t, w.all("/q/once/0"), "/q/once/"+i(1)+"/k=v", "/q/once/"+i(2)+"/l=v")
+}
+
+// A door leaves alone what it cannot do at once, and does nothing of it.
+func TestDoorLeavesAlone(t *testing.T) {
+	w := newWorld(t, nil)
+	who := w.caller("guest")
+	door, done := w.n.NewDoor(who), make(answered, 1)
+	for _, key := range []string{"/q/new/p/k", "/q/new", "/q/new/c/w", "/q/new/1/k", "/q/new/p/" + string(make([]byte, 256))} {
+		if door.StartPut([]byte(key), nil, done) {
+			t.Errorf("the door takes %q", key)
+		}
+	}
+	w.put("/q/a/p/k", "v")
+	x := w.watch("/q/a/c/w")
+	x.events(1)
+	other := acknowledged{func(bool) { t.Error("it was answered") }}
+	for _, key := range []string{"/q/a/c/w/1/l", "/q/a/c/w/2/k", "/q/a/c/x/1/k", "/q/a/c/w", "/q/a/1/k", "/q/a"} {
+		if door.StartDelete([]byte(key), false, other) {
+			t.Errorf("the door deletes %q", key)
+		}
+	}
+	who.User = "somebody"
+	if w.n.NewDoor(who).StartDelete([]byte("/q/a/c/w/1/k"), false, other) {
+		t.Error("the door deletes what another user's consumer holds")
+	}
+	door.Flush()
+	same(t, w.all("/q/a/"), "/q/a/"+i(1)+"/k=v", "/q/a/c/w=n1", "/q/a/c/w/"+i(1)+"/k=v")
+}
