@@ -12,27 +12,34 @@ func TestCheckKeyQueue(t *testing.T) {
 		acts[name] = QueueAct(n)
 	}
 	for name, c := range map[string]struct{ history, breach string }{
-		"good":                {"put a; answered a; got a x 1; acking a x; acked a x", ""},
-		"lost":                {"put a; answered a", "lost"},
-		"not answered, lost":  {"put a; killed", ""},
-		"not answered, there": {"put a; killed; got a x 1; acked a x", ""},
-		"nobody put it":       {"got a x 1; acked a x", "never put"},
-		"two at a time":       {"put a; answered a; got a x 1; got a y 1; acked a y", "while x has it"},
-		"left, then another":  {"put a; answered a; got a x 1; left - x; got a y 1; acked a y", ""},
-		"another one left":    {"put a; answered a; got a x 1; left - z; got a y 1; acked a y", "while x has it"},
-		"killed, another":     {"put a; answered a; got a x 1; killed; got a y 1; acked a y", ""},
-		"told twice":          {"put a; answered a; got a x 1; got a x 1; acked a x", ""},
-		"again after all":     {"put a; answered a; got a x 1; acked a x; killed; got a y 1; acked a y", "after it was acknowledged"},
-		"ack without answer":  {"put a; answered a; got a x 1; acking a x; killed; got a y 1; acked a y", ""},
-		"kept":                {"put a; answered a; got a x 1", "never acknowledged"},
-		"another place":       {"put a; answered a; got a x 1; left - x; got a y 2; acked a y", "had place 1"},
-		"one place for two":   {"put a; answered a; put b; answered b; got a x 1; got b x 1; acked a x; acked b x", "both have place"},
-		"in order":            {"put a; answered a; put b; answered b; got a x 1; got b x 2; acked a x; acked b x", ""},
-		"out of order":        {"put a; answered a; put b; answered b; got b x 2; got a x 1; acked a x; acked b x", "after b"},
+		"good":                       {"put a; answered a; got a x 1; acking a x; acked a x", ""},
+		"lost":                       {"put a; answered a", "lost"},
+		"not answered, lost":         {"put a; killed", ""},
+		"not answered, there":        {"put a; killed; got a x 1; acked a x", ""},
+		"nobody put it":              {"got a x 1; acked a x", "never put"},
+		"two at a time":              {"put a; answered a; got a x 1; got a y 1; acked a y", "while x has it"},
+		"left, then another":         {"put a; answered a; got a x 1; left - x; got a y 1; acked a y", ""},
+		"another one left":           {"put a; answered a; got a x 1; left - z; got a y 1; acked a y", "while x has it"},
+		"killed, another":            {"put a; answered a; got a x 1; killed; got a y 1; acked a y", ""},
+		"told twice":                 {"put a; answered a; got a x 1; got a x 1; acked a x", ""},
+		"again after all":            {"put a; answered a; got a x 1; acked a x; killed; got a y 1; acked a y", "after it was acknowledged"},
+		"ack without answer":         {"put a; answered a; got a x 1; acking a x; killed; got a y 1; acked a y", ""},
+		"kept":                       {"put a; answered a; got a x 1", "never acknowledged"},
+		"another place":              {"put a; answered a; got a x 1; left - x; got a y 2; acked a y", "had place 1"},
+		"one place for two":          {"put a; answered a; put b; answered b; got a x 1; got b x 1; acked a x; acked b x", "both have place"},
+		"told before it was on disk": {"put a; got a x 1; killed; put b; answered b; got b x 1; acked b x", ""},
+		"in order":                   {"put a; answered a; put b; answered b; got a x 1; got b x 2; acked a x; acked b x", ""},
+		"out of order":               {"put a; answered a; put b; answered b; got b x 2; got a x 1; acked a x; acked b x", "after b"},
 		"late, given back": {
-			"put a; answered a; put b; answered b; got a y 1; got b x 2; left - y; got a x 1; acked a x; acked b x", "",
+			"put a; answered a; put b; answered b; got a y 1; got b x 2; left - y; got a x 1; gone - y; acked a x; acked b x", "",
 		},
-		"places against time": {"put b; answered b; put a; answered a; got b x 2; killed; got b x 2; left - x; got a x 1; acked a x; acked b x", "stands before"},
+		"late, given back long before": {
+			"put a; left - y; gone - y; answered a; put b; answered b; got b x 2; got a x 1; acked a x; acked b x", "after b",
+		},
+		"late, given to one that had left": {
+			"left - y; put a; answered a; put b; answered b; got b x 2; gone - y; got a x 1; acked a x; acked b x", "",
+		},
+		"places against time": {"put b; answered b; put a; answered a; got b x 2; killed; got b x 2; left - x; gone - x; got a x 1; acked a x; acked b x", "stands before"},
 	} {
 		var events []QueueEvent
 		for _, part := range strings.Split(c.history, "; ") {

@@ -15,5 +15,6 @@
 // promises, in rules_jobs.go, are about locks, attempts and backoffs.
 //
 // Clients of etcd's API (keysclient_test.go) change ordinary keys. Of what they asked and were told an order is looked for in which it can all have
-// happened, one request after the other (keys.go); revisions and the events of a watch must agree with it.
+// happened, one request after the other (keys.go); revisions and the events of a watch must agree with it. The same API's queues, puts and watches and
+// deletes of keys, have rules of their own (rules_keyqueue.go).
 package crash

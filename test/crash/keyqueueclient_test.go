@@ -82,11 +82,32 @@ func (c *queueClient) consume(ctx context.Context) error {
 	}
 	c.history.Add(QueueEvent{Act: QueueLeft, Consumer: me.id})
 	stop()
-	if lease == 0 {
-		return nil
+	if lease != 0 {
+		if _, err := c.etcd.Revoke(ctx, lease); err != nil {
+			return err
+		}
 	}
-	_, err := c.etcd.Revoke(ctx, lease)
-	return err
+	return me.awaitGone(ctx)
+}
+
+// awaitGone waits until the registry has the consumer no more.
+func (c *queueConsumer) awaitGone(ctx context.Context) error {
+	deadline := time.Now().Add(patience / 2)
+	for {
+		r, err := c.etcd.Get(ctx, strings.TrimSuffix(c.path, "/"))
+		switch {
+		case err != nil:
+			return err
+		case r.Count == 0:
+			c.history.Add(QueueEvent{Act: QueueGone, Consumer: c.id})
+			return nil
+		case time.Now().After(deadline):
+			return fmt.Errorf("%w: the consumer %s stays", errBreach, c.id)
+		}
+		if err := c.pass(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // queueConsumer is one that has a name of its own.

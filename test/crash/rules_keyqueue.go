@@ -13,10 +13,11 @@ const (
 	QueueAcking                   // a consumer is about to delete it
 	QueueAcked                    // the delete was answered: one key
 	QueueLeft                     // a consumer is about to go, without having acknowledged all
+	QueueGone                     // it is seen to be away; until then it may be given messages
 	QueueKilled                   // the broker was killed
 )
 
-var queueActNames = [...]string{"put", "answered", "got", "acking", "acked", "left", "killed"}
+var queueActNames = [...]string{"put", "answered", "got", "acking", "acked", "left", "gone", "killed"}
 
 func (a QueueAct) String() string { return queueActNames[a] }
 
@@ -42,6 +43,7 @@ type keyQueue struct {
 	at       map[int64]string     // the message of each place
 	acked    map[string]bool      // a delete of it was answered
 	last     map[string]lastPlace // what each consumer got last
+	leaving  map[string]bool      // consumers that are about to go
 	back     int                  // when messages may have been given back last
 	breaches []string
 }
@@ -56,7 +58,7 @@ type lastPlace struct {
 func CheckKeyQueue(events []QueueEvent) []string {
 	q := &keyQueue{
 		put: map[string]int{}, answered: map[string]int{}, holder: map[string]string{}, place: map[string]int64{}, at: map[int64]string{},
-		acked: map[string]bool{}, last: map[string]lastPlace{}, back: -1,
+		acked: map[string]bool{}, last: map[string]lastPlace{}, leaving: map[string]bool{}, back: -1,
 	}
 	for n, e := range events {
 		q.n = n
@@ -93,11 +95,27 @@ func (q *keyQueue) see(e QueueEvent) {
 				delete(q.holder, msg)
 			}
 		}
+		q.leaving[e.Consumer] = true
+	case QueueGone:
+		delete(q.leaving, e.Consumer)
 		q.back = q.n
 	case QueueKilled:
 		clear(q.holder)
 		clear(q.last)
+		clear(q.leaving)
 		q.back = q.n
+		q.forget()
+	}
+}
+
+// forget forgets the places of messages that a kill may have undone: a consumer may be told of a message before it is on disk, and before its put is
+// answered.
+func (q *keyQueue) forget() {
+	for msg, place := range q.place {
+		if _, ok := q.answered[msg]; !ok && !q.acked[msg] {
+			delete(q.place, msg)
+			delete(q.at, place)
+		}
 	}
 }
 
@@ -128,7 +146,7 @@ func (q *keyQueue) inOrder(e QueueEvent) {
 	if !ok {
 		return
 	}
-	if answered, ok := q.answered[e.Msg]; ok && e.Place < last.place && q.back < answered {
+	if answered, ok := q.answered[e.Msg]; ok && e.Place < last.place && q.back < answered && len(q.leaving) == 0 {
 		q.breach("%s (place %d) comes to %s after %s (place %d)", e.Msg, e.Place, e.Consumer, last.msg, last.place)
 	}
 	if answered, ok := q.answered[last.msg]; ok && last.place > e.Place && answered < q.put[e.Msg] {

@@ -52,6 +52,8 @@ in_background() {
 	background="$background $last"
 }
 
+etcdctl del sh/ --prefix >"$work/del"
+
 echo keys
 wants OK put sh/a 1
 wants OK put sh/b 2
