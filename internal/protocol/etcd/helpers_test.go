@@ -26,17 +26,23 @@ type node struct {
 }
 
 // newNode starts a server that ends with the test.
-func newNode(t testing.TB, o Options) *node { return startNode(t, o, 0) }
+func newNode(t testing.TB, o Options) *node {
+	return startNode(t, o, keyspace.Options{}, broker.Options{DiskFreeLimit: -1})
+}
 
 // newNodeWithQuota starts one whose keys may have so many bytes.
-func newNodeWithQuota(t testing.TB, bytes int64) *node { return startNode(t, Options{}, bytes) }
+func newNodeWithQuota(t testing.TB, bytes int64) *node {
+	return startNode(t, Options{}, keyspace.Options{QuotaBytes: bytes}, broker.Options{DiskFreeLimit: -1})
+}
 
-func startNode(t testing.TB, o Options, quota int64) *node {
+func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) *node {
 	t.Helper()
 	n := &node{fs: vfs.NewMem()}
-	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir(), QuotaBytes: quota, MaxRequestBytes: o.MaxRequestBytes})
+	ko.Name, ko.Folder, ko.MaxRequestBytes = "test", t.TempDir(), o.MaxRequestBytes
+	ks := keyspace.New(ko)
 	log := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(n.fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, Annex: ks})
+	bo.Logger, bo.Annex = log, ks
+	b, err := broker.Open(n.fs, "data", bo)
 	if err != nil {
 		t.Fatal(err)
 	}

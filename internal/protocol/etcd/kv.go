@@ -49,6 +49,9 @@ func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse,
 	if err := s.mayPut(who, r); err != nil {
 		return nil, reply(err)
 	}
+	if err := s.room(); err != nil {
+		return nil, err
+	}
 	resp, err := s.keys.Put(ctx, r)
 	if err != nil {
 		return nil, reply(err)
@@ -90,6 +93,11 @@ func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse,
 	who, err := s.identify(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if puts(r) {
+		if err := s.room(); err != nil {
+			return nil, err
+		}
 	}
 	if touchesQueues(r) {
 		return s.queues.Txn(ctx, who, r)

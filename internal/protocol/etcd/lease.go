@@ -20,6 +20,9 @@ func (l *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) 
 	if _, err := l.srv.identify(ctx); err != nil {
 		return nil, err
 	}
+	if err := l.srv.room(); err != nil {
+		return nil, err
+	}
 	resp, err := l.srv.keys.LeaseGrant(ctx, r)
 	if err != nil {
 		return nil, reply(err)
