@@ -23,18 +23,43 @@ func (s *Call) Reply(m proto.Message) {
 // ReplyBytes answers the call with a message that encode appends. encode runs
 // with a lock of the connection held: it must not block, nor use the call.
 func (s *Call) ReplyBytes(encode func(dst []byte) ([]byte, error)) {
-	c := s.c
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.release()
+	s.c.answer(s, encode)
+}
+
+// answer sends a message and the end of a good call. mu is held.
+func (c *conn) answer(call *Call, encode func(dst []byte) ([]byte, error)) {
+	if call.ended || call.last != nil {
+		return
+	}
+	if err := c.sendMessage(call, encode); err != nil {
+		c.end(call, status.Convert(err))
+		return
+	}
+	c.end(call, nil)
+}
+
+// answerHandled answers a unary call whose handler ran on a goroutine. While
+// others run the writer gathers their answers; the last one writes by itself: where
+// calls come one by one, that spares a change of goroutine.
+func (c *conn) answerHandled(call *Call, encode func(dst []byte) ([]byte, error), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.release()
-	if s.ended || s.last != nil {
-		return
+	call.release()
+	c.running--
+	alone := c.running == 0 && !c.out.round
+	c.out.round = c.out.round || alone
+	if err == nil {
+		c.answer(call, encode)
+	} else {
+		c.end(call, statusOf(err))
 	}
-	if err := c.sendMessage(s, encode); err != nil {
-		c.end(s, status.Convert(err))
-		return
+	if alone {
+		c.out.round = false
+		c.writeAtOnce()
 	}
-	c.end(s, nil)
 }
 
 // Fail answers the call with an error, or with one that says so when it is no

@@ -37,6 +37,9 @@ type Pusher interface {
 	// client has not taken yet. Above [PushFull] the caller should stop until
 	// the function given to OnRoom is called.
 	Push(m proto.Message) (waiting int, err error)
+	// PushBytes is Push for a message that encode appends. encode runs with a lock
+	// of the connection held: it must not block, nor use the stream.
+	PushBytes(encode func(dst []byte) ([]byte, error)) (waiting int, err error)
 	// OnRoom has f called once, soon after less than half of PushFull waits, or
 	// the call has ended. f runs on a goroutine of its own.
 	OnRoom(f func())

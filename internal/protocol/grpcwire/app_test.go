@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -201,7 +202,14 @@ type pusher struct {
 func (p *pusher) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out grpc.ServerStreamingServer[testpb.StreamingOutputCallResponse]) error {
 	push := PusherFrom(out.Context())
 	for i, param := range in.GetResponseParameters() {
-		waiting, err := push.Push(&testpb.StreamingOutputCallResponse{Payload: &testpb.Payload{Body: pattern(int(param.GetSize()) + i)}})
+		m := &testpb.StreamingOutputCallResponse{Payload: &testpb.Payload{Body: pattern(int(param.GetSize()) + i)}}
+		send := func() (int, error) { return push.Push(m) }
+		if i%2 == 0 {
+			send = func() (int, error) {
+				return push.PushBytes(func(dst []byte) ([]byte, error) { return proto.MarshalOptions{}.MarshalAppend(dst, m) })
+			}
+		}
+		waiting, err := send()
 		if err != nil {
 			return err
 		}
@@ -219,7 +227,8 @@ func (p *pusher) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out 
 // it does again.
 func TestPush(t *testing.T) {
 	p := &pusher{waited: make(chan int, 1000)}
-	_, addr := start(t, Options{}, p)
+	var read, written atomic.Uint64
+	_, addr := start(t, Options{BytesIn: &read, BytesOut: &written}, p)
 	client := dial(t, addr)
 	in := &testpb.StreamingOutputCallRequest{}
 	const n = 400
@@ -242,6 +251,9 @@ func TestPush(t *testing.T) {
 	}
 	if _, err := drainStream(s.Recv); err != nil {
 		t.Error(err)
+	}
+	if read.Load() < n || written.Load() < n*20_000 {
+		t.Errorf("%d bytes in and %d out were counted", read.Load(), written.Load())
 	}
 }
 

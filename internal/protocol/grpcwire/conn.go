@@ -47,15 +47,16 @@ type conn struct {
 	doneOnce sync.Once
 	handlers sync.WaitGroup // goroutines that run handlers; the reader adds
 
-	mu     sync.Mutex
-	out    output           // guarded by mu
-	enc    headerEncoder    // guarded by mu
-	calls  map[uint32]*Call // guarded by mu: open calls
-	busy   int              // guarded by mu: calls that are being handled, open or reset
-	send   sendState        // guarded by mu
-	sent   int              // guarded by mu: frames of data and headers for which the client has not pinged, at most mostSent
-	goaway goawayStage      // guarded by mu
-	keep   keepalive        // guarded by mu
+	mu      sync.Mutex
+	out     output           // guarded by mu
+	enc     headerEncoder    // guarded by mu
+	calls   map[uint32]*Call // guarded by mu: open calls
+	busy    int              // guarded by mu: calls that are being handled, open or reset
+	running int              // guarded by mu: unary calls whose handlers run on goroutines
+	send    sendState        // guarded by mu
+	sent    int              // guarded by mu: frames of data and headers for which the client has not pinged, at most mostSent
+	goaway  goawayStage      // guarded by mu
+	keep    keepalive        // guarded by mu
 }
 
 func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {

@@ -17,7 +17,11 @@ func (c *conn) start(call *Call, last bool) {
 	}
 	if call.req.method.stream != nil {
 		call.arrived = make(chan struct{}, 1)
-		c.handle(call, func() error { return c.stream(call) })
+		c.handle(call, func() {
+			err := errPanicked
+			defer func() { call.Fail(err) }()
+			err = c.stream(call)
+		})
 	}
 	if last {
 		c.take(call, nil, true)
@@ -39,7 +43,15 @@ func (c *conn) unary(call *Call, m message) {
 		return
 	}
 	m.b = append([]byte(nil), m.b...)
-	c.handle(call, func() error { return c.callUnary(call, m) })
+	c.mu.Lock()
+	c.running++
+	c.mu.Unlock()
+	c.handle(call, func() {
+		var encode func([]byte) ([]byte, error)
+		err := errPanicked
+		defer func() { c.answerHandled(call, encode, err) }()
+		encode, err = c.callUnary(call, m)
+	})
 }
 
 // offer lets the application take the call.
@@ -52,9 +64,12 @@ func (c *conn) offer(call *Call, m message) bool {
 	return c.app.Unary(call, b)
 }
 
-// handle runs a handler on a goroutine and ends the call with what it returns. A
-// panic ends this call only.
-func (c *conn) handle(call *Call, f func() error) {
+// errPanicked is the answer of a handler that did not come to its end.
+var errPanicked = status.Error(codes.Internal, "internal error")
+
+// handle runs a handler on a goroutine. f answers the call also when it panics,
+// which ends this call only.
+func (c *conn) handle(call *Call, f func()) {
 	c.mu.Lock()
 	if !call.handled {
 		call.begin()
@@ -66,19 +81,18 @@ func (c *conn) handle(call *Call, f func() error) {
 		defer func() {
 			if p := recover(); p != nil {
 				c.srv.o.Log.Error("grpc: a handler failed", "conn", c.id, "method", call.req.path, "panic", p, "stack", string(debug.Stack()))
-				call.Fail(status.Error(codes.Internal, "internal error"))
 			}
 		}()
-		call.Fail(f())
+		f()
 	}()
 }
 
-// callUnary runs the handler of a unary method. An answer is sent by then, where
-// it returns nil.
-func (c *conn) callUnary(call *Call, m message) error {
+// callUnary runs the handler of a unary method. It returns what appends the
+// answer.
+func (c *conn) callUnary(call *Call, m message) (encode func([]byte) ([]byte, error), err error) {
 	b, err := call.open(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	method := call.req.method
 	decode := func(v any) error {
@@ -89,10 +103,9 @@ func (c *conn) callUnary(call *Call, m message) error {
 	}
 	reply, err := method.unary.Handler(method.impl, call.Context(), decode, c.srv.o.Unary)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	call.ReplyBytes(call.encoder(reply))
-	return nil
+	return call.encoder(reply), nil
 }
 
 // stream runs the handler of a stream.

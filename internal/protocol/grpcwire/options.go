@@ -3,6 +3,7 @@ package grpcwire
 import (
 	"log/slog"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,6 +19,8 @@ type Options struct {
 
 	Unary  grpc.UnaryServerInterceptor  // around the handlers of unary methods
 	Stream grpc.StreamServerInterceptor // around the handlers of streams
+
+	BytesIn, BytesOut *atomic.Uint64 // count what goes over the connections; nil: nobody counts
 
 	MaxRecvBytes   int    // of one message, decompressed; default 4 MiB
 	MaxSendBytes   int    // of one message; default: no limit
@@ -61,6 +64,8 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	orDefault(&o.BytesIn, new(atomic.Uint64))
+	orDefault(&o.BytesOut, new(atomic.Uint64))
 	orDefault(&o.MaxRecvBytes, 4<<20)
 	orDefault(&o.MaxSendBytes, math.MaxInt32)
 	orDefault(&o.MaxStreams, 16<<10)

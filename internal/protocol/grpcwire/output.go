@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ const (
 	firstOut  = 4 << 10  // room that a fresh out buffer starts with
 	pooledOut = 1 << 20  // the largest out buffer kept for reuse
 	chunkOut  = 64 << 10 // given to the system at a time
+	littleOut = 1 << 10  // less than it is worth to wait for company once
 	fullOut   = 1 << 20  // waiting to be written, above which SendMsg waits
 	stopOut   = 4 << 20  // the same, above which the reader stops reading
 )
@@ -138,14 +140,15 @@ func (c *conn) writeAtOnce() {
 	o.writing = true
 	c.mu.Unlock()
 	n, err := o.sender.Try(b)
+	c.srv.o.BytesOut.Add(uint64(n))
 	c.mu.Lock()
 	o.writing = false
 	o.put(buf, b[n:])
 	if err != nil {
 		c.failWrites()
 	}
-	if o.waits() {
-		o.signal()
+	if o.waits() || o.ended {
+		o.signal() // the writer found somebody writing
 	}
 	c.tellRoom()
 }
@@ -174,6 +177,11 @@ func (c *conn) writeLoop() {
 		c.mu.Unlock()
 		<-o.wake
 		c.mu.Lock()
+		if o.size() < littleOut {
+			c.mu.Unlock()
+			runtime.Gosched() // other handlers may be about to answer: their answers go along
+			c.mu.Lock()
+		}
 	}
 }
 
@@ -186,6 +194,7 @@ func (c *conn) writeAll(b []byte) bool {
 		c.mu.Unlock()
 		o.delay(c.srv.o.WriteTimeout)
 		n, err := c.nc.Write(chunk)
+		c.srv.o.BytesOut.Add(uint64(n))
 		c.mu.Lock()
 		b = b[n:]
 		o.taken -= n

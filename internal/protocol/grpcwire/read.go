@@ -21,6 +21,7 @@ func (c *conn) readLoop() {
 			return
 		}
 		c.awaitRoom()
+		before := len(c.in.Pending())
 		switch err := c.in.Fill(want); {
 		case c.quit.Load():
 			return
@@ -29,6 +30,7 @@ func (c *conn) readLoop() {
 		case err != nil:
 			return // the client is gone
 		}
+		c.srv.o.BytesIn.Add(uint64(len(c.in.Pending()) - before))
 		want = c.round()
 	}
 }

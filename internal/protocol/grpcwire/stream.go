@@ -151,14 +151,17 @@ func (s *serverStream) next() (m message, ok bool, err error) {
 }
 
 // Push implements Pusher.
-func (s *Call) Push(m proto.Message) (waiting int, err error) {
+func (s *Call) Push(m proto.Message) (waiting int, err error) { return s.PushBytes(s.encoder(m)) }
+
+// PushBytes implements Pusher.
+func (s *Call) PushBytes(encode func(dst []byte) ([]byte, error)) (waiting int, err error) {
 	c := s.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.ended || s.last != nil {
 		return 0, s.endedErr()
 	}
-	if err := c.sendMessage(s, func(dst []byte) ([]byte, error) { return s.encode(dst, m) }); err != nil {
+	if err := c.sendMessage(s, encode); err != nil {
 		c.end(s, statusOf(err))
 		return 0, err
 	}
