@@ -94,6 +94,7 @@ func pipeline(b *testing.B, addr string, depth int) {
 	b.ResetTimer()
 	before := cpu(b)
 	var out, in []byte
+	buf := make([]byte, 64<<10)
 	id := uint32(1)
 	for left := b.N; left > 0; {
 		n := min(left, depth)
@@ -110,14 +111,14 @@ func pipeline(b *testing.B, addr string, depth int) {
 		out = appendWindow(out, 0, uint32(n*200))
 		r.write(out)
 		left -= n
-		in = r.ends(in, n)
+		in = r.ends(in, buf, n)
 	}
 	b.ReportMetric((cpu(b)-before)/float64(b.N), "cpu-µs/op")
 }
 
 // ends reads until n calls have ended. It returns what was read beyond.
-func (r *raw) ends(in []byte, n int) []byte {
-	buf := make([]byte, 64<<10)
+func (r *raw) ends(in, buf []byte, n int) []byte {
+	start := in[:0]
 	for {
 		for len(in) >= frameHead {
 			size := frameHead + int(in[0])<<16 + int(in[1])<<8 + int(in[2])
@@ -129,6 +130,7 @@ func (r *raw) ends(in []byte, n int) []byte {
 			}
 			in = in[size:]
 		}
+		in = append(start, in...)
 		if n == 0 {
 			return in
 		}

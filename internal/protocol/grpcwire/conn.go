@@ -46,6 +46,8 @@ type conn struct {
 	done     chan struct{} // closed by Kill
 	doneOnce sync.Once
 	handlers sync.WaitGroup // goroutines that run handlers; the reader adds
+	work     chan func()    // for those that wait; the reader sends and closes
+	idle     atomic.Int32   // of them
 
 	mu      sync.Mutex
 	out     output           // guarded by mu
@@ -60,7 +62,7 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), calls: map[uint32]*Call{}}
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), work: make(chan func()), calls: map[uint32]*Call{}}
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
@@ -83,12 +85,12 @@ func (c *conn) Serve() {
 	})
 	defer handshake.Stop()
 	c.base, c.cancel = context.WithCancel(context.Background())
-	c.work()
+	c.converse()
 	c.finish()
 }
 
-// work reads until the connection is over. A panic ends this connection only.
-func (c *conn) work() {
+// converse reads until the connection is over. A panic ends this connection only.
+func (c *conn) converse() {
 	defer func() {
 		if p := recover(); p != nil {
 			c.srv.o.Log.Error("grpc: a connection failed", "conn", c.id, "peer", c.nc.RemoteAddr(), "panic", p, "stack", string(debug.Stack()))
@@ -140,6 +142,7 @@ func (c *conn) finish() {
 	if ok = ok && hc.CloseWrite() == nil; !ok {
 		c.Kill()
 	}
+	close(c.work)
 	c.handlers.Wait()
 	if c.app != nil {
 		c.app.Closed()

@@ -75,15 +75,38 @@ func (c *conn) handle(call *Call, f func()) {
 		call.begin()
 	}
 	c.mu.Unlock()
-	c.handlers.Add(1)
-	go func() {
-		defer c.handlers.Done()
+	c.run(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				c.srv.o.Log.Error("grpc: a handler failed", "conn", c.id, "method", call.req.path, "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
 		f()
+	})
+}
+
+// mostIdle is how many goroutines of a connection wait for the next handler: their
+// stacks have grown to what handlers need.
+const mostIdle = 4
+
+// run runs f on a goroutine that waits for that, or on a new one.
+func (c *conn) run(f func()) {
+	select {
+	case c.work <- f:
+		return
+	default:
+	}
+	c.handlers.Add(1)
+	go func() {
+		defer c.handlers.Done()
+		for ok := true; ok; {
+			f()
+			ok = false
+			if c.idle.Add(1) <= mostIdle {
+				f, ok = <-c.work
+			}
+			c.idle.Add(-1)
+		}
 	}()
 }
 
