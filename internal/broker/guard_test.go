@@ -92,6 +92,28 @@ func TestDeadLettersNeedNoPermission(t *testing.T) {
 	sameStrings(t, c.drain("dead"), "m")
 }
 
+// TestOutside is a user without a permission in the virtual host, in a protocol that lets it in: it counts, may do nothing there, and goes when it
+// is deleted.
+func TestOutside(t *testing.T) {
+	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
+	c.queue("q", nil)
+	must(t, put1(b.PutUser(UserSpec{Name: "outsider", Password: "p"})))
+	must(t, b.SetUserLimit("outsider", LimitConnections, 1))
+	gone := make(chan error, 1)
+	o := SessionOptions{User: "outsider", VHost: "/", Outside: true, Evict: func(reason error) { gone <- reason }}
+	s, err := b.NewSession(o)
+	must(t, err)
+	_, err = b.NewSession(o)
+	wantErr(t, "a second one", err, ErrUserConnections)
+	wantErr(t, "enter", s.MayEnter(), ErrVHostRefused)
+	wantErr(t, "read", s.MayRead("q"), ErrAccessRefused)
+	wantErr(t, "configure", s.MayConfigure("queue", "q2"), ErrAccessRefused)
+	wantErr(t, "publish", s.MayPublish(nil), ErrAccessRefused)
+	must(t, b.DeleteUser("outsider"))
+	wantErr(t, "evicted", <-gone, ErrUserDeleted)
+	s.Close()
+}
+
 func TestLimits(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	enter := func(user, vhost string) (*Session, error) {

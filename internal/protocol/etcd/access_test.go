@@ -2,9 +2,12 @@ package etcd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -491,5 +494,54 @@ func TestTransactionsOfQueuesAndKeys(t *testing.T) {
 		if err := n.mayTxn(who, c.txn); (err == nil) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestTheGatewayAsksToo is the JSON way in, with the token where HTTP has it.
+func TestTheGatewayAsksToo(t *testing.T) {
+	n := controlled(t)
+	post := func(path, token, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+n.addr+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			r.Header.Set("Authorization", token)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		b, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(b)
+	}
+	code, body := post("/v3/auth/authenticate", "", `{"name":"reader","password":"p"}`)
+	var login struct{ Token string }
+	if err := json.Unmarshal([]byte(body), &login); code != http.StatusOK || err != nil || login.Token == "" {
+		t.Fatal(code, body, err)
+	}
+	const a, b = `{"key":"YQ=="}`, `{"key":"Yg=="}`
+	for _, c := range []struct {
+		token, key string
+		code       int
+		text       string
+	}{
+		{login.Token, a, http.StatusOK, ""},
+		{"Bearer " + login.Token, a, http.StatusOK, ""},
+		{login.Token, b, http.StatusForbidden, "etcdserver: permission denied"},
+		{"", a, http.StatusBadRequest, "etcdserver: user name is empty"},
+		{"bad", a, http.StatusUnauthorized, "etcdserver: invalid auth token"},
+	} {
+		if code, body := post("/v3/kv/range", c.token, c.key); code != c.code || !strings.Contains(body, c.text) {
+			t.Errorf("%q reads %s: %d %s", c.token, c.key, code, body)
+		}
+	}
+	if code, body := post("/v3/auth/authenticate", "", `{"name":"reader","password":"wrong"}`); code != http.StatusBadRequest || !strings.Contains(body, "authentication failed") {
+		t.Error(code, body)
 	}
 }
