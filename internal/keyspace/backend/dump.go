@@ -128,6 +128,7 @@ func (b *Backend) Load(from io.Reader) (index uint64, err error) {
 	}
 	b.tx.mu.Lock()
 	defer b.tx.mu.Unlock()
+	defer b.publish()
 	l := loader{w: &b.tx.w}
 	for i := range l.w.tables {
 		l.had = append(l.had, l.w.tables[i].id)
@@ -140,7 +141,6 @@ func (b *Backend) Load(from io.Reader) (index uint64, err error) {
 			return 0, err
 		}
 	}
-	b.publish()
 	return l.index, nil
 }
 

@@ -82,10 +82,11 @@ func FuzzItems(f *testing.F) {
 	f.Fuzz(func(t *testing.T, block []byte) {
 		b := New("")
 		l := loader{w: &b.tx.w}
-		if l.items(block) != nil {
+		err := l.items(block)
+		b.publish()
+		if err != nil {
 			return
 		}
-		b.publish()
 		var dump bytes.Buffer
 		if err := b.Freeze(3).Write(&dump); err != nil {
 			t.Fatal(err)
