@@ -18,6 +18,7 @@ const (
 	partAMQP part = "amqp"
 	partSQL  part = "sql"
 	partJobs part = "jobs"
+	partEtcd part = "etcd"
 )
 
 // part is what a case is about.
@@ -27,6 +28,8 @@ func (c benchCase) part() part {
 		return partSQL
 	case c.jobs != nil:
 		return partJobs
+	case c.etcd != nil:
+		return partEtcd
 	}
 	return partAMQP
 }
@@ -42,6 +45,7 @@ type benchCase struct {
 	oursOnly    bool       // the others have nothing like it
 	sql         sqlRunner  // takes the place of run: the case is one of SQL
 	jobs        jobsRunner // takes the place of run: the case is one of jobs
+	etcd        etcdRunner // takes the place of run: the case is one of etcd's API
 	sync        string     // of a case of jobs: when Redis writes what it keeps to disk
 	once        bool       // takes minutes: not repeated
 }
@@ -85,7 +89,7 @@ func neighbourMetrics() []metric {
 }
 
 // allCases are in the order in which they run and stand in the table.
-func allCases() []benchCase { return slices.Concat(amqpCases(), sqlCases(), jobsCases()) }
+func allCases() []benchCase { return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases()) }
 
 func amqpCases() []benchCase {
 	return []benchCase{

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"fiveways/test/etcdd"
 	"fiveways/test/postgres"
 	"fiveways/test/rabbitmq"
 	"fiveways/test/redisd"
@@ -140,6 +141,16 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 			peers = append(peers, redis)
 		}
 	}
+	if with(partEtcd) {
+		switch real, err := etcdPeer(); {
+		case errors.Is(err, etcdd.ErrNone):
+			fmt.Fprintln(os.Stderr, err)
+		case err != nil:
+			return peers, err
+		default:
+			peers = append(peers, real)
+		}
+	}
 	if with(partSQL) {
 		switch native, err := postgresPeer(); {
 		case errors.Is(err, postgres.ErrNone):
@@ -204,6 +215,8 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return measureSQL(ctx, c, p, s)
 	case partJobs:
 		return measureJobs(ctx, c, p, s)
+	case partEtcd:
+		return measureEtcd(ctx, c, p, s)
 	}
 	var env []string
 	if p.name == nameOurs {
@@ -236,7 +249,7 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the files that were asked for.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	for _, p := range []part{partAMQP, partSQL, partJobs} {
+	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd} {
 		if results := r.results(p); len(results) > 0 {
 			writeTable(os.Stdout, results)
 			fmt.Println()

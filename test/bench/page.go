@@ -25,6 +25,7 @@ var sections = []section{
 	{partAMQP, "AMQP 0-9-1 beside RabbitMQ", amqpNotes},
 	{partSQL, "SQL beside PostgreSQL with the native schema", sqlNotes},
 	{partJobs, "Jobs and lists beside Redis", jobsNotes},
+	{partEtcd, "Queues and keys beside etcd", etcdNotes},
 }
 
 const (
@@ -73,6 +74,21 @@ Nothing else differs from the default settings. There is no queue of jobs in Red
   which is so many jobs as it has in flight: all of them enqueued in one write, taken by one command, and reported done in one write.
 - **cpu**: CPU time of the server over the jobs.
 - **work**: jobs of a backlog of 20,000 that are taken and reported done.
+`
+	etcdNotes = `
+### What is measured
+
+` + "`fiveways bench etcd`" + ` (internal/bench/etcd): etcd's own Go client, the same program for both; both keep what was put on disk before they answer. The
+client runs on the same cores and costs as much as a server does, which bounds what can be seen: its share is told.
+
+- **queue**: producers put a message and wait for the answer, consumers watch and delete each, 16 deletes at a time (with 1,000 consumers one each). In
+  Fiveways it is a queue, ` + "`/q/NAME/p/KEY`" + `; a real etcd has none, so each message is put to a plain key that a consumer watches, each consumer in turn.
+  **rate**: messages whose delete was answered. **p50**, **p99**: from before the put to that answer. **fairness**: the consumer with the fewest
+  messages to that with the most.
+- **watches**: events that all watches together got; **p50** from the put to the event.
+- **keys**: **rss** after all were put, 1 MB = 10^6 bytes; then 4 clients read: one key, 100, 10,000 in a range of that size; 100 by limit of all that
+  follow a key, which counts the others too; the count of all.
+- **cpu**: CPU time of the server over the messages, or events.
 `
 )
 

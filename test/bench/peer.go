@@ -17,6 +17,7 @@ const (
 	nameLavin    = "LavinMQ"
 	namePostgres = "PostgreSQL"
 	nameRedis    = "Redis"
+	nameEtcd     = "etcd"
 )
 
 // peer is a kind of server that can be started, for one part of the cases or for several.
@@ -28,6 +29,7 @@ type peer struct {
 	command func(dir string, port int) (*exec.Cmd, error)
 	sql     starter
 	jobs    jobsStarter
+	etcd    etcdStarter
 	close   func() // ends what all its brokers shared; may be nil
 }
 
@@ -55,6 +57,7 @@ func fiveways(binary, dir string) (*peer, error) {
 	}}
 	p.sql = oursForSQL(p, binary)
 	p.jobs = oursForJobs(p, binary)
+	p.etcd = oursForEtcd(p, binary)
 	return p, nil
 }
 

@@ -99,6 +99,8 @@ func (r *result) rival() string {
 		return namePostgres
 	case partJobs:
 		return nameRedis
+	case partEtcd:
+		return nameEtcd
 	}
 	return nameRabbit
 }

@@ -38,6 +38,8 @@ func TestPageKeepsWhatWasNotMeasured(t *testing.T) {
 			c.sql, rival = sqlIdle, namePostgres
 		case partJobs:
 			c.jobs, rival = jobsLoad("list", 1, 1), nameRedis
+		case partEtcd:
+			c.etcd, rival = etcdKeys, nameEtcd
 		}
 		res := newResult(c)
 		res.brokers = []string{rival, nameOurs}
@@ -51,10 +53,11 @@ func TestPageKeepsWhatWasNotMeasured(t *testing.T) {
 	}
 	page = measured(partSQL, 5).page(page, time.Unix(0, 0))
 	page = measured(partJobs, 6).page(page, time.Unix(0, 0))
+	page = measured(partEtcd, 7).page(page, time.Unix(0, 0))
 	page = measured(partAMQP, 4).page(page, time.Unix(0, 0))
 	for text, times := range map[string]int{
-		"| 3 × |": 0, "| 4 × | ≥ 2 × | yes |": 1, "| 5 × | ≥ 2 × | yes |": 1, "| 6 × | ≥ 2 × | yes |": 1,
-		"# Benchmarks": 1, "## SQL": 1, "## Jobs": 1,
+		"| 3 × |": 0, "| 4 × | ≥ 2 × | yes |": 1, "| 5 × | ≥ 2 × | yes |": 1, "| 6 × | ≥ 2 × | yes |": 1, "| 7 × | ≥ 2 × | yes |": 1,
+		"# Benchmarks": 1, "## SQL": 1, "## Jobs": 1, "## Queues and keys": 1,
 	} {
 		if got := strings.Count(page, text); got != times {
 			t.Errorf("%q is there %d times, want %d, in\n%s", text, got, times, page)

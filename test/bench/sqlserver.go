@@ -124,6 +124,8 @@ func (p *peer) serves(c benchCase) bool {
 		return p.sql != nil
 	case partJobs:
 		return p.jobs != nil
+	case partEtcd:
+		return p.etcd != nil
 	}
 	return p.command != nil
 }

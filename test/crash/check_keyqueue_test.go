@@ -34,7 +34,7 @@ func TestCheckKeyQueue(t *testing.T) {
 			"put a; answered a; put b; answered b; got a y 1; got b x 2; left - y; got a x 1; gone - y; acked a x; acked b x", "",
 		},
 		"late, given back long before": {
-			"put a; left - y; gone - y; answered a; put b; answered b; got b x 2; got a x 1; acked a x; acked b x", "after b",
+			"left - y; gone - y; put a; answered a; put b; answered b; got b x 2; got a x 1; acked a x; acked b x", "after b",
 		},
 		"late, given to one that had left": {
 			"left - y; put a; answered a; put b; answered b; got b x 2; gone - y; got a x 1; acked a x; acked b x", "",

@@ -146,7 +146,7 @@ func (q *keyQueue) inOrder(e QueueEvent) {
 	if !ok {
 		return
 	}
-	if answered, ok := q.answered[e.Msg]; ok && e.Place < last.place && q.back < answered && len(q.leaving) == 0 {
+	if e.Place < last.place && q.back < q.put[e.Msg] && len(q.leaving) == 0 {
 		q.breach("%s (place %d) comes to %s after %s (place %d)", e.Msg, e.Place, e.Consumer, last.msg, last.place)
 	}
 	if answered, ok := q.answered[last.msg]; ok && last.place > e.Place && answered < q.put[e.Msg] {

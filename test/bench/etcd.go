@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"fiveways/internal/bench/etcd"
+	"fiveways/test/daemon"
+	"fiveways/test/etcdd"
+)
+
+// etcdServer is a server of etcd's API, started on an empty folder for one run of one case.
+type etcdServer struct {
+	addr    string
+	pid     int
+	kill    func()
+	destroy func()
+}
+
+// etcdStarter starts one.
+type etcdStarter func(ctx context.Context) (*etcdServer, error)
+
+// etcdRunner measures one case on a server started for it.
+type etcdRunner func(ctx context.Context, q *etcdServer, s settings) (values, error)
+
+// etcdPeer is a real etcd. The error is etcdd.ErrNone where there is none.
+func etcdPeer() (*peer, error) {
+	version, err := etcdd.Version()
+	if err != nil {
+		return nil, err
+	}
+	return &peer{name: nameEtcd, version: version, etcd: func(context.Context) (*etcdServer, error) {
+		e, err := etcdd.Open()
+		if err != nil {
+			return nil, err
+		}
+		return &etcdServer{addr: e.Addr(), pid: e.PID(), kill: e.Close, destroy: e.Close}, nil
+	}}, nil
+}
+
+// oursForEtcd starts Fiveways with etcd's API beside AMQP, which tells when it serves.
+func oursForEtcd(p *peer, binary string) etcdStarter {
+	return func(ctx context.Context) (*etcdServer, error) {
+		port, err := daemon.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		addr := fmt.Sprintf("127.0.0.1:%d", port)
+		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
+			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
+				"--etcd", addr, "--sql", "off", "--redis", "off", "--http", "off"), nil
+		}}
+		b, err := side.start(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.version = side.version
+		return &etcdServer{addr: addr, pid: b.pid(), kill: b.kill, destroy: b.destroy}, nil
+	}
+}
+
+// measureEtcd is measureOnce for the cases of etcd's API.
+func measureEtcd(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
+	q, err := p.etcd(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer q.destroy()
+	ctx, cancel := context.WithTimeout(ctx, caseLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, q.kill)()
+	v, err := c.etcd(ctx, q, s)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
+	}
+	return v, err
+}
+
+// etcdLoads runs loads of fiveways bench etcd one after the other on the same server.
+func etcdLoads(ctx context.Context, q *etcdServer, s settings, change func(*etcd.Options)) ([]etcd.Load, error) {
+	o := etcd.DefaultOptions()
+	o.URL, o.PID, o.Duration = q.addr, q.pid, s.duration
+	change(&o)
+	r, err := etcd.Run(ctx, o, nil)
+	return r.Loads, err
+}
+
+// perEvent is CPU of the server, in µs for each of what was counted.
+func perEvent(l etcd.Load) float64 { return l.ServerCPU / 100 / l.PerSecond * 1e6 }
+
+// etcdQueue is put, watch and delete.
+func etcdQueue(producers int, consumers int64, inFlight int) etcdRunner {
+	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
+		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) {
+			o.Producers, o.Consumers, o.InFlight = producers, int(s.scaled(consumers, 1)), inFlight
+		})
+		if err != nil {
+			return nil, err
+		}
+		l := loads[0]
+		return values{
+			"rate": l.PerSecond, "p50": l.P50, "p99": l.P99, "put p50": l.PutP50, "fairness": l.Fairness(), "cpu": perEvent(l), "cpu of the client": l.ClientCPU,
+		}, nil
+	}
+}
+
+// etcdWatch is one key that is put, and watches that are told.
+func etcdWatch(watches int64) etcdRunner {
+	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
+		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Consumers = []string{"watch"}, int(s.scaled(watches, 1)) })
+		if err != nil {
+			return nil, err
+		}
+		l := loads[0]
+		return values{"rate": l.PerSecond, "p50": l.P50, "cpu": perEvent(l), "cpu of the client": l.ClientCPU}, nil
+	}
+}
+
+// etcdKeyCount is how many keys the case of many keys has, of 100 bytes each.
+const etcdKeyCount = 1_000_000
+
+// etcdKeys is what it means to have many keys.
+func etcdKeys(ctx context.Context, q *etcdServer, s settings) (values, error) {
+	names := []string{"range-1", "range-100", "range-10000", "limit-100", "count", "put"}
+	loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Keys = names, int(s.scaled(etcdKeyCount, 10_000)) })
+	if err != nil {
+		return nil, err
+	}
+	if len(loads) != len(names) {
+		return nil, errors.New("bench: a load is missing")
+	}
+	v := values{"rss": float64(loads[0].ServerRSS) / 1e6}
+	for n, l := range loads {
+		v[names[n]] = l.PerSecond
+	}
+	return v, nil
+}
+
+// etcdCases are the cases of etcd's API, in their order.
+func etcdCases() []benchCase {
+	queue := func(rate, p50, fair bar) []metric {
+		return []metric{
+			{name: "rate", unit: "messages/s", more: true, bar: rate}, {name: "p50", unit: "ms", bar: p50}, {name: "p99", unit: "ms"},
+			{name: "put p50", unit: "ms"}, {name: "fairness", unit: "least/most", more: true, bar: fair}, {name: "cpu", unit: "µs/message"},
+			{name: "cpu of the client", unit: "% of a core"},
+		}
+	}
+	watch := []metric{
+		{name: "rate", unit: "events/s", more: true, bar: timesRival(1)}, {name: "p50", unit: "ms"}, {name: "cpu", unit: "µs/event"},
+		{name: "cpu of the client", unit: "% of a core"},
+	}
+	same := timesRival(1)
+	keys := []metric{
+		{name: "rss", unit: "MB", bar: same}, {name: "range-1", unit: "/s", more: true, bar: same}, {name: "range-100", unit: "/s", more: true, bar: same},
+		{name: "range-10000", unit: "/s", more: true, bar: same}, {name: "limit-100", unit: "/s", more: true, bar: same},
+		{name: "count", unit: "/s", more: true, bar: same}, {name: "put", unit: "/s", more: true},
+	}
+	return []benchCase{
+		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), etcd: etcdQueue(16, 1, 16)},
+		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), etcd: etcdQueue(1, 1, 16)},
+		{name: "etcd-queue-1000", title: "queue: 16 producers, 1,000 consumers", metrics: queue(bar{}, bar{}, limit(0.5)), etcd: etcdQueue(16, 1000, 1)},
+		{name: "etcd-watch-1", title: "1 key, 16 writers, 1 watch", metrics: watch, etcd: etcdWatch(1)},
+		{name: "etcd-watch-100", title: "1 key, 16 writers, 100 watches", metrics: watch, etcd: etcdWatch(100)},
+		{name: "etcd-keys", title: "1,000,000 keys of 100 B", metrics: keys, etcd: etcdKeys, once: true},
+	}
+}
