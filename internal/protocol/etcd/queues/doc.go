@@ -5,5 +5,5 @@
 // every delivery that came and was neither acknowledged nor given back. Nobody else ends these deliveries, so whoever marks one as busy (consumer.claim) decides
 // alone what becomes of it.
 //
-// Locks, in the order in which they are taken: Namespace.mu, consumer.mu. Neither is held while a method of a session is called; Door.mu is.
+// Locks, in the order in which they are taken: Namespace.mu, consumer.mu. Neither is held while a method of a session is called.
 package queues

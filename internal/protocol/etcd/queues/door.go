@@ -2,8 +2,6 @@ package queues
 
 import (
 	"bytes"
-	"sync"
-
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
@@ -13,12 +11,11 @@ import (
 
 // Door is the quick way into the queues for one connection and one user: puts to producers and deletes of single deliveries are gathered while a read is
 // handled, go to the engine together with Flush, and are answered when they are durable, without a goroutine for each. What it does not take is for
-// Namespace.Put and DeleteRange, on a goroutine that may wait.
+// Namespace.Put and DeleteRange, on a goroutine that may wait. A door is for the connection's reader.
 type Door struct {
 	n   *Namespace
 	who Caller
 
-	mu    sync.Mutex
 	s     *broker.Session // gathers
 	quick []PutCall       // answered at the next Flush: the guarantee asks for nothing
 	space []byte          // for the envelopes of one read
@@ -74,8 +71,6 @@ func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 	if path.Kind != qkey.Producer || !fits(&path) || d.n.b.Behind() || d.n.b.Alarm() != nil {
 		return false
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	targets, known := d.s.Known(path.Queue)
 	if !known {
 		if !d.s.HasQueue(string(path.Queue)) {
@@ -137,19 +132,15 @@ func (d *Door) StartDelete(key []byte, prevKV bool, call DeleteCall) bool {
 	if prevKV {
 		p.key = bytes.Clone(key)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.s.AckConfirmed(c.engine.Queue, c.engine, h.handle, 1, p, 0)
 	return true
 }
 
-// Flush hands what was gathered to the engine.
+// Flush hands what was gathered to the engine, and does the engine's work where nobody else is at it: answers may come before it returns.
 func (d *Door) Flush() {
-	d.mu.Lock()
-	d.s.Flush()
+	d.s.FlushOwn()
 	quick := d.quick
 	d.quick, d.space = nil, nil
-	d.mu.Unlock()
 	for _, call := range quick {
 		call.PutDone(d.n.clock.current(), nil)
 	}
