@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -114,10 +115,9 @@ func (a *agent) close() {
 	}
 }
 
-// clientConn is the socket of a client: it counts bytes, and its remote address leads to the agent.
+// clientConn is the socket of a client: its remote address leads to the agent.
 type clientConn struct {
 	net.Conn
-	of    *Server
 	agent *agent
 }
 
@@ -130,27 +130,21 @@ type agentAddr struct {
 // RemoteAddr is the client's address.
 func (c *clientConn) RemoteAddr() net.Addr { return agentAddr{c.Conn.RemoteAddr(), c.agent} }
 
-// Read counts what it reads.
-func (c *clientConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.of.metrics.received.Add(uint64(n))
-	return n, err
-}
-
-// Write counts what it writes.
-func (c *clientConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.of.metrics.sent.Add(uint64(n))
-	return n, err
-}
-
-// SyscallConn is for who waits for input without a buffer; what he reads is not counted.
+// SyscallConn is for who reads and writes without waiting.
 func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 	sc, ok := c.Conn.(syscall.Conn)
 	if !ok {
 		return nil, syscall.EINVAL
 	}
 	return sc.SyscallConn()
+}
+
+// CloseWrite tells the client that nothing more comes.
+func (c *clientConn) CloseWrite() error {
+	if hc, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return hc.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 // isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.

@@ -25,7 +25,7 @@ type connection struct {
 
 func (s *Server) open(nc net.Conn, id uint64) protocol.Session {
 	c := &connection{srv: s, id: id}
-	c.nc = &clientConn{Conn: nc, of: s, agent: &agent{srv: s, id: id, nc: nc}}
+	c.nc = &clientConn{Conn: nc, agent: &agent{srv: s, id: id, nc: nc}}
 	return c
 }
 

@@ -68,6 +68,7 @@ func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
 	}
 	c.in.Init(nc)
 	c.in.Unread(read)
+	s.o.BytesIn.Add(uint64(len(read)))
 	c.out.init(nc)
 	c.send.init()
 	c.headers.init(s.o.MaxHeaderBytes)
