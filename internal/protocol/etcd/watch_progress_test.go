@@ -1,0 +1,144 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+)
+
+func TestWatchProgress(t *testing.T) {
+	b := newWatchBed(t, func(o *watchOptions) { o.progress = minProgressInterval })
+	s := b.stream()
+	s.create(&pb.WatchCreateRequest{Key: []byte("a")})
+	s.create(&pb.WatchCreateRequest{Key: []byte("a"), ProgressNotify: true})
+	s.create(&pb.WatchCreateRequest{Key: []byte("/q/a/c/me"), ProgressNotify: true})
+	b.put("other", "v")
+	seen := map[int64]int64{}
+	for len(seen) < 2 {
+		r := s.next()
+		if len(r.Events) != 0 || r.WatchId == 0 {
+			t.Fatalf("response %v", r)
+		}
+		seen[r.WatchId] = r.Header.Revision
+	}
+	if seen[1] != 2 || seen[2] != 899 {
+		t.Errorf("progress %v", seen)
+	}
+	b.queues.opened[0].happen("x")
+	if e := s.eventsPast(2); e.Kv.ModRevision != 1001 {
+		t.Fatalf("event %v", e)
+	}
+	for {
+		if r := s.next(); r.WatchId == 2 {
+			if r.Header.Revision != 1001 {
+				t.Errorf("progress after an event: %v", r)
+			}
+			return
+		}
+	}
+}
+
+// TestProgressOnRequest: one report speaks for all watchers only where it holds for all.
+func TestProgressOnRequest(t *testing.T) {
+	b := newWatchBed(t, nil)
+	s := b.stream()
+	s.create(&pb.WatchCreateRequest{Key: []byte("a")})
+	s.create(&pb.WatchCreateRequest{Key: []byte("a")})
+	b.put("other", "v")
+	for range 2 {
+		s.askProgress()
+		if r := s.next(); r.WatchId != noWatcher || r.Header.Revision != 2 {
+			t.Errorf("of ordinary keys: %v", r)
+		}
+	}
+	s.create(&pb.WatchCreateRequest{Key: []byte("/q/a/c/me")})
+	b.queues.opened[0].happen("x")
+	s.events(2, 1)
+	s.askProgress()
+	got := map[int64]int64{}
+	for range 3 {
+		r := s.next()
+		got[r.WatchId] = r.Header.Revision
+	}
+	if want := (map[int64]int64{0: 2, 1: 2, 2: 1001}); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("of both kinds: %v, want %v", got, want)
+	}
+	s.cancelWatch(2)
+	s.next()
+	s.askProgress()
+	if r := s.next(); r.WatchId != noWatcher {
+		t.Errorf("without the queue again: %v", r)
+	}
+}
+
+// TestProgressOfYoungerWatchers: a report that was asked for before a watcher came says nothing of it.
+func TestProgressOfYoungerWatchers(t *testing.T) {
+	b := newWatchBed(t, nil)
+	b.put("a", "v")
+	stream := &sentResponses{ctx: t.Context()}
+	w := newWatchStream(newWatchService(b.options), stream)
+	defer w.close()
+	create := func() {
+		t.Helper()
+		if err := w.create(t.Context(), &pb.WatchCreateRequest{Key: []byte("a")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create()
+	if err := w.askProgress(); err != nil {
+		t.Fatal(err)
+	}
+	create()
+	stream.sent = nil
+	if err := w.ordinaryEvents(<-w.kv.Chan()); err != nil {
+		t.Fatal(err)
+	}
+	if len(stream.sent) != 1 || stream.sent[0].WatchId != 0 {
+		t.Errorf("reports %v, want one of watcher 0 alone", stream.sent)
+	}
+}
+
+// sentResponses is a stream that keeps what is sent.
+type sentResponses struct {
+	pb.Watch_WatchServer
+	ctx  context.Context
+	sent []*pb.WatchResponse
+}
+
+func (s *sentResponses) Context() context.Context { return s.ctx }
+
+func (s *sentResponses) Send(r *pb.WatchResponse) error {
+	s.sent = append(s.sent, r)
+	return nil
+}
+
+// TestProgressOfMany: more watchers than mvcc has room for reports all get theirs.
+func TestProgressOfMany(t *testing.T) {
+	const n = 400
+	b := newWatchBed(t, func(o *watchOptions) { o.progress = time.Second })
+	s := b.stream()
+	for range n {
+		s.create(&pb.WatchCreateRequest{Key: []byte("a"), ProgressNotify: true})
+	}
+	heard := map[int64]bool{}
+	for range n {
+		heard[s.next().WatchId] = true
+	}
+	if len(heard) != n {
+		t.Errorf("%d of %d watchers had a report in the first round", len(heard), n)
+	}
+}
+
+// eventsPast waits for an event of a watcher, past reports of progress.
+func (s *testStream) eventsPast(id int64) *mvccpb.Event {
+	s.t.Helper()
+	for {
+		if r := s.next(); r.WatchId == id && len(r.Events) > 0 {
+			return r.Events[0]
+		}
+	}
+}
