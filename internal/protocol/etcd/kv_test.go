@@ -99,7 +99,7 @@ func TestWrongRequests(t *testing.T) {
 		"put value ignored":  {put(&pb.PutRequest{Key: a, Value: a, IgnoreValue: true}), rpctypes.ErrGRPCValueProvided},
 		"put lease ignored":  {put(&pb.PutRequest{Key: a, Lease: 1, IgnoreLease: true}), rpctypes.ErrGRPCLeaseProvided},
 		"put no lease":       {put(&pb.PutRequest{Key: a, Lease: 1}), rpctypes.ErrGRPCLeaseNotFound},
-		"put ignores naught": {put(&pb.PutRequest{Key: a, IgnoreValue: true}), rpctypes.ErrGRPCKeyNotFound},
+		"put ignores naught": {put(&pb.PutRequest{Key: []byte("never"), IgnoreValue: true}), rpctypes.ErrGRPCKeyNotFound},
 		"put too large":      {put(&pb.PutRequest{Key: a, Value: make([]byte, 1536<<10)}), rpctypes.ErrGRPCRequestTooLarge},
 		"put far too large": {put(&pb.PutRequest{Key: a, Value: make([]byte, 2<<20)}),
 			status.Error(codes.ResourceExhausted, "grpc: received message larger than max (2097160 vs. 2097152)")},
