@@ -26,15 +26,26 @@ func piped(t *testing.T, o Options) (r *raw, gone <-chan struct{}) {
 	return r, ended
 }
 
-// read reads on until the connection ends; each frame goes to seen.
-func read(r *raw, seen func(http2.Frame)) {
-	for {
-		f, err := r.fr.ReadFrame()
-		if err != nil {
-			return
+// reading reads on until the connection ends, which ended tells; each frame goes
+// to seen.
+func reading(r *raw, seen func(http2.Frame)) (ended <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			f, err := r.fr.ReadFrame()
+			if err != nil {
+				return
+			}
+			seen(f)
 		}
-		seen(f)
-	}
+	}()
+	return done
+}
+
+// pong answers a ping.
+func (r *raw) pong(p *http2.PingFrame) {
+	go r.nc.Write(appendFrame(nil, http2.FramePing, http2.FlagPingAck, 0, p.Data[:]...)) //nolint:errcheck // the pipe may be closed
 }
 
 // TestPingClient asks a silent client whether it is there, and closes the
@@ -45,18 +56,19 @@ func TestPingClient(t *testing.T) {
 			r, gone := piped(t, Options{PingEvery: time.Minute, PingTimeout: 10 * time.Second})
 			begun := time.Now()
 			pings := 0
-			go read(r, func(f http2.Frame) {
+			ended := reading(r, func(f http2.Frame) {
 				p, ok := f.(*http2.PingFrame)
 				if !ok {
 					return
 				}
 				if pings++; pings <= answers {
-					go r.fr.WritePing(true, p.Data) //nolint:errcheck // the pipe lives
+					r.pong(p)
 				}
 			})
 			r.write([]byte(http2.ClientPreface))
 			r.ok(r.fr.WriteSettings())
 			<-gone
+			<-ended
 			if pings != answers+1 {
 				t.Errorf("%d pings, %d of them answered", pings, answers)
 			}
@@ -73,12 +85,12 @@ func TestIdle(t *testing.T) {
 		r, gone := piped(t, Options{MaxIdle: time.Minute, PingEvery: -1})
 		begun := time.Now()
 		farewells := 0
-		go read(r, func(f http2.Frame) {
+		ended := reading(r, func(f http2.Frame) {
 			switch f := f.(type) {
 			case *http2.GoAwayFrame:
 				farewells++
 			case *http2.PingFrame:
-				go r.fr.WritePing(true, f.Data) //nolint:errcheck // the pipe lives
+				r.pong(f)
 			case *http2.HeadersFrame:
 				begun = time.Now()
 			}
@@ -94,6 +106,7 @@ func TestIdle(t *testing.T) {
 		}
 		r.ok(r.fr.WriteData(1, true, message5(0, nil)))
 		<-gone
+		<-ended
 		if d := time.Since(begun); d < time.Minute || d > 2*time.Minute || farewells != 2 {
 			t.Errorf("ended after %v with %d farewells", d, farewells)
 		}
@@ -156,7 +169,7 @@ func TestManyPings(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, gone := piped(t, Options{MinPing: time.Minute, PingsWithoutStreams: c.without, PingEvery: -1})
 				answers, farewell := 0, ""
-				go read(r, func(f http2.Frame) {
+				ended := reading(r, func(f http2.Frame) {
 					switch f := f.(type) {
 					case *http2.PingFrame:
 						answers++
@@ -177,6 +190,7 @@ func TestManyPings(t *testing.T) {
 				}
 				r.nc.Close()
 				<-gone
+				<-ended
 				want := 8
 				if c.want > 0 {
 					want = c.want
