@@ -26,6 +26,7 @@ func (b *bench) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.filled = true
 	value := strings.Repeat("x", b.o.Size)
 	next := atomic.Int64{}
 	return together(ctx, 8, func(ctx context.Context, worker int) error {
@@ -41,7 +42,6 @@ func (b *bench) fill(ctx context.Context) error {
 			if _, err := connections[worker%len(connections)].Txn(ctx).Then(puts...).Commit(); err != nil {
 				return err
 			}
-			b.filled = true
 		}
 	})
 }

@@ -44,7 +44,7 @@ type bench struct {
 	server  string
 	queues  bool   // the server has queues as keys
 	prefix  string // of all ordinary keys of the run
-	filled  bool   // the keys for ranges are there
+	filled  bool   // some of the keys for ranges are there, or all
 }
 
 // Run puts the loads on the server, one after the other, and leaves nothing there. done is called after each with its result; it may be nil.
@@ -120,7 +120,6 @@ func (b *bench) look(ctx context.Context) error {
 		return fmt.Errorf("etcd bench: %s: %w", b.o.URL, err)
 	}
 	b.server = "etcd API " + status.Version
-	b.queues = false
 	if b.o.Plain {
 		return nil
 	}
@@ -148,14 +147,22 @@ func (b *bench) look(ctx context.Context) error {
 // queue is the path of the run's queue.
 func (b *bench) queue() string { return "/q/" + b.prefix[:len(b.prefix)-1] }
 
+// sweepBatch is how many keys are deleted at once: with hundreds of thousands etcd takes longer than it lets a request take.
+const sweepBatch = 10_000
+
 // sweep leaves nothing behind.
 func (b *bench) sweep() error {
 	c, err := b.client()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
+	for from := 0; b.filled && from < b.o.Keys; from += sweepBatch {
+		if _, err := c.Delete(ctx, b.filledKey(from), clientv3.WithRange(b.filledKey(from+sweepBatch))); err != nil {
+			return fmt.Errorf("etcd bench: remove the keys: %w", err)
+		}
+	}
 	if _, err := c.Delete(ctx, b.prefix, clientv3.WithPrefix()); err != nil {
 		return fmt.Errorf("etcd bench: remove the keys: %w", err)
 	}
