@@ -21,6 +21,9 @@ type queueDoor struct {
 	used  []*queues.Door // since the last Flush
 }
 
+// keptDoors is how many doors a connection keeps: those of users that are gone are among them.
+const keptDoors = 8
+
 func (s *Server) newQueueDoor(info grpcwire.ConnInfo) grpcwire.Conn {
 	return &queueDoor{srv: s, addr: info.Peer.Addr, doors: map[*broker.Session]*queues.Door{}}
 }
@@ -71,7 +74,9 @@ func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
 	}
 	door := d.doors[caller.Session]
 	if door == nil {
-		door = d.srv.queues.NewDoor(caller)
+		if door, err = d.srv.queues.NewDoor(caller); err != nil {
+			return nil
+		}
 		d.doors[caller.Session] = door
 	}
 	for _, have := range d.used {
@@ -90,6 +95,9 @@ func (d *queueDoor) Flush() {
 	}
 	clear(d.used)
 	d.used = d.used[:0]
+	if len(d.doors) > keptDoors {
+		clear(d.doors)
+	}
 }
 
 // Closed implements grpcwire.Conn. The sessions belong to the agent.

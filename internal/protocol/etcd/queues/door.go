@@ -16,7 +16,7 @@ type Door struct {
 	n   *Namespace
 	who Caller
 
-	s     *broker.Session // gathers
+	s     *broker.Session // gathers; it may do everything, what the caller may is asked before
 	quick []PutCall       // answered at the next Flush: the guarantee asks for nothing
 	space []byte          // for the envelopes of one read
 }
@@ -32,10 +32,14 @@ type DeleteCall interface {
 	DeleteDone(deleted bool, prev *mvccpb.KeyValue, revision int64, err error)
 }
 
-// NewDoor opens a door for a caller. Nobody else publishes by its session.
-func (n *Namespace) NewDoor(who Caller) *Door {
-	who.Session.Unheld()
-	return &Door{n: n, who: who, s: who.Session}
+// NewDoor opens a door for a caller. Errors: that there is no virtual host.
+func (n *Namespace) NewDoor(who Caller) (*Door, error) {
+	s, err := n.b.Operate(vhost) // the caller's own session may end at any time
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	s.Unheld()
+	return &Door{n: n, who: who, s: s}, nil
 }
 
 // chunk is how much memory is taken at a time for the messages of one read. A message that stays keeps its whole chunk.
@@ -71,16 +75,18 @@ func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 	if path.Kind != qkey.Producer || !fits(&path) || d.n.b.Behind() || d.n.b.Alarm() != nil {
 		return false
 	}
+	name := string(path.Queue)
+	err := d.who.Session.MayWrite(name)
 	targets, known := d.s.Known(path.Queue)
-	if !known {
-		if !d.s.HasQueue(string(path.Queue)) {
+	if err == nil && !known {
+		if !d.s.HasQueue(name) {
 			return false // making one takes time
 		}
-		var err error
-		if targets, err = d.s.To(path.Queue); err != nil {
-			call.PutDone(0, toStatus(err))
-			return true
-		}
+		targets, err = d.s.To(path.Queue)
+	}
+	if err != nil {
+		call.PutDone(0, toStatus(err))
+		return true
 	}
 	p := newPublish(targets, &path, value, d.room)
 	if d.n.Guarantee == None {

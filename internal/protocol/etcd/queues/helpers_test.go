@@ -62,6 +62,13 @@ func (w *world) caller(user string) Caller {
 	return Caller{Session: s, User: user}
 }
 
+func (w *world) door(who Caller) *Door {
+	w.t.Helper()
+	d, err := w.n.NewDoor(who)
+	must(w.t, err)
+	return d
+}
+
 func (w *world) put(key, value string) {
 	w.t.Helper()
 	_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})

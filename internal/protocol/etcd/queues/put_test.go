@@ -17,7 +17,7 @@ func TestAnswersAreDurable(t *testing.T) {
 	fs := vfs.NewMem()
 	w := newWorldOn(t, fs, nil)
 	x := w.watch("/q/a/c/w")
-	door, done := w.n.NewDoor(w.caller("guest")), make(answered, 1)
+	door, done := w.door(w.who), make(answered, 1)
 	for n := uint64(1); n <= 6; n++ {
 		if n%2 == 0 {
 			w.put(fmt.Sprintf("/q/a/p/%d", n), "v")
@@ -46,7 +46,7 @@ func TestAnswersAreDurable(t *testing.T) {
 func TestPutsAtOnce(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Guarantee = None })
 	w.put("/q/a/p/1", "v")
-	door, done := w.n.NewDoor(w.caller("guest")), make(answered, 1)
+	door, done := w.door(w.who), make(answered, 1)
 	if !door.StartPut([]byte("/q/a/p/2"), []byte("v"), done) {
 		t.Fatal("the door takes no put")
 	}
@@ -70,7 +70,7 @@ func TestPolicies(t *testing.T) {
 	w.put("/q/full/p/k", "v")
 	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/full/p/k")})
 	wantCode(t, err, codes.ResourceExhausted)
-	door, done := w.n.NewDoor(w.caller("guest")), make(answered, 1)
+	door, done := w.door(w.who), make(answered, 1)
 	door.StartPut([]byte("/q/full/p/k"), nil, done)
 	door.Flush()
 	wantCode(t, <-done, codes.ResourceExhausted)
@@ -89,7 +89,7 @@ func TestPolicies(t *testing.T) {
 func TestDoorLeavesAlone(t *testing.T) {
 	w := newWorld(t, nil)
 	who := w.caller("guest")
-	door, done := w.n.NewDoor(who), make(answered, 1)
+	door, done := w.door(who), make(answered, 1)
 	for _, key := range []string{"/q/new/p/k", "/q/new", "/q/new/c/w", "/q/new/1/k", "/q/new/p/" + string(make([]byte, 256))} {
 		if door.StartPut([]byte(key), nil, done) {
 			t.Errorf("the door takes %q", key)
@@ -105,7 +105,7 @@ func TestDoorLeavesAlone(t *testing.T) {
 		}
 	}
 	who.User = "somebody"
-	if w.n.NewDoor(who).StartDelete([]byte("/q/a/c/w/1/k"), false, other) {
+	if w.door(who).StartDelete([]byte("/q/a/c/w/1/k"), false, other) {
 		t.Error("the door deletes what another user's consumer holds")
 	}
 	door.Flush()

@@ -234,6 +234,11 @@ func TestPermissions(t *testing.T) {
 			t.Fatalf("bob sees %q", k)
 		}
 	}
+	door, done := w.door(bob), make(answered, 1)
+	if !door.StartPut([]byte("/q/out/p/k"), nil, done) {
+		t.Fatal("the door leaves what it can refuse")
+	}
+	wantCode(t, <-done, codes.PermissionDenied)
 	bob.Root = true
 	must(t, del("/q/out/c/w"))
 }

@@ -181,7 +181,7 @@ func TestConcurrentConsumers(t *testing.T) {
 	for n := range consumers {
 		who := w.caller("guest")
 		work.Go(func() {
-			rng, door := rand.New(rand.NewPCG(uint64(n), 2)), w.n.NewDoor(who)
+			rng, door := rand.New(rand.NewPCG(uint64(n), 2)), w.door(who)
 			for {
 				x, err := w.watchWith(who, &pb.WatchCreateRequest{Key: []byte(fmt.Sprintf("/q/a/c/%d", n))})
 				if err != nil {
@@ -226,7 +226,7 @@ func TestConcurrentConsumers(t *testing.T) {
 			}
 		})
 	}
-	door := w.n.NewDoor(w.who)
+	door := w.door(w.who)
 	w.put("/q/a/p/", "0")
 	done := make(answered, messages)
 	for n := 1; n < messages; n++ {
