@@ -19,7 +19,7 @@ func TestEtcdctlAuth(t *testing.T) {
 	if err != nil {
 		t.Skip("no etcdctl here (on Debian: apt-get install etcd-client)")
 	}
-	session, err := os.ReadFile("testdata/etcdctl-auth.txt")
+	session, err := os.ReadFile("testdata/etcdctl/auth.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
