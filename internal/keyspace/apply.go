@@ -20,7 +20,8 @@ var ErrEntry = errors.New("keyspace: an entry of the log cannot be read")
 // Apply does the change of a durable entry and tells who waits for it. Entries come in the order of the log, from one goroutine. After an entry that
 // cannot be read nothing is applied; Start says so.
 func (s *Store) Apply(index uint64, entry []byte) {
-	if s.failure.Load() != nil {
+	if err := s.failure.Load(); err != nil {
+		s.waiters.failAll(*err) // who came meanwhile
 		return
 	}
 	r := new(pb.InternalRaftRequest)
@@ -54,9 +55,6 @@ func (s *Store) do(r *pb.InternalRaftRequest, silent bool) *Result {
 	if r.ClusterMemberAttrSet != nil {
 		s.applyIdentity(r.ClusterMemberAttrSet)
 		return &Result{}
-	}
-	if r.LeaseRevoke != nil {
-		s.leases.release(s.le, r.LeaseRevoke.ID)
 	}
 	w := &apply.InternalRaftRequestWrapper{InternalRaftRequest: r, SkipRangeExecution: silent && r.Txn != nil}
 	return s.applier.Apply(w, membership.ApplyBoth)

@@ -13,7 +13,7 @@ import (
 type followers struct {
 	mu   sync.Mutex
 	told []func(id int64)
-	keys map[int64]map[string]bool // that are shown with a lease and are no keys of the store
+	keys map[int64]map[string]bool // that are shown with a lease and are no keys of the store; only of leases that are there
 }
 
 // OnLeaseGone has f called after a lease ended, by time or revoked. It runs while entries are applied: it must neither block nor propose.
@@ -26,13 +26,14 @@ func (s *Store) OnLeaseGone(f func(id int64)) {
 // LeaseExists tells whether there is a lease.
 func (s *Store) LeaseExists(id int64) bool { return s.le.Lookup(lease.LeaseID(id)) != nil }
 
-// AttachKey shows a key that is not one of the store's among those of a lease, until DetachKey or the end of the lease. Errors: lease.ErrLeaseNotFound.
+// AttachKey shows a key that is not one of the store's among those of a lease, until DetachKey or the end of the lease. It is not hung on etcd's lease:
+// what is not in the log must not count when entries are applied. Errors: lease.ErrLeaseNotFound.
 func (s *Store) AttachKey(id int64, key []byte) error {
 	f := &s.leases
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := s.le.Attach(lease.LeaseID(id), []lease.LeaseItem{{Key: string(key)}}); err != nil {
-		return err
+	if !s.LeaseExists(id) { // if it goes from now on, gone comes later
+		return lease.ErrLeaseNotFound
 	}
 	if f.keys == nil {
 		f.keys = make(map[int64]map[string]bool)
@@ -49,30 +50,22 @@ func (s *Store) DetachKey(id int64, key []byte) {
 	f := &s.leases
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.keys[id][string(key)] {
-		f.detach(s.le, id, string(key))
-	}
-}
-
-func (f *followers) detach(le lease.Lessor, id int64, key string) {
-	_ = le.Detach(lease.LeaseID(id), []lease.LeaseItem{{Key: key}}) // of a lease that is gone nothing is left to detach
-	if delete(f.keys[id], key); len(f.keys[id]) == 0 {
+	if delete(f.keys[id], string(key)); len(f.keys[id]) == 0 {
 		delete(f.keys, id)
 	}
 }
 
-// release takes a lease's keys that are not the store's off it, before it ends: etcd's lessor forgets a key when the store deletes it.
-func (f *followers) release(le lease.Lessor, id int64) {
+// attached returns the keys of AttachKey.
+func (f *followers) attached(id int64) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, key := range slices.Collect(maps.Keys(f.keys[id])) {
-		f.detach(le, id, key)
-	}
+	return slices.Sorted(maps.Keys(f.keys[id]))
 }
 
 // gone says that a lease ended.
 func (f *followers) gone(id int64) {
 	f.mu.Lock()
+	delete(f.keys, id)
 	told := slices.Clone(f.told)
 	f.mu.Unlock()
 	for _, f := range told {

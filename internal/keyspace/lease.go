@@ -53,13 +53,13 @@ func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveReques
 			return s.grants.MayReadLease(who, lease.LeaseID(r.ID), s.le)
 		},
 		func() error {
-			answer, err = s.timeToLive(r)
+			answer, err = s.timeToLive(whoOf(ctx), r)
 			return err
 		})
 	return answer, err
 }
 
-func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
+func (s *Store) timeToLive(who *grants.Info, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
 	l := s.le.Lookup(lease.LeaseID(r.ID))
 	if l == nil {
 		return nil, lease.ErrLeaseNotFound
@@ -68,6 +68,11 @@ func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveRes
 	if r.Keys {
 		for _, key := range l.Keys() {
 			answer.Keys = append(answer.Keys, []byte(key))
+		}
+		for _, key := range s.leases.attached(r.ID) {
+			if who == nil || s.grants.MayRange(who, []byte(key), nil) == nil {
+				answer.Keys = append(answer.Keys, []byte(key))
+			}
 		}
 	}
 	return answer, nil

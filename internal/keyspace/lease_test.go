@@ -10,8 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/authpb"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/lease"
+
+	"fiveways/internal/keyspace/grants"
 )
 
 func grant(t *testing.T, s *Store, id, ttl int64) int64 {
@@ -152,4 +155,48 @@ func TestAttachedKeys(t *testing.T) {
 	if get(t, s, "own") != "" {
 		t.Error("the key is there after its lease")
 	}
+}
+
+// Keys that are not the store's do not decide who may do what with a lease: they are not in the log, so a replay would decide otherwise. They are shown
+// to who may read them.
+func TestAttachedKeysAndRoles(t *testing.T) {
+	s, log := open(t, Options{})
+	for _, r := range []*pb.InternalRaftRequest{
+		grants.Begin(grants.Root, 1), {AuthUserGrantRole: &pb.AuthUserGrantRoleRequest{User: grants.Root, Role: grants.Root}},
+		grants.Begin("alice", 2), {AuthRoleAdd: &pb.AuthRoleAddRequest{Name: "a"}},
+		{AuthRoleGrantPermission: &pb.AuthRoleGrantPermissionRequest{Name: "a", Perm: &authpb.Permission{
+			PermType: authpb.READWRITE, Key: []byte("a"), RangeEnd: []byte("b")}}},
+		{AuthUserGrantRole: &pb.AuthUserGrantRoleRequest{User: "alice", Role: "a"}}, {AuthEnable: &pb.AuthEnableRequest{}},
+	} {
+		if x, err := s.Propose(context.Background(), r); err != nil || x.Err != nil {
+			t.Fatal(x, err)
+		}
+	}
+	as := func(name string) context.Context {
+		return WithWho(context.Background(), grants.Info{Username: name, Revision: s.Grants().Revision()})
+	}
+	grant(t, s, 1, 100)
+	putLeased(t, s, "a1", 1)
+	if err := s.AttachKey(1, []byte("/q/x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.LeaseRenew(as("alice"), 1); err != nil {
+		t.Errorf("renew: %v", err)
+	}
+	for name, keys := range map[string]int{"alice": 1, grants.Root: 2} {
+		left, err := s.LeaseTimeToLive(as(name), &pb.LeaseTimeToLiveRequest{ID: 1, Keys: true})
+		if err != nil || len(left.Keys) != keys {
+			t.Errorf("%s sees %v, %v", name, left, err)
+		}
+	}
+	if _, err := s.Put(as("alice"), &pb.PutRequest{Key: []byte("a2"), Lease: 1}); err != nil {
+		t.Errorf("put: %v", err)
+	}
+	if _, err := s.LeaseRevoke(as("alice"), &pb.LeaseRevokeRequest{ID: 1}); err != nil {
+		t.Errorf("revoke: %v", err)
+	}
+	again := New(Options{})
+	defer again.Close()
+	log.replay(t, again, 0)
+	sameState(t, "log", again, s)
 }
