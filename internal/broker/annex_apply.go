@@ -122,8 +122,9 @@ func (a *annex) round() bool {
 func (a *annex) apply(index uint64, entry []byte) {
 	a.machine.Apply(index, entry)
 	a.applied = index
-	a.since += int64(len(entry))
-	a.total += int64(len(entry))
+	n := int64(len(entry)) + 1 // with its type: an entry without bytes is one, too
+	a.since += n
+	a.total += n
 }
 
 // visit applies what is ready on the goroutine of a caller who waits for it, unless somebody is at it.

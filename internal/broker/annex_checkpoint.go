@@ -89,11 +89,11 @@ func (a *annex) checkpointIfDue(enough, total int64) {
 	}
 	since := int64(0)
 	a.still(func() { since = a.since })
-	need := max(enough, c.size)
+	due := since-c.tried >= max(enough, c.size)
 	if total-c.at >= max(quietRounds*enough, c.size) {
-		need = 1
+		due = since > 0 // also when the last one failed and nothing has come since
 	}
-	if since-c.tried < need {
+	if !due {
 		return
 	}
 	c.at, c.tried = total, since

@@ -29,6 +29,7 @@ type tally struct {
 	written  int // checkpoints, to their end
 
 	writing chan struct{} // not nil: each write of a checkpoint takes one from it first
+	broken  error         // what a write of a checkpoint returns
 }
 
 func newTally() *tally { return &tally{counts: map[string]uint64{}} }
@@ -53,6 +54,9 @@ func (a *tally) Freeze() (int64, func(io.Writer) error) {
 	return int64(len(lines) * 8), func(w io.Writer) error {
 		if a.writing != nil {
 			<-a.writing
+		}
+		if a.broken != nil {
+			return a.broken
 		}
 		if _, err := w.Write(binary.BigEndian.AppendUint64(nil, last)); err != nil {
 			return err
@@ -291,6 +295,41 @@ func testAnnexCheckpoints(t *testing.T) {
 	}
 	sameStrings(t, again.entries(), want...)
 	mustClose(t, b)
+}
+
+// A checkpoint that failed is tried again also when the annex is idle from then on: the log of the queues goes on, and must not be kept for it. An
+// entry without bytes is one.
+func TestAnnexIdleAfterFailedCheckpoint(t *testing.T) { synctest.Test(t, testAnnexIdleAfterFailedCheckpoint) }
+
+func testAnnexIdleAfterFailedCheckpoint(t *testing.T) {
+	a := newTally()
+	b := openBroker(t, vfs.NewMem(), withAnnex(a, smallLog))
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	defer c.Close()
+	c.queue("q", nil)
+	look := func() {
+		b.checkpointDue(false)
+		b.annex.checkpoint.writing.Wait()
+	}
+	idle := func() {
+		before := a.written
+		for range 40 {
+			c.put("", "q", strings.Repeat("y", 500), nil)
+			c.drain("q")
+			look()
+		}
+		if a.written != before+1 {
+			t.Errorf("%d checkpoints while the annex is idle", a.written-before)
+		}
+	}
+	recordEntry(t, b, strings.Repeat("x", 2000))
+	a.broken = errors.New("input/output error")
+	look()
+	a.broken = nil
+	idle()
+	recordEntry(t, b, "")
+	idle()
 }
 
 // While a checkpoint is being written entries are recorded and applied, and a stop does not wait for it.

@@ -229,3 +229,26 @@ func moveNoted(t *testing.T, b *Broker, queues []string, count int, body func(in
 	}
 	return moved
 }
+
+// What a transaction must do is done together also when what follows from it fills the group of the log.
+func TestNoteBehindMuch(t *testing.T) {
+	a := newTally()
+	b := openBroker(t, vfs.NewMem(), withAnnex(a))
+	defer mustClose(t, b)
+	b.groupBytes = 3000
+	c := newClient(t, b)
+	defer c.Close()
+	c.queue("q", nil)
+	n, last := note("entry"), post("q", "y")
+	var commands []Command
+	room := b.groupBytes - n.size() - last.size()
+	for room > post("q", "").size() {
+		p := post("q", strings.Repeat("x", min(room-post("q", "").size(), 50)))
+		room -= p.size()
+		commands = append(commands, p)
+	}
+	must(t, c.DoAll(append(commands, n, last)...))
+	if n.Err != nil || n.Index == 0 || last.Err != nil || len(a.entries()) != 1 {
+		t.Errorf("note %v, index %d; post %v; %d entries", n.Err, n.Index, last.Err, len(a.entries()))
+	}
+}

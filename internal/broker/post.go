@@ -14,6 +14,14 @@ type demanding interface {
 	size() int
 }
 
+// demandingOf returns a command as one without which nothing is to be done; nil when it is none.
+func demandingOf(c Command) demanding {
+	if d, ok := c.(demanding); ok && d.demanded() {
+		return d
+	}
+	return nil
+}
+
 // Post publishes one message to a queue, as Session.Publish does: the queue's limits, times, and keys that it takes once count.
 type Post struct {
 	OnQueue

@@ -31,7 +31,7 @@ func crosses(c Command) (yes bool) {
 // and after a crash all of that is there or nothing. One that fails does not stop or undo the others, except that an
 // Unchanged or a Held that does not hold stops those behind it, and that nothing of all is done when there is one that must be and cannot: then
 // DoAll returns its error. The commands need not be about one shard. Those that come when the ones before have made the
-// group of the log as large as it may be get ErrTooLarge.
+// group of the log as large as it may be get ErrTooLarge, unless they must be done: of those it is known before.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
 	if err := s.doAll(commands...); err != nil {
@@ -64,10 +64,9 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 	for _, c := range commands {
 		o := c.on()
 		o.queue, o.Err = c.find(s)
-		d, demanding := c.(demanding)
-		demanding = demanding && d.demanded()
+		d := demandingOf(c)
 		if o.Err != nil {
-			if demanding {
+			if d != nil {
 				return o.Err
 			}
 			if unmet(c) {
@@ -76,7 +75,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 			continue
 		}
 		found = append(found, c)
-		if demanding {
+		if d != nil {
 			if size += d.size(); size > s.b.groupBytes {
 				return &Error{Err: ErrTooLarge, Kind: "transaction"}
 			}
@@ -193,7 +192,7 @@ func (m *meeting) perform() {
 		sh.inTx, sh.meeting = true, m
 	}
 	for _, c := range m.commands {
-		if m.full() {
+		if m.full() && demandingOf(c) == nil { // of those that must be done it is known that the log takes them
 			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
 			continue
 		}
@@ -234,8 +233,8 @@ func (m *meeting) perform() {
 // refused tells why a command that must be done cannot be.
 func (m *meeting) refused() error {
 	for _, c := range m.commands {
-		d, ok := c.(demanding)
-		if !ok || !d.demanded() {
+		d := demandingOf(c)
+		if d == nil {
 			continue
 		}
 		err := d.refused(m)
