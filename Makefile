@@ -28,9 +28,9 @@ demo: build ## start a broker, send messages, show what went where
 	@bin/fiveways demo
 
 # A client that cannot be set up fails nothing here: its tests say so and skip (with CI=true they fail).
-setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, SQL drivers)
+setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, python-etcd3, jetcd, SQL drivers)
 	@.ci/install
-	@for client in python node java celery; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
+	@for client in python node java celery etcd_python; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
 	@for driver in python node java; do test/sql/drivers/setup.sh $$driver || echo "setup: no SQL driver for $$driver; its tests will skip"; done
 
 # TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test that runs the broker as a process
@@ -70,12 +70,12 @@ oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways
 	$(GO) test -count=1 -timeout 60m -v -run TestRandom ./test/oracle -ops $(ORACLE_OPS) -seed $(ORACLE_SEED)
 
 # In the tests the seeds are fixed. Here SEED is the second by the clock unless it is given.
-compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis and jobs with the reference, on random input
+compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs with the reference and the etcd API with etcd, on random input
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
 	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
-	  REDIS_SEED=$$seed REDIS_TIMES=4 JOBS_SEED=$$seed JOBS_STEPS=50000 \
+	  REDIS_SEED=$$seed REDIS_TIMES=4 JOBS_SEED=$$seed JOBS_STEPS=50000 ETCD_SEED=$$seed ETCD_TIMES=7 \
 	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/transactions \
-	  ./test/redis/... ./test/jobs
+	  ./test/redis/... ./test/jobs ./test/etcd
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)
