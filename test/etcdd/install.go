@@ -1,17 +1,13 @@
 package etcdd
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"time"
-)
 
-// installPatience is how long apt-get may take.
-const installPatience = 3 * time.Minute
+	"fiveways/test/daemon"
+)
 
 // ErrNone says that no etcd is installed.
 var ErrNone = errors.New("etcdd: no etcd here (on Debian: apt-get install etcd-server etcd-client; or ETCD_BIN names the program)")
@@ -34,13 +30,5 @@ func Install(output io.Writer) error {
 	if _, err := Program(); err == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), installPatience)
-	defer cancel()
-	apt := exec.CommandContext(ctx, "apt-get", "install", "-y", "--no-install-recommends", "etcd-server", "etcd-client")
-	apt.Env = append(apt.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	apt.Stdout, apt.Stderr = output, output
-	if err := apt.Run(); err != nil {
-		return fmt.Errorf("etcdd: apt-get install: %w", err)
-	}
-	return nil
+	return daemon.Install(output, "etcd-server", "etcd-client")
 }

@@ -1,16 +1,15 @@
 package postgres
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
+
+	"fiveways/test/daemon"
 )
 
 // OldestVersion is the oldest major version that is used.
@@ -18,9 +17,6 @@ const OldestVersion = 15
 
 // debianFolders is where Debian keeps each version; its initdb and postgres are not in the PATH.
 const debianFolders = "/usr/lib/postgresql/*/bin"
-
-// installPatience is how long apt-get may take.
-const installPatience = 5 * time.Minute
 
 // ErrNone says that no PostgreSQL of a sufficient version is installed.
 var ErrNone = errors.New("postgres: no PostgreSQL 15 or newer here (on Debian: apt-get install postgresql)")
@@ -30,15 +26,7 @@ func Install(output io.Writer) error {
 	if _, err := Bin(); err == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), installPatience)
-	defer cancel()
-	apt := exec.CommandContext(ctx, "apt-get", "install", "-y", "--no-install-recommends", "postgresql", "postgresql-contrib")
-	apt.Env = append(apt.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	apt.Stdout, apt.Stderr = output, output
-	if err := apt.Run(); err != nil {
-		return fmt.Errorf("postgres: apt-get install: %w", err)
-	}
-	return nil
+	return daemon.Install(output, "postgresql", "postgresql-contrib")
 }
 
 // Bin returns the folder of the newest PostgreSQL's programs: initdb, postgres, psql, pgbench. The error is ErrNone when there is none.

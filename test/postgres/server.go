@@ -49,20 +49,7 @@ func Start(t testing.TB, o Options) string {
 // Run is Start for those who want more than the DSN.
 func Run(t testing.TB, o Options) *Server {
 	t.Helper()
-	s, err := Open(o)
-	switch {
-	case errors.Is(err, ErrNone) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("PostgreSQL:\n%s", s.Log())
-		}
-		s.Close()
-	})
-	return s
+	return daemon.ForTest(t, func() (*Server, error) { return Open(o) }, ErrNone)
 }
 
 // Open starts a server. With CI=true it first installs PostgreSQL where it is missing; the error is ErrNone where there is none.
@@ -71,7 +58,7 @@ func Open(o Options) (*Server, error) {
 	if errors.Is(err, ErrNone) && os.Getenv("CI") == "true" {
 		var output bytes.Buffer
 		if err := Install(&output); err != nil {
-			return nil, fmt.Errorf("%w\n%s", err, output.Bytes())
+			return nil, fmt.Errorf("postgres: %w\n%s", err, output.Bytes())
 		}
 		bin, err = Bin()
 	}

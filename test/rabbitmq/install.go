@@ -1,20 +1,16 @@
 package rabbitmq
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"time"
+
+	"fiveways/test/daemon"
 )
 
 // debianScript is the start script itself: the one in /usr/sbin changes the user and keeps a shell between us and the broker.
 const debianScript = "/usr/lib/rabbitmq/bin/rabbitmq-server"
-
-// installPatience is how long apt-get may take.
-const installPatience = 3 * time.Minute
 
 // ErrNone says that no RabbitMQ is installed.
 var ErrNone = errors.New("rabbitmq: no rabbitmq-server here (on Debian: apt-get install rabbitmq-server)")
@@ -24,15 +20,7 @@ func Install(output io.Writer) error {
 	if _, err := find(); err == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), installPatience)
-	defer cancel()
-	apt := exec.CommandContext(ctx, "apt-get", "install", "-y", "--no-install-recommends", "rabbitmq-server")
-	apt.Env = append(apt.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	apt.Stdout, apt.Stderr = output, output
-	if err := apt.Run(); err != nil {
-		return fmt.Errorf("rabbitmq: apt-get install: %w", err)
-	}
-	return nil
+	return daemon.Install(output, "rabbitmq-server")
 }
 
 // find returns the start script.

@@ -24,7 +24,7 @@ func TestServerEndsWithItsFolder(t *testing.T) {
 	if _, err := net.Dial("tcp", s.Addr()); err == nil {
 		t.Error("it still listens")
 	}
-	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+	if _, err := os.Stat(s.Dir()); !os.IsNotExist(err) {
 		t.Errorf("its folder is there: %v", err)
 	}
 	if _, err := Open(Options{Settings: []string{"--no-such-setting", "1"}}); err == nil || !strings.Contains(err.Error(), "no-such-setting") {

@@ -1,0 +1,9 @@
+package daemon
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// endsWithUs makes a program end when we do.
+func endsWithUs(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
