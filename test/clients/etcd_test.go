@@ -24,7 +24,9 @@ func etcdEnv(t *testing.T) []string {
 	return []string{"ETCD_ADDR=" + addr, "QUEUES=" + queues}
 }
 
-func TestEtcdctl(t *testing.T) {
+// needEtcdctl skips the test without etcdctl. In CI it is installed first.
+func needEtcdctl(t *testing.T) {
+	t.Helper()
 	if os.Getenv("CI") == "true" {
 		var output bytes.Buffer
 		if err := etcdd.Install(&output); err != nil {
@@ -37,6 +39,10 @@ func TestEtcdctl(t *testing.T) {
 		}
 		t.Skip(err)
 	}
+}
+
+func TestEtcdctl(t *testing.T) {
+	needEtcdctl(t)
 	runScript(t, "", etcdEnv(t), "sh", "etcd/client.sh")
 }
 

@@ -1,0 +1,180 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+)
+
+var rewriteEtcdPages = flag.Bool("rewrite-etcd-pages", false, "write what etcdctl prints into the sessions of docs/protocols/etcd*.md")
+
+// TestEtcdPages plays the sessions of the pages to etcdctl and a fresh broker for each page: what stands there is what is printed.
+func TestEtcdPages(t *testing.T) {
+	needEtcdctl(t)
+	for _, name := range []string{"etcd.md", "etcd-auth.md"} {
+		t.Run(name, func(t *testing.T) {
+			page := "../../docs/protocols/" + name
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			typed := etcdSteps(string(text))
+			if len(typed) < 5 {
+				t.Fatalf("found only %d steps", len(typed))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
+			defer cancel()
+			s := etcdSession{ctx: ctx, addr: brokertest.Run(t, "--etcd", "127.0.0.1:0").EtcdAddr()}
+			s.play(t, typed)
+			changed, end := "", 0 // the page up to end as it should be
+			for _, step := range typed {
+				if step.printed != step.output {
+					t.Errorf("%s\nprints\n%s\nand not\n%s", step.command, step.printed, step.output)
+				}
+				changed += string(text[end:step.at]) + step.printed
+				end = step.at + len(step.output)
+			}
+			if *rewriteEtcdPages {
+				if err := os.WriteFile(page, []byte(changed+string(text[end:])), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// etcdStep is a command of a page, the output that stands there behind it, and what it printed now.
+type etcdStep struct {
+	command, output, printed string
+	at                       int // where the output stands in the page
+}
+
+// etcdSteps are the commands in all blocks ```console of a page.
+func etcdSteps(text string) (all []*etcdStep) {
+	inside, read := false, 0
+	for line := range strings.Lines(text) {
+		read += len(line)
+		command, typed := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = strings.HasPrefix(line, "```console")
+		case inside && typed:
+			all = append(all, &etcdStep{command: strings.TrimSuffix(command, "\n"), at: read})
+		case inside && len(all) > 0:
+			all[len(all)-1].output += line
+		}
+	}
+	return all
+}
+
+// etcdSession types the commands of a page.
+type etcdSession struct {
+	ctx  context.Context
+	addr string
+	ids  []string // the page's ids of leases, and the broker's behind each
+}
+
+var (
+	leaseID = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
+	logLine = regexp.MustCompile(`(?m)^\{"level":.*\n`)
+)
+
+// play runs the commands one after the other. A watch stays open beside the others, and what it printed is looked at in the end. What only reads is tried
+// until it prints what stands on the page, since a consumer gets its messages a moment after it began to watch.
+func (s *etcdSession) play(t *testing.T, typed []*etcdStep) {
+	t.Helper()
+	open := map[*etcdStep]*watching{}
+	for _, step := range typed {
+		command := strings.NewReplacer(s.ids...).Replace(step.command)
+		if strings.HasPrefix(command, "etcdctl watch ") {
+			open[step] = s.watch(t, command)
+			continue
+		}
+		s.until(step, strings.HasPrefix(command, "etcdctl get "), func() string {
+			out, _ := s.shell(command).CombinedOutput()
+			return string(out)
+		})
+	}
+	for step, w := range open {
+		s.until(step, true, w.text)
+	}
+}
+
+// until takes what a step printed; again, when that may help, until it is what stands on the page or ten seconds are over.
+func (s *etcdSession) until(step *etcdStep, again bool, print func() string) {
+	over := time.After(10 * time.Second)
+	for {
+		step.printed = s.asOnPage(print(), step.output)
+		if step.printed == step.output || !again {
+			return
+		}
+		select {
+		case <-over:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// asOnPage is what was printed, without the log of the client and with the address and the ids of the page.
+func (s *etcdSession) asOnPage(printed, page string) string {
+	printed = logLine.ReplaceAllString(strings.ReplaceAll(printed, s.addr, "127.0.0.1:2379"), "")
+	for i := 0; i < len(s.ids); i += 2 {
+		printed = strings.ReplaceAll(printed, s.ids[i+1], s.ids[i])
+	}
+	ours, pages := leaseID.FindAllString(printed, -1), leaseID.FindAllString(page, -1)
+	for i := range min(len(ours), len(pages)) {
+		printed = strings.Replace(printed, ours[i], pages[i], 1)
+		s.ids = append(s.ids, pages[i], ours[i])
+	}
+	return printed
+}
+
+func (s *etcdSession) shell(command string) *exec.Cmd {
+	cmd := exec.CommandContext(s.ctx, "sh", "-c", command)
+	cmd.Env = append(os.Environ(), "ETCDCTL_API=3", "ETCDCTL_ENDPOINTS="+s.addr)
+	return cmd
+}
+
+// watching is a command that goes on, and what it has printed.
+type watching struct {
+	mu      sync.Mutex
+	printed bytes.Buffer
+}
+
+func (w *watching) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.printed.Write(p)
+}
+
+func (w *watching) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.printed.String()
+}
+
+// watch runs a command until the test ends.
+func (s *etcdSession) watch(t *testing.T, command string) *watching {
+	t.Helper()
+	w := &watching{}
+	cmd := s.shell("exec " + command)
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return w
+}
