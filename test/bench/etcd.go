@@ -69,14 +69,7 @@ func measureEtcd(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return nil, err
 	}
 	defer q.destroy()
-	ctx, cancel := context.WithTimeout(ctx, caseLimit)
-	defer cancel()
-	defer context.AfterFunc(ctx, q.kill)()
-	v, err := c.etcd(ctx, q, s)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
-	}
-	return v, err
+	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.etcd(ctx, q, s) })
 }
 
 // etcdLoads runs loads of fiveways bench etcd one after the other on the same server.

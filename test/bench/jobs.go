@@ -68,14 +68,7 @@ func measureJobs(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return nil, err
 	}
 	defer q.destroy()
-	ctx, cancel := context.WithTimeout(ctx, caseLimit)
-	defer cancel()
-	defer context.AfterFunc(ctx, q.kill)()
-	v, err := c.jobs(ctx, q, s)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
-	}
-	return v, err
+	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.jobs(ctx, q, s) })
 }
 
 // jobsBacklog is what the cases that only take find in the queue.

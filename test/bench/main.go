@@ -227,11 +227,15 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return nil, err
 	}
 	defer b.destroy()
-	// Killing the broker ends every wait for an answer of it, so the cases need no deadlines of their own.
+	return within(ctx, c, b.kill, func(ctx context.Context) (values, error) { return c.run(ctx, b, s) })
+}
+
+// within measures, and gives up after caseLimit. Killing the server ends every wait for an answer of it, so the cases need no deadlines of their own.
+func within(ctx context.Context, c benchCase, kill func(), measure func(context.Context) (values, error)) (values, error) {
 	ctx, cancel := context.WithTimeout(ctx, caseLimit)
 	defer cancel()
-	defer context.AfterFunc(ctx, b.kill)()
-	v, err := c.run(ctx, b, s)
+	defer context.AfterFunc(ctx, kill)()
+	v, err := measure(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
 	}

@@ -82,14 +82,7 @@ func measureSQL(ctx context.Context, c benchCase, p *peer, s settings) (values, 
 		return nil, err
 	}
 	defer q.destroy()
-	ctx, cancel := context.WithTimeout(ctx, caseLimit)
-	defer cancel()
-	defer context.AfterFunc(ctx, q.kill)()
-	v, err := c.sql(ctx, q, s)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("bench: %s took more than %v: %w", c.name, caseLimit, ctx.Err())
-	}
-	return v, err
+	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.sql(ctx, q, s) })
 }
 
 // exec runs a statement and returns the one number it gives, if it gives one.

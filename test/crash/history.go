@@ -1,10 +1,6 @@
 package crash
 
-import (
-	"fmt"
-	"slices"
-	"sync"
-)
+import "fmt"
 
 // Kind is what happened in an Event.
 type Kind uint8
@@ -60,44 +56,4 @@ func (e Event) String() string {
 }
 
 // History is the record of a run. Its methods may be called from any goroutine.
-type History struct {
-	mu     sync.Mutex
-	events []Event
-	alarms []alarm
-}
-
-// alarm is a wish to be told when the history has grown to a length.
-type alarm struct {
-	length int
-	ring   chan struct{}
-}
-
-// Add appends events, in this order and with no other between them.
-func (h *History) Add(events ...Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.events = append(h.events, events...)
-	h.alarms = slices.DeleteFunc(h.alarms, func(a alarm) bool {
-		due := len(h.events) >= a.length
-		if due {
-			close(a.ring)
-		}
-		return due
-	})
-}
-
-// Grown returns a channel that is closed once n more events were added.
-func (h *History) Grown(n int) <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a := alarm{length: len(h.events) + n, ring: make(chan struct{})}
-	h.alarms = append(h.alarms, a)
-	return a.ring
-}
-
-// Events returns what was recorded so far.
-func (h *History) Events() []Event {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.events)
-}
+type History struct{ record[Event] }

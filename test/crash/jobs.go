@@ -1,10 +1,6 @@
 package crash
 
-import (
-	"fmt"
-	"slices"
-	"sync"
-)
+import "fmt"
 
 // JobKind is what a JobEvent is about.
 type JobKind uint8
@@ -62,38 +58,4 @@ func (e JobEvent) String() string {
 }
 
 // JobHistory is the record of a run. Its methods may be called from any goroutine.
-type JobHistory struct {
-	mu     sync.Mutex
-	events []JobEvent
-	alarms []alarm
-}
-
-// Add appends an event.
-func (h *JobHistory) Add(e JobEvent) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.events = append(h.events, e)
-	h.alarms = slices.DeleteFunc(h.alarms, func(a alarm) bool {
-		due := len(h.events) >= a.length
-		if due {
-			close(a.ring)
-		}
-		return due
-	})
-}
-
-// Grown returns a channel that is closed once n more events were added.
-func (h *JobHistory) Grown(n int) <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	a := alarm{length: len(h.events) + n, ring: make(chan struct{})}
-	h.alarms = append(h.alarms, a)
-	return a.ring
-}
-
-// Events returns what was recorded so far.
-func (h *JobHistory) Events() []JobEvent {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.events)
-}
+type JobHistory struct{ record[JobEvent] }

@@ -12,11 +12,17 @@ type record[T any] struct {
 	alarms []alarm
 }
 
-// Add appends an event.
-func (r *record[T]) Add(e T) {
+// alarm is a wish to be told when a record has grown to a length.
+type alarm struct {
+	length int
+	ring   chan struct{}
+}
+
+// Add appends events, in this order and with no other between them.
+func (r *record[T]) Add(events ...T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.events = append(r.events, e)
+	r.events = append(r.events, events...)
 	r.alarms = slices.DeleteFunc(r.alarms, func(a alarm) bool {
 		due := len(r.events) >= a.length
 		if due {
