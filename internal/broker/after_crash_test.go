@@ -2,14 +2,13 @@ package broker
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
 )
 
 // saga is a process of four messages in three queues, each waiting for others; a message that is rejected goes to the queue dead.
@@ -175,39 +174,20 @@ func (r *sagaRun) checkOne(t *testing.T, i int, status map[string]queue.Status) 
 
 // TestSagaCrashAtEveryOperation makes each operation on the disk in turn the last one, as TestCrashAtEveryOperation does.
 func TestSagaCrashAtEveryOperation(t *testing.T) {
-	options := func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 4<<10, 1<<10 }
-	for k := 1; ; k++ {
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
-		r := &sagaRun{posted: map[int]bool{}, settled: map[string]bool{}}
-		b, err := tryOpen(fs, options)
-		if err == nil {
-			r.live(t, b)
-			b.Close() // fails after the crash; the goroutines must end all the same
+	var r *sagaRun
+	crashEverywhere(t, 2, func() life {
+		r = &sagaRun{posted: map[int]bool{}, settled: map[string]bool{}}
+		return life{
+			options: smallLog,
+			live:    func(b *Broker) { r.live(t, b) },
+			check: func(b *Broker) {
+				one := *r
+				one.settled = maps.Clone(r.settled)
+				one.check(t, b)
+			},
 		}
-		for seed := range uint64(2) {
-			again, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), options)
-			if err != nil {
-				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
-			}
-			one := *r
-			one.settled = map[string]bool{}
-			for id := range r.settled {
-				one.settled[id] = true
-			}
-			one.check(t, again)
-			mustClose(t, again)
-			if t.Failed() {
-				t.Fatalf("crash at operation %d, disk %d", k, seed)
-			}
-		}
-		if !fs.Crashed() {
-			t.Logf("survived with %d operations", k-1)
-			if r.copied == 0 || len(r.settled) == 0 {
-				t.Fatal("the workload has no dead letters or no settles")
-			}
-			return
-		}
+	})
+	if r.copied == 0 || len(r.settled) == 0 {
+		t.Fatal("the workload has no dead letters or no settles")
 	}
 }

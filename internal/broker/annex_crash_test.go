@@ -2,13 +2,10 @@ package broker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"fiveways/internal/storage/vfs"
 )
 
 // annexRun is a small life of an annex: what was answered, and what was attempted.
@@ -85,32 +82,19 @@ func (r *annexRun) check(t *testing.T, there []string) {
 
 // TestAnnexCrashAtEveryOperation makes each operation on the disk in turn the last one, and reopens what a power cut may leave.
 func TestAnnexCrashAtEveryOperation(t *testing.T) {
-	for k := 1; ; k++ {
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
+	crashEverywhere(t, 2, func() life {
 		r := &annexRun{}
-		b, err := tryOpen(fs, withAnnex(newTally(), smallLog))
-		if err == nil {
-			r.live(b)
-			b.Close() // fails after the crash; the goroutines must end all the same
+		var a *tally
+		return life{
+			options: func(o *Options) {
+				a = newTally() // each start has one of its own
+				withAnnex(a, smallLog)(o)
+			},
+			live: r.live,
+			check: func(b *Broker) {
+				r.check(t, a.entries())
+				recordEntry(t, b, "after")
+			},
 		}
-		for seed := range uint64(2) {
-			again := newTally()
-			b, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), withAnnex(again, smallLog))
-			if err != nil {
-				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
-			}
-			r.check(t, again.entries())
-			recordEntry(t, b, "after")
-			mustClose(t, b)
-			if t.Failed() {
-				t.Fatalf("crash at operation %d, disk %d", k, seed)
-			}
-		}
-		if !fs.Crashed() {
-			t.Logf("survived with %d operations", k-1)
-			return
-		}
-	}
+	})
 }

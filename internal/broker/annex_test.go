@@ -299,7 +299,9 @@ func testAnnexCheckpoints(t *testing.T) {
 
 // A checkpoint that failed is tried again also when the annex is idle from then on: the log of the queues goes on, and must not be kept for it. An
 // entry without bytes is one.
-func TestAnnexIdleAfterFailedCheckpoint(t *testing.T) { synctest.Test(t, testAnnexIdleAfterFailedCheckpoint) }
+func TestAnnexIdleAfterFailedCheckpoint(t *testing.T) {
+	synctest.Test(t, testAnnexIdleAfterFailedCheckpoint)
+}
 
 func testAnnexIdleAfterFailedCheckpoint(t *testing.T) {
 	a := newTally()

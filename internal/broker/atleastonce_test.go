@@ -2,7 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -245,40 +244,28 @@ func TestDoesNotInsist(t *testing.T) {
 // TestInsistsThroughCrashes stops the disk at each of its operations in turn: a confirmed message is always in the source or in one of
 // the places it was to go to.
 func TestInsistsThroughCrashes(t *testing.T) {
-	options := func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 4<<10, 1<<10 }
-	for k := 1; ; k++ {
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
+	crashEverywhere(t, 1, func() life {
 		var confirmed []string
-		if b, err := tryOpen(fs, options); err == nil {
-			confirmed = insistUntilCrash(t, b)
-			b.Close() // fails after the crash
+		return life{
+			options: smallLog,
+			live:    func(b *Broker) { confirmed = insistUntilCrash(t, b) },
+			check: func(b *Broker) {
+				c := newClient(t, b)
+				defer c.Close()
+				there := map[string]bool{}
+				for _, name := range []string{"src", "dead", "other"} {
+					for _, body := range contents(t, c, name) {
+						there[body] = true
+					}
+				}
+				for _, body := range confirmed {
+					if !there[body] {
+						t.Errorf("%s is lost", body)
+					}
+				}
+			},
 		}
-		clone := mem.CrashClone(rand.New(rand.NewPCG(uint64(k), 1)))
-		b, err := tryOpen(clone, options)
-		if err != nil {
-			t.Fatalf("crash at operation %d: %v", k, err)
-		}
-		c := newClient(t, b)
-		there := map[string]bool{}
-		for _, name := range []string{"src", "dead", "other"} {
-			for _, body := range contents(t, c, name) {
-				there[body] = true
-			}
-		}
-		for _, body := range confirmed {
-			if !there[body] {
-				t.Fatalf("crash at operation %d: %s is lost", k, body)
-			}
-		}
-		c.Close()
-		mustClose(t, b)
-		if !fs.Crashed() {
-			t.Logf("survived with %d operations", k-1)
-			return
-		}
-	}
+	})
 }
 
 // insistUntilCrash publishes and rejects until a promise fails.

@@ -2,11 +2,8 @@ package broker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"fiveways/internal/storage/vfs"
 )
 
 // crashRun is a small life of a broker: what was promised, and what may or may
@@ -192,37 +189,16 @@ func numbers(bodies []string) (ns []int) {
 // TestCrashAtEveryOperation makes each operation on the disk in turn the last
 // one, and reopens what a power cut may leave.
 func TestCrashAtEveryOperation(t *testing.T) {
-	options := func(o *Options) {
-		o.SegmentBytes, o.CheckpointBytes = 4<<10, 1<<10
-	}
-	for k := 1; ; k++ {
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
-		r := &crashRun{confirmed: map[string][]string{}, settled: map[string]bool{}, maybe: map[string]bool{}}
-		b, err := tryOpen(fs, options)
-		if err == nil {
-			r.live(t, b)
-			b.Close() // fails after the crash; the goroutines must end all the same
+	var r *crashRun
+	crashEverywhere(t, 3, func() life {
+		r = &crashRun{confirmed: map[string][]string{}, settled: map[string]bool{}, maybe: map[string]bool{}}
+		return life{
+			options: smallLog,
+			live:    func(b *Broker) { r.live(t, b) },
+			check:   func(b *Broker) { r.check(t, b) },
 		}
-		for seed := range uint64(3) {
-			clone := mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed)))
-			again, err := tryOpen(clone, options)
-			if err != nil {
-				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
-			}
-			r.check(t, again)
-			mustClose(t, again)
-			if t.Failed() {
-				t.Fatalf("crash at operation %d, disk %d", k, seed)
-			}
-		}
-		if !fs.Crashed() {
-			t.Logf("survived with %d operations", k-1)
-			if r.txs == 0 || len(r.settled) == 0 {
-				t.Fatal("the workload has no transactions or no settles")
-			}
-			return
-		}
+	})
+	if r.txs == 0 || len(r.settled) == 0 {
+		t.Fatal("the workload has no transactions or no settles")
 	}
 }

@@ -3,11 +3,9 @@ package broker
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"fiveways/internal/core/job"
-	"fiveways/internal/storage/vfs"
 )
 
 // jobLife is a small life of a queue of jobs, and for each id what it may be in after a crash: one state while every command was answered, two for
@@ -184,34 +182,17 @@ func (l *jobLife) check(t *testing.T, b *Broker) {
 func TestJobsCrashAtEveryOperation(t *testing.T) {
 	clock := newClock(1_000_000)
 	options := func(o *Options) { o.SegmentBytes, o.CheckpointBytes, o.Now = 4<<10, 512, clock.Now }
-	for k := 1; ; k++ {
+	var l *jobLife
+	crashEverywhere(t, 2, func() life {
 		clock.ms.Store(1_000_000)
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
-		l := &jobLife{clock: clock, may: map[string][]jobFate{}, taken: map[string]Job{}}
-		b, err := tryOpen(fs, options)
-		if err == nil {
-			l.live(t, b)
-			b.Close() // fails after the crash; the goroutines must end all the same
+		l = &jobLife{clock: clock, may: map[string][]jobFate{}, taken: map[string]Job{}}
+		return life{
+			options: options,
+			live:    func(b *Broker) { l.live(t, b) },
+			check:   func(b *Broker) { l.check(t, b) },
 		}
-		for seed := range uint64(2) {
-			again, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), options)
-			if err != nil {
-				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
-			}
-			l.check(t, again)
-			mustClose(t, again)
-			if t.Failed() {
-				t.Fatalf("crash at operation %d, disk %d", k, seed)
-			}
-		}
-		if !fs.Crashed() {
-			if !l.full {
-				t.Fatal("the life did not come to its end")
-			}
-			t.Logf("survived with %d operations", k-1)
-			return
-		}
+	})
+	if !l.full {
+		t.Fatal("the life did not come to its end")
 	}
 }

@@ -3,7 +3,6 @@ package broker
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -149,52 +148,43 @@ func TestNotesCrashAtEveryOperation(t *testing.T) {
 	const count = 8
 	queues := []string{"q0", "q1"}
 	body := func(i int) string { return fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) } // so long that a torn page can part what belongs together
-	for k := 1; ; k++ {
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
+	crashEverywhere(t, 4, func() life {
+		var a *tally
 		moved := 0
-		b, err := tryOpen(fs, withAnnex(newTally(), smallLog))
-		if err == nil {
-			moved = moveNoted(t, b, queues, count, body)
-			b.Close()
+		return life{
+			options: func(o *Options) {
+				a = newTally() // each start has one of its own
+				withAnnex(a, smallLog)(o)
+			},
+			live:  func(b *Broker) { moved = moveNoted(t, b, queues, count, body) },
+			check: func(b *Broker) { checkMoved(t, b, queues, a.entries(), moved, count) },
 		}
-		for seed := range uint64(4) {
-			a := newTally()
-			b, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), withAnnex(a, smallLog))
-			if err != nil {
-				t.Fatalf("crash at operation %d: cannot open: %v", k, err)
-			}
-			noted := a.entries()
-			if len(noted) < moved || len(noted) > moved+1 {
-				t.Errorf("%d notes after %d answers", len(noted), moved)
-			}
-			c := newClient(t, b)
-			if c.HasQueue(queues[1]) {
-				arrived := c.drain(queues[1])
-				left := c.drain(queues[0])
-				if !slices.Equal(arrived, noted) {
-					t.Errorf("arrived %q, noted %q", arrived, noted)
-				}
-				for _, m := range left {
-					if slices.Contains(arrived, m) {
-						t.Errorf("%s is in both queues", m)
-					}
-				}
-				if moved > 0 && len(left)+len(arrived) != count {
-					t.Errorf("left %q, arrived %q", left, arrived)
-				}
-			}
-			c.Close()
-			mustClose(t, b)
-			if t.Failed() {
-				t.Fatalf("crash at operation %d, disk %d", k, seed)
-			}
+	})
+}
+
+// checkMoved finds each message in one of the queues, and a note of each that is in the second, where moves were answered.
+func checkMoved(t *testing.T, b *Broker, queues, noted []string, moves, count int) {
+	t.Helper()
+	if len(noted) < moves || len(noted) > moves+1 {
+		t.Errorf("%d notes after %d answers", len(noted), moves)
+	}
+	c := newClient(t, b)
+	defer c.Close()
+	if !c.HasQueue(queues[1]) {
+		return
+	}
+	arrived := c.drain(queues[1])
+	left := c.drain(queues[0])
+	if !slices.Equal(arrived, noted) {
+		t.Errorf("arrived %q, noted %q", arrived, noted)
+	}
+	for _, m := range left {
+		if slices.Contains(arrived, m) {
+			t.Errorf("%s is in both queues", m)
 		}
-		if !fs.Crashed() {
-			t.Logf("survived with %d operations", k-1)
-			return
-		}
+	}
+	if moves > 0 && len(left)+len(arrived) != count {
+		t.Errorf("left %q, arrived %q", left, arrived)
 	}
 }
 

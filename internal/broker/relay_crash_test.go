@@ -2,14 +2,12 @@ package broker
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
 )
 
 // relayRun is a small life of a broker with a delayed exchange whose queues lie
@@ -169,31 +167,12 @@ func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 // TestRelayCrashAtEveryOperation makes each operation on the disk in turn the
 // last one, and reopens what a power cut may leave.
 func TestRelayCrashAtEveryOperation(t *testing.T) {
-	for k := 1; ; k++ {
-		mem := vfs.NewMem()
-		fs := vfs.NewErrors(mem)
-		fs.CrashAt(k)
+	crashEverywhere(t, 2, func() life {
 		r := newRelayRun()
-		b, err := tryOpen(fs, r.options)
-		if err == nil {
-			r.live(newClient(t, b))
-			b.Close() // fails after the crash; the goroutines must end all the same
+		return life{
+			options: r.options,
+			live:    func(b *Broker) { r.live(newClient(t, b)) },
+			check:   func(b *Broker) { r.check(t, b) },
 		}
-		for seed := range uint64(2) {
-			clone := mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed)))
-			again, err := tryOpen(clone, r.options)
-			if err != nil {
-				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
-			}
-			r.check(t, again)
-			mustClose(t, again)
-			if t.Failed() {
-				t.Fatalf("crash at operation %d, disk %d", k, seed)
-			}
-		}
-		if !fs.Crashed() {
-			t.Logf("survived with %d operations", k-1)
-			return
-		}
-	}
+	})
 }

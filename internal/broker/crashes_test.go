@@ -1,0 +1,46 @@
+package broker
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// life is what a broker lives through until a crash.
+type life struct {
+	options func(*Options)
+	live    func(*Broker) // until a promise fails, which is the crash
+	check   func(*Broker) // what a start after it finds
+}
+
+// crashEverywhere makes each operation on the disk in turn the last one of a new life, and opens so many disks of those that a power cut may leave.
+// It returns after the life that no crash has ended.
+func crashEverywhere(t *testing.T, disks uint64, begin func() life) {
+	t.Helper()
+	for k := 1; ; k++ {
+		mem := vfs.NewMem()
+		fs := vfs.NewErrors(mem)
+		fs.CrashAt(k)
+		l := begin()
+		if b, err := tryOpen(fs, l.options); err == nil {
+			l.live(b)
+			b.Close() // fails after the crash; the goroutines must end all the same
+		}
+		for seed := range disks {
+			again, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), l.options)
+			if err != nil {
+				t.Fatalf("crash at operation %d, disk %d: cannot open: %v", k, seed, err)
+			}
+			l.check(again)
+			mustClose(t, again)
+			if t.Failed() {
+				t.Fatalf("crash at operation %d, disk %d", k, seed)
+			}
+		}
+		if !fs.Crashed() {
+			t.Logf("survived with %d operations", k-1)
+			return
+		}
+	}
+}
