@@ -11,16 +11,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// trio is a node with a client of each kind, for what only some protocols have words for.
-type trio struct {
+// quartet is a node with a client of each kind, for what only some protocols have words for.
+type quartet struct {
 	*node
 	amqp *amqpEnd
 	sql  *sqlEnd
 	r    *redis.Client
+	etcd *etcdEnd
 }
 
 // across are tests of what only some protocols have words for. They have one broker: the first statement of SQL in a process takes long.
-var across = map[string]func(t *testing.T, n *trio){
+var across = map[string]func(t *testing.T, n *quartet){
 	"messages are jobs":      messagesAreJobs,
 	"jobs are messages":      jobsAreMessages,
 	"attempts":               attempts,
@@ -31,6 +32,11 @@ var across = map[string]func(t *testing.T, n *trio){
 	"channels":               channels,
 	"streams of all":         streamsOfAll,
 	"lists of all":           listsOfAll,
+	"messages are keys":      messagesAreKeys,
+	"keys are messages":      keysAreMessages,
+	"held by one":            heldByOne,
+	"transactions of keys":   transactionsOfKeys,
+	"dead keys":              deadKeys,
 }
 
 func TestAcross(t *testing.T) {
@@ -48,7 +54,7 @@ func TestAcross(t *testing.T) {
 			}
 			mine := *n
 			mine.t = t
-			across[name](t, &trio{&mine, &amqpEnd{conn, ch}, n.ends["sql"].(*sqlEnd), n.ends["jobs"].(*jobsEnd).r})
+			across[name](t, &quartet{&mine, &amqpEnd{conn, ch}, n.ends["sql"].(*sqlEnd), n.ends["jobs"].(*jobsEnd).r, n.ends["etcd"].(*etcdEnd)})
 			removeAll(t, conn)
 		})
 	}
@@ -73,7 +79,7 @@ func removeAll(t *testing.T, conn *amqp.Connection) {
 }
 
 // do is a command of Redis, its reply as text.
-func (n *trio) do(args ...any) string {
+func (n *quartet) do(args ...any) string {
 	n.t.Helper()
 	v, err := n.r.Do(n.t.Context(), args...).Result()
 	if err == redis.Nil {
@@ -86,28 +92,28 @@ func (n *trio) do(args ...any) string {
 }
 
 // tells fails unless a command of Redis replies as wanted.
-func (n *trio) tells(want string, args ...any) {
+func (n *quartet) tells(want string, args ...any) {
 	n.t.Helper()
 	if got := n.do(args...); got != want {
 		n.t.Errorf("%v: %s, want %s", args, got, want)
 	}
 }
 
-func (n *trio) declare(queue string, args amqp.Table) {
+func (n *quartet) declare(queue string, args amqp.Table) {
 	n.t.Helper()
 	if _, err := n.amqp.ch.QueueDeclare(queue, true, false, false, false, args); err != nil {
 		n.t.Fatal(err)
 	}
 }
 
-func (n *trio) query(text string, args ...any) {
+func (n *quartet) query(text string, args ...any) {
 	n.t.Helper()
 	if _, err := n.sql.conn.Exec(n.t.Context(), text, args...); err != nil {
 		n.t.Fatal(err)
 	}
 }
 
-func (n *trio) publish(exchange, key string, p amqp.Publishing) {
+func (n *quartet) publish(exchange, key string, p amqp.Publishing) {
 	n.t.Helper()
 	c, err := n.amqp.ch.PublishWithDeferredConfirm(exchange, key, false, false, p)
 	if err != nil {
@@ -119,7 +125,7 @@ func (n *trio) publish(exchange, key string, p amqp.Publishing) {
 }
 
 // get is the next message of a queue for AMQP, unsettled.
-func (n *trio) get(queue string) amqp.Delivery {
+func (n *quartet) get(queue string) amqp.Delivery {
 	n.t.Helper()
 	d, ok, err := n.amqp.ch.Get(queue, false)
 	if err != nil || !ok {
@@ -129,7 +135,7 @@ func (n *trio) get(queue string) amqp.Delivery {
 }
 
 // lease is the next job of a queue, locked.
-func (n *trio) lease(queue string, options ...any) job {
+func (n *quartet) lease(queue string, options ...any) job {
 	n.t.Helper()
 	j, ok, err := lease(n.t.Context(), n.r, queue, options...)
 	if err != nil || !ok {
@@ -139,7 +145,7 @@ func (n *trio) lease(queue string, options ...any) job {
 }
 
 // sqlBody takes a message of a queue by SQL, "" when there is none: its body.
-func (n *trio) sqlBody(queue string) string {
+func (n *quartet) sqlBody(queue string) string {
 	n.t.Helper()
 	m, _, err := n.sql.take(n.t.Context(), queue)
 	if err != nil {
@@ -149,7 +155,7 @@ func (n *trio) sqlBody(queue string) string {
 }
 
 // eventually waits for what other goroutines of the broker do.
-func (n *trio) eventually(what string, ok func() bool) {
+func (n *quartet) eventually(what string, ok func() bool) {
 	n.t.Helper()
 	for end := time.Now().Add(patience); !ok(); {
 		if time.Now().After(end) {

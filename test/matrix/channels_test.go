@@ -10,7 +10,7 @@ import (
 )
 
 // channels: what is published to a channel, its exchange or SQL's queue of that name is heard by who listens by any of the three.
-func channels(t *testing.T, n *trio) {
+func channels(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('news', 4)")
 	own, err := n.amqp.ch.QueueDeclare("", false, true, true, false, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func channels(t *testing.T, n *trio) {
 }
 
 // streamsOfAll: what AMQP and SQL send into a stream are entries, and what XADD made they can take.
-func streamsOfAll(t *testing.T, n *trio) {
+func streamsOfAll(t *testing.T, n *quartet) {
 	ctx := t.Context()
 	n.tells("OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
 	n.publish("", "s", amqp.Publishing{Body: []byte("one"), MessageId: "m1", Headers: amqp.Table{"n": int32(7), "at": amqp.Decimal{Scale: 2, Value: 12345}}})
@@ -133,7 +133,7 @@ func streamsOfAll(t *testing.T, n *trio) {
 }
 
 // listsOfAll: the ends of a list are the ends of the queue, for who pushes and who publishes.
-func listsOfAll(t *testing.T, n *trio) {
+func listsOfAll(t *testing.T, n *quartet) {
 	n.tells("1", "LPUSH", "q", "2")
 	n.publish("", "q", amqp.Publishing{Body: []byte("3")})
 	n.query("select mbus4.post('q', 'body=>4'::hstore, headers := 'content_type=>text/plain')")

@@ -12,7 +12,7 @@ import (
 )
 
 // messagesAreJobs: what AMQP and SQL send is a job with the id that it has, or a number, and knows when it was made.
-func messagesAreJobs(t *testing.T, n *trio) {
+func messagesAreJobs(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	at := time.Unix(1_700_000_000, 0)
 	n.publish("", "q", amqp.Publishing{Body: []byte("one"), MessageId: "m1", Timestamp: at, Priority: 3, Headers: amqp.Table{"n": int32(7), "x-lock-ms": int64(5000)}})
@@ -63,7 +63,7 @@ func messagesAreJobs(t *testing.T, n *trio) {
 }
 
 // jobsAreMessages: what JOB.ENQUEUE sends has the properties that the table of the page names.
-func jobsAreMessages(t *testing.T, n *trio) {
+func jobsAreMessages(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-max-priority": int32(9)})
 	before := time.Now().UnixMilli()
 	n.tells("[added j1]", "JOB.ENQUEUE", "q", "b", "ID", "j1", "LOCK", 9000, "PRIORITY", 4, "EXPIRE", 600_000, "HEADERS", "lang", "en")
@@ -97,7 +97,7 @@ func jobsAreMessages(t *testing.T, n *trio) {
 }
 
 // attempts: whoever gives a message back, and locks that ran out, count; AMQP sees it as redelivered.
-func attempts(t *testing.T, n *trio) {
+func attempts(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-queue-type": "quorum"}) // its consumers see the count
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
 	d := n.get("q")
@@ -128,7 +128,7 @@ func attempts(t *testing.T, n *trio) {
 }
 
 // transactionsHoldJobs: what a transaction of SQL has taken is locked, comes back with ROLLBACK, and is gone with COMMIT.
-func transactionsHoldJobs(t *testing.T, n *trio) {
+func transactionsHoldJobs(t *testing.T, n *quartet) {
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
 	n.query("begin")
 	if got := n.sqlBody("q"); got != "b" {
@@ -158,7 +158,7 @@ func transactionsHoldJobs(t *testing.T, n *trio) {
 }
 
 // deadJobs: jobs that failed, expired or came back too often reach AMQP and SQL by the dead-letter exchange.
-func deadJobs(t *testing.T, n *trio) {
+func deadJobs(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('dead', 4)") // with an exchange of that name
 	n.declare("letters", nil)
 	if err := n.amqp.ch.QueueBind("letters", "", "dead", false, nil); err != nil {
@@ -211,7 +211,7 @@ func deadJobs(t *testing.T, n *trio) {
 }
 
 // waiters: who waits by one protocol is woken by what is sent by another.
-func waiters(t *testing.T, n *trio) {
+func waiters(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('q', 4)")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -222,6 +222,7 @@ func waiters(t *testing.T, n *trio) {
 		},
 		"jobs":  func(body string) { n.do("JOB.ENQUEUE", "q", body) },
 		"lists": func(body string) { n.do("LPUSH", "q", body) },
+		"etcd":  func(body string) { n.put("/q/q/p/k", body) },
 	}
 	waits := map[string]func() (string, error){
 		"BRPOP": func() (string, error) {
@@ -257,10 +258,27 @@ func waiters(t *testing.T, n *trio) {
 			t.Errorf("a consumer got %q", d.Body)
 		}
 	}
+	cancel()
+	n.eventually("the consumer has gone", func() bool {
+		q, err := n.amqp.ch.QueueDeclarePassive("q", true, false, false, false, nil)
+		return err == nil && q.Consumers == 0
+	})
+	watch, _, err := n.etcd.consume(t.Context(), "q", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, send := range send {
+		send("hello by " + by)
+		e := n.event(watch)
+		if string(e.Kv.Value) != "hello by "+by {
+			t.Errorf("a watch got %q", e.Kv.Value)
+		}
+		n.del(string(e.Kv.Key), 1)
+	}
 }
 
 // selectorsAndGroups: consumers choose by the headers of jobs, groups are held over protocols.
-func selectorsAndGroups(t *testing.T, n *trio) {
+func selectorsAndGroups(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	mails, err := n.amqp.ch.Consume("q", "", true, false, false, false, amqp.Table{"x-selector": "kind = 'mail'"})
 	if err != nil {

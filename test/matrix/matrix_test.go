@@ -20,13 +20,14 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 const patience = time.Minute
 
 // protocols are all there are; each has a file of its own.
-var protocols = []protocol{amqpProtocol, sqlProtocol, jobsProtocol, listsProtocol}
+var protocols = []protocol{amqpProtocol, sqlProtocol, jobsProtocol, listsProtocol, etcdProtocol}
 
 type protocol struct {
 	name     string
 	typed    bool // headers have types, else they are texts
 	plain    bool // a body may go without a content type
-	marks    bool // a message that was given back is marked, and the mark is seen
+	marks    bool // a message that was given back is marked
+	blind    bool // the mark is not seen
 	volatile bool // a message can be sent that does not outlive the broker
 	// said is what of a message the protocol can send, shown what of it its receivers can see; nil: all.
 	said, shown func(message) message
@@ -84,7 +85,7 @@ func start(t *testing.T) *node {
 
 func (n *node) run() {
 	n.t.Helper()
-	b, err := brokertest.Start(n.t.Context(), n.dir, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0")
+	b, err := brokertest.Start(n.t.Context(), n.dir, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--etcd-consumer-limit", "1")
 	if err != nil {
 		n.t.Fatal(err)
 	}
