@@ -64,6 +64,11 @@ func txnOp(success, failure []*pb.RequestOp) *pb.RequestOp {
 	return &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: &pb.TxnRequest{Success: success, Failure: failure}}}
 }
 
+// keepOp is a put that keeps the value.
+func keepOp(key string) *pb.RequestOp {
+	return &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: []byte(key), IgnoreValue: true}}}
+}
+
 func ops(op ...*pb.RequestOp) []*pb.RequestOp { return op }
 
 // What etcd refuses before it looks at a key is refused here with the same code and text.
@@ -119,6 +124,11 @@ func TestWrongRequests(t *testing.T) {
 		"txn puts in two inside":   {txn(txnOp(ops(putOp("a")), nil), txnOp(ops(putOp("a")), nil)), rpctypes.ErrGRPCDuplicateKey},
 		"txn deletes in, puts out": {txn(putOp("a"), txnOp(ops(deleteOp("a", "")), nil)), rpctypes.ErrGRPCDuplicateKey},
 		"txn deletes twice":        {txn(deleteOp("a", ""), deleteOp("a", "")), nil},
+		"txn deletes all, puts":    {txn(deleteOp("x", "\x00"), putOp("x")), nil},
+		"txn deletes all, keeps":   {txn(deleteOp("x", "\x00"), keepOp("x1")), rpctypes.ErrGRPCDuplicateKey}, // it ends an etcd, for good
+		"txn deletes in, keeps":    {txn(txnOp(nil, ops(deleteOp("x", "\x00"))), txnOp(ops(keepOp("x1")), nil)), rpctypes.ErrGRPCDuplicateKey},
+		"txn keeps in, deletes":    {txn(txnOp(ops(keepOp("x1")), nil), deleteOp("x", "\x00")), rpctypes.ErrGRPCDuplicateKey},
+		"txn keeps before deleted": {txn(deleteOp("x", "\x00"), keepOp("w")), rpctypes.ErrGRPCKeyNotFound},
 	} {
 		err := tc.do()
 		if status.Code(err) != status.Code(tc.want) || status.Convert(err).Message() != status.Convert(tc.want).Message() {

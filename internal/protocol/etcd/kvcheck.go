@@ -89,8 +89,10 @@ func checkOp(op *pb.RequestOp, maxOps int) error {
 
 // changes are the keys that a list of operations puts and the ranges that it deletes.
 type changes struct {
-	puts map[string]struct{}
-	dels adt.IntervalTree
+	puts  map[string]bool // true: it keeps the value or the lease that the key has
+	dels  adt.IntervalTree
+	tail  string // with tails: the lowest key from which on a delete takes all others
+	tails bool
 }
 
 // everything is the interval of all keys.
@@ -99,10 +101,13 @@ var everything = adt.NewStringAffineInterval("\x00", "")
 // changesOf gathers the changes of a list of operations and of the transactions inside of it. It fails when a key is put twice, or put and
 // deleted: the operations of a transaction happen at one moment, so there is no order between them.
 func changesOf(ops []*pb.RequestOp) (changes, error) {
-	all := changes{puts: map[string]struct{}{}, dels: adt.NewIntervalTree()}
+	all := changes{puts: map[string]bool{}, dels: adt.NewIntervalTree()}
 	for _, op := range ops {
 		if d := op.GetRequestDeleteRange(); d != nil {
 			all.dels.Insert(intervalOf(d), struct{}{})
+			if string(d.RangeEnd) == toTheEnd {
+				all.addTail(string(d.Key))
+			}
 		}
 	}
 	for _, op := range ops {
@@ -114,7 +119,7 @@ func changesOf(ops []*pb.RequestOp) (changes, error) {
 	}
 	for _, op := range ops {
 		if p := op.GetRequestPut(); p != nil {
-			if err := all.addPut(string(p.Key), nil); err != nil {
+			if err := all.addPut(string(p.Key), p.IgnoreValue || p.IgnoreLease, nil); err != nil {
 				return all, err
 			}
 		}
@@ -139,30 +144,43 @@ func (c *changes) addTxn(t *pb.TxnRequest) error {
 	if err != nil {
 		return err
 	}
-	for key := range success.puts {
-		if err := c.addPut(key, nil); err != nil {
+	for key, keeps := range success.puts {
+		if err := c.addPut(key, keeps, nil); err != nil {
 			return err
 		}
 	}
-	for key := range failure.puts {
-		if err := c.addPut(key, success.puts); err != nil {
+	for key, keeps := range failure.puts {
+		if err := c.addPut(key, keeps, success.puts); err != nil {
 			return err
 		}
 	}
 	c.dels.Union(success.dels, everything)
 	c.dels.Union(failure.dels, everything)
+	for _, branch := range []changes{success, failure} {
+		if branch.tails {
+			c.addTail(branch.tail)
+		}
+	}
 	return nil
 }
 
-// addPut adds a key that is put; it may have been put before if it is among the allowed.
-func (c *changes) addPut(key string, allowed map[string]struct{}) error {
+// toTheEnd is the end of a range that has none.
+const toTheEnd = "\x00"
+
+func (c *changes) addTail(from string) {
+	if !c.tails || from < c.tail {
+		c.tail, c.tails = from, true
+	}
+}
+
+// addPut adds a key that is put; it may have been put before if it is among the allowed. etcd does not see that a delete of all keys from one on meets a
+// put. One that keeps what the key has finds nothing then, and panics whenever the log is applied: it is refused here.
+func (c *changes) addPut(key string, keeps bool, allowed map[string]bool) error {
 	_, twice := c.puts[key]
-	if _, ok := allowed[key]; twice && !ok {
+	_, may := allowed[key]
+	if twice && !may || c.dels.Intersects(adt.NewStringAffinePoint(key)) || keeps && c.tails && key >= c.tail {
 		return rpctypes.ErrGRPCDuplicateKey
 	}
-	if c.dels.Intersects(adt.NewStringAffinePoint(key)) {
-		return rpctypes.ErrGRPCDuplicateKey
-	}
-	c.puts[key] = struct{}{}
+	c.puts[key] = c.puts[key] || keeps
 	return nil
 }

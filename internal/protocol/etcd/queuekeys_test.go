@@ -206,6 +206,13 @@ func TestQueueTransaction(t *testing.T) {
 	if !errors.Is(err, rpctypes.ErrKeyNotFound) {
 		t.Fatalf("got %v", err)
 	}
+	if _, err := c.Compact(t.Context(), r.Header.Revision); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Txn(t.Context()).Then(clientv3.OpPut("/q/out/p/x", "x"), clientv3.OpPut("done", "3"), clientv3.OpGet("done", clientv3.WithRev(-1))).Commit()
+	if !errors.Is(err, rpctypes.ErrCompacted) {
+		t.Fatalf("got %v", err)
+	}
 	alike(t, keysOf(t, c, "/q/out/0", clientv3.WithPrefix()), "/q/out/"+index(1)+"/k=V")
 	if _, err := c.Txn(t.Context()).Then(clientv3.OpPut("/q/out/c/x", "")).Commit(); !strings.Contains(fmt.Sprint(err), "of the keys of queues a transaction") {
 		t.Fatalf("got %v", err)

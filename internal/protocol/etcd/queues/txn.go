@@ -190,6 +190,9 @@ func (t *txn) applicable() error {
 	}
 	for _, op := range t.ordinary {
 		if r := op.GetRequestRange(); r != nil {
+			if r.Revision < 0 && r.Revision < t.n.Store.KV().FirstRev() { // to etcd a revision like others, but only in transactions
+				return rpctypes.ErrGRPCCompacted
+			}
 			if _, err := there(r.Key, r.RangeEnd, r.Revision); err != nil {
 				return err
 			}
