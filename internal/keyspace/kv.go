@@ -81,7 +81,11 @@ func (s *Store) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.Compa
 		return nil, err
 	}
 	if r.Physical && x.Physc != nil {
-		<-x.Physc
+		select {
+		case <-x.Physc:
+		case <-ctx.Done(): // of a store that is closed first nobody is told
+			return nil, ctx.Err()
+		}
 	}
 	if x.Err != nil {
 		return nil, x.Err
