@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"errors"
+
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
@@ -65,11 +67,24 @@ func (b *Broker) Behind() bool { return b.overMark() }
 // LogFailed tells whether the log takes no more writes: then nothing is confirmed any more.
 func (b *Broker) LogFailed() bool { return b.store.State().Health == store.Failed }
 
-// MayConsume tells whether the user may consume from a queue, there or not. Errors: ErrAccessRefused.
-func (s *Session) MayConsume(queue string) error { return s.may(toRead, "queue", queue) }
+// MayConsume tells whether the session may consume from a queue, there or not. Errors: ErrAccessRefused, ErrExclusive.
+func (s *Session) MayConsume(queue string) error { return s.mayUse(toRead, queue) }
 
-// MayWrite tells whether the user may put messages into a queue, there or not. Errors: ErrAccessRefused.
-func (s *Session) MayWrite(queue string) error { return s.may(toWrite, "queue", queue) }
+// MayWrite tells whether the session may put messages into a queue, there or not. Errors: ErrAccessRefused, ErrExclusive.
+func (s *Session) MayWrite(queue string) error { return s.mayUse(toWrite, queue) }
+
+// MayDelete tells whether the session may delete a queue, there or not. Errors: ErrAccessRefused, ErrExclusive.
+func (s *Session) MayDelete(queue string) error { return s.mayUse(toConfigure, queue) }
+
+func (s *Session) mayUse(action, queue string) error {
+	if err := s.may(action, "queue", queue); err != nil {
+		return err
+	}
+	if _, err := s.usableQueue(queue); !errors.Is(err, ErrQueueNotFound) {
+		return err
+	}
+	return nil
+}
 
 // Seek leaves out all messages before a place in the queue. It comes before the first Next.
 func (b *Browser) Seek(h queue.Handle) { b.at = max(b.at, h) }

@@ -6,6 +6,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/protocol/etcd/queues"
 )
@@ -54,8 +55,19 @@ func asked[R, A any](who *identity, r R, do func(queues.Caller, R) (A, error)) (
 	return answer, reply(err)
 }
 
+// fits refuses requests that are larger than those of ordinary keys may be.
+func (n *namespace) fits(r proto.Message) error {
+	if proto.Size(r) > n.srv.o.MaxRequestBytes {
+		return rpctypes.ErrGRPCRequestTooLarge
+	}
+	return nil
+}
+
 // Put implements queueKeys.
 func (n *namespace) Put(_ context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
+	if err := n.fits(r); err != nil {
+		return nil, err
+	}
 	return asked(who, r, n.Namespace.Put)
 }
 
@@ -71,6 +83,9 @@ func (n *namespace) DeleteRange(_ context.Context, who *identity, r *pb.DeleteRa
 
 // Txn implements queueKeys.
 func (n *namespace) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	if err := n.fits(r); err != nil {
+		return nil, err
+	}
 	return asked(who, r, func(caller queues.Caller, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 		return n.Namespace.Txn(ctx, caller, r, func() error { return n.srv.mayTxn(who, r) })
 	})

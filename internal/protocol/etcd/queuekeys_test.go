@@ -235,3 +235,24 @@ func TestQueueDeletedUnderWatch(t *testing.T) {
 	putKey(t, c, "/q/a/p/k", "again")
 	alike(t, keysOf(t, c, "/q/a", clientv3.WithPrefix()), "/q/a=fiveways", "/q/a/"+index(1)+"/k=again")
 }
+
+// A message is as large as a value may be, and no larger; nor is a transaction with messages.
+func TestQueueMessageTooLarge(t *testing.T) {
+	n := newNode(t, Options{})
+	c := dial(t, n.addr)
+	largest := strings.Repeat("x", 1536<<10-64)
+	putKey(t, c, "/q/jobs/p/k", largest)
+	putKey(t, c, "/q/jobs/p/k", largest)
+	for _, over := range []int{65, 100 << 10} {
+		if _, err := c.Put(t.Context(), "/q/jobs/p/k", largest+strings.Repeat("x", over)); !errors.Is(err, rpctypes.ErrRequestTooLarge) {
+			t.Errorf("%d more: %v", over, err)
+		}
+		_, err := c.Txn(t.Context()).Then(clientv3.OpPut("/q/jobs/p/k", largest+strings.Repeat("x", over))).Commit()
+		if !errors.Is(err, rpctypes.ErrRequestTooLarge) {
+			t.Errorf("a transaction, %d more: %v", over, err)
+		}
+	}
+	if r, err := c.Get(t.Context(), "/q/jobs/0", clientv3.WithRange("/q/jobs/:"), clientv3.WithCountOnly()); err != nil || r.Count != 2 {
+		t.Errorf("%v, %v", r, err)
+	}
+}

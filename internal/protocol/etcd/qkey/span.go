@@ -148,9 +148,11 @@ const (
 	Elsewhere Reach = iota
 	// Self: the consumer's own key.
 	Self
-	// Held: messages that it holds, all or some.
-	Held
-	// Whole: its own key and all that it holds.
+	// Some: some of the messages that it holds, or may hold.
+	Some
+	// All: all messages that it holds.
+	All
+	// Whole: its own key and all messages that it holds.
 	Whole
 )
 
@@ -163,7 +165,7 @@ func ConsumerOf(key, end []byte) (Path, Reach) {
 		case Consumer:
 			return p, Self
 		case Delivery:
-			return p, Held
+			return p, Some
 		}
 		return p, Elsewhere
 	}
@@ -175,5 +177,8 @@ func ConsumerOf(key, end []byte) (Path, Reach) {
 		return p, Elsewhere
 	}
 	n := len(s.Root) + len(s.Queue) + 1 + len(s.Part) + 1 + len(s.Client)
-	return Parse(s.From[:n]), Held
+	if len(s.From) == n+1 && bytes.Equal(s.To, after(s.From)) {
+		return Parse(s.From[:n]), All
+	}
+	return Parse(s.From[:n]), Some
 }

@@ -63,7 +63,7 @@ func (n *Namespace) deleteOf(who Caller, path *qkey.Path, reach qkey.Reach, r *p
 			}
 		}
 	}
-	if reach != qkey.Held {
+	if reach == qkey.Self || reach == qkey.Whole {
 		resp.PrevKvs = append([]*mvccpb.KeyValue{c.record(path.Base)}, resp.PrevKvs...)
 		resp.Deleted++
 		c.leave(errLeft)
@@ -135,7 +135,7 @@ func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 // deleteQueue deletes a queue with all it holds.
 func (n *Namespace) deleteQueue(who Caller, path *qkey.Path, r *pb.DeleteRangeRequest, resp *pb.DeleteRangeResponse) error {
 	name := string(path.Queue)
-	if err := who.Session.MayConfigure("queue", name); err != nil {
+	if err := who.Session.MayDelete(name); err != nil {
 		return toStatus(err)
 	}
 	if !who.Session.HasQueue(name) {

@@ -64,7 +64,9 @@ func (g *gathering) consumers(span *qkey.Span, name string, base []byte) error {
 		if !span.Meets(own) {
 			continue
 		}
-		c.usedBy(g.who)
+		if span.Client != nil {
+			c.usedBy(g.who)
+		}
 		if span.Has(own) {
 			g.count++
 			if err := g.add(c.record(own)); err != nil {

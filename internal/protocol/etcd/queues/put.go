@@ -197,7 +197,7 @@ func (n *Namespace) putConsumer(who Caller, path *qkey.Path, r *pb.PutRequest) (
 
 // putQueue makes a queue that stays, where there is none.
 func (n *Namespace) putQueue(who Caller, name string) error {
-	if err := who.Session.MayConfigure("queue", name); err != nil {
+	if err := who.Session.MayDelete(name); err != nil { // the permission to make it is that to delete it
 		return toStatus(err)
 	}
 	s, err := n.session()

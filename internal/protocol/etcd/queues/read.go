@@ -2,6 +2,7 @@ package queues
 
 import (
 	"errors"
+	"math"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -130,8 +131,10 @@ func (g *gathering) message(key []byte, path *qkey.Path) error {
 	return g.add(messageKV(key, page[0].Handle, page[0].Env))
 }
 
+// messageKV is the key of a message. Its revision is its index, which keeps within what a revision can be.
 func messageKV(key []byte, handle queue.Handle, env message.Envelope) *mvccpb.KeyValue {
-	return &mvccpb.KeyValue{Key: key, Value: env.Body(), CreateRevision: int64(handle), ModRevision: int64(handle), Version: 1}
+	revision := int64(handle & math.MaxInt64)
+	return &mvccpb.KeyValue{Key: key, Value: env.Body(), CreateRevision: revision, ModRevision: revision, Version: 1}
 }
 
 // browse looks at a queue, nil when it is not there.

@@ -72,7 +72,7 @@ func (n *Namespace) checkOp(who Caller, op *pb.RequestOp, k *kinds) error {
 			return nil
 		}
 		path, reach := qkey.ConsumerOf(o.RequestDeleteRange.Key, o.RequestDeleteRange.RangeEnd)
-		if reach != qkey.Held {
+		if reach != qkey.Some && reach != qkey.All {
 			return errTxnOther
 		}
 		_, err := n.owned(who, &path)

@@ -35,7 +35,7 @@ type Watch struct {
 // A watch of the key alone tells of the deliveries below it and not of their ends. One of a range tells of these too, as etcd does.
 func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (w *Watch, since int64, err error) {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
-	if reach == qkey.Elsewhere || path.Kind != qkey.Consumer {
+	if reach == qkey.Elsewhere || reach == qkey.Some {
 		return nil, 0, errWatchOther
 	}
 	w = &Watch{

@@ -1,0 +1,139 @@
+package queues
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc/codes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/qkey"
+)
+
+// The exclusive queue of a session of another protocol is nobody else's, by whatever key.
+func TestExclusiveQueuesOfOthers(t *testing.T) {
+	w := newWorld(t, nil)
+	other := w.caller("guest").Session
+	_, err := other.DeclareQueue(broker.QueueSpec{Name: "x", Exclusive: true, Policy: broker.DefaultQueuePolicy()})
+	must(t, err)
+	targets, err := other.To([]byte("x"))
+	must(t, err)
+	path := qkey.Parse([]byte("/q/x/p/own"))
+	p := newPublish(targets, &path, []byte("secret"), alone)
+	done := make(confirmation, 1)
+	p.Confirm = done
+	other.Publish(&p)
+	other.Flush()
+	<-done
+
+	for _, key := range []string{"/q/x", "/q/x/1/own", "/q/x/c/w", "/q/x/p/k"} {
+		r, err := w.n.Range(w.who, &pb.RangeRequest{Key: []byte(key)})
+		if err == nil && r.Count > 0 {
+			t.Errorf("%s is read", key)
+		}
+		_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte(key)})
+		wantCode(t, err, codes.PermissionDenied)
+		_, err = w.n.DeleteRange(w.who, &pb.DeleteRangeRequest{Key: []byte(key)})
+		wantCode(t, err, codes.PermissionDenied)
+	}
+	r, err := w.n.Range(w.who, &pb.RangeRequest{Key: []byte("/q/x/"), RangeEnd: []byte("/q/x0")})
+	if err == nil && r.Count > 0 {
+		t.Errorf("%v", r)
+	}
+	_, err = w.watchWith(w.who, &pb.WatchCreateRequest{Key: []byte("/q/x/c/w")})
+	wantCode(t, err, codes.PermissionDenied)
+	_, err = w.txn(&pb.TxnRequest{Success: []*pb.RequestOp{putOp("/q/x/p/k")}})
+	wantCode(t, err, codes.PermissionDenied)
+	answer := make(answered, 1)
+	if d := w.door(w.who); d.StartPut([]byte("/q/x/p/k"), nil, answer) {
+		d.Flush()
+		wantCode(t, <-answer, codes.PermissionDenied)
+	}
+}
+
+// Who looks at a whole queue does not keep its consumers alive.
+func TestLookingKeepsNoConsumer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.put("/q/a/c/w", "")
+		w.put("/q/a/p/k", "v")
+		for range 4 {
+			time.Sleep(DefaultConsumerIdle / 3)
+			w.all("/q/")
+			w.all("/q/a/c/")
+			w.all("/q/a/c/w") // there may be others whose names begin so
+		}
+		synctest.Wait()
+		same(t, w.all("/q/a"), "/q/a=n1", "/q/a/"+i(1)+"/k=v")
+	})
+}
+
+// A watch is of all that a consumer receives, or refused: its events lie in its range.
+func TestWatchesOfAPart(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, r := range []*pb.WatchCreateRequest{
+		{Key: []byte("/q/a/c/w/7/"), RangeEnd: []byte("/q/a/c/w/70")},
+		{Key: []byte("/q/a/c/w/5/k"), RangeEnd: []byte("/q/a/c/w/9/k")},
+		{Key: []byte("/q/a/c/w/"), RangeEnd: []byte("/q/a/c/w/00000000000000000009")},
+		{Key: []byte("/q/a/c/w/x"), RangeEnd: []byte("/q/a/c/w/y")},
+	} {
+		_, err := w.watchWith(w.who, r)
+		wantCode(t, err, codes.InvalidArgument)
+	}
+	same(t, w.all("/q/a"))
+	for _, r := range []*pb.WatchCreateRequest{
+		{Key: []byte("/q/a/c/w/"), RangeEnd: []byte("/q/a/c/w0")},
+		{Key: []byte("/q/a/c/w"), RangeEnd: []byte("/q/a/c/x")},
+	} {
+		_, err := w.watchWith(w.who, r)
+		must(t, err)
+	}
+}
+
+// The prefix of one consumer's name is not a consumer of another whose name begins alike.
+func TestNamesThatBeginAlike(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.ConsumerLimit = 1 })
+	two := w.watchAll("/q/a/c/me2")
+	w.put("/q/a/p/1", "v")
+	two.next(1)
+	one := w.watchAll("/q/a/c/me")
+	w.put("/q/a/p/2", "v")
+	same(t, one.next(1), "/q/a/c/me/"+i(2)+"/2=v")
+	if n := w.deleteAll("/q/a/c/me"); n != 2 { // its message and itself
+		t.Errorf("deleted %d", n)
+	}
+	one.end()
+	same(t, w.all("/q/a/c/me"), "/q/a/c/me2=n1", "/q/a/c/me2/"+i(1)+"/1=v")
+}
+
+// Of a queue with many priorities, too, revisions are positive, and a range that begins in the middle of the keys has all behind that.
+func TestRangeOverPriorities(t *testing.T) {
+	w := newWorld(t, nil)
+	policy := broker.DefaultQueuePolicy()
+	policy.MaxPriority = 255
+	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "a", Durable: true, Policy: policy})
+	must(t, err)
+	targets, err := w.who.Session.To([]byte("a"))
+	must(t, err)
+	for _, priority := range []uint8{0, 0, 200, 3} {
+		path := qkey.Parse([]byte("/q/a/p/k"))
+		p := newPublish(targets, &path, []byte("v"), alone)
+		done := make(confirmation, 1)
+		p.Priority, p.Confirm = priority, done
+		w.who.Session.Publish(&p)
+		w.who.Session.Flush()
+		<-done
+	}
+	r, err := w.n.Range(w.who, &pb.RangeRequest{Key: []byte("/q/a/2/k"), RangeEnd: []byte("/q/a/:")})
+	must(t, err)
+	if len(r.Kvs) != 3 {
+		t.Errorf("%q", texts(r.Kvs))
+	}
+	for _, kv := range r.Kvs {
+		if kv.ModRevision <= 0 || kv.CreateRevision <= 0 {
+			t.Errorf("%s has the revision %d", kv.Key, kv.ModRevision)
+		}
+	}
+}
