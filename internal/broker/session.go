@@ -283,7 +283,8 @@ func (s *Session) Flush() { s.flush(func(sh *shard, ops []op) { sh.inbox.push(op
 func (s *Session) FlushOwn() {
 	owes := false
 	s.flush(func(sh *shard, ops []op) {
-		wrote, _ := sh.visitWith(s, ops, true, true)
+		// Who brings a single op has a client that waits for it, and nothing to do in parallel with the log.
+		wrote, _ := sh.visitWith(s, ops, true, true, len(ops) == 1)
 		owes = owes || wrote
 	})
 	if owes {

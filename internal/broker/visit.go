@@ -14,11 +14,12 @@ import (
 // with all that has gathered; else whoever has it does the op. ok is false when the shard has stopped. With owes the caller must call commit, before
 // he waits for anything.
 func (sh *shard) visit(s *Session, o op, writes bool) (owes, ok bool) {
-	return sh.visitWith(s, []op{o}, false, writes)
+	return sh.visitWith(s, []op{o}, false, writes, false)
 }
 
-// visitWith is visit with several ops; with wait the caller is held back while the inbox is full.
-func (sh *shard) visitWith(s *Session, ops []op, wait, writes bool) (owes, ok bool) {
+// visitWith is visit with several ops; with wait the caller is held back while the inbox is full. With writes the caller writes the log where he was the
+// last who came, with lone also where others came between.
+func (sh *shard) visitWith(s *Session, ops []op, wait, writes, lone bool) (owes, ok bool) {
 	in := sh.inbox
 	in.mu.Lock()
 	ok = in.add(ops, wait)
@@ -33,7 +34,7 @@ func (sh *shard) visitWith(s *Session, ops []op, wait, writes bool) (owes, ok bo
 		return false, ok
 	}
 	defer deadly()
-	sh.writes = writes && (alone || sh.b.opts.Sync == store.SyncOS)
+	sh.writes = writes && (alone || lone || sh.b.opts.Sync == store.SyncOS)
 	sh.round()
 	owes = sh.owes
 	sh.writes, sh.owes = false, false

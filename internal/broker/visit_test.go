@@ -226,6 +226,14 @@ func testFlushOwn(t *testing.T) {
 	c.FlushOwn() // nothing
 	other := newClient(t, b)
 	defer other.Close()
+	for i, who := range []*client{other, c, other} { // one op each, in turn: both have a client that waits
+		synctest.Wait()
+		who.post("", "q", fmt.Sprint("turn", i), func(p *Publish) { p.Confirm = told })
+		who.FlushOwn()
+		if on := <-told; on != goroutine() {
+			t.Errorf("turn %d: told on %s, not on %s", i, on, goroutine())
+		}
+	}
 	for i := range 100 {
 		c.post("", "q", fmt.Sprint("c", i), nil)
 		other.post("", "q", fmt.Sprint("o", i), nil)
@@ -234,7 +242,7 @@ func testFlushOwn(t *testing.T) {
 	}
 	c.until(func() bool { return len(c.acks) == 100 })
 	other.until(func() bool { return len(other.acks) == 100 })
-	if got := c.drain("q"); len(got) != 203 || got[3] != "c0" || got[202] != "o99" {
+	if got := c.drain("q"); len(got) != 206 || got[6] != "c0" || got[205] != "o99" {
 		t.Errorf("%d messages", len(got))
 	}
 }

@@ -13,6 +13,16 @@ import (
 // that a response may end behind any of them.
 const maxQueueResponseBytes = 1 << 20
 
+// allOrdinary sends r and what else mvcc has handed over meanwhile.
+func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
+	for n := len(w.kv.Chan()); ; n-- {
+		if err := w.ordinaryEvents(r); err != nil || n == 0 {
+			return err
+		}
+		r = <-w.kv.Chan()
+	}
+}
+
 // ordinaryEvents sends what mvcc handed over: events of one watcher, the end of one whose history was compacted, or progress.
 func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	mvcc.ReportEventReceived(len(r.Events))

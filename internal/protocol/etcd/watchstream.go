@@ -10,6 +10,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
+
+	"fiveways/internal/protocol/grpcwire"
 )
 
 // watchStream is one stream of watches. One goroutine does everything on it, requests and responses, so that a watcher is always announced
@@ -63,9 +65,9 @@ func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error)
 		case r := <-requests:
 			err = w.request(ctx, r)
 		case r := <-w.kv.Chan():
-			err = w.ordinaryEvents(r)
+			err = grpcwire.Gather(ctx, func() error { return w.allOrdinary(r) })
 		case <-w.waiting.wake:
-			err = w.queueEvents()
+			err = grpcwire.Gather(ctx, w.queueEvents)
 		case <-tick.C:
 			err = w.reportProgress()
 		case err = <-failed:

@@ -49,16 +49,17 @@ func (c *conn) answerHandled(call *Call, encode func(dst []byte) ([]byte, error)
 	defer c.mu.Unlock()
 	call.release()
 	c.running--
-	alone := c.running == 0 && !c.out.round
-	c.out.round = c.out.round || alone
+	alone := c.running == 0 && c.out.rounds == 0
+	if alone {
+		c.out.gather()
+	}
 	if err == nil {
 		c.answer(call, encode)
 	} else {
 		c.end(call, statusOf(err))
 	}
 	if alone {
-		c.out.round = false
-		c.writeAtOnce()
+		c.leaveRound()
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/protobuf/proto"
 )
 
 // ConnInfo is what an application is told of a new connection.
@@ -30,21 +29,6 @@ type Conn interface {
 	Closed()
 }
 
-// Pusher is what the stream of a handler can do besides grpc.ServerStream.
-type Pusher interface {
-	// Push is SendMsg without waiting, from any goroutine, though not beside
-	// another Push or SendMsg of the same stream. It returns how many bytes the
-	// client has not taken yet. Above [PushFull] the caller should stop until
-	// the function given to OnRoom is called.
-	Push(m proto.Message) (waiting int, err error)
-	// PushBytes is Push for a message that encode appends. encode runs with a lock
-	// of the connection held: it must not block, nor use the stream.
-	PushBytes(encode func(dst []byte) ([]byte, error)) (waiting int, err error)
-	// OnRoom has f called once, soon after less than half of PushFull waits, or
-	// the call has ended. f runs on a goroutine of its own.
-	OnRoom(f func())
-}
-
 type connKey struct{}
 
 // ConnFrom returns the application's Conn of the connection on which the call of
@@ -54,10 +38,22 @@ func ConnFrom(ctx context.Context) Conn {
 	return app
 }
 
-// PusherFrom returns the Pusher of a stream's context, nil on another transport.
-func PusherFrom(ctx context.Context) Pusher {
-	if call, ok := grpc.ServerTransportStreamFromContext(ctx).(*Call); ok {
-		return call
+// Gather calls f. What f sends on the stream of ctx leaves in one write, by the
+// caller himself as far as the socket takes it: without Gather the connection's writer
+// does that, on a goroutine that must be woken. On another transport it only calls f.
+func Gather(ctx context.Context, f func() error) error {
+	call, ok := grpc.ServerTransportStreamFromContext(ctx).(*Call)
+	if !ok {
+		return f()
 	}
-	return nil
+	c := call.c
+	c.mu.Lock()
+	c.out.gather()
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.leaveRound()
+		c.mu.Unlock()
+	}()
+	return f()
 }

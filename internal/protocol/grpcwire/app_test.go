@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -193,82 +195,74 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// pusher answers StreamingOutputCall with Push.
-type pusher struct {
-	service
-	waited chan int
-}
+// gatherer answers StreamingOutputCall with messages that it gathers, ten by ten.
+type gatherer struct{ service }
 
-func (p *pusher) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out grpc.ServerStreamingServer[testpb.StreamingOutputCallResponse]) error {
-	push := PusherFrom(out.Context())
-	for i, param := range in.GetResponseParameters() {
-		m := &testpb.StreamingOutputCallResponse{Payload: &testpb.Payload{Body: pattern(int(param.GetSize()) + i)}}
-		send := func() (int, error) { return push.Push(m) }
-		if i%2 == 0 {
-			send = func() (int, error) {
-				return push.PushBytes(func(dst []byte) ([]byte, error) { return proto.MarshalOptions{}.MarshalAppend(dst, m) })
+func (*gatherer) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out grpc.ServerStreamingServer[testpb.StreamingOutputCallResponse]) error {
+	for params := range slices.Chunk(in.GetResponseParameters(), 10) {
+		err := Gather(out.Context(), func() error {
+			for _, p := range params {
+				m := &testpb.StreamingOutputCallResponse{Payload: &testpb.Payload{Body: pattern(int(p.GetSize()))}}
+				if err := out.Send(m); err != nil {
+					return err
+				}
 			}
-		}
-		waiting, err := send()
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		if waiting > PushFull {
-			p.waited <- waiting
-			room := make(chan struct{})
-			push.OnRoom(func() { close(room) })
-			<-room
 		}
 	}
 	return nil
 }
 
-// TestPush sends without waiting, is told that the client does not read, and when
-// it does again.
-func TestPush(t *testing.T) {
-	p := &pusher{waited: make(chan int, 1000)}
-	var read, written atomic.Uint64
-	_, addr := start(t, Options{BytesIn: &read, BytesOut: &written}, p)
-	client := dial(t, addr)
-	in := &testpb.StreamingOutputCallRequest{}
-	const n = 400
-	for range n {
-		in.ResponseParameters = append(in.ResponseParameters, &testpb.ResponseParameters{Size: 20_000})
-	}
-	s, err := client.StreamingOutputCall(within(t), in)
+// manyWrites counts what is written to a connection.
+type manyWrites struct {
+	net.Conn
+	n atomic.Int32
+}
+
+func (w *manyWrites) Write(b []byte) (int, error) {
+	w.n.Add(1)
+	return w.Conn.Write(b)
+}
+
+// TestGather has messages leave together, and none of them late, also to a client that does not read for a while.
+func TestGather(t *testing.T) {
+	srv := New(Options{})
+	testpb.RegisterTestServiceServer(srv, &gatherer{})
+	ours, theirs := net.Pipe()
+	counted := &manyWrites{Conn: ours}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		srv.Session(counted, 1, nil).Serve()
+	}()
+	cc, err := grpc.NewClient("passthrough:pipe", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return theirs, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.waited // nothing is read until the server has noticed
-	for i := range n {
-		m, err := s.Recv()
+	for _, size := range []int32{10, 30_000} {
+		in := &testpb.StreamingOutputCallRequest{}
+		const n = 400
+		for range n {
+			in.ResponseParameters = append(in.ResponseParameters, &testpb.ResponseParameters{Size: size})
+		}
+		before := counted.n.Load()
+		s, err := testpb.NewTestServiceClient(cc).StreamingOutputCall(within(t), in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(m.GetPayload().GetBody(), pattern(20_000+i)) {
-			t.Fatalf("message %d is not itself", i)
+		for range n {
+			if m, err := s.Recv(); err != nil || len(m.GetPayload().GetBody()) != int(size) {
+				t.Fatalf("a message of %d bytes: %v", size, err)
+			}
+		}
+		if writes := counted.n.Load() - before; size < 100 && writes > n/5 {
+			t.Errorf("%d writes for %d small messages", writes, n)
 		}
 	}
-	if _, err := drainStream(s.Recv); err != nil {
-		t.Error(err)
-	}
-	if read.Load() < n || written.Load() < n*20_000 {
-		t.Errorf("%d bytes in and %d out were counted", read.Load(), written.Load())
-	}
-}
-
-// TestPushToNobody is a client that is gone while it is waited for.
-func TestPushToNobody(t *testing.T) {
-	p := &pusher{waited: make(chan int, 1000)}
-	_, addr := start(t, Options{}, p)
-	ctx, cancel := context.WithCancel(within(t))
-	in := &testpb.StreamingOutputCallRequest{}
-	for range 400 {
-		in.ResponseParameters = append(in.ResponseParameters, &testpb.ResponseParameters{Size: 20_000})
-	}
-	if _, err := dial(t, addr).StreamingOutputCall(ctx, in); err != nil {
-		t.Fatal(err)
-	}
-	<-p.waited
-	cancel() // the handler returns, or the end of the test waits for it
+	cc.Close()
+	<-served
 }

@@ -12,7 +12,7 @@ import (
 // Call is one call of a client. Applications answer with it calls that they took
 // in [Conn.Unary]; any goroutine may use it.
 //
-// It implements grpc.ServerTransportStream and [Pusher].
+// It implements grpc.ServerTransportStream.
 type Call struct {
 	c        *conn
 	id       uint32
@@ -36,8 +36,7 @@ type Call struct {
 	inErr    error         // comes after inbox
 	arrived  chan struct{} // 1 slot: inbox or inErr changed; nil: this is no stream
 	room     chan struct{} // 1 slot: SendMsg may look again; nil: none waited yet
-	onRoom   func()
-	crowding bool // is in c.send.crowd
+	crowding bool          // is in c.send.crowd
 
 	ctx     context.Context // nil before somebody asked
 	cancel  context.CancelFunc

@@ -59,6 +59,7 @@ type conn struct {
 	sent    int              // guarded by mu: frames of data and headers for which the client has not pinged, at most mostSent
 	goaway  goawayStage      // guarded by mu
 	keep    keepalive        // guarded by mu
+	acks    ackTimer         // guarded by mu
 }
 
 func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
@@ -132,7 +133,7 @@ func (c *conn) finish() {
 	for _, call := range c.calls {
 		c.remove(call)
 	}
-	c.out.round, c.out.ended = false, true
+	c.out.idle, c.out.ended = 0, true
 	c.out.signal()
 	c.mu.Unlock()
 	c.cancel()

@@ -191,7 +191,7 @@ func (c *conn) pingFrame(f frame) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out.end(appendFrame(c.out.begin(), http2.FramePing, http2.FlagPingAck, 0, f.payload...))
+	c.ack(f.payload)
 	p, now, least := &c.pings, time.Now(), c.srv.o.MinPing
 	if len(c.calls) == 0 && !c.srv.o.PingsWithoutStreams {
 		least = quietPing

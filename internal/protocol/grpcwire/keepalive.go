@@ -33,7 +33,7 @@ func (c *conn) stopKeepalive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.keep.stopped = true
-	for _, t := range []*time.Timer{c.keep.ping, c.keep.idle} {
+	for _, t := range []*time.Timer{c.keep.ping, c.keep.idle, c.acks.timer} {
 		if t != nil {
 			t.Stop()
 		}

@@ -203,6 +203,64 @@ func TestManyPings(t *testing.T) {
 	}
 }
 
+// TestAckWaits has the answer to a ping leave at once where no call is open, else with the next frame, or after a moment without one.
+func TestAckWaits(t *testing.T) {
+	const answer, never = time.Millisecond, time.Hour
+	for _, c := range []struct {
+		name   string
+		call   bool
+		answer time.Duration // to the call
+		want   time.Duration
+	}{
+		{"no call", false, never, 0}, {"a call", true, never, ackWait}, {"a call that is answered", true, answer, answer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := New(Options{})
+				release := make(chan struct{})
+				testpb.RegisterTestServiceServer(srv, &service{release: release})
+				ours, theirs := net.Pipe()
+				r, served := rawOn(t, theirs), make(chan struct{})
+				go func() {
+					srv.Session(ours, 1, nil).Serve()
+					close(served)
+				}()
+				acked := make(chan time.Time, 10)
+				ended := reading(r, func(f http2.Frame) {
+					if _, ok := f.(*http2.PingFrame); ok {
+						acked <- time.Now()
+					}
+				})
+				r.write([]byte(http2.ClientPreface))
+				r.ok(r.fr.WriteSettings())
+				if c.call {
+					r.headers(1, false, with("do", "hold")...)
+					r.ok(r.fr.WriteData(1, true, message5(0, nil)))
+				}
+				for range 2 { // the second finds the timer of the first
+					synctest.Wait()
+					asked := time.Now()
+					r.ok(r.fr.WritePing(false, [8]byte{}))
+					if c.answer != never {
+						time.Sleep(c.answer)
+						close(release)
+						c.answer = never
+					}
+					if d := (<-acked).Sub(asked); d != c.want {
+						t.Errorf("answered after %v", d)
+					}
+					if c.want = min(c.want, ackWait); c.name == "a call that is answered" {
+						c.want = 0
+					}
+				}
+				r.nc.Close()
+				<-served
+				<-ended
+			})
+		})
+	}
+}
+
 // TestBucket refills with time.
 func TestBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -35,11 +35,12 @@ type output struct {
 	done     chan struct{} // closed when the writer has left
 
 	buf     *outBuffer // whole frames, nil when there are none
+	idle    int        // of the bytes in buf, those at its front that wait for company (acks.go)
 	partly  *outBuffer // frames of which a part is written; they come before buf
 	rest    []byte     // of partly
 	taken   int        // bytes being written
 	writing bool       // somebody writes; he looks again before he leaves
-	round   bool       // the reader is in a round and writes at its end
+	rounds  int        // how many gather, the reader or a handler: each of them writes at its end
 	ended   bool       // the writer leaves when all is written
 	failed  bool       // nothing can be written any more: frames are dropped
 }
@@ -64,7 +65,7 @@ func (o *output) end(b []byte) {
 	if o.failed {
 		o.buf.b = b[:0]
 	}
-	if !o.round {
+	if o.rounds == 0 {
 		o.signal()
 	}
 }
@@ -90,7 +91,7 @@ func (o *output) signal() {
 func (o *output) take() (*outBuffer, []byte) {
 	buf, b := o.partly, o.rest
 	if buf == nil {
-		buf, o.buf = o.buf, nil
+		buf, o.buf, o.idle = o.buf, nil, 0
 		b = buf.b
 	}
 	o.partly, o.rest = nil, nil
@@ -116,14 +117,25 @@ func (o *output) put(buf *outBuffer, rest []byte) {
 func (c *conn) failWrites() {
 	o := &c.out
 	o.failed = true
-	o.buf, o.partly, o.rest = nil, nil, nil
+	o.buf, o.partly, o.rest, o.idle = nil, nil, nil, 0
 	c.mu.Unlock()
 	c.Kill()
 	c.mu.Lock()
 }
 
 // waits tells whether there is something to write.
-func (o *output) waits() bool { return o.partly != nil || o.buf != nil && len(o.buf.b) > 0 }
+func (o *output) waits() bool { return o.partly != nil || o.buf != nil && len(o.buf.b) > o.idle }
+
+// gather begins a round: until its end nobody is woken for what is appended. mu
+// is held.
+func (o *output) gather() { o.rounds++ }
+
+// leaveRound ends a round: what has gathered leaves, also what others gathered whose
+// rounds go on. mu is held, and let go of meanwhile.
+func (c *conn) leaveRound() {
+	c.out.rounds--
+	c.writeAtOnce()
+}
 
 // writeAtOnce gives the socket what it takes without waiting, and leaves the rest
 // to the writer. mu is held, and let go of meanwhile.

@@ -39,7 +39,7 @@ func (c *conn) readLoop() {
 // what has gathered. It returns how many bytes are wanted next.
 func (c *conn) round() (want int) {
 	c.mu.Lock()
-	c.out.round = true
+	c.out.gather()
 	c.mu.Unlock()
 	want = c.parse()
 	if c.app != nil {
@@ -47,8 +47,7 @@ func (c *conn) round() (want int) {
 	}
 	c.mu.Lock()
 	c.giveWindow()
-	c.out.round = false
-	c.writeAtOnce()
+	c.leaveRound()
 	c.mu.Unlock()
 	return want
 }

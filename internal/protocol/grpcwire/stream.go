@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 )
 
 // serverStream is a call as the handler of a stream sees it: a grpc.ServerStream.
@@ -62,6 +61,7 @@ func (s *serverStream) sendMsg(m any) error {
 			s.room = make(chan struct{}, 1)
 		}
 		s.join()
+		c.out.signal() // the caller may be gathering
 		c.mu.Unlock()
 		select {
 		case <-s.room:
@@ -150,37 +150,6 @@ func (s *serverStream) next() (m message, ok bool, err error) {
 	return m, true, nil
 }
 
-// Push implements Pusher.
-func (s *Call) Push(m proto.Message) (waiting int, err error) { return s.PushBytes(s.encoder(m)) }
-
-// PushBytes implements Pusher.
-func (s *Call) PushBytes(encode func(dst []byte) ([]byte, error)) (waiting int, err error) {
-	c := s.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s.ended || s.last != nil {
-		return 0, s.endedErr()
-	}
-	if err := c.sendMessage(s, encode); err != nil {
-		c.end(s, statusOf(err))
-		return 0, err
-	}
-	return s.waiting(), nil
-}
-
-// OnRoom implements Pusher.
-func (s *Call) OnRoom(f func()) {
-	s.c.mu.Lock()
-	defer s.c.mu.Unlock()
-	s.onRoom = f
-	if s.ended || !s.crowded(PushFull/2) {
-		s.onRoom = nil
-		go f()
-		return
-	}
-	s.join()
-}
-
 // waiting is how many bytes the client has not taken: those that its windows hold
 // back, and those of the whole connection once they are many. mu is held.
 func (s *Call) waiting() int {
@@ -212,10 +181,6 @@ func (s *Call) tellRoom() bool {
 	select {
 	case s.room <- struct{}{}:
 	default:
-	}
-	if s.onRoom != nil {
-		go s.onRoom()
-		s.onRoom = nil
 	}
 	return true
 }
