@@ -44,10 +44,10 @@ type QueueDescription struct {
 }
 
 // Describe reads the definitions and queues of a data folder at rest by the code that a start goes through. It changes
-// nothing but the lock file, and leaves a torn end out as a start would. Errors: vfs.ErrLocked, store.ErrCorrupt,
-// store.ErrUnsupportedFormat.
-func Describe(fs vfs.FS, dir string) (Description, error) {
-	o := Options{Logger: slog.New(slog.DiscardHandler)}.withDefaults()
+// nothing but the lock file, and leaves a torn end out as a start would. annex, when there is one, gets what the log has
+// for it. Errors: vfs.ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat, and those of the annex.
+func Describe(fs vfs.FS, dir string, annex Annex) (Description, error) {
+	o := Options{Logger: slog.New(slog.DiscardHandler), Annex: annex}.withDefaults()
 	st, err := store.OpenReadOnly(fs, dir, store.Options{Logger: o.Logger})
 	if err != nil {
 		return Description{}, err

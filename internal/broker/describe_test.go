@@ -66,7 +66,7 @@ func TestDescribe(t *testing.T) {
 			b := openBroker(t, fs, nil)
 			fs = stop(fs, b, fillToDescribe(t, b))
 			for range 2 { // the first look must not have changed what the second one finds
-				got, err := Describe(fs, "data")
+				got, err := Describe(fs, "data", nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,7 +86,7 @@ func TestDescribe(t *testing.T) {
 func TestDescribeNeedsTheFolder(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
-	if _, err := Describe(fs, "data"); !errors.Is(err, vfs.ErrLocked) {
+	if _, err := Describe(fs, "data", nil); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("in use: %v", err)
 	}
 	mustClose(t, b)
@@ -95,7 +95,7 @@ func TestDescribeNeedsTheFolder(t *testing.T) {
 	_, err = f.WriteAt([]byte{0xff}, 20)
 	must(t, err)
 	must(t, f.Close())
-	if _, err := Describe(fs, "data"); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := Describe(fs, "data", nil); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damaged: %v", err)
 	}
 }

@@ -279,7 +279,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 	c.Close()
 	mustClose(t, b)
 
-	d, err := Describe(fs, "data")
+	d, err := Describe(fs, "data", nil)
 	must(t, err)
 	if qs := d.VHosts[0].Queues; len(qs) != 2 || qs[0].Name != "amq.relay.stays" || qs[0].Scheduled != 1 {
 		t.Errorf("described as %+v", qs)
@@ -292,7 +292,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 	c.Close()
 	must(t, b.DeleteVHost("/"))
 	mustClose(t, b)
-	d, err = Describe(fs, "data")
+	d, err = Describe(fs, "data", nil)
 	must(t, err)
 	if len(d.VHosts) != 0 {
 		t.Errorf("described as %+v", d)

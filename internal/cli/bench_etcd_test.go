@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"net"
+	"strings"
 	"testing"
 
 	benchetcd "fiveways/internal/bench/etcd"
@@ -20,5 +22,17 @@ func TestBenchEtcd(t *testing.T) {
 	}
 	if _, _, code := command(t, "bench", "etcd", addr, "--load", "drink"); code != exitUsage {
 		t.Errorf("a load that is not there: exit code %d", code)
+	}
+}
+
+func TestBenchEtcdWithoutServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	if _, stderr, code := command(t, "bench", "etcd", addr); code != exitFailure || !strings.Contains(stderr, "connection refused") {
+		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -8,7 +9,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+
 	"fiveways/internal/broker"
+	"fiveways/internal/keyspace"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 
@@ -21,7 +25,7 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor DIR",
 		Short: "look into a data folder offline, and repair it",
 		Long: `Reads the data folder of a broker that is not running: the segments of its log, its checkpoints, every damaged place
-in them, and, when there is none, the exchanges and queues a broker would start with. Without --repair it changes nothing and only takes the folder's lock file.
+in them, and, when there is none, the exchanges, queues and keys a broker would start with. Without --repair it changes nothing and only takes the folder's lock file.
 
 A torn end is what a crash leaves of a write that nobody was promised; the broker cuts it by itself. Anything else that
 cannot be read is damage, the broker refuses to start on it, and doctor ends with exit code 4.
@@ -88,7 +92,9 @@ func repairFolder(out io.Writer, dir string) error {
 
 // describeFolder prints the definitions and queues in dir, which is not damaged.
 func describeFolder(out io.Writer, dir string) error {
-	d, err := broker.Describe(vfs.OS{}, dir)
+	keys := keyspace.New(keyspace.Options{QuotaBytes: -1})
+	defer keys.Close() //nolint:errcheck // it has nothing to write
+	d, err := broker.Describe(vfs.OS{}, dir, keys)
 	if err != nil {
 		return fmt.Errorf("doctor: %w", err)
 	}
@@ -111,6 +117,9 @@ func describeFolder(out io.Writer, dir string) error {
 		return err
 	}
 	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages, %d virtual hosts, %d users\n", queues, messages, len(d.VHosts), d.Users)
+	if err := describeKeys(out, keys); err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
 	for _, v := range d.VHosts {
 		for _, q := range v.Queues {
 			if q.Lost > 0 {
@@ -119,6 +128,17 @@ func describeFolder(out io.Writer, dir string) error {
 		}
 	}
 	return nil
+}
+
+// describeKeys prints how many ordinary keys of etcd's API there are; nothing where there have never been any.
+func describeKeys(out io.Writer, keys *keyspace.Store) error {
+	all, err := keys.KV().Range(context.Background(), []byte{0}, []byte{}, mvcc.RangeOptions{CountOnly: true})
+	leases := len(keys.Lessor().Leases())
+	if err != nil || all.Rev == 1 && leases == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%d keys of the etcd API at revision %d, %d leases\n", all.Count, all.Rev, leases)
+	return err
 }
 
 // damaged tells whether the report holds more than the torn end that every crash may leave.

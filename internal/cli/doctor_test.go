@@ -1,13 +1,16 @@
 package cli
 
 import (
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
 	"fiveways/internal/broker"
+	"fiveways/internal/keyspace"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -49,6 +52,36 @@ func TestDoctorOnASoundFolder(t *testing.T) {
 	}
 	if stdout, _, _ := command(t, "doctor", dir); !strings.Contains(stdout, "1:10 (1-10)") {
 		t.Errorf("the entries are not counted:\n%s", stdout)
+	}
+}
+
+func TestDoctorTellsOfKeys(t *testing.T) {
+	dir := t.TempDir()
+	keys := keyspace.New(keyspace.Options{})
+	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annex: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = keys.Start(b)
+	for _, key := range []string{"a", "b", "b"} {
+		if err == nil {
+			_, err = keys.Put(t.Context(), &pb.PutRequest{Key: []byte(key)})
+		}
+	}
+	if err == nil {
+		_, err = keys.LeaseGrant(t.Context(), &pb.LeaseGrantRequest{TTL: 600})
+	}
+	keys.Stop()
+	if err := errors.Join(err, b.Close(), keys.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and changes nothing
+		stdout, stderr, code := command(t, "doctor", dir)
+		for _, want := range []string{"annex:5 (1-5)", "\nannex  ", "2 keys of the etcd API at revision 4, 1 leases\n"} {
+			if code != exitOK || !strings.Contains(stdout, want) {
+				t.Errorf("exit code %d, no %q in\n%s%s", code, want, stdout, stderr)
+			}
+		}
 	}
 }
 
@@ -108,34 +141,5 @@ func TestDoctorOnAFolderInUse(t *testing.T) {
 	defer s.Close()
 	if _, stderr, code := command(t, "doctor", dir); code != exitInUse || !strings.Contains(stderr, "Stop the broker") {
 		t.Errorf("exit code %d, %q", code, stderr)
-	}
-}
-
-// empty is an annex that keeps nothing.
-type empty struct{}
-
-func (empty) Apply(uint64, []byte) {}
-func (empty) Freeze() (int64, func(io.Writer) error) {
-	return 0, func(io.Writer) error { return nil }
-}
-func (empty) Restore(io.Reader) error { return nil }
-
-func TestDoctorNamesTheAnnex(t *testing.T) {
-	dir := t.TempDir()
-	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annex: empty{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if _, err := b.Record([]byte("entry")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, code := command(t, "doctor", dir)
-	if code != exitOK || !strings.Contains(stdout, "annex:3 (1-3)") || !strings.Contains(stdout, "\nannex  ") {
-		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -188,7 +188,7 @@ func (r *dueReader) visit(typ byte, payload []byte) error {
 
 // scheduledOnDisk counts what a start on the data folder would find waiting.
 func scheduledOnDisk(dir string) (n int64, err error) {
-	d, err := engine.Describe(vfs.OS{}, dir)
+	d, err := engine.Describe(vfs.OS{}, dir, nil)
 	if err != nil {
 		return 0, err
 	}

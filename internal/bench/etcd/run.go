@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -80,7 +82,7 @@ func Run(ctx context.Context, o Options, done func(Load)) (r Result, err error) 
 // client opens one more connection.
 func (b *bench) client() (*clientv3.Client, error) {
 	c, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{b.o.URL}, Username: b.o.User, Password: b.o.Password, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
+		Endpoints: []string{b.o.URL}, Username: b.o.User, Password: b.o.Password, DialTimeout: patience, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		return nil, err
@@ -107,17 +109,34 @@ func (b *bench) close() {
 	}
 }
 
+// patience is how long a server may take to answer that it is there.
+const patience = 5 * time.Second
+
+// reach finds out whether anybody listens at all: a client of etcd says of a server that is not there only that time is over.
+func (b *bench) reach(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(b.o.URL, "http://"))
+	if err != nil {
+		return fmt.Errorf("etcd bench: %w", err)
+	}
+	return conn.Close()
+}
+
 // look asks what server it is.
 func (b *bench) look(ctx context.Context) error {
+	if err := b.reach(ctx); err != nil {
+		return err
+	}
 	c, err := b.client()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	status, err := c.Status(ctx, b.o.URL)
 	if err != nil {
-		return fmt.Errorf("etcd bench: %s: %w", b.o.URL, err)
+		return fmt.Errorf("etcd bench: %s does not answer as an etcd: %w", b.o.URL, err)
 	}
 	b.server = "etcd API " + status.Version
 	if b.o.Plain {
