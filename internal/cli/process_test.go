@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ type process struct {
 	stderr bytes.Buffer // read it once the process has ended
 	url    string
 	dsn    string
+	etcd   string // address
 }
 
 func startProcess(t *testing.T, dir string, args ...string) *process {
@@ -52,6 +54,7 @@ func startProcess(t *testing.T, dir string, args ...string) *process {
 	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only when the process has ended
 	p.url = "amqp://" + strings.Fields(p.until("amqp "))[1]
 	p.dsn = "postgres://guest:guest@" + strings.Fields(p.until("sql "))[1] + "/fiveways"
+	p.etcd = strings.Fields(p.until("etcd "))[1]
 	p.until("Stop with")
 	return p
 }
@@ -278,5 +281,21 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitFailure || !strings.Contains(p.stderr.String(), "second signal") {
 		t.Errorf("exit code %d, %s", code, &p.stderr)
+	}
+}
+
+// TestLogIsTheBrokersOwn: what clients send wrong makes no library write beside the log.
+func TestLogIsTheBrokersOwn(t *testing.T) {
+	p := startProcess(t, t.TempDir(), "--log-format", "json")
+	answer, err := http.Post("http://"+p.etcd+"/v3/lease/keepalive", "application/json", strings.NewReader("{"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	p.stop()
+	for line := range strings.Lines(p.stderr.String()) {
+		if !strings.HasPrefix(line, "{") {
+			t.Errorf("beside the log: %s", line)
+		}
 	}
 }

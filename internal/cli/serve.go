@@ -14,6 +14,7 @@ import (
 	"fiveways/internal/server"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/grpclog"
 )
 
 func serveCommand() *cobra.Command {
@@ -46,6 +47,8 @@ A second signal stops at once; nothing confirmed is lost by that.`,
 
 func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
 	debug.SetMemoryLimit(server.HeapLimit(cfg))
+	// Parts of gRPC's library that are linked complain of what clients send, in a form of their own and as often as clients like.
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	srv, err := server.Start(cfg, buildVersion(), newLogger(cfg, stderr))
 	if err != nil {
 		return err

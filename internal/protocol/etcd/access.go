@@ -121,11 +121,14 @@ func (s *Server) identify(ctx context.Context) (*identity, error) {
 	return s.identifyToken(tokenIn(md), addr)
 }
 
-// tokenIn is the token that came with a call; "" when there is none.
+// tokenIn is the token that came with a call; "" when there is none. An empty one does not hide another: who shows something is never taken for one
+// who shows nothing.
 func tokenIn(md metadata.MD) string {
-	for _, field := range []string{rpctypes.TokenFieldNameGRPC, rpctypes.TokenFieldNameSwagger} {
-		if v := md[field]; len(v) > 0 {
-			return strings.TrimPrefix(v[0], "Bearer ")
+	for _, field := range [...]string{rpctypes.TokenFieldNameGRPC, rpctypes.TokenFieldNameSwagger} {
+		for _, v := range md[field] {
+			if v = strings.TrimPrefix(v, "Bearer "); v != "" {
+				return v
+			}
 		}
 	}
 	return ""

@@ -21,8 +21,8 @@ import (
 
 // newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST with the request as JSON, keys and values in
 // base64; streams answer with one object a line. conn calls the services; the calls come from the HTTP client's address, with his header
-// Authorization as token.
-func newGateway(conn grpc.ClientConnInterface) http.Handler {
+// Authorization as token. A request, or all requests of a stream together, may have maxBytes.
+func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
 	mux := runtime.NewServeMux(runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.HTTPBodyMarshaler{
 		Marshaler: &runtime.JSONPb{
 			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true},
@@ -44,7 +44,7 @@ func newGateway(conn grpc.ClientConnInterface) http.Handler {
 			panic(fmt.Sprintf("etcd: JSON gateway: %v", err)) // two services have one path
 		}
 	}
-	return noForeignPages(oldPaths(mux))
+	return noForeignPages(http.MaxBytesHandler(oldPaths(mux), int64(maxBytes)))
 }
 
 // oldPaths reads the paths of etcd 3.3 as today's.

@@ -2,12 +2,15 @@ package etcd
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // post asks the gateway and returns the status and the body.
@@ -129,9 +132,38 @@ func TestGatewayAndBrowsers(t *testing.T) {
 		{"a page from elsewhere", []string{"Origin", "http://evil.example"}, 403},
 		{"a page from elsewhere, as browsers say today", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"a page whose name leads here", []string{"Origin", "http://evil.example", "Host", "evil.example"}, 421},
+		{"such a page, with half a token", []string{
+			"Origin", "http://evil.example", "Host", "evil.example", "Authorization", "x", "Grpc-Metadata-Token", "",
+		}, 401},
+		{"such a page, with half of another", []string{
+			"Origin", "http://evil.example", "Host", "evil.example", "Authorization", "x", "Grpc-Metadata-Authorization", "",
+		}, 401},
 	} {
 		if status, text := post(t, n, "/v3/kv/range", `{"key":"YQ=="}`, test.header...); status != test.status {
 			t.Errorf("%s: %d %s, want %d", test.name, status, text, test.status)
 		}
+	}
+}
+
+// endless is a request that never ends.
+type endless struct{}
+
+func (*endless) Read(b []byte) (int, error) { return copy(b, bytes.Repeat([]byte{' '}, len(b))), nil }
+
+// TestGatewayTakesNoEndlessRequests: anybody may send one, also who is nobody.
+func TestGatewayTakesNoEndlessRequests(t *testing.T) {
+	n := newNode(t, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+n.addr+"/v3/kv/put", &endless{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r) // an error when the connection was closed before the answer was seen
+	if err == nil {
+		answer.Body.Close()
+	}
+	if ctx.Err() != nil || err == nil && answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("%v, %v", answer, err)
 	}
 }
