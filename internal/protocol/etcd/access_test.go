@@ -545,3 +545,35 @@ func TestTheGatewayAsksToo(t *testing.T) {
 		t.Error(code, body)
 	}
 }
+
+// TestLeasesOfConsumers: a lease keeps its owner's consumer, who renews it without a role; others cannot end the consumer by the lease, nor see it there.
+func TestLeasesOfConsumers(t *testing.T) {
+	n := controlled(t)
+	for _, user := range []string{"carol", "both"} {
+		if _, err := n.broker.SetPermission(broker.Permission{User: user, VHost: "/", Configure: "jobs", Write: "jobs", Read: "jobs"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	carol, both, root := dialAs(t, n.addr, "carol", "p"), dialAs(t, n.addr, "both", "p"), dialAs(t, n.addr, grants.Root, "root")
+	lease, err := carol.Grant(t.Context(), 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	putKey(t, carol, "/q/jobs/c/1", "", clientv3.WithLease(lease.ID))
+	if _, err := carol.KeepAliveOnce(t.Context(), lease.ID); err != nil {
+		t.Errorf("renewed by its owner: %v", err)
+	}
+	for who, c := range map[string]*clientv3.Client{"carol": carol, "both": both, "root": root} {
+		ttl, err := c.TimeToLive(t.Context(), lease.ID, clientv3.WithAttachedKeys())
+		if want := 1; err != nil || len(ttl.Keys) != want && who != "both" || len(ttl.Keys) != 0 && who == "both" {
+			t.Errorf("%s sees %v, %v", who, ttl, err)
+		}
+	}
+	if _, err := both.Revoke(t.Context(), lease.ID); !errors.Is(err, rpctypes.ErrPermissionDenied) {
+		t.Errorf("revoked by another: %v", err)
+	}
+	alike(t, keysOf(t, carol, "/q/jobs/c/1"), "/q/jobs/c/1=fiveways")
+	if _, err := root.Revoke(t.Context(), lease.ID); err != nil {
+		t.Errorf("revoked by root: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/lease"
@@ -40,6 +41,9 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 	if err := l.srv.mayEndLease(who, lease.LeaseID(r.ID)); err != nil {
 		return nil, reply(err)
 	}
+	if err := l.srv.queues.mayEndLease(who, r.ID); err != nil {
+		return nil, err
+	}
 	resp, err := l.srv.keys.LeaseRevoke(ctx, r)
 	if err != nil {
 		return nil, reply(err)
@@ -50,7 +54,8 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 
 // LeaseTimeToLive tells how long a lease has left, -1 when there is none of that id, and which keys it has.
 func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
-	if _, err := l.srv.identify(ctx); err != nil {
+	who, err := l.srv.identify(ctx)
+	if err != nil {
 		return nil, err
 	}
 	resp, err := l.srv.keys.LeaseTimeToLive(ctx, r)
@@ -59,6 +64,9 @@ func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiv
 		resp = &pb.LeaseTimeToLiveResponse{Header: &pb.ResponseHeader{}, ID: r.ID, TTL: -1}
 	case err != nil:
 		return nil, reply(err)
+	}
+	if l.srv.queues.mayEndLease(who, r.ID) != nil { // consumers of others are not his to see
+		resp.Keys = slices.DeleteFunc(resp.Keys, isQueueKey)
 	}
 	l.srv.complete(resp.Header)
 	return resp, nil

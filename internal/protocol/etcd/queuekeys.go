@@ -63,6 +63,11 @@ func (n *namespace) fits(r proto.Message) error {
 	return nil
 }
 
+// mayEndLease tells whether who may end a lease, as far as it keeps consumers.
+func (n *namespace) mayEndLease(who *identity, lease int64) error {
+	return n.MayEndLease(queues.Caller{User: who.user, Root: who.root}, lease)
+}
+
 // Put implements queueKeys.
 func (n *namespace) Put(_ context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
 	if err := n.fits(r); err != nil {

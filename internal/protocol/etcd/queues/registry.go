@@ -251,6 +251,18 @@ func (n *Namespace) keep(c *consumer, lease int64) error {
 	return nil
 }
 
+// MayEndLease tells whether who may end a lease: the consumers that live as long as it must be his. Errors: permission denied.
+func (n *Namespace) MayEndLease(who Caller, lease int64) error {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for c := range n.leases[lease] {
+		if err := c.mine(who); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // dropLease forgets that a lease keeps a consumer.
 func (n *Namespace) dropLease(c *consumer, lease int64) {
 	if lease == 0 {
