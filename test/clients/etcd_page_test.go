@@ -20,7 +20,7 @@ var rewriteEtcdPages = flag.Bool("rewrite-etcd-pages", false, "write what etcdct
 // TestEtcdPages plays the sessions of the pages to etcdctl and a fresh broker for each page: what stands there is what is printed.
 func TestEtcdPages(t *testing.T) {
 	needEtcdctl(t)
-	for _, name := range []string{"etcd.md", "etcd-auth.md"} {
+	for _, name := range []string{"etcd.md", "etcd-auth.md", "etcd-queues.md"} {
 		t.Run(name, func(t *testing.T) {
 			page := "../../docs/protocols/" + name
 			text, err := os.ReadFile(page)
