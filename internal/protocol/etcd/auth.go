@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 )
@@ -36,6 +37,9 @@ func (a *authService) manage(ctx context.Context, what, whom string, do func() e
 	a.srv.log.Info("etcd: "+what, "peer", peerOf(ctx), "user", who.user, "name", whom)
 	return nil
 }
+
+// maxRoleName is how long the name of a role may be: a snapshot is a database of etcd, in which a key has no more than 32 KiB.
+const maxRoleName = 1024
 
 // record is a step of manage that changes roles.
 func (a *authService) record(ctx context.Context, r *pb.InternalRaftRequest) func() error {
@@ -149,7 +153,11 @@ func (a *authService) mayLook(ctx context.Context) error {
 
 // RoleAdd makes a role that allows nothing yet.
 func (a *authService) RoleAdd(ctx context.Context, r *pb.AuthRoleAddRequest) (*pb.AuthRoleAddResponse, error) {
-	err := a.manage(ctx, "role added", r.Name, a.record(ctx, &pb.InternalRaftRequest{AuthRoleAdd: r}))
+	add := a.record(ctx, &pb.InternalRaftRequest{AuthRoleAdd: r})
+	if len(r.Name) > maxRoleName {
+		add = func() error { return etcderrors.ErrRequestTooLarge }
+	}
+	err := a.manage(ctx, "role added", r.Name[:min(len(r.Name), maxRoleName)], add)
 	return answer(&pb.AuthRoleAddResponse{Header: a.header()}, err)
 }
 

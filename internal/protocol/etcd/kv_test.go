@@ -3,6 +3,7 @@ package etcd
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -108,6 +109,10 @@ func TestWrongRequests(t *testing.T) {
 		"put too large":      {put(&pb.PutRequest{Key: a, Value: make([]byte, 1536<<10)}), rpctypes.ErrGRPCRequestTooLarge},
 		"put far too large": {put(&pb.PutRequest{Key: a, Value: make([]byte, 2<<20)}),
 			status.Error(codes.ResourceExhausted, "grpc: received message larger than max (2097160 vs. 2097152)")},
+		"role with a long name": {func() error {
+			_, err := pb.NewAuthClient(c.ActiveConnection()).RoleAdd(t.Context(), &pb.AuthRoleAddRequest{Name: strings.Repeat("r", 40_000)})
+			return err
+		}, rpctypes.ErrGRPCRequestTooLarge},
 		"delete no key":            {func() error { _, err := kv.DeleteRange(t.Context(), &pb.DeleteRangeRequest{}); return err }, rpctypes.ErrGRPCEmptyKey},
 		"compact the future":       {func() error { _, err := kv.Compact(t.Context(), &pb.CompactionRequest{Revision: 1 << 40}); return err }, rpctypes.ErrGRPCFutureRev},
 		"compare no key":           {func() error { _, err := kv.Txn(t.Context(), &pb.TxnRequest{Compare: []*pb.Compare{{}}}); return err }, rpctypes.ErrGRPCEmptyKey},
