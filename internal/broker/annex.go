@@ -98,7 +98,7 @@ func (b *Broker) Record(entry []byte) (uint64, error) {
 	}
 	b.flow.await()
 	a := b.annex
-	own := a.turn.out.Load() == 0 || b.opts.Sync == store.SyncOS
+	own := a.alone()
 	if !a.append(r, own) {
 		return 0, ErrClosed
 	}
@@ -111,6 +111,9 @@ func (b *Broker) Record(entry []byte) (uint64, error) {
 	}
 	return r.index, nil
 }
+
+// alone tells whether who records an entry and waits for it is to do the work of the log himself: nobody else is at it, or it takes no time.
+func (a *annex) alone() bool { return a.turn.out.Load() == 0 || a.b.opts.Sync == store.SyncOS }
 
 // RecordAsync puts an entry into the log and returns; it may hold the caller back while the log is behind. done is called once, on any goroutine,
 // also before RecordAsync returns, when the entry is durable and applied or an error is known, those of Record: in the order of the log, after

@@ -31,9 +31,8 @@ func (n *Note) demanded() bool { return true }
 // size is how much of the group of the log it takes.
 func (n *Note) size() int { return len(n.Entry) }
 
-// appendNotes hands a group of the log over by way of log, with notes behind the entries of shards. done is called when the entries are durable and
-// the notes are applied, durable before that; both once, or neither: false
-// when the annex takes no more.
+// appendNotes hands a group of the log over by way of log, with notes behind the entries of shards. durable is called when all of it is on disk, done
+// when the notes are applied, too; both once with what went wrong, or neither: false when the annex takes no more.
 func (a *annex) appendNotes(group []store.Entry, notes []*Note, log func([]store.Entry, func(error)), durable, done func(error)) bool {
 	rs := make([]*record, len(notes))
 	a.mu.Lock()
@@ -64,7 +63,7 @@ func (a *annex) appendNotes(group []store.Entry, notes []*Note, log func([]store
 
 // recordNotes is for notes that are alone.
 func (a *annex) recordNotes(notes []*Note) error {
-	own := a.turn.out.Load() == 0
+	own := a.alone()
 	log := a.b.store.Append
 	if own {
 		log = a.b.store.AppendOwn

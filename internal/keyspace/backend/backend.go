@@ -27,7 +27,8 @@ type view struct {
 	epoch *epoch
 }
 
-// New returns a backend without buckets. Its memory is given back when neither it nor a transaction is referred to any more. Snapshot writes its temporary files into the folder snapshots; "" means the system's.
+// New returns a backend without buckets. Its memory is given back when neither it nor a transaction is referred to any more. Snapshot writes its
+// temporary files into the folder snapshots; "" means the system's.
 func New(snapshots string) *Backend {
 	b := &Backend{snapshots: snapshots, current: new(atomic.Pointer[view])}
 	b.tx.b = b

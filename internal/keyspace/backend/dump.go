@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
@@ -130,11 +131,8 @@ func (b *Backend) Load(from io.Reader) (index uint64, err error) {
 	defer b.tx.mu.Unlock()
 	defer b.publish()
 	l := loader{w: &b.tx.w}
-	for i := range l.w.tables {
-		l.had = append(l.had, l.w.tables[i].id)
-	}
-	for _, id := range l.had {
-		l.w.drop(bucketOf(id))
+	for _, t := range slices.Clone(l.w.tables) {
+		l.w.drop(bucketOf(t.id))
 	}
 	for !l.ended {
 		if err := l.readBlock(in); err != nil {
@@ -156,7 +154,6 @@ func bucketOf(id etcd.BucketID) etcd.Bucket {
 // loader fills a writer from blocks.
 type loader struct {
 	w       *writer
-	had     []etcd.BucketID
 	bucket  etcd.Bucket
 	block   []byte
 	records uint64
