@@ -161,7 +161,7 @@ func jobCancel() *cobra.Command {
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
 		c, ok := j.Jobs.(canceller)
 		if !ok {
-			return errors.New("Carmine cannot cancel a job: take it and report it done, or clear the queue")
+			return errors.New("a job of Carmine cannot be canceled: take it and report it done, or clear the queue")
 		}
 		was, err := c.Cancel(ctx, args[0], args[1])
 		if err == nil && !was {

@@ -14,7 +14,11 @@ import (
 // queueCloseWait is how long the consumers that are left may take to give back what they hold when the server ends.
 const queueCloseWait = 10 * time.Second
 
-// namespace is the keys of queues as the services ask for them.
+// namespace is the keys below /q/ and /queue/ as the services ask for them. They are not in the store: they are made of the broker's queues as
+// somebody asks.
+//
+// The methods are given requests that passed the checks of etcd (kvcheck.go) and return etcd's errors (errors.go). The headers of what they
+// return are complete.
 type namespace struct {
 	*queues.Namespace
 	srv *Server
@@ -68,7 +72,7 @@ func (n *namespace) mayEndLease(who *identity, lease int64) error {
 	return n.MayEndLease(queues.Caller{User: who.user, Root: who.root}, lease)
 }
 
-// Put implements queueKeys.
+// Put publishes a message or makes a consumer.
 func (n *namespace) Put(_ context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
 	if err := n.fits(r); err != nil {
 		return nil, err
@@ -76,17 +80,17 @@ func (n *namespace) Put(_ context.Context, who *identity, r *pb.PutRequest) (*pb
 	return asked(who, r, n.Namespace.Put)
 }
 
-// Range implements queueKeys.
+// Range reads.
 func (n *namespace) Range(_ context.Context, who *identity, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	return asked(who, r, n.Namespace.Range)
 }
 
-// DeleteRange implements queueKeys.
+// DeleteRange acknowledges deliveries, ends a consumer or drops a queue.
 func (n *namespace) DeleteRange(_ context.Context, who *identity, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
 	return asked(who, r, n.Namespace.DeleteRange)
 }
 
-// Txn implements queueKeys.
+// Txn does a transaction of which a comparison or an operation has a key of queues, with the ordinary keys in it.
 func (n *namespace) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	if err := n.fits(r); err != nil {
 		return nil, err
@@ -96,7 +100,7 @@ func (n *namespace) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*
 	})
 }
 
-// Close implements queueKeys.
+// Close ends what runs in the background. No method is called afterwards.
 func (n *namespace) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), queueCloseWait)
 	defer cancel()
@@ -104,7 +108,7 @@ func (n *namespace) Close() error {
 	return nil
 }
 
-// Watch implements queueKeys.
+// Watch implements queueWatches.
 func (n *namespace) Watch(_ context.Context, who *identity, r *pb.WatchCreateRequest, ready func()) (queueWatcher, int64, error) {
 	caller, err := who.caller()
 	if err != nil {

@@ -2,25 +2,9 @@ package etcd
 
 import (
 	"bytes"
-	"context"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
-
-// queueKeys are the keys below /q/ and /queue/, which are not in the store: they are made of the broker's queues as somebody asks.
-//
-// The methods are given requests that passed the checks of etcd (kvcheck.go) and return etcd's errors (errors.go). The headers of what they
-// return are complete.
-type queueKeys interface {
-	queueWatches
-	Put(ctx context.Context, who *identity, r *pb.PutRequest) (*pb.PutResponse, error)
-	Range(ctx context.Context, who *identity, r *pb.RangeRequest) (*pb.RangeResponse, error)
-	DeleteRange(ctx context.Context, who *identity, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error)
-	// Txn does a transaction of which a comparison or an operation has a key of queues, with the ordinary keys in it.
-	Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error)
-	// Close ends what runs in the background. No method is called afterwards.
-	Close() error
-}
 
 // The prefixes of keys that belong to queues.
 var queuePrefixes = [][]byte{[]byte("/q/"), []byte("/queue/")}

@@ -38,10 +38,8 @@ func dialUntilRefused(t *testing.T, addr string) net.Conn {
 
 // stubborn takes calls and answers when it is told to.
 type stubborn struct {
-	release chan struct{}
-	mu      sync.Mutex
-	calls   []*Call
-	taken   chan struct{}
+	mu    sync.Mutex
+	calls []*Call
 }
 
 func (a *stubborn) Unary(c *Call, _ []byte) bool {

@@ -227,7 +227,7 @@ func TestStreamLimit(t *testing.T) {
 		}
 	})
 	t.Run("reset", func(t *testing.T) {
-		app := &stubborn{release: make(chan struct{})}
+		app := &stubborn{}
 		_, addr := start(t, Options{MaxStreams: 2, NewConn: func(ConnInfo) Conn { return app }}, svc)
 		r := dialRaw(t, addr, true)
 		for id := uint32(1); id <= 5; id += 2 {

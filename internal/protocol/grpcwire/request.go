@@ -57,7 +57,6 @@ type requestBuilder struct {
 	isGRPC      bool
 	contentType string
 	headerFault *refusal
-	timeout     string
 }
 
 // The places of pseudo fields in requestBuilder.seen.
