@@ -89,13 +89,17 @@ func (b *Browser) Next(n int) ([]Browsed, error) {
 		case err != nil:
 			return nil, err
 		case gone:
-			return nil, &Error{Err: ErrQueueNotFound, Kind: "queue", Name: b.q.Name, VHost: b.q.vhost.Name}
+			return nil, b.goneError()
 		}
 		if b.load(); len(b.page) > 0 {
 			return b.page, nil
 		}
 	}
 	return nil, nil
+}
+
+func (b *Browser) goneError() error {
+	return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: b.q.Name, VHost: b.q.vhost.Name}
 }
 
 // collect gathers a page. It runs on the shard's goroutine.

@@ -88,3 +88,26 @@ func (s *Session) mayUse(action, queue string) error {
 
 // Seek leaves out all messages before a place in the queue. It comes before the first Next.
 func (b *Browser) Seek(h queue.Handle) { b.at = max(b.at, h) }
+
+// Skip leaves out the messages before a place, of the priority that Next has come to, and tells how many they are; it looks at none of them. Errors: those
+// of Next.
+func (b *Browser) Skip(to queue.Handle) (n int, err error) {
+	if b.done {
+		return 0, nil
+	}
+	gone := false
+	err = b.q.shard.call(func() {
+		if gone = b.q.gone; gone || b.skipLane(b.at) {
+			return
+		}
+		if to.Priority() > b.at.Priority() || to > b.ends[0] {
+			to = b.ends[0]
+		}
+		n = b.q.state.Between(b.at, to)
+		b.at = max(b.at, to)
+	})
+	if err == nil && gone {
+		err = b.goneError()
+	}
+	return n, err
+}

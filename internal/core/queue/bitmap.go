@@ -33,6 +33,14 @@ func (b *bitmap) from(slot int) int {
 	return i<<6 + bits.TrailingZeros64(w)
 }
 
+// between is how many slots are set from lo on and before hi.
+func (b *bitmap) between(lo, hi int) (n int) {
+	for slot := b.from(lo); slot < hi; slot = b.from(slot + 1) {
+		n++
+	}
+	return n
+}
+
 // last returns the last set slot, -1 when there is none.
 func (b *bitmap) last() int {
 	for i := len(b) - 1; i >= 0; i-- {

@@ -32,6 +32,32 @@ func (s *State) Each(from Handle, fn func(*Item, Status) bool) {
 	}
 }
 
+// Between is how many live messages of the priority of from lie from there on and before to, of whatever status. No message is looked at.
+func (s *State) Between(from, to Handle) (n int) {
+	l := s.lane(from.Priority())
+	lo, hi := from.Seq(), to.Seq()
+	if to.Priority() > from.Priority() {
+		hi = seqMask
+	}
+	if l == nil || to <= from {
+		return 0
+	}
+	for _, e := range l.row[l.lowerBound(lo&^(chunkLen-1)):] {
+		c := e.chunk
+		switch {
+		case e.base >= hi:
+			return n
+		case c == nil:
+		case e.base >= lo && hi-e.base >= chunkLen:
+			n += int(c.live)
+		default:
+			live := c.liveMap()
+			n += live.between(int(max(lo, e.base)-e.base), int(min(hi-e.base, chunkLen)))
+		}
+	}
+	return n
+}
+
 // eachPersistent shows the persistent live messages of the chunks that may hold an Index in lo..hi, in delivery order.
 func (s *State) eachPersistent(lo, hi uint64, fn func(*Item)) {
 	w := getWalker()

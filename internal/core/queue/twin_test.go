@@ -215,6 +215,21 @@ func (q *twin) requireSame(t *testing.T, s *State) {
 	if i != len(q.live) {
 		t.Fatalf("%d messages, want %d", i, len(q.live))
 	}
+	if len(q.live) > 0 {
+		i := len(q.live) / 3
+		from := q.live[i].Handle
+		for _, to := range []Handle{from, from + 1, from + 700, q.live[len(q.live)-1].Handle, MakeHandle(255, seqMask)} {
+			want := 0
+			for _, it := range q.live {
+				if it.Handle.Priority() == from.Priority() && it.Handle >= from && it.Handle < to {
+					want++
+				}
+			}
+			if n := s.Between(from, to); n != want {
+				t.Fatalf("%d between %x and %x, want %d", n, from, to, want)
+			}
+		}
+	}
 	for _, it := range q.live {
 		count[it.status]++
 		bytes[it.status] += int64(it.Size)

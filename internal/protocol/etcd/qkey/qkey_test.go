@@ -98,6 +98,18 @@ func TestSpan(t *testing.T) {
 			t.Errorf("%q begins at %d, want %d", tc.prefix, got, tc.want)
 		}
 	}
+	for _, tc := range []struct {
+		end  string
+		want uint64
+	}{
+		{"/q/a0", 1<<64 - 1}, {"/q/b", 1<<64 - 1}, {"/q/a/:", 1<<64 - 1}, {"/q/a/c", 1<<64 - 1}, {"/q/a/00000000000000000012", 12},
+		{"/q/a/00000000000000000012/x", 12}, {"/q/a/0000000000000000001x", 19}, {"/q/a/0000000000000000001/", 10}, {"/q/a/", 0},
+	} {
+		s := Span{From: []byte("/q/a/"), To: []byte(tc.end)}
+		if got := s.EndIndex([]byte("/q/a")); got != tc.want {
+			t.Errorf("%q ends at %d, want %d", tc.end, got, tc.want)
+		}
+	}
 	key, end := prefix("/q/a/c/w")
 	for _, tc := range []struct {
 		key, end, base string

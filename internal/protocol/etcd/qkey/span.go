@@ -94,13 +94,28 @@ func (s *Span) Meets(prefix []byte) bool {
 }
 
 // FirstIndex is where to begin looking for messages whose keys are prefix, a slash, the index and their own: none with a lower index is in the span.
-func (s *Span) FirstIndex(prefix []byte) (index uint64) {
-	at := len(prefix) + 1
-	if len(s.From) <= at || !bytes.HasPrefix(s.From, prefix) {
+func (s *Span) FirstIndex(prefix []byte) uint64 {
+	if !bytes.HasPrefix(s.From, prefix) {
+		return 0
+	}
+	return indexAt(s.From, len(prefix)+1)
+}
+
+// EndIndex is where such keys end to be in the span for certain: all with a lower index that are not before the span are in it.
+func (s *Span) EndIndex(prefix []byte) uint64 {
+	if !bytes.HasPrefix(s.To, prefix) || len(s.To) > len(prefix) && s.To[len(prefix)] != '/' {
+		return 1<<64 - 1
+	}
+	return indexAt(s.To, len(prefix)+1)
+}
+
+// indexAt is the lowest index whose keys may lie at or behind bound, where the digits of indexes begin at a place in it.
+func indexAt(bound []byte, at int) (index uint64) {
+	if len(bound) <= at {
 		return 0
 	}
 	digits := [indexDigits]byte(bytes.Repeat([]byte("0"), indexDigits))
-	for i, c := range s.From[at:] {
+	for i, c := range bound[at:] {
 		if i == indexDigits || c < '0' {
 			break
 		}

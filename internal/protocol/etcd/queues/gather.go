@@ -122,7 +122,7 @@ func (g *gathering) walk(span *qkey.Span, name string, base []byte, counted bool
 		return err
 	}
 	b.Seek(handleOf(span.FirstIndex(base)))
-	ordered, found := true, 0
+	ordered, found, end := true, 0, span.EndIndex(base)
 	for first := true; ; first = false {
 		page, err := b.Next(pageOf(g.most))
 		if err != nil || len(page) == 0 {
@@ -151,6 +151,12 @@ func (g *gathering) walk(span *qkey.Span, name string, base []byte, counted bool
 			found++
 			if err := g.add(messageKV(key, page[i].Handle, page[i].Env)); err != nil {
 				return err
+			}
+		}
+		if !counted && ordered && (g.countOnly || g.most > 0 && found >= g.most) {
+			n, err := b.Skip(handleOf(end))
+			if g.count += int64(n); err != nil {
+				return unlessGone(err)
 			}
 		}
 	}

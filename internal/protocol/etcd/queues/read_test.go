@@ -2,6 +2,7 @@ package queues
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -73,6 +74,53 @@ func TestRangeOptions(t *testing.T) {
 	must(t, err)
 	if resp.Count != 603 || !resp.More || string(resp.Kvs[0].Key) != "/q/a" {
 		t.Fatalf("of all queues: %v", resp)
+	}
+}
+
+// Ranges over a part of the messages, page by page, have the same keys and counts as looking at each.
+func TestRangePages(t *testing.T) {
+	w := newWorld(t, nil)
+	const messages = 3000
+	d := w.door(w.who)
+	w.put("/q/a", "")
+	done := make(answered, messages)
+	for range messages {
+		if !d.StartPut([]byte("/q/a/p/k"), nil, done) {
+			t.Fatal("the door takes nothing")
+		}
+	}
+	d.Flush()
+	for range messages {
+		must(t, <-done)
+	}
+	w.watch("/q/a/c/w")
+	w.delete("/q/a/c/w/100/k")
+	w.deleteAll("/q/a/c/w/0000000000000000012")
+	all := w.all("/q/a/0")
+	if len(all) != messages-11 {
+		t.Fatalf("%d messages", len(all))
+	}
+	for _, bound := range []string{"/q/a/:", "/q/a/c", "/q/a/" + i(99) + "/k", "/q/a/" + i(126), "/q/a/000000000000000029", "/q/a/" + i(2000) + "/l"} {
+		end, _ := slices.BinarySearch(all, bound)
+		var got []string
+		for from := "/q/a/0"; ; {
+			left := end - len(got)
+			r, err := w.n.Range(w.who, &pb.RangeRequest{Key: []byte(from), RangeEnd: []byte(bound), CountOnly: true})
+			must(t, err)
+			if int(r.Count) != left {
+				t.Fatalf("%q to %q: %d counted of %d", from, bound, r.Count, left)
+			}
+			r, err = w.n.Range(w.who, &pb.RangeRequest{Key: []byte(from), RangeEnd: []byte(bound), Limit: 130})
+			must(t, err)
+			if int(r.Count) != left || r.More != (left > 130) {
+				t.Fatalf("%q to %q: %d keys, count %d of %d, more %v", from, bound, len(r.Kvs), r.Count, left, r.More)
+			}
+			if got = append(got, texts(r.Kvs)...); !r.More {
+				break
+			}
+			from = string(r.Kvs[len(r.Kvs)-1].Key) + "\x00"
+		}
+		same(t, got, all[:end]...)
 	}
 }
 
