@@ -32,6 +32,7 @@ type Call struct {
 
 	spent    int64 // bytes received and not given back to the client's window
 	held     int64 // bytes of inbox
+	part     int64 // bytes counted for the message that is not whole
 	inbox    []message
 	inErr    error         // comes after inbox
 	arrived  chan struct{} // 1 slot: inbox or inErr changed; nil: this is no stream
@@ -140,7 +141,8 @@ func (c *conn) remove(call *Call) {
 	delete(c.calls, call.id)
 	c.send.queued -= len(call.queue)
 	call.queue, call.last = nil, nil
-	call.inbox, call.held = nil, 0
+	c.srv.letGo(call.held + call.part + weighty(int(call.req.size)))
+	call.inbox, call.held, call.part = nil, 0, 0
 	if call.cancel != nil {
 		call.cancel()
 	}

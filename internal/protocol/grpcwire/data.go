@@ -23,6 +23,7 @@ type assembly struct {
 	head   [messageHead]byte
 	have   int    // bytes of head
 	body   []byte // of the message that is not whole yet
+	held   bool   // body, or a part of it, counts for what clients have us keep
 	closed bool   // what comes is of no interest: one message was enough, or was wrong
 }
 
@@ -131,6 +132,9 @@ func (c *conn) take(call *Call, p []byte, last bool) {
 			c.deliverErr(call, err)
 			return
 		}
+		if !c.holdPart(call) {
+			return
+		}
 		if !ok {
 			break
 		}
@@ -160,11 +164,21 @@ func (c *conn) deliver(call *Call, m message) {
 	m.b = append([]byte(nil), m.b...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !call.ended {
+	switch {
+	case call.ended:
+	case c.srv.hold(m.weight()):
 		call.inbox = append(call.inbox, m)
 		call.held += m.weight()
 		call.tellArrived()
+	default:
+		c.refuseMore(call)
 	}
+}
+
+// refuseMore ends a call for which more would be kept than there is room for. mu is held.
+func (c *conn) refuseMore(call *Call) {
+	call.in.closed, call.in.body = true, nil
+	c.end(call, status.Convert(errHeld))
 }
 
 // deliverErr ends what the handler gets.

@@ -42,11 +42,17 @@ func (c *conn) unary(call *Call, m message) {
 	if c.app != nil && c.offer(call, m) {
 		return
 	}
+	size := weighty(len(m.b))
+	if !c.srv.hold(size) {
+		call.Fail(errHeld)
+		return
+	}
 	m.b = append([]byte(nil), m.b...)
 	c.mu.Lock()
 	c.running++
 	c.mu.Unlock()
 	c.handle(call, func() {
+		defer c.srv.letGo(size)
 		var encode func([]byte) ([]byte, error)
 		err := errPanicked
 		defer func() { c.answerHandled(call, encode, err) }()

@@ -161,7 +161,7 @@ func (c *conn) open(id uint32, req *request, last bool) error {
 		c.mu.Unlock()
 		return nil // the client was told that it is not taken
 	}
-	if uint32(max(len(c.calls), c.busy)) >= c.srv.o.MaxStreams || c.send.queued > mostQueued {
+	if uint32(max(len(c.calls), c.busy)) >= c.srv.o.MaxStreams || c.send.queued > mostQueued || !c.srv.hold(weighty(int(req.size))) {
 		c.mu.Unlock()
 		return callFault(id, http2.ErrCodeRefusedStream, "too many calls")
 	}

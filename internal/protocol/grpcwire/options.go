@@ -28,6 +28,7 @@ type Options struct {
 	MaxHeaderBytes uint32 // of the headers of a call; default 64 KiB
 	StreamWindow   uint32 // bytes of one call that may wait for its handler; default 256 KiB
 	ConnWindow     uint32 // bytes of one connection on their way to us; default 4 MiB
+	MaxHeldBytes   int64  // of what all clients have us keep at a time; default 256 MiB, at least four messages
 
 	PingEvery   time.Duration // a client silent for so long is asked whether it is there; default 2 h, negative: never
 	PingTimeout time.Duration // for its answer; default 20 s
@@ -74,6 +75,8 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.ConnWindow, 4<<20)
 	o.StreamWindow = min(o.StreamWindow, mostWindow)
 	o.ConnWindow = min(max(o.ConnWindow, firstWindow), mostWindow)
+	orDefault(&o.MaxHeldBytes, 256<<20)
+	o.MaxHeldBytes = max(o.MaxHeldBytes, 4*int64(o.MaxRecvBytes))
 	orDefault(&o.PingEvery, 2*time.Hour)
 	orDefault(&o.PingTimeout, 20*time.Second)
 	orDefault(&o.MinPing, 5*time.Minute)

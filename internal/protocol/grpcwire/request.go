@@ -26,6 +26,7 @@ type request struct {
 	comp    encoding.Compressor // of the client's messages, nil: none
 	encoded string              // grpc-encoding as the client gave it
 	timeout time.Duration       // negative: none
+	size    uint32              // of the headers
 
 	reset   http2.ErrCode // other than 0: the request is no HTTP/2
 	refusal *refusal      // the call is answered with it
@@ -141,6 +142,7 @@ func (b *requestBuilder) regularField(name, value string) {
 // request tells what the fields come to.
 func (b *requestBuilder) request(methods map[string]*method) *request {
 	r := &b.r
+	r.size = min(b.size, b.limit) // no more was kept
 	switch {
 	case b.size > b.limit:
 		r.reset = http2.ErrCodeFrameSize

@@ -18,6 +18,7 @@ type Server struct {
 	methods  map[string]*method // by path; not changed once there was a connection
 	services map[string]grpc.ServiceInfo
 	began    atomic.Bool // there was a connection
+	held     atomic.Int64
 	edge     *protocol.Edge
 }
 

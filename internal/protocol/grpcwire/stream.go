@@ -146,6 +146,7 @@ func (s *serverStream) next() (m message, ok bool, err error) {
 	m = s.inbox[0]
 	s.inbox = s.inbox[1:]
 	s.held -= m.weight()
+	s.c.srv.letGo(m.weight())
 	s.giveWindow()
 	return m, true, nil
 }
