@@ -98,7 +98,8 @@ func (s *Server) admitUnary(ctx context.Context, req any, info *grpc.UnaryServer
 	return handler(ctx, req)
 }
 
-func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	defer s.survive(stream.Context(), info.FullMethod, &err) // it has a goroutine of its own
 	ctx, err := s.admit(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err

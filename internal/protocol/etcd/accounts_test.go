@@ -1,12 +1,14 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -380,5 +382,19 @@ func TestLoginsOfOneClientWaitForEachOther(t *testing.T) {
 	<-next
 	if len(turns.taken) > 0 {
 		t.Errorf("%d clients are remembered", len(turns.taken))
+	}
+}
+
+// TestLogsOfRefusals: anybody may name a user, of any length; the log keeps little of it, and no password.
+func TestLogsOfRefusals(t *testing.T) {
+	var text bytes.Buffer
+	r := openRig(t, vfs.NewMem())
+	defer r.close()
+	r.accounts.log = slog.New(slog.NewTextHandler(&text, nil))
+	if _, err := r.accounts.authenticate(t.Context(), strings.Repeat("x", 1<<20), "secret", "there", false); err == nil {
+		t.Fatal("let in")
+	}
+	if n := text.Len(); n == 0 || n > 1000 || strings.Contains(text.String(), "secret") {
+		t.Errorf("%d bytes: %.1000s", n, &text)
 	}
 }

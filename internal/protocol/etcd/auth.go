@@ -31,10 +31,10 @@ func (a *authService) manage(ctx context.Context, what, whom string, do func() e
 		err = do()
 	}
 	if err != nil {
-		a.srv.log.Warn("etcd: "+what+" refused", "peer", peerOf(ctx), "user", who.user, "name", whom, "err", err)
+		a.srv.log.Warn("etcd: "+clipped(what)+" refused", "peer", peerOf(ctx), "user", who.user, "name", clipped(whom), "err", clipped(err.Error()))
 		return reply(err)
 	}
-	a.srv.log.Info("etcd: "+what, "peer", peerOf(ctx), "user", who.user, "name", whom)
+	a.srv.log.Info("etcd: "+clipped(what), "peer", peerOf(ctx), "user", who.user, "name", clipped(whom))
 	return nil
 }
 

@@ -42,11 +42,15 @@ func (c *conn) settingsFrame(f frame) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	first := c.send.first
 	for p := f.payload; len(p) > 0; p = p[size:] {
 		s := http2.Setting{ID: http2.SettingID(binary.BigEndian.Uint16(p)), Val: binary.BigEndian.Uint32(p[2:])}
 		if err := c.setting(s); err != nil {
 			return err
 		}
+	}
+	if err := c.widenAll(c.send.first - first); err != nil {
+		return err
 	}
 	c.out.end(appendFrame(c.out.begin(), http2.FrameSettings, http2.FlagSettingsAck, 0))
 	c.pump()
@@ -66,13 +70,7 @@ func (c *conn) setting(s http2.Setting) error {
 		if s.Val > mostWindow {
 			return connFault(http2.ErrCodeFlowControl, "INITIAL_WINDOW_SIZE is %d", s.Val)
 		}
-		delta := int64(s.Val) - c.send.first
 		c.send.first = int64(s.Val)
-		for _, call := range c.calls {
-			if !c.widen(call, delta) {
-				return connFault(http2.ErrCodeFlowControl, "INITIAL_WINDOW_SIZE makes a window too large")
-			}
-		}
 	case http2.SettingMaxFrameSize:
 		const most = 1<<24 - 1
 		if s.Val < maxFrame || s.Val > most {
@@ -81,6 +79,19 @@ func (c *conn) setting(s http2.Setting) error {
 		c.send.frame = int(min(s.Val, mostFrame))
 	case http2.SettingMaxHeaderListSize:
 		c.send.headers = uint64(s.Val)
+	}
+	return nil
+}
+
+// widenAll changes the windows of all open calls: once for a frame, in which a setting may stand thousands of times. mu is held.
+func (c *conn) widenAll(delta int64) error {
+	if delta == 0 {
+		return nil
+	}
+	for _, call := range c.calls {
+		if !c.widen(call, delta) {
+			return connFault(http2.ErrCodeFlowControl, "INITIAL_WINDOW_SIZE makes a window too large")
+		}
 	}
 	return nil
 }
