@@ -2,19 +2,18 @@ package grpcwire
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -193,25 +192,32 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// gatherer answers StreamingOutputCall with messages that it gathers, ten by ten.
-type gatherer struct{ service }
+// gatherer answers StreamingOutputCall with messages that it gathers, and notes what was written meanwhile.
+type gatherer struct {
+	service
+	writes *atomic.Int32
+	early  int32
+}
 
-func (*gatherer) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out grpc.ServerStreamingServer[testpb.StreamingOutputCallResponse]) error {
-	for params := range slices.Chunk(in.GetResponseParameters(), 10) {
-		err := Gather(out.Context(), func() error {
-			for _, p := range params {
-				m := &testpb.StreamingOutputCallResponse{Payload: &testpb.Payload{Body: pattern(int(p.GetSize()))}}
-				if err := out.Send(m); err != nil {
-					return err
-				}
+func (g *gatherer) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out grpc.ServerStreamingServer[testpb.StreamingOutputCallResponse]) error {
+	return Gather(out.Context(), func() error {
+		synctest.Wait() // all before is written
+		before := g.writes.Load()
+		for range 3 {
+			if err := out.Send(&testpb.StreamingOutputCallResponse{}); err != nil {
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
+			synctest.Wait()
 		}
-	}
-	return nil
+		g.early = g.writes.Load() - before
+		for _, p := range in.GetResponseParameters() {
+			m := &testpb.StreamingOutputCallResponse{Payload: &testpb.Payload{Body: pattern(int(p.GetSize()))}}
+			if err := out.Send(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // manyWrites counts what is written to a connection.
@@ -225,42 +231,47 @@ func (w *manyWrites) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// TestGather has messages leave together, and none of them late, also to a client that does not read for a while.
-func TestGather(t *testing.T) {
-	srv := New(Options{})
-	testpb.RegisterTestServiceServer(srv, &gatherer{})
+// TestGather has messages leave together, also to a client that reads slowly: who waits for room in between has what he sent written first.
+func TestGather(t *testing.T) { synctest.Test(t, testGather) }
+
+func testGather(t *testing.T) {
 	ours, theirs := net.Pipe()
 	counted := &manyWrites{Conn: ours}
+	g := &gatherer{writes: &counted.n}
+	srv := New(Options{})
+	testpb.RegisterTestServiceServer(srv, g)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		srv.Session(counted, 1, nil).Serve()
 	}()
-	cc, err := grpc.NewClient("passthrough:pipe", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return theirs, nil }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int32{10, 30_000} {
-		in := &testpb.StreamingOutputCallRequest{}
-		const n = 400
-		for range n {
-			in.ResponseParameters = append(in.ResponseParameters, &testpb.ResponseParameters{Size: size})
-		}
-		before := counted.n.Load()
-		s, err := testpb.NewTestServiceClient(cc).StreamingOutputCall(within(t), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range n {
-			if m, err := s.Recv(); err != nil || len(m.GetPayload().GetBody()) != int(size) {
-				t.Fatalf("a message of %d bytes: %v", size, err)
+	r := rawOn(t, theirs)
+	bytes, over := 0, make(chan struct{})
+	ended := reading(r, func(f http2.Frame) {
+		switch f := f.(type) {
+		case *http2.DataFrame:
+			bytes += len(f.Data())
+		case *http2.HeadersFrame:
+			if f.StreamEnded() {
+				close(over)
 			}
 		}
-		if writes := counted.n.Load() - before; size < 100 && writes > n/5 {
-			t.Errorf("%d writes for %d small messages", writes, n)
-		}
+	})
+	r.write([]byte(http2.ClientPreface))
+	const n, size = 100, 30_000
+	r.ok(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 30}))
+	r.ok(r.fr.WriteWindowUpdate(0, 1<<30))
+	in := &testpb.StreamingOutputCallRequest{}
+	for range n {
+		in.ResponseParameters = append(in.ResponseParameters, &testpb.ResponseParameters{Size: size})
 	}
-	cc.Close()
+	r.headers(1, false, with(":path", testpb.TestService_StreamingOutputCall_FullMethodName)...)
+	r.ok(r.fr.WriteData(1, true, message5(0, encode(t, in))))
+	<-over
+	r.nc.Close()
 	<-served
+	<-ended
+	if g.early != 0 || bytes < n*size {
+		t.Errorf("%d writes while three messages were gathered, %d bytes came", g.early, bytes)
+	}
 }
