@@ -19,6 +19,7 @@ type Door struct {
 	s     *broker.Session // gathers; it may do everything, what the caller may is asked before
 	quick []PutCall       // answered at the next Flush: the guarantee asks for nothing
 	space []byte          // for the envelopes of one read
+	taken int             // how much was last taken for them
 }
 
 // PutCall is a put that is answered later: once, from any goroutine. PutDone must not block.
@@ -42,7 +43,8 @@ func (n *Namespace) NewDoor(who Caller) (*Door, error) {
 	return &Door{n: n, who: who, s: s}, nil
 }
 
-// chunk is how much memory is taken at a time for the messages of one read. A message that stays keeps its whole chunk.
+// chunk is how much memory is taken at most at a time for the messages of one read. A message that stays keeps its whole chunk: the first of a read gets
+// what it needs, and each further chunk is twice as large.
 const chunk = 16 << 10
 
 // room is an empty slice with room for n bytes.
@@ -51,7 +53,8 @@ func (d *Door) room(n int) []byte {
 		return make([]byte, 0, n)
 	}
 	if n > len(d.space) {
-		d.space = make([]byte, chunk)
+		d.taken = max(n, min(2*d.taken, chunk))
+		d.space = make([]byte, d.taken)
 	}
 	b := d.space[:0:n]
 	d.space = d.space[n:]
@@ -146,7 +149,7 @@ func (d *Door) StartDelete(key []byte, prevKV bool, call DeleteCall) bool {
 func (d *Door) Flush() {
 	d.s.FlushOwn()
 	quick := d.quick
-	d.quick, d.space = nil, nil
+	d.quick, d.space, d.taken = nil, nil, 0
 	for _, call := range quick {
 		call.PutDone(d.n.clock.current(), nil)
 	}
