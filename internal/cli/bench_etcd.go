@@ -22,7 +22,10 @@ func benchEtcdCommand() *cobra.Command {
 
 The loads run one after the other: queue (producers put messages, consumers watch and delete each), put, range-1, range-100, range-10000, limit-100 and count (of
 keys put before), watch (producers put one key, consumers are told). Where the server has no queues, and with --plain, the queue is one of plain keys:
-each message is put where a consumer watches. All that a run has made is removed at its end.`,
+each message is put where a consumer watches. All that a run has made is removed at its end.
+
+A producer puts the next message when the last one is answered, so producers wait for the server. Let deletes not be what holds them up: with fewer in flight than
+a consumer needs to keep up with the producers a line of messages grows, on any server, and the latency is the time in that line.`,
 		Example: `  fiveways bench etcd
   fiveways bench etcd --producers 1
   fiveways bench etcd --consumers 1000 --in-flight 1
@@ -36,7 +39,7 @@ each message is put where a consumer watches. All that a run has made is removed
 	f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run: "+strings.Join(benchetcd.LoadNames(), ", "))
 	f.IntVar(&o.Producers, "producers", o.Producers, "goroutines that put")
 	f.IntVar(&o.Consumers, "consumers", o.Consumers, "watches")
-	f.IntVar(&o.InFlight, "in-flight", o.InFlight, "deletes that a consumer waits for at a time")
+	f.IntVar(&o.InFlight, "in-flight", o.InFlight, "deletes of a consumer that may be unanswered at a time")
 	f.IntVar(&o.Connections, "connections", o.Connections, "connections of the producers, and as many of the consumers")
 	f.IntVar(&o.Size, "size", o.Size, "bytes of a value")
 	f.IntVar(&o.Keys, "keys", o.Keys, "keys that the loads of ranges find")

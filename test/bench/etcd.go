@@ -152,8 +152,8 @@ func etcdCases() []benchCase {
 		{name: "count", unit: "/s", more: true, bar: same}, {name: "put", unit: "/s", more: true},
 	}
 	return []benchCase{
-		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), etcd: etcdQueue(16, 1, 16)},
-		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), etcd: etcdQueue(1, 1, 16)},
+		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), etcd: etcdQueue(16, 1, 64)},
+		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), etcd: etcdQueue(1, 1, 64)},
 		{name: "etcd-queue-1000", title: "queue: 16 producers, 1,000 consumers", metrics: queue(bar{}, bar{}, limit(0.5)), etcd: etcdQueue(16, 1000, 1)},
 		{name: "etcd-watch-1", title: "1 key, 16 writers, 1 watch", metrics: watch, etcd: etcdWatch(1)},
 		{name: "etcd-watch-100", title: "1 key, 16 writers, 100 watches", metrics: watch, etcd: etcdWatch(100)},

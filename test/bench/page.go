@@ -81,8 +81,8 @@ Nothing else differs from the default settings. There is no queue of jobs in Red
 ` + "`fiveways bench etcd`" + ` (internal/bench/etcd): etcd's own Go client, the same program for both; both keep what was put on disk before they answer. The
 client runs on the same cores and costs as much as a server does, which bounds what can be seen: its share is told.
 
-- **queue**: producers put a message and wait for the answer, consumers watch and delete each, 16 deletes at a time (with 1,000 consumers one each). In
-  Fiveways it is a queue, ` + "`/q/NAME/p/KEY`" + `; a real etcd has none, so each message is put to a plain key that a consumer watches, each consumer in turn.
+- **queue**: producers put a message and wait for the answer, consumers watch and delete each, up to 64 deletes at a time (with 1,000 consumers one each):
+  enough for both servers' consumer to keep up; with 16 a line of messages grows in both, and p50 is its length. In Fiveways it is a queue, ` + "`/q/NAME/p/KEY`" + `; a real etcd has none, so each message is put to a plain key that a consumer watches, each consumer in turn.
   **rate**: messages whose delete was answered. **p50**, **p99**: from before the put to that answer. **fairness**: the consumer with the fewest
   messages to that with the most.
 - **watches**: events that all watches together got; **p50** from the put to the event.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -49,11 +50,15 @@ type bench struct {
 	filled  bool   // some of the keys for ranges are there, or all
 }
 
+// gcPercent lets garbage gather for longer: collecting that of the client would take time on the cores that the server is measured on.
+const gcPercent = 400
+
 // Run puts the loads on the server, one after the other, and leaves nothing there. done is called after each with its result; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (r Result, err error) {
 	if err := o.Validate(); err != nil {
 		return r, err
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	b := &bench{o: o, prefix: fmt.Sprintf("bench-%d-%d/", os.Getpid(), time.Now().UnixNano())}
 	defer b.close()
 	if err := b.look(ctx); err != nil {
