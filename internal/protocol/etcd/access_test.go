@@ -26,6 +26,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/protocol/grpcwire"
 )
 
 // controlled is a node that controls access, with root, carol without a role, reader and writer of the keys from a to b, and a user for both.
@@ -575,5 +576,28 @@ func TestLeasesOfConsumers(t *testing.T) {
 	alike(t, keysOf(t, carol, "/q/jobs/c/1"), "/q/jobs/c/1=fiveways")
 	if _, err := root.Revoke(t.Context(), lease.ID); err != nil {
 		t.Errorf("revoked by root: %v", err)
+	}
+}
+
+// TestNoWayAroundAdmission calls every method that is served, also those that a later version adds, as nobody.
+func TestNoWayAroundAdmission(t *testing.T) {
+	n := controlled(t)
+	conn := plain(t, n.addr)
+	for service, info := range n.transport.(*grpcwire.Server).GetServiceInfo() {
+		for _, m := range info.Methods {
+			path := "/" + service + "/" + m.Name
+			if openMethods[path] || path == pb.Watch_Watch_FullMethodName { // which refuses watch by watch
+				continue
+			}
+			stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, path)
+			if err == nil {
+				_ = stream.SendMsg(&pb.RangeRequest{}) // empty, as any request may be; Recv tells
+				_ = stream.CloseSend()
+				err = stream.RecvMsg(&pb.RangeResponse{})
+			}
+			if !errors.Is(rpctypes.Error(err), rpctypes.ErrUserEmpty) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
 	}
 }
