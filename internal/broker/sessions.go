@@ -8,6 +8,8 @@ type sessions struct {
 	open   map[*Session]struct{}
 	users  map[string]usage
 	vhosts map[string]int64
+
+	followers []func(user string) // told of users who are deleted
 }
 
 // usage is what a user has open.
@@ -56,6 +58,16 @@ func (ss *sessions) leave(s *Session) {
 	}
 	if ss.vhosts[s.vhost.Name]--; ss.vhosts[s.vhost.Name] == 0 {
 		delete(ss.vhosts, s.vhost.Name)
+	}
+}
+
+// userGone tells who follows that a user was deleted.
+func (ss *sessions) userGone(user string) {
+	ss.mu.Lock()
+	followers := ss.followers
+	ss.mu.Unlock()
+	for _, f := range followers {
+		f(user)
 	}
 }
 

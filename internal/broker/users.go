@@ -142,8 +142,16 @@ func (b *Broker) DeleteUser(name string) error {
 	if !b.rules.has(name) {
 		reason := &Error{Err: ErrUserDeleted, Kind: "user", Name: name, User: name}
 		b.sessions.evict(reason, func(s *Session) bool { return s.User == name })
+		b.sessions.userGone(name)
 	}
 	return err
+}
+
+// OnUserDeleted has f told of every user who is deleted, for what lives longer than his sessions. f must not block.
+func (b *Broker) OnUserDeleted(f func(user string)) {
+	b.sessions.mu.Lock()
+	defer b.sessions.mu.Unlock()
+	b.sessions.followers = append(b.sessions.followers, f)
 }
 
 func userNotFound(name string) error {

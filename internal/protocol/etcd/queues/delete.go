@@ -57,7 +57,7 @@ func (n *Namespace) deleteOf(who Caller, path *qkey.Path, reach qkey.Reach, r *p
 		if resp.Deleted, err = c.acknowledge(all); err != nil {
 			return err
 		}
-		if r.PrevKv {
+		if r.PrevKv && resp.Deleted > 0 { // else the queue was deleted meanwhile
 			for i := range all {
 				resp.PrevKvs = append(resp.PrevKvs, all[i].kv(path.Base))
 			}

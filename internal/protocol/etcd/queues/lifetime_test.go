@@ -47,6 +47,25 @@ func TestIdleConsumerGoes(t *testing.T) {
 	})
 }
 
+// What a consumer of a deleted user held goes to others, though a lease keeps it.
+func TestUserDeleted(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.LeaseExists = func(int64) bool { return true } })
+	_, err := w.b.PutUser(broker.UserSpec{Name: "bob", Password: "secret"})
+	must(t, err)
+	_, err = w.b.SetPermission(broker.Permission{User: "bob", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
+	must(t, err)
+	_, err = w.n.Put(w.caller("bob"), &pb.PutRequest{Key: []byte("/q/a/c/b"), Lease: 7})
+	must(t, err)
+	w.put("/q/a/p/k", "v")
+	x := w.watch("/q/a/c/w")
+	same(t, w.get("/q/a/c/b/1/k", ""), "/q/a/c/b/1/k=v")
+	c := w.n.find([]byte("a"), []byte("b"))
+	must(t, w.b.DeleteUser("bob"))
+	same(t, x.next(1), "/q/a/c/w/"+i(1)+"/k=v")
+	<-c.gone
+	same(t, w.get("/q/a/c/b", ""))
+}
+
 // leases are leases as the store has them, for tests.
 type leases struct {
 	mu    sync.Mutex

@@ -86,7 +86,21 @@ func New(b *broker.Broker, o Options) *Namespace {
 	n := &Namespace{b: b, Options: o, queues: map[string]map[string]*consumer{}, leases: map[int64]map[*consumer]struct{}{}}
 	n.clock.now = o.Now
 	n.clock.next()
+	b.OnUserDeleted(n.userDeleted)
 	return n
+}
+
+// userDeleted ends the consumers of a user, whatever keeps them.
+func (n *Namespace) userDeleted(user string) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, clients := range n.queues {
+		for _, c := range clients {
+			if c.owner == user {
+				go c.leave(rpctypes.ErrGRPCPermissionDenied)
+			}
+		}
+	}
 }
 
 // Holds tells whether a key belongs to the queues.

@@ -188,11 +188,16 @@ func (n *Namespace) putConsumer(who Caller, path *qkey.Path, r *pb.PutRequest) (
 	if r.Lease != 0 && !n.LeaseExists(r.Lease) {
 		return nil, rpctypes.ErrGRPCLeaseNotFound
 	}
-	c, err := n.join(who, string(path.Queue), string(path.Client), func(*consumer) {})
+	var old int64
+	c, err := n.join(who, string(path.Queue), string(path.Client), func(c *consumer) {
+		if old = c.lease; !r.IgnoreLease {
+			c.lease = r.Lease // at once: its last watch may be ending
+		}
+	})
 	if err != nil || r.IgnoreLease {
 		return prev, err
 	}
-	return prev, n.keep(c, r.Lease)
+	return prev, n.keep(c, old, r.Lease)
 }
 
 // putQueue makes a queue that stays, where there is none.

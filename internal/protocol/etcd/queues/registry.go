@@ -221,13 +221,8 @@ func (c *consumer) touch() {
 	c.mu.Unlock()
 }
 
-// keep makes a consumer live as long as a lease, 0: no longer as any. It is called by who put the consumer's key.
-func (n *Namespace) keep(c *consumer, lease int64) error {
-	c.mu.Lock()
-	old := c.lease
-	c.lease = lease
-	c.watchOver()
-	c.mu.Unlock()
+// keep notes that a consumer lives as long as a lease now, and no longer as an old one; 0: as none.
+func (n *Namespace) keep(c *consumer, old, lease int64) error {
 	if old == lease {
 		return nil
 	}
