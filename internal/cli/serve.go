@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"fiveways/internal/config"
 	"fiveways/internal/server"
@@ -46,7 +47,7 @@ A second signal stops at once; nothing confirmed is lost by that.`,
 }
 
 func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) error {
-	debug.SetMemoryLimit(server.HeapLimit(cfg))
+	debug.SetMemoryLimit(server.HeapLimit(cfg, 0))
 	// Parts of gRPC's library that are linked complain of what clients send, in a form of their own and as often as clients like.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	srv, err := server.Start(cfg, buildVersion(), newLogger(cfg, stderr))
@@ -58,10 +59,7 @@ func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) err
 	defer signal.Stop(signals)
 
 	banner(stdout, cfg, srv.Addrs())
-	select {
-	case <-ctx.Done():
-	case <-signals:
-	}
+	awaitEnd(ctx, signals, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.KeyIndex())) })
 	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
 	// The caller's context may be over already; draining has its own deadline.
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
@@ -77,6 +75,25 @@ func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) err
 		return nil
 	case s := <-signals:
 		return fmt.Errorf("stopped at once by a second signal (%s); what was not confirmed may be lost", s)
+	}
+}
+
+// limitRound is how often the collector's limit follows what the broker's keys take.
+const limitRound = 10 * time.Second
+
+// awaitEnd returns when the broker is to stop; meanwhile, and at once, it calls follow.
+func awaitEnd(ctx context.Context, signals <-chan os.Signal, follow func()) {
+	round := time.NewTicker(limitRound)
+	defer round.Stop()
+	for {
+		follow()
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			return
+		case <-round.C:
+		}
 	}
 }
 

@@ -122,6 +122,12 @@ func (s *Store) Grants() *grants.Grants { return s.grants }
 // Quota returns how many bytes the keys may take; 0 for no limit.
 func (s *Store) Quota() int64 { return max(s.o.QuotaBytes, 0) }
 
+// indexBytes is what etcd's index takes on the heap for one revision of a key, about: the most is for a key with one.
+const indexBytes = 256
+
+// IndexBytes returns about how much of Go's heap the index of the keys takes. The keys themselves are elsewhere.
+func (s *Store) IndexBytes() int64 { return int64(s.b.Records()) * indexBytes }
+
 // Logger returns where etcd's code writes.
 func (s *Store) Logger() *zap.Logger { return s.lg }
 

@@ -35,8 +35,11 @@ var (
 
 // HeapLimit is where the garbage collector of a process that is nothing but a
 // broker should work harder (debug.SetMemoryLimit): what messages may use, with
-// room for what is in flight and for connections, queues and buffers.
-func HeapLimit(cfg config.Config) int64 { return cfg.MemoryLimit + cfg.MemoryLimit/4 + 96<<20 }
+// room for what is in flight and for connections, queues and buffers, and index
+// bytes (Server.KeyIndex), which the keys of etcd's API take.
+func HeapLimit(cfg config.Config, index int64) int64 {
+	return cfg.MemoryLimit + cfg.MemoryLimit/4 + index + index/4 + 96<<20
+}
 
 // Server is a running node.
 type Server struct {
@@ -155,6 +158,14 @@ func (s *Server) serve(key string, l net.Listener, fn func(net.Listener) error) 
 			s.log.Error("listener stopped", "protocol", key, "addr", s.addrs[key], "err", err)
 		}
 	})
+}
+
+// KeyIndex is about how many bytes of the heap the index of the keys of etcd's API takes. It grows and shrinks with them.
+func (s *Server) KeyIndex() int64 {
+	if s.etcd == nil {
+		return 0
+	}
+	return s.etcd.keys.IndexBytes()
 }
 
 // Broker is the engine. It is closed by Drain.

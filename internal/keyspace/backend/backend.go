@@ -139,6 +139,9 @@ func (b *Backend) SizeInUse() int64 {
 	return live
 }
 
+// Records returns how many revisions of keys there are, those included that were deleted and whose memory is not given back yet.
+func (b *Backend) Records() int { return b.current.Load().records() }
+
 // OpenReadTxN returns how many transactions read.
 func (b *Backend) OpenReadTxN() int64 { return b.readers.Load() }
 

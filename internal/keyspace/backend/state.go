@@ -29,6 +29,14 @@ func (s *state) count(i int) int {
 	return s.chunks[i].n
 }
 
+// records is how many records the bucket of revisions holds, those included that were deleted and not given back yet.
+func (s *state) records() (n int) {
+	for i := range s.chunks {
+		n += s.count(i)
+	}
+	return n
+}
+
 // place finds the first record of the bucket of revisions that is not below key: its chunk, its number there.
 func (s *state) place(key []byte) (int, int) {
 	p := prefix(key)

@@ -1,0 +1,38 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"fiveways/internal/config"
+)
+
+// The collector's limit grows with the index of the keys, which is on the heap beside what memory_limit counts.
+func TestHeapLimitFollowsKeys(t *testing.T) {
+	cfg := config.Default()
+	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd = t.TempDir(), config.Off, config.Off, config.Off, "127.0.0.1:0"
+	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Drain(t.Context()) //nolint:errcheck // the test is over
+	none := HeapLimit(cfg, s.KeyIndex())
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Addrs()["etcd"]}, DialTimeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const keys = 100
+	for i := range keys {
+		if _, err := c.Put(t.Context(), fmt.Sprint("k", i), "v"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if more := HeapLimit(cfg, s.KeyIndex()) - none; more < keys*200 || more > keys*1000 {
+		t.Errorf("%d keys raise the limit by %d bytes", keys, more)
+	}
+}
