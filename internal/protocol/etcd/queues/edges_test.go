@@ -137,3 +137,23 @@ func TestRangeOverPriorities(t *testing.T) {
 		}
 	}
 }
+
+// A message that the queue has already is no reason for a transaction to fail, and does not come twice.
+func TestTxnWithAMessageThatIsThere(t *testing.T) {
+	w := newWorld(t, nil)
+	policy := broker.DefaultQueuePolicy()
+	policy.Deduplicate, policy.DedupHeader = true, "x-deduplication-header"
+	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "once", Durable: true, Policy: policy})
+	must(t, err)
+	w.put("/q/once/p/k", "v")
+	r, err := w.txn(&pb.TxnRequest{Success: []*pb.RequestOp{putOp("/q/once/p/k"), putOp("/q/once/i/me/k"), putOp("/q/once/p/l"), putOp("/q/b/p/k")}})
+	if err != nil || !r.Succeeded {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if all := w.all("/q/once/0"); len(all) != 2 {
+		t.Errorf("%q", all)
+	}
+	if all := w.all("/q/b/0"); len(all) != 1 {
+		t.Errorf("%q", all)
+	}
+}
