@@ -55,19 +55,24 @@ func BenchmarkManyConsumers(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			go publish(b.N)
-			var got []Delivery
-			for n := 0; n < b.N; n += len(got) {
-				sink.mu.Lock()
-				for len(sink.got) == 0 {
-					sink.cond.Wait()
-				}
-				got, sink.got = sink.got, got[:0]
-				sink.mu.Unlock()
-				for _, d := range got {
-					sub.Ack(d.Queue, d.Consumer, d.Handle, 1)
-				}
-				sub.Flush()
-			}
+			sink.acknowledge(sub, b.N)
 		})
+	}
+}
+
+// acknowledge takes n deliveries and acknowledges each, in rounds of what has gathered.
+func (c *collecting) acknowledge(s *Session, n int) {
+	var got []Delivery
+	for ; n > 0; n -= len(got) {
+		c.mu.Lock()
+		for len(c.got) == 0 {
+			c.cond.Wait()
+		}
+		got, c.got = c.got, got[:0]
+		c.mu.Unlock()
+		for _, d := range got {
+			s.Ack(d.Queue, d.Consumer, d.Handle, 1)
+		}
+		s.Flush()
 	}
 }

@@ -71,19 +71,7 @@ func BenchmarkGroups(b *testing.B) {
 					pub.Flush()
 				}
 			}()
-			var got []Delivery
-			for n := 0; n < b.N; n += len(got) {
-				sink.mu.Lock()
-				for len(sink.got) == 0 {
-					sink.cond.Wait()
-				}
-				got, sink.got = sink.got, got[:0]
-				sink.mu.Unlock()
-				for _, d := range got {
-					sub.Ack(d.Queue, d.Consumer, d.Handle, 1)
-				}
-				sub.Flush()
-			}
+			sink.acknowledge(sub, b.N)
 		})
 	}
 }
