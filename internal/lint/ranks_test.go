@@ -27,6 +27,8 @@ var ranks = []struct {
 	{"internal/protocol", 60},
 	{"internal/broker", 50},
 	{"internal/keyspace", 50},
+	{"internal/semaphores", 52},
+	{"semaphore", 75},
 	{"internal/storage", 40},
 	{"internal/core", 30},
 	{"internal/lint", 0},
