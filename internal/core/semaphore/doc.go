@@ -1,8 +1,8 @@
 // Package semaphore decides which tasks of a semaphore may run: the first so many by priority.
 //
-// A State is the tasks of one semaphore. Enqueue, Release and Configure change what is asked; Next then tells, one at a time, the transitions
-// that the rule wants, and Apply does one. Facts of the log are applied with the same methods and without Next, so that replaying a log does not
-// depend on the rule.
+// A State is the tasks of one semaphore. Put, Remove and Configure change what is asked; Next then tells, one at a time, the transitions that the
+// rule wants, and SetStatus does one. Facts of a log are applied with the same methods and without Next, so that replaying a log does not depend on
+// the rule.
 //
 // # The rule
 //
@@ -10,9 +10,9 @@
 // Acquired or TryRelease.
 //
 //   - While fewer than Active run, the first that waits is acquired.
-//   - When more than the first Active of all tasks would have to be counted to reach a running task, it is outranked. The outranked that are among
-//     the last TryRelease of the running, and nobody else, are asked to give way. A task that was asked and is so no more is retained.
+//   - A running task is outranked when it is not among the first Active of all tasks. As many of the running as are outranked, but at most TryRelease,
+//     are asked to give way: the last ones. A task that was asked and is no longer among them is retained.
 //   - A task that was asked keeps its place until it is released.
 //
-// A State is for one goroutine at a time. It reads no clock. Every change costs O(log n) of the number of tasks.
+// A State is for one goroutine at a time. It reads no clock.
 package semaphore
