@@ -3,6 +3,7 @@ package semjson
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"fiveways/internal/broker"
@@ -166,4 +167,35 @@ func Only(key string, names []string) ([]semaphore.Status, error) {
 		only = append(only, s)
 	}
 	return only, nil
+}
+
+// TaskID is the name of a task: in JSON a string, or a whole number, as the keys of databases are.
+type TaskID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *TaskID) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, (*string)(id))
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("a task is a string or a whole number, not %.40s", text)
+	}
+	*id = TaskID(strconv.FormatInt(n, 10))
+	return nil
+}
+
+// Entry is a task to be enqueued.
+type Entry struct {
+	Task     TaskID   `json:"task"`
+	Priority *float64 `json:"priority"`        // must be there
+	Lease    int64    `json:"lease,omitempty"` // 0: that of the semaphore
+}
+
+// Of is the entry for the manager. Error: semaphores.ErrInvalid.
+func (e Entry) Of(key string) (semaphores.Entry, error) {
+	if e.Priority == nil {
+		return semaphores.Entry{}, Invalid(key, "priority", fmt.Sprintf("that of task '%s' is missing", e.Task))
+	}
+	return semaphores.Entry{Task: string(e.Task), Priority: *e.Priority, Lease: e.Lease}, nil
 }

@@ -112,3 +112,41 @@ func TestEverySentinelHasAWord(t *testing.T) {
 		}
 	}
 }
+
+func TestDecode(t *testing.T) {
+	type request struct {
+		Entry
+		Tasks []TaskID
+	}
+	for text, want := range map[string]string{
+		`{"task":42,"priority":-1.5,"lease":7}`: "",
+		`{"tasks":["a",-9223372036854775808]}`:  "",
+		``:                                      "the request is empty",
+		`{} {}`:                                 "something follows the request",
+		"{\"task\":\"\xff\"}":                   "the request is no UTF-8",
+		`{"Task":1.5}`:                          "a task is a string or a whole number, not 1.5",
+		`{"task":"a","owner":1}`:                "unknown field",
+		`{"task":null}`:                         "not null",
+		`{"task":"a","priority":"5"}`:           "cannot unmarshal string",
+		`{"task":`:                              "unexpected EOF",
+	} {
+		var r request
+		err := Decode([]byte(text), &r)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	var r request
+	if err := Decode([]byte(`{"task":0042,"priority":1}`), &r); err == nil {
+		t.Errorf("read as %q", r.Task)
+	}
+	if err := Decode([]byte(`{"task":-0,"priority":1,"tasks":["x",7]}`), &r); err != nil || r.Task != "0" || fmt.Sprint(r.Tasks) != "[x 7]" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if e, err := r.Of("k"); err != nil || e.Task != "0" || e.Priority != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := (Entry{Task: "9"}).Of("k"); Refuse(err).Error != BadRequest {
+		t.Errorf("%v", err)
+	}
+}
