@@ -242,10 +242,3 @@ func (c *conn) fail(f *fault) {
 func (c *conn) killAfter(d time.Duration) {
 	time.AfterFunc(d, c.Kill) // harmless when all is over by then
 }
-
-// isLoopback tells whether the client is on this machine. What has no IP
-// address (a pipe, a Unix socket) is.
-func isLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
-}

@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -130,7 +131,7 @@ func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
 	if err != nil {
 		return err
 	}
-	if err := c.srv.broker.Authenticate(user, password, isLoopback(c.nc.RemoteAddr())); err != nil {
+	if err := c.srv.broker.Authenticate(user, password, protocol.IsLoopback(c.nc.RemoteAddr())); err != nil {
 		c.srv.o.Log.Warn("amqp: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "mechanism", m.Mechanism, "err", err)
 		c.refuseLogin(m.Mechanism)
 		return nil

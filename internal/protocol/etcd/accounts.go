@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/protocol"
 )
 
 // accounts are the users: the broker's, whose passwords it keeps, with the roles that the keyspace keeps.
@@ -142,7 +142,7 @@ func (a *accounts) authenticate(ctx context.Context, name, password, client stri
 	defer done()
 	u, err := a.broker.User(name) // before the check: a token is never newer than the password that was checked
 	if refused := a.broker.Authenticate(name, password, loopback); refused != nil || err != nil {
-		a.log.Warn("etcd: login refused", "peer", client, "user", clipped(name), "err", clipped(errors.Join(refused, err).Error()))
+		a.log.Warn("etcd: login refused", "peer", client, "user", protocol.Clipped(name), "err", protocol.Clipped(errors.Join(refused, err).Error()))
 		a.wait(ctx)
 		if !a.grants.Enabled() {
 			return "", auth.ErrAuthNotEnabled
@@ -153,15 +153,6 @@ func (a *accounts) authenticate(ctx context.Context, name, password, client stri
 		return "", err
 	}
 	return a.tokens.issue(&u), nil
-}
-
-// clipped is a name, or an error with names in it, for the log, where anybody can have names of any length written.
-func clipped(text string) string {
-	const most = 256
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
 }
 
 func (a *accounts) wait(ctx context.Context) {

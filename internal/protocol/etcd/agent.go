@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/protocol"
 )
 
 // agent is what is kept of a client for as long as its connection lasts: the sessions of the engine in which it works, one for each user that it
@@ -152,8 +153,7 @@ func isLoopback(addr net.Addr) bool {
 	if a, ok := addr.(agentAddr); ok {
 		addr = a.Addr
 	}
-	tcp, ok := addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
+	return protocol.IsLoopback(addr)
 }
 
 // headed is a connection of which something was read: it is read again first.

@@ -8,6 +8,8 @@ import (
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/protocol"
 )
 
 // authService is the service Auth: the users of the broker, and the roles that they have here.
@@ -31,10 +33,10 @@ func (a *authService) manage(ctx context.Context, what, whom string, do func() e
 		err = do()
 	}
 	if err != nil {
-		a.srv.log.Warn("etcd: "+clipped(what)+" refused", "peer", peerOf(ctx), "user", who.user, "name", clipped(whom), "err", clipped(err.Error()))
+		a.srv.log.Warn("etcd: "+protocol.Clipped(what)+" refused", "peer", peerOf(ctx), "user", who.user, "name", protocol.Clipped(whom), "err", protocol.Clipped(err.Error()))
 		return reply(err)
 	}
-	a.srv.log.Info("etcd: "+clipped(what), "peer", peerOf(ctx), "user", who.user, "name", clipped(whom))
+	a.srv.log.Info("etcd: "+protocol.Clipped(what), "peer", peerOf(ctx), "user", who.user, "name", protocol.Clipped(whom))
 	return nil
 }
 

@@ -3,9 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -17,6 +15,8 @@ import (
 	lockgw "go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb/gw"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"fiveways/internal/protocol"
 )
 
 // newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST with the request as JSON, keys and values in
@@ -64,19 +64,10 @@ func oldPaths(next http.Handler) http.Handler {
 func noForeignPages(next http.Handler) http.Handler {
 	var cross http.CrossOriginProtection
 	return cross.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Origin") != "" && r.Header.Get("Authorization") == "" && !isPlainHost(r.Host) {
+		if r.Header.Get("Origin") != "" && r.Header.Get("Authorization") == "" && !protocol.IsPlainHost(r.Host) {
 			http.Error(w, "the host "+r.Host+" is not this server's address", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
 	}))
-}
-
-// isPlainHost tells whether a host of a request is an address, or localhost, with or without a port.
-func isPlainHost(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

@@ -172,9 +172,3 @@ func (c *conn) giveUp(e *pgerror.Error) {
 	c.out.problem('E', e)
 	c.over = true
 }
-
-// isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
-func isLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
-}

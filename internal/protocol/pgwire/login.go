@@ -10,6 +10,7 @@ import (
 	"github.com/xdg-go/scram"
 
 	"fiveways/internal/core/access"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -75,7 +76,7 @@ func (c *conn) settings(list []reported) *pgerror.Error {
 
 // authenticate has the client prove that it is the user whose name it gave.
 func (c *conn) authenticate() *pgerror.Error {
-	loopback := isLoopback(c.nc.RemoteAddr())
+	loopback := protocol.IsLoopback(c.nc.RemoteAddr())
 	how := c.srv.broker.Credentials(c.user, loopback)
 	switch {
 	case how.Trusted:

@@ -2,12 +2,12 @@ package resp
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 )
 
 // guest is who a client is that does not log in: from this machine, while guest has the password that everybody knows. Redis calls that user
@@ -20,7 +20,7 @@ const (
 
 // trusted tells whether the client is let in without a login.
 func (c *conn) trusted() bool {
-	loopback := isLoopback(c.nc.RemoteAddr())
+	loopback := protocol.IsLoopback(c.nc.RemoteAddr())
 	return loopback && c.srv.broker.Credentials(guest, loopback).Trusted
 }
 
@@ -72,7 +72,7 @@ func (c *conn) authenticate(user, password string) replyError {
 	if user == defaultUser {
 		user = guest
 	}
-	if err := c.srv.broker.Authenticate(user, password, isLoopback(c.nc.RemoteAddr())); err != nil {
+	if err := c.srv.broker.Authenticate(user, password, protocol.IsLoopback(c.nc.RemoteAddr())); err != nil {
 		c.srv.o.Log.Warn("redis: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "err", err)
 		c.delay()
 		return errWrongPass
@@ -99,12 +99,6 @@ func (c *conn) delay() {
 	case <-wait.C:
 	case <-c.done:
 	}
-}
-
-// isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
-func isLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
 }
 
 // auth is AUTH [user] password.
