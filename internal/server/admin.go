@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol/httpapi"
+	"fiveways/internal/semaphores"
 )
 
 // AdminSocket is the Unix socket on which a broker with this configuration
@@ -34,7 +35,7 @@ type admin struct {
 
 // startAdmin serves the admin socket. The data folder's lock is held, so that a
 // socket that is there is a leftover of a broker that was killed.
-func startAdmin(b *broker.Broker, cfg config.Config, log *slog.Logger) (*admin, error) {
+func startAdmin(b *broker.Broker, sems *semaphores.Manager, cfg config.Config, log *slog.Logger) (*admin, error) {
 	path := AdminSocket(cfg)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("admin socket: %w", err)
@@ -45,7 +46,7 @@ func startAdmin(b *broker.Broker, cfg config.Config, log *slog.Logger) (*admin, 
 	}
 	a := &admin{path: path, done: make(chan struct{})}
 	a.http = http.Server{
-		Handler: httpapi.New(b, httpapi.Options{Log: log}), ReadTimeout: adminPatience,
+		Handler: httpapi.New(b, httpapi.Options{Semaphores: sems, Log: log}), ReadTimeout: adminPatience,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	go func() {

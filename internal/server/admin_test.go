@@ -24,7 +24,7 @@ func TestAdminPatience(t *testing.T) {
 	}
 	defer b.Close()
 	cfg := config.Config{Data: t.TempDir()}
-	a, err := startAdmin(b, cfg, slog.New(slog.DiscardHandler))
+	a, err := startAdmin(b, nil, cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

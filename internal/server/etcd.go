@@ -11,6 +11,7 @@ import (
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/etcd"
+	"fiveways/internal/semaphores"
 )
 
 // etcdServer is the etcd v3 API with the store of its ordinary keys, which lives in the broker's log.
@@ -51,14 +52,14 @@ func (e *etcdServer) annex() broker.Annex {
 }
 
 // start lets the store take changes and makes the server.
-func (e *etcdServer) start(b *broker.Broker, cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) error {
+func (e *etcdServer) start(b *broker.Broker, sems *semaphores.Manager, cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) error {
 	if err := e.keys.Start(b); err != nil {
 		return err
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{
 		Version: version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
 		PutsAtOnce: cfg.EtcdPutGuarantee == config.EtcdGuaranteeNone, ConsumerLimit: cfg.EtcdConsumerLimit, ConsumerIdle: cfg.EtcdConsumerIdle,
-		Connections: limit, Log: log,
+		Semaphores: sems, Connections: limit, Log: log,
 	})
 	return nil
 }

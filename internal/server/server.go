@@ -22,6 +22,7 @@ import (
 	"fiveways/internal/protocol/amqp"
 	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/protocol/resp"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -49,6 +50,7 @@ type Server struct {
 	redis  *resp.Server   // nil: off
 	etcd   *etcdServer    // nil: off
 	admin  *admin         // nil when it could not be served
+	sems   *semaphores.Manager
 	log    *slog.Logger
 	addrs  map[string]string
 	served sync.WaitGroup
@@ -73,7 +75,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	keys := newEtcd(cfg, log)
+	keys, sems := newEtcd(cfg, log), semaphores.New(semaphores.Options{Logger: log})
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
@@ -88,26 +90,29 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
 	limit := protocol.NewLimit(cfg.MaxConnections)
-	if keys != nil {
-		if err := keys.start(b, cfg, version, limit, log); err != nil {
-			closeAll(listeners)
-			return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close()))
-		}
+	err = sems.Start(b)
+	if err == nil && keys != nil {
+		err = keys.start(b, sems, cfg, version, limit, log)
 	}
-	s := &Server{broker: b, etcd: keys, log: log, addrs: map[string]string{}}
-	if s.admin, err = startAdmin(b, cfg, log); err != nil {
+	if err != nil {
+		closeAll(listeners)
+		sems.Stop()
+		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close()))
+	}
+	s := &Server{broker: b, sems: sems, etcd: keys, log: log, addrs: map[string]string{}}
+	if s.admin, err = startAdmin(b, sems, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
 	}
 	if l := listeners["amqp"]; l != nil {
-		s.amqp = amqp.New(b, amqpOptions(cfg, version, limit, log))
+		s.amqp = amqp.New(b, amqpOptions(cfg, sems, version, limit, log))
 		s.serve("amqp", l, s.amqp.Serve)
 	}
 	if l := listeners["sql"]; l != nil {
-		s.sql = pgwire.New(b, sqlOptions(cfg, limit, log))
+		s.sql = pgwire.New(b, sqlOptions(cfg, sems, limit, log))
 		s.serve("sql", l, s.sql.Serve)
 	}
 	if l := listeners["redis"]; l != nil {
-		s.redis = resp.New(b, redisOptions(cfg, version, limit, log))
+		s.redis = resp.New(b, redisOptions(cfg, sems, version, limit, log))
 		s.serve("redis", l, s.redis.Serve)
 	}
 	if l := listeners["etcd"]; l != nil {
@@ -168,6 +173,9 @@ func (s *Server) KeyIndex() int64 {
 	return s.etcd.keys.IndexBytes()
 }
 
+// Semaphores are the task semaphores. They are closed by Drain.
+func (s *Server) Semaphores() *semaphores.Manager { return s.sems }
+
 // Broker is the engine. It is closed by Drain.
 func (s *Server) Broker() *broker.Broker { return s.broker }
 
@@ -184,6 +192,7 @@ func (s *Server) Drain(ctx context.Context) error {
 			errs = append(errs, s.admin.stop(ctx))
 		}
 		s.served.Wait()
+		s.sems.Stop()
 		s.etcd.stop()
 		s.err = errors.Join(append(errs, s.broker.Close(), s.etcd.close())...)
 	})
@@ -210,24 +219,24 @@ func (s *Server) drainProtocols(ctx context.Context) []error {
 	return errs
 }
 
-func amqpOptions(cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) amqp.Options {
+func amqpOptions(cfg config.Config, sems *semaphores.Manager, version string, limit *protocol.Limit, log *slog.Logger) amqp.Options {
 	return amqp.Options{
 		Product: cfg.AMQPProduct, Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
-		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Connections: limit, Log: log,
+		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Semaphores: sems, Connections: limit, Log: log,
 	}
 }
 
-func sqlOptions(cfg config.Config, limit *protocol.Limit, log *slog.Logger) pgwire.Options {
+func sqlOptions(cfg config.Config, sems *semaphores.Manager, limit *protocol.Limit, log *slog.Logger) pgwire.Options {
 	return pgwire.Options{
-		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Connections: limit, Log: log,
+		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Semaphores: sems, Connections: limit, Log: log,
 	}
 }
 
-func redisOptions(cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) resp.Options {
+func redisOptions(cfg config.Config, sems *semaphores.Manager, version string, limit *protocol.Limit, log *slog.Logger) resp.Options {
 	return resp.Options{
 		Version: version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, MemoryLimit: cfg.MemoryLimit,
-		Fsync: fsyncs[cfg.Sync], Connections: limit, Log: log,
+		Fsync: fsyncs[cfg.Sync], Semaphores: sems, Connections: limit, Log: log,
 	}
 }

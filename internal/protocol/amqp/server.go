@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/semaphores"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
@@ -26,6 +27,8 @@ type Options struct {
 
 	ConsumerTimeout       time.Duration // a delivery that is unsettled for so long goes back to its queue; 0 = never
 	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
+
+	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
 	Connections      *protocol.Limit // places for connections, shared with other protocols [no limit]
 	HandshakeTimeout time.Duration   // from accept to connection.open [10 s]

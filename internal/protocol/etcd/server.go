@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/etcd/inproc"
+	"fiveways/internal/semaphores"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
@@ -29,6 +30,8 @@ type Options struct {
 	PutsAtOnce    bool          // puts to queues are answered without waiting for the disk
 	ConsumerLimit int           // messages that a consumer of a queue holds [256]
 	ConsumerIdle  time.Duration // a consumer without watch and lease goes after so long without a request [1 min]
+
+	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
 	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
 	FirstBytes  time.Duration   // from accept to the first bytes of a request [60 s]

@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
 )
 
 // Options configure an API. The zero value is the default.
 type Options struct {
-	Log *slog.Logger // [slog.Default()]
+	Semaphores *semaphores.Manager // of this broker; nil: there are none
+	Log        *slog.Logger        // [slog.Default()]
 }
 
 // API answers requests on one broker.

@@ -8,12 +8,15 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
+	"fiveways/internal/semaphores"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
 type Options struct {
 	MaxMessageSize         int64         // bytes of a message body [128 MiB]; a message of the protocol has twice the room, for quoting
 	IdleTransactionTimeout time.Duration // a session idle in a transaction for so long ends, unless it sets another; 0 = never
+
+	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
 	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
 	LoginTimeout time.Duration   // from accept to the end of the login [60 s]

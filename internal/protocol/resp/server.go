@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
+	"fiveways/internal/semaphores"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
@@ -18,6 +19,8 @@ type Options struct {
 	MaxMessageSize int64  // bytes of an argument [128 MiB]; a request has twice the room
 	MemoryLimit    int64  // bytes, for INFO and CONFIG
 	Fsync          string // when the log is synced, as Redis calls it, for CONFIG: always, everysec or no
+
+	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
 	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
 	LoginTimeout time.Duration   // from accept to the end of the login, where one is needed [60 s]
