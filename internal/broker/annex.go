@@ -3,6 +3,9 @@ package broker
 import (
 	"errors"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"sync"
 
 	"fiveways/internal/storage/store"
@@ -23,24 +26,39 @@ type Annex interface {
 	Restore(r io.Reader) error
 }
 
-// MaxRecordBytes is how large an entry of the annex may be.
+// MaxRecordBytes is how large an entry of an annex may be.
 const MaxRecordBytes = 64 << 20
 
-// AnnexShard is the number of the annex in the log. It is far from the shards of messages, and still low enough for a broker that does not know of
-// it to come to its facts and refuse them.
-const AnnexShard = 1 << 16
+// The numbers that annexes have in the log. They are far from the shards of messages, and still low enough for a broker that does not know of one to
+// come to its facts and refuse them. Never renumber.
+const (
+	KeyShard       = 1 << 16      // the ordinary keys of etcd's API
+	SemaphoreShard = KeyShard + 1 // the task semaphores
+)
 
-// factAnnex is an entry of the annex, to the end. Never renumber.
+// annexNames are what people call them.
+var annexNames = map[uint32]string{KeyShard: "keys", SemaphoreShard: "semaphores"}
+
+// ShardName is what people call a shard of the log: that of an annex has a name, others a number.
+func ShardName(shard uint32) string {
+	if name, ok := annexNames[shard]; ok {
+		return name
+	}
+	return "shard " + strconv.FormatUint(uint64(shard), 10)
+}
+
+// factAnnex is an entry of an annex, to the end. Never renumber.
 const factAnnex = 21
 
-var errNoAnnex = errors.New("broker: it has no annex")
+var errNoAnnex = errors.New("broker: it has no such annex")
 
 // annex is how the broker keeps the log of an Annex and has it applied.
 type annex struct {
 	b       *Broker
-	machine Annex // nil: there is none, and what the log holds of one is left as it is
+	shard   uint32
+	machine Annex
 
-	mu   sync.Mutex // order: catalog.mu or nothing, then mu, then turn.mu or Store.mu
+	mu   sync.Mutex // order: catalog.mu or nothing, then mu of annexes in the order of their shards, then turn.mu or Store.mu
 	last uint64     // index of the last entry appended
 	shut bool       // it takes no more
 
@@ -64,17 +82,31 @@ type record struct {
 	err   error
 }
 
-func newAnnex(b *Broker) *annex {
-	a := &annex{b: b, machine: b.opts.Annex}
-	t := &a.turn
-	t.free = sync.NewCond(&t.mu)
-	t.wake, t.quit, t.stopped = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	return a
+// newAnnexes makes those that there are, in the order of their shards.
+func newAnnexes(b *Broker) (all []*annex) {
+	for _, shard := range slices.Sorted(maps.Keys(b.opts.Annexes)) {
+		a := &annex{b: b, shard: shard, machine: b.opts.Annexes[shard]}
+		t := &a.turn
+		t.free = sync.NewCond(&t.mu)
+		t.wake, t.quit, t.stopped = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+		all = append(all, a)
+	}
+	return all
 }
 
-func (b *Broker) newRecord(entry []byte, done func(index uint64, err error)) (*record, error) {
-	a := b.annex
-	if a.machine == nil {
+// annex finds an annex; nil when there is none of this number.
+func (b *Broker) annex(shard uint32) *annex {
+	for _, a := range b.annexes {
+		if a.shard == shard {
+			return a
+		}
+	}
+	return nil
+}
+
+// newRecord makes a record of an entry; a may be nil.
+func (a *annex) newRecord(entry []byte, done func(index uint64, err error)) (*record, error) {
+	if a == nil {
 		return nil, errNoAnnex
 	}
 	if len(entry) > MaxRecordBytes {
@@ -83,27 +115,33 @@ func (b *Broker) newRecord(entry []byte, done func(index uint64, err error)) (*r
 	fact := appendFact(make([]byte, 0, len(entry)+8), factAnnex, len(entry))
 	fact = append(fact, entry...)
 	r := &record{a: a, entry: fact[len(fact)-len(entry):], done: done}
-	r.group[0] = store.Entry{Shard: AnnexShard, Data: fact, Wait: b.opts.Sync.Wait()}
+	r.group[0] = store.Entry{Shard: a.shard, Data: fact, Wait: a.b.opts.Sync.Wait()}
 	return r, nil
 }
+
+// Recorder puts entries of one annex into the log.
+type Recorder struct{ a *annex }
+
+// Recorder is for the annex of a number.
+func (b *Broker) Recorder(shard uint32) Recorder { return Recorder{b.annex(shard)} }
 
 // Record puts an entry into the log and returns its index when it is durable and applied. It holds the caller back while the log is behind. The
 // caller holds no lock that an Annex, a Sink or a Confirmer takes: they may run on his goroutine. Errors: ErrLogFailed, after which the entry is
 // there when the broker starts again, or not; ErrClosed and ErrTooLarge, after which it is not.
-func (b *Broker) Record(entry []byte) (uint64, error) {
+func (rec Recorder) Record(entry []byte) (uint64, error) {
+	a := rec.a
 	result := make(chan error, 1)
-	r, err := b.newRecord(entry, func(_ uint64, err error) { result <- err })
+	r, err := a.newRecord(entry, func(_ uint64, err error) { result <- err })
 	if err != nil {
 		return 0, err
 	}
-	b.flow.await()
-	a := b.annex
+	a.b.flow.await()
 	own := a.alone()
 	if !a.append(r, own) {
 		return 0, ErrClosed
 	}
 	if own {
-		b.commit()
+		a.b.commit()
 		a.visit()
 	}
 	if err := <-result; err != nil {
@@ -118,14 +156,15 @@ func (a *annex) alone() bool { return a.turn.out.Load() == 0 || a.b.opts.Sync ==
 // RecordAsync puts an entry into the log and returns; it may hold the caller back while the log is behind. done is called once, on any goroutine,
 // also before RecordAsync returns, when the entry is durable and applied or an error is known, those of Record: in the order of the log, after
 // Apply and before the next Apply. It must not block, and must not call the broker.
-func (b *Broker) RecordAsync(entry []byte, done func(index uint64, err error)) {
-	r, err := b.newRecord(entry, done)
+func (rec Recorder) RecordAsync(entry []byte, done func(index uint64, err error)) {
+	a := rec.a
+	r, err := a.newRecord(entry, done)
 	if err != nil {
 		done(0, err)
 		return
 	}
-	b.flow.await()
-	if !b.annex.append(r, false) {
+	a.b.flow.await()
+	if !a.append(r, false) {
 		done(0, ErrClosed)
 	}
 }
@@ -158,7 +197,7 @@ func (a *annex) place(r *record) {
 func (a *annex) logged(err error, rs ...*record) {
 	for _, r := range rs {
 		if err != nil {
-			r.err = logFailed("annex", err)
+			r.err = logFailed(ShardName(a.shard), err)
 		}
 	}
 	a.turn.hand(rs)

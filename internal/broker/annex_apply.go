@@ -161,8 +161,6 @@ func (a *annex) settle() {
 
 // end returns when the goroutine has told the last caller. The log is closed.
 func (a *annex) end() {
-	if a.machine != nil {
-		close(a.turn.quit)
-		<-a.turn.stopped
-	}
+	close(a.turn.quit)
+	<-a.turn.stopped
 }

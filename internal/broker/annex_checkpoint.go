@@ -11,10 +11,10 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// annexVersion is the first byte of a checkpoint of the annex. No version of a shard's checkpoint is the same.
+// annexVersion is the first byte of a checkpoint of an annex. No version of a shard's checkpoint is the same.
 const annexVersion = 0x81
 
-// annexCheckpoint is what is known of the checkpoints of the annex. Its fields belong to the goroutine of the checkpoints, but written.
+// annexCheckpoint is what is known of the checkpoints of an annex. Its fields belong to the goroutine of the checkpoints, but written.
 type annexCheckpoint struct {
 	size    int64       // of the last one
 	at      int64       // Broker.logged when the last one was begun
@@ -28,10 +28,7 @@ var errInterrupted = errors.New("the broker is stopping")
 
 // recover gives the machine its last checkpoint and what the log has behind it.
 func (a *annex) recover() error {
-	if a.machine == nil {
-		return nil
-	}
-	r, after, err := a.b.store.Checkpoint(AnnexShard)
+	r, after, err := a.b.store.Checkpoint(a.shard)
 	if err != nil {
 		return err
 	}
@@ -41,14 +38,14 @@ func (a *annex) recover() error {
 		}
 	}
 	a.applied = after
-	err = a.b.store.Replay(AnnexShard, after, func(index uint64, _ uint32, fact []byte) error {
+	err = a.b.store.Replay(a.shard, after, func(index uint64, _ uint32, fact []byte) error {
 		if fact[0] != factAnnex {
 			return fmt.Errorf("entry %d: %w: fact type %d", index, store.ErrUnsupportedFormat, fact[0])
 		}
 		a.apply(index, fact[1:])
 		return nil
 	})
-	a.last = a.b.store.Last(AnnexShard)
+	a.last = a.b.store.Last(a.shard)
 	a.applied = a.last
 	return err
 }
@@ -73,7 +70,7 @@ func (a *annex) restore(r io.Reader) error {
 		return err
 	}
 	if version != annexVersion {
-		return fmt.Errorf("%w: version %d of a checkpoint of the annex", store.ErrUnsupportedFormat, version)
+		return fmt.Errorf("%w: version %d of a checkpoint of an annex", store.ErrUnsupportedFormat, version)
 	}
 	err = a.machine.Restore(br)
 	a.checkpoint.size = c.n
@@ -84,7 +81,7 @@ func (a *annex) restore(r io.Reader) error {
 // write much more than the log does. enough and total are those of the shards.
 func (a *annex) checkpointIfDue(enough, total int64) {
 	c := &a.checkpoint
-	if a.machine == nil || c.running.Load() {
+	if c.running.Load() {
 		return
 	}
 	since := int64(0)
@@ -101,7 +98,7 @@ func (a *annex) checkpointIfDue(enough, total int64) {
 	c.writing.Go(func() {
 		defer c.running.Store(false)
 		if err := a.writeCheckpoint(true); err != nil && !errors.Is(err, errInterrupted) {
-			a.b.log.Warn("checkpoint of the annex failed; the log is kept and grows", "err", err)
+			a.b.log.Warn("checkpoint failed; the log is kept and grows", "of", ShardName(a.shard), "err", err)
 		}
 	})
 }
@@ -126,7 +123,7 @@ func (a *annex) writeCheckpoint(breakable bool) error {
 	if breakable {
 		w.stop = a.b.stop
 	}
-	err := a.b.store.WriteCheckpoint(AnnexShard, index, func(to io.Writer) error {
+	err := a.b.store.WriteCheckpoint(a.shard, index, func(to io.Writer) error {
 		w.to = to
 		if _, err := w.Write([]byte{annexVersion}); err != nil {
 			return err
@@ -144,6 +141,13 @@ func (a *annex) writeCheckpoint(breakable bool) error {
 
 // wrote tells, once, that a checkpoint was written.
 func (a *annex) wrote() bool { return a.checkpoint.fresh.Swap(false) }
+
+// awaitAnnexes returns when no checkpoint of an annex is being written.
+func (b *Broker) awaitAnnexes() {
+	for _, a := range b.annexes {
+		a.checkpoint.writing.Wait()
+	}
+}
 
 // annexWriter counts what is written, and gives up when the broker stops.
 type annexWriter struct {

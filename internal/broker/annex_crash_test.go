@@ -30,7 +30,7 @@ func (r *annexRun) answer(entry string) {
 func (r *annexRun) live(b *Broker) {
 	for i := range 30 {
 		entry := fmt.Sprint("one/", i, strings.Repeat("x", 40))
-		if _, err := b.Record(r.attempt(entry)); err != nil {
+		if _, err := b.Recorder(KeyShard).Record(r.attempt(entry)); err != nil {
 			return
 		}
 		r.answer(entry)
@@ -50,7 +50,7 @@ func (r *annexRun) several(b *Broker, i int) bool {
 	for k := range 4 {
 		entry := fmt.Sprint("some/", i, "-", k)
 		wait.Add(1)
-		b.RecordAsync(r.attempt(entry), func(_ uint64, err error) {
+		b.Recorder(KeyShard).RecordAsync(r.attempt(entry), func(_ uint64, err error) {
 			if err == nil {
 				r.answer(entry)
 			}

@@ -104,7 +104,7 @@ func (a *tally) entries() []string {
 // withAnnex is for the options of a broker.
 func withAnnex(a Annex, more ...func(*Options)) func(*Options) {
 	return func(o *Options) {
-		o.Annex = a
+		o.Annexes = map[uint32]Annex{KeyShard: a}
 		for _, change := range more {
 			change(o)
 		}
@@ -113,7 +113,7 @@ func withAnnex(a Annex, more ...func(*Options)) func(*Options) {
 
 func recordEntry(t *testing.T, b *Broker, entry string) uint64 {
 	t.Helper()
-	index, err := b.Record([]byte(entry))
+	index, err := b.Recorder(KeyShard).Record([]byte(entry))
 	must(t, err)
 	return index
 }
@@ -162,7 +162,7 @@ func TestAnnexLeftAlone(t *testing.T) {
 	mem = mem.CrashClone(rand.New(rand.NewPCG(1, 1)))
 
 	b = openBroker(t, mem, smallLog)
-	if _, err := b.Record([]byte("x")); !errors.Is(err, errNoAnnex) {
+	if _, err := b.Recorder(KeyShard).Record([]byte("x")); !errors.Is(err, errNoAnnex) {
 		t.Errorf("recorded: %v", err)
 	}
 	c := newClient(t, b)
@@ -195,7 +195,7 @@ func TestRecordAsync(t *testing.T) {
 	var wait sync.WaitGroup
 	wait.Add(count)
 	for i := range count {
-		b.RecordAsync([]byte(fmt.Sprint("e/", i)), func(index uint64, err error) {
+		b.Recorder(KeyShard).RecordAsync([]byte(fmt.Sprint("e/", i)), func(index uint64, err error) {
 			if err != nil || a.last != index {
 				t.Errorf("entry %d is told when %d was applied: %v", index, a.last, err)
 			}
@@ -228,7 +228,7 @@ func TestRecordTogether(t *testing.T) {
 	for i := range callers {
 		wait.Go(func() {
 			for k := range each {
-				index, err := b.Record([]byte(fmt.Sprint("c", i, "/", k)))
+				index, err := b.Recorder(KeyShard).Record([]byte(fmt.Sprint("c", i, "/", k)))
 				if err != nil {
 					t.Error(err)
 				}
@@ -258,7 +258,7 @@ func testAnnexCheckpoints(t *testing.T) {
 		before := a.written
 		for range 2 { // the second one cleans
 			b.checkpointDue(false)
-			b.annex.checkpoint.writing.Wait()
+			b.annex(KeyShard).checkpoint.writing.Wait()
 		}
 		return a.written > before
 	}
@@ -312,7 +312,7 @@ func testAnnexIdleAfterFailedCheckpoint(t *testing.T) {
 	c.queue("q", nil)
 	look := func() {
 		b.checkpointDue(false)
-		b.annex.checkpoint.writing.Wait()
+		b.annex(KeyShard).checkpoint.writing.Wait()
 	}
 	idle := func() {
 		before := a.written
@@ -374,24 +374,24 @@ func testAnnexCheckpointBesideRecords(t *testing.T) {
 func TestRecordErrors(t *testing.T) {
 	fs := vfs.NewErrors(vfs.NewMem())
 	b := openBroker(t, fs, withAnnex(newTally()))
-	if _, err := b.Record(make([]byte, MaxRecordBytes+1)); !errors.Is(err, ErrTooLarge) {
+	if _, err := b.Recorder(KeyShard).Record(make([]byte, MaxRecordBytes+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 	recordEntry(t, b, "fine")
 	fs.FailSync(errors.New("input/output error"))
 	for range 2 {
-		if _, err := b.Record([]byte("x")); !errors.Is(err, ErrLogFailed) {
+		if _, err := b.Recorder(KeyShard).Record([]byte("x")); !errors.Is(err, ErrLogFailed) {
 			t.Errorf("the log has failed: %v", err)
 		}
 	}
 	if b.Close() == nil {
 		t.Error("a clean end was reported")
 	}
-	if _, err := b.Record([]byte("x")); !errors.Is(err, ErrClosed) {
+	if _, err := b.Recorder(KeyShard).Record([]byte("x")); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 	var told error
-	b.RecordAsync([]byte("x"), func(_ uint64, err error) { told = err })
+	b.Recorder(KeyShard).RecordAsync([]byte("x"), func(_ uint64, err error) { told = err })
 	if !errors.Is(told, ErrClosed) {
 		t.Errorf("closed, told %v", told)
 	}
@@ -430,7 +430,7 @@ func TestAnnexCloseOnFullDisk(t *testing.T) {
 		close(disk.hold)
 		close(disk.gate)
 		result := make(chan error, 1)
-		b.RecordAsync([]byte("y"), func(_ uint64, err error) { result <- err })
+		b.Recorder(KeyShard).RecordAsync([]byte("y"), func(_ uint64, err error) { result <- err })
 		time.Sleep(time.Second)
 		b.Close()
 		if err := <-result; !errors.Is(err, ErrLogFailed) {

@@ -37,10 +37,11 @@ type Options struct {
 	Conditions routing.Conditions
 	// Order is the place in the order of a queue that a message has by itself, ok false when it says none; nil: messages stand where they came.
 	Order func(env message.Envelope) (at Order, ok bool)
-	// Annex has its entries in the log beside those of the queues; nil: none are taken, and what the log holds of one stays as it is.
-	Annex  Annex
-	Logger *slog.Logger
-	Now    func() time.Time // time.Now
+	// Annexes have their entries in the log beside those of the queues, each under its number (KeyShard, SemaphoreShard). Of one that is not here
+	// none are taken, and what the log holds of it stays as it is.
+	Annexes map[uint32]Annex
+	Logger  *slog.Logger
+	Now     func() time.Time // time.Now
 }
 
 func (o Options) withDefaults() Options {
@@ -76,7 +77,7 @@ type Broker struct {
 	catalog *catalog
 	rules   rules
 	logins  *logins
-	annex   *annex
+	annexes []*annex // in the order of their shards
 
 	removals  removals
 	sequences sequences
@@ -133,7 +134,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)
-	b.annex = newAnnex(b)
+	b.annexes = newAnnexes(b)
 	if err := b.recover(); err != nil {
 		return nil, errors.Join(err, scratch.Close(), st.Close())
 	}
@@ -141,8 +142,8 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	for _, sh := range b.shards {
 		go sh.run()
 	}
-	if b.annex.machine != nil {
-		go b.annex.run()
+	for _, a := range b.annexes {
+		go a.run()
 	}
 	b.housekeeper.Add(4)
 	go b.remove()
@@ -169,7 +170,7 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	done := make(chan error, 1)
 	last.Go(func() {
 		b.housekeeper.Wait()
-		b.annex.checkpoint.writing.Wait()
+		b.awaitAnnexes()
 		done <- b.checkpointAll(true)
 	})
 	select {
@@ -225,13 +226,17 @@ func (b *Broker) Close() error {
 			sh.inbox.close()
 			<-sh.done
 		}
-		b.annex.close()
+		for _, a := range b.annexes {
+			a.close()
+		}
 		var last sync.WaitGroup
 		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.store.Close(), b.scratch.Close())
-		b.annex.end()
+		for _, a := range b.annexes {
+			a.end()
+		}
 		b.housekeeper.Wait()
-		b.annex.checkpoint.writing.Wait()
+		b.awaitAnnexes()
 		last.Wait() // who opens the folder next must not meet files that come and go
 	})
 	return b.closed
@@ -239,7 +244,10 @@ func (b *Broker) Close() error {
 
 // Hash tells what the durable state is, equal for equal content.
 func (b *Broker) Hash() (uint64, error) {
-	sum := b.catalog.hash() + b.annex.hash()
+	sum := b.catalog.hash()
+	for _, a := range b.annexes {
+		sum += a.hash()
+	}
 	for _, sh := range b.shards {
 		if err := sh.call(func() { sum += sh.m.hash() }); err != nil {
 			return 0, err

@@ -56,8 +56,11 @@ func (b *Broker) checkpointDue(short bool) {
 		enough = 1
 	}
 	total, definitions := b.logged()
-	b.annex.checkpointIfDue(enough, total)
-	wrote := b.annex.wrote()
+	wrote := false
+	for _, a := range b.annexes {
+		a.checkpointIfDue(enough, total)
+		wrote = a.wrote() || wrote
+	}
 	for _, sh := range b.shards {
 		need := enough
 		if total-sh.checkpointAt >= quietRounds*enough {
@@ -105,7 +108,9 @@ func (b *Broker) logged() (total, definitions int64) {
 	for _, sh := range b.shards {
 		sh.call(func() { total += sh.logged.total })
 	}
-	b.annex.still(func() { total += b.annex.total })
+	for _, a := range b.annexes {
+		a.still(func() { total += a.total })
+	}
 	return total, definitions
 }
 
@@ -156,9 +161,11 @@ func (b *Broker) checkpointAll(clean bool) error {
 			return err
 		}
 	}
-	b.annex.settle()
-	if err := b.annex.writeCheckpoint(false); err != nil {
-		return err
+	for _, a := range b.annexes {
+		a.settle()
+		if err := a.writeCheckpoint(false); err != nil {
+			return err
+		}
 	}
 	return b.store.Forget()
 }

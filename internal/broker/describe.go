@@ -44,16 +44,16 @@ type QueueDescription struct {
 }
 
 // Describe reads the definitions and queues of a data folder at rest by the code that a start goes through. It changes
-// nothing but the lock file, and leaves a torn end out as a start would. annex, when there is one, gets what the log has
-// for it. Errors: vfs.ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat, and those of the annex.
-func Describe(fs vfs.FS, dir string, annex Annex) (Description, error) {
-	o := Options{Logger: slog.New(slog.DiscardHandler), Annex: annex}.withDefaults()
+// nothing but the lock file, and leaves a torn end out as a start would. annexes get what the log has
+// for them. Errors: vfs.ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat, and those of the annexes.
+func Describe(fs vfs.FS, dir string, annexes map[uint32]Annex) (Description, error) {
+	o := Options{Logger: slog.New(slog.DiscardHandler), Annexes: annexes}.withDefaults()
 	st, err := store.OpenReadOnly(fs, dir, store.Options{Logger: o.Logger})
 	if err != nil {
 		return Description{}, err
 	}
 	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st}
-	b.annex = newAnnex(b)
+	b.annexes = newAnnexes(b)
 	var d Description
 	if err = b.recover(); err == nil {
 		d, err = b.describe()

@@ -21,7 +21,7 @@ func settle(d Delivery) *Settle {
 	return &Settle{OnDelivery: OnDelivery{Of: d.Queue, Consumer: d.Consumer, Handle: d.Handle}, Must: true}
 }
 
-func note(entry string) *Note { return &Note{Entry: []byte(entry)} }
+func note(entry string) *Note { return &Note{Annex: KeyShard, Entry: []byte(entry)} }
 
 // What DoAll does to queues and notes in the annex is there together: also on several shards, and with nothing but notes.
 func TestNotes(t *testing.T) {

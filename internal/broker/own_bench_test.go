@@ -59,7 +59,7 @@ func BenchmarkRecord(b *testing.B) {
 		async bool
 	}{{"always", store.SyncAlways, false}, {"always async", store.SyncAlways, true}, {"os", store.SyncOS, false}, {"os async", store.SyncOS, true}} {
 		b.Run(mode.name, func(b *testing.B) {
-			o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Sync: mode.sync, Annex: &nothing{}}
+			o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Sync: mode.sync, Annexes: map[uint32]Annex{KeyShard: &nothing{}}}
 			br, err := Open(vfs.OS{}, b.TempDir(), o)
 			if err != nil {
 				b.Fatal(err)
@@ -70,9 +70,9 @@ func BenchmarkRecord(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if !mode.async {
-					_, err = br.Record(entry)
+					_, err = br.Recorder(KeyShard).Record(entry)
 				} else {
-					br.RecordAsync(entry, func(_ uint64, err error) { done <- err })
+					br.Recorder(KeyShard).RecordAsync(entry, func(_ uint64, err error) { done <- err })
 					err = <-done
 				}
 				if err != nil {

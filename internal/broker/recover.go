@@ -20,7 +20,7 @@ func (b *Broker) recover() error {
 	b.catalog.logged.total = b.store.Stats().Bytes // nobody knows how much of it is older than which checkpoint
 	last := uint32(b.opts.Shards)
 	for _, id := range b.store.Shards() {
-		if id != AnnexShard {
+		if _, ok := annexNames[id]; !ok {
 			last = max(last, id)
 		}
 	}
@@ -41,8 +41,10 @@ func (b *Broker) recover() error {
 			return fmt.Errorf("broker: recover shard %d: %w", sh.id, err)
 		}
 	}
-	if err := b.annex.recover(); err != nil {
-		return fmt.Errorf("broker: recover annex: %w", err)
+	for _, a := range b.annexes {
+		if err := a.recover(); err != nil {
+			return fmt.Errorf("broker: recover %s: %w", ShardName(a.shard), err)
+		}
 	}
 	return nil
 }

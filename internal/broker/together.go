@@ -96,7 +96,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 			return err
 		}
 	} else if notes := notesOf(found); len(notes) > 0 {
-		if err := s.b.annex.recordNotes(notes); err != nil {
+		if err := s.b.recordNotes(notes); err != nil {
 			return err
 		}
 	}
@@ -117,6 +117,7 @@ type meeting struct {
 	last     bool // it takes place also when the queue of a command is gone
 	commands []Command
 	notes    []*Note    // of those that were done
+	annexes  []*annex   // of the notes
 	loads    loads      // of those that must be done
 	result   chan error // 1 slot
 
@@ -136,9 +137,7 @@ func (m *meeting) call(s *Session, shards []*shard) error {
 		}
 		if owes {
 			m.b.commit()
-			if len(m.notes) > 0 {
-				m.b.annex.visit()
-			}
+			visitAll(m.annexes)
 		}
 		return <-m.result
 	}
@@ -302,7 +301,8 @@ func (m *meeting) propose(entries []store.Entry, dones []func(error)) {
 	}
 	switch {
 	case len(m.notes) > 0:
-		if !m.b.annex.appendNotes(entries, m.notes, m.here[0].log, durable, func(err error) { m.result <- err }) {
+		m.annexes = m.b.annexesOf(m.notes)
+		if !m.b.appendNotes(entries, m.notes, m.here[0].log, durable, func(err error) { m.result <- err }) {
 			durable(ErrClosed)
 			m.result <- ErrClosed
 		}

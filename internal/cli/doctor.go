@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -94,7 +93,7 @@ func repairFolder(out io.Writer, dir string) error {
 func describeFolder(out io.Writer, dir string) error {
 	keys := keyspace.New(keyspace.Options{QuotaBytes: -1})
 	defer keys.Close() //nolint:errcheck // it has nothing to write
-	d, err := broker.Describe(vfs.OS{}, dir, keys)
+	d, err := broker.Describe(vfs.OS{}, dir, map[uint32]broker.Annex{broker.KeyShard: keys})
 	if err != nil {
 		return fmt.Errorf("doctor: %w", err)
 	}
@@ -159,7 +158,7 @@ func printReport(out io.Writer, r store.Report) error {
 		}
 		var shards []string
 		for _, e := range s.Shards {
-			shards = append(shards, fmt.Sprintf("%s:%d (%d-%d)", shardName(e.Shard), e.Entries, e.First, e.Last))
+			shards = append(shards, fmt.Sprintf("%s:%d (%d-%d)", strings.TrimPrefix(broker.ShardName(e.Shard), "shard "), e.Entries, e.First, e.Last))
 		}
 		fmt.Fprintf(w, "%d\t%d\t%s\t%s\n", s.Number, s.Bytes, state, strings.Join(shards, "  "))
 		total += s.Bytes
@@ -170,11 +169,7 @@ func printReport(out io.Writer, r store.Report) error {
 		if !c.Valid {
 			state = "DAMAGED"
 		}
-		name := shardName(c.Shard)
-		if name != annexName {
-			name = "shard " + name
-		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\n", name, c.Bytes, state, c.Index)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\n", broker.ShardName(c.Shard), c.Bytes, state, c.Index)
 		total += c.Bytes
 	}
 	if err := w.Flush(); err != nil {
@@ -195,20 +190,6 @@ func printDamage(out io.Writer, r store.Report) {
 		}
 	}
 	for _, m := range r.Missing {
-		if m.Shard == broker.AnnexShard {
-			fmt.Fprintf(out, "LOST: entries %d to %d of the %s\n", m.First, m.Last, annexName)
-		} else {
-			fmt.Fprintf(out, "LOST: %s\n", m)
-		}
+		fmt.Fprintf(out, "LOST: entries %d to %d of %s\n", m.First, m.Last, broker.ShardName(m.Shard))
 	}
-}
-
-// annexName stands for the shard of what is not queues.
-const annexName = "annex"
-
-func shardName(shard uint32) string {
-	if shard == broker.AnnexShard {
-		return annexName
-	}
-	return strconv.FormatUint(uint64(shard), 10)
 }

@@ -58,11 +58,11 @@ func TestDoctorOnASoundFolder(t *testing.T) {
 func TestDoctorTellsOfKeys(t *testing.T) {
 	dir := t.TempDir()
 	keys := keyspace.New(keyspace.Options{})
-	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annex: keys})
+	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annexes: map[uint32]broker.Annex{broker.KeyShard: keys}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = keys.Start(b)
+	err = keys.Start(b.Recorder(broker.KeyShard))
 	for _, key := range []string{"a", "b", "b"} {
 		if err == nil {
 			_, err = keys.Put(t.Context(), &pb.PutRequest{Key: []byte(key)})
@@ -77,7 +77,7 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 	}
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
-		for _, want := range []string{"annex:5 (1-5)", "\nannex  ", "2 keys of the etcd API at revision 4, 1 leases\n"} {
+		for _, want := range []string{"keys:5 (1-5)", "\nkeys  ", "2 keys of the etcd API at revision 4, 1 leases\n"} {
 			if code != exitOK || !strings.Contains(stdout, want) {
 				t.Errorf("exit code %d, no %q in\n%s%s", code, want, stdout, stderr)
 			}

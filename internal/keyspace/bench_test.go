@@ -186,13 +186,13 @@ func BenchmarkDurablePuts(b *testing.B) {
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {
 			s := New(Options{QuotaBytes: -1})
-			log, err := broker.Open(vfs.OS{}, b.TempDir(), broker.Options{Annex: s, Logger: slog.New(slog.DiscardHandler)})
+			log, err := broker.Open(vfs.OS{}, b.TempDir(), broker.Options{Annexes: map[uint32]broker.Annex{broker.KeyShard: s}, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				b.Fatal(err)
 			}
 			n := &node{s, log}
 			defer n.close()
-			if err := s.Start(log); err != nil {
+			if err := s.Start(log.Recorder(broker.KeyShard)); err != nil {
 				b.Fatal(err)
 			}
 			before := log.Stats().Log.Syncs

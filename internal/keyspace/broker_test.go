@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	_ Log          = (*broker.Broker)(nil)
+	_ Log          = broker.Recorder{}
 	_ broker.Annex = (*Store)(nil)
 )
 
@@ -31,13 +31,13 @@ type node struct {
 func openNode(fs vfs.FS, o Options) (*node, error) {
 	s := New(o)
 	b, err := broker.Open(fs, "data", broker.Options{
-		Annex: s, Shards: 1, SegmentBytes: 8 << 10, CheckpointBytes: 4 << 10, DiskFreeLimit: -1, Logger: slog.New(slog.DiscardHandler),
+		Annexes: map[uint32]broker.Annex{broker.KeyShard: s}, Shards: 1, SegmentBytes: 8 << 10, CheckpointBytes: 4 << 10, DiskFreeLimit: -1, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	n := &node{s, b}
-	if err := s.Start(b); err != nil {
+	if err := s.Start(b.Recorder(broker.KeyShard)); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
 	return n, nil

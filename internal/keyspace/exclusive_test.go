@@ -166,7 +166,7 @@ func TestExclusiveWithNote(t *testing.T) {
 			func() (*pb.InternalRaftRequest, error) {
 				return &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: []byte("k"), Value: []byte(get(t, n.Store, "k") + "x")}}, nil
 			},
-			func(entry []byte) error { return session.DoAll(&broker.Note{Entry: entry}) })
+			func(entry []byte) error { return session.DoAll(&broker.Note{Annex: broker.KeyShard, Entry: entry}) })
 		if err != nil || x.Err != nil || x.Resp.(*pb.PutResponse).Header.Revision != int64(i+2) {
 			t.Fatal(x, err)
 		}

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Log is where changes are recorded: the broker.
+// Log is where changes are recorded: a Recorder of the broker.
 type Log interface {
 	// Record returns the entry's index when it is durable and applied.
 	Record(entry []byte) (index uint64, err error)

@@ -20,7 +20,7 @@ type etcdServer struct {
 	server *etcd.Server // nil until start
 }
 
-// newEtcd makes the store, which the broker fills when it opens; nil when the protocol is off. What the log holds of keys is left alone then.
+// newEtcd makes the store, which the broker fills when it opens; nil when the protocol is off.
 func newEtcd(cfg config.Config, log *slog.Logger) *etcdServer {
 	if cfg.Etcd == config.Off {
 		return nil
@@ -43,17 +43,18 @@ func quota(cfg config.Config) int64 {
 	return cfg.EtcdQuota
 }
 
-// annex is the state machine that the broker keeps in its log, nil when the protocol is off.
-func (e *etcdServer) annex() broker.Annex {
-	if e == nil {
-		return nil
+// annexes are the state machines that the broker keeps in its log. What it holds of keys is left alone when their protocol is off.
+func annexes(keys *etcdServer, sems *semaphores.Manager) map[uint32]broker.Annex {
+	all := map[uint32]broker.Annex{broker.SemaphoreShard: sems}
+	if keys != nil {
+		all[broker.KeyShard] = keys.keys
 	}
-	return e.keys
+	return all
 }
 
 // start lets the store take changes and makes the server.
 func (e *etcdServer) start(b *broker.Broker, sems *semaphores.Manager, cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) error {
-	if err := e.keys.Start(b); err != nil {
+	if err := e.keys.Start(b.Recorder(broker.KeyShard)); err != nil {
 		return err
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{

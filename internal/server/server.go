@@ -79,7 +79,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
-		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annex: keys.annex(),
+		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annexes: annexes(keys, sems),
 	})
 	if err != nil {
 		closeAll(listeners)

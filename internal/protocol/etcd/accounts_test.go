@@ -32,11 +32,11 @@ func openRig(t *testing.T, fs vfs.FS) *rig {
 	t.Helper()
 	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir()})
 	log := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, Annex: ks})
+	b, err := broker.Open(fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.KeyShard: ks}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ks.Start(b); err != nil {
+	if err := ks.Start(b.Recorder(broker.KeyShard)); err != nil {
 		t.Fatal(err)
 	}
 	return &rig{New(b, ks, Options{LoginDelay: -1, Log: log}), t}

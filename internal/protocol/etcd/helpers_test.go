@@ -41,12 +41,12 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 	ko.Name, ko.Folder, ko.MaxRequestBytes = "test", t.TempDir(), o.MaxRequestBytes
 	ks := keyspace.New(ko)
 	log := slog.New(slog.DiscardHandler)
-	bo.Logger, bo.Annex = log, ks
+	bo.Logger, bo.Annexes = log, map[uint32]broker.Annex{broker.KeyShard: ks}
 	b, err := broker.Open(n.fs, "data", bo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ks.Start(b); err != nil {
+	if err := ks.Start(b.Recorder(broker.KeyShard)); err != nil {
 		t.Fatal(err)
 	}
 	if o.Log == nil {

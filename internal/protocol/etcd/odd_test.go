@@ -114,7 +114,7 @@ func TestOddRequests(t *testing.T) {
 	}
 	want, disk := crashed(t, n)
 	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir()})
-	b, err := broker.Open(disk, "data", broker.Options{Logger: n.log, DiskFreeLimit: -1, Annex: ks})
+	b, err := broker.Open(disk, "data", broker.Options{Logger: n.log, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.KeyShard: ks}})
 	if err != nil {
 		t.Fatal(err)
 	}

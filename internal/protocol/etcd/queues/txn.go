@@ -365,7 +365,7 @@ func (t *txn) delete(r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) 
 // commit makes all that was gathered durable, with an entry about ordinary keys.
 func (t *txn) commit(entry []byte) error {
 	if entry != nil {
-		t.commands = append(t.commands, &broker.Note{Entry: entry})
+		t.commands = append(t.commands, &broker.Note{Annex: broker.KeyShard, Entry: entry})
 	}
 	if len(t.commands) == 0 {
 		return nil
