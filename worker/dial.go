@@ -3,14 +3,12 @@ package worker
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"fiveways/internal/respclient"
 )
 
 // Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called at once from any number of goroutines: what they
@@ -18,7 +16,7 @@ import (
 type Client struct {
 	calls   *redis.Client
 	takes   *redis.Client // for takes that wait: each has a connection
-	pipe    pipeline
+	pipe    respclient.Pipeline
 	waiters waiters
 
 	closed context.Context // ends when Close begins
@@ -34,7 +32,7 @@ const (
 // Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are the virtual
 // host "/". Connections are made when they are needed, and made again: that the broker cannot be reached is an error of what is asked then.
 func Dial(address string) (*Client, error) {
-	o, err := dialOptions(address)
+	o, err := respclient.Options(address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the address of the broker: %w", ErrInvalid, err)
 	}
@@ -44,41 +42,15 @@ func Dial(address string) (*Client, error) {
 	forTakes.PoolSize = maxWaiters
 	c := &Client{calls: redis.NewClient(o), takes: redis.NewClient(&forTakes)}
 	c.closed, c.close = context.WithCancel(context.Background())
-	c.pipe.client = c.calls
+	c.pipe.Client = c.calls
 	c.waiters.client = c.takes
 	return c, nil
-}
-
-func dialOptions(address string) (*redis.Options, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	vhost := strings.TrimPrefix(u.Path, "/")
-	if _, err := strconv.Atoi(vhost); err == nil || u.Scheme == "unix" {
-		vhost = ""
-	} else {
-		u.Path, u.RawPath = "", ""
-	}
-	o, err := redis.ParseURL(u.String())
-	if err != nil {
-		return nil, err
-	}
-	if vhost != "" {
-		o.OnConnect = func(ctx context.Context, cn *redis.Conn) error { return cn.Do(ctx, "SELECT", vhost).Err() }
-	}
-	o.MaxRetries = -1 // what was done by half is for the caller to repeat, who knows what it may
-	o.DialerRetries = 1
-	o.ContextTimeoutEnabled = true
-	o.DisableIdentity = true
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return o, nil
 }
 
 // do asks one thing, in a pipeline with what others ask.
 func (c *Client) do(ctx context.Context, args ...any) (*redis.Cmd, error) {
 	cmd := redis.NewCmd(ctx, args...)
-	if err := c.pipe.do(ctx, cmd); err != nil {
+	if err := c.pipe.Do(ctx, cmd); err != nil {
 		return nil, c.failed(err)
 	}
 	if err := cmd.Err(); err != nil {
@@ -116,13 +88,13 @@ func (c *Client) EnqueueAll(ctx context.Context, requests []EnqueueRequest) ([]E
 	for i, r := range requests {
 		cmds[i] = redis.NewCmd(ctx, enqueueArgs(r.Queue, r.Body, r.EnqueueOptions)...)
 	}
-	if err := c.pipe.do(ctx, cmds...); err != nil {
+	if err := c.pipe.Do(ctx, cmds...); err != nil {
 		return nil, c.failed(err)
 	}
 	results := make([]EnqueueResult, len(requests))
 	for i, cmd := range cmds {
 		err := cmd.Err()
-		if err != nil && !isReply(err) {
+		if err != nil && !respclient.IsReply(err) {
 			return nil, c.failed(err)
 		}
 		if err != nil {
@@ -142,26 +114,18 @@ func enqueueArgs(queue string, body []byte, o EnqueueOptions) []any {
 		}
 	}
 	add(o.MID != "", "ID", o.MID)
-	add(o.Backoff > 0, "BACKOFF", ms(o.Backoff))
-	add(o.Lock > 0, "LOCK", ms(o.Lock))
+	add(o.Backoff > 0, "BACKOFF", respclient.Milliseconds(o.Backoff))
+	add(o.Lock > 0, "LOCK", respclient.Milliseconds(o.Lock))
 	add(o.Update, "UPDATE")
 	add(o.Requeue, "REQUEUE")
 	add(o.ResetDelay, "RESETBACKOFF")
 	add(o.Priority > 0, "PRIORITY", o.Priority)
-	add(o.Expire > 0, "EXPIRE", ms(o.Expire))
+	add(o.Expire > 0, "EXPIRE", respclient.Milliseconds(o.Expire))
 	add(len(o.Headers) > 0, "HEADERS")
 	for k, v := range o.Headers {
 		args = append(args, k, v)
 	}
 	return args
-}
-
-// ms is a time in milliseconds; one that is less than a millisecond is one.
-func ms(d time.Duration) int64 {
-	if d > 0 && d < time.Millisecond {
-		return 1
-	}
-	return d.Milliseconds()
 }
 
 // report sends a report about a lease.
@@ -173,7 +137,7 @@ func (c *Client) report(ctx context.Context, command string, l Lease, more ...an
 // Done implements Jobs.
 func (c *Client) Done(ctx context.Context, l Lease, remember time.Duration) error {
 	if remember > 0 {
-		return c.report(ctx, "JOB.DONE", l, "BACKOFF", ms(remember))
+		return c.report(ctx, "JOB.DONE", l, "BACKOFF", respclient.Milliseconds(remember))
 	}
 	return c.report(ctx, "JOB.DONE", l)
 }
@@ -181,7 +145,7 @@ func (c *Client) Done(ctx context.Context, l Lease, remember time.Duration) erro
 // Retry implements Jobs.
 func (c *Client) Retry(ctx context.Context, l Lease, after time.Duration) error {
 	if after > 0 {
-		return c.report(ctx, "JOB.RETRY", l, "BACKOFF", ms(after))
+		return c.report(ctx, "JOB.RETRY", l, "BACKOFF", respclient.Milliseconds(after))
 	}
 	return c.report(ctx, "JOB.RETRY", l)
 }
@@ -193,32 +157,32 @@ func (c *Client) Fail(ctx context.Context, l Lease, text string) error {
 
 // Extend implements Jobs.
 func (c *Client) Extend(ctx context.Context, l Lease, lock time.Duration) error {
-	return c.report(ctx, "JOB.EXTEND", l, ms(lock))
+	return c.report(ctx, "JOB.EXTEND", l, respclient.Milliseconds(lock))
 }
 
 // Status implements Jobs.
 func (c *Client) Status(ctx context.Context, queue, mid string) (JobStatus, error) {
 	cmd, err := c.do(ctx, "JOB.STATUS", queue, mid, "DETAIL")
-	if isNil(err) {
+	if respclient.IsNil(err) {
 		return JobStatus{}, nil
 	}
 	if err != nil {
 		return JobStatus{}, err
 	}
-	return jobStatus(fieldsOf(cmd.Val())), nil
+	return jobStatus(respclient.FieldsOf(cmd.Val())), nil
 }
 
 // QueueStatus implements Jobs.
 func (c *Client) QueueStatus(ctx context.Context, queue string) (QueueStatus, error) {
 	cmd, err := c.do(ctx, "QUEUE.STATUS", queue)
-	if isNil(err) {
+	if respclient.IsNil(err) {
 		return QueueStatus{}, nil
 	}
 	if err != nil {
 		return QueueStatus{}, err
 	}
-	f := fieldsOf(cmd.Val())
-	count := func(name string) int { return int(f.number(name)) }
+	f := respclient.FieldsOf(cmd.Val())
+	count := func(name string) int { return int(f.Number(name)) }
 	return QueueStatus{
 		Queued: count("nqueued"), Locked: count("nlocked"), Backoff: count("nbackoff") + count("ndonebackoff"), Total: count("ntotal"),
 	}, nil
@@ -239,10 +203,10 @@ func (c *Client) Content(ctx context.Context, queue, cursor string, count int) (
 	}
 	list, _ := page[1].([]any)
 	for _, v := range list {
-		f := fieldsOf(v)
-		entries = append(entries, Entry{f.text("mid"), jobStatus(f)})
+		f := respclient.FieldsOf(v)
+		entries = append(entries, Entry{f.Text("mid"), jobStatus(f)})
 	}
-	if next = text(page[0]); next == "0" {
+	if next = respclient.Text(page[0]); next == "0" {
 		next = ""
 	}
 	return entries, next, nil

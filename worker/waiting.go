@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"fiveways/internal/respclient"
 )
 
 const (
@@ -59,7 +61,7 @@ func (w *waiters) put(one *waiter, err error) {
 	defer w.busy.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ended || err != nil && !isReply(err) {
+	if w.ended || err != nil && !respclient.IsReply(err) {
 		one.conn.Close()
 		return
 	}
@@ -91,11 +93,11 @@ func (c *Client) Take(ctx context.Context, o TakeOptions) ([]Job, error) {
 	}
 	args = append(args, "COUNT", max(o.Count, 1))
 	if o.Lock > 0 {
-		args = append(args, "LOCK", ms(o.Lock))
+		args = append(args, "LOCK", respclient.Milliseconds(o.Lock))
 	}
 	if o.Wait <= 0 {
 		cmd, err := c.do(ctx, args...)
-		if isNil(err) {
+		if respclient.IsNil(err) {
 			return nil, nil
 		}
 		if err != nil {
@@ -105,7 +107,7 @@ func (c *Client) Take(ctx context.Context, o TakeOptions) ([]Job, error) {
 	}
 	for end := time.Now().Add(o.Wait); ; {
 		left := time.Until(end)
-		jobs, err := c.wait(ctx, append(args[:len(args):len(args)], "BLOCK", ms(min(max(left, time.Millisecond), waitPiece))))
+		jobs, err := c.wait(ctx, append(args[:len(args):len(args)], "BLOCK", respclient.Milliseconds(min(max(left, time.Millisecond), waitPiece))))
 		if err != nil || len(jobs) > 0 || left <= waitPiece {
 			return jobs, err
 		}
@@ -136,7 +138,7 @@ func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	select {
 	case r := <-reply:
 		c.waiters.put(one, r.err)
-		if r.err != nil && !isNil(r.err) {
+		if r.err != nil && !respclient.IsNil(r.err) {
 			return nil, c.failed(r.err)
 		}
 		return r.jobs, nil
@@ -167,7 +169,7 @@ func (c *Client) unblock(one *waiter, reply chan takeReply) (takeReply, bool) {
 	again := time.NewTicker(unblockEvery)
 	defer again.Stop()
 	for {
-		_ = c.pipe.do(ctx, redis.NewCmd(ctx, "CLIENT", "UNBLOCK", one.id))
+		_ = c.pipe.Do(ctx, redis.NewCmd(ctx, "CLIENT", "UNBLOCK", one.id))
 		select {
 		case r := <-reply:
 			return r, true

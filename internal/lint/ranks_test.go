@@ -29,6 +29,7 @@ var ranks = []struct {
 	{"internal/keyspace", 50},
 	{"internal/semaphores", 52},
 	{"semaphore", 75},
+	{"internal/respclient", 72},
 	{"internal/storage", 40},
 	{"internal/core", 30},
 	{"internal/lint", 0},

@@ -1,4 +1,4 @@
-package worker
+package respclient
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// pipeline gathers what goroutines ask while a pipeline is on its way to the broker and back; the next one takes it all. So one that asks alone
-// waits for nobody, and many that ask at once share the way.
-type pipeline struct {
-	client *redis.Client
+// Pipeline gathers what goroutines ask while a pipeline is on its way to the broker and back; the next one takes it all. So one that asks alone
+// waits for nobody, and many that ask at once share the way. The zero value needs only its Client.
+type Pipeline struct {
+	Client *redis.Client
 
 	mu      sync.Mutex
 	waiting []*call
@@ -26,9 +26,9 @@ type call struct {
 // maxPipeline is how many commands a pipeline begins with at most, or one call's.
 const maxPipeline = 1024
 
-// do asks, and returns when the commands have their answers. When ctx ends before, its error is returned, and the commands are not to be looked at:
+// Do asks, and returns when the commands have their answers. When ctx ends before, its error is returned, and the commands are not to be looked at:
 // they may be done.
-func (p *pipeline) do(ctx context.Context, cmds ...*redis.Cmd) error {
+func (p *Pipeline) Do(ctx context.Context, cmds ...*redis.Cmd) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (p *pipeline) do(ctx context.Context, cmds ...*redis.Cmd) error {
 }
 
 // fly sends pipelines until nobody waits.
-func (p *pipeline) fly() {
+func (p *Pipeline) fly() {
 	for {
 		calls := p.next()
 		if calls == nil {
@@ -63,8 +63,8 @@ func (p *pipeline) fly() {
 }
 
 // send sends one pipeline.
-func (p *pipeline) send(calls []*call) {
-	pipe := p.client.Pipeline()
+func (p *Pipeline) send(calls []*call) {
+	pipe := p.Client.Pipeline()
 	for _, c := range calls {
 		for _, cmd := range c.cmds {
 			_ = pipe.Process(context.Background(), cmd)
@@ -85,7 +85,7 @@ func (p *pipeline) send(calls []*call) {
 }
 
 // next takes calls; nil when there are none.
-func (p *pipeline) next() []*call {
+func (p *Pipeline) next() []*call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, commands := 0, 0

@@ -1,0 +1,3 @@
+// Package respclient is what the module's clients of the Redis protocol share: the address of a broker (Options), pipelines that goroutines fill
+// together (Pipeline), replies with names (Fields), and a connection on which the broker speaks first (Stream).
+package respclient
