@@ -1,0 +1,57 @@
+package semaphore
+
+import "time"
+
+// renewPart: a lease is renewed when this part of it has passed, so that there is time for more tries.
+const renewPart = 3
+
+// lease notes that the lease of the task ends so long after asked; 0 is never. mu is held.
+func (p *place) lease(m *Manager, asked time.Time, left time.Duration) {
+	if left <= 0 || p.users == 0 {
+		p.until, p.renewAt = time.Time{}, time.Time{}
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+		return
+	}
+	p.until = asked.Add(left)
+	if next := asked.Add(left / renewPart); p.renewAt.IsZero() || next.Before(p.renewAt) || !p.renewAt.After(asked) {
+		p.renewAt = next
+	}
+	p.sleep(m)
+}
+
+// sleep has due called when something is to be done. mu is held.
+func (p *place) sleep(m *Manager) {
+	next := p.until
+	if !p.renewAt.IsZero() && p.renewAt.Before(next) {
+		next = p.renewAt
+	}
+	if p.timer == nil {
+		p.timer = time.AfterFunc(time.Until(next), func() { m.due(p) })
+		return
+	}
+	p.timer.Reset(time.Until(next))
+}
+
+// due renews the lease of a place, or ends its holds when nobody could be asked to.
+func (m *Manager) due(p *place) {
+	var over []func()
+	m.mu.Lock()
+	now := time.Now()
+	switch {
+	case p.until.IsZero() || p.users == 0:
+	case !now.Before(p.until):
+		over = m.empty(p, ErrExpired)
+	default:
+		if !now.Before(p.renewAt) {
+			p.renew, p.renewAt = true, time.Time{} // the look tells the next
+			m.ask(p)
+		}
+		p.sleep(m)
+	}
+	m.mu.Unlock()
+	for _, end := range over {
+		end()
+	}
+}

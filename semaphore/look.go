@@ -1,0 +1,185 @@
+package semaphore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	mostLooked = 1000                  // tasks of one question
+	lookAgain  = 50 * time.Millisecond // after a look that failed, at first; twice as long each time
+	lookSlow   = 2 * time.Second       // at most
+)
+
+// hint has a place looked at because of an event. It does not block.
+func (m *Manager) hint(p *place, k Kind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch k {
+	case EventReleased, EventExpired, EventDeleted:
+		p.gone = k
+	case EventEnqueued, EventAcquired, EventMissed:
+		p.gone = ""
+	}
+	m.ask(p)
+}
+
+// ask has a place looked at. mu is held.
+func (m *Manager) ask(p *place) {
+	if p.hinted || p.users == 0 || m.closed.Err() != nil {
+		return
+	}
+	p.hinted = true
+	m.hints = append(m.hints, p)
+	if !m.looking {
+		m.looking = true
+		m.busy.Go(m.lookAll)
+	}
+}
+
+// lookAll looks at places until there are no hints.
+func (m *Manager) lookAll() {
+	for pause := lookAgain; ; {
+		batch := m.take()
+		if batch == nil {
+			return
+		}
+		failed := false
+		for key, places := range batch.byKey {
+			for len(places) > 0 {
+				n := min(len(places), mostLooked)
+				failed = !m.lookAt(key, places[:n], batch.number) || failed
+				places = places[n:]
+			}
+		}
+		if !failed {
+			pause = lookAgain
+			continue
+		}
+		select {
+		case <-time.After(pause):
+		case <-m.closed.Done():
+		}
+		pause = min(2*pause, lookSlow)
+	}
+}
+
+// batch is the places of one look, by semaphore.
+type batch struct {
+	number uint64
+	byKey  map[string][]*place
+}
+
+// take takes the hints; nil ends the looking.
+func (m *Manager) take() *batch {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.hints) == 0 || m.closed.Err() != nil {
+		m.looking, m.hints = false, nil
+		return nil
+	}
+	m.looks++
+	b := &batch{m.looks, map[string][]*place{}}
+	for _, p := range m.hints {
+		p.hinted = false
+		if p.users > 0 {
+			b.byKey[p.name.key] = append(b.byKey[p.name.key], p)
+		}
+	}
+	m.hints = nil
+	return b
+}
+
+// lookAt renews what is to be renewed, looks at places of one semaphore, and tells their holds; false when the broker could not be asked.
+func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
+	ctx, cancel := context.WithTimeout(m.closed, lookFor)
+	defer cancel()
+	asked := time.Now()
+	tasks, err := m.renewAndLook(ctx, key, places)
+	var over []func()
+	m.mu.Lock()
+	for i, p := range places {
+		switch {
+		case errors.Is(err, ErrNotFound):
+			over = append(over, m.told(p, Task{}, ErrDeleted, number)...)
+		case errors.Is(err, ErrDenied):
+			over = append(over, m.empty(p, err)...) // the user has lost his rights
+		case err != nil:
+			m.ask(p)
+		default:
+			p.lease(m, asked, tasks[i].Left)
+			over = append(over, m.told(p, tasks[i], p.why(), number)...)
+		}
+	}
+	m.mu.Unlock()
+	for _, end := range over {
+		end()
+	}
+	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrDenied)
+}
+
+func (m *Manager) renewAndLook(ctx context.Context, key string, places []*place) ([]Task, error) {
+	names := make([]string, len(places))
+	var renew []string
+	m.mu.Lock()
+	for i, p := range places {
+		if names[i] = p.name.task; p.renew {
+			renew = append(renew, p.name.task)
+		}
+	}
+	m.mu.Unlock()
+	if len(renew) > 0 {
+		if _, err := m.backend.Renew(ctx, key, renew); err != nil {
+			return nil, err
+		}
+	}
+	tasks, err := m.look(ctx, key, names)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range places {
+		p.renew = false
+	}
+	return tasks, nil
+}
+
+// look asks where tasks stand.
+func (m *Manager) look(ctx context.Context, key string, tasks []string) ([]Task, error) {
+	all, err := m.backend.Look(ctx, key, tasks)
+	if err == nil && len(all) != len(tasks) {
+		err = fmt.Errorf("semaphore: told of %d tasks, not of %d", len(all), len(tasks))
+	}
+	return all, err
+}
+
+// told tells the holds of a place where the task stands, or why it does not; what it returns ends some. mu is held.
+func (m *Manager) told(p *place, t Task, why error, number uint64) (over []func()) {
+	for h := range p.holds {
+		switch {
+		case number <= h.after:
+		case t.Status.Runs():
+			h.run()
+			if t.Status == TryRelease {
+				over = append(over, func() { h.cancel(ErrTryRelease) })
+			}
+		case t.Status == None, h.ran: // it ran, and waits: somebody has released it and put it in line again
+			over = append(over, m.end(p, h, why))
+		}
+	}
+	return over
+}
+
+// why is why the task is not there. Manager.mu is held.
+func (p *place) why() error {
+	switch p.gone {
+	case EventExpired:
+		return ErrExpired
+	case EventDeleted:
+		return ErrDeleted
+	}
+	return ErrReleased
+}

@@ -1,0 +1,209 @@
+package semaphore
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+)
+
+// Manager is the semaphores of a virtual host.
+type Manager struct {
+	backend Backend
+	closed  context.Context // ends when Close begins
+	close   context.CancelFunc
+
+	mu      sync.Mutex      // held for no call of the backend
+	places  map[name]*place // guarded by mu
+	hints   []*place        // guarded by mu: to be looked at
+	looking bool            // guarded by mu: a goroutine looks
+	looks   uint64          // guarded by mu: looks that have begun
+	busy    sync.WaitGroup  // goroutines; grows with mu held, while closed is not
+}
+
+// New returns the manager of a backend, which it closes with itself.
+func New(b Backend) *Manager {
+	m := &Manager{backend: b, places: map[name]*place{}}
+	m.closed, m.close = context.WithCancel(context.Background())
+	return m
+}
+
+// Close ends what waits, with ErrClosed, and the contexts of tasks that run. The tasks keep their places, until their leases end or they are released.
+func (m *Manager) Close() error {
+	m.close()
+	m.mu.Lock()
+	var over []func()
+	for _, p := range m.places {
+		over = append(over, m.empty(p, ErrClosed)...)
+	}
+	m.mu.Unlock()
+	for _, end := range over {
+		end()
+	}
+	err := m.backend.Close()
+	m.busy.Wait()
+	return err
+}
+
+// Semaphore is a handle on a semaphore, whether it is there or not.
+func (m *Manager) Semaphore(key string) *Semaphore { return &Semaphore{m, key} }
+
+// GetOrCreate makes a semaphore when there is none of this key; one that is there keeps its settings.
+func (m *Manager) GetOrCreate(ctx context.Context, key string, s Settings) (*Semaphore, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	if _, err := m.backend.Create(ctx, key, s); err != nil {
+		return nil, err
+	}
+	return m.Semaphore(key), nil
+}
+
+// Update changes settings, which takes effect at once: tasks are acquired, asked to give way, or not asked any more. Errors: ErrNotFound, ErrOrder.
+func (m *Manager) Update(ctx context.Context, key string, s Settings) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	return m.backend.Update(ctx, key, s)
+}
+
+// Delete removes a semaphore; its tasks get the event Deleted. That there is none is no error.
+func (m *Manager) Delete(ctx context.Context, key string) (deleted bool, err error) {
+	return m.backend.Delete(ctx, key, false)
+}
+
+// DeleteIfEmpty removes a semaphore that has no tasks. Errors: ErrNotEmpty.
+func (m *Manager) DeleteIfEmpty(ctx context.Context, key string) (deleted bool, err error) {
+	return m.backend.Delete(ctx, key, true)
+}
+
+// List describes the semaphores whose keys match a pattern of Redis, "" being all, in the order of their keys. An error ends it.
+func (m *Manager) List(ctx context.Context, pattern string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		for after := ""; ; {
+			page, next, err := m.backend.List(ctx, pattern, after)
+			if err != nil {
+				yield(Info{}, err)
+				return
+			}
+			for _, i := range page {
+				if !yield(i, nil) {
+					return
+				}
+			}
+			if after = next; next == "" {
+				return
+			}
+		}
+	}
+}
+
+// Acquire is that of the semaphore of this key.
+func (m *Manager) Acquire(ctx context.Context, key, task string, priority float64) (context.Context, error) {
+	return m.Semaphore(key).Acquire(ctx, task, priority)
+}
+
+// watchRoom is how many events wait for a watcher that is slow.
+const watchRoom = 1024
+
+// Watch tells what happens from its return on, until ctx ends or the manager closes: then the channel is closed. A receiver that is too slow misses
+// events, and so does everybody while the broker cannot be reached; there is an EventMissed then where they were.
+func (m *Manager) Watch(ctx context.Context, o WatchOptions) (<-chan Event, error) {
+	if err := m.ended(ctx); err != nil {
+		return nil, err
+	}
+	w := &watcher{wake: make(chan struct{}, 1)}
+	stop, err := m.backend.Watch(ctx, o, w.tell)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed.Err() != nil {
+		stop()
+		return nil, ErrClosed
+	}
+	out := make(chan Event)
+	m.busy.Go(func() {
+		defer close(out)
+		defer stop()
+		w.forward(ctx, m.closed, out)
+	})
+	return out, nil
+}
+
+// ended is why nothing can be done any more.
+func (m *Manager) ended(ctx context.Context) error {
+	if m.closed.Err() != nil {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// watcher keeps events for a receiver.
+type watcher struct {
+	wake chan struct{} // something waits; one place
+
+	mu     sync.Mutex
+	events []Event
+}
+
+// tell keeps an event, or that there was one.
+func (w *watcher) tell(e Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := len(w.events); n >= watchRoom {
+		if w.events[n-1].Kind != EventMissed {
+			w.events = append(w.events, Event{Kind: EventMissed})
+		}
+		return
+	}
+	w.events = append(w.events, e)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// forward hands the events on until ctx ends or the manager closes.
+func (w *watcher) forward(ctx, closed context.Context, out chan<- Event) {
+	for {
+		w.mu.Lock()
+		events := w.events
+		w.events = nil
+		w.mu.Unlock()
+		for _, e := range events {
+			select {
+			case out <- e:
+			case <-ctx.Done():
+				return
+			case <-closed.Done():
+				return
+			}
+		}
+		if len(events) > 0 {
+			continue
+		}
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+			return
+		case <-closed.Done():
+			return
+		}
+	}
+}
+
+// validate names the first setting that makes no sense.
+func (s Settings) validate() error {
+	switch {
+	case s.Active != nil && *s.Active < 0:
+		return fmt.Errorf("%w: Active is %d", ErrInvalid, *s.Active)
+	case s.TryRelease != nil && *s.TryRelease < 0:
+		return fmt.Errorf("%w: TryRelease is %d", ErrInvalid, *s.TryRelease)
+	case s.Lease != nil && (*s.Lease < 0 || *s.Lease%time.Millisecond != 0):
+		return fmt.Errorf("%w: Lease is %v; whole milliseconds", ErrInvalid, *s.Lease)
+	}
+	return nil
+}
