@@ -60,6 +60,7 @@ func (c *conn) endChannel(ch *channel) {
 	if ch.closing {
 		return
 	}
+	c.doRequests()
 	ch.closing = true
 	c.srv.channels.Add(-1)
 	c.session.CloseChannel()
@@ -131,6 +132,7 @@ func (ch *channel) frame(f amqpwire.Frame) error {
 		return ch.settle(ack, m.DeliveryTag, m.Multiple)
 	}
 	ch.c.emitSettled()
+	ch.c.doRequests()
 	m, err := amqpwire.DecodeMethod(f.Payload)
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ type conn struct {
 	last     *channel   // that the last frame was for
 	partial  []*channel // with content that began in this read
 	run      settled    // gathered acks, not handed to the session yet
+	requests []*request // gathered requests to semaphores
 	pub      broker.Publish
 	taken    []delivery // scratch of settle
 
@@ -201,8 +202,7 @@ func (c *conn) goodbye() {
 		c.fail(f)
 		return
 	}
-	c.emitSettled()
-	c.session.Flush()
+	c.flush()
 	c.confirmMu.Lock()
 	c.confirmed = make(chan struct{}, 1)
 	signal := c.confirmed

@@ -6,6 +6,8 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
 )
 
 // fault is a failure as the client is told about it. Its code decides the scope
@@ -44,7 +46,7 @@ type faultRow struct {
 const exclusiveText = "cannot obtain exclusive access to locked %s. It could be originally declared on another connection " +
 	"or the exclusive property value does not match that of the original declaration."
 
-// faults has a row for every sentinel of the broker; a test says so.
+// faults has a row for every sentinel of the broker and of the semaphores; a test says so.
 var faults = []faultRow{
 	{broker.ErrQueueNotFound, amqpwire.NotFound, func(e *broker.Error) string { return "no " + resource("queue", e.Name, e.VHost) }},
 	{broker.ErrExchangeNotFound, amqpwire.NotFound, func(e *broker.Error) string { return "no " + resource("exchange", e.Name, e.VHost) }},
@@ -108,7 +110,19 @@ var faults = []faultRow{
 	{broker.ErrRejected, amqpwire.PreconditionFailed, func(*broker.Error) string { return "partial tx completion" }},
 	{broker.ErrLogFailed, amqpwire.InternalError, func(*broker.Error) string { return "the broker's log has failed and takes no more writes" }},
 	{broker.ErrClosed, amqpwire.ConnectionForced, func(*broker.Error) string { return shutdownText }},
+
+	// Of requests in transactions; others have an answer.
+	{semaphores.ErrNotFound, amqpwire.NotFound, semaphoreText},
+	{semaphores.ErrNoTask, amqpwire.NotFound, semaphoreText},
+	{semaphores.ErrDeleted, amqpwire.NotFound, semaphoreText},
+	{semaphores.ErrNotEmpty, amqpwire.PreconditionFailed, semaphoreText},
+	{semaphores.ErrOrder, amqpwire.PreconditionFailed, semaphoreText},
+	{semaphores.ErrInvalid, amqpwire.PreconditionFailed, semaphoreText},
+	{semaphores.ErrTooMany, amqpwire.PreconditionFailed, semaphoreText},
+	{semaphores.ErrNotActive, amqpwire.PreconditionFailed, semaphoreText},
 }
+
+func semaphoreText(e *broker.Error) string { return semjson.Refuse(e).Reason }
 
 func jobText(e *broker.Error) string { return fmt.Sprintf("job '%s': %v", e.Name, e.Err) }
 

@@ -12,14 +12,29 @@ import (
 	"fiveways/internal/broker"
 )
 
-// TestEverySentinelHasARow reads the broker's error file: a sentinel that is
+// TestEverySentinelHasARow reads the files that have them: a sentinel that is
 // exported there and has no row here would reach clients as an internal error.
 func TestEverySentinelHasARow(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../broker/errors.go", nil, 0)
+	messages := map[string]string{} // text of errors.New -> name
+	collectSentinels(t, "../../broker/errors.go", messages)
+	collectSentinels(t, "../../semaphores/api.go", messages)
+	if len(messages) < 10 {
+		t.Fatalf("found only %d sentinels", len(messages))
+	}
+	for _, row := range faults {
+		delete(messages, row.err.Error())
+	}
+	for _, name := range messages {
+		t.Errorf("%s has no row in faults", name)
+	}
+}
+
+func collectSentinels(t *testing.T, path string, messages map[string]string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := map[string]string{} // text of errors.New -> name
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Err") {
@@ -32,15 +47,6 @@ func TestEverySentinelHasARow(t *testing.T) {
 		messages[strings.Trim(call.Args[0].(*ast.BasicLit).Value, `"`)] = spec.Names[0].Name
 		return true
 	})
-	if len(messages) < 10 {
-		t.Fatalf("found only %d sentinels", len(messages))
-	}
-	for _, row := range faults {
-		delete(messages, row.err.Error())
-	}
-	for _, name := range messages {
-		t.Errorf("broker.%s has no row in faults", name)
-	}
 }
 
 func TestFaultTexts(t *testing.T) {

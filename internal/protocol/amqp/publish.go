@@ -52,6 +52,9 @@ func (ch *channel) publish(body []byte) error {
 	if alarm := c.srv.broker.Alarm(); alarm != nil {
 		c.block(alarm.Reason)
 	}
+	if len(exchange) == 0 && string(key) == semaphoreQueue && c.srv.o.Semaphores != nil {
+		return ch.request(peek)
+	}
 	if len(exchange) == 0 && isReplyKey(key) {
 		if err := c.session.MayPublish(exchange); err != nil {
 			return err
@@ -74,8 +77,8 @@ func (ch *channel) publish(body []byte) error {
 	if replies && ch.replies == nil {
 		return errNoReplies
 	}
-	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
-		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
+	if err := c.checkUserID(peek); err != nil {
+		return err
 	}
 	noQueue := ct.mandatory && targets.Relayed() && !c.session.Reaches(exchange, key, peek, extra.keys)
 	if noQueue && !targets.OnlyCopied() {
@@ -129,6 +132,14 @@ func (ch *channel) publish(body []byte) error {
 		p.Confirm, p.Seq = nil, 0
 	}
 	c.session.Publish(p)
+	return nil
+}
+
+// checkUserID refuses a message that names another sender.
+func (c *conn) checkUserID(peek *message.Peek) error {
+	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
+		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
+	}
 	return nil
 }
 

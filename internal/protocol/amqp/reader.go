@@ -89,8 +89,8 @@ func (c *conn) endRead() {
 		c.partial[i] = nil
 	}
 	c.partial = c.partial[:0]
-	c.arena = arena{}
 	c.flush()
+	c.arena = arena{}
 }
 
 // flush hands over what was gathered.
@@ -98,6 +98,7 @@ func (c *conn) flush() {
 	if c.session != nil {
 		c.emitSettled()
 		c.session.Flush()
+		c.doRequests()
 	}
 }
 

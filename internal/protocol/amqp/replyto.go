@@ -55,8 +55,13 @@ func (ch *channel) hasReplyName(name string) bool {
 // publishReply delivers a direct reply. It counts as routed whether somebody
 // waits for it or not.
 func (ch *channel) publishReply(key, props, body []byte) {
+	ch.c.postReply(key, props, body)
+	ch.confirmNow()
+}
+
+// postReply hands a direct reply to who waits behind key.
+func (c *conn) postReply(key, props, body []byte) {
 	env := make([]byte, 0, message.EnvelopeSize(0, len(key), len(props), len(body)))
 	env = append(message.AppendEnvelopeHeader(env, nil, key, props), body...)
-	ch.c.session.Post(string(key[len(replyPrefix):]), env)
-	ch.confirmNow()
+	c.session.Post(string(key[len(replyPrefix):]), env)
 }

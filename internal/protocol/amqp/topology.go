@@ -18,15 +18,18 @@ var lineEnds = strings.NewReplacer("\r", "", "\n", "")
 
 func stripLineEnds(name string) string { return lineEnds.Replace(name) }
 
-// queueName resolves "" to the queue that the channel declared last.
+// queueName resolves "" to the queue that the channel declared last, and refuses the one that is none.
 func (ch *channel) queueName(name string) (string, error) {
-	if name != "" {
-		return name, nil
+	if name == "" {
+		name = ch.lastQueue
 	}
-	if ch.lastQueue == "" {
+	switch {
+	case name == "":
 		return "", faultf(amqpwire.NotFound, "no previously declared queue")
+	case ch.c.srv.isRequestQueue(name):
+		return "", ch.refuseRequestQueue()
 	}
-	return ch.lastQueue, nil
+	return name, nil
 }
 
 func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
@@ -69,6 +72,9 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		Name: name, Passive: m.Passive, Durable: m.Durable && !m.Exclusive, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Args: m.Arguments,
 	}
 	switch {
+	case m.Passive && ch.c.srv.isRequestQueue(name):
+		ch.lastQueue = name
+		return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{Queue: name, ConsumerCount: 1}, nil)
 	case m.Passive: // "" is no name here, unlike in all other methods
 	case name == "":
 		var err error

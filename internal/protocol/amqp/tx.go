@@ -4,15 +4,18 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/semaphores"
 )
 
 // transaction is what a channel in tx mode has gathered since its last commit
 // or rollback. Nothing of it reaches the engine before commit.
 type transaction struct {
 	tx      *broker.Tx // of the publishes so far; nil before the first
-	bytes   int64      // of their envelopes
+	bytes   int64      // of their envelopes, and what requests take
 	returns []message.Envelope
 	settled []txSettled
+
+	requests []*request // to semaphores
 }
 
 // txSettled is a delivery that the commit will end.
@@ -40,11 +43,19 @@ func (t *transaction) settle(how settlement, ds []delivery) {
 	}
 }
 
+// grow counts n more bytes, and refuses them when they are too many.
+func (t *transaction) grow(s *Server, n int64) error {
+	if t.bytes += n; t.bytes > maxTxMessages*s.o.MaxMessageSize {
+		return faultf(amqpwire.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*s.o.MaxMessageSize)
+	}
+	return nil
+}
+
 // txPublish adds a message that was routed.
 func (ch *channel) txPublish(p *broker.Publish) error {
 	t := ch.tx
-	if t.bytes += int64(len(p.Env)); t.bytes > maxTxMessages*ch.c.srv.o.MaxMessageSize {
-		return faultf(amqpwire.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*ch.c.srv.o.MaxMessageSize)
+	if err := t.grow(ch.c.srv, int64(len(p.Env))); err != nil {
+		return err
 	}
 	if t.tx == nil {
 		t.tx = ch.c.session.NewTx()
@@ -72,14 +83,26 @@ func (ch *channel) commit() error {
 		}
 	}
 	run.emit(tx)
-	if err := tx.Commit(); err != nil {
+	if err := ch.commitAll(tx, t.requests); err != nil {
 		return err
 	}
 	for _, env := range t.returns {
 		ch.sendReturn(env)
 	}
+	for _, r := range t.requests {
+		r.tell(nil)
+	}
 	ch.tx = &transaction{}
 	return nil
+}
+
+// commitAll commits tx together with what requests change.
+func (ch *channel) commitAll(tx *broker.Tx, requests []*request) error {
+	changes := changesOf(requests)
+	if len(changes) == 0 {
+		return tx.Commit()
+	}
+	return ch.c.srv.o.Semaphores.DoWith(ch.c.session, semaphores.Group{Tx: tx}, changes...)
 }
 
 // rollback forgets all of it. What it would have settled is unsettled, and

@@ -1,0 +1,168 @@
+package amqp
+
+import (
+	"encoding/json"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// Requests to semaphores: a client publishes them to the default exchange with the name of a queue that is none, and the answer goes to the
+// queue that reply-to names. Those of one read are done together, with one wait for the disk, when the read ends or when another method follows.
+const semaphoreQueue = "amq.semaphore"
+
+// request is one on its way.
+type request struct {
+	ch *channel
+	semaphoreOp
+	refused error  // why it cannot even be tried
+	seq     uint64 // number of the publish in confirm mode, 0 in others
+
+	replyTo       string // "": nobody wants the answer
+	correlationID string
+	persistent    bool // the answer is as persistent as the request
+}
+
+// isRequestQueue tells whether a queue's name stands for requests to semaphores.
+func (s *Server) isRequestQueue(name string) bool {
+	return name == semaphoreQueue && s.o.Semaphores != nil
+}
+
+// request takes a publish that is a request.
+func (ch *channel) request(peek *message.Peek) error {
+	c := ch.c
+	if err := c.session.MayPublish(nil); err != nil {
+		return err
+	}
+	r := &request{ch: ch, replyTo: string(peek.ReplyTo), correlationID: string(peek.CorrelationID), persistent: peek.Persistent()}
+	if r.replyTo == replyQueue {
+		if ch.replies == nil {
+			return errNoReplies
+		}
+		r.replyTo = replyPrefix + ch.replies.mailbox
+	}
+	if err := c.checkUserID(peek); err != nil {
+		return err
+	}
+	r.semaphoreOp, r.refused = c.readRequest(peek.Body)
+	if ch.tx != nil {
+		return ch.txRequest(r, len(peek.Body))
+	}
+	if ch.confirms != nil {
+		ch.published++
+		r.seq = ch.published
+	}
+	c.requests = append(c.requests, r)
+	if r.change == nil {
+		c.doRequests() // it asks when it is answered, which must be before the next change
+	}
+	return nil
+}
+
+// doRequests does the requests that have gathered, and answers them in their order.
+func (c *conn) doRequests() {
+	if len(c.requests) == 0 {
+		return
+	}
+	rs := c.requests
+	c.requests = nil
+	c.emitSettled()
+	c.session.Flush() // what came before it happens before
+	err := c.srv.o.Semaphores.Do(c.session, changesOf(rs)...)
+	for _, r := range rs {
+		known := r.tell(err)
+		if r.seq > 0 {
+			r.ch.confirms.Confirmed(r.seq, r.seq, known && err == nil)
+		}
+	}
+	c.session.Flush()
+}
+
+// changesOf are the changes that requests ask for.
+func changesOf(rs []*request) []semaphores.Change {
+	changes := make([]semaphores.Change, 0, len(rs))
+	for _, r := range rs {
+		if r.change != nil {
+			changes = append(changes, r.change)
+		}
+	}
+	return changes
+}
+
+// tell answers the request, err being the manager's for all, and tells whether its sender knows by now what became of it, or need not know.
+func (r *request) tell(err error) bool {
+	switch {
+	case r.refused != nil:
+		err = r.refused
+	case err == nil && r.err != nil:
+		err = *r.err
+	}
+	if r.replyTo == "" {
+		return err == nil
+	}
+	var answer any
+	if err == nil {
+		answer = r.answer()
+	} else {
+		answer = semjson.Refuse(err)
+	}
+	body, failed := json.Marshal(answer)
+	if failed != nil {
+		panic(failed) // answers are of types that can be marshalled, and priorities are finite
+	}
+	r.reply(body)
+	return true
+}
+
+// reply publishes an answer where it is wanted. An answer that reaches nobody is lost.
+func (r *request) reply(body []byte) {
+	c := r.ch.c
+	p := message.Properties{
+		Flags: message.HasContentType, ContentType: "application/json", CorrelationID: r.correlationID,
+	}
+	if r.correlationID != "" {
+		p.Flags |= message.HasCorrelationID
+	}
+	if r.persistent {
+		p.Flags |= message.HasDeliveryMode
+		p.DeliveryMode = message.Persistent
+	}
+	props, key := p.Append(nil), []byte(r.replyTo)
+	if isReplyKey(key) {
+		c.postReply(key, props, body)
+		return
+	}
+	peek, err := message.PeekProperties(props)
+	if err != nil {
+		panic(err) // they were written three lines above
+	}
+	peek.Body = body
+	targets, err := c.session.Route(nil, key, &peek, nil)
+	if err != nil || targets.Empty() {
+		return
+	}
+	c.session.Publish(&broker.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1})
+}
+
+// weightOfRequest is how many bytes of memory a byte of a request takes that was understood, about.
+const weightOfRequest = 4
+
+// txRequest keeps a request for the commit. One that cannot be tried is refused at once.
+func (ch *channel) txRequest(r *request, size int) error {
+	if r.refused != nil {
+		return r.refused
+	}
+	if err := ch.tx.grow(ch.c.srv, weightOfRequest*int64(size)); err != nil {
+		return err
+	}
+	ch.tx.requests = append(ch.tx.requests, r)
+	return nil
+}
+
+// refuseRequestQueue refuses what can be done with other queues.
+func (ch *channel) refuseRequestQueue() error {
+	return faultf(amqpwire.AccessRefused, "operation not permitted on %s: it only takes requests", resource("queue", semaphoreQueue, ch.c.session.VHost()))
+}
