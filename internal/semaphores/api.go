@@ -85,8 +85,9 @@ type Create struct {
 type Update struct {
 	Of
 	Settings
-	Create bool // it is made when there is none
-	Info   Info
+	Create  bool // it is made when there is none
+	Info    Info
+	Created bool // it was made
 }
 
 // Delete deletes a semaphore; each of its tasks gets the event Deleted. Needs configure. Errors: ErrNotEmpty.
