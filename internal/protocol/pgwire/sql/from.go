@@ -2,6 +2,8 @@ package sql
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -118,6 +120,10 @@ func (l *level) fromRelation(n *pg.RangeVar) (source, *namespace, error) {
 		return nil, nil, err
 	}
 	s.self = l.slot(1)
+	if r, ok := r.(Searcher); ok {
+		s.by = make([]expr.Expr, len(r.Keys()))
+	}
+	l.scans = append(l.scans, s)
 	ns.items[0].system = &column{name: "tableoid", typ: value.OID, slot: s.self}
 	return s, ns, nil
 }
@@ -143,11 +149,28 @@ type relationScan struct {
 	base int
 	self int // slot of tableoid
 	used []bool
+	by   []expr.Expr // of a Searcher, as its keys: what a key must equal, nil: anything
+}
+
+// rows are those that the relation finds.
+func (s *relationScan) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
+	if !slices.ContainsFunc(s.by, func(e expr.Expr) bool { return e != nil }) {
+		return s.r.Scan(env, s.used), nil
+	}
+	by, none, err := s.keys(env)
+	if err != nil || none {
+		return func(func([]value.Datum, error) bool) {}, err
+	}
+	return s.r.(Searcher).Search(env, s.used, by), nil
 }
 
 func (s *relationScan) run(env *expr.Env, emit func() error) error {
 	env.Rows[0][s.self] = int64(s.r.OID())
-	for row, err := range s.r.Scan(env, s.used) {
+	rows, err := s.rows(env)
+	if err != nil {
+		return err
+	}
+	for row, err := range rows {
 		if err == nil {
 			err = env.Ctx.Err()
 		}

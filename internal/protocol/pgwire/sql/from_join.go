@@ -89,6 +89,12 @@ func (l *level) joinOn(part *pg.Node, j *join) error {
 		return err
 	}
 	j.on = append(j.on, cond)
+	switch j.kind {
+	case pg.JoinType_JOIN_INNER:
+		l.search(part, cond, j, j.begin)
+	case pg.JoinType_JOIN_LEFT: // a left row stays whatever the condition says of it
+		l.search(part, cond, j, j.from)
+	}
 	return l.joinKey(part, j)
 }
 
@@ -281,6 +287,7 @@ func (l *level) where(in source, n *pg.Node) (source, []expr.Expr, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		l.search(part, cond, in, 0)
 		if in == nil || !simple(part) {
 			rest = append(rest, cond)
 			continue

@@ -12,13 +12,14 @@ import (
 
 // insertion is an INSERT.
 type insertion struct {
-	into    Inserter
-	fields  []value.Field
-	cols    []int // where the values of q go
-	q       query
-	set     []bool // by column; of VALUES with DEFAULT each row has its own
-	rowSets [][]bool
-	back    *returning
+	into     Inserter
+	fields   []value.Field
+	cols     []int // where the values of q go
+	q        query
+	set      []bool // by column; of VALUES with DEFAULT each row has its own
+	rowSets  [][]bool
+	conflict *conflict // nil: a row that is there already is an error
+	back     *returning
 }
 
 // returning is RETURNING: a level whose row begins with the columns of the relation.
@@ -30,10 +31,7 @@ type returning struct {
 }
 
 func (p *planner) insert(n *pg.InsertStmt) (*plan, error) {
-	switch {
-	case n.OnConflictClause != nil:
-		return nil, unsupported("ON CONFLICT")
-	case n.Override != pg.OverridingKind_OVERRIDING_NOT_SET && n.Override != pg.OverridingKind_OVERRIDING_KIND_UNDEFINED:
+	if n.Override != pg.OverridingKind_OVERRIDING_NOT_SET && n.Override != pg.OverridingKind_OVERRIDING_KIND_UNDEFINED {
 		return nil, unsupported("OVERRIDING")
 	}
 	r, err := p.relation(n.Relation)
@@ -42,10 +40,14 @@ func (p *planner) insert(n *pg.InsertStmt) (*plan, error) {
 	}
 	into, ok := r.(Inserter)
 	if !ok {
-		return nil, pgerror.New("55000", `cannot insert into view "%s"`, r.Name()).
-			WithHint("Views made with mbus4.create_view take rows.")
+		return nil, cannot(r, "INSERT", "insert into", "Views made with mbus4.create_view take rows.")
 	}
 	in := &insertion{into: into, fields: r.Columns()}
+	if n.OnConflictClause != nil {
+		if in.conflict, err = p.conflict(n.OnConflictClause, r, n.Relation); err != nil {
+			return nil, err
+		}
+	}
 	if err := in.columns(p, n, r.Name()); err != nil {
 		return nil, err
 	}
@@ -237,11 +239,11 @@ func (b *returning) row(env *expr.Env, of []value.Datum) ([]value.Datum, error) 
 
 func (in *insertion) run(env *expr.Env) (result, error) {
 	var out result
-	n := 0
+	n, read := 0, 0
 	err := in.q.run(env, func(vals []value.Datum) error {
 		row, set := make([]value.Datum, len(in.fields)), in.set
 		if in.rowSets != nil {
-			set = in.rowSets[n]
+			set = in.rowSets[read]
 		} else {
 			set = slices.Clone(set)
 			for _, c := range in.cols {
@@ -251,8 +253,9 @@ func (in *insertion) run(env *expr.Env) (result, error) {
 		for i, c := range in.cols {
 			row[c] = vals[i]
 		}
-		stored, err := in.into.Insert(env, row, set)
-		if err != nil {
+		read++
+		stored, err := in.store(env, row, set)
+		if err != nil || stored == nil {
 			return err
 		}
 		n++
@@ -267,4 +270,14 @@ func (in *insertion) run(env *expr.Env) (result, error) {
 	})
 	out.tag = countTag("INSERT 0 ", n)
 	return out, err
+}
+
+// store inserts a row; nil: it was there, and stays as it is.
+func (in *insertion) store(env *expr.Env, row []value.Datum, set []bool) ([]value.Datum, error) {
+	if in.conflict != nil {
+		if stored, done, err := in.conflict.settle(env, row); done || err != nil {
+			return stored, err
+		}
+	}
+	return in.into.Insert(env, row, set)
 }

@@ -23,6 +23,7 @@ type level struct {
 
 	visible []*namespace // of FROM, as far as the expression at hand sees it
 	brought []*item      // all of FROM so far
+	scans   []*relationScan
 	ctes    []*cte
 
 	clause  clause // that is being compiled

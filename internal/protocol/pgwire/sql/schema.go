@@ -24,7 +24,8 @@ type Schema interface {
 	Type(name string) *value.Type
 }
 
-// Relation is a table or a view. It is an Inserter, an Updater or a Grantable when it can do more than be read.
+// Relation is a table or a view. It is an Inserter, an Updater, a Deleter or a Grantable when it can do more than be read, and a Searcher when it need
+// not be read from its beginning to its end.
 type Relation interface {
 	OID() uint32
 	Name() string
@@ -43,6 +44,32 @@ type Inserter interface {
 // Updater is a relation whose rows can be changed; row is as Scan gave it.
 type Updater interface {
 	Update(env *expr.Env, row, changed []value.Datum) error
+}
+
+// Deleter is a relation whose rows can be deleted; row is as Scan gave it.
+type Deleter interface {
+	Delete(env *expr.Env, row []value.Datum) error
+}
+
+// Unique is a relation that has no two rows with the same value in a column: what ON CONFLICT asks for.
+type Unique interface {
+	// Unique is that column, and the name of its index.
+	Unique() (column int, constraint string)
+	// Same finds the row with the value that row has there; nil: there is none.
+	Same(env *expr.Env, row []value.Datum) ([]value.Datum, error)
+}
+
+// Hinted is a relation that tells what to do instead of a change it does not take: INSERT, UPDATE or DELETE.
+type Hinted interface {
+	Hint(command string) string
+}
+
+// Searcher is a relation that finds rows by the values of some columns without looking at all others.
+type Searcher interface {
+	// Keys are these columns.
+	Keys() []int
+	// Search is Scan of the rows that have these values, which stand in the order of Keys; nil asks for no value. There may be other rows among them.
+	Search(env *expr.Env, want []bool, by []value.Datum) iter.Seq2[[]value.Datum, error]
 }
 
 // Grantable is a relation, or with Grant of a Privileges schema a role, on which rights are given. privilege is SELECT, INSERT, UPDATE or ALL.

@@ -140,10 +140,46 @@ func (r *selectRun) expanded() error {
 		return err
 	}
 	r.kept = append(r.kept, keptRow{slices.Clone(r.row), keys})
-	if err := r.heap.Keep(keys); err != nil {
+	if most := r.most(); most >= 0 && len(r.kept) >= 2*most+spareRows {
+		return r.cut(most)
+	}
+	return r.keep(r.kept[len(r.kept)-1])
+}
+
+func (r *selectRun) keep(k keptRow) error {
+	if err := r.heap.Keep(k.keys); err != nil {
 		return err
 	}
-	return r.heap.Keep(r.row)
+	return r.heap.Keep(k.row)
+}
+
+// spareRows is how many rows beside those that LIMIT asks for are kept before they are sorted and cut.
+const spareRows = 1000
+
+// most is how many of the sorted rows are wanted at most; negative: all may be.
+func (r *selectRun) most() int {
+	if r.count.left < 0 || len(r.on) > 0 || len(r.sets) > 0 || r.distinct || len(r.windows) > 0 || r.count.skip+r.count.left > maxCut {
+		return -1
+	}
+	return int(r.count.skip + r.count.left)
+}
+
+// maxCut bounds the numbers of rows that are worth cutting to.
+const maxCut = 1 << 20
+
+// cut drops the rows behind the first n in the order.
+func (r *selectRun) cut(n int) error {
+	if err := sortBy(r.kept, r.order, func(k keptRow) []value.Datum { return k.keys }); err != nil {
+		return err
+	}
+	clear(r.kept[n:])
+	r.kept, r.heap = r.kept[:n], expr.Heap{}
+	for _, k := range r.kept {
+		if err := r.keep(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seen tells whether the values of these expressions have been there before.

@@ -34,7 +34,6 @@ const (
 	oidInfo      = 13190
 	oidOwner     = 10 // of all that is always there
 	oidDatabase  = 5
-	oidModelRel  = 16418 // of the composite type qt_model
 )
 
 // namespaces are the schemas with their OIDs, in the order of their names.

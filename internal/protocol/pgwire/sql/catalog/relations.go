@@ -29,7 +29,7 @@ func fillClasses(c *Catalog, env *expr.Env, emit func(cells)) {
 	for _, r := range c.now(env).relations {
 		one(r.OID(), r.schema, r.Name(), r.Kind(), len(r.Columns()))
 	}
-	one(oidModelRel, value.QTModel.Schema, value.QTModel.Name, 'c', len(value.QTModel.Fields))
+	one(value.RelQTModel, value.QTModel.Schema, value.QTModel.Name, 'c', len(value.QTModel.Fields))
 }
 
 func fillAttributes(c *Catalog, env *expr.Env, emit func(cells)) {
@@ -53,7 +53,7 @@ func fillAttributes(c *Catalog, env *expr.Env, emit func(cells)) {
 		}
 		all(r.OID(), r.Columns(), notNull)
 	}
-	all(oidModelRel, value.QTModel.Fields, nil)
+	all(value.RelQTModel, value.QTModel.Fields, nil)
 }
 
 func fillViews(c *Catalog, env *expr.Env, emit func(cells)) {

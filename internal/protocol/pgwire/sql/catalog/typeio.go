@@ -30,6 +30,7 @@ type typeIO struct {
 
 var (
 	arrayIO  = typeIO{proc{750, "array_in"}, proc{751, "array_out"}, proc{2400, "array_recv"}, proc{2401, "array_send"}, "i", "x", 0}
+	enumIO   = typeIO{proc{3506, "enum_in"}, proc{3507, "enum_out"}, proc{3532, "enum_recv"}, proc{3533, "enum_send"}, "i", "p", 0}
 	recordIO = typeIO{proc{2290, "record_in"}, proc{2291, "record_out"}, proc{2402, "record_recv"}, proc{2403, "record_send"}, "d", "x", 0}
 )
 
@@ -51,8 +52,11 @@ func ioOf(t *value.Type) typeIO {
 	if io, ok := typeIOs()[t.Name]; ok {
 		return io
 	}
-	if t.IsArray() {
+	switch {
+	case t.IsArray():
 		return arrayIO
+	case t.IsEnum():
+		return enumIO
 	}
 	return recordIO
 }

@@ -10,6 +10,7 @@ import (
 
 var typeTables = map[string]filler{
 	"pg_catalog.pg_type":      fillTypes,
+	"pg_catalog.pg_enum":      fillLabels,
 	"pg_catalog.pg_cast":      fillCasts,
 	"pg_catalog.pg_operator":  fillOperators,
 	"pg_catalog.pg_collation": fillCollations,
@@ -40,10 +41,20 @@ func fillTypes(_ *Catalog, _ *expr.Env, emit func(cells)) {
 		if t.Array != nil {
 			row["typarray"] = oid(t.Array.OID)
 		}
-		if t == value.QTModel {
-			row["typrelid"] = oid(oidModelRel)
+		if t.Relation != 0 {
+			row["typrelid"] = oid(t.Relation)
 		}
 		emit(row)
+	}
+}
+
+func fillLabels(_ *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, t := range sortedTypes() {
+		for i, label := range t.Labels {
+			emit(cells{
+				"oid": oid(hashOID("label " + t.Name + "." + label)), "enumtypid": oid(t.OID), "enumsortorder": float64(i + 1), "enumlabel": label,
+			})
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func bind(actual, declared []*value.Type) (binding, error) {
 		a := actual[i]
 		switch {
 		case d == value.AnyElement || d == value.AnyNonArray || d == value.AnyEnum:
-			if d == value.AnyEnum && a != value.Unknown {
+			if d == value.AnyEnum && a != value.Unknown && !a.IsEnum() {
 				return b, notEnum(a)
 			}
 			b.nonArray = b.nonArray || d == value.AnyNonArray

@@ -60,6 +60,12 @@ func ParseBinary(t *Type, b []byte) (Datum, error) {
 
 func parseBinaryMore(t *Type, b []byte) (Datum, error) {
 	switch {
+	case t.IsEnum():
+		label, err := parseBinaryText(t, b)
+		if err != nil {
+			return nil, err
+		}
+		return parseLabel(t, label.(string))
 	case t.isOID():
 		return int64(binary.BigEndian.Uint32(b)), nil
 	case t.isTime():

@@ -53,6 +53,8 @@ func Parse(t *Type, s string, set *Settings) (Datum, error) {
 
 func parseOther(t *Type, s string, set *Settings) (Datum, error) {
 	switch {
+	case t.IsEnum():
+		return parseLabel(t, s)
 	case t.IsArray():
 		return parseArray(t.Elem, s, set)
 	case t.OID == oidRecord:

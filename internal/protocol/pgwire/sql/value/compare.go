@@ -72,11 +72,13 @@ func compareFloats(a, b float64) int {
 }
 
 func compareStrings(t *Type, a, b string) (int, error) {
-	switch t {
-	case BPChar:
+	switch {
+	case t == BPChar:
 		return strings.Compare(strings.TrimRight(a, " "), strings.TrimRight(b, " ")), nil
-	case JSONB:
+	case t == JSONB:
 		return compareJSON(a, b)
+	case t.IsEnum():
+		return compareLabels(t, a, b), nil
 	}
 	return strings.Compare(a, b), nil
 }

@@ -10,7 +10,8 @@ import "fiveways/internal/core/hstore"
 //	oid, regclass, regtype, ...   int64
 //	real, double precision        float64
 //	numeric                       Numeric
-//	text, varchar, char, name, "char", unknown, json, jsonb, xml, uuid, void   string
+//	text, varchar, char, name, "char", unknown, json, jsonb, xml, uuid, void,
+//	enumerations                  string
 //	bytea                         []byte
 //	date, time                    Date, Time
 //	timestamp, timestamptz        Timestamp, TimestampTZ

@@ -52,7 +52,10 @@ var (
 	OIDVector  = vector(30, 1013, "oidvector", OID)
 
 	Hstore  = inSchema("public", base(OIDHstore, OIDHstoreArray, "hstore", "", -1, 'U', false))
-	QTModel = qtModel()
+	QTModel = composite(OIDQTModel, OIDQTModelArr, RelQTModel, "mbus4", "qt_model", []Field{
+		{"id", Int8}, {"added", TimestampType}, {"iid", Text}, {"delayed_until", TimestampType}, {"expires", TimestampType},
+		{"received", Int4.Array}, {"headers", Hstore}, {"properties", Hstore}, {"data", Hstore},
+	})
 )
 
 // The pseudo types: of expressions whose type is not known, of rows, and of the arguments of functions that take anything.
@@ -159,12 +162,8 @@ func inSchema(schema string, t *Type) *Type {
 	return t
 }
 
-func qtModel() *Type {
+func composite(oid, array, relation uint32, schema, name string, fields []Field) *Type {
 	return withArray(register(&Type{
-		OID: OIDQTModel, Name: "qt_model", SQLName: "mbus4.qt_model", Schema: "mbus4", Len: -1, Category: 'C', Kind: 'c',
-		Fields: []Field{
-			{"id", Int8}, {"added", TimestampType}, {"iid", Text}, {"delayed_until", TimestampType}, {"expires", TimestampType},
-			{"received", Int4.Array}, {"headers", Hstore}, {"properties", Hstore}, {"data", Hstore},
-		},
-	}), OIDQTModelArr)
+		OID: oid, Name: name, SQLName: schema + "." + name, Schema: schema, Len: -1, Category: 'C', Kind: 'c', Fields: fields, Relation: relation,
+	}), array)
 }

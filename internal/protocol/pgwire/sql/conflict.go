@@ -1,0 +1,105 @@
+package sql
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// conflict is ON CONFLICT: what becomes of a row that is there already. Its level has the columns of the relation and those of excluded.
+type conflict struct {
+	rows   Unique
+	update Updater // nil: DO NOTHING
+	l      *level
+	base   int // of the columns of the row that is there; those of excluded follow
+	set    assignments
+	where  expr.Expr // nil: always
+}
+
+func (p *planner) conflict(n *pg.OnConflictClause, r Relation, as *pg.RangeVar) (*conflict, error) {
+	rows, ok := r.(Unique)
+	if !ok {
+		return nil, unsupported("ON CONFLICT")
+	}
+	column, constraint := rows.Unique()
+	if err := p.arbiter(n, r, r.Columns()[column].Name, constraint); err != nil {
+		return nil, err
+	}
+	c := &conflict{rows: rows}
+	if n.Action != pg.OnConflictAction_ONCONFLICT_UPDATE {
+		return c, nil
+	}
+	if c.update, ok = r.(Updater); !ok {
+		return nil, cannot(r, "UPDATE", "update", "")
+	}
+	fields := r.Columns()
+	l := p.level(nil)
+	c.l, c.base = l, l.slot(2*len(fields))
+	here, err := l.bring(as.Alias, as.Relname, as.Schemaname, fields, c.base, nil)
+	if err != nil {
+		return nil, err
+	}
+	excluded, err := l.bring(nil, "excluded", "", fields, c.base+len(fields), nil)
+	if err != nil {
+		return nil, err
+	}
+	l.visible = []*namespace{here, {items: excluded.items}} // columns of excluded are seen by its name only
+	if c.set, err = l.assignments(n.TargetList, r); err == nil && n.WhereClause != nil {
+		c.where, err = l.condition(n.WhereClause, clause{name: "WHERE"})
+	}
+	return c, err
+}
+
+// arbiter refuses a conflict target that is no unique index.
+func (p *planner) arbiter(n *pg.OnConflictClause, r Relation, column, constraint string) error {
+	target := n.Infer
+	switch {
+	case target == nil && n.Action == pg.OnConflictAction_ONCONFLICT_UPDATE:
+		return pgerror.New(pgerror.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
+			WithHint("For example, ON CONFLICT (column_name).").At(p.text, n.Location)
+	case target == nil:
+		return nil
+	case target.Conname != "" && target.Conname != constraint:
+		return pgerror.New(pgerror.UndefinedObject, `constraint "%s" for table "%s" does not exist`, target.Conname, r.Name())
+	}
+	for _, item := range target.IndexElems {
+		name := item.GetIndexElem().GetName()
+		if !slices.ContainsFunc(r.Columns(), func(f value.Field) bool { return f.Name == name }) {
+			return pgerror.New(pgerror.UndefinedColumn, `column "%s" does not exist`, name).At(p.text, target.Location)
+		}
+		if name != column || len(target.IndexElems) > 1 {
+			return pgerror.New("42P10", "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+		}
+	}
+	return nil
+}
+
+// settle does what is to be done when a row like row is there: done tells that it is not to be inserted, stored is what RETURNING shows, nil: nothing.
+func (c *conflict) settle(env *expr.Env, row []value.Datum) (stored []value.Datum, done bool, err error) {
+	old, err := c.rows.Same(env, row)
+	if old == nil || err != nil {
+		return nil, false, err
+	}
+	if c.update == nil {
+		return nil, true, nil
+	}
+	slots, around, inside := c.l.push(env)
+	copy(slots[c.base:], old)
+	copy(slots[c.base+len(row):], row)
+	env.Rows = inside
+	defer func() { env.Rows = around }()
+	if c.where != nil {
+		if ok, err := holds(c.where, env); err != nil || !ok {
+			return nil, true, err
+		}
+	}
+	now, err := c.set.of(env, old)
+	if err == nil {
+		err = c.update.Update(env, old, now)
+	}
+	return now, true, err
+}

@@ -1,0 +1,119 @@
+package sql
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// search lets a relation look rows up by a condition of WHERE or ON that was just compiled to cond, when it says that one of the relation's keys
+// equals something that is known before the relation is read: what depends on no relation of the level, or on those left of it in a join of in. Only
+// relations from slot least on are narrowed. The condition is asked all the same.
+func (l *level) search(part *pg.Node, cond expr.Expr, in source, least int) {
+	sides, ok := cond.(expr.Parent)
+	if !ok || !isEquality(part) || calls(part) || slices.ContainsFunc(l.refs, func(r *slotRef) bool { return r.up != 0 }) {
+		return
+	}
+	pair := sides.Children()
+	if len(pair) != 2 {
+		return
+	}
+	for i := range pair {
+		if l.searchBy(pair[i], pair[1-i], in, least) {
+			return
+		}
+	}
+}
+
+// searchBy does that for one side of the equality.
+func (l *level) searchBy(key, by expr.Expr, in source, least int) bool {
+	ref, ok := key.(*slotRef)
+	if !ok || ref.slot < least || keyType(key.Type(), by.Type()) == nil {
+		return false
+	}
+	s, at := l.keyOf(ref.slot)
+	if s == nil || s.by[at] != nil {
+		return false
+	}
+	var others []int
+	for _, r := range l.refs {
+		if r.slot != ref.slot {
+			others = append(others, r.slot)
+		}
+	}
+	if len(others) > 0 {
+		j := joinTo(in, s)
+		if j == nil || slices.Min(others) < j.begin || slices.Max(others) >= j.from {
+			return false
+		}
+		j.again = true
+	}
+	s.by[at] = by
+	return true
+}
+
+// keyOf finds the scan that a slot is a key of, and which of its keys.
+func (l *level) keyOf(slot int) (*relationScan, int) {
+	for _, s := range l.scans {
+		r, ok := s.r.(Searcher)
+		if !ok {
+			continue
+		}
+		if at := slices.Index(r.Keys(), slot-s.base); at >= 0 {
+			return s, at
+		}
+	}
+	return nil, -1
+}
+
+// joinTo finds the join whose right side is a scan and nothing else.
+func joinTo(in source, s *relationScan) *join {
+	for {
+		switch at := in.(type) {
+		case *filter:
+			in = at.in
+		case *join:
+			right := at.right
+			for f, ok := right.(*filter); ok; f, ok = right.(*filter) {
+				right = f.in
+			}
+			if right == s {
+				if at.kind != pg.JoinType_JOIN_INNER && at.kind != pg.JoinType_JOIN_LEFT {
+					return nil
+				}
+				return at
+			}
+			in = at.left
+		default:
+			return nil
+		}
+	}
+}
+
+func isEquality(n *pg.Node) bool {
+	a := n.GetAExpr()
+	return a != nil && a.Kind == pg.A_Expr_Kind_AEXPR_OP && len(a.Name) == 1 && names(a.Name)[0] == "="
+}
+
+// calls tells that a tree calls functions.
+func calls(n *pg.Node) bool {
+	return contains(n.ProtoReflect(), func(m protoreflect.Message) bool { return m.Descriptor().Name() == "FuncCall" })
+}
+
+// keys are the values that rows are looked up by; none says that one of them is NULL, which equals nothing.
+func (s *relationScan) keys(env *expr.Env) (by []value.Datum, none bool, err error) {
+	by = make([]value.Datum, len(s.by))
+	for i, e := range s.by {
+		if e == nil {
+			continue
+		}
+		if by[i], err = e.Eval(env); err != nil || by[i] == nil {
+			return nil, true, err
+		}
+	}
+	return by, false, nil
+}

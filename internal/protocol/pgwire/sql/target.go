@@ -1,0 +1,126 @@
+package sql
+
+import (
+	"slices"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// changed is the relation of an UPDATE or DELETE, and the rows of it that are meant.
+type changed struct {
+	l      *level
+	scan   *relationScan
+	in     source
+	rest   []expr.Expr
+	fields []value.Field
+	back   *returning
+}
+
+// changed plans what UPDATE and DELETE have in common.
+func (p *planner) changed(n *pg.RangeVar, r Relation, where *pg.Node, back []*pg.Node) (*changed, error) {
+	c := &changed{l: p.level(nil), fields: r.Columns()}
+	from, ns, err := c.l.fromRelation(n)
+	if err != nil {
+		return nil, err
+	}
+	c.l.visible = []*namespace{ns}
+	c.scan = from.(*relationScan)
+	for i := range c.scan.used {
+		c.scan.used[i] = true
+	}
+	if c.in, c.rest, err = c.l.where(from, where); err != nil {
+		return nil, err
+	}
+	if len(back) > 0 {
+		c.back, err = p.returning(back, r, n)
+	}
+	return c, err
+}
+
+// columns are those of RETURNING.
+func (c *changed) columns() []value.Field {
+	if c.back == nil {
+		return nil
+	}
+	return c.back.cols
+}
+
+// rows calls fn for each row, with those of the statement around it in sight.
+func (c *changed) rows(env *expr.Env, fn func(old []value.Datum) error) error {
+	row, around, inside := c.l.push(env)
+	env.Rows = inside
+	defer func() { env.Rows = around }()
+	return c.in.run(env, func() error {
+		for _, cond := range c.rest {
+			if ok, err := holds(cond, env); err != nil || !ok {
+				return err
+			}
+		}
+		return fn(slices.Clone(row[c.scan.base : c.scan.base+len(c.fields)]))
+	})
+}
+
+// returned adds what RETURNING gives for a row.
+func (c *changed) returned(env *expr.Env, row []value.Datum, out *result) error {
+	if c.back == nil {
+		return nil
+	}
+	back, err := c.back.row(env, row)
+	out.rows = append(out.rows, back)
+	return err
+}
+
+// cannot refuses a change that a relation does not take; doing is how PostgreSQL words it: "insert into".
+func cannot(r Relation, command, doing, hint string) error {
+	if own, ok := r.(Hinted); ok {
+		hint = own.Hint(command)
+	}
+	e := pgerror.New("55000", `cannot %s view "%s"`, doing, r.Name())
+	e.Hint = hint
+	return e
+}
+
+// assignments are what SET of UPDATE and of ON CONFLICT DO UPDATE gives to columns.
+type assignments struct {
+	cols []int
+	vals []expr.Expr
+}
+
+// assignments plans a SET list.
+func (l *level) assignments(list []*pg.Node, r Relation) (a assignments, err error) {
+	fields := r.Columns()
+	for _, item := range list {
+		t := item.GetResTarget()
+		i := columnAt(fields, t.Name)
+		switch {
+		case i < 0:
+			return a, l.error(pgerror.UndefinedColumn, t.Location, `column "%s" of relation "%s" does not exist`, t.Name, r.Name())
+		case slices.Contains(a.cols, i):
+			return a, l.error(pgerror.SyntaxError, t.Location, `multiple assignments to same column "%s"`, t.Name)
+		case t.Val.GetSetToDefault() != nil, t.Val.GetMultiAssignRef() != nil:
+			return a, unsupported("SET of DEFAULT or of a row").At(l.p.text, t.Location)
+		}
+		e, err := l.in(clause{name: "UPDATE"}, func(x *expr.Compiler) (expr.Expr, error) { return x.CompileAs(t.Val, fields[i].Type, -1, t.Name) })
+		if err != nil {
+			return a, err
+		}
+		a.cols, a.vals = append(a.cols, i), append(a.vals, e)
+	}
+	return a, nil
+}
+
+// of is the row that old becomes.
+func (a assignments) of(env *expr.Env, old []value.Datum) ([]value.Datum, error) {
+	now := slices.Clone(old)
+	for i, e := range a.vals {
+		var err error
+		if now[a.cols[i]], err = e.Eval(env); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
+}
