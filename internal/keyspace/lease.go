@@ -43,8 +43,7 @@ func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, er
 	return ttl, err
 }
 
-// LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for. Whether who asks may see those of AttachKey, the caller
-// knows.
+// LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for.
 func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (answer *pb.LeaseTimeToLiveResponse, err error) {
 	err = s.permitted(ctx,
 		func(who *grants.Info) error {
@@ -68,9 +67,6 @@ func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveRes
 	answer := &pb.LeaseTimeToLiveResponse{Header: &pb.ResponseHeader{}, ID: r.ID, TTL: int64(l.Remaining().Seconds()), GrantedTTL: l.TTL()}
 	if r.Keys {
 		for _, key := range l.Keys() {
-			answer.Keys = append(answer.Keys, []byte(key))
-		}
-		for _, key := range s.leases.attached(r.ID) {
 			answer.Keys = append(answer.Keys, []byte(key))
 		}
 	}

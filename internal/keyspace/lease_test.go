@@ -10,11 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/authpb"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/lease"
-
-	"fiveways/internal/keyspace/grants"
 )
 
 func grant(t *testing.T, s *Store, id, ttl int64) int64 {
@@ -114,85 +111,4 @@ func TestLeasesAfterStart(t *testing.T) {
 			t.Error("the key is there 12 s after the start")
 		}
 	})
-}
-
-// Keys that are not the store's are shown with a lease, and are no obstacle to its end.
-func TestAttachedKeys(t *testing.T) {
-	s, _ := open(t, Options{})
-	ctx := context.Background()
-	if err := s.AttachKey(9, []byte("/q/x")); !errors.Is(err, lease.ErrLeaseNotFound) {
-		t.Errorf("attached to no lease: %v", err)
-	}
-	keys := func() (all []string) {
-		answer, err := s.LeaseTimeToLive(ctx, &pb.LeaseTimeToLiveRequest{ID: 1, Keys: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, k := range answer.Keys {
-			all = append(all, string(k))
-		}
-		slices.Sort(all)
-		return all
-	}
-	grant(t, s, 1, 100)
-	putLeased(t, s, "own", 1)
-	for _, k := range []string{"/q/a", "/q/b"} {
-		if err := s.AttachKey(1, []byte(k)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.DetachKey(1, []byte("/q/a"))
-	s.DetachKey(1, []byte("own")) // it is the store's
-	if got := keys(); !slices.Equal(got, []string{"/q/b", "own"}) {
-		t.Errorf("keys %v", got)
-	}
-	if _, err := s.LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if id := s.Lessor().GetLease(lease.LeaseItem{Key: "/q/b"}); id != lease.NoLease {
-		t.Errorf("the key hangs on lease %d, which is gone", id)
-	}
-	if get(t, s, "own") != "" {
-		t.Error("the key is there after its lease")
-	}
-}
-
-// Keys that are not the store's do not decide who may do what with a lease: they are not in the log, so a replay would decide otherwise.
-func TestAttachedKeysAndRoles(t *testing.T) {
-	s, log := open(t, Options{})
-	for _, r := range []*pb.InternalRaftRequest{
-		grants.Begin(grants.Root, 1), {AuthUserGrantRole: &pb.AuthUserGrantRoleRequest{User: grants.Root, Role: grants.Root}},
-		grants.Begin("alice", 2), {AuthRoleAdd: &pb.AuthRoleAddRequest{Name: "a"}},
-		{AuthRoleGrantPermission: &pb.AuthRoleGrantPermissionRequest{Name: "a", Perm: &authpb.Permission{
-			PermType: authpb.READWRITE, Key: []byte("a"), RangeEnd: []byte("b")}}},
-		{AuthUserGrantRole: &pb.AuthUserGrantRoleRequest{User: "alice", Role: "a"}}, {AuthEnable: &pb.AuthEnableRequest{}},
-	} {
-		if x, err := s.Propose(context.Background(), r); err != nil || x.Err != nil {
-			t.Fatal(x, err)
-		}
-	}
-	as := func(name string) context.Context {
-		return WithWho(context.Background(), grants.Info{Username: name, Revision: s.Grants().Revision()})
-	}
-	grant(t, s, 1, 100)
-	putLeased(t, s, "a1", 1)
-	if err := s.AttachKey(1, []byte("/q/x")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.LeaseRenew(as("alice"), 1); err != nil {
-		t.Errorf("renew: %v", err)
-	}
-	if left, err := s.LeaseTimeToLive(as("alice"), &pb.LeaseTimeToLiveRequest{ID: 1, Keys: true}); err != nil || len(left.Keys) != 2 {
-		t.Errorf("time to live: %v, %v", left, err)
-	}
-	if _, err := s.Put(as("alice"), &pb.PutRequest{Key: []byte("a2"), Lease: 1}); err != nil {
-		t.Errorf("put: %v", err)
-	}
-	if _, err := s.LeaseRevoke(as("alice"), &pb.LeaseRevokeRequest{ID: 1}); err != nil {
-		t.Errorf("revoke: %v", err)
-	}
-	again := New(Options{})
-	defer again.Close()
-	log.replay(t, again, 0)
-	sameState(t, "log", again, s)
 }

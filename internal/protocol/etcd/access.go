@@ -201,40 +201,13 @@ func (s *Server) mayDelete(who *identity, r *pb.DeleteRangeRequest) error {
 	return s.grants.MayDelete(&who.info, r)
 }
 
-// mayTxn tells whether who may do all that may happen in a transaction, also in the branch that is not taken. Keys of queues are left out: roles do
-// not speak of them.
+// mayTxn tells whether who may do all that may happen in a transaction, also in the branch that is not taken. Virtual keys are left out: roles do not
+// speak of them.
 func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error {
 	if !s.grants.Enabled() {
 		return nil
 	}
-	return s.grants.MayTxn(&who.info, ordinaryPart(r), s.keys.Lessor())
-}
-
-// ordinaryPart is a transaction without what touches queues.
-func ordinaryPart(r *pb.TxnRequest) *pb.TxnRequest {
-	if !touchesQueues(r) {
-		return r
-	}
-	part := &pb.TxnRequest{Success: ordinaryOps(r.Success), Failure: ordinaryOps(r.Failure)}
-	for _, c := range r.Compare {
-		if !isQueueKey(c.Key) {
-			part.Compare = append(part.Compare, c)
-		}
-	}
-	return part
-}
-
-func ordinaryOps(ops []*pb.RequestOp) (part []*pb.RequestOp) {
-	for _, op := range ops {
-		inner := op.GetRequestTxn()
-		switch {
-		case inner != nil:
-			part = append(part, &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: ordinaryPart(inner)}})
-		case !opTouchesQueues(op):
-			part = append(part, op)
-		}
-	}
-	return part
+	return s.grants.MayTxn(&who.info, s.virtual.ordinaryPart(r), s.keys.Lessor())
 }
 
 // mayEndLease tells whether who may revoke a lease, which takes the permission to write all its keys.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
 )
 
 // kvService is the service KV.
@@ -22,8 +23,8 @@ func (k *kvService) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeRes
 	if err != nil {
 		return nil, err
 	}
-	if isQueueKey(r.Key) {
-		return s.queues.Range(ctx, who, r)
+	if f := s.virtual.of(r.Key); f != nil {
+		return asked(who, r, f.Range)
 	}
 	resp, err := s.keys.Range(ctx, r)
 	if err != nil {
@@ -43,8 +44,8 @@ func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse,
 	if err != nil {
 		return nil, err
 	}
-	if isQueueKey(r.Key) {
-		return s.queues.Put(ctx, who, r)
+	if f := s.virtual.of(r.Key); f != nil {
+		return s.virtual.Put(f, who, r)
 	}
 	if err := s.mayPut(who, r); err != nil {
 		return nil, reply(err)
@@ -70,8 +71,8 @@ func (k *kvService) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if isQueueKey(r.Key) {
-		return s.queues.DeleteRange(ctx, who, r)
+	if f := s.virtual.of(r.Key); f != nil {
+		return asked(who, r, f.DeleteRange)
 	}
 	if err := s.mayDelete(who, r); err != nil {
 		return nil, reply(err)
@@ -99,8 +100,8 @@ func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse,
 			return nil, err
 		}
 	}
-	if touchesQueues(r) {
-		return s.queues.Txn(ctx, who, r)
+	if s.virtual.touched(r) {
+		return s.virtual.Txn(ctx, who, r)
 	}
 	if err := s.mayTxn(who, r); err != nil {
 		return nil, reply(err)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/lease"
+
 )
 
 // leaseService is the service Lease.
@@ -41,7 +41,7 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 	if err := l.srv.mayEndLease(who, lease.LeaseID(r.ID)); err != nil {
 		return nil, reply(err)
 	}
-	if err := l.srv.queues.mayEndLease(who, r.ID); err != nil {
+	if err := l.srv.virtual.mayEndLease(who, r.ID); err != nil {
 		return nil, err
 	}
 	resp, err := l.srv.keys.LeaseRevoke(ctx, r)
@@ -65,8 +65,8 @@ func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiv
 	case err != nil:
 		return nil, reply(err)
 	}
-	if l.srv.queues.mayEndLease(who, r.ID) != nil { // consumers of others are not his to see
-		resp.Keys = slices.DeleteFunc(resp.Keys, isQueueKey)
+	if r.Keys && err == nil {
+		resp.Keys = append(resp.Keys, l.srv.virtual.leaseKeys(who, r.ID)...)
 	}
 	l.srv.complete(resp.Header)
 	return resp, nil

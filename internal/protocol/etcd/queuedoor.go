@@ -74,7 +74,7 @@ func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
 	}
 	door := d.doors[caller.Session]
 	if door == nil {
-		if door, err = d.srv.queues.NewDoor(caller); err != nil {
+		if door, err = d.srv.virtual.queues.NewDoor(caller); err != nil {
 			return nil
 		}
 		d.doors[caller.Session] = door

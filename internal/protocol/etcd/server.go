@@ -74,7 +74,7 @@ type Server struct {
 	edge      *protocol.Edge
 	transport transport
 	web       *webServer
-	queues    *namespace
+	virtual   *virtualKeys
 	identity  memberIdentity
 	services  *services
 	metrics   *metrics
@@ -95,7 +95,7 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	ks.Fill(h)
 	s.identity = memberIdentity{h.ClusterId, h.MemberId, h.RaftTerm}
 	s.metrics = newMetrics(s)
-	s.queues = newQueueKeys(s)
+	s.virtual = newVirtualKeys(s)
 	s.transport = newTransport(s)
 	s.services = newServices(s)
 	s.services.register(s.transport)
@@ -106,7 +106,7 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.handle("/v3/", gateway)
 	s.handle("/v3beta/", gateway)
 	s.closed = sync.OnceValue(func() error {
-		return errors.Join(s.web.Close(), s.queues.Close())
+		return errors.Join(s.web.Close(), s.virtual.Close())
 	})
 	s.edge = protocol.NewEdge("etcd", s.log, s.open)
 	return s

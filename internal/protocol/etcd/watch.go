@@ -10,6 +10,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
+
 )
 
 const (
@@ -22,10 +23,10 @@ const (
 
 // watchOptions are what the service of watches needs of the server.
 type watchOptions struct {
-	keys   mvcc.WatchableKV
-	queues queueWatches
-	header func(revision int64) *pb.ResponseHeader // of a response
-	// permit tells who opens a watch, or why he may not, as an error of gRPC. Whether he may watch a queue, the queues decide.
+	keys    mvcc.WatchableKV
+	virtual virtualWatches
+	header  func(revision int64) *pb.ResponseHeader // of a response
+	// permit tells who opens a watch, or why he may not, as an error of gRPC. Whether he may watch virtual keys, their families decide.
 	permit   func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error)
 	maxBytes int             // of a response, for those who asked for fragments
 	progress time.Duration   // between reports of progress [10 min]
@@ -34,7 +35,7 @@ type watchOptions struct {
 
 func (s *Server) watchOptions() watchOptions {
 	return watchOptions{
-		keys: s.keys.KV(), queues: s.queues,
+		keys: s.keys.KV(), virtual: s.virtual,
 		header: func(revision int64) *pb.ResponseHeader {
 			h := &pb.ResponseHeader{Revision: revision} // 0 stays: that is what etcd tells whoever asks for compacted history
 			s.keys.Fill(h)
@@ -42,7 +43,7 @@ func (s *Server) watchOptions() watchOptions {
 		},
 		permit: func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error) {
 			who, err := s.identify(ctx)
-			if err == nil && !isQueueKey(r.Key) {
+			if err == nil && !s.virtual.holds(r.Key) {
 				err = s.mayRange(who, r.Key, r.RangeEnd)
 			}
 			return who, reply(err)

@@ -17,6 +17,8 @@ import (
 	"go.uber.org/zap"
 
 	"fiveways/internal/protocol/etcd/inproc"
+	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
 const patience = 20 * time.Second
@@ -44,7 +46,7 @@ func newWatchBed(t testing.TB, change func(*watchOptions)) *watchBed {
 	t.Cleanup(drain)
 	b := &watchBed{t: t, keys: keys, queues: &fakeQueues{clock: 1000}, drain: drain}
 	o := watchOptions{
-		keys: keys, queues: b.queues, maxBytes: 1 << 20, over: over,
+		keys: keys, virtual: b.queues, maxBytes: 1 << 20, over: over,
 		header: func(revision int64) *pb.ResponseHeader { return &pb.ResponseHeader{Revision: revision} },
 		permit: func(context.Context, *pb.WatchCreateRequest) (*identity, error) { return &identity{}, nil },
 	}
@@ -183,13 +185,15 @@ type fakeQueues struct {
 
 var errFakeRefusal = errors.New("no such luck")
 
+func (q *fakeQueues) holds(key []byte) bool { return qkey.Holds(key) }
+
 func (q *fakeQueues) Revision() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.clock
 }
 
-func (q *fakeQueues) Watch(_ context.Context, _ *identity, r *pb.WatchCreateRequest, ready func()) (queueWatcher, int64, error) {
+func (q *fakeQueues) Watch(_ context.Context, _ *identity, r *pb.WatchCreateRequest, ready func()) (virtual.Watcher, int64, error) {
 	if string(r.Key) == "/q/refused" {
 		return nil, 0, errFakeRefusal
 	}
@@ -230,9 +234,12 @@ func (w *fakeWatcher) finish(err error) {
 func (w *fakeWatcher) Take() ([]*mvccpb.Event, int64, error) {
 	w.queues.mu.Lock()
 	defer w.queues.mu.Unlock()
-	events := w.events
+	events, last := w.events, int64(0)
+	if len(events) > 0 {
+		last = events[len(events)-1].Kv.ModRevision
+	}
 	w.events = nil
-	return events, w.queues.clock, w.ended
+	return events, last, w.ended
 }
 
 func (w *fakeWatcher) Close() { close(w.closed) }

@@ -256,7 +256,7 @@ func TestQueueResponsesAreBounded(t *testing.T) {
 	b := newWatchBed(t, nil)
 	s := b.stream()
 	s.create(&pb.WatchCreateRequest{Key: []byte("/q/a/c/me")})
-	big := strings.Repeat("x", maxQueueResponseBytes*3/5)
+	big := strings.Repeat("x", maxVirtualResponseBytes*3/5)
 	b.queues.opened[0].happen(big, big, "small", big)
 	for _, want := range []struct {
 		n        int

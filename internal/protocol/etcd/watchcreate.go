@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
+
 )
 
 // create opens a watcher and answers. What is wrong with a request is told in the answer, which is canceled then; the stream goes on.
@@ -16,14 +17,14 @@ func (w *watchStream) create(ctx context.Context, r *pb.WatchCreateRequest) erro
 	if len(r.Key) == 0 {
 		r.Key = []byte{0} // the smallest key
 	}
-	ofQueues := isQueueKey(r.Key)
-	x, err := w.open(ctx, r, ofQueues)
+	isVirtual := w.virtual.holds(r.Key)
+	x, err := w.open(ctx, r, isVirtual)
 	answer := &pb.WatchResponse{Created: true}
 	switch {
 	case err != nil:
 		answer.WatchId, answer.Canceled, answer.CancelReason = noWatcher, true, err.Error()
-		answer.Header = w.header(w.now(ofQueues))
-	case ofQueues:
+		answer.Header = w.header(w.now(isVirtual))
+	case isVirtual:
 		answer.WatchId, answer.Header = x.id, w.header(x.seen+1)
 	default:
 		answer.WatchId, answer.Header = x.id, w.header(w.kv.Rev())
@@ -31,7 +32,7 @@ func (w *watchStream) create(ctx context.Context, r *pb.WatchCreateRequest) erro
 	return w.stream.Send(answer)
 }
 
-func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, ofQueues bool) (*watcher, error) {
+func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, isVirtual bool) (*watcher, error) {
 	if r.StartRevision < 0 {
 		return nil, rpctypes.ErrCompacted
 	}
@@ -48,9 +49,9 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, ofQueu
 		return nil, err
 	}
 	x := &watcher{id: id, prevKV: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify, quiet: true}
-	if ofQueues {
+	if isVirtual {
 		var since int64
-		if x.queue, since, err = w.queues.Watch(ctx, who, r, func() { w.waiting.add(x) }); err != nil {
+		if x.virtual, since, err = w.virtual.Watch(ctx, who, r, func() { w.waiting.add(x) }); err != nil {
 			return nil, err
 		}
 		x.seen = since - 1

@@ -27,8 +27,8 @@ func (w *watchStream) progressOf(x *watcher) error {
 	case x.ordinary:
 		w.kv.RequestProgress(x.kvID)
 		return w.makeRoom()
-	case x.queue != nil:
-		return w.queueProgress(x)
+	case x.virtual != nil:
+		return w.virtualProgress(x)
 	}
 	return nil
 }
@@ -46,10 +46,10 @@ func (w *watchStream) makeRoom() error {
 	return nil
 }
 
-// queueProgress reports the last event that a watcher of queues was sent, after those that were ready. The present time would be too much: an
-// event may have got its revision and be on its way here.
-func (w *watchStream) queueProgress(x *watcher) error {
-	if err := w.takeFrom(x); err != nil || x.queue == nil {
+// virtualProgress reports how far a watcher of virtual keys is, after the events that were ready. The present time would be too much: an event may have
+// got its revision and be on its way here.
+func (w *watchStream) virtualProgress(x *watcher) error {
+	if err := w.takeFrom(x); err != nil || x.virtual == nil {
 		return err
 	}
 	return w.stream.Send(&pb.WatchResponse{Header: w.header(x.seen), WatchId: x.id})
@@ -64,10 +64,10 @@ func (w *watchStream) askProgress() error {
 		w.asked = append(w.asked, w.made)
 	}
 	for _, x := range w.watchers {
-		if x.queue == nil {
+		if x.virtual == nil {
 			continue
 		}
-		if err := w.queueProgress(x); err != nil {
+		if err := w.virtualProgress(x); err != nil {
 			return err
 		}
 	}
@@ -75,13 +75,13 @@ func (w *watchStream) askProgress() error {
 }
 
 // progressOfAll sends what mvcc reports of all watchers there were when it was asked. One response speaks for the whole stream, as in etcd, when
-// it holds for all: clients go on from there when they have lost the stream. Younger watchers may lag behind, and queues have another clock.
+// it holds for all: clients go on from there when they have lost the stream. Younger watchers may lag behind, and virtual keys have another clock.
 func (w *watchStream) progressOfAll(revision int64) error {
 	var asked int64
 	if len(w.asked) > 0 {
 		asked, w.asked = w.asked[0], w.asked[1:]
 	}
-	if asked == w.made && !w.anyOfQueues() {
+	if asked == w.made && !w.anyVirtual() {
 		return w.stream.Send(&pb.WatchResponse{Header: w.header(revision), WatchId: noWatcher})
 	}
 	for _, x := range w.byKV {
@@ -95,9 +95,9 @@ func (w *watchStream) progressOfAll(revision int64) error {
 	return nil
 }
 
-func (w *watchStream) anyOfQueues() bool {
+func (w *watchStream) anyVirtual() bool {
 	for _, x := range w.watchers {
-		if x.queue != nil {
+		if x.virtual != nil {
 			return true
 		}
 	}

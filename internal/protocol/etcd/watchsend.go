@@ -2,16 +2,19 @@ package etcd
 
 import (
 	"context"
+	"errors"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// maxQueueResponseBytes is where a response with events of queues is full: the rest leaves in the next one. Their events have a revision each, so
+// maxVirtualResponseBytes is where a response with events of virtual keys is full: the rest leaves in the next one. Their events have a revision each, so
 // that a response may end behind any of them.
-const maxQueueResponseBytes = 1 << 20
+const maxVirtualResponseBytes = 1 << 20
 
 // allOrdinary sends r and what else mvcc has handed over meanwhile.
 func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
@@ -62,10 +65,10 @@ func (w *watchStream) withPrevious(events []*mvccpb.Event) []*mvccpb.Event {
 	return out
 }
 
-// queueEvents sends what the watchers of queues have gathered.
-func (w *watchStream) queueEvents() error {
+// virtualEvents sends what the watchers of virtual keys have gathered.
+func (w *watchStream) virtualEvents() error {
 	for _, x := range w.waiting.all() {
-		if x.queue == nil {
+		if x.virtual == nil {
 			continue // canceled since
 		}
 		if err := w.takeFrom(x); err != nil {
@@ -75,9 +78,9 @@ func (w *watchStream) queueEvents() error {
 	return nil
 }
 
-// takeFrom sends all that one watcher of queues has, and its end when it is over.
+// takeFrom sends all that one watcher of virtual keys has, and its end when it is over.
 func (w *watchStream) takeFrom(x *watcher) error {
-	events, _, ended := x.queue.Take()
+	events, revision, ended := x.virtual.Take()
 	for len(events) > 0 {
 		n := fitting(events)
 		x.seen = events[n-1].Kv.ModRevision
@@ -86,12 +89,20 @@ func (w *watchStream) takeFrom(x *watcher) error {
 		}
 		events = events[n:]
 	}
+	x.seen = max(x.seen, revision)
 	if ended == nil {
 		return nil
 	}
 	w.end(x)
 	delete(w.watchers, x.id)
-	return w.stream.Send(&pb.WatchResponse{Header: w.header(w.queues.Revision()), WatchId: x.id, Canceled: true, CancelReason: ended.Error()})
+	answer := &pb.WatchResponse{Header: w.header(w.virtual.Revision()), WatchId: x.id, Canceled: true}
+	var lost *virtual.Compacted
+	if errors.As(ended, &lost) {
+		answer.CompactRevision = lost.Revision
+	} else {
+		answer.CancelReason = ended.Error()
+	}
+	return w.stream.Send(answer)
 }
 
 // fitting is how many of the events make one response: at least one.
@@ -102,7 +113,7 @@ func fitting(events []*mvccpb.Event) int {
 		if e.PrevKv != nil {
 			bytes += len(e.PrevKv.Key) + len(e.PrevKv.Value)
 		}
-		if bytes > maxQueueResponseBytes && i > 0 {
+		if bytes > maxVirtualResponseBytes && i > 0 {
 			return i
 		}
 	}

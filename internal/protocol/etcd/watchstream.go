@@ -11,12 +11,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
+	"fiveways/internal/protocol/etcd/virtual"
 	"fiveways/internal/protocol/grpcwire"
 )
 
 // watchStream is one stream of watches. One goroutine does everything on it, requests and responses, so that a watcher is always announced
 // before its events and heard of no more after its end. It holds no events: those of ordinary keys wait in mvcc, which sets a slow stream
-// aside and reads the history again for it; those of queues wait in their watchers, which are bounded.
+// aside and reads the history again for it; those of virtual keys wait in their watchers, which are bounded.
 type watchStream struct {
 	*watchService
 	stream pb.Watch_WatchServer
@@ -31,18 +32,18 @@ type watchStream struct {
 	waiting readyWatchers
 }
 
-// watcher is one of a stream. Exactly one of queue and ordinary is what it watches; both are unset once it is over but still holds its id.
+// watcher is one of a stream. Exactly one of virtual and ordinary is what it watches; both are unset once it is over but still holds its id.
 type watcher struct {
 	id       int64
 	number   int64 // among those of the stream, from 1
-	queue    queueWatcher
+	virtual  virtual.Watcher
 	ordinary bool
 	kvID     mvcc.WatchID
 	prevKV   bool
 	fragment bool
 	progress bool  // wants reports of progress
 	quiet    bool  // had no event since the last look
-	seen     int64 // of queues: the revision up to which all was sent
+	seen     int64 // of virtual keys: the revision up to which all was sent
 	marked   bool  // is among the ready ones; under readyWatchers.mu
 }
 
@@ -67,7 +68,7 @@ func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error)
 		case r := <-w.kv.Chan():
 			err = grpcwire.Gather(ctx, func() error { return w.allOrdinary(r) })
 		case <-w.waiting.wake:
-			err = grpcwire.Gather(ctx, w.queueEvents)
+			err = grpcwire.Gather(ctx, w.virtualEvents)
 		case <-tick.C:
 			err = w.reportProgress()
 		case err = <-failed:
@@ -85,8 +86,8 @@ func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error)
 // close ends all watchers. What mvcc handed over and nobody sent is counted as received, as its gauge of pending events wants it.
 func (w *watchStream) close() {
 	for _, x := range w.watchers {
-		if x.queue != nil {
-			x.queue.Close()
+		if x.virtual != nil {
+			x.virtual.Close()
 		}
 	}
 	w.kv.Close()
@@ -119,7 +120,7 @@ func (w *watchStream) cancel(id int64) error {
 	if x == nil {
 		return nil
 	}
-	revision := w.now(x.queue != nil)
+	revision := w.now(x.virtual != nil)
 	w.end(x)
 	delete(w.watchers, id)
 	return w.stream.Send(&pb.WatchResponse{Header: w.header(revision), WatchId: id, Canceled: true})
@@ -128,9 +129,9 @@ func (w *watchStream) cancel(id int64) error {
 // end makes a watcher silent. Its id stays taken as long as it is in watchers.
 func (w *watchStream) end(x *watcher) {
 	switch {
-	case x.queue != nil:
-		x.queue.Close()
-		x.queue = nil
+	case x.virtual != nil:
+		x.virtual.Close()
+		x.virtual = nil
 	case x.ordinary:
 		_ = w.kv.Cancel(x.kvID) // it is there: only end removes it
 		delete(w.byKV, x.kvID)
@@ -138,15 +139,15 @@ func (w *watchStream) end(x *watcher) {
 	}
 }
 
-// now is the revision on the clock of queue keys, or on that of ordinary ones.
-func (w *watchStream) now(ofQueues bool) int64 {
-	if ofQueues {
-		return w.queues.Revision()
+// now is the revision on the clock of virtual keys, or on that of ordinary ones.
+func (w *watchStream) now(isVirtual bool) int64 {
+	if isVirtual {
+		return w.virtual.Revision()
 	}
 	return w.kv.Rev()
 }
 
-// readyWatchers gathers the watchers of queues that have something to take.
+// readyWatchers gathers the watchers of virtual keys that have something to take.
 type readyWatchers struct {
 	wake chan struct{} // holds one when list is not empty
 

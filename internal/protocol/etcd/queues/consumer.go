@@ -85,7 +85,7 @@ func (c *consumer) Deliver(ds []broker.Delivery) {
 	}
 	for i := range ds {
 		d := &ds[i]
-		h := held{env: d.Env, tail: tailOf(d.Env), revision: c.n.clock.next()}
+		h := held{env: d.Env, tail: tailOf(d.Env), revision: c.n.Clock.Next()}
 		c.held[d.Handle] = h
 		bytes += weight(d.Env)
 	}
@@ -163,9 +163,9 @@ func (c *consumer) unclaim(all []hold) {
 	if len(back) == 0 {
 		return
 	}
-	if s, err := c.n.session(); err == nil {
+	if s, err := c.n.Operator(); err == nil {
 		c.giveBack(s, back)
-		c.n.sessions.Put(s)
+		c.n.Back(s)
 	}
 }
 

@@ -32,7 +32,7 @@ func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.Delet
 	if !r.PrevKv {
 		resp.PrevKvs = nil
 	}
-	resp.Header = n.header()
+	resp.Header = n.Present()
 	return resp, nil
 }
 
@@ -105,7 +105,7 @@ func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
-	s, err := c.n.session()
+	s, err := c.n.Operator()
 	if err != nil {
 		c.unclaim(all)
 		return 0, err
@@ -117,7 +117,7 @@ func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 		sent++
 	}
 	s.Flush()
-	c.n.sessions.Put(s)
+	c.n.Back(s)
 	there := false
 	for range sent {
 		there = <-wait || there
@@ -126,7 +126,7 @@ func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 	switch {
 	case there:
 		return int64(len(all)), nil
-	case c.n.b.LogFailed():
+	case c.n.Broker.LogFailed():
 		return 0, rpctypes.ErrGRPCStopped
 	}
 	return 0, nil // the queue was deleted meanwhile
@@ -141,11 +141,11 @@ func (n *Namespace) deleteQueue(who Caller, path *qkey.Path, r *pb.DeleteRangeRe
 	if !who.Session.HasQueue(name) {
 		return nil
 	}
-	s, err := n.session()
+	s, err := n.Operator()
 	if err != nil {
 		return err
 	}
-	defer n.sessions.Put(s)
+	defer n.Back(s)
 	_, err = s.DeleteQueue(name, false, false)
 	if err == nil || errors.Is(err, broker.ErrQueueNotFound) {
 		resp.PrevKvs = []*mvccpb.KeyValue{n.queueRecord(r.Key)}

@@ -2,11 +2,13 @@ package queues
 
 import (
 	"bytes"
+
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
 // Door is the quick way into the queues for one connection and one user: puts to producers and deletes of single deliveries are gathered while a read is
@@ -35,7 +37,7 @@ type DeleteCall interface {
 
 // NewDoor opens a door for a caller. Errors: that there is no virtual host.
 func (n *Namespace) NewDoor(who Caller) (*Door, error) {
-	s, err := n.b.Operate(vhost) // the caller's own session may end at any time
+	s, err := n.Broker.Operate(virtual.VHost) // the caller's own session may end at any time
 	if err != nil {
 		return nil, toStatus(err)
 	}
@@ -69,13 +71,13 @@ type pendingPut struct {
 
 // Confirmed implements broker.Confirmer.
 func (p *pendingPut) Confirmed(_, _ uint64, ok bool) {
-	p.call.PutDone(p.n.clock.current(), p.n.refused(ok))
+	p.call.PutDone(p.n.Clock.Current(), p.n.refused(ok))
 }
 
 // StartPut publishes a message, if that needs no wait; false: it is not for this door. key and value are not kept.
 func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 	path := qkey.Parse(key)
-	if path.Kind != qkey.Producer || !fits(&path) || d.n.b.Behind() || d.n.b.Alarm() != nil {
+	if path.Kind != qkey.Producer || !fits(&path) || d.n.Broker.Behind() || d.n.Broker.Alarm() != nil {
 		return false
 	}
 	name := string(path.Queue)
@@ -117,10 +119,10 @@ func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
 	switch {
 	case ok && p.key != nil:
 		prev = p.h.kvAt(p.key)
-	case !ok && p.c.n.b.LogFailed():
+	case !ok && p.c.n.Broker.LogFailed():
 		err = rpctypes.ErrGRPCStopped
 	}
-	p.call.DeleteDone(ok, prev, p.c.n.clock.current(), err)
+	p.call.DeleteDone(ok, prev, p.c.n.Clock.Current(), err)
 }
 
 // StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is not for this door. key is not kept.
@@ -151,6 +153,6 @@ func (d *Door) Flush() {
 	quick := d.quick
 	d.quick, d.space, d.taken = nil, nil, 0
 	for _, call := range quick {
-		call.PutDone(d.n.clock.current(), nil)
+		call.PutDone(d.n.Clock.Current(), nil)
 	}
 }

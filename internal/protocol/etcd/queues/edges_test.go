@@ -94,7 +94,7 @@ func TestWatchesOfAPart(t *testing.T) {
 
 // The prefix of one consumer's name is not a consumer of another whose name begins alike.
 func TestNamesThatBeginAlike(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.ConsumerLimit = 1 })
+	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 1 })
 	two := w.watchAll("/q/a/c/me2")
 	w.put("/q/a/p/1", "v")
 	two.next(1)

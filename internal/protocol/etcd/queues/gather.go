@@ -106,11 +106,11 @@ func (g *gathering) messages(span *qkey.Span, name string, base []byte) error {
 
 // countAll is how many messages a queue has that are not acknowledged.
 func (g *gathering) countAll(name string) (int64, error) {
-	s, err := g.n.session()
+	s, err := g.n.Operator()
 	if err != nil {
 		return 0, err
 	}
-	defer g.n.sessions.Put(s)
+	defer g.n.Back(s)
 	st, err := s.QueueStatus(name)
 	return int64(st.Ready + st.Unacked + st.Scheduled + st.Blocked), unlessGone(err)
 }

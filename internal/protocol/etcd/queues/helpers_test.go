@@ -14,6 +14,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -25,20 +26,26 @@ type world struct {
 	who Caller
 }
 
-func newWorld(t *testing.T, change func(*Options)) *world {
+// settings are what a test can change of a world.
+type settings struct {
+	Options
+	base virtual.Options
+}
+
+func newWorld(t *testing.T, change func(*settings)) *world {
 	t.Helper()
 	return newWorldOn(t, vfs.NewMem(), change)
 }
 
-func newWorldOn(t *testing.T, fs vfs.FS, change func(*Options)) *world {
+func newWorldOn(t *testing.T, fs vfs.FS, change func(*settings)) *world {
 	t.Helper()
 	b, err := broker.Open(fs, "data", broker.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2})
 	must(t, err)
-	o := Options{Node: "n1"}
+	o := settings{Options: Options{Node: "n1"}}
 	if change != nil {
 		change(&o)
 	}
-	w := &world{t: t, b: b, n: New(b, o)}
+	w := &world{t: t, b: b, n: New(virtual.NewBase(b, o.base), o.Options)}
 	w.who = w.caller("guest")
 	t.Cleanup(func() {
 		w.n.Close(context.Background())
@@ -116,7 +123,7 @@ func (w *world) deleteAll(prefix string) int64 {
 // watcher is a watch that a test reads.
 type watcher struct {
 	t *testing.T
-	*Watch
+	virtual.Watcher
 	since int64
 	wake  chan struct{}
 	left  []*mvccpb.Event
@@ -126,7 +133,7 @@ type watcher struct {
 func (w *world) watchWith(who Caller, r *pb.WatchCreateRequest) (*watcher, error) {
 	x := &watcher{t: w.t, wake: make(chan struct{}, 1)}
 	var err error
-	x.Watch, x.since, err = w.n.Watch(who, r, func() {
+	x.Watcher, x.since, err = w.n.Watch(who, r, func() {
 		select {
 		case x.wake <- struct{}{}:
 		default:

@@ -49,7 +49,7 @@ func TestIdleConsumerGoes(t *testing.T) {
 
 // What a consumer of a deleted user held goes to others, though a lease keeps it.
 func TestUserDeleted(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.LeaseExists = func(int64) bool { return true } })
+	w := newWorld(t, func(o *settings) { o.base.LeaseExists = func(int64) bool { return true } })
 	_, err := w.b.PutUser(broker.UserSpec{Name: "bob", Password: "secret"})
 	must(t, err)
 	_, err = w.b.SetPermission(broker.Permission{User: "bob", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
@@ -89,7 +89,7 @@ func (l *leases) end(n *Namespace, id int64) {
 func TestLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{there: map[int64]bool{1: true, 2: true, 3: true}}
-		w := newWorld(t, func(o *Options) { o.LeaseExists = l.exists })
+		w := newWorld(t, func(o *settings) { o.base.LeaseExists = l.exists })
 		put := func(lease int64) {
 			t.Helper()
 			_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/a/c/w"), Lease: lease})
@@ -135,7 +135,7 @@ func TestLeases(t *testing.T) {
 
 // A consumer holds so many messages and no more. What it held goes to others, before what came later, when it is deleted.
 func TestLimitAndOrder(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.ConsumerLimit = 3 })
+	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 3 })
 	first := w.watch("/q/a/c/1")
 	for n := range 8 {
 		w.put(fmt.Sprintf("/q/a/p/%d", n+1), "v")
@@ -165,7 +165,7 @@ func TestLimitAndOrder(t *testing.T) {
 
 // A consumer whose watch is not read gets no more than the window takes, and goes on when it is read.
 func TestWatchThatIsNotRead(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.ConsumerLimit = 1000 })
+	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 1000 })
 	x := w.watch("/q/a/c/w")
 	body := string(make([]byte, 64<<10))
 	for range 64 {
@@ -224,7 +224,7 @@ func TestClose(t *testing.T) {
 // Many consumers of a queue get about the same.
 func TestManyConsumersShare(t *testing.T) {
 	const consumers, each = 1000, 3
-	w := newWorld(t, func(o *Options) { o.ConsumerLimit = each + 1 })
+	w := newWorld(t, func(o *settings) { o.ConsumerLimit = each + 1 })
 	all := make([]*watcher, consumers)
 	for n := range all {
 		all[n] = w.watch(fmt.Sprintf("/q/a/c/%d", n))

@@ -5,12 +5,10 @@ import (
 	"sync"
 	"time"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
 // Guarantee says when a put to a producer's key is answered.
@@ -29,36 +27,21 @@ const (
 	DefaultConsumerIdle  = time.Minute
 )
 
-// vhost is the virtual host whose queues are shown.
-const vhost = "/"
-
 // Options of a Namespace. The zero values mean the defaults.
 type Options struct {
 	Node          string    // the value of the keys of queues and consumers
 	Guarantee     Guarantee // of puts
 	ConsumerLimit int       // messages that a consumer holds at most
 	ConsumerIdle  time.Duration
-	// Header makes the header of an answer about keys of queues. nil: one with nothing but the revision.
-	Header func(revision int64) *pb.ResponseHeader
-	// LeaseExists tells whether a lease is there. nil: none is.
-	LeaseExists func(id int64) bool
-	Store       *keyspace.Store // for transactions that are about ordinary keys, too
-	Now         func() time.Time
 }
 
 // Caller is who asks.
-type Caller struct {
-	Session *broker.Session // asked for permissions, from any goroutine
-	User    string          // owns the consumers that it makes
-	Root    bool            // may use those of others
-}
+type Caller = virtual.Caller
 
 // Namespace is all keys of queues.
 type Namespace struct {
-	b *broker.Broker
+	*virtual.Base
 	Options
-	clock    clock
-	sessions sync.Pool // of *broker.Session, the operator's, for calls that wait
 
 	mu     sync.RWMutex
 	queues map[string]map[string]*consumer // by queue and client
@@ -66,27 +49,16 @@ type Namespace struct {
 	closed bool
 }
 
-// New returns the namespace of a broker's queues.
-func New(b *broker.Broker, o Options) *Namespace {
+// New returns the namespace of the queues of base's broker.
+func New(base *virtual.Base, o Options) *Namespace {
 	if o.ConsumerLimit <= 0 {
 		o.ConsumerLimit = DefaultConsumerLimit
 	}
 	if o.ConsumerIdle <= 0 {
 		o.ConsumerIdle = DefaultConsumerIdle
 	}
-	if o.Header == nil {
-		o.Header = func(revision int64) *pb.ResponseHeader { return &pb.ResponseHeader{Revision: revision} }
-	}
-	if o.LeaseExists == nil {
-		o.LeaseExists = func(int64) bool { return false }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	n := &Namespace{b: b, Options: o, queues: map[string]map[string]*consumer{}, leases: map[int64]map[*consumer]struct{}{}}
-	n.clock.now = o.Now
-	n.clock.next()
-	b.OnUserDeleted(n.userDeleted)
+	n := &Namespace{Base: base, Options: o, queues: map[string]map[string]*consumer{}, leases: map[int64]map[*consumer]struct{}{}}
+	base.Broker.OnUserDeleted(n.userDeleted)
 	return n
 }
 
@@ -105,11 +77,6 @@ func (n *Namespace) userDeleted(user string) {
 
 // Holds tells whether a key belongs to the queues.
 func Holds(key []byte) bool { return qkey.Holds(key) }
-
-// Revision is the present time on the clock of keys of queues.
-func (n *Namespace) Revision() int64 { return n.clock.current() }
-
-func (n *Namespace) header() *pb.ResponseHeader { return n.Header(n.clock.current()) }
 
 // Close ends all consumers, gives back what they held, and takes no more of them. It returns when that is done, or ctx is.
 func (n *Namespace) Close(ctx context.Context) {
@@ -132,15 +99,6 @@ func (n *Namespace) Close(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// session lends a session that may do everything, for one call.
-func (n *Namespace) session() (*broker.Session, error) {
-	if s, ok := n.sessions.Get().(*broker.Session); ok {
-		return s, nil
-	}
-	s, err := n.b.Operate(vhost)
-	return s, toStatus(err)
 }
 
 // mayMake tells whether the caller may make a queue, where it is not there.

@@ -31,7 +31,7 @@ func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := &pb.PutResponse{Header: n.header()}
+	resp := &pb.PutResponse{Header: n.Present()}
 	if r.PrevKv {
 		resp.PrevKv = prev
 	}
@@ -72,7 +72,7 @@ func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error
 	}
 	s.Publish(&p)
 	s.Flush()
-	n.sessions.Put(s)
+	n.Back(s)
 	if p.Confirm == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error
 // target finds the queue of a message that a caller sends, and lends a session to publish it.
 func (n *Namespace) target(who Caller, name []byte) (*broker.Session, broker.Targets, error) {
 	queue := string(name)
-	err := n.admit()
+	err := n.Admit()
 	if err == nil {
 		err = who.Session.MayWrite(queue)
 	}
@@ -92,28 +92,16 @@ func (n *Namespace) target(who Caller, name []byte) (*broker.Session, broker.Tar
 	if err != nil {
 		return nil, broker.Targets{}, toStatus(err)
 	}
-	s, err := n.session()
+	s, err := n.Operator()
 	if err != nil {
 		return nil, broker.Targets{}, err
 	}
 	targets, err := s.To(name)
 	if err != nil {
-		n.sessions.Put(s)
+		n.Back(s)
 		return nil, broker.Targets{}, toStatus(err)
 	}
 	return s, targets, nil
-}
-
-// admit refuses messages while there is an alarm.
-func (n *Namespace) admit() error {
-	switch alarm := n.b.Alarm(); {
-	case alarm == nil:
-		return nil
-	case alarm.Reason == broker.LowOnDisk:
-		return rpctypes.ErrGRPCNoSpace
-	default:
-		return rpctypes.ErrGRPCRequestTooManyRequests
-	}
 }
 
 // confirmation is told once what became of a publish or an acknowledgement.
@@ -127,7 +115,7 @@ func (n *Namespace) refused(ok bool) error {
 	switch {
 	case ok:
 		return nil
-	case n.b.LogFailed():
+	case n.Broker.LogFailed():
 		return rpctypes.ErrGRPCStopped
 	}
 	return errFull
@@ -205,11 +193,11 @@ func (n *Namespace) putQueue(who Caller, name string) error {
 	if err := who.Session.MayDelete(name); err != nil { // the permission to make it is that to delete it
 		return toStatus(err)
 	}
-	s, err := n.session()
+	s, err := n.Operator()
 	if err != nil {
 		return err
 	}
-	defer n.sessions.Put(s)
+	defer n.Back(s)
 	_, err = s.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()})
 	if errors.Is(err, broker.ErrInequivalent) {
 		return nil // it is there, with other properties

@@ -44,7 +44,7 @@ func TestAnswersAreDurable(t *testing.T) {
 
 // With the guarantee none a put is answered when the engine has it, and is there at once.
 func TestPutsAtOnce(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Guarantee = None })
+	w := newWorld(t, func(o *settings) { o.Guarantee = None })
 	w.put("/q/a/p/1", "v")
 	door, done := w.door(w.who), make(answered, 1)
 	if !door.StartPut([]byte("/q/a/p/2"), []byte("v"), done) {

@@ -12,17 +12,15 @@ import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
-
-// maxAnswer is how many bytes the keys and values of an answer may take.
-const maxAnswer = 64 << 20
 
 // Range reads keys of queues as they are now; there is no history of them. Queues that the caller may not read are left out of a range over several.
 func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error) {
-	if r.Revision > n.clock.current() {
+	if r.Revision > n.Clock.Current() {
 		return nil, rpctypes.ErrGRPCFutureRev
 	}
-	g := &gathering{n: n, who: who, most: limitOf(r), countOnly: r.CountOnly, keysOnly: r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE}
+	g := &gathering{n: n, who: who, most: virtual.LimitOf(r), countOnly: r.CountOnly, keysOnly: r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE}
 	var err error
 	if len(r.RangeEnd) == 0 {
 		err = g.one(r.Key)
@@ -32,9 +30,9 @@ func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, er
 	if err != nil {
 		return nil, toStatus(err)
 	}
-	resp := &pb.RangeResponse{Header: n.header(), Count: max(g.count, int64(len(g.kvs)))}
+	resp := &pb.RangeResponse{Header: n.Present(), Count: max(g.count, int64(len(g.kvs)))}
 	if !r.CountOnly {
-		resp.Kvs, resp.More = arrange(g.kvs, r)
+		resp.Kvs, resp.More = virtual.Arrange(g.kvs, r)
 	}
 	return resp, nil
 }
@@ -58,8 +56,8 @@ func (g *gathering) add(kv *mvccpb.KeyValue) error {
 		kv.Value = nil
 	}
 	g.kvs = append(g.kvs, kv)
-	if g.bytes += len(kv.Key) + len(kv.Value) + 64; g.bytes > maxAnswer {
-		return errTooMuch
+	if g.bytes += len(kv.Key) + len(kv.Value) + 64; g.bytes > virtual.MaxAnswer {
+		return virtual.ErrTooMuch
 	}
 	return nil
 }
@@ -139,11 +137,11 @@ func messageKV(key []byte, handle queue.Handle, env message.Envelope) *mvccpb.Ke
 
 // browse looks at a queue, nil when it is not there.
 func (g *gathering) browse(name string) (*broker.Browser, error) {
-	s, err := g.n.session()
+	s, err := g.n.Operator()
 	if err != nil {
 		return nil, err
 	}
-	defer g.n.sessions.Put(s)
+	defer g.n.Back(s)
 	b, err := s.Browse(name)
 	return b, unlessGone(err)
 }

@@ -1,13 +1,16 @@
 package queues
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
 // makeTries is how often a consumer's queue is made again because it was deleted meanwhile.
@@ -109,13 +112,13 @@ func (n *Namespace) findOrMake(who Caller, queue, client string) (*consumer, err
 func newConsumer(n *Namespace, who Caller, queueName, client string) *consumer {
 	return &consumer{
 		n: n, queue: queueName, client: client, owner: who.User, made: make(chan struct{}), gone: make(chan struct{}),
-		held: map[queue.Handle]held{}, created: n.clock.next(),
+		held: map[queue.Handle]held{}, created: n.Clock.Next(),
 	}
 }
 
 // make begins to consume from the queue, which it makes when it is not there.
 func (c *consumer) make(who Caller) error {
-	s, err := c.n.b.OperateFor(vhost, c)
+	s, err := c.n.Broker.OperateFor(virtual.VHost, c)
 	if err != nil {
 		return err
 	}
@@ -240,9 +243,6 @@ func (n *Namespace) keep(c *consumer, old, lease int64) error {
 		n.LeaseEnded(lease)
 		return rpctypes.ErrGRPCLeaseNotFound
 	}
-	if n.Store != nil {
-		return n.Store.AttachKey(lease, c.name())
-	}
 	return nil
 }
 
@@ -269,9 +269,19 @@ func (n *Namespace) dropLease(c *consumer, lease int64) {
 		delete(n.leases, lease)
 	}
 	n.mu.Unlock()
-	if n.Store != nil {
-		n.Store.DetachKey(lease, c.name())
+}
+
+// LeaseKeys are the caller's consumers that live as long as a lease.
+func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for c := range n.leases[lease] {
+		if c.mine(who) == nil {
+			keys = append(keys, c.name())
+		}
 	}
+	slices.SortFunc(keys, bytes.Compare)
+	return keys
 }
 
 // unlease forgets the lease of a consumer that leaves.

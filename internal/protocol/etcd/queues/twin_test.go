@@ -126,7 +126,7 @@ func (x *twin) step(n int) {
 func (x *twin) move(client string, index uint64) {
 	key := []byte(x.key(client, index))
 	want := x.holders()[index] == client
-	r, err := x.n.Txn(x.t.Context(), x.who, &pb.TxnRequest{
+	r, err := x.txn(&pb.TxnRequest{
 		Compare: []*pb.Compare{{
 			Key: key, Target: pb.Compare_VERSION, Result: pb.Compare_GREATER, TargetUnion: &pb.Compare_Version{Version: 0},
 		}},
@@ -134,7 +134,7 @@ func (x *twin) move(client string, index uint64) {
 			{Request: &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: &pb.DeleteRangeRequest{Key: key}}},
 			{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: []byte("/q/a/p/k"), Value: []byte("v")}}},
 		},
-	}, func() error { return nil })
+	})
 	must(x.t, err)
 	if r.Succeeded != want || want && r.Responses[0].GetResponseDeleteRange().Deleted != 1 {
 		x.t.Fatalf("a transaction on what is held (%v): %v", want, r)
@@ -148,7 +148,7 @@ func (x *twin) move(client string, index uint64) {
 // However consumers come and go, every message is held by one of them or by nobody, in order, until it is acknowledged.
 func TestTwin(t *testing.T) {
 	for seed := range uint64(5) {
-		w := newWorld(t, func(o *Options) { o.ConsumerLimit = 3 })
+		w := newWorld(t, func(o *settings) { o.ConsumerLimit = 3 })
 		x := &twin{world: w, rng: rand.New(rand.NewPCG(seed, 1)), limit: 3, next: 1, watchers: map[string]*watcher{}}
 		for n := range 400 {
 			x.step(n)
@@ -173,7 +173,7 @@ func (a answered) PutDone(_ int64, err error) { a <- err }
 // Consumers that work, die and come again at the same time acknowledge every message once.
 func TestConcurrentConsumers(t *testing.T) {
 	const messages, consumers = 2000, 8
-	w := newWorld(t, func(o *Options) { o.ConsumerLimit = 10 })
+	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 10 })
 	var mu sync.Mutex
 	acknowledgements := map[string]int{}
 	left := make(chan struct{})

@@ -7,10 +7,12 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
 func (w *world) txn(r *pb.TxnRequest) (*pb.TxnResponse, error) {
-	return w.n.Txn(w.t.Context(), w.who, r, func() error { return nil })
+	x := &virtual.Txns{Base: w.n.Base, Families: []virtual.Family{w.n}}
+	return x.Do(w.t.Context(), w.who, r, func() error { return nil })
 }
 
 func putOp(key string) *pb.RequestOp {

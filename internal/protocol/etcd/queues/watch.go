@@ -11,6 +11,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
 // Watch is a watch of a consumer's keys. It makes its client a consumer. The events that were not taken count with what the consumer holds, so they are bounded.
@@ -33,12 +34,12 @@ type Watch struct {
 // before Watch returns; it must not block or call back. No event has a revision below since.
 //
 // A watch of the key alone tells of the deliveries below it and not of their ends. One of a range tells of these too, as etcd does.
-func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (w *Watch, since int64, err error) {
+func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_ virtual.Watcher, since int64, err error) {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
 	if reach == qkey.Elsewhere || reach == qkey.Some {
 		return nil, 0, errWatchOther
 	}
-	w = &Watch{
+	w := &Watch{
 		base: bytes.Clone(path.Base), from: r.StartRevision, puts: !slices.Contains(r.Filters, pb.WatchCreateRequest_NOPUT), prevKV: r.PrevKv, ready: ready,
 		deletions: len(r.RangeEnd) > 0 && !slices.Contains(r.Filters, pb.WatchCreateRequest_NODELETE),
 	}
@@ -67,7 +68,7 @@ func (w *Watch) catchUp() (since int64) {
 			all = append(all, hold{handle, h})
 		}
 	}
-	since = c.n.clock.next()
+	since = c.n.Clock.Next()
 	if len(all) == 0 || !w.puts {
 		return since
 	}
@@ -134,7 +135,7 @@ func (w *Watch) addDeletions(all []hold) (added int) {
 	for i := range all {
 		h := &all[i]
 		e := &mvccpb.Event{Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{
-			Key: h.appendKey(bytes.Clone(w.base), h.handle), ModRevision: w.c.n.clock.next(),
+			Key: h.appendKey(bytes.Clone(w.base), h.handle), ModRevision: w.c.n.Clock.Next(),
 		}}
 		n := weight(nil)
 		if w.prevKV {

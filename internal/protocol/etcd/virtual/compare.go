@@ -1,4 +1,4 @@
-package queues
+package virtual
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-// holdsFor tells whether a comparison holds for all keys of its range. One that does not exist is compared as empty, but for its value: that is never as
+// HoldsFor tells whether a comparison holds for all keys of its range. One that does not exist is compared as empty, but for its value: that is never as
 // somebody wants it.
-func holdsFor(c *pb.Compare, kvs []*mvccpb.KeyValue) bool {
+func HoldsFor(c *pb.Compare, kvs []*mvccpb.KeyValue) bool {
 	if len(kvs) == 0 {
 		return c.Target != pb.Compare_VALUE && holdsForOne(c, &mvccpb.KeyValue{})
 	}

@@ -1,4 +1,4 @@
-package queues
+package virtual
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-// limitOf is how many keys are needed to answer a request and to tell whether there are more; 0: all.
-func limitOf(r *pb.RangeRequest) int {
+// LimitOf is how many keys are needed to answer a request and to tell whether there are more; 0: all.
+func LimitOf(r *pb.RangeRequest) int {
 	filtered := r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0
 	if r.Limit <= 0 || r.Limit >= 1<<31-1 || filtered || !byKey(r) {
 		return 0
@@ -23,10 +23,10 @@ func byKey(r *pb.RangeRequest) bool {
 	return r.SortOrder == pb.RangeRequest_NONE || r.SortTarget == pb.RangeRequest_KEY && r.SortOrder == pb.RangeRequest_ASCEND
 }
 
-// arrange filters, sorts and cuts keys as a request says; more tells that some were cut off.
-func arrange(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) (_ []*mvccpb.KeyValue, more bool) {
+// Arrange filters, sorts and cuts keys as a request says; more tells that some were cut off.
+func Arrange(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) (_ []*mvccpb.KeyValue, more bool) {
 	slices.SortStableFunc(kvs, func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) })
-	limit := limitOf(r)
+	limit := LimitOf(r)
 	if limit > 0 && len(kvs) > limit {
 		kvs = kvs[:limit]
 	}

@@ -1,0 +1,56 @@
+package virtual
+
+import (
+	"errors"
+	"slices"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fiveways/internal/broker"
+)
+
+// Row is an error of the engine and what clients get for it: an error of etcd, or a code with the engine's words.
+type Row struct {
+	Err    error
+	Status error
+	Code   codes.Code // when there is no Status
+}
+
+// common are the errors of the engine that all families can lead to.
+var common = []Row{
+	{Err: broker.ErrAccessRefused, Status: rpctypes.ErrGRPCPermissionDenied},
+	{Err: broker.ErrVHostRefused, Status: rpctypes.ErrGRPCPermissionDenied},
+	{Err: broker.ErrLogFailed, Status: rpctypes.ErrGRPCStopped},
+	{Err: broker.ErrClosed, Status: rpctypes.ErrGRPCStopped},
+	{Err: broker.ErrTooLarge, Status: rpctypes.ErrGRPCRequestTooLarge},
+	{Err: broker.ErrStale, Code: codes.Aborted},
+	{Err: broker.ErrVHostNotFound, Code: codes.FailedPrecondition},
+}
+
+// ToStatus is an error of the engine as clients of etcd get it: by the rows of a family, or those of all. What is in none of them stays as it is.
+func ToStatus(err error, rows []Row) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	is := func(r Row) bool { return errors.Is(err, r.Err) }
+	for _, table := range [][]Row{rows, common} {
+		if i := slices.IndexFunc(table, is); i >= 0 {
+			if r := table[i]; r.Status != nil {
+				return r.Status
+			}
+			return status.Error(table[i].Code, "etcdserver: "+err.Error())
+		}
+	}
+	return err
+}
+
+// ErrTooMuch is the answer to a range that is larger than MaxAnswer.
+var ErrTooMuch = status.Error(codes.ResourceExhausted, "etcdserver: the answer would be larger than 64 MiB: ask with a limit")
+
+// MaxAnswer is how many bytes the keys and values of an answer may take.
+const MaxAnswer = 64 << 20

@@ -1,0 +1,336 @@
+package virtual
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
+)
+
+// txnTries is how often a transaction is done again because something that it compared or deleted was lost meanwhile.
+const txnTries = 10
+
+// Txns does transactions in which there are virtual keys.
+type Txns struct {
+	*Base
+	Semaphores *semaphores.Manager // nil: no family has changes of semaphores
+	Families   []Family
+}
+
+// family is the one that a key belongs to; nil: the key is an ordinary one.
+func (x *Txns) family(key []byte) Family {
+	for _, f := range x.Families {
+		if f.Holds(key) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Do does a transaction. What it does to virtual keys and to ordinary keys happens together or not at all. What it compares of virtual keys, and the
+// deliveries that it deletes, stay as they are until it is over. What it reads of virtual keys is what was before it.
+//
+// permit tells whether the caller may do what the transaction does to ordinary keys.
+func (x *Txns) Do(ctx context.Context, who Caller, r *pb.TxnRequest, permit func() error) (*pb.TxnResponse, error) {
+	ordinary, err := x.check(who, r)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		resp, err := x.try(ctx, who, r, ordinary, permit)
+		if try == txnTries || !errors.Is(err, broker.ErrStale) {
+			return resp, x.status(err)
+		}
+	}
+}
+
+// status is an error of a transaction as clients get it.
+func (x *Txns) status(err error) error {
+	for _, f := range x.Families {
+		err = f.Status(err)
+	}
+	return ToStatus(err, nil)
+}
+
+// check refuses what no transaction can do, or not for this caller, in either of its branches; ordinary: it is about ordinary keys, too.
+func (x *Txns) check(who Caller, r *pb.TxnRequest) (ordinary bool, err error) {
+	for _, c := range r.Compare {
+		f := x.family(c.Key)
+		ordinary = ordinary || f == nil
+		if f != nil {
+			if err := f.CheckCompare(who, c); err != nil {
+				return false, err
+			}
+		}
+	}
+	for _, branch := range [][]*pb.RequestOp{r.Success, r.Failure} {
+		for _, op := range branch {
+			of, err := x.checkOp(who, op)
+			if err != nil {
+				return false, err
+			}
+			ordinary = ordinary || of
+		}
+	}
+	return ordinary, nil
+}
+
+func (x *Txns) checkOp(who Caller, op *pb.RequestOp) (ordinary bool, err error) {
+	switch o := op.Request.(type) {
+	case *pb.RequestOp_RequestRange:
+		return x.family(o.RequestRange.Key) == nil, nil
+	case *pb.RequestOp_RequestPut:
+		f := x.family(o.RequestPut.Key)
+		if f == nil {
+			return true, nil
+		}
+		return false, f.CheckPut(who, o.RequestPut)
+	case *pb.RequestOp_RequestDeleteRange:
+		f := x.family(o.RequestDeleteRange.Key)
+		if f == nil {
+			return true, nil
+		}
+		return false, f.CheckDelete(who, o.RequestDeleteRange)
+	case *pb.RequestOp_RequestTxn:
+		return x.check(who, o.RequestTxn)
+	}
+	return false, nil
+}
+
+// txn is one try of a transaction.
+type txn struct {
+	x   *Txns
+	who Caller
+	ctx context.Context
+	s   *broker.Session // lent
+
+	families []Family // of parts
+	parts    []Part
+	ordinary []*pb.RequestOp  // operations on ordinary keys, in their order
+	answers  []*pb.ResponseOp // theirs, to be filled in
+	writes   bool             // there are changes among them
+	resp     *pb.TxnResponse
+}
+
+func (x *Txns) try(ctx context.Context, who Caller, r *pb.TxnRequest, ordinary bool, permit func() error) (_ *pb.TxnResponse, err error) {
+	s, err := x.Operator()
+	if err != nil {
+		return nil, err
+	}
+	defer x.Back(s)
+	t := &txn{x: x, who: who, ctx: ctx, s: s}
+	defer func() { err = t.end(err) }()
+	if !ordinary {
+		if t.resp, err = t.choose(r); err == nil {
+			err = t.commit(nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.resp.Header = x.Present()
+		return t.resp, nil
+	}
+	result, err := x.Store.Exclusive(ctx, func() (*pb.InternalRaftRequest, error) {
+		if err := permit(); err != nil {
+			return nil, err
+		}
+		return t.look(r)
+	}, t.commit)
+	if err == nil && result != nil {
+		err = result.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	if result != nil {
+		t.fill(result.Resp.(*pb.TxnResponse))
+	}
+	if t.resp.Header == nil {
+		t.resp.Header = x.Header(x.Store.KV().Rev())
+	}
+	return t.resp, nil
+}
+
+// look decides what a mixed transaction does, and returns what it does to ordinary keys; nil when it changes none.
+func (t *txn) look(r *pb.TxnRequest) (_ *pb.InternalRaftRequest, err error) {
+	if t.resp, err = t.choose(r); err != nil || len(t.ordinary) == 0 {
+		return nil, err
+	}
+	request := &pb.TxnRequest{Success: t.ordinary}
+	if t.writes {
+		if err := t.applicable(); err != nil {
+			return nil, err
+		}
+		return &pb.InternalRaftRequest{Txn: request}, nil
+	}
+	resp, err := t.x.Store.Txn(t.ctx, request)
+	if err == nil {
+		t.fill(resp)
+	}
+	return nil, err
+}
+
+// applicable finds what would make the store refuse the changes of ordinary keys when they are applied, which is too late for those of virtual keys. Nothing of
+// this can change until then.
+func (t *txn) applicable() error {
+	there := func(key, end []byte, revision int64) (bool, error) {
+		r, err := t.x.Store.KV().Range(t.ctx, key, end, mvcc.RangeOptions{Rev: revision, CountOnly: true})
+		return err == nil && r.Count > 0, err
+	}
+	for _, op := range t.ordinary {
+		if r := op.GetRequestRange(); r != nil {
+			if r.Revision < 0 && r.Revision < t.x.Store.KV().FirstRev() { // to etcd a revision like others, but only in transactions
+				return rpctypes.ErrGRPCCompacted
+			}
+			if _, err := there(r.Key, r.RangeEnd, r.Revision); err != nil {
+				return err
+			}
+		}
+		r := op.GetRequestPut()
+		if r == nil {
+			continue
+		}
+		if r.Lease != 0 && !t.x.LeaseExists(r.Lease) {
+			return rpctypes.ErrGRPCLeaseNotFound
+		}
+		if r.IgnoreValue || r.IgnoreLease {
+			if ok, err := there(r.Key, nil, 0); !ok || err != nil {
+				return cmp.Or(err, rpctypes.ErrGRPCKeyNotFound)
+			}
+		}
+	}
+	return nil
+}
+
+// fill puts the answers about ordinary keys to their places.
+func (t *txn) fill(resp *pb.TxnResponse) {
+	for i, a := range t.answers {
+		a.Response = resp.Responses[i].Response
+	}
+	t.resp.Header = t.x.Header(resp.Header.GetRevision())
+}
+
+// choose compares, and gathers what the chosen branch does.
+func (t *txn) choose(r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	resp := &pb.TxnResponse{Succeeded: true}
+	for _, c := range r.Compare {
+		ok, err := t.compare(c)
+		if err != nil {
+			return nil, err
+		}
+		resp.Succeeded = resp.Succeeded && ok
+	}
+	ops := r.Success
+	if !resp.Succeeded {
+		ops = r.Failure
+	}
+	for _, op := range ops {
+		answer := &pb.ResponseOp{}
+		if err := t.do(op, answer); err != nil {
+			return nil, err
+		}
+		resp.Responses = append(resp.Responses, answer)
+	}
+	return resp, nil
+}
+
+// compare tells whether a comparison holds.
+func (t *txn) compare(c *pb.Compare) (bool, error) {
+	if f := t.x.family(c.Key); f != nil {
+		return t.part(f).Compare(c)
+	}
+	resp, err := t.x.Store.Txn(t.ctx, &pb.TxnRequest{Compare: []*pb.Compare{c}})
+	return err == nil && resp.Succeeded, err
+}
+
+// part is that of a family.
+func (t *txn) part(f Family) Part {
+	for i, have := range t.families {
+		if have == f {
+			return t.parts[i]
+		}
+	}
+	p := f.Begin(t.who, t.s)
+	t.families, t.parts = append(t.families, f), append(t.parts, p)
+	return p
+}
+
+// do gathers one operation.
+func (t *txn) do(op *pb.RequestOp, answer *pb.ResponseOp) (err error) {
+	switch o := op.Request.(type) {
+	case *pb.RequestOp_RequestRange:
+		if f := t.x.family(o.RequestRange.Key); f != nil {
+			var resp *pb.RangeResponse
+			resp, err = f.Range(t.who, o.RequestRange)
+			answer.Response = &pb.ResponseOp_ResponseRange{ResponseRange: resp}
+			return err
+		}
+	case *pb.RequestOp_RequestPut:
+		if f := t.x.family(o.RequestPut.Key); f != nil {
+			resp := &pb.PutResponse{Header: t.x.Present()}
+			answer.Response = &pb.ResponseOp_ResponsePut{ResponsePut: resp}
+			return t.part(f).Put(o.RequestPut, resp)
+		}
+		t.writes = true
+	case *pb.RequestOp_RequestDeleteRange:
+		if f := t.x.family(o.RequestDeleteRange.Key); f != nil {
+			resp := &pb.DeleteRangeResponse{Header: t.x.Present()}
+			answer.Response = &pb.ResponseOp_ResponseDeleteRange{ResponseDeleteRange: resp}
+			return t.part(f).Delete(o.RequestDeleteRange, resp)
+		}
+		t.writes = true
+	case *pb.RequestOp_RequestTxn:
+		inner, err := t.choose(o.RequestTxn)
+		if err == nil {
+			inner.Header = t.x.Present()
+		}
+		answer.Response = &pb.ResponseOp_ResponseTxn{ResponseTxn: inner}
+		return err
+	default:
+		return rpctypes.ErrGRPCKeyNotFound
+	}
+	t.ordinary, t.answers = append(t.ordinary, op), append(t.answers, answer)
+	return nil
+}
+
+// commit makes all that was gathered durable, with an entry about ordinary keys.
+func (t *txn) commit(entry []byte) error {
+	var all Work
+	for _, p := range t.parts {
+		w := p.Work()
+		all.Commands, all.Changes = append(all.Commands, w.Commands...), append(all.Changes, w.Changes...)
+	}
+	if entry != nil {
+		all.Commands = append(all.Commands, &broker.Note{Annex: broker.KeyShard, Entry: entry})
+	}
+	var err error
+	switch {
+	case len(all.Changes) > 0:
+		err = t.x.Semaphores.DoWith(t.s, semaphores.Group{Commands: all.Commands}, all.Changes...)
+	case len(all.Commands) > 0:
+		err = t.s.DoAll(all.Commands...)
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range all.Commands {
+		if post, ok := c.(*broker.Post); ok && post.Err != nil {
+			return post.Err
+		}
+	}
+	return nil
+}
+
+// end tells the parts what became of the transaction.
+func (t *txn) end(err error) error {
+	for _, p := range t.parts {
+		err = cmp.Or(err, p.End(err == nil))
+	}
+	return err
+}

@@ -1,0 +1,138 @@
+package etcd
+
+import (
+	"context"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/protocol/etcd/queues"
+	"fiveways/internal/protocol/etcd/virtual"
+)
+
+// virtualCloseWait is how long what is left of virtual keys may take to end when the server does: consumers give back what they hold.
+const virtualCloseWait = 10 * time.Second
+
+// virtualKeys is the keys of queues and semaphores as the services ask for them. They are not in the store: they are made of what the broker holds as
+// somebody asks.
+//
+// The methods are given requests that passed the checks of etcd (kvcheck.go) and return etcd's errors (errors.go). The headers of what they
+// return are complete.
+type virtualKeys struct {
+	*virtual.Base
+	srv      *Server
+	queues   *queues.Namespace
+	families []family
+	txns     virtual.Txns
+}
+
+func newVirtualKeys(s *Server) *virtualKeys {
+	base := virtual.NewBase(s.broker, virtual.Options{
+		Header: func(revision int64) *pb.ResponseHeader {
+			h := &pb.ResponseHeader{Revision: revision}
+			s.keys.Fill(h)
+			return h
+		},
+		LeaseExists: s.keys.LeaseExists, Store: s.keys,
+	})
+	guarantee := queues.Local
+	if s.o.PutsAtOnce {
+		guarantee = queues.None
+	}
+	q := queues.New(base, queues.Options{
+		Node: s.o.NodeName, Guarantee: guarantee, ConsumerLimit: s.o.ConsumerLimit, ConsumerIdle: s.o.ConsumerIdle,
+	})
+	s.keys.OnLeaseGone(q.LeaseEnded)
+	n := &virtualKeys{Base: base, srv: s, queues: q, families: []family{q}}
+	n.txns = virtual.Txns{Base: base, Semaphores: s.o.Semaphores}
+	for _, f := range n.families {
+		n.txns.Families = append(n.txns.Families, f)
+	}
+	return n
+}
+
+// caller is who asks, as virtual keys want to know it. A call from inside has nobody's permissions.
+func (who *identity) caller() (virtual.Caller, error) {
+	if who.session == nil {
+		return virtual.Caller{}, rpctypes.ErrGRPCPermissionDenied
+	}
+	return virtual.Caller{Session: who.session, User: who.user, Root: who.root}, nil
+}
+
+// asked does what a request asks of virtual keys, for who asks.
+func asked[R, A any](who *identity, r R, do func(virtual.Caller, R) (A, error)) (answer A, err error) {
+	caller, err := who.caller()
+	if err == nil {
+		answer, err = do(caller, r)
+	}
+	return answer, reply(err)
+}
+
+// fits refuses requests that are larger than those of ordinary keys may be.
+func (n *virtualKeys) fits(r proto.Message) error {
+	if proto.Size(r) > n.srv.o.MaxRequestBytes {
+		return rpctypes.ErrGRPCRequestTooLarge
+	}
+	return nil
+}
+
+// mayEndLease tells whether who may end a lease, as far as virtual keys hang on it.
+func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
+	for _, f := range n.families {
+		if err := f.MayEndLease(virtual.Caller{Session: who.session, User: who.user, Root: who.root}, lease); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaseKeys are the virtual keys that hang on a lease, as far as who may see them.
+func (n *virtualKeys) leaseKeys(who *identity, lease int64) (keys [][]byte) {
+	for _, f := range n.families {
+		keys = append(keys, f.LeaseKeys(virtual.Caller{Session: who.session, User: who.user, Root: who.root}, lease)...)
+	}
+	return keys
+}
+
+// Put puts a key of f.
+func (n *virtualKeys) Put(f family, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
+	if err := n.fits(r); err != nil {
+		return nil, err
+	}
+	return asked(who, r, f.Put)
+}
+
+// Txn does a transaction of which a comparison or an operation has a virtual key, with the ordinary keys in it.
+func (n *virtualKeys) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	if err := n.fits(r); err != nil {
+		return nil, err
+	}
+	return asked(who, r, func(caller virtual.Caller, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+		return n.txns.Do(ctx, caller, r, func() error { return n.srv.mayTxn(who, r) })
+	})
+}
+
+// Close ends what runs in the background. No method is called afterwards.
+func (n *virtualKeys) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), virtualCloseWait)
+	defer cancel()
+	for _, f := range n.families {
+		f.Close(ctx)
+	}
+	return nil
+}
+
+// Watch implements virtualWatches.
+func (n *virtualKeys) Watch(_ context.Context, who *identity, r *pb.WatchCreateRequest, ready func()) (virtual.Watcher, int64, error) {
+	caller, err := who.caller()
+	if err != nil {
+		return nil, 0, err
+	}
+	w, since, err := n.of(r.Key).Watch(caller, r, ready)
+	return w, since, reply(err)
+}
+
+// Revision implements virtualWatches.
+func (n *virtualKeys) Revision() int64 { return n.Clock.Current() }
