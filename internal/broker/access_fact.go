@@ -33,6 +33,7 @@ type vhostFact struct {
 	Tags             []string `json:"tags,omitempty"`
 	DefaultQueueType string   `json:"default_queue_type,omitempty"`
 	Limits           Limits   `json:"limits,omitempty"`
+	Made             uint64   `json:"made,omitempty"` // the place in the log of the fact that made it, 0 of the first of its name in older logs
 }
 
 type userFact struct {
@@ -115,7 +116,7 @@ func (c *catalog) applyAccess(f *accessFact) error {
 	case f.VHost != nil && f.Delete:
 		c.removeVHost(f.VHost.Name)
 	case f.VHost != nil:
-		c.addVHost(f.VHost.Name).info = *f.VHost
+		c.addVHost(f.VHost).info = *f.VHost
 	case f.User != nil && f.Delete:
 		delete(r.users, f.User.Name)
 	case f.User != nil:

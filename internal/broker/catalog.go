@@ -65,15 +65,15 @@ func newCatalog(b *Broker) {
 	}
 }
 
-func (c *catalog) addVHost(name string) *VHost {
-	v := &VHost{Name: name, b: c.b}
+func (c *catalog) addVHost(f *vhostFact) *VHost {
+	v := &VHost{Name: f.Name, made: f.Made, b: c.b}
 	v.table.Store(routing.NewWith(c.b.opts.Conditions))
 	v.touch()
 	v.table.changed = func() {
 		v.touch()
 		c.b.tableChanged()
 	}
-	have, _ := c.vhosts.LoadOrStore(name, v)
+	have, _ := c.vhosts.LoadOrStore(f.Name, v)
 	return have.(*VHost)
 }
 

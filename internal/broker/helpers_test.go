@@ -3,6 +3,7 @@ package broker
 import (
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -237,3 +238,6 @@ func newClock(ms int64) *steppedClock {
 
 // Now is for Options.
 func (c *steppedClock) Now() time.Time { return time.UnixMilli(c.ms.Load()) }
+
+// crashed is what a power cut leaves.
+func crashed(mem *vfs.Mem) *vfs.Mem { return mem.CrashClone(rand.New(rand.NewPCG(1, 1))) }

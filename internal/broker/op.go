@@ -10,6 +10,7 @@ type opKind uint8
 const (
 	opPublish      opKind = iota
 	opPublishFront        // before all other messages of the queue; one for which Queue.front has no error
+	opEmit                // opPublish of the server itself, which may fail
 	opAck
 	opRequeue // by a consumer
 	opReturn  // of themselves: their consumer is gone, or its time was over

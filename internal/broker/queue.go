@@ -75,6 +75,7 @@ func (q *Queue) used(now int64) { q.lastUsed = now }
 // VHost is one virtual host: a name space of exchanges and queues.
 type VHost struct {
 	Name   string
+	made   uint64 // VHostID.Made
 	b      *Broker
 	table  tableCell
 	queues atomic.Int64 // declared now

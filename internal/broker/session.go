@@ -31,6 +31,7 @@ type Session struct {
 
 	window Window
 	cache  routeCache
+	emits  routeCache // of Emit
 	named  namedTargets
 	found  routing.Route
 	asked  routing.Message // kept, for it escapes
@@ -317,7 +318,7 @@ func (s *Session) flush(hand func(sh *shard, ops []op)) {
 // Idle gives back memory that only a busy connection needs.
 func (s *Session) Idle() {
 	s.batch, s.parts = nil, nil
-	s.cache = routeCache{}
+	s.cache, s.emits = routeCache{}, routeCache{}
 	s.named = namedTargets{}
 	s.found = routing.Route{}
 	s.fetched = nil

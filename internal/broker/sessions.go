@@ -9,7 +9,8 @@ type sessions struct {
 	users  map[string]usage
 	vhosts map[string]int64
 
-	followers []func(user string) // told of users who are deleted
+	onUserGone  []func(user string) // told of who is deleted
+	onVHostGone []func(VHostID)
 }
 
 // usage is what a user has open.
@@ -64,10 +65,20 @@ func (ss *sessions) leave(s *Session) {
 // userGone tells who follows that a user was deleted.
 func (ss *sessions) userGone(user string) {
 	ss.mu.Lock()
-	followers := ss.followers
+	tell := ss.onUserGone
 	ss.mu.Unlock()
-	for _, f := range followers {
+	for _, f := range tell {
 		f(user)
+	}
+}
+
+// vhostGone tells who follows that a virtual host was deleted.
+func (ss *sessions) vhostGone(id VHostID) {
+	ss.mu.Lock()
+	tell := ss.onVHostGone
+	ss.mu.Unlock()
+	for _, f := range tell {
+		f(id)
 	}
 }
 

@@ -209,7 +209,7 @@ func (sh *shard) drain(ops []op) {
 
 func (sh *shard) do(o *op) {
 	switch o.kind {
-	case opPublish, opPublishFront:
+	case opPublish, opPublishFront, opEmit:
 		sh.publish(o)
 	case opAck:
 		sh.ack(o)

@@ -17,8 +17,8 @@ type spanning interface {
 
 // crosses tells whether a command that was found is about more than one shard.
 func crosses(c Command) (yes bool) {
-	if _, ok := c.(*Note); ok {
-		return true // all of the log that it is with is one group
+	if c.on().queue == nil {
+		return true // a Note or an Emit: all of the log that it is with is one group
 	}
 	if sp, ok := c.(spanning); ok {
 		sh := c.on().queue.shard
@@ -80,10 +80,9 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 				return &Error{Err: ErrTooLarge, Kind: "transaction"}
 			}
 		}
-		if o.queue == nil {
-			continue // a note
+		if o.queue != nil {
+			meet(o.queue.shard)
 		}
-		meet(o.queue.shard)
 		if sp, ok := c.(spanning); ok {
 			sp.others(func(q *Queue) { meet(q.shard) })
 		}
@@ -116,7 +115,8 @@ type meeting struct {
 	want     int
 	last     bool // it takes place also when the queue of a command is gone
 	commands []Command
-	notes    []*Note    // of those that were done
+	emits    []*Emit    // of those that were done: they come last
+	notes    []*Note    // and these
 	annexes  []*annex   // of the notes
 	loads    loads      // of those that must be done
 	result   chan error // 1 slot
@@ -130,27 +130,33 @@ type meeting struct {
 
 // call has the shards meet, and waits until what was done is durable.
 func (m *meeting) call(s *Session, shards []*shard) error {
-	if len(shards) == 1 {
-		owes, ok := shards[0].visit(s, op{kind: opMeet, extra: m}, true)
-		if !ok {
-			return ErrClosed
-		}
-		if owes {
-			m.b.commit()
-			visitAll(m.annexes)
-		}
-		return <-m.result
+	owes, ok := s.convene(len(shards), func(i int) (*shard, op) { return shards[i], op{kind: opMeet, extra: m} })
+	if !ok {
+		m.leave()
+		return ErrClosed
 	}
-	m.b.txMu.Lock() // one order for all meetings and transactions
-	for _, sh := range shards {
-		if !sh.inbox.push([]op{{kind: opMeet, extra: m}}, false) {
-			m.b.txMu.Unlock()
-			m.leave()
-			return ErrClosed
-		}
+	if owes {
+		m.b.commit()
+		visitAll(m.annexes)
 	}
-	m.b.txMu.Unlock()
 	return <-m.result
+}
+
+// convene hands ops to n shards that will wait for each other there. All shards see such ops in one order, so that they cannot wait in a circle. It is
+// as visit when there is one shard; ok is false when one has stopped.
+func (s *Session) convene(n int, to func(i int) (*shard, op)) (owes, ok bool) {
+	if n == 1 {
+		sh, o := to(0)
+		return sh.visit(s, o, true)
+	}
+	s.b.txMu.Lock()
+	defer s.b.txMu.Unlock()
+	for i := range n {
+		if sh, o := to(i); !sh.inbox.push([]op{o}, false) {
+			return false, false
+		}
+	}
+	return false, true
 }
 
 // leave lets those go on who have arrived: the meeting does not take place.
@@ -195,8 +201,12 @@ func (m *meeting) perform() {
 			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
 			continue
 		}
-		if n, ok := c.(*Note); ok {
-			m.notes = append(m.notes, n)
+		switch c := c.(type) {
+		case *Note:
+			m.notes = append(m.notes, c)
+			continue
+		case *Emit:
+			m.emits = append(m.emits, c)
 			continue
 		}
 		c.on().queue.shard.runCommand(c)
@@ -204,6 +214,10 @@ func (m *meeting) perform() {
 		if unmet(c) {
 			break
 		}
+	}
+	for _, e := range m.emits {
+		e.publish()
+		m.settleDown()
 	}
 	for i := 0; i < len(m.waking); i++ {
 		q := m.waking[i]
@@ -226,7 +240,8 @@ func (m *meeting) perform() {
 		dones = append(dones, pr.finished)
 		entries = append(entries, sh.seal())
 	}
-	m.propose(entries, dones)
+	m.annexes = m.b.annexesOf(m.notes)
+	m.here[0].proposeGroup(entries, dones, m.notes, func(err error) { m.result <- err })
 }
 
 // refused tells why a command that must be done cannot be.
@@ -248,10 +263,12 @@ func (m *meeting) refused() error {
 	return nil
 }
 
-// notesOf returns the commands, which all are notes.
+// notesOf returns the notes among commands.
 func notesOf(commands []Command) (notes []*Note) {
 	for _, c := range commands {
-		notes = append(notes, c.(*Note))
+		if n, ok := c.(*Note); ok {
+			notes = append(notes, n)
+		}
 	}
 	return notes
 }
@@ -292,29 +309,29 @@ func (m *meeting) settleDown() {
 	}
 }
 
-// propose hands the entries to the log.
-func (m *meeting) propose(entries []store.Entry, dones []func(error)) {
+// proposeGroup hands what shards that stand still have sealed to the log as one group, with notes, by way of one of them. dones are told when it is
+// durable, done when the notes are applied, too.
+func (sh *shard) proposeGroup(entries []store.Entry, dones []func(error), notes []*Note, done func(error)) {
 	durable := func(err error) {
-		for _, done := range dones {
-			done(err)
+		for _, tell := range dones {
+			tell(err)
 		}
 	}
 	switch {
-	case len(m.notes) > 0:
-		m.annexes = m.b.annexesOf(m.notes)
-		if !m.b.appendNotes(entries, m.notes, m.here[0].log, durable, func(err error) { m.result <- err }) {
+	case len(notes) > 0:
+		if !sh.b.appendNotes(entries, notes, sh.log, durable, done) {
 			durable(ErrClosed)
-			m.result <- ErrClosed
+			done(ErrClosed)
 		}
 	case len(entries) == 0:
-		m.result <- nil
+		done(nil)
 	default:
-		m.here[0].log(entries, func(err error) {
+		sh.log(entries, func(err error) {
 			durable(err)
 			if err != nil {
 				err = logFailed("transaction", err)
 			}
-			m.result <- err
+			done(err)
 		})
 	}
 }

@@ -1,9 +1,7 @@
 package broker
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"sync"
 
 	"fiveways/internal/core/queue"
@@ -16,6 +14,8 @@ type Tx struct {
 	s     *Session
 	parts []txPart // one per shard, in the order in which they came
 	posts bool
+	emits []*Emit
+	notes []*Note
 }
 
 // txPart is a transaction's share of one shard.
@@ -53,12 +53,38 @@ func (t *Tx) Publish(p *Publish) {
 	p.Targets.each(o, t.add)
 }
 
-// bytes is how much of the log the publishes will take.
+// Note adds an entry of an annex.
+func (t *Tx) Note(n *Note) { t.notes = append(t.notes, n) }
+
+// Emit adds a message of the server itself, behind all others.
+func (t *Tx) Emit(e *Emit) { t.emits = append(t.emits, e) }
+
+// bytes is how much of the log the publishes and the notes will take.
 func (t *Tx) bytes() (sum int64) {
 	for i := range t.parts {
 		sum += t.parts[i].bytes
 	}
+	for _, n := range t.notes {
+		sum += int64(n.size())
+	}
 	return sum
+}
+
+// prepare routes what the server emits and makes the records of notes.
+func (t *Tx) prepare() error {
+	for _, n := range t.notes {
+		if err := n.prepare(t.s.b); err != nil {
+			return err
+		}
+	}
+	for _, e := range t.emits {
+		if _, err := e.find(t.s); err != nil {
+			return err
+		}
+		e.to.each(e.op, t.add)
+	}
+	t.emits = nil
+	return nil
 }
 
 // Ack adds the end of n contiguous deliveries.
@@ -87,35 +113,41 @@ const maxTxBytes = 512 << 20
 func (t *Tx) Commit() error {
 	s := t.s
 	s.Flush()
+	if err := t.prepare(); err != nil {
+		return err
+	}
 	if t.posts {
 		s.b.flow.await()
 	}
 	switch {
-	case len(t.parts) == 0:
+	case len(t.parts)+len(t.notes) == 0:
 		return nil
 	case t.bytes() > maxTxBytes:
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
-	case len(t.parts) == 1:
+	case len(t.parts) == 0:
+		return s.b.recordNotes(t.notes)
+	case len(t.parts) == 1 && len(t.notes) == 0:
 		err := s.committing.commit(s, &t.parts[0])
 		if err == nil {
 			t.parts = nil
 		}
 		return err
 	}
-	g := &txGroup{b: s.b, want: len(t.parts), result: make(chan error, 1)}
+	g := &txGroup{b: s.b, want: len(t.parts), notes: t.notes, annexes: s.b.annexesOf(t.notes), result: make(chan error, 1)}
 	g.cond = sync.NewCond(&g.mu)
-	slices.SortFunc(t.parts, func(a, b txPart) int { return cmp.Compare(a.shard.id, b.shard.id) })
-	s.b.txMu.Lock() // one order for all transactions
-	for i := range t.parts {
+	owes, ok := s.convene(len(t.parts), func(i int) (*shard, op) {
 		p := &t.parts[i]
 		p.group = g
-		if !p.shard.inbox.push([]op{{kind: opTx, extra: p}}, false) {
-			s.b.txMu.Unlock()
-			g.refuse()
-			return ErrClosed
-		}
+		return p.shard, op{kind: opTx, extra: p}
+	})
+	if !ok {
+		g.refuse()
+		return ErrClosed
 	}
-	s.b.txMu.Unlock()
+	if owes {
+		s.b.commit()
+		visitAll(g.annexes)
+	}
 	return <-g.result
 }
 
@@ -189,9 +221,11 @@ func (p *txPart) apply(sh *shard) {
 // all the entries to the log as one atomic group. All shards see transactions
 // in the same order, so they cannot wait for each other in a circle.
 type txGroup struct {
-	b      *Broker
-	want   int
-	result chan error
+	b       *Broker
+	want    int
+	notes   []*Note
+	annexes []*annex // of the notes
+	result  chan error
 
 	mu      sync.Mutex
 	cond    *sync.Cond
@@ -247,7 +281,7 @@ func (g *txGroup) run(p *txPart, sh *shard) {
 		pr.wait = max(pr.wait, sh.b.opts.Sync.Wait())
 		e = sh.seal()
 	}
-	g.arrive(e, done, empty)
+	g.arrive(sh, e, done, empty)
 }
 
 // admissible tells whether no full queue would refuse one of the messages,
@@ -296,7 +330,7 @@ func (o *op) mayKill() bool {
 
 // arrive hands in a shard's entry. The last one appends the group; the others
 // wait until it has, so that no later entry of theirs can come before.
-func (g *txGroup) arrive(e store.Entry, done func(error), empty bool) {
+func (g *txGroup) arrive(sh *shard, e store.Entry, done func(error), empty bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !empty {
@@ -311,18 +345,5 @@ func (g *txGroup) arrive(e store.Entry, done func(error), empty bool) {
 		return
 	}
 	g.cond.Broadcast()
-	if len(g.entries) == 0 {
-		g.finish(nil)
-		return
-	}
-	dones := g.dones
-	g.b.store.Append(g.entries, func(err error) {
-		for _, d := range dones {
-			d(err)
-		}
-		if err != nil {
-			err = logFailed("transaction", err)
-		}
-		g.finish(err)
-	})
+	sh.proposeGroup(g.entries, g.dones, g.notes, g.finish)
 }

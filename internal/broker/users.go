@@ -151,7 +151,7 @@ func (b *Broker) DeleteUser(name string) error {
 func (b *Broker) OnUserDeleted(f func(user string)) {
 	b.sessions.mu.Lock()
 	defer b.sessions.mu.Unlock()
-	b.sessions.followers = append(b.sessions.followers, f)
+	b.sessions.onUserGone = append(b.sessions.onUserGone, f)
 }
 
 func userNotFound(name string) error {

@@ -61,10 +61,11 @@ func (b *Broker) PutVHost(spec VHostSpec) (created bool, err error) {
 			DefaultQueueType: strings.ToValidUTF8(spec.DefaultQueueType, "?"),
 		}
 		v, ok := b.catalog.vhost(spec.Name)
-		if ok {
-			f.Limits = v.info.Limits
+		if created = !ok; created {
+			f.Made = b.catalog.index + 1
+		} else {
+			f.Limits, f.Made = v.info.Limits, v.made
 		}
-		created = !ok
 		return &accessFact{VHost: f}, nil
 	})
 	return created, err
@@ -89,10 +90,40 @@ func (b *Broker) DeleteVHost(name string) error {
 	}
 	reason := &Error{Err: ErrVHostDeleted, Kind: "vhost", Name: name, VHost: name}
 	b.sessions.evict(reason, func(s *Session) bool { return s.vhost == v })
+	b.sessions.vhostGone(v.id())
 	if err != nil {
 		return err
 	}
 	return b.dropAll(queues) // not before the fact is durable: a checkpoint without the messages could be there first
+}
+
+// VHostID says which virtual host is meant: one that is made anew under the name of one that was deleted is another.
+type VHostID struct {
+	Name string
+	Made uint64
+}
+
+func (v *VHost) id() VHostID { return VHostID{v.Name, v.made} }
+
+// VHostID is the session's virtual host. It may have been deleted.
+func (s *Session) VHostID() VHostID { return s.vhost.id() }
+
+// HasVHost tells whether a virtual host is there.
+func (b *Broker) HasVHost(id VHostID) bool { return b.vhostOf(id) != nil }
+
+// vhostOf finds a virtual host; nil when it was deleted.
+func (b *Broker) vhostOf(id VHostID) *VHost {
+	if v, ok := b.catalog.vhost(id.Name); ok && v.made == id.Made {
+		return v
+	}
+	return nil
+}
+
+// OnVHostDeleted has f told of every virtual host that was deleted, for what the broker does not know to be in it. f must not block.
+func (b *Broker) OnVHostDeleted(f func(VHostID)) {
+	b.sessions.mu.Lock()
+	defer b.sessions.mu.Unlock()
+	b.sessions.onVHostGone = append(b.sessions.onVHostGone, f)
 }
 
 func (v *VHost) allQueues() []*Queue { return slices.Collect(v.all(v.table.Load())) }

@@ -1,0 +1,90 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+)
+
+// Emit publishes a message of the server itself in the group of the log that Session.DoAll or Tx.Commit makes: after a crash it is in its queues
+// together with what else was changed, or nothing of it is. It is routed as every message to its exchange, also one that is internal; where there is
+// no such exchange, or no virtual host any more, it goes nowhere. It comes after all else of the group and hinders nothing of it: a full queue that
+// refuses messages does not get it. It needs no permission.
+type Emit struct {
+	OnQueue // without a queue
+	VHost   VHostID
+	Env     message.Envelope // with its exchange, routing key and properties; belongs to the engine from now on
+
+	to Targets
+	op op
+}
+
+// find finds the queues. Errors: those of properties that cannot be read.
+func (e *Emit) find(s *Session) (*Queue, error) {
+	m, err := newLeaving(e.Env)
+	if err != nil {
+		return nil, err
+	}
+	if e.to = s.emitted(e.VHost, &m); !e.to.Empty() {
+		e.op = m.op()
+		e.op.kind = opEmit
+	}
+	return nil, nil
+}
+
+// emitted finds the queues of a message of the server. They are remembered apart from those of the session's own messages, which need permissions.
+func (s *Session) emitted(vhost VHostID, m *leaving) Targets {
+	v := s.b.vhostOf(vhost)
+	if v == nil {
+		return Targets{}
+	}
+	exchange, key, _, _ := m.env.Split()
+	table := v.table.Load()
+	if m.also == nil {
+		if t, ok := s.emits.get(table, exchange, key); ok {
+			return t
+		}
+	}
+	x, ok := table.Exchange(string(exchange))
+	if !ok {
+		return Targets{}
+	}
+	s.asked = m.ask()
+	table.RouteFrom(x, &s.asked, &s.found)
+	s.asked = routing.Message{}
+	t := v.resolve(s.found.Queues)
+	if m.also == nil && s.found.ByKey {
+		s.emits.put(t)
+	}
+	return t
+}
+
+// others are its queues: all are found before anything is done.
+func (e *Emit) others(fn func(*Queue)) {
+	for _, q := range e.to.queues {
+		fn(q)
+	}
+}
+
+// run is not called: it may be about several shards, or none.
+func (e *Emit) run(*shard, *Queue) error { return nil }
+
+// publish puts the message into its queues, while their shards stand still.
+func (e *Emit) publish() { e.to.each(e.op, func(sh *shard, o op) { sh.publish(&o) }) }
+
+// refused is nothing: a queue that does not take it goes without.
+func (e *Emit) refused(*meeting) error { return nil }
+
+func (e *Emit) demanded() bool { return true }
+
+// size is how much of the group of the log it takes.
+func (e *Emit) size() int { return int(e.to.parts) * len(e.Env) }
+
+// Listens tells whether a message to an exchange could get anywhere now. Where it could not, an Emit is in vain.
+func (b *Broker) Listens(vhost VHostID, exchange string) bool {
+	v := b.vhostOf(vhost)
+	if v == nil {
+		return false
+	}
+	x, ok := v.table.Load().Exchange(exchange)
+	return exchange == "" || ok && (x.BindingCount() > 0 || x.Spec.Alternate != "" || x.Relay().Queue != 0)
+}
