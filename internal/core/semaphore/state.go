@@ -1,233 +1,287 @@
 package semaphore
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"hash/fnv"
 	"iter"
+	"maps"
 	"math"
-	"slices"
+
+	"fiveways/internal/core/invariants"
 )
 
 // ErrOrder is returned when the order is to change while there are tasks.
 var ErrOrder = errors.New("semaphore: the order cannot change while there are tasks")
 
-// State is the tasks of one semaphore.
+// State is the tasks of one semaphore. A change costs O(log n), and what it keeps grows and shrinks with the tasks, a little at a time.
 type State struct {
-	config Config
-	next   uint64
-	tasks  []Task // in order
+	config    Config
+	next      uint64
+	records   slab[record]
+	texts     slab[text]
+	textBytes int64
+	index     index
+	tree      tree
+	holds     holds
 }
 
 // New returns a semaphore without tasks.
-func New(c Config) *State { return &State{config: c, next: 1} }
+func New(c Config) *State {
+	s := &State{config: c, next: 1}
+	s.tree.records = &s.records
+	return s
+}
 
 // Config is what the rule goes by.
 func (s *State) Config() Config { return s.config }
 
 // Configure changes it; Next then tells what follows. Errors: ErrOrder.
 func (s *State) Configure(c Config) error {
-	if c.Ascending != s.config.Ascending && len(s.tasks) > 0 {
+	if c.Ascending != s.config.Ascending && s.Len() > 0 {
 		return ErrOrder
 	}
 	s.config = c
 	return nil
 }
 
-func (s *State) compare(a, b Task) int {
-	c := cmp.Compare(b.Priority, a.Priority)
-	if s.config.Ascending {
-		c = -c
-	}
-	return cmp.Or(c, cmp.Compare(a.Seq, b.Seq))
-}
-
-func (s *State) find(id string) int {
-	return slices.IndexFunc(s.tasks, func(t Task) bool { return t.ID == id })
-}
-
 // Put sets a task, whether it is there or not: its priority, status, lease, owner and end. Seq and Enqueued of one that is there stay; a new one with Seq 0
 // gets the next number. A task that waits has no end.
 func (s *State) Put(t Task) (added bool) {
-	if i := s.find(t.ID); i >= 0 {
-		t.Seq, t.Enqueued = s.tasks[i].Seq, s.tasks[i].Enqueued
-		s.tasks = slices.Delete(s.tasks, i, i+1)
-	} else {
-		added = true
-		if t.Seq == 0 {
-			t.Seq = s.next
-		}
-		s.next = max(s.next, t.Seq+1)
+	if invariants.Enabled {
+		defer s.checkSmall()
 	}
-	t.Priority += 0 // -0 is 0
 	if t.Status == Wait {
 		t.Until = 0
 	}
-	i, _ := slices.BinarySearchFunc(s.tasks, t, s.compare)
-	s.tasks = slices.Insert(s.tasks, i, t)
-	return added
+	n := nameOf(t.ID)
+	i, there := s.find(n)
+	if there {
+		s.move(i, rankOf(t.Priority, s.config.Ascending), t.Status)
+	} else {
+		i = s.add(n, t)
+	}
+	s.setHold(i, t.Lease, t.Until, t.Owner)
+	return !there
 }
 
-// Remove takes a task away, and returns what it was.
-func (s *State) Remove(id string) (was Task, ok bool) {
-	i := s.find(id)
-	if i < 0 {
-		return Task{}, false
+// add adds a record.
+func (s *State) add(n name, t Task) uint32 {
+	if t.Seq == 0 {
+		t.Seq = s.next
 	}
-	was = s.tasks[i]
-	s.tasks = slices.Delete(s.tasks, i, i+1)
-	return was, true
+	s.next = max(s.next, t.Seq+1)
+	r := record{rank: rankOf(t.Priority, s.config.Ascending), seqBits: t.Seq<<seqShift | uint64(t.Status), enqueued: t.Enqueued, id: n.number}
+	if n.isText {
+		r.seqBits |= textBit
+		r.id = uint64(s.texts.push(text{n.text, s.records.n}))
+		s.textBytes += int64(len(n.text))
+	}
+	i := s.records.push(r)
+	s.indexAdd(i)
+	s.tree.insert(itemOf(i, t.Status))
+	return i
 }
 
-// Get returns a task.
-func (s *State) Get(id string) (Task, bool) {
-	if i := s.find(id); i >= 0 {
-		return s.tasks[i], true
+// move gives a record another priority and status.
+func (s *State) move(i uint32, rank uint64, st Status) {
+	r := s.records.at(i)
+	old := itemOf(i, r.status())
+	if r.rank == rank {
+		if st != r.status() {
+			s.tree.replace(r.place(), old, itemOf(i, st))
+			r.setStatus(st)
+		}
+		return
 	}
-	return Task{}, false
+	s.tree.remove(r.place(), old)
+	r.rank = rank
+	r.setStatus(st)
+	s.tree.insert(itemOf(i, st))
 }
 
 // SetStatus sets a task's status and its end, and tells whether it is there. A task that waits has no end.
 func (s *State) SetStatus(id string, st Status, until int64) bool {
-	t, ok := s.Get(id)
-	if ok {
-		t.Status, t.Until = st, until
-		s.Put(t)
+	if invariants.Enabled {
+		defer s.checkSmall()
 	}
-	return ok
+	i, ok := s.find(nameOf(id))
+	if !ok {
+		return false
+	}
+	if st == Wait {
+		until = 0
+	}
+	r := s.records.at(i)
+	s.move(i, r.rank, st)
+	if h := s.holdOf(r); h.until != until {
+		s.setHold(i, h.lease, until, h.owner)
+	}
+	return true
 }
 
-// Next returns the next transition that the rule wants in the present state, until there is none. It changes nothing: the caller does that with SetStatus.
-func (s *State) Next() (Transition, bool) {
-	active, running := s.config.Active, len(s.tasks)-s.Count(Wait)
-	if i := s.first(Wait); running < active && i >= 0 {
-		return Transition{s.tasks[i].ID, EventAcquired}, true
+// Remove takes a task away, and returns what it was.
+func (s *State) Remove(id string) (was Task, ok bool) {
+	if invariants.Enabled {
+		defer s.checkSmall()
 	}
-	outranked := 0
-	for i := min(active, len(s.tasks)); i < len(s.tasks); i++ {
-		if s.tasks[i].Status != Wait {
-			outranked++
-		}
+	i, ok := s.find(nameOf(id))
+	if !ok {
+		return Task{}, false
 	}
-	want, asked := min(outranked, s.config.TryRelease), s.Count(TryRelease)
-	best, lowest := s.first(TryRelease), s.last(Acquired)
-	switch {
-	case asked > want || asked == want && asked > 0 && best < lowest:
-		return Transition{s.tasks[best].ID, EventRetained}, true
-	case asked < want:
-		return Transition{s.tasks[lowest].ID, EventTryRelease}, true
+	was = s.task(i)
+	s.setHold(i, 0, 0, 0)
+	r := s.records.at(i)
+	s.tree.remove(r.place(), itemOf(i, r.status()))
+	s.indexRemove(i)
+	if r.isText() {
+		s.dropText(uint32(r.id))
 	}
-	return Transition{}, false
+	if last := s.records.n - 1; last != i {
+		s.renumber(last, i)
+	}
+	s.records.pop()
+	s.indexFit()
+	return was, true
 }
 
-func (s *State) first(st Status) int {
-	return slices.IndexFunc(s.tasks, func(t Task) bool { return t.Status == st })
+// renumber moves a record to another place, whose record is gone, so that records stay dense.
+func (s *State) renumber(from, to uint32) {
+	r := s.records.at(from)
+	s.tree.replace(r.place(), itemOf(from, r.status()), itemOf(to, r.status()))
+	*s.indexLink(from) = to + 1
+	if r.hold != 0 {
+		s.holds.slab.at(r.hold - 1).task = to
+	}
+	if r.isText() {
+		s.texts.at(uint32(r.id)).task = to
+	}
+	*s.records.at(to) = *r
 }
 
-func (s *State) last(st Status) int {
-	for i := len(s.tasks) - 1; i >= 0; i-- {
-		if s.tasks[i].Status == st {
-			return i
-		}
+// dropText takes a text away, and moves the last one to where it was.
+func (s *State) dropText(i uint32) {
+	t := s.texts.at(i)
+	s.textBytes -= int64(len(t.id))
+	if last := s.texts.n - 1; last != i {
+		*t = *s.texts.at(last)
+		s.records.at(t.task).id = uint64(i)
 	}
-	return -1
+	s.texts.pop()
+}
+
+// Get returns a task.
+func (s *State) Get(id string) (Task, bool) {
+	i, ok := s.find(nameOf(id))
+	if !ok {
+		return Task{}, false
+	}
+	return s.task(i), true
+}
+
+// task is a record as others see it.
+func (s *State) task(i uint32) Task {
+	r := s.records.at(i)
+	h := s.holdOf(r)
+	return Task{ID: s.idOf(r), Priority: priorityOf(r.rank, s.config.Ascending), Status: r.status(), Enqueued: r.enqueued, Seq: r.seq(),
+		Lease: h.lease, Until: h.until, Owner: h.owner}
 }
 
 // Len is the number of tasks.
-func (s *State) Len() int { return len(s.tasks) }
+func (s *State) Len() int { return int(s.records.n) }
 
 // Count is the number of tasks with a status.
-func (s *State) Count(st Status) int {
-	n := 0
-	for _, t := range s.tasks {
-		if t.Status == st {
-			n++
-		}
-	}
-	return n
-}
+func (s *State) Count(st Status) int { return int(s.tree.sum[st]) }
 
 // Position is where a task stands in the order of all, from 1; 0: it is not there.
-func (s *State) Position(id string) int { return s.find(id) + 1 }
+func (s *State) Position(id string) int {
+	i, ok := s.find(nameOf(id))
+	if !ok {
+		return 0
+	}
+	return s.tree.before(s.records.at(i).place()) + 1
+}
 
 // From are the tasks in their order, from a position on, which counts from 1. Nothing may change meanwhile.
 func (s *State) From(position int) iter.Seq[Task] {
-	return slices.Values(s.tasks[min(max(position-1, 0), len(s.tasks)):])
+	return func(yield func(Task) bool) {
+		if s.tree.root != nil {
+			s.tree.root.from(max(position-1, 0), func(it item) bool { return yield(s.task(it.record())) })
+		}
+	}
 }
 
 // NextEnd is the first end of a running task, in unix ms; math.MaxInt64: there is none.
 func (s *State) NextEnd() int64 {
-	end := int64(math.MaxInt64)
-	for _, t := range s.tasks {
-		if t.Until > 0 {
-			end = min(end, t.Until)
-		}
+	if s.holds.ends.n == 0 {
+		return math.MaxInt64
 	}
-	return end
+	return s.holds.slab.at(*s.holds.ends.at(0)).until
 }
 
 // Ended are the running tasks whose end has come, at most max, those that ended earlier first, and of equals those that came earlier.
-func (s *State) Ended(now int64, max int) []string {
-	return s.ids(max, func(a, b Task) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Seq, b.Seq)) },
-		func(t Task) bool { return t.Until > 0 && t.Until <= now })
+func (s *State) Ended(now int64, max int) (ids []string) {
+	for _, i := range s.ended(now, max) {
+		ids = append(ids, s.idOf(s.records.at(s.holds.slab.at(i).task)))
+	}
+	return ids
 }
 
 // Owned are the tasks of an owner, in the order in which they came.
-func (s *State) Owned(owner int64) []string {
-	return s.ids(len(s.tasks), func(a, b Task) int { return cmp.Compare(a.Seq, b.Seq) }, func(t Task) bool { return t.Owner == owner })
-}
-
-func (s *State) ids(most int, order func(a, b Task) int, which func(Task) bool) []string {
-	var found []Task
-	for _, t := range s.tasks {
-		if which(t) {
-			found = append(found, t)
-		}
-	}
-	slices.SortFunc(found, order)
-	var ids []string
-	for _, t := range found[:min(most, len(found))] {
-		ids = append(ids, t.ID)
+func (s *State) Owned(owner int64) (ids []string) {
+	for _, i := range s.owned(owner) {
+		ids = append(ids, s.idOf(s.records.at(i)))
 	}
 	return ids
 }
 
 // Owners are the owners of tasks, each once, in no order.
-func (s *State) Owners() iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		seen := map[int64]bool{0: true}
-		for _, t := range s.tasks {
-			if !seen[t.Owner] {
-				seen[t.Owner] = true
-				if !yield(t.Owner) {
-					return
-				}
-			}
-		}
-	}
-}
+func (s *State) Owners() iter.Seq[int64] { return maps.Keys(s.holds.owners) }
 
-// NextSeq is the number that the next new task gets.
+// NextSeq is the number that the next new task gets. Numbers are below 1<<61.
 func (s *State) NextSeq() uint64 { return s.next }
 
 // SetNextSeq sets it, when a state is put back.
 func (s *State) SetNextSeq(n uint64) { s.next = n }
 
 // Bytes is about what the state takes in memory.
-func (s *State) Bytes() int64 { return int64(100 + 100*cap(s.tasks)) }
+func (s *State) Bytes() int64 {
+	const (
+		empty  = 400
+		record = 40
+		text   = 24 + 8 // and what the allocator rounds up
+		hold   = 40
+		owner  = 40
+		leaf   = 48 + 4*maxItems
+		inner  = 48 + 40*maxKids
+	)
+	return empty + record*s.records.room() + 4*s.index.heads.room() + text*s.texts.room() + s.textBytes + hold*s.holds.slab.room() + 4*s.holds.ends.room() +
+		owner*int64(len(s.holds.owners)) + leaf*int64(s.tree.leaves) + inner*int64(s.tree.inner)
+}
 
 // Hash is a hash of all that the state keeps; equal states have equal hashes.
 func (s *State) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte
-	for _, t := range s.tasks {
-		b = binary.AppendUvarint(b[:0], uint64(len(t.ID)))
+	number := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
+	number(s.next)
+	number(uint64(s.config.Active))
+	number(uint64(s.config.TryRelease))
+	number(uint64(s.config.Lease))
+	number(rankOf(0, s.config.Ascending))
+	for t := range s.From(1) {
+		number(uint64(len(t.ID)))
 		b = append(b, t.ID...)
-		for _, v := range []uint64{math.Float64bits(t.Priority), uint64(t.Status), uint64(t.Enqueued), t.Seq, uint64(t.Lease), uint64(t.Until), uint64(t.Owner)} {
-			b = binary.LittleEndian.AppendUint64(b, v)
-		}
+		number(math.Float64bits(t.Priority))
+		number(uint64(t.Status))
+		number(uint64(t.Enqueued))
+		number(t.Seq)
+		number(uint64(t.Lease))
+		number(uint64(t.Until))
+		number(uint64(t.Owner))
 		h.Write(b)
+		b = b[:0]
 	}
+	h.Write(b)
 	return h.Sum64()
 }

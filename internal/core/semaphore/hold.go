@@ -1,0 +1,223 @@
+package semaphore
+
+import (
+	"cmp"
+	"slices"
+)
+
+// hold is what only some tasks have: a lease of their own, an end, an owner.
+type hold struct {
+	lease int64
+	until int64
+	owner int64
+	task  uint32
+	heap  uint32 // its place in ends, from 1; 0: it has no end
+	next  uint32 // the next hold of its owner, from 1; 0: it is the last
+	prev  uint32 // the one before, from 1; 0: it is the first
+}
+
+// holds keeps them, dense, with a heap of the ends and a list for each owner.
+type holds struct {
+	slab   slab[hold]
+	ends   slab[uint32]     // a heap by (until, Seq)
+	owners map[int64]uint32 // the first hold of each, from 1
+}
+
+// holdOf is what a task has, the zero value if nothing.
+func (s *State) holdOf(r *record) hold {
+	if r.hold == 0 {
+		return hold{}
+	}
+	return *s.holds.slab.at(r.hold - 1)
+}
+
+// setHold sets what a task has.
+func (s *State) setHold(task uint32, lease, until, owner int64) {
+	r := s.records.at(task)
+	if lease == 0 && until == 0 && owner == 0 {
+		if r.hold != 0 {
+			s.dropHold(r.hold - 1)
+			r.hold = 0
+		}
+		return
+	}
+	if r.hold == 0 {
+		r.hold = s.holds.slab.push(hold{task: task}) + 1
+	}
+	i := r.hold - 1
+	h := s.holds.slab.at(i)
+	h.lease = lease
+	if h.owner != owner {
+		s.holds.leave(i)
+		s.holds.join(i, owner)
+	}
+	if h.until != until {
+		h.until = until
+		s.fixEnd(i)
+	}
+}
+
+// dropHold takes a hold away, and moves the last one to where it was.
+func (s *State) dropHold(i uint32) {
+	s.holds.leave(i)
+	h := s.holds.slab.at(i)
+	h.until = 0
+	s.fixEnd(i)
+	if last := s.holds.slab.n - 1; last != i {
+		*h = *s.holds.slab.at(last)
+		s.records.at(h.task).hold = i + 1
+		if h.heap != 0 {
+			*s.holds.ends.at(h.heap - 1) = i
+		}
+		if h.next != 0 {
+			s.holds.slab.at(h.next - 1).prev = i + 1
+		}
+		if h.prev != 0 {
+			s.holds.slab.at(h.prev - 1).next = i + 1
+		} else if h.owner != 0 {
+			s.holds.owners[h.owner] = i + 1
+		}
+	}
+	s.holds.slab.pop()
+}
+
+// join puts a hold into the list of an owner.
+func (hs *holds) join(i uint32, owner int64) {
+	h := hs.slab.at(i)
+	h.owner = owner
+	if owner == 0 {
+		return
+	}
+	if hs.owners == nil {
+		hs.owners = map[int64]uint32{}
+	}
+	if h.next = hs.owners[owner]; h.next != 0 {
+		hs.slab.at(h.next - 1).prev = i + 1
+	}
+	hs.owners[owner] = i + 1
+}
+
+// leave takes a hold out of the list of its owner.
+func (hs *holds) leave(i uint32) {
+	h := hs.slab.at(i)
+	if h.owner == 0 {
+		return
+	}
+	if h.next != 0 {
+		hs.slab.at(h.next - 1).prev = h.prev
+	}
+	switch {
+	case h.prev != 0:
+		hs.slab.at(h.prev - 1).next = h.next
+	case h.next != 0:
+		hs.owners[h.owner] = h.next
+	default:
+		delete(hs.owners, h.owner)
+		if len(hs.owners) == 0 {
+			hs.owners = nil // a map does not give back what it has
+		}
+	}
+	h.owner, h.next, h.prev = 0, 0, 0
+}
+
+// endsBefore tells whether one hold ends before another.
+func (s *State) endsBefore(i, j uint32) bool {
+	a, b := s.holds.slab.at(i), s.holds.slab.at(j)
+	return a.until < b.until || a.until == b.until && s.records.at(a.task).seq() < s.records.at(b.task).seq()
+}
+
+// fixEnd puts a hold where its end belongs in the heap, or takes it out if it has none.
+func (s *State) fixEnd(i uint32) {
+	h, ends := s.holds.slab.at(i), &s.holds.ends
+	if h.heap == 0 {
+		if h.until != 0 {
+			h.heap = ends.push(i) + 1
+			s.endUp(h.heap - 1)
+		}
+		return
+	}
+	at := h.heap - 1
+	if h.until == 0 {
+		h.heap = 0
+		moved := *ends.at(ends.n - 1)
+		ends.pop()
+		if moved == i {
+			return
+		}
+		*ends.at(at) = moved
+		s.holds.slab.at(moved).heap = at + 1
+	}
+	s.endDown(s.endUp(at))
+}
+
+// endUp moves what stands at a place of the heap up to where it belongs.
+func (s *State) endUp(at uint32) uint32 {
+	ends := &s.holds.ends
+	for at > 0 && s.endsBefore(*ends.at(at), *ends.at((at - 1) / 2)) {
+		s.swapEnds(at, (at-1)/2)
+		at = (at - 1) / 2
+	}
+	return at
+}
+
+// endDown moves it down.
+func (s *State) endDown(at uint32) {
+	ends := &s.holds.ends
+	for {
+		first := at
+		for kid := 2*at + 1; kid <= 2*at+2 && kid < ends.n; kid++ {
+			if s.endsBefore(*ends.at(kid), *ends.at(first)) {
+				first = kid
+			}
+		}
+		if first == at {
+			return
+		}
+		s.swapEnds(at, first)
+		at = first
+	}
+}
+
+func (s *State) swapEnds(i, j uint32) {
+	a, b := s.holds.ends.at(i), s.holds.ends.at(j)
+	*a, *b = *b, *a
+	s.holds.slab.at(*a).heap = i + 1
+	s.holds.slab.at(*b).heap = j + 1
+}
+
+// ended are the holds that end until now, at most so many, in their order. The heap stays as it is: the next is always among the kids of those found.
+func (s *State) ended(now int64, most int) (found []uint32) {
+	ends := &s.holds.ends
+	var next []uint32 // places in the heap that may come next, the first last
+	add := func(at uint32) {
+		if at >= ends.n || s.holds.slab.at(*ends.at(at)).until > now {
+			return
+		}
+		i, _ := slices.BinarySearchFunc(next, at, func(a, b uint32) int {
+			if s.endsBefore(*ends.at(a), *ends.at(b)) {
+				return 1
+			}
+			return -1
+		})
+		next = slices.Insert(next, i, at)
+	}
+	for add(0); len(next) > 0 && len(found) < most; {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		found = append(found, *ends.at(at))
+		add(2*at + 1)
+		add(2*at + 2)
+	}
+	return found
+}
+
+// owned are the tasks of an owner, in the order in which they came.
+func (s *State) owned(owner int64) (tasks []uint32) {
+	for i := s.holds.owners[owner]; i != 0; {
+		h := s.holds.slab.at(i - 1)
+		tasks = append(tasks, h.task)
+		i = h.next
+	}
+	slices.SortFunc(tasks, func(a, b uint32) int { return cmp.Compare(s.records.at(a).seq(), s.records.at(b).seq()) })
+	return tasks
+}
