@@ -15,7 +15,6 @@ type Emit struct {
 	Env     message.Envelope // with its exchange, routing key and properties; belongs to the engine from now on
 
 	to Targets
-	op op
 }
 
 // find finds the queues. Errors: those of properties that cannot be read.
@@ -24,10 +23,7 @@ func (e *Emit) find(s *Session) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.to = s.emitted(e.VHost, &m); !e.to.Empty() {
-		e.op = m.op()
-		e.op.kind = opEmit
-	}
+	e.to = s.emitted(e.VHost, &m)
 	return nil, nil
 }
 
@@ -68,8 +64,19 @@ func (e *Emit) others(fn func(*Queue)) {
 // run is not called: it may be about several shards, or none.
 func (e *Emit) run(*shard, *Queue) error { return nil }
 
+// each calls fn with what is to be published to each shard.
+func (e *Emit) each(fn func(*shard, op)) {
+	if e.to.Empty() {
+		return
+	}
+	m, _ := newLeaving(e.Env) // find has read it
+	o := m.op()
+	o.kind = opEmit
+	e.to.each(o, fn)
+}
+
 // publish puts the message into its queues, while their shards stand still.
-func (e *Emit) publish() { e.to.each(e.op, func(sh *shard, o op) { sh.publish(&o) }) }
+func (e *Emit) publish() { e.each(func(sh *shard, o op) { sh.publish(&o) }) }
 
 // refused is nothing: a queue that does not take it goes without.
 func (e *Emit) refused(*meeting) error { return nil }

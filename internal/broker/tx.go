@@ -81,7 +81,7 @@ func (t *Tx) prepare() error {
 		if _, err := e.find(t.s); err != nil {
 			return err
 		}
-		e.to.each(e.op, t.add)
+		e.each(t.add)
 	}
 	t.emits = nil
 	return nil
