@@ -211,6 +211,20 @@ func (s *State) From(position int) iter.Seq[Task] {
 	}
 }
 
+// Scan tells of at most max tasks in no order, and where to go on: begin with from 0, and next is 0 at the end. Tasks may come, change and go between two calls. One
+// that is there all the time is seen at least once; seen again it is when others went meanwhile.
+func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
+	if next = min(from, s.records.n); from == 0 {
+		next = s.records.n
+	}
+	// Downwards, because a removal moves the last record to the place of the one removed: one that was seen may be seen again, but none is passed over.
+	for ; next > 0 && max > 0; max-- {
+		next--
+		fn(s.task(next))
+	}
+	return next
+}
+
 // NextEnd is the first end of a running task, in unix ms; math.MaxInt64: there is none.
 func (s *State) NextEnd() int64 {
 	if s.holds.ends.n == 0 {
@@ -244,7 +258,7 @@ func (s *State) NextSeq() uint64 { return s.next }
 // SetNextSeq sets it, when a state is put back.
 func (s *State) SetNextSeq(n uint64) { s.next = n }
 
-// Bytes is about what the state takes in memory.
+// Bytes is about what the state takes in memory. It is told at once, however many tasks there are.
 func (s *State) Bytes() int64 {
 	const (
 		empty  = 400
@@ -259,7 +273,7 @@ func (s *State) Bytes() int64 {
 		owner*int64(len(s.holds.owners)) + leaf*int64(s.tree.leaves) + inner*int64(s.tree.inner)
 }
 
-// Hash is a hash of all that the state keeps; equal states have equal hashes.
+// Hash is a hash of all that the state keeps but Until, which a start begins anew; equal states have equal hashes.
 func (s *State) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte
@@ -277,7 +291,6 @@ func (s *State) Hash() uint64 {
 		number(uint64(t.Enqueued))
 		number(t.Seq)
 		number(uint64(t.Lease))
-		number(uint64(t.Until))
 		number(uint64(t.Owner))
 		h.Write(b)
 		b = b[:0]

@@ -3,6 +3,7 @@ package semaphore_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -188,5 +189,35 @@ func TestOwners(t *testing.T) {
 	}
 	if owners := slices.Sorted(s.Owners()); !slices.Equal(owners, []int64{7}) {
 		t.Errorf("owners %v", owners)
+	}
+}
+
+// While tasks come and go between the pages of a scan, one that stays is seen.
+func TestScanSeesAllThatStay(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		s := semaphore.New(semaphore.Config{})
+		for i := range 2000 {
+			s.Put(semaphore.Task{ID: fmt.Sprint(i), Priority: float64(r.IntN(50))})
+		}
+		seen, last := map[string]bool{}, 2000
+		for from := uint32(0); ; {
+			if from = s.Scan(from, 1+r.IntN(100), func(t semaphore.Task) { seen[t.ID] = true }); from == 0 {
+				break
+			}
+			for range r.IntN(100) {
+				s.Remove(fmt.Sprint(1000 + r.IntN(1000)))
+				s.Put(semaphore.Task{ID: fmt.Sprint(last)})
+				last++
+			}
+		}
+		for i := range 1000 {
+			if !seen[fmt.Sprint(i)] {
+				t.Fatalf("task %d was there all the time, and not seen", i)
+			}
+		}
+	}
+	if next := semaphore.New(semaphore.Config{}).Scan(0, 10, func(semaphore.Task) { t.Error("a task of none") }); next != 0 {
+		t.Errorf("next %d of nothing", next)
 	}
 }
