@@ -22,6 +22,9 @@ const (
 	MaxTaskBytes = 255
 )
 
+// MaxEntries is how many tasks one change may be about.
+const MaxEntries = 100_000
+
 // Sentinels, matched with errors.Is; details travel in *broker.Error with Kind "semaphore" or "task".
 var (
 	ErrNotFound  = errors.New("no such semaphore")
@@ -62,6 +65,8 @@ type State struct {
 // Change is something to do with one semaphore, and its answer: the types of this package that embed Of. One is used for one call at a time.
 type Change interface {
 	of() *Of
+	needs() string // the permission
+	check() error  // whether its arguments make sense
 	do(r *round) error
 }
 
@@ -150,14 +155,37 @@ type Page struct {
 	Next   int // From of the next page, 0: there is none
 }
 
-// Event is a transition that is durable, as a watcher sees it.
+// Scan lists tasks in no order, also while others change them: a task that is there all the time comes at least once, and may come twice when tasks
+// were taken away between the pages. Positions are not told. Needs read.
+type Scan struct {
+	Of
+	From   uint32 // Next of the page before, 0: from the beginning
+	Limit  int    // at most so many; 0: 100
+	States []State
+	Next   uint32 // 0: that was all
+}
+
+// Expect asks whether something holds, at its place among the changes of a call. With Group.Must it keeps all of them out when it does not. Needs read.
+// Errors: broker.ErrStale (it does not hold).
+type Expect struct {
+	Of
+	Task string // "": it is about the semaphore alone
+	// Holds looks at the semaphore, as far as it is there, and at the task. It runs under the manager's lock and calls nothing of it.
+	Holds func(i Info, there bool, s State) bool
+}
+
+// Event is something that happened and is durable, as a watcher sees it.
 type Event struct {
 	VHost, Key string
-	Event      semaphore.Event // 0: the task was enqueued, changed its priority, or was released
-	Task       semaphore.Task  // after it
-	Gone       bool            // the task is not there any more
+	Event      semaphore.Event // 0: the task was enqueued, changed its priority, or was released; or it is about the semaphore itself
+	Task       semaphore.Task  // after it; of one that is gone as it was
+	Was        semaphore.Task  // before it; without ID: it was not there
+	Info       *Info           // of an event about the semaphore itself, which has no task: it was made, changed or (Gone) deleted; else nil
+	Gone       bool            // it is not there any more
 	Seq        uint64          // number of the transition in the semaphore, in the order of the log; 0 when Event is 0
 	Time       int64           // unix ms
+
+	of *sem
 }
 
 // WatchOptions say what a watcher wants to see.
@@ -172,4 +200,5 @@ type WatchOptions struct {
 type Group struct {
 	Commands []broker.Command // done as Session.DoAll does, before the changes; a condition among them that does not hold keeps the changes out
 	Tx       *broker.Tx       // or a transaction, which is committed
+	Must     bool             // a change that fails keeps all of the group out
 }

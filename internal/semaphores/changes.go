@@ -1,11 +1,194 @@
 package semaphores
 
-func (c *Create) do(r *round) error  { return errSoon }
-func (c *Update) do(r *round) error  { return errSoon }
-func (c *Delete) do(r *round) error  { return errSoon }
-func (c *Enqueue) do(r *round) error { return errSoon }
-func (c *Release) do(r *round) error { return errSoon }
-func (c *Renew) do(r *round) error   { return errSoon }
-func (c *Status) do(r *round) error  { return errSoon }
-func (c *Look) do(r *round) error    { return errSoon }
-func (c *Page) do(r *round) error    { return errSoon }
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+)
+
+// What a change needs permission for, as broker.Session.May has it.
+const (
+	toConfigure = "configure"
+	toWrite     = "write"
+	toRead      = "read"
+)
+
+func (*Create) needs() string  { return toConfigure }
+func (*Update) needs() string  { return toConfigure }
+func (*Delete) needs() string  { return toConfigure }
+func (*Enqueue) needs() string { return toWrite }
+func (*Release) needs() string { return toWrite }
+func (*Renew) needs() string   { return toWrite }
+func (*Expect) needs() string  { return toRead }
+
+func (c *Create) check() error { return c.Settings.check(c.Key) }
+func (c *Update) check() error { return c.Settings.check(c.Key) }
+func (c *Delete) check() error { return nil }
+
+func (c *Enqueue) check() error {
+	if err := checkCount(c.Key, len(c.Entries)); err != nil {
+		return err
+	}
+	for i := range c.Entries {
+		if err := c.Entries[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Release) check() error { return checkTasks(c.Key, c.Tasks) }
+func (c *Renew) check() error   { return checkTasks(c.Key, c.Tasks) }
+
+func (c *Expect) check() error {
+	if c.Task == "" {
+		return nil
+	}
+	return CheckTask(c.Task)
+}
+
+func (c *Create) do(r *round) error {
+	s := r.m.table.find(r.vhost(), c.Key)
+	c.Created = s == nil
+	if c.Created {
+		if err := r.room(semBytes); err != nil {
+			return err
+		}
+		s = r.create(c.Key, c.Settings.apply(semaphore.Config{Active: DefaultActive, TryRelease: DefaultTryRelease}))
+	}
+	c.Info = s.info()
+	return nil
+}
+
+func (c *Update) do(r *round) error {
+	c.Created = false
+	s, err := r.find(c.Key)
+	if err != nil {
+		if !c.Create {
+			return err
+		}
+		made := Create{Of: c.Of, Settings: c.Settings}
+		err = made.do(r)
+		c.Info, c.Created = made.Info, err == nil
+		return err
+	}
+	if r.configure(s, c.Settings.apply(s.state.Config())) != nil {
+		return &broker.Error{Err: ErrOrder, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
+	}
+	r.settle(s)
+	c.Info = s.info()
+	return nil
+}
+
+func (c *Delete) do(r *round) error {
+	s, err := r.find(c.Key)
+	if c.Missing = err != nil; c.Missing {
+		return nil
+	}
+	if c.IfEmpty && s.state.Len() > 0 {
+		return &broker.Error{Err: ErrNotEmpty, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
+	}
+	r.delete(s)
+	return nil
+}
+
+func (c *Enqueue) do(r *round) error {
+	s, err := r.find(c.Key)
+	if err != nil {
+		return err
+	}
+	if err := r.room(int64(len(c.Entries))); err != nil {
+		return err
+	}
+	c.Added = 0
+	for i := range c.Entries {
+		if r.enqueue(s, &c.Entries[i]) {
+			c.Added++
+		}
+	}
+	r.settle(s)
+	c.States = append(c.States[:0:0], make([]State, len(c.Entries))...)
+	for i := range c.Entries {
+		c.States[i] = s.look(c.Entries[i].Task)
+	}
+	return nil
+}
+
+// enqueue puts a task into the line, or changes what is said of it. Doing that again is a sign of life: its lease begins anew.
+func (r *round) enqueue(s *sem, e *Entry) (added bool) {
+	was, there := s.state.Get(e.Task)
+	task := was
+	if !there {
+		task = semaphore.Task{ID: e.Task, Enqueued: r.now}
+	}
+	task.Priority, task.Lease, task.Owner = e.Priority+0, e.Lease, e.Owner // +0: -0 is 0
+	if task.Status != semaphore.Wait {
+		task.Until = r.until(s, &task)
+	}
+	if there && task.Priority == was.Priority && task.Lease == was.Lease && task.Owner == was.Owner {
+		s.state.SetStatus(task.ID, task.Status, task.Until)
+		r.touch(s)
+		return false
+	}
+	r.put(s, task, was)
+	return !there
+}
+
+func (c *Release) do(r *round) error {
+	s, err := r.find(c.Key)
+	if err != nil {
+		return err
+	}
+	c.Released = make([]bool, len(c.Tasks))
+	for i, id := range c.Tasks {
+		c.Released[i] = r.remove(s, id)
+	}
+	r.settle(s)
+	return nil
+}
+
+func (c *Renew) do(r *round) error {
+	s, err := r.find(c.Key)
+	if err != nil {
+		return err
+	}
+	c.Renewed = make([]bool, len(c.Tasks))
+	for i, id := range c.Tasks {
+		c.Renewed[i] = r.renew(s, id)
+	}
+	return nil
+}
+
+// renew begins the lease of a running task anew. The log does not hear of it: after a start every lease has its whole time.
+func (r *round) renew(s *sem, id string) bool {
+	t, ok := s.state.Get(id)
+	if !ok || t.Status == semaphore.Wait {
+		return false
+	}
+	s.state.SetStatus(id, t.Status, r.until(s, &t))
+	r.touch(s)
+	return true
+}
+
+func (c *Expect) do(r *round) error {
+	var info Info
+	var state State
+	s := r.m.table.find(r.vhost(), c.Key)
+	if s != nil {
+		info = s.info()
+		if c.Task != "" {
+			state = s.look(c.Task)
+		}
+	}
+	if !c.Holds(info, s != nil, state) {
+		return &broker.Error{Err: broker.ErrStale, Kind: "semaphore", Name: c.Key, VHost: r.q.s.VHost()}
+	}
+	return nil
+}
+
+// room tells whether there is memory for so many bytes more. Errors: ErrTooMany.
+func (r *round) room(n int64) error {
+	if most := r.m.o.MaxBytes; most > 0 && n > 0 && r.m.table.bytes+n > most {
+		return &broker.Error{Err: ErrTooMany, Kind: "semaphore"}
+	}
+	return nil
+}

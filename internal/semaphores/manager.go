@@ -1,10 +1,10 @@
 package semaphores
 
 import (
-	"context"
-	"errors"
 	"io"
 	"log/slog"
+	"math"
+	"sync"
 	"time"
 
 	"fiveways/internal/broker"
@@ -18,64 +18,83 @@ type Options struct {
 }
 
 // Manager is all semaphores of a broker. It is the broker's annex, and its methods may be called by any goroutine.
-type Manager struct{ o Options }
+type Manager struct {
+	o   Options
+	log *slog.Logger
 
-var errSoon = errors.New("semaphores: not yet")
+	line     line     // who wait for their turn
+	watchers watchers // who are told of what happens
+	counters counters
 
-// round is one turn of the manager.
-type round struct{}
+	// These belong to who leads the line.
+	n     uint64          // number of the round
+	voice *broker.Session // in whose name events of rounds go out; nil before the first
+
+	// mu is held while the state is changed or read, and not while a group of the log is on its way.
+	// Order: mu, then watchers.mu. Nothing of the broker that waits is called under it.
+	mu     sync.Mutex
+	b      *broker.Broker // nil until Start
+	table  table
+	flight *flight // what was changed and is not durable yet; nil: nothing
+	failed error   // why nothing is changed any more
+	broken error   // what was wrong with an entry or a checkpoint
+	alarm  int64   // unix ms for which the clock is set
+
+	clock clock
+}
 
 // New returns a manager without semaphores, to be filled by Restore and Apply.
-func New(o Options) *Manager { return &Manager{o} }
+func New(o Options) *Manager {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	m := &Manager{o: o, log: o.Logger, table: newTable(), alarm: math.MaxInt64}
+	m.watchers.by = map[place]map[*watcher]struct{}{}
+	m.clock = clock{wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
+	return m
+}
 
-// Start lets it take changes, through b, which has recovered.
-func (m *Manager) Start(b *broker.Broker) error { return nil }
+// Start lets it take changes, through b, which has recovered, and begins all leases anew. Errors: what was wrong with the log.
+func (m *Manager) Start(b *broker.Broker) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken != nil {
+		return m.broken
+	}
+	m.b = b
+	m.begin()
+	m.clock.started = true
+	go m.run()
+	b.OnVHostDeleted(m.vhostDeleted)
+	return nil
+}
 
-// Stop ends what it does by itself. Call it before the broker closes.
-func (m *Manager) Stop() {}
+// Apply implements broker.Annex. An entry of a group that was made here says what is done already: those who watch are told.
+func (m *Manager) Apply(_ uint64, entry []byte) {
+	m.mu.Lock()
+	f := m.flight
+	if f == nil || m.b == nil {
+		m.replay(entry)
+		m.mu.Unlock()
+		return
+	}
+	m.mu.Unlock()
+	m.watchers.tell(f.events)
+}
 
-// Apply implements broker.Annex.
-func (m *Manager) Apply(index uint64, entry []byte) {}
-
-// Freeze implements broker.Annex.
-func (m *Manager) Freeze() (size int64, write func(io.Writer) error) {
-	return 0, func(io.Writer) error { return nil }
+// Hash is equal for equal semaphores; Broker.Hash contains it.
+func (m *Manager) Hash() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.table.hash()
 }
 
 // Restore implements broker.Annex.
-func (m *Manager) Restore(r io.Reader) error { return nil }
-
-// Do does changes in their order, and returns when all that they changed is durable; whether each went well is in its Of. The transitions that
-// follow are decided at once and durable with them, as far as one group of the log takes them, and the others follow by themselves. The caller holds no lock that a sink or
-// a confirmer takes. Errors, after which nothing is known of any of them: broker.ErrLogFailed, broker.ErrClosed.
-func (m *Manager) Do(s *broker.Session, changes ...Change) error {
-	return m.DoWith(s, Group{}, changes...)
+func (m *Manager) Restore(r io.Reader) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.restore(r)
 }
-
-// DoWith does changes together with what else is in the group. Errors, after which nothing happened: those of the group's commands that must be done,
-// and of its transaction.
-func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error { return errSoon }
-
-// List describes the semaphores of the session's virtual host that it may read and whose key contains what is given, in order of their keys, those
-// behind after, at most limit; next is the last key, "" when there are no more.
-func (m *Manager) List(s *broker.Session, contains, after string, limit int) (all []Info, next string) {
-	return nil, ""
-}
-
-// Watch has fn told of what happens from now on, once it is durable, in the order of the log, until stop is called. fn must not block and calls
-// neither the manager nor the broker; the events are not to be kept. Errors: broker.ErrAccessRefused.
-func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (stop func(), err error) {
-	return nil, errSoon
-}
-
-// Acquire enqueues a task and returns when it runs. When ctx ends first the task stays in the line. Errors: those of Enqueue; ErrNoTask (it was
-// released or its owner ended), ErrDeleted, that of ctx.
-func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e Entry) (State, error) {
-	return State{}, errSoon
-}
-
-// EndOwner takes the places of all tasks of an owner away, in all virtual hosts, with the event Expired.
-func (m *Manager) EndOwner(owner int64) error { return errSoon }
-
-// Owners are the owners of the tasks that are there.
-func (m *Manager) Owners() []int64 { return nil }

@@ -1,0 +1,66 @@
+package semaphores
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// checkpointStep is how many tasks, or semaphores, a checkpoint looks at before it lets others go on.
+const checkpointStep = 4096
+
+// Freeze implements broker.Annex. It stops nobody: the checkpoint is written in steps between groups of the log, and what changes meanwhile is
+// behind it in the log and replayed onto it. All that a step sees is durable.
+func (m *Manager) Freeze() (size int64, write func(io.Writer) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &checkpoint{m: m, all: m.table.sorted()}
+	return int64(m.table.tasks)*32 + int64(len(c.all))*64, c.write
+}
+
+// checkpoint is one in the making.
+type checkpoint struct {
+	m    *Manager
+	all  []*sem // that were there at the beginning, and are not written
+	from uint32 // where the scan of the tasks of the first goes on; 0: it has not begun
+	b    []byte
+}
+
+func (c *checkpoint) write(w io.Writer) error {
+	c.b = append(c.b, formatVersion)
+	for len(c.all) > 0 {
+		if err := c.m.between(c.step); err != nil {
+			return err
+		}
+		if _, err := w.Write(c.b); err != nil {
+			return err
+		}
+		c.b = c.b[:0]
+	}
+	var last uint64
+	if err := c.m.between(func() { last = c.m.table.lastID }); err != nil {
+		return err
+	}
+	_, err := w.Write(binary.AppendUvarint(append(c.b, partEnd), last))
+	return err
+}
+
+// step encodes some.
+func (c *checkpoint) step() {
+	for n := 0; n < checkpointStep && len(c.all) > 0; n++ {
+		s := c.all[0]
+		if c.m.table.byID[s.id] != s {
+			c.all, c.from = c.all[1:], 0
+			continue
+		}
+		if c.from == 0 {
+			c.b = appendHeader(append(c.b, partSemaphore), s)
+		}
+		c.from = s.scan(c.from, checkpointStep-n, func(t *State) {
+			c.b = appendTask(append(c.b, partTask), &t.Task)
+			n++
+		})
+		if c.from == 0 {
+			c.all = c.all[1:]
+		}
+	}
+}

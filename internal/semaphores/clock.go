@@ -1,0 +1,161 @@
+package semaphores
+
+import (
+	"sync"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+)
+
+// clock has rounds done that nobody asks for: a lease ended, or a group of the log had no room for all that followed.
+type clock struct {
+	wake     chan struct{} // 1 slot
+	quit     chan struct{}
+	stopped  chan struct{}
+	started  bool // guarded by Manager.mu
+	stopping sync.Once
+}
+
+// ring has a round done soon.
+func (c *clock) ring() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// setClock sees to it that the clock wakes for the first end of a lease. m.mu is held.
+func (m *Manager) setClock() {
+	if first := m.table.ends.first(); first < m.alarm {
+		m.alarm = first
+		m.clock.ring()
+	}
+}
+
+// run is the goroutine of the clock.
+func (m *Manager) run() {
+	defer close(m.clock.stopped)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		wait, due, failed := m.next()
+		if failed {
+			return
+		}
+		if due {
+			m.enter(&request{work: func(*round) {}}) // whatever is due is done in each round
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-m.clock.wake:
+		case <-m.clock.quit:
+			return
+		}
+	}
+}
+
+// next is how long the clock may sleep. failed: nothing is done any more.
+func (m *Manager) next() (wait time.Duration, due, failed bool) {
+	select {
+	case <-m.clock.quit:
+		return 0, false, true
+	default:
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first := m.table.ends.first()
+	m.alarm = first
+	wait = min(time.UnixMilli(first).Sub(m.o.Now()), time.Hour)
+	return wait, len(m.table.due) > 0 || first != noEnd && wait <= 0, m.failed != nil
+}
+
+// Stop ends what it does by itself: nothing follows any more of what others did. Call it before the broker closes.
+func (m *Manager) Stop() {
+	m.clock.stopping.Do(func() { close(m.clock.quit) })
+	m.mu.Lock()
+	started := m.clock.started
+	m.mu.Unlock()
+	if started {
+		<-m.clock.stopped
+	}
+}
+
+// begin has the leases of running tasks begin anew, and the rule asked where a crash may have come between groups of the log. m.mu is held.
+func (m *Manager) begin() {
+	now := m.o.Now().UnixMilli()
+	for _, s := range m.table.sorted() {
+		if !m.b.HasVHost(s.vhost) {
+			m.table.later(s) // it was deleted, and the broker ended before that was followed
+		}
+		s.begin(now)
+		m.table.ends.set(s, s.state.NextEnd())
+		if _, more := s.state.Next(); more || s.deleted {
+			m.table.later(s)
+		}
+	}
+}
+
+// begin has leases begin anew. Running tasks are the first of their semaphore and those that were outranked.
+func (s *sem) begin(now int64) {
+	type end struct {
+		task  string
+		until int64
+	}
+	var ends []end
+	for t := range s.running() {
+		if lease := s.lease(&t); lease > 0 {
+			ends = append(ends, end{t.ID, now + lease})
+		}
+	}
+	for _, e := range ends {
+		t, _ := s.state.Get(e.task)
+		s.state.SetStatus(e.task, t.Status, e.until)
+	}
+}
+
+// EndOwner takes the places of all tasks of an owner away, in all virtual hosts, with the event Expired.
+func (m *Manager) EndOwner(owner int64) error {
+	if err := m.ready(); err != nil || owner == 0 {
+		return err
+	}
+	for more := true; more; {
+		err := m.enter(&request{work: func(r *round) { more = r.endOwner(owner) }})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endOwner ends as many tasks as the group of the log takes; more: there are others.
+func (r *round) endOwner(owner int64) (more bool) {
+	for len(r.m.table.owners[owner]) > 0 {
+		var s *sem
+		for s = range r.m.table.owners[owner] {
+			break
+		}
+		for _, id := range s.state.Owned(owner) {
+			if r.full() {
+				return true
+			}
+			r.transition(s, id, semaphore.EventExpired)
+		}
+		r.settle(s)
+	}
+	return false
+}
+
+// vhostDeleted has the semaphores of a virtual host forgotten soon.
+func (m *Manager) vhostDeleted(vhost broker.VHostID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.table.byID {
+		if s.vhost == vhost {
+			m.table.later(s)
+		}
+	}
+	m.clock.ring()
+}

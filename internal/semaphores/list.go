@@ -1,0 +1,74 @@
+package semaphores
+
+import (
+	"strings"
+
+	"fiveways/internal/broker"
+)
+
+// List describes the semaphores of the session's virtual host that it may read and whose key contains what is given, in order of their keys, those
+// behind after, at most limit; next is the last key, "" when there are no more.
+func (m *Manager) List(s *broker.Session, contains, after string, limit int) (all []Info, next string) {
+	limit = pageLimit(limit)
+	m.seen(func() {
+		all, next = nil, ""
+		k := m.table.byKey[s.VHostID()]
+		if k == nil {
+			return
+		}
+		k.Ascend(after, func(key string, x *sem) bool {
+			if key == after || !strings.Contains(key, contains) || s.May(toRead, "semaphore", key) != nil {
+				return true
+			}
+			if len(all) == limit {
+				next = all[limit-1].Key
+				return false
+			}
+			all = append(all, x.info())
+			return true
+		})
+	})
+	return all, next
+}
+
+// ByID finds a semaphore by its number, when it is in the session's virtual host and the session may read it.
+func (m *Manager) ByID(s *broker.Session, id uint64) (i Info, ok bool) {
+	m.seen(func() {
+		x := m.table.byID[id]
+		ok = x != nil && !x.deleted && x.vhost == s.VHostID() && s.May(toRead, "semaphore", x.key) == nil
+		if ok {
+			i = x.info()
+		}
+	})
+	return i, ok
+}
+
+// Owners are the owners of the tasks that are there, in no order.
+func (m *Manager) Owners() (all []int64) {
+	m.seen(func() {
+		all = make([]int64, 0, len(m.table.owners))
+		for owner := range m.table.owners {
+			all = append(all, owner)
+		}
+	})
+	return all
+}
+
+// Ref names a task.
+type Ref struct{ VHost, Key, Task string }
+
+// Owned are the tasks of an owner in all virtual hosts, at most limit (0: all), in no order.
+func (m *Manager) Owned(owner int64, limit int) (all []Ref) {
+	m.seen(func() {
+		all = nil
+		for s := range m.table.owners[owner] {
+			for _, id := range s.state.Owned(owner) {
+				if limit > 0 && len(all) == limit {
+					return
+				}
+				all = append(all, Ref{s.vhost.Name, s.key, id})
+			}
+		}
+	})
+	return all
+}

@@ -1,0 +1,129 @@
+package semaphores
+
+import (
+	"slices"
+
+	"fiveways/internal/broker"
+)
+
+// What one look shows at most.
+const (
+	pageDefault = 100
+	pageMost    = 10_000
+	pageLooks   = 50_000 // tasks that are looked at, when few are of the wanted status
+)
+
+// looking is a change that changes nothing: it can be done by itself.
+type looking interface {
+	Change
+	look(t *table, s *broker.Session) error
+}
+
+func (*Status) needs() string { return toRead }
+func (*Look) needs() string   { return toRead }
+func (*Page) needs() string   { return toRead }
+func (*Scan) needs() string   { return toRead }
+
+func (c *Status) check() error { return checkTasks(c.Key, c.Tasks) }
+func (c *Look) check() error   { return nil }
+func (c *Page) check() error   { return nil }
+func (c *Scan) check() error   { return nil }
+
+func (c *Status) do(r *round) error { return c.look(&r.m.table, r.q.s) }
+func (c *Look) do(r *round) error   { return c.look(&r.m.table, r.q.s) }
+func (c *Page) do(r *round) error   { return c.look(&r.m.table, r.q.s) }
+func (c *Scan) do(r *round) error   { return c.look(&r.m.table, r.q.s) }
+
+// findFor is find for a session. Errors: ErrNotFound.
+func (t *table) findFor(s *broker.Session, key string) (*sem, error) {
+	if found := t.find(s.VHostID(), key); found != nil {
+		return found, nil
+	}
+	return nil, notFound(s, key)
+}
+
+func (c *Status) look(t *table, s *broker.Session) error {
+	of, err := t.findFor(s, c.Key)
+	if err != nil {
+		return err
+	}
+	c.States = make([]State, len(c.Tasks))
+	for i, id := range c.Tasks {
+		c.States[i] = of.look(id)
+	}
+	return nil
+}
+
+func (c *Look) look(t *table, s *broker.Session) error {
+	of, err := t.findFor(s, c.Key)
+	if err == nil {
+		c.Info = of.info()
+	}
+	return err
+}
+
+func (c *Page) look(t *table, s *broker.Session) error {
+	of, err := t.findFor(s, c.Key)
+	if err != nil {
+		return err
+	}
+	limit, at := pageLimit(c.Limit), max(c.From, 1)
+	c.States, c.Next = nil, 0
+	looks := at + pageLooks
+	for task := range of.state.From(at) {
+		if len(c.States) == limit || at == looks {
+			c.Next = at
+			break
+		}
+		if len(c.Only) == 0 || slices.Contains(c.Only, task.Status) {
+			c.States = append(c.States, State{Task: task, Found: true, Position: at})
+		}
+		at++
+	}
+	return nil
+}
+
+func (c *Scan) look(t *table, s *broker.Session) error {
+	of, err := t.findFor(s, c.Key)
+	if err != nil {
+		return err
+	}
+	c.States = nil
+	c.Next = of.scan(c.From, pageLimit(c.Limit), func(task *State) { c.States = append(c.States, *task) })
+	return nil
+}
+
+func pageLimit(n int) int {
+	if n <= 0 {
+		return pageDefault
+	}
+	return min(n, pageMost)
+}
+
+// look does changes that all are looks, without a place in the line. What is seen is durable when it returns.
+func (m *Manager) look(s *broker.Session, changes []Change) error {
+	return m.seen(func() {
+		for _, c := range changes {
+			c.of().Err = c.(looking).look(&m.table, s)
+		}
+	})
+}
+
+// seen has fn look at the table, again when what it saw was undone.
+func (m *Manager) seen(fn func()) error {
+	for {
+		m.mu.Lock()
+		err := m.failed
+		if err == nil {
+			fn()
+		}
+		f := m.flight
+		m.mu.Unlock()
+		if err != nil || f == nil {
+			return err
+		}
+		if <-f.done; !f.undone {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package semaphores
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+func TestLife(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	h := n.watch(WatchOptions{})
+	n.create("k", 2, 1)
+	n.enqueue("k", "a 1", "b 2", "c 3")
+	n.shows("k", "c:ACQUIRED", "b:ACQUIRED", "a:WAIT")
+	n.enqueue("k", "d 9")
+	n.shows("k", "d:WAIT", "c:ACQUIRED", "b:TRY_RELEASE", "a:WAIT")
+	n.release("k", "b")
+	n.shows("k", "d:ACQUIRED", "c:ACQUIRED", "a:WAIT")
+	n.same("events", h.events, []string{"k c Acquired 1", "k b Acquired 2", "k b TryRelease 3", "k d Acquired 4"})
+	want := n.m.Hash()
+	for i := range 4 {
+		if i%2 == 0 {
+			n = open(t, n.fs.CrashClone(rand.New(rand.NewPCG(1, 2))))
+		} else {
+			n.close()
+			n = open(t, n.fs)
+		}
+		n.same("hash", n.m.Hash(), want)
+		n.shows("k", "d:ACQUIRED", "c:ACQUIRED", "a:WAIT")
+	}
+	n.do(&Delete{Of: Of{Key: "k"}})
+	look := &Look{Of: Of{Key: "k"}}
+	n.must(n.m.Do(n.s, look))
+	n.fails(look.Err, ErrNotFound)
+	n.close()
+}

@@ -1,0 +1,217 @@
+package semaphores
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"github.com/tidwall/btree"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+)
+
+// sem is one semaphore.
+type sem struct {
+	id      uint64
+	vhost   broker.VHostID
+	key     string
+	created int64 // unix ms
+	state   *semaphore.State
+	events  uint64 // number of the last transition
+	round   uint64 // the last that changed it
+	deleted bool   // its key is free, its tasks are going
+	waiting bool   // it is in table.due
+
+	end  int64 // first end of a lease, as table.ends has it; unix ms
+	heap int   // place in table.ends, -1 none
+}
+
+// info describes it.
+func (s *sem) info() Info {
+	return Info{
+		ID: s.id, Key: s.key, Config: s.state.Config(), Created: s.created,
+		Waiting: s.state.Count(semaphore.Wait), Acquired: s.state.Count(semaphore.Acquired), TryRelease: s.state.Count(semaphore.TryRelease),
+	}
+}
+
+// look is a task of it.
+func (s *sem) look(id string) State {
+	t, ok := s.state.Get(id)
+	if !ok {
+		return State{Task: semaphore.Task{ID: id}}
+	}
+	return State{Task: t, Found: true, Position: s.state.Position(id)}
+}
+
+// lease is how long a task may run without a renewal, in ms; 0: for ever.
+func (s *sem) lease(t *semaphore.Task) int64 {
+	if t.Lease > 0 {
+		return t.Lease
+	}
+	return s.state.Config().Lease
+}
+
+// keys are the semaphores of a virtual host, in order.
+type keys = btree.Map[string, *sem]
+
+// table is all semaphores, and what finds them. Its methods change it alike for a change and for a fact of the log.
+type table struct {
+	byID   map[uint64]*sem // with those that are deleted and have tasks
+	byKey  map[broker.VHostID]*keys
+	owners map[int64]map[*sem]int // how many tasks of an owner a semaphore has
+	lastID uint64
+	bytes  int64 // about what all take
+	tasks  int
+	ends   ends
+	due    []*sem // the rule is to be asked, or tasks of the deleted are to go
+}
+
+// semBytes is about what a semaphore takes beside its tasks: itself, its key, its place in the tables.
+const semBytes = 400
+
+func newTable() table {
+	return table{byID: map[uint64]*sem{}, byKey: map[broker.VHostID]*keys{}, owners: map[int64]map[*sem]int{}}
+}
+
+// find returns the semaphore of a key; nil: there is none.
+func (t *table) find(vhost broker.VHostID, key string) *sem {
+	k := t.byKey[vhost]
+	if k == nil {
+		return nil
+	}
+	s, _ := k.Get(key)
+	return s
+}
+
+// add adds a semaphore.
+func (t *table) add(s *sem) {
+	s.end, s.heap = noEnd, -1
+	t.byID[s.id] = s
+	t.lastID = max(t.lastID, s.id)
+	t.bytes += semBytes + s.state.Bytes()
+	if !s.deleted {
+		t.name(s)
+	}
+}
+
+// name gives a semaphore its key.
+func (t *table) name(s *sem) {
+	k := t.byKey[s.vhost]
+	if k == nil {
+		k = new(keys)
+		t.byKey[s.vhost] = k
+	}
+	k.Set(s.key, s)
+}
+
+// unname frees the key of a semaphore.
+func (t *table) unname(s *sem) {
+	k := t.byKey[s.vhost]
+	if k == nil {
+		return
+	}
+	if now, ok := k.Get(s.key); !ok || now != s {
+		return
+	}
+	if k.Delete(s.key); k.Len() == 0 {
+		delete(t.byKey, s.vhost)
+	}
+}
+
+// remove forgets a semaphore with all its tasks.
+func (t *table) remove(s *sem) {
+	t.unname(s)
+	delete(t.byID, s.id)
+	t.bytes -= semBytes + s.state.Bytes()
+	t.tasks -= s.state.Len()
+	for owner := range s.state.Owners() {
+		t.disown(s, owner, t.owners[owner][s])
+	}
+	t.ends.set(s, noEnd)
+}
+
+// put sets a task.
+func (t *table) put(s *sem, task semaphore.Task) (added bool) {
+	was, had := s.state.Get(task.ID)
+	before := s.state.Bytes()
+	added = s.state.Put(task)
+	t.bytes += s.state.Bytes() - before
+	if added {
+		t.tasks++
+	}
+	if had && was.Owner != task.Owner {
+		t.disown(s, was.Owner, 1)
+	}
+	if task.Owner != 0 && (!had || was.Owner != task.Owner) {
+		t.own(s, task.Owner)
+	}
+	return added
+}
+
+// take takes a task away.
+func (t *table) take(s *sem, id string) (was semaphore.Task, ok bool) {
+	before := s.state.Bytes()
+	was, ok = s.state.Remove(id)
+	t.bytes += s.state.Bytes() - before
+	if ok {
+		t.tasks--
+		t.disown(s, was.Owner, 1)
+	}
+	return was, ok
+}
+
+func (t *table) own(s *sem, owner int64) {
+	of := t.owners[owner]
+	if of == nil {
+		of = map[*sem]int{}
+		t.owners[owner] = of
+	}
+	of[s]++
+}
+
+func (t *table) disown(s *sem, owner int64, n int) {
+	of := t.owners[owner]
+	if of == nil {
+		return
+	}
+	if of[s] -= n; of[s] <= 0 {
+		delete(of, s)
+	}
+	if len(of) == 0 {
+		delete(t.owners, owner)
+	}
+}
+
+// later notes that there is more to do for a semaphore than one group of the log takes.
+func (t *table) later(s *sem) {
+	if !s.waiting {
+		s.waiting = true
+		t.due = append(t.due, s)
+	}
+}
+
+// sorted are all semaphores in the order of their numbers.
+func (t *table) sorted() []*sem {
+	all := make([]*sem, 0, len(t.byID))
+	for _, s := range t.byID {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *sem) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// hash is equal for tables that are equal in all that the log keeps.
+func (t *table) hash() uint64 {
+	h := fnv.New64a()
+	for _, s := range t.sorted() {
+		b := appendHeader(nil, s)
+		h.Write(b)
+		h.Write(appendU64(b[:0], s.state.Hash()))
+	}
+	return h.Sum64()
+}

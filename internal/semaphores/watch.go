@@ -1,0 +1,221 @@
+package semaphores
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+)
+
+// place is what a watcher looks at: a task, a semaphore (without task), or many of a virtual host (without key).
+type place struct {
+	vhost     broker.VHostID
+	key, task string
+}
+
+// watchers are who is told of what happens, found by what they look at.
+type watchers struct {
+	count atomic.Int64
+	mu    sync.Mutex
+	by    map[place]map[*watcher]struct{}
+
+	told []*watcher // of the events in hand; belongs to who applies
+}
+
+type watcher struct {
+	s       *broker.Session // nil: it may see all
+	o       WatchOptions
+	place   place
+	fn      func([]Event)
+	stopped atomic.Bool
+	batch   []Event // belongs to who applies
+}
+
+// any tells whether somebody watches.
+func (w *watchers) any() bool { return w.count.Load() > 0 }
+
+func (w *watchers) add(x *watcher) (stop func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.by[x.place]
+	if all == nil {
+		all = map[*watcher]struct{}{}
+		w.by[x.place] = all
+	}
+	all[x] = struct{}{}
+	w.count.Add(1)
+	return func() { w.remove(x) }
+}
+
+func (w *watchers) remove(x *watcher) {
+	if x.stopped.Swap(true) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if all := w.by[x.place]; len(all) > 1 {
+		delete(all, x)
+	} else {
+		delete(w.by, x.place)
+	}
+	w.count.Add(-1)
+}
+
+// tell tells those who watch. It is called for one group of the log after the other.
+func (w *watchers) tell(events []Event) {
+	if !w.any() {
+		return
+	}
+	w.mu.Lock()
+	for i := range events {
+		w.sort(&events[i])
+	}
+	w.mu.Unlock()
+	for _, x := range w.told {
+		if !x.stopped.Load() {
+			x.fn(x.batch)
+		}
+		clear(x.batch)
+		x.batch = x.batch[:0]
+	}
+	clear(w.told)
+	w.told = w.told[:0]
+}
+
+// sort gives an event to those who look at it.
+func (w *watchers) sort(e *Event) {
+	at := place{vhost: e.of.vhost, key: e.Key, task: e.Task.ID}
+	if at.task != "" {
+		w.give(at, e)
+		at.task = ""
+	}
+	w.give(at, e)
+	w.give(place{vhost: at.vhost}, e)
+}
+
+func (w *watchers) give(at place, e *Event) {
+	for x := range w.by[at] {
+		if !x.wants(e) {
+			continue
+		}
+		if len(x.batch) == 0 {
+			w.told = append(w.told, x)
+		}
+		x.batch = append(x.batch, *e)
+	}
+}
+
+// wants tells whether an event is for it, of those at its place.
+func (x *watcher) wants(e *Event) bool {
+	if e.Event == 0 && !x.o.All || x.place.task == "" && x.o.Task != "" && e.Task.ID != x.o.Task {
+		return false
+	}
+	if x.place.key != "" {
+		return true
+	}
+	return strings.HasPrefix(e.Key, x.o.Key) && x.s.May(toRead, "semaphore", e.Key) == nil
+}
+
+// Watch has fn told of what happens from now on, once it is durable, in the order of the log, until stop is called: after it no call of fn begins, but
+// one may be under way. fn must not block and calls neither the manager nor the broker; the events are not to be kept. Of many semaphores those are
+// told that the user may read at that time. Errors: broker.ErrAccessRefused, ErrInvalid.
+func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (stop func(), err error) {
+	at := place{vhost: s.VHostID()}
+	if o.Key != "" && !o.Prefix {
+		if err := s.May(toRead, "semaphore", o.Key); err != nil {
+			return nil, err
+		}
+		if err := CheckKey(o.Key); err != nil {
+			return nil, err
+		}
+		at.key, at.task = o.Key, o.Task
+	}
+	return m.watchers.add(&watcher{s: s, o: o, place: at, fn: fn}), nil
+}
+
+// Acquire enqueues a task and returns when it runs. When ctx ends first the task stays in the line. Needs write. Errors: those of Enqueue; ErrNoTask
+// (it was released or its owner ended), ErrDeleted, that of ctx.
+func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e Entry) (State, error) {
+	c := Enqueue{Of: Of{Key: key}, Entries: []Entry{e}}
+	if err := m.Do(s, &c); err != nil {
+		return State{}, err
+	}
+	if c.Err != nil {
+		return State{}, c.Err
+	}
+	if st := c.States[0]; st.Found && st.Status != semaphore.Wait {
+		return st, nil
+	}
+	return m.Await(ctx, s, key, e.Task)
+}
+
+// Await returns when a task runs. Needs write, as all that one does with an own task. Errors: ErrNotFound, ErrNoTask (it is not there any more),
+// ErrDeleted, that of ctx.
+func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string) (State, error) {
+	if err := m.ready(); err != nil {
+		return State{}, err
+	}
+	if err := errors.Join(s.May(toWrite, "semaphore", key), CheckKey(key), CheckTask(task)); err != nil {
+		return State{}, err
+	}
+	a := awaiting{outcome: make(chan outcome, 1)}
+	o := WatchOptions{Key: key, Task: task, All: true}
+	stop := m.watchers.add(&watcher{s: s, o: o, place: place{s.VHostID(), key, task}, fn: a.see})
+	defer stop()
+	c := Status{Of: Of{Key: key}, Tasks: []string{task}}
+	if err := m.look(s, []Change{&c}); err != nil {
+		return State{}, err
+	}
+	switch {
+	case c.Err != nil:
+		return State{}, c.Err
+	case !c.States[0].Found:
+		return State{}, noTask(s, task)
+	case c.States[0].Status != semaphore.Wait:
+		return c.States[0], nil
+	}
+	select {
+	case got := <-a.outcome:
+		return got.result(s, key)
+	case <-ctx.Done():
+		return State{}, ctx.Err()
+	}
+}
+
+// awaiting is who waits for a task to run.
+type awaiting struct{ outcome chan outcome }
+
+// outcome is the first that happened to the task and ends the waiting.
+type outcome struct {
+	task semaphore.Task
+	gone semaphore.Event // 0 when it is not gone, or was released
+	runs bool
+}
+
+func (a *awaiting) see(events []Event) {
+	for i := range events {
+		e := &events[i]
+		runs := e.Event == semaphore.EventAcquired
+		if !runs && !e.Gone {
+			continue
+		}
+		select {
+		case a.outcome <- outcome{e.Task, e.Event, runs}:
+		default: // the first one counts
+		}
+	}
+}
+
+func (o *outcome) result(s *broker.Session, key string) (State, error) {
+	switch {
+	case o.runs:
+		return State{Task: o.task, Found: true}, nil
+	case o.gone == semaphore.EventDeleted:
+		return State{}, &broker.Error{Err: ErrDeleted, Kind: "semaphore", Name: key, VHost: s.VHost()}
+	}
+	return State{}, noTask(s, o.task.ID)
+}
