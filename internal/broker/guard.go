@@ -57,6 +57,10 @@ func (s *Session) may(action, kind, name string) error {
 // arguments. Errors: ErrAccessRefused.
 func (s *Session) MayConfigure(kind, name string) error { return s.may(toConfigure, kind, name) }
 
+// May tells whether the user may do something, "configure", "write" or "read", to what is neither a queue nor an exchange but has names as they have:
+// a semaphore. Any goroutine may call it. Errors: ErrAccessRefused.
+func (s *Session) May(action, kind, name string) error { return s.may(action, kind, name) }
+
 // MayAnything tells whether the user may configure, write or read a queue, there or not.
 func (s *Session) MayAnything(queue string) bool {
 	for _, action := range []string{toConfigure, toWrite, toRead} {
