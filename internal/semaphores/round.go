@@ -23,7 +23,6 @@ type round struct {
 	touched     []*sem
 	events      []Event // in order
 	transitions int
-	created     int // semaphores
 }
 
 // flight is a group of the log on its way.
