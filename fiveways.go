@@ -26,6 +26,7 @@ type Options struct {
 	SQL    string       // listen address of the PostgreSQL protocol; "" or "off" is none
 	Redis  string       // listen address of the Redis protocol; "" or "off" is none
 	Etcd   string       // listen address of the etcd v3 API; "" or "off" is none
+	HTTP   string       // listen address of the HTTP API; "" or "off" is none
 	Sync   string       // what a confirm waits for: "always" (the default), "batch" or "os"
 	Logger *slog.Logger // nil: no log
 }
@@ -38,7 +39,7 @@ type Broker struct{ srv *server.Server }
 func Start(o Options) (*Broker, error) {
 	cfg := config.Default()
 	cfg.Data = o.Data
-	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd = "127.0.0.1:0", config.Off, config.Off, config.Off
+	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP = "127.0.0.1:0", config.Off, config.Off, config.Off, config.Off
 	if o.SQL != "" {
 		cfg.SQL = o.SQL
 	}
@@ -47,6 +48,9 @@ func Start(o Options) (*Broker, error) {
 	}
 	if o.Etcd != "" {
 		cfg.Etcd = o.Etcd
+	}
+	if o.HTTP != "" {
+		cfg.HTTP = o.HTTP
 	}
 	if o.AMQP != "" {
 		cfg.AMQP = o.AMQP
@@ -98,6 +102,15 @@ func (b *Broker) RedisURL() string {
 // EtcdURL is where clients of etcd connect, "" when the API is off.
 func (b *Broker) EtcdURL() string {
 	addr, ok := b.srv.Addrs()["etcd"]
+	if !ok {
+		return ""
+	}
+	return "http://" + addr
+}
+
+// HTTPURL is where the HTTP API is served, "" when it is off. Requests log in as user guest, password guest.
+func (b *Broker) HTTPURL() string {
+	addr, ok := b.srv.Addrs()["http"]
 	if !ok {
 		return ""
 	}

@@ -113,6 +113,7 @@ func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
 // tries is a command per protocol, with %s for the address, that shows it at work.
 var tries = map[string]string{
 	"amqp":  `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
+	"http":  `curl -u guest:guest http://%s/api/semaphores`,
 	"etcd":  `etcdctl --endpoints %s put /q/hello/p/1 hi`,
 	"redis": `redis-cli -u redis://%s ping`,
 	"sql":   `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
@@ -123,16 +124,11 @@ func banner(w io.Writer, cfg config.Config, addrs map[string]string) {
 	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", buildVersion(), cfg.Data, cfg.Sync)
 	for _, key := range config.ListenKeys() {
 		addr, served := addrs[key]
-		switch {
-		case served && tries[key] != "":
-			fmt.Fprintf(w, "%-5s %s   try: "+tries[key]+"\n", key, addr, addr)
-		case served:
-			fmt.Fprintf(w, "%-5s %s\n", key, addr)
-		case cfg.Listen(key) == config.Off:
+		if !served {
 			fmt.Fprintf(w, "%-5s off\n", key)
-		default:
-			fmt.Fprintf(w, "%-5s not in this version yet\n", key)
+			continue
 		}
+		fmt.Fprintf(w, "%-5s %s   try: "+tries[key]+"\n", key, addr, addr)
 	}
 	fmt.Fprintln(w, "Stop with Ctrl-C or SIGTERM.")
 }

@@ -7,15 +7,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/semaphores"
 )
 
 // AdminSocket is the Unix socket on which a broker with this configuration
@@ -28,14 +25,14 @@ var adminPatience = 10 * time.Second
 
 // admin is the HTTP API on the admin socket.
 type admin struct {
-	http http.Server
+	http *httpapi.Server
 	path string
 	done chan struct{}
 }
 
 // startAdmin serves the admin socket. The data folder's lock is held, so that a
 // socket that is there is a leftover of a broker that was killed.
-func startAdmin(b *broker.Broker, sems *semaphores.Manager, cfg config.Config, log *slog.Logger) (*admin, error) {
+func startAdmin(api *httpapi.API, cfg config.Config, log *slog.Logger) (*admin, error) {
 	path := AdminSocket(cfg)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("admin socket: %w", err)
@@ -45,13 +42,10 @@ func startAdmin(b *broker.Broker, sems *semaphores.Manager, cfg config.Config, l
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
 	a := &admin{path: path, done: make(chan struct{})}
-	a.http = http.Server{
-		Handler: httpapi.New(b, httpapi.Options{Semaphores: sems, Log: log}), ReadTimeout: adminPatience,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
+	a.http = httpapi.NewServer(api, httpapi.ServerOptions{Operator: true, Patience: adminPatience, Log: log})
 	go func() {
 		defer close(a.done)
-		if err := a.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := a.http.Serve(l); err != nil {
 			log.Error("admin socket stopped", "path", path, "err", err)
 		}
 	}()
@@ -78,10 +72,7 @@ func listenPrivately(path string) (net.Listener, error) {
 
 // stop ends the socket; requests under way are answered until ctx ends.
 func (a *admin) stop(ctx context.Context) error {
-	err := a.http.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(err, a.http.Close())
-	}
+	err := a.http.Drain(ctx)
 	<-a.done
 	return errors.Join(err, os.Remove(a.path))
 }

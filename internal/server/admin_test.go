@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -24,7 +25,7 @@ func TestAdminPatience(t *testing.T) {
 	}
 	defer b.Close()
 	cfg := config.Config{Data: t.TempDir()}
-	a, err := startAdmin(b, nil, cfg, slog.New(slog.DiscardHandler))
+	a, err := startAdmin(httpapi.New(b, httpapi.Options{}), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

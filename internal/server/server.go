@@ -20,6 +20,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
+	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/semaphores"
@@ -45,11 +46,12 @@ func HeapLimit(cfg config.Config, index int64) int64 {
 // Server is a running node.
 type Server struct {
 	broker *broker.Broker
-	amqp   *amqp.Server   // nil: off
-	sql    *pgwire.Server // nil: off
-	redis  *resp.Server   // nil: off
-	etcd   *etcdServer    // nil: off
-	admin  *admin         // nil when it could not be served
+	amqp   *amqp.Server    // nil: off
+	sql    *pgwire.Server  // nil: off
+	redis  *resp.Server    // nil: off
+	etcd   *etcdServer     // nil: off
+	http   *httpapi.Server // nil: off
+	admin  *admin          // nil when it could not be served
 	sems   *semaphores.Manager
 	log    *slog.Logger
 	addrs  map[string]string
@@ -71,7 +73,7 @@ var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "a
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
-	listeners, err := listenAll(cfg, "amqp", "sql", "redis", "etcd")
+	listeners, err := listenAll(cfg, "amqp", "sql", "redis", "etcd", "http")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,8 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close()))
 	}
 	s := &Server{broker: b, sems: sems, etcd: keys, log: log, addrs: map[string]string{}}
-	if s.admin, err = startAdmin(b, sems, cfg, log); err != nil {
+	api := httpapi.New(b, httpapi.Options{Semaphores: sems, Log: log})
+	if s.admin, err = startAdmin(api, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
 	}
 	if l := listeners["amqp"]; l != nil {
@@ -117,6 +120,10 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	}
 	if l := listeners["etcd"]; l != nil {
 		s.serve("etcd", l, s.etcd.Serve)
+	}
+	if l := listeners["http"]; l != nil {
+		s.http = httpapi.NewServer(api, httpapi.ServerOptions{Connections: limit, Log: log})
+		s.serve("http", l, s.http.Serve)
 	}
 	return s, nil
 }
@@ -201,7 +208,7 @@ func (s *Server) Drain(ctx context.Context) error {
 
 // drainProtocols drains them side by side: they share the time.
 func (s *Server) drainProtocols(ctx context.Context) []error {
-	errs := make([]error, 4)
+	errs := make([]error, 5)
 	var all sync.WaitGroup
 	if s.amqp != nil {
 		all.Go(func() { errs[0] = s.amqp.Drain(ctx) })
@@ -214,6 +221,9 @@ func (s *Server) drainProtocols(ctx context.Context) []error {
 	}
 	if s.etcd != nil {
 		all.Go(func() { errs[3] = s.etcd.drain(ctx) })
+	}
+	if s.http != nil {
+		all.Go(func() { errs[4] = s.http.Drain(ctx) })
 	}
 	all.Wait()
 	return errs

@@ -24,7 +24,7 @@ const startPatience = 60 * time.Second
 const stopPatience = 30 * time.Second
 
 // addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine follows.
-var addressLine = regexp.MustCompile(`^(amqp|sql|redis|etcd)\s.*?(127\.0\.0\.1:\d+)`)
+var addressLine = regexp.MustCompile(`^(amqp|sql|redis|etcd|http)\s.*?(127\.0\.0\.1:\d+)`)
 
 const lastLine = "Stop with "
 
@@ -125,6 +125,9 @@ func (b *Broker) RedisAddr() string { return b.addrs["redis"] }
 
 // EtcdAddr returns the host:port on which the etcd API is served, where a flag switched it on (--etcd 127.0.0.1:0).
 func (b *Broker) EtcdAddr() string { return b.addrs["etcd"] }
+
+// HTTPAddr returns the host:port on which the HTTP API is served, where a flag switched it on (--http 127.0.0.1:0).
+func (b *Broker) HTTPAddr() string { return b.addrs["http"] }
 
 // Exited returns a channel that is closed once the process is gone.
 func (b *Broker) Exited() <-chan struct{} { return b.exited }

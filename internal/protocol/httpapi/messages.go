@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"strconv"
@@ -20,7 +21,7 @@ const (
 
 // messages serves what is in queues and in exchanges that hold messages.
 func (a *API) messages() {
-	a.get("/api/queues/{vhost}/{queue}/messages", a.browse)
+	a.get(management, "/api/queues/{vhost}/{queue}/messages", a.browse)
 	a.schedules("/api/queues/{vhost}/{name}/scheduled", (*broker.Session).QueueSchedule)
 	a.schedules("/api/exchanges/{vhost}/{name}/scheduled", (*broker.Session).ExchangeSchedule)
 }
@@ -31,35 +32,30 @@ func (a *API) browse(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.broker.Operate(name(r, "vhost"))
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	b, err := s.Browse(name(r, "queue"))
-	if err != nil {
-		return nil, err
-	}
-	state := r.URL.Query().Get("state")
 	out := []Message{}
-	for r.Context().Err() == nil { // else the client has gone
-		page, err := b.Next(largestPage)
+	err = a.in(r, name(r, "vhost"), func(ctx context.Context, s *broker.Session) error {
+		b, err := s.Browse(name(r, "queue"))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i := range page {
-			if state == "" || page[i].Status.String() == state {
-				out = append(out, newMessage(&page[i]))
+		state := r.URL.Query().Get("state")
+		for ctx.Err() == nil { // else the client has gone
+			page, err := b.Next(largestPage)
+			if err != nil || len(page) == 0 {
+				return err
 			}
-			if len(out) == limit {
-				return out, nil
+			for i := range page {
+				if state == "" || page[i].Status.String() == state {
+					out = append(out, newMessage(&page[i]))
+				}
+				if len(out) == limit {
+					return nil
+				}
 			}
 		}
-		if len(page) == 0 {
-			break
-		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 func newMessage(b *broker.Browsed) Message {
@@ -101,16 +97,13 @@ func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01
 // schedules serves the messages that wait for their time in one kind of place.
 func (a *API) schedules(path string, open func(*broker.Session, string) (*broker.Schedule, error)) {
 	with := func(r *http.Request, fn func(*broker.Schedule) error) error {
-		s, err := a.broker.Operate(name(r, "vhost"))
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		sc, err := open(s, name(r, "name"))
-		if err != nil {
-			return err
-		}
-		return fn(sc)
+		return a.in(r, name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+			sc, err := open(s, name(r, "name"))
+			if err != nil {
+				return err
+			}
+			return fn(sc)
+		})
 	}
 	change := func(r *http.Request, fn func(*broker.Schedule) (int, error)) (answer, error) {
 		var n int
@@ -123,17 +116,17 @@ func (a *API) schedules(path string, open func(*broker.Session, string) (*broker
 		}
 		return answer{http.StatusOK, Changed{n}}, err
 	}
-	a.get(path, func(r *http.Request) (out any, err error) {
+	a.get(management, path, func(r *http.Request) (out any, err error) {
 		err = with(r, func(sc *broker.Schedule) (err error) {
 			out, err = schedule(r, sc)
 			return err
 		})
 		return out, err
 	})
-	a.handle("DELETE "+path+"/{id}", func(r *http.Request) (answer, error) {
+	a.handle(management, "DELETE "+path+"/{id}", func(r *http.Request) (answer, error) {
 		return change(r, func(sc *broker.Schedule) (int, error) { return sc.Cancel(name(r, "id")) })
 	})
-	a.handle("PUT "+path+"/{id}", func(r *http.Request) (answer, error) {
+	a.handle(management, "PUT "+path+"/{id}", func(r *http.Request) (answer, error) {
 		var in DueTime
 		if err := decode(r, &in); err != nil {
 			return answer{}, err

@@ -8,27 +8,27 @@ import (
 
 // users serves /api/users.
 func (a *API) users() {
-	a.get("/api/users", func(*http.Request) (any, error) { return list(a.broker.Users(), newUser), nil })
-	a.get("/api/users/{user}", func(r *http.Request) (any, error) {
+	a.get(administration, "/api/users", func(*http.Request) (any, error) { return list(a.broker.Users(), newUser), nil })
+	a.get(administration, "/api/users/{user}", func(r *http.Request) (any, error) {
 		u, err := a.broker.User(name(r, "user"))
 		return newUser(u), err
 	})
-	put(a, "/api/users/{user}", func(r *http.Request, in UserChange) (bool, error) { return a.putUser(name(r, "user"), &in) })
-	a.delete("/api/users/{user}", func(r *http.Request) error { return a.broker.DeleteUser(name(r, "user")) })
-	put(a, "/api/users/{user}/password", func(r *http.Request, in PasswordChange) (bool, error) {
+	put(a, administration, "/api/users/{user}", func(r *http.Request, in UserChange) (bool, error) { return a.putUser(name(r, "user"), &in) })
+	a.delete(administration, "/api/users/{user}", func(r *http.Request) error { return a.broker.DeleteUser(name(r, "user")) })
+	put(a, administration, "/api/users/{user}/password", func(r *http.Request, in PasswordChange) (bool, error) {
 		return false, a.broker.SetPassword(name(r, "user"), in.Password)
 	})
-	put(a, "/api/users/{user}/tags", func(r *http.Request, in TagsChange) (bool, error) {
+	put(a, administration, "/api/users/{user}/tags", func(r *http.Request, in TagsChange) (bool, error) {
 		return false, a.broker.SetUserTags(name(r, "user"), in.Tags)
 	})
-	put(a, "/api/users/{user}/loopback-only", func(r *http.Request, in Switch) (bool, error) {
+	put(a, administration, "/api/users/{user}/loopback-only", func(r *http.Request, in Switch) (bool, error) {
 		return false, a.broker.SetLoopbackOnly(name(r, "user"), in.Value)
 	})
-	a.get("/api/users/{user}/permissions", func(r *http.Request) (any, error) {
+	a.get(administration, "/api/users/{user}/permissions", func(r *http.Request) (any, error) {
 		u, err := a.broker.User(name(r, "user"))
 		return list(a.broker.Permissions(u.Name, ""), newPermission), err
 	})
-	a.get("/api/users/{user}/topic-permissions", func(r *http.Request) (any, error) {
+	a.get(administration, "/api/users/{user}/topic-permissions", func(r *http.Request) (any, error) {
 		u, err := a.broker.User(name(r, "user"))
 		return list(a.broker.TopicPermissions(u.Name, ""), newTopicPermission), err
 	})

@@ -1,0 +1,371 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// node is an API served over the network.
+type node struct {
+	*Server
+	api *API
+	url string
+}
+
+func serve(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
+	t.Helper()
+	if o.LoginDelay == 0 {
+		o.LoginDelay = -1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	so.Log = o.Log
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(b, o)
+	n := &node{NewServer(a, so), a, "http://" + l.Addr().String()}
+	served := make(chan error, 1)
+	go func() { served <- n.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := n.Drain(ctx); err != nil {
+			t.Errorf("drain: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return n
+}
+
+// request is made by a user, "name:password" or "" for none.
+func (n *node) request(t *testing.T, method, path, login, body string, header ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, n.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, password, ok := strings.Cut(login, ":"); ok {
+		r.SetBasicAuth(name, password)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		r.Header.Set(header[i], header[i+1])
+	}
+	w, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	t.Cleanup(func() { w.Body.Close() })
+	return w
+}
+
+// users are made on the broker: each has the tag that it is called by, and its name as its password.
+func addUsers(t *testing.T, b *broker.Broker, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := b.PutUser(broker.UserSpec{Name: name, Password: name, Tags: []string{name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func textOf(t *testing.T, w *http.Response) string {
+	t.Helper()
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The paths of operators need a login with a tag, as RabbitMQ has it; on the admin socket none of that is asked.
+func TestLoginAndTags(t *testing.T) {
+	b := openBroker(t)
+	addUsers(t, b, "nobody", "management", "monitoring", "policymaker", "administrator")
+	n := serve(t, b, Options{}, ServerOptions{})
+	for _, tc := range []struct {
+		method, path string
+		need         need
+	}{
+		{"GET", "/api/users", administration}, {"GET", "/api/users/guest", administration}, {"PUT", "/api/users/x", administration},
+		{"DELETE", "/api/users/x", administration}, {"PUT", "/api/users/x/password", administration}, {"PUT", "/api/users/x/tags", administration},
+		{"PUT", "/api/users/x/loopback-only", administration}, {"GET", "/api/users/guest/permissions", administration},
+		{"GET", "/api/users/guest/topic-permissions", administration}, {"GET", "/api/vhosts", administration}, {"GET", "/api/vhosts/%2F", administration},
+		{"PUT", "/api/vhosts/x", administration}, {"DELETE", "/api/vhosts/x", administration}, {"GET", "/api/vhosts/%2F/permissions", administration},
+		{"GET", "/api/vhosts/%2F/topic-permissions", administration}, {"GET", "/api/permissions", administration},
+		{"GET", "/api/permissions/%2F/guest", administration}, {"PUT", "/api/permissions/%2F/x", administration},
+		{"DELETE", "/api/permissions/%2F/x", administration}, {"GET", "/api/topic-permissions", administration},
+		{"GET", "/api/topic-permissions/%2F/guest", administration}, {"PUT", "/api/topic-permissions/%2F/x", administration},
+		{"DELETE", "/api/topic-permissions/%2F/x", administration}, {"DELETE", "/api/topic-permissions/%2F/x/y", administration},
+		{"GET", "/api/vhost-limits", administration}, {"PUT", "/api/vhost-limits/x/max-queues", administration},
+		{"DELETE", "/api/vhost-limits/x/max-queues", administration}, {"GET", "/api/user-limits", administration},
+		{"PUT", "/api/user-limits/x/max-channels", administration}, {"DELETE", "/api/user-limits/x/max-channels", administration},
+		{"GET", "/debug/pprof/", administration}, {"GET", "/debug/pprof/profile?seconds=1", administration}, {"GET", "/debug/pprof/trace?seconds=0.001", administration},
+		{"GET", "/api/queues/%2F/q/messages", management}, {"GET", "/api/queues/%2F/q/scheduled", management},
+		{"PUT", "/api/queues/%2F/q/scheduled/x", management}, {"DELETE", "/api/queues/%2F/q/scheduled/x", management},
+		{"GET", "/api/exchanges/%2F/e/scheduled", management}, {"PUT", "/api/exchanges/%2F/e/scheduled/x", management},
+		{"DELETE", "/api/exchanges/%2F/e/scheduled/x", management}, {"GET", "/api/none", login}, {"PATCH", "/api/users", login},
+	} {
+		for user, has := range map[string]need{"nobody": login, "management": management, "monitoring": management, "policymaker": management, "administrator": administration} {
+			w := n.request(t, tc.method, tc.path, user+":"+user, "x")
+			got := textOf(t, w)
+			if no := w.StatusCode == http.StatusUnauthorized; no != (has < tc.need) {
+				t.Errorf("%s %s by %s: %d %s", tc.method, tc.path, user, w.StatusCode, got)
+			}
+			if tc.need == administration && has < tc.need && !strings.Contains(got, `"reason":"Not administrator user"`) {
+				t.Errorf("%s %s by %s: %s", tc.method, tc.path, user, got)
+			}
+		}
+		wantsLogin(t, n, tc.method, tc.path, "")
+	}
+	for _, who := range []string{"nobody:", ":", "administrator:wrong", "none:none"} {
+		wantsLogin(t, n, "GET", "/api/users", who)
+	}
+	if w := n.request(t, "GET", "/api/users", "guest:guest", ""); w.StatusCode != http.StatusOK {
+		t.Errorf("guest: %d", w.StatusCode)
+	}
+}
+
+// wantsLogin makes sure that who is asked for a login.
+func wantsLogin(t *testing.T, n *node, method, path, who string) {
+	t.Helper()
+	w := n.request(t, method, path, who, "x")
+	if got := textOf(t, w); w.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(w.Header.Get("WWW-Authenticate"), "Basic ") {
+		t.Errorf("%s %s by %q: %d %s", method, path, who, w.StatusCode, got)
+	}
+}
+
+// With its own permissions a user looks at queues; with a tag only it does not.
+func TestPermissionsOfMessages(t *testing.T) {
+	b := openBroker(t)
+	addUsers(t, b, "management")
+	n := serve(t, b, Options{}, ServerOptions{})
+	s, err := b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		t.Fatal(err)
+	}
+	look := func(want int, text string) {
+		t.Helper()
+		w := n.request(t, "GET", "/api/queues/%2F/q/messages", "management:management", "")
+		if got := textOf(t, w); w.StatusCode != want || !strings.Contains(got, text) {
+			t.Errorf("%d %s; want %d with %s", w.StatusCode, got, want, text)
+		}
+	}
+	look(http.StatusForbidden, `"error":"access_refused"`)
+	allow := func(read string) {
+		t.Helper()
+		if _, err := b.SetPermission(broker.Permission{User: "management", VHost: "/", Read: read}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow("^other")
+	look(http.StatusForbidden, `access refused`)
+	allow("^q$")
+	look(http.StatusOK, "[]")
+	if err := b.DeleteUser("management"); err != nil {
+		t.Fatal(err)
+	}
+	look(http.StatusUnauthorized, "Login failed")
+}
+
+// A page from elsewhere, in a browser that knows a password, does nothing; and a page that gives its own name our address does not log in as guest.
+func TestForeignPages(t *testing.T) {
+	b := openBroker(t)
+	addUsers(t, b, "administrator")
+	n := serve(t, b, Options{}, ServerOptions{})
+	for name, tc := range map[string]struct {
+		login  string
+		header []string
+		want   int
+	}{
+		"no browser":                   {"guest:guest", nil, 201},
+		"our own page":                 {"guest:guest", []string{"Sec-Fetch-Site", "same-origin", "Origin", n.url}, 201},
+		"another page":                 {"guest:guest", []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://evil.example"}, 403},
+		"another page, older browser":  {"guest:guest", []string{"Origin", "http://evil.example"}, 403},
+		"a name of theirs":             {"guest:guest", []string{"Host", "evil.example:15672"}, 401},
+		"a name of theirs, their page": {"guest:guest", []string{"Host", "evil.example", "Origin", "http://evil.example"}, 401},
+		"localhost":                    {"guest:guest", []string{"Host", "localhost:15672"}, 201},
+		"a name of ours, a password":   {"administrator:administrator", []string{"Host", "broker.example:15672"}, 201},
+	} {
+		w := n.request(t, "PUT", "/api/vhosts/v", tc.login, "{}", tc.header...)
+		if got := textOf(t, w); w.StatusCode != tc.want {
+			t.Errorf("%s: %d %s", name, w.StatusCode, got)
+		}
+		if _, err := b.VHost("v"); (err == nil) != (tc.want == 201) {
+			t.Errorf("%s: the virtual host: %v", name, err)
+		}
+		b.DeleteVHost("v") //nolint:errcheck // it need not be there
+	}
+	// Nor does guest from another machine.
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "http://127.0.0.1/api/users", nil)
+	r.RemoteAddr = "192.0.2.7:4000"
+	r.SetBasicAuth("guest", "guest")
+	n.http.Handler.ServeHTTP(w, r)
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("guest from elsewhere: %d", w.Code)
+	}
+}
+
+func TestMethodsAndPaths(t *testing.T) {
+	b := openBroker(t)
+	play(t, New(b, Options{}), []step{
+		{"PATCH /api/users", 405, `{"error":"method_not_allowed","reason":"this path takes GET, HEAD"}`},
+		{"POST /api/vhosts/v {}", 405, "this path takes DELETE, GET, HEAD, PUT"},
+		{"GET /", 404, "Not Found"},
+		{`PUT /api/vhosts/v {"description":"` + strings.Repeat("x", maxBody) + `"}`, 413, "too long"},
+	})
+}
+
+// Requests have names: the client's, or ours.
+func TestRequestIDs(t *testing.T) {
+	var log syncText
+	b := openBroker(t)
+	n := serve(t, b, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, ServerOptions{})
+	if got := n.request(t, "PUT", "/api/vhosts/v", "guest:guest", "{}", "X-Request-Id", "mine-7").Header.Get("X-Request-Id"); got != "mine-7" {
+		t.Errorf("%q", got)
+	}
+	if !strings.Contains(log.text(), "request=mine-7 user=guest method=PUT path=/api/vhosts/v status=201") {
+		t.Errorf("the log: %s", log.text())
+	}
+	for _, bad := range []string{"two words", "é", strings.Repeat("x", 129)} {
+		got := n.request(t, "GET", "/api/users", "guest:wrong", "", "X-Request-Id", bad).Header.Get("X-Request-Id")
+		if got == bad || len(got) < 10 || !strings.Contains(log.text(), got) {
+			t.Errorf("%q is called %q; the log: %s", bad, got, log.text())
+		}
+	}
+}
+
+// syncText is a text that several write.
+type syncText struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *syncText) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncText) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// A wrong password is answered late; the client that leaves meanwhile holds nothing up.
+func TestWrongPasswordIsSlow(t *testing.T) {
+	n := serve(t, openBroker(t), Options{LoginDelay: time.Hour}, ServerOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", n.url+"/api/users", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth("guest", "wrong")
+	done := make(chan error, 1)
+	go func() {
+		_, err := http.DefaultTransport.RoundTrip(r)
+		done <- err
+	}()
+	if w := n.request(t, "GET", "/api/users", "guest:guest", ""); w.StatusCode != http.StatusOK {
+		t.Errorf("%d", w.StatusCode)
+	}
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("it was answered at once")
+	}
+}
+
+// Connections beyond the limit are told; those that say nothing, or not all of a request, are let go, and hold no drain up.
+func TestConnections(t *testing.T) {
+	limit := protocol.NewLimit(1)
+	n := serve(t, openBroker(t), Options{}, ServerOptions{Connections: limit, Patience: 50 * time.Millisecond})
+	dial := func() net.Conn {
+		t.Helper()
+		c, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the reads tell
+		return c
+	}
+	slow := dial()
+	if _, err := slow.Write([]byte("GET /api/users HTTP/1.1\r\nHo")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := http.ReadResponse(bufio.NewReader(dial()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := textOf(t, w); w.StatusCode != http.StatusServiceUnavailable || !strings.Contains(got, "as many connections") {
+		t.Errorf("%d %s", w.StatusCode, got)
+	}
+	if _, err := io.Copy(io.Discard, slow); err != nil {
+		t.Errorf("a slow request: %v", err)
+	}
+}
+
+func TestDrainWithASilentConnection(t *testing.T) {
+	n := serve(t, openBroker(t), Options{}, ServerOptions{})
+	c, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	n.request(t, "GET", "/api/users", "guest:guest", "") // served behind the silent one
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := n.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+	c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("the silent connection is open")
+	}
+}
+
+// Sessions of requests count for the limits of their user, and go with them.
+func TestSessionsAreClosed(t *testing.T) {
+	b := openBroker(t)
+	n := serve(t, b, Options{}, ServerOptions{})
+	if err := b.SetUserLimit("guest", broker.LimitConnections, 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if w := n.request(t, "GET", "/api/exchanges/%2F/amq.direct/scheduled", "guest:guest", ""); w.StatusCode != http.StatusOK {
+			t.Fatalf("%d %s", w.StatusCode, textOf(t, w))
+		}
+	}
+	if err := b.SetUserLimit("guest", broker.LimitConnections, 0); err != nil {
+		t.Fatal(err)
+	}
+	w := n.request(t, "GET", "/api/exchanges/%2F/amq.direct/scheduled", "guest:guest", "")
+	if got := textOf(t, w); w.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("%d %s", w.StatusCode, got)
+	}
+}
