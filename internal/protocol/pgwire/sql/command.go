@@ -218,6 +218,9 @@ func (p *planner) execute(n *pg.ExecuteStmt) (*plan, error) {
 	}
 	if inner := target.query; inner != nil {
 		target.query = &bound{inner, bind}
+		if late := target.late; late != nil {
+			target.late = &bound{late, bind}
+		}
 		return &target, nil
 	}
 	run := target.command

@@ -83,7 +83,13 @@ func (f *fakeSchema) Relation(_ *expr.Env, name string) Relation {
 }
 
 func (f *fakeSchema) AllRelations(*expr.Env) []Relation { return f.relations }
-func (f *fakeSchema) Type(string) *value.Type           { return nil }
+
+func (f *fakeSchema) Type(name string) *value.Type {
+	if name == value.SemaphoreStatus.Name {
+		return value.SemaphoreStatus
+	}
+	return nil
+}
 
 // fakeTable is a relation with rows.
 type fakeTable struct {
@@ -162,6 +168,8 @@ func newFakeSchema() *fakeSchema {
 			{int64(1), "rex"}, {int64(1), "tom"}, {int64(4), "kit"}, {int64(9), "lux"},
 		}},
 		&fakeView{fakeTable{name: "box", cols: []value.Field{{Name: "id", Type: value.Int4}, {Name: "data", Type: value.Text}}}},
+		newFakeShelf(f.calls),
+		&fakeRiddle{fakeTable{name: "riddle", cols: []value.Field{{Name: "q", Type: value.Text}}}},
 	}
 	count := func(name string) int64 { f.calls[name]++; return int64(f.calls[name]) }
 	f.functions = []*expr.Function{
@@ -215,6 +223,7 @@ type client struct {
 
 func newClient(superuser bool) *client {
 	c := &client{work: &fakeWork{}, fake: newFakeSchema()}
+	c.fake.functions = append(c.fake.functions, solve(c.work))
 	c.s = NewSession(Options{
 		User: "ann", Database: "fiveways", Superuser: superuser, Schemas: []Schema{c.fake}, Work: c.work, BackendPID: 7,
 		Notice: func(e *pgerror.Error) { fmt.Fprintf(&c.out, "%s: %s %s\n", e.Severity, e.Code, e.Message) },

@@ -145,6 +145,9 @@ func (l *level) side(n *pg.Node, j *join) (expr.Expr, byte, error) {
 
 // keyType is the type by which values of two types are looked up; nil: they are not.
 func keyType(a, b *value.Type) *value.Type {
+	if a == b && a.IsEnum() {
+		return a
+	}
 	ints := []*value.Type{value.Int2, value.Int4, value.Int8, value.OID, value.Regclass, value.Regproc, value.Regtype}
 	texts := []*value.Type{value.Text, value.Varchar, value.Name}
 	switch {

@@ -16,6 +16,7 @@ type plan struct {
 	columns []value.Field // nil: it returns no rows
 
 	query       query                           // gives its rows as they are asked for
+	late        query                           // query, when it is to be committed before its rows are shown; nil: it need not be
 	command     func(*expr.Env) (result, error) // runs to its end at once
 	transaction *pg.TransactionStmt
 
@@ -114,7 +115,7 @@ func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if columns == nil {
 		columns = []value.Field{} // SELECT without columns still returns rows
 	}
-	return &plan{columns: columns, query: q}, nil
+	return &plan{columns: columns, query: q, late: late(q)}, nil
 }
 
 func unsupported(what string) *pgerror.Error {

@@ -112,6 +112,10 @@ func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (do
 		if err := s.beginQuery(p.plan); err != nil {
 			return false, "", err
 		}
+		if s.showsLate(p, max) {
+			tag, err = s.advanceLate(p, row)
+			return true, tag, err
+		}
 		n := 0
 		if max == 0 && p.next == nil && !p.done {
 			p.done = true

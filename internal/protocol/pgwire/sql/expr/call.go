@@ -14,6 +14,7 @@ type call struct {
 	t          *value.Type
 	strict     bool
 	volatility Volatility
+	later      func(env *Env, args []value.Datum) (Promise, error) // see Later
 }
 
 // Type implements Expr.

@@ -34,6 +34,9 @@ type Function struct {
 	Aggregate func() Aggregator
 	Comment   string // for people: \df+
 
+	// Later, when set, is Call for a statement that shows its rows after the commit: only then it is asked for the value.
+	Later func(env *Env, args []value.Datum) (Promise, error)
+
 	// Bind, when set, makes Call or Rows for a call whose arguments have these types; for functions of polymorphic arguments.
 	Bind func(args []*value.Type, returns *value.Type) (Bound, error)
 

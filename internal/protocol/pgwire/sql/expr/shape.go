@@ -151,7 +151,9 @@ func (c *Compiler) callOf(s *callShape, given arguments, n *pg.FuncCall) (Expr, 
 		return nil, at(err, c.Text, n.Location)
 	}
 	if !s.fn.IsAggregate() && !s.fn.IsSet() {
-		return c.foldCall(newCall(run.Call, args, returns, s.fn.Strict, inlined(s.fn.impl, s.fn.Volatility, args))), nil
+		made := newCall(run.Call, args, returns, s.fn.Strict, inlined(s.fn.impl, s.fn.Volatility, args))
+		made.later = s.fn.Later
+		return c.foldCall(made), nil
 	}
 	made := *s.fn
 	made.Returns, made.Bind = returns, nil
