@@ -132,13 +132,10 @@ func (m *Manager) EndOwner(owner int64) error {
 
 // endOwner ends as many tasks as the group of the log takes; more: there are others.
 func (r *round) endOwner(owner int64) (more bool) {
-	for len(r.m.table.owners[owner]) > 0 {
-		var s *sem
-		for s = range r.m.table.owners[owner] {
-			break
-		}
+	for s := range r.m.table.owners[owner] { // each goes from the map with its last task
 		for _, id := range s.state.Owned(owner) {
 			if r.full() {
+				r.m.table.later(s)
 				return true
 			}
 			r.transition(s, id, semaphore.EventExpired)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
-	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -149,4 +148,3 @@ func (n *node) fails(err, want error) {
 	}
 }
 
-var _ = semaphore.Wait

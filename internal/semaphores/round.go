@@ -112,10 +112,7 @@ func (r *round) do(q *request) {
 
 // depart puts what was changed on its way to the log; nil: nothing was. m.mu is held.
 func (r *round) depart() *flight {
-	for _, s := range r.touched {
-		r.m.table.ends.set(s, s.state.NextEnd())
-	}
-	r.m.setClock()
+	r.follow()
 	if len(r.facts.b) == 0 {
 		return nil
 	}
@@ -157,10 +154,18 @@ func (r *round) arrive(f *flight, err error, kept bool) {
 	}
 	f.undone = true
 	r.back(mark{})
+	r.follow()
+}
+
+// follow has the clock know of the leases as they are now.
+func (r *round) follow() {
+	t := &r.m.table
 	for _, s := range r.touched {
-		m.table.ends.set(s, s.state.NextEnd())
+		if t.byID[s.id] == s {
+			t.ends.set(s, s.state.NextEnd())
+		}
 	}
-	m.setClock()
+	r.m.setClock()
 }
 
 // mark is a point of a round to which it can be taken back.
