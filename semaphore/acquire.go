@@ -142,7 +142,7 @@ func (m *Manager) join(ctx context.Context, n name) (*place, error) {
 func (m *Manager) watch(p *place) {
 	ctx, cancel := context.WithTimeout(m.closed, watchFor)
 	defer cancel()
-	stop, err := m.backend.Watch(ctx, WatchOptions{Pattern: literal(p.name.key), Task: p.name.task, All: true}, func(e Event) { m.hint(p, e.Kind) })
+	stop, err := m.backend.Follow(ctx, p.name.key, p.name.task, func(k Kind) { m.hint(p, k) })
 	m.mu.Lock()
 	p.stop, p.err = stop, err
 	if err != nil && m.places[p.name] == p {

@@ -31,6 +31,8 @@ type Backend interface {
 	// Watch calls fn for what happens from its return on, in the order in which it happens in each semaphore, one call at a time, until stop is called. fn
 	// does not block. When events may have been lost, fn gets one of Kind EventMissed. ctx is for the call alone.
 	Watch(ctx context.Context, o WatchOptions, fn func(Event)) (stop func(), err error)
+	// Follow is Watch of all that happens to one task. There may be many thousands at once.
+	Follow(ctx context.Context, key, task string, fn func(Kind)) (stop func(), err error)
 
 	// Close gives everything back. Calls fail with ErrClosed from then on.
 	Close() error

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"time"
+
+	"fiveways/internal/core/glob"
 )
 
 // Semaphore is one semaphore of a Manager. It is a handle: nothing is asked before a method is called, and every method can tell ErrNotFound.
@@ -107,7 +109,7 @@ func (s *Semaphore) Tasks(ctx context.Context, only ...Status) iter.Seq2[Task, e
 
 // Watch tells what happens to the semaphore, or to one task of it, as Manager.Watch does.
 func (s *Semaphore) Watch(ctx context.Context, o WatchOptions) (<-chan Event, error) {
-	o.Pattern = literal(s.key)
+	o.Pattern = glob.Literal(s.key)
 	return s.m.Watch(ctx, o)
 }
 
@@ -137,17 +139,4 @@ func (e Entry) validate() error {
 		return fmt.Errorf("%w: the lease of %q is %v; whole milliseconds", ErrInvalid, e.Task, e.Lease)
 	}
 	return nil
-}
-
-// literal is the pattern that means one key.
-func literal(key string) string {
-	b := make([]byte, 0, len(key))
-	for i := range len(key) {
-		switch key[i] {
-		case '*', '?', '[', '\\':
-			b = append(b, '\\')
-		}
-		b = append(b, key[i])
-	}
-	return string(b)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"fiveways/internal/core/glob"
 )
 
 // setting is a parameter of Redis' configuration and what it would be here. They are for clients that ask before they begin; what there is to be
@@ -43,7 +45,7 @@ func (s *Server) maxClients() int {
 func configGet(c *conn, args [][]byte) {
 	var found []setting
 	for _, s := range c.srv.settings() {
-		if slices.ContainsFunc(args[2:], func(p []byte) bool { return globMatch(strings.ToLower(string(p)), s.name) }) {
+		if slices.ContainsFunc(args[2:], func(p []byte) bool { return glob.Match(strings.ToLower(string(p)), s.name) }) {
 			found = append(found, s)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"fiveways/internal/core/glob"
 )
 
 // all are the commands in the order of their names.
@@ -156,7 +158,7 @@ func commandList(c *conn, args [][]byte) {
 		case "ACLCAT":
 			keep = func(d *command) bool { return slices.Contains(d.categories(), "@"+strings.ToLower(value)) }
 		case "PATTERN":
-			keep = func(d *command) bool { return globMatch(strings.ToLower(value), d.name) }
+			keep = func(d *command) bool { return glob.Match(strings.ToLower(value), d.name) }
 		default:
 			c.w.Error(string(errSyntax))
 			return

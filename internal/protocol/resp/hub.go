@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/glob"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
@@ -75,7 +76,7 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 	defer h.mu.RUnlock()
 	n = h.toChannel(vhost, channel, body)
 	for t, to := range h.patterns {
-		if t.vhost != vhost || !globMatch(t.name, channel) {
+		if t.vhost != vhost || !glob.Match(t.name, channel) {
 			continue
 		}
 		var f forms
@@ -105,7 +106,7 @@ func (h *hub) listed(vhost, pattern string) (names []string) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for t := range h.channels {
-		if t.vhost == vhost && (pattern == "" || globMatch(pattern, t.name)) {
+		if t.vhost == vhost && (pattern == "" || glob.Match(pattern, t.name)) {
 			names = append(names, t.name)
 		}
 	}

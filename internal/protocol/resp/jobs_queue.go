@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/glob"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
@@ -144,7 +145,7 @@ func queueNames(c *conn, args [][]byte) {
 	}
 	var names []string
 	for _, q := range all {
-		if q.Ready+q.Unacked+q.Scheduled > 0 && (len(args) == 1 || globMatch(string(args[1]), q.Name)) {
+		if q.Ready+q.Unacked+q.Scheduled > 0 && (len(args) == 1 || glob.Match(string(args[1]), q.Name)) {
 			names = append(names, q.Name)
 		}
 	}

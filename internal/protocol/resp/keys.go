@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/glob"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
@@ -117,7 +118,7 @@ func (c *conn) allNames(pattern string) (all []string, err error) {
 			return nil, err
 		}
 		for _, f := range found {
-			if globMatch(pattern, f.Name) {
+			if glob.Match(pattern, f.Name) {
 				all = append(all, f.Name)
 			}
 		}
@@ -214,7 +215,7 @@ func scan(c *conn, args [][]byte) {
 	}
 	var matching []string
 	for _, f := range found {
-		if globMatch(s.pattern, f.Name) && (s.kind == "" || is([]byte(s.kind), kindName(f.Kind))) {
+		if glob.Match(s.pattern, f.Name) && (s.kind == "" || is([]byte(s.kind), kindName(f.Kind))) {
 			matching = append(matching, f.Name)
 		}
 	}
