@@ -4,7 +4,6 @@ import (
 	"context"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-
 )
 
 // kvService is the service KV.

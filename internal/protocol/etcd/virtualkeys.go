@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/protocol/etcd/queues"
+	"fiveways/internal/protocol/etcd/semkeys"
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
@@ -46,6 +47,11 @@ func newVirtualKeys(s *Server) *virtualKeys {
 	})
 	s.keys.OnLeaseGone(q.LeaseEnded)
 	n := &virtualKeys{Base: base, srv: s, queues: q, families: []family{q}}
+	if s.o.Semaphores != nil {
+		sem := semkeys.New(base, s.o.Semaphores, s.log)
+		s.keys.OnLeaseGone(sem.LeaseEnded)
+		n.families = append(n.families, sem)
+	}
 	n.txns = virtual.Txns{Base: base, Semaphores: s.o.Semaphores}
 	for _, f := range n.families {
 		n.txns.Families = append(n.txns.Families, f)

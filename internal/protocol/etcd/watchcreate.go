@@ -9,7 +9,6 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
-
 )
 
 // create opens a watcher and answers. What is wrong with a request is told in the answer, which is canceled then; the stream goes on.

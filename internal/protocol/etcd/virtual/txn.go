@@ -312,7 +312,7 @@ func (t *txn) commit(entry []byte) error {
 	var err error
 	switch {
 	case len(all.Changes) > 0:
-		err = t.x.Semaphores.DoWith(t.s, semaphores.Group{Commands: all.Commands}, all.Changes...)
+		err = t.x.Semaphores.DoWith(t.s, semaphores.Group{Commands: all.Commands, Must: true}, all.Changes...)
 	case len(all.Commands) > 0:
 		err = t.s.DoAll(all.Commands...)
 	}

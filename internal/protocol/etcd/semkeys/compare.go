@@ -1,0 +1,113 @@
+package semkeys
+
+import (
+	"encoding/json"
+	"reflect"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// The fields of the two kinds of values.
+var (
+	semaphoreFields = fieldsOf(encode(semjson.Semaphore{}))
+	taskFields      = fieldsOf(encode(semjson.OfState("", &semaphores.State{Found: true})))
+)
+
+// fieldsOf are the fields of a JSON object, nil when the text is none.
+func fieldsOf(text []byte) (fields map[string]any) {
+	if json.Unmarshal(text, &fields) != nil {
+		return nil
+	}
+	return fields
+}
+
+// CheckCompare implements virtual.Family. What semaphores do not keep cannot be compared: how often and when a key changed. And a value is JSON with where
+// a task stands, so it is not compared as a whole.
+func (n *Namespace) CheckCompare(who Caller, c *pb.Compare) error {
+	p, ok := parse(c.Key)
+	if !ok {
+		return errKey
+	}
+	if len(c.RangeEnd) > 0 || !canCompare(&p, c) {
+		return errCompare
+	}
+	return may(who, toRead, p.semaphore)
+}
+
+func canCompare(p *path, c *pb.Compare) bool {
+	switch c.Target {
+	case pb.Compare_VERSION, pb.Compare_LEASE:
+		return true
+	case pb.Compare_CREATE:
+		return c.GetCreateRevision() == 0
+	case pb.Compare_MOD:
+		return c.GetModRevision() == 0
+	case pb.Compare_VALUE:
+		return (c.Result == pb.Compare_EQUAL || c.Result == pb.Compare_NOT_EQUAL) && comparableFields(p, c.GetValue())
+	}
+	return false
+}
+
+// comparableFields tells whether a text is an object with some of the fields of a key's value.
+func comparableFields(p *path, text []byte) bool {
+	known := taskFields
+	if p.task == "" {
+		known = semaphoreFields
+	}
+	fields := fieldsOf(text)
+	for name := range fields {
+		if _, ok := known[name]; !ok {
+			return false
+		}
+	}
+	return len(fields) > 0
+}
+
+// Compare implements virtual.Part.
+func (t *part) Compare(c *pb.Compare) (bool, error) {
+	p, _ := parse(c.Key)
+	kv, err := t.n.getOf(c.Key, &p)
+	if err != nil {
+		return false, err
+	}
+	seen := holdsFor(c, kv)
+	t.expect = append(t.expect, &semaphores.Expect{
+		Of: semaphores.Of{Key: p.semaphore}, Task: p.task,
+		Holds: func(info semaphores.Info, there bool, st semaphores.State) bool {
+			return seen == holdsFor(c, kvOf(c.Key, &p, &info, there, &st))
+		},
+	})
+	return seen, nil
+}
+
+// kvOf is a key as the manager sees it; nil: it is not there.
+func kvOf(key []byte, p *path, info *semaphores.Info, there bool, st *semaphores.State) *mvccpb.KeyValue {
+	switch {
+	case p.task == "" && there:
+		return semaphoreKV(key, info)
+	case p.task != "" && st.Found:
+		st.ID = p.task
+		return taskKV(key, st)
+	}
+	return nil
+}
+
+// holdsFor tells whether a comparison holds for a key; nil: it is not there.
+func holdsFor(c *pb.Compare, kv *mvccpb.KeyValue) bool {
+	switch {
+	case kv == nil:
+		return virtual.HoldsFor(c, nil)
+	case c.Target != pb.Compare_VALUE:
+		return virtual.HoldsFor(c, []*mvccpb.KeyValue{kv})
+	}
+	equal, have := true, fieldsOf(kv.Value)
+	for name, want := range fieldsOf(c.GetValue()) {
+		equal = equal && reflect.DeepEqual(have[name], want)
+	}
+	return equal == (c.Result == pb.Compare_EQUAL)
+}

@@ -1,0 +1,56 @@
+package semkeys
+
+import (
+	"errors"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// Errors of keys of semaphores that etcd has none for.
+var (
+	errKey        = status.Error(codes.InvalidArgument, "etcdserver: keys of semaphores are /semaphore/{key} and /semaphore/{key}/{task}")
+	errNotFound   = status.Error(codes.NotFound, "etcdserver: there is no such semaphore: put its key first")
+	errNoLease    = status.Error(codes.InvalidArgument, "etcdserver: a semaphore takes no lease, its tasks do")
+	errDeleteMany = status.Error(codes.InvalidArgument, "etcdserver: of the keys of semaphores one alone, or those of tasks of one semaphore, can be deleted at once")
+	errCompare    = status.Error(codes.InvalidArgument, "etcdserver: of a key of semaphores, one at a time, a transaction may compare the version, the lease, "+
+		"a revision with 0, and with = or != the value, as a JSON object with some of its fields")
+)
+
+// toStatus is an error of the manager as clients of etcd get it. What it does not know stays as it is.
+func toStatus(err error) error {
+	for _, c := range worded {
+		if errors.Is(err, c.err) {
+			return refusal(c.code, semjson.Refuse(err).Reason)
+		}
+	}
+	return virtual.ToStatus(err, statuses)
+}
+
+// statuses are the errors that only semaphores can lead to.
+var statuses = []virtual.Row{
+	{Err: semaphores.ErrNotFound, Status: errNotFound},
+	{Err: semaphores.ErrNoTask, Status: rpctypes.ErrGRPCKeyNotFound},
+}
+
+// worded are those that all edges have the same words for.
+var worded = []struct {
+	err  error
+	code codes.Code
+}{
+	{semaphores.ErrInvalid, codes.InvalidArgument},
+	{semaphores.ErrOrder, codes.FailedPrecondition},
+	{semaphores.ErrNotEmpty, codes.FailedPrecondition},
+	{semaphores.ErrDeleted, codes.Aborted},
+	{semaphores.ErrTooMany, codes.ResourceExhausted},
+}
+
+func refusal(code codes.Code, why string) error { return status.Error(code, "etcdserver: "+why) }
+
+// invalid is the refusal of a value.
+func invalid(why string) error { return refusal(codes.InvalidArgument, why) }

@@ -1,0 +1,189 @@
+package semkeys
+
+import (
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+)
+
+// history is how many events are kept for watches that begin in the past.
+const history = 1 << 14
+
+// happening is an event, with the revision that it got here.
+type happening struct {
+	revision int64
+	semaphores.Event
+}
+
+// path is what it happened to.
+func (h *happening) path() path { return path{h.Key, h.Task.ID} }
+
+// feed is all events of semaphores, from the first request on that may want to know of later ones. It gives them their revisions, keeps the latest, and
+// hands them to the watches.
+type feed struct {
+	n *Namespace
+
+	opening sync.Mutex // held while it is opened or closed; before mu
+	session *broker.Session
+	stop    func() // set while it is open
+	closed  bool
+
+	mu       sync.Mutex
+	on       bool
+	floor    int64        // revision from which on all events are known
+	last     int64        // revision of the latest event
+	latest   []*happening // a ring once it is full
+	oldest   int          // its place in latest
+	exact    map[path]watches
+	ranges   map[string]watches // of tasks of one semaphore
+	spanning watches            // of several semaphores
+}
+
+// watches are some of one place.
+type watches map[*Watch]struct{}
+
+func (f *feed) init(n *Namespace) {
+	f.n, f.exact, f.ranges, f.spanning = n, map[path]watches{}, map[string]watches{}, watches{}
+}
+
+// open begins to listen, if nobody has: all that happens when it has returned gets a revision.
+func (f *feed) open() error {
+	f.mu.Lock()
+	on := f.on
+	f.mu.Unlock()
+	if on {
+		return nil
+	}
+	f.opening.Lock()
+	defer f.opening.Unlock()
+	switch {
+	case f.closed:
+		return rpctypes.ErrGRPCStopped
+	case f.stop != nil:
+		return nil
+	}
+	s, err := f.n.Broker.Operate(virtual.VHost)
+	if err != nil {
+		return err
+	}
+	f.stop, err = f.n.m.Watch(s, semaphores.WatchOptions{All: true}, f.happened)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	f.session = s
+	f.mu.Lock()
+	f.on, f.floor = true, f.n.Clock.Next()
+	f.last = f.floor
+	f.mu.Unlock()
+	return nil
+}
+
+// close listens no more.
+func (f *feed) close() {
+	f.opening.Lock()
+	defer f.opening.Unlock()
+	if f.closed = true; f.stop != nil {
+		f.stop()
+		f.session.Close()
+	}
+}
+
+// happened takes events from the manager.
+func (f *feed) happened(events []semaphores.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range events {
+		h := &happening{f.n.Clock.Next(), events[i]}
+		f.last = h.revision
+		f.keep(h)
+		f.tell(h)
+	}
+}
+
+// keep keeps an event, in the place of the oldest when there are enough.
+func (f *feed) keep(h *happening) {
+	if len(f.latest) < history {
+		f.latest = append(f.latest, h)
+		return
+	}
+	f.floor = f.latest[f.oldest].revision + 1
+	f.latest[f.oldest] = h
+	f.oldest = (f.oldest + 1) % history
+}
+
+// tell hands an event to the watches that want it.
+func (f *feed) tell(h *happening) {
+	for w := range f.exact[h.path()] {
+		w.add(h)
+	}
+	if h.Task.ID != "" {
+		for w := range f.ranges[h.Key] {
+			w.add(h)
+		}
+	}
+	for w := range f.spanning {
+		w.add(h)
+	}
+}
+
+// enter begins a watch. No event that it is told has a revision below since.
+func (f *feed) enter(w *Watch) (since int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	since = f.last + 1
+	if w.from > 0 {
+		since = min(since, w.from)
+		f.catchUp(w)
+	}
+	switch {
+	case !w.many:
+		join(f.exact, w.path, w)
+	case w.span.of != "":
+		join(f.ranges, w.path.semaphore, w)
+	default:
+		f.spanning[w] = struct{}{}
+	}
+	return since
+}
+
+// catchUp tells a watch what happened since it wants to begin.
+func (f *feed) catchUp(w *Watch) {
+	if w.from < f.floor {
+		w.end(&virtual.Compacted{Revision: f.floor})
+		return
+	}
+	for i := range f.latest {
+		if h := f.latest[(f.oldest+i)%len(f.latest)]; w.concerns(h) {
+			w.add(h)
+		}
+	}
+}
+
+// leave ends a watch.
+func (f *feed) leave(w *Watch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w.pending = nil
+	quit(f.exact, w.path, w)
+	quit(f.ranges, w.path.semaphore, w)
+	delete(f.spanning, w)
+}
+
+func join[K comparable](all map[K]watches, at K, w *Watch) {
+	if all[at] == nil {
+		all[at] = watches{}
+	}
+	all[at][w] = struct{}{}
+}
+
+func quit[K comparable](all map[K]watches, at K, w *Watch) {
+	delete(all[at], w)
+	if len(all[at]) == 0 {
+		delete(all, at)
+	}
+}

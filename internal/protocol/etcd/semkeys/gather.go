@@ -1,0 +1,262 @@
+package semkeys
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"errors"
+	"slices"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+)
+
+const (
+	// listStep is how many semaphores, scanStep how many tasks are asked for at a time.
+	listStep = 1000
+	scanStep = 4096
+)
+
+// gathering finds the keys of a range. Tasks are in the order of their priorities, not of their keys: with a limit all of them are looked at, and no more
+// are kept than are needed.
+type gathering struct {
+	n         *Namespace
+	who       Caller
+	span      span
+	most      int // no more keys are needed, those that sort first; 0: all are
+	countOnly bool
+
+	found keyHeap
+	kept  map[string]struct{} // the tasks in found; a scan may come to one twice
+	count int64               // of all keys in the range
+	bytes int
+}
+
+// found is a key in the range.
+type found struct {
+	key  []byte
+	path path
+	kv   *mvccpb.KeyValue // of a semaphore
+}
+
+// keyHeap has the key that sorts last on top.
+type keyHeap []found
+
+func (h keyHeap) Len() int           { return len(h) }
+func (h keyHeap) Less(i, j int) bool { return bytes.Compare(h[i].key, h[j].key) > 0 }
+func (h keyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *keyHeap) Push(x any)        { *h = append(*h, x.(found)) }
+func (h *keyHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// run finds the keys.
+func (g *gathering) run() error {
+	if g.span.of != "" {
+		return g.oneSemaphore()
+	}
+	for after := ""; ; {
+		all, next := g.list(after)
+		for i := range all {
+			if err := g.semaphore(&all[i]); err != nil {
+				return err
+			}
+		}
+		if after = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// list is a page of semaphores that the caller may read.
+func (g *gathering) list(after string) ([]semaphores.Info, string) {
+	if g.who.Session == nil {
+		return nil, ""
+	}
+	return g.n.m.List(g.who.Session, "", after, listStep)
+}
+
+// oneSemaphore finds the tasks of a range that is of one semaphore's.
+func (g *gathering) oneSemaphore() error {
+	key := g.span.of
+	if err := may(g.who, toRead, key); err != nil {
+		return err
+	}
+	whole := g.span.covers(below(key))
+	if whole {
+		q := semaphores.Look{Of: semaphores.Of{Key: key}}
+		if err := g.n.do(&q); err != nil || q.Err != nil {
+			return unlessGone(err, q.Err)
+		}
+		if g.count = int64(tasksOf(&q.Info)); g.countOnly {
+			return nil
+		}
+	}
+	return g.tasks(key, whole)
+}
+
+// semaphore finds the keys of one semaphore.
+func (g *gathering) semaphore(info *semaphores.Info) error {
+	p := path{semaphore: info.Key}
+	if key := p.appendKey(nil); g.span.has(key) {
+		g.count++
+		if err := g.add(found{key: key, path: p, kv: semaphoreKV(key, info)}); err != nil {
+			return err
+		}
+	}
+	tasks := below(info.Key)
+	if !g.span.meets(tasks) {
+		return nil
+	}
+	whole := g.span.covers(tasks)
+	if whole {
+		if g.count += int64(tasksOf(info)); g.countOnly || !g.wants(tasks) {
+			return nil
+		}
+	}
+	return g.tasks(info.Key, whole)
+}
+
+func tasksOf(info *semaphores.Info) int { return info.Waiting + info.Acquired + info.TryRelease }
+
+// wants tells whether a key that sorts at or behind another may still be among those that are needed.
+func (g *gathering) wants(key []byte) bool {
+	return g.most == 0 || len(g.found) < g.most || bytes.Compare(key, g.found[0].key) < 0
+}
+
+// add takes in a key if it is needed.
+func (g *gathering) add(f found) error {
+	switch {
+	case g.countOnly || !g.wants(f.key):
+		return nil
+	case g.most == 0:
+		g.found = append(g.found, f)
+	default:
+		heap.Push(&g.found, f)
+		if len(g.found) > g.most {
+			delete(g.kept, string(heap.Pop(&g.found).(found).key))
+		}
+	}
+	g.kept[string(f.key)] = struct{}{}
+	if g.bytes += len(f.key) + 64; g.most == 0 && g.bytes > virtual.MaxAnswer {
+		return virtual.ErrTooMuch
+	}
+	return nil
+}
+
+// tasks finds the tasks of one semaphore. Each that is there all the time is found, whatever changes meanwhile. counted: their number is known.
+func (g *gathering) tasks(key string, counted bool) error {
+	return g.n.scan(key, g.span.within(key, func(st *semaphores.State, at []byte) error {
+		if !counted {
+			g.count++
+		}
+		if _, twice := g.kept[string(at)]; twice || g.countOnly || !g.wants(at) {
+			return nil
+		}
+		return g.add(found{key: bytes.Clone(at), path: path{key, st.ID}})
+	}))
+}
+
+// scan shows all tasks of a semaphore, in no order. One that is there all the time comes at least once. f may change the semaphore.
+func (n *Namespace) scan(key string, f func([]semaphores.State) error) error {
+	q := semaphores.Scan{Of: semaphores.Of{Key: key}, Limit: scanStep}
+	for {
+		if err := n.do(&q); err != nil || q.Err != nil {
+			return unlessGone(err, q.Err)
+		}
+		if err := f(q.States); err != nil {
+			return err
+		}
+		if q.From = q.Next; q.From == 0 {
+			return nil
+		}
+	}
+}
+
+// below is what the keys of a semaphore's tasks begin with.
+func below(semaphore string) []byte { return append(path{semaphore: semaphore}.appendKey(nil), '/') }
+
+// within is for the scan of a semaphore: f gets the tasks that lie in the range, with their keys, which it may not keep.
+func (s *span) within(semaphore string, f func(st *semaphores.State, key []byte) error) func([]semaphores.State) error {
+	buf := below(semaphore)
+	prefix := len(buf)
+	return func(states []semaphores.State) error {
+		for i := range states {
+			if buf = append(buf[:prefix], states[i].ID...); !s.has(buf) {
+				continue
+			}
+			if err := f(&states[i], buf); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// keyValues are the keys that were found, in their order, without those of tasks that are gone since. Values are read once more: only so is known where a
+// task stands.
+func (g *gathering) keyValues(keysOnly bool) ([]*mvccpb.KeyValue, error) {
+	slices.SortFunc(g.found, func(a, b found) int { return bytes.Compare(a.key, b.key) })
+	kvs := make([]*mvccpb.KeyValue, 0, len(g.found))
+	bytes := 0
+	for rest := g.found; len(rest) > 0; {
+		run := runOf(rest)
+		more, err := g.read(rest[:run])
+		if err != nil {
+			return nil, err
+		}
+		for _, kv := range more {
+			if keysOnly {
+				kv.Value = nil
+			}
+			if bytes += len(kv.Key) + len(kv.Value) + 64; bytes > virtual.MaxAnswer {
+				return nil, virtual.ErrTooMuch
+			}
+		}
+		kvs, rest = append(kvs, more...), rest[run:]
+	}
+	return kvs, nil
+}
+
+// runOf is how many of the keys at the head can be read together: the key of a semaphore, or tasks of one.
+func runOf(all []found) int {
+	n := 1
+	for all[0].kv == nil && n < len(all) && n < scanStep && all[n].kv == nil && all[n].path.semaphore == all[0].path.semaphore {
+		n++
+	}
+	return n
+}
+
+// read reads keys of a run.
+func (g *gathering) read(run []found) ([]*mvccpb.KeyValue, error) {
+	if run[0].kv != nil {
+		return []*mvccpb.KeyValue{run[0].kv}, nil
+	}
+	tasks := make([]string, len(run))
+	for i := range run {
+		tasks[i] = run[i].path.task
+	}
+	states, err := g.n.statuses(run[0].path.semaphore, tasks)
+	kvs := make([]*mvccpb.KeyValue, 0, len(states))
+	for i := range states {
+		if states[i].Found {
+			kvs = append(kvs, taskKV(run[i].key, &states[i]))
+		}
+	}
+	return kvs, err
+}
+
+// unlessGone is the first error, but that of a semaphore that is not there: it has no keys.
+func unlessGone(errs ...error) error {
+	err := cmp.Or(errs...)
+	if errors.Is(err, semaphores.ErrNotFound) || errors.Is(err, broker.ErrVHostNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package semkeys
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+)
+
+// leases takes the places of tasks away whose leases ended, one lease after the other.
+type leases struct {
+	n    *Namespace
+	log  *slog.Logger
+	wake chan struct{} // holds one when ended is not empty, or stopped is set
+	done chan struct{} // closed when the goroutine is gone
+
+	mu      sync.Mutex
+	ended   []int64
+	stopped bool
+}
+
+func (l *leases) init(n *Namespace, log *slog.Logger) {
+	l.n, l.log, l.wake, l.done = n, log, make(chan struct{}, 1), make(chan struct{})
+	for _, owner := range n.m.Owners() {
+		if !n.LeaseExists(owner) {
+			l.end(owner)
+		}
+	}
+	go l.run()
+}
+
+// end notes that a lease is gone. It does not wait.
+func (l *leases) end(lease int64) {
+	l.mu.Lock()
+	l.ended = append(l.ended, lease)
+	l.mu.Unlock()
+	l.poke()
+}
+
+func (l *leases) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *leases) run() {
+	defer close(l.done)
+	for range l.wake {
+		l.mu.Lock()
+		ended, stopped := l.ended, l.stopped
+		l.ended = nil
+		l.mu.Unlock()
+		if stopped {
+			return // the next start finds the leases that are gone
+		}
+		for _, lease := range ended {
+			if err := l.n.m.EndOwner(lease); err != nil {
+				l.log.Error("etcd: the tasks of a lease that ended keep their places", "lease", lease, "err", err)
+			}
+		}
+	}
+}
+
+func (l *leases) close(ctx context.Context) {
+	l.mu.Lock()
+	l.stopped = true
+	l.mu.Unlock()
+	l.poke()
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+	}
+}
+
+// LeaseEnded is told that a lease was revoked or has expired. It does not wait for what follows.
+func (n *Namespace) LeaseEnded(lease int64) { n.leases.end(lease) }
+
+// MayEndLease tells whether who may end a lease: all tasks that it owns must be in semaphores to which he may write.
+func (n *Namespace) MayEndLease(who Caller, lease int64) error {
+	for _, ref := range n.owned(lease) {
+		if err := may(who, toWrite, ref.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LeaseKeys are the keys of the tasks that a lease owns, of the semaphores that who may read.
+func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
+	for _, ref := range n.owned(lease) {
+		if may(who, toRead, ref.Key) == nil {
+			keys = append(keys, path{ref.Key, ref.Task}.appendKey(nil))
+		}
+	}
+	return keys
+}
+
+// owned are the tasks that a lease owns. Those of other virtual hosts are nobody's of etcd.
+func (n *Namespace) owned(lease int64) (tasks []semaphores.Ref) {
+	for _, ref := range n.m.Owned(lease, 0) {
+		if ref.VHost == virtual.VHost {
+			tasks = append(tasks, ref)
+		}
+	}
+	return tasks
+}

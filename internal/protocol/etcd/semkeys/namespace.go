@@ -1,0 +1,73 @@
+package semkeys
+
+import (
+	"context"
+	"log/slog"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+)
+
+// Caller is who asks.
+type Caller = virtual.Caller
+
+// Namespace is all keys of semaphores.
+type Namespace struct {
+	*virtual.Base
+	m      *semaphores.Manager
+	feed   feed
+	leases leases
+}
+
+// New returns the namespace of a manager's semaphores. Tasks whose leases are gone, which ended while the broker was down, lose their places from now on.
+func New(base *virtual.Base, m *semaphores.Manager, log *slog.Logger) *Namespace {
+	n := &Namespace{Base: base, m: m}
+	n.feed.init(n)
+	n.leases.init(n, log)
+	return n
+}
+
+// Holds implements virtual.Family.
+func (n *Namespace) Holds(key []byte) bool { return holds(key) }
+
+// Status implements virtual.Family.
+func (n *Namespace) Status(err error) error { return toStatus(err) }
+
+// Close ends what runs in the background.
+func (n *Namespace) Close(ctx context.Context) {
+	n.feed.close()
+	n.leases.close(ctx)
+}
+
+// Permissions on semaphores, as the manager asks for them.
+const (
+	toConfigure = "configure"
+	toWrite     = "write"
+	toRead      = "read"
+)
+
+// may refuses a caller who has not the permission for a semaphore.
+func may(who Caller, action, semaphore string) error {
+	if who.Session == nil {
+		return rpctypes.ErrGRPCPermissionDenied
+	}
+	return toStatus(who.Session.May(action, "semaphore", semaphore))
+}
+
+// ask lends the manager a session that may do everything; what the caller may was asked before.
+func (n *Namespace) ask(do func(s *broker.Session) error) error {
+	s, err := n.Operator()
+	if err != nil {
+		return err
+	}
+	defer n.Back(s)
+	return do(s)
+}
+
+// do does changes for whoever may.
+func (n *Namespace) do(changes ...semaphores.Change) error {
+	return n.ask(func(s *broker.Session) error { return n.m.Do(s, changes...) })
+}

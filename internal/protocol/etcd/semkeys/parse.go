@@ -1,0 +1,70 @@
+package semkeys
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// parseSettings reads the value of a semaphore's key: JSON with what is to be set; nothing: nothing is. What a get shows may be put again: what cannot be
+// set is left out of account.
+func parseSettings(key string, value []byte) (semaphores.Settings, error) {
+	if len(bytes.TrimSpace(value)) == 0 {
+		return semaphores.Settings{}, nil
+	}
+	var v struct {
+		semjson.Settings
+		VHost           json.RawMessage `json:"vhost"`
+		Key             json.RawMessage `json:"key"`
+		Waiting         json.RawMessage `json:"waiting"`
+		Acquired        json.RawMessage `json:"acquired"`
+		TryReleaseAsked json.RawMessage `json:"try_release_asked"`
+	}
+	if err := semjson.Decode(value, &v); err != nil {
+		return semaphores.Settings{}, invalid("the value of a semaphore is a JSON object: " + err.Error())
+	}
+	s, err := v.Settings.Of(key)
+	return s, toStatus(err)
+}
+
+// wish is what the value of a task's key asks for.
+type wish struct {
+	priority float64
+	lease    int64 // ms, 0: that of the semaphore
+}
+
+// parseWish reads the value of a task's key: its priority, or JSON with it. What a get shows may be put again: what cannot be set is left out of account.
+func parseWish(value []byte) (w wish, err error) {
+	value = bytes.TrimSpace(value)
+	if len(value) > 0 && value[0] == '{' {
+		return parseWishObject(value)
+	}
+	w.priority, err = strconv.ParseFloat(string(value), 64)
+	if err != nil || math.IsNaN(w.priority) || math.IsInf(w.priority, 0) {
+		return w, invalid(`the value of a task is its priority, a number, or JSON as {"priority":5}`)
+	}
+	return w, nil
+}
+
+func parseWishObject(value []byte) (wish, error) {
+	var v struct {
+		Priority *float64        `json:"priority"`
+		Lease    int64           `json:"lease"`
+		Task     json.RawMessage `json:"task"`
+		Status   json.RawMessage `json:"status"`
+		Position json.RawMessage `json:"position"`
+		Enqueued json.RawMessage `json:"enqueued"`
+		Expires  json.RawMessage `json:"expires"`
+	}
+	if err := semjson.Decode(value, &v); err != nil {
+		return wish{}, invalid("the value of a task: " + err.Error())
+	}
+	if v.Priority == nil {
+		return wish{}, invalid("the value of a task has no priority")
+	}
+	return wish{*v.Priority, v.Lease}, nil
+}

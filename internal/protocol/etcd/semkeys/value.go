@@ -1,0 +1,44 @@
+package semkeys
+
+import (
+	"encoding/json"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"fiveways/internal/core/semaphore"
+	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// version is that of every key that is there: semaphores do not count changes.
+const version = 1
+
+// semaphoreKV is the key of a semaphore.
+func semaphoreKV(key []byte, info *semaphores.Info) *mvccpb.KeyValue {
+	created := info.Created * 1000
+	return &mvccpb.KeyValue{
+		Key: key, Value: encode(semjson.OfInfo(virtual.VHost, info)), CreateRevision: created, ModRevision: created, Version: version,
+	}
+}
+
+// taskKV is the key of a task that is there. Its revision is when it came: when it changed last nobody knows.
+func taskKV(key []byte, st *semaphores.State) *mvccpb.KeyValue {
+	return &mvccpb.KeyValue{
+		Key: key, Value: taskValue(st), CreateRevision: st.Enqueued, ModRevision: st.Enqueued, Version: version, Lease: st.Owner,
+	}
+}
+
+func taskValue(st *semaphores.State) []byte { return encode(semjson.OfState(st.ID, st)) }
+
+// alone is a task whose place in the line is not told.
+func alone(t semaphore.Task) *semaphores.State { return &semaphores.State{Task: t, Found: true} }
+
+// encode is a value as JSON. All that is encoded here can be.
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("semkeys: " + err.Error())
+	}
+	return text
+}
