@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type node struct {
 	b    *broker.Broker
 	s    *Server
 	addr string
+
+	failed bool // the test has the log fail, so the broker cannot close in order
 }
 
 func startNode(t testing.TB, o Options, bo broker.Options) *node {
@@ -58,7 +61,7 @@ func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node
 		if err := <-served; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		if err := b.Close(); err != nil {
+		if err := b.Close(); (err != nil) != n.failed {
 			t.Errorf("close: %v", err)
 		}
 	})
@@ -71,6 +74,7 @@ type client struct {
 	nc        net.Conn
 	buf       []byte
 	heartbeat uint16 // seconds, asked for at the login
+	user      string // who logs in, "" is guest
 }
 
 // frame is a frame with a payload of its own.
@@ -100,12 +104,13 @@ func (c *client) login(capabilities ...string) {
 	c.t.Helper()
 	c.write([]byte(amqpwire.ProtocolHeader))
 	expect[*amqpwire.ConnectionStart](c, 0)
+	user := cmp.Or(c.user, "guest")
 	var caps message.Table
 	for _, name := range capabilities {
 		caps = append(caps, message.Field{Name: name, Value: true})
 	}
 	c.send(0, &amqpwire.ConnectionStartOk{
-		ClientProperties: message.Table{{Name: "capabilities", Value: caps}}, Mechanism: "PLAIN", Response: []byte("\x00guest\x00guest"), Locale: "en_US",
+		ClientProperties: message.Table{{Name: "capabilities", Value: caps}}, Mechanism: "PLAIN", Response: []byte("\x00" + user + "\x00" + user), Locale: "en_US",
 	})
 	tune := expect[*amqpwire.ConnectionTune](c, 0)
 	c.send(0, &amqpwire.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: tune.FrameMax, Heartbeat: c.heartbeat})

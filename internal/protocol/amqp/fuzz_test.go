@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -19,6 +18,7 @@ func FuzzConnection(f *testing.F) {
 	publish := amqpwire.AppendPublish(nil, 1, "", "q", true, []byte{0x20, 0, 0, 0, 0, 3, 1, 'k', 'V'}, []byte("body"), 4096)
 	f.Add(publish)
 	f.Add(append(publish[:30:30], publish...))
+	f.Add(amqpwire.AppendPublish(nil, 1, "", semaphoreQueue, true, []byte{0, 0}, []byte(`{"op":"enqueue","semaphore":"k","task":1,"priority":1}`), 4096))
 	for _, m := range []amqpwire.Method{
 		&amqpwire.QueueDeclare{Queue: "q", Arguments: message.Table{{Name: "x-max-length", Value: int32(1)}}},
 		&amqpwire.BasicConsume{Queue: "q"}, &amqpwire.BasicGet{Queue: "q"}, &amqpwire.BasicNack{Multiple: true, Requeue: true},
@@ -28,7 +28,7 @@ func FuzzConnection(f *testing.F) {
 	} {
 		f.Add(amqpwire.AppendMethodFrame(nil, 1, m))
 	}
-	n := startNode(f, Options{LoginDelay: -1}, broker.Options{})
+	n := startSemaphores(f)
 	internal := []byte("INTERNAL_ERROR")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n.t = t

@@ -73,9 +73,9 @@ func (c *conn) doRequests() {
 	c.session.Flush() // what came before it happens before
 	err := c.srv.o.Semaphores.Do(c.session, changesOf(rs)...)
 	for _, r := range rs {
-		known := r.tell(err)
+		ok := r.tell(err)
 		if r.seq > 0 {
-			r.ch.confirms.Confirmed(r.seq, r.seq, known && err == nil)
+			r.ch.confirms.Confirmed(r.seq, r.seq, ok)
 		}
 	}
 	c.session.Flush()
@@ -92,7 +92,7 @@ func changesOf(rs []*request) []semaphores.Change {
 	return changes
 }
 
-// tell answers the request, err being the manager's for all, and tells whether its sender knows by now what became of it, or need not know.
+// tell answers the request, err being the manager's for all. It is true when the request was done, and when its sender hears that it was refused.
 func (r *request) tell(err error) bool {
 	switch {
 	case r.refused != nil:
@@ -100,25 +100,26 @@ func (r *request) tell(err error) bool {
 	case err == nil && r.err != nil:
 		err = *r.err
 	}
-	if r.replyTo == "" {
-		return err == nil
+	wanted := r.replyTo != ""
+	if err != nil {
+		refusal := semjson.Refuse(err)
+		if wanted {
+			r.reply(refusal)
+		}
+		return wanted && !refusal.Unknown()
 	}
-	var answer any
-	if err == nil {
-		answer = r.answer()
-	} else {
-		answer = semjson.Refuse(err)
+	if wanted {
+		r.reply(r.answer())
 	}
-	body, failed := json.Marshal(answer)
-	if failed != nil {
-		panic(failed) // answers are of types that can be marshalled, and priorities are finite
-	}
-	r.reply(body)
 	return true
 }
 
-// reply publishes an answer where it is wanted. An answer that reaches nobody is lost.
-func (r *request) reply(body []byte) {
+// reply publishes an answer. One that reaches nobody is lost.
+func (r *request) reply(answer any) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // answers are of types that can be marshalled, and priorities are finite
+	}
 	c := r.ch.c
 	p := message.Properties{
 		Flags: message.HasContentType, ContentType: "application/json", CorrelationID: r.correlationID,
@@ -135,12 +136,7 @@ func (r *request) reply(body []byte) {
 		c.postReply(key, props, body)
 		return
 	}
-	peek, err := message.PeekProperties(props)
-	if err != nil {
-		panic(err) // they were written three lines above
-	}
-	peek.Body = body
-	targets, err := c.session.Route(nil, key, &peek, nil)
+	targets, err := c.session.Route(nil, key, &message.Peek{List: props, Body: body}, nil)
 	if err != nil || targets.Empty() {
 		return
 	}

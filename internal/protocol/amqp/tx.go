@@ -102,7 +102,7 @@ func (ch *channel) commitAll(tx *broker.Tx, requests []*request) error {
 	if len(changes) == 0 {
 		return tx.Commit()
 	}
-	return ch.c.srv.o.Semaphores.DoWith(ch.c.session, semaphores.Group{Tx: tx}, changes...)
+	return ch.c.srv.o.Semaphores.DoWith(ch.c.session, semaphores.Group{Tx: tx, Must: true}, changes...)
 }
 
 // rollback forgets all of it. What it would have settled is unsettled, and

@@ -58,9 +58,12 @@ func Refuse(err error) Refusal {
 	return Refusal{Internal, "the broker could not do it; its log says why"}
 }
 
+// Unknown tells whether nothing is known of what was to be done: it may have happened.
+func (r Refusal) Unknown() bool { return r.Error == Internal || r.Error == Unavailable }
+
 func reason(sentinel, err error) string {
 	var e *broker.Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || sentinel == broker.ErrLogFailed {
 		return sentinel.Error()
 	}
 	what := fmt.Sprintf("%s '%s'", e.Kind, e.Name)

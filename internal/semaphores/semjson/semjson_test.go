@@ -84,6 +84,7 @@ func TestRefusals(t *testing.T) {
 		{&broker.Error{Err: broker.ErrAccessRefused, Kind: "semaphore", Name: "k", VHost: "/", User: "bob", Action: "write"},
 			Refusal{AccessRefused, "write access to semaphore 'k' in vhost '/' refused for user 'bob'"}},
 		{fmt.Errorf("x: %w", &broker.Error{Err: semaphores.ErrInvalid, Kind: "task", Name: "7", Arg: "priority"}), Refusal{BadRequest, "task '7': invalid value of priority"}},
+		{&broker.Error{Err: broker.ErrLogFailed, Kind: "definition", Detail: "/secret/path: no space"}, Refusal{Internal, "the log has failed and takes no more writes"}},
 		{errors.New("/secret/path: no space"), Refusal{Internal, "the broker could not do it; its log says why"}},
 	} {
 		if got := Refuse(c.err); got != c.want {
