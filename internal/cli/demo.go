@@ -112,7 +112,7 @@ func (d *demo) play() (rows []demoRow, err error) {
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	for _, scene := range []func(*demo) ([]demoRow, error){
-		(*demo).direct, (*demo).fanout, (*demo).topic, (*demo).confirm, (*demo).deadLetter, (*demo).delay, (*demo).once, (*demo).restart,
+		(*demo).direct, (*demo).fanout, (*demo).topic, (*demo).confirm, (*demo).deadLetter, (*demo).delay, (*demo).once, (*demo).semaphore, (*demo).restart,
 	} {
 		more, err := scene(d)
 		rows = append(rows, more...)

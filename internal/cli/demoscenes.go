@@ -160,6 +160,40 @@ func (d *demo) once() ([]demoRow, error) {
 	return d.collect(start, "de-duplication", "default: once, order-1 twice", demoRow{queue: "once", want: []string{"order-1", "order-2"}})
 }
 
+// semaphore lets two tasks go on, of three; the third is more urgent than the first.
+func (d *demo) semaphore() ([]demoRow, error) {
+	if err := d.send("", "amq.semaphore", `{"op":"create","semaphore":"demo","active":2}`, nil); err != nil {
+		return nil, err
+	}
+	if err := d.declareQueue("may-go", "", nil); err != nil {
+		return nil, err
+	}
+	if err := d.ch.QueueBind("may-go", "demo.*", "semaphore.events", false, nil); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	for _, request := range []string{
+		`{"op":"enqueue","semaphore":"demo","task":"a","priority":1}`, `{"op":"enqueue","semaphore":"demo","task":"b","priority":2}`,
+		`{"op":"enqueue","semaphore":"demo","task":"c","priority":3}`, `{"op":"release","semaphore":"demo","task":"a"}`,
+	} {
+		if err := d.send("", "amq.semaphore", request, nil); err != nil {
+			return nil, err
+		}
+	}
+	row := demoRow{
+		scene: "semaphore of 2", published: "default: amq.semaphore", queue: "may-go",
+		want: []string{"a:Acquired", "b:Acquired", "a:TryRelease", "c:Acquired"},
+	}
+	for {
+		m, ok, err := d.ch.Get(row.queue, true)
+		if err != nil || !ok {
+			return []demoRow{row}, err
+		}
+		row.got = append(row.got, fmt.Sprintf("%s:%s", m.Headers["task"], m.Headers["event"]))
+		row.took = time.Since(start)
+	}
+}
+
 // deathReason is why the broker dead-lettered a message, by its own account in the header x-death.
 func deathReason(h amqp091.Table) string {
 	deaths, _ := h["x-death"].([]any)
