@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -49,6 +50,14 @@ func (n *node) must(err error) {
 	if err != nil {
 		n.Fatal(err)
 	}
+}
+
+// crash ends it as a power cut would, and begins again with what that may leave.
+func (n *node) crash(change ...func(*broker.Options, *Options)) *node {
+	n.Helper()
+	left := n.fs.CrashClone(rand.New(rand.NewPCG(1, 1)))
+	n.close() // for its goroutines; nobody looks at its files any more
+	return open(n.T, left, change...)
 }
 
 func (n *node) close() {
@@ -147,4 +156,3 @@ func (n *node) fails(err, want error) {
 		n.Errorf("%v, want %v", err, want)
 	}
 }
-

@@ -1,7 +1,6 @@
 package semaphores
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"fiveways/internal/storage/vfs"
@@ -21,7 +20,7 @@ func TestLife(t *testing.T) {
 	want := n.m.Hash()
 	for i := range 4 {
 		if i%2 == 0 {
-			n = open(t, n.fs.CrashClone(rand.New(rand.NewPCG(1, 2))))
+			n = n.crash()
 		} else {
 			n.close()
 			n = open(t, n.fs)

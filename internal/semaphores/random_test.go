@@ -188,8 +188,8 @@ func (w *twins) step() {
 }
 
 func (w *twins) create(key string, c semaphore.Config) { w.model.create(key, c) }
-func (w *twins) enqueue(key string, e []Entry) bool     { return w.model.enqueue(key, e) }
-func (w *twins) release(key string, ids []string) bool  { return w.model.release(key, ids) }
+func (w *twins) enqueue(key string, e []Entry) bool    { return w.model.enqueue(key, e) }
+func (w *twins) release(key string, ids []string) bool { return w.model.release(key, ids) }
 
 func (w *twins) run(c Change, ok bool) {
 	w.Helper()
@@ -229,7 +229,7 @@ func (w *twins) restart(clean bool) {
 		w.close()
 		w.node = open(w.T, w.fs, smallLog)
 	} else {
-		w.node = open(w.T, w.fs.CrashClone(w.rand), smallLog)
+		w.node = w.crash(smallLog)
 	}
 	w.same("hash", w.m.Hash(), want)
 }

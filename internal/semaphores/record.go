@@ -6,19 +6,22 @@ import (
 	"fiveways/internal/broker"
 )
 
-// recordAlone makes what the round did durable, with its events.
+// recordAlone makes what the round did durable, with its events. It does not wait for room, as those do who publish: there is one such group at a time,
+// and a release is what makes room elsewhere.
 func (r *round) recordAlone() error {
-	emits := r.emits()
-	s := r.m.voice
-	if s == nil && len(emits) > 0 {
-		s, _ = r.m.b.Operate(emits[0].VHost.Name) // without it the virtual host is gone, and nobody there to hear
-		r.m.voice = s
+	if s := r.speaker(); s != nil {
+		return s.DoAll(append([]broker.Command{r.note()}, commands(r.emits())...)...)
 	}
-	if s == nil || len(emits) == 0 {
-		_, err := r.m.b.Recorder(broker.SemaphoreShard).Record(r.facts.b)
-		return err
+	_, err := r.m.b.Recorder(broker.SemaphoreShard).Record(r.facts.b)
+	return err
+}
+
+// speaker is the session in whose name groups of the log are made, nil when there is no virtual host for one: then nobody hears events either.
+func (r *round) speaker() *broker.Session {
+	for i := 0; r.m.voice == nil && i < len(r.touched); i++ {
+		r.m.voice, _ = r.m.b.Operate(r.touched[i].vhost.Name)
 	}
-	return s.DoAll(append([]broker.Command{r.note()}, commands(emits)...)...)
+	return r.m.voice
 }
 
 // recordWith makes it durable together with what else is in the group of a request. kept tells whether it is in the log.

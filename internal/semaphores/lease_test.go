@@ -1,0 +1,107 @@
+package semaphores
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/storage/vfs"
+)
+
+func (n *node) createWithLease(key string, active int, lease time.Duration) {
+	n.Helper()
+	ms := lease.Milliseconds()
+	n.do(&Create{Of: Of{Key: key}, Settings: Settings{Active: &active, Lease: &ms}})
+}
+
+func (n *node) renew(key, task string) bool {
+	n.Helper()
+	c := &Renew{Of: Of{Key: key}, Tasks: []string{task}}
+	n.do(c)
+	return c.Renewed[0]
+}
+
+// pass lets time pass, and everything happen that it brings.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func TestLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := open(t, vfs.NewMem())
+		h := n.watch(WatchOptions{})
+		n.createWithLease("k", 1, 10*time.Second)
+		n.enqueue("k", "a 3", "b 2", "c 1")
+		n.do(&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "long", Priority: 2.5, Lease: 60_000}}})
+		n.same("a task that waits", n.renew("k", "b"), false)
+		pass(9 * time.Second)
+		n.same("renewed", n.renew("k", "a"), true)
+		pass(9 * time.Second)
+		n.shows("k", "a:ACQUIRED", "long:WAIT", "b:WAIT", "c:WAIT")
+		pass(time.Second)
+		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
+		pass(59 * time.Second)
+		n.enqueue("k", "long 2.5") // a sign of life; and from now on it has the lease of the semaphore
+		pass(9 * time.Second)
+		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
+		pass(time.Second)
+		n.shows("k", "b:ACQUIRED", "c:WAIT")
+
+		pass(9 * time.Second)
+		n.close()
+		time.Sleep(time.Hour)
+		n = open(t, n.fs)
+		pass(9 * time.Second) // the lease has its whole time again
+		n.shows("k", "b:ACQUIRED", "c:WAIT")
+		pass(time.Second)
+		n.shows("k", "c:ACQUIRED")
+		n.same("events", h.events, []string{
+			"k a Acquired 1", "k a Expired 2 gone", "k long Acquired 3", "k long Expired 4 gone", "k b Acquired 5",
+		})
+		n.close()
+	})
+}
+
+// A lease of a semaphore counts for those that begin after it was set, and one of no length is none.
+func TestLeaseIsChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := open(t, vfs.NewMem())
+		n.createWithLease("k", 1, 0)
+		n.enqueue("k", "a 2", "b 1")
+		pass(24 * time.Hour)
+		ms := int64(1000)
+		n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Lease: &ms}})
+		pass(24 * time.Hour)
+		n.shows("k", "a:ACQUIRED", "b:WAIT")
+		n.release("k", "a")
+		pass(time.Second)
+		n.shows("k")
+		n.close()
+	})
+}
+
+func TestOwners(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("one", 1, 0)
+	n.create("two", 9, 0)
+	n.do(&Enqueue{Of: Of{Key: "one"}, Entries: []Entry{{Task: "a", Owner: 7, Priority: 2}, {Task: "b", Owner: 7}, {Task: "c", Owner: 8}, {Task: "d", Owner: 7}}})
+	n.do(&Enqueue{Of: Of{Key: "two"}, Entries: []Entry{{Task: "a", Owner: 7}}})
+	n.enqueue("one", "d 0") // whose it is no more
+	n.same("owned", len(n.m.Owned(7, 0)), 3)
+	n.same("owned, bounded", len(n.m.Owned(7, 2)), 2)
+	want := n.m.Hash()
+	n.close()
+	n = open(t, n.fs)
+	n.same("hash", n.m.Hash(), want)
+	n.same("owners", len(n.m.Owners()), 2)
+	h := n.watch(WatchOptions{Key: "one"})
+	n.must(n.m.EndOwner(7))
+	n.shows("one", "c:ACQUIRED", "d:WAIT")
+	n.shows("two")
+	n.same("owners", n.m.Owners(), []int64{8})
+	n.same("events", h.events, []string{"one a Expired 2 gone", "one b Expired 3 gone", "one c Acquired 4"})
+	n.must(n.m.EndOwner(7))
+	n.must(n.m.EndOwner(0))
+	n.close()
+}

@@ -1,0 +1,103 @@
+package semaphores
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"fiveways/internal/storage/vfs"
+)
+
+const many = 20_000
+
+// fill makes a semaphore in which nobody runs, with many tasks.
+func (n *node) fill(key string, tasks int) {
+	n.Helper()
+	n.create(key, 0, 0)
+	for i := 0; i < tasks; i += 5000 {
+		c := &Enqueue{Of: Of{Key: key}}
+		for k := range min(5000, tasks-i) {
+			c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(i + k), Priority: float64(i + k)})
+		}
+		n.do(c)
+	}
+}
+
+func (n *node) info(key string) Info {
+	n.Helper()
+	c := &Look{Of: Of{Key: key}}
+	n.do(c)
+	return c.Info
+}
+
+// A change that has more transitions than a group of the log takes is followed by the others, also over a crash, and each has one event.
+func TestRaiseInSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := open(t, vfs.NewMem())
+		n.listen()
+		n.fill("k", many)
+		n.m.Stop() // what follows does not come by itself
+		active := many - 10
+		n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Active: &active}})
+		n.same("acquired at once", n.info("k").Acquired, roundTransitions)
+		n.enqueue("k", "x 1e9") // another change of the same semaphore meanwhile, and a round with room for more
+		n = n.crash()
+		synctest.Wait()
+		i := n.info("k")
+		n.same("acquired", fmt.Sprint(i.Acquired, i.Waiting, i.TryRelease), fmt.Sprint(active, 11, 0))
+		events := n.messages()
+		n.same("events", len(events), active)
+		for k, e := range events {
+			var key, task, name string
+			var seq int
+			fmt.Sscan(e, &key, &task, &name, &seq)
+			if name != "Acquired" || seq != k+1 {
+				t.Fatalf("event %d is %s", k+1, e)
+			}
+		}
+		n.close()
+	})
+}
+
+// The tasks of a semaphore that is deleted go in steps, also over a crash, while its key is free for another one.
+func TestDeleteInSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := open(t, vfs.NewMem())
+		n.listen()
+		n.fill("k", many)
+		n.m.Stop()
+		n.do(&Delete{Of: Of{Key: "k"}})
+		n.create("k", 1, 1)
+		n.enqueue("k", "new 1")
+		n.shows("k", "new:ACQUIRED")
+		if left := n.m.Stats().Tasks; left <= 1 || left > many {
+			t.Errorf("%d tasks are there", left)
+		}
+		n = n.crash()
+		n.shows("k", "new:ACQUIRED")
+		synctest.Wait()
+		n.same("tasks", n.m.Stats().Tasks, 1)
+		n.same("semaphores", n.m.Stats().Semaphores, 2)
+		deleted := map[string]bool{}
+		for _, e := range n.messages() {
+			deleted[e] = true
+		}
+		n.same("events", len(deleted), many+1)
+		n.close()
+	})
+}
+
+// An owner with more tasks than a group of the log takes.
+func TestOwnerInSteps(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	c := &Enqueue{Of: Of{Key: "k"}}
+	for i := range 3 * roundTransitions {
+		c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(i), Owner: int64(1 + i%2)})
+	}
+	n.do(c)
+	n.must(n.m.EndOwner(1))
+	i := n.info("k")
+	n.same("left", fmt.Sprint(i.Acquired, i.Waiting), fmt.Sprint(1, 3*roundTransitions/2-1))
+	n.close()
+}
