@@ -35,8 +35,21 @@ func (s *Semaphore) Enqueue(ctx context.Context, task string, priority float64) 
 	return statuses[0], nil
 }
 
-// EnqueueAll puts tasks in line, all of them before anything is decided, with one wait for the disk.
+// MaxTasks is how many tasks one call may be about.
+const MaxTasks = 100_000
+
+func few(n int) error {
+	if n > MaxTasks {
+		return fmt.Errorf("%w: %d tasks; %d at once", ErrInvalid, n, MaxTasks)
+	}
+	return nil
+}
+
+// EnqueueAll puts tasks in line, MaxTasks at most, all of them before anything is decided, with one wait for the disk.
 func (s *Semaphore) EnqueueAll(ctx context.Context, entries ...Entry) ([]Status, error) {
+	if err := few(len(entries)); err != nil {
+		return nil, err
+	}
 	for _, e := range entries {
 		if err := e.validate(); err != nil {
 			return nil, err
@@ -58,6 +71,9 @@ func (s *Semaphore) Release(ctx context.Context, tasks ...string) (released int,
 	if len(tasks) == 0 {
 		return 0, nil
 	}
+	if err := few(len(tasks)); err != nil {
+		return 0, err
+	}
 	s.m.forget(s.key, tasks)
 	return s.m.backend.Release(ctx, s.key, tasks)
 }
@@ -66,6 +82,9 @@ func (s *Semaphore) Release(ctx context.Context, tasks ...string) (released int,
 func (s *Semaphore) Renew(ctx context.Context, tasks ...string) ([]bool, error) {
 	if len(tasks) == 0 {
 		return nil, nil
+	}
+	if err := few(len(tasks)); err != nil {
+		return nil, err
 	}
 	return s.m.backend.Renew(ctx, s.key, tasks)
 }
@@ -83,6 +102,9 @@ func (s *Semaphore) Status(ctx context.Context, task string) (Task, error) {
 func (s *Semaphore) StatusAll(ctx context.Context, tasks ...string) ([]Task, error) {
 	if len(tasks) == 0 {
 		return nil, nil
+	}
+	if err := few(len(tasks)); err != nil {
+		return nil, err
 	}
 	return s.m.look(ctx, s.key, tasks)
 }

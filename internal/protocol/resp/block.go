@@ -26,23 +26,53 @@ func (c *conn) await(b blocker, cmds []broker.Command, timeout time.Duration) {
 			return
 		}
 	}
+	var i int
+	var err error
+	why := c.block(c.session.Waits, timeout, func(ctx context.Context) { i, err = c.session.Await(ctx, cmds...) })
+	if i < 0 && c.wasStopped(why) {
+		return
+	}
+	c.tellOf(b, err)
+}
+
+// awaitTask waits for a task. Everything before it has been answered.
+func (c *conn) awaitTask(r patient) {
+	if c.flush(); c.over {
+		return
+	}
+	var err error
+	why := c.block(func() bool { return true }, r.timeout(), func(ctx context.Context) { err = r.await(ctx, c) })
+	if !r.satisfied() && err == nil && c.wasStopped(why) {
+		return
+	}
+	c.tellOf(r, err)
+}
+
+// block has fn wait until it has what it wants, its time is over, or something ends the wait: that is why. waits tells meanwhile that nothing has come yet.
+func (c *conn) block(waits func() bool, timeout time.Duration, fn func(ctx context.Context)) (why error) {
 	c.giveBack()
-	ctx, release := c.waits.begin(c.session, timeout)
+	ctx, release := c.waits.begin(waits, timeout)
 	stop := c.watch()
-	i, err := c.session.Await(ctx, cmds...)
+	fn(ctx)
 	c.waits.end()
 	stop()
-	why := context.Cause(ctx)
+	why = context.Cause(ctx)
 	release()
 	c.resume()
+	return why
+}
+
+// wasStopped tells that a request that got nothing is not answered as usual, because of why its wait ended.
+func (c *conn) wasStopped(why error) bool {
 	switch {
-	case i < 0 && errors.Is(why, errLeft):
+	case errors.Is(why, errLeft):
 		c.over = true
-	case i < 0 && errors.Is(why, errUnblockedBy):
+	case errors.Is(why, errUnblockedBy):
 		c.answer(func() { c.w.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK") })
 	default:
-		c.tellOf(b, err)
+		return false
 	}
+	return true
 }
 
 // tellOf answers a request, or tells that all failed.

@@ -107,7 +107,7 @@ func (c *conn) describe() string {
 	}
 	channels, patterns := c.subscribed[0].Load(), c.subscribed[1].Load()
 	return fmt.Sprintf("id=%d addr=%v laddr=%v fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=0 multi=%d cmd=%s user=%s redir=-1 resp=%d\n",
-		c.id, c.nc.RemoteAddr(), c.nc.LocalAddr(), f.name, int(now.Sub(c.opened).Seconds()), max(0, int(idle.Seconds())), c.flags(channels+patterns > 0),
+		c.id, c.nc.RemoteAddr(), c.nc.LocalAddr(), f.name, int(now.Sub(c.opened).Seconds()), max(0, int(idle.Seconds())), c.flags(c.listens()),
 		channels, patterns, c.queued.Load(), last, f.user, version)
 }
 
@@ -157,7 +157,7 @@ type selection struct {
 
 func (s *selection) has(c *conn) bool {
 	kind := "normal"
-	if c.subscribed[0].Load()+c.subscribed[1].Load() > 0 {
+	if c.listens() {
 		kind = "pubsub"
 	}
 	if len(s.ids) > 0 {

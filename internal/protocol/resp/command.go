@@ -1,11 +1,13 @@
 package resp
 
 import (
+	"context"
 	"strings"
 	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
 )
 
 // request is a command of a client on its way: what the engine is to do for it, and how its answer is told.
@@ -41,6 +43,22 @@ type eager interface {
 	answered() bool
 }
 
+// changer is a request about semaphores. It has changes, and no commands.
+type changer interface {
+	request
+	changes(dst []semaphores.Change) []semaphores.Change
+}
+
+// patient is a request about a semaphore that waits when its changes were not enough. In a transaction it does not.
+type patient interface {
+	changer
+	// satisfied tells, once its changes are done, that there is no need to wait.
+	satisfied() bool
+	// await waits until ctx ends at the latest; then reply is called. timeout 0 is for ever.
+	await(ctx context.Context, c *conn) error
+	timeout() time.Duration
+}
+
 // command is a command that there is.
 type command struct {
 	name    string // lower case; of a subcommand with that of its command: "client|id"
@@ -57,7 +75,7 @@ type command struct {
 	subs    []command
 }
 
-// keys says which arguments of a command name queues, as Redis' COMMAND does: first and last (negative: from the end), every step-th. The zero
+// keys says which arguments of a command name queues or semaphores, as Redis' COMMAND does: first and last (negative: from the end), every step-th. The zero
 // value: none.
 type keys struct{ first, last, step int }
 
@@ -116,6 +134,7 @@ func init() { // not a variable's value: commands that tell of commands refer to
 		listCommands(),
 		keyCommands(),
 		streamCommands(),
+		semaphoreCommands(),
 	} {
 		for i := range family {
 			commands[family[i].name] = &family[i]

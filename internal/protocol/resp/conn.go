@@ -46,7 +46,7 @@ type conn struct {
 	opened     time.Time // never changes
 	face       atomic.Pointer[face]
 	resp3      atomic.Bool             // what w.RESP3 is
-	subscribed [2]atomic.Int32         // to channels, to patterns
+	subscribed [3]atomic.Int32         // to channels, to patterns, to semaphores
 	queued     atomic.Int32            // commands of the transaction that was begun, -1: none was
 	last       atomic.Pointer[command] // that was handled
 	lastAt     atomic.Int64            // unix ms of the last read that brought something
@@ -142,6 +142,7 @@ func (c *conn) leave() {
 	if s := c.session; s != nil {
 		c.unsubscribeAll(&byChannel, false)
 		c.unsubscribeAll(&byPattern, false)
+		c.unwatchAll(false)
 		c.session = nil
 		s.Close()
 	}

@@ -66,6 +66,8 @@ func (d *command) categories() (all []string) {
 	switch d.group {
 	case "connection", "transactions", "list", "stream":
 		all = append(all, "@"+strings.TrimSuffix(d.group, "s"))
+	case semaphoreGroup:
+		all = append(all, "@semaphore")
 	case "generic":
 		all = append(all, "@keyspace")
 	}

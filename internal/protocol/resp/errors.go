@@ -1,12 +1,14 @@
 package resp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
 )
 
 // replyError is an error as the client is told it: a code, a blank, a text.
@@ -41,7 +43,7 @@ func wrongNumber(name string) replyError {
 	return errorf("ERR wrong number of arguments for '%s' command", name)
 }
 
-// errorRows is what clients are told of the engine's errors. "{name}" is the name of what it is about.
+// errorRows is what clients are told of the engine's errors. "{name}" is the name of what it is about, "{arg}" the argument that is wrong.
 var errorRows = []struct {
 	err  error
 	text replyError
@@ -82,6 +84,14 @@ var errorRows = []struct {
 	{broker.ErrBackoff, "BACKOFF job '{name}' is in backoff"},
 	{broker.ErrStale, "STALE the lease of job '{name}' is over"},
 	{broker.ErrRejected, "ERR queue '{name}' is full"},
+	{semaphores.ErrNotFound, "NOSEM no such semaphore"},
+	{semaphores.ErrDeleted, "NOSEM the semaphore was deleted"},
+	{semaphores.ErrNoTask, "NOTASK the task was released"},
+	{semaphores.ErrNotEmpty, "NOTEMPTY the semaphore has tasks"},
+	{semaphores.ErrOrder, "ERR the order cannot change while there are tasks"},
+	{semaphores.ErrInvalid, "ERR invalid {arg}"},
+	{semaphores.ErrTooMany, errOOM},
+	{semaphores.ErrNotActive, "ERR the task does not run"},
 	{broker.ErrTooLarge, "ERR too large"},
 	{broker.ErrLogFailed, "MISCONF Errors writing to the AOF file: the log takes no more writes"},
 	{broker.ErrClosed, errClosing},
@@ -95,18 +105,14 @@ func errorText(err error) string {
 	}
 	for _, row := range errorRows {
 		if errors.Is(err, row.err) {
-			return strings.ReplaceAll(string(row.text), "{name}", nameIn(err))
+			var e broker.Error
+			if about := (*broker.Error)(nil); errors.As(err, &about) {
+				e = *about
+			}
+			return strings.NewReplacer("{name}", e.Name, "{arg}", cmp.Or(e.Arg, "value")).Replace(string(row.text))
 		}
 	}
 	return "ERR internal error"
-}
-
-func nameIn(err error) string {
-	var e *broker.Error
-	if errors.As(err, &e) {
-		return e.Name
-	}
-	return ""
 }
 
 // replyWith writes err as the answer.

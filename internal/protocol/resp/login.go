@@ -48,6 +48,7 @@ func (c *conn) open(user, vhost string) replyError {
 		c.watched = nil
 		c.unsubscribeAll(&byChannel, false)
 		c.unsubscribeAll(&byPattern, false)
+		c.unwatchAll(false)
 	}
 	if c.session != nil {
 		c.session.Close()

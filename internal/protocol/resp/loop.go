@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
 )
 
 const (
@@ -22,10 +23,32 @@ const (
 
 // workspace is what a connection needs while it handles what it has read.
 type workspace struct {
-	out   []byte
-	args  [][]byte
-	batch []pending
-	cmds  []broker.Command
+	out     []byte
+	args    [][]byte
+	batch   []pending // all that concern the engine are about queues, or all are about semaphores
+	about   engine    // which
+	cmds    []broker.Command
+	changes []semaphores.Change
+}
+
+// engine is what does a request.
+type engine uint8
+
+const (
+	nothing engine = iota // it is answered without one
+	queues
+	lines // semaphores
+)
+
+// engineOf tells what does a request; nil is one that was refused.
+func engineOf(r request) engine {
+	switch r.(type) {
+	case nil, told:
+		return nothing
+	case changer:
+		return lines
+	}
+	return queues
 }
 
 var workspaces = sync.Pool{New: func() any { return &workspace{out: make([]byte, 0, 4<<10)} }}
@@ -162,6 +185,9 @@ func (c *conn) handle(args [][]byte) {
 			c.run()
 		}
 		c.gather(pending{req: req})
+		if _, ok := req.(patient); ok {
+			c.run() // what follows is not done before it
+		}
 	}
 }
 
@@ -197,7 +223,7 @@ func (c *conn) refuse(d *command, e replyError) {
 func (c *conn) admit(args [][]byte) (*command, replyError) {
 	d, ok := lookUp(args)
 	switch {
-	case !ok:
+	case !ok, d.group == semaphoreGroup && c.srv.o.Semaphores == nil:
 		return nil, unknown(args)
 	case len(d.subs) > 0 && len(args) > 1:
 		return d, unknownSub(args)
@@ -242,6 +268,12 @@ func errorReply(e replyError) string {
 
 // gather adds a request to those that are done together.
 func (c *conn) gather(p pending) {
+	if about := engineOf(p.req); about != nothing {
+		if c.work.about != nothing && c.work.about != about {
+			c.run()
+		}
+		c.work.about = about
+	}
 	c.work.batch = append(c.work.batch, p)
 	if len(c.work.batch) >= mostGathered {
 		c.run()
@@ -254,17 +286,7 @@ func (c *conn) run() {
 	if len(k.batch) == 0 {
 		return
 	}
-	for i := range k.batch {
-		if p := &k.batch[i]; p.req != nil {
-			before := len(k.cmds)
-			k.cmds = p.req.commands(k.cmds)
-			p.engine = len(k.cmds) > before
-		}
-	}
-	var err error
-	if len(k.cmds) > 0 {
-		err = c.session.Do(k.cmds...)
-	}
+	err := c.perform(k)
 	var waiting []pending
 	for i := range k.batch {
 		p := &k.batch[i]
@@ -274,12 +296,7 @@ func (c *conn) run() {
 		}
 		c.answerTo(p, err)
 	}
-	clear(k.batch)
-	clear(k.cmds)
-	k.batch, k.cmds = k.batch[:0], k.cmds[:0]
-	if cap(k.batch) > keepSlots || cap(k.cmds) > keepSlots {
-		k.batch, k.cmds = nil, nil
-	}
+	k.clear()
 	c.trying = ""
 	for i := range waiting {
 		p := &waiting[i]
@@ -287,15 +304,58 @@ func (c *conn) run() {
 		case c.over:
 			return
 		case p.mustWait():
-			c.await(p.req.(blocker), p.awaited, p.timeout)
+			if b, ok := p.req.(blocker); ok {
+				c.await(b, p.awaited, p.timeout)
+			} else {
+				c.awaitTask(p.req.(patient))
+			}
 		default: // also one that got something after all: a message that died may have come back to its queue
 			c.answerTo(p, nil)
 		}
 	}
 }
 
+// perform has the engine do what was gathered.
+func (c *conn) perform(k *workspace) error {
+	for i := range k.batch {
+		p := &k.batch[i]
+		if p.req == nil {
+			continue
+		}
+		before := len(k.cmds) + len(k.changes)
+		k.cmds = p.req.commands(k.cmds)
+		if r, ok := p.req.(changer); ok {
+			k.changes = r.changes(k.changes)
+		}
+		p.engine = len(k.cmds)+len(k.changes) > before
+	}
+	switch {
+	case len(k.cmds) > 0:
+		return c.session.Do(k.cmds...)
+	case len(k.changes) > 0:
+		return c.srv.o.Semaphores.Do(c.session, k.changes...)
+	}
+	return nil
+}
+
+// clear makes room for the next requests.
+func (k *workspace) clear() {
+	clear(k.batch)
+	clear(k.cmds)
+	clear(k.changes)
+	k.batch, k.cmds, k.changes, k.about = k.batch[:0], k.cmds[:0], k.changes[:0], nothing
+	if cap(k.batch) > keepSlots || cap(k.cmds) > keepSlots || cap(k.changes) > keepSlots {
+		k.batch, k.cmds, k.changes = nil, nil, nil
+	}
+}
+
 // mustWait tells, once it was tried, that there was nothing for it.
-func (p *pending) mustWait() bool { return p.waits && !p.req.(trier).tried() }
+func (p *pending) mustWait() bool {
+	if r, ok := p.req.(patient); ok {
+		return !r.satisfied()
+	}
+	return p.waits && !p.req.(trier).tried()
+}
 
 // answerTo answers a request that was done, or that failed with all the others.
 func (c *conn) answerTo(p *pending, failed error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
 )
 
 // multiCommands are those of transactions.
@@ -120,9 +121,12 @@ func exec(c *conn, _ [][]byte) {
 	for _, u := range conditions {
 		cmds = append(cmds, u)
 	}
-	steps, cmds := c.plan(tx, cmds)
+	steps, cmds, changes := c.plan(tx, cmds)
 	var err error
-	if len(cmds) > 0 {
+	switch {
+	case len(changes) > 0:
+		err = c.srv.o.Semaphores.DoWith(c.session, semaphores.Group{Commands: cmds}, changes...)
+	case len(cmds) > 0:
 		err = c.session.DoAll(cmds...)
 	}
 	for _, u := range conditions {
@@ -144,8 +148,9 @@ func exec(c *conn, _ [][]byte) {
 }
 
 // plan prepares the commands of a transaction, and appends what the engine is to do for them.
-func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Command) {
+func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Command, []semaphores.Change) {
 	steps := make([]step, len(tx.kept))
+	var changes []semaphores.Change
 	for i, k := range tx.kept {
 		s := &steps[i]
 		s.kept = k
@@ -153,12 +158,15 @@ func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Co
 			continue
 		}
 		if s.req, s.err = k.d.prepare(c, k.args); s.err == nil {
-			before := len(cmds)
+			before := len(cmds) + len(changes)
 			cmds = s.req.commands(cmds)
-			s.engine = len(cmds) > before
+			if r, ok := s.req.(changer); ok {
+				changes = r.changes(changes)
+			}
+			s.engine = len(cmds)+len(changes) > before
 		}
 	}
-	return steps, cmds
+	return steps, cmds, changes
 }
 
 // tell writes the answer of one command of a transaction. One that does not concern the engine's queues is done only now. failed is the error

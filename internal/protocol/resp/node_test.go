@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -61,7 +62,12 @@ func startNodeOn(t testing.TB, o Options, engine broker.Options) *node {
 	log := slog.New(slog.NewTextHandler(&n.log, nil))
 	var err error
 	engine.Logger = log
+	o.Semaphores = semaphores.New(semaphores.Options{Logger: log})
+	engine.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: o.Semaphores}
 	if n.b, err = broker.Open(vfs.NewMem(), "data", engine); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Semaphores.Start(n.b); err != nil {
 		t.Fatal(err)
 	}
 	o.Log = log
@@ -81,6 +87,7 @@ func startNodeOn(t testing.TB, o Options, engine broker.Options) *node {
 		if err := n.srv.Drain(ctx); err != nil {
 			t.Error(err)
 		}
+		o.Semaphores.Stop()
 		if err := n.b.Close(); err != nil {
 			t.Error(err)
 		}

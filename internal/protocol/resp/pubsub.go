@@ -36,9 +36,12 @@ func pubsubCommands() []command {
 }
 
 // subscriptions are what a connection listens to, in its virtual host.
-type subscriptions struct{ channels, patterns map[string]struct{} }
+type subscriptions struct {
+	channels, patterns map[string]struct{}
+	watches            map[watchName]*semaphoreWatch
+}
 
-func (s *subscriptions) count() int { return len(s.channels) + len(s.patterns) }
+func (s *subscriptions) count() int { return len(s.channels) + len(s.patterns) + len(s.watches) }
 
 // listening is one of the two ways to subscribe.
 type listening struct {
@@ -129,6 +132,12 @@ func (c *conn) drop(l *listening, name string) {
 func (c *conn) counted() {
 	c.subscribed[0].Store(int32(len(c.subs.channels)))
 	c.subscribed[1].Store(int32(len(c.subs.patterns)))
+	c.subscribed[2].Store(int32(len(c.subs.watches)))
+}
+
+// listens tells whether there are any. Any goroutine may call it.
+func (c *conn) listens() bool {
+	return c.subscribed[0].Load()+c.subscribed[1].Load()+c.subscribed[2].Load() > 0
 }
 
 func (c *conn) told(what, name string) { subscription(&c.w, what, name, c.subs.count()) }

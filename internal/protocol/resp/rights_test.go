@@ -9,12 +9,13 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/stream"
+	"fiveways/internal/semaphores"
 )
 
 // right is a row of the matrix of rights: what a command is given, and to whom it answers.
 type right struct {
 	// args are the arguments behind the name. Q is a queue that is there, as kind says: a list with an element (L), a stream with an entry and the group
-	// g (S), or a queue with the job m (J).
+	// g (S), or a queue with the job m (J); or a semaphore with the task t, which runs (T).
 	kind, args string
 	// there are the letters of the users to whom the command answers when the queue is there: n has no right at all, c only configure, w only write,
 	// r only read; x has configure and write, y write and read, z all three. missing is the same when there is no queue; "=" is there.
@@ -28,6 +29,7 @@ const (
 	both     = "yz" // write and read
 	makers   = "xz" // configure and write: a queue is made
 	everyone = "z"
+	settlers = "cxz" // configure: a semaphore is made, changed or deleted
 )
 
 // rights is the matrix: each command of the table has a row, or several.
@@ -92,6 +94,12 @@ var rights = map[string][]right{
 	"job.status": {{"J", "Q m", readers, "="}, {"J", "Q m DETAIL", readers, "="}}, "job.cancel": {{"J", "Q m FORCE", readers, "="}},
 	"job.remember": {{"J", "Q n 1", writers, makers}}, "queue.status": {{"J", "Q", readers, "="}}, "queue.content": {{"J", "Q", readers, "="}},
 	"queue.names": {{"J", "", anybody, "="}}, "queue.clear": {{"J", "Q", readers, "="}},
+
+	"sem.create": {{"T", "Q", settlers, "="}}, "sem.set": {{"T", "Q ACTIVE 1", settlers, "="}}, "sem.del": {{"T", "Q", settlers, "="}},
+	"sem.info": {{"T", "Q", readers, "="}}, "sem.list": {{"T", "", anybody, "="}}, "sem.enqueue": {{"T", "Q t 1", writers, "="}},
+	"sem.acquire": {{"T", "Q t 1 TIMEOUT 1", writers, "="}}, "sem.release": {{"T", "Q t", writers, "="}}, "sem.renew": {{"T", "Q t", writers, "="}},
+	"sem.status": {{"T", "Q t", readers, "="}}, "sem.tasks": {{"T", "Q", readers, "="}}, "sem.watch": {{"T", "Q", readers, "="}, {"T", "*", anybody, "="}},
+	"sem.unwatch": {{"T", "Q", anybody, "="}},
 }
 
 // TestRights: every command answers those who have the rights that it needs, and tells all others the same, whatever is there and whatever is not.
@@ -212,6 +220,9 @@ func (n *node) fill(queue, kind string) {
 	defer s.Close()
 	var all []broker.Command
 	switch on := (broker.OnQueue{Queue: queue}); kind {
+	case "T":
+		n.line(queue)
+		return
 	case "L":
 		all = append(all, &broker.Push{OnQueue: on, Bodies: [][]byte{[]byte("x")}, Create: true})
 	case "S":
@@ -228,7 +239,21 @@ func (n *node) fill(queue, kind string) {
 	}
 }
 
-// remove deletes a queue.
+// line makes a semaphore of which a task, t, runs.
+func (n *node) line(key string) {
+	n.t.Helper()
+	s, err := n.b.Operate("/")
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer s.Close()
+	of := semaphores.Of{Key: key}
+	if err := n.srv.o.Semaphores.Do(s, &semaphores.Create{Of: of}, &semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "t"}}}); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// remove deletes a queue and a semaphore.
 func (n *node) remove(queue string) {
 	n.t.Helper()
 	s, err := n.b.Operate("/")
@@ -237,6 +262,9 @@ func (n *node) remove(queue string) {
 	}
 	defer s.Close()
 	if _, err := s.DeleteQueue(queue, false, false); err != nil {
+		n.t.Fatal(err)
+	}
+	if err := n.srv.o.Semaphores.Do(s, &semaphores.Delete{Of: semaphores.Of{Key: queue}}); err != nil {
 		n.t.Fatal(err)
 	}
 }

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"fiveways/internal/broker"
 )
 
-// waiting is the wait of a connection for a message, as others see it who end it.
+// waiting is the wait of a connection for a message or a place, as others see it who end it.
 type waiting struct {
-	mu      sync.Mutex
-	cancel  context.CancelCauseFunc // guarded by mu; nil: it does not wait
-	session *broker.Session         // guarded by mu; that of the wait
-	left    bool                    // guarded by mu; the connection ends: a wait that begins ends at once
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // guarded by mu; nil: it does not wait
+	waits  func() bool             // guarded by mu; nothing has come yet
+	left   bool                    // guarded by mu; the connection ends: a wait that begins ends at once
 }
 
 // The causes of the end of a wait, beside its time.
@@ -24,10 +22,10 @@ var (
 	errLeft        = errors.New("the connection ends")
 )
 
-func (w *waiting) begin(s *broker.Session, timeout time.Duration) (context.Context, context.CancelFunc) {
+func (w *waiting) begin(waits func() bool, timeout time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	w.mu.Lock()
-	w.cancel, w.session = cancel, s
+	w.cancel, w.waits = cancel, waits
 	if w.left {
 		cancel(errLeft)
 	}
@@ -42,14 +40,14 @@ func (w *waiting) begin(s *broker.Session, timeout time.Duration) (context.Conte
 func (w *waiting) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cancel, w.session = nil, nil
+	w.cancel, w.waits = nil, nil
 }
 
 // active tells whether it waits and nothing has come yet. Any goroutine may call it.
 func (w *waiting) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.session != nil && w.session.Waits()
+	return w.waits != nil && w.waits()
 }
 
 // leave ends the wait and all that would begin. Any goroutine may call it.

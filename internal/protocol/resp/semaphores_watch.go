@@ -1,0 +1,223 @@
+package resp
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"fiveways/internal/core/glob"
+	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
+)
+
+// mostWatches is how many a connection may have.
+const mostWatches = 1 << 16
+
+const (
+	errWatches   replyError = "ERR max number of watches reached"
+	errNoPattern replyError = "ERR a semaphore has a key"
+)
+
+// watchName names a watch of a connection.
+type watchName struct{ pattern, task string }
+
+// semaphoreWatch pushes events to a connection that watches semaphores.
+type semaphoreWatch struct {
+	c       *conn
+	name    watchName
+	literal bool   // the pattern means one key
+	stop    func() // ends it
+
+	mu     sync.Mutex
+	opened bool   // the client knows that it watches
+	held   []byte // guarded by mu: what comes before it does
+}
+
+// semWatch is SEM.WATCH pattern [TASK task] [ALL].
+func semWatch(c *conn, args [][]byte) {
+	name, all := watchName{pattern: string(args[1])}, false
+	w := words{args: args[2:]}
+	for w.more() {
+		switch w.keyword() {
+		case "TASK":
+			name.task = string(w.next())
+		case "ALL":
+			all = true
+		default:
+			w.unknown()
+		}
+	}
+	err := w.err
+	if err == nil && name.pattern == "" {
+		err = errNoPattern
+	}
+	if err == nil && len(c.subs.watches) >= mostWatches {
+		err = errWatches
+	}
+	if err == nil {
+		err = c.beginWatch(name, all)
+	}
+	if err != nil {
+		replyWith(&c.w, err)
+	}
+}
+
+// beginWatch begins a watch, in the place of one of the same name, and tells the client.
+func (c *conn) beginWatch(name watchName, all bool) error {
+	o := semaphores.WatchOptions{Task: name.task, All: all}
+	s := &semaphoreWatch{c: c, name: name}
+	o.Key, s.literal = glob.Prefix(name.pattern)
+	o.Prefix = !s.literal
+	c.out.share()
+	c.endWatch(name)
+	stop, err := c.srv.o.Semaphores.Watch(c.session, o, s.tell)
+	if err != nil {
+		return err
+	}
+	s.stop = stop
+	if c.subs.watches == nil {
+		c.subs.watches = map[watchName]*semaphoreWatch{}
+	}
+	c.subs.watches[name] = s
+	c.counted()
+	c.flush() // the answers before it
+	text := respwire.Writer{RESP3: c.w.RESP3}
+	watchTold(&text, "sem.watch", name, c.subs.count())
+	s.open(text.Buf)
+	return nil
+}
+
+func watchTold(w *respwire.Writer, what string, name watchName, count int) {
+	w.Push(4)
+	w.BulkString(what)
+	w.BulkString(name.pattern)
+	if name.task == "" {
+		w.Null()
+	} else {
+		w.BulkString(name.task)
+	}
+	w.Int(int64(count))
+}
+
+// open lets the client know that it watches, and then what has come meanwhile.
+func (s *semaphoreWatch) open(text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.c.out.push(append(text, s.held...))
+	s.opened, s.held = true, nil
+}
+
+// tell pushes events. Any goroutine may call it; it waits for nobody.
+func (s *semaphoreWatch) tell(events []semaphores.Event) {
+	w := respwire.Writer{RESP3: s.c.resp3.Load()}
+	for i := range events {
+		e := &events[i]
+		if e.Info == nil && (s.literal || glob.Match(s.name.pattern, e.Key)) { // what happens to tasks
+			writeEvent(&w, s.name.pattern, e)
+		}
+	}
+	if len(w.Buf) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.opened:
+		s.c.out.push(w.Buf)
+	case len(s.held)+len(w.Buf) <= mostUnread:
+		s.held = append(s.held, w.Buf...)
+	default:
+		s.c.overrun()
+	}
+}
+
+// writeEvent writes an event as a watcher gets it.
+func writeEvent(w *respwire.Writer, pattern string, e *semaphores.Event) {
+	w.Push(4)
+	w.BulkString("sem.event")
+	w.BulkString(pattern)
+	w.BulkString(e.Key)
+	w.Map(6)
+	w.BulkString("task")
+	w.BulkString(e.Task.ID)
+	w.BulkString("event")
+	w.BulkString(eventName(e))
+	w.BulkString("status")
+	if e.Gone {
+		w.BulkString("")
+	} else {
+		w.BulkString(e.Task.Status.String())
+	}
+	w.BulkString("priority")
+	w.Double(e.Task.Priority)
+	field(w, "seq", int64(e.Seq))
+	field(w, "time", e.Time)
+}
+
+// eventName is what a watcher is told; what is no transition has names of its own.
+func eventName(e *semaphores.Event) string {
+	switch {
+	case e.Event != 0:
+		return e.Event.String()
+	case e.Gone:
+		return "Released"
+	}
+	return "Enqueued"
+}
+
+// semUnwatch is SEM.UNWATCH [pattern [TASK task]]; without a pattern it is all.
+func semUnwatch(c *conn, args [][]byte) {
+	if len(args) == 1 {
+		c.unwatchAll(true)
+		return
+	}
+	name, w := watchName{pattern: string(args[1])}, words{args: args[2:]}
+	for w.more() {
+		if w.keyword() != "TASK" {
+			w.unknown()
+		}
+		name.task = string(w.next())
+	}
+	if w.err != nil {
+		replyWith(&c.w, w.err)
+		return
+	}
+	c.endWatch(name)
+	watchTold(&c.w, "sem.unwatch", name, c.subs.count())
+}
+
+// endWatch ends a watch, if there is it.
+func (c *conn) endWatch(name watchName) {
+	if s, ok := c.subs.watches[name]; ok {
+		delete(c.subs.watches, name)
+		c.counted()
+		s.stop()
+	}
+}
+
+// unwatchAll ends all watches; the client is told of each, or once that there is none.
+func (c *conn) unwatchAll(tell bool) {
+	names := make([]watchName, 0, len(c.subs.watches))
+	for name := range c.subs.watches {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b watchName) int {
+		if d := strings.Compare(a.pattern, b.pattern); d != 0 {
+			return d
+		}
+		return strings.Compare(a.task, b.task)
+	})
+	for _, name := range names {
+		c.endWatch(name)
+		if tell {
+			watchTold(&c.w, "sem.unwatch", name, c.subs.count())
+		}
+	}
+	if tell && len(names) == 0 {
+		c.w.Push(4)
+		c.w.BulkString("sem.unwatch")
+		c.w.Null()
+		c.w.Null()
+		c.w.Int(int64(c.subs.count()))
+	}
+}
