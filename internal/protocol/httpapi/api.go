@@ -49,6 +49,9 @@ func New(b *broker.Broker, o Options) *API {
 	a.permissions()
 	a.limitPaths()
 	a.messages()
+	a.semaphorePaths()
+	a.taskPaths()
+	a.eventPaths()
 	a.profiles()
 	return a
 }
@@ -234,7 +237,7 @@ func write(w http.ResponseWriter, status int, body any) {
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	re := refusalOf(err)
 	switch c := callerOf(r.Context()); {
-	case re.status >= http.StatusInternalServerError:
+	case re.status == http.StatusInternalServerError:
 		a.log.Error("http: request failed", "request", c.id, "user", c.name(), "method", r.Method, "path", shownPath(r), "err", err)
 	case re.status == http.StatusForbidden || re == errNotManager || re == errNotAdministrator:
 		a.log.Warn("http: refused", "request", c.id, "user", c.name(), "method", r.Method, "path", shownPath(r), "err", protocol.Clipped(re.Reason))

@@ -1,0 +1,232 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// SemaphoreList is one page of semaphores.
+type SemaphoreList struct {
+	Semaphores []semjson.Semaphore `json:"semaphores"`
+	Next       string              `json:"next,omitempty"` // for ?after=, when there are more
+}
+
+// semaphorePaths serves /api/semaphores but for tasks and events. A login is enough: permissions on the names of semaphores say who may do what.
+func (a *API) semaphorePaths() {
+	a.get(login, "/api/semaphores", a.allSemaphores)
+	a.get(login, "/api/semaphores/{vhost}", a.listSemaphores)
+	a.get(login, "/api/semaphores/{vhost}/{key}", func(r *http.Request) (any, error) {
+		look := semaphores.Look{Of: of(r)}
+		err := a.do(r, &look, &look.Err)
+		return semjson.OfInfo(name(r, "vhost"), &look.Info), err
+	})
+	a.handle(login, "PUT /api/semaphores/{vhost}/{key}", a.putSemaphore)
+	a.delete(login, "/api/semaphores/{vhost}/{key}", func(r *http.Request) error {
+		ifEmpty, err := truth(r, "if-empty")
+		if err != nil {
+			return err
+		}
+		change := semaphores.Delete{Of: of(r), IfEmpty: ifEmpty}
+		if err := a.do(r, &change, &change.Err); err != nil {
+			return err
+		}
+		if change.Missing {
+			return semaphoreRefusal(&broker.Error{Err: semaphores.ErrNotFound, Kind: "semaphore", Name: change.Key})
+		}
+		return nil
+	})
+}
+
+// of names the semaphore of the path.
+func of(r *http.Request) semaphores.Of { return semaphores.Of{Key: name(r, "key")} }
+
+// do does one change, or looks at something, in the virtual host of the path; of is where the change tells whether it went well.
+func (a *API) do(r *http.Request, change semaphores.Change, of *error) error {
+	return a.with(r, func(_ context.Context, s *broker.Session) error { return a.doIn(s, change, of) })
+}
+
+// doIn is do in a session.
+func (a *API) doIn(s *broker.Session, change semaphores.Change, of *error) error {
+	if err := a.semaphores.Do(s, change); err != nil {
+		return err
+	}
+	return *of
+}
+
+var errAtRest = &refused{http.StatusServiceUnavailable, Refusal{semjson.Unavailable, "there are semaphores while the broker runs only"}}
+
+// with does something with semaphores in the virtual host of the path. Its errors are refusals.
+func (a *API) with(r *http.Request, fn func(ctx context.Context, s *broker.Session) error) error {
+	if a.semaphores == nil {
+		return errAtRest
+	}
+	return semaphoreRefusal(a.in(r, name(r, "vhost"), fn))
+}
+
+// semaphoreStatuses are the statuses of what semjson calls refusals.
+var semaphoreStatuses = map[string]int{
+	semjson.NotFound: http.StatusNotFound, semjson.AccessRefused: http.StatusForbidden, semjson.BadRequest: http.StatusBadRequest,
+	semjson.Conflict: http.StatusConflict, semjson.NoRoom: http.StatusInsufficientStorage, semjson.TooLarge: http.StatusRequestEntityTooLarge,
+	semjson.Unavailable: http.StatusServiceUnavailable,
+}
+
+// semaphoreRefusal words an error of the manager as all protocols do; what it does not know is left as it is.
+func semaphoreRefusal(err error) error {
+	var re *refused
+	if err == nil || errors.As(err, &re) {
+		return err
+	}
+	words := semjson.Refuse(err)
+	status, known := semaphoreStatuses[words.Error]
+	if !known {
+		return err
+	}
+	return &refused{status, Refusal{words.Error, words.Reason}}
+}
+
+// listSemaphores is one page of a virtual host.
+func (a *API) listSemaphores(r *http.Request) (any, error) {
+	limit, err := number(r, "limit", defaultPage, largestPage)
+	if err != nil {
+		return nil, err
+	}
+	vhost, q := name(r, "vhost"), r.URL.Query()
+	var page SemaphoreList
+	err = a.with(r, func(_ context.Context, s *broker.Session) error {
+		page.Semaphores, page.Next = a.pageOf(s, vhost, q.Get("contains"), q.Get("after"), limit)
+		return nil
+	})
+	return page, err
+}
+
+// pageOf lists semaphores of a virtual host, those behind the key after.
+func (a *API) pageOf(s *broker.Session, vhost, contains, after string, limit int) ([]semjson.Semaphore, string) {
+	found, next := a.semaphores.List(s, contains, after, limit)
+	return list(found, func(i semaphores.Info) semjson.Semaphore { return semjson.OfInfo(vhost, &i) }), next
+}
+
+// allSemaphores is one page over all virtual hosts that the caller may enter. A page is found by where the one before ended: virtual host and key, as
+// they stand in a path.
+func (a *API) allSemaphores(r *http.Request) (any, error) {
+	if a.semaphores == nil {
+		return nil, errAtRest
+	}
+	limit, err := number(r, "limit", defaultPage, largestPage)
+	if err != nil {
+		return nil, err
+	}
+	after := r.URL.Query().Get("after")
+	vhost, key, ok := cutPlace(after)
+	if !ok && after != "" {
+		return nil, badRequest("after is what a page before gave as next")
+	}
+	page := SemaphoreList{Semaphores: []semjson.Semaphore{}}
+	for _, v := range a.entered(r) {
+		if v < vhost {
+			continue
+		}
+		behind := ""
+		if v == vhost {
+			behind = key
+		}
+		next, err := a.fill(r, &page, v, behind, limit)
+		if errors.Is(err, broker.ErrVHostNotFound) || errors.Is(err, broker.ErrVHostRefused) {
+			continue // since it was listed
+		}
+		if err != nil {
+			return nil, err
+		}
+		if next != "" || len(page.Semaphores) == limit {
+			last := page.Semaphores[len(page.Semaphores)-1]
+			page.Next = url.PathEscape(last.VHost) + "/" + url.PathEscape(last.Key)
+			break
+		}
+	}
+	return page, nil
+}
+
+// fill adds semaphores of a virtual host to a page of at most limit; next is not empty when there are more in it.
+func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, limit int) (next string, err error) {
+	err = a.in(r, vhost, func(_ context.Context, s *broker.Session) error {
+		var some []semjson.Semaphore
+		some, next = a.pageOf(s, vhost, r.URL.Query().Get("contains"), after, limit-len(page.Semaphores))
+		page.Semaphores = append(page.Semaphores, some...)
+		return nil
+	})
+	return next, err
+}
+
+// entered are the virtual hosts that the caller may enter, in order.
+func (a *API) entered(r *http.Request) (names []string) {
+	if c := callerOf(r.Context()); !c.operator {
+		names = list(a.broker.Permissions(c.user, ""), func(p broker.Permission) string { return p.VHost })
+	} else {
+		names = list(a.broker.VHosts(), func(v broker.VHostInfo) string { return v.Name })
+	}
+	slices.Sort(names)
+	return names
+}
+
+// cutPlace takes a virtual host and a key apart.
+func cutPlace(text string) (vhost, key string, ok bool) {
+	vhost, key, ok = strings.Cut(text, "/")
+	vhost, err := url.PathUnescape(vhost)
+	key, err2 := url.PathUnescape(key)
+	return vhost, key, ok && cmp.Or(err, err2) == nil
+}
+
+// putSemaphore makes a semaphore or changes one; what the body does not name stays as it is, or at its default.
+func (a *API) putSemaphore(r *http.Request) (answer, error) {
+	var in semjson.Settings
+	if err := read(r, &in); err != nil {
+		return answer{}, err
+	}
+	settings, err := in.Of(name(r, "key"))
+	if err != nil {
+		return answer{}, semaphoreRefusal(err)
+	}
+	change := semaphores.Update{Of: of(r), Settings: settings, Create: true}
+	if err := a.do(r, &change, &change.Err); err != nil {
+		return answer{}, err
+	}
+	if change.Created {
+		return answer{status: http.StatusCreated}, nil
+	}
+	return answer{status: http.StatusNoContent}, nil
+}
+
+// read reads the body of a request about semaphores. Fields that nobody knows are refused, for they would be mistakes; no body is one without fields.
+func read(r *http.Request, into any) error {
+	text, err := io.ReadAll(r.Body)
+	switch {
+	case err != nil:
+		return unreadable(err)
+	case len(text) == 0:
+		return nil
+	}
+	if err := semjson.Decode(text, into); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// truth reads a yes or no from the query, no when it is not there.
+func truth(r *http.Request, key string) (bool, error) {
+	switch r.URL.Query().Get(key) {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, badRequest(key + " is true or false")
+}

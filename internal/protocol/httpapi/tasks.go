@@ -1,0 +1,289 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/semaphores/semjson"
+)
+
+// TaskPage is one page of the tasks of a semaphore, in their order, or the tasks that were asked for.
+type TaskPage struct {
+	Tasks []semjson.Task `json:"tasks"`
+	Next  int            `json:"next,omitempty"` // for ?from=, when there are more
+}
+
+// Entries are tasks to be enqueued.
+type Entries struct {
+	Tasks []semjson.Entry `json:"tasks"`
+}
+
+// Enqueued are the tasks of Entries, and where they stand.
+type Enqueued struct {
+	Tasks []semjson.Task `json:"tasks"`
+	Added int            `json:"added"` // how many were not there before
+}
+
+// TaskNames are tasks to be released or renewed.
+type TaskNames struct {
+	Tasks []semjson.TaskID `json:"tasks"`
+}
+
+// Released tells which tasks are released.
+type Released struct {
+	Released []string `json:"released"`
+	Missing  []string `json:"missing"` // were not there
+}
+
+// Renewed tells which leases were renewed.
+type Renewed struct {
+	Renewed    []string `json:"renewed"`
+	NotRunning []string `json:"not_running"` // wait, or are not there
+}
+
+// TaskChange enqueues a task, or changes its priority.
+type TaskChange struct {
+	Priority *float64 `json:"priority"`        // must be there
+	Lease    int64    `json:"lease,omitempty"` // ms; 0: that of the semaphore
+}
+
+// longestWait bounds ?wait=.
+const longestWait = 10 * time.Minute
+
+// taskPaths serves the tasks of a semaphore.
+func (a *API) taskPaths() {
+	const tasks = "/api/semaphores/{vhost}/{key}/tasks"
+	a.get(login, tasks, a.listTasks)
+	a.handle(login, "POST "+tasks, a.enqueue)
+	a.handle(login, "POST "+tasks+"/release", a.release)
+	a.handle(login, "POST "+tasks+"/renew", a.renew)
+	a.get(login, tasks+"/{task}", a.task)
+	a.handle(login, "PUT "+tasks+"/{task}", a.putTask)
+	a.delete(login, tasks+"/{task}", func(r *http.Request) error {
+		change := semaphores.Release{Of: of(r), Tasks: []string{name(r, "task")}}
+		if err := a.do(r, &change, &change.Err); err != nil {
+			return err
+		}
+		if !change.Released[0] {
+			return noTask(change.Tasks[0])
+		}
+		return nil
+	})
+}
+
+func noTask(task string) error {
+	return semaphoreRefusal(&broker.Error{Err: semaphores.ErrNoTask, Kind: "task", Name: task})
+}
+
+// listTasks is a page of tasks, or, with ?task=, what is known of these.
+func (a *API) listTasks(r *http.Request) (any, error) {
+	if tasks := r.URL.Query()["task"]; len(tasks) > 0 {
+		look := semaphores.Status{Of: of(r), Tasks: tasks}
+		err := a.do(r, &look, &look.Err)
+		return TaskPage{Tasks: semjson.OfStates(tasks, look.States)}, err
+	}
+	from, err := number(r, "from", 1, 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := number(r, "limit", defaultPage, largestPage)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if text := r.URL.Query().Get("status"); text != "" {
+		names = strings.Split(text, ",")
+	}
+	only, err := semjson.Only(name(r, "key"), names)
+	if err != nil {
+		return nil, semaphoreRefusal(err)
+	}
+	page := semaphores.Page{Of: of(r), From: from, Limit: limit, Only: only}
+	err = a.do(r, &page, &page.Err)
+	return TaskPage{semjson.OfStates(nil, page.States), page.Next}, err
+}
+
+// enqueue puts tasks into the line, all before the rule is asked.
+func (a *API) enqueue(r *http.Request) (answer, error) {
+	var in Entries
+	if err := read(r, &in); err != nil {
+		return answer{}, err
+	}
+	if err := fewEnough(len(in.Tasks)); err != nil {
+		return answer{}, err
+	}
+	change := semaphores.Enqueue{Of: of(r), Entries: make([]semaphores.Entry, len(in.Tasks))}
+	names := make([]string, len(in.Tasks))
+	for i, t := range in.Tasks {
+		entry, err := t.Of(change.Key)
+		if err != nil {
+			return answer{}, semaphoreRefusal(err)
+		}
+		change.Entries[i], names[i] = entry, entry.Task
+	}
+	err := a.do(r, &change, &change.Err)
+	return answer{http.StatusOK, Enqueued{semjson.OfStates(names, change.States), change.Added}}, err
+}
+
+func (a *API) release(r *http.Request) (answer, error) {
+	names, err := taskNames(r)
+	if err != nil {
+		return answer{}, err
+	}
+	change := semaphores.Release{Of: of(r), Tasks: names}
+	err = a.do(r, &change, &change.Err)
+	released, missing := divide(names, change.Released)
+	return answer{http.StatusOK, Released{released, missing}}, err
+}
+
+func (a *API) renew(r *http.Request) (answer, error) {
+	names, err := taskNames(r)
+	if err != nil {
+		return answer{}, err
+	}
+	change := semaphores.Renew{Of: of(r), Tasks: names}
+	err = a.do(r, &change, &change.Err)
+	renewed, not := divide(names, change.Renewed)
+	return answer{http.StatusOK, Renewed{renewed, not}}, err
+}
+
+// taskNames reads the tasks that a request is about.
+func taskNames(r *http.Request) ([]string, error) {
+	var in TaskNames
+	if err := read(r, &in); err != nil {
+		return nil, err
+	}
+	return list(in.Tasks, func(id semjson.TaskID) string { return string(id) }), fewEnough(len(in.Tasks))
+}
+
+// fewEnough refuses what is more than one request may be about.
+func fewEnough(tasks int) error {
+	if tasks <= semaphores.MaxEntries {
+		return nil
+	}
+	reason := fmt.Sprintf("there are %d tasks in the request; give at most %d at a time", tasks, semaphores.MaxEntries)
+	return &refused{http.StatusRequestEntityTooLarge, Refusal{semjson.TooLarge, reason}}
+}
+
+// divide parts tasks by what is true of them.
+func divide(tasks []string, is []bool) (yes, no []string) {
+	yes, no = []string{}, []string{} // never null in JSON
+	for i, ok := range is {
+		if ok {
+			yes = append(yes, tasks[i])
+		} else {
+			no = append(no, tasks[i])
+		}
+	}
+	return yes, no
+}
+
+// task is one task; with ?wait= the answer comes when it runs, or when that time is over.
+func (a *API) task(r *http.Request) (any, error) {
+	wait, err := waitOf(r)
+	if err != nil {
+		return nil, err
+	}
+	task := name(r, "task")
+	var state semaphores.State
+	err = a.with(r, func(ctx context.Context, s *broker.Session) (err error) {
+		state, err = a.look(s, name(r, "key"), task)
+		if err == nil {
+			state, err = a.await(ctx, s, name(r, "key"), state, wait)
+		}
+		return err
+	})
+	return semjson.OfState(task, &state), err
+}
+
+// putTask enqueues a task, or changes its priority; with ?wait= the answer comes when it runs, or when that time is over. The task stays in the line
+// whatever becomes of the client.
+func (a *API) putTask(r *http.Request) (answer, error) {
+	wait, err := waitOf(r)
+	if err != nil {
+		return answer{}, err
+	}
+	var in TaskChange
+	if err := read(r, &in); err != nil {
+		return answer{}, err
+	}
+	task := name(r, "task")
+	entry, err := semjson.Entry{Task: semjson.TaskID(task), Priority: in.Priority, Lease: in.Lease}.Of(name(r, "key"))
+	if err != nil {
+		return answer{}, semaphoreRefusal(err)
+	}
+	change := semaphores.Enqueue{Of: of(r), Entries: []semaphores.Entry{entry}}
+	var state semaphores.State
+	err = a.with(r, func(ctx context.Context, s *broker.Session) (err error) {
+		if err = a.doIn(s, &change, &change.Err); err == nil {
+			state, err = a.await(ctx, s, change.Key, change.States[0], wait)
+		}
+		return err
+	})
+	status := http.StatusOK
+	if change.Added > 0 {
+		status = http.StatusCreated
+	}
+	return answer{status, semjson.OfState(task, &state)}, err
+}
+
+// look is one task. Error: semaphores.ErrNoTask and others of the manager.
+func (a *API) look(s *broker.Session, key, task string) (semaphores.State, error) {
+	look := semaphores.Status{Of: semaphores.Of{Key: key}, Tasks: []string{task}}
+	if err := a.doIn(s, &look, &look.Err); err != nil {
+		return semaphores.State{}, err
+	}
+	if !look.States[0].Found {
+		return semaphores.State{}, noTask(task)
+	}
+	return look.States[0], nil
+}
+
+// await is a task when it runs, or when the time is over or the server drains. It stood as was tells. Errors: semaphores.ErrNoTask and others of the
+// manager; the context's.
+func (a *API) await(ctx context.Context, s *broker.Session, key string, was semaphores.State, wait time.Duration) (semaphores.State, error) {
+	if wait == 0 || was.Status != semaphore.Wait {
+		return was, nil
+	}
+	c := callerOf(ctx)
+	c.takesTime(wait)
+	during, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	defer c.whenEnding(cancel)()
+	state, err := a.semaphores.Await(during, s, key, was.ID)
+	switch {
+	case err == nil || during.Err() == nil:
+		return state, err
+	case ctx.Err() != nil:
+		return state, context.Cause(ctx)
+	}
+	now, err := a.look(s, key, was.ID)
+	if errors.Is(err, broker.ErrAccessRefused) { // who may enqueue only knows what it was told then
+		return was, nil
+	}
+	return now, err
+}
+
+// waitOf reads ?wait=: a duration such as 30s, or seconds.
+func waitOf(r *http.Request) (time.Duration, error) {
+	text := r.URL.Query().Get("wait")
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if n, err2 := strconv.Atoi(text); err2 == nil && n <= int(longestWait/time.Second) {
+		d, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil || d < 0 || d > longestWait {
+		return 0, badRequest("wait is how long to wait, such as 30s, at most " + longestWait.String())
+	}
+	return d, nil
+}

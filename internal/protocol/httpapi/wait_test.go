@@ -1,0 +1,268 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+	"fiveways/internal/semaphores"
+)
+
+// crowded is a node with a semaphore k that has one place, which task a has; task b waits.
+func crowded(t *testing.T, so ServerOptions) *node {
+	t.Helper()
+	b, m := openSemaphores(t)
+	addUsers(t, b, "reader")
+	if _, err := b.SetPermission(broker.Permission{User: "reader", VHost: "/", Read: ".*", Write: ".*"}); err != nil {
+		t.Fatal(err)
+	}
+	n := serve(t, b, Options{Semaphores: m}, so)
+	n.must(t, "PUT", "", `{"active":1,"try_release":1}`)
+	n.must(t, "PUT", "/tasks/a", `{"priority":5}`)
+	n.must(t, "PUT", "/tasks/b", `{"priority":1}`)
+	return n
+}
+
+const k = "/api/semaphores/%2F/k"
+
+// must makes a request about k, as guest, that goes well.
+func (n *node) must(t *testing.T, method, path, body string) string {
+	t.Helper()
+	code, got := send(t, n.api, method, k+path, body)
+	if code >= 300 {
+		t.Fatalf("%s %s: %d %s", method, path, code, got)
+	}
+	return got
+}
+
+// later is an answer that is waited for.
+type later struct {
+	code int
+	text string
+}
+
+// start makes a request as user reader; its answer comes when it comes.
+func (n *node) start(t *testing.T, method, path, body string) <-chan later {
+	got := make(chan later, 1)
+	go func() {
+		w := n.request(t, method, k+path, "reader:reader", body)
+		text, _ := io.ReadAll(w.Body)
+		got <- later{w.StatusCode, string(text)}
+	}()
+	return got
+}
+
+func (l later) check(t *testing.T, code int, want string) {
+	t.Helper()
+	if l.code != code || !strings.Contains(l.text, want) {
+		t.Errorf("%d %s, want %d with %s", l.code, l.text, code, want)
+	}
+}
+
+// untilThere waits until a task is in the line.
+func (n *node) untilThere(t *testing.T, task string) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		if code, _ := send(t, n.api, "GET", k+"/tasks/"+task, ""); code == http.StatusOK {
+			return
+		}
+	}
+}
+
+func TestWait(t *testing.T) {
+	n := crowded(t, ServerOptions{})
+	put := n.start(t, "PUT", "/tasks/c?wait=5m", `{"priority":2}`)
+	n.untilThere(t, "c")
+	get := n.start(t, "GET", "/tasks/b?wait=300", "")
+	n.must(t, "DELETE", "/tasks/a", "")
+	(<-put).check(t, 201, `{"task":"c","status":"ACQUIRED","priority":2,`)
+	n.must(t, "DELETE", "/tasks/c", "")
+	(<-get).check(t, 200, `{"task":"b","status":"ACQUIRED","priority":1,`)
+	(<-n.start(t, "GET", "/tasks/b?wait=5m", "")).check(t, 200, `"status":"ACQUIRED"`) // already
+	(<-n.start(t, "GET", "/tasks/none?wait=5m", "")).check(t, 404, "no such task")
+}
+
+// The answer tells how things stand when the time is over, though a request may not take as long to come in.
+func TestWaitEnds(t *testing.T) {
+	n := crowded(t, ServerOptions{Patience: 20 * time.Millisecond})
+	(<-n.start(t, "GET", "/tasks/b?wait=100ms", "")).check(t, 200, `"status":"WAIT"`)
+	(<-n.start(t, "PUT", "/tasks/b?wait=100ms", `{"priority":2}`)).check(t, 200, `"status":"WAIT","priority":2`)
+}
+
+func TestWaitForWhatGoes(t *testing.T) {
+	n := crowded(t, ServerOptions{})
+	wait := n.start(t, "PUT", "/tasks/c?wait=5m", `{"priority":2}`)
+	n.untilThere(t, "c")
+	n.must(t, "DELETE", "/tasks/c", "")
+	(<-wait).check(t, 404, "not_found")
+	wait = n.start(t, "PUT", "/tasks/d?wait=5m", `{"priority":2}`)
+	n.untilThere(t, "d")
+	n.must(t, "DELETE", "", "")
+	(<-wait).check(t, 404, "not_found")
+}
+
+func TestWaitEndsWithTheUser(t *testing.T) {
+	n := crowded(t, ServerOptions{})
+	wait := n.start(t, "PUT", "/tasks/c?wait=5m", `{"priority":2}`)
+	n.untilThere(t, "c")
+	if err := n.api.broker.DeleteUser("reader"); err != nil {
+		t.Fatal(err)
+	}
+	(<-wait).check(t, 401, "the user was deleted")
+}
+
+func TestWaitEndsWithTheServer(t *testing.T) {
+	n := crowded(t, ServerOptions{})
+	wait := n.start(t, "PUT", "/tasks/c?wait=5m", `{"priority":2}`)
+	n.untilThere(t, "c")
+	if err := n.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	(<-wait).check(t, 201, `"status":"WAIT"`)
+}
+
+// Who leaves is not waited for, and his task keeps its place in the line.
+func TestWaitingClientLeaves(t *testing.T) {
+	n := crowded(t, ServerOptions{})
+	ctx, leave := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		r := httptest.NewRequestWithContext(ctx, "PUT", k+"/tasks/c?wait=5m", strings.NewReader(`{"priority":2}`))
+		n.api.ServeHTTP(httptest.NewRecorder(), r)
+		close(over)
+	}()
+	n.untilThere(t, "c")
+	leave()
+	<-over
+	if got := n.must(t, "GET", "/tasks/c", ""); !strings.Contains(got, `"status":"WAIT"`) {
+		t.Errorf("%s", got)
+	}
+}
+
+// follow opens a stream of events and returns a function that reads the next one, "" at the end.
+func (n *node) follow(t *testing.T, path string) (next func() string) {
+	t.Helper()
+	w := n.request(t, "GET", path, "reader:reader", "")
+	if w.StatusCode != http.StatusOK || w.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%d %s", w.StatusCode, textOf(t, w))
+	}
+	lines := bufio.NewScanner(w.Body)
+	return func() string {
+		var parts []string
+		for lines.Scan() {
+			if lines.Text() == "" {
+				return strings.Join(parts, "|")
+			}
+			parts = append(parts, lines.Text())
+		}
+		return ""
+	}
+}
+
+func TestEvents(t *testing.T) {
+	n := crowded(t, ServerOptions{Patience: 20 * time.Millisecond})
+	next := n.follow(t, k+"/events")
+	of := n.follow(t, k+"/events?task=b")
+	all := n.follow(t, "/api/semaphore-events/%2F?prefix=k")
+	none := n.follow(t, "/api/semaphore-events/%2F?prefix=x")
+	expect := func(next func() string, want string) {
+		t.Helper()
+		if got := next(); !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	expect(next, `retry: 1000|event: open|data: {"vhost":"/","key":"k","active":1,"try_release":1,`)
+	expect(of, "event: open|")
+	expect(of, `event: state|data: {"task":"b","status":"WAIT"`)
+	expect(all, "event: open|data: {}")
+	expect(none, "event: open|data: {}")
+	n.must(t, "PUT", "/tasks/b", `{"priority":9}`)
+	n.must(t, "PUT", "/tasks/b", `{"priority":1}`)
+	n.must(t, "DELETE", "/tasks/a", "")
+	for _, next := range []func() string{next, all} {
+		expect(next, `event: TryRelease|id: 2|data: {"key":"k","task":"a","event":"TryRelease","status":"TRY_RELEASE","priority":5,"seq":2}`)
+		expect(next, `event: Retained|id: 3|`)
+		expect(next, `event: Acquired|id: 4|data: {"key":"k","task":"b","event":"Acquired","status":"ACQUIRED","priority":1,"seq":4}`)
+	}
+	expect(of, "event: Acquired|id: 4|")
+	n.must(t, "DELETE", "", "")
+	expect(next, `event: Deleted|id: 5|data: {"key":"k","task":"b","event":"Deleted","status":""`)
+	if err := n.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := none(); got != "" {
+		t.Errorf("no event, and got %s", got)
+	}
+	if code, got := send(t, n.api, "GET", "/api/semaphores/%2F/none/events", ""); code != 404 {
+		t.Errorf("%d %s", code, got)
+	}
+}
+
+// A stream ends with its user.
+func TestEventsEndWithTheUser(t *testing.T) {
+	n := crowded(t, ServerOptions{})
+	next := n.follow(t, k+"/events")
+	next()
+	if err := n.api.broker.DeleteUser("reader"); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
+// stuck is a client that does not read until it is told to.
+type stuck struct {
+	*httptest.ResponseRecorder
+	release chan struct{}
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	<-s.release
+	return s.ResponseRecorder.Write(b)
+}
+
+// Who does not read is told that events are missing, at their place, and costs a bounded amount of memory.
+func TestSlowReaderOfEvents(t *testing.T) {
+	for _, extra := range []int{0, 1} {
+		w := &stuck{httptest.NewRecorder(), make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &stream{w: w, wake: make(chan struct{}, 1), caller: &caller{conn: http.NewResponseController(w)}}
+		over := make(chan struct{})
+		go func() { s.run(ctx); close(over) }()
+		for i := range maxUnsent + extra {
+			s.take([]semaphores.Event{{Event: semaphore.EventAcquired, Seq: uint64(i + 1)}})
+		}
+		close(w.release)
+		if extra == 0 {
+			for s.left() > 0 {
+				runtime.Gosched()
+			}
+			cancel()
+		}
+		<-over
+		cancel()
+		text := w.Body.String()
+		if got := strings.Contains(text, "event: overrun\n"); got != (extra > 0) {
+			t.Errorf("%d too many: told of it %v", extra, got)
+		}
+		if extra > 0 && (!strings.Contains(text, fmt.Sprintf("id: %d\n", maxUnsent)) || strings.Contains(text, fmt.Sprintf("id: %d\n", maxUnsent+1))) {
+			t.Error("other events are missing than those at the end")
+		}
+	}
+}
+
+func (s *stream) left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.unsent)
+}
