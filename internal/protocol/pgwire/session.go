@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/pgwire/markup"
 	"fiveways/internal/protocol/pgwire/mbus"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
@@ -46,8 +47,8 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database, Largest: s.o.MaxMessageSize})
-	schemas := work.Schemas()
+	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database, Largest: s.o.MaxMessageSize, Semaphores: s.o.Semaphores})
+	schemas := slices.Concat(work.Schemas(), markup.Schemas(work))
 	catalogs := s.catalogs(c, work, schemas)
 	session := sql.NewSession(sql.Options{
 		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,

@@ -13,21 +13,26 @@ import (
 
 // TestEveryErrorHasAnSQLState: an error of the engine that has no row would be told as an internal one.
 func TestEveryErrorHasAnSQLState(t *testing.T) {
-	engine, err := os.ReadFile("../../../broker/errors.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ours, err := os.ReadFile("errors.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`(?m)^\t(Err\w+)\s+= errors\.New`).FindAllStringSubmatch(string(engine), -1)
-	if len(names) < 20 {
-		t.Fatalf("found %d errors of the engine", len(names))
-	}
-	for _, n := range names {
-		if !strings.Contains(string(ours), "{broker."+n[1]+",") {
-			t.Errorf("broker.%s has no SQLSTATE", n[1])
+	for _, of := range []struct {
+		file, pkg string
+		least     int
+	}{{"../../../broker/errors.go", "broker", 20}, {"../../../semaphores/api.go", "semaphores", 8}} {
+		text, err := os.ReadFile(of.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`(?m)^\t(Err\w+)\s+= errors\.New`).FindAllStringSubmatch(string(text), -1)
+		if len(names) < of.least {
+			t.Fatalf("found %d errors of %s", len(names), of.pkg)
+		}
+		for _, n := range names {
+			if !strings.Contains(string(ours), "{"+of.pkg+"."+n[1]+",") {
+				t.Errorf("%s.%s has no SQLSTATE", of.pkg, n[1])
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/semaphores"
 )
 
 // sqlstates has the SQLSTATE of each error of the engine.
@@ -50,6 +51,14 @@ var sqlstates = []struct {
 	{broker.ErrStale, "55006", ""},
 	{broker.ErrRejected, "53400", "A queue is full and refuses more. Nothing of the transaction has happened; consume from the queue and try again."},
 	{broker.ErrTooLarge, pgerror.ProgramLimitExceeded, "Commit more often."},
+	{semaphores.ErrNotFound, pgerror.NoDataFound, ""},
+	{semaphores.ErrNoTask, pgerror.NoDataFound, ""},
+	{semaphores.ErrDeleted, pgerror.NoDataFound, ""},
+	{semaphores.ErrNotEmpty, pgerror.ForeignKeyViolation, "semaphore.drop(key) deletes a semaphore with its tasks."},
+	{semaphores.ErrOrder, "55006", "Release its tasks first, or make another semaphore."},
+	{semaphores.ErrInvalid, pgerror.InvalidParameterValue, ""},
+	{semaphores.ErrTooMany, pgerror.OutOfMemory, ""},
+	{semaphores.ErrNotActive, "55000", ""},
 	{broker.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},
 	{broker.ErrClosed, pgerror.AdminShutdown, ""},
 }
@@ -58,7 +67,7 @@ var sqlstates = []struct {
 func translate(err error) *pgerror.Error {
 	for _, row := range sqlstates {
 		if errors.Is(err, row.err) {
-			if row.err == broker.ErrAccessRefused { // the words of the functions in a real PostgreSQL
+			if row.err == broker.ErrAccessRefused && !ofSemaphore(err) { // the words of the functions in a real PostgreSQL
 				return pgerror.New(pgerror.RaiseException, "Access denied").WithDetail("%s", wording(err, row.err))
 			}
 			if row.err == broker.ErrDeadlock {
@@ -67,10 +76,28 @@ func translate(err error) *pgerror.Error {
 			}
 			e := pgerror.New(row.code, "%s", wording(err, row.err))
 			e.Hint = row.hint
+			if row.err == semaphores.ErrNotEmpty {
+				e.Detail = "Semaphore \"" + nameIn(err) + "\" has tasks."
+			}
 			return e
 		}
 	}
 	return pgerror.New(pgerror.InternalError, "%v", err)
+}
+
+// ofSemaphore tells whether an error is about a semaphore.
+func ofSemaphore(err error) bool {
+	var e *broker.Error
+	return errors.As(err, &e) && e.Kind == "semaphore"
+}
+
+// nameIn is the name of what an error of the engine is about.
+func nameIn(err error) string {
+	var e *broker.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Name
 }
 
 // wording is the message of an error of the engine.
@@ -82,6 +109,12 @@ func wording(err, sentinel error) string {
 	switch {
 	case errors.Is(err, broker.ErrAccessRefused):
 		return "permission denied for " + e.Kind + " " + e.Name
+	case errors.Is(err, semaphores.ErrNotFound):
+		return "semaphore \"" + e.Name + "\" does not exist"
+	case errors.Is(err, semaphores.ErrNotEmpty): // as if the tables were PostgreSQL's
+		return `update or delete on table "semaphore" violates foreign key constraint "semaphore_task_semaphore_id_fkey" on table "semaphore_task"`
+	case errors.Is(err, semaphores.ErrInvalid):
+		return "invalid " + e.Arg + ": " + e.Detail
 	case e.Kind != "" && e.Name != "":
 		text := e.Kind + " \"" + e.Name + "\": " + sentinel.Error()
 		if e.Arg != "" {

@@ -10,27 +10,30 @@ import (
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways/internal/semaphores"
 )
 
 // Options describe a session.
 type Options struct {
-	User     string
-	Database string // as the client named it
-	Largest  int64  // bytes of a message's body; 0: no limit
+	User       string
+	Database   string              // as the client named it
+	Largest    int64               // bytes of a message's body; 0: no limit
+	Semaphores *semaphores.Manager // of the broker; nil: there are none
 }
 
 // Session is what the functions of one client work on. It is the Work of its sql.Session, and expr.Env.Session. Its methods belong to one
 // goroutine.
 type Session struct {
-	b        *broker.Broker
-	own      *broker.Session
-	user     string
-	database string
-	largest  int64                      // bytes of a message's body; 0: no limit
-	owners   map[string]*broker.Session // of views that were used, by the name of the view's owner
-	tag      string                     // of the session, in the names of temporary queues
-	temps    []string                   // temporary queues made so far, with those that have gone
-	tempNo   int
+	b          *broker.Broker
+	own        *broker.Session
+	user       string
+	database   string
+	largest    int64                      // bytes of a message's body; 0: no limit
+	semaphores *semaphores.Manager        // nil: there are none
+	owners     map[string]*broker.Session // of views that were used, by the name of the view's owner
+	tag        string                     // of the session, in the names of temporary queues
+	temps      []string                   // temporary queues made so far, with those that have gone
+	tempNo     int
 
 	work    journal
 	defs    definitions
@@ -55,7 +58,7 @@ var (
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
-	return &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, tag: hex.EncodeToString(random[:])}
+	return &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:])}
 }
 
 // Superuser tells whether the user may do everything, as it is now.

@@ -7,15 +7,17 @@ import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/semaphores"
 )
 
 // journal is what the open transaction has done so far, in order. A savepoint is a length of it.
 type journal struct {
-	readOnly bool
-	entries  []entry
-	posts    int // pending posts among them
-	holds    int // held messages among them
-	steps    int // changes of the definitions among them
+	readOnly          bool
+	entries           []entry
+	posts             int // pending posts among them
+	holds             int // held messages among them
+	steps             int // changes of the definitions among them
+	tasks, semaphores int // changes of tasks and of their semaphores among them
 }
 
 // entry is one thing that was done; exactly one of its parts is set.
@@ -24,6 +26,9 @@ type entry struct {
 	held *held    // a message that was taken from its queue
 	own  *ownTake // a pending post that the transaction itself took
 	step *step    // a change of the definitions
+
+	task      *TaskChange       // of a semaphore; it waits for the commit
+	semaphore semaphores.Change // an update or a deletion of one; it waits too
 }
 
 // pending is a post that nobody but its own session sees.
@@ -63,27 +68,29 @@ func (j *journal) add(e entry) {
 	if e.step != nil {
 		j.steps++
 	}
+	if e.task != nil {
+		j.tasks++
+	}
+	if e.semaphore != nil {
+		j.semaphores++
+	}
 	j.entries = append(j.entries, e)
 }
 
 // Begin starts a transaction.
 func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 
-// Commit makes durable what the transaction did. With an error nothing of its posts and takes has happened, or, when the log has failed, all
-// of them may have.
+// Commit makes durable what the transaction did. With an error nothing of its posts, takes and changes of semaphores has happened, or, when the log has
+// failed, all of them may have.
 func (s *Session) Commit() error {
 	j := &s.work
 	if len(j.entries) == 0 {
 		j.readOnly = false
 		return nil
 	}
-	if j.posts > 0 || j.holds > 0 {
-		tx := s.own.NewTx()
-		j.fill(tx)
-		if err := tx.Commit(); err != nil {
-			s.Rollback()
-			return s.failed(err)
-		}
+	if err := s.commitWork(); err != nil {
+		s.Rollback()
+		return s.failed(err)
 	}
 	var steps []*step
 	if j.steps > 0 {
@@ -101,6 +108,23 @@ func (s *Session) Commit() error {
 		}
 	}
 	return failed
+}
+
+// commitWork does what waits for the commit, all of it or nothing.
+func (s *Session) commitWork() error {
+	j := &s.work
+	var tx *broker.Tx
+	if j.posts > 0 || j.holds > 0 {
+		tx = s.own.NewTx()
+		j.fill(tx)
+	}
+	switch {
+	case j.tasks > 0 || j.semaphores > 0:
+		return s.commitChanges(tx)
+	case tx != nil:
+		return tx.Commit()
+	}
+	return nil
 }
 
 // fill adds all posts and then all takes to tx, neighbours taken together. Posts go first: a message that moves to another queue keeps its
@@ -143,7 +167,7 @@ func (s *Session) forget() {
 	if j.entries = j.entries[:0]; cap(j.entries) > 64 {
 		j.entries = nil
 	}
-	j.posts, j.holds, j.steps, j.readOnly = 0, 0, 0, false
+	j.posts, j.holds, j.steps, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, false
 }
 
 // Rollback undoes the transaction.
@@ -175,6 +199,10 @@ func (s *Session) undo(mark int) {
 			if at := slices.Index(p.taken, e.own.queue); at >= 0 {
 				p.taken = slices.Delete(p.taken, at, at+1)
 			}
+		case e.task != nil:
+			j.tasks--
+		case e.semaphore != nil:
+			j.semaphores--
 		case e.step != nil:
 			j.steps--
 			if released { // before a queue goes, what came from it is back
