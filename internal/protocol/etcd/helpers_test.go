@@ -15,6 +15,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -41,7 +42,8 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 	ko.Name, ko.Folder, ko.MaxRequestBytes = "test", t.TempDir(), o.MaxRequestBytes
 	ks := keyspace.New(ko)
 	log := slog.New(slog.DiscardHandler)
-	bo.Logger, bo.Annexes = log, map[uint32]broker.Annex{broker.KeyShard: ks}
+	sems := semaphores.New(semaphores.Options{Logger: log})
+	bo.Logger, bo.Annexes = log, map[uint32]broker.Annex{broker.KeyShard: ks, broker.SemaphoreShard: sems}
 	b, err := broker.Open(n.fs, "data", bo)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +51,10 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 	if err := ks.Start(b.Recorder(broker.KeyShard)); err != nil {
 		t.Fatal(err)
 	}
+	if err := sems.Start(b); err != nil {
+		t.Fatal(err)
+	}
+	o.Semaphores = sems
 	if o.Log == nil {
 		o.Log = log
 	}
@@ -65,6 +71,7 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 		defer cancel()
 		drained := n.Drain(ctx)
 		ks.Stop()
+		sems.Stop()
 		for _, err := range []error{drained, <-served, b.Close(), ks.Close()} {
 			if err != nil {
 				t.Error(err)

@@ -30,10 +30,12 @@ func fieldsOf(text []byte) (fields map[string]any) {
 // a task stands, so it is not compared as a whole.
 func (n *Namespace) CheckCompare(who Caller, c *pb.Compare) error {
 	p, ok := parse(c.Key)
-	if !ok {
+	switch {
+	case len(c.RangeEnd) > 0:
+		return errCompare
+	case !ok:
 		return errKey
-	}
-	if len(c.RangeEnd) > 0 || !canCompare(&p, c) {
+	case !canCompare(&p, c):
 		return errCompare
 	}
 	return may(who, toRead, p.semaphore)

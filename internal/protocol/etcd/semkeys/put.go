@@ -3,7 +3,6 @@ package semkeys
 import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 )
 
 // Put sets a semaphore or enqueues a task.
