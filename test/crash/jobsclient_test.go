@@ -60,10 +60,13 @@ func (silent) Printf(context.Context, string, ...any) {}
 
 func now() int64 { return time.Now().UnixMilli() }
 
-// connect makes the client's connection. What is in doubt is never asked again by the client library.
-func (c *jobClient) connect(addr string) {
-	c.redis = redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ReadTimeout: patience})
+// newRedis makes a connection. What is in doubt is never asked again by the client library.
+func newRedis(addr string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ReadTimeout: patience})
 }
+
+// connect makes the client's connection.
+func (c *jobClient) connect(addr string) { c.redis = newRedis(addr) }
 
 // ask sends a command and notes it with what came of it. The error is that of the connection.
 func (c *jobClient) ask(e JobEvent, words ...any) (reply any, err error) {

@@ -1,0 +1,213 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways/test/brokertest"
+)
+
+const (
+	semClients = 4
+	maxSemActs = 1500 // of a round
+)
+
+// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings, and then compares the messages about all
+// transitions with what the clients saw and with what is there at the end.
+func TestCrashSemaphores(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	r := &semCrashes{t: t, dir: t.TempDir(), history: &SemHistory{}}
+	var clock atomic.Int64
+	for n := range semClients + 1 {
+		r.clients = append(r.clients, &semClient{history: r.history, clock: &clock, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), n: n})
+	}
+	rng := rand.New(rand.NewPCG(uint64(seed), 0))
+	for n := 0; n < rounds || n < 3*rounds && !r.covered(); n++ { // short rounds may show little
+		r.crash(1 + rng.IntN(maxSemActs))
+	}
+	end := r.finish()
+	r.judge(end)
+}
+
+// semCrashes is one sequence of kills.
+type semCrashes struct {
+	t       *testing.T
+	dir     string
+	history *SemHistory
+	clients []*semClient // the last one configures
+}
+
+// start starts the broker, and makes what the clients need.
+func (r *semCrashes) start() (*brokertest.Broker, *amqp.Channel) {
+	r.t.Helper()
+	b, ch := start(r.t, r.dir, []string{"--redis", "127.0.0.1:0"})
+	c := r.connect(b)
+	for _, words := range [][]any{
+		{"SEM.CREATE", semFixed, "ACTIVE", 3, "TRYRELEASE", 2},
+		{"SEM.CREATE", semMoving, "ACTIVE", 2, "TRYRELEASE", 2},
+		{"SEM.CREATE", semLeased, "ACTIVE", 2, "TRYRELEASE", 1, "LEASE", 25},
+	} {
+		if _, _, _, err := c.ask(words...); err != nil {
+			r.t.Fatalf("%v\n%s", err, b.Log())
+		}
+	}
+	_, err := ch.QueueDeclare(semEvents, true, false, false, false, nil)
+	if err == nil {
+		err = ch.QueueBind(semEvents, "#", "semaphore.events", false, nil)
+	}
+	if err != nil {
+		r.t.Fatalf("%v\n%s", err, b.Log())
+	}
+	return b, ch
+}
+
+// crash lets the clients work until they have noted so many events, and kills the broker.
+func (r *semCrashes) crash(acts int) {
+	b, _ := r.start()
+	enough := r.history.Grown(acts)
+	early := make(chan error, len(r.clients)+1)
+	var killed atomic.Bool
+	var working sync.WaitGroup
+	for n, c := range r.clients {
+		step := c.step
+		if n == semClients {
+			step = c.configure
+		}
+		working.Go(func() {
+			if err := c.work(b.RedisAddr(), &killed, step); err != nil {
+				early <- err
+			}
+		})
+	}
+	working.Go(func() {
+		if err := listenToSemaphores(r.history, b.URL()); err != nil {
+			early <- err
+		}
+	})
+	var trouble error
+	select {
+	case <-enough:
+	case trouble = <-early:
+	case <-b.Exited():
+		trouble = fmt.Errorf("the broker died by itself")
+	case <-time.After(patience):
+		trouble = fmt.Errorf("fewer than %d events in %s", acts, patience)
+	}
+	killed.Store(true)
+	b.Kill()
+	working.Wait()
+	select {
+	case err := <-early:
+		trouble = err
+	default:
+	}
+	if trouble != nil {
+		r.t.Fatalf("%v\nbroker:\n%s", trouble, b.Log())
+	}
+}
+
+// finish has all leases end, looks at what is there and reads the messages that are left.
+func (r *semCrashes) finish() map[string]SemEnd {
+	b, ch := r.start()
+	c := r.connect(b)
+	for n := range semClients {
+		for i := range tasksEach {
+			if err := c.release(semLeased, fmt.Sprintf("c%d-%d", n, i)); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	end := map[string]SemEnd{}
+	for _, key := range semShared {
+		end[key] = r.look(c, key)
+	}
+	for {
+		d, ok, err := ch.Get(semEvents, false)
+		if err != nil {
+			r.t.Fatalf("%v\n%s", err, b.Log())
+		}
+		if !ok {
+			break
+		}
+		if err := hear(r.history, d); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	if err := b.Stop(); err != nil {
+		r.t.Error(err)
+	}
+	return end
+}
+
+// connect gives a connection to the first client.
+func (r *semCrashes) connect(b *brokertest.Broker) *semClient {
+	c := *r.clients[0]
+	c.redis = newRedis(b.RedisAddr())
+	r.t.Cleanup(func() { c.redis.Close() })
+	return &c
+}
+
+// look describes a semaphore at the end.
+func (r *semCrashes) look(c *semClient, key string) SemEnd {
+	info, _, _, err := c.ask("SEM.INFO", key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	tasks, _, _, err := c.ask("SEM.TASKS", key, "COUNT", 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	m := info.(map[any]any)
+	end := SemEnd{Active: int(m["active"].(int64)), Try: int(m["try_release"].(int64)), Leased: key == semLeased}
+	for _, one := range tasks.([]any)[1].([]any) {
+		t := one.(map[any]any)
+		end.Tasks = append(end.Tasks, SemTask{t["task"].(string), t["priority"].(float64), t["status"].(string)})
+	}
+	return end
+}
+
+// summary counts requests, those of them without an answer, and the messages of each event.
+func (r *semCrashes) summary() (requests, unknown int, told map[string]int) {
+	told = map[string]int{}
+	for _, e := range r.history.Events() {
+		switch {
+		case e.Kind == SemTold:
+			told[e.Event]++
+			continue
+		case !e.answered():
+			unknown++
+		}
+		requests++
+	}
+	return requests, unknown, told
+}
+
+// covered tells whether there were messages of every event, and requests in doubt.
+func (r *semCrashes) covered() bool {
+	_, unknown, told := r.summary()
+	return len(told) == 5 && unknown > 0
+}
+
+// judge looks for breaches.
+func (r *semCrashes) judge(end map[string]SemEnd) {
+	requests, unknown, told := r.summary()
+	r.t.Logf("%d requests, %d of them without an answer; messages: %v", requests, unknown, told)
+	if !r.covered() {
+		r.t.Error("the run was too short to show anything")
+	}
+	breaches := CheckSemaphores(r.history.Events(), end)
+	for n, breach := range breaches {
+		if n == 20 {
+			r.t.Errorf("and %d more", len(breaches)-n)
+			break
+		}
+		r.t.Error(breach)
+	}
+}
