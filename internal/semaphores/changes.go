@@ -1,6 +1,8 @@
 package semaphores
 
 import (
+	"slices"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
 )
@@ -50,13 +52,21 @@ func (c *Create) do(r *round) error {
 	s := r.m.table.find(r.vhost(), c.Key)
 	c.Created = s == nil
 	if c.Created {
-		if err := r.room(semBytes); err != nil {
+		if err := r.mayCreate(); err != nil {
 			return err
 		}
 		s = r.create(c.Key, c.Settings.apply(semaphore.Config{Active: DefaultActive, TryRelease: DefaultTryRelease}))
 	}
 	c.Info = s.info()
 	return nil
+}
+
+// mayCreate tells whether there may be another semaphore. Errors: broker.ErrVHostNotFound (a session that outlives its virtual host), ErrTooMany.
+func (r *round) mayCreate() error {
+	if vhost := r.vhost(); !r.m.b.HasVHost(vhost) {
+		return &broker.Error{Err: broker.ErrVHostNotFound, Kind: "vhost", Name: vhost.Name, VHost: vhost.Name}
+	}
+	return r.room(semBytes)
 }
 
 func (c *Update) do(r *round) error {
@@ -96,7 +106,7 @@ func (c *Enqueue) do(r *round) error {
 	if err != nil {
 		return err
 	}
-	if err := r.room(int64(len(c.Entries))); err != nil {
+	if err := r.room(taskBytes * int64(len(c.Entries))); err != nil && s.lacks(c.Entries) {
 		return err
 	}
 	c.Added = 0
@@ -111,6 +121,17 @@ func (c *Enqueue) do(r *round) error {
 		c.States[i] = s.look(c.Entries[i].Task)
 	}
 	return nil
+}
+
+// taskBytes is about what a task takes at least.
+const taskBytes = 50
+
+// lacks tells whether one of the tasks is not there.
+func (s *sem) lacks(entries []Entry) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool {
+		_, there := s.state.Get(e.Task)
+		return !there
+	})
 }
 
 // enqueue puts a task into the line, or changes what is said of it. Doing that again is a sign of life: its lease begins anew.

@@ -46,7 +46,7 @@ func (c *checkpoint) write(w io.Writer) error {
 
 // step encodes some.
 func (c *checkpoint) step() {
-	for n := 0; n < checkpointStep && len(c.all) > 0; n++ {
+	for n := 0; n < c.m.step && len(c.all) > 0; n++ {
 		s := c.all[0]
 		if c.m.table.byID[s.id] != s {
 			c.all, c.from = c.all[1:], 0
@@ -55,7 +55,7 @@ func (c *checkpoint) step() {
 		if c.from == 0 {
 			c.b = appendHeader(append(c.b, partSemaphore), s)
 		}
-		c.from = s.scan(c.from, checkpointStep-n, func(t *State) {
+		c.from = s.scan(c.from, c.m.step-n, func(t *State) {
 			c.b = appendTask(append(c.b, partTask), &t.Task)
 			n++
 		})

@@ -83,9 +83,6 @@ func (m *Manager) declare(s *broker.Session) error {
 	if !first {
 		return nil
 	}
-	if !m.b.HasVHost(vhost) {
-		return &broker.Error{Err: broker.ErrVHostNotFound, Kind: "vhost", Name: vhost.Name, VHost: vhost.Name}
-	}
 	op, err := m.b.Operate(vhost.Name)
 	if err != nil {
 		return err

@@ -19,6 +19,21 @@ type node struct {
 	b  *broker.Broker
 	m  *Manager
 	s  *broker.Session
+
+	spy *spy
+}
+
+// spy hears what goes into the log.
+type spy struct {
+	*Manager
+	heard func(entry []byte) // nil: nobody listens
+}
+
+func (s *spy) Apply(index uint64, entry []byte) {
+	if s.heard != nil {
+		s.heard(entry)
+	}
+	s.Manager.Apply(index, entry)
 }
 
 func open(t *testing.T, fs *vfs.Mem, change ...func(*broker.Options, *Options)) *node {
@@ -29,7 +44,8 @@ func open(t *testing.T, fs *vfs.Mem, change ...func(*broker.Options, *Options)) 
 		c(&o, &mine)
 	}
 	n.m = New(mine)
-	o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: n.m}
+	n.spy = &spy{Manager: n.m}
+	o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: n.spy}
 	var err error
 	n.b, err = broker.Open(fs, "data", o)
 	n.must(err)

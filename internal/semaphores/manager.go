@@ -19,8 +19,9 @@ type Options struct {
 
 // Manager is all semaphores of a broker. It is the broker's annex, and its methods may be called by any goroutine.
 type Manager struct {
-	o   Options
-	log *slog.Logger
+	o    Options
+	log  *slog.Logger
+	step int // checkpointStep, less in tests
 
 	line     line     // who wait for their turn
 	watchers watchers // who are told of what happens
@@ -51,7 +52,7 @@ func New(o Options) *Manager {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Manager{o: o, log: o.Logger, table: newTable(), alarm: math.MaxInt64}
+	m := &Manager{o: o, log: o.Logger, step: checkpointStep, table: newTable(), alarm: math.MaxInt64}
 	m.watchers.by = map[place]map[*watcher]struct{}{}
 	m.clock = clock{wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	return m

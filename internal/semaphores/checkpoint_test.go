@@ -1,0 +1,74 @@
+package semaphores
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// again is what a checkpoint and the log behind it make.
+func (n *node) again(image []byte, log [][]byte) *Manager {
+	n.Helper()
+	m := New(Options{})
+	n.must(m.Restore(bytes.NewReader(image)))
+	for _, entry := range log {
+		m.Apply(0, entry)
+	}
+	n.must(m.broken)
+	n.same("hash", m.Hash(), n.m.Hash())
+	n.same("tasks", m.table.tasks, n.m.table.tasks)
+	n.same("owners", len(m.table.owners), len(n.m.table.owners))
+	return m
+}
+
+// A checkpoint may see tasks that came after the order was changed, of a semaphore whose head it wrote before.
+func TestCheckpointWhileTheOrderChanges(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.m.step = 7
+	n.create("k", 1, 0)
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprint("old", i))
+		n.enqueue("k", names[i]+" 1")
+	}
+	var log [][]byte
+	n.spy.heard = func(entry []byte) { log = append(log, bytes.Clone(entry)) }
+	_, write := n.m.Freeze()
+	var image bytes.Buffer
+	first := true
+	change := func() {
+		if first {
+			first = false
+			up := true
+			n.release("k", names...)
+			n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Ascending: &up}})
+			n.enqueue("k", "b 2", "a 1", "c 3")
+		}
+	}
+	n.must(write(&changing{w: &image, change: change}))
+	n.same("seen by the checkpoint", bytes.Contains(image.Bytes(), []byte("\x01c")), true)
+	n.again(image.Bytes(), log)
+	n.close()
+}
+
+// A checkpoint may begin while a group of the log is on its way, which is behind it and may have made semaphores that it sees.
+func TestCheckpointBesideAGroup(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	var log [][]byte
+	var write func(io.Writer) error
+	n.spy.heard = func(entry []byte) {
+		if log = append(log, bytes.Clone(entry)); write == nil {
+			_, write = n.m.Freeze() // what the entry says was done, and the log has it behind the checkpoint
+		}
+	}
+	n.must(n.m.Do(n.s, &Create{Of: Of{Key: "new"}}, &Enqueue{Of: Of{Key: "new"}, Entries: []Entry{{Task: "a", Owner: 4}}}))
+	var image bytes.Buffer
+	n.must(write(&image))
+	n.enqueue("new", "b 2")
+	n.again(image.Bytes(), log)
+	n.close()
+}

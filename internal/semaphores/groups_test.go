@@ -1,0 +1,135 @@
+package semaphores
+
+import (
+	"fmt"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// declare makes a queue that holds so many messages and refuses more; 0: as many as come.
+func (n *node) declare(queue string, limit int64) {
+	n.Helper()
+	p := broker.DefaultQueuePolicy()
+	if limit > 0 {
+		p.MaxLength, p.Overflow = limit, broker.RejectPublish
+	}
+	_, err := n.s.DeclareQueue(broker.QueueSpec{Name: queue, Durable: true, Policy: p})
+	n.must(err)
+}
+
+// post adds a message for a queue to a transaction.
+func (n *node) post(tx *broker.Tx, queue string) {
+	n.Helper()
+	props := (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Persistent}).Append(nil)
+	peek, err := message.PeekProperties(props)
+	n.must(err)
+	to, err := n.s.Route(nil, []byte(queue), &peek, nil)
+	n.must(err)
+	env := append(message.AppendEnvelopeHeader(nil, "", queue, props), "hello"...)
+	tx.Publish(&broker.Publish{Targets: to, Env: env, Persistent: true, TTL: -1})
+}
+
+func (n *node) count(queue string) int {
+	n.Helper()
+	c := &broker.Count{OnQueue: broker.OnQueue{Queue: queue}}
+	n.must(n.s.Do(c))
+	n.must(c.Err)
+	return c.Ready
+}
+
+// A transaction and the changes in its group happen together, or nothing of both.
+func TestTransaction(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.listen()
+	n.create("k", 1, 0)
+	n.declare("q", 1)
+	for i, want := range []error{nil, broker.ErrRejected} {
+		tx := n.s.NewTx()
+		n.post(tx, "q")
+		c := &Enqueue{Of: Of{Key: "k"}, Entries: entries(fmt.Sprint("t", i, " 1"))}
+		if err := n.m.DoWith(n.s, Group{Tx: tx}, c); want == nil {
+			n.must(err)
+		} else {
+			n.fails(err, want)
+		}
+	}
+	check := func() {
+		n.Helper()
+		n.shows("k", "t0:ACQUIRED")
+		n.same("messages", n.count("q"), 1)
+		n.same("events", n.count("events"), 1)
+	}
+	check()
+	n = n.crash()
+	check()
+
+	tx := n.s.NewTx()
+	n.post(tx, "other")
+	n.fails(n.m.DoWith(n.s, Group{Tx: tx, Must: true}, &Release{Of: Of{Key: "none"}}), ErrNotFound)
+	n.same("messages", n.count("other"), 1)
+	n.close()
+}
+
+// A command that must be done and cannot be keeps the changes out.
+func TestCommandsOfAGroup(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.listen()
+	n.create("k", 1, 0)
+	push := &broker.Push{OnQueue: broker.OnQueue{Queue: "other"}, Bodies: [][]byte{[]byte("y")}}
+	n.must(n.m.DoWith(n.s, Group{Commands: []broker.Command{push}}, &Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1")}))
+	n.must(push.Err)
+	n = n.crash()
+	n.shows("k", "a:ACQUIRED")
+	n.same("messages", n.count("other"), 2)
+	n.close()
+}
+
+func TestLimits(t *testing.T) {
+	n := open(t, vfs.NewMem(), func(_ *broker.Options, o *Options) { o.MaxBytes = 100_000 })
+	n.create("k", 1, 0)
+	fails := func(c Change, want error) {
+		n.Helper()
+		n.must(n.m.Do(n.s, c))
+		n.fails(c.of().Err, want)
+	}
+	k := Of{Key: "k"}
+	nan, inf, long := entries("a NaN"), entries("a -Inf"), make([]byte, 256)
+	for i := range long {
+		long[i] = 'x'
+	}
+	minus, huge, minusMS := -1, 1<<31, int64(-1)
+	for _, c := range []Change{
+		&Create{Of: Of{Key: ""}}, &Create{Of: Of{Key: string(long[:201])}}, &Create{Of: Of{Key: "a/b"}}, &Create{Of: Of{Key: "a\x00"}}, &Create{Of: Of{Key: "\xff"}},
+		&Create{Of: k, Settings: Settings{Active: &minus}}, &Create{Of: k, Settings: Settings{TryRelease: &huge}}, &Update{Of: k, Settings: Settings{Lease: &minusMS}},
+		&Enqueue{Of: k, Entries: nan}, &Enqueue{Of: k, Entries: inf}, &Enqueue{Of: k, Entries: []Entry{{Task: string(long)}}}, &Enqueue{Of: k, Entries: []Entry{{Task: "a", Lease: -1}}},
+		&Enqueue{Of: k, Entries: []Entry{{Task: ""}}}, &Release{Of: k, Tasks: []string{"\n"}}, &Status{Of: k, Tasks: []string{"\xc0"}}, &Expect{Of: k, Task: "\x7f"},
+	} {
+		fails(c, ErrInvalid)
+	}
+	fails(&Enqueue{Of: k, Entries: make([]Entry, MaxEntries+1)}, broker.ErrTooLarge)
+	fails(&Release{Of: k, Tasks: make([]string, MaxEntries+1)}, broker.ErrTooLarge)
+	fails(&Enqueue{Of: Of{Key: "none"}, Entries: entries("a 1")}, ErrNotFound)
+	n.do(&Delete{Of: Of{Key: "none"}})
+	n.do(&Create{Of: Of{Key: string(long[:200])}})
+	n.do(&Enqueue{Of: k, Entries: []Entry{{Task: string(long[:255])}, {Task: "a/b c"}}})
+	fails(&Delete{Of: k, IfEmpty: true}, ErrNotEmpty)
+	up := true
+	fails(&Update{Of: k, Settings: Settings{Ascending: &up}}, ErrOrder)
+
+	for i := 0; ; i++ {
+		c := &Enqueue{Of: k, Entries: []Entry{{Task: fmt.Sprint(i)}}}
+		if n.must(n.m.Do(n.s, c)); c.Err != nil {
+			n.fails(c.Err, ErrTooMany)
+			break
+		}
+		if i > 5000 {
+			t.Fatal("no bound")
+		}
+	}
+	n.enqueue("k", "0 5", "1 6") // who is there may change its priority
+	n.release("k", "0", "1")     // what makes room goes always
+	n.close()
+}

@@ -1,0 +1,76 @@
+package semaphores
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/storage/vfs"
+)
+
+// The semaphores of a virtual host go with it, without events, and do not come back with another one of its name.
+func TestVHostDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := open(t, vfs.NewMem())
+		n.create("k", 1, 0)
+		n.enqueue("k", "stays 1")
+		other := func() *broker.Session {
+			n.Helper()
+			_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+			n.must(err)
+			s, err := n.b.Operate("other")
+			n.must(err)
+			return s
+		}
+		s := other()
+		make := func() {
+			n.Helper()
+			c := &Create{Of: Of{Key: "k"}}
+			n.must(n.m.Do(s, c, &Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1", "b 1")}))
+			n.must(c.Err)
+			n.same("made", c.Created, true)
+			n.same("tasks", n.m.Stats().Tasks, 3)
+		}
+		make()
+		n.must(n.b.DeleteVHost("other"))
+		late := &Create{Of: Of{Key: "late"}}
+		n.must(n.m.Do(s, late))
+		n.fails(late.Err, broker.ErrVHostNotFound)
+		s = other()
+		synctest.Wait()
+		n.same("tasks", n.m.Stats().Tasks, 1)
+		make()
+
+		n.m.Stop() // and now the broker ends before it is followed
+		n.must(n.b.DeleteVHost("other"))
+		n = n.crash()
+		other()
+		synctest.Wait()
+		n.same("tasks", n.m.Stats().Tasks, 1)
+		n.same("semaphores", n.m.Stats().Semaphores, 1)
+		n.shows("k", "stays:ACQUIRED")
+		n.close()
+	})
+}
+
+// The exchange of events is made with the first semaphore, unless there is one; deleted, it stays away and nothing else changes.
+func TestExchange(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	passive := broker.ExchangeSpec{Name: Exchange, Passive: true}
+	n.fails(n.s.DeclareExchange(passive), broker.ErrExchangeNotFound)
+	bad := -1
+	n.must(n.m.Do(n.s, &Create{Of: Of{Key: "k"}, Settings: Settings{Active: &bad}}))
+	n.fails(n.s.DeclareExchange(passive), broker.ErrExchangeNotFound)
+	n.create("k", 1, 0)
+	n.must(n.s.DeclareExchange(passive))
+	n.must(n.s.DeleteExchange(Exchange, false))
+	n.create("l", 1, 0)
+	n.enqueue("k", "a 1")
+	n.shows("k", "a:ACQUIRED")
+	n.fails(n.s.DeclareExchange(passive), broker.ErrExchangeNotFound)
+	n.do(&Delete{Of: Of{Key: "k"}})
+	n.do(&Delete{Of: Of{Key: "l"}})
+	n.must(n.s.DeclareExchange(broker.ExchangeSpec{Name: Exchange, Type: "fanout"}))
+	n.create("k", 1, 0)
+	n.close()
+}
