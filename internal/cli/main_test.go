@@ -57,7 +57,7 @@ func TestExitCodes(t *testing.T) {
 // Every command teaches by example and explains itself in one line.
 func TestHelpHasExamples(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"serve"}, {"config"}, {"demo"}, {"bench"}, {"bench", "amqp"}, {"bench", "sql"}, {"doctor"}, {"version"}, {"user"}, {"vhost"}, {"permission"}, {"message"},
+		{}, {"serve"}, {"config"}, {"demo"}, {"bench"}, {"bench", "amqp"}, {"bench", "sql"}, {"doctor"}, {"version"}, {"user"}, {"vhost"}, {"permission"}, {"message"}, {"semaphore"},
 	} {
 		stdout, _, code := command(t, append(args, "--help")...)
 		if code != exitOK || !strings.Contains(stdout, "Examples:\n  ") {

@@ -27,12 +27,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// operator speaks the HTTP API of the broker on one data folder: over its admin socket while it runs, else in this
-// process, with the folder opened for as long as the command takes.
+// operator speaks the HTTP API of a broker: of the one on a data folder over its admin socket while it runs, else in this
+// process, with the folder opened for as long as the command takes; or of one over the network.
 type operator struct {
-	transport http.RoundTripper
-	close     func() error
+	transport      http.RoundTripper
+	base           string // scheme and host of the URL
+	user, password string // over the network; "" is nobody
+	running        bool   // else the folder is opened in this process
+	close          func() error
 }
+
+// folderBase stands for a broker that is reached without a network.
+const folderBase = "http://broker"
 
 // operatorPatience bounds one request.
 const operatorPatience = time.Minute
@@ -41,7 +47,18 @@ const operatorPatience = time.Minute
 func operate(cmd *cobra.Command, run func(cmd *cobra.Command, op *operator, args []string) error) *cobra.Command {
 	data := cmd.Flags().String("data", "", "data folder of the broker (default: as the configuration says)")
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
+	address := cmd.Flags().String("url", "", "http://user@host:15672 of a broker, instead of --data; password from "+config.EnvPassword+", or asked for")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *address != "" && *data != "" {
+			return fmt.Errorf("%w: --url and --data name two brokers", errUsage)
+		}
+		if *address != "" {
+			op, err := remoteOperator(cmd, *address)
+			if err != nil {
+				return err
+			}
+			return run(cmd, op, args)
+		}
 		src := config.Sources{File: *file, Env: os.Environ(), Flags: map[string]string{}}
 		if *data != "" {
 			src.Flags["data"] = *data
@@ -66,7 +83,7 @@ func openOperator(cfg config.Config) (*operator, error) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}
-		return &operator{transport: &http.Transport{DialContext: dial}, close: func() error { return nil }}, nil
+		return &operator{transport: &http.Transport{DialContext: dial}, base: folderBase, running: true, close: func() error { return nil }}, nil
 	} else if errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
@@ -81,7 +98,7 @@ func openOperator(cfg config.Config) (*operator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
-	return &operator{transport: inProcess{httpapi.New(b, httpapi.Options{Log: quiet})}, close: b.Close}, nil
+	return &operator{transport: inProcess{httpapi.New(b, httpapi.Options{Log: quiet})}, base: folderBase, close: b.Close}, nil
 }
 
 // errNoBroker tells that there is nothing to operate on.
@@ -120,45 +137,71 @@ func path(segments ...string) string {
 // do sends a request with in as its JSON body, nil for none, and decodes the answer into out, nil for none. A refusal
 // is an error with the reason that the broker gave.
 func (op *operator) do(ctx context.Context, method, path string, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, operatorPatience)
+	return op.doWithin(ctx, operatorPatience, method, path, in, out)
+}
+
+// doWithin is do with a bound for how long it may take.
+func (op *operator) doWithin(ctx context.Context, patience time.Duration, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	body := io.Reader(http.NoBody)
-	if in != nil {
-		b, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(b)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://broker"+path, body)
-	if err != nil {
-		return err
-	}
-	w, err := op.transport.RoundTrip(r)
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("the broker has stopped: %w", err)
-	}
+	w, err := op.send(ctx, method, path, in)
 	if err != nil {
 		return err
 	}
 	defer w.Body.Close()
-	if w.StatusCode >= http.StatusMultipleChoices { // the API sends nobody elsewhere
-		return refusal(w)
-	}
 	if out == nil {
 		return nil
 	}
-	return json.NewDecoder(w.Body).Decode(out)
+	if err := json.NewDecoder(w.Body).Decode(out); err != nil {
+		return fmt.Errorf("%w: %w", errNotHTTP, err)
+	}
+	return nil
+}
+
+// send sends a request and returns an answer that is no refusal, whose body the caller closes.
+func (op *operator) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	body := io.Reader(http.NoBody)
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, op.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if op.user != "" {
+		r.SetBasicAuth(op.user, op.password)
+	}
+	w, err := op.transport.RoundTrip(r)
+	if errors.Is(err, syscall.ECONNREFUSED) && op.base == folderBase {
+		return nil, fmt.Errorf("the broker has stopped: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.StatusCode >= http.StatusMultipleChoices { // the API sends nobody elsewhere
+		defer w.Body.Close()
+		return nil, refusal(w)
+	}
+	return w, nil
 }
 
 // refusal reads the reason out of an answer that is an error.
 func refusal(w *http.Response) error {
 	var e httpapi.Refusal
 	if json.NewDecoder(io.LimitReader(w.Body, 1<<20)).Decode(&e) != nil || e.Reason == "" {
-		return fmt.Errorf("the broker refuses: %s", http.StatusText(w.StatusCode))
+		return fmt.Errorf("%w: it says %s", errNotHTTP, w.Status)
 	}
-	if w.StatusCode == http.StatusBadRequest {
+	switch w.StatusCode {
+	case http.StatusBadRequest:
 		return fmt.Errorf("%w: %s", errUsage, e.Reason)
+	case http.StatusUnauthorized:
+		return fmt.Errorf("%w: %s", errLogin, e.Reason)
+	case http.StatusForbidden:
+		return fmt.Errorf("%w: %s", errForbidden, e.Reason)
 	}
 	return errors.New(e.Reason)
 }

@@ -12,11 +12,18 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
+// program is a command as a process, to be started.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return cmd
+}
+
 // operateOn runs a command as a process and returns its exit code and all it printed.
 func operateOn(t *testing.T, dir, stdin string, args ...string) (code int, output string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append(args, "--data", dir)...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
+	cmd := program(t, append(args, "--data", dir)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

@@ -16,9 +16,9 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "fiveways",
 		Short: "a durable message broker in one binary",
-		Long: `Fiveways is one durable queue engine in one binary, made to have five protocols in front of it.
-This version speaks AMQP 0-9-1 (RabbitMQ's clients), SQL (PostgreSQL's clients), the protocol of Redis (jobs, lists, channels, streams) and
-the etcd v3 API (queues as keys, and ordinary keys).
+		Long: `Fiveways is one durable queue engine in one binary with five protocols in front of it: AMQP 0-9-1 (RabbitMQ's clients), SQL (PostgreSQL's
+clients), the protocol of Redis (jobs, lists, channels, streams), the etcd v3 API (queues as keys, and ordinary keys) and HTTP (semaphores, and
+what operators do).
 
 ` + exitHelp,
 		Example: `  fiveways serve                        serve on 127.0.0.1, data in ./fiveways-data
@@ -26,6 +26,7 @@ the etcd v3 API (queues as keys, and ordinary keys).
   fiveways bench amqp --duration 5s     measure a running broker
   fiveways user add alice               add a user to the broker on ./fiveways-data
   fiveways message list orders          look at the messages of a queue, taking none
+  fiveways semaphore show crowd         how many tasks of a semaphore run, and how many wait
   fiveways job list                     the queues of jobs, and how many each has
   fiveways doctor ./fiveways-data       look into a data folder offline`,
 		SilenceErrors:    true,
@@ -33,7 +34,7 @@ the etcd v3 API (queues as keys, and ordinary keys).
 		PersistentPreRun: func(*cobra.Command, []string) { started = true },
 	}
 	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
-	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), jobCommand(), sqlCommand(), migrateCommand())
+	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), semaphoreCommand(), jobCommand(), sqlCommand(), migrateCommand())
 	for _, group := range root.Commands() {
 		if group.HasSubCommands() && !group.Runnable() { // else a word that is no command would show the help, and be a success
 			group.Args, group.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

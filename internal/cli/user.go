@@ -167,12 +167,7 @@ func readPassword(cmd *cobra.Command, stdin bool) (string, error) {
 	if !term.IsTerminal(fd) {
 		return "", fmt.Errorf("%w: no terminal to ask for a password; use --password-stdin", errUsage)
 	}
-	ask := func(prompt string) (string, error) {
-		fmt.Fprint(cmd.ErrOrStderr(), prompt)
-		b, err := term.ReadPassword(fd)
-		fmt.Fprintln(cmd.ErrOrStderr())
-		return string(b), err
-	}
+	ask := func(prompt string) (string, error) { return askPassword(cmd.ErrOrStderr(), fd, prompt) }
 	first, err := ask("Password: ")
 	if err != nil {
 		return "", err

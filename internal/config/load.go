@@ -10,6 +10,8 @@ const (
 	envPrefix = "FIVEWAYS_"
 	// EnvFile is the variable that names the TOML file, as --config does.
 	EnvFile = envPrefix + "CONFIG"
+	// EnvPassword is the variable with the password for commands that log in to a broker. It is no setting.
+	EnvPassword = envPrefix + "PASSWORD"
 )
 
 // Sources are the layers over the defaults, weakest first. Empty ones are skipped.
@@ -76,7 +78,7 @@ func (l *loader) env(environ []string) {
 	}
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, envPrefix) || name == EnvFile {
+		if !strings.HasPrefix(name, envPrefix) || name == EnvFile || name == EnvPassword {
 			continue
 		}
 		key := strings.ToLower(strings.TrimPrefix(name, envPrefix))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -177,5 +176,6 @@ func appendEvent(text []byte, event string, seq uint64, data any) []byte {
 	if seq != 0 {
 		text = strconv.AppendUint(append(text, "\nid: "...), seq, 10)
 	}
-	return slices.Concat(append(text, "\ndata: "...), body, []byte("\n\n"))
+	text = append(append(text, "\ndata: "...), body...)
+	return append(text, "\n\n"...)
 }

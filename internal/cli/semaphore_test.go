@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"fiveways"
+	"fiveways/internal/config"
+)
+
+// semaphoreBroker starts a broker and returns its folder and the URL of its HTTP API.
+func semaphoreBroker(t *testing.T) (dir, url string) {
+	t.Helper()
+	dir = t.TempDir()
+	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "off", HTTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
+	return dir, b.HTTPURL()
+}
+
+// The same commands work over the admin socket and over the network.
+func TestSemaphoreCommands(t *testing.T) {
+	dir, url := semaphoreBroker(t)
+	for name, at := range map[string][]string{"socket": {"--data", dir}, "network": {"--url", url}} {
+		t.Run(name, func(t *testing.T) {
+			do := func(want int, args ...string) (stdout, stderr string) {
+				t.Helper()
+				stdout, stderr, code := command(t, append(append([]string{"semaphore"}, args...), at...)...)
+				if code != want {
+					t.Fatalf("%q: exit code %d, %s%s", args, code, stdout, stderr)
+				}
+				return stdout, stderr
+			}
+			line := func(text, first, want string) {
+				t.Helper()
+				if got := strings.Join(wordsOf(t, text, first), " "); !strings.HasPrefix(got, want) {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}
+			key := "crowd-" + name
+			do(exitOK, "set", key, "--active", "1", "--try-release", "1", "--lease", "90s")
+			do(exitOK, "set", key, "--active", "2")
+			out, _ := do(exitOK, "show", key)
+			line(out, "/", "/ "+key+" 2 1 desc 1m30s 0 0 0")
+			out, _ = do(exitOK, "enqueue", key, "1", "5")
+			line(out, "1", "1 ACQUIRED 5 1")
+			do(exitOK, "enqueue", key, "two words", "7")
+			_, hint := do(exitFailure, "enqueue", key, "3", "1", "--wait", "1ms")
+			if !strings.Contains(hint, "keeps its place") {
+				t.Errorf("%q", hint)
+			}
+			out, _ = do(exitOK, "enqueue", key, "3", "6", "-o", "json")
+			if !strings.HasPrefix(out, `{"task":"3","status":"WAIT","priority":6,"position":2,`) {
+				t.Errorf("%s", out)
+			}
+			out, _ = do(exitOK, "tasks", key)
+			line(out, "two", "two words ACQUIRED 7 1")
+			line(out, "1", "1 TRY_RELEASE 5 3")
+			if out, _ = do(exitOK, "tasks", key, "--status", "WAIT,TRY_RELEASE", "--limit", "1"); !strings.HasSuffix(out, "and more: see --limit\n") {
+				t.Errorf("%s", out)
+			}
+			out, _ = do(exitOK, "show", key, "1", "9")
+			line(out, "9", "9 not there")
+			if out, _ = do(exitOK, "renew", key, "1", "3"); out != "1 renewed, 1 do not run\n" {
+				t.Errorf("%q", out)
+			}
+			if out, _ = do(exitOK, "release", key, "1", "9"); out != "1 released, 1 not there\n" {
+				t.Errorf("%q", out)
+			}
+			if out, _ = do(exitOK, "release", key, "3", "-o", "json"); out != `{"released":["3"],"missing":[]}`+"\n" {
+				t.Errorf("%q", out)
+			}
+			out, _ = do(exitOK, "list", "--contains", name)
+			line(out, "/", "/ "+key+" 2 1 desc 1m30s 0 1 0")
+			if out, _ = do(exitOK, "list", "--vhost", "", "-o", "json"); !strings.Contains(out, `"key":"`+key+`"`) {
+				t.Errorf("%s", out)
+			}
+			if _, hint = do(exitFailure, "delete", key, "--if-empty"); !strings.Contains(hint, "has tasks") {
+				t.Errorf("%q", hint)
+			}
+			do(exitOK, "delete", key)
+			if _, hint = do(exitFailure, "show", key); !strings.Contains(hint, "no such semaphore") {
+				t.Errorf("%q", hint)
+			}
+			do(exitUsage, "set", key, "--order", "up")
+			do(exitUsage, "set", key, "-o", "yaml")
+			do(exitUsage, "enqueue", key, "1")
+			do(exitUsage, "enqueue", key, "1", "high")
+			do(exitUsage, "watch", "--prefix")
+		})
+	}
+}
+
+// Without a broker that runs there are no semaphores, and the user is told what to do.
+func TestSemaphoreOfAStoppedBroker(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if _, _, code := command(t, "user", "list", "--data", dir); code != exitFailure {
+		t.Fatal("there is no folder")
+	}
+	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "off"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, hint, code := command(t, "semaphore", "list", "--data", dir); code != exitFailure || !strings.Contains(hint, "fiveways serve") {
+		t.Errorf("exit code %d, %s", code, hint)
+	}
+}
+
+// Over the network one logs in; the password never stands on the command line.
+func TestURL(t *testing.T) {
+	dir, url := semaphoreBroker(t)
+	host := strings.TrimPrefix(url, "http://")
+	if code, out := operateOn(t, dir, "s3cret\n", "user", "add", "alice", "--password-stdin"); code != exitOK {
+		t.Fatal(out)
+	}
+	do := func(password string, want int, text string, args ...string) {
+		t.Helper()
+		t.Setenv(config.EnvPassword, password)
+		stdout, stderr, code := command(t, args...)
+		if code != want || !strings.Contains(stdout+stderr, text) {
+			t.Errorf("%q: exit code %d, %s%s; want %d with %q", args, code, stdout, stderr, want, text)
+		}
+	}
+	alice := "http://alice@" + host
+	do("s3cret", exitFailure, "permission set", "semaphore", "set", "k", "--url", alice)
+	if code, out := operateOn(t, dir, "", "permission", "set", "alice", "^k$", "^k$", "^k$"); code != exitOK {
+		t.Fatal(out)
+	}
+	do("s3cret", exitOK, "", "semaphore", "set", "k", "--url", alice+"/")
+	do("s3cret", exitOK, "k", "semaphore", "list", "--url", alice)
+	do("s3cret", exitFailure, "no such", "semaphore", "list", "--url", alice, "--vhost", "other")
+	do("wrong", exitFailure, config.EnvPassword, "semaphore", "list", "--url", alice)
+	do("s3cret", exitFailure, "Not administrator user", "user", "list", "--url", alice)
+	do("guest", exitOK, "alice", "user", "list", "--url", url)
+	do("guest", exitUsage, "no password in --url", "semaphore", "list", "--url", "http://alice:s3cret@"+host)
+	do("guest", exitUsage, "looks like http://", "semaphore", "list", "--url", host)
+	do("guest", exitUsage, "looks like http://", "semaphore", "list", "--url", url+"/api")
+	do("guest", exitUsage, "url", "semaphore", "list", "--url", url, "--data", dir)
+	do("guest", exitFailure, "Is the server running", "semaphore", "list", "--url", "http://127.0.0.1:1")
+}
+
+// Tasks come from standard input by the thousand; a line that is none is named, and what was enqueued before it is known.
+func TestEnqueueLines(t *testing.T) {
+	dir, _ := semaphoreBroker(t)
+	run := func(stdin string, want int, text string, args ...string) {
+		t.Helper()
+		if code, out := operateOn(t, dir, stdin, append([]string{"semaphore"}, args...)...); code != want || !strings.Contains(out, text) {
+			t.Errorf("%q: exit code %d, %s; want %d with %q", args, code, out, want, text)
+		}
+	}
+	run("", exitOK, "", "set", "k", "--active", "3")
+	var many strings.Builder
+	for i := range taskBatch + 10 {
+		fmt.Fprintf(&many, "task %d %d.5\n\n", i, i)
+	}
+	run(many.String(), exitOK, fmt.Sprintf("%d enqueued, %d of them new: ", taskBatch+10, taskBatch+10), "enqueue", "k")
+	run("", exitOK, fmt.Sprintf("%d.5", taskBatch+9), "tasks", "k", "--limit", "1")
+	run("a 1\nb 2\n", exitOK, `{"task":"b","status":"WAIT","priority":2,`, "enqueue", "k", "-o", "json")
+	run("a 1\n\nb two\n", exitUsage, "line 3: a priority is a number", "enqueue", "k")
+	run("a\n", exitUsage, `line 1: "a" has no priority`, "enqueue", "k")
+	run("a NaN\n", exitUsage, "line 1", "enqueue", "k")
+	run(strings.Repeat("x", maxTaskLine+1), exitFailure, "line 1", "enqueue", "k")
+	run("a 1\n", exitFailure, "lines 1 to 1: semaphore 'none'", "enqueue", "none")
+	run("a\ntask 1\nnobody\n", exitOK, "2 released, 1 not there", "release", "k")
+	run("", exitOK, "0 enqueued", "enqueue", "k")
+}
+
+// watch prints what happens until it is told to stop, and that is no failure.
+func TestSemaphoreWatch(t *testing.T) {
+	dir, url := semaphoreBroker(t)
+	do := func(args ...string) {
+		t.Helper()
+		if _, stderr, code := command(t, append(append([]string{"semaphore"}, args...), "--url", url)...); code != exitOK {
+			t.Fatalf("%q: %s", args, stderr)
+		}
+	}
+	do("set", "k", "--active", "1")
+	watch := func(args ...string) (cmd *exec.Cmd, lines *bufio.Scanner, errs *bytes.Buffer) {
+		t.Helper()
+		cmd = program(t, append([]string{"semaphore", "watch", "--data", dir}, args...)...)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs = &bytes.Buffer{}
+		cmd.Stderr = errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it may be gone
+		lines = bufio.NewScanner(out)
+		return cmd, lines, errs
+	}
+	for _, args := range [][]string{{"k"}, nil, {"--prefix", "k"}} {
+		cmd, lines, errs := watch(args...)
+		lines.Scan() // the heading: it watches
+		do("enqueue", "k", "a", "1")
+		lines.Scan()
+		if got := strings.Join(strings.Fields(lines.Text()), " "); !strings.HasPrefix(got, "Acquired k a ACQUIRED 1 ") {
+			t.Errorf("%q: %q", args, got)
+		}
+		do("release", "k", "a")
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if lines.Scan() {
+			t.Errorf("%q: and %q", args, lines.Text())
+		}
+		if err := cmd.Wait(); err != nil || errs.Len() > 0 {
+			t.Errorf("%q: %v, %s", args, err, errs)
+		}
+	}
+	if _, stderr, code := command(t, "semaphore", "watch", "none", "--url", url); code != exitFailure || !strings.Contains(stderr, "no such semaphore") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
