@@ -25,6 +25,7 @@ func TestSemaphoreExamples(t *testing.T) {
 			}
 		})
 	}
+	check("go", func(*testing.T) {}, "go", "run", folder+"go")
 	check("python", func(t *testing.T) { setUp(t, "python", "python3") }, ".venv/bin/python", folder+"python/crowd.py")
 }
 
