@@ -26,9 +26,13 @@ func newCall(env *expr.Env, f *expr.Function, args []value.Datum) *call {
 // given refuses a NULL.
 func (c *call) given(i int) error {
 	if c.args[i] == nil {
-		return pgerror.New(pgerror.NullNotAllowed, "%s must not be NULL", c.spec[i].Name)
+		return c.null(i)
 	}
 	return nil
+}
+
+func (c *call) null(i int) error {
+	return pgerror.New(pgerror.NullNotAllowed, "%s must not be NULL", c.spec[i].Name)
 }
 
 // key is the first argument.
@@ -53,12 +57,14 @@ func (c *call) task() (string, error) {
 }
 
 // priority is an argument that is a finite number.
-func (c *call) priority(i int) (float64, error) {
-	if err := c.given(i); err != nil {
-		return 0, err
-	}
-	x := c.args[i].(float64)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+func (c *call) priority(i int) (float64, error) { return priorityOf(c.args[i]) }
+
+func priorityOf(d value.Datum) (float64, error) {
+	x, ok := d.(float64)
+	switch {
+	case !ok:
+		return 0, pgerror.New(pgerror.NullNotAllowed, "priority must not be NULL")
+	case math.IsNaN(x) || math.IsInf(x, 0):
 		return 0, pgerror.New(pgerror.InvalidParameterValue, "priority must be a finite number")
 	}
 	return x, nil

@@ -3,6 +3,7 @@ package markup
 import (
 	"errors"
 	"iter"
+	"slices"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
@@ -13,29 +14,44 @@ import (
 )
 
 // taskFunctions are there twice, for tasks whose ids are numbers and for those whose ids are texts.
-func taskFunctions() (all []*expr.Function) {
-	for _, id := range []*value.Type{value.Int8, value.Text} {
-		key, task := arg("key", value.Text), arg("task", id)
-		all = append(all,
-			changing(expr.Function{
-				Name: "enqueue", Args: []expr.Arg{key, task, arg("priority", value.Float8), optional("lease", value.IntervalType)},
-				Returns: value.SemaphoreStatus, Comment: "put a task into the line, or change its priority",
-			}, enqueue),
-			changing(expr.Function{
-				Name: "release", Args: []expr.Arg{key, task}, Returns: value.Bool, Comment: "take a task out; false: it is not there",
-			}, release),
-			changing(expr.Function{
-				Name: "renew", Args: []expr.Arg{key, task}, Returns: value.Bool, Comment: "begin the lease of a task anew; false: it does not run",
-			}, renew),
-			function(expr.Function{
-				Name: "status", Args: []expr.Arg{key, task}, Returns: value.SemaphoreStatus, Comment: "what a task may do; NULL: it is not there",
-			}, status),
-		)
-	}
+func taskFunctions() []*expr.Function {
+	all := slices.Concat(functionsOf(value.Int8), functionsOf(value.Text))
 	return append(all, &expr.Function{
 		Name: "tasks", Args: []expr.Arg{arg("key", value.Text), optional("status", value.SemaphoreStatus)}, Returns: value.SemaphoreTask,
 		Volatility: expr.Volatile, Rows: tasks, Comment: "the tasks of a semaphore in their order, all or those of a status",
 	})
+}
+
+// functionsOf are those for tasks whose ids are of a type.
+func functionsOf(id *value.Type) []*expr.Function {
+	key, task := arg("key", value.Text), arg("task", id)
+	all := []*expr.Function{
+		changing(expr.Function{
+			Name: "enqueue", Args: []expr.Arg{key, task, arg("priority", value.Float8), optional("lease", value.IntervalType)},
+			Returns: value.SemaphoreStatus, Comment: "put a task into the line, or change its priority",
+		}, enqueue),
+		changing(expr.Function{
+			Name: "release", Args: []expr.Arg{key, task}, Returns: value.Bool, Comment: "take a task out; false: it is not there",
+		}, release),
+		changing(expr.Function{
+			Name: "renew", Args: []expr.Arg{key, task}, Returns: value.Bool, Comment: "begin the lease of a task anew; false: it does not run",
+		}, renew),
+		function(expr.Function{
+			Name: "status", Args: []expr.Arg{key, task}, Returns: value.SemaphoreStatus, Comment: "what a task may do; NULL: it is not there",
+		}, status),
+		enqueueAllFunction(expr.Function{
+			Name: "enqueue_all", Args: []expr.Arg{key, arg("tasks", id.Array), arg("priorities", value.Float8.Array)}, Returns: value.SemaphoreStatus,
+			Comment: "put tasks into the line, or change their priorities, at once",
+		}),
+		changing(expr.Function{
+			Name: "release_all", Args: []expr.Arg{key, arg("tasks", id.Array)}, Returns: value.Int4,
+			Comment: "take tasks out at once; how many were there",
+		}, releaseAll),
+	}
+	for _, f := range all {
+		f.Yields = id == value.Text
+	}
+	return all
 }
 
 // change is a change of a task that waits for the commit.
@@ -64,21 +80,29 @@ func changing(f expr.Function, make func(c *call) (*change, error)) *expr.Functi
 	return &f
 }
 
-// begin is what changes of tasks begin with: the semaphore and the task, which the user may write.
+// begin is what a change of a task begins with: the semaphore and the task, which the user may write.
 func (c *call) begin(function string) (key, task string, err error) {
-	if key, err = c.key(); err != nil {
-		return "", "", err
-	}
 	if task, err = c.task(); err != nil {
 		return "", "", err
 	}
+	key, err = c.beginKey(function)
+	return key, task, err
+}
+
+func (c *call) beginKey(function string) (key string, err error) {
+	if key, err = c.key(); err != nil {
+		return "", err
+	}
 	if err := c.MayChange(function); err != nil {
-		return "", "", err
+		return "", err
 	}
 	if err := may(c.Session, toWrite, key); err != nil {
-		return "", "", err
+		return "", err
 	}
-	return key, task, exists(c.Session, key)
+	if c.Continues(key) {
+		return key, nil // it was there a moment ago; the commit looks again
+	}
+	return key, exists(c.Session, key)
 }
 
 func enqueue(c *call) (*change, error) {
@@ -99,7 +123,7 @@ func enqueue(c *call) (*change, error) {
 	}
 	return &change{
 		now: func() (value.Datum, error) {
-			return before(c.Session, key, task, func(st semaphores.State) value.Datum { return st.Status.String() }) // WAIT when it is not there yet
+			return before(c.Session, key, task, statusOf)
 		},
 		later: func() value.Datum { return made.Status.String() },
 	}, nil
@@ -110,14 +134,13 @@ func release(c *call) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	pending := c.Enqueues(key, task)
 	made, err := c.Release(key, task)
 	if err != nil {
 		return nil, err
 	}
 	return &change{
 		now: func() (value.Datum, error) {
-			return before(c.Session, key, task, func(st semaphores.State) value.Datum { return pending || st.Found })
+			return before(c.Session, key, task, isThere)
 		},
 		later: func() value.Datum { return made.Done },
 	}, nil
@@ -140,24 +163,50 @@ func renew(c *call) (*change, error) {
 	}, nil
 }
 
+// statusOf is a task's status; WAIT when it is not there.
+func statusOf(st semaphores.State) value.Datum { return st.Status.String() }
+
+func isThere(st semaphores.State) value.Datum { return st.Found }
+
 // before is what a change tells before the commit: of says it of where the task stands by now. It is NULL to a user who may not look.
 func before(s *mbus.Session, key, task string, of func(semaphores.State) value.Datum) (value.Datum, error) {
-	st, err := stateOf(s, key, task)
+	all, err := beforeAll(s, key, []string{task}, of)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// beforeAll is before of several tasks.
+func beforeAll(s *mbus.Session, key string, tasks []string, of func(semaphores.State) value.Datum) ([]value.Datum, error) {
+	all := make([]value.Datum, len(tasks))
+	states, err := statesOf(s, key, tasks)
 	switch {
 	case errors.Is(err, broker.ErrAccessRefused):
-		return nil, nil
+		return all, nil
 	case err != nil:
 		return nil, s.Failed(err)
 	}
-	return of(st), nil
+	for i, st := range states {
+		all[i] = of(st)
+	}
+	return all, nil
 }
 
 func stateOf(s *mbus.Session, key, task string) (semaphores.State, error) {
-	q := semaphores.Status{Of: semaphores.Of{Key: key}, Tasks: []string{task}}
-	if err := do(s, &q, &q.Of); err != nil {
+	states, err := statesOf(s, key, []string{task})
+	if err != nil {
 		return semaphores.State{}, err
 	}
-	return q.States[0], nil
+	return states[0], nil
+}
+
+func statesOf(s *mbus.Session, key string, tasks []string) ([]semaphores.State, error) {
+	q := semaphores.Status{Of: semaphores.Of{Key: key}, Tasks: tasks}
+	if err := do(s, &q, &q.Of); err != nil {
+		return nil, err
+	}
+	return q.States, nil
 }
 
 func status(c *call) (value.Datum, error) {

@@ -81,17 +81,10 @@ func (s *Session) Changes(fn func(semaphores.Change)) {
 	}
 }
 
-// Enqueues tells whether the open transaction puts a task into the line of a semaphore, as far as it has come.
-func (s *Session) Enqueues(key, task string) (does bool) {
-	if s.work.tasks == 0 {
-		return false
-	}
-	for i := range s.work.entries {
-		if c := s.work.entries[i].task; c != nil && c.key == key && c.entry.Task == task && c.kind != renews {
-			does = c.kind == enqueues
-		}
-	}
-	return does
+// Continues tells whether the last thing that the open transaction did was a change of a task of this semaphore.
+func (s *Session) Continues(key string) bool {
+	n := len(s.work.entries)
+	return n > 0 && s.work.entries[n-1].task != nil && s.work.entries[n-1].task.key == key
 }
 
 // taskRun is neighbouring changes of tasks that are one change of their semaphore: its rule is asked once.

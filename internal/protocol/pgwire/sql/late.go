@@ -26,6 +26,9 @@ func late(q query) query {
 	if from := s.lateFrom(); from != nil {
 		made.from, found = from, true
 	}
+	if sets := s.lateSets(); sets != nil {
+		made.sets, found = sets, true
+	}
 	if !found {
 		return nil
 	}
@@ -38,20 +41,47 @@ func (q *selectQuery) lateFrom() source {
 	if !ok || len(scan.calls) != 1 || len(q.where)+len(q.order)+len(q.on)+len(q.before)+len(q.sets)+len(q.windows) > 0 || q.group != nil || q.distinct {
 		return nil
 	}
-	for _, e := range q.out {
-		if _, plain := e.(*slotRef); !plain {
-			return nil
-		}
-	}
-	call := *scan.calls[0]
-	if call.scalar == nil || call.spread {
+	if !q.plain() {
 		return nil
 	}
-	if call.scalar, ok = expr.Later(call.scalar); !ok {
+	call := *scan.calls[0]
+	if call.fn != nil {
+		call.fn = laterRows(call.fn)
+	} else if call.scalar, ok = expr.Later(call.scalar); !ok || call.spread {
+		return nil
+	}
+	if call.fn == nil && call.scalar == nil {
 		return nil
 	}
 	made := *scan
 	made.calls = []*functionCall{&call}
+	return &made
+}
+
+// plain tells that the result is columns as they come.
+func (q *selectQuery) plain() bool {
+	return !slices.ContainsFunc(q.out, func(e expr.Expr) bool { _, column := e.(*slotRef); return !column })
+}
+
+// lateSets is a select list that is nothing but one function that returns rows: select f().
+func (q *selectQuery) lateSets() []*rowSet {
+	if len(q.sets) != 1 || len(q.out) != 1 || q.sets[0].fn == nil || len(q.order)+len(q.on)+len(q.before)+len(q.windows) > 0 || q.group != nil || q.distinct || !q.plain() {
+		return nil
+	}
+	set := *q.sets[0]
+	if set.fn = laterRows(set.fn); set.fn == nil {
+		return nil
+	}
+	return []*rowSet{&set}
+}
+
+// laterRows is a function whose rows have Promises; nil: it has none.
+func laterRows(fn *expr.Function) *expr.Function {
+	if fn.LaterRows == nil {
+		return nil
+	}
+	made := *fn
+	made.Rows = fn.LaterRows
 	return &made
 }
 

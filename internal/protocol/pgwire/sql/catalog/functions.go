@@ -16,6 +16,13 @@ func insertable(o object) bool {
 	return ok
 }
 
+// updatable tells whether rows of a relation can be changed and deleted.
+func updatable(o object) bool {
+	_, changes := o.Relation.(sql.Updater)
+	_, deletes := o.Relation.(sql.Deleter)
+	return changes && deletes
+}
+
 // call is what a function of the catalogs does.
 type call func(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error)
 

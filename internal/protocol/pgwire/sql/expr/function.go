@@ -34,8 +34,14 @@ type Function struct {
 	Aggregate func() Aggregator
 	Comment   string // for people: \df+
 
-	// Later, when set, is Call for a statement that shows its rows after the commit: only then it is asked for the value.
-	Later func(env *Env, args []value.Datum) (Promise, error)
+	// Yields: when others of the name take a call too, they are meant if nothing else decides, or if a parameter of a prepared statement has no type but
+	// that which the choice gives it. Drivers send a number only where they are told that a number is wanted.
+	Yields bool
+
+	// Later, when set, is Call for a statement that shows its rows after the commit: only then it is asked for the value. LaterRows is that of Rows, and may
+	// have Promises among the values of its rows.
+	Later     func(env *Env, args []value.Datum) (Promise, error)
+	LaterRows func(env *Env, args []value.Datum) iter.Seq2[[]value.Datum, error]
 
 	// Bind, when set, makes Call or Rows for a call whose arguments have these types; for functions of polymorphic arguments.
 	Bind func(args []*value.Type, returns *value.Type) (Bound, error)

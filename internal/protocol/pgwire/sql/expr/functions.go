@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -160,6 +161,9 @@ func (c *Compiler) chooseFunction(schema, name string, given arguments, location
 		return nil, t, nil
 	}
 	kept := matching(actual, all)
+	if hasUntypedParam(given.all) {
+		kept = unyielding(kept)
+	}
 	switch len(kept) {
 	case 0:
 		return nil, nil, c.noFunction(schema, name, given, location)
@@ -169,8 +173,32 @@ func (c *Compiler) chooseFunction(schema, name string, given arguments, location
 	if chosen := selectCandidate(actual, kept); chosen != nil {
 		return chosen.call, nil, nil
 	}
+	if kept = unyielding(kept); len(kept) == 1 {
+		return kept[0].call, nil, nil
+	}
 	return nil, nil, pgerror.New(pgerror.AmbiguousFunction, "function %s is not unique", describeCall(qualified(schema, name), actual, given.names)).
 		WithHint("Could not choose a best candidate function. You might need to add explicit type casts.").At(c.Text, location)
+}
+
+func hasUntypedParam(given []Expr) bool {
+	return slices.ContainsFunc(given, func(e Expr) bool {
+		_, param := e.(*Param)
+		return param && e.Type() == value.Unknown
+	})
+}
+
+// unyielding drops the candidates that yield to others, when there are others.
+func unyielding(all []candidate) []candidate {
+	var kept []candidate
+	for _, c := range all {
+		if !c.call.fn.Yields {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		return all
+	}
+	return kept
 }
 
 func (c *Compiler) noFunction(schema, name string, given arguments, location int32) error {
