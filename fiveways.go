@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/inprocess"
 	"fiveways/internal/server"
+	"fiveways/semaphore"
 	"fiveways/worker"
 )
 
@@ -120,6 +121,15 @@ func (b *Broker) HTTPURL() string {
 // Jobs is the broker's queues of jobs in the virtual host "/", for workers in this process: there is no network between, nobody logs in, and
 // everything may be done. Close ends what waits there, not the broker; when the broker stops, so do they.
 func (b *Broker) Jobs() worker.Jobs { return inprocess.New(b.srv.Broker(), "/") }
+
+// Semaphore is a task semaphore: who may go on, by priority.
+type Semaphore = semaphore.Semaphore
+
+// Semaphores are the broker's task semaphores in the virtual host "/", for programs in this process: there is no network between, nobody logs in, and
+// everything may be done. Close ends what waits there, not the broker; when the broker stops, so do they.
+func (b *Broker) Semaphores() *semaphore.Manager {
+	return semaphore.New(inprocess.NewSemaphores(b.srv.Broker(), b.srv.Semaphores(), "/"))
+}
 
 // Stop answers outstanding confirms, closes client connections politely until
 // ctx ends, then by force, and closes the data cleanly. It is safe to call

@@ -104,8 +104,8 @@ func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
 		switch {
 		case errors.Is(err, ErrNotFound):
 			over = append(over, m.told(p, Task{}, ErrDeleted, number)...)
-		case errors.Is(err, ErrDenied):
-			over = append(over, m.empty(p, err)...) // the user has lost his rights
+		case errors.Is(err, ErrDenied), errors.Is(err, ErrClosed): // the user has lost his rights, or the broker in this process stops
+			over = append(over, m.empty(p, err)...)
 		case err != nil:
 			m.ask(p)
 		default:
@@ -117,7 +117,7 @@ func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
 	for _, end := range over {
 		end()
 	}
-	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrDenied)
+	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrDenied) || errors.Is(err, ErrClosed)
 }
 
 func (m *Manager) renewAndLook(ctx context.Context, key string, places []*place) ([]Task, error) {

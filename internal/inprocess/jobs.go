@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"fiveways/internal/broker"
@@ -13,67 +12,14 @@ import (
 )
 
 // Jobs implements worker.Jobs.
-type Jobs struct {
-	broker *broker.Broker
-	vhost  string
-
-	closed context.Context // ends when Close begins
-	close  context.CancelFunc
-
-	mu   sync.Mutex
-	idle []*broker.Session
-}
+type Jobs struct{ *sessions }
 
 // New gives the queues of a virtual host.
-func New(b *broker.Broker, vhost string) *Jobs {
-	j := &Jobs{broker: b, vhost: vhost}
-	j.closed, j.close = context.WithCancel(context.Background())
-	return j
-}
-
-// Close implements worker.Jobs. The engine goes on.
-func (j *Jobs) Close() error {
-	j.close()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, s := range j.idle {
-		s.Close()
-	}
-	j.idle = nil
-	return nil
-}
-
-// session gives a session for one call, to be put back.
-func (j *Jobs) session(ctx context.Context) (*broker.Session, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed.Err() != nil {
-		return nil, worker.ErrClosed
-	}
-	if n := len(j.idle); n > 0 {
-		s := j.idle[n-1]
-		j.idle = j.idle[:n-1]
-		return s, nil
-	}
-	return j.broker.Operate(j.vhost)
-}
-
-func (j *Jobs) put(s *broker.Session) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed.Err() != nil {
-		s.Close()
-		return
-	}
-	j.idle = append(j.idle, s)
-}
+func New(b *broker.Broker, vhost string) *Jobs { return &Jobs{newSessions(b, vhost, worker.ErrClosed)} }
 
 // do has the engine do commands. Whether each went well is in its OnQueue.
 func (j *Jobs) do(ctx context.Context, commands ...broker.Command) error {
-	s, err := j.session(ctx)
+	s, err := j.get(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,12 +50,7 @@ func meaning(err error) error {
 func missing(err error) bool { return errors.Is(err, broker.ErrQueueNotFound) }
 
 // room refuses jobs while there is an alarm, as the protocols do.
-func (j *Jobs) room() error {
-	if a := j.broker.Alarm(); a != nil {
-		return fmt.Errorf("%w (%s)", worker.ErrNoRoom, a.Reason)
-	}
-	return nil
-}
+func (j *Jobs) room() error { return j.alarm(worker.ErrNoRoom) }
 
 // Enqueue implements worker.Jobs.
 func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.EnqueueOptions) (worker.Enqueued, error) {

@@ -13,7 +13,7 @@ import (
 
 // Take implements worker.Jobs.
 func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, error) {
-	s, err := j.session(ctx)
+	s, err := j.get(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (j *Jobs) Content(ctx context.Context, queue, cursor string, count int) (en
 
 // Names implements worker.Jobs.
 func (j *Jobs) Names(ctx context.Context) (names []string, err error) {
-	s, err := j.session(ctx)
+	s, err := j.get(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,9 @@ func (m *Manager) Stop() {
 	}
 }
 
+// Stopped is closed when Stop begins: who waits in this process for what follows need not any more.
+func (m *Manager) Stopped() <-chan struct{} { return m.clock.quit }
+
 // begin has the leases of running tasks begin anew, and the rule asked where a crash may have come between groups of the log. m.mu is held.
 func (m *Manager) begin() {
 	now := m.o.Now().UnixMilli()

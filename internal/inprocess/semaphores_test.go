@@ -1,0 +1,81 @@
+package inprocess
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+	"fiveways/semaphore"
+	"fiveways/semaphore/semaphoretest"
+)
+
+// openLines starts an engine with semaphores. stop ends it, once.
+func openLines(t *testing.T) (b *broker.Broker, m *semaphores.Manager, stop func()) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	m = semaphores.New(semaphores.Options{Logger: log})
+	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{
+		Sync: store.SyncOS, Shards: 2, DiskFreeLimit: -1, Logger: log, Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Start(b); err != nil {
+		t.Fatal(err)
+	}
+	stop = func() {
+		m.Stop()
+		b.Close()
+	}
+	t.Cleanup(stop)
+	return b, m, stop
+}
+
+func TestSemaphoresConformance(t *testing.T) {
+	b, m, _ := openLines(t)
+	semaphoretest.Conformance(t, semaphoretest.Suite{Open: func(*testing.T) *semaphore.Manager { return semaphore.New(NewSemaphores(b, m, "/")) }})
+}
+
+// TestEngineStops: who waits, holds or watches when the engine goes away hears that it is closed.
+func TestEngineStops(t *testing.T) {
+	b, m, stop := openLines(t)
+	s := semaphore.New(NewSemaphores(b, m, "/"))
+	defer s.Close()
+	crowd, err := s.GetOrCreate(t.Context(), "crowd", semaphore.Settings{Active: new(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := crowd.Acquire(t.Context(), "holds", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := crowd.Acquire(t.Context(), "waits", 1)
+		ended <- err
+	}()
+	stop()
+	if err := <-ended; !errors.Is(err, semaphore.ErrClosed) {
+		t.Errorf("an acquire that waited: %v, want ErrClosed", err)
+	}
+	<-held.Done()
+	if _, err := crowd.Enqueue(t.Context(), "late", 1); !errors.Is(err, semaphore.ErrClosed) {
+		t.Errorf("an enqueue: %v, want ErrClosed", err)
+	}
+}
+
+func TestSemaphoresOfUnknownVirtualHost(t *testing.T) {
+	b, m, _ := openLines(t)
+	s := semaphore.New(NewSemaphores(b, m, "nowhere"))
+	defer s.Close()
+	if _, err := s.GetOrCreate(t.Context(), "crowd", semaphore.Settings{}); !errors.Is(err, broker.ErrVHostNotFound) {
+		t.Errorf("%v, want ErrVHostNotFound", err)
+	}
+	if _, err := s.Acquire(t.Context(), "crowd", "t", 1); !errors.Is(err, broker.ErrVHostNotFound) {
+		t.Errorf("%v, want ErrVHostNotFound", err)
+	}
+}
