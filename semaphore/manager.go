@@ -31,8 +31,13 @@ func New(b Backend) *Manager {
 
 // Close ends what waits, with ErrClosed, and the contexts of tasks that run. The tasks keep their places, until their leases end or they are released.
 func (m *Manager) Close() error {
-	m.close()
 	m.mu.Lock()
+	if m.closed.Err() != nil {
+		m.mu.Unlock()
+		m.busy.Wait()
+		return nil
+	}
+	m.close()
 	var over []func()
 	for _, p := range m.places {
 		over = append(over, m.empty(p, ErrClosed)...)
