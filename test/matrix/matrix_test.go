@@ -85,7 +85,8 @@ func start(t *testing.T) *node {
 
 func (n *node) run() {
 	n.t.Helper()
-	b, err := brokertest.Start(n.t.Context(), n.dir, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--etcd-consumer-limit", "1")
+	b, err := brokertest.Start(n.t.Context(), n.dir, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--etcd-consumer-limit", "1",
+		"--http", "127.0.0.1:0")
 	if err != nil {
 		n.t.Fatal(err)
 	}

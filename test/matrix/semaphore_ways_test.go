@@ -1,10 +1,13 @@
 package matrix
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -21,6 +24,7 @@ var (
 	redisSemaphores = semaphoreWay{"redis", dialRedisSemaphores}
 	sqlSemaphores   = semaphoreWay{"sql", dialSQLSemaphores}
 	etcdSemaphores  = semaphoreWay{"etcd", dialEtcdSemaphores}
+	httpSemaphores  = semaphoreWay{"http", dialHTTPSemaphores}
 )
 
 // goEnd is package semaphore.
@@ -206,4 +210,95 @@ func (e *etcdKeys) watch(ctx context.Context, key string) (func() (string, error
 		told = told[1:]
 		return next, nil
 	}, cancel, nil
+}
+
+// httpPaths are the paths below /api/semaphores.
+type httpPaths struct{ root string }
+
+func dialHTTPSemaphores(_ context.Context, b *brokertest.Broker) (semaphoreEnd, error) {
+	return &httpPaths{"http://guest:guest@" + b.HTTPAddr() + "/api/semaphores/%2F/"}, nil
+}
+
+func (e *httpPaths) close() {}
+
+// do sends a request; a refusal but 404 is an error.
+func (e *httpPaths) do(ctx context.Context, method, path, body string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, e.root+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	w, err := http.DefaultClient.Do(r)
+	if err == nil && w.StatusCode >= 400 && w.StatusCode != http.StatusNotFound {
+		defer w.Body.Close()
+		said, _ := io.ReadAll(w.Body)
+		return nil, fmt.Errorf("%s %s: %s: %s", method, path, w.Status, said)
+	}
+	return w, err
+}
+
+// must is do for what cannot be missing.
+func (e *httpPaths) must(ctx context.Context, method, path, body string) error {
+	w, err := e.do(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer w.Body.Close()
+	if w.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("%s %s: %s", method, path, w.Status)
+	}
+	return nil
+}
+
+func (e *httpPaths) create(ctx context.Context, key string, active int) error {
+	return e.must(ctx, "PUT", key, fmt.Sprintf(`{"active":%d}`, active))
+}
+
+func (e *httpPaths) enqueue(ctx context.Context, key, task string, priority float64) error {
+	return e.must(ctx, "PUT", key+"/tasks/"+task, fmt.Sprintf(`{"priority":%g}`, priority))
+}
+
+func (e *httpPaths) release(ctx context.Context, key, task string) error {
+	return e.must(ctx, "DELETE", key+"/tasks/"+task, "")
+}
+
+func (e *httpPaths) status(ctx context.Context, key, task string) (string, error) {
+	w, err := e.do(ctx, "GET", key+"/tasks/"+task, "")
+	if err != nil {
+		return "", err
+	}
+	defer w.Body.Close()
+	if w.StatusCode == http.StatusNotFound {
+		return "", nil
+	}
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		return "", err
+	}
+	return statusIn(text)
+}
+
+// watch reads server-sent events.
+func (e *httpPaths) watch(ctx context.Context, key string) (func() (string, error), func(), error) {
+	w, err := e.do(ctx, "GET", key+"/events", "")
+	if err != nil {
+		return nil, nil, err
+	}
+	lines := bufio.NewScanner(w.Body)
+	next := func() (string, error) {
+		for lines.Scan() {
+			data, ok := strings.CutPrefix(lines.Text(), "data: ")
+			var event struct{ Task, Event string }
+			if err := json.Unmarshal([]byte(data), &event); ok && err == nil && event.Event != "" {
+				return event.Task + " " + event.Event, nil
+			}
+		}
+		return "", fmt.Errorf("the stream ended: %v", lines.Err())
+	}
+	for lines.Scan() { // until it tells how things stood when it began
+		if lines.Text() == "event: open" {
+			return next, func() { w.Body.Close() }, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("no stream: %v", lines.Err())
 }

@@ -19,7 +19,7 @@ type semaphoreWay struct {
 	dial func(ctx context.Context, b *brokertest.Broker) (semaphoreEnd, error)
 }
 
-var semaphoreWays = []semaphoreWay{amqpSemaphores, redisSemaphores, goSemaphores}
+var semaphoreWays = []semaphoreWay{amqpSemaphores, redisSemaphores, goSemaphores, sqlSemaphores, etcdSemaphores, httpSemaphores}
 
 // semaphoreEnd is a client. What returns without an error is durable.
 type semaphoreEnd interface {
