@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/resp"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -20,11 +21,16 @@ func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 	if change != nil {
 		change(&o)
 	}
+	lines := semaphores.New(semaphores.Options{Logger: log, Now: o.Now})
+	o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: lines}
 	b, err := broker.Open(vfs.NewMem(), "data", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := resp.New(b, resp.Options{Log: log, LoginDelay: -1})
+	if err := lines.Start(b); err != nil {
+		t.Fatal(err)
+	}
+	server := resp.New(b, resp.Options{Semaphores: lines, Log: log, LoginDelay: -1})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +42,7 @@ func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 		if err := server.Drain(ctx); err != nil {
 			t.Error(err)
 		}
+		lines.Stop()
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
