@@ -20,7 +20,7 @@ var rewriteEtcdPages = flag.Bool("rewrite-etcd-pages", false, "write what etcdct
 // TestEtcdPages plays the sessions of the pages to etcdctl and a fresh broker for each page: what stands there is what is printed.
 func TestEtcdPages(t *testing.T) {
 	needEtcdctl(t)
-	for _, name := range []string{"etcd.md", "etcd-auth.md", "etcd-queues.md"} {
+	for _, name := range []string{"etcd.md", "etcd-auth.md", "etcd-queues.md", "etcd-semaphores.md"} {
 		t.Run(name, func(t *testing.T) {
 			page := "../../docs/protocols/" + name
 			text, err := os.ReadFile(page)
@@ -85,6 +85,7 @@ type etcdSession struct {
 
 var (
 	leaseID = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
+	moment  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
 	logLine = regexp.MustCompile(`(?m)^\{"level":.*\n`)
 )
 
@@ -125,12 +126,21 @@ func (s *etcdSession) until(step *etcdStep, again bool, print func() string) {
 	}
 }
 
-// asOnPage is what was printed, without the log of the client and with the address and the ids of the page.
+// asOnPage is what was printed, without the log of the client and with the address, the ids and the times of the page.
 func (s *etcdSession) asOnPage(printed, page string) string {
 	printed = logLine.ReplaceAllString(strings.ReplaceAll(printed, s.addr, "127.0.0.1:2379"), "")
 	for i := 0; i < len(s.ids); i += 2 {
 		printed = strings.ReplaceAll(printed, s.ids[i+1], s.ids[i])
 	}
+	times := moment.FindAllString(page, -1)
+	printed = moment.ReplaceAllStringFunc(printed, func(ours string) string {
+		if len(times) == 0 {
+			return ours
+		}
+		pages := times[0]
+		times = times[1:]
+		return pages
+	})
 	ours, pages := leaseID.FindAllString(printed, -1), leaseID.FindAllString(page, -1)
 	for i := range min(len(ours), len(pages)) {
 		printed = strings.Replace(printed, ours[i], pages[i], 1)
