@@ -66,6 +66,10 @@ func TestCheckSemaphores(t *testing.T) {
 		{"the message in doubt took effect", "", func(s *semScript, end *SemEnd) {
 			end.Tasks = []SemTask{{"a", 9, "WAIT"}, {"d", 5, "WAIT"}, {"c", 3, "ACQUIRED"}, {"b", 2, "TRY_RELEASE"}}
 		}},
+		{"a release in doubt had no effect", "", func(s *semScript, end *SemEnd) {
+			s.add(SemEvent{Kind: SemReleased, Task: "b"}, false)
+			s.add(SemEvent{Kind: SemSeen, Task: "b", Status: "TRY_RELEASE"}, true)
+		}},
 		{"a gap", "after 5 transitions", func(s *semScript, _ *SemEnd) { s.seq++; s.tell("Retained", "b") }},
 		{"twice", "came twice", func(s *semScript, _ *SemEnd) { s.events[len(s.events)-1].Again = false }},
 		{"two contents", "two contents", func(s *semScript, _ *SemEnd) { s.events[len(s.events)-1].Content = "other" }},

@@ -233,7 +233,7 @@ func (r *semRun) turns() {
 		seen, may, runs := 0, 1, false
 		for _, e := range all {
 			if e.Kind == SemReleased {
-				runs = false
+				runs = runs && !e.answered() // it may run on
 				may++
 			} else if !runs && e.runs() {
 				runs = true
