@@ -165,6 +165,24 @@ func (b *Broker) PeakRSS() (int64, error) { return b.memory("VmHWM") }
 // RSS returns the resident memory that the process has now, in bytes.
 func (b *Broker) RSS() (int64, error) { return b.memory("VmRSS") }
 
+// CPU returns how long the process has used a processor so far.
+func (b *Broker) CPU() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("brokertest: cpu: %w", err)
+	}
+	_, fields, _ := bytes.Cut(stat, []byte(") ")) // the name of the program may have spaces
+	var ticks int64
+	for _, field := range bytes.Fields(fields)[11:13] { // in user mode, and in the kernel
+		n, err := strconv.ParseInt(string(field), 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("brokertest: cpu: %w", err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * (time.Second / 100), nil
+}
+
 // memory reads one of the figures that Linux has about the process.
 func (b *Broker) memory(figure string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
