@@ -21,7 +21,8 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 const (
 	connections = 16
 	bulk        = 5000   // tasks of one request while filling
-	changes     = 200000 // single steps that are measured
+	changes     = 200000 // requests that are measured
+	pipelined   = 20     // of them are sent at once
 )
 
 // size is the part of the full size that was asked for; without one the test is skipped.
@@ -53,9 +54,10 @@ func TestOneLargeSemaphore(t *testing.T) {
 	})
 	r.report("filled", tasks)
 	next := atomic.Int64{}
-	r.measure("changes of priority and releases", 2, func(c *redis.Client, rng *rand.Rand) {
-		r.do(c, "SEM.ENQUEUE", "large", rng.IntN(tasks), rng.Float64()*1000)
-		r.do(c, "SEM.RELEASE", "large", next.Add(1))
+	r.measure("changes of priority and releases", func(p redis.Pipeliner, rng *rand.Rand) {
+		ctx := context.Background()
+		p.Do(ctx, "SEM.ENQUEUE", "large", rng.IntN(tasks), rng.Float64()*1000)
+		p.Do(ctx, "SEM.RELEASE", "large", next.Add(1))
 	})
 	r.restart()
 }
@@ -75,10 +77,11 @@ func TestManySemaphores(t *testing.T) {
 		r.do(c, words...)
 	})
 	r.report("filled", semaphores*10)
-	r.measure("releases and returns", 2, func(c *redis.Client, rng *rand.Rand) {
+	r.measure("releases and returns", func(p redis.Pipeliner, rng *rand.Rand) {
+		ctx := context.Background()
 		key, task := fmt.Sprint("semaphore-", rng.IntN(semaphores)), rng.IntN(10)
-		r.do(c, "SEM.RELEASE", key, task)
-		r.do(c, "SEM.ENQUEUE", key, task, rng.IntN(100))
+		p.Do(ctx, "SEM.RELEASE", key, task)
+		p.Do(ctx, "SEM.ENQUEUE", key, task, rng.IntN(100))
 	})
 	r.restart()
 }
@@ -131,11 +134,19 @@ func (r *run) each(n int, do func(c *redis.Client, rng *rand.Rand, n int)) {
 	all.Wait()
 }
 
-// measure tells the processor's time of the broker for each of the steps that one call of do has.
-func (r *run) measure(what string, steps int, do func(*redis.Client, *rand.Rand)) {
+// measure tells the processor's time of the broker for each request. A call of two adds two to a pipeline.
+func (r *run) measure(what string, two func(redis.Pipeliner, *rand.Rand)) {
 	r.Helper()
 	before, began := r.cpu(), time.Now()
-	r.each(changes/steps, func(c *redis.Client, rng *rand.Rand, _ int) { do(c, rng) })
+	r.each(changes/pipelined, func(c *redis.Client, rng *rand.Rand, _ int) {
+		p := c.Pipeline()
+		for p.Len() < pipelined {
+			two(p, rng)
+		}
+		if _, err := p.Exec(context.Background()); err != nil {
+			r.Error(err)
+		}
+	})
 	r.Logf("%s: %.1f µs of the broker's processor each, %.0f a second", what,
 		float64((r.cpu()-before).Microseconds())/changes, changes/time.Since(began).Seconds())
 }
