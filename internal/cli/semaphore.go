@@ -20,7 +20,8 @@ func semaphoreCommand() *cobra.Command {
 		Use:   "semaphore",
 		Short: "let only the first tasks by priority go on: set semaphores, enqueue and release tasks, follow events",
 		Long: `A semaphore lets its first tasks by priority run, as many as --active says; the others wait. Of the running, the last --try-release
-may be asked to give way to more urgent ones. The commands work with the broker that runs on the data folder, or with the one at --url, as its user.`,
+may be asked to give way to more urgent ones. The commands work with the broker that runs on the data folder, or with the one at --url, as its user;
+install needs no broker.`,
 		Example: `  fiveways semaphore set crowd --active 1000 --try-release 900
   fiveways semaphore enqueue crowd 42 5
   fiveways semaphore enqueue crowd < tasks.txt     lines with a task and its priority
@@ -31,7 +32,7 @@ may be asked to give way to more urgent ones. The commands work with the broker 
   fiveways semaphore list --url http://alice@broker.example:15672 -o json`,
 	}
 	cmd.AddCommand(semaphoreList(), semaphoreShow(), semaphoreSet(), semaphoreDelete(), semaphoreTasks(), semaphoreEnqueue(), semaphoreRelease(),
-		semaphoreRenew(), semaphoreWatch())
+		semaphoreRenew(), semaphoreWatch(), semaphoreInstall())
 	return cmd
 }
 

@@ -18,6 +18,7 @@ var (
 	ErrTooOld  = errors.New("PostgreSQL 15 or newer is needed")
 	ErrHstore  = errors.New("the extension hstore cannot be had")
 	ErrForeign = errors.New("another software's queues are there")
+	ErrOthers  = errors.New("another software's semaphores are there")
 	ErrBroker  = errors.New("this is no PostgreSQL but a Fiveways")
 	ErrNewer   = errors.New("a newer version of the schema is there")
 	ErrRights  = errors.New("no right to make schemas in the database")
@@ -35,66 +36,102 @@ const (
 // Report is what Install found and did.
 type Report struct {
 	Database, User, Server string
-	Before                 int // the version that was there; 0 none
+	Before                 int  // the version that was there; 0 none
+	Tasks                  bool // of semaphores: their tasks refer to the table markup.task
 }
 
-// Install puts the schema into the database of dsn, or brings the one that is there up to date. Queues and messages stay. It is one transaction.
+// Install puts the schema mbus4 into the database of dsn, or brings the one that is there up to date. Queues and messages stay. It is one transaction.
 func Install(ctx context.Context, dsn string) (Report, error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return Report{}, fmt.Errorf("%w: %w", ErrDSN, err)
-	}
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return Report{}, fmt.Errorf("%w: %w", ErrConnect, err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	var r Report
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if r, err = inspect(ctx, tx); err != nil {
+	return install(ctx, dsn, func(tx pgx.Tx, r *Report) error {
+		if err := inspect(ctx, tx, r); err != nil {
 			return err
 		}
 		hstore, err := ensureHstore(ctx, tx)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, Text(hstore)) // the simple protocol: many statements
-		if code(err) == insufficientPrivilege {
-			return fmt.Errorf("%w: %w", ErrRights, err)
+		return runScript(ctx, tx, Text(hstore))
+	})
+}
+
+// install connects, looks whether the server is one for a schema, and has work put it there, all in one transaction.
+func install(ctx context.Context, dsn string, work func(pgx.Tx, *Report) error) (r Report, err error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return r, fmt.Errorf("%w: %w", ErrDSN, err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return r, fmt.Errorf("%w: %w", ErrConnect, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := inspectServer(ctx, tx, &r); err != nil {
+			return err
 		}
-		return err
+		return work(tx, &r)
 	})
 	return r, err
 }
 
-// inspect looks whether the schema may be put there.
-func inspect(ctx context.Context, tx pgx.Tx) (r Report, err error) {
+// runScript runs many statements.
+func runScript(ctx context.Context, tx pgx.Tx, script string) error {
+	_, err := tx.Exec(ctx, script) // without arguments it is the simple protocol, which takes many
+	if code(err) == insufficientPrivilege {
+		return fmt.Errorf("%w: %w", ErrRights, err)
+	}
+	return err
+}
+
+// inspectServer looks whether the server is one that a schema can be put into.
+func inspectServer(ctx context.Context, tx pgx.Tx, r *Report) error {
 	var version int
-	var ours, mbus bool
-	err = tx.QueryRow(ctx, `select current_database(), current_user, current_setting('server_version'), current_setting('server_version_num')::int,
-		to_regclass('mbus4_store.version') is not null, to_regnamespace('mbus') is not null or to_regnamespace('mbus4') is not null`).
-		Scan(&r.Database, &r.User, &r.Server, &version, &ours, &mbus)
+	err := tx.QueryRow(ctx, `select current_database(), current_user, current_setting('server_version'), current_setting('server_version_num')::int`).
+		Scan(&r.Database, &r.User, &r.Server, &version)
 	switch {
-	case code(err) == insufficientPrivilege:
-		return r, fmt.Errorf("%w: the schema there belongs to somebody else: %w", ErrRights, err)
 	case err != nil:
-		return r, err
+		return err
 	case strings.Contains(r.Server, "(Fiveways)"):
-		return r, ErrBroker
+		return ErrBroker
 	case version < oldestServer:
-		return r, fmt.Errorf("%w, this is %s", ErrTooOld, r.Server)
+		return fmt.Errorf("%w, this is %s", ErrTooOld, r.Server)
+	}
+	return nil
+}
+
+// inspect looks whether the schema may be put there.
+func inspect(ctx context.Context, tx pgx.Tx, r *Report) error {
+	var ours, mbus bool
+	err := tx.QueryRow(ctx, `select to_regclass('mbus4_store.version') is not null, to_regnamespace('mbus') is not null or to_regnamespace('mbus4') is not null`).
+		Scan(&ours, &mbus)
+	switch {
+	case err != nil:
+		return foreignRights(err)
 	case mbus && !ours:
-		return r, fmt.Errorf("%w: database %s has a schema mbus or mbus4 that is not of this kind", ErrForeign, r.Database)
+		return fmt.Errorf("%w: database %s has a schema mbus or mbus4 that is not of this kind", ErrForeign, r.Database)
 	case !ours:
-		return r, nil
+		return nil
 	}
-	if err := tx.QueryRow(ctx, "select coalesce(max(version), 0) from mbus4_store.version").Scan(&r.Before); err != nil {
-		return r, err
+	return r.findBefore(ctx, tx, "mbus4_store.version", Version)
+}
+
+// findBefore finds what version of a schema is there, which must not be newer than this one.
+func (r *Report) findBefore(ctx context.Context, tx pgx.Tx, table string, version int) error {
+	if err := tx.QueryRow(ctx, "select coalesce(max(version), 0) from "+table).Scan(&r.Before); err != nil {
+		return foreignRights(err)
 	}
-	if r.Before > Version {
-		return r, fmt.Errorf("%w: %d, this is %d", ErrNewer, r.Before, Version)
+	if r.Before > version {
+		return fmt.Errorf("%w: %d, this is %d", ErrNewer, r.Before, version)
 	}
-	return r, nil
+	return nil
+}
+
+// foreignRights tells of an error in looking at what is there.
+func foreignRights(err error) error {
+	if code(err) == insufficientPrivilege {
+		return fmt.Errorf("%w: the schema there belongs to somebody else: %w", ErrRights, err)
+	}
+	return err
 }
 
 // ensureHstore returns the schema of hstore, which it makes when it is missing.

@@ -10,7 +10,7 @@ import (
 // Version is the version of the schema that Text has.
 const Version = 1
 
-//go:embed sql/*.sql
+//go:embed sql/*.sql semaphore/*.sql
 var files embed.FS
 
 // hstorePlace stands in the files for the schema that the extension hstore is in.
@@ -19,19 +19,24 @@ const hstorePlace = "@hstore@"
 // Text returns the whole SQL as one script for a database whose extension hstore is in the schema hstoreSchema. Run it as one transaction, by
 // whom the schema shall belong to.
 func Text(hstoreSchema string) string {
-	names, err := fs.Glob(files, "sql/*.sql") // in the order of their names
+	hstore := quote(hstoreSchema)
+	return strings.ReplaceAll(join("sql/*.sql", "pg_catalog, "+hstore+", pg_temp"), hstorePlace, hstore)
+}
+
+// join puts the files of a pattern together, in the order of their names.
+func join(pattern, searchPath string) string {
+	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
-	hstore := quote(hstoreSchema)
 	var b strings.Builder
-	fmt.Fprintf(&b, "set local search_path = pg_catalog, %s, pg_temp;\nset local client_min_messages = warning;\n", hstore)
+	fmt.Fprintf(&b, "set local search_path = %s;\nset local client_min_messages = warning;\n", searchPath)
 	for _, name := range names {
 		text, err := files.ReadFile(name)
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		fmt.Fprintf(&b, "\n%s", strings.ReplaceAll(string(text), hstorePlace, hstore))
+		fmt.Fprintf(&b, "\n%s", text)
 	}
 	return b.String()
 }

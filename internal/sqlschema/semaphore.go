@@ -1,0 +1,45 @@
+package sqlschema
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// SemaphoreVersion is the version of the schema that SemaphoreText has.
+const SemaphoreVersion = 1
+
+// SemaphoreText returns the SQL of task semaphores as one script: the tables of the schema markup and the functions of the schema semaphore. Run it as
+// one transaction, by whom they shall belong to.
+func SemaphoreText() string { return join("semaphore/*.sql", "pg_catalog, pg_temp") }
+
+// InstallSemaphores puts task semaphores into the database of dsn, or brings those that are there up to date. Semaphores and tasks stay, also in tables of
+// markup that somebody made by hand. It is one transaction.
+func InstallSemaphores(ctx context.Context, dsn string) (Report, error) {
+	return install(ctx, dsn, func(tx pgx.Tx, r *Report) error {
+		if err := inspectSemaphores(ctx, tx, r); err != nil {
+			return err
+		}
+		if err := runScript(ctx, tx, SemaphoreText()); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, `select exists (select from pg_constraint
+			where contype = 'f' and conrelid = 'markup.semaphore_task'::regclass and confrelid = to_regclass('markup.task'))`).Scan(&r.Tasks)
+	})
+}
+
+// inspectSemaphores looks whether the schema may be put there.
+func inspectSemaphores(ctx context.Context, tx pgx.Tx, r *Report) error {
+	var ours, taken bool
+	err := tx.QueryRow(ctx, `select to_regclass('semaphore.version') is not null, to_regnamespace('semaphore') is not null`).Scan(&ours, &taken)
+	switch {
+	case err != nil:
+		return foreignRights(err)
+	case taken && !ours:
+		return fmt.Errorf("%w: database %s has a schema semaphore that is not of this kind", ErrOthers, r.Database)
+	case !ours:
+		return nil
+	}
+	return r.findBefore(ctx, tx, "semaphore.version", SemaphoreVersion)
+}
