@@ -59,7 +59,7 @@ func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) err
 	defer signal.Stop(signals)
 
 	banner(stdout, cfg, srv.Addrs())
-	awaitEnd(ctx, signals, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.KeyIndex())) })
+	awaitEnd(ctx, signals, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
 	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
 	// The caller's context may be over already; draining has its own deadline.
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)

@@ -112,10 +112,17 @@ func (c *counters) count(r *round) {
 type Stats struct {
 	Semaphores  int
 	Tasks       int
-	Bytes       int64            // about what they take in memory
+	Bytes       int64            // as Manager.Bytes
 	Groups      int64            // of the log, since the start
 	Changes     int64            // single steps in them
 	Transitions map[string]int64 // since the start, by the name of the event
+}
+
+// Bytes is about what semaphores and tasks take in memory.
+func (m *Manager) Bytes() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.table.bytes
 }
 
 // Stats counts.

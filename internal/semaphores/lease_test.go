@@ -21,12 +21,6 @@ func (n *node) renew(key, task string) bool {
 	return c.Renewed[0]
 }
 
-// pass lets time pass, and everything happen that it brings.
-func pass(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 func TestLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
@@ -35,26 +29,35 @@ func TestLeases(t *testing.T) {
 		n.enqueue("k", "a 3", "b 2", "c 1")
 		n.do(&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "long", Priority: 2.5, Lease: 60_000}}})
 		n.same("a task that waits", n.renew("k", "b"), false)
-		pass(9 * time.Second)
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
 		n.same("renewed", n.renew("k", "a"), true)
-		pass(9 * time.Second)
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
 		n.shows("k", "a:ACQUIRED", "long:WAIT", "b:WAIT", "c:WAIT")
-		pass(time.Second)
+		time.Sleep(time.Second)
+		synctest.Wait()
 		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
-		pass(59 * time.Second)
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
 		n.enqueue("k", "long 2.5") // a sign of life; and from now on it has the lease of the semaphore
-		pass(9 * time.Second)
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
 		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
-		pass(time.Second)
+		time.Sleep(time.Second)
+		synctest.Wait()
 		n.shows("k", "b:ACQUIRED", "c:WAIT")
 
-		pass(9 * time.Second)
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
 		n.close()
 		time.Sleep(time.Hour)
 		n = open(t, n.fs)
-		pass(9 * time.Second) // the lease has its whole time again
+		time.Sleep(9 * time.Second) // the lease has its whole time again
+		synctest.Wait()
 		n.shows("k", "b:ACQUIRED", "c:WAIT")
-		pass(time.Second)
+		time.Sleep(time.Second)
+		synctest.Wait()
 		n.shows("k", "c:ACQUIRED")
 		n.same("events", h.events, []string{
 			"k a Acquired 1", "k a Expired 2 gone", "k long Acquired 3", "k long Expired 4 gone", "k b Acquired 5",
@@ -69,13 +72,16 @@ func TestLeaseIsChanged(t *testing.T) {
 		n := open(t, vfs.NewMem())
 		n.createWithLease("k", 1, 0)
 		n.enqueue("k", "a 2", "b 1")
-		pass(10 * time.Minute)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		ms := int64(1000)
 		n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Lease: &ms}})
-		pass(10 * time.Minute)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		n.shows("k", "a:ACQUIRED", "b:WAIT")
 		n.release("k", "a")
-		pass(time.Second)
+		time.Sleep(time.Second)
+		synctest.Wait()
 		n.shows("k")
 		n.close()
 	})

@@ -180,10 +180,24 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 	}
 	select {
 	case got := <-a.outcome:
-		return got.result(s, key)
+		st, err := got.result(s, key)
+		if err == nil {
+			st.Position = m.position(s.VHostID(), key, task)
+		}
+		return st, err
 	case <-ctx.Done():
 		return State{}, ctx.Err()
 	}
+}
+
+// position is where a task stands, 0 when it is not there.
+func (m *Manager) position(vhost broker.VHostID, key, task string) (at int) {
+	m.seen(func() {
+		if s := m.table.find(vhost, key); s != nil {
+			at = s.state.Position(task)
+		}
+	})
+	return at
 }
 
 // awaiting is who waits for a task to run.

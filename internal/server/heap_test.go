@@ -20,7 +20,7 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Drain(t.Context()) //nolint:errcheck // the test is over
-	none := HeapLimit(cfg, s.KeyIndex())
+	none := HeapLimit(cfg, s.Kept())
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Addrs()["etcd"]}, DialTimeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if more := HeapLimit(cfg, s.KeyIndex()) - none; more < keys*200 || more > keys*1000 {
+	if more := HeapLimit(cfg, s.Kept()) - none; more < keys*200 || more > keys*1000 {
 		t.Errorf("%d keys raise the limit by %d bytes", keys, more)
 	}
 }

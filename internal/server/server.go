@@ -37,10 +37,10 @@ var (
 
 // HeapLimit is where the garbage collector of a process that is nothing but a
 // broker should work harder (debug.SetMemoryLimit): what messages may use, with
-// room for what is in flight and for connections, queues and buffers, and index
-// bytes (Server.KeyIndex), which the keys of etcd's API take.
-func HeapLimit(cfg config.Config, index int64) int64 {
-	return cfg.MemoryLimit + cfg.MemoryLimit/4 + index + index/4 + 96<<20
+// room for what is in flight and for connections, queues and buffers, and the
+// bytes (Server.Kept) that grow with keys and semaphores.
+func HeapLimit(cfg config.Config, kept int64) int64 {
+	return cfg.MemoryLimit + cfg.MemoryLimit/4 + kept + kept/4 + 96<<20
 }
 
 // Server is a running node.
@@ -77,7 +77,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	keys, sems := newEtcd(cfg, log), semaphores.New(semaphores.Options{Logger: log})
+	keys, sems := newEtcd(cfg, log), semaphores.New(semaphores.Options{MaxBytes: cfg.MemoryLimit, Logger: log})
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
@@ -172,12 +172,13 @@ func (s *Server) serve(key string, l net.Listener, fn func(net.Listener) error) 
 	})
 }
 
-// KeyIndex is about how many bytes of the heap the index of the keys of etcd's API takes. It grows and shrinks with them.
-func (s *Server) KeyIndex() int64 {
-	if s.etcd == nil {
-		return 0
+// Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores take. It grows and shrinks with them.
+func (s *Server) Kept() int64 {
+	n := s.sems.Bytes()
+	if s.etcd != nil {
+		n += s.etcd.keys.IndexBytes()
 	}
-	return s.etcd.keys.IndexBytes()
+	return n
 }
 
 // Semaphores are the task semaphores. They are closed by Drain.
