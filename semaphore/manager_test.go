@@ -137,13 +137,13 @@ func TestLeaseIsRenewed(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		held, err := s.Acquire(ctx, "a", 1)
 		must(t, held, err)
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		goesOn(t, held)
 		if _, err := s.Enqueue(t.Context(), "b", 2); err != nil {
 			t.Fatal(err)
 		}
 		ends(t, held, semaphore.ErrTryRelease)
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		if got, err := s.Status(t.Context(), "a"); err != nil || got.Status != semaphore.TryRelease {
 			t.Errorf("%+v, %v; it has its place until it is released", got, err)
 		}
@@ -152,7 +152,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 		if f.following != 0 {
 			t.Errorf("%d tasks are followed that nobody holds", f.following)
 		}
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		synctest.Wait()
 		if got, err := s.Status(t.Context(), "a"); err != nil || got.Status != semaphore.None {
 			t.Errorf("%+v, %v; nobody renews it any more", got, err)
@@ -166,16 +166,16 @@ func TestLeaseOfTheUnreachable(t *testing.T) {
 		held, err := s.Acquire(t.Context(), "a", 1)
 		must(t, held, err)
 		synctest.Wait()
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		f.set(true, true)
-		time.Sleep(45 * time.Second)
+		pass(45 * time.Second)
 		goesOn(t, held)
 		f.set(false, false)
-		time.Sleep(10 * time.Second) // it is renewed
+		pass(10 * time.Second) // it is renewed
 		f.set(true, true)
-		time.Sleep(40 * time.Second)
+		pass(40 * time.Second)
 		goesOn(t, held)
-		time.Sleep(20 * time.Second)
+		pass(20 * time.Second)
 		ends(t, held, semaphore.ErrExpired)
 	})
 }
@@ -205,7 +205,7 @@ func TestLooksAreSeldom(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(0)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		f.set(true, false)
 		waits := acquire(t.Context(), s, "a", 1)
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		synctest.Wait()
 		if f.looks < 1000 || f.looks > 3600 {
 			t.Errorf("it was asked %d times in an hour", f.looks)
@@ -271,3 +271,6 @@ func TestSlowReceiver(t *testing.T) {
 		}
 	})
 }
+
+// pass lets the time of the bubble pass.
+func pass(d time.Duration) { <-time.After(d) }
