@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"sync/atomic"
 	"testing"
 
@@ -11,6 +12,64 @@ import (
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
+
+// BenchmarkStart measures a start with tasks in one semaphore: from the entries of the log, and from the checkpoint of a clean stop.
+func BenchmarkStart(b *testing.B) {
+	const tasks = 500_000
+	for _, clean := range []bool{false, true} {
+		b.Run(fmt.Sprintf("clean=%v", clean), func(b *testing.B) {
+			dir := b.TempDir()
+			m, br := startForBench(b, dir)
+			s, err := br.Operate("/")
+			if err == nil {
+				err = m.Do(s, &Create{Of: Of{Key: "k"}})
+			}
+			for i := 0; i < tasks && err == nil; i += 5000 {
+				fill := &Enqueue{Of: Of{Key: "k"}}
+				for k := range 5000 {
+					fill.Entries = append(fill.Entries, Entry{Task: fmt.Sprint(i + k), Priority: rand.Float64()})
+				}
+				err = m.Do(s, fill)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			if clean {
+				m.Stop()
+				br.Close()
+			}
+			for b.Loop() {
+				b.StopTimer()
+				copied := b.TempDir() // a stop changes what is there
+				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				m, br := startForBench(b, copied)
+				b.StopTimer()
+				m.Stop()
+				br.Close()
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tasks), "ns/task")
+		})
+	}
+}
+
+// startForBench starts a broker with semaphores.
+func startForBench(b *testing.B, dir string) (*Manager, *broker.Broker) {
+	m := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	br, err := broker.Open(vfs.OS{}, dir, broker.Options{
+		Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}, Shards: 1, Sync: store.SyncOS, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err == nil {
+		err = m.Start(br)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m, br
+}
 
 // BenchmarkChange measures a release with the transition that follows, and the return of the task, by callers at once: with nobody who listens to
 // the events, and with a queue.
@@ -23,17 +82,8 @@ func BenchmarkChange(b *testing.B) {
 }
 
 func benchmarkChange(b *testing.B, callers int, listens bool) {
-	m := New(Options{Logger: slog.New(slog.DiscardHandler)})
-	br, err := broker.Open(vfs.OS{}, b.TempDir(), broker.Options{
-		Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}, Shards: 1, Sync: store.SyncOS, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	m, br := startForBench(b, b.TempDir())
 	defer br.Close()
-	if err := m.Start(br); err != nil {
-		b.Fatal(err)
-	}
 	defer m.Stop()
 	session := func() *broker.Session {
 		s, err := br.Operate("/")
@@ -48,7 +98,7 @@ func benchmarkChange(b *testing.B, callers int, listens bool) {
 	for i := range tasks {
 		fill.Entries = append(fill.Entries, Entry{Task: fmt.Sprint(i), Priority: rand.Float64()})
 	}
-	err = m.Do(s, &Create{Of: Of{Key: "k"}}, fill)
+	err := m.Do(s, &Create{Of: Of{Key: "k"}}, fill)
 	if listens && err == nil {
 		p := broker.DefaultQueuePolicy()
 		p.MaxLength = 1000
