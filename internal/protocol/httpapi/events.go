@@ -43,7 +43,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchO
 			return err
 		}
 		defer stop()
-		if err := a.begin(s, out, o); err != nil {
+		if err := a.begin(s, out, o); err != nil || r.Method == http.MethodHead {
 			return err
 		}
 		out.run(ctx)

@@ -16,7 +16,7 @@ import (
 )
 
 // openSemaphores opens a broker with semaphores.
-func openSemaphores(t *testing.T) (*broker.Broker, *semaphores.Manager) {
+func openSemaphores(t testing.TB) (*broker.Broker, *semaphores.Manager) {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	m := semaphores.New(semaphores.Options{Logger: quiet})

@@ -84,9 +84,9 @@ func TestWait(t *testing.T) {
 	n.untilThere(t, "c")
 	get := n.start(t, "GET", "/tasks/b?wait=300", "")
 	n.must(t, "DELETE", "/tasks/a", "")
-	(<-put).check(t, 201, `{"task":"c","status":"ACQUIRED","priority":2,`)
+	(<-put).check(t, 201, `{"task":"c","status":"ACQUIRED","priority":2,"position":1,`)
 	n.must(t, "DELETE", "/tasks/c", "")
-	(<-get).check(t, 200, `{"task":"b","status":"ACQUIRED","priority":1,`)
+	(<-get).check(t, 200, `{"task":"b","status":"ACQUIRED","priority":1,"position":1,`)
 	(<-n.start(t, "GET", "/tasks/b?wait=5m", "")).check(t, 200, `"status":"ACQUIRED"`) // already
 	(<-n.start(t, "GET", "/tasks/none?wait=5m", "")).check(t, 404, "no such task")
 }
@@ -201,6 +201,9 @@ func TestEvents(t *testing.T) {
 	}
 	if got := none(); got != "" {
 		t.Errorf("no event, and got %s", got)
+	}
+	if code, got := send(t, n.api, "HEAD", "/api/semaphore-events/%2F", ""); code != 200 || got != "" {
+		t.Errorf("%d %s", code, got)
 	}
 	if code, got := send(t, n.api, "GET", "/api/semaphores/%2F/none/events", ""); code != 404 {
 		t.Errorf("%d %s", code, got)
