@@ -32,6 +32,9 @@ const (
 	taskStatus = 2 // shift
 )
 
+// maxSeq is more than the number of any task.
+const maxSeq = 1 << 61
+
 var errFormat = errors.New("semaphores: malformed entry")
 
 // facts is an entry in the making.
@@ -255,7 +258,7 @@ func (r *reader) task() semaphore.Task {
 	if flags&taskOwner != 0 {
 		t.Owner = int64(r.u64())
 	}
-	if t.Status > semaphore.TryRelease || t.ID == "" || t.Seq == 0 || t.Seq == math.MaxUint64 || math.IsNaN(t.Priority) || math.IsInf(t.Priority, 0) {
+	if t.Status > semaphore.TryRelease || t.ID == "" || t.Seq == 0 || t.Seq >= maxSeq || math.IsNaN(t.Priority) || math.IsInf(t.Priority, 0) {
 		r.fail(fmt.Errorf("%w: a task that cannot be", errFormat))
 	}
 	return t
@@ -264,7 +267,7 @@ func (r *reader) task() semaphore.Task {
 func (r *reader) header() header {
 	h := header{sem: r.identity(), config: r.config()}
 	h.deleted = r.byte() != 0
-	h.events, h.nextSeq = r.uvarint(), r.uvarint()
+	h.events, h.nextSeq = r.uvarint(), r.most(maxSeq)
 	return h
 }
 

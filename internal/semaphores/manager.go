@@ -29,6 +29,7 @@ type Manager struct {
 
 	// These belong to who leads the line.
 	n     uint64          // number of the round
+	r     round           // in hand, and its room for the next one
 	voice *broker.Session // in whose name events of rounds go out; nil before the first
 
 	// mu is held while the state is changed or read, and not while a group of the log is on its way.

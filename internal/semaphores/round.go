@@ -41,8 +41,8 @@ func (m *Manager) round(batch []*request) (done int) {
 		m.mu.Unlock()
 		return 1
 	}
-	m.n++
-	r := &round{m: m, n: m.n, now: m.o.Now().UnixMicro()}
+	r := &m.r
+	r.begin(m)
 	if m.failed == nil {
 		done = r.doAll(batch)
 	} else {
@@ -62,7 +62,29 @@ func (m *Manager) round(batch []*request) (done int) {
 	if f != nil {
 		close(f.done)
 	}
+	r.end()
 	return done
+}
+
+// spareMost is how many steps the room of a round may have to be used again by the next one.
+const spareMost = 4 * roundTransitions
+
+// begin begins a round. m.mu is held.
+func (r *round) begin(m *Manager) {
+	m.n++
+	r.m, r.n, r.now = m, m.n, m.o.Now().UnixMicro()
+}
+
+// end clears it for the next one.
+func (r *round) end() {
+	clear(r.undo)
+	clear(r.touched)
+	clear(r.events)
+	spare := round{facts: facts{b: r.facts.b[:0]}, undo: r.undo[:0], touched: r.touched[:0], events: r.events[:0]}
+	if cap(r.undo) > spareMost || cap(r.events) > spareMost || cap(r.facts.b) > 2*roundBytes {
+		spare = round{}
+	}
+	*r = spare
 }
 
 // doAll does requests, as many as fit, and what is due. One that may be undone, because of what else is in its group, has the round for itself.
