@@ -139,15 +139,16 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 		if v == vhost {
 			behind = key
 		}
-		next, err := a.fill(r, &page, v, behind, limit)
+		err := a.fill(r, &page, v, behind, limit+1) // one more tells whether there are more
 		if errors.Is(err, broker.ErrVHostNotFound) || errors.Is(err, broker.ErrVHostRefused) {
 			continue // since it was listed
 		}
 		if err != nil {
 			return nil, err
 		}
-		if next != "" || len(page.Semaphores) == limit {
-			last := page.Semaphores[len(page.Semaphores)-1]
+		if len(page.Semaphores) > limit {
+			page.Semaphores = page.Semaphores[:limit]
+			last := page.Semaphores[limit-1]
 			page.Next = url.PathEscape(last.VHost) + "/" + url.PathEscape(last.Key)
 			break
 		}
@@ -155,15 +156,13 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 	return page, nil
 }
 
-// fill adds semaphores of a virtual host to a page of at most limit; next is not empty when there are more in it.
-func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, limit int) (next string, err error) {
-	err = a.in(r, vhost, func(_ context.Context, s *broker.Session) error {
-		var some []semjson.Semaphore
-		some, next = a.pageOf(s, vhost, r.URL.Query().Get("contains"), after, limit-len(page.Semaphores))
+// fill adds semaphores of a virtual host to a page of at most limit.
+func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, limit int) error {
+	return a.in(r, vhost, func(_ context.Context, s *broker.Session) error {
+		some, _ := a.pageOf(s, vhost, r.URL.Query().Get("contains"), after, limit-len(page.Semaphores))
 		page.Semaphores = append(page.Semaphores, some...)
 		return nil
 	})
-	return next, err
 }
 
 // entered are the virtual hosts that the caller may enter, in order.

@@ -60,7 +60,7 @@ func TestSemaphores(t *testing.T) {
 		{`PUT /api/semaphores/a%2Fb/other {"order":"asc","lease":0}`, 201, ""},
 		{"GET /api/semaphores", 200, `"vhost":"/","key":"crowd"`},
 		{"GET /api/semaphores?limit=1", 200, `"next":"%2F/crowd"`},
-		{"GET /api/semaphores?limit=1&after=%252F%2Fcrowd", 200, `{"semaphores":[{"vhost":"a/b","key":"other"`},
+		{"GET /api/semaphores?limit=1&after=%252F%2Fcrowd", 200, `{"semaphores":[{"vhost":"a/b","key":"other","active":1000,"try_release":900,"order":"asc","lease":0,"waiting":0,"acquired":0,"try_release_asked":0}]}`},
 		{"GET /api/semaphores?contains=oth", 200, `{"semaphores":[{"vhost":"a/b","key":"other"`},
 		{"GET /api/semaphores?after=crowd", 400, "after is what"},
 		{"GET /api/semaphores?limit=0", 400, "limit is a number"},
