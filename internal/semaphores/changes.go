@@ -56,6 +56,7 @@ func (c *Create) do(r *round) error {
 			return err
 		}
 		s = r.create(c.Key, c.Settings.apply(semaphore.Config{Active: DefaultActive, TryRelease: DefaultTryRelease}))
+		r.log("semaphore created", s)
 	}
 	c.Info = s.info()
 	return nil
@@ -84,6 +85,7 @@ func (c *Update) do(r *round) error {
 	if r.configure(s, c.Settings.apply(s.state.Config())) != nil {
 		return &broker.Error{Err: ErrOrder, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
 	}
+	r.log("semaphore updated", s)
 	r.settle(s)
 	c.Info = s.info()
 	return nil
@@ -98,6 +100,7 @@ func (c *Delete) do(r *round) error {
 		return &broker.Error{Err: ErrNotEmpty, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
 	}
 	r.delete(s)
+	r.log("semaphore deleted", s)
 	return nil
 }
 

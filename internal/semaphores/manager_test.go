@@ -1,8 +1,11 @@
 package semaphores
 
 import (
+	"bytes"
+	"log/slog"
 	"testing"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -32,5 +35,28 @@ func TestLife(t *testing.T) {
 	look := &Look{Of: Of{Key: "k"}}
 	n.must(n.m.Do(n.s, look))
 	n.fails(look.Err, ErrNotFound)
+	n.close()
+}
+
+// Who made, changed and deleted a semaphore is in the log for who wants to see it, once it is so.
+func TestLog(t *testing.T) {
+	var out bytes.Buffer
+	n := open(t, vfs.NewMem(), func(_ *broker.Options, o *Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+	})
+	s := n.user("ann", ".*", "", ".*")
+	k := Of{Key: "k"}
+	never := &Expect{Of: k, Holds: func(Info, bool, State) bool { return false }}
+	n.fails(n.m.DoWith(s, Group{Must: true}, &Create{Of: k}, never), broker.ErrStale)
+	n.must(n.m.Do(s, &Create{Of: k}, &Create{Of: k}, &Update{Of: k}, &Delete{Of: k}, &Delete{Of: k}))
+	want := "level=DEBUG msg=\"semaphore created\" vhost=/ semaphore=k user=ann\n" +
+		"level=DEBUG msg=\"semaphore updated\" vhost=/ semaphore=k user=ann\n" +
+		"level=DEBUG msg=\"semaphore deleted\" vhost=/ semaphore=k user=ann\n"
+	n.same("log", out.String(), want)
 	n.close()
 }

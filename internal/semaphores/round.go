@@ -23,6 +23,7 @@ type round struct {
 	touched     []*sem
 	events      []Event // in order
 	transitions int
+	lines       []logLine
 }
 
 // flight is a group of the log on its way.
@@ -165,13 +166,14 @@ func (r *round) arrive(f *flight, err error, kept bool) {
 	m := r.m
 	m.flight = nil
 	if fatal(err) {
-		m.failed = err
+		m.fail(err)
 	}
 	if f == nil {
 		return
 	}
 	if kept {
 		m.counters.count(r)
+		r.writeLog()
 		return
 	}
 	f.undone = true
@@ -192,12 +194,12 @@ func (r *round) follow() {
 
 // mark is a point of a round to which it can be taken back.
 type mark struct {
-	undo, facts, events, transitions int
-	at                               *sem
+	undo, facts, events, transitions, lines int
+	at                                      *sem
 }
 
 func (r *round) mark() mark {
-	return mark{len(r.undo), len(r.facts.b), len(r.events), r.transitions, r.facts.at}
+	return mark{len(r.undo), len(r.facts.b), len(r.events), r.transitions, len(r.lines), r.facts.at}
 }
 
 // back undoes what was done since a mark.
@@ -205,7 +207,8 @@ func (r *round) back(to mark) {
 	for i := len(r.undo) - 1; i >= to.undo; i-- {
 		r.undo[i].undo(&r.m.table)
 	}
-	r.undo, r.facts.b, r.events, r.transitions, r.facts.at = r.undo[:to.undo], r.facts.b[:to.facts], r.events[:to.events], to.transitions, to.at
+	r.undo, r.facts.b, r.events, r.lines = r.undo[:to.undo], r.facts.b[:to.facts], r.events[:to.events], r.lines[:to.lines]
+	r.transitions, r.facts.at = to.transitions, to.at
 }
 
 // vhost is that of the request in hand.
