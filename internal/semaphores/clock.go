@@ -93,6 +93,7 @@ func (m *Manager) begin() {
 		if !m.b.HasVHost(s.vhost) {
 			m.table.later(s) // it was deleted, and the broker ended before that was followed
 		}
+		m.table.settle(s)
 		s.begin(now)
 		m.table.ends.set(s, s.state.NextEnd())
 		if _, more := s.state.Next(); more || s.deleted {

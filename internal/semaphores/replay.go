@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/store"
@@ -87,9 +86,16 @@ func (t *table) created(r *reader) *sem {
 		t.configured(there, c)
 		return there
 	}
-	s.state = semaphore.New(c)
+	s.state = loading(c)
 	t.add(&s)
 	return &s
+}
+
+// loading is a semaphore whose tasks get their order when the log was read: table.settle.
+func loading(c semaphore.Config) *semaphore.State {
+	s := semaphore.New(c)
+	s.Load()
+	return s
 }
 
 // configured sets what a semaphore goes by. With tasks that came later the order may have to change under them.
@@ -97,13 +103,11 @@ func (t *table) configured(s *sem, c semaphore.Config) {
 	if s.state.Configure(c) == nil {
 		return
 	}
-	tasks, next := slices.Collect(s.state.From(1)), s.state.NextSeq()
-	t.bytes -= s.state.Bytes()
-	s.state = semaphore.New(c)
-	for _, task := range tasks {
-		s.state.Put(task)
-	}
-	s.state.SetNextSeq(next)
+	was := s.state
+	t.bytes -= was.Bytes()
+	s.state = loading(c)
+	was.Scan(0, was.Len(), func(task semaphore.Task) { s.state.Put(task) })
+	s.state.SetNextSeq(was.NextSeq())
 	t.bytes += s.state.Bytes()
 }
 
@@ -178,7 +182,7 @@ func (t *table) restored(r *reader) *sem {
 	}
 	s := new(sem)
 	*s = h.sem
-	s.state = semaphore.New(h.config)
+	s.state = loading(h.config)
 	s.state.SetNextSeq(max(h.nextSeq, 1))
 	t.add(s)
 	return s

@@ -130,6 +130,13 @@ func (t *table) remove(s *sem) {
 	t.ends.set(s, noEnd)
 }
 
+// settle finds the order of the tasks of a semaphore that was read from the log; of others it is kept.
+func (t *table) settle(s *sem) {
+	before := s.state.Bytes()
+	s.state.Settle()
+	t.bytes += s.state.Bytes() - before
+}
+
 // put sets a task.
 func (t *table) put(s *sem, task semaphore.Task) (added bool) {
 	was, had := s.state.Get(task.ID)
@@ -209,6 +216,7 @@ func (t *table) sorted() []*sem {
 func (t *table) hash() uint64 {
 	h := fnv.New64a()
 	for _, s := range t.sorted() {
+		t.settle(s)
 		b := appendHeader(nil, s)
 		h.Write(b)
 		h.Write(appendU64(b[:0], s.state.Hash()))

@@ -7,7 +7,7 @@ const checkedTasks = 256
 
 // checkSmall is called after each change in builds with the tag invariants.
 func (s *State) checkSmall() {
-	if s.Len() <= checkedTasks {
+	if s.Len() <= checkedTasks && !s.tree.loading {
 		s.check()
 	}
 }

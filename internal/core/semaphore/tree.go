@@ -13,6 +13,7 @@ type tree struct {
 	records *slab[record]
 	leaves  int
 	inner   int
+	loading bool // only sum is kept, until build
 }
 
 // A node has at most so many items or kids. One that falls below a quarter is joined with a neighbour when the two fill less than three quarters of one.
@@ -91,6 +92,10 @@ func (t *tree) newInner(kids ...kid) *node {
 
 // insert adds a task.
 func (t *tree) insert(it item) {
+	if t.loading {
+		t.sum[it.status()]++
+		return
+	}
 	if t.root == nil {
 		t.root = t.newLeaf(0)
 	}
@@ -168,6 +173,11 @@ func cutAt(at, full int) int {
 
 // replace puts an item in the place of another, of a task that stands at p.
 func (t *tree) replace(p place, old, it item) {
+	t.sum[old.status()]--
+	t.sum[it.status()]++
+	if t.loading {
+		return
+	}
 	n := t.root
 	for !n.isLeaf() {
 		k := &n.kids[n.kidOf(p)]
@@ -176,14 +186,15 @@ func (t *tree) replace(p place, old, it item) {
 		n = k.node
 	}
 	n.items[t.search(n, p)] = it
-	t.sum[old.status()]--
-	t.sum[it.status()]++
 }
 
 // remove takes the task away that stands at p.
 func (t *tree) remove(p place, it item) {
-	t.removeFrom(t.root, p, it)
 	t.sum[it.status()]--
+	if t.loading {
+		return
+	}
+	t.removeFrom(t.root, p, it)
 	for !t.root.isLeaf() && len(t.root.kids) == 1 {
 		t.root = t.root.kids[0].node
 		t.inner--
