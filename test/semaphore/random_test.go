@@ -18,6 +18,7 @@ func TestRandom(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) side{
 		"manager":    func(t *testing.T) side { return startManager(t) },
 		"postgresql": func(t *testing.T) side { return startPostgres(t) },
+		"sql":        func(t *testing.T) side { return startFront(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			sides := []side{newCore(), start(t)}

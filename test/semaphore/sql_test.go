@@ -85,7 +85,7 @@ func word(err error) error {
 			return errNotFound
 		case "22023":
 			return errInvalid
-		case "55000":
+		case "23503":
 			return errNotEmpty
 		}
 	}
@@ -103,7 +103,11 @@ func (s *sqlSide) update(key string, set settings) error {
 }
 
 func (s *sqlSide) drop(key string, ifEmpty bool) (there bool, err error) {
-	err = s.conn.QueryRow(s.ctx, "select semaphore.drop($1, $2)", key, ifEmpty).Scan(&there)
+	if ifEmpty {
+		done, err := s.conn.Exec(s.ctx, "delete from markup.semaphore where key = $1", key)
+		return done.RowsAffected() > 0, word(err)
+	}
+	err = s.conn.QueryRow(s.ctx, "select semaphore.drop($1)", key).Scan(&there)
 	return there, word(err)
 }
 
@@ -113,7 +117,7 @@ func (s *sqlSide) enqueue(key string, entries []semaphore.Task) (statuses []sema
 	for _, e := range entries {
 		tasks, priorities = append(tasks, e.ID), append(priorities, e.Priority)
 	}
-	names, err := ask[string](s, "select semaphore.enqueue_all($1, $2::text[]::bigint[], $3)::text", key, tasks, priorities)
+	names, err := ask[string](s, "select * from semaphore.enqueue_all($1, $2::text[]::bigint[], $3)", key, tasks, priorities)
 	for _, name := range names {
 		st, ok := semaphore.ParseStatus(name)
 		if !ok {

@@ -24,8 +24,9 @@ begin
   update markup.semaphore m set active = coalesce(update.active, m.active), try_release = coalesce(update.try_release, m.try_release) where m.id = s.id;
 end $$;
 
--- drop takes a semaphore away with all its tasks, each of which gets the event Deleted, and tells whether there was one.
-create or replace function semaphore.drop(key text, if_empty boolean default false) returns boolean language plpgsql as $$
+-- drop takes a semaphore away with all its tasks, each of which gets the event Deleted, and tells whether there was one. DELETE from markup.semaphore is
+-- refused while there are tasks.
+create or replace function semaphore.drop(key text) returns boolean language plpgsql as $$
 declare
   s     markup.semaphore;
   tasks bigint[];
@@ -36,9 +37,6 @@ begin
     return false;
   end;
   tasks := array(select t.task_id from markup.semaphore_task t where t.semaphore_id = s.id order by t.priority desc, t.enqueued, t.task_id);
-  if if_empty and cardinality(tasks) > 0 then
-    raise exception 'semaphore "%" has tasks', key using errcode = 'object_not_in_prerequisite_state';
-  end if;
   perform semaphore.told(s, tasks, 'Deleted');
   delete from markup.semaphore_task t where t.semaphore_id = s.id;
   delete from markup.semaphore m where m.id = s.id;

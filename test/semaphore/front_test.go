@@ -1,0 +1,60 @@
+package semaphore
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways/internal/semaphores"
+	"fiveways/test/brokertest"
+)
+
+// TestSQL plays the scripts to the SQL protocol of a broker.
+func TestSQL(t *testing.T) {
+	s := startFront(t)
+	playAll(t, func(*testing.T) side { s.clear(); return s })
+}
+
+// startFront starts a broker. Events come from a queue that is bound to their exchange.
+func startFront(t testing.TB) *sqlSide {
+	b := brokertest.Run(t, "--sql", "127.0.0.1:0")
+	s := connect(t, fmt.Sprintf("postgres://guest:guest@%s/fiveways?sslmode=disable", b.SQLAddr()))
+	conn, err := amqp.Dial(b.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the broker may have gone first
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.ExchangeDeclare(semaphores.Exchange, "topic", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	queue, err := ch.QueueDeclare("events", true, false, false, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.QueueBind(queue.Name, "#", semaphores.Exchange, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.take = func() (all []event) {
+		for {
+			d, ok, err := ch.Get(queue.Name, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				return all
+			}
+			var e event
+			if err := json.Unmarshal(d.Body, &e); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e)
+		}
+	}
+	return s
+}
