@@ -112,6 +112,7 @@ func (c *counters) count(r *round) {
 type Stats struct {
 	Semaphores  int
 	Tasks       int
+	Waiting     int              // of the tasks
 	Bytes       int64            // as Manager.Bytes
 	Groups      int64            // of the log, since the start
 	Changes     int64            // single steps in them
@@ -133,6 +134,9 @@ func (m *Manager) Stats() Stats {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, s := range m.table.byID {
+		st.Waiting += s.state.Count(semaphore.Wait)
+	}
 	st.Semaphores, st.Tasks, st.Bytes = len(m.table.byID), m.table.tasks, m.table.bytes
 	return st
 }

@@ -2,6 +2,7 @@ package semaphores
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"testing"
 
@@ -20,6 +21,8 @@ func TestLife(t *testing.T) {
 	n.release("k", "b")
 	n.shows("k", "d:ACQUIRED", "c:ACQUIRED", "a:WAIT")
 	n.same("events", h.events, []string{"k c Acquired 1", "k b Acquired 2", "k b TryRelease 3", "k d Acquired 4"})
+	st := n.m.Stats()
+	n.same("counts", fmt.Sprint(st.Semaphores, st.Tasks, st.Waiting, st.Transitions), "1 3 1 map[Acquired:3 Deleted:0 Expired:0 Retained:0 TryRelease:1]")
 	want := n.m.Hash()
 	for i := range 4 {
 		if i%2 == 0 {
