@@ -36,6 +36,8 @@ type conn struct {
 	closeSession   func()
 	admitted       bool // holds a place of Options.Connections
 
+	ahead pgproto3.FrontendMessage // was read, and comes next; nil: nothing was
+
 	over    bool // nothing is read any more
 	linger  bool // the client may be sending still
 	skip    bool // after an error in the extended protocol: until Sync nothing counts

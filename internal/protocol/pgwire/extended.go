@@ -152,6 +152,11 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 	if m.MaxRows < 1<<31 { // negative ones mean none, too
 		limit = int(m.MaxRows)
 	}
+	if c.session.AsksLast(p) {
+		if p.Last = c.syncFollows(); c.over {
+			return nil
+		}
+	}
 	ctx := c.running.begin()
 	done, tag, err := c.session.Fetch(ctx, p, limit, c.rows(p))
 	c.running.done()
@@ -164,6 +169,19 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 		c.complete(tag)
 	}
 	return nil
+}
+
+// syncFollows tells whether the next message is a Sync, and waits for it: a client that waits for the answers first has to send a Sync or a Flush. The
+// fields of the message before it are void then.
+func (c *conn) syncFollows() bool {
+	next, ok := c.receive()
+	if !ok {
+		c.over = true
+		return false
+	}
+	c.ahead = next
+	_, sync := next.(*pgproto3.Sync)
+	return sync
 }
 
 // close forgets a statement or a portal; there need not be one.

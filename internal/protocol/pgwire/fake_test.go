@@ -133,9 +133,14 @@ func (f *fake) Portal(name string) (*sql.Portal, error) {
 
 func (f *fake) Release(name string) { delete(f.portals, name) }
 
+func (f *fake) AsksLast(p *sql.Portal) bool { return f.running[p].text == "last" }
+
 func (f *fake) Fetch(ctx context.Context, p *sql.Portal, limit int, row func([]value.Datum) error) (bool, string, error) {
 	r := f.running[p]
 	done, tag, err := f.run(ctx, r, limit, row)
+	if p.Last {
+		tag += " of all"
+	}
 	if err != nil {
 		f.failed = true
 		if f.status == 'T' {

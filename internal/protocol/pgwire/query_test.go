@@ -103,6 +103,14 @@ func TestExtendedQuery(t *testing.T) {
 		"statement that is no text": {ms{&pgproto3.Parse{Query: "\xff"}, sync_}, `E ERROR 22021 invalid byte sequence for encoding "UTF8": 0xff / Z I`},
 		"function call": {ms{&pgproto3.FunctionCall{Function: 1}},
 			"E ERROR 0A000 the function call message is not supported | Call the function in a SELECT. / Z I"},
+		"the last before a sync": {ms{&pgproto3.Parse{Query: "last"}, &pgproto3.Bind{}, &pgproto3.Execute{}, sync_, sync_},
+			"1 / 2 / C LAST of all / Z I / Z I"},
+		"the last before a flush": {ms{&pgproto3.Parse{Query: "last"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Flush{}}, "1 / 2 / C LAST"},
+		"before another execute": {ms{&pgproto3.Parse{Name: "n", Query: "rows 2"}, &pgproto3.Bind{DestinationPortal: "p", PreparedStatement: "n"},
+			&pgproto3.Parse{Query: "last"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Execute{Portal: "p", MaxRows: 1}, sync_},
+			`1 / 2 / 1 / 2 / C LAST / D "1" / s / Z I`},
+		"before an end": {ms{&pgproto3.Parse{Query: "last"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Flush{}, &pgproto3.Execute{}, &pgproto3.Terminate{}},
+			"1 / 2 / C LAST / C LAST / gone"},
 		"copy without copy": {ms{&pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, &pgproto3.CopyFail{}, sync_}, "Z I"},
 		"aborts the transaction": {ms{&pgproto3.Query{String: "begin"}, &pgproto3.Parse{Query: "echo"}, &pgproto3.Bind{}, sync_, &pgproto3.Query{String: "commit"}},
 			`C BEGIN / Z T / 1 / E ERROR 08P01 bind message supplies 0 parameters, but prepared statement "" requires 1 / Z E / C COMMIT / Z I`},
@@ -113,6 +121,20 @@ func TestExtendedQuery(t *testing.T) {
 			c.expect(q.want)
 		})
 	}
+}
+
+// TestSyncThatComesLater: what depends on whether a Sync is next waits for it, and is not done when the client leaves or the server ends.
+func TestSyncThatComesLater(t *testing.T) {
+	n := startNode(t, Options{})
+	c := n.login()
+	c.send(&pgproto3.Parse{Query: "last"}, &pgproto3.Bind{}, &pgproto3.Execute{})
+	c.send(sync_)
+	c.expect("1 / 2 / C LAST of all / Z I")
+
+	c.send(&pgproto3.Parse{Query: "last"}, &pgproto3.Bind{}, &pgproto3.Flush{}, &pgproto3.Execute{})
+	c.expect("1 / 2")
+	n.lastFake().c.end(errShutdown)
+	c.expect("E FATAL 57P01 terminating connection due to administrator command / gone")
 }
 
 // TestMessagesThatAreNone ends the connection: where the next one begins is not known.

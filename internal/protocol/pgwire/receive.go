@@ -14,6 +14,10 @@ import (
 
 // receive waits for the next message; false means that the connection is over.
 func (c *conn) receive() (pgproto3.FrontendMessage, bool) {
+	if m := c.ahead; m != nil {
+		c.ahead = nil
+		return m, true
+	}
 	for {
 		if c.mustEnd() {
 			return nil, false
@@ -34,9 +38,11 @@ func (c *conn) receive() (pgproto3.FrontendMessage, bool) {
 
 // mustEnd ends the connection when it was told to, and when it drains and has no transaction open.
 func (c *conn) mustEnd() bool {
-	if e := c.fatal.Load(); e != nil {
+	switch e := c.fatal.Load(); {
+	case c.over: // the client was told why
+	case e != nil:
 		c.giveUp(e)
-	} else if c.draining.Load() && c.resting && c.session.Status() == 'I' {
+	case c.draining.Load() && c.resting && c.session.Status() == 'I':
 		c.giveUp(errShutdown)
 	}
 	return c.over || c.out.err != nil

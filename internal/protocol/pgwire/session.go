@@ -31,6 +31,7 @@ type session interface {
 	Bind(name string, p *sql.Portal) error
 	Portal(name string) (*sql.Portal, error)
 	Release(name string)
+	AsksLast(p *sql.Portal) bool
 	Fetch(ctx context.Context, p *sql.Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error)
 	Status() byte
 	Fail()

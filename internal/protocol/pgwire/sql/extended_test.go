@@ -87,28 +87,43 @@ func TestPortal(t *testing.T) {
 	expect(t, "returning", fetch(c, inserts, 2), "3 true INSERT 0 3")
 }
 
-// TestLate: a pipeline is one transaction, and a portal with a row limit is as it was: their answers are those before the commit.
+// TestLate: a pipeline is one transaction, whose last answer only is that after the commit; a portal with a row limit is as it was.
 func TestLate(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
 	solve := mustPrepare(t, c, "select fake.solve($1)")
-	expect(t, "by itself", fetch(c, mustOpen(t, c, solve, "a"), 0), "a after commit true SELECT 1")
+	last := func(arg string) *Portal {
+		o := mustOpen(t, c, solve, arg)
+		expect(t, "asks", c.s.AsksLast(o), true)
+		o.Last = true
+		return o
+	}
+	expect(t, "by itself", fetch(c, last("a"), 0), "a after commit true SELECT 1")
 	expect(t, "status", c.s.Status(), byte('I'))
 	expect(t, "sync", c.s.Sync(), nil)
 	expect(t, "work", c.work.log, "[begin solve a later commit]")
 
 	c.work.log = nil
-	expect(t, "of a pipeline the first", fetch(c, mustOpen(t, c, solve, "b"), 0), "b after commit true SELECT 1")
+	expect(t, "of a pipeline the first", fetch(c, mustOpen(t, c, solve, "b"), 0), "perhaps true SELECT 1")
 	expect(t, "something else", fetch(c, mustOpen(t, c, mustPrepare(t, c, "select 1")), 0), "1 true SELECT 1")
-	expect(t, "what follows it", fetch(c, mustOpen(t, c, solve, "c"), 0), "perhaps true SELECT 1")
+	expect(t, "the last", fetch(c, last("c"), 0), "c after commit true SELECT 1")
 	expect(t, "sync", c.s.Sync(), nil)
-	expect(t, "work", c.work.log, "[begin solve b later commit begin solve c commit]")
+	expect(t, "work", c.work.log, "[begin solve b solve c later commit]")
 
-	expect(t, "with a row limit", fetch(c, mustOpen(t, c, solve, "d"), 1), "perhaps false ")
+	c.work.log = nil
+	expect(t, "the first of one that fails", fetch(c, mustOpen(t, c, solve, "b"), 0), "perhaps true SELECT 1")
+	expect(t, "the one that fails", fetch(c, mustOpen(t, c, mustPrepare(t, c, "select fake.fails()")), 0), "P0001")
+	expect(t, "work", c.work.log, "[begin solve b rollback]")
+
+	expect(t, "with a row limit", fetch(c, last("d"), 1), "perhaps false ")
 	expect(t, "sync", c.s.Sync(), nil)
+
+	expect(t, "begin", fetch(c, mustOpen(t, c, mustPrepare(t, c, "begin")), 0), " true BEGIN")
+	expect(t, "asks in a block", c.s.AsksLast(mustOpen(t, c, solve, "f")), false)
+	expect(t, "rollback", fetch(c, mustOpen(t, c, mustPrepare(t, c, "rollback")), 0), " true ROLLBACK")
 
 	c.work.fail = pgerror.New(pgerror.ProgramLimitExceeded, "too much")
-	_, _, err := c.s.Fetch(t.Context(), mustOpen(t, c, solve, "e"), 0, func([]value.Datum) error { t.Error("a row is shown"); return nil })
+	_, _, err := c.s.Fetch(t.Context(), last("e"), 0, func([]value.Datum) error { t.Error("a row is shown"); return nil })
 	expect(t, "a commit that fails", code(err), pgerror.ProgramLimitExceeded)
 	expect(t, "sync", c.s.Sync(), nil)
 }

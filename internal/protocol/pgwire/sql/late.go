@@ -8,7 +8,8 @@ import (
 )
 
 // What a call does only at the commit, a change of a semaphore say, has a result that is known only then. Inside of BEGIN the call gives what is known
-// by now. A statement that is a transaction by itself, and has such a call as a whole column of its result, is committed before its rows are shown.
+// by now. A statement that has such a call as a whole column of its result, and behind which its transaction ends anyway, is committed before its rows are
+// shown. In the simple protocol that is a statement by itself, in the extended protocol the last before a Sync.
 
 // late returns q as it runs in such a statement, where some columns of its rows are Promises; nil when it is as any other.
 func late(q query) query {
@@ -85,9 +86,15 @@ func laterRows(fn *expr.Function) *expr.Function {
 	return &made
 }
 
+// AsksLast tells whether what the portal shows depends on whether it is the Last.
+func (s *Session) AsksLast(p *Portal) bool {
+	return p.plan != nil && p.plan.late != nil && (s.tx.state == txNone || s.tx.state == txStatement)
+}
+
 // showsLate tells whether a portal is to be committed before its rows are shown.
 func (s *Session) showsLate(p *Portal, max int) bool {
-	return p.plan.late != nil && s.tx.state == txStatement && !s.tx.piped && max == 0 && p.next == nil && !p.done
+	last := p.Last || p.prepared.simple == simpleOnly
+	return last && s.AsksLast(p) && max == 0 && p.next == nil && !p.done
 }
 
 // advanceLate runs a query, commits, and shows the rows.

@@ -15,6 +15,7 @@ import (
 type Portal struct {
 	Columns []value.Field
 	Formats []int16 // of the results: none, one for all, or one each; the protocol keeps them here
+	Last    bool    // the protocol has seen that a Sync is next: what the portal shows may be what is known after the commit
 
 	prepared *Prepared
 	plan     *plan
