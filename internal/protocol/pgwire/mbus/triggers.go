@@ -7,9 +7,11 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways/internal/semaphores"
 )
 
 func triggerFunctions() []*expr.Function {
@@ -74,7 +76,7 @@ func (s *Session) mayCopyFrom(queueName string) error {
 
 // noticeMissing tells that a queue of a trigger is not there; the trigger works from when it is.
 func (s *Session) noticeMissing(env *expr.Env, kind, queueName string) {
-	if !s.isQueue(queueName) {
+	if !s.isQueue(queueName) && (kind != "source" || queueName != semaphores.Exchange) {
 		env.Notice(pgerror.Notice("WARNING: %s queue (%s) does not exists (yet?)", kind, queueName))
 	}
 }
@@ -82,15 +84,28 @@ func (s *Session) noticeMissing(env *expr.Env, kind, queueName string) {
 // bindTrigger makes the binding that copies, once both queues are there; coming is one that is being made.
 func (d *edit) bindTrigger(t trigger, coming string) {
 	there := func(name string) bool { return name == coming || d.s.isQueue(name) }
-	if there(t.Src) && there(t.Dst) && (t.Src == coming || d.s.own.HasExchange(t.Src)) {
-		d.bind(t.binding(t.Dst == coming || d.s.own.HasExchange(t.Dst)))
+	if !there(t.Dst) {
+		return
 	}
+	switch {
+	case t.Src == semaphores.Exchange: // no queue, but what semaphores tell
+		if !d.s.own.HasExchange(t.Src) { // as the first semaphore would
+			d.do.DeclareExchange(broker.ExchangeSpec{Name: t.Src, Type: routing.TypeTopic, Durable: true})
+		}
+	case !there(t.Src) || t.Src != coming && !d.s.own.HasExchange(t.Src):
+		return
+	}
+	d.bind(t.binding(t.Dst == coming || d.s.own.HasExchange(t.Dst)))
 }
 
 // binding is that of a trigger: to the exchange of dst if it has one, so that its consumers and triggers get the copy too.
 func (t trigger) binding(toExchange bool) broker.BindSpec {
 	args := append(selectorTable(t.Selector), message.Field{Name: triggerArg, Value: true})
-	return broker.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: toExchange, Args: args}
+	spec := broker.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: toExchange, Args: args}
+	if t.Src == semaphores.Exchange {
+		spec.Key = "#" // every event of every semaphore
+	}
+	return spec
 }
 
 // checkTrigger refuses a way back from dst to src, and a selector that is none.
