@@ -125,6 +125,7 @@ func FuzzRestore(f *testing.F) {
 // sound tells whether a table that was read can be written and read again.
 func sound(t *testing.T, m *Manager) {
 	for _, s := range m.table.byID {
+		m.table.settle(s)
 		seen := map[uint64]bool{}
 		for task := range s.state.From(1) {
 			if seen[task.Seq] {
