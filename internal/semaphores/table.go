@@ -139,7 +139,11 @@ func (t *table) settle(s *sem) {
 
 // put sets a task.
 func (t *table) put(s *sem, task semaphore.Task) (added bool) {
-	was, had := s.state.Get(task.ID)
+	var was semaphore.Task
+	had := false
+	if len(t.owners) > 0 {
+		was, had = s.state.Get(task.ID)
+	}
 	before := s.state.Bytes()
 	added = s.state.Put(task)
 	t.bytes += s.state.Bytes() - before

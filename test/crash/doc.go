@@ -17,4 +17,7 @@
 // Clients of etcd's API (keysclient_test.go) change ordinary keys. Of what they asked and were told an order is looked for in which it can all have
 // happened, one request after the other (keys.go); revisions and the events of a watch must agree with it. The same API's queues, puts and watches and
 // deletes of keys, have rules of their own (rules_keyqueue.go).
+//
+// Clients of semaphores (semaphoresclient_test.go, over the Redis protocol) each have tasks of their own. What they asked and were told is compared with the
+// messages of all transitions, which a consumer reads over AMQP, and with what is there at the end (rules_semaphores.go).
 package crash
