@@ -149,7 +149,7 @@ func (r *round) enqueue(s *sem, e *Entry) (added bool) {
 		task.Until = r.until(s, &task)
 	}
 	if there && task.Priority == was.Priority && task.Lease == was.Lease && task.Owner == was.Owner {
-		s.state.SetStatus(task.ID, task.Status, task.Until)
+		r.m.table.setStatus(s, task.ID, task.Status, task.Until)
 		r.touch(s)
 		return false
 	}
@@ -188,7 +188,7 @@ func (r *round) renew(s *sem, id string) bool {
 	if !ok || t.Status == semaphore.Wait {
 		return false
 	}
-	s.state.SetStatus(id, t.Status, r.until(s, &t))
+	r.m.table.setStatus(s, id, t.Status, r.until(s, &t))
 	r.touch(s)
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -70,5 +71,39 @@ func TestCheckpointBesideAGroup(t *testing.T) {
 	n.must(write(&image))
 	n.enqueue("new", "b 2")
 	n.again(image.Bytes(), log)
+	n.close()
+}
+
+// A checkpoint may know of a deletion before the log comes to what was before it: a task that ended, and came again.
+func TestCheckpointAheadOfADeletion(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.m.Stop() // tasks of the deleted go when somebody else has something done
+	n.create("k", 9, 0)
+	n.do(&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "a", Owner: 7}}})
+	var log [][]byte
+	n.spy.heard = func(entry []byte) { log = append(log, bytes.Clone(entry)) }
+	_, write := n.m.Freeze()
+	n.must(n.m.EndOwner(7))
+	n.enqueue("k", "a 1")
+	n.must(n.m.DoWith(n.s, Group{Tx: n.s.NewTx()}, &Delete{Of: Of{Key: "k"}}))
+	var image bytes.Buffer
+	n.must(write(&image))
+	n.same("tasks", n.again(image.Bytes(), log).table.tasks, 1)
+	n.close()
+}
+
+// A group that is kept out while a checkpoint is written takes nothing away from it.
+func TestCheckpointBesideAGroupKeptOut(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.m.step = 2
+	n.create("k", 1, 0)
+	n.enqueue("k", "a 1", "b 1", "c 1", "d 1", "e 1")
+	_, write := n.m.Freeze()
+	var image bytes.Buffer
+	n.must(write(&changing{w: &image, change: func() {
+		never := &Expect{Of: Of{Key: "k"}, Holds: func(Info, bool, State) bool { return false }}
+		n.fails(n.m.DoWith(n.s, Group{Must: true}, &Release{Of: Of{Key: "k"}, Tasks: []string{"a", "b"}}, never), broker.ErrStale)
+	}}))
+	n.again(image.Bytes(), nil)
 	n.close()
 }

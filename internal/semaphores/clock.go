@@ -94,7 +94,7 @@ func (m *Manager) begin() {
 			m.table.later(s) // it was deleted, and the broker ended before that was followed
 		}
 		m.table.settle(s)
-		s.begin(now)
+		m.table.begin(s, now)
 		m.table.ends.set(s, s.state.NextEnd())
 		if _, more := s.state.Next(); more || s.deleted {
 			m.table.later(s)
@@ -103,20 +103,20 @@ func (m *Manager) begin() {
 }
 
 // begin has leases begin anew. Running tasks are the first of their semaphore and those that were outranked.
-func (s *sem) begin(now int64) {
+func (t *table) begin(s *sem, now int64) {
 	type end struct {
-		task  string
-		until int64
+		task   string
+		status semaphore.Status
+		until  int64
 	}
 	var ends []end
-	for t := range s.running() {
-		if lease := s.lease(&t); lease > 0 {
-			ends = append(ends, end{t.ID, now + lease})
+	for task := range s.running() {
+		if lease := s.lease(&task); lease > 0 {
+			ends = append(ends, end{task.ID, task.Status, now + lease})
 		}
 	}
 	for _, e := range ends {
-		t, _ := s.state.Get(e.task)
-		s.state.SetStatus(e.task, t.Status, e.until)
+		t.setStatus(s, e.task, e.status, e.until)
 	}
 }
 

@@ -22,6 +22,7 @@ type Manager struct {
 	o    Options
 	log  *slog.Logger
 	step int // checkpointStep, less in tests
+	most int // roundTransitions, less in tests
 
 	line     line     // who wait for their turn
 	watchers watchers // who are told of what happens
@@ -53,7 +54,7 @@ func New(o Options) *Manager {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Manager{o: o, log: o.Logger, step: checkpointStep, table: newTable(), alarm: math.MaxInt64}
+	m := &Manager{o: o, log: o.Logger, step: checkpointStep, most: roundTransitions, table: newTable(), alarm: math.MaxInt64}
 	m.watchers.by = map[place]map[*watcher]struct{}{}
 	m.clock = clock{wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	return m

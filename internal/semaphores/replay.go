@@ -37,6 +37,9 @@ func replayEntry(t *table, entry []byte) error {
 		case factAt:
 			at = t.byID[r.uvarint()]
 		default:
+			if at != nil && t.byID[at.id] != at {
+				at = nil
+			}
 			replayFact(t, r, kind, at)
 		}
 	}
@@ -104,11 +107,10 @@ func (t *table) configured(s *sem, c semaphore.Config) {
 		return
 	}
 	was := s.state
-	t.bytes -= was.Bytes()
 	s.state = loading(c)
 	was.Scan(0, was.Len(), func(task semaphore.Task) { s.state.Put(task) })
 	s.state.SetNextSeq(was.NextSeq())
-	t.bytes += s.state.Bytes()
+	t.weigh(s)
 }
 
 func (t *table) deleted(s *sem) {
@@ -123,11 +125,13 @@ func (t *table) transition(r *reader, s *sem, e semaphore.Event, seq uint64, id 
 	s.events = seq
 	switch e {
 	case semaphore.EventAcquired, semaphore.EventRetained:
-		s.state.SetStatus(id, semaphore.Acquired, 0)
+		t.setStatus(s, id, semaphore.Acquired, 0)
 	case semaphore.EventTryRelease:
-		s.state.SetStatus(id, semaphore.TryRelease, 0)
-	case semaphore.EventExpired, semaphore.EventDeleted:
-		if t.take(s, id); s.deleted && s.state.Len() == 0 {
+		t.setStatus(s, id, semaphore.TryRelease, 0)
+	case semaphore.EventExpired: // the semaphore stays: it may be a checkpoint that says it was deleted, which comes later in the log, as others of its tasks may
+		t.take(s, id)
+	case semaphore.EventDeleted:
+		if t.take(s, id); s.state.Len() == 0 {
 			t.remove(s)
 		}
 	default:

@@ -110,7 +110,7 @@ func (r *round) doAll(batch []*request) (done int) {
 }
 
 // full tells whether nothing more is to go into the group of the log.
-func (r *round) full() bool { return r.transitions >= roundTransitions || len(r.facts.b) >= roundBytes }
+func (r *round) full() bool { return r.transitions >= r.m.most || len(r.facts.b) >= roundBytes }
 
 // do does the changes of a request, or nothing of them.
 func (r *round) do(q *request) {
@@ -318,11 +318,12 @@ func (r *round) put(s *sem, task, was semaphore.Task) {
 
 // remove takes a task away. ok: it was there.
 func (r *round) remove(s *sem, id string) (ok bool) {
+	slot := s.state.Slot(id)
 	was, ok := r.m.table.take(s, id)
 	if !ok {
 		return false
 	}
-	r.undo = append(r.undo, edit{kind: undoPut, s: s, task: was})
+	r.undo = append(r.undo, edit{kind: undoRemove, s: s, task: was, slot: slot})
 	r.touch(s)
 	r.facts.remove(s, id)
 	r.tell(s, Event{Task: was, Was: was, Gone: true})
@@ -339,21 +340,23 @@ func (r *round) transition(s *sem, id string, e semaphore.Event) {
 		e = semaphore.EventDeleted
 	}
 	task, gone := was, false
+	undo := edit{kind: undoTransition, s: s, task: was, events: s.events}
 	switch e {
 	case semaphore.EventAcquired:
 		task.Status, task.Until = semaphore.Acquired, r.until(s, &was)
-		s.state.SetStatus(id, task.Status, task.Until)
+		r.m.table.setStatus(s, id, task.Status, task.Until)
 	case semaphore.EventTryRelease:
 		task.Status = semaphore.TryRelease
-		s.state.SetStatus(id, task.Status, task.Until)
+		r.m.table.setStatus(s, id, task.Status, task.Until)
 	case semaphore.EventRetained:
 		task.Status = semaphore.Acquired
-		s.state.SetStatus(id, task.Status, task.Until)
+		r.m.table.setStatus(s, id, task.Status, task.Until)
 	default:
 		gone = true
+		undo.kind, undo.slot = undoEnd, s.state.Slot(id)
 		r.m.table.take(s, id)
 	}
-	r.undo = append(r.undo, edit{kind: undoTransition, s: s, task: was, events: s.events})
+	r.undo = append(r.undo, undo)
 	s.events++
 	r.transitions++
 	r.touch(s)
@@ -375,7 +378,7 @@ func (r *round) settle(s *sem) {
 		r.m.table.later(s)
 		return
 	}
-	for r.transitions < roundTransitions {
+	for r.transitions < r.m.most {
 		t, ok := s.state.Next()
 		if !ok {
 			return
@@ -417,7 +420,7 @@ func (r *round) goOn() {
 func (r *round) clear(s *sem) {
 	var ids []string
 	for task := range s.state.From(1) {
-		if len(ids) == roundTransitions-r.transitions {
+		if len(ids) == r.m.most-r.transitions {
 			break
 		}
 		ids = append(ids, task.ID)
@@ -435,9 +438,9 @@ func (r *round) clear(s *sem) {
 // expire takes the places of tasks whose lease has ended.
 func (r *round) expire() {
 	t, now := &r.m.table, r.now/1000
-	for t.ends.first() <= now && r.transitions < roundTransitions {
+	for t.ends.first() <= now && r.transitions < r.m.most {
 		s := t.ends[0]
-		for _, id := range s.state.Ended(now, roundTransitions-r.transitions) {
+		for _, id := range s.state.Ended(now, r.m.most-r.transitions) {
 			r.transition(s, id, semaphore.EventExpired)
 		}
 		r.settle(s)

@@ -21,6 +21,7 @@ type sem struct {
 	round   uint64 // the last that changed it
 	deleted bool   // its key is free, its tasks are going
 	waiting bool   // it is in table.due
+	bytes   int64  // as table.bytes has it
 
 	end  int64 // first end of a lease, as table.ends has it; unix ms
 	heap int   // place in table.ends, -1 none
@@ -88,10 +89,19 @@ func (t *table) add(s *sem) {
 	s.end, s.heap = noEnd, -1
 	t.byID[s.id] = s
 	t.lastID = max(t.lastID, s.id)
-	t.bytes += semBytes + s.state.Bytes()
+	t.bytes += semBytes
+	s.bytes = 0
+	t.weigh(s)
 	if !s.deleted {
 		t.name(s)
 	}
+}
+
+// weigh notes what the tasks of a semaphore take now.
+func (t *table) weigh(s *sem) {
+	now := s.state.Bytes()
+	t.bytes += now - s.bytes
+	s.bytes = now
 }
 
 // name gives a semaphore its key.
@@ -122,7 +132,7 @@ func (t *table) unname(s *sem) {
 func (t *table) remove(s *sem) {
 	t.unname(s)
 	delete(t.byID, s.id)
-	t.bytes -= semBytes + s.state.Bytes()
+	t.bytes -= semBytes + s.bytes
 	t.tasks -= s.state.Len()
 	for owner := range s.state.Owners() {
 		t.disown(s, owner, t.owners[owner][s])
@@ -132,38 +142,46 @@ func (t *table) remove(s *sem) {
 
 // settle finds the order of the tasks of a semaphore that was read from the log; of others it is kept.
 func (t *table) settle(s *sem) {
-	before := s.state.Bytes()
 	s.state.Settle()
-	t.bytes += s.state.Bytes() - before
+	t.weigh(s)
 }
 
 // put sets a task.
 func (t *table) put(s *sem, task semaphore.Task) (added bool) {
 	var was semaphore.Task
-	had := false
 	if len(t.owners) > 0 {
-		was, had = s.state.Get(task.ID)
+		was, _ = s.state.Get(task.ID)
 	}
-	before := s.state.Bytes()
 	added = s.state.Put(task)
-	t.bytes += s.state.Bytes() - before
+	t.weigh(s)
 	if added {
 		t.tasks++
 	}
-	if had && was.Owner != task.Owner {
+	if was.Owner != task.Owner {
 		t.disown(s, was.Owner, 1)
-	}
-	if task.Owner != 0 && (!had || was.Owner != task.Owner) {
 		t.own(s, task.Owner)
 	}
 	return added
 }
 
+// putBack undoes take, when all that came later is undone. slot is where the task was.
+func (t *table) putBack(s *sem, task semaphore.Task, slot uint32) {
+	s.state.PutBack(task, slot)
+	t.weigh(s)
+	t.tasks++
+	t.own(s, task.Owner)
+}
+
+// setStatus sets the status of a task that is there, and when its lease ends.
+func (t *table) setStatus(s *sem, id string, st semaphore.Status, until int64) {
+	s.state.SetStatus(id, st, until)
+	t.weigh(s)
+}
+
 // take takes a task away.
 func (t *table) take(s *sem, id string) (was semaphore.Task, ok bool) {
-	before := s.state.Bytes()
 	was, ok = s.state.Remove(id)
-	t.bytes += s.state.Bytes() - before
+	t.weigh(s)
 	if ok {
 		t.tasks--
 		t.disown(s, was.Owner, 1)
@@ -172,6 +190,9 @@ func (t *table) take(s *sem, id string) (was semaphore.Task, ok bool) {
 }
 
 func (t *table) own(s *sem, owner int64) {
+	if owner == 0 {
+		return
+	}
 	of := t.owners[owner]
 	if of == nil {
 		of = map[*sem]int{}

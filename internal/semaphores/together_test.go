@@ -1,10 +1,8 @@
 package semaphores
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -66,56 +64,6 @@ func TestTogether(t *testing.T) {
 		t.Errorf("%d groups of the log for %d changes", groups, 2*callers*each)
 	}
 	n.same("events in the queue", n.count("events"), callers*each)
-	n.close()
-}
-
-// A checkpoint that is written while everything changes, with what the log has behind it, is the state.
-func TestCheckpointBesideChanges(t *testing.T) {
-	n := open(t, vfs.NewMem())
-	n.m.step = 7
-	r := rand.New(rand.NewPCG(5, 5))
-	change := func() {
-		key := fmt.Sprint("k", r.IntN(4))
-		switch r.IntN(12) {
-		case 0:
-			n.do(&Delete{Of: Of{Key: key}})
-		case 1:
-			n.do(&Create{Of: Of{Key: key}})
-		case 2:
-			up, active := r.IntN(2) == 0, r.IntN(30)
-			must := n.m.Do(n.s, &Update{Of: Of{Key: key}, Create: true, Settings: Settings{Ascending: &up, Active: &active}}) // the order may be refused
-			n.must(must)
-		case 3, 4, 5:
-			c := &Release{Of: Of{Key: key}}
-			for range 40 {
-				c.Tasks = append(c.Tasks, fmt.Sprint(r.IntN(100)))
-			}
-			n.must(n.m.Do(n.s, c))
-		default:
-			c := &Enqueue{Of: Of{Key: key}}
-			for range 10 {
-				c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(r.IntN(100)), Priority: float64(r.IntN(9)), Owner: int64(r.IntN(3))})
-			}
-			n.must(n.m.Do(n.s, c))
-		}
-	}
-	for range 60 {
-		for range 30 {
-			change()
-		}
-		var log [][]byte
-		n.spy.heard = func(entry []byte) { log = append(log, bytes.Clone(entry)) }
-		_, write := n.m.Freeze()
-		var image bytes.Buffer
-		n.must(write(&changing{w: &image, change: change}))
-		change()
-		n.spy.heard = nil
-
-		n.again(image.Bytes(), log)
-		if t.Failed() {
-			break
-		}
-	}
 	n.close()
 }
 

@@ -9,6 +9,7 @@ type edit struct {
 	task   semaphore.Task   // as it was; of undoAdd its ID, and the number that the next new one had
 	config semaphore.Config // as it was
 	events uint64           // as they were
+	slot   uint32           // of one that is gone: where it was
 }
 
 type undoKind uint8
@@ -19,8 +20,10 @@ const (
 	undoDelete
 	undoForget
 	undoAdd
-	undoPut // also puts a task back that was taken away
+	undoPut
+	undoRemove
 	undoTransition
+	undoEnd // a transition with which the task was gone
 )
 
 // undo undoes it, when all that came after it is undone.
@@ -42,8 +45,13 @@ func (e *edit) undo(t *table) {
 		s.state.SetNextSeq(e.task.Seq)
 	case undoPut:
 		t.put(s, e.task)
+	case undoRemove:
+		t.putBack(s, e.task, e.slot)
 	case undoTransition:
 		t.put(s, e.task)
+		s.events = e.events
+	case undoEnd:
+		t.putBack(s, e.task, e.slot)
 		s.events = e.events
 	}
 }
@@ -53,8 +61,6 @@ func (t *table) restore(s *sem) {
 	t.add(s)
 	t.tasks += s.state.Len()
 	for task := range s.state.From(1) {
-		if task.Owner != 0 {
-			t.own(s, task.Owner)
-		}
+		t.own(s, task.Owner)
 	}
 }

@@ -59,14 +59,15 @@ func (s *State) Put(t Task) (added bool) {
 	if there {
 		s.move(i, rankOf(t.Priority, s.config.Ascending), t.Status)
 	} else {
-		i = s.add(n, t)
+		i = s.records.push(record{})
+		s.add(i, n, t)
 	}
 	s.setHold(i, t.Lease, t.Until, t.Owner)
 	return !there
 }
 
-// add adds a record.
-func (s *State) add(n name, t Task) uint32 {
+// add makes a task of a record that is new.
+func (s *State) add(i uint32, n name, t Task) {
 	if t.Seq == 0 {
 		t.Seq = s.next
 	}
@@ -74,13 +75,30 @@ func (s *State) add(n name, t Task) uint32 {
 	r := record{rank: rankOf(t.Priority, s.config.Ascending), seqBits: t.Seq<<seqShift | uint64(t.Status), enqueued: t.Enqueued, id: n.number}
 	if n.isText {
 		r.seqBits |= textBit
-		r.id = uint64(s.texts.push(text{n.text, s.records.n}))
+		r.id = uint64(s.texts.push(text{n.text, i}))
 		s.textBytes += int64(len(n.text))
 	}
-	i := s.records.push(r)
+	*s.records.at(i) = r
 	s.indexAdd(i)
 	s.tree.insert(itemOf(i, t.Status))
+}
+
+// Slot is where Scan comes to a task that is there.
+func (s *State) Slot(id string) uint32 {
+	i, _ := s.find(nameOf(id))
 	return i
+}
+
+// PutBack undoes the removal of a task that was in a slot, when all that came later is undone. Put could give it a slot that a Scan under way has passed.
+func (s *State) PutBack(t Task, slot uint32) {
+	if invariants.Enabled {
+		defer s.checkSmall()
+	}
+	if last := s.records.push(record{}); last != slot {
+		s.renumber(slot, last)
+	}
+	s.add(slot, nameOf(t.ID), t)
+	s.setHold(slot, t.Lease, t.Until, t.Owner)
 }
 
 // move gives a record another priority and status.
@@ -212,7 +230,7 @@ func (s *State) From(position int) iter.Seq[Task] {
 }
 
 // Scan tells of at most max tasks in no order, and where to go on: begin with from 0, and next is 0 at the end. Tasks may come, change and go between two calls. One
-// that is there all the time is seen at least once; seen again it is when others went meanwhile.
+// that is there all the time is seen at least once, also when it was removed and put back (PutBack); seen again it is when others went meanwhile.
 func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 	if next = min(from, s.records.n); from == 0 {
 		next = s.records.n
