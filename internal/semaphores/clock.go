@@ -158,5 +158,6 @@ func (m *Manager) vhostDeleted(vhost broker.VHostID) {
 			m.table.later(s)
 		}
 	}
+	m.watchers.leave(vhost)
 	m.clock.ring()
 }

@@ -133,3 +133,20 @@ func TestLimits(t *testing.T) {
 	n.release("k", "0", "1")     // what makes room goes always
 	n.close()
 }
+
+// A request that may be too large for the log begins a round, so that nobody is refused with it.
+func TestLargeRequestBeginsARound(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	asks := func(tasks int) *request {
+		c := &Enqueue{Of: Of{Key: "k"}}
+		for i := range tasks {
+			c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(i)})
+		}
+		return &request{s: n.s, changes: []Change{c}}
+	}
+	small, large := asks(2), asks(2000)
+	n.same("done of small, small, large, small", n.m.round([]*request{small, small, large, small}), 2)
+	n.same("done of large", n.m.round([]*request{large, small}), 2)
+	n.close()
+}

@@ -28,6 +28,21 @@ type request struct {
 // alone tells whether nothing else may go with it.
 func (q *request) alone() bool { return q.still != nil || !q.group.empty() }
 
+// large tells whether it may fill a group of the log by itself. It begins one: should the group be too large for the log, nobody else is refused with it.
+func (q *request) large() bool {
+	const each = MaxTaskBytes + 50 // bytes of a fact, at most
+	n := 0
+	for _, c := range q.changes {
+		switch c := c.(type) {
+		case *Enqueue:
+			n += len(c.Entries)
+		case *Release:
+			n += len(c.Tasks)
+		}
+	}
+	return n*each > roundBytes
+}
+
 // lineMost is how many requests one round takes.
 const lineMost = 1024
 

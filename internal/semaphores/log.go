@@ -31,8 +31,12 @@ func (r *round) writeLog() {
 
 // fail notes that nothing can be changed any more. m.mu is held.
 func (m *Manager) fail(err error) {
-	if m.failed == nil && !errors.Is(err, broker.ErrClosed) {
+	if m.failed != nil {
+		return
+	}
+	if !errors.Is(err, broker.ErrClosed) {
 		m.log.Error("semaphores stand still", "err", err)
 	}
 	m.failed = err
+	close(m.dead)
 }

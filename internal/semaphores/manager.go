@@ -38,10 +38,11 @@ type Manager struct {
 	mu     sync.Mutex
 	b      *broker.Broker // nil until Start
 	table  table
-	flight *flight // what was changed and is not durable yet; nil: nothing
-	failed error   // why nothing is changed any more
-	broken error   // what was wrong with an entry or a checkpoint
-	alarm  int64   // unix ms for which the clock is set
+	flight *flight       // what was changed and is not durable yet; nil: nothing
+	failed error         // why nothing is changed any more
+	dead   chan struct{} // closed with failed
+	broken error         // what was wrong with an entry or a checkpoint
+	alarm  int64         // unix ms for which the clock is set
 
 	clock clock
 }
@@ -55,6 +56,7 @@ func New(o Options) *Manager {
 		o.Now = time.Now
 	}
 	m := &Manager{o: o, log: o.Logger, step: checkpointStep, most: roundTransitions, table: newTable(), alarm: math.MaxInt64}
+	m.dead = make(chan struct{})
 	m.watchers.by = map[place]map[*watcher]struct{}{}
 	m.clock = clock{wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	return m

@@ -99,7 +99,7 @@ func (r *round) doAll(batch []*request) (done int) {
 	}
 	r.expire()
 	for _, q := range batch {
-		if done > 0 && r.full() {
+		if done > 0 && (r.full() || q.large()) {
 			break
 		}
 		r.do(q)

@@ -31,6 +31,7 @@ type watcher struct {
 	o       WatchOptions
 	place   place
 	fn      func([]Event)
+	orphan  func() // nil, or to be called when its virtual host is deleted; must not block
 	stopped atomic.Bool
 	batch   []Event // belongs to who applies
 }
@@ -63,6 +64,22 @@ func (w *watchers) remove(x *watcher) {
 		delete(w.by, x.place)
 	}
 	w.count.Add(-1)
+}
+
+// leave tells those who wait in a virtual host that it was deleted: their tasks have no events.
+func (w *watchers) leave(vhost broker.VHostID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for at, all := range w.by {
+		if at.vhost != vhost {
+			continue
+		}
+		for x := range all {
+			if x.orphan != nil {
+				x.orphan()
+			}
+		}
+	}
 }
 
 // tell tells those who watch. It is called for one group of the log after the other.
@@ -138,7 +155,7 @@ func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (st
 }
 
 // Acquire enqueues a task and returns when it runs. When ctx ends first the task stays in the line. Needs write. Errors: those of Enqueue; ErrNoTask
-// (it was released or its owner ended), ErrDeleted, that of ctx.
+// (it was released or its owner ended), and those of Await.
 func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e Entry) (State, error) {
 	c := Enqueue{Of: Of{Key: key}, Entries: []Entry{e}}
 	if err := m.Do(s, &c); err != nil {
@@ -154,7 +171,7 @@ func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e 
 }
 
 // Await returns when a task runs. Needs write, as all that one does with an own task. Errors: ErrNotFound, ErrNoTask (it is not there any more),
-// ErrDeleted, that of ctx.
+// ErrDeleted (also with its virtual host), that of ctx, broker.ErrClosed, broker.ErrLogFailed.
 func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string) (State, error) {
 	if err := m.ready(); err != nil {
 		return State{}, err
@@ -164,7 +181,7 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 	}
 	a := awaiting{outcome: make(chan outcome, 1)}
 	o := WatchOptions{Key: key, Task: task, All: true}
-	stop := m.watchers.add(&watcher{s: s, o: o, place: place{s.VHostID(), key, task}, fn: a.see})
+	stop := m.watchers.add(&watcher{s: s, o: o, place: place{s.VHostID(), key, task}, fn: a.see, orphan: a.orphan})
 	defer stop()
 	c := Status{Of: Of{Key: key}, Tasks: []string{task}}
 	if err := m.look(s, []Change{&c}); err != nil {
@@ -185,6 +202,10 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 			st.Position = m.position(s.VHostID(), key, task)
 		}
 		return st, err
+	case <-m.dead:
+		return State{}, m.ready()
+	case <-m.Stopped():
+		return State{}, broker.ErrClosed
 	case <-ctx.Done():
 		return State{}, ctx.Err()
 	}
@@ -217,10 +238,16 @@ func (a *awaiting) see(events []Event) {
 		if !runs && !e.Gone {
 			continue
 		}
-		select {
-		case a.outcome <- outcome{e.Task, e.Event, runs}:
-		default: // the first one counts
-		}
+		a.end(outcome{e.Task, e.Event, runs})
+	}
+}
+
+func (a *awaiting) orphan() { a.end(outcome{gone: semaphore.EventDeleted}) }
+
+func (a *awaiting) end(o outcome) {
+	select {
+	case a.outcome <- o:
+	default: // the first one counts
 	}
 }
 

@@ -147,3 +147,42 @@ func TestAcquire(t *testing.T) {
 		n.close()
 	})
 }
+
+// Nobody waits for a task in vain when the manager stops, the broker ends, or the virtual host is deleted.
+func TestAwaitEnds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(n *node)
+		want error
+	}{
+		{"stop", func(n *node) { n.m.Stop() }, broker.ErrClosed},
+		{"broker", func(n *node) {
+			n.must(n.b.Close())
+			n.fails(n.m.Do(n.s, &Release{Of: Of{Key: "first"}, Tasks: []string{"a"}}), broker.ErrClosed)
+		}, broker.ErrClosed},
+		{"virtual host", func(n *node) { n.must(n.b.DeleteVHost("other")) }, ErrDeleted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := open(t, vfs.NewMem())
+				n.create("first", 1, 0)
+				n.enqueue("first", "a 1")
+				_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+				n.must(err)
+				n.s, err = n.b.Operate("other")
+				n.must(err)
+				n.create("k", 0, 0)
+				done := make(chan error, 1)
+				go func() {
+					_, err := n.m.Acquire(context.Background(), n.s, "k", Entry{Task: "a"})
+					done <- err
+				}()
+				synctest.Wait()
+				n.s = n.session()
+				c.end(n)
+				n.fails(<-done, c.want)
+				n.close()
+			})
+		})
+	}
+}
