@@ -159,10 +159,10 @@ type Page struct {
 // were taken away between the pages. Positions are not told. Needs read.
 type Scan struct {
 	Of
-	From   uint32 // Next of the page before, 0: from the beginning
-	Limit  int    // at most so many; 0: 100
-	States []State
-	Next   uint32 // 0: that was all
+	From   uint32  // Next of the page before, 0: from the beginning
+	Limit  int     // at most so many; 0: 100
+	States []State // the next page of the same Scan is written over it
+	Next   uint32  // 0: that was all
 }
 
 // Expect asks whether something holds, at its place among the changes of a call. With Group.Must it keeps all of them out when it does not. Needs read.

@@ -3,6 +3,8 @@ package semaphores
 import (
 	"encoding/binary"
 	"io"
+
+	"fiveways/internal/core/semaphore"
 )
 
 // checkpointStep is how many tasks, or semaphores, a checkpoint looks at before it lets others go on.
@@ -55,8 +57,8 @@ func (c *checkpoint) step() {
 		if c.from == 0 {
 			c.b = appendHeader(append(c.b, partSemaphore), s)
 		}
-		c.from = s.scan(c.from, c.m.step-n, func(t *State) {
-			c.b = appendTask(append(c.b, partTask), &t.Task)
+		c.from = s.state.Scan(c.from, c.m.step-n, func(t semaphore.Task) {
+			c.b = appendTask(append(c.b, partTask), &t)
 			n++
 		})
 		if c.from == 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
 )
 
 // What one look shows at most.
@@ -88,8 +89,9 @@ func (c *Scan) look(t *table, s *broker.Session) error {
 	if err != nil {
 		return err
 	}
-	c.States = nil
-	c.Next = of.scan(c.From, pageLimit(c.Limit), func(task *State) { c.States = append(c.States, *task) })
+	limit := pageLimit(c.Limit)
+	c.States = slices.Grow(c.States[:0], min(limit, of.state.Len()))
+	c.Next = of.state.Scan(c.From, limit, func(t semaphore.Task) { c.States = append(c.States, State{Task: t, Found: true}) })
 	return nil
 }
 

@@ -156,7 +156,10 @@ func (g *gathering) tasks(key string, counted bool) error {
 		if !counted {
 			g.count++
 		}
-		if _, twice := g.kept[string(at)]; twice || g.countOnly || !g.wants(at) {
+		if g.countOnly || !g.wants(at) {
+			return nil
+		}
+		if _, twice := g.kept[string(at)]; twice {
 			return nil
 		}
 		return g.add(found{key: bytes.Clone(at), path: path{key, st.ID}})

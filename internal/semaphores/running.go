@@ -6,11 +6,6 @@ import (
 	"fiveways/internal/core/semaphore"
 )
 
-// scan tells fn of at most so many tasks, in no order: each that is there from the first to the last call comes at least once. next is where to go on, 0: that was all.
-func (s *sem) scan(from uint32, limit int, fn func(*State)) (next uint32) {
-	return s.state.Scan(from, limit, func(t semaphore.Task) { fn(&State{Task: t, Found: true}) })
-}
-
 // running are the tasks that run.
 func (s *sem) running() iter.Seq[semaphore.Task] {
 	return func(yield func(semaphore.Task) bool) {
