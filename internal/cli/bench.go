@@ -20,7 +20,7 @@ func benchCommand() *cobra.Command {
 		Example: `  fiveways bench amqp --duration 5s
   fiveways bench jobs --load cycle --connections 4,16`,
 	}
-	cmd.AddCommand(benchAMQPCommand(), benchSQLCommand(), benchJobsCommand(), benchEtcdCommand())
+	cmd.AddCommand(benchAMQPCommand(), benchSQLCommand(), benchJobsCommand(), benchEtcdCommand(), benchSemaphoreCommand())
 	return cmd
 }
 

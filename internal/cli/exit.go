@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/bench/amqp"
 	benchetcd "fiveways/internal/bench/etcd"
 	benchjobs "fiveways/internal/bench/jobs"
+	benchsemaphore "fiveways/internal/bench/semaphore"
 	benchsql "fiveways/internal/bench/sql"
 	"fiveways/internal/config"
 	"fiveways/internal/server"
@@ -49,6 +50,7 @@ var verdicts = []struct {
 	{amqp.ErrInvalid, exitUsage, "`fiveways bench amqp --help` lists the options, with examples."},
 	{benchsql.ErrInvalid, exitUsage, "`fiveways bench sql --help` lists the options, with examples."},
 	{benchjobs.ErrInvalid, exitUsage, "`fiveways bench jobs --help` lists the options, with examples."},
+	{benchsemaphore.ErrInvalid, exitUsage, "`fiveways bench semaphore --help` lists the options, with examples."},
 	{benchetcd.ErrInvalid, exitUsage, "`fiveways bench etcd --help` lists the options, with examples."},
 	{config.ErrInvalid, exitUsage, "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
 	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT (port 0 takes a free one), or off."},

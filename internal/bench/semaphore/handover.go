@@ -1,0 +1,142 @@
+package semaphore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"fiveways/internal/bench/latency"
+)
+
+// places pairs releases with the tasks that are acquired after them: the place that was free first is taken first.
+type places struct {
+	mu       sync.Mutex
+	free     []time.Time // when they were released
+	acquired int
+	latency  latency.Histogram
+	changed  chan struct{} // has room for one: a task was acquired
+}
+
+func (p *places) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, time.Now())
+}
+
+func (p *places) acquire() {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) == 0 {
+		return // of the filling
+	}
+	p.latency.Record(now.Sub(p.free[0]))
+	p.free = p.free[1:]
+	p.acquired++
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// state tells how many tasks were acquired, and how many places are free.
+func (p *places) state() (acquired, free int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.acquired, len(p.free)
+}
+
+// errLost is returned when places stay free.
+var errLost = errors.New("places that were released are still free")
+
+// handoverPatience is how long the last place may stay free, longer than a sweep takes to come.
+const handoverPatience = 30 * time.Second
+
+// handover releases running tasks at a steady rate, and measures until the next task is told to run. Who releases waits while none runs that he could
+// release.
+func handover(ctx context.Context, o Options, s server) (Load, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p := &places{changed: make(chan struct{}, 1)}
+	if err := s.watch(ctx, p.acquire, func(err error) { cancel(err) }); err != nil {
+		return Load{}, err
+	}
+	c, err := s.connect(ctx)
+	if err != nil {
+		return Load{}, err
+	}
+	defer c.interrupt()
+	defer context.AfterFunc(ctx, c.interrupt)()
+	began := time.Now()
+	starved, err := p.releaseOften(ctx, o, c)
+	took := time.Since(began)
+	if err == nil {
+		err = p.untilTaken(ctx, o.Sweep+handoverPatience)
+	}
+	if err != nil {
+		return Load{}, errors.Join(context.Cause(ctx), err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := newLoad("handover", &p.latency, took)
+	l.Starved = 100 * starved.Seconds() / took.Seconds()
+	return l, nil
+}
+
+// releaseOften releases tasks in their order until the time is over, or no more wait.
+func (p *places) releaseOften(ctx context.Context, o Options, c client) (starved time.Duration, err error) {
+	interval := time.Duration(float64(time.Second) / o.Rate)
+	began := time.Now()
+	due := began
+	for task := 0; task < o.Waiting && time.Since(began) < o.Duration; task++ {
+		if !sleep(ctx, time.Until(due)) {
+			return starved, context.Cause(ctx)
+		}
+		before := time.Now()
+		if err := p.untilRuns(ctx, task-o.Active); err != nil {
+			return starved, err
+		}
+		now := time.Now()
+		starved += now.Sub(before)
+		if due = due.Add(interval); due.Before(now) {
+			due = now
+		}
+		p.release()
+		if err := c.release(task); err != nil {
+			return starved, err
+		}
+	}
+	return starved, nil
+}
+
+// untilRuns waits until more than so many tasks were acquired.
+func (p *places) untilRuns(ctx context.Context, n int) error {
+	for {
+		if acquired, _ := p.state(); acquired > n {
+			return nil
+		}
+		select {
+		case <-p.changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// untilTaken waits until no place is free.
+func (p *places) untilTaken(ctx context.Context, patience time.Duration) error {
+	late := time.After(patience)
+	for {
+		if _, free := p.state(); free == 0 {
+			return nil
+		}
+		select {
+		case <-p.changed:
+		case <-late:
+			return errLost
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package semaphore
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"text/tabwriter"
+	"time"
+
+	"fiveways/internal/bench/latency"
+)
+
+// Result is what a run measured. Its JSON names are kept stable for scripts.
+type Result struct {
+	Options Options `json:"options"`
+	Server  string  `json:"server"` // what it says it is, and who decides
+	Loads   []Load  `json:"results"`
+}
+
+// Load is what one load measured. Latencies are in milliseconds, at most 0.8 % too high.
+type Load struct {
+	Name      string  `json:"load"`
+	Count     int64   `json:"count"` // places that were handed over; changes
+	PerSecond float64 `json:"per_second"`
+	P50       float64 `json:"p50_ms"` // handover: from the release to the event Acquired of the task that has the place; changes: of a change
+	P99       float64 `json:"p99_ms"`
+	Max       float64 `json:"max_ms"`
+	Starved   float64 `json:"starved_percent"` // handover: of the time, in which no task ran that could be released
+}
+
+func newLoad(name string, h *latency.Histogram, took time.Duration) Load {
+	ms := func(q float64) float64 { return float64(h.Quantile(q)) / float64(time.Millisecond) }
+	return Load{Name: name, Count: int64(h.Count()), PerSecond: float64(h.Count()) / took.Seconds(), P50: ms(0.5), P99: ms(0.99), Max: ms(1)}
+}
+
+// newResult keeps no password.
+func newResult(o Options, server string) Result {
+	if u, err := url.Parse(o.URL); err == nil {
+		o.URL = u.Redacted()
+	}
+	return Result{Options: o, Server: server}
+}
+
+// WriteText prints the result for a reader.
+func (r *Result) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "%s\n%d running, %d waiting\n", r.Server, r.Options.Active, r.Options.Waiting)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "load\tcount\tper second\tp50 ms\tp99 ms\tmax ms\tstarved %\t")
+	for _, l := range r.Loads {
+		fmt.Fprintf(t, "%s\t%d\t%.1f\t%.3f\t%.3f\t%.3f\t%.1f\t\n", l.Name, l.Count, l.PerSecond, l.P50, l.P99, l.Max, l.Starved)
+	}
+	return t.Flush()
+}
