@@ -13,6 +13,7 @@ import (
 	benchsemaphore "fiveways/internal/bench/semaphore"
 	benchsql "fiveways/internal/bench/sql"
 	"fiveways/internal/config"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/server"
 	"fiveways/internal/sqlschema"
 	"fiveways/internal/storage/store"
@@ -76,6 +77,7 @@ var verdicts = []struct {
 	{errLogin, exitFailure, "The URL names the user, http://user@host:15672; its password is in " + config.EnvPassword + ", or asked for. `fiveways user list` shows users and their tags."},
 	{errForbidden, exitFailure, "`fiveways permission list` shows what a user may do, `fiveways permission set` gives more."},
 	{errNotHTTP, exitFailure, "The broker prints the addresses of its protocols when it starts; that of HTTP is 127.0.0.1:15672 unless told otherwise."},
+	{semaphores.ErrNotFound, exitFailure, "`fiveways semaphore list` shows those that are there, `fiveways semaphore set KEY` makes one."},
 	{errStillWaits, exitFailure, "It keeps its place in the line; `fiveways semaphore show KEY TASK` tells where it stands, `release` takes it out."},
 	{errStreamOver, exitFailure, "When the broker is back, `fiveways semaphore tasks` tells how things stand; a queue bound to the exchange semaphore.events misses nothing."},
 	{errOverrun, exitFailure, "`fiveways semaphore tasks` tells how things stand; a queue bound to the exchange semaphore.events misses nothing."},

@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/server"
 	"fiveways/internal/storage/vfs"
 
@@ -179,6 +180,9 @@ func (op *operator) send(ctx context.Context, method, path string, in any) (*htt
 	if errors.Is(err, syscall.ECONNREFUSED) && op.base == folderBase {
 		return nil, fmt.Errorf("the broker has stopped: %w", err)
 	}
+	if err != nil && strings.Contains(err.Error(), "malformed HTTP response") { // net/http has no name for it
+		return nil, fmt.Errorf("%w: %w", errNotHTTP, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +206,10 @@ func refusal(w *http.Response) error {
 		return fmt.Errorf("%w: %s", errLogin, e.Reason)
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: %s", errForbidden, e.Reason)
+	case http.StatusNotFound:
+		if which, ok := strings.CutSuffix(e.Reason, semaphores.ErrNotFound.Error()); ok {
+			return fmt.Errorf("%s%w", which, semaphores.ErrNotFound)
+		}
 	}
 	return errors.New(e.Reason)
 }

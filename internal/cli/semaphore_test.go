@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -88,7 +89,7 @@ func TestSemaphoreCommands(t *testing.T) {
 				t.Errorf("%q", hint)
 			}
 			do(exitOK, "delete", key)
-			if _, hint = do(exitFailure, "show", key); !strings.Contains(hint, "no such semaphore") {
+			if _, hint = do(exitFailure, "show", key); !strings.Contains(hint, "no such semaphore") || !strings.Contains(hint, "semaphore list") {
 				t.Errorf("%q", hint)
 			}
 			do(exitUsage, "set", key, "--order", "up")
@@ -148,7 +149,25 @@ func TestURL(t *testing.T) {
 	do("guest", exitUsage, "looks like http://", "semaphore", "list", "--url", host)
 	do("guest", exitUsage, "looks like http://", "semaphore", "list", "--url", url+"/api")
 	do("guest", exitUsage, "url", "semaphore", "list", "--url", url, "--data", dir)
+	do("guest", exitFailure, "that of HTTP is", "semaphore", "list", "--url", "http://"+noHTTP(t))
 	do("guest", exitFailure, "Is the server running", "semaphore", "list", "--url", "http://127.0.0.1:1")
+}
+
+// noHTTP is the address of a server that greets as one of AMQP does.
+func noHTTP(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // nothing is lost
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			c.Write([]byte("AMQP\x00\x00\x09\x01")) //nolint:errcheck // the client sees it
+			c.Close()                               //nolint:errcheck // nothing is lost
+		}
+	}()
+	return l.Addr().String()
 }
 
 // Tasks come from standard input by the thousand; a line that is none is named, and what was enqueued before it is known.
@@ -208,8 +227,8 @@ func TestSemaphoreWatch(t *testing.T) {
 		lines.Scan() // the heading: it watches
 		do("enqueue", "k", "a", "1")
 		lines.Scan()
-		if got := strings.Join(strings.Fields(lines.Text()), " "); !strings.HasPrefix(got, "Acquired k a ACQUIRED 1 ") {
-			t.Errorf("%q: %q", args, got)
+		if at, got, _ := strings.Cut(strings.Join(strings.Fields(lines.Text()), " "), " "); !strings.HasPrefix(at, "20") || !strings.HasPrefix(got, "Acquired k a ACQUIRED 1 ") {
+			t.Errorf("%q: %q at %q", args, got, at)
 		}
 		do("release", "k", "a")
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

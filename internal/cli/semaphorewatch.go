@@ -83,7 +83,7 @@ func (s sems) follow(ctx context.Context, at string) error {
 }
 
 // eventLine has columns wide enough for most names, for nobody knows what comes.
-const eventLine = "%-11s %-20s %-20s %-12s %10s %10s"
+const eventLine = "%-27s %-11s %-20s %-20s %-12s %10s %10s"
 
 // happened prints what a stream tells.
 func (s sems) happened(event, data string) error {
@@ -92,7 +92,7 @@ func (s sems) happened(event, data string) error {
 		if s.asJSON {
 			return nil
 		}
-		return s.line(eventLine, "EVENT", "SEMAPHORE", "TASK", "STATUS", "PRIORITY", "SEQ")
+		return s.line(eventLine, "TIME", "EVENT", "SEMAPHORE", "TASK", "STATUS", "PRIORITY", "SEQ")
 	case "state": // how the one task stood
 		return nil
 	case "overrun":
@@ -107,5 +107,5 @@ func (s sems) happened(event, data string) error {
 		return fmt.Errorf("an event that is none: %w", err)
 	}
 	plain := func(text string) string { return strings.Map(shown, text) }
-	return s.line(eventLine, plain(e.Event), plain(e.Key), plain(e.Task), plain(e.Status), fmt.Sprint(e.Priority), fmt.Sprint(e.Seq))
+	return s.line(eventLine, e.Time.String(), plain(e.Event), plain(e.Key), plain(e.Task), plain(e.Status), fmt.Sprint(e.Priority), fmt.Sprint(e.Seq))
 }

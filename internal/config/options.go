@@ -43,7 +43,7 @@ var options = []Option{
 	{"sql", "listen address of the PostgreSQL protocol, or off", func(c *Config) Value { return &address{&c.SQL} }},
 	{"redis", "listen address of the Redis protocol, or off", func(c *Config) Value { return &address{&c.Redis} }},
 	{"etcd", "listen address of the etcd v3 API, or off", func(c *Config) Value { return &address{&c.Etcd} }},
-	{"http", "listen address of the HTTP API and web UI, or off", func(c *Config) Value { return &address{&c.HTTP} }},
+	{"http", "listen address of the HTTP API, or off", func(c *Config) Value { return &address{&c.HTTP} }},
 
 	{"log_level", "debug, info, warn or error", func(c *Config) Value { return &choice{&c.LogLevel, []string{"debug", "info", "warn", "error"}} }},
 	{"log_format", "text or json", func(c *Config) Value { return &choice{&c.LogFormat, []string{"text", "json"}} }},

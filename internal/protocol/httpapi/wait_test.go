@@ -189,9 +189,9 @@ func TestEvents(t *testing.T) {
 	n.must(t, "PUT", "/tasks/b", `{"priority":1}`)
 	n.must(t, "DELETE", "/tasks/a", "")
 	for _, next := range []func() string{next, all} {
-		expect(next, `event: TryRelease|id: 2|data: {"key":"k","task":"a","event":"TryRelease","status":"TRY_RELEASE","priority":5,"seq":2}`)
+		expect(next, `event: TryRelease|id: 2|data: {"key":"k","task":"a","event":"TryRelease","status":"TRY_RELEASE","priority":5,"seq":2,"time":"20`)
 		expect(next, `event: Retained|id: 3|`)
-		expect(next, `event: Acquired|id: 4|data: {"key":"k","task":"b","event":"Acquired","status":"ACQUIRED","priority":1,"seq":4}`)
+		expect(next, `event: Acquired|id: 4|data: {"key":"k","task":"b","event":"Acquired","status":"ACQUIRED","priority":1,"seq":4,"time":"20`)
 	}
 	expect(of, "event: Acquired|id: 4|")
 	n.must(t, "DELETE", "", "")

@@ -145,6 +145,7 @@ type Event struct {
 	Status   string  `json:"status"` // after it; "" when the task is not there any more
 	Priority float64 `json:"priority"`
 	Seq      uint64  `json:"seq"`
+	Time     Time    `json:"time"`
 }
 
 // OfEvent is a transition as a watcher sees it.
@@ -153,7 +154,7 @@ func OfEvent(e *semaphores.Event) Event {
 	if !e.Gone {
 		status = e.Task.Status.String()
 	}
-	return Event{Key: e.Key, Task: e.Task.ID, Event: e.Event.String(), Status: status, Priority: e.Task.Priority, Seq: e.Seq}
+	return Event{Key: e.Key, Task: e.Task.ID, Event: e.Event.String(), Status: status, Priority: e.Task.Priority, Seq: e.Seq, Time: Time(e.Time * 1000)}
 }
 
 // Only reads the names of the statuses that a list of tasks is to have. Error: semaphores.ErrInvalid.

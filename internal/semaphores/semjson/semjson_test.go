@@ -28,8 +28,8 @@ func TestForms(t *testing.T) {
 		`[]`:                           OfStates(nil, nil),
 		`{"error":"not_found","reason":"no such task"}`: Refuse(semaphores.ErrNoTask),
 		`{"active":1}`: Settings{Active: new(int(1))},
-		`{"key":"k","task":"42","event":"TryRelease","status":"TRY_RELEASE","priority":5.5,"seq":3}`: OfEvent(&semaphores.Event{Key: "k", Event: semaphore.EventTryRelease, Task: task, Seq: 3}),
-		`{"key":"k","task":"42","event":"Deleted","status":"","priority":5.5,"seq":3}`:               OfEvent(&semaphores.Event{Key: "k", Event: semaphore.EventDeleted, Task: task, Gone: true, Seq: 3}),
+		`{"key":"k","task":"42","event":"TryRelease","status":"TRY_RELEASE","priority":5.5,"seq":3,"time":"2023-11-14T22:13:20.123000Z"}`: OfEvent(&semaphores.Event{Key: "k", Event: semaphore.EventTryRelease, Task: task, Seq: 3, Time: 1_700_000_000_123}),
+		`{"key":"k","task":"42","event":"Deleted","status":"","priority":5.5,"seq":3,"time":"1970-01-01T00:00:00.000000Z"}`:               OfEvent(&semaphores.Event{Key: "k", Event: semaphore.EventDeleted, Task: task, Gone: true, Seq: 3}),
 	} {
 		got, err := json.Marshal(v)
 		if err != nil || string(got) != want {
