@@ -63,6 +63,7 @@ var meanings = []struct{ engine, means error }{
 	{semaphores.ErrOrder, semaphore.ErrOrder},
 	{semaphores.ErrInvalid, semaphore.ErrInvalid},
 	{semaphores.ErrTooMany, semaphore.ErrNoRoom},
+	{semaphores.ErrDiskFull, semaphore.ErrNoRoom},
 	{broker.ErrClosed, semaphore.ErrClosed},
 }
 

@@ -34,6 +34,7 @@ var (
 	ErrOrder     = errors.New("the order cannot change while there are tasks")
 	ErrInvalid   = errors.New("invalid value") // Error.Arg names it: active, try_release, lease, priority, key, task
 	ErrTooMany   = errors.New("no memory for more tasks")
+	ErrDiskFull  = errors.New("no space on the disk for more tasks")
 	ErrNotActive = errors.New("the task does not run")
 )
 

@@ -62,7 +62,7 @@ func (c *Create) do(r *round) error {
 	return nil
 }
 
-// mayCreate tells whether there may be another semaphore. Errors: broker.ErrVHostNotFound (a session that outlives its virtual host), ErrTooMany.
+// mayCreate tells whether there may be another semaphore. Errors: broker.ErrVHostNotFound (a session that outlives its virtual host), those of room.
 func (r *round) mayCreate() error {
 	if vhost := r.vhost(); !r.m.b.HasVHost(vhost) {
 		return &broker.Error{Err: broker.ErrVHostNotFound, Kind: "vhost", Name: vhost.Name, VHost: vhost.Name}
@@ -209,8 +209,11 @@ func (c *Expect) do(r *round) error {
 	return nil
 }
 
-// room tells whether there is memory for so many bytes more. Errors: ErrTooMany.
+// room tells whether there is memory for so many bytes more, and space on the disk. What makes room goes on without it. Errors: ErrTooMany, ErrDiskFull.
 func (r *round) room(n int64) error {
+	if a := r.m.b.Alarm(); a != nil && a.Reason == broker.LowOnDisk {
+		return &broker.Error{Err: ErrDiskFull, Kind: "semaphore"}
+	}
 	if most := r.m.o.MaxBytes; most > 0 && n > 0 && r.m.table.bytes+n > most {
 		return &broker.Error{Err: ErrTooMany, Kind: "semaphore"}
 	}

@@ -3,6 +3,7 @@ package semaphores
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
@@ -148,5 +149,32 @@ func TestLargeRequestBeginsARound(t *testing.T) {
 	small, large := asks(2), asks(2000)
 	n.same("done of small, small, large, small", n.m.round([]*request{small, small, large, small}), 2)
 	n.same("done of large", n.m.round([]*request{large, small}), 2)
+// While the disk is short nothing is added; what is there changes, and goes.
+	n.close()
+}
+
+func TestDiskShort(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	n.enqueue("k", "a 1", "b 2")
+	n = n.crash(func(o *broker.Options, _ *Options) { o.DiskFreeLimit = 1 << 62 })
+	late := time.After(10 * time.Second)
+	for round := time.NewTicker(10 * time.Millisecond); n.b.Alarm() == nil; {
+		select {
+		case <-round.C:
+		case <-late:
+			t.Fatal("no alarm")
+		}
+	}
+	for _, c := range []Change{
+		&Create{Of: Of{Key: "other"}}, &Update{Of: Of{Key: "other"}, Create: true}, &Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1", "c 3")},
+	} {
+		n.must(n.m.Do(n.s, c))
+		n.fails(c.of().Err, ErrDiskFull)
+	}
+	n.do(&Create{Of: Of{Key: "k"}})
+	n.enqueue("k", "a 3")
+	n.release("k", "b")
+	n.shows("k", "a:ACQUIRED")
 	n.close()
 }

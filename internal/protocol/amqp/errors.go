@@ -119,6 +119,7 @@ var faults = []faultRow{
 	{semaphores.ErrOrder, amqpwire.PreconditionFailed, semaphoreText},
 	{semaphores.ErrInvalid, amqpwire.PreconditionFailed, semaphoreText},
 	{semaphores.ErrTooMany, amqpwire.PreconditionFailed, semaphoreText},
+	{semaphores.ErrDiskFull, amqpwire.PreconditionFailed, semaphoreText},
 	{semaphores.ErrNotActive, amqpwire.PreconditionFailed, semaphoreText},
 }
 

@@ -91,6 +91,7 @@ var errorRows = []struct {
 	{semaphores.ErrOrder, "ERR the order cannot change while there are tasks"},
 	{semaphores.ErrInvalid, "ERR invalid {arg}"},
 	{semaphores.ErrTooMany, errOOM},
+	{semaphores.ErrDiskFull, errDiskFull},
 	{semaphores.ErrNotActive, "ERR the task does not run"},
 	{broker.ErrTooLarge, "ERR too large"},
 	{broker.ErrLogFailed, "MISCONF Errors writing to the AOF file: the log takes no more writes"},

@@ -38,6 +38,7 @@ var words = []struct {
 	{semaphores.ErrNotActive, Conflict},
 	{semaphores.ErrInvalid, BadRequest},
 	{semaphores.ErrTooMany, NoRoom},
+	{semaphores.ErrDiskFull, NoRoom},
 	{broker.ErrAccessRefused, AccessRefused},
 	{broker.ErrInvalidName, BadRequest},
 	{broker.ErrTooLarge, TooLarge},

@@ -48,6 +48,7 @@ var worded = []struct {
 	{semaphores.ErrNotEmpty, codes.FailedPrecondition},
 	{semaphores.ErrDeleted, codes.Aborted},
 	{semaphores.ErrTooMany, codes.ResourceExhausted},
+	{semaphores.ErrDiskFull, codes.ResourceExhausted},
 }
 
 func refusal(code codes.Code, why string) error { return status.Error(code, "etcdserver: "+why) }

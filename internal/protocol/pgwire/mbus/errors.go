@@ -58,6 +58,7 @@ var sqlstates = []struct {
 	{semaphores.ErrOrder, "55006", "Release its tasks first, or make another semaphore."},
 	{semaphores.ErrInvalid, pgerror.InvalidParameterValue, ""},
 	{semaphores.ErrTooMany, pgerror.OutOfMemory, ""},
+	{semaphores.ErrDiskFull, pgerror.DiskFull, ""},
 	{semaphores.ErrNotActive, "55000", ""},
 	{broker.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},
 	{broker.ErrClosed, pgerror.AdminShutdown, ""},

@@ -90,6 +90,7 @@ const (
 	InvalidAuthorization  = "28000"
 	ProtocolViolation     = "08P01"
 	TooManyConnections    = "53300"
+	DiskFull              = "53100"
 	OutOfMemory           = "53200"
 	ProgramLimitExceeded  = "54000"
 	QueryCanceled         = "57014"
