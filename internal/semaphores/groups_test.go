@@ -149,7 +149,7 @@ func TestLargeRequestBeginsARound(t *testing.T) {
 	small, large := asks(2), asks(2000)
 	n.same("done of small, small, large, small", n.m.round([]*request{small, small, large, small}), 2)
 	n.same("done of large", n.m.round([]*request{large, small}), 2)
-// While the disk is short nothing is added; what is there changes, and goes.
+	// While the disk is short nothing is added; what is there changes, and goes.
 	n.close()
 }
 
