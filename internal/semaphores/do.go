@@ -13,13 +13,22 @@ func (g *Group) empty() bool { return g.Tx == nil && len(g.Commands) == 0 }
 // follow are decided at once and durable with them, as far as one group of the log takes them, and the others follow by themselves. The caller holds no lock that a sink or
 // a confirmer takes. Errors, after which nothing is known of any of them: broker.ErrLogFailed, broker.ErrClosed.
 func (m *Manager) Do(s *broker.Session, changes ...Change) error {
-	return m.DoWith(s, Group{}, changes...)
+	for {
+		n := together(changes)
+		if err := m.DoWith(s, Group{}, changes[:n]...); err != nil || n == len(changes) {
+			return err
+		}
+		changes = changes[n:]
+	}
 }
 
-// DoWith does changes together with what else is in the group. Errors, after which nothing happened: those of the group's commands that must be done,
-// of its transaction, and with Must that of the first change that failed.
+// DoWith does changes at one moment, together with what else is in the group. Errors, after which nothing happened: those of the group's commands that
+// must be done, of its transaction, with Must that of the first change that failed; broker.ErrTooLarge.
 func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
 	if err := m.ready(); err != nil {
+		return err
+	}
+	if err := fewEnough(changes); err != nil {
 		return err
 	}
 	todo := make([]Change, 0, len(changes))

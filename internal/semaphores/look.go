@@ -11,7 +11,6 @@ import (
 const (
 	pageDefault = 100
 	pageMost    = 10_000
-	pageLooks   = 50_000 // tasks that are looked at, when few are of the wanted status
 )
 
 // looking is a change that changes nothing: it can be done by itself.
@@ -68,18 +67,14 @@ func (c *Page) look(t *table, s *broker.Session) error {
 	if err != nil {
 		return err
 	}
-	limit, at := pageLimit(c.Limit), max(c.From, 1)
+	limit := pageLimit(c.Limit)
 	c.States, c.Next = nil, 0
-	looks := at + pageLooks
-	for task := range of.state.From(at) {
-		if len(c.States) == limit || at == looks {
+	for at, task := range of.state.Of(c.From, c.Only...) {
+		if len(c.States) == limit {
 			c.Next = at
 			break
 		}
-		if len(c.Only) == 0 || slices.Contains(c.Only, task.Status) {
-			c.States = append(c.States, State{Task: task, Found: true, Position: at})
-		}
-		at++
+		c.States = append(c.States, State{Task: task, Found: true, Position: at})
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (s *State) check() {
 func (s *State) items() func(func(item) bool) {
 	return func(yield func(item) bool) {
 		if s.tree.root != nil {
-			s.tree.root.from(0, yield)
+			s.tree.root.from(0, 0, &statusSet{true, true, true}, func(_ int, it item) bool { return yield(it) })
 		}
 	}
 }

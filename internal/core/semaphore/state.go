@@ -223,8 +223,23 @@ func (s *State) Position(id string) int {
 // From are the tasks in their order, from a position on, which counts from 1. Nothing may change meanwhile.
 func (s *State) From(position int) iter.Seq[Task] {
 	return func(yield func(Task) bool) {
+		for _, t := range s.Of(position) {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// Of are the tasks that have one of the statuses, all without any, with their positions among all, as From has them. It takes O(log n) to come to the next.
+func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
+	wanted := statusSet{Wait: len(only) == 0, Acquired: len(only) == 0, TryRelease: len(only) == 0}
+	for _, st := range only {
+		wanted[st] = true
+	}
+	return func(yield func(int, Task) bool) {
 		if s.tree.root != nil {
-			s.tree.root.from(max(position-1, 0), func(it item) bool { return yield(s.task(it.record())) })
+			s.tree.root.from(max(position-1, 0), 0, &wanted, func(place int, it item) bool { return yield(place+1, s.task(it.record())) })
 		}
 	}
 }

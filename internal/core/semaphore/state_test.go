@@ -221,3 +221,38 @@ func TestScanSeesAllThatStay(t *testing.T) {
 		t.Errorf("next %d of nothing", next)
 	}
 }
+
+func TestOfStatuses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := semaphore.New(semaphore.Config{Active: 1})
+	for i := range 3000 {
+		s.Put(semaphore.Task{ID: fmt.Sprint(i), Priority: float64(rng.IntN(500)), Status: semaphore.Status(rng.IntN(40) / 19)})
+	}
+	for _, only := range [][]semaphore.Status{nil, {semaphore.Wait}, {semaphore.Acquired}, {semaphore.TryRelease}, {semaphore.TryRelease, semaphore.Wait}, {semaphore.Acquired, semaphore.TryRelease}} {
+		for _, from := range []int{-1, 0, 1, 2, 63, 64, 65, 1500, 3000, 3001} {
+			want := map[int]string{}
+			s.Scan(0, 1<<30, func(task semaphore.Task) {
+				if at := s.Position(task.ID); at >= from && (len(only) == 0 || slices.Contains(only, task.Status)) {
+					want[at] = task.ID
+				}
+			})
+			last := 0
+			for at, task := range s.Of(from, only...) {
+				if at <= last || want[at] != task.ID {
+					t.Fatalf("%v from %d: task %s at %d behind %d, want %q", only, from, task.ID, at, last, want[at])
+				}
+				last = at
+				delete(want, at)
+			}
+			if len(want) > 0 {
+				t.Errorf("%v from %d: %d are missing", only, from, len(want))
+			}
+		}
+	}
+	for at := range s.Of(10) {
+		if at != 10 {
+			t.Errorf("begins at %d", at)
+		}
+		break
+	}
+}

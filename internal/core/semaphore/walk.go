@@ -70,24 +70,33 @@ func (t *tree) before(p place) (tasks int) {
 	return tasks + t.search(n, p)
 }
 
-// from yields the tasks of a subtree in their order, but for the first so many, until yield wants no more.
-func (n *node) from(skip int, yield func(item) bool) bool {
+// statusSet are those of tasks that somebody looks for.
+type statusSet [3]bool
+
+// among tells whether some of the counted tasks have one of them.
+func (w *statusSet) among(c *counts) bool {
+	for st, wanted := range w {
+		if wanted && c[st] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// from yields the tasks of a subtree that have one of the statuses, in their order, and their places from 0 on; so many stand before the subtree, and what stands
+// before first is left out. False: yield wants no more. Subtrees without such tasks are not looked at.
+func (n *node) from(first, before int, wanted *statusSet, yield func(place int, it item) bool) bool {
 	for i := range n.kids {
 		k := &n.kids[i]
-		if all := int(k.all()); skip >= all {
-			skip -= all
-			continue
-		}
-		if !k.node.from(skip, yield) {
+		all := int(k.all())
+		if before+all > first && wanted.among(&k.counts) && !k.node.from(first, before, wanted, yield) {
 			return false
 		}
-		skip = 0
+		before += all
 	}
-	if n.isLeaf() {
-		for _, it := range n.items[min(skip, len(n.items)):] {
-			if !yield(it) {
-				return false
-			}
+	for i := max(first-before, 0); i < len(n.items); i++ {
+		if it := n.items[i]; wanted[it.status()] && !yield(before+i, it) {
+			return false
 		}
 	}
 	return true

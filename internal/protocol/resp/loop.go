@@ -185,8 +185,11 @@ func (c *conn) handle(args [][]byte) {
 			c.run()
 		}
 		c.gather(pending{req: req})
-		if _, ok := req.(patient); ok {
-			c.run() // what follows is not done before it
+		switch req.(type) {
+		case patient: // what follows is not done before it
+			c.run()
+		case *paging: // many of them would be much to hold
+			c.run()
 		}
 	}
 }
