@@ -193,6 +193,39 @@ func TestPermissions(t *testing.T) {
 	same(t, shorts(got.Kvs))
 }
 
+// Deleting and comparing ask for permission too: configure for a semaphore, write for a task, read for what is told or compared.
+func TestPermissionsOfDeleteAndCompare(t *testing.T) {
+	w := newWorld(t)
+	w.put("/semaphore/a", "")
+	w.put("/semaphore/a/t", "1")
+	reader, writer, maker := w.user("reader", "", "", "a"), w.user("writer", "", "a", ""), w.user("maker", "a", "", "")
+	deletes := func(who Caller, r *pb.DeleteRangeRequest) error {
+		_, err := w.n.DeleteRange(who, r)
+		return err
+	}
+	compares := func(who Caller, key string) error {
+		return w.n.CheckCompare(who, &pb.Compare{Key: []byte(key), Target: pb.Compare_VERSION})
+	}
+	tasks := &pb.RangeRequest{Key: []byte("/semaphore/a/"), RangeEnd: prefixEnd("/semaphore/a/")}
+	_, ofTasks := w.n.Range(writer, tasks)
+	for name, err := range map[string]error{
+		"a semaphore, with write":              deletes(writer, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a")}),
+		"a task, with configure":               deletes(maker, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a/t")}),
+		"a task and what it was, with write":   deletes(writer, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a/t"), PrevKv: true}),
+		"what it was, with configure":          deletes(maker, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a"), PrevKv: true}),
+		"comparing a semaphore, with write":    compares(writer, "/semaphore/a"),
+		"comparing a task, with configure":     compares(maker, "/semaphore/a/t"),
+		"comparing what is not there":          compares(reader, "/semaphore/none"),
+		"the tasks of a semaphore, with write": ofTasks,
+	} {
+		t.Run(name, func(t *testing.T) { refused(t, err, "PermissionDenied: etcdserver: permission denied") })
+	}
+	must(t, compares(reader, "/semaphore/a/t"))
+	must(t, deletes(writer, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a/t")}))
+	must(t, deletes(maker, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a")}))
+	same(t, w.all("/semaphore/"))
+}
+
 // A range of tasks is released at once when there are not too many, else in steps, and never the semaphore with them.
 func TestDeleteRange(t *testing.T) {
 	w := newWorld(t)

@@ -1,10 +1,13 @@
 package semkeys
 
 import (
+	"errors"
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
+	"fiveways/internal/broker"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -86,4 +89,25 @@ func TestLeaseKeys(t *testing.T) {
 	w.delete("/semaphore/b/x")
 	must(t, w.n.MayEndLease(writer, 1))
 	same(t, texts(w.who), "/semaphore/a/x")
+}
+
+// TestLeaseOfOtherVHost: what has the number of a lease as its owner in a virtual host that etcd does not show is not the lease's.
+func TestLeaseOfOtherVHost(t *testing.T) {
+	w := newWorld(t)
+	w.leases.set(1, true)
+	_, err := w.b.PutVHost(broker.VHostSpec{Name: "other"})
+	must(t, err)
+	_, err = w.b.SetPermission(broker.Permission{User: "guest", VHost: "other", Configure: ".*", Write: ".*", Read: ".*"})
+	must(t, err)
+	other, err := w.b.NewSession(broker.SessionOptions{User: "guest", VHost: "other"})
+	must(t, err)
+	of := semaphores.Of{Key: "s"}
+	create := semaphores.Create{Of: of}
+	enqueue := semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "x", Owner: 1}}}
+	must(t, w.m.Do(other, &create, &enqueue))
+	must(t, errors.Join(create.Err, enqueue.Err))
+	if keys := w.n.LeaseKeys(w.who, 1); len(keys) > 0 {
+		t.Errorf("the lease has %s", keys)
+	}
+	must(t, w.n.MayEndLease(w.user("nobody", "", "", ""), 1))
 }
