@@ -3,6 +3,7 @@ package semaphores
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Many callers at once share groups of the log, each gets his own answer, and no more run than may.
+// Of many callers at once each gets his own answer, and no more run than may.
 func TestTogether(t *testing.T) {
 	const callers, each = 1000, 5
 	n := open(t, vfs.NewMem())
@@ -40,7 +41,6 @@ func TestTogether(t *testing.T) {
 	})
 	n.must(err)
 	defer stop()
-	before := n.m.Stats().Groups
 	var all sync.WaitGroup
 	for i := range callers {
 		s := n.session()
@@ -60,10 +60,36 @@ func TestTogether(t *testing.T) {
 	all.Wait()
 	n.same("left", n.m.Stats().Tasks, 0)
 	n.same("most at once", most, 50)
-	if groups := n.m.Stats().Groups - before; groups > callers*each {
-		t.Errorf("%d groups of the log for %d changes", groups, 2*callers*each)
-	}
 	n.same("events in the queue", n.count("events"), callers*each)
+	n.close()
+}
+
+// Those who come while the log is busy share its next group.
+func TestShareAGroup(t *testing.T) {
+	const callers = 100
+	n := open(t, vfs.NewMem())
+	n.create("k", callers, 0)
+	before := n.m.Stats().Groups
+	var all sync.WaitGroup
+	n.must(n.m.between(func() {
+		for i := range callers {
+			q := &request{s: n.s, changes: []Change{&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: fmt.Sprint(i)}}}}}
+			all.Go(func() {
+				if err := n.m.enter(q); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for waiting := 0; waiting < callers; runtime.Gosched() {
+			n.m.line.mu.Lock()
+			waiting = len(n.m.line.waiting)
+			n.m.line.mu.Unlock()
+		}
+	}))
+	all.Wait()
+	st := n.m.Stats()
+	n.same("groups of the log", st.Groups-before, 1)
+	n.same("tasks", st.Tasks, callers)
 	n.close()
 }
 
