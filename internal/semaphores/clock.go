@@ -102,7 +102,7 @@ func (m *Manager) begin() {
 	}
 }
 
-// begin has leases begin anew. Running tasks are the first of their semaphore and those that were outranked.
+// begin has leases begin anew.
 func (t *table) begin(s *sem, now int64) {
 	type end struct {
 		task   string
@@ -110,7 +110,7 @@ func (t *table) begin(s *sem, now int64) {
 		until  int64
 	}
 	var ends []end
-	for task := range s.running() {
+	for _, task := range s.state.Of(1, semaphore.Acquired, semaphore.TryRelease) {
 		if lease := s.lease(&task); lease > 0 {
 			ends = append(ends, end{task.ID, task.Status, now + lease})
 		}
