@@ -12,6 +12,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 
@@ -93,7 +94,11 @@ func repairFolder(out io.Writer, dir string) error {
 func describeFolder(out io.Writer, dir string) error {
 	keys := keyspace.New(keyspace.Options{QuotaBytes: -1})
 	defer keys.Close() //nolint:errcheck // it has nothing to write
-	d, err := broker.Describe(vfs.OS{}, dir, map[uint32]broker.Annex{broker.KeyShard: keys})
+	sems := semaphores.New(semaphores.Options{})
+	d, err := broker.Describe(vfs.OS{}, dir, map[uint32]broker.Annex{broker.KeyShard: keys, broker.SemaphoreShard: sems})
+	if err == nil {
+		err = sems.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("doctor: %w", err)
 	}
@@ -118,6 +123,9 @@ func describeFolder(out io.Writer, dir string) error {
 	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages, %d virtual hosts, %d users\n", queues, messages, len(d.VHosts), d.Users)
 	if err := describeKeys(out, keys); err != nil {
 		return fmt.Errorf("doctor: %w", err)
+	}
+	if st := sems.Stats(); st.Semaphores > 0 {
+		fmt.Fprintf(out, "%d semaphores with %d tasks\n", st.Semaphores, st.Tasks)
 	}
 	for _, v := range d.VHosts {
 		for _, q := range v.Queues {

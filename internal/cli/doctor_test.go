@@ -11,6 +11,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -78,6 +79,36 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
 		for _, want := range []string{"keys:5 (1-5)", "\nkeys  ", "2 keys of the etcd API at revision 4, 1 leases\n"} {
+			if code != exitOK || !strings.Contains(stdout, want) {
+				t.Errorf("exit code %d, no %q in\n%s%s", code, want, stdout, stderr)
+			}
+		}
+	}
+}
+
+func TestDoctorTellsOfSemaphores(t *testing.T) {
+	dir := t.TempDir()
+	m := semaphores.New(semaphores.Options{})
+	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = m.Start(b)
+	s, errSession := b.NewSession(broker.SessionOptions{User: "guest", VHost: "/"})
+	if err = errors.Join(err, errSession); err != nil {
+		t.Fatal(err)
+	}
+	of, active := semaphores.Of{Key: "crowd"}, 1
+	err = m.DoWith(s, semaphores.Group{Must: true}, &semaphores.Create{Of: of, Settings: semaphores.Settings{Active: &active}},
+		&semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "a", Priority: 1}, {Task: "b", Priority: 2}}})
+	s.Close()
+	m.Stop()
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and changes nothing
+		stdout, stderr, code := command(t, "doctor", dir)
+		for _, want := range []string{"semaphores:1 (1-1)", "semaphore.events", "\n1 semaphores with 2 tasks\n"} {
 			if code != exitOK || !strings.Contains(stdout, want) {
 				t.Errorf("exit code %d, no %q in\n%s%s", code, want, stdout, stderr)
 			}

@@ -77,6 +77,13 @@ func (m *Manager) Start(b *broker.Broker) error {
 	return nil
 }
 
+// Err is what was wrong with the log that it read, and what Start would return; nil: nothing.
+func (m *Manager) Err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.broken
+}
+
 // Apply implements broker.Annex. An entry of a group that was made here says what is done already: those who watch are told.
 func (m *Manager) Apply(_ uint64, entry []byte) {
 	m.mu.Lock()
