@@ -70,6 +70,14 @@ func (t *Tx) bytes() (sum int64) {
 	return sum
 }
 
+// AwaitRoom holds back who publishes while the log or the memory is behind. Commit does it, too; who holds others up meanwhile does it before.
+func (t *Tx) AwaitRoom() {
+	if t.posts {
+		t.posts = false
+		t.s.b.flow.await()
+	}
+}
+
 // prepare routes what the server emits and makes the records of notes.
 func (t *Tx) prepare() error {
 	for _, n := range t.notes {
@@ -116,9 +124,7 @@ func (t *Tx) Commit() error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	if t.posts {
-		s.b.flow.await()
-	}
+	t.AwaitRoom()
 	switch {
 	case len(t.parts)+len(t.notes) == 0:
 		return nil

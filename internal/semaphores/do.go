@@ -45,6 +45,8 @@ func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
 	}
 	s.Flush()
 	switch {
+	case g.Tx != nil:
+		g.Tx.AwaitRoom() // here it keeps nobody else waiting
 	case !g.empty():
 	case len(todo) == 0:
 		return nil
