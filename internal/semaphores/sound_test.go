@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,8 +82,19 @@ func TestCheckpointBesideChanges(t *testing.T) {
 		n := open(t, vfs.NewMem())
 		n.m.step, n.m.most = 7, 5
 		r := rand.New(rand.NewPCG(seedFor(t, 5), 5))
+		var mu sync.Mutex
 		var log [][]byte
-		n.spy.heard = func(entry []byte) { log = append(log, bytes.Clone(entry)) }
+		n.spy.heard = func(entry []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			log = append(log, bytes.Clone(entry))
+		}
+		logged := func() int {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return len(log)
+		}
 		var s *broker.Session // in a virtual host that comes and goes
 		change := func() {
 			switch {
@@ -105,22 +117,20 @@ func TestCheckpointBesideChanges(t *testing.T) {
 			for range 10 {
 				change()
 			}
-			synctest.Wait()
-			begin, end := len(log), 0
+			begin, end := logged(), 0
 			_, write := n.m.Freeze()
 			if r.IntN(2) == 0 {
 				change()
 			}
 			var image bytes.Buffer
 			n.must(write(&changing{w: &image, change: func() {
-				synctest.Wait()
-				end = len(log) // all that the steps before this write have seen
+				end = logged() // all that the steps before this write have seen
 				change()
 			}}))
 			for range 20 {
 				change()
 			}
-			synctest.Wait()
+			logged()
 			m := New(Options{})
 			n.must(m.Restore(bytes.NewReader(image.Bytes())))
 			for i, entry := range log {
@@ -137,7 +147,9 @@ func TestCheckpointBesideChanges(t *testing.T) {
 			n.same("hash", m.Hash(), n.m.Hash())
 			n.sound(m)
 			n.sound(truth)
+			mu.Lock()
 			log = nil
+			mu.Unlock()
 			if t.Failed() {
 				break
 			}
