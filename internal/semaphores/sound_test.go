@@ -188,7 +188,7 @@ func (n *node) churn(r *rand.Rand, s *broker.Session) {
 		n.must(n.m.EndOwner(r.Int64N(3)))
 		return
 	case 10, 11:
-		time.Sleep(time.Duration(r.IntN(2000)) * time.Millisecond)
+		<-time.After(time.Duration(r.IntN(2000)) * time.Millisecond) // in the bubble of the caller
 		synctest.Wait()
 		return
 	default:
