@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
 )
@@ -90,6 +91,22 @@ func TestShareAGroup(t *testing.T) {
 	st := n.m.Stats()
 	n.same("groups of the log", st.Groups-before, 1)
 	n.same("tasks", st.Tasks, callers)
+	n.close()
+}
+
+// After the log has failed nothing is changed or shown any more: what would be seen may not be in it.
+func TestAfterTheLogFailed(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	n.m.mu.Lock()
+	n.m.fail(broker.ErrLogFailed)
+	n.m.mu.Unlock()
+	late := &request{s: n.s, changes: []Change{&Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1")}}}
+	n.fails(n.m.enter(late), broker.ErrLogFailed)
+	for _, c := range []Change{&Enqueue{Of: Of{Key: "k"}, Entries: entries("b 1")}, &Look{Of: Of{Key: "k"}}} {
+		n.fails(n.m.Do(n.s, c), broker.ErrLogFailed)
+	}
+	n.same("tasks", n.m.Stats().Tasks, 0)
 	n.close()
 }
 
