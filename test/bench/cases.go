@@ -15,10 +15,11 @@ type runner func(ctx context.Context, b *broker, s settings) (values, error)
 type part string
 
 const (
-	partAMQP part = "amqp"
-	partSQL  part = "sql"
-	partJobs part = "jobs"
-	partEtcd part = "etcd"
+	partAMQP      part = "amqp"
+	partSQL       part = "sql"
+	partJobs      part = "jobs"
+	partEtcd      part = "etcd"
+	partSemaphore part = "semaphore"
 )
 
 // part is what a case is about.
@@ -30,6 +31,8 @@ func (c benchCase) part() part {
 		return partJobs
 	case c.etcd != nil:
 		return partEtcd
+	case c.semaphore != nil:
+		return partSemaphore
 	}
 	return partAMQP
 }
@@ -39,15 +42,16 @@ type benchCase struct {
 	name, title string
 	metrics     []metric
 	run         runner
-	oursEnv     []string   // environment of Fiveways only
-	big         bool       // takes minutes: with --big, and on Fiveways only
-	tools       []string   // programs that it needs; without one of them it is left out
-	oursOnly    bool       // the others have nothing like it
-	sql         sqlRunner  // takes the place of run: the case is one of SQL
-	jobs        jobsRunner // takes the place of run: the case is one of jobs
-	etcd        etcdRunner // takes the place of run: the case is one of etcd's API
-	sync        string     // of a case of jobs: when Redis writes what it keeps to disk
-	once        bool       // takes minutes: not repeated
+	oursEnv     []string        // environment of Fiveways only
+	big         bool            // takes minutes: with --big, and on Fiveways only
+	tools       []string        // programs that it needs; without one of them it is left out
+	oursOnly    bool            // the others have nothing like it
+	sql         sqlRunner       // takes the place of run: the case is one of SQL
+	jobs        jobsRunner      // takes the place of run: the case is one of jobs
+	etcd        etcdRunner      // takes the place of run: the case is one of etcd's API
+	semaphore   semaphoreRunner // takes the place of run: the case is one of task semaphores
+	sync        string          // of a case of jobs: when Redis writes what it keeps to disk
+	once        bool            // takes minutes: not repeated
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
@@ -89,7 +93,9 @@ func neighbourMetrics() []metric {
 }
 
 // allCases are in the order in which they run and stand in the table.
-func allCases() []benchCase { return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases()) }
+func allCases() []benchCase {
+	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases())
+}
 
 func amqpCases() []benchCase {
 	return []benchCase{

@@ -161,6 +161,19 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 			peers = append(peers, native)
 		}
 	}
+	for _, find := range []func() (*peer, error){sweepPeer, functionsPeer} {
+		if !with(partSemaphore) {
+			break
+		}
+		switch found, err := find(); {
+		case errors.Is(err, postgres.ErrNone):
+			fmt.Fprintln(os.Stderr, err)
+		case err != nil:
+			return peers, err
+		default:
+			peers = append(peers, found)
+		}
+	}
 	if with(partAMQP) {
 		switch rabbit, err := rabbitPeer(s.install); {
 		case errors.Is(err, rabbitmq.ErrNone):
@@ -217,6 +230,8 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return measureJobs(ctx, c, p, s)
 	case partEtcd:
 		return measureEtcd(ctx, c, p, s)
+	case partSemaphore:
+		return measureSemaphore(ctx, c, p, s)
 	}
 	var env []string
 	if p.name == nameOurs {
@@ -253,7 +268,7 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the files that were asked for.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd} {
+	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore} {
 		if results := r.results(p); len(results) > 0 {
 			writeTable(os.Stdout, results)
 			fmt.Println()

@@ -26,6 +26,7 @@ var sections = []section{
 	{partSQL, "SQL beside PostgreSQL with the native schema", sqlNotes},
 	{partJobs, "Jobs and lists beside Redis", jobsNotes},
 	{partEtcd, "Queues and keys beside etcd", etcdNotes},
+	{partSemaphore, "Task semaphores beside a sweep over tables in PostgreSQL", semaphoreNotes},
 }
 
 const (
@@ -89,6 +90,20 @@ client runs on the same cores and costs as much as a server does, which bounds w
 - **keys**: **rss** after all were put, 1 MB = 10^6 bytes; then 4 clients read: one key, 100, 10,000 in a range of that size; 100 by limit of all that
   follow a key, which counts the others too; the count of all.
 - **cpu**: CPU time of the server over the messages, or events.
+`
+	semaphoreNotes = `
+### What is measured
+
+` + "`fiveways bench semaphore`" + ` (internal/bench/semaphore). PostgreSQL, with its default settings, has the tables of the original (a semaphore, its tasks, two
+indexes), over which a sweep goes once a minute as the original does it: in one transaction it fills the free places with the first that wait, and asks the lowest of the running to
+give way. **PostgreSQL with the functions** has what ` + "`fiveways semaphore install`" + ` makes, where the release itself decides. All are on disk before they answer.
+
+- **handover**: one connection releases running tasks at a steady rate, and waits while none runs that it could release (**starved**). **p50**, **p99**: from before
+  the release to the event Acquired of the task that takes the place, at a subscriber of ` + "`semaphore.events`" + ` (Redis protocol) or of notifications
+  (PostgreSQL). Over the SQL of Fiveways, which has no notifications, it is the time until the client that released has looked and seen the next task run. With a sweep a
+  release waits for the next one, half of its interval in the mean: at least two of them are seen.
+- **changes**: each connection releases a running task and enqueues another one, and waits for each answer; of the sweep these are statements on tables that decide
+  nothing. **p50**, **p99**: of a change.
 `
 )
 

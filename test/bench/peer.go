@@ -12,12 +12,13 @@ import (
 
 // The names of the brokers in tables.
 const (
-	nameOurs     = "Fiveways"
-	nameRabbit   = "RabbitMQ"
-	nameLavin    = "LavinMQ"
-	namePostgres = "PostgreSQL"
-	nameRedis    = "Redis"
-	nameEtcd     = "etcd"
+	nameOurs      = "Fiveways"
+	nameRabbit    = "RabbitMQ"
+	nameLavin     = "LavinMQ"
+	namePostgres  = "PostgreSQL"
+	nameFunctions = "PostgreSQL with the functions"
+	nameRedis     = "Redis"
+	nameEtcd      = "etcd"
 )
 
 // peer is a kind of server that can be started, for one part of the cases or for several.
@@ -26,11 +27,12 @@ type peer struct {
 	version string // as the server says; "" until it has run
 	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port, guest/guest allowed. Its process id must stay
 	// the broker's, so no shell may remain in between.
-	command func(dir string, port int) (*exec.Cmd, error)
-	sql     starter
-	jobs    jobsStarter
-	etcd    etcdStarter
-	close   func() // ends what all its brokers shared; may be nil
+	command   func(dir string, port int) (*exec.Cmd, error)
+	sql       starter
+	jobs      jobsStarter
+	etcd      etcdStarter
+	semaphore semaphoreStarter
+	close     func() // ends what all its brokers shared; may be nil
 }
 
 // fiveways is the peer under test. binary "" builds it from this module into dir.
@@ -58,6 +60,7 @@ func fiveways(binary, dir string) (*peer, error) {
 	p.sql = oursForSQL(p, binary)
 	p.jobs = oursForJobs(p, binary)
 	p.etcd = oursForEtcd(p, binary)
+	p.semaphore = oursForSemaphores(p, binary)
 	return p, nil
 }
 

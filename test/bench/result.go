@@ -95,7 +95,7 @@ func (r *result) cell(broker, metric string) string {
 // rival is whom Fiveways is compared with.
 func (r *result) rival() string {
 	switch r.part {
-	case partSQL:
+	case partSQL, partSemaphore:
 		return namePostgres
 	case partJobs:
 		return nameRedis

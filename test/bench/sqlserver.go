@@ -119,6 +119,8 @@ func (p *peer) serves(c benchCase) bool {
 		return p.jobs != nil
 	case partEtcd:
 		return p.etcd != nil
+	case partSemaphore:
+		return p.semaphore != nil
 	}
 	return p.command != nil
 }

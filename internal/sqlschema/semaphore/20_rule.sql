@@ -67,18 +67,31 @@ create or replace function semaphore.stands_before(a markup.semaphore_task, b ma
 $$;
 
 -- outranked is how many of the running are not among the first active of all, but no more than most. extra is how many too many run: they are. The
--- others are as many as waiting tasks stand before the running that they would replace: the first that waits before the last that runs, and so on.
-create or replace function semaphore.outranked(id int, extra int, most int) returns int language sql stable as $$
-  select least(most, extra + (
-    select count(*)::int
-    from (select row_number() over () as n, w as task from (
-        select t from markup.semaphore_task t where t.semaphore_id = $1 and t.status = 'WAIT'
-        order by t.priority desc, t.enqueued, t.task_id limit greatest(most - extra, 0)) v (w)) waiting
-    join (select row_number() over () as n, r as task from (
-        select t from markup.semaphore_task t where t.semaphore_id = $1 and t.status in ('ACQUIRED', 'TRY_RELEASE')
-        order by t.priority, t.enqueued desc, t.task_id desc limit greatest(most - extra, 0) offset extra) v (r)) running using (n)
-    where semaphore.stands_before(waiting.task, running.task)))
-$$;
+-- others are as many as waiting tasks stand before the running that they would replace: the first that waits before the last that runs, the second before
+-- the second to last, and so on. No more of them are read than it takes.
+create or replace function semaphore.outranked(id int, extra int, most int) returns int language plpgsql stable as $$
+declare
+  waits cursor for select t.* from markup.semaphore_task t where t.semaphore_id = outranked.id and t.status = 'WAIT'
+    order by t.priority desc, t.enqueued, t.task_id limit most;
+  runs cursor for select t.* from markup.semaphore_task t where t.semaphore_id = outranked.id and t.status in ('ACQUIRED', 'TRY_RELEASE')
+    order by t.priority, t.enqueued desc, t.task_id desc limit most offset extra;
+  waiting markup.semaphore_task;
+  running markup.semaphore_task;
+  k       int := extra;
+begin
+  open waits;
+  open runs;
+  while k < most loop
+    fetch waits into waiting;
+    exit when not found;
+    fetch runs into running;
+    exit when not found or not semaphore.stands_before(waiting, running);
+    k := k + 1;
+  end loop;
+  close waits;
+  close runs;
+  return least(k, most);
+end $$;
 
 -- settle makes the transitions that the rule wants. Who calls it has the turn.
 create or replace function semaphore.settle(id int) returns void language plpgsql as $$
@@ -101,7 +114,7 @@ begin
     running := running + cardinality(chosen);
   end if;
   wanted := case when running < s.active then 0 else semaphore.outranked(s.id, running - s.active, s.try_release) end;
-  loop
+  while asked > 0 or wanted > 0 loop
     best := semaphore.first(s.id, 'TRY_RELEASE');
     lowest := semaphore.last(s.id, 'ACQUIRED');
     if asked > wanted or asked = wanted and asked > 0 and semaphore.stands_before(best, lowest) then
@@ -111,7 +124,7 @@ begin
       perform semaphore.set_status(s, array[lowest.task_id], 'TRY_RELEASE', 'TryRelease');
       asked := asked + 1;
     else
-      return;
+      exit;
     end if;
   end loop;
 end $$;
