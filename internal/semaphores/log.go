@@ -40,3 +40,13 @@ func (m *Manager) fail(err error) {
 	m.failed = err
 	close(m.dead)
 }
+
+// ready tells whether it takes changes.
+func (m *Manager) ready() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.b == nil {
+		return broker.ErrClosed
+	}
+	return m.failed
+}

@@ -1,0 +1,79 @@
+package semaphores
+
+import "fiveways/internal/core/semaphore"
+
+// settle has the rule asked until it wants nothing more, or the group is full: then goOn does the rest.
+func (r *round) settle(s *sem) {
+	if s.deleted {
+		r.m.table.later(s)
+		return
+	}
+	for r.transitions < r.m.most {
+		t, ok := s.state.Next()
+		if !ok {
+			return
+		}
+		r.transition(s, t.Task, t.Event)
+	}
+	if _, more := s.state.Next(); more {
+		r.m.table.later(s)
+	}
+}
+
+// goOn does what earlier groups of the log had no room for. What is left is for the next one.
+func (r *round) goOn() {
+	t := &r.m.table
+	due := t.due
+	t.due = nil
+	for i, s := range due {
+		if r.full() {
+			t.due = append(due[i:len(due):len(due)], t.due...)
+			break
+		}
+		s.waiting = false
+		switch {
+		case t.byID[s.id] != s:
+		case !r.m.b.HasVHost(s.vhost):
+			r.drop(s)
+		case s.deleted:
+			r.clear(s)
+		default:
+			r.settle(s)
+		}
+	}
+	if len(t.due) > 0 {
+		r.m.clock.ring()
+	}
+}
+
+// clear takes tasks of a deleted semaphore away, and it with the last one.
+func (r *round) clear(s *sem) {
+	var ids []string
+	for task := range s.state.From(1) {
+		if len(ids) == r.m.most-r.transitions {
+			break
+		}
+		ids = append(ids, task.ID)
+	}
+	for _, id := range ids {
+		r.transition(s, id, semaphore.EventDeleted)
+	}
+	if s.state.Len() > 0 {
+		r.m.table.later(s)
+		return
+	}
+	r.forget(s)
+}
+
+// expire takes the places of tasks whose lease has ended.
+func (r *round) expire() {
+	t, now := &r.m.table, r.now/1000
+	for t.ends.first() <= now && r.transitions < r.m.most {
+		s := t.ends[0]
+		for _, id := range s.state.Ended(now, r.m.most-r.transitions) {
+			r.transition(s, id, semaphore.EventExpired)
+		}
+		r.settle(s)
+		t.ends.set(s, s.state.NextEnd())
+	}
+}

@@ -1,0 +1,152 @@
+package semaphores
+
+import "fiveways/internal/core/semaphore"
+
+// The single steps of a round. Each is noted three times: how it is undone, what the log says of it, and what is told.
+
+// touch notes that a semaphore is changed.
+func (r *round) touch(s *sem) {
+	if s.round != r.n {
+		s.round = r.n
+		r.touched = append(r.touched, s)
+	}
+}
+
+// tell notes what happened, for those who watch and, when it is a transition, for the queues.
+func (r *round) tell(s *sem, e Event) {
+	if e.Event == 0 && !r.m.watchers.any() {
+		return
+	}
+	e.of, e.VHost, e.Key, e.Time = s, s.vhost.Name, s.key, r.now/1000
+	r.events = append(r.events, e)
+}
+
+// create makes a semaphore.
+func (r *round) create(key string, c semaphore.Config) *sem {
+	t := &r.m.table
+	s := &sem{id: t.lastID + 1, vhost: r.vhost(), key: key, created: r.now / 1000, state: semaphore.New(c)}
+	t.add(s)
+	r.undo = append(r.undo, edit{kind: undoCreate, s: s})
+	r.touch(s)
+	r.facts.create(s)
+	info := s.info()
+	r.tell(s, Event{Info: &info})
+	return s
+}
+
+// configure changes one. Errors: semaphore.ErrOrder.
+func (r *round) configure(s *sem, c semaphore.Config) error {
+	was := s.state.Config()
+	if was == c {
+		return nil
+	}
+	if err := s.state.Configure(c); err != nil {
+		return err
+	}
+	r.undo = append(r.undo, edit{kind: undoConfigure, s: s, config: was})
+	r.touch(s)
+	r.facts.configure(s)
+	info := s.info()
+	r.tell(s, Event{Info: &info})
+	return nil
+}
+
+// delete frees the key of one; its tasks go by goOn.
+func (r *round) delete(s *sem) {
+	info := s.info()
+	s.deleted = true
+	r.m.table.unname(s)
+	r.undo = append(r.undo, edit{kind: undoDelete, s: s})
+	r.touch(s)
+	r.facts.delete(s)
+	r.tell(s, Event{Info: &info, Gone: true})
+	if s.state.Len() > 0 {
+		r.m.table.later(s)
+		return
+	}
+	r.forget(s)
+}
+
+// drop forgets one with all its tasks, and tells only those who watch.
+func (r *round) drop(s *sem) {
+	info := s.info()
+	r.facts.drop(s)
+	r.touch(s)
+	r.tell(s, Event{Info: &info, Gone: true})
+	r.forget(s)
+}
+
+func (r *round) forget(s *sem) {
+	r.m.table.remove(s)
+	r.undo = append(r.undo, edit{kind: undoForget, s: s})
+}
+
+// put sets a task. was is what it was, without a name when it was not there.
+func (r *round) put(s *sem, task, was semaphore.Task) {
+	next := s.state.NextSeq()
+	if r.m.table.put(s, task) {
+		r.undo = append(r.undo, edit{kind: undoAdd, s: s, task: semaphore.Task{ID: task.ID, Seq: next}})
+	} else {
+		r.undo = append(r.undo, edit{kind: undoPut, s: s, task: was})
+	}
+	task, _ = s.state.Get(task.ID)
+	r.touch(s)
+	r.facts.put(s, &task)
+	r.tell(s, Event{Task: task, Was: was})
+}
+
+// remove takes a task away. ok: it was there.
+func (r *round) remove(s *sem, id string) (ok bool) {
+	slot := s.state.Slot(id)
+	was, ok := r.m.table.take(s, id)
+	if !ok {
+		return false
+	}
+	r.undo = append(r.undo, edit{kind: undoRemove, s: s, task: was, slot: slot})
+	r.touch(s)
+	r.facts.remove(s, id)
+	r.tell(s, Event{Task: was, Was: was, Gone: true})
+	return true
+}
+
+// transition changes the status of a task that is there.
+func (r *round) transition(s *sem, id string, e semaphore.Event) {
+	was, ok := s.state.Get(id)
+	if !ok {
+		return
+	}
+	if s.deleted {
+		e = semaphore.EventDeleted
+	}
+	task, gone := was, false
+	undo := edit{kind: undoTransition, s: s, task: was, events: s.events}
+	switch e {
+	case semaphore.EventAcquired:
+		task.Status, task.Until = semaphore.Acquired, r.until(s, &was)
+		r.m.table.setStatus(s, id, task.Status, task.Until)
+	case semaphore.EventTryRelease:
+		task.Status = semaphore.TryRelease
+		r.m.table.setStatus(s, id, task.Status, task.Until)
+	case semaphore.EventRetained:
+		task.Status = semaphore.Acquired
+		r.m.table.setStatus(s, id, task.Status, task.Until)
+	default:
+		gone = true
+		undo.kind, undo.slot = undoEnd, s.state.Slot(id)
+		r.m.table.take(s, id)
+	}
+	r.undo = append(r.undo, undo)
+	s.events++
+	r.transitions++
+	r.touch(s)
+	r.facts.transition(s, id, e)
+	r.tell(s, Event{Event: e, Task: task, Was: was, Gone: gone, Seq: s.events})
+}
+
+// until is when the lease of a task ends that begins now; 0: never.
+func (r *round) until(s *sem, t *semaphore.Task) int64 {
+	if lease := s.lease(t); lease > 0 {
+		return r.now/1000 + lease
+	}
+	return 0
+}
