@@ -107,3 +107,17 @@ func TestCheckpointBesideAGroupKeptOut(t *testing.T) {
 	n.again(image.Bytes(), nil)
 	n.close()
 }
+
+// The number of a semaphore names it for ever, also when the log knows nothing of it any more.
+func TestNumbersAreNotUsedAgain(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	n.create("l", 1, 0)
+	was := n.info("l").ID
+	n.do(&Delete{Of: Of{Key: "l"}})
+	n.close() // with a checkpoint
+	n = open(t, n.fs)
+	n.create("l", 1, 0)
+	n.same("number", n.info("l").ID, was+1)
+	n.close()
+}

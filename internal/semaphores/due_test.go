@@ -59,6 +59,46 @@ func TestRaiseInSteps(t *testing.T) {
 	})
 }
 
+// What the groups of the log have no room for follows by itself, for each semaphore and whatever else is in the first of them.
+func TestTheRestFollows(t *testing.T) {
+	for name, group := range map[string]func(*node) Group{
+		"shared":         func(*node) Group { return Group{} },
+		"with something": func(n *node) Group { return Group{Tx: n.s.NewTx()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := open(t, vfs.NewMem())
+				n.m.most = 3
+				var raise []Change
+				for _, key := range []string{"k", "l", "m"} {
+					n.fill(key, 20)
+					raise = append(raise, &Update{Of: Of{Key: key}, Settings: Settings{Active: new(20)}})
+				}
+				n.must(n.m.DoWith(n.s, group(n), raise...))
+				synctest.Wait()
+				for _, key := range []string{"k", "l", "m"} {
+					n.same("acquired in "+key, n.info(key).Acquired, 20)
+				}
+				n.close()
+			})
+		})
+	}
+}
+
+// A task of a semaphore that was deleted is deleted, also when its owner ends before its turn to go comes.
+func TestOwnerOfDeletedEnds(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.m.Stop()
+	n.create("k", 1, 0)
+	n.do(&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "a", Owner: 7}}})
+	h := n.watch(WatchOptions{})
+	n.must(n.m.DoWith(n.s, Group{Tx: n.s.NewTx()}, &Delete{Of: Of{Key: "k"}}))
+	n.must(n.m.EndOwner(7))
+	n.same("events", h.events, []string{"k a Deleted 2 gone"})
+	n.same("semaphores", n.m.Stats().Semaphores, 0)
+	n.close()
+}
+
 // The tasks of a semaphore that is deleted go in steps, also over a crash, while its key is free for another one.
 func TestDeleteInSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -74,6 +74,8 @@ func TestFormat(t *testing.T) {
 
 // Newer versions are refused as such, and what is broken as that.
 func TestUnreadable(t *testing.T) {
+	var f facts
+	f.create(&sem{id: 7, vhost: broker.VHostID{Name: "/"}, key: "behind", state: semaphore.New(semaphore.Config{})})
 	for entry, want := range map[string]error{
 		"":                     errFormat,
 		"\x02":                 store.ErrUnsupportedFormat,
@@ -83,11 +85,19 @@ func TestUnreadable(t *testing.T) {
 	} {
 		m := New(Options{})
 		m.Apply(1, []byte(entry))
+		m.Apply(2, f.b) // nothing is done behind what could not be read
+		if len(m.table.byID) > 0 {
+			t.Errorf("%q: what is behind it was done", entry)
+		}
 		if err := m.Start(nil); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", entry, err, want)
 		}
 	}
-	for image, want := range map[string]error{"": errFormat, "\x02": store.ErrUnsupportedFormat, "\x01\x09": store.ErrUnsupportedFormat, "\x01": errFormat} {
+	one := "\x01\x05\x01/\x02\x01k\xac\x02" + "\x01\x02\x01\xc8\x01" + "\x00\x01\x01"
+	for image, want := range map[string]error{
+		"": errFormat, "\x01": errFormat, "\x02": store.ErrUnsupportedFormat, "\x01\x09": store.ErrUnsupportedFormat,
+		"\x01" + one + "\x00\x05": nil, "\x01" + one + one + "\x00\x05": errFormat,
+	} {
 		if err := New(Options{}).Restore(bytes.NewReader([]byte(image))); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", image, err, want)
 		}

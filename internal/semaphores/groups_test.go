@@ -130,6 +130,8 @@ func TestLimits(t *testing.T) {
 			t.Fatal("no bound")
 		}
 	}
+	fails(&Create{Of: Of{Key: "more"}}, ErrTooMany)
+	fails(&Update{Of: Of{Key: "more"}, Create: true}, ErrTooMany)
 	n.enqueue("k", "0 5", "1 6") // who is there may change its priority
 	n.release("k", "0", "1")     // what makes room goes always
 	n.close()
@@ -149,10 +151,10 @@ func TestLargeRequestBeginsARound(t *testing.T) {
 	small, large := asks(2), asks(2000)
 	n.same("done of small, small, large, small", n.m.round([]*request{small, small, large, small}), 2)
 	n.same("done of large", n.m.round([]*request{large, small}), 2)
-	// While the disk is short nothing is added; what is there changes, and goes.
 	n.close()
 }
 
+// While the disk is short nothing is added; what is there changes, and goes.
 func TestDiskShort(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

@@ -1,6 +1,7 @@
 package semaphores
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -26,7 +27,7 @@ func TestVHostDeleted(t *testing.T) {
 		make := func() {
 			n.Helper()
 			c := &Create{Of: Of{Key: "k"}}
-			n.must(n.m.Do(s, c, &Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1", "b 1")}))
+			n.must(n.m.Do(s, c, &Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "a", Owner: 7}, {Task: "b", Lease: 3_600_000}}}))
 			n.must(c.Err)
 			n.same("made", c.Created, true)
 			n.same("tasks", n.m.Stats().Tasks, 3)
@@ -39,6 +40,7 @@ func TestVHostDeleted(t *testing.T) {
 		s = other()
 		synctest.Wait()
 		n.same("tasks", n.m.Stats().Tasks, 1)
+		n.sound(n.m)
 		make()
 
 		n.m.Stop() // and now the broker ends before it is followed
@@ -48,9 +50,26 @@ func TestVHostDeleted(t *testing.T) {
 		synctest.Wait()
 		n.same("tasks", n.m.Stats().Tasks, 1)
 		n.same("semaphores", n.m.Stats().Semaphores, 1)
+		n.sound(n.m)
 		n.shows("k", "stays:ACQUIRED")
 		n.close()
 	})
+}
+
+// A semaphore is found by its number only where it is.
+func TestByID(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.create("k", 1, 0)
+	id := n.info("k").ID
+	i, found := n.m.ByID(n.s, id)
+	n.same("found", i.Key+" "+fmt.Sprint(found), "k true")
+	_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+	n.must(err)
+	s, err := n.b.Operate("other")
+	n.must(err)
+	_, found = n.m.ByID(s, id)
+	n.same("found in another virtual host", found, false)
+	n.close()
 }
 
 // The exchange of events is made with the first semaphore, unless there is one; deleted, it stays away and nothing else changes.

@@ -60,6 +60,20 @@ func TestManyTurns(t *testing.T) {
 	n.close()
 }
 
+// A page is not longer than may be, whatever is asked for, and tells where the next one begins.
+func TestLongestPage(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.fill("k", pageMost+1)
+	for _, limit := range []int{pageMost, pageMost + 1, 1 << 30} {
+		page, scan := &Page{Of: Of{Key: "k"}, Limit: limit}, &Scan{Of: Of{Key: "k"}, Limit: limit}
+		n.do(page)
+		n.do(scan)
+		n.same("page", fmt.Sprint(len(page.States), page.Next), fmt.Sprint(pageMost, pageMost+1))
+		n.same("scan", fmt.Sprint(len(scan.States), scan.Next != 0), fmt.Sprint(pageMost, true))
+	}
+	n.close()
+}
+
 // A group is done at one moment, and may not be too long.
 func TestGroupThatIsTooLarge(t *testing.T) {
 	n := open(t, vfs.NewMem())
