@@ -20,6 +20,7 @@ func (n *node) again(image []byte, log [][]byte) *Manager {
 	}
 	n.must(m.broken)
 	n.same("hash", m.Hash(), n.m.Hash())
+	n.sound(m)
 	n.same("tasks", m.table.tasks, n.m.table.tasks)
 	n.same("owners", len(m.table.owners), len(n.m.table.owners))
 	return m
@@ -89,6 +90,22 @@ func TestCheckpointAheadOfADeletion(t *testing.T) {
 	var image bytes.Buffer
 	n.must(write(&image))
 	n.same("tasks", n.again(image.Bytes(), log).table.tasks, 1)
+	n.close()
+}
+
+// A deleted semaphore whose tasks are yet to go is not found by its key when the log alone tells of it.
+func TestReplayOfADeletion(t *testing.T) {
+	n := open(t, vfs.NewMem())
+	n.m.Stop()
+	image := n.m.image(t)
+	var log [][]byte
+	n.spy.heard = func(entry []byte) { log = append(log, bytes.Clone(entry)) }
+	n.create("k", 1, 0)
+	n.enqueue("k", "a 1", "b 1")
+	n.must(n.m.DoWith(n.s, Group{Tx: n.s.NewTx()}, &Delete{Of: Of{Key: "k"}}))
+	m := n.again(image, log)
+	n.same("found", m.table.find(n.s.VHostID(), "k") != nil, false)
+	n.same("tasks", m.table.tasks, 2)
 	n.close()
 }
 

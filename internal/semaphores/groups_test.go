@@ -2,6 +2,7 @@ package semaphores
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,16 +142,17 @@ func TestLimits(t *testing.T) {
 func TestLargeRequestBeginsARound(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
-	asks := func(tasks int) *request {
+	asks := func(tasks int, prefix string) *request {
 		c := &Enqueue{Of: Of{Key: "k"}}
 		for i := range tasks {
-			c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(i)})
+			c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(prefix, i)})
 		}
 		return &request{s: n.s, changes: []Change{c}}
 	}
-	small, large := asks(2), asks(2000)
+	small, large, wide := asks(2, ""), asks(2000, ""), asks(700, strings.Repeat("x", 250))
 	n.same("done of small, small, large, small", n.m.round([]*request{small, small, large, small}), 2)
 	n.same("done of large", n.m.round([]*request{large, small}), 2)
+	n.same("done of wide, until its bytes fill the group", n.m.round([]*request{wide, asks(700, strings.Repeat("y", 250)), small}), 2)
 	n.close()
 }
 

@@ -87,6 +87,31 @@ func TestLeaseIsChanged(t *testing.T) {
 	})
 }
 
+// Each sign of life of a task begins its lease anew, with the length that it has then, be it shorter.
+func TestSignsOfLife(t *testing.T) {
+	for name, live := range map[string]func(*node){
+		"renew":            func(n *node) { n.renew("k", "a") },
+		"the same enqueue": func(n *node) { n.enqueue("k", "a 2") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := open(t, vfs.NewMem())
+				n.createWithLease("k", 1, time.Hour)
+				n.enqueue("k", "a 2", "b 1")
+				n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Lease: new(int64(1000))}})
+				live(n)
+				time.Sleep(999 * time.Millisecond)
+				synctest.Wait()
+				n.shows("k", "a:ACQUIRED", "b:WAIT")
+				time.Sleep(time.Millisecond)
+				synctest.Wait()
+				n.shows("k", "b:ACQUIRED")
+				n.close()
+			})
+		})
+	}
+}
+
 func TestOwners(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("one", 1, 0)
