@@ -263,6 +263,14 @@ func TestSlowReceiver(t *testing.T) {
 		if got == 0 || got >= n {
 			t.Errorf("%d events before one that was missed", got)
 		}
+		for more := true; more; { // there may be others behind it
+			synctest.Wait()
+			select {
+			case <-events:
+			default:
+				more = false
+			}
+		}
 		if _, err := s.Enqueue(t.Context(), "last", 1); err != nil {
 			t.Fatal(err)
 		}

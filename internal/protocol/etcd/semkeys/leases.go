@@ -1,8 +1,10 @@
 package semkeys
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"fiveways/internal/protocol/etcd/virtual"
@@ -88,13 +90,14 @@ func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	return nil
 }
 
-// LeaseKeys are the keys of the tasks that a lease owns, of the semaphores that who may read.
+// LeaseKeys are the keys of the tasks that a lease owns, of the semaphores that who may read, in their order.
 func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	for _, ref := range n.owned(lease) {
 		if may(who, toRead, ref.Key) == nil {
 			keys = append(keys, path{ref.Key, ref.Task}.appendKey(nil))
 		}
 	}
+	slices.SortFunc(keys, bytes.Compare)
 	return keys
 }
 
