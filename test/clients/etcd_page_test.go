@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -84,8 +86,10 @@ type etcdSession struct {
 }
 
 var (
-	leaseID = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
-	moment  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
+	leaseID      = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
+	moment       = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
+	watchesBegun = regexp.MustCompile(`(?m)^grpc_server_started_total\{.*grpc_method="Watch".*$`)
+
 	logLine = regexp.MustCompile(`(?m)^\{"level":.*\n`)
 )
 
@@ -173,10 +177,19 @@ func (w *watching) text() string {
 	return w.printed.String()
 }
 
-// watch runs a command until the test ends.
+// watch runs a command until the test ends, and returns when the broker has its call: what a later command changes is seen by it.
 func (s *etcdSession) watch(t *testing.T, command string) *watching {
 	t.Helper()
-	w := &watching{}
+	w, before := &watching{}, s.watches(t)
+	defer func() {
+		for s.watches(t) == before {
+			select {
+			case <-s.ctx.Done():
+				t.Fatalf("%s: the broker has no call of it; it printed %s", command, w.text())
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
 	cmd := s.shell("exec " + command)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
@@ -187,4 +200,19 @@ func (s *etcdSession) watch(t *testing.T, command string) *watching {
 		cmd.Wait()
 	})
 	return w
+}
+
+// watches is what the broker tells of the watches that were begun.
+func (s *etcdSession) watches(t *testing.T) string {
+	t.Helper()
+	answer, err := http.Get("http://" + s.addr + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(watchesBegun.FindAllString(string(text), -1), "\n")
 }
