@@ -7,13 +7,15 @@ CRASH_ROUNDS ?= 60
 ORACLE_OPS   ?= 20000
 ORACLE_SEED  ?= 0
 BENCHFLAGS   ?= --install --doc docs/benchmarks.md
+GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
+GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 5m
 
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo setup test suites race lint fuzz crash oracle compare bench clean
+.PHONY: help build run demo setup test suites race lint security fuzz crash oracle compare bench deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +33,7 @@ demo: build ## start a broker, send messages, show what went where
 setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, python-etcd3, jetcd, SQL drivers)
 	@.ci/install
 	@for client in python node java celery etcd_python; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
+	@npm ci --silent --ignore-scripts --prefix test/web >/dev/null 2>&1 || echo "setup: no axe-core; its test will skip"
 	@for driver in python node java; do test/sql/drivers/setup.sh $$driver || echo "setup: no SQL driver for $$driver; its tests will skip"; done
 
 # TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test that runs the broker as a process
@@ -53,6 +56,12 @@ lint: ## vet, staticcheck and the rules of internal/lint
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -timeout $(TESTTIMEOUT) ./internal/lint
+
+# G115 is about conversions between sizes of numbers, which codecs are made of; G104 about errors that are not looked at, which staticcheck and comments
+# cover; G103 about package unsafe; G304 about names of files that the one who runs the program has given. govulncheck asks a database over the network, and says so where there is none.
+security: ## gosec, and govulncheck where its database can be reached
+	$(GO) run $(GOSEC) -quiet -severity medium -confidence medium -exclude G103,G104,G115,G304 -exclude-dir test -exclude-dir examples ./...
+	@$(GO) run $(GOVULNCHECK) ./... || { [ $$? -eq 3 ] && exit 3; echo "security: govulncheck could not ask its database"; }
 
 fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	@$(GO) list ./... | while read -r pkg; do \
@@ -79,6 +88,9 @@ compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs wit
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)
+
+deb: build ## build the Debian package bin/fiveways_VERSION_ARCH.deb
+	@deploy/deb/build bin/fiveways $(VERSION) bin
 
 clean: ## remove what was built
 	rm -rf bin

@@ -40,7 +40,7 @@ type Broker struct{ srv *server.Server }
 func Start(o Options) (*Broker, error) {
 	cfg := config.Default()
 	cfg.Data = o.Data
-	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP = "127.0.0.1:0", config.Off, config.Off, config.Off, config.Off
+	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = "127.0.0.1:0", config.Off, config.Off, config.Off, config.Off, config.Off
 	if o.SQL != "" {
 		cfg.SQL = o.SQL
 	}

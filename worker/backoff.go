@@ -24,7 +24,7 @@ func ExpBackoff(n int, e Exp) time.Duration {
 	}
 	base := math.Ldexp(float64(factor), min(max(n, 1), maxExponent)-1)
 	d := time.Duration(math.MaxInt64)
-	if t := base * (0.5 + 0.5*rand.Float64()); t < math.MaxInt64 {
+	if t := base * (0.5 + 0.5*rand.Float64()); t < math.MaxInt64 { // #nosec G404 -- spreads retries; no secret
 		d = time.Duration(t)
 	}
 	d = max(d, e.Min)

@@ -186,7 +186,7 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 	b = openBroker(t, fs, func(o *Options) { o.Shards = 4 })
 	defer mustClose(t, b)
 	c = newClient(t, b)
-	moved := &Queue{ID: 1 << 40, Policy: QueuePolicy{ConsumeAfter: true}, vhost: c.vhost, shard: b.shards[other.id-1]}
+	moved := &Queue{ID: 1 << 40, Declared: QueuePolicy{ConsumeAfter: true}, vhost: c.vhost, shard: b.shards[other.id-1]}
 	c.vhost.orderOn(moved)
 	c.queue("new", ordered)
 	q, _ = c.vhost.queue("new")

@@ -45,7 +45,7 @@ func (sh *shard) sendSure(q *Queue, w deadWait, env message.Envelope, row bool) 
 		q.dead.add(key, w) // behind those that wait
 		return
 	}
-	routed := q.vhost.route(q.Policy.DeadLetterExchange, &letter)
+	routed := q.vhost.route(q.Policy().DeadLetterExchange, &letter)
 	targets := letter.withoutCycles(routed).queues
 	if len(targets) == 0 && !routed.Empty() {
 		sh.settleDead(q, w.handle) // it would go round for ever
@@ -245,9 +245,12 @@ func (sh *shard) resend(q *Queue, w deadWait, row bool) {
 		sh.setAside(q, it, err)
 		return
 	}
-	if q.Policy.insists() {
+	switch p := q.Policy(); {
+	case p.insists():
 		sh.sendSure(q, w, env, row)
-	} else { // a job that had failed when the broker ended
+	case !p.DeadLetter: // a policy took its way from it
+		sh.settleDead(q, w.handle)
+	default: // a job that had failed when the broker ended, or another policy counts now
 		q.dead.held--
 		sh.sendDead(q, env, w.reason, &handover{source: q, handle: w.handle, size: int64(len(env))})
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
@@ -37,6 +38,8 @@ type Options struct {
 	Conditions routing.Conditions
 	// Order is the place in the order of a queue that a message has by itself, ok false when it says none; nil: messages stand where they came.
 	Order func(env message.Envelope) (at Order, ok bool)
+	// Policies make rules of parameters; nil: there are no policies.
+	Policies Policies
 	// Annexes have their entries in the log beside those of the queues, each under its number (KeyShard, SemaphoreShard). Of one that is not here
 	// none are taken, and what the log holds of it stays as it is.
 	Annexes map[uint32]Annex
@@ -95,6 +98,8 @@ type Broker struct {
 	mailboxes       sync.Map     // name -> *mailbox
 	alarm           atomic.Pointer[Alarm]
 	counters        counters
+	waited          histogram.Histogram // ms that messages were in queues
+	confirmed       histogram.Histogram // ns that entries with confirms took to be safe
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
 	lookBytes   int64      // what one command may show or take at once, beside one message; a quarter of Options.MemoryLimit, a fetch at least; less in tests
@@ -107,7 +112,8 @@ type Broker struct {
 }
 
 type counters struct {
-	unreadable, deadLettered, duplicates atomic.Int64
+	unreadable, deadLettered, duplicates         atomic.Int64
+	queuesDeclared, queuesCreated, queuesDeleted atomic.Uint64
 }
 
 // Open opens the data folder, recovers what it holds, and starts the engine.
@@ -258,14 +264,15 @@ func (b *Broker) Hash() (uint64, error) {
 
 // Stats are figures of the engine for people and metrics.
 type Stats struct {
-	Queues       int
-	Memory       int64 // bytes held by queues' messages
-	Unreadable   int64 // messages set aside because the disk did not give them back
-	DeadLettered int64
-	SlowHashes   int64 // password hashes computed that take time on purpose; a successful login needs one once
-	Duplicates   int64 // messages dropped because their key was remembered
-	Log          store.Stats
-	LogState     store.State
+	Queues                                       int
+	Memory                                       int64 // bytes held by queues' messages
+	Unreadable                                   int64 // messages set aside because the disk did not give them back
+	DeadLettered                                 int64
+	SlowHashes                                   int64  // password hashes computed that take time on purpose; a successful login needs one once
+	Duplicates                                   int64  // messages dropped because their key was remembered
+	QueuesDeclared, QueuesCreated, QueuesDeleted uint64 // declarations, those of them that made a queue, and queues that went
+	Log                                          store.Stats
+	LogState                                     store.State
 }
 
 // Stats reads the counters.
@@ -273,6 +280,7 @@ func (b *Broker) Stats() Stats {
 	return Stats{
 		Queues: int(b.queueCount.Load()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
 		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.logins.slow.Load(), Duplicates: b.counters.duplicates.Load(),
+		QueuesDeclared: b.counters.queuesDeclared.Load(), QueuesCreated: b.counters.queuesCreated.Load(), QueuesDeleted: b.counters.queuesDeleted.Load(),
 		Log: b.store.Stats(), LogState: b.store.State(),
 	}
 }

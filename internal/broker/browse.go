@@ -15,6 +15,14 @@ type Browsed struct {
 	Count       uint32 // how often it came back
 	Due         int64  // unix ms not before, 0 none
 	Expires     int64  // unix ms, 0 never
+	Holder      Holder // of one that is Unacked, as far as it is known
+}
+
+// Holder is who has a message. The zero value is somebody.
+type Holder struct {
+	Until    int64  // unix ms until which it is leased; 0: it is with a consumer, without an end
+	Consumer string // the tag of the consumer
+	Session  string // the name of the consumer's session
 }
 
 // Browser shows the messages that a queue held when it was opened, in the order of the queue and as they stand when
@@ -98,6 +106,12 @@ func (b *Browser) Next(n int) ([]Browsed, error) {
 	return nil, nil
 }
 
+// QueueID tells the queue from others of the same name, before it and after it.
+func (b *Browser) QueueID() uint64 { return b.q.ID }
+
+// After leaves out all messages up to a place in the queue, and those of higher priorities. It comes before the first Next.
+func (b *Browser) After(h queue.Handle) { b.at = h + 1 }
+
 func (b *Browser) goneError() error {
 	return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: b.q.Name, VHost: b.q.vhost.Name}
 }
@@ -157,10 +171,32 @@ func (b *Browser) add(it *queue.Item, status queue.Status) {
 	default:
 		b.disk = append(b.disk, diskPlace{len(b.page), it.Index, it.Sub})
 	}
-	b.page = append(b.page, Browsed{
+	m := Browsed{
 		Handle: it.Handle, Env: env, Status: status, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
 		Due: it.Due, Expires: it.Expires,
-	})
+	}
+	if status == queue.Unacked {
+		m.Holder = b.q.holder(it.Handle)
+	}
+	b.page = append(b.page, m)
+}
+
+// holder tells who has a message, by its lease, or because one consumer has all that is out: which message went to which consumer is not kept. It
+// runs on the shard's goroutine.
+func (q *Queue) holder(h queue.Handle) Holder {
+	leases := 0
+	if q.jobs != nil {
+		if l := q.jobs.book.Leased(h); l != nil {
+			return Holder{Until: l.Until}
+		}
+		leases = q.jobs.book.Leases()
+	}
+	for _, c := range q.consumers.list {
+		if c.unacked > 0 && c.unacked == q.state.Unacked()-leases {
+			return Holder{Consumer: c.Tag, Session: c.session.Name}
+		}
+	}
+	return Holder{}
 }
 
 // load reads the bodies that are only on disk. A message that cannot be read is left out: mostly it was settled

@@ -38,6 +38,8 @@ type catalog struct {
 	vhosts sync.Map // name -> *VHost
 	queues sync.Map // id -> *Queue
 
+	parameters parameters // those that are of no virtual host
+
 	mu        sync.Mutex
 	nextQueue uint64
 	index     uint64           // of the last entry appended
@@ -162,7 +164,7 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 		c.b.shards = append(c.b.shards, newShard(c.b, uint32(len(c.b.shards)+1)))
 	}
 	q := &Queue{
-		ID: f.ID, Name: string(f.Name), Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Policy: f.Policy,
+		ID: f.ID, Name: string(f.Name), Durable: true, declared: true, AutoDelete: f.AutoDelete, Args: f.table(), Declared: f.Policy,
 		vhost: v, shard: c.b.shards[f.Shard-1], state: &queue.State{},
 	}
 	q.implicit.Store(f.Implicit)
@@ -173,7 +175,7 @@ func (c *catalog) newQueue(v *VHost, f *queueFact) *Queue {
 func (c *catalog) add(q *Queue) {
 	c.keep(q)
 	q.vhost.queues.Add(1)
-	if q.Policy.ConsumeAfter {
+	if q.Declared.ConsumeAfter {
 		q.vhost.orderOn(q)
 	}
 	q.vhost.table.Store(q.vhost.table.Load().AddQueue(q.Name, routing.QueueID(q.ID)))

@@ -256,7 +256,7 @@ func newExchangeFact(s *routing.ExchangeSpec, relay *Queue) *exchangeFact {
 func newQueueFact(q *Queue) *queueFact {
 	return &queueFact{
 		ID: q.ID, Name: name(q.Name), Shard: q.shard.id, AutoDelete: q.AutoDelete, Implicit: q.implicit.Load(),
-		Args: encodeArgs(q.Args), Policy: q.Policy,
+		Args: encodeArgs(q.Args), Policy: q.Declared,
 	}
 }
 

@@ -20,7 +20,7 @@ func (sh *shard) requeue(o *op) {
 		q.picky.release(o.handle, int(o.n))
 	}
 	n := 0
-	if q.Policy.DeliveryLimit < 0 && q.Policy.RetryType == RetryDisabled {
+	if q.Policy().DeliveryLimit < 0 && q.Policy().RetryType == RetryDisabled {
 		n = sh.putBack(q, o.handle, int(o.n), o.due)
 	} else {
 		n = sh.comeBack(q, o)
@@ -43,6 +43,7 @@ func (sh *shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 			found++
 		}
 	}
+	q.counts.Returned += uint64(found)
 	if q.jobs != nil {
 		q.jobs.book.End(h, n)
 	}
@@ -78,7 +79,7 @@ func (sh *shard) comeBack(q *Queue, o *op) (found int) {
 		}
 		found++
 		count := int64(it.Count) + 1
-		if q.Policy.DeliveryLimit >= 0 && count > q.Policy.DeliveryLimit {
+		if q.Policy().DeliveryLimit >= 0 && count > q.Policy().DeliveryLimit {
 			flush()
 			sh.bury(q, h, reasonDeliveryLimit)
 			sh.doLocal()
@@ -86,7 +87,7 @@ func (sh *shard) comeBack(q *Queue, o *op) (found int) {
 		}
 		at := o.due
 		if at == 0 {
-			at = q.Policy.retryAt(sh.now, count, o.kind == opRequeue)
+			at = q.Policy().retryAt(sh.now, count, o.kind == opRequeue)
 		}
 		if n == 0 || at != due {
 			flush()

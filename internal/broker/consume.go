@@ -14,6 +14,7 @@ func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Queue: q, Data: spec.Data, Priority: spec.Priority,
 		session: s, prefetch: spec.Prefetch, limit: spec.Limit, exclusive: spec.Exclusive, selector: spec.Selector,
+		channel: spec.Channel, args: spec.Args,
 	}
 	failed := q.shard.call(func() { err = q.shard.consume(q, c, spec.Started) })
 	if failed != nil {
@@ -36,7 +37,7 @@ func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
 		return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	n := len(q.consumers.list)
-	if c.exclusive && q.Policy.SingleActive || n > 0 && (c.exclusive || q.consumers.list[0].exclusive) {
+	if c.exclusive && q.Policy().SingleActive || n > 0 && (c.exclusive || q.consumers.list[0].exclusive) {
 		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	q.consumers.add(c)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
 )
 
@@ -21,6 +22,8 @@ type Consumer struct {
 	prefetch  int
 	limit     *Limit
 	exclusive bool
+	channel   int
+	args      message.Table
 	selector  *selector.Selector // nil: everything
 	filter    int                // in the queue's filters
 	held      *pool              // parked messages of the groups that it holds

@@ -7,14 +7,14 @@ import (
 	"fiveways/internal/core/access"
 )
 
-// Credentials is how a user can prove who it is where passwords are not sent in clear text. Exactly one member is set.
+// Credentials is how a user can prove who it is where passwords are not sent in clear text.
 type Credentials struct {
 	// Trusted: nothing is to be proved. This is the default user of a new data folder, coming from this machine: it can come from nowhere
 	// else, and everybody knows its password.
 	Trusted bool
-	// HashOnly: there is a hash to compare a password with, and nothing else.
+	// HashOnly: there is a hash to compare a password with, and nothing else. Who may not be asked for the password is shown Scram.
 	HashOnly bool
-	// Scram is what a proof by SCRAM-SHA-256 is checked against. For users that are not there or may not come from where they do it is one
+	// Scram is what a proof by SCRAM-SHA-256 is checked against. For users that are not there, may not come from where they do, or have a hash only, it is one
 	// that no proof fits, and that cannot be told from others.
 	Scram access.Scram
 }
@@ -35,7 +35,7 @@ func (b *Broker) Credentials(name string, loopback bool) Credentials {
 	case secret.Scram != "":
 		return Credentials{Scram: secret.Scram}
 	case secret.Hash != "":
-		return Credentials{HashOnly: true}
+		return Credentials{HashOnly: true, Scram: b.logins.nobodys(name)}
 	}
 	return Credentials{Scram: b.logins.nobodys(name)}
 }

@@ -21,8 +21,8 @@ func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
 	if status != queue.Unacked {
 		return
 	}
-	if !q.Policy.DeadLetter {
-		q.died++
+	if !q.Policy().DeadLetter {
+		q.died(reason)
 		sh.settle(q, h, 1)
 		return
 	}
@@ -34,8 +34,8 @@ func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
 	if q.jobs != nil {
 		q.jobs.book.Finish(h) // it is dead from now on, also while it is on its way
 	}
-	q.died++
-	if q.Policy.insists() {
+	q.died(reason)
+	if q.Policy().insists() {
 		sh.sendSure(q, deadWait{handle: h, reason: reason}, env, false)
 		return
 	}
@@ -44,7 +44,7 @@ func (sh *shard) bury(q *Queue, h queue.Handle, reason string) {
 
 // deadLetterRefused sends a refused publish to the dead-letter exchange.
 func (sh *shard) deadLetterRefused(q *Queue, o *op) {
-	if q.Policy.DeadLetter {
+	if q.Policy().DeadLetter {
 		sh.sendDead(q, o.env, reasonMaxLength, nil)
 	}
 }
@@ -58,7 +58,7 @@ func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *hand
 	}
 	var targets Targets
 	if err == nil {
-		targets = q.vhost.route(q.Policy.DeadLetterExchange, &letter)
+		targets = q.vhost.route(q.Policy().DeadLetterExchange, &letter)
 		targets = letter.withoutCycles(targets)
 	}
 	if targets.Empty() {
@@ -67,6 +67,7 @@ func (sh *shard) sendDead(q *Queue, env message.Envelope, reason string, d *hand
 		}
 		return
 	}
+	q.counts.DeadLettered++
 	sh.b.counters.deadLettered.Add(1)
 	base := op{kind: opPublish, persistent: letter.persistent, priority: letter.priority, env: letter.env, ttl: -1}
 	sh.handOver(base, targets, d)
@@ -128,8 +129,8 @@ func newDeadMessage(q *Queue, env message.Envelope, reason string, now int64) (d
 
 	newKey := string(key)
 	var also [][]byte
-	if q.Policy.HasDeadLetterKey {
-		newKey = q.Policy.DeadLetterKey
+	if q.Policy().HasDeadLetterKey {
+		newKey = q.Policy().DeadLetterKey
 		headers.Delete("CC")
 	} else {
 		for _, k := range keys[1:] {
@@ -141,7 +142,7 @@ func newDeadMessage(q *Queue, env message.Envelope, reason string, now int64) (d
 	props.Headers = headers
 	props.Flags = props.Flags&^message.HasExpiration | message.HasHeaders
 	p := props.Append(nil)
-	out := message.AppendEnvelopeHeader(make([]byte, 0, len(env)+len(p)+64), []byte(q.Policy.DeadLetterExchange), []byte(newKey), p)
+	out := message.AppendEnvelopeHeader(make([]byte, 0, len(env)+len(p)+64), []byte(q.Policy().DeadLetterExchange), []byte(newKey), p)
 	out = append(out, body...)
 	m := deadMessage{
 		env: out, key: []byte(newKey), props: p, also: also, deaths: deaths, reason: reason,

@@ -37,11 +37,11 @@ func (q *Queue) dedupKey(env message.Envelope) (key dedup.Key, ttl int64, ok boo
 	if err != nil {
 		return key, 0, false
 	}
-	v, ok := message.HeaderLookup(peek.Headers, q.Policy.DedupHeader)
+	v, ok := message.HeaderLookup(peek.Headers, q.Policy().DedupHeader)
 	if !ok || v == nil {
 		return key, 0, false
 	}
-	ttl = q.Policy.DedupTTL
+	ttl = q.Policy().DedupTTL
 	if own, ok := message.HeaderLookup(peek.Headers, dedupTTLHeader); ok {
 		if ms, ok := message.Int(own); ok && ms > 0 {
 			ttl = min(ms, maxDelay)
@@ -69,7 +69,7 @@ func (sh *shard) known(q *Queue, o *op) bool {
 	if !ok || !q.remembers(sh, key) {
 		return false
 	}
-	q.duplicates++
+	q.counts.Duplicates++
 	sh.b.counters.duplicates.Add(1)
 	return true
 }
@@ -96,7 +96,7 @@ func (sh *shard) remember(q *Queue, o *op) {
 		return
 	}
 	if q.memory == nil {
-		q.memory = newMemory(&q.Policy)
+		q.memory = newMemory(q.Policy())
 	}
 	q.memory.Remember(r.key, r.at, r.until)
 }

@@ -3,6 +3,8 @@ package broker
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"sync"
 
 	"fiveways/internal/core/routing"
 )
@@ -76,7 +78,14 @@ func (s *Session) Define(d *Definitions) error {
 		return err
 	}
 	index := e.apply()
+	var heard *sync.WaitGroup
+	if slices.ContainsFunc(e.parameters, func(f *parameterFact) bool { return c.isPolicy(string(f.Component)) }) {
+		heard = c.enforce(e.v)
+	}
 	c.mu.Unlock()
+	if heard != nil {
+		heard.Wait()
+	}
 	for i := range e.bound {
 		s.recall(&e.bound[i])
 	}
@@ -118,7 +127,7 @@ func (e *edit) apply() uint64 {
 		if q.Durable {
 			q.created = index
 		}
-		if q.Policy.ConsumeAfter {
+		if q.Declared.ConsumeAfter {
 			e.v.orderOn(q)
 		}
 		q.shard.post(func() { q.shard.register(q) })

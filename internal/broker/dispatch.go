@@ -75,7 +75,7 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	})
 	out.bytes += len(it.Env) + 32
 	sh.gathered += len(it.Env) + 32
-	q.delivered++
+	sh.delivered(q, it, c.NoAck)
 	if c.NoAck {
 		sh.settle(q, it.Handle, 1)
 	} else {
@@ -119,10 +119,13 @@ func (sh *shard) flushDeliveries() {
 func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok, again bool) {
 	it, again := sh.getNext(q, noAck)
 	if it == nil {
+		if !again {
+			q.counts.GotNone++
+		}
 		return d, 0, false, again
 	}
 	d = newDelivery(q, it)
-	q.delivered++
+	sh.got(q, it, noAck)
 	if noAck {
 		sh.settle(q, it.Handle, 1)
 	}

@@ -37,6 +37,7 @@ func (s *Session) emitted(vhost VHostID, m *leaving) Targets {
 	table := v.table.Load()
 	if m.also == nil {
 		if t, ok := s.emits.get(table, exchange, key); ok {
+			v.emitted(s.emits.traffic, len(t.queues))
 			return t
 		}
 	}
@@ -48,8 +49,9 @@ func (s *Session) emitted(vhost VHostID, m *leaving) Targets {
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
 	t := v.resolve(s.found.Queues)
+	v.emitted(x.Traffic(), len(t.queues))
 	if m.also == nil && s.found.ByKey {
-		s.emits.put(t)
+		s.emits.put(t, x.Traffic())
 	}
 	return t
 }

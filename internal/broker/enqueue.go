@@ -76,10 +76,10 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	case q.once && sh.known(q, o):
 		return
 	}
-	if q.Policy.Overflow != DropHead && q.full(len(o.env.Body())) {
+	if q.Policy().Overflow != DropHead && q.full(len(o.env.Body())) {
 		*ok = false
-		q.refused++
-		if q.Policy.Overflow == RejectPublishDLX {
+		q.counts.Refused++
+		if q.Policy().Overflow == RejectPublishDLX {
 			sh.deadLetterRefused(q, o)
 		}
 		return
@@ -88,13 +88,13 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	if q.stream != nil {
 		if id = sh.nextID(q); id.IsZero() {
 			*ok = false
-			q.refused++
+			q.counts.Refused++
 			return
 		}
 	}
 	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env, Flags: o.flags}
-	if o.priority > 0 && q.Policy.MaxPriority > 0 {
-		it.Handle = queue.MakeHandle(min(o.priority, q.Policy.MaxPriority), 0)
+	if o.priority > 0 && q.Policy().MaxPriority > 0 {
+		it.Handle = queue.MakeHandle(min(o.priority, q.Policy().MaxPriority), 0)
 	}
 	if (o.persistent || q.stream != nil) && q.Durable {
 		it.Flags |= queue.Persistent
@@ -102,7 +102,7 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	}
 	var h queue.Handle
 	if o.kind == opPublishFront {
-		it.Handle = queue.MakeHandle(q.Policy.MaxPriority+1, 0)
+		it.Handle = queue.MakeHandle(q.Policy().MaxPriority+1, 0)
 		h = q.state.PublishFront(&it)
 	} else {
 		h = q.state.Publish(&it)
@@ -126,7 +126,7 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 	if q.once {
 		sh.remember(q, o)
 	}
-	q.published++
+	sh.published(q, h, len(o.env.Body()), o.due)
 	sh.mark(q)
 }
 
@@ -134,8 +134,8 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 // leaves one millisecond: such a message is delivered at once or expires.
 func (sh *shard) deadline(q *Queue, o *op) int64 {
 	ttl := o.ttl
-	if q.Policy.MessageTTL >= 0 && (ttl < 0 || q.Policy.MessageTTL < ttl) {
-		ttl = q.Policy.MessageTTL
+	if q.Policy().MessageTTL >= 0 && (ttl < 0 || q.Policy().MessageTTL < ttl) {
+		ttl = q.Policy().MessageTTL
 	}
 	if ttl < 0 {
 		return o.deadline
@@ -161,7 +161,7 @@ func (sh *shard) record(o *op) {
 
 // full tells whether a message of size body bytes is one too many.
 func (q *Queue) full(size int) bool {
-	p := &q.Policy
+	p := q.Policy()
 	return p.MaxLength >= 0 && int64(q.state.Ready()) >= p.MaxLength ||
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+int64(size) > p.MaxLengthBytes
 }
@@ -169,7 +169,7 @@ func (q *Queue) full(size int) bool {
 // limitLength keeps a bounded queue within its limit after a publish: what a
 // waiting consumer can take goes out first, then the head is dropped.
 func (sh *shard) limitLength(q *Queue) {
-	if q == nil || q.gone || !q.Policy.limited() || q.Policy.Overflow != DropHead {
+	if q == nil || q.gone || !q.Policy().limited() || q.Policy().Overflow != DropHead {
 		return
 	}
 	sh.dispatch(q)
@@ -178,16 +178,20 @@ func (sh *shard) limitLength(q *Queue) {
 
 // dropHead drops what is too much for a queue that drops its head.
 func (sh *shard) dropHead(q *Queue) {
-	p := &q.Policy
-	if !p.limited() || p.Overflow != DropHead {
+	p := q.Policy()
+	if !p.limited() || p.Overflow != DropHead || q.shrinking {
 		return
 	}
-	for p.MaxLength >= 0 && int64(q.state.Ready()) > p.MaxLength ||
-		p.MaxLengthBytes >= 0 && q.state.ReadyBytes() > p.MaxLengthBytes {
+	for p.exceededBy(q.state) {
 		it := sh.oldest(q)
 		if it == nil {
 			return
 		}
 		sh.bury(q, it.Handle, reasonMaxLength)
 	}
+}
+
+// exceededBy tells whether a queue holds more than it may.
+func (p *QueuePolicy) exceededBy(st *queue.State) bool {
+	return p.MaxLength >= 0 && int64(st.Ready()) > p.MaxLength || p.MaxLengthBytes >= 0 && st.ReadyBytes() > p.MaxLengthBytes
 }

@@ -80,7 +80,7 @@ func (t *fetchTrip) run(sh *shard) {
 			t.again = again
 			break
 		}
-		q.delivered++
+		sh.got(q, it, false)
 		t.got = append(t.got, newDelivery(q, it))
 		n, bytes = n+1, bytes+len(it.Env)
 	}
@@ -90,34 +90,73 @@ func (t *fetchTrip) run(sh *shard) {
 // firstPage is how many messages a fetch that chooses looks at first: often one of them will do. Pages grow from there.
 const firstPage = 16
 
-// fetchKept browses for messages that are wanted and lends these: the shard stands still for no longer than a page, however many
-// are refused, and neither the choice nor reading from the disk is its work.
-func (s *Session) fetchKept(q *Queue, f *Fetch) (got []Delivery, err error) {
+// fetchKept is a Sweep that stops when it has enough: the shard stands still for no longer than a page, however many are refused, and neither the
+// choice nor reading from the disk is its work.
+func (s *Session) fetchKept(q *Queue, f *Fetch) ([]Delivery, error) {
+	w, err := s.sweep(q, f.Keep)
+	if err != nil {
+		return nil, err
+	}
+	return w.Next(max(f.Max, 1))
+}
+
+// Sweep goes once through the messages that are ready in a queue and lends those that are wanted. What comes, or comes back, while it goes is not
+// looked at, so it ends.
+type Sweep struct {
+	s    *Session
+	b    *Browser
+	keep func(message.Envelope) bool
+	size int       // of the next page
+	page []Browsed // looked at next
+	most int       // chosen of it at once; more are asked for only when some cannot be had
+	wish []Browsed // chosen and to be asked for
+}
+
+// Sweep begins a sweep; keep is that of Fetch and not nil. Errors: those of Fetch.
+func (s *Session) Sweep(queueName string, keep func(message.Envelope) bool) (*Sweep, error) {
+	q, err := s.readable(queueName)
+	if err != nil {
+		return nil, err
+	}
+	return s.sweep(q, keep)
+}
+
+func (s *Session) sweep(q *Queue, keep func(message.Envelope) bool) (*Sweep, error) {
 	b, err := s.browse(q)
 	if err != nil {
 		return nil, err
 	}
 	b.ready = true
-	want := max(f.Max, 1)
-	for size := firstPage; len(got) < want; size = min(2*size, pageMessages) {
-		page, err := b.Next(size)
-		if err != nil || len(page) == 0 {
-			if len(got) > 0 {
-				err = nil
-			}
-			return got, err
-		}
-		most := want - len(got) // more is asked for only when some of these cannot be had
-		for len(page) > 0 && len(got) < want {
-			var chosen []Browsed
-			if chosen, page = choose(page, most, f.Keep); len(chosen) == 0 {
-				break
-			}
-			if err := s.ask(q.shard, func() { got = q.shard.lendChosen(q, chosen, got, want) }); err != nil {
+	return &Sweep{s: s, b: b, keep: keep, size: firstPage}, nil
+}
+
+// Next lends the next messages, up to n as those of Fetch, none at the end. With an error that comes after some were lent it returns these, and no
+// error. Errors: those of Fetch.
+func (w *Sweep) Next(n int) (got []Delivery, err error) {
+	q := w.b.q
+	for len(got) < n {
+		if len(w.wish) == 0 && len(w.page) == 0 {
+			w.page, err = w.b.Next(w.size)
+			if err != nil || len(w.page) == 0 {
+				if len(got) > 0 {
+					err = nil
+				}
 				return got, err
 			}
-			most = len(page)
+			w.size, w.most = min(2*w.size, pageMessages), n-len(got)
 		}
+		if len(w.wish) == 0 {
+			w.wish, w.page = choose(w.page, w.most, w.keep)
+			w.most = len(w.page)
+		}
+		if len(w.wish) == 0 {
+			continue
+		}
+		asked := 0
+		if err := w.s.ask(q.shard, func() { got, asked = q.shard.lendChosen(q, w.wish, got, n) }); err != nil {
+			return got, err
+		}
+		w.wish = w.wish[asked:]
 	}
 	return got, nil
 }
@@ -133,23 +172,23 @@ func choose(page []Browsed, n int, keep func(message.Envelope) bool) (chosen, re
 	return chosen, page
 }
 
-// lendChosen lends those of the chosen messages that still can be had, until got has want of them.
-func (sh *shard) lendChosen(q *Queue, chosen []Browsed, got []Delivery, want int) []Delivery {
+// lendChosen lends those of the chosen messages that still can be had, until got has want of them, and tells how many it looked at.
+func (sh *shard) lendChosen(q *Queue, chosen []Browsed, got []Delivery, want int) (all []Delivery, looked int) {
 	if q.gone {
-		return got
+		return got, len(chosen)
 	}
 	q.used(sh.now)
 	q.state.Due(sh.now)
-	for i := 0; i < len(chosen) && len(got) < want; i++ {
-		if it := sh.lendOne(q, &chosen[i]); it != nil {
-			q.delivered++
+	for ; looked < len(chosen) && len(got) < want; looked++ {
+		if it := sh.lendOne(q, &chosen[looked]); it != nil {
+			sh.got(q, it, false)
 			d := newDelivery(q, it)
-			d.Env = chosen[i].Env
+			d.Env = chosen[looked].Env
 			got = append(got, d)
 		}
 	}
 	sh.mark(q)
-	return got
+	return got, looked
 }
 
 // lendOne lends a ready message out of order, nil when it cannot be had: it is gone or held, expired, or somebody holds its group.

@@ -86,7 +86,7 @@ func (sh *shard) refilter(q *Queue) {
 	}
 	if q.picky == nil {
 		q.endEarly()
-		q.picky = newPicky(&q.Policy)
+		q.picky = newPicky(q.Policy())
 	}
 	p := q.picky
 	filters := filtersOf(q.consumers.list)

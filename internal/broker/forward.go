@@ -73,7 +73,7 @@ func (sh *shard) intoRelay(o *op) (once *Queue) {
 		}
 		return nil
 	}
-	if q.Policy.Deduplicate {
+	if q.Policy().Deduplicate {
 		if sh.known(q, o) {
 			o.queue = nil
 			return nil
@@ -171,7 +171,7 @@ func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 		sh.setAside(q, it, err)
 		return
 	}
-	q.delivered++
+	sh.got(q, it, false)
 	d := &handover{source: q, handle: it.Handle, size: int64(len(env))}
 	if it.Due != 0 {
 		m.swapDelay()

@@ -87,6 +87,7 @@ func (e *Enqueue) add(sh *shard, q *Queue, due, first int64) error {
 	if !sh.publish(&o) {
 		return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
+	q.counts.Direct++
 	return nil
 }
 
@@ -97,8 +98,8 @@ func (e *Enqueue) addNew(sh *shard, q *Queue) error {
 		first = e.First
 	}
 	level := uint8(0)
-	if q.Policy.MaxPriority > 0 {
-		level = min(e.Priority, q.Policy.MaxPriority)
+	if q.Policy().MaxPriority > 0 {
+		level = min(e.Priority, q.Policy().MaxPriority)
 	}
 	h := queue.MakeHandle(level, q.state.NextSeq(level))
 	err := e.add(sh, q, e.due(sh.now), first)

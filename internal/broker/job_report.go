@@ -62,7 +62,7 @@ func (r *Report) end(sh *shard, q *Queue, l *job.Lease) {
 		sh.fail(q, h, r.Error)
 		return
 	}
-	q.acked++
+	q.counts.Acked++
 	sh.settle(q, h, 1)
 }
 
@@ -72,7 +72,7 @@ func (sh *shard) fail(q *Queue, h queue.Handle, text []byte) {
 	if q.picky != nil {
 		q.picky.release(h, 1) // a dead letter may take its time
 	}
-	if q.Policy.DeadLetter {
+	if q.Policy().DeadLetter {
 		if len(text) > 0 {
 			sh.noteError(q, h, text)
 		}
@@ -102,7 +102,7 @@ func (sh *shard) noteError(q *Queue, h queue.Handle, text []byte) {
 
 // recordDead records that a message with somebody is dead.
 func (sh *shard) recordDead(q *Queue, h queue.Handle) {
-	if q.Policy.insists() {
+	if q.Policy().insists() {
 		sh.holdDead(q, &deadWait{handle: h, reason: reasonRejected})
 		return
 	}

@@ -73,7 +73,7 @@ func (sh *shard) lease(q *Queue, it *queue.Item, lock int64, run *leaseRun) Job 
 	if logged {
 		sh.joinLeases(run, &leaseRun{q.ID, h, 1, l.Number, l.Until})
 	}
-	q.delivered++
+	sh.got(q, it, false)
 	return taken
 }
 

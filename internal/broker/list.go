@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
 )
 
 // HasQueue tells whether there is a queue of this name in the session's virtual host, its own or anybody's.
@@ -21,17 +22,33 @@ func (s *Session) HasExchange(name string) bool {
 
 // QueueStatus is a queue and what it holds at one moment.
 type QueueStatus struct {
-	Name      string
-	Durable   bool
-	Exclusive bool // it belongs to a session
-	Own       bool // to this one
-	Args      message.Table
-	Ready     int
-	Unacked   int
-	Scheduled int   // their time has not come
-	Blocked   int   // they wait for others to be gone
-	Bytes     int64 // of the bodies of the ready ones
-	Consumers int
+	ID         uint64 // of this queue and no other
+	Name       string
+	Durable    bool   // it is there after a restart: exclusive ones never are
+	Declared   bool   // the durable flag as the client gave it
+	AutoDelete bool   // it goes with its last consumer
+	Exclusive  bool   // it belongs to a session
+	Own        bool   // to this one
+	Owner      string // name of the session, "" when it is not exclusive
+	Args       message.Table
+	Stream     bool // its messages stay when they are read
+	Applied         // the policies that count for it
+	Jobs       bool // it is used for jobs: it knows them by their ids, and who has leased them
+
+	Ready        int
+	Unacked      int
+	Scheduled    int   // their time has not come
+	Blocked      int   // they wait for others to be gone
+	Bytes        int64 // of the bodies of the ready ones
+	UnackedBytes int64
+	Memory       int64 // bytes that its messages take in memory
+	Counts       Counts
+
+	Consumers         int
+	ExclusiveConsumer bool   // it has one that wants no others
+	ActiveConsumer    string // tag of the consumer that alone gets messages, where only one does
+	HeadTimestamp     int64  // the property timestamp of the next message, unix seconds; 0: it has none, or is only on disk
+	Active            int64  // unix ms when something was last done with it; 0: nothing was since the start
 }
 
 // ListQueues returns the queues of the session's virtual host by name, each with what it held when it was come to. Errors: ErrClosed.
@@ -80,27 +97,48 @@ func (s *Session) QueueStatus(name string) (st QueueStatus, err error) {
 // status runs on the shard's goroutine.
 func (q *Queue) status(s *Session) QueueStatus {
 	return QueueStatus{
-		Name: q.Name, Durable: q.Durable, Exclusive: q.owner != nil, Own: q.owner == s, Args: q.Args, Ready: q.state.Ready(),
-		Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - q.countBehind(), Blocked: q.state.Blocked(), Bytes: q.state.ReadyBytes(),
-		Consumers: len(q.consumers.list),
+		ID: q.ID, Name: q.Name, Durable: q.Durable, Declared: q.declared, AutoDelete: q.AutoDelete, Exclusive: q.owner != nil, Own: q.owner == s,
+		Owner: q.ownerName(), Args: q.Args, Stream: q.stream != nil, Jobs: q.jobs != nil, Applied: q.Ruling().Applied,
+		Ready: q.state.Ready(), Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - q.countBehind(), Blocked: q.state.Blocked(),
+		Bytes: q.state.ReadyBytes(), UnackedBytes: q.state.UnackedBytes(), Memory: q.hot, Counts: q.counts,
+		Consumers: len(q.consumers.list), ExclusiveConsumer: q.consumers.exclusive(), ActiveConsumer: q.consumers.activeTag(),
+		HeadTimestamp: q.headTimestamp(), Active: q.active,
 	}
+}
+
+func (q *Queue) ownerName() string {
+	if q.owner == nil {
+		return ""
+	}
+	return q.owner.Name
 }
 
 // ListBindings returns the bindings of the session's virtual host, without those that every queue has to the default exchange.
 func (s *Session) ListBindings() (all []BindSpec) {
 	for b := range s.vhost.table.Load().Bindings() {
-		spec := BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
-		if !spec.ToExchange {
-			q, ok := s.b.queueByID(uint64(b.ToQueue))
-			if !ok {
-				continue
-			}
-			spec.Destination = q.Name
+		if spec, ok := s.bindSpec(&b); ok {
+			all = append(all, spec)
 		}
-		all = append(all, spec)
 	}
+	sortBindings(all)
+	return all
+}
+
+// bindSpec names a binding; ok is false when its queue is gone.
+func (s *Session) bindSpec(b *routing.Binding) (spec BindSpec, ok bool) {
+	spec = BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
+	if !spec.ToExchange {
+		q, ok := s.b.queueByID(uint64(b.ToQueue))
+		if !ok {
+			return spec, false
+		}
+		spec.Destination = q.Name
+	}
+	return spec, true
+}
+
+func sortBindings(all []BindSpec) {
 	slices.SortStableFunc(all, func(a, b BindSpec) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Key, b.Key))
 	})
-	return all
 }

@@ -30,9 +30,18 @@ func TestLists(t *testing.T) {
 	}
 	all, err := other.ListQueues()
 	must(t, err)
-	want := "[{a false true false [] 0 0 0 0 0 0} {b true false false [] 2 1 0 0 2 0}]"
-	if got := fmt.Sprint(all); got != want {
-		t.Errorf("queues %s\nwant   %s", got, want)
+	for i, want := range []QueueStatus{
+		{Name: "a", Exclusive: true, Owner: c.Name, Declared: false},
+		{Name: "b", Durable: true, Declared: true, Ready: 2, Unacked: 1, Bytes: 2, UnackedBytes: 1},
+	} {
+		got := all[i]
+		if got.ID == 0 || got.Name == "b" && (got.Memory == 0 || got.Active == 0 || got.Counts.Published != 3) {
+			t.Errorf("queue %+v", got)
+		}
+		got.ID, got.Memory, got.Active, got.Counts = 0, 0, 0, Counts{}
+		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("queue %+v\nwant  %+v", got, want)
+		}
 	}
 	one, err := c.QueueStatus("a")
 	must(t, err)
@@ -42,7 +51,7 @@ func TestLists(t *testing.T) {
 	if _, err := c.QueueStatus("none"); err == nil {
 		t.Error("there is a queue that is not there")
 	}
-	want = "[{x b false k [{k v}]} {x y true # []}]"
+	want := "[{x b false k [{k v}]} {x y true # []}]"
 	if got := fmt.Sprint(c.ListBindings()); got != want {
 		t.Errorf("bindings %s\nwant     %s", got, want)
 	}

@@ -124,3 +124,22 @@ func (b *Broker) Authenticate(name, password string, loopback bool) error {
 	}
 	return &Error{Err: ErrAccessRefused, Kind: "user", Name: name, User: name, Detail: why}
 }
+
+// Admit tells whether a user may log in who was recognised elsewhere, such as by a certificate; loopback tells that the login
+// comes from this machine. Errors: ErrAccessRefused, with a detail for the log only.
+func (b *Broker) Admit(name string, loopback bool) error {
+	why := "there is no such user"
+	b.rules.read(name, func(u *user) {
+		switch {
+		case u == nil:
+		case u.loopbackOnly && !loopback:
+			why = "the user can only connect via localhost"
+		default:
+			why = ""
+		}
+	})
+	if why == "" {
+		return nil
+	}
+	return &Error{Err: ErrAccessRefused, Kind: "user", Name: name, User: name, Detail: why}
+}

@@ -38,6 +38,16 @@ func (s *Session) To(name []byte) (Targets, error) {
 	return t, nil
 }
 
+// Into is To for a queue that must be there. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
+func (s *Session) Into(name string) (Targets, error) {
+	s.Flush()
+	q, err := s.writable(name, false)
+	if err != nil {
+		return Targets{}, err
+	}
+	return newTargets([]*Queue{q}), nil
+}
+
 // Known is To for a queue that To has found lately; it asks nobody.
 func (s *Session) Known(name []byte) (t Targets, ok bool) {
 	c := &s.named

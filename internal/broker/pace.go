@@ -26,9 +26,9 @@ type pace struct {
 
 // update is called by the queue's shard when the queue has come to rest.
 func (p *pace) update(q *Queue) {
-	if n := q.published - p.published; n >= paceWindow {
-		p.alike = (q.delivered-p.delivered)*4 >= n
-		p.published, p.delivered = q.published, q.delivered
+	if n := q.counts.Published - p.published; n >= paceWindow {
+		p.alike = (q.counts.HandedOut()-p.delivered)*4 >= n
+		p.published, p.delivered = q.counts.Published, q.counts.HandedOut()
 	}
 	var hold time.Duration
 	if over := q.hot - paceBytes; over > 0 && p.alike && len(q.consumers.list) > 0 {

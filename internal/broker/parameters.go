@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// Parameter is something that a component above the engine wants to be kept with a virtual host and the definitions in it. The
-// engine does not know what it means.
+// Parameter is something that a component above the engine wants to be kept with a virtual host and the definitions in it, or with the broker where
+// VHost is "". The engine does not know what it means.
 type Parameter struct {
 	VHost, Component, Name string
 	Value                  json.RawMessage
 }
 
-// parameters are those of one virtual host. They change under catalog.mu and mu; readers take mu.
+// parameters are those of one virtual host, or the broker's own. They change under catalog.mu and mu; readers take mu.
 type parameters struct {
 	mu     sync.RWMutex
 	values map[parameterKey]json.RawMessage // replaced, never changed
@@ -52,13 +52,13 @@ func (f *parameterFact) append(dst []byte) []byte {
 // Parameters are the parameters of a component in a virtual host, by name; none in a virtual host that is not there. Values are to
 // be read only.
 func (b *Broker) Parameters(vhost, component string) (all []Parameter) {
-	v, ok := b.catalog.vhost(vhost)
+	ps, ok := b.catalog.parametersOf(vhost)
 	if !ok {
 		return nil
 	}
-	v.parameters.mu.RLock()
-	defer v.parameters.mu.RUnlock()
-	for k, value := range v.parameters.values {
+	ps.mu.RLock()
+	defer ps.mu.RUnlock()
+	for k, value := range ps.values {
 		if k.component == component {
 			all = append(all, Parameter{vhost, component, k.name, value})
 		}
@@ -67,15 +67,27 @@ func (b *Broker) Parameters(vhost, component string) (all []Parameter) {
 	return all
 }
 
+// parametersOf are the parameters of a virtual host, or the broker's own for "".
+func (c *catalog) parametersOf(vhost string) (ps *parameters, ok bool) {
+	if vhost == "" {
+		return &c.parameters, true
+	}
+	v, ok := c.vhost(vhost)
+	if !ok {
+		return nil, false
+	}
+	return &v.parameters, true
+}
+
 // Parameter is one parameter; ok is false when there is none of that name.
 func (b *Broker) Parameter(vhost, component, name string) (p Parameter, ok bool) {
-	v, ok := b.catalog.vhost(vhost)
+	ps, ok := b.catalog.parametersOf(vhost)
 	if !ok {
 		return p, false
 	}
-	v.parameters.mu.RLock()
-	defer v.parameters.mu.RUnlock()
-	value, ok := v.parameters.values[parameterKey{component, name}]
+	ps.mu.RLock()
+	defer ps.mu.RUnlock()
+	value, ok := ps.values[parameterKey{component, name}]
 	return Parameter{vhost, component, name, value}, ok
 }
 
@@ -117,28 +129,38 @@ func (b *Broker) changeParameter(f *parameterFact) error {
 		return vhostNotFound(f.VHost)
 	}
 	index := c.recordData(f.append(nil))
+	var heard *sync.WaitGroup
+	if c.isPolicy(string(f.Component)) {
+		v, _ := c.vhost(f.VHost)
+		heard = c.enforce(v)
+	}
 	c.mu.Unlock()
+	if heard != nil {
+		heard.Wait()
+	}
 	return c.await(index)
 }
 
 // applyParameter makes a fact true; false: its virtual host is not there. mu is held, or nobody else runs.
 func (c *catalog) applyParameter(f *parameterFact) bool {
-	v, ok := c.vhost(f.VHost)
+	ps, ok := c.parametersOf(f.VHost)
 	if !ok {
 		return false
 	}
 	key := parameterKey{string(f.Component), string(f.Name)}
-	v.parameters.mu.Lock()
+	ps.mu.Lock()
 	if f.Delete {
-		delete(v.parameters.values, key)
+		delete(ps.values, key)
 	} else {
-		if v.parameters.values == nil {
-			v.parameters.values = map[parameterKey]json.RawMessage{}
+		if ps.values == nil {
+			ps.values = map[parameterKey]json.RawMessage{}
 		}
-		v.parameters.values[key] = f.Value
+		ps.values[key] = f.Value
 	}
-	v.parameters.mu.Unlock()
-	v.touch()
+	ps.mu.Unlock()
+	if v, ok := c.vhost(f.VHost); ok {
+		v.touch()
+	}
 	return true
 }
 
@@ -155,14 +177,19 @@ func (c *catalog) replayParameter(index uint64, payload []byte) error {
 
 // parameterFacts are all facts that must be replayed to get the parameters, in a fixed order. mu is held.
 func (c *catalog) parameterFacts() (facts []*parameterFact) {
+	facts = c.parameters.facts("", nil)
 	for _, v := range c.sortedVHosts() {
-		keys := slices.SortedFunc(maps.Keys(v.parameters.values), func(a, b parameterKey) int {
-			return cmp.Or(cmp.Compare(a.component, b.component), cmp.Compare(a.name, b.name))
-		})
-		for _, k := range keys {
-			f := &parameterFact{VHost: v.Name, Component: name(k.component), Name: name(k.name), Value: v.parameters.values[k]}
-			facts = append(facts, f)
-		}
+		facts = v.parameters.facts(v.Name, facts)
+	}
+	return facts
+}
+
+func (ps *parameters) facts(vhost string, facts []*parameterFact) []*parameterFact {
+	keys := slices.SortedFunc(maps.Keys(ps.values), func(a, b parameterKey) int {
+		return cmp.Or(cmp.Compare(a.component, b.component), cmp.Compare(a.name, b.name))
+	})
+	for _, k := range keys {
+		facts = append(facts, &parameterFact{VHost: vhost, Component: name(k.component), Name: name(k.name), Value: ps.values[k]})
 	}
 	return facts
 }

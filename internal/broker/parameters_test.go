@@ -33,6 +33,7 @@ func TestParameters(t *testing.T) {
 	set("/", "mbus", "\xff", `0`)
 	set("/", "other", "a", `true`)
 	set("v", "mbus", "a", `5`)
+	set("", "mbus", "a", `"the broker's"`)
 	set("/", "mbus", "a", `"again"`)
 	must(t, b.DeleteParameter("/", "mbus", "old"))
 	must(t, b.DeleteParameter("/", "mbus", "never there"))
@@ -41,6 +42,7 @@ func TestParameters(t *testing.T) {
 		sameStrings(t, parameterList(b, "/", "mbus"), `a="again"`, `b={"n":1,"text":"<ж>"}`, "\xff=0")
 		sameStrings(t, parameterList(b, "/", "other"), "a=true")
 		sameStrings(t, parameterList(b, "v", "mbus"), "a=5")
+		sameStrings(t, parameterList(b, "", "mbus"), `a="the broker's"`)
 		sameStrings(t, parameterList(b, "nowhere", "mbus"))
 		if p, ok := b.Parameter("v", "mbus", "a"); !ok || string(p.Value) != "5" {
 			t.Errorf("a is %s, %v", p.Value, ok)

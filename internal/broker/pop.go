@@ -71,7 +71,7 @@ func (sh *shard) takeNext(q *Queue, back, settled bool) *queue.Item {
 		return nil
 	}
 	sh.taken = *it // what settling it may change
-	q.delivered++
+	sh.got(q, it, settled)
 	sh.mark(q)
 	return &sh.taken
 }

@@ -45,6 +45,7 @@ func (p *Post) run(sh *shard, q *Queue) error {
 	if !sh.publish(&o) {
 		return q.rejected()
 	}
+	q.counts.Direct++
 	return nil
 }
 
@@ -67,7 +68,7 @@ type loads map[*Queue]struct{ n, bytes int64 }
 
 // fit tells whether a queue that refuses what is too much has room for one more message of so many bytes, beside those before it.
 func (l *loads) fit(q *Queue, bytes int) bool {
-	if q.gone || !q.Policy.limited() || q.Policy.Overflow == DropHead {
+	if q.gone || !q.Policy().limited() || q.Policy().Overflow == DropHead {
 		return true
 	}
 	if *l == nil {
@@ -77,7 +78,7 @@ func (l *loads) fit(q *Queue, bytes int) bool {
 	have.n++
 	have.bytes += int64(bytes)
 	(*l)[q] = have
-	p := &q.Policy
+	p := q.Policy()
 	return !(p.MaxLength >= 0 && int64(q.state.Ready())+have.n > p.MaxLength ||
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+have.bytes > p.MaxLengthBytes)
 }

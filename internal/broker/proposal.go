@@ -2,6 +2,7 @@ package broker
 
 import (
 	"sync"
+	"time"
 
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/store"
@@ -20,6 +21,7 @@ type proposal struct {
 	waiters  []func(error)
 	wait     store.Wait // what the promises wait for
 	group    []store.Entry
+	sealed   time.Time   // with confirms: when the log got it
 	finished func(error) // p.finish, bound once
 	written  func()      // p.tellEarly, bound once
 }
@@ -113,6 +115,9 @@ func (sh *shard) seal() store.Entry {
 	if len(p.early) > 0 {
 		e.Written = p.written
 	}
+	if len(p.confirms) > 0 {
+		p.sealed = time.Now()
+	}
 	sh.logged.add(len(p.data))
 	sh.index++
 	sh.sub = 0
@@ -133,6 +138,9 @@ func (sh *shard) tellSettled() {
 // finish runs on the goroutine that writes the log when the entry is durable, or never
 // will be.
 func (p *proposal) finish(err error) {
+	if len(p.confirms) > 0 && err == nil {
+		p.sh.b.confirmed.Observe(uint64(time.Since(p.sealed)), 1)
+	}
 	for i := range p.confirms {
 		a := &p.confirms[i]
 		a.to.Confirmed(a.from, a.up, err == nil)

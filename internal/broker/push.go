@@ -45,6 +45,7 @@ func (p *Push) run(sh *shard, q *Queue) error {
 			p.Len = q.state.Ready()
 			return q.rejected()
 		}
+		q.counts.Direct++
 	}
 	p.Len = q.state.Ready()
 	return nil
@@ -55,7 +56,7 @@ func (q *Queue) end(front bool) (opKind, error) {
 	switch {
 	case !front:
 		return opPublish, nil
-	case q.Policy.MaxPriority == math.MaxUint8:
+	case q.Policy().MaxPriority == math.MaxUint8:
 		return 0, &Error{Err: ErrNoFront, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	return opPublishFront, nil

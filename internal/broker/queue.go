@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
 	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
@@ -20,8 +21,8 @@ type Queue struct {
 	Durable    bool // exclusive queues never are: they go with their session
 	AutoDelete bool
 	Args       message.Table
-	Policy     QueuePolicy
-	declared   bool // the durable flag as the client gave it
+	Declared   QueuePolicy // what its declaration said; Policy is what counts
+	declared   bool        // the durable flag as the client gave it
 	vhost      *VHost
 	shard      *shard
 	relay      *relay        // nil unless the queue belongs to an exchange
@@ -29,7 +30,9 @@ type Queue struct {
 	created    uint64        // index of the topology entry that declared it
 	implicit   atomic.Bool   // a command made it by the way: it goes when nobody needs it
 	explicitAt atomic.Uint64 // index of the topology entry that made it one that stays, 0 none
-	promise    store.Wait    // what a publisher confirm waits for
+
+	ruling  atomic.Pointer[Ruling] // nil: what was declared counts; replaced by the shard, read by all
+	promise store.Wait             // what a publisher confirm waits for
 
 	state         *queue.State
 	consumers     consumers
@@ -55,6 +58,7 @@ type Queue struct {
 	wakeAt        int64 // unix ms
 	lastUsed      int64 // unix ms: for Policy.Expires
 	expiring      bool  // its deletion for lack of use is under way
+	shrinking     bool  // it has more than its limit, and had to stop dropping
 	hot           int64 // memory held, as last counted
 	cooledTo      int64 // what was to be kept when messages were last packed, and
 	cooled        int64 // what stayed
@@ -65,8 +69,11 @@ type Queue struct {
 
 	memory *dedup.Memory // keys that are not in the log; nil when there are none
 
-	published, delivered, acked, died, refused, duplicates uint64
-	changes                                                uint64 // how often it was marked: with delivered, the version of what it holds
+	counts  Counts
+	probe   timed
+	ages    ages
+	active  int64  // unix ms: something was done with it
+	changes uint64 // how often it was marked: with what was handed out, the version of what it holds
 }
 
 // used restarts the time after which an unused queue goes.
@@ -74,18 +81,20 @@ func (q *Queue) used(now int64) { q.lastUsed = now }
 
 // VHost is one virtual host: a name space of exchanges and queues.
 type VHost struct {
-	Name   string
-	made   uint64 // VHostID.Made
-	b      *Broker
-	table  tableCell
-	queues atomic.Int64 // declared now
+	Name    string
+	made    uint64 // VHostID.Made
+	b       *Broker
+	table   tableCell
+	traffic routing.Traffic // of all its exchanges, also of those that are gone
+	queues  atomic.Int64    // declared now
 
 	info vhostFact // guarded by rules.mu
 
 	scan atomic.Pointer[scanOrder] // nil before the first Session.Scan
 
 	parameters parameters
-	version    atomic.Uint64 // another one after each change of definitions and parameters
+	policies   atomic.Pointer[Rules] // nil: there are none; replaced under catalog.mu
+	version    atomic.Uint64         // another one after each change of definitions and parameters
 
 	gone bool // guarded by catalog.mu: it was deleted
 
@@ -119,25 +128,25 @@ func (v *VHost) orderOn(q *Queue) {
 // register makes the shard know the queue.
 func (sh *shard) register(q *Queue) {
 	q.lastUsed = sh.b.nowMillis()
-	q.promise = q.Policy.Sync.wait(sh.b.opts.Sync)
-	q.once = q.Policy.Deduplicate && q.relay == nil
+	q.promise = q.Policy().Sync.wait(sh.b.opts.Sync)
+	q.once = q.Policy().Deduplicate && q.relay == nil
 	sh.queues[q.ID] = q
-	if q.Policy.SingleActive {
-		q.consumers.single = &single{byRank: q.Policy.ActiveByRank}
+	if q.Policy().SingleActive {
+		q.consumers.single = &single{byRank: q.Policy().ActiveByRank}
 	}
-	if q.Policy.GroupHeader != "" {
-		q.picky = newPicky(&q.Policy)
+	if q.Policy().GroupHeader != "" {
+		q.picky = newPicky(q.Policy())
 	}
-	if q.Policy.ConsumeAfter {
+	if q.Policy().ConsumeAfter {
 		sh.enterOrder(q)
 	}
 	if q.Durable {
 		sh.m.queues[q.ID] = q.state
-		if q.Policy.Deduplicate {
-			sh.m.memories[q.ID] = newMemory(&q.Policy)
+		if q.Policy().Deduplicate {
+			sh.m.memories[q.ID] = newMemory(q.Policy())
 		}
 	}
-	if q.Policy.Expires > 0 {
+	if q.Policy().Expires > 0 {
 		sh.mark(q)
 	}
 	if q.implicit.Load() {
@@ -169,6 +178,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 		}
 	}
 	q.gone = true
+	sh.retire(q)
 	sh.implicits.remove(q)
 	q.dismissTakers()
 	q.dismissWaiting()

@@ -31,6 +31,7 @@ func (b *Broker) recover() error {
 		return fmt.Errorf("broker: recover definitions: %w", err)
 	}
 	b.reportBroken()
+	b.catalog.compileAll()
 	b.catalog.queues.Range(func(_, v any) bool {
 		q := v.(*Queue)
 		q.shard.register(q)
@@ -146,7 +147,7 @@ func (sh *shard) recover() error {
 		if !clean {
 			q.state.MarkAllRedelivered()
 		}
-		if q.Policy.AtLeastOnce || sh.m.books[q.ID] != nil {
+		if q.Policy().AtLeastOnce || sh.m.books[q.ID] != nil || q.state.Scheduled() > 0 { // a policy may have said so when they died
 			sh.recoverDead(q)
 		}
 		sh.mark(q)

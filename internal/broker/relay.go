@@ -47,7 +47,7 @@ func relayPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy,
 // newRelay builds the relay of an exchange. The caller holds mu.
 func (c *catalog) newRelay(v *VHost, spec *routing.ExchangeSpec, p QueuePolicy) *Queue {
 	q := &Queue{
-		ID: c.nextQueue, Name: relayPrefix + spec.Name, Durable: spec.Durable, declared: spec.Durable, Policy: p,
+		ID: c.nextQueue, Name: relayPrefix + spec.Name, Durable: spec.Durable, declared: spec.Durable, Declared: p,
 		vhost: v, shard: c.shardFor(), state: &queue.State{},
 	}
 	q.relay = relayOf(spec)
@@ -80,7 +80,7 @@ func (q *Queue) holds() func(headers []byte) bool {
 	if q.relay.keeps {
 		return nil
 	}
-	delays, deduplicates, name := q.relay.delays, q.Policy.Deduplicate, q.Policy.DedupHeader
+	delays, deduplicates, name := q.relay.delays, q.Policy().Deduplicate, q.Policy().DedupHeader
 	return func(headers []byte) bool {
 		if delays && readDelay(headers) > 0 {
 			return true

@@ -33,6 +33,7 @@ type Session struct {
 	cache  routeCache
 	emits  routeCache // of Emit
 	named  namedTargets
+	routed routed
 	found  routing.Route
 	asked  routing.Message // kept, for it escapes
 	batch  []shardBatch    // one per shard
@@ -134,6 +135,7 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	cached := also == nil && s.grant.topic == nil
 	if cached {
 		if t, ok := s.cache.get(table, exchange, key); ok {
+			s.count(s.cache.traffic, len(t.queues))
 			return t, nil
 		}
 	}
@@ -154,8 +156,9 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
 	t := s.vhost.resolve(s.found.Queues)
+	s.count(x.Traffic(), len(t.queues))
 	if cached && s.found.ByKey {
-		s.cache.put(t)
+		s.cache.put(t, x.Traffic())
 	}
 	return t, nil
 }
@@ -295,6 +298,7 @@ func (s *Session) FlushOwn() {
 
 // flush hands over what was gathered by way of hand.
 func (s *Session) flush(hand func(sh *shard, ops []op)) {
+	s.tellRouted()
 	if len(s.parts) == 0 {
 		return
 	}

@@ -11,7 +11,11 @@ func (sh *shard) ack(o *op) {
 		return
 	}
 	n := sh.settle(q, o.handle, int(o.n))
-	q.acked += uint64(n)
+	if o.kind == opReject {
+		q.counts.Rejected += uint64(n)
+	} else {
+		q.counts.Acked += uint64(n)
+	}
 	sh.giveBack(o.consumer, q.returned(o, n))
 	sh.confirmAck(o, n)
 	sh.mark(q)
@@ -43,7 +47,7 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
 // reject ends deliveries: they are dead-lettered, or gone.
 func (sh *shard) reject(o *op) {
 	q := o.queue
-	if q.gone || !q.Policy.DeadLetter {
+	if q.gone || !q.Policy().DeadLetter {
 		sh.ack(o)
 		return
 	}

@@ -77,8 +77,9 @@ type shard struct {
 	inTx         bool     // the entry in hand must stay one
 	meeting      *meeting // whose commands are done; nil: none
 	expired      []queue.Handle
-	gathered     int      // bytes of deliveries not yet handed to their sinks
-	readers      []*Queue // queues with a read-ahead buffer, oldest first
+	gathered     int                // bytes of deliveries not yet handed to their sinks
+	readers      []*Queue           // queues with a read-ahead buffer, oldest first
+	retired      map[*VHost]*Counts // of queues that are gone
 }
 
 // answer is a range of publishes of one confirmer with one outcome.
@@ -253,6 +254,7 @@ func (sh *shard) doLocal() {
 // mark has the queue looked at before the drain ends.
 func (sh *shard) mark(q *Queue) {
 	q.changes++
+	q.active = sh.now
 	if !q.marked {
 		q.marked = true
 		sh.marked = append(sh.marked, q)

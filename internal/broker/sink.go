@@ -107,3 +107,11 @@ func (l *Limit) give(n int) bool {
 	l.used.Add(-int64(n))
 	return l.starved.Load() && l.starved.Swap(false)
 }
+
+// Max is the most there may be, 0 = no limit. Any goroutine may call it.
+func (l *Limit) Max() int {
+	if l == nil {
+		return 0
+	}
+	return int(l.max.Load())
+}

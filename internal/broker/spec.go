@@ -153,5 +153,7 @@ type ConsumerSpec struct {
 	Selector  *selector.Selector // only messages that match, nil = all
 	Limit     *Limit             // a further limit shared by several consumers, or nil
 	Data      any                // the protocol's own
+	Channel   int                // of the connection, for people; 0: the protocol has none
+	Args      message.Table      // as the client gave them, for people
 	Started   func()             // runs before the first delivery, on the shard's goroutine
 }

@@ -120,7 +120,7 @@ func (q *Queue) isEmpty() bool {
 
 // mayBeStream tells whether nothing that the queue does with messages is in the way: they all stay, in one row.
 func (q *Queue) mayBeStream() bool {
-	p := &q.Policy
+	p := q.Policy()
 	return q.Durable && q.relay == nil && q.picky == nil && q.after == nil && q.jobs == nil && p.MaxPriority == 0
 }
 

@@ -79,6 +79,7 @@ func (a *StreamAdd) run(sh *shard, q *Queue) error {
 	if !ok {
 		return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
+	q.counts.Direct++
 	if a.Trim != nil {
 		sh.trimStream(q, a.Trim)
 	}

@@ -31,7 +31,7 @@ func (s *Session) takeByID(ctx context.Context, queueName, messageID string, r r
 			return d, false, err
 		}
 		locate := func() (queue.Handle, bool) { return q.after.order.firstIn(q, messageID) }
-		if !q.Policy.ConsumeAfter {
+		if !q.Policy().ConsumeAfter {
 			m, found, err := s.Find(queueName, messageID)
 			if err != nil || !found {
 				return d, false, err
@@ -199,7 +199,7 @@ func (sh *shard) tryTake(q *Queue, h queue.Handle, aside bool) (a takeAnswer, wa
 			return a, false
 		}
 	}
-	q.delivered++
+	sh.got(q, it, false)
 	sh.mark(q)
 	return takeAnswer{got: d, ok: true}, false
 }

@@ -92,18 +92,25 @@ func (t Targets) each(base op, fn func(*shard, op)) {
 // routeCacheSize bounds the cache of one session.
 const routeCacheSize = 1024
 
+// cachedRoute is what a message with a key goes to, and the counters of its exchange.
+type cachedRoute struct {
+	targets Targets
+	traffic *routing.Traffic
+}
+
 // routeCache remembers the targets of (exchange, key) pairs of one session, as
 // long as the routing table stays the same. When it is full without having been
 // of use, the client's keys do not repeat, and it stays out of the way until
 // the table changes.
 type routeCache struct {
-	table *routing.Table
-	found map[string]Targets
-	name  []byte // scratch for the map key
-	last  []byte // key of hit
-	hit   Targets
-	hits  int // since the map was empty
-	off   bool
+	table   *routing.Table
+	found   map[string]cachedRoute
+	name    []byte // scratch for the map key
+	last    []byte // key of hit
+	hit     Targets
+	traffic *routing.Traffic // of the exchange of hit
+	hits    int              // since the map was empty
+	off     bool
 }
 
 func (rc *routeCache) get(t *routing.Table, exchange, key []byte) (Targets, bool) {
@@ -121,25 +128,25 @@ func (rc *routeCache) get(t *routing.Table, exchange, key []byte) (Targets, bool
 	found, ok := rc.found[string(rc.name)]
 	if ok {
 		rc.hits++
-		rc.last, rc.hit = append(rc.last[:0], rc.name...), found
+		rc.last, rc.hit, rc.traffic = append(rc.last[:0], rc.name...), found.targets, found.traffic
 	}
-	return found, ok
+	return found.targets, ok
 }
 
 // put adds what a get with the same arguments did not find.
-func (rc *routeCache) put(t Targets) {
+func (rc *routeCache) put(t Targets, traffic *routing.Traffic) {
 	switch {
 	case rc.off:
 		return
 	case rc.found == nil:
-		rc.found = map[string]Targets{}
+		rc.found = map[string]cachedRoute{}
 	case len(rc.found) >= routeCacheSize:
 		rc.off = rc.hits < routeCacheSize
 		rc.hits = 0
 		clear(rc.found)
 		return
 	}
-	rc.found[string(rc.name)] = t
+	rc.found[string(rc.name)] = cachedRoute{t, traffic}
 }
 
 // resolve turns what routing found into targets.

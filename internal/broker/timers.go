@@ -70,6 +70,9 @@ func (sh *shard) setTimer(q *Queue) {
 	if q.jobs != nil {
 		at = min(at, q.jobs.book.NextEnd())
 	}
+	if q.shrinking {
+		at = sh.now
+	}
 	if at <= sh.now { // it had to stop: too many dead letters are on their way
 		at = sh.now + deadRetry
 	}
@@ -81,10 +84,10 @@ func (sh *shard) setTimer(q *Queue) {
 
 // expiry is when the queue goes for lack of use.
 func (q *Queue) expiry() (at int64, ok bool) {
-	if q.Policy.Expires <= 0 || q.inUse() || q.expiring {
+	if q.Policy().Expires <= 0 || q.inUse() || q.expiring {
 		return 0, false
 	}
-	return q.lastUsed + q.Policy.Expires, true
+	return q.lastUsed + q.Policy().Expires, true
 }
 
 // inUse tells whether somebody consumes from the queue, waits at it or has leased a job.
@@ -103,6 +106,9 @@ func (sh *shard) fireTimers() {
 		}
 		if q.jobs != nil {
 			sh.endLeases(q)
+		}
+		if q.shrinking {
+			sh.shrink(q)
 		}
 		sh.limitLength(q)
 		if q.dead != nil && q.dead.at <= sh.now {

@@ -30,6 +30,7 @@ func (s *Session) queueIn(t *routing.Table, name string) (*Queue, error) {
 // ErrLogFailed.
 func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	s.Flush()
+	s.b.counters.queuesDeclared.Add(1)
 	if !spec.Passive {
 		if err := s.may(toConfigure, "queue", spec.Name); err != nil {
 			return QueueInfo{}, err
@@ -69,12 +70,14 @@ func (s *Session) newQueue(spec *QueueSpec) *Queue {
 	c := s.b.catalog
 	q := &Queue{
 		ID: c.nextQueue, Name: spec.Name, Durable: spec.Durable && !spec.Exclusive, declared: spec.Durable,
-		AutoDelete: spec.AutoDelete, Args: spec.Args, Policy: spec.Policy, vhost: s.vhost, shard: c.placeFor(s.vhost, &spec.Policy), state: &queue.State{},
+		AutoDelete: spec.AutoDelete, Args: spec.Args, Declared: spec.Policy, vhost: s.vhost, shard: c.placeFor(s.vhost, &spec.Policy), state: &queue.State{},
 	}
+	q.ruling.Store(q.ruled())
 	if spec.Exclusive {
 		q.owner = s
 	}
 	c.nextQueue++
+	s.b.counters.queuesCreated.Add(1)
 	q.implicit.Store(spec.Implicit && q.Durable)
 	return q
 }
@@ -332,6 +335,9 @@ func (s *Session) mayDeclareExchange(spec *ExchangeSpec) (rs routing.ExchangeSpe
 func (c *catalog) declareExchange(v *VHost, t *routing.Table, rs *routing.ExchangeSpec, spec *ExchangeSpec) (*routing.Table, *Queue, error) {
 	_, there := t.Exchange(rs.Name)
 	next, err := t.DeclareExchange(*rs)
+	if err == nil && !there {
+		next = v.withAlternate(next, rs.Name)
+	}
 	policy, needed := relayPolicy(rs, &spec.Relay)
 	if err != nil || there || !needed {
 		return next, nil, err

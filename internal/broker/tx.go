@@ -297,7 +297,7 @@ func (p *txPart) admissible() bool {
 	dead := int64(0)
 	for i := range p.ops {
 		o := &p.ops[i]
-		if o.mayKill() && !o.queue.gone && o.queue.Policy.DeadLetter {
+		if o.mayKill() && !o.queue.gone && o.queue.Policy().DeadLetter {
 			for k := range int(o.n) {
 				if it, status := o.queue.state.Get(o.handle + queue.Handle(k)); status != queue.Gone {
 					dead += int64(it.Size)
@@ -331,7 +331,7 @@ func (p *txPart) admissible() bool {
 
 // mayKill tells whether the op can end in dead letters.
 func (o *op) mayKill() bool {
-	return o.kind == opReject || (o.kind == opRequeue || o.kind == opReturn) && o.queue.Policy.DeliveryLimit >= 0
+	return o.kind == opReject || (o.kind == opRequeue || o.kind == opReturn) && o.queue.Policy().DeliveryLimit >= 0
 }
 
 // arrive hands in a shard's entry. The last one appends the group; the others

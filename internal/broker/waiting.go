@@ -253,7 +253,7 @@ func (w *waiter) leave() {
 func (sh *shard) leaveRow(t *turn) {
 	q := t.queue
 	q.waiting.remove(t)
-	if q.Policy.Expires > 0 && !q.gone {
+	if q.Policy().Expires > 0 && !q.gone {
 		q.used(sh.now)
 		sh.mark(q)
 	}

@@ -25,7 +25,7 @@ func (l *Look) run(sh *shard, q *Queue) error {
 }
 
 // version runs on the shard's goroutine.
-func (q *Queue) version() QueueVersion { return QueueVersion{q.ID, q.changes + q.delivered} }
+func (q *Queue) version() QueueVersion { return QueueVersion{q.ID, q.changes + q.counts.HandedOut()} }
 
 // Unchanged is a condition of Session.DoAll: when the queue is not any more as Look found it, none of the commands behind this one is done.
 type Unchanged struct {

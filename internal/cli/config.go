@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"text/tabwriter"
 
@@ -28,7 +29,7 @@ an environment variable, or a flag. Starts nothing, so it also checks a file bef
 		}
 		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 		for _, o := range config.Options() {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Key, o.Value(&cfg), origins[o.Key])
+			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Key, cmp.Or(o.Value(&cfg).String(), `""`), origins[o.Key])
 		}
 		return w.Flush()
 	}

@@ -38,7 +38,7 @@ Nothing is left behind.`,
 			cfg := config.Default()
 			cfg.Data = dir
 			cfg.AMQP = "127.0.0.1:0"
-			cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP = config.Off, config.Off, config.Off, config.Off
+			cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = config.Off, config.Off, config.Off, config.Off, config.Off
 			cfg.LogLevel = "warn"
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop() // without it Ctrl-C would leave the folder behind

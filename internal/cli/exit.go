@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,11 @@ var (
 	errDamage = errors.New("damage found")
 )
 
+// usage is an error about the command line.
+func usage(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errUsage}, args...)...)
+}
+
 // verdicts maps an error to its exit code and to what the user can do about it; the first that matches counts.
 var verdicts = []struct {
 	err  error
@@ -54,7 +60,7 @@ var verdicts = []struct {
 	{benchsemaphore.ErrInvalid, exitUsage, "`fiveways bench semaphore --help` lists the options, with examples."},
 	{benchetcd.ErrInvalid, exitUsage, "`fiveways bench etcd --help` lists the options, with examples."},
 	{config.ErrInvalid, exitUsage, "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
-	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT (port 0 takes a free one), or off."},
+	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
 	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},
 	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
 	{sqlschema.ErrTooOld, exitFailure, "Install it into a database of a newer PostgreSQL, or use the SQL protocol of the broker (fiveways serve)."},
@@ -78,6 +84,7 @@ var verdicts = []struct {
 	{errForbidden, exitFailure, "`fiveways permission list` shows what a user may do, `fiveways permission set` gives more."},
 	{errNotHTTP, exitFailure, "The broker prints the addresses of its protocols when it starts; that of HTTP is 127.0.0.1:15672 unless told otherwise."},
 	{semaphores.ErrNotFound, exitFailure, "`fiveways semaphore list` shows those that are there, `fiveways semaphore set KEY` makes one."},
+	{errNotMoved, exitFailure, "What was not moved is still at the source."},
 	{errStillWaits, exitFailure, "It keeps its place in the line; `fiveways semaphore show KEY TASK` tells where it stands, `release` takes it out."},
 	{errStreamOver, exitFailure, "When the broker is back, `fiveways semaphore tasks` tells how things stand; a queue bound to the exchange semaphore.events misses nothing."},
 	{errOverrun, exitFailure, "`fiveways semaphore tasks` tells how things stand; a queue bound to the exchange semaphore.events misses nothing."},
@@ -106,6 +113,9 @@ func report(stderr io.Writer, command string, err error) int {
 			}
 			return v.code
 		}
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		fmt.Fprintln(stderr, "Name the certificate to trust with --ca FILE; the name in the URL must be one that is in the broker's certificate.")
 	}
 	if hint := redisHint(err); hint != "" {
 		fmt.Fprintln(stderr, hint)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/config"
+	"fiveways/internal/server"
 )
 
 // command runs Main and returns what it printed and its exit code.
@@ -38,7 +39,7 @@ func TestExitCodes(t *testing.T) {
 		"value out of range": {[]string{"serve", "--frame-max", "1"}, exitUsage, "from 4096 to 16777216"},
 		"unknown key":        {[]string{"serve", "--config", file}, exitUsage, file + ":1: unknown key memory_limt; did you mean memory_limit?"},
 		"bad address":        {[]string{"serve", "--amqp", "5672"}, exitUsage, "host:port"},
-		"foreign address":    {[]string{"serve", "--data", empty, "--amqp", "192.0.2.1:5672", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"}, exitFailure, "one of this machine"},
+		"foreign address":    {[]string{"serve", "--data", empty, "--amqp", "192.0.2.1:5672", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}, exitFailure, "one of this machine"},
 		"missing file":       {[]string{"config", "--config", filepath.Join(empty, "none.toml")}, exitUsage, "none.toml"},
 		"bench option":       {[]string{"bench", "amqp", "--size", "-1"}, exitUsage, "size is -1"},
 		"no broker":          {[]string{"bench", "amqp", "--url", "amqp://127.0.0.1:1"}, exitFailure, "fiveways serve"},
@@ -129,9 +130,13 @@ func TestBannerIsHonest(t *testing.T) {
 	cfg := config.Default()
 	cfg.SQL = config.Off
 	var out bytes.Buffer
-	banner(&out, cfg, map[string]string{"amqp": "127.0.0.1:40001", "redis": "127.0.0.1:40003", "etcd": "127.0.0.1:40004", "http": "127.0.0.1:40005"})
+	cfg.TLSCert, cfg.TLSPlain = "server.pem", config.PlainNever
+	banner(&out, cfg, []server.Endpoint{
+		{Protocol: "amqp", Address: "127.0.0.1:40001"}, {Protocol: "amqp", Address: "127.0.0.1:40002"}, {Protocol: "redis", Address: "127.0.0.1:40003"},
+		{Protocol: "etcd", Address: "127.0.0.1:40004"}, {Protocol: "http", Address: "127.0.0.1:40005"}, {Protocol: "metrics", Address: "127.0.0.1:40006"},
+	})
 	lines := strings.Split(out.String(), "\n")
-	for i, want := range []string{"Fiveways ", "amqp  127.0.0.1:40001 ", "sql   off", "redis 127.0.0.1:40003   try: redis-cli -u redis://127.0.0.1:40003 ", "etcd  127.0.0.1:40004   try: etcdctl --endpoints 127.0.0.1:40004 ", "http  127.0.0.1:40005   try: curl -u guest:guest http://127.0.0.1:40005/api/semaphores", "Stop with"} {
+	for i, want := range []string{"Fiveways ", "amqp  127.0.0.1:40001, 127.0.0.1:40002 ", "sql   off", "redis 127.0.0.1:40003   try: redis-cli -u redis://127.0.0.1:40003 ", "etcd  127.0.0.1:40004   try: etcdctl --endpoints 127.0.0.1:40004 ", "http  127.0.0.1:40005   try: curl -u guest:guest http://127.0.0.1:40005/api/semaphores", "metrics 127.0.0.1:40006   try: curl http://127.0.0.1:40006/metrics", "TLS is taken at every address; plain connections are not", "Stop with"} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d is %q, want it to start with %q", i, lines[i], want)
 		}

@@ -16,33 +16,37 @@ import (
 func messageCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "message",
-		Short: "look at messages, cancel and reschedule those that wait for their time",
+		Short: "look at messages, publish, move and delete them, cancel and reschedule those that wait for their time",
 		Long:  "Looking at messages changes nothing: none is taken, marked or moved.",
 		Example: `  fiveways message list orders
   fiveways message scheduled --exchange reminders
   fiveways message cancel invoice-42 --exchange reminders
   fiveways message reschedule invoice-43 +90m --exchange reminders`,
 	}
-	cmd.AddCommand(messageList(), messageScheduled(), messageCancel(), messageReschedule())
+	cmd.AddCommand(messageList(), messageShow(), messagePublish(), messageGet(), messageMove(), messageDelete(), messageScheduled(), messageCancel(), messageReschedule())
 	return cmd
 }
 
 func messageList() *cobra.Command {
-	var vhost, state string
+	var vhost, state, output string
 	var limit int
 	cmd := onVHost(operate(&cobra.Command{Use: "list QUEUE", Short: "show the first messages of a queue", Args: cobra.ExactArgs(1)},
 		func(cmd *cobra.Command, op *operator, args []string) error {
 			q := url.Values{"limit": {strconv.Itoa(limit)}, "state": {state}}
-			var messages []httpapi.Message
-			if err := op.do(cmd.Context(), http.MethodGet, path("queues", vhost, args[0], "messages")+"?"+q.Encode(), nil, &messages); err != nil {
+			if output == outputJSON {
+				return op.printAny(cmd, path("queues", vhost, args[0], "messages")+"?"+q.Encode())
+			}
+			var page httpapi.MessagePage
+			if err := op.do(cmd.Context(), http.MethodGet, path("queues", vhost, args[0], "messages")+"?"+q.Encode(), nil, &page); err != nil {
 				return err
 			}
-			return table(cmd.OutOrStdout(), "STATE\tMESSAGE ID\tEXCHANGE\tKEY\tRETURNS\tDUE\tBYTES\tBODY", func(row func(...any)) {
-				for _, m := range messages {
-					row(m.State, m.MessageID, m.Exchange, m.RoutingKey, m.Returns, m.Due, m.Bytes, excerpt(m.Payload))
+			return table(cmd.OutOrStdout(), "STATE\tID\tMESSAGE ID\tEXCHANGE\tKEY\tRETURNS\tDUE\tBYTES\tBODY", func(row func(...any)) {
+				for _, m := range page.Messages {
+					row(m.State, m.ID, m.MessageID, m.Exchange, m.RoutingKey, m.Returns, m.Due, m.Bytes, excerpt(m.Payload))
 				}
 			})
 		}), &vhost)
+	outputFlag(cmd, &output)
 	cmd.Flags().StringVar(&state, "state", "", "only ready, unacked, scheduled or blocked ones")
 	cmd.Flags().IntVar(&limit, "limit", 50, "show at most so many")
 	return cmd

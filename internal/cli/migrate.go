@@ -20,10 +20,10 @@ import (
 
 func migrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "migrate", Short: "move queues of other systems into a broker",
-		Example: "  fiveways migrate carmine redis://localhost:6379 mail",
+		Use: "migrate", Short: "move what other systems hold into a broker",
+		Example: "  fiveways migrate carmine redis://localhost:6379 mail\n  fiveways migrate rabbitmq --from amqp://admin@old:5672 --management http://admin@old:15672",
 	}
-	cmd.AddCommand(migrateCarmine())
+	cmd.AddCommand(migrateCarmine(), migrateRabbitMQ())
 	return cmd
 }
 

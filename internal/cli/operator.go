@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -44,17 +45,28 @@ const folderBase = "http://broker"
 // operatorPatience bounds one request.
 const operatorPatience = time.Minute
 
-// operate adds to cmd what names the broker, and makes run its action.
+// operate adds to cmd what names the broker, and makes run its action. Where no broker runs on the data folder the folder is opened.
 func operate(cmd *cobra.Command, run func(cmd *cobra.Command, op *operator, args []string) error) *cobra.Command {
+	return operateBy(cmd, openOperator, run)
+}
+
+// operateRunning is operate for what only a broker that runs can tell.
+func operateRunning(cmd *cobra.Command, run func(cmd *cobra.Command, op *operator, args []string) error) *cobra.Command {
+	return operateBy(cmd, socketOperator, run)
+}
+
+// operateBy is operate with a way to the broker on a data folder.
+func operateBy(cmd *cobra.Command, open func(config.Config) (*operator, error), run func(cmd *cobra.Command, op *operator, args []string) error) *cobra.Command {
 	data := cmd.Flags().String("data", "", "data folder of the broker (default: as the configuration says)")
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
-	address := cmd.Flags().String("url", "", "http://user@host:15672 of a broker, instead of --data; password from "+config.EnvPassword+", or asked for")
+	var at address
+	at.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *address != "" && *data != "" {
+		if at.url != "" && *data != "" {
 			return fmt.Errorf("%w: --url and --data name two brokers", errUsage)
 		}
-		if *address != "" {
-			op, err := remoteOperator(cmd, *address)
+		if at.given() {
+			op, err := remoteOperator(cmd, at)
 			if err != nil {
 				return err
 			}
@@ -68,7 +80,7 @@ func operate(cmd *cobra.Command, run func(cmd *cobra.Command, op *operator, args
 		if err != nil {
 			return err
 		}
-		op, err := openOperator(cfg)
+		op, err := open(cfg)
 		if err != nil {
 			return err
 		}
@@ -77,16 +89,27 @@ func operate(cmd *cobra.Command, run func(cmd *cobra.Command, op *operator, args
 	return cmd
 }
 
-func openOperator(cfg config.Config) (*operator, error) {
+// socketOperator speaks to the broker that runs on the data folder; without one it is errNoBroker.
+func socketOperator(cfg config.Config) (*operator, error) {
 	socket := server.AdminSocket(cfg)
-	if conn, err := net.Dial("unix", socket); err == nil {
-		conn.Close()
-		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-		}
-		return &operator{transport: &http.Transport{DialContext: dial}, base: folderBase, running: true, close: func() error { return nil }}, nil
-	} else if errors.Is(err, fs.ErrPermission) {
+	conn, err := net.Dial("unix", socket)
+	if errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("admin socket: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no broker runs on %s: %w", cfg.Data, errNoBroker)
+	}
+	conn.Close()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+	return &operator{transport: &http.Transport{DialContext: dial}, base: folderBase, running: true, close: func() error { return nil }}, nil
+}
+
+func openOperator(cfg config.Config) (*operator, error) {
+	op, err := socketOperator(cfg)
+	if !errors.Is(err, errNoBroker) {
+		return op, err
 	}
 	if _, err := os.Stat(cfg.Data); err != nil {
 		return nil, fmt.Errorf("no broker runs on %s, and there is no such folder: %w", cfg.Data, errNoBroker)
@@ -94,12 +117,17 @@ func openOperator(cfg config.Config) (*operator, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Order: pgwire.OrderOf})
 	if errors.Is(err, vfs.ErrLocked) {
-		return nil, fmt.Errorf("data: %s: %w, and its admin socket %s does not answer", cfg.Data, server.ErrLocked, socket)
+		return nil, fmt.Errorf("data: %s: %w, and its admin socket %s does not answer", cfg.Data, server.ErrLocked, server.AdminSocket(cfg))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
-	return &operator{transport: inProcess{httpapi.New(b, httpapi.Options{Log: quiet})}, base: folderBase, close: b.Close}, nil
+	audit, err := server.OpenAudit(cfg, quiet)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	end := func() error { return errors.Join(b.Close(), audit.Close()) }
+	return &operator{transport: inProcess{httpapi.New(b, httpapi.Options{Audit: audit, Log: quiet})}, base: folderBase, close: end}, nil
 }
 
 // errNoBroker tells that there is nothing to operate on.
@@ -127,12 +155,19 @@ func (w *reply) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // path joins segments to a path of the API, each escaped, also those that would be taken for steps in it.
 func path(segments ...string) string {
+	escaped := make([]string, len(segments))
 	for i, s := range segments {
-		if segments[i] = url.PathEscape(s); s == "." || s == ".." {
-			segments[i] = strings.ReplaceAll(s, ".", "%2E")
-		}
+		escaped[i] = segment(s)
 	}
-	return "/api/" + strings.Join(segments, "/")
+	return "/api/" + strings.Join(escaped, "/")
+}
+
+// segment escapes one step of a path.
+func segment(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return url.PathEscape(s)
 }
 
 // do sends a request with in as its JSON body, nil for none, and decodes the answer into out, nil for none. A refusal
@@ -161,6 +196,11 @@ func (op *operator) doWithin(ctx context.Context, patience time.Duration, method
 
 // send sends a request and returns an answer that is no refusal, whose body the caller closes.
 func (op *operator) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	return op.sendWith(ctx, method, path, in, nil)
+}
+
+// sendWith is send with further headers.
+func (op *operator) sendWith(ctx context.Context, method, path string, in any, header http.Header) (*http.Response, error) {
 	body := io.Reader(http.NoBody)
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -172,6 +212,10 @@ func (op *operator) send(ctx context.Context, method, path string, in any) (*htt
 	r, err := http.NewRequestWithContext(ctx, method, op.base+path, body)
 	if err != nil {
 		return nil, err
+	}
+	maps.Copy(r.Header, header)
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
 	}
 	if op.user != "" {
 		r.SetBasicAuth(op.user, op.password)

@@ -83,6 +83,9 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 
 	do("", "max-queues=2", "vhost", "list")
 	do("", "^a", "permission", "list", "--user", "alice", "--vhost", "/")
+	do("", `"configure": "^a"`, "permission", "list", "--user", "alice", "--vhost", "/", "-o", "json")
+	do("", `"name": "alice"`, "user", "list", "-o", "json")
+	do("", `"name": "other"`, "vhost", "list", "-o", "json")
 	do("", "", "vhost", "delete", "other")
 	p = startProcess(t, dir)
 	if _, err := dialAs(p, "alice", "second", "/"); err != nil {

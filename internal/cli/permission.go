@@ -2,6 +2,7 @@ package cli
 
 import (
 	"net/http"
+	"slices"
 
 	"fiveways/internal/protocol/httpapi"
 
@@ -30,7 +31,7 @@ func onVHost(cmd *cobra.Command, vhost *string) *cobra.Command {
 }
 
 func permissionList() *cobra.Command {
-	var user, vhost string
+	var user, vhost, output string
 	cmd := operate(&cobra.Command{Use: "list", Short: "list permissions and topic permissions", Args: cobra.NoArgs},
 		func(cmd *cobra.Command, op *operator, _ []string) error {
 			var plain []httpapi.Permission
@@ -42,19 +43,21 @@ func permissionList() *cobra.Command {
 				return err
 			}
 			wanted := func(u, v string) bool { return (user == "" || u == user) && (vhost == "" || v == vhost) }
+			plain = slices.DeleteFunc(plain, func(p httpapi.Permission) bool { return !wanted(p.User, p.VHost) })
+			topics = slices.DeleteFunc(topics, func(p httpapi.TopicPermission) bool { return !wanted(p.User, p.VHost) })
+			if output == outputJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"permissions": plain, "topic_permissions": topics})
+			}
 			return table(cmd.OutOrStdout(), "USER\tVHOST\tTOPICS OF\tCONFIGURE\tWRITE\tREAD", func(row func(...any)) {
 				for _, p := range plain {
-					if wanted(p.User, p.VHost) {
-						row(p.User, p.VHost, "", p.Configure, p.Write, p.Read)
-					}
+					row(p.User, p.VHost, "", p.Configure, p.Write, p.Read)
 				}
 				for _, p := range topics {
-					if wanted(p.User, p.VHost) {
-						row(p.User, p.VHost, p.Exchange, "", p.Write, p.Read)
-					}
+					row(p.User, p.VHost, p.Exchange, "", p.Write, p.Read)
 				}
 			})
 		})
+	outputFlag(cmd, &output)
 	cmd.Flags().StringVar(&user, "user", "", "only of this user")
 	cmd.Flags().StringVar(&vhost, "vhost", "", "only on this virtual host")
 	return cmd

@@ -40,7 +40,7 @@ type process struct {
 
 func startProcess(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...)...)}
+	p := &process{t: t, cmd: exec.Command(os.Args[0], append([]string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"}, args...)...)}
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
 	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
@@ -191,7 +191,7 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	doctor(t, dir, exitDamage, "DAMAGE: seg-0000000000000001.log")
-	if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0"); code != exitDamage || !strings.Contains(stderr, "doctor DIR --repair") {
+	if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitDamage || !strings.Contains(stderr, "doctor DIR --repair") {
 		t.Errorf("serve on damage: exit code %d, %s", code, stderr)
 	}
 	stdout, stderr, code := command(t, "doctor", dir, "--repair")
@@ -226,7 +226,7 @@ func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		doctor(t, dir, exitDamage, "DAMAGED")
-		if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0"); code != exitDamage {
+		if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitDamage {
 			t.Errorf("serve on a damaged checkpoint: exit code %d, %s", code, stderr)
 		}
 		stdout, stderr, code := command(t, "doctor", dir, "--repair")

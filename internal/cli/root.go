@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ what operators do).
   fiveways demo                         start a broker, send messages, show what arrived
   fiveways bench amqp --duration 5s     measure a running broker
   fiveways user add alice               add a user to the broker on ./fiveways-data
+  fiveways queue list --sort messages   the queues, and how much they hold
   fiveways message list orders          look at the messages of a queue, taking none
   fiveways semaphore show crowd         how many tasks of a semaphore run, and how many wait
   fiveways job list                     the queues of jobs, and how many each has
@@ -33,11 +35,13 @@ what operators do).
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { started = true },
 	}
-	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), healthCommand(), backupCommand(), tlsCommand(), versionCommand())
 	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), semaphoreCommand(), jobCommand(), sqlCommand(), migrateCommand())
+	root.AddCommand(overviewCommand(), nodeCommand(), listenerCommand(), queueCommand(), exchangeCommand(), bindingCommand(), connectionCommand(), channelCommand(),
+		consumerCommand(), policyCommand(), operatorPolicyCommand(), parameterCommand(), definitionsCommand(), taskCommand(), keyCommand(), shovelCommand())
 	for _, group := range root.Commands() {
 		if group.HasSubCommands() && !group.Runnable() { // else a word that is no command would show the help, and be a success
-			group.Args, group.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			group.Args, group.RunE = knownBelow, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
 	root.SetArgs(args)
@@ -48,4 +52,19 @@ what operators do).
 		err = fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return report(stderr, command.CommandPath(), err)
+}
+
+// knownBelow refuses words that are no command of a group, and names those that are meant perhaps.
+func knownBelow(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.SuggestionsMinimumDistance <= 0 {
+		cmd.SuggestionsMinimumDistance = 2
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }

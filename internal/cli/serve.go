@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
 	"fiveways/internal/config"
 	"fiveways/internal/server"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/grpclog"
 )
@@ -28,7 +30,7 @@ Every setting below is also a key of the TOML file and an environment variable: 
 memory_limit = "1GiB" and FIVEWAYS_MEMORY_LIMIT=1GiB. A flag wins over the environment, the environment over the file.
 
 SIGTERM or Ctrl-C drains: it stops accepting, answers outstanding confirms and closes politely, within drain_timeout.
-A second signal stops at once; nothing confirmed is lost by that.`,
+A second signal stops at once; nothing confirmed is lost by that. SIGHUP has the certificate read again and the audit log opened again.`,
 		Example: `  fiveways serve
   fiveways serve --data /var/lib/fiveways --amqp 0.0.0.0:5672
   fiveways serve --config /etc/fiveways.toml --http off
@@ -58,8 +60,14 @@ func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) err
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	banner(stdout, cfg, srv.Addrs())
-	awaitEnd(ctx, signals, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+
+	banner(stdout, cfg, srv.Endpoints())
+	notify(daemon.SdNotifyReady)
+	awaitEnd(ctx, signals, hangups, srv, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
+	notify(daemon.SdNotifyStopping)
 	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
 	// The caller's context may be over already; draining has its own deadline.
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
@@ -78,11 +86,16 @@ func serve(ctx context.Context, cfg config.Config, stdout, stderr io.Writer) err
 	}
 }
 
+// notify tells systemd how things are, where it has started this process with Type=notify.
+func notify(state string) {
+	daemon.SdNotify(false, state) //nolint:errcheck // it waits for nothing that could be done about it here
+}
+
 // limitRound is how often the collector's limit follows what the broker's keys take.
 const limitRound = 10 * time.Second
 
-// awaitEnd returns when the broker is to stop; meanwhile, and at once, it calls follow.
-func awaitEnd(ctx context.Context, signals <-chan os.Signal, follow func()) {
+// awaitEnd returns when the broker is to stop; meanwhile, and at once, it calls follow, and has files read again after SIGHUP.
+func awaitEnd(ctx context.Context, signals, hangups <-chan os.Signal, srv *server.Server, follow func()) {
 	round := time.NewTicker(limitRound)
 	defer round.Stop()
 	for {
@@ -92,6 +105,8 @@ func awaitEnd(ctx context.Context, signals <-chan os.Signal, follow func()) {
 			return
 		case <-signals:
 			return
+		case <-hangups:
+			srv.Reload() //nolint:errcheck // the log tells what cannot be used
 		case <-round.C:
 		}
 	}
@@ -112,23 +127,39 @@ func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
 
 // tries is a command per protocol, with %s for the address, that shows it at work.
 var tries = map[string]string{
-	"amqp":  `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
-	"http":  `curl -u guest:guest http://%s/api/semaphores`,
-	"etcd":  `etcdctl --endpoints %s put /q/hello/p/1 hi`,
-	"redis": `redis-cli -u redis://%s ping`,
-	"sql":   `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
+	"amqp":    `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
+	"http":    `curl -u guest:guest http://%s/api/semaphores`,
+	"metrics": `curl http://%s/metrics`,
+	"etcd":    `etcdctl --endpoints %s put /q/hello/p/1 hi`,
+	"redis":   `redis-cli -u redis://%s ping`,
+	"sql":     `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
+}
+
+// withoutTLS says who may come without, by the setting tls_plain.
+var withoutTLS = map[string]string{
+	config.PlainAlways:   "plain connections are, too",
+	config.PlainLoopback: "plain connections are from this machine only",
+	config.PlainNever:    "plain connections are not, so that the commands above need TLS",
 }
 
 // banner prints one line per protocol, which starts with its key, and how to stop.
-func banner(w io.Writer, cfg config.Config, addrs map[string]string) {
+func banner(w io.Writer, cfg config.Config, served []server.Endpoint) {
 	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", buildVersion(), cfg.Data, cfg.Sync)
 	for _, key := range config.ListenKeys() {
-		addr, served := addrs[key]
-		if !served {
+		var addrs []string
+		for _, e := range served {
+			if e.Protocol == key {
+				addrs = append(addrs, e.Address)
+			}
+		}
+		if addrs == nil {
 			fmt.Fprintf(w, "%-5s off\n", key)
 			continue
 		}
-		fmt.Fprintf(w, "%-5s %s   try: "+tries[key]+"\n", key, addr, addr)
+		fmt.Fprintf(w, "%-5s %s   try: "+tries[key]+"\n", key, strings.Join(addrs, ", "), addrs[0])
+	}
+	if cfg.TLSCert != "" {
+		fmt.Fprintf(w, "TLS is taken at every address; %s.\n", withoutTLS[cfg.TLSPlain])
 	}
 	fmt.Fprintln(w, "Stop with Ctrl-C or SIGTERM.")
 }

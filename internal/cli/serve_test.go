@@ -20,7 +20,7 @@ func startServe(t *testing.T, dir string) (addr string, stop func() (string, int
 	code := make(chan int, 1)
 	var errs bytes.Buffer // read once serve has returned
 	go func() {
-		code <- Main(ctx, []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0"}, in, &errs)
+		code <- Main(ctx, []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"}, in, &errs)
 		in.Close()
 	}()
 	lines := bufio.NewReader(out)
@@ -66,8 +66,8 @@ func TestServeRefusesWhatIsTaken(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"address": {[]string{"--data", t.TempDir(), "--amqp", addr, "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"}, []string{"amqp", addr, "--amqp HOST:PORT"}},
-		"folder":  {[]string{"--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"}, []string{"data", dir, "--data DIR"}},
+		"address": {[]string{"--data", t.TempDir(), "--amqp", addr, "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}, []string{"amqp", addr, "--amqp HOST:PORT"}},
+		"folder":  {[]string{"--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}, []string{"data", dir, "--data DIR"}},
 	} {
 		_, stderr, code := command(t, append([]string{"serve"}, tc.args...)...)
 		if code != exitInUse {

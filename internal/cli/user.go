@@ -35,7 +35,11 @@ where others can see it.`,
 }
 
 func userList() *cobra.Command {
-	return operate(&cobra.Command{Use: "list", Short: "list the users", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *operator, _ []string) error {
+	var output string
+	cmd := operate(&cobra.Command{Use: "list", Short: "list the users", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *operator, _ []string) error {
+		if output == outputJSON {
+			return op.printAny(cmd, path("users"))
+		}
 		var users []httpapi.User
 		if err := op.do(cmd.Context(), http.MethodGet, path("users"), nil, &users); err != nil {
 			return err
@@ -50,6 +54,8 @@ func userList() *cobra.Command {
 			}
 		})
 	})
+	outputFlag(cmd, &output)
+	return cmd
 }
 
 // limitsText shows limits as "max-channels=5 max-connections=2".
@@ -78,7 +84,7 @@ func userAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), httpapi.UserChange{Password: &password, Tags: tags}, nil)
+		return op.do(cmd.Context(), http.MethodPut, path("users", args[0]), httpapi.UserChange{Password: &password, Tags: (*httpapi.Tags)(&tags)}, nil)
 	})
 	cmd.Flags().StringSliceVar(&tags, "tags", nil, "administrator, monitoring, policymaker, management, impersonator; several with commas")
 	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input, one line")

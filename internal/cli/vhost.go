@@ -23,7 +23,11 @@ func vhostCommand() *cobra.Command {
 }
 
 func vhostList() *cobra.Command {
-	return operate(&cobra.Command{Use: "list", Short: "list the virtual hosts", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *operator, _ []string) error {
+	var output string
+	cmd := operate(&cobra.Command{Use: "list", Short: "list the virtual hosts", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *operator, _ []string) error {
+		if output == outputJSON {
+			return op.printAny(cmd, path("vhosts"))
+		}
 		var vhosts []httpapi.VHost
 		if err := op.do(cmd.Context(), http.MethodGet, path("vhosts"), nil, &vhosts); err != nil {
 			return err
@@ -34,6 +38,8 @@ func vhostList() *cobra.Command {
 			}
 		})
 	})
+	outputFlag(cmd, &output)
+	return cmd
 }
 
 func vhostAdd() *cobra.Command {

@@ -28,6 +28,27 @@ const (
 	EtcdGuaranteeLocal = "local" // when the message is as safe as Config.Sync says
 )
 
+// The values of Config.TLSClientAuth: whether clients show certificates.
+const (
+	TLSClientsOff      = "off"      // none is asked for
+	TLSClientsOptional = "optional" // one that is shown must be good
+	TLSClientsRequired = "required" // who shows none does not get in by TLS
+)
+
+// The values of Config.TLSCertUser: what names the user in a client's certificate. They are RabbitMQ's.
+const (
+	CertCommonName        = "common_name"
+	CertDistinguishedName = "distinguished_name"
+	CertAlternativeName   = "subject_alternative_name"
+)
+
+// The values of Config.TLSPlain: who may come without TLS on a port that takes it.
+const (
+	PlainAlways   = "always"
+	PlainLoopback = "loopback" // clients on this machine
+	PlainNever    = "never"
+)
+
 // ErrInvalid is wrapped by every error about a setting: an unknown key, a value out of range, an unreadable file.
 var ErrInvalid = errors.New("invalid configuration")
 
@@ -36,7 +57,18 @@ type Config struct {
 	Data     string // folder of log, checkpoints and lock file; created when missing
 	NodeName string // shown to clients and in logs
 
-	AMQP, SQL, Redis, Etcd, HTTP string // listen addresses "host:port" (port 0 = any free one), or Off
+	AMQP, SQL, Redis, Etcd, HTTP, Metrics string // listen addresses "host:port" (port 0 = any free one), joined by commas; or Off
+
+	LoadDefinitions string // file of definitions that is taken in at the start; "": none
+
+	TLSCert, TLSKey string // PEM files of the certificate, with those between it and its authority, and of its key; "": no TLS
+	TLSClientCA     string // PEM file of the authorities of clients' certificates; "": none
+	TLSClientAuth   string // TLSClientsOff, TLSClientsOptional or TLSClientsRequired
+	TLSCertUser     string // what names the user in a client's certificate: CertCommonName, CertDistinguishedName or CertAlternativeName
+	TLSMinVersion   string // "1.2" or "1.3"
+	TLSPlain        string // who may come without TLS where there is a certificate: PlainAlways, PlainLoopback or PlainNever
+
+	AuditLog string // file of the audit log, or Off: it goes where other logs go only
 
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
@@ -68,6 +100,8 @@ type Config struct {
 	EtcdMaxRequestSize int64         // bytes of one request
 	EtcdMaxTxnOps      int           // operations of one transaction
 
+	StatsInterval time.Duration // between samples of the counters, for rates and metrics
+
 	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
 }
 
@@ -81,8 +115,15 @@ func Default() Config {
 		Redis:          "127.0.0.1:6380",
 		Etcd:           "127.0.0.1:2379",
 		HTTP:           "127.0.0.1:15672",
+		Metrics:        "127.0.0.1:15692",
+		StatsInterval:  5 * time.Second,
 		LogLevel:       "info",
 		LogFormat:      "text",
+		AuditLog:       Off,
+		TLSClientAuth:  TLSClientsOff,
+		TLSCertUser:    CertCommonName,
+		TLSMinVersion:  "1.2",
+		TLSPlain:       PlainLoopback,
 		Sync:           SyncAlways,
 		BatchDelay:     5 * time.Millisecond,
 		MemoryLimit:    512 << 20,
@@ -115,28 +156,54 @@ func (c Config) Validate() error {
 			errs = append(errs, invalid(o.Key, err))
 		}
 	}
-	users := map[string]string{} // listen address -> first key that has it
-	for _, key := range ListenKeys() {
-		addr := c.Listen(key)
-		if addr == Off || hasPortZero(addr) {
-			continue
-		}
-		if first, taken := users[addr]; taken {
-			errs = append(errs, invalid(key, fmt.Errorf("%s is already the address of %s; give each protocol its own port, or %q", addr, first, Off)))
-			continue
-		}
-		users[addr] = key
-	}
+	errs = append(errs, c.checkAddresses()...)
+	errs = append(errs, c.checkTLS()...)
 	return errors.Join(errs...)
 }
 
-// ListenKeys names the protocols that have a listen address, in the order they are shown.
-func ListenKeys() []string { return []string{"amqp", "sql", "redis", "etcd", "http"} }
+// checkAddresses finds addresses that are given twice.
+func (c Config) checkAddresses() (errs []error) {
+	users := map[string]string{} // listen address -> first key that has it
+	for _, key := range ListenKeys() {
+		for _, addr := range c.Listen(key) {
+			if hasPortZero(addr) {
+				continue
+			}
+			if first, taken := users[addr]; taken {
+				errs = append(errs, invalid(key, fmt.Errorf("%s is already the address of %s; give each protocol its own port, or %q", addr, first, Off)))
+				continue
+			}
+			users[addr] = key
+		}
+	}
+	return errs
+}
 
-// Listen returns the listen address of one of ListenKeys.
-func (c Config) Listen(key string) string {
+// checkTLS finds settings of TLS that need others.
+func (c Config) checkTLS() (errs []error) {
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		errs = append(errs, invalid("tls_cert", errors.New("a certificate and its key go together; give tls_cert and tls_key, or neither")))
+	}
+	if c.TLSCert == "" && c.TLSPlain == PlainNever {
+		errs = append(errs, invalid("tls_plain", errors.New("nobody could connect without a certificate; give tls_cert and tls_key")))
+	}
+	if (c.TLSClientCA == "") != (c.TLSClientAuth == TLSClientsOff) {
+		errs = append(errs, invalid("tls_client_auth",
+			errors.New("clients' certificates take an authority to check them and a word that they are asked for; give tls_client_ca and optional or required")))
+	}
+	if c.TLSCert == "" && c.TLSClientCA != "" {
+		errs = append(errs, invalid("tls_client_ca", errors.New("clients show certificates over TLS; give tls_cert and tls_key")))
+	}
+	return errs
+}
+
+// ListenKeys names the protocols that have a listen address, in the order they are shown.
+func ListenKeys() []string { return []string{"amqp", "sql", "redis", "etcd", "http", "metrics"} }
+
+// Listen returns the listen addresses of one of ListenKeys; none: it is off.
+func (c Config) Listen(key string) []string {
 	o, _ := lookup(key)
-	return o.Value(&c).String()
+	return addresses(o.Value(&c).String())
 }
 
 func invalid(key string, err error) error { return fmt.Errorf("%w: %s: %w", ErrInvalid, key, err) }

@@ -12,6 +12,8 @@ const (
 	EnvFile = envPrefix + "CONFIG"
 	// EnvPassword is the variable with the password for commands that log in to a broker. It is no setting.
 	EnvPassword = envPrefix + "PASSWORD"
+	// EnvSourcePassword is the same for the broker that a command takes messages from.
+	EnvSourcePassword = envPrefix + "SOURCE_PASSWORD"
 )
 
 // Sources are the layers over the defaults, weakest first. Empty ones are skipped.
@@ -78,7 +80,7 @@ func (l *loader) env(environ []string) {
 	}
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, envPrefix) || name == EnvFile || name == EnvPassword {
+		if !strings.HasPrefix(name, envPrefix) || name == EnvFile || name == EnvPassword || name == EnvSourcePassword {
 			continue
 		}
 		key := strings.ToLower(strings.TrimPrefix(name, envPrefix))

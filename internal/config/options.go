@@ -37,16 +37,36 @@ const maxSize = math.MaxInt64
 
 var options = []Option{
 	{"data", "folder of the message log; created when missing", func(c *Config) Value { return &text{&c.Data, 4096} }},
+	{"load_definitions", "file of definitions, RabbitMQ's or exported here, that is taken in at every start; empty: none",
+		func(c *Config) Value { return &path{&c.LoadDefinitions} }},
 	{"node_name", "name of this node, shown to clients and in logs", func(c *Config) Value { return &text{&c.NodeName, 255} }},
 
-	{"amqp", "listen address of AMQP 0-9-1, or off", func(c *Config) Value { return &address{&c.AMQP} }},
-	{"sql", "listen address of the PostgreSQL protocol, or off", func(c *Config) Value { return &address{&c.SQL} }},
-	{"redis", "listen address of the Redis protocol, or off", func(c *Config) Value { return &address{&c.Redis} }},
-	{"etcd", "listen address of the etcd v3 API, or off", func(c *Config) Value { return &address{&c.Etcd} }},
-	{"http", "listen address of the HTTP API, or off", func(c *Config) Value { return &address{&c.HTTP} }},
+	{"amqp", "listen addresses of AMQP 0-9-1, or off", func(c *Config) Value { return &address{&c.AMQP} }},
+	{"sql", "listen addresses of the PostgreSQL protocol, or off", func(c *Config) Value { return &address{&c.SQL} }},
+	{"redis", "listen addresses of the Redis protocol, or off", func(c *Config) Value { return &address{&c.Redis} }},
+	{"etcd", "listen addresses of the etcd v3 API, or off", func(c *Config) Value { return &address{&c.Etcd} }},
+	{"http", "listen addresses of the HTTP API, or off", func(c *Config) Value { return &address{&c.HTTP} }},
+	{"metrics", "listen addresses of the metrics for Prometheus, which anybody may read there, or off", func(c *Config) Value { return &address{&c.Metrics} }},
+
+	{"tls_cert", "PEM file of the certificate that every protocol shows; empty: no TLS", func(c *Config) Value { return &path{&c.TLSCert} }},
+	{"tls_key", "PEM file of its key", func(c *Config) Value { return &path{&c.TLSKey} }},
+	{"tls_client_ca", "PEM file of the authorities that clients' certificates come from", func(c *Config) Value { return &path{&c.TLSClientCA} }},
+	{"tls_client_auth", "clients' certificates: off, optional or required",
+		func(c *Config) Value {
+			return &choice{&c.TLSClientAuth, []string{TLSClientsOff, TLSClientsOptional, TLSClientsRequired}}
+		}},
+	{"tls_cert_user", "what names the user in a client's certificate",
+		func(c *Config) Value {
+			return &choice{&c.TLSCertUser, []string{CertCommonName, CertDistinguishedName, CertAlternativeName}}
+		}},
+	{"tls_min_version", "oldest version of TLS: 1.2 or 1.3", func(c *Config) Value { return &choice{&c.TLSMinVersion, []string{"1.2", "1.3"}} }},
+	{"tls_plain", "who may come without TLS where there is a certificate: always (anybody), loopback (this machine) or never (nobody)",
+		func(c *Config) Value { return &choice{&c.TLSPlain, []string{PlainAlways, PlainLoopback, PlainNever}} }},
 
 	{"log_level", "debug, info, warn or error", func(c *Config) Value { return &choice{&c.LogLevel, []string{"debug", "info", "warn", "error"}} }},
 	{"log_format", "text or json", func(c *Config) Value { return &choice{&c.LogFormat, []string{"text", "json"}} }},
+	{"audit_log", "file to which administrative acts are added, one JSON object a line; or off: they are in the log only",
+		func(c *Config) Value { return &text{&c.AuditLog, 4096} }},
 
 	{"sync", "what a confirm waits for: always (fsync), batch (fsync within batch_delay) or os (write; fsync a second later)",
 		func(c *Config) Value { return &choice{&c.Sync, []string{SyncAlways, SyncBatch, SyncOS}} }},
@@ -92,6 +112,11 @@ var options = []Option{
 	{"etcd_quota", "size of the ordinary keys of the etcd API beyond which puts are refused; 0 = no limit", func(c *Config) Value { return &size{&c.EtcdQuota, 0, maxSize} }},
 	{"etcd_max_request_size", "largest request of the etcd API", func(c *Config) Value { return &size{&c.EtcdMaxRequestSize, 1 << 10, 32 << 20} }},
 	{"etcd_max_txn_ops", "operations of one transaction of the etcd API", func(c *Config) Value { return &integer{&c.EtcdMaxTxnOps, 1, 1 << 20} }},
+
+	{"stats_interval", "time between samples of the counters, from which rates and metrics come",
+		func(c *Config) Value {
+			return &duration{&c.StatsInterval, 100 * time.Millisecond, time.Minute, time.Millisecond}
+		}},
 
 	{"drain_timeout", "how long a stop waits for outstanding confirms",
 		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},

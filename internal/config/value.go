@@ -51,23 +51,49 @@ func (v *guarantee) Set(s string) error {
 	return v.choice.Set(s)
 }
 
-// address is "host:port" with a numeric port, or Off.
+// path is the name of a file, or nothing.
+type path struct{ p *string }
+
+func (v *path) String() string { return *v.p }
+func (v *path) Type() string   { return "file" }
+func (v *path) Set(s string) error {
+	if len(s) > 4096 {
+		return errors.New("the path is longer than 4096 bytes")
+	}
+	*v.p = s
+	return nil
+}
+
+// address is one "host:port" with a numeric port, or several with commas between them, or Off.
 type address struct{ p *string }
 
 func (v *address) String() string { return *v.p }
 func (v *address) Type() string   { return "host:port" }
 func (v *address) Set(s string) error {
 	if s != Off {
-		_, port, err := net.SplitHostPort(s)
-		if err == nil {
-			_, err = strconv.ParseUint(port, 10, 16)
-		}
-		if err != nil {
-			return fmt.Errorf("%q is not an address; give host:port with a port from 0 (any free one) to 65535, such as 127.0.0.1:5672, or %q", s, Off)
+		for _, one := range strings.Split(s, ",") {
+			_, port, err := net.SplitHostPort(strings.TrimSpace(one))
+			if err == nil {
+				_, err = strconv.ParseUint(port, 10, 16)
+			}
+			if err != nil {
+				return fmt.Errorf("%q is not an address; give host:port with a port from 0 (any free one) to 65535, such as 127.0.0.1:5672, several with commas, or %q", one, Off)
+			}
 		}
 	}
 	*v.p = s
 	return nil
+}
+
+// addresses takes the value of an address apart.
+func addresses(s string) (list []string) {
+	if s == Off {
+		return nil
+	}
+	for _, one := range strings.Split(s, ",") {
+		list = append(list, strings.TrimSpace(one))
+	}
+	return list
 }
 
 // hasPortZero tells whether the system chooses the port, so that equal addresses do not collide.

@@ -33,17 +33,19 @@ var ErrKicked = errors.New("protocol: kicked")
 // Invariant: what was read and not consumed is buf.b[r:w], or rest while buf is
 // nil.
 type Input struct {
-	nc   net.Conn
-	raw  syscall.RawConn // nil: the connection can only be read in the plain way
-	try  func(fd uintptr) bool
-	n    int   // outcome of try
-	err  error // outcome of try
-	buf  *readBuffer
-	rest []byte
-	r, w int
+	nc    net.Conn
+	first [1]byte
+	raw   syscall.RawConn // nil: the connection can only be read in the plain way
+	try   func(fd uintptr) bool
+	n     int   // outcome of try
+	err   error // outcome of try
+	buf   *readBuffer
+	rest  []byte
+	r, w  int
 
-	reads   atomic.Uint64 // successful reads
-	waiting atomic.Bool   // the reader is waiting for the client
+	reads   atomic.Uint64  // successful reads
+	count   *atomic.Uint64 // of bytes; nil: nobody counts
+	waiting atomic.Bool    // the reader is waiting for the client
 }
 
 // Init makes nc what is read from.
@@ -55,6 +57,9 @@ func (in *Input) Init(nc net.Conn) {
 		}
 	}
 }
+
+// Count has the bytes that are read counted. It is called before the first Fill.
+func (in *Input) Count(bytes *atomic.Uint64) { in.count = bytes }
 
 // Unread puts b, which was read from the connection before Init, in front of
 // what will be read. It is called before the first Fill.
@@ -101,6 +106,9 @@ func (in *Input) Fill(want int) error {
 	}
 	if n > 0 {
 		in.reads.Add(1)
+		if in.count != nil {
+			in.count.Add(uint64(n))
+		}
 		in.w += n
 		return nil
 	}
@@ -109,12 +117,26 @@ func (in *Input) Fill(want int) error {
 
 func (in *Input) read() (int, error) {
 	if in.raw == nil {
-		return in.nc.Read(in.buf.b[in.w:])
+		return in.readPlainly()
 	}
 	if err := in.raw.Read(in.try); err != nil {
 		return 0, err
 	}
 	return in.n, in.err
+}
+
+// readPlainly reads from a connection that cannot say when there is something to
+// read, such as one of TLS. One that waits for the next request waits for a single
+// byte of it, without a buffer; the rest is decrypted by then and comes with the
+// next read.
+func (in *Input) readPlainly() (int, error) {
+	if in.w > in.r || len(in.buf.b) > readBufferSize {
+		return in.nc.Read(in.buf.b[in.w:])
+	}
+	in.setAside()
+	n, err := in.nc.Read(in.first[:])
+	in.prepare(0)
+	return copy(in.buf.b, in.first[:n]), err
 }
 
 // tryRead reads what is there. When nothing is, it lets go of the buffer and

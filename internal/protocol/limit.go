@@ -20,6 +20,14 @@ func (l *Limit) Max() int {
 	return int(l.max)
 }
 
+// Used is how many places are taken.
+func (l *Limit) Used() int {
+	if l == nil {
+		return 0
+	}
+	return int(l.used.Load())
+}
+
 // Acquire takes one place and tells whether there was one.
 func (l *Limit) Acquire() bool {
 	if l == nil {

@@ -9,7 +9,6 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/keyspace"
-	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/etcd"
 	"fiveways/internal/semaphores"
 )
@@ -53,16 +52,24 @@ func annexes(keys *etcdServer, sems *semaphores.Manager) map[uint32]broker.Annex
 }
 
 // start lets the store take changes and makes the server.
-func (e *etcdServer) start(b *broker.Broker, sems *semaphores.Manager, cfg config.Config, version string, limit *protocol.Limit, log *slog.Logger) error {
+func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error {
 	if err := e.keys.Start(b.Recorder(broker.KeyShard)); err != nil {
 		return err
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{
-		Version: version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
+		Version: c.version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
 		PutsAtOnce: cfg.EtcdPutGuarantee == config.EtcdGuaranteeNone, ConsumerLimit: cfg.EtcdConsumerLimit, ConsumerIdle: cfg.EtcdConsumerIdle,
-		Semaphores: sems, Connections: limit, Log: log,
+		Semaphores: c.semaphores, Logins: c.logins, Audit: c.audit, Clients: c.clients, Connections: c.limit, Log: c.log,
 	})
 	return nil
+}
+
+// store has the keys; nil when the protocol is off.
+func (e *etcdServer) store() *keyspace.Store {
+	if e == nil {
+		return nil
+	}
+	return e.keys
 }
 
 // Serve accepts connections.

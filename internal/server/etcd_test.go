@@ -16,7 +16,7 @@ import (
 func serveOn(t *testing.T, dir string, etcd string) (addr string, stop func()) {
 	t.Helper()
 	cfg := config.Default()
-	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP = dir, config.Off, config.Off, config.Off, etcd, config.Off
+	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = dir, config.Off, config.Off, config.Off, etcd, config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

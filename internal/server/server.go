@@ -12,12 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
-	"syscall"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
 	"fiveways/internal/protocol/httpapi"
@@ -45,19 +44,26 @@ func HeapLimit(cfg config.Config, kept int64) int64 {
 
 // Server is a running node.
 type Server struct {
-	broker *broker.Broker
-	amqp   *amqp.Server    // nil: off
-	sql    *pgwire.Server  // nil: off
-	redis  *resp.Server    // nil: off
-	etcd   *etcdServer     // nil: off
-	http   *httpapi.Server // nil: off
-	admin  *admin          // nil when it could not be served
-	sems   *semaphores.Manager
-	log    *slog.Logger
-	addrs  map[string]string
-	served sync.WaitGroup
-	once   sync.Once
-	err    error
+	broker  *broker.Broker
+	amqp    *amqp.Server    // nil: off
+	sql     *pgwire.Server  // nil: off
+	redis   *resp.Server    // nil: off
+	etcd    *etcdServer     // nil: off
+	http    *httpapi.Server // nil: off
+	admin   *admin          // nil when it could not be served
+	sems    *semaphores.Manager
+	monitor *monitor.Monitor
+	metrics *httpapi.Server // nil: off
+	tls     *protocol.TLS   // nil: everything is plain
+	logins  *protocol.Logins
+	audit   *protocol.Audit
+	log     *slog.Logger
+	addrs   map[string]string
+	ends    []Endpoint
+	stop    context.CancelFunc // of what runs beside the protocols
+	served  sync.WaitGroup
+	once    sync.Once
+	err     error
 }
 
 var syncModes = map[string]store.SyncMode{
@@ -73,9 +79,17 @@ var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "a
 // key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
-	listeners, err := listenAll(cfg, "amqp", "sql", "redis", "etcd", "http")
+	secure, err := openTLS(cfg, log)
 	if err != nil {
 		return nil, err
+	}
+	audit, err := OpenAudit(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	listeners, err := listenAll(cfg, config.ListenKeys()...)
+	if err != nil {
+		return nil, errors.Join(err, audit.Close())
 	}
 	keys, sems := newEtcd(cfg, log), semaphores.New(semaphores.Options{MaxBytes: cfg.MemoryLimit, Logger: log})
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
@@ -85,91 +99,61 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	})
 	if err != nil {
 		closeAll(listeners)
-		err = errors.Join(err, keys.close())
+		err = errors.Join(err, keys.close(), audit.Close())
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, fmt.Errorf("data: %s: %w", cfg.Data, ErrLocked)
 		}
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
-	limit := protocol.NewLimit(cfg.MaxConnections)
+	all := common{
+		version: version, semaphores: sems, logins: protocol.NewLogins(b, secure), audit: audit,
+		limit: protocol.NewLimit(cfg.MaxConnections), clients: protocol.NewClients(), log: log,
+	}
 	err = sems.Start(b)
 	if err == nil && keys != nil {
-		err = keys.start(b, sems, cfg, version, limit, log)
+		err = keys.start(b, cfg, all)
+	}
+	if err == nil && cfg.LoadDefinitions != "" {
+		err = loadDefinitions(b, cfg.LoadDefinitions, log)
 	}
 	if err != nil {
 		closeAll(listeners)
 		sems.Stop()
-		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close()))
+		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close(), audit.Close()))
 	}
-	s := &Server{broker: b, sems: sems, etcd: keys, log: log, addrs: map[string]string{}}
-	api := httpapi.New(b, httpapi.Options{Semaphores: sems, Log: log})
+	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.logins, audit: audit, log: log, addrs: map[string]string{}}
+	s.watchTLS()
+	node := s.describe(cfg, all, listeners)
+	s.ends = endpoints(listeners, secure != nil)
+	api := httpapi.New(b, httpapi.Options{Semaphores: sems, Keys: keys.store(), Node: node, Logins: all.logins, Audit: audit, Log: log})
+	s.monitor.Start()
 	if s.admin, err = startAdmin(api, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
 	}
 	if l := listeners["amqp"]; l != nil {
-		s.amqp = amqp.New(b, amqpOptions(cfg, sems, version, limit, log))
+		s.amqp = amqp.New(b, amqpOptions(cfg, all))
 		s.serve("amqp", l, s.amqp.Serve)
 	}
 	if l := listeners["sql"]; l != nil {
-		s.sql = pgwire.New(b, sqlOptions(cfg, sems, limit, log))
+		s.sql = pgwire.New(b, sqlOptions(cfg, all))
 		s.serve("sql", l, s.sql.Serve)
 	}
 	if l := listeners["redis"]; l != nil {
-		s.redis = resp.New(b, redisOptions(cfg, sems, version, limit, log))
+		s.redis = resp.New(b, redisOptions(cfg, all))
 		s.serve("redis", l, s.redis.Serve)
 	}
 	if l := listeners["etcd"]; l != nil {
 		s.serve("etcd", l, s.etcd.Serve)
 	}
 	if l := listeners["http"]; l != nil {
-		s.http = httpapi.NewServer(api, httpapi.ServerOptions{Connections: limit, Log: log})
+		s.http = httpapi.NewServer(api, httpapi.ServerOptions{Clients: all.clients, Connections: all.limit, Log: log})
 		s.serve("http", l, s.http.Serve)
 	}
+	if l := listeners["metrics"]; l != nil {
+		s.metrics = httpapi.NewMetricsServer(api, httpapi.ServerOptions{Clients: all.clients, Connections: all.limit, Log: log})
+		s.serve("metrics", l, s.metrics.Serve)
+	}
 	return s, nil
-}
-
-// listenAll opens the listeners of these protocols that are not off; with an error none is left open.
-func listenAll(cfg config.Config, keys ...string) (map[string]net.Listener, error) {
-	listeners := map[string]net.Listener{}
-	for _, key := range keys {
-		addr := cfg.Listen(key)
-		if addr == config.Off {
-			continue
-		}
-		l, err := listen(key, addr)
-		if err != nil {
-			closeAll(listeners)
-			return nil, err
-		}
-		listeners[key] = l
-	}
-	return listeners, nil
-}
-
-func closeAll(listeners map[string]net.Listener) {
-	for _, l := range listeners {
-		l.Close()
-	}
-}
-
-func listen(key, addr string) (net.Listener, error) {
-	l, err := net.Listen("tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s: %s: %w", key, addr, ErrAddrInUse)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
-	}
-	return l, nil
-}
-
-func (s *Server) serve(key string, l net.Listener, fn func(net.Listener) error) {
-	s.addrs[key] = l.Addr().String()
-	s.served.Go(func() {
-		if err := fn(l); err != nil {
-			s.log.Error("listener stopped", "protocol", key, "addr", s.addrs[key], "err", err)
-		}
-	})
 }
 
 // Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores take. It grows and shrinks with them.
@@ -187,7 +171,7 @@ func (s *Server) Semaphores() *semaphores.Manager { return s.sems }
 // Broker is the engine. It is closed by Drain.
 func (s *Server) Broker() *broker.Broker { return s.broker }
 
-// Addrs gives the bound address of each protocol served, by its configuration
+// Addrs gives the bound address of each protocol served, the first one when there are several, by its configuration
 // key.
 func (s *Server) Addrs() map[string]string { return s.addrs }
 
@@ -195,21 +179,23 @@ func (s *Server) Addrs() map[string]string { return s.addrs }
 // gives up on clients at ctx's deadline. The data is closed cleanly in any case.
 func (s *Server) Drain(ctx context.Context) error {
 	s.once.Do(func() {
+		s.stop()
 		errs := s.drainProtocols(ctx)
 		if s.admin != nil {
 			errs = append(errs, s.admin.stop(ctx))
 		}
 		s.served.Wait()
+		s.monitor.Stop()
 		s.sems.Stop()
 		s.etcd.stop()
-		s.err = errors.Join(append(errs, s.broker.Close(), s.etcd.close())...)
+		s.err = errors.Join(append(errs, s.broker.Close(), s.etcd.close(), s.audit.Close())...)
 	})
 	return s.err
 }
 
 // drainProtocols drains them side by side: they share the time.
 func (s *Server) drainProtocols(ctx context.Context) []error {
-	errs := make([]error, 5)
+	errs := make([]error, 6)
 	var all sync.WaitGroup
 	if s.amqp != nil {
 		all.Go(func() { errs[0] = s.amqp.Drain(ctx) })
@@ -226,28 +212,42 @@ func (s *Server) drainProtocols(ctx context.Context) []error {
 	if s.http != nil {
 		all.Go(func() { errs[4] = s.http.Drain(ctx) })
 	}
+	if s.metrics != nil {
+		all.Go(func() { errs[5] = s.metrics.Drain(ctx) })
+	}
 	all.Wait()
 	return errs
 }
 
-func amqpOptions(cfg config.Config, sems *semaphores.Manager, version string, limit *protocol.Limit, log *slog.Logger) amqp.Options {
+// common is what the protocols share.
+type common struct {
+	version    string // that clients are told
+	semaphores *semaphores.Manager
+	logins     *protocol.Logins
+	audit      *protocol.Audit
+	limit      *protocol.Limit
+	clients    *protocol.Clients
+	log        *slog.Logger
+}
+
+func amqpOptions(cfg config.Config, c common) amqp.Options {
 	return amqp.Options{
-		Product: cfg.AMQPProduct, Version: version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
+		Product: cfg.AMQPProduct, Version: c.version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
-		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Semaphores: sems, Connections: limit, Log: log,
+		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,
 	}
 }
 
-func sqlOptions(cfg config.Config, sems *semaphores.Manager, limit *protocol.Limit, log *slog.Logger) pgwire.Options {
+func sqlOptions(cfg config.Config, c common) pgwire.Options {
 	return pgwire.Options{
-		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Semaphores: sems, Connections: limit, Log: log,
+		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,
 	}
 }
 
-func redisOptions(cfg config.Config, sems *semaphores.Manager, version string, limit *protocol.Limit, log *slog.Logger) resp.Options {
+func redisOptions(cfg config.Config, c common) resp.Options {
 	return resp.Options{
-		Version: version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, MemoryLimit: cfg.MemoryLimit,
-		Fsync: fsyncs[cfg.Sync], Semaphores: sems, Connections: limit, Log: log,
+		Version: c.version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, MemoryLimit: cfg.MemoryLimit,
+		Fsync: fsyncs[cfg.Sync], Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,
 	}
 }

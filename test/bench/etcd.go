@@ -51,7 +51,7 @@ func oursForEtcd(p *peer, binary string) etcdStarter {
 		addr := fmt.Sprintf("127.0.0.1:%d", port)
 		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
 			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
-				"--etcd", addr, "--sql", "off", "--redis", "off", "--http", "off"), nil
+				"--etcd", addr, "--sql", "off", "--redis", "off", "--http", "off", "--metrics", "off"), nil
 		}}
 		b, err := side.start(ctx, nil)
 		if err != nil {

@@ -50,7 +50,7 @@ func oursForJobs(p *peer, binary string) jobsStarter {
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
 			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
-				"--redis", address, "--sql", "off", "--etcd", "off", "--http", "off"), nil
+				"--redis", address, "--sql", "off", "--etcd", "off", "--http", "off", "--metrics", "off"), nil
 		}}
 		b, err := side.start(ctx, c.oursEnv)
 		if err != nil {

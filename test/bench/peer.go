@@ -55,7 +55,7 @@ func fiveways(binary, dir string) (*peer, error) {
 	}
 	p := &peer{name: nameOurs, command: func(dir string, port int) (*exec.Cmd, error) {
 		return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port),
-			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"), nil
+			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"), nil
 	}}
 	p.sql = oursForSQL(p, binary)
 	p.jobs = oursForJobs(p, binary)

@@ -100,7 +100,7 @@ func oursForSemaphores(p *peer, binary string) semaphoreStarter {
 		}
 		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
 			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
-				"--redis", addr[0], "--sql", addr[1], "--etcd", "off", "--http", "off"), nil
+				"--redis", addr[0], "--sql", addr[1], "--etcd", "off", "--http", "off", "--metrics", "off"), nil
 		}}
 		b, err := side.start(ctx, nil)
 		if err != nil {

@@ -61,7 +61,7 @@ func oursForSQL(p *peer, binary string) starter {
 		}
 		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
 			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
-				"--sql", fmt.Sprintf("127.0.0.1:%d", port), "--redis", "off", "--etcd", "off", "--http", "off"), nil
+				"--sql", fmt.Sprintf("127.0.0.1:%d", port), "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"), nil
 		}}
 		b, err := side.start(ctx, nil)
 		if err != nil {

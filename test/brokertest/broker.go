@@ -44,7 +44,7 @@ func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	flags := []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"}
+	flags := []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}
 	b := &Broker{cmd: exec.Command(path, append(flags, args...)...), exited: make(chan struct{})}
 	b.cmd.Stderr = &b.log
 	stdout, err := b.cmd.StdoutPipe()
@@ -140,6 +140,9 @@ func (b *Broker) Kill() {
 	b.cmd.Process.Kill() // fails only when the process has ended, which is what is wanted
 	<-b.exited
 }
+
+// Hangup sends SIGHUP, after which the broker reads its certificate again and opens its audit log again.
+func (b *Broker) Hangup() error { return b.cmd.Process.Signal(syscall.SIGHUP) }
 
 // Stop ends the process with SIGTERM and waits for its drain; the error tells an exit code other than 0 or a
 // process that did not stop in time and was killed.

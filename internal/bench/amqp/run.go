@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	r := &run{Options: o, target: t, id: rand.Uint64(), start: time.Now(), done: make(chan struct{})}
+	r := &run{Options: o, target: t, id: rand.Uint64(), start: time.Now(), done: make(chan struct{})} // #nosec G404 -- a name; no secret
 	control, err := dial(t)
 	if err != nil {
 		return Result{}, err

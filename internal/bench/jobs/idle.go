@@ -250,7 +250,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // wake enqueues jobs, each when the one before has arrived.
 func (r *idleRun) wake(ctx context.Context, wakes, confirms *latency.Histogram) error {
 	for n := range r.o.Wakes {
-		queue := idleQueue(rand.IntN(r.o.Queues))
+		queue := idleQueue(rand.IntN(r.o.Queues))                                   // #nosec G404 -- a load; no secret
 		r.admin.command("JOB.ENQUEUE", queue, "x", "ID", queue+"/"+strconv.Itoa(n)) // so that the taker knows the queue
 		sent := time.Now()
 		if err := r.admin.flush(); err != nil {

@@ -139,3 +139,14 @@ func (s *State) Ends() []Handle {
 	}
 	return ends
 }
+
+// Fronts appends the handle of the first ready message of each priority that has one, highest first.
+func (s *State) Fronts(dst []Handle) []Handle {
+	for _, l := range s.lanes {
+		if l.ready > 0 {
+			c := l.headChunk()
+			dst = append(dst, c.handle(c.state[Ready-1].from(0)))
+		}
+	}
+	return dst
+}

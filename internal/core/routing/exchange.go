@@ -34,13 +34,14 @@ type ExchangeSpec struct {
 	Args       message.Table // all arguments, echoed in listings
 }
 
-// Exchange is one exchange as of one Table. It is immutable.
+// Exchange is one exchange as of one Table. It is immutable, but for the counters of its traffic.
 type Exchange struct {
 	Spec ExchangeSpec
 
 	alternate string // in force: the argument's, else the policy's
 	bindings  int
 	relay     Relay
+	traffic   *Traffic
 	matcher   matcher    // of the bindings without a condition
 	selected  []selected // the others, by condition; nil if there are none
 }
@@ -122,7 +123,7 @@ func (t *Table) addExchange(spec ExchangeSpec) (*Table, error) {
 		return t, err
 	}
 	next := t.edit()
-	next.exchanges.Set(spec.Name, &Exchange{Spec: spec, alternate: spec.Alternate, matcher: matcher})
+	next.exchanges.Set(spec.Name, &Exchange{Spec: spec, alternate: spec.Alternate, matcher: matcher, traffic: &Traffic{}})
 	return next, nil
 }
 

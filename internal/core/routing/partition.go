@@ -169,7 +169,7 @@ func jumpBy(read func(*Message, *Route) []byte) func(*Message, *Route, uint64) u
 
 func byRoutingKey(m *Message, _ *Route, total uint64) uint64 { return hash(m.Key) % total }
 
-func atRandom(_ *Message, _ *Route, total uint64) uint64 { return rand.Uint64N(total) }
+func atRandom(_ *Message, _ *Route, total uint64) uint64 { return rand.Uint64N(total) } // #nosec G404 -- spreads messages; no secret
 
 // hash is FNV-1a with a final mix. It decides where keys go, so it never changes.
 func hash(b []byte) uint64 {

@@ -33,7 +33,7 @@ func NewWith(conditions Conditions) *Table {
 		bySource:  btree.NewMap[string, *Binding](degree),
 		byDest:    btree.NewMap[string, *Binding](degree),
 	}
-	t.exchanges.Set("", &Exchange{Spec: ExchangeSpec{Type: TypeDirect, Durable: true}, matcher: byQueueName{}})
+	t.exchanges.Set("", &Exchange{Spec: ExchangeSpec{Type: TypeDirect, Durable: true}, matcher: byQueueName{}, traffic: &Traffic{}})
 	for _, spec := range []ExchangeSpec{
 		{Name: "amq.direct", Type: TypeDirect, Durable: true},
 		{Name: "amq.fanout", Type: TypeFanout, Durable: true},
@@ -43,7 +43,7 @@ func NewWith(conditions Conditions) *Table {
 		{Name: "amq.rabbitmq.trace", Type: TypeTopic, Durable: true, Internal: true},
 	} {
 		matcher, _ := newMatcher(&spec) // these types need no arguments, so none can be wrong
-		t.exchanges.Set(spec.Name, &Exchange{Spec: spec, matcher: matcher})
+		t.exchanges.Set(spec.Name, &Exchange{Spec: spec, matcher: matcher, traffic: &Traffic{}})
 	}
 	return t
 }

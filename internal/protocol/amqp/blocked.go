@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -11,6 +12,7 @@ func (c *conn) block(reason string) {
 		return
 	}
 	c.blocked = true
+	c.client.SetState(protocol.StateBlocked)
 	if c.peer.blocked {
 		c.send(&amqpwire.ConnectionBlocked{Reason: reason})
 	}
@@ -35,6 +37,7 @@ func (c *conn) awaitAlarmEnd() bool {
 		}
 	}
 	c.blocked = false
+	c.client.SetState(protocol.StateRunning)
 	if c.peer.blocked && c.state == running {
 		c.send(&amqpwire.ConnectionUnblocked{})
 	}

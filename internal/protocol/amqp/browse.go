@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"fiveways/internal/arguments"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -17,7 +18,7 @@ func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 		return false, nil
 	}
 	on := false
-	reason := boolArg(v, &on)
+	reason := arguments.Bool(v, &on)
 	if reason == "" && on && !m.NoAck {
 		reason = "browsing needs no_ack, for there is nothing to acknowledge"
 	}

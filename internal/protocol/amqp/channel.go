@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -21,8 +22,10 @@ type channel struct {
 	limit     *broker.Limit
 	replies   *consumer // of direct replies, nil when there is none
 	tx        *transaction
-	confirms  *confirms // nil unless in confirm mode
-	published uint64    // number of the last publish in confirm mode
+	confirms  *confirms              // nil unless in confirm mode
+	published uint64                 // number of the last publish in confirm mode
+	counts    protocol.ChannelCounts // without what others count: deliveries and confirms
+	shown     shown                  // has its own lock
 
 	tag       uint64               // guarded by output.mu: the last delivery tag
 	unacked   unacked              // guarded by output.mu
@@ -30,6 +33,7 @@ type channel struct {
 	consumers map[string]*consumer // guarded by output.mu: by tag
 	deleting  bool                 // guarded by output.mu: cancels wait in cancelled until queue.delete is answered
 	cancelled []string             // guarded by output.mu: tags
+	handedOut handedOut            // guarded by output.mu
 }
 
 // openChannel opens a channel.
@@ -47,8 +51,10 @@ func (c *conn) openChannel(id uint16) error {
 	if c.channels == nil {
 		c.channels = map[uint16]*channel{}
 	}
-	c.channels[id] = &channel{c: c, id: id}
+	ch := &channel{c: c, id: id}
+	c.channels[id] = ch
 	c.srv.channels.Add(1)
+	c.roster.enter(ch)
 	c.sendOn(id, &amqpwire.ChannelOpenOk{})
 	return nil
 }
@@ -63,6 +69,7 @@ func (c *conn) endChannel(ch *channel) {
 	c.doRequests()
 	ch.closing = true
 	c.srv.channels.Add(-1)
+	c.roster.leave(ch)
 	c.session.CloseChannel()
 	c.out.mu.Lock()
 	consumers := ch.consumers

@@ -21,6 +21,7 @@ type confirms struct {
 	slots  []slot // of low, low+1, … as a ring indexed by the number; length is 0 or a power of two
 	held   int    // slots that are not zero
 	queued bool   // in conn.confirming
+	acked  uint64 // publishes that the client was told are confirmed
 	closed bool   // the channel is gone: nobody wants to know
 }
 
@@ -142,6 +143,7 @@ func (cf *confirms) ack(dst []byte) []byte {
 		return dst
 	}
 	dst = amqpwire.AppendAck(dst, cf.ch.id, last, last > cf.told+1)
+	cf.acked += last - cf.told
 	cf.told = last
 	return dst
 }

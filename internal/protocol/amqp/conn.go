@@ -11,6 +11,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/refusals"
 )
 
 // state is where a connection is in its life.
@@ -53,6 +54,8 @@ type conn struct {
 	admitted bool // holds a place of Options.Connections
 	user     string
 	peer     clientProperties
+	client   *protocol.Client
+	roster   roster // has its own lock
 	session  *broker.Session
 
 	frameMax   uint32
@@ -87,8 +90,11 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
+	c.client = s.o.Clients.Enter(nc, id, "amqp", c)
 	c.in.Init(nc)
+	c.in.Count(&c.client.In)
 	c.out.init(nc)
+	c.out.sent = &c.client.Out
 	c.acks.init()
 	return c
 }
@@ -126,6 +132,7 @@ func (c *conn) giveUpHandshake() {
 // finish gives back everything, lets the writer write what is left, and closes
 // the socket.
 func (c *conn) finish() {
+	defer c.client.Leave()
 	c.beat.stop()
 	c.acks.stop(&c.out)
 	c.endSession()
@@ -214,7 +221,7 @@ func (c *conn) goodbye() {
 			return
 		}
 	}
-	c.fail(&fault{code: amqpwire.ConnectionForced, text: shutdownText})
+	c.fail(&fault{code: amqpwire.ConnectionForced, text: refusals.ShutdownText})
 }
 
 // send appends a method of channel 0 to what is written next.
@@ -235,6 +242,7 @@ func (c *conn) fail(f *fault) {
 		ReplyCode: f.code, ReplyText: f.Error(), ClassID: f.method.Class(), MethodID: f.method.Method(),
 	})
 	c.state = closing
+	c.client.SetState(protocol.StateClosing)
 	c.killAfter(closeOkTimeout)
 }
 

@@ -3,9 +3,11 @@ package amqp
 import (
 	"time"
 
+	"fiveways/internal/arguments"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/refusals"
 )
 
 // consumer is one consumer of a channel.
@@ -57,8 +59,8 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err := c.session.MayRead(name); err != nil {
 		return err
 	}
-	rs := resource("queue", name, c.session.VHost())
-	if err := refuseStreamArgs(m.Arguments, streamConsumerArgs, rs, "rabbit_classic_queue"); err != nil {
+	rs := refusals.Resource("queue", name, c.session.VHost())
+	if err := refusedArg(arguments.StreamConsumer(m.Arguments), rs); err != nil {
 		return err
 	}
 	priority, err := consumerPriority(m.Arguments, rs)
@@ -73,13 +75,13 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err != nil {
 		return err
 	}
-	if k.timeout, err = consumerTimeout(m.Arguments, resource("queue", name, c.session.VHost())); err != nil {
+	if k.timeout, err = consumerTimeout(m.Arguments, refusals.Resource("queue", name, c.session.VHost())); err != nil {
 		return err
 	}
 	ch.addConsumer(k) // before it runs: its queue may be deleted at once
 	spec := broker.ConsumerSpec{
 		Queue: name, Tag: k.tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: ch.prefetch, Priority: priority,
-		Limit: ch.sharedLimit(), Selector: wanted, Data: k,
+		Limit: ch.sharedLimit(), Selector: wanted, Data: k, Channel: int(ch.id), Args: m.Arguments,
 		Started: func() {
 			if !m.NoWait {
 				ch.reply(&amqpwire.BasicConsumeOk{ConsumerTag: k.tag})
@@ -146,6 +148,7 @@ func (c *conn) Deliver(ds []broker.Delivery) {
 			continue // a reply that crossed the end of its consumer
 		}
 		ch.tag++
+		ch.handedOut.count(k.noAck, d.Redelivered)
 		if !k.noAck {
 			if now < 0 {
 				now = c.acks.now()
@@ -212,9 +215,11 @@ func (ch *channel) get(m *amqpwire.BasicGet) error {
 		return err
 	}
 	if !ok {
+		ch.counts.GotNone++
 		ch.reply(&amqpwire.BasicGetEmpty{})
 		return nil
 	}
+	ch.countGot(&d, m.NoAck)
 	ch.sendGetOk(&d, uint32(left), m.NoAck)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // envelope is the message as the consumer gets it. Queues that count deliveries
 // tell in a header how often it came back; the stored message stays as it is.
 func envelope(d *broker.Delivery) message.Envelope {
-	if d.Count == 0 || !d.Queue.Policy.CountDeliveries {
+	if d.Count == 0 || !d.Queue.Policy().CountDeliveries {
 		return d.Env
 	}
 	exchange, key, rawProps, body := d.Env.Split()

@@ -2,8 +2,10 @@ package amqp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"fiveways/internal/broker"
@@ -23,7 +25,9 @@ const headerAMQP09 = "AMQP\x01\x01\x00\x09"
 type clientProperties struct {
 	cancelNotify bool // takes basic.cancel from us
 	blocked      bool // takes connection.blocked from us
-	loginClose   bool // takes connection.close after a refused login
+	all          message.Table
+	mechanism    string // that it logged in by
+	loginClose   bool   // takes connection.close after a refused login
 }
 
 func readClientProperties(t message.Table) clientProperties {
@@ -79,7 +83,7 @@ func (c *conn) protocolHeader() bool {
 	c.in.Consume(len(header))
 	c.send(&amqpwire.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, ServerProperties: c.srv.serverProperties(),
-		Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",
+		Mechanisms: c.mechanisms(), Locales: "en_US",
 	})
 	c.state = wantStartOk
 	return true
@@ -127,11 +131,12 @@ func (c *conn) connectionMethod(payload []byte) error {
 // startOk logs the client in.
 func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
 	c.peer = readClientProperties(m.ClientProperties)
-	user, password, err := credentials(m.Mechanism, m.Response)
-	if err != nil {
+	c.peer.all, c.peer.mechanism = m.ClientProperties, m.Mechanism
+	user, err := c.authenticate(m)
+	if isFault(err) {
 		return err
 	}
-	if err := c.srv.broker.Authenticate(user, password, protocol.IsLoopback(c.nc.RemoteAddr())); err != nil {
+	if err != nil {
 		c.srv.o.Log.Warn("amqp: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "mechanism", m.Mechanism, "err", err)
 		c.refuseLogin(m.Mechanism)
 		return nil
@@ -142,6 +147,43 @@ func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
 	})
 	c.state = wantTuneOk
 	return nil
+}
+
+// external is the SASL mechanism of clients that have shown who they are already, by
+// a certificate.
+const external = "EXTERNAL"
+
+// mechanisms are the SASL mechanisms that the client may choose from.
+func (c *conn) mechanisms() string {
+	if _, secure := protocol.StateOf(c.nc); secure && c.srv.o.Logins.TLS().AsksCertificates() {
+		return "PLAIN AMQPLAIN " + external
+	}
+	return "PLAIN AMQPLAIN"
+}
+
+// authenticate finds out who the client is. An error that is no fault is a login
+// that failed.
+func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err error) {
+	at := protocol.Attempt{Protocol: "amqp091", Peer: c.nc.RemoteAddr()}
+	if m.Mechanism == external && strings.Contains(c.mechanisms(), external) {
+		// As in RabbitMQ the response, which may ask to act as another, is not looked at.
+		if at.User = c.srv.o.Logins.TLS().UserOf(c.nc); at.User == "" {
+			return "", errors.New("the client shows no certificate, or one that names no user")
+		}
+		return at.User, c.srv.o.Logins.Certificate(at)
+	}
+	user, password, err := credentials(m.Mechanism, m.Response)
+	if err != nil {
+		return "", err
+	}
+	at.User = user
+	return user, c.srv.o.Logins.Password(c.done, at, password)
+}
+
+// isFault tells whether an error is for the client to hear as it is.
+func isFault(err error) bool {
+	var f *fault
+	return errors.As(err, &f)
 }
 
 // refuseLogin ends the connection some time after a failed login, so that
@@ -247,6 +289,10 @@ func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	c.out.window = s.Window()
 	c.out.mu.Unlock()
 	c.state = running
+	c.client.LogIn(protocol.Login{
+		User: c.user, VHost: m.VirtualHost, Version: "AMQP 0-9-1", Mechanism: c.peer.mechanism, Properties: c.peer.all,
+		FrameMax: int(c.frameMax), ChannelMax: c.channelMax, Heartbeat: c.beat.interval,
+	})
 	c.send(&amqpwire.ConnectionOpenOk{})
 	c.beat.start(c)
 	return nil

@@ -1,50 +1,18 @@
 package amqp
 
 import (
-	"fmt"
-	"math"
-	"time"
-
+	"fiveways/internal/arguments"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// notBeforeName is the header with the time before which a message is not
-// delivered.
-const notBeforeName = "not-before"
-
-// latest is the last time that a message may wait for, unix ms.
-const latest = math.MaxInt64 / 4
-
-// notBefore reads the time, in unix ms: a timestamp is seconds, an integer
-// milliseconds, text is RFC 3339.
+// notBefore reads the time before which a message is not delivered, in unix ms.
 func notBefore(headers []byte) (int64, error) {
-	v, ok := message.HeaderLookup(headers, notBeforeName)
-	if !ok {
-		return 0, badNotBefore("it cannot be read")
+	ms, reason := arguments.NotBefore(headers)
+	if reason != "" {
+		return 0, faultf(amqpwire.PreconditionFailed, "invalid '%s' header: %s", arguments.NotBeforeName, reason)
 	}
-	switch t := v.(type) {
-	case message.Timestamp:
-		return int64(min(uint64(t), latest/1000)) * 1000, nil
-	case string:
-		at, err := time.Parse(time.RFC3339, t)
-		if err != nil {
-			return 0, badNotBefore(fmt.Sprintf("'%s' is not a time of RFC 3339", t))
-		}
-		return max(0, at.UnixMilli()), nil
-	}
-	ms, ok := message.Int(v)
-	switch {
-	case !ok:
-		return 0, badNotBefore("unacceptable type " + message.TypeName(v))
-	case ms < 0:
-		return 0, badNotBefore(fmt.Sprintf("%d is negative", ms))
-	}
-	return min(ms, latest), nil
-}
-
-func badNotBefore(reason string) *fault {
-	return faultf(amqpwire.PreconditionFailed, "invalid '%s' header: %s", notBeforeName, reason)
+	return ms, nil
 }
 
 // marks tell which headers with a meaning for publishing a message has.
@@ -64,8 +32,8 @@ func readMarks(headers []byte) (found marks) {
 			if string(name) == "CC" || string(name) == "BCC" {
 				found |= markKeys
 			}
-		case len(notBeforeName):
-			if string(name) == notBeforeName {
+		case len(arguments.NotBeforeName):
+			if string(name) == arguments.NotBeforeName {
 				found |= markNotBefore
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/arguments"
 	"fiveways/internal/core/message"
 )
 
@@ -17,10 +18,10 @@ func TestNotBeforeHeader(t *testing.T) {
 		bad  string
 	}{
 		{v: message.Timestamp(1_700_000_000), want: 1_700_000_000_000},
-		{v: message.Timestamp(1 << 63), want: latest / 1000 * 1000},
+		{v: message.Timestamp(1 << 63), want: arguments.LatestTime / 1000 * 1000},
 		{v: int64(1_700_000_000_123), want: 1_700_000_000_123},
 		{v: int32(7), want: 7},
-		{v: int64(1<<63 - 1), want: latest},
+		{v: int64(1<<63 - 1), want: arguments.LatestTime},
 		{v: "2023-11-14T22:13:20.5Z", want: 1_700_000_000_500},
 		{v: "2023-11-14T23:13:20+01:00", want: 1_700_000_000_000},
 		{v: "1900-01-01T00:00:00Z", want: 0},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 )
 
 const (
@@ -19,6 +20,9 @@ const (
 	// writeChunk is how much is given to the system at a time; the window of
 	// deliveries opens after each.
 	writeChunk = 256 << 10
+	// tlsRecord is how much is written to TLS at a time: a write that its deadline
+	// interrupts cannot go on there, so that each has to make progress as a whole.
+	tlsRecord = 16 << 10
 	// fullOut is how much may wait to be written before the reader stops
 	// reading from the client. It is well above the window of deliveries: a
 	// client that publishes while it does not read must not be stopped by
@@ -33,10 +37,12 @@ var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, f
 // output gathers frames for the client. Any goroutine appends; the writer
 // goroutine writes.
 type output struct {
-	nc   net.Conn
-	wake chan struct{} // 1 slot: there is something to write, or confirms to tell
-	room chan struct{} // 1 slot: something was written
-	done chan struct{} // closed when the writer has left
+	nc    net.Conn
+	sent  *atomic.Uint64 // bytes written
+	piece int            // bytes of one write
+	wake  chan struct{}  // 1 slot: there is something to write, or confirms to tell
+	room  chan struct{}  // 1 slot: something was written
+	done  chan struct{}  // closed when the writer has left
 
 	writes  atomic.Uint64 // chunks written
 	size    atomic.Int64  // bytes that wait or are being written
@@ -50,7 +56,10 @@ type output struct {
 }
 
 func (o *output) init(nc net.Conn) {
-	o.nc = nc
+	o.nc, o.piece = nc, writeChunk
+	if _, secure := protocol.StateOf(nc); secure {
+		o.piece = tlsRecord
+	}
 	o.wake, o.room, o.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 }
 
@@ -160,8 +169,9 @@ func (o *output) writeChunk(b []byte) bool {
 		if t := o.timeout.Load(); t > 0 {
 			o.nc.SetWriteDeadline(time.Now().Add(time.Duration(t))) //nolint:errcheck // the write tells
 		}
-		n, err := o.nc.Write(b)
+		n, err := o.nc.Write(b[:min(len(b), o.piece)])
 		b = b[n:]
+		o.sent.Add(uint64(n))
 		if err != nil && (n == 0 || !errors.Is(err, os.ErrDeadlineExceeded)) {
 			return false
 		}

@@ -73,6 +73,7 @@ func (ch *channel) publish(body []byte) error {
 	if err != nil {
 		return err
 	}
+	ch.counts.Published++
 	replies := string(peek.ReplyTo) == replyQueue
 	if replies && ch.replies == nil {
 		return errNoReplies
@@ -156,7 +157,10 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 // if that is wanted, and is confirmed all the same.
 func (ch *channel) unroutable(env message.Envelope) {
 	if ch.content.mandatory {
+		ch.counts.Returned++
 		ch.giveBack(env)
+	} else {
+		ch.counts.Dropped++
 	}
 	ch.confirmNow()
 }

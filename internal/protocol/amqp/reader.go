@@ -90,6 +90,7 @@ func (c *conn) endRead() {
 	}
 	c.partial = c.partial[:0]
 	c.flush()
+	c.last.show()
 	c.arena = arena{}
 }
 
@@ -119,6 +120,7 @@ func (c *conn) frame(f amqpwire.Frame) error {
 		if ch == nil {
 			return c.frameWithoutChannel(f)
 		}
+		c.last.show()
 		c.last = ch
 	}
 	return ch.frame(f)

@@ -55,6 +55,7 @@ func (ch *channel) hasReplyName(name string) bool {
 // publishReply delivers a direct reply. It counts as routed whether somebody
 // waits for it or not.
 func (ch *channel) publishReply(key, props, body []byte) {
+	ch.counts.Published++
 	ch.c.postReply(key, props, body)
 	ch.confirmNow()
 }

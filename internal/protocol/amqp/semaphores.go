@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"encoding/json"
+	"fiveways/internal/refusals"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
@@ -160,5 +161,5 @@ func (ch *channel) txRequest(r *request, size int) error {
 
 // refuseRequestQueue refuses what can be done with other queues.
 func (ch *channel) refuseRequestQueue() error {
-	return faultf(amqpwire.AccessRefused, "operation not permitted on %s: it only takes requests", resource("queue", semaphoreQueue, ch.c.session.VHost()))
+	return faultf(amqpwire.AccessRefused, "operation not permitted on %s: it only takes requests", refusals.Resource("queue", semaphoreQueue, ch.c.session.VHost()))
 }

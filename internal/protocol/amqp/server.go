@@ -30,10 +30,12 @@ type Options struct {
 
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
-	Connections      *protocol.Limit // places for connections, shared with other protocols [no limit]
-	HandshakeTimeout time.Duration   // from accept to connection.open [10 s]
-	LoginDelay       time.Duration   // between a refused login and the end of the connection [3 s]; negative = none
-	Log              *slog.Logger    // [slog.Default()]
+	Logins           *protocol.Logins  // shared with other protocols [of its own]
+	Clients          *protocol.Clients // where connections are shown to operators; nil: nowhere
+	Connections      *protocol.Limit   // places for connections, shared with other protocols [no limit]
+	HandshakeTimeout time.Duration     // from accept to connection.open [10 s]
+	LoginDelay       time.Duration     // between a refused login and the end of the connection [3 s]; negative = none
+	Log              *slog.Logger      // [slog.Default()]
 }
 
 func (o Options) withDefaults() Options {
@@ -81,6 +83,9 @@ type Server struct {
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults()}
+	if s.o.Logins == nil {
+		s.o.Logins = protocol.NewLogins(b, nil)
+	}
 	s.edge = protocol.NewEdge("amqp", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"fiveways/internal/arguments"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/refusals"
 )
 
 const (
@@ -21,11 +23,11 @@ func (ch *channel) serverName(args message.Table) (string, error) {
 	if !ok {
 		return randomName("amq.gen-"), nil
 	}
-	rs := resource("queue", "", ch.c.session.VHost())
+	rs := refusals.Resource("queue", "", ch.c.session.VHost())
 	prefix, ok := v.(string)
 	switch {
 	case !ok:
-		return "", invalidArg(namePrefixArg, rs, unacceptableType(v))
+		return "", invalidArg(namePrefixArg, rs, arguments.UnacceptableType(v))
 	case len(prefix) > maxNamePrefix:
 		return "", invalidArg(namePrefixArg, rs, fmt.Sprintf("{max_value_exceeded,%d}", len(prefix)))
 	}

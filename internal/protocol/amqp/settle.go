@@ -92,6 +92,9 @@ func (ch *channel) settle(how settlement, tag uint64, multiple bool) error {
 	if !ok {
 		return faultf(amqpwire.PreconditionFailed, "unknown delivery tag %d", tag)
 	}
+	if how == ack {
+		ch.counts.Acked += uint64(len(taken))
+	}
 	if ch.tx != nil {
 		ch.tx.settle(how, taken)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/arguments"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -88,8 +89,8 @@ func (s *Server) timeoutOf(q *broker.Queue, asked time.Duration) time.Duration {
 	switch {
 	case asked >= 0:
 		return asked
-	case q.Policy.ConsumerTimeout >= 0:
-		return millis(q.Policy.ConsumerTimeout)
+	case q.Policy().ConsumerTimeout >= 0:
+		return millis(q.Policy().ConsumerTimeout)
 	}
 	return s.o.ConsumerTimeout
 }
@@ -107,7 +108,7 @@ func consumerTimeout(args message.Table, rs string) (time.Duration, error) {
 		return -1, nil
 	}
 	var n int64
-	if reason := timerArg(v, &n); reason != "" {
+	if reason := arguments.Timer(v, &n); reason != "" {
 		return -1, invalidArg(arg, rs, reason)
 	}
 	return millis(n), nil

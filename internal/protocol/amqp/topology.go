@@ -2,8 +2,10 @@ package amqp
 
 import (
 	"cmp"
+	"fiveways/internal/refusals"
 	"strings"
 
+	"fiveways/internal/arguments"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -48,14 +50,9 @@ func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 		if err := ch.c.session.MayConfigure("exchange", spec.Name); err != nil {
 			return err
 		}
-		const arg = "alternate-exchange"
-		alternate, err := nameArg(m.Arguments, arg, resource("exchange", spec.Name, ch.c.session.VHost()))
-		if err != nil {
-			return err
-		}
-		spec.Alternate = alternate
-		if spec.Relay, err = exchangePolicy(m.Arguments, resource("exchange", spec.Name, ch.c.session.VHost())); err != nil {
-			return err
+		var refused *arguments.Refusal
+		if spec.Alternate, spec.Relay, refused = arguments.Exchange(m.Arguments); refused != nil {
+			return refusedArg(refused, refusals.Resource("exchange", spec.Name, ch.c.session.VHost()))
 		}
 	}
 	return ch.c.session.DeclareExchange(spec)
@@ -85,13 +82,13 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		return reservedName(name)
 	}
 	if !m.Passive {
-		err := ch.c.session.MayConfigure("queue", spec.Name)
-		if err != nil {
+		if err := ch.c.session.MayConfigure("queue", spec.Name); err != nil {
 			return err
 		}
-		spec.Compared = comparedArgs(m.Arguments)
-		if spec.Policy, err = queuePolicy(m.Arguments, resource("queue", spec.Name, ch.c.session.VHost())); err != nil {
-			return cmp.Or(ch.c.session.CompareQueue(&spec), err)
+		spec.Compared = arguments.Compared(m.Arguments)
+		var refused *arguments.Refusal
+		if spec.Policy, refused = arguments.Queue(m.Arguments); refused != nil {
+			return cmp.Or(ch.c.session.CompareQueue(&spec), refusedArg(refused, refusals.Resource("queue", spec.Name, ch.c.session.VHost())))
 		}
 	}
 	info, err := ch.c.session.DeclareQueue(spec)
@@ -108,7 +105,7 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 // only asks whether somebody waits there.
 func (ch *channel) declareReplyQueue(m *amqpwire.QueueDeclare, name string) error {
 	if !ch.hasReplyName(name) {
-		return faultf(amqpwire.NotFound, "no %s", resource("queue", name, ch.c.session.VHost()))
+		return faultf(amqpwire.NotFound, "no %s", refusals.Resource("queue", name, ch.c.session.VHost()))
 	}
 	ch.lastQueue = name
 	return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{Queue: name, ConsumerCount: 1}, nil)

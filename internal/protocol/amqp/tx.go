@@ -10,10 +10,11 @@ import (
 // transaction is what a channel in tx mode has gathered since its last commit
 // or rollback. Nothing of it reaches the engine before commit.
 type transaction struct {
-	tx      *broker.Tx // of the publishes so far; nil before the first
-	bytes   int64      // of their envelopes, and what requests take
-	returns []message.Envelope
-	settled []txSettled
+	tx       *broker.Tx // of the publishes so far; nil before the first
+	bytes    int64      // of their envelopes, and what requests take
+	messages int        // publishes
+	returns  []message.Envelope
+	settled  []txSettled
 
 	requests []*request // to semaphores
 }
@@ -61,6 +62,7 @@ func (ch *channel) txPublish(p *broker.Publish) error {
 		t.tx = ch.c.session.NewTx()
 	}
 	t.tx.Publish(p)
+	t.messages++
 	return nil
 }
 

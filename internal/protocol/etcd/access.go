@@ -139,12 +139,11 @@ func tokenIn(md metadata.MD) string {
 func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 	who := &identity{loopback: addr != nil && isLoopback(addr)}
 	controlled := s.grants.Enabled()
+	t, st, err := s.showing(token, addr, who.loopback)
 	switch {
-	case token != "":
-		t, st, err := s.accounts.holder(token, who.loopback)
-		if err != nil {
-			return nil, reply(err)
-		}
+	case err != nil:
+		return nil, reply(err)
+	case t != nil:
 		who.user, who.root = t.user, st.root && controlled
 		// A login takes nothing away that the client may do without one.
 		g := s.accounts.trustsGuest()
@@ -163,6 +162,17 @@ func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 		return nil, reply(err)
 	}
 	return who, nil
+}
+
+// showing is the login of who shows a token, or has shown a certificate; nil of who has neither. Errors: those of holder.
+func (s *Server) showing(text string, addr net.Addr, loopback bool) (*token, *standing, error) {
+	if text != "" {
+		return s.accounts.holder(text, loopback)
+	}
+	if client, ok := addr.(agentAddr); ok && client.agent != nil {
+		return s.accounts.certified(client.agent)
+	}
+	return nil, nil, nil
 }
 
 // sit gives the caller its seat on the connection. Without a virtual host "/" there are no queues, and ordinary keys are served still. Errors: those

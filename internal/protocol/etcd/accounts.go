@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ import (
 // passes to another of the same name, whoever deleted the first one and by which protocol.
 type accounts struct {
 	broker  *broker.Broker
+	logins  *protocol.Logins
 	grants  *grants.Grants
 	propose proposer
 	log     *slog.Logger
@@ -36,7 +38,7 @@ type accounts struct {
 }
 
 func newAccounts(s *Server) *accounts {
-	return &accounts{broker: s.broker, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, delay: s.o.LoginDelay, tokens: newTokens()}
+	return &accounts{broker: s.broker, logins: s.o.Logins, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, delay: s.o.LoginDelay, tokens: newTokens()}
 }
 
 // proposer records a change and returns its answer when it is made; who makes it is in ctx, the server itself in one without.
@@ -71,18 +73,55 @@ func (a *accounts) holder(text string, loopback bool) (*token, *standing, error)
 	if t == nil {
 		return nil, nil, auth.ErrInvalidAuthToken
 	}
+	st, err := a.standingOf(t, loopback)
+	return t, st, err
+}
+
+// certified finds the user of a client's certificate as it stands now; a nil token is for a certificate of nobody. Errors: those of holder.
+func (a *accounts) certified(client *agent) (*token, *standing, error) {
+	if client.certUser == "" {
+		return nil, nil, nil
+	}
+	loopback := protocol.IsLoopback(client.nc.RemoteAddr())
+	if t := client.login.Load(); t != nil {
+		if st, err := a.standingOf(t, loopback); err == nil {
+			return t, st, nil
+		}
+		client.login.CompareAndSwap(t, nil) // the user is another one now, or has another password, which is nothing to a certificate
+	}
+	generation := a.broker.AccessGeneration() + 1 // not zero
+	if client.refused.Load() == generation {
+		return nil, nil, nil
+	}
+	u, err := a.broker.User(client.certUser)
+	if refused := a.logins.Certificate(protocol.Attempt{Protocol: "etcd", User: client.certUser, Peer: client.nc.RemoteAddr()}); refused != nil || err != nil {
+		a.log.Warn("etcd: certificate refused", "conn", client.id, "peer", client.nc.RemoteAddr(), "user", protocol.Clipped(client.certUser), "err", errors.Join(refused, err))
+		client.refused.Store(generation)
+		return nil, nil, nil
+	}
+	if err := a.shedOthers(&u); err != nil {
+		return nil, nil, err
+	}
+	t := newToken(&u)
+	client.login.Store(t)
+	st, err := a.standingOf(t, loopback)
+	return t, st, err
+}
+
+// standingOf tells how a token's user stands now. Errors: those of holder.
+func (a *accounts) standingOf(t *token, loopback bool) (*standing, error) {
 	st := t.standing.Load()
 	if st == nil || st.generation != a.broker.AccessGeneration() || st.revision != a.grants.Revision() {
 		var err error
 		if st, err = a.lookUp(t); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		t.standing.Store(st)
 	}
 	if st.loopbackOnly && !loopback {
-		return nil, nil, auth.ErrInvalidAuthToken
+		return nil, auth.ErrInvalidAuthToken
 	}
-	return t, st, nil
+	return st, nil
 }
 
 // lookUp tells how a token's user stands. A user that is gone, is another one, or has another password ends the token.
@@ -134,14 +173,15 @@ func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto
 // authenticate checks a password and returns a token. A refusal comes late, so that guessing is slow, and the attempts of one client (an address with
 // its port) one after the other. Errors: auth.ErrAuthFailed; auth.ErrAuthNotEnabled for a wrong password while access is not controlled, for clients
 // then go on without one.
-func (a *accounts) authenticate(ctx context.Context, name, password, client string, loopback bool) (string, error) {
+func (a *accounts) authenticate(ctx context.Context, name, password string, peer net.Addr) (string, error) {
+	client := peer.String()
 	done, err := a.turns.take(ctx, client)
 	if err != nil {
 		return "", err
 	}
 	defer done()
 	u, err := a.broker.User(name) // before the check: a token is never newer than the password that was checked
-	if refused := a.broker.Authenticate(name, password, loopback); refused != nil || err != nil {
+	if refused := a.logins.Password(ctx.Done(), protocol.Attempt{Protocol: "etcd", User: name, Peer: peer}, password); refused != nil || err != nil {
 		a.log.Warn("etcd: login refused", "peer", client, "user", protocol.Clipped(name), "err", protocol.Clipped(errors.Join(refused, err).Error()))
 		a.wait(ctx)
 		if !a.grants.Enabled() {

@@ -86,7 +86,7 @@ func (r *rig) enable() {
 
 func (r *rig) login(user, password string) string {
 	r.t.Helper()
-	token, err := r.accounts.authenticate(context.Background(), user, password, "here", true)
+	token, err := r.accounts.authenticate(context.Background(), user, password, here)
 	r.must(err)
 	return token
 }
@@ -242,7 +242,7 @@ func TestRootComesBack(t *testing.T) {
 	if _, err := r.identifyToken(token, here); !errors.Is(err, rpctypes.ErrGRPCInvalidAuthToken) {
 		t.Errorf("root is deleted: %v", err)
 	}
-	if _, err := r.accounts.authenticate(context.Background(), grants.Root, "root", "here", true); !errors.Is(err, auth.ErrAuthFailed) {
+	if _, err := r.accounts.authenticate(context.Background(), grants.Root, "root", here); !errors.Is(err, auth.ErrAuthFailed) {
 		t.Errorf("root is deleted, and logs in: %v", err)
 	}
 	_, err := r.broker.PutUser(broker.UserSpec{Name: grants.Root, Password: "new"})
@@ -305,7 +305,7 @@ func TestUsersThatCannotBe(t *testing.T) {
 		}
 	}
 	r.login("u", "p")
-	if _, err := r.accounts.authenticate(context.Background(), "none", "p", "here", true); err == nil {
+	if _, err := r.accounts.authenticate(context.Background(), "none", "p", here); err == nil {
 		t.Error("a user without a password logs in")
 	}
 }
@@ -391,7 +391,7 @@ func TestLogsOfRefusals(t *testing.T) {
 	r := openRig(t, vfs.NewMem())
 	defer r.close()
 	r.accounts.log = slog.New(slog.NewTextHandler(&text, nil))
-	if _, err := r.accounts.authenticate(t.Context(), strings.Repeat("x", 1<<20), "secret", "there", false); err == nil {
+	if _, err := r.accounts.authenticate(t.Context(), strings.Repeat("x", 1<<20), "secret", there); err == nil {
 		t.Fatal("let in")
 	}
 	if n := text.Len(); n == 0 || n > 1000 || strings.Contains(text.String(), "secret") {

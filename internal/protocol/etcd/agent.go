@@ -2,10 +2,11 @@ package etcd
 
 import (
 	"context"
-	"errors"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"fiveways/internal/broker"
@@ -16,9 +17,14 @@ import (
 // agent is what is kept of a client for as long as its connection lasts: the sessions of the engine in which it works, one for each user that it
 // names. Calls find it by the address of their peer ([agentAddr]).
 type agent struct {
-	srv *Server
-	id  uint64
-	nc  net.Conn
+	srv    *Server
+	id     uint64
+	nc     net.Conn
+	client *protocol.Client // set before the connection is served
+
+	certUser string                // whom the client's certificate names; "" without one
+	login    atomic.Pointer[token] // of certUser; nil: not asked for yet
+	refused  atomic.Uint64         // the generation of the broker's rules, plus one, at which certUser could not come in
 
 	mu       sync.Mutex
 	closed   bool
@@ -63,6 +69,7 @@ func (a *agent) seat(user string) (*seat, error) {
 		a.seats = map[string]*seat{}
 	}
 	a.seats[user] = st
+	a.client.LogIn(protocol.Login{User: user, VHost: rootVHost, Version: "etcd v3"})
 	return st, nil
 }
 
@@ -98,6 +105,7 @@ func (a *agent) operate() (*broker.Session, error) {
 		}
 		s.User = grants.Root
 		a.operator = s
+		a.client.LogIn(protocol.Login{User: grants.Root, VHost: rootVHost, Version: "etcd v3"})
 	}
 	return a.operator, nil
 }
@@ -140,12 +148,16 @@ func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 	return sc.SyscallConn()
 }
 
+// Client is the connection as operators see it.
+func (c *clientConn) Client() *protocol.Client { return c.agent.client }
+
 // CloseWrite tells the client that nothing more comes.
-func (c *clientConn) CloseWrite() error {
-	if hc, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return hc.CloseWrite()
-	}
-	return errors.ErrUnsupported
+func (c *clientConn) CloseWrite() error { return protocol.CloseWrite(c.Conn) }
+
+// ConnectionState is what the handshake came to; HandshakeComplete is false of a plain connection.
+func (c *clientConn) ConnectionState() tls.ConnectionState {
+	state, _ := protocol.StateOf(c.Conn)
+	return state
 }
 
 // isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
@@ -168,5 +180,13 @@ func (h *headed) Read(b []byte) (int, error) {
 		h.head = h.head[n:]
 		return n, nil
 	}
-	return h.clientConn.Read(b)
+	n, err := h.clientConn.Read(b)
+	h.agent.client.In.Add(uint64(n))
+	return n, err
+}
+
+func (h *headed) Write(b []byte) (int, error) {
+	n, err := h.clientConn.Write(b)
+	h.agent.client.Out.Add(uint64(n))
+	return n, err
 }

@@ -6,7 +6,6 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/protocol"
@@ -23,7 +22,7 @@ func newAuthService(s *Server) pb.AuthServer { return &authService{srv: s} }
 // header is the header of an answer.
 func (a *authService) header() *pb.ResponseHeader { return a.srv.keys.Header() }
 
-// manage does what only those may do who may change users, and writes who did it into the log.
+// manage does what only those may do who may change users, and records who did it.
 func (a *authService) manage(ctx context.Context, what, whom string, do func() error) error {
 	who, err := a.srv.identify(ctx)
 	if err != nil {
@@ -32,12 +31,12 @@ func (a *authService) manage(ctx context.Context, what, whom string, do func() e
 	if err = a.srv.mayChangeUsers(who); err == nil {
 		err = do()
 	}
+	act := protocol.Act{Protocol: "etcd", Who: who.user, From: peerOf(ctx), What: what, On: whom}
 	if err != nil {
-		a.srv.log.Warn("etcd: "+protocol.Clipped(what)+" refused", "peer", peerOf(ctx), "user", who.user, "name", protocol.Clipped(whom), "err", protocol.Clipped(err.Error()))
-		return reply(err)
+		act.Refusal = err.Error()
 	}
-	a.srv.log.Info("etcd: "+protocol.Clipped(what), "peer", peerOf(ctx), "user", who.user, "name", protocol.Clipped(whom))
-	return nil
+	a.srv.o.Audit.Record(act)
+	return reply(err)
 }
 
 // maxRoleName is how long the name of a role may be: a snapshot is a database of etcd, in which a key has no more than 32 KiB.
@@ -62,9 +61,7 @@ func answer[T proto.Message](resp T, err error) (T, error) {
 
 // Authenticate checks a password and answers with a token.
 func (a *authService) Authenticate(ctx context.Context, r *pb.AuthenticateRequest) (*pb.AuthenticateResponse, error) {
-	p, ok := peer.FromContext(ctx)
-	loopback := ok && p.Addr != nil && isLoopback(p.Addr)
-	token, err := a.srv.accounts.authenticate(ctx, r.Name, r.Password, peerOf(ctx), loopback)
+	token, err := a.srv.accounts.authenticate(ctx, r.Name, r.Password, addrOf(ctx))
 	if err != nil {
 		return nil, reply(err)
 	}

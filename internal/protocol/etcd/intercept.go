@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"net"
 	"runtime/debug"
 	"unicode/utf8"
 
@@ -78,6 +79,18 @@ func (s *Server) survive(ctx context.Context, method string, err *error) {
 		s.log.Error("etcd: call broken by a defect", "method", method, "peer", peerOf(ctx), "panic", p, "stack", string(debug.Stack()))
 		*err = errPanic
 	}
+}
+
+// addrOf is the address of the client; one that is not of this machine when there is none.
+func addrOf(ctx context.Context) net.Addr {
+	p, ok := peer.FromContext(ctx)
+	if !ok || p.Addr == nil {
+		return &net.TCPAddr{}
+	}
+	if a, ok := p.Addr.(agentAddr); ok {
+		return a.Addr
+	}
+	return p.Addr
 }
 
 // peerOf is the address of the client, for the log.

@@ -33,10 +33,13 @@ type Options struct {
 
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
-	Connections *protocol.Limit // places for connections, shared with other protocols [no limit]
-	FirstBytes  time.Duration   // from accept to the first bytes of a request [60 s]
-	LoginDelay  time.Duration   // before a refused login is answered [1 s]; negative = none
-	Log         *slog.Logger    // [slog.Default()]
+	Logins      *protocol.Logins  // shared with other protocols [of its own]
+	Audit       *protocol.Audit   // where administrative acts are recorded [in Log]
+	Clients     *protocol.Clients // where connections are shown to operators; nil: nowhere
+	Connections *protocol.Limit   // places for connections, shared with other protocols [no limit]
+	FirstBytes  time.Duration     // from accept to the first bytes of a request [60 s]
+	LoginDelay  time.Duration     // before a refused login is answered [1 s]; negative = none
+	Log         *slog.Logger      // [slog.Default()]
 }
 
 func (o Options) withDefaults() Options {
@@ -88,6 +91,12 @@ type Server struct {
 func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s := &Server{broker: b, keys: ks, o: o.withDefaults()}
 	s.log = s.o.Log
+	if s.o.Logins == nil {
+		s.o.Logins = protocol.NewLogins(b, nil)
+	}
+	if s.o.Audit == nil {
+		s.o.Audit, _ = protocol.OpenAudit("", s.log) // without a file nothing can fail
+	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.grants = ks.Grants()
 	s.accounts = newAccounts(s)

@@ -25,7 +25,7 @@ type connection struct {
 
 func (s *Server) open(nc net.Conn, id uint64) protocol.Session {
 	c := &connection{srv: s, id: id}
-	c.nc = &clientConn{Conn: nc, agent: &agent{srv: s, id: id, nc: nc}}
+	c.nc = &clientConn{Conn: nc, agent: &agent{srv: s, id: id, nc: nc, certUser: s.o.Logins.TLS().UserOf(nc)}}
 	return c
 }
 
@@ -39,6 +39,9 @@ func (c *connection) Serve() {
 		return
 	}
 	defer s.o.Connections.Release()
+	agent := c.nc.agent
+	agent.client = s.o.Clients.Enter(agent.nc, c.id, "etcd", c)
+	defer agent.client.Leave()
 	head, err := c.firstBytes()
 	if err != nil {
 		s.log.Debug("etcd: connection closed before it said anything", "conn", c.id, "peer", c.nc.RemoteAddr(), "err", err)
@@ -48,6 +51,7 @@ func (c *connection) Serve() {
 	if bytes.Equal(head, preface) {
 		session = s.transport.Session(c.nc, c.id, head)
 	} else {
+		agent.client.In.Add(uint64(len(head)))
 		session = s.web.session(&headed{c.nc, head})
 	}
 	if c.hand(session) {
@@ -94,6 +98,12 @@ func (c *connection) Drain() {
 		return
 	}
 	session.Drain()
+}
+
+// End implements protocol.Part: neither protocol has a word for why.
+func (c *connection) End(reason string) {
+	c.srv.log.Info("etcd: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "reason", protocol.Clipped(reason))
+	c.nc.Close()
 }
 
 // Kill closes the socket.

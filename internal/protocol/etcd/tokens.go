@@ -49,9 +49,13 @@ func newTokens() *tokens {
 	return &tokens{now: time.Now, byText: map[string]*list.Element{}}
 }
 
+func newToken(u *broker.User) *token {
+	return &token{text: rand.Text(), user: u.Name, made: u.Made, hash: u.Hash}
+}
+
 // issue makes a token for a user as it was when its password was checked.
 func (t *tokens) issue(u *broker.User) string {
-	made := &token{text: rand.Text(), user: u.Name, made: u.Made, hash: u.Hash}
+	made := newToken(u)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()

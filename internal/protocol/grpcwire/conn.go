@@ -2,7 +2,6 @@ package grpcwire
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
 	"net"
 	"runtime/debug"
@@ -24,6 +23,7 @@ type conn struct {
 	nc  net.Conn
 	id  uint64
 
+	client  *protocol.Client
 	in      protocol.Input
 	headers headerReader
 	pings   pingPolicy
@@ -69,6 +69,9 @@ func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
 	}
 	c.in.Init(nc)
 	c.in.Unread(read)
+	c.client = protocol.ClientOf(nc)
+	c.in.Count(&c.client.In)
+	c.client.In.Add(uint64(len(read)))
 	s.o.BytesIn.Add(uint64(len(read)))
 	c.out.init(nc)
 	c.send.init()
@@ -108,9 +111,9 @@ func (c *conn) converse() {
 // is through.
 func (c *conn) welcome() {
 	p := &peer.Peer{Addr: c.nc.RemoteAddr(), LocalAddr: c.nc.LocalAddr()}
-	if tc, ok := c.nc.(interface{ ConnectionState() tls.ConnectionState }); ok {
+	if state, ok := protocol.StateOf(c.nc); ok {
 		p.AuthInfo = credentials.TLSInfo{
-			State:          tc.ConnectionState(),
+			State:          state,
 			CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
 		}
 	}

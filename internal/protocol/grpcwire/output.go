@@ -153,6 +153,7 @@ func (c *conn) writeAtOnce() {
 	c.mu.Unlock()
 	n, err := o.sender.Try(b)
 	c.srv.o.BytesOut.Add(uint64(n))
+	c.client.Out.Add(uint64(n))
 	c.mu.Lock()
 	o.writing = false
 	o.put(buf, b[n:])
@@ -207,6 +208,7 @@ func (c *conn) writeAll(b []byte) bool {
 		o.delay(c.srv.o.WriteTimeout)
 		n, err := c.nc.Write(chunk)
 		c.srv.o.BytesOut.Add(uint64(n))
+		c.client.Out.Add(uint64(n))
 		c.mu.Lock()
 		b = b[n:]
 		o.taken -= n

@@ -10,7 +10,7 @@ import (
 func BenchmarkLook(b *testing.B) {
 	br, m := openSemaphores(b)
 	a := New(br, Options{Semaphores: m})
-	handler := NewServer(a, ServerOptions{}).http.Handler
+	handler := NewServer(a, ServerOptions{}).Handler()
 	request := func(method, path, body string) int {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.RemoteAddr, r.Host = "127.0.0.1:4000", "127.0.0.1"

@@ -1,14 +1,5 @@
 // Package httpapi serves the broker's HTTP API: RabbitMQ's management paths,
-// fields and codes for what it offers, and paths of its own for messages.
-//
-// An [API] answers requests. As an http.Handler it does so for whoever operates
-// the broker, who may do everything: on the admin socket in the data folder,
-// which only the broker's own user can open. A [Server] serves it over the
-// network as well, to users of the broker who log in with each request (Basic).
-// What a path needs beyond that is said where it is registered: a tag, as in
-// RabbitMQ, for what operators do; for the rest the user's permissions, asked by
-// the engine's session that each request gets.
-//
-// A refusal is {"error": "not_found", "reason": "..."} with a status of 4xx or
-// 5xx; reasons are written for people.
+// fields and codes for what it offers, and paths of its own for messages and
+// semaphores. What paths share is package rest; each folder beside it is an area
+// of the API and adds its paths with Register.
 package httpapi

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
 )
@@ -24,11 +25,11 @@ const (
 
 // eventPaths serves transitions as they happen, as Server-Sent Events.
 func (a *API) eventPaths() {
-	a.open(login, "GET /api/semaphores/{vhost}/{key}/events", func(w http.ResponseWriter, r *http.Request) {
-		a.stream(w, r, semaphores.WatchOptions{Key: name(r, "key"), Task: r.URL.Query().Get("task")})
+	a.Open(rest.Login, "GET /api/semaphores/{vhost}/{key}/events", func(w http.ResponseWriter, r *http.Request) {
+		a.stream(w, r, semaphores.WatchOptions{Key: rest.Name(r, "key"), Task: r.URL.Query().Get("task")})
 	})
 	// A path of its own, for a semaphore may be called events.
-	a.open(login, "GET /api/semaphore-events/{vhost}", func(w http.ResponseWriter, r *http.Request) {
+	a.Open(rest.Login, "GET /api/semaphore-events/{vhost}", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		a.stream(w, r, semaphores.WatchOptions{Key: q.Get("prefix"), Prefix: true, Task: q.Get("task")})
 	})
@@ -36,7 +37,7 @@ func (a *API) eventPaths() {
 
 // stream answers with events until the client is gone, the server drains, or the client is too slow.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchOptions) {
-	out := &stream{w: w, wake: make(chan struct{}, 1), caller: callerOf(r.Context())}
+	out := &stream{w: w, wake: make(chan struct{}, 1), caller: rest.CallerOf(r.Context())}
 	err := a.with(r, func(ctx context.Context, s *broker.Session) error {
 		stop, err := a.semaphores.Watch(s, o, out.take)
 		if err != nil {
@@ -50,7 +51,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchO
 		return nil
 	})
 	if err != nil { // nothing was sent yet
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 	}
 }
 
@@ -86,7 +87,7 @@ func (a *API) begin(s *broker.Session, out *stream, o semaphores.WatchOptions) e
 // stream is the answer to one client that follows events.
 type stream struct {
 	w      http.ResponseWriter
-	caller *caller
+	caller *rest.Caller
 	wake   chan struct{} // 1 slot: something is there to be sent
 	text   []byte        // to be sent next
 
@@ -116,8 +117,8 @@ func (s *stream) take(events []semaphores.Event) {
 func (s *stream) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer s.caller.whenEnding(cancel)()
-	s.caller.takesTime(0)
+	defer s.caller.WhenEnding(cancel)()
+	s.caller.TakesTime(0)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	var events []semaphores.Event
@@ -136,7 +137,7 @@ func (s *stream) run(ctx context.Context) {
 			}
 		}
 		if over {
-			s.text = appendEvent(s.text, "overrun", 0, Refusal{"overrun", "events are missing: they were not read fast enough"})
+			s.text = appendEvent(s.text, "overrun", 0, rest.Refusal{Error: "overrun", Reason: "events are missing: they were not read fast enough"})
 			s.send()
 			return
 		}
@@ -154,7 +155,7 @@ func (s *stream) swap(empty []semaphores.Event) (events []semaphores.Event, over
 
 // send writes the text that is there and tells whether the client takes more.
 func (s *stream) send() bool {
-	conn := s.caller.conn
+	conn := s.caller.Conn
 	_ = conn.SetWriteDeadline(time.Now().Add(streamPatience)) // writers that know no deadlines are those of tests
 	_, err := s.w.Write(s.text)
 	if err == nil {

@@ -1,10 +1,14 @@
 package httpapi
 
-import "net/http/pprof"
+import (
+	"net/http/pprof"
+
+	"fiveways/internal/protocol/httpapi/rest"
+)
 
 // profiles serves Go's profiles: where CPU and memory go.
 func (a *API) profiles() {
-	a.open(administration, "GET /debug/pprof/", pprof.Index)
-	a.open(administration, "GET /debug/pprof/profile", pprof.Profile)
-	a.open(administration, "GET /debug/pprof/trace", pprof.Trace)
+	a.Open(rest.Administration, "GET /debug/pprof/", pprof.Index)
+	a.Open(rest.Administration, "GET /debug/pprof/profile", pprof.Profile)
+	a.Open(rest.Administration, "GET /debug/pprof/trace", pprof.Trace)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
 )
@@ -21,18 +22,24 @@ type SemaphoreList struct {
 	Next       string              `json:"next,omitempty"` // for ?after=, when there are more
 }
 
+// Pages of lists.
+const (
+	defaultPage = 50
+	largestPage = 1000
+)
+
 // semaphorePaths serves /api/semaphores but for tasks and events. A login is enough: permissions on the names of semaphores say who may do what.
 func (a *API) semaphorePaths() {
-	a.get(login, "/api/semaphores", a.allSemaphores)
-	a.get(login, "/api/semaphores/{vhost}", a.listSemaphores)
-	a.get(login, "/api/semaphores/{vhost}/{key}", func(r *http.Request) (any, error) {
+	a.Get(rest.Login, "/api/semaphores", a.allSemaphores)
+	a.Get(rest.Login, "/api/semaphores/{vhost}", a.listSemaphores)
+	a.Get(rest.Login, "/api/semaphores/{vhost}/{key}", func(r *http.Request) (any, error) {
 		look := semaphores.Look{Of: of(r)}
 		err := a.do(r, &look, &look.Err)
-		return semjson.OfInfo(name(r, "vhost"), &look.Info), err
+		return semjson.OfInfo(rest.Name(r, "vhost"), &look.Info), err
 	})
-	a.handle(login, "PUT /api/semaphores/{vhost}/{key}", a.putSemaphore)
-	a.delete(login, "/api/semaphores/{vhost}/{key}", func(r *http.Request) error {
-		ifEmpty, err := truth(r, "if-empty")
+	a.Handle(rest.Login, "PUT /api/semaphores/{vhost}/{key}", a.putSemaphore)
+	a.Delete(rest.Login, "/api/semaphores/{vhost}/{key}", func(r *http.Request) error {
+		ifEmpty, err := rest.Truth(r, "if-empty")
 		if err != nil {
 			return err
 		}
@@ -48,7 +55,7 @@ func (a *API) semaphorePaths() {
 }
 
 // of names the semaphore of the path.
-func of(r *http.Request) semaphores.Of { return semaphores.Of{Key: name(r, "key")} }
+func of(r *http.Request) semaphores.Of { return semaphores.Of{Key: rest.Name(r, "key")} }
 
 // do does one change, or looks at something, in the virtual host of the path; of is where the change tells whether it went well.
 func (a *API) do(r *http.Request, change semaphores.Change, of *error) error {
@@ -63,14 +70,14 @@ func (a *API) doIn(s *broker.Session, change semaphores.Change, of *error) error
 	return *of
 }
 
-var errAtRest = &refused{http.StatusServiceUnavailable, Refusal{semjson.Unavailable, "there are semaphores while the broker runs only"}}
+var errAtRest = rest.Fail(http.StatusServiceUnavailable, semjson.Unavailable, "there are semaphores while the broker runs only")
 
 // with does something with semaphores in the virtual host of the path. Its errors are refusals.
 func (a *API) with(r *http.Request, fn func(ctx context.Context, s *broker.Session) error) error {
 	if a.semaphores == nil {
 		return errAtRest
 	}
-	return semaphoreRefusal(a.in(r, name(r, "vhost"), fn))
+	return semaphoreRefusal(a.In(r, rest.Name(r, "vhost"), fn))
 }
 
 // semaphoreStatuses are the statuses of what semjson calls refusals.
@@ -82,7 +89,7 @@ var semaphoreStatuses = map[string]int{
 
 // semaphoreRefusal words an error of the manager as all protocols do; what it does not know is left as it is.
 func semaphoreRefusal(err error) error {
-	var re *refused
+	var re *rest.Refused
 	if err == nil || errors.As(err, &re) {
 		return err
 	}
@@ -91,16 +98,16 @@ func semaphoreRefusal(err error) error {
 	if !known {
 		return err
 	}
-	return &refused{status, Refusal{words.Error, words.Reason}}
+	return rest.Fail(status, words.Error, words.Reason)
 }
 
 // listSemaphores is one page of a virtual host.
 func (a *API) listSemaphores(r *http.Request) (any, error) {
-	limit, err := number(r, "limit", defaultPage, largestPage)
+	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
 	if err != nil {
 		return nil, err
 	}
-	vhost, q := name(r, "vhost"), r.URL.Query()
+	vhost, q := rest.Name(r, "vhost"), r.URL.Query()
 	var page SemaphoreList
 	err = a.with(r, func(_ context.Context, s *broker.Session) error {
 		page.Semaphores, page.Next = a.pageOf(s, vhost, q.Get("contains"), q.Get("after"), limit)
@@ -112,7 +119,7 @@ func (a *API) listSemaphores(r *http.Request) (any, error) {
 // pageOf lists semaphores of a virtual host, those behind the key after.
 func (a *API) pageOf(s *broker.Session, vhost, contains, after string, limit int) ([]semjson.Semaphore, string) {
 	found, next := a.semaphores.List(s, contains, after, limit)
-	return list(found, func(i semaphores.Info) semjson.Semaphore { return semjson.OfInfo(vhost, &i) }), next
+	return rest.List(found, func(i semaphores.Info) semjson.Semaphore { return semjson.OfInfo(vhost, &i) }), next
 }
 
 // allSemaphores is one page over all virtual hosts that the caller may enter. A page is found by where the one before ended: virtual host and key, as
@@ -121,14 +128,14 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 	if a.semaphores == nil {
 		return nil, errAtRest
 	}
-	limit, err := number(r, "limit", defaultPage, largestPage)
+	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
 	if err != nil {
 		return nil, err
 	}
 	after := r.URL.Query().Get("after")
 	vhost, key, ok := cutPlace(after)
 	if !ok && after != "" {
-		return nil, badRequest("after is what a page before gave as next")
+		return nil, rest.BadRequest("after is what a page before gave as next")
 	}
 	page := SemaphoreList{Semaphores: []semjson.Semaphore{}}
 	for _, v := range a.entered(r) {
@@ -158,7 +165,7 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 
 // fill adds semaphores of a virtual host to a page of at most limit.
 func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, limit int) error {
-	return a.in(r, vhost, func(_ context.Context, s *broker.Session) error {
+	return a.In(r, vhost, func(_ context.Context, s *broker.Session) error {
 		some, _ := a.pageOf(s, vhost, r.URL.Query().Get("contains"), after, limit-len(page.Semaphores))
 		page.Semaphores = append(page.Semaphores, some...)
 		return nil
@@ -167,10 +174,10 @@ func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, li
 
 // entered are the virtual hosts that the caller may enter, in order.
 func (a *API) entered(r *http.Request) (names []string) {
-	if c := callerOf(r.Context()); !c.operator {
-		names = list(a.broker.Permissions(c.user, ""), func(p broker.Permission) string { return p.VHost })
+	if c := rest.CallerOf(r.Context()); !c.Operator {
+		names = rest.List(a.Broker.Permissions(c.User, ""), func(p broker.Permission) string { return p.VHost })
 	} else {
-		names = list(a.broker.VHosts(), func(v broker.VHostInfo) string { return v.Name })
+		names = rest.List(a.Broker.VHosts(), func(v broker.VHostInfo) string { return v.Name })
 	}
 	slices.Sort(names)
 	return names
@@ -185,23 +192,23 @@ func cutPlace(text string) (vhost, key string, ok bool) {
 }
 
 // putSemaphore makes a semaphore or changes one; what the body does not name stays as it is, or at its default.
-func (a *API) putSemaphore(r *http.Request) (answer, error) {
+func (a *API) putSemaphore(r *http.Request) (rest.Answer, error) {
 	var in semjson.Settings
 	if err := read(r, &in); err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
-	settings, err := in.Of(name(r, "key"))
+	settings, err := in.Of(rest.Name(r, "key"))
 	if err != nil {
-		return answer{}, semaphoreRefusal(err)
+		return rest.Answer{}, semaphoreRefusal(err)
 	}
 	change := semaphores.Update{Of: of(r), Settings: settings, Create: true}
 	if err := a.do(r, &change, &change.Err); err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
 	if change.Created {
-		return answer{status: http.StatusCreated}, nil
+		return rest.Answer{Status: http.StatusCreated}, nil
 	}
-	return answer{status: http.StatusNoContent}, nil
+	return rest.Answer{Status: http.StatusNoContent}, nil
 }
 
 // read reads the body of a request about semaphores. Fields that nobody knows are refused, for they would be mistakes; no body is one without fields.
@@ -209,23 +216,12 @@ func read(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	switch {
 	case err != nil:
-		return unreadable(err)
+		return rest.Unreadable(err)
 	case len(text) == 0:
 		return nil
 	}
 	if err := semjson.Decode(text, into); err != nil {
-		return unreadable(err)
+		return rest.Unreadable(err)
 	}
 	return nil
-}
-
-// truth reads a yes or no from the query, no when it is not there.
-func truth(r *http.Request, key string) (bool, error) {
-	switch r.URL.Query().Get(key) {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	}
-	return false, badRequest(key + " is true or false")
 }

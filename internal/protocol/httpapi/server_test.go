@@ -15,6 +15,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // node is an API served over the network.
@@ -101,37 +102,42 @@ func textOf(t *testing.T, w *http.Response) string {
 func TestLoginAndTags(t *testing.T) {
 	b := openBroker(t)
 	addUsers(t, b, "nobody", "management", "monitoring", "policymaker", "administrator")
+	for _, user := range []string{"management", "monitoring", "policymaker"} { // who sees the virtual host, and may do nothing there
+		if _, err := b.SetPermission(broker.Permission{User: user, VHost: "/"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	n := serve(t, b, Options{}, ServerOptions{})
 	for _, tc := range []struct {
 		method, path string
-		need         need
+		need         rest.Need
 	}{
-		{"GET", "/api/users", administration}, {"GET", "/api/users/guest", administration}, {"PUT", "/api/users/x", administration},
-		{"DELETE", "/api/users/x", administration}, {"PUT", "/api/users/x/password", administration}, {"PUT", "/api/users/x/tags", administration},
-		{"PUT", "/api/users/x/loopback-only", administration}, {"GET", "/api/users/guest/permissions", administration},
-		{"GET", "/api/users/guest/topic-permissions", administration}, {"GET", "/api/vhosts", administration}, {"GET", "/api/vhosts/%2F", administration},
-		{"PUT", "/api/vhosts/x", administration}, {"DELETE", "/api/vhosts/x", administration}, {"GET", "/api/vhosts/%2F/permissions", administration},
-		{"GET", "/api/vhosts/%2F/topic-permissions", administration}, {"GET", "/api/permissions", administration},
-		{"GET", "/api/permissions/%2F/guest", administration}, {"PUT", "/api/permissions/%2F/x", administration},
-		{"DELETE", "/api/permissions/%2F/x", administration}, {"GET", "/api/topic-permissions", administration},
-		{"GET", "/api/topic-permissions/%2F/guest", administration}, {"PUT", "/api/topic-permissions/%2F/x", administration},
-		{"DELETE", "/api/topic-permissions/%2F/x", administration}, {"DELETE", "/api/topic-permissions/%2F/x/y", administration},
-		{"GET", "/api/vhost-limits", administration}, {"PUT", "/api/vhost-limits/x/max-queues", administration},
-		{"DELETE", "/api/vhost-limits/x/max-queues", administration}, {"GET", "/api/user-limits", administration},
-		{"PUT", "/api/user-limits/x/max-channels", administration}, {"DELETE", "/api/user-limits/x/max-channels", administration},
-		{"GET", "/debug/pprof/", administration}, {"GET", "/debug/pprof/profile?seconds=1", administration}, {"GET", "/debug/pprof/trace?seconds=0.001", administration},
-		{"GET", "/api/queues/%2F/q/messages", management}, {"GET", "/api/queues/%2F/q/scheduled", management},
-		{"PUT", "/api/queues/%2F/q/scheduled/x", management}, {"DELETE", "/api/queues/%2F/q/scheduled/x", management},
-		{"GET", "/api/exchanges/%2F/e/scheduled", management}, {"PUT", "/api/exchanges/%2F/e/scheduled/x", management},
-		{"DELETE", "/api/exchanges/%2F/e/scheduled/x", management}, {"GET", "/api/none", login}, {"PATCH", "/api/users", login},
+		{"GET", "/api/users", rest.Administration}, {"GET", "/api/users/guest", rest.Administration}, {"PUT", "/api/users/x", rest.Administration},
+		{"DELETE", "/api/users/x", rest.Administration}, {"PUT", "/api/users/x/password", rest.Administration}, {"PUT", "/api/users/x/tags", rest.Administration},
+		{"PUT", "/api/users/x/loopback-only", rest.Administration}, {"GET", "/api/users/guest/permissions", rest.Administration},
+		{"GET", "/api/users/guest/topic-permissions", rest.Administration}, {"GET", "/api/vhosts", rest.Management}, {"GET", "/api/vhosts/%2F", rest.Administration},
+		{"PUT", "/api/vhosts/x", rest.Administration}, {"DELETE", "/api/vhosts/x", rest.Administration}, {"GET", "/api/vhosts/%2F/permissions", rest.Administration},
+		{"GET", "/api/vhosts/%2F/topic-permissions", rest.Administration}, {"GET", "/api/permissions", rest.Administration},
+		{"GET", "/api/permissions/%2F/guest", rest.Administration}, {"PUT", "/api/permissions/%2F/x", rest.Administration},
+		{"DELETE", "/api/permissions/%2F/x", rest.Administration}, {"GET", "/api/topic-permissions", rest.Administration},
+		{"GET", "/api/topic-permissions/%2F/guest", rest.Administration}, {"PUT", "/api/topic-permissions/%2F/x", rest.Administration},
+		{"DELETE", "/api/topic-permissions/%2F/x", rest.Administration}, {"DELETE", "/api/topic-permissions/%2F/x/y", rest.Administration},
+		{"GET", "/api/vhost-limits", rest.Administration}, {"PUT", "/api/vhost-limits/x/max-queues", rest.Administration},
+		{"DELETE", "/api/vhost-limits/x/max-queues", rest.Administration}, {"GET", "/api/user-limits", rest.Administration},
+		{"PUT", "/api/user-limits/x/max-channels", rest.Administration}, {"DELETE", "/api/user-limits/x/max-channels", rest.Administration},
+		{"GET", "/debug/pprof/", rest.Administration}, {"GET", "/debug/pprof/profile?seconds=1", rest.Administration}, {"GET", "/debug/pprof/trace?seconds=0.001", rest.Administration},
+		{"GET", "/api/queues/%2F/q/messages", rest.Management}, {"GET", "/api/queues/%2F/q/scheduled", rest.Management},
+		{"PUT", "/api/queues/%2F/q/scheduled/x", rest.Management}, {"DELETE", "/api/queues/%2F/q/scheduled/x", rest.Management},
+		{"GET", "/api/exchanges/%2F/e/scheduled", rest.Management}, {"PUT", "/api/exchanges/%2F/e/scheduled/x", rest.Management},
+		{"DELETE", "/api/exchanges/%2F/e/scheduled/x", rest.Management}, {"GET", "/api/none", rest.Login}, {"PATCH", "/api/users", rest.Login},
 	} {
-		for user, has := range map[string]need{"nobody": login, "management": management, "monitoring": management, "policymaker": management, "administrator": administration} {
+		for user, has := range map[string]rest.Need{"nobody": rest.Login, "management": rest.Management, "monitoring": rest.Management, "policymaker": rest.Management, "administrator": rest.Administration} {
 			w := n.request(t, tc.method, tc.path, user+":"+user, "x")
 			got := textOf(t, w)
 			if no := w.StatusCode == http.StatusUnauthorized; no != (has < tc.need) {
 				t.Errorf("%s %s by %s: %d %s", tc.method, tc.path, user, w.StatusCode, got)
 			}
-			if tc.need == administration && has < tc.need && !strings.Contains(got, `"reason":"Not administrator user"`) {
+			if tc.need == rest.Administration && has < tc.need && !strings.Contains(got, `"reason":"Not administrator user"`) {
 				t.Errorf("%s %s by %s: %s", tc.method, tc.path, user, got)
 			}
 		}
@@ -174,7 +180,7 @@ func TestPermissionsOfMessages(t *testing.T) {
 			t.Errorf("%d %s; want %d with %s", w.StatusCode, got, want, text)
 		}
 	}
-	look(http.StatusForbidden, `"error":"access_refused"`)
+	look(http.StatusUnauthorized, `"reason":"User not authorised to access virtual host"`)
 	allow := func(read string) {
 		t.Helper()
 		if _, err := b.SetPermission(broker.Permission{User: "management", VHost: "/", Read: read}); err != nil {
@@ -217,14 +223,14 @@ func TestForeignPages(t *testing.T) {
 		if _, err := b.VHost("v"); (err == nil) != (tc.want == 201) {
 			t.Errorf("%s: the virtual host: %v", name, err)
 		}
-		b.DeleteVHost("v") //nolint:errcheck // it need not be there
+		b.DeleteVHost("v") //nolint:errcheck // it rest.Need not be there
 	}
 	// Nor does guest from another machine.
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "http://127.0.0.1/api/users", nil)
 	r.RemoteAddr = "192.0.2.7:4000"
 	r.SetBasicAuth("guest", "guest")
-	n.http.Handler.ServeHTTP(w, r)
+	n.Handler().ServeHTTP(w, r)
 	if w.Code != http.StatusUnauthorized {
 		t.Errorf("guest from elsewhere: %d", w.Code)
 	}
@@ -235,8 +241,8 @@ func TestMethodsAndPaths(t *testing.T) {
 	play(t, New(b, Options{}), []step{
 		{"PATCH /api/users", 405, `{"error":"method_not_allowed","reason":"this path takes GET, HEAD"}`},
 		{"POST /api/vhosts/v {}", 405, "this path takes DELETE, GET, HEAD, PUT"},
-		{"GET /", 404, "Not Found"},
-		{`PUT /api/vhosts/v {"description":"` + strings.Repeat("x", maxBody) + `"}`, 413, "too long"},
+		{"GET /elsewhere", 404, "Not Found"},
+		{`PUT /api/vhosts/v {"description":"` + strings.Repeat("x", rest.MaxBody) + `"}`, 413, "too long"},
 	})
 }
 
@@ -248,7 +254,7 @@ func TestRequestIDs(t *testing.T) {
 	if got := n.request(t, "PUT", "/api/vhosts/v", "guest:guest", "{}", "X-Request-Id", "mine-7").Header.Get("X-Request-Id"); got != "mine-7" {
 		t.Errorf("%q", got)
 	}
-	if !strings.Contains(log.text(), "request=mine-7 user=guest method=PUT path=/api/vhosts/v status=201") {
+	if !strings.Contains(log.text(), "audit.request=mine-7 audit.outcome=done") {
 		t.Errorf("the log: %s", log.text())
 	}
 	for _, bad := range []string{"two words", "é", strings.Repeat("x", 129)} {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
+	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
 )
@@ -61,14 +61,14 @@ const longestWait = 10 * time.Minute
 // taskPaths serves the tasks of a semaphore.
 func (a *API) taskPaths() {
 	const tasks = "/api/semaphores/{vhost}/{key}/tasks"
-	a.get(login, tasks, a.listTasks)
-	a.handle(login, "POST "+tasks, a.enqueue)
-	a.handle(login, "POST "+tasks+"/release", a.release)
-	a.handle(login, "POST "+tasks+"/renew", a.renew)
-	a.get(login, tasks+"/{task}", a.task)
-	a.handle(login, "PUT "+tasks+"/{task}", a.putTask)
-	a.delete(login, tasks+"/{task}", func(r *http.Request) error {
-		change := semaphores.Release{Of: of(r), Tasks: []string{name(r, "task")}}
+	a.Get(rest.Login, tasks, a.listTasks)
+	a.Handle(rest.Login, "POST "+tasks, a.enqueue)
+	a.Handle(rest.Login, "POST "+tasks+"/release", a.release)
+	a.Handle(rest.Login, "POST "+tasks+"/renew", a.renew)
+	a.Get(rest.Login, tasks+"/{task}", a.task)
+	a.Handle(rest.Login, "PUT "+tasks+"/{task}", a.putTask)
+	a.Delete(rest.Login, tasks+"/{task}", func(r *http.Request) error {
+		change := semaphores.Release{Of: of(r), Tasks: []string{rest.Name(r, "task")}}
 		if err := a.do(r, &change, &change.Err); err != nil {
 			return err
 		}
@@ -90,11 +90,11 @@ func (a *API) listTasks(r *http.Request) (any, error) {
 		err := a.do(r, &look, &look.Err)
 		return TaskPage{Tasks: semjson.OfStates(tasks, look.States)}, err
 	}
-	from, err := number(r, "from", 1, 1<<53)
+	from, err := rest.Number(r, "from", 1, 1<<53)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := number(r, "limit", defaultPage, largestPage)
+	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (a *API) listTasks(r *http.Request) (any, error) {
 	if text := r.URL.Query().Get("status"); text != "" {
 		names = strings.Split(text, ",")
 	}
-	only, err := semjson.Only(name(r, "key"), names)
+	only, err := semjson.Only(rest.Name(r, "key"), names)
 	if err != nil {
 		return nil, semaphoreRefusal(err)
 	}
@@ -112,47 +112,47 @@ func (a *API) listTasks(r *http.Request) (any, error) {
 }
 
 // enqueue puts tasks into the line, all before the rule is asked.
-func (a *API) enqueue(r *http.Request) (answer, error) {
+func (a *API) enqueue(r *http.Request) (rest.Answer, error) {
 	var in Entries
 	if err := read(r, &in); err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
 	if err := fewEnough(len(in.Tasks)); err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
 	change := semaphores.Enqueue{Of: of(r), Entries: make([]semaphores.Entry, len(in.Tasks))}
 	names := make([]string, len(in.Tasks))
 	for i, t := range in.Tasks {
 		entry, err := t.Of(change.Key)
 		if err != nil {
-			return answer{}, semaphoreRefusal(err)
+			return rest.Answer{}, semaphoreRefusal(err)
 		}
 		change.Entries[i], names[i] = entry, entry.Task
 	}
 	err := a.do(r, &change, &change.Err)
-	return answer{http.StatusOK, Enqueued{semjson.OfStates(names, change.States), change.Added}}, err
+	return rest.Answer{Status: http.StatusOK, Body: Enqueued{semjson.OfStates(names, change.States), change.Added}}, err
 }
 
-func (a *API) release(r *http.Request) (answer, error) {
+func (a *API) release(r *http.Request) (rest.Answer, error) {
 	names, err := taskNames(r)
 	if err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
 	change := semaphores.Release{Of: of(r), Tasks: names}
 	err = a.do(r, &change, &change.Err)
 	released, missing := divide(names, change.Released)
-	return answer{http.StatusOK, Released{released, missing}}, err
+	return rest.Answer{Status: http.StatusOK, Body: Released{released, missing}}, err
 }
 
-func (a *API) renew(r *http.Request) (answer, error) {
+func (a *API) renew(r *http.Request) (rest.Answer, error) {
 	names, err := taskNames(r)
 	if err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
 	change := semaphores.Renew{Of: of(r), Tasks: names}
 	err = a.do(r, &change, &change.Err)
 	renewed, not := divide(names, change.Renewed)
-	return answer{http.StatusOK, Renewed{renewed, not}}, err
+	return rest.Answer{Status: http.StatusOK, Body: Renewed{renewed, not}}, err
 }
 
 // taskNames reads the tasks that a request is about.
@@ -161,7 +161,7 @@ func taskNames(r *http.Request) ([]string, error) {
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
-	return list(in.Tasks, func(id semjson.TaskID) string { return string(id) }), fewEnough(len(in.Tasks))
+	return rest.List(in.Tasks, func(id semjson.TaskID) string { return string(id) }), fewEnough(len(in.Tasks))
 }
 
 // fewEnough refuses what is more than one request may be about.
@@ -170,7 +170,7 @@ func fewEnough(tasks int) error {
 		return nil
 	}
 	reason := fmt.Sprintf("there are %d tasks in the request; give at most %d at a time", tasks, semaphores.MaxEntries)
-	return &refused{http.StatusRequestEntityTooLarge, Refusal{semjson.TooLarge, reason}}
+	return rest.Fail(http.StatusRequestEntityTooLarge, semjson.TooLarge, reason)
 }
 
 // divide parts tasks by what is true of them.
@@ -192,12 +192,12 @@ func (a *API) task(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := name(r, "task")
+	task := rest.Name(r, "task")
 	var state semaphores.State
 	err = a.with(r, func(ctx context.Context, s *broker.Session) (err error) {
-		state, err = a.look(s, name(r, "key"), task)
+		state, err = a.look(s, rest.Name(r, "key"), task)
 		if err == nil {
-			state, err = a.await(ctx, s, name(r, "key"), state, wait)
+			state, err = a.await(ctx, s, rest.Name(r, "key"), state, wait)
 		}
 		return err
 	})
@@ -206,19 +206,19 @@ func (a *API) task(r *http.Request) (any, error) {
 
 // putTask enqueues a task, or changes its priority; with ?wait= the answer comes when it runs, or when that time is over. The task stays in the line
 // whatever becomes of the client.
-func (a *API) putTask(r *http.Request) (answer, error) {
+func (a *API) putTask(r *http.Request) (rest.Answer, error) {
 	wait, err := waitOf(r)
 	if err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
 	var in TaskChange
 	if err := read(r, &in); err != nil {
-		return answer{}, err
+		return rest.Answer{}, err
 	}
-	task := name(r, "task")
-	entry, err := semjson.Entry{Task: semjson.TaskID(task), Priority: in.Priority, Lease: in.Lease}.Of(name(r, "key"))
+	task := rest.Name(r, "task")
+	entry, err := semjson.Entry{Task: semjson.TaskID(task), Priority: in.Priority, Lease: in.Lease}.Of(rest.Name(r, "key"))
 	if err != nil {
-		return answer{}, semaphoreRefusal(err)
+		return rest.Answer{}, semaphoreRefusal(err)
 	}
 	change := semaphores.Enqueue{Of: of(r), Entries: []semaphores.Entry{entry}}
 	var state semaphores.State
@@ -232,7 +232,7 @@ func (a *API) putTask(r *http.Request) (answer, error) {
 	if change.Added > 0 {
 		status = http.StatusCreated
 	}
-	return answer{status, semjson.OfState(task, &state)}, err
+	return rest.Answer{Status: status, Body: semjson.OfState(task, &state)}, err
 }
 
 // look is one task. Error: semaphores.ErrNoTask and others of the manager.
@@ -253,11 +253,11 @@ func (a *API) await(ctx context.Context, s *broker.Session, key string, was sema
 	if wait == 0 || was.Status != semaphore.Wait {
 		return was, nil
 	}
-	c := callerOf(ctx)
-	c.takesTime(wait)
+	c := rest.CallerOf(ctx)
+	c.TakesTime(wait)
 	during, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	defer c.whenEnding(cancel)()
+	defer c.WhenEnding(cancel)()
 	state, err := a.semaphores.Await(during, s, key, was.ID)
 	switch {
 	case err == nil || during.Err() == nil:
@@ -272,18 +272,5 @@ func (a *API) await(ctx context.Context, s *broker.Session, key string, was sema
 	return now, err
 }
 
-// waitOf reads ?wait=: a duration such as 30s, or seconds.
-func waitOf(r *http.Request) (time.Duration, error) {
-	text := r.URL.Query().Get("wait")
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if n, err2 := strconv.Atoi(text); err2 == nil && n <= int(longestWait/time.Second) {
-		d, err = time.Duration(n)*time.Second, nil
-	}
-	if err != nil || d < 0 || d > longestWait {
-		return 0, badRequest("wait is how long to wait, such as 30s, at most " + longestWait.String())
-	}
-	return d, nil
-}
+// waitOf reads ?wait=.
+func waitOf(r *http.Request) (time.Duration, error) { return rest.Span(r, "wait", 0, longestWait) }

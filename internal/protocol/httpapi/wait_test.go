@@ -14,6 +14,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
+	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 )
 
@@ -114,7 +115,7 @@ func TestWaitEndsWithTheUser(t *testing.T) {
 	n := crowded(t, ServerOptions{})
 	wait := n.start(t, "PUT", "/tasks/c?wait=5m", `{"priority":2}`)
 	n.untilThere(t, "c")
-	if err := n.api.broker.DeleteUser("reader"); err != nil {
+	if err := n.api.Broker.DeleteUser("reader"); err != nil {
 		t.Fatal(err)
 	}
 	(<-wait).check(t, 401, "the user was deleted")
@@ -215,7 +216,7 @@ func TestEventsEndWithTheUser(t *testing.T) {
 	n := crowded(t, ServerOptions{})
 	next := n.follow(t, k+"/events")
 	next()
-	if err := n.api.broker.DeleteUser("reader"); err != nil {
+	if err := n.api.Broker.DeleteUser("reader"); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(); got != "" {
@@ -239,7 +240,7 @@ func TestSlowReaderOfEvents(t *testing.T) {
 	for _, extra := range []int{0, 1} {
 		w := &stuck{httptest.NewRecorder(), make(chan struct{})}
 		ctx, cancel := context.WithCancel(t.Context())
-		s := &stream{w: w, wake: make(chan struct{}, 1), caller: &caller{conn: http.NewResponseController(w)}}
+		s := &stream{w: w, wake: make(chan struct{}, 1), caller: &rest.Caller{Conn: http.NewResponseController(w)}}
 		over := make(chan struct{})
 		go func() { s.run(ctx); close(over) }()
 		for i := range maxUnsent + extra {

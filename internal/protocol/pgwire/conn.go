@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -28,8 +29,9 @@ type conn struct {
 	pid uint32         // names the connection in cancel requests; set before anybody else can see it
 	key [keyBytes]byte // proves that a cancel request may name it; as pid
 
-	in  *pgproto3.Backend
-	out output
+	client *protocol.Client
+	in     *pgproto3.Backend
+	out    output
 
 	user, database string
 	session        session // nil before the login is over
@@ -59,7 +61,9 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	c := &conn{srv: s, nc: nc, id: id, out: output{w: nc}, done: make(chan struct{})}
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{})}
+	c.client = s.o.Clients.Enter(nc, id, "sql", c)
+	c.out.w = &countedWriter{nc, &c.client.Out}
 	c.running.gone = func() bool { return isGone(nc) }
 	return c
 }
@@ -96,6 +100,7 @@ func (c *conn) abandon() {
 
 // finish gives back everything, writes what is left, and closes the socket.
 func (c *conn) finish() {
+	defer c.client.Leave()
 	c.endSession()
 	c.srv.conns.leave(c)
 	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
@@ -128,9 +133,7 @@ func (c *conn) endSession() {
 
 // awaitEnd reads on for a moment: a socket that is closed with something unread takes back what was written.
 func (c *conn) awaitEnd() {
-	if tc, ok := c.nc.(*net.TCPConn); ok {
-		tc.CloseWrite() //nolint:errcheck // a socket that is closed is at its end
-	}
+	protocol.CloseWrite(c.nc)                           //nolint:errcheck // a socket that is closed is at its end
 	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // as above
 	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
 }
@@ -148,6 +151,11 @@ func (c *conn) end(e *pgerror.Error) {
 	c.running.stop()
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.kick()
+}
+
+// End implements protocol.Part.
+func (c *conn) End(reason string) {
+	c.end(fatal(pgerror.AdminShutdown, "terminating connection: %s", reason))
 }
 
 // evict is what the engine calls when the session must end. Any goroutine may call it.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -26,6 +27,9 @@ func (c *conn) logIn(s *start) *pgerror.Error {
 		}
 	}
 	c.user, c.database = s.user, s.database
+	if e := c.checkEncryption(); e != nil {
+		return e
+	}
 	if e := c.authenticate(); e != nil || c.over {
 		return e
 	}
@@ -40,6 +44,7 @@ func (c *conn) logIn(s *start) *pgerror.Error {
 		c.srv.o.Log.Warn("sql: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "database", c.database, "err", err)
 		return loginError(err, c.user, c.database)
 	}
+	c.client.LogIn(protocol.Login{User: c.user, VHost: c.database, Version: "PostgreSQL 3.0", Properties: s.properties()})
 	if e := c.settings(s.settings); e != nil {
 		return e
 	}
@@ -74,20 +79,62 @@ func (c *conn) settings(list []reported) *pgerror.Error {
 	return nil
 }
 
+// checkEncryption refuses who comes without TLS and may not. PostgreSQL says it so.
+func (c *conn) checkEncryption() *pgerror.Error {
+	peer := c.nc.RemoteAddr()
+	if _, secure := protocol.StateOf(c.nc); secure || c.srv.o.Logins.TLS().MayBePlain(peer) {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(peer.String())
+	if err != nil {
+		host = peer.String()
+	}
+	return fatal(pgerror.InvalidAuthorization, `no pg_hba.conf entry for host "%s", user "%s", database "%s", no encryption`, host, c.user, c.database).
+		WithHint("This broker is reached by TLS only from there: sslmode=require, or better verify-full.")
+}
+
+// certified tells whether the client has shown a certificate of the user whom it wants to be.
+func (c *conn) certified() bool {
+	if c.srv.o.Logins.TLS().UserOf(c.nc) != c.user {
+		return false
+	}
+	err := c.srv.o.Logins.Certificate(c.attempt())
+	if err != nil {
+		c.srv.o.Log.Warn("sql: certificate refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
+	}
+	return err == nil
+}
+
+// attempt is the client's login.
+func (c *conn) attempt() protocol.Attempt {
+	return protocol.Attempt{Protocol: "sql", User: c.user, Peer: c.nc.RemoteAddr()}
+}
+
 // authenticate has the client prove that it is the user whose name it gave.
 func (c *conn) authenticate() *pgerror.Error {
 	loopback := protocol.IsLoopback(c.nc.RemoteAddr())
 	how := c.srv.broker.Credentials(c.user, loopback)
 	switch {
-	case how.Trusted:
+	case how.Trusted, c.certified():
 		return nil
 	case how.HashOnly && loopback:
 		return c.clearText()
-	case how.HashOnly:
-		return fatal(pgerror.InvalidAuthorization, `user "%s" cannot log in from here: the server knows only a hash of its password`, c.user).
-			WithHint("Give it its password again: fiveways user password NAME.")
 	}
-	return c.scram(how.Scram)
+	done, err := c.srv.o.Logins.Begin(c.done, c.attempt())
+	if err != nil {
+		return c.refused(err)
+	}
+	e, proved := c.scram(how.Scram)
+	if e == nil && c.over {
+		return nil // it left without a proof
+	}
+	if done(proved); e == nil && !proved {
+		if how.HashOnly {
+			return c.refused(errors.New("the broker knows only a hash of the password, as RabbitMQ's definitions have it; give the user its password again"))
+		}
+		return c.refused(errors.New("the proof is wrong"))
+	}
+	return e
 }
 
 // clearText asks for the password itself: it does not leave this machine.
@@ -100,45 +147,45 @@ func (c *conn) clearText() *pgerror.Error {
 	if m.Password == "" {
 		return c.refused(errors.New("the password is empty"))
 	}
-	if err := c.srv.broker.Authenticate(c.user, m.Password, true); err != nil {
+	if err := c.srv.o.Logins.Password(c.done, c.attempt(), m.Password); err != nil {
 		return c.refused(err)
 	}
 	return nil
 }
 
-// scram lets the client prove its password by SCRAM-SHA-256. The name in its messages does not count: that of the start-up packet does.
-func (c *conn) scram(verifier access.Scram) *pgerror.Error {
+// scram lets the client prove its password by SCRAM-SHA-256, and tells whether it did; an error is for a client that does not keep to that. The name in its messages does not count: that of the start-up packet does.
+func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return credentials(verifier) })
 	if err != nil {
-		return fatal(pgerror.InternalError, "%v", err)
+		return fatal(pgerror.InternalError, "%v", err), false
 	}
 	talk := server.NewConversation()
 	c.out.message(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{scramSHA256}})
 	first, e := answer[*pgproto3.SASLInitialResponse](c, pgproto3.AuthTypeSASL)
 	if e != nil || c.over {
-		return e
+		return e, false
 	}
 	if first.AuthMechanism != scramSHA256 {
-		return fatal(pgerror.ProtocolViolation, "client selected an invalid SASL authentication mechanism")
+		return fatal(pgerror.ProtocolViolation, "client selected an invalid SASL authentication mechanism"), false
 	}
 	challenge, err := talk.Step(string(first.Data))
 	if err != nil {
-		return fatal(pgerror.ProtocolViolation, "malformed SCRAM message").WithDetail("%v", err)
+		return fatal(pgerror.ProtocolViolation, "malformed SCRAM message").WithDetail("%v", err), false
 	}
 	if talk.AuthzID() != "" { // it would not be who it thinks it is
-		return fatal(pgerror.FeatureNotSupported, "client uses authorization identity, but it is not supported")
+		return fatal(pgerror.FeatureNotSupported, "client uses authorization identity, but it is not supported"), false
 	}
 	c.out.message(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
 	proof, e := answer[*pgproto3.SASLResponse](c, pgproto3.AuthTypeSASLContinue)
 	if e != nil || c.over {
-		return e
+		return e, false
 	}
 	signature, err := talk.Step(string(proof.Data))
 	if err != nil || !talk.Valid() {
-		return c.refused(err)
+		return nil, false
 	}
 	c.out.message(&pgproto3.AuthenticationSASLFinal{Data: []byte(signature)})
-	return nil
+	return nil, true
 }
 
 // credentials is a verifier as the library wants it.

@@ -18,10 +18,12 @@ type Options struct {
 
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
-	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
-	LoginTimeout time.Duration   // from accept to the end of the login [60 s]
-	LoginDelay   time.Duration   // before a refused login is answered [1 s]; negative = none
-	Log          *slog.Logger    // [slog.Default()]
+	Logins       *protocol.Logins  // shared with other protocols [of its own]
+	Clients      *protocol.Clients // where connections are shown to operators; nil: nowhere
+	Connections  *protocol.Limit   // places for connections, shared with other protocols [no limit]
+	LoginTimeout time.Duration     // from accept to the end of the login [60 s]
+	LoginDelay   time.Duration     // before a refused login is answered [1 s]; negative = none
+	Log          *slog.Logger      // [slog.Default()]
 }
 
 func (o Options) withDefaults() Options {
@@ -52,6 +54,9 @@ type Server struct {
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults()}
+	if s.o.Logins == nil {
+		s.o.Logins = protocol.NewLogins(b, nil)
+	}
 	s.open = s.openSession
 	s.conns.byPID = map[uint32]*conn{}
 	s.edge = protocol.NewEdge("sql", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })

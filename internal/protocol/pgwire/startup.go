@@ -32,7 +32,7 @@ func (c *conn) startUp() bool {
 	}
 	start, e := c.parameters(packet)
 	if e == nil {
-		c.in = pgproto3.NewBackend(c.nc, nil)
+		c.in = pgproto3.NewBackend(&countedReader{c.nc, &c.client.In}, nil)
 		c.in.SetMaxBodyLen(maxLoginBody)
 		e = c.logIn(start)
 	}

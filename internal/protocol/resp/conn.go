@@ -33,6 +33,8 @@ type conn struct {
 	work   *workspace      // nil between reads
 	trying string          // what the triers at the end of work.batch have in common (sameTry); "" when there are none
 
+	certUser  string // whom the client's certificate lets in; "" without one
+	client    *protocol.Client
 	user      string          // of the session
 	session   *broker.Session // nil before the login
 	login     *time.Timer     // ends a connection that does not log in; nil when none has to
@@ -69,8 +71,11 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), opened: time.Now()}
 	c.face.Store(&face{})
 	c.queued.Store(-1)
+	c.client = s.o.Clients.Enter(nc, id, "redis", c)
 	c.in.Init(nc)
+	c.in.Count(&c.client.In)
 	c.out.init(nc, c.overrun)
+	c.out.sent = &c.client.Out
 	most := int(s.o.MaxMessageSize)
 	c.parser.Limits = respwire.Limits{Bulk: most + requestSlack, Request: 2 * (most + requestSlack)}
 	return c
@@ -94,6 +99,7 @@ func (c *conn) begin() {
 		return
 	}
 	c.srv.conns.enter(c)
+	c.certified()
 	c.welcome()
 	c.loop()
 }
@@ -119,6 +125,7 @@ func (c *conn) protect(what string, fn func()) {
 
 // finish gives back everything, writes what is left, and closes the socket.
 func (c *conn) finish() {
+	defer c.client.Leave()
 	if c.login != nil {
 		c.login.Stop()
 	}
@@ -150,9 +157,7 @@ func (c *conn) leave() {
 
 // awaitEnd reads on for a moment: a socket that is closed with something unread takes back what was written.
 func (c *conn) awaitEnd() {
-	if tc, ok := c.nc.(*net.TCPConn); ok {
-		tc.CloseWrite() //nolint:errcheck // a socket that is closed is at its end
-	}
+	protocol.CloseWrite(c.nc)                           //nolint:errcheck // a socket that is closed is at its end
 	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // as above
 	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
 }
@@ -171,6 +176,9 @@ func (c *conn) end(e replyError) {
 	c.in.Kick()
 	c.waits.leave()
 }
+
+// End implements protocol.Part.
+func (c *conn) End(reason string) { c.end(replyError("ERR " + reason)) }
 
 // overrun cuts off a subscriber that does not read. Any goroutine may call it.
 func (c *conn) overrun() {

@@ -18,8 +18,11 @@ const (
 	rootVHost   = "/"
 )
 
-// trusted tells whether the client is let in without a login.
+// trusted tells whether the client is let in without a login: as the user of its certificate, or as guest.
 func (c *conn) trusted() bool {
+	if c.certUser != "" {
+		return true
+	}
 	loopback := protocol.IsLoopback(c.nc.RemoteAddr())
 	return loopback && c.srv.broker.Credentials(guest, loopback).Trusted
 }
@@ -32,7 +35,28 @@ func (c *conn) enter() replyError {
 	if !c.trusted() {
 		return errNoAuth
 	}
+	if c.certUser != "" {
+		return c.open(c.certUser, c.srv.homeOf(c.certUser))
+	}
 	return c.open(guest, rootVHost)
+}
+
+// attempt is a login of a user.
+func (c *conn) attempt(user string) protocol.Attempt {
+	return protocol.Attempt{Protocol: "redis", User: user, Peer: c.nc.RemoteAddr()}
+}
+
+// certified takes the certificate that the client showed, if any, for a login.
+func (c *conn) certified() {
+	user := c.srv.o.Logins.TLS().UserOf(c.nc)
+	if user == "" {
+		return
+	}
+	if err := c.srv.o.Logins.Certificate(c.attempt(user)); err != nil {
+		c.srv.o.Log.Warn("redis: certificate refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", protocol.Clipped(user), "err", err)
+		return
+	}
+	c.certUser = user
 }
 
 // open opens a session of the engine for a user who has proved who it is; the one before ends.
@@ -55,6 +79,7 @@ func (c *conn) open(user, vhost string) replyError {
 	}
 	c.user, c.session = user, s
 	c.change(func(f *face) { f.user, f.vhost = user, vhost })
+	c.client.LogIn(protocol.Login{User: user, VHost: vhost, Version: "RESP"})
 	c.parser.Stranger = false
 	if c.login != nil {
 		c.login.Stop()
@@ -73,7 +98,7 @@ func (c *conn) authenticate(user, password string) replyError {
 	if user == defaultUser {
 		user = guest
 	}
-	if err := c.srv.broker.Authenticate(user, password, protocol.IsLoopback(c.nc.RemoteAddr())); err != nil {
+	if err := c.srv.o.Logins.Password(c.done, c.attempt(user), password); err != nil {
 		c.srv.o.Log.Warn("redis: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "err", err)
 		c.delay()
 		return errWrongPass

@@ -3,6 +3,7 @@ package resp
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -14,7 +15,8 @@ const (
 // to it then, and must not wait.
 type output struct {
 	nc      net.Conn
-	overrun func() // the client does not read what it subscribed to; any goroutine, must not block
+	sent    *atomic.Uint64 // bytes written
+	overrun func()         // the client does not read what it subscribed to; any goroutine, must not block
 
 	mu     sync.Mutex
 	wake   sync.Cond // something changed; its lock is mu
@@ -59,7 +61,8 @@ func (o *output) run() {
 		b := o.buf
 		o.buf, o.taken = spare, len(b)
 		o.mu.Unlock()
-		_, err := o.nc.Write(b)
+		n, err := o.nc.Write(b)
+		o.sent.Add(uint64(n))
 		o.mu.Lock()
 		o.taken = 0
 		o.failed = o.failed || err != nil
@@ -73,7 +76,8 @@ func (o *output) run() {
 // write writes replies of the connection's goroutine, which waits here while the client does not read. b stays the caller's.
 func (o *output) write(b []byte) (ok bool) {
 	if !o.shared {
-		_, err := o.nc.Write(b)
+		n, err := o.nc.Write(b)
+		o.sent.Add(uint64(n))
 		return err == nil
 	}
 	o.mu.Lock()

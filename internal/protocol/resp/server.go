@@ -22,10 +22,12 @@ type Options struct {
 
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
-	Connections  *protocol.Limit // places for connections, shared with other protocols [no limit]
-	LoginTimeout time.Duration   // from accept to the end of the login, where one is needed [60 s]
-	LoginDelay   time.Duration   // before a refused login is answered [1 s]; negative = none
-	Log          *slog.Logger    // [slog.Default()]
+	Logins       *protocol.Logins  // shared with other protocols [of its own]
+	Clients      *protocol.Clients // where connections are shown to operators; nil: nowhere
+	Connections  *protocol.Limit   // places for connections, shared with other protocols [no limit]
+	LoginTimeout time.Duration     // from accept to the end of the login, where one is needed [60 s]
+	LoginDelay   time.Duration     // before a refused login is answered [1 s]; negative = none
+	Log          *slog.Logger      // [slog.Default()]
 }
 
 func (o Options) withDefaults() Options {
@@ -61,6 +63,9 @@ type Server struct {
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults(), started: time.Now()}
+	if s.o.Logins == nil {
+		s.o.Logins = protocol.NewLogins(b, nil)
+	}
 	s.hub.init()
 	s.bridges.init(s)
 	s.conns.byID = map[uint64]*conn{}

@@ -81,6 +81,7 @@ func (c *committer) reached(m *mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.synced(m.took)
+	s.stats.syncGroups.Observe(max(m.seq, s.durable)-s.durable, 1)
 	for shard, index := range m.written {
 		l := s.shards[shard]
 		l.durable = max(l.durable, index)

@@ -277,6 +277,7 @@ func (c *committer) sync() {
 	defer s.mu.Unlock()
 	if !s.opts.Scratch {
 		s.stats.synced(time.Since(start))
+		s.stats.syncGroups.Observe(c.seq-s.durable, 1)
 	}
 	c.synced = c.seg.written
 	c.dirty, c.due = false, time.Time{}

@@ -24,7 +24,7 @@ func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([
 			return err
 		}
 	}
-	img := &image{name: seg.img.name, path: seg.img.path, salt: rand.Uint32()}
+	img := &image{name: seg.img.name, path: seg.img.path, salt: rand.Uint32()} // #nosec G404 -- tells files apart; no secret
 	tmp := img.path + tmpSuffix
 	s.mu.Lock()
 	refs := max(seg.live, 0)

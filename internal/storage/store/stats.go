@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"fiveways/internal/core/histogram"
+)
 
 // Stats is a reading of the counters of a store.
 type Stats struct {
@@ -21,6 +25,8 @@ type counters struct {
 	groups           uint64
 	syncs            uint64
 	last, total, max time.Duration
+	syncTimes        histogram.Histogram // ns
+	syncGroups       histogram.Histogram // groups that an fsync made durable
 }
 
 func (c *counters) synced(d time.Duration) {
@@ -28,6 +34,7 @@ func (c *counters) synced(d time.Duration) {
 	c.last = d
 	c.total += d
 	c.max = max(c.max, d)
+	c.syncTimes.Observe(uint64(d), 1)
 }
 
 // Stats returns the counters since Open.
@@ -49,4 +56,9 @@ func (s *Store) Stats() Stats {
 		st.Live += seg.live
 	}
 	return st
+}
+
+// Histograms are how long fsyncs took, in nanoseconds, and how many groups each made durable.
+func (s *Store) Histograms() (times, groups histogram.Snapshot) {
+	return s.stats.syncTimes.Read(), s.stats.syncGroups.Read()
 }

@@ -125,7 +125,7 @@ func (n *Namespace) refused(ok bool) error {
 func newPublish(targets broker.Targets, path *qkey.Path, value []byte, room func(n int) []byte) broker.Publish {
 	q := targets.Queues()[0]
 	var space [2 * (message.MaxShortStr + 2)]byte
-	props := appendProperties(space[:0], path, &q.Policy)
+	props := appendProperties(space[:0], path, q.Policy())
 	dst := room(message.EnvelopeSize(0, len(q.Name), len(props), len(value)))
 	env := append(message.AppendEnvelopeHeader(dst, "", q.Name, props), value...)
 	return broker.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1}

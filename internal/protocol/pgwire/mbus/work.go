@@ -300,7 +300,7 @@ func (p *pending) in(queueName string) bool {
 func (p *pending) priority(queueName string) uint8 {
 	for _, q := range p.publish.Targets.Queues() {
 		if q.Name == queueName {
-			return min(p.publish.Priority, q.Policy.MaxPriority)
+			return min(p.publish.Priority, q.Policy().MaxPriority)
 		}
 	}
 	return 0

@@ -1,0 +1,84 @@
+package broker
+
+import (
+	"slices"
+
+	"fiveways/internal/core/queue"
+)
+
+// ages tells about how long the oldest ready message of a queue has been there. Messages carry no time of arrival; instead each
+// Broker.Sample notes how far the queue had got. An age is too small by the time between samples at most, or, of a backlog that grew over many
+// of them, by an eighth of that time. What was there at the start of the broker counts from then.
+//
+// It belongs to the queue's shard.
+type ages struct {
+	points []agePoint // by time
+	last   uint64     // Counts.Published at the newest point
+	every  int64      // ms from one point to the next
+	begun  bool
+}
+
+// agePoint says which messages had come by a time: those below an end.
+type agePoint struct {
+	at   int64 // unix ms
+	ends []queue.Handle
+}
+
+// agePoints bounds what is kept of a queue; beyond it every second point goes, and new ones are made half as often.
+const agePoints = 32
+
+// oldest notes how far the queue has got, and returns since when its oldest ready message has been there, unix ms; 0 when none is ready. Messages
+// that were put before the head do not count.
+func (q *Queue) oldest(now int64) int64 {
+	a := &q.ages
+	if q.state.Ready() == 0 {
+		*a = ages{last: q.counts.Published, begun: true}
+		return 0
+	}
+	if !a.begun || a.last != q.counts.Published {
+		a.note(now, q)
+	}
+	since, first := now, len(a.points)
+	for _, h := range q.state.Fronts(nil) {
+		if h.Priority() > q.Policy().MaxPriority {
+			continue
+		}
+		i := slices.IndexFunc(a.points, func(p agePoint) bool { return p.has(h) })
+		if i >= 0 {
+			since, first = min(since, a.points[i].at), min(first, i)
+		}
+	}
+	a.points = slices.Delete(a.points, 0, first)
+	return since
+}
+
+// note makes a point, if it is time for one.
+func (a *ages) note(now int64, q *Queue) {
+	n := len(a.points)
+	switch {
+	case n > 0 && now-a.points[n-1].at < a.every:
+		return
+	case n == agePoints:
+		a.points = thinned(a.points)
+		a.every = 2 * (now - a.points[0].at) / agePoints
+	case n < agePoints/4:
+		a.every /= 2
+	}
+	a.begun, a.last = true, q.counts.Published
+	a.points = append(a.points, agePoint{now, q.state.Ends()})
+}
+
+// has tells whether the message had come.
+func (p *agePoint) has(h queue.Handle) bool {
+	return slices.ContainsFunc(p.ends, func(end queue.Handle) bool { return end.Priority() == h.Priority() && h < end })
+}
+
+// thinned drops every second point, but not the oldest.
+func thinned(points []agePoint) []agePoint {
+	kept := points[:1]
+	for i := 2; i < len(points); i += 2 {
+		kept = append(kept, points[i])
+	}
+	clear(points[len(kept):])
+	return kept
+}

@@ -1,0 +1,119 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+)
+
+// QueueNames are the names of the queues of the session's virtual host, in their order.
+func (s *Session) QueueNames() (names []string) {
+	for name := range s.vhost.table.Load().Queues() {
+		names = append(names, name)
+	}
+	return names
+}
+
+// QueueStatuses returns queues and what they hold, in the order of the names; one that is not there is left out. Errors: ErrClosed.
+func (s *Session) QueueStatuses(names []string) ([]QueueStatus, error) {
+	type place struct {
+		q  *Queue
+		at int
+	}
+	all := make([]QueueStatus, len(names))
+	perShard := map[*shard][]place{}
+	for i, name := range names {
+		if q, ok := s.vhost.queue(name); ok {
+			perShard[q.shard] = append(perShard[q.shard], place{q, i})
+		}
+	}
+	for sh, places := range perShard {
+		for len(places) > 0 {
+			step := places[:min(len(places), sampleStep)]
+			places = places[len(step):]
+			err := sh.call(func() {
+				for _, p := range step {
+					if !p.q.gone {
+						all[p.at] = p.q.status(s)
+					}
+				}
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	there := all[:0]
+	for i := range all {
+		if all[i].Name != "" {
+			there = append(there, all[i])
+		}
+	}
+	return there, nil
+}
+
+// ExchangeStatus is an exchange and what came to it.
+type ExchangeStatus struct {
+	Name                          string
+	Type                          string
+	Durable, AutoDelete, Internal bool
+	Args                          message.Table
+	Traffic                       ExchangeSample
+}
+
+// ExchangeStatus returns one exchange. Errors: ErrExchangeNotFound.
+func (s *Session) ExchangeStatus(name string) (st ExchangeStatus, err error) {
+	x, ok := s.vhost.table.Load().Exchange(name)
+	if !ok {
+		return st, s.fail(ErrExchangeNotFound, "exchange", name)
+	}
+	return statusOf(x), nil
+}
+
+// ListExchanges returns the exchanges of the session's virtual host by name, the default exchange first.
+func (s *Session) ListExchanges() (all []ExchangeStatus) {
+	for x := range s.vhost.table.Load().Exchanges() {
+		all = append(all, statusOf(x))
+	}
+	return all
+}
+
+func statusOf(x *routing.Exchange) ExchangeStatus {
+	t := x.Traffic()
+	return ExchangeStatus{
+		Name: x.Spec.Name, Type: x.Spec.Type, Durable: x.Spec.Durable, AutoDelete: x.Spec.AutoDelete, Internal: x.Spec.Internal, Args: x.Spec.Args,
+		Traffic: ExchangeSample{x.Spec.Name, x.Spec.Type, x.BindingCount(), t.In.Load(), t.Out.Load(), t.Unroutable.Load()},
+	}
+}
+
+// BindingsFrom returns the bindings of an exchange to others and to queues; without those of the default exchange, which every queue has.
+func (s *Session) BindingsFrom(exchange string) (all []BindSpec) {
+	for b := range s.vhost.table.Load().BindingsFrom(exchange) {
+		if spec, ok := s.bindSpec(&b); ok {
+			all = append(all, spec)
+		}
+	}
+	sortBindings(all)
+	return all
+}
+
+// BindingsTo returns the bindings that lead to a queue or an exchange, without the one that every queue has to the default exchange.
+func (s *Session) BindingsTo(destination string, toExchange bool) (all []BindSpec) {
+	t := s.vhost.table.Load()
+	to := routing.Destination{Exchange: destination}
+	if !toExchange {
+		id, ok := t.Queue(destination)
+		if !ok {
+			return nil
+		}
+		to = routing.Destination{Queue: id}
+	} else if destination == "" {
+		return nil // Destination takes that for a queue
+	}
+	for b := range t.BindingsTo(to) {
+		if spec, ok := s.bindSpec(&b); ok {
+			all = append(all, spec)
+		}
+	}
+	sortBindings(all)
+	return all
+}

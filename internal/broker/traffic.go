@@ -1,0 +1,44 @@
+package broker
+
+import "fiveways/internal/core/routing"
+
+// routed counts what a session has routed and not told yet: counters that all sessions share are touched once for many messages, not for each.
+type routed struct {
+	exchange            *routing.Traffic
+	in, out, unroutable uint64
+}
+
+// count counts a message that was routed to n queues.
+func (s *Session) count(exchange *routing.Traffic, n int) {
+	r := &s.routed
+	if r.exchange != exchange {
+		s.tellRouted()
+		r.exchange = exchange
+	}
+	r.in++
+	r.out += uint64(n)
+	if n == 0 {
+		r.unroutable++
+	}
+}
+
+// tellRouted adds to the counters of the exchange and of the virtual host.
+func (s *Session) tellRouted() {
+	r := &s.routed
+	if r.in == 0 {
+		return
+	}
+	r.exchange.Add(r.in, r.out, r.unroutable)
+	s.vhost.traffic.Add(r.in, r.out, r.unroutable)
+	*r = routed{exchange: r.exchange}
+}
+
+// emitted counts a message of the server itself, of which there are few.
+func (v *VHost) emitted(exchange *routing.Traffic, n int) {
+	lost := uint64(0)
+	if n == 0 {
+		lost = 1
+	}
+	exchange.Add(1, uint64(n), lost)
+	v.traffic.Add(1, uint64(n), lost)
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestHealth(t *testing.T) {
+	alarm := false
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/api/health/checks/local-alarms" && alarm:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			w.Write([]byte(`{"status":"failed","reason":"the disk is full"}`)) //nolint:errcheck // the test would fail
+		case strings.HasPrefix(r.URL.Path, "/api/health/checks/"):
+			w.Write([]byte(`{"status":"ok"}`)) //nolint:errcheck // the test would fail
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer api.Close()
+	if out, errs, code := command(t, "health", "--url", api.URL); code != exitOK || out != "ok\n" {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	alarm = true
+	if _, errs, code := command(t, "health", "--url", api.URL); code != exitFailure || !strings.Contains(errs, "local-alarms: the disk is full") {
+		t.Errorf("with an alarm: exit code %d, %q", code, errs)
+	}
+	// A folder at rest is not opened for it.
+	if _, errs, code := command(t, "health", "--data", t.TempDir()); code != exitFailure || !strings.Contains(errs, "no broker runs on") {
+		t.Errorf("without a broker: exit code %d, %q", code, errs)
+	}
+}

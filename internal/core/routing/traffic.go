@@ -1,0 +1,25 @@
+package routing
+
+import "sync/atomic"
+
+// Traffic counts the messages that came to an exchange from publishers. An
+// exchange keeps its counters from table to table, as long as it is there.
+type Traffic struct {
+	In         atomic.Uint64 // messages
+	Out        atomic.Uint64 // queues that they were routed to, in sum
+	Unroutable atomic.Uint64 // messages that were routed to none
+}
+
+// Add counts messages.
+func (t *Traffic) Add(in, out, unroutable uint64) {
+	t.In.Add(in)
+	if out > 0 {
+		t.Out.Add(out)
+	}
+	if unroutable > 0 {
+		t.Unroutable.Add(unroutable)
+	}
+}
+
+// Traffic are the counters of the exchange.
+func (x *Exchange) Traffic() *Traffic { return x.traffic }

@@ -1,0 +1,46 @@
+package monitor
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/storage/vfs"
+)
+
+// What one sample costs. The shards stand still for the part of it that the engine takes, in steps.
+func BenchmarkSample(b *testing.B) {
+	for _, queues := range []int{100, 10_000} {
+		b.Run(fmt.Sprintf("%d queues", queues), func(b *testing.B) {
+			br, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			s, err := br.Operate("/")
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := range queues {
+				name := fmt.Sprint("q", i)
+				if _, err := s.DeclareQueue(broker.QueueSpec{Name: name, Policy: broker.DefaultQueuePolicy()}); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			m := New(br, Options{})
+			m.Sample()
+			b.ReportAllocs()
+			for b.Loop() {
+				m.Sample()
+			}
+			b.StopTimer()
+			s.Close()
+			if err := br.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

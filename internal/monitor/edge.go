@@ -1,0 +1,64 @@
+package monitor
+
+// Edge is what the protocols know at a moment.
+type Edge struct {
+	Connections []Connection
+	Channels    []Channel
+	Gone        ChannelCounts // of channels that are closed
+
+	ConnectionsOpened, ConnectionsClosed uint64
+	ChannelsOpened, ChannelsClosed       uint64
+	Received, Sent                       uint64 // bytes, of all connections that there were
+}
+
+// Connection is one connection.
+type Connection struct {
+	ID             uint64
+	Received, Sent uint64 // bytes
+}
+
+// ChannelID names a channel.
+type ChannelID struct {
+	Connection uint64
+	Number     int
+}
+
+// Channel is one channel of a connection.
+type Channel struct {
+	ID     ChannelID
+	VHost  string
+	Counts ChannelCounts
+}
+
+// ChannelCounts are what has happened on a channel, or on several.
+type ChannelCounts struct {
+	Published, Confirmed      uint64
+	Returned                  uint64 // publishes that no queue took and that went back to the client
+	Dropped                   uint64 // publishes that no queue took
+	Delivered, DeliveredNoAck uint64
+	Got, GotNoAck, GotNone    uint64
+	Redelivered               uint64 // of those delivered and got
+	Acked                     uint64
+}
+
+// Add adds the counts of another channel.
+func (c *ChannelCounts) Add(o *ChannelCounts) {
+	c.Published += o.Published
+	c.Confirmed += o.Confirmed
+	c.Returned += o.Returned
+	c.Dropped += o.Dropped
+	c.Delivered += o.Delivered
+	c.DeliveredNoAck += o.DeliveredNoAck
+	c.Got += o.Got
+	c.GotNoAck += o.GotNoAck
+	c.GotNone += o.GotNone
+	c.Redelivered += o.Redelivered
+	c.Acked += o.Acked
+}
+
+// appendStats appends the values of channelStats.
+func (c *ChannelCounts) appendStats(dst []int64) []int64 {
+	handedOut := c.Delivered + c.DeliveredNoAck + c.Got + c.GotNoAck
+	return append(dst, int64(c.Confirmed), int64(c.Returned), int64(c.Dropped), int64(c.Published), int64(handedOut), int64(c.Delivered),
+		int64(c.DeliveredNoAck), int64(c.Got), int64(c.GotNoAck), int64(c.GotNone), int64(c.Redelivered), int64(c.Acked))
+}

@@ -1,0 +1,39 @@
+package monitor
+
+// history is the last samples of some values of one thing. Samples are numbered; the times of all histories of a Monitor are in one place.
+type history struct {
+	width, depth int     // values of a sample, and the most samples that are kept
+	last         int     // number of the newest sample
+	next         int     // where the next sample goes, in samples
+	values       []int64 // sample by sample, a ring once there are depth of them
+}
+
+func newHistory(width, depth int) *history { return &history{width: width, depth: depth} }
+
+// add appends the values of sample n. What was before a gap is forgotten.
+func (h *history) add(n int, values []int64) {
+	if h.last != n-1 {
+		h.values, h.next = h.values[:0], 0
+	}
+	h.last = n
+	if len(h.values) < h.depth*h.width {
+		h.values = append(h.values, values...)
+	} else {
+		copy(h.values[h.next*h.width:], values)
+	}
+	h.next = (h.next + 1) % h.depth
+}
+
+// len is how many samples there are.
+func (h *history) len() int {
+	if h == nil {
+		return 0
+	}
+	return len(h.values) / h.width
+}
+
+// at is value i of the sample that was taken back samples before the newest.
+func (h *history) at(back, i int) int64 {
+	place := (h.next - 1 - back + 2*h.depth) % h.depth
+	return h.values[place*h.width+i]
+}

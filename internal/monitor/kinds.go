@@ -1,0 +1,59 @@
+package monitor
+
+import (
+	"slices"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+// A kind says which values of a thing are sampled, in the words of RabbitMQ, and for how long they are kept.
+type kind struct {
+	names []string
+	kept  time.Duration
+}
+
+var (
+	queueKind = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, queueStats...), time.Minute}
+	// Those of an exchange are messages that came to it, and queues that they went to in sum.
+	exchangeKind   = kind{[]string{"publish_in", "publish_out"}, time.Minute}
+	connectionKind = kind{[]string{"recv_oct", "send_oct"}, time.Minute}
+	channelKind    = kind{channelStats, time.Minute}
+	vhostKind      = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, vhostStats...), 10 * time.Minute}
+	totalKind      = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, totalStats...), time.Hour}
+	churnKind      = kind{[]string{
+		"connection_created", "connection_closed", "channel_created", "channel_closed", "queue_declared", "queue_created", "queue_deleted",
+	}, time.Hour}
+	nodeKind = kind{[]string{
+		"mem_used", "fd_used", "sockets_used", "proc_used", "disk_free", "gc_num", "gc_bytes_reclaimed",
+		"io_sync_count", "io_sync_time", "io_write_count", "log_bytes", "recv_oct", "send_oct",
+	}, time.Hour}
+)
+
+// lengths is how many values of queues, virtual hosts and totals are numbers of messages; statistics of messages follow.
+const lengths = 3
+
+var (
+	queueStats   = []string{"publish", "deliver_get", "deliver", "deliver_no_ack", "get", "get_no_ack", "get_empty", "redeliver", "ack"}
+	vhostStats   = append([]string{"confirm", "return_unroutable", "drop_unroutable"}, queueStats...)
+	totalStats   = vhostStats
+	channelStats = append([]string{"confirm", "return_unroutable", "drop_unroutable"}, queueStats...)
+)
+
+// index is where a value stands.
+func (k *kind) index(name string) int { return slices.Index(k.names, name) }
+
+// depth is how many samples are kept.
+func (k *kind) depth(every time.Duration) int { return int(k.kept/every) + 1 }
+
+// appendQueueStats appends the values of queueStats. published says how many messages publishers brought.
+func appendQueueStats(dst []int64, published uint64, c *broker.Counts) []int64 {
+	return append(dst, int64(published), int64(c.HandedOut()), int64(c.Delivered), int64(c.DeliveredNoAck), int64(c.Got), int64(c.GotNoAck),
+		int64(c.GotNone), int64(c.Redelivered), int64(c.Acked))
+}
+
+// appendLengths appends numbers of messages. What waits for its time, or for others to be gone, is in none of them, as with RabbitMQ's delayed
+// exchange.
+func appendLengths(dst []int64, ready, unacked int) []int64 {
+	return append(dst, int64(ready+unacked), int64(ready), int64(unacked))
+}

@@ -1,0 +1,258 @@
+package monitor
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+// Options configure a Monitor. A zero value means the default in brackets.
+type Options struct {
+	Every   time.Duration    // between samples [5 s]
+	Edge    func() Edge      // what the protocols know [nothing]
+	Process func() Process   // what the operating system knows of this process [ReadProcess]
+	Now     func() time.Time // [time.Now]
+	Log     *slog.Logger     // [slog.Default()]
+}
+
+// Monitor samples one broker. Its methods may be called by any goroutine, also before Start and after Stop.
+type Monitor struct {
+	b       *broker.Broker
+	o       Options
+	started time.Time
+	stop    context.CancelFunc
+	stopped chan struct{}
+
+	taking   sync.Mutex // held by who takes a sample; before mu
+	expected int        // queues of the next sample, about
+	values   []int64
+
+	mu    sync.RWMutex
+	n     int              // number of the newest sample, 0 before the first
+	times []int64          // unix ms; of sample n at n % len
+	last  *broker.Sample   // the newest; it is never changed, so that it may be read without the lock
+	edge  *Edge            // likewise
+	proc  *Process         // likewise
+	now   broker.Latencies // at the newest sample
+	past  broker.Latencies // at the one before
+
+	queues      map[uint64]*history
+	exchanges   map[exchangeID]*history
+	vhosts      map[string]*history
+	connections map[uint64]*history
+	channels    map[ChannelID]*history
+	total       *history
+	churn       *history
+	node        *history
+}
+
+// exchangeID names an exchange.
+type exchangeID struct{ vhost, name string }
+
+// New returns a monitor of b, which knows nothing before Start, or Sample.
+func New(b *broker.Broker, o Options) *Monitor {
+	o.Every = cmp.Or(o.Every, 5*time.Second)
+	if o.Edge == nil {
+		o.Edge = func() Edge { return Edge{} }
+	}
+	if o.Process == nil {
+		o.Process = ReadProcess
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	m := &Monitor{
+		b: b, o: o, started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
+		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &broker.Sample{}, edge: &Edge{}, proc: &Process{},
+	}
+	m.times = make([]int64, totalKind.depth(o.Every))
+	m.total, m.churn, m.node = m.history(&totalKind), m.history(&churnKind), m.history(&nodeKind)
+	return m
+}
+
+// Every is the time between samples.
+func (m *Monitor) Every() time.Duration { return m.o.Every }
+
+// Started is when the monitor was made, which is when the node was started.
+func (m *Monitor) Started() time.Time { return m.started }
+
+func (m *Monitor) history(k *kind) *history { return newHistory(len(k.names), k.depth(m.o.Every)) }
+
+// Start takes a sample, and then one after the other until Stop.
+func (m *Monitor) Start() {
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop, m.stopped = stop, make(chan struct{})
+	m.Sample()
+	go m.run(ctx)
+}
+
+// Stop ends what Start began. It may be called again, and without Start.
+func (m *Monitor) Stop() {
+	m.stop()
+	if m.stopped != nil {
+		<-m.stopped
+	}
+}
+
+func (m *Monitor) run(ctx context.Context) {
+	defer close(m.stopped)
+	tick := time.NewTicker(m.o.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.Sample()
+		}
+	}
+}
+
+// Sample takes one sample. Of a broker that is closed nothing is learned.
+func (m *Monitor) Sample() {
+	m.taking.Lock()
+	defer m.taking.Unlock()
+	fresh := &broker.Sample{Queues: make([]broker.QueueSample, 0, m.expected)}
+	if err := m.b.Sample(fresh); err != nil {
+		m.o.Log.Debug("monitor: no sample", "err", err)
+		return
+	}
+	edge, proc, latencies := m.o.Edge(), m.o.Process(), m.b.Latencies()
+	at := m.o.Now().UnixMilli()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.n++
+	m.times[m.n%len(m.times)] = at
+	m.last, m.expected = fresh, len(fresh.Queues)+len(fresh.Queues)/8
+	m.edge, m.proc = &edge, &proc
+	m.past, m.now = m.now, latencies
+	m.remember()
+}
+
+// remember adds the newest sample to the histories, and forgets what is not there any more.
+func (m *Monitor) remember() {
+	totals := m.rememberQueues()
+	for i := range m.last.VHosts {
+		v := &m.last.VHosts[i]
+		for j := range v.Exchanges {
+			x := &v.Exchanges[j]
+			in := x.In
+			if x.Name == "" {
+				in += totals[v.Name].counts.Direct
+			}
+			remember(m, m.exchanges, exchangeID{v.Name, x.Name}, &exchangeKind, append(m.values[:0], int64(in), int64(x.Out)))
+		}
+	}
+	forget(m, m.exchanges)
+	m.rememberEdge(totals)
+	m.rememberNode()
+}
+
+// sum is what the queues of a virtual host have in common.
+type sum struct {
+	counts         broker.Counts
+	ready, unacked int
+	published      uint64
+	channels       ChannelCounts // those that are open
+}
+
+func (m *Monitor) rememberQueues() map[string]*sum {
+	totals := map[string]*sum{}
+	for i := range m.last.VHosts {
+		v := &m.last.VHosts[i]
+		totals[v.Name] = &sum{counts: v.Retired, published: v.In}
+	}
+	for i := range m.last.Queues {
+		q := &m.last.Queues[i]
+		if t := totals[q.VHost]; t != nil {
+			t.counts.Add(&q.Counts)
+			t.ready += q.Ready
+			t.unacked += q.Unacked
+		}
+		m.values = appendLengths(m.values[:0], q.Ready, q.Unacked)
+		m.values = appendQueueStats(m.values, q.Counts.Published, &q.Counts)
+		remember(m, m.queues, q.ID, &queueKind, m.values)
+	}
+	forget(m, m.queues)
+	return totals
+}
+
+// rememberEdge adds what the protocols know, and the sums that need it.
+func (m *Monitor) rememberEdge(totals map[string]*sum) {
+	e := m.edge
+	for _, c := range e.Connections {
+		remember(m, m.connections, c.ID, &connectionKind, append(m.values[:0], int64(c.Received), int64(c.Sent)))
+	}
+	forget(m, m.connections)
+	all := sum{counts: m.last.Retired}
+	channels := e.Gone
+	for i := range e.Channels {
+		c := &e.Channels[i]
+		channels.Add(&c.Counts)
+		if t := totals[c.VHost]; t != nil {
+			t.channels.Add(&c.Counts)
+		}
+		remember(m, m.channels, c.ID, &channelKind, c.Counts.appendStats(m.values[:0]))
+	}
+	forget(m, m.channels)
+	for i := range m.last.Queues {
+		q := &m.last.Queues[i]
+		all.counts.Add(&q.Counts)
+		all.ready += q.Ready
+		all.unacked += q.Unacked
+	}
+	for i := range m.last.VHosts {
+		v := &m.last.VHosts[i]
+		all.published += v.In
+		t := totals[v.Name]
+		remember(m, m.vhosts, v.Name, &vhostKind, t.appendTo(m.values[:0], &t.channels))
+	}
+	forget(m, m.vhosts)
+	m.values = all.appendTo(m.values[:0], &channels)
+	m.total.add(m.n, m.values)
+}
+
+// appendTo appends the values of totalKind.
+func (s *sum) appendTo(dst []int64, c *ChannelCounts) []int64 {
+	dst = appendLengths(dst, s.ready, s.unacked)
+	dst = append(dst, int64(c.Confirmed), int64(c.Returned), int64(c.Dropped))
+	return appendQueueStats(dst, s.published+s.counts.Direct, &s.counts)
+}
+
+// rememberNode adds what is known of the node as a whole.
+func (m *Monitor) rememberNode() {
+	e, p, st := m.edge, m.proc, m.b.Stats()
+	m.values = append(m.values[:0], int64(e.ConnectionsOpened), int64(e.ConnectionsClosed), int64(e.ChannelsOpened), int64(e.ChannelsClosed),
+		int64(st.QueuesDeclared), int64(st.QueuesCreated), int64(st.QueuesDeleted))
+	m.churn.add(m.n, m.values)
+	m.values = append(m.values[:0], p.Memory, p.Files, int64(len(e.Connections)), p.Goroutines, m.b.Resources().DiskFree, p.Collections, p.Reclaimed,
+		int64(st.Log.Syncs), st.Log.SyncTotal.Milliseconds(), int64(st.Log.Groups), st.Log.Bytes, int64(e.Received), int64(e.Sent))
+	m.node.add(m.n, m.values)
+}
+
+// remember adds values to the history of a thing.
+func remember[K comparable](m *Monitor, all map[K]*history, id K, k *kind, values []int64) {
+	h := all[id]
+	if h == nil {
+		h = m.history(k)
+		all[id] = h
+	}
+	h.add(m.n, values)
+	m.values = values[:0]
+}
+
+// forget drops the histories of things that the newest sample does not have.
+func forget[K comparable](m *Monitor, all map[K]*history) {
+	for id, h := range all {
+		if h.last != m.n {
+			delete(all, id)
+		}
+	}
+}

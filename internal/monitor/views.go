@@ -1,0 +1,271 @@
+package monitor
+
+import (
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/histogram"
+)
+
+// Lengths are numbers of messages. It is meant to be embedded in what is shown of a queue.
+type Lengths struct {
+	Messages        int     `json:"messages"`
+	MessagesDetails Details `json:"messages_details"`
+	Ready           int     `json:"messages_ready"`
+	ReadyDetails    Details `json:"messages_ready_details"`
+	Unacked         int     `json:"messages_unacknowledged"`
+	UnackedDetails  Details `json:"messages_unacknowledged_details"`
+}
+
+// QueueLengths tells how many messages a queue has, and how that has changed.
+func (m *Monitor) QueueLengths(st *broker.QueueStatus, q Query) Lengths {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.lengths(m.queues[st.ID], st.Ready, st.Unacked, q)
+}
+
+func (m *Monitor) lengths(h *history, ready, unacked int, q Query) Lengths {
+	return Lengths{
+		Messages: ready + unacked, MessagesDetails: m.details(h, 0, q.Lengths), Ready: ready, ReadyDetails: m.details(h, 1, q.Lengths),
+		Unacked: unacked, UnackedDetails: m.details(h, 2, q.Lengths),
+	}
+}
+
+// QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing has.
+func (m *Monitor) QueueStats(st *broker.QueueStatus, q Query) Figures {
+	if st.Counts == (broker.Counts{}) {
+		return nil
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var room [16]int64
+	return m.figures(queueStats, m.queues[st.ID], lengths, appendQueueStats(room[:0], st.Counts.Published, &st.Counts), q.Messages)
+}
+
+// ExchangeStats tells what came to an exchange, as message_stats; nil when nothing did. in and out are what was counted by now.
+func (m *Monitor) ExchangeStats(vhost, name string, in, out uint64, q Query) Figures {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	h := m.exchanges[exchangeID{vhost, name}]
+	if h.len() > 0 { // the default exchange has more than its own counters say
+		in = max(in, uint64(h.at(0, 0)))
+	}
+	if in == 0 && out == 0 {
+		return nil
+	}
+	return m.figures(exchangeKind.names, h, 0, []int64{int64(in), int64(out)}, q.Messages)
+}
+
+// ChannelStats tells what has happened on a channel, as message_stats; nil when nothing has. Values that are 0 are left out but for those that RabbitMQ always has.
+func (m *Monitor) ChannelStats(id ChannelID, c *ChannelCounts, q Query) Figures {
+	if *c == (ChannelCounts{}) {
+		return nil
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var room [16]int64
+	return m.figures(channelStats, m.channels[id], 0, c.appendStats(room[:0]), q.Messages)
+}
+
+// ConnectionStats tells how many bytes went over a connection, as recv_oct and send_oct.
+func (m *Monitor) ConnectionStats(id, received, sent uint64, q Query) Figures {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.figures(connectionKind.names, m.connections[id], 0, []int64{int64(received), int64(sent)}, q.Data)
+}
+
+// Sum is what is known of many queues together.
+type Sum struct {
+	Lengths Lengths
+	Stats   Figures // message_stats
+}
+
+// Add adds another sum. Histories are added up as far back as both go.
+func (s *Sum) Add(o *Sum) {
+	if s.Stats == nil {
+		*s = *o
+		return
+	}
+	a, b := &s.Lengths, &o.Lengths
+	a.Messages += b.Messages
+	a.Ready += b.Ready
+	a.Unacked += b.Unacked
+	a.MessagesDetails.add(&b.MessagesDetails)
+	a.ReadyDetails.add(&b.ReadyDetails)
+	a.UnackedDetails.add(&b.UnackedDetails)
+	for i := range s.Stats {
+		s.Stats[i].Value += o.Stats[i].Value
+		s.Stats[i].Details.add(&o.Stats[i].Details)
+	}
+}
+
+// add adds the details of another value, whose samples were taken at the same times.
+func (d *Details) add(o *Details) {
+	d.Rate = rounded(d.Rate + o.Rate)
+	n := min(len(d.Samples), len(o.Samples))
+	d.Samples = append([]Point(nil), d.Samples[:n]...)
+	for i := range d.Samples {
+		d.Samples[i].Sample += o.Samples[i].Sample
+	}
+	d.average()
+}
+
+// VHost is the sum of a virtual host as of the last sample.
+func (m *Monitor) VHost(name string, q Query) Sum {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.sum(m.vhosts[name], vhostStats, q)
+}
+
+// Total is the sum of all virtual hosts as of the last sample.
+func (m *Monitor) Total(q Query) Sum {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.sum(m.total, totalStats, q)
+}
+
+func (m *Monitor) sum(h *history, names []string, q Query) Sum {
+	now := make([]int64, lengths+len(names))
+	if h.len() > 0 {
+		for i := range now {
+			now[i] = h.at(0, i)
+		}
+	}
+	return Sum{m.lengths(h, int(now[1]), int(now[2]), q), m.figures(names, h, lengths, now[lengths:], q.Messages)}
+}
+
+// Churn tells what has come and gone, as churn_rates.
+func (m *Monitor) Churn(q Query) Figures { return m.newest(churnKind.names, m.churn, q.Messages) }
+
+// Node tells what the node uses.
+func (m *Monitor) Node(q Query) Figures { return m.newest(nodeKind.names, m.node, q.Node) }
+
+// SyncTime is how the mean time of an fsync has changed, its samples in microseconds.
+func (m *Monitor) SyncTime(s Span) Details {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	times, counts := m.details(m.node, nodeKind.index("io_sync_time"), s), m.details(m.node, nodeKind.index("io_sync_count"), s)
+	d := Details{}
+	if counts.Rate > 0 {
+		d.Rate = rounded(times.Rate / counts.Rate)
+	}
+	for i := range max(len(times.Samples)-1, 0) {
+		d.Samples = append(d.Samples, Point{Timestamp: times.Samples[i].Timestamp})
+		if n := counts.Samples[i].Sample - counts.Samples[i+1].Sample; n > 0 {
+			d.Samples[i].Sample = (times.Samples[i].Sample - times.Samples[i+1].Sample) * 1000 / n
+		}
+	}
+	return d
+}
+
+// newest are the figures of the last sample.
+func (m *Monitor) newest(names []string, h *history, s Span) Figures {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	now := make([]int64, len(names))
+	if h.len() > 0 {
+		for i := range now {
+			now[i] = h.at(0, i)
+		}
+	}
+	return m.figures(names, h, 0, now, s)
+}
+
+// figures are values with their details; the first is value from of the history. mu is held.
+func (m *Monitor) figures(names []string, h *history, from int, now []int64, s Span) Figures {
+	f := make(Figures, len(names))
+	for i, name := range names {
+		f[i] = Figure{name, now[i], m.details(h, from+i, s)}
+	}
+	return f
+}
+
+// details tells how value i of a history has changed. mu is held.
+func (m *Monitor) details(h *history, i int, s Span) (d Details) {
+	if h.len() < 2 {
+		return d
+	}
+	if ms := m.time(0) - m.time(1); ms > 0 {
+		d.Rate = rounded(float64(h.at(0, i)-h.at(1, i)) * 1000 / float64(ms))
+	}
+	if s.Every <= 0 {
+		return d
+	}
+	newest, every := m.time(0), s.Every.Milliseconds()
+	back := 0
+	for at := newest; at >= newest-s.Age.Milliseconds(); at -= every {
+		for back < h.len() && m.time(back) > at {
+			back++
+		}
+		if back == h.len() {
+			break
+		}
+		d.Samples = append(d.Samples, Point{h.at(back, i), at})
+	}
+	d.average()
+	return d
+}
+
+// average fills in what follows from the samples.
+func (d *Details) average() {
+	n := len(d.Samples)
+	if n == 0 {
+		d.Avg, d.AvgRate = nil, nil
+		return
+	}
+	total, rate := 0.0, 0.0
+	for _, s := range d.Samples {
+		total += float64(s.Sample)
+	}
+	if n > 1 {
+		rate = rounded(float64(d.Samples[0].Sample-d.Samples[n-1].Sample) * 1000 / float64(d.Samples[0].Timestamp-d.Samples[n-1].Timestamp))
+	}
+	avg := total / float64(n)
+	d.Avg, d.AvgRate = &avg, &rate
+}
+
+// time is when the sample was taken that is so many before the newest. mu is held.
+func (m *Monitor) time(back int) int64 {
+	return m.times[(m.n-back+len(m.times))%len(m.times)]
+}
+
+// Quantiles are values that half, and 99 in a hundred, of what was measured do not exceed, in ms.
+type Quantiles struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+// Latency is how long the log took between the last two samples. A nil one was not measured: nothing happened.
+type Latency struct {
+	Fsync   *Quantiles `json:"fsync,omitempty"`
+	Confirm *Quantiles `json:"confirm,omitempty"`
+}
+
+// Latency reads the times between the last two samples.
+func (m *Monitor) Latency() Latency {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return Latency{between(&m.past.Sync, &m.now.Sync), between(&m.past.Confirm, &m.now.Confirm)}
+}
+
+func between(before, after *histogram.Snapshot) *Quantiles {
+	d := after.Since(before)
+	if d.Count() == 0 {
+		return nil
+	}
+	return &Quantiles{d.Quantile(0.5) / float64(time.Millisecond), d.Quantile(0.99) / float64(time.Millisecond)}
+}
+
+// Read calls fn with the newest sample, and what was learned beside it, which fn must not change. Without one it takes it.
+func (m *Monitor) Read(fn func(s *broker.Sample, e *Edge, p *Process)) {
+	m.mu.RLock()
+	empty := m.n == 0
+	m.mu.RUnlock()
+	if empty {
+		m.Sample()
+	}
+	m.mu.RLock()
+	s, e, p := m.last, m.edge, m.proc
+	m.mu.RUnlock()
+	fn(s, e, p)
+}

@@ -1,0 +1,138 @@
+package amqp
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// roster is the open channels of a connection, for others than its reader.
+type roster struct {
+	mu   sync.Mutex
+	open map[*channel]struct{}
+}
+
+func (r *roster) enter(ch *channel) {
+	ch.c.client.ChannelOpened()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil {
+		r.open = map[*channel]struct{}{}
+	}
+	r.open[ch] = struct{}{}
+}
+
+// leave takes a channel out and keeps what it has counted.
+func (r *roster) leave(ch *channel) {
+	ch.show()
+	s := ch.look()
+	r.mu.Lock()
+	delete(r.open, ch)
+	r.mu.Unlock()
+	ch.c.client.ChannelClosed(&s.Counts)
+}
+
+func (r *roster) list() []*channel {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]*channel, 0, len(r.open))
+	for ch := range r.open {
+		list = append(list, ch)
+	}
+	return list
+}
+
+// shown is what the reader last told of a channel.
+type shown struct {
+	mu       sync.Mutex
+	state    protocol.Channel
+	last     uint64 // number of the last publish in confirm mode
+	confirms *confirms
+}
+
+// show tells others how the channel is. The reader calls it when it turns to another one, and at the end of a read: counting costs each message no
+// more than an addition.
+func (ch *channel) show() {
+	if ch == nil {
+		return
+	}
+	s := &ch.shown
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Counts = ch.counts
+	s.state.Prefetch, s.state.GlobalPrefetch = ch.prefetch, ch.limit.Max()
+	s.state.Confirms, s.state.Transactional = ch.confirms != nil, ch.tx != nil
+	s.state.Uncommitted, s.state.UncommittedMessages = 0, 0
+	if ch.tx != nil {
+		s.state.Uncommitted, s.state.UncommittedMessages = len(ch.tx.settled), ch.tx.messages
+	}
+	s.last, s.confirms = ch.published, ch.confirms
+}
+
+// look is the channel as it was when the reader last told, with what others count as it is now. Any goroutine may call it.
+func (ch *channel) look() protocol.Channel {
+	ch.shown.mu.Lock()
+	s, last, confirms := ch.shown.state, ch.shown.last, ch.shown.confirms
+	ch.shown.mu.Unlock()
+	s.Number = int(ch.id)
+	c := ch.c
+	c.out.mu.Lock()
+	s.Consumers, s.Unacked = len(ch.consumers), ch.unacked.live
+	h := ch.handedOut
+	c.out.mu.Unlock()
+	s.Counts.Delivered, s.Counts.DeliveredNoAck = h.acked, h.noAck
+	s.Counts.Redelivered += h.again
+	if confirms != nil {
+		c.confirmMu.Lock()
+		s.Counts.Confirmed, s.Unconfirmed = confirms.acked, int(max(last, confirms.told)-confirms.told)
+		c.confirmMu.Unlock()
+	}
+	return s
+}
+
+// handedOut counts the deliveries of a channel's consumers.
+type handedOut struct{ acked, noAck, again uint64 }
+
+func (h *handedOut) count(noAck, again bool) {
+	if noAck {
+		h.noAck++
+	} else {
+		h.acked++
+	}
+	if again {
+		h.again++
+	}
+}
+
+// countGot counts an answer to basic.get.
+func (ch *channel) countGot(d *broker.Delivery, noAck bool) {
+	if noAck {
+		ch.counts.GotNoAck++
+	} else {
+		ch.counts.Got++
+	}
+	if d.Redelivered {
+		ch.counts.Redelivered++
+	}
+}
+
+// Channels implements protocol.Channeled.
+func (c *conn) Channels() []protocol.Channel {
+	open := c.roster.list()
+	all := make([]protocol.Channel, len(open))
+	for i, ch := range open {
+		all[i] = ch.look()
+	}
+	slices.SortFunc(all, func(a, b protocol.Channel) int { return cmp.Compare(a.Number, b.Number) })
+	return all
+}
+
+// End implements protocol.Part: the connection is closed with 320 and the reason.
+func (c *conn) End(reason string) {
+	c.evicted.CompareAndSwap(nil, &fault{code: amqpwire.ConnectionForced, text: reason})
+	c.Drain()
+}

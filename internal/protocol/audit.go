@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// Act is something that only those do who administer the broker, or that somebody
+// tried: a change of users, permissions, policies, definitions and the like.
+// Passwords and the contents of messages are in none.
+type Act struct {
+	Protocol string // http, etcd, redis
+	Who      string // the user; "operator" over the admin socket or on the data folder itself
+	From     string // address; "" on this machine, without a network
+	What     string // what was done, in the protocol's words: PUT, user added, CLIENT KILL
+	On       string // to what
+	Request  string // what names it in the log; "" when nothing does
+	Refusal  string // why it was not done; "" when it was
+}
+
+// Audit records acts: in the log, as a group called audit, and in a file of its own
+// if there is one. A nil one records nothing.
+type Audit struct {
+	log  *slog.Logger
+	path string // "": no file
+
+	mu     sync.Mutex
+	file   *os.File // guarded by mu: nil without one, and when it could not be opened again
+	failed bool     // guarded by mu: the last line was not written; told once
+}
+
+// auditMode lets only the broker's own user read the file.
+const auditMode = 0o600
+
+// OpenAudit opens the file at path, which is made if missing and added to; "" is
+// none.
+func OpenAudit(path string, log *slog.Logger) (*Audit, error) {
+	a := &Audit{log: log, path: path}
+	if path == "" {
+		return a, nil
+	}
+	var err error
+	if a.file, err = openAppend(path); err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	return a, nil
+}
+
+func openAppend(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, auditMode)
+}
+
+// Reopen opens the file again, which somebody has moved away. With an error the
+// one that is open stays.
+func (a *Audit) Reopen() error {
+	if a == nil || a.path == "" {
+		return nil
+	}
+	f, err := openAppend(a.path)
+	if err != nil {
+		a.log.Error("audit: the file cannot be opened again, the one before stays", "err", err)
+		return fmt.Errorf("audit log: %w", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.file
+	a.file = f
+	return before.Close()
+}
+
+// Close closes the file.
+func (a *Audit) Close() error {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.file == nil {
+		return nil
+	}
+	err := a.file.Close()
+	a.file = nil
+	return err
+}
+
+// auditLine is a line of the file. docs/access.md describes it.
+type auditLine struct {
+	Time     time.Time `json:"time"`
+	Protocol string    `json:"protocol"`
+	Who      string    `json:"who"`
+	From     string    `json:"from,omitempty"`
+	What     string    `json:"what"`
+	On       string    `json:"on,omitempty"`
+	Request  string    `json:"request,omitempty"`
+	Outcome  string    `json:"outcome"` // done or refused
+	Reason   string    `json:"reason,omitempty"`
+}
+
+// Record records an act. The act stands when that fails, which the log tells.
+func (a *Audit) Record(act Act) {
+	if a == nil {
+		return
+	}
+	line := auditLine{
+		Time: time.Now().UTC(), Protocol: act.Protocol, Who: Clipped(act.Who), From: act.From, What: Clipped(act.What), On: Clipped(act.On),
+		Request: act.Request, Outcome: "done", Reason: Clipped(act.Refusal),
+	}
+	say := a.log.Info
+	if act.Refusal != "" {
+		line.Outcome, say = "refused", a.log.Warn
+	}
+	say("administrative act", slog.Group("audit", "protocol", line.Protocol, "who", line.Who, "from", line.From, "what", line.What, "on", line.On,
+		"request", line.Request, "outcome", line.Outcome, "reason", line.Reason))
+	a.write(line)
+}
+
+var errNoAudit = errors.New("the file is closed")
+
+func (a *Audit) write(line auditLine) {
+	if a.path == "" {
+		return
+	}
+	b, err := json.Marshal(line)
+	if err != nil {
+		panic("protocol: a line of the audit log cannot be encoded: " + err.Error()) // plain strings: cannot happen
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err = errNoAudit; a.file != nil {
+		_, err = a.file.Write(append(b, '\n'))
+	}
+	if err != nil && !a.failed {
+		a.log.Error("audit: a line could not be written; such errors are told once", "path", a.path, "err", err)
+	}
+	a.failed = err != nil
+}

@@ -1,0 +1,245 @@
+package protocol
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Door is how one protocol takes TLS on a port that it shares with plain
+// connections.
+type Door struct {
+	Protocol string   // for the log
+	ALPN     []string // what is agreed on with clients that ask, best first; none: they are not answered
+	// Refusal is what a client hears that comes without TLS and may not.
+	Refusal []byte
+	// Ask serves protocols in which clients ask for TLS before they use it. It
+	// reads what comes first, tells whether TLS follows, and otherwise returns the
+	// connection with what was read in front; nil: clients begin with TLS. It
+	// leaves refusing to the protocol, which has TLS.MayBePlain.
+	Ask func(nc net.Conn) (rest net.Conn, secure bool, err error)
+}
+
+// handshakeRecord is how TLS begins. No protocol here begins so without it.
+const handshakeRecord = 22
+
+// mostAtDoor is how many connections of a listener may be between being accepted
+// and having said what they want.
+const mostAtDoor = 10_000
+
+// Listen returns a listener whose connections are through their handshake, or
+// plain: those as ln gave them, so that they can be read as fast as ever. Without
+// TLS it is ln.
+func (t *TLS) Listen(ln net.Listener, d Door) net.Listener {
+	if t == nil {
+		return ln
+	}
+	l := &doorway{Listener: ln, tls: t, door: d, ready: make(chan net.Conn), failed: make(chan error), waiting: map[net.Conn]struct{}{}}
+	l.open, l.close = context.WithCancel(context.Background())
+	go l.accept()
+	return l
+}
+
+// MayBePlain tells whether a client at this address may come without TLS.
+func (t *TLS) MayBePlain(peer net.Addr) bool { return t == nil || t.o.Plain(peer) }
+
+// doorway is a listener that lets in who has said how he speaks.
+type doorway struct {
+	net.Listener
+	tls    *TLS
+	door   Door
+	ready  chan net.Conn
+	failed chan error
+	open   context.Context // over with Close
+	close  context.CancelFunc
+
+	mu      sync.Mutex
+	waiting map[net.Conn]struct{} // guarded by mu: connections at the door
+	config  *tls.Config           // guarded by mu: of the generation from, with the protocol's ALPN
+	from    *generation           // guarded by mu
+}
+
+// Accept implements net.Listener.
+func (l *doorway) Accept() (net.Conn, error) {
+	select {
+	case nc := <-l.ready:
+		return nc, nil
+	case err := <-l.failed:
+		return nil, err
+	case <-l.open.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. It closes the connections at the door.
+func (l *doorway) Close() error {
+	err := l.Listener.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.close()
+	for nc := range l.waiting {
+		nc.Close()
+	}
+	return err
+}
+
+// accept is a goroutine of its own. It goes on after an error when that has been
+// told: whoever accepts decides how.
+func (l *doorway) accept() {
+	for l.open.Err() == nil {
+		nc, err := l.Listener.Accept()
+		if err == nil {
+			if l.enter(nc) {
+				go l.receive(nc)
+			}
+			continue
+		}
+		select {
+		case l.failed <- err:
+		case <-l.open.Done():
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+	}
+}
+
+// enter keeps account of a connection at the door, when there is room for it.
+func (l *doorway) enter(nc net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open.Err() != nil || len(l.waiting) >= mostAtDoor {
+		nc.Close()
+		return false
+	}
+	l.waiting[nc] = struct{}{}
+	return true
+}
+
+// receive finds out how a client speaks, and passes its connection on.
+func (l *doorway) receive(nc net.Conn) {
+	through, err := l.admit(nc)
+	l.mu.Lock()
+	delete(l.waiting, nc)
+	l.mu.Unlock()
+	if err != nil {
+		if l.open.Err() == nil && !errors.Is(err, io.EOF) { // somebody looked whether the port is open
+			l.tls.o.Log.Warn("tls: connection refused", "protocol", l.door.Protocol, "peer", nc.RemoteAddr(), "err", Clipped(err.Error()))
+		}
+		nc.Close()
+		return
+	}
+	select {
+	case l.ready <- through:
+	case <-l.open.Done():
+		through.Close()
+	}
+}
+
+var errPlain = errors.New("it came without TLS, which is asked of it (tls_plain)")
+
+// admit has a client begin, for as long as it may take to.
+func (l *doorway) admit(nc net.Conn) (net.Conn, error) {
+	t := l.tls
+	if err := nc.SetDeadline(time.Now().Add(t.o.Handshake)); err != nil {
+		return nil, err
+	}
+	first, through, err := firstByte(nc)
+	secure := err == nil && first == handshakeRecord
+	if err == nil && !secure && l.door.Ask != nil {
+		through, secure, err = l.door.Ask(through)
+	}
+	var late net.Error
+	switch {
+	case errors.As(err, &late) && late.Timeout() && l.door.Ask == nil && t.MayBePlain(nc.RemoteAddr()):
+		// A client that has nothing to say yet is none of TLS, which begins at once. How long it may be silent is its protocol's affair.
+	case err != nil:
+		return nil, err
+	case secure:
+		return l.handshake(through)
+	case l.door.Ask == nil && !t.MayBePlain(nc.RemoteAddr()):
+		through.Write(l.door.Refusal) //nolint:errcheck // it is only polite
+		return nil, errPlain
+	}
+	return through, nc.SetDeadline(time.Time{})
+}
+
+// handshake is the server's side of it.
+func (l *doorway) handshake(nc net.Conn) (net.Conn, error) {
+	secure := tls.Server(nc, l.current())
+	if err := secure.Handshake(); err != nil {
+		return nil, err
+	}
+	return secure, secure.SetDeadline(time.Time{})
+}
+
+// current is the configuration for the next handshake.
+func (l *doorway) current() *tls.Config {
+	g := l.tls.current.Load()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.from != g {
+		l.from, l.config = g, g.config.Clone()
+		l.config.NextProtos = l.door.ALPN
+	}
+	return l.config
+}
+
+// Ahead is a connection of which something was read: it is read again first.
+type Ahead struct {
+	net.Conn
+	head []byte
+}
+
+// Unread returns nc with head, which was read of it, in front.
+func Unread(nc net.Conn, head []byte) net.Conn { return &Ahead{nc, head} }
+
+// Read implements net.Conn.
+func (c *Ahead) Read(b []byte) (int, error) {
+	if len(c.head) > 0 {
+		n := copy(b, c.head)
+		c.head = c.head[n:]
+		return n, nil
+	}
+	return c.Conn.Read(b)
+}
+
+// CloseWrite tells the client that nothing more comes, where that can be told.
+func (c *Ahead) CloseWrite() error { return CloseWrite(c.Conn) }
+
+// CloseWrite tells the client of a connection that nothing more comes, where that
+// can be told: a socket that is closed while something is unread throws away what
+// was sent.
+func CloseWrite(nc net.Conn) error {
+	if half, ok := nc.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// Socket is what a connection runs over in the end.
+func Socket(nc net.Conn) net.Conn {
+	for {
+		switch c := nc.(type) {
+		case *tls.Conn:
+			nc = c.NetConn()
+		case *Ahead:
+			nc = c.Conn
+		default:
+			return nc
+		}
+	}
+}
+
+// readFirst reads the first byte and puts it back in front.
+func readFirst(nc net.Conn) (byte, net.Conn, error) {
+	var b [1]byte
+	if _, err := io.ReadFull(nc, b[:]); err != nil {
+		return 0, nc, err
+	}
+	return b[0], Unread(nc, b[:]), nil
+}

@@ -1,0 +1,169 @@
+package access
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/storage/vfs"
+)
+
+func openBroker(t *testing.T) *broker.Broker {
+	t.Helper()
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func apiOf(b *broker.Broker, log *slog.Logger) *rest.API {
+	a := rest.New(b, rest.Options{Log: log, LoginDelay: -1})
+	Register(a, Options{Monitor: monitor.New(b, monitor.Options{}), Node: "fiveways@here"})
+	return a
+}
+
+// step is one request and what must come of it.
+type step struct {
+	request string // "PUT /api/users/a {...}"
+	status  int
+	want    string // the answer holds this text
+}
+
+func play(t *testing.T, h http.Handler, steps []step) {
+	t.Helper()
+	for _, s := range steps {
+		method, rest, _ := strings.Cut(s.request, " ")
+		target, body, _ := strings.Cut(rest, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(body)))
+		got := w.Body.String()
+		if w.Code != s.status || !strings.Contains(got, s.want) {
+			t.Errorf("%s:\n got %d %s\nwant %d with %s", s.request, w.Code, got, s.status, s.want)
+		}
+		if got != "" && !json.Valid([]byte(got)) {
+			t.Errorf("%s: the answer is no JSON: %s", s.request, got)
+		}
+	}
+}
+
+func TestAccess(t *testing.T) {
+	var log strings.Builder
+	b := openBroker(t)
+	play(t, apiOf(b, slog.New(slog.NewTextHandler(&log, nil))), []step{
+		{"GET /api/users", 200, `"name":"guest"`},
+		{"GET /api/users/alice", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
+		{"GET /api/whoami", 200, `{"name":"operator","tags":["administrator"]}`},
+		{`PUT /api/users/alice {"password":"s3cret-1","tags":"monitoring, impersonator"}`, 201, ""},
+		{`PUT /api/users/alice {"password":"s3cret-2","tags":["administrator"]}`, 204, ""},
+		{"GET /api/users/alice", 200, `"hashing_algorithm":"argon2id","tags":["administrator"],"loopback_only":false,"limits":{}`},
+		{`PUT /api/users/alice/tags {"tags":["monitoring"]}`, 204, ""},
+		{"GET /api/users/alice", 200, `"tags":["monitoring"]`},
+		{`PUT /api/users/alice/password {"password":"s3cret-3"}`, 204, ""},
+		{`PUT /api/users/alice/password {"password":""}`, 400, "empty"},
+		{`PUT /api/users/carol/tags {"tags":[]}`, 404, "no such user"},
+		{`PUT /api/users/alice/loopback-only {"value":true}`, 204, ""},
+		{"GET /api/users/alice", 200, `"loopback_only":true`},
+		{`PUT /api/users/carol/loopback-only {"value":true}`, 404, "no such user"},
+		{`PUT /api/users/bob {"password_hash":"","tags":""}`, 201, ""},
+		{`PUT /api/users/bob {"password_hash":"x","password":"y","tags":""}`, 400, "both_password_and_password_hash_are_provided"},
+		{`PUT /api/users/bob {"password_hash":"not base64","tags":""}`, 400, "invalid password"},
+		{`PUT /api/users/bob {"tags":""}`, 204, ""},
+		{`PUT /api/users/bob {"password":"x"}`, 400, "tags_not_present"},
+		{`PUT /api/users/bob {"password":"","tags":""}`, 400, "empty"},
+		{"GET /api/users/without-permissions?columns=name", 200, `[{"name":"alice"},{"name":"bob"}]`},
+		{"GET /api/users?page=1&name=AL&columns=name", 200, `"items":[{"name":"alice"}]`},
+		{`PUT /api/users/bob {"password":"x","tags":7}`, 400, "tags are a list"},
+		{`PUT /api/users/bob nonsense`, 400, `"error":"bad_request"`},
+
+		{"PUT /api/vhosts/a%2Fb {}", 201, ""},
+		{`PUT /api/vhosts/a%2Fb {"description":"two parts","tags":["x"]}`, 204, ""},
+		{"GET /api/vhosts/a%2Fb", 200, `{"name":"a/b","description":"two parts","tags":["x"],"default_queue_type":"undefined","metadata":{"description":"two parts","tags":["x"]},"tracing":false,"cluster_state":{"fiveways@here":"running"},"limits":{},"messages":0,`},
+		{"PUT /api/vhosts/c", 201, ""},
+		{`POST /api/vhosts/c/start/fiveways@here`, 204, ""},
+		{`POST /api/vhosts/c/start/other`, 400, "Request to node other failed with nodedown"},
+		{"DELETE /api/vhosts/c", 204, ""},
+		{"GET /api/vhosts/%2F", 200, `"name":"/"`},
+		{"GET /api/vhosts/none", 404, "Not Found"},
+
+		{`PUT /api/permissions/%2f/alice {"configure":"^a","write":".*","read":""}`, 201, ""},
+		{`PUT /api/permissions/%2F/alice {"configure":"^b","write":".*","read":""}`, 204, ""},
+		{`PUT /api/permissions/a%2Fb/alice {"configure":"","write":"","read":".*"}`, 201, ""},
+		{`PUT /api/permissions/%2F/alice {"configure":"(","write":".*","read":""}`, 400, "regular expression"},
+		{`PUT /api/permissions/%2F/carol {"configure":"","write":"","read":""}`, 404, "no such user"},
+		{"GET /api/permissions/%2F/alice", 200, `{"user":"alice","vhost":"/","configure":"^b","write":".*","read":""}`},
+		{"GET /api/permissions/%2F/bob", 404, "Not Found"},
+		{"GET /api/users/alice/permissions", 200, `"vhost":"a/b"`},
+		{"GET /api/vhosts/a%2Fb/permissions", 200, `[{"user":"alice","vhost":"a/b","configure":"","write":"","read":".*"}]`},
+		{`PUT /api/permissions/%2F/bob {"configure":"","write":""}`, 400, "[{key_missing,read}]"},
+		{"DELETE /api/permissions/a%2Fb/alice", 204, ""},
+		{"DELETE /api/permissions/a%2Fb/alice", 404, "Not Found"},
+		{"GET /api/vhosts/a%2Fb/permissions", 200, `[]`},
+
+		{`PUT /api/topic-permissions/%2F/alice {"exchange":"amq.topic","write":"^{username}","read":".*"}`, 201, ""},
+		{"GET /api/topic-permissions/%2F/alice", 200, `[{"user":"alice","vhost":"/","exchange":"amq.topic","write":"^{username}","read":".*"}]`},
+		{"DELETE /api/topic-permissions/%2F/alice/amq.topic", 204, ""},
+		{"GET /api/topic-permissions/%2F/alice", 404, "Not Found"},
+
+		{"DELETE /api/vhosts/a%2Fb", 204, ""},
+		{"DELETE /api/vhosts/a%2Fb", 404, "no such virtual host"},
+		{`POST /api/users/bulk-delete {}`, 400, "[{key_missing,users}]"},
+		{`POST /api/users/bulk-delete {"users":["bob","nobody"]}`, 400, "no_such_user: nobody"},
+		{`POST /api/users/bulk-delete {"users":["bob"]}`, 204, ""},
+		{"GET /api/users/bob/permissions", 404, "Not Found"},
+		{"DELETE /api/users/alice", 204, ""},
+		{"GET /api/permissions", 200, `"user":"guest"`},
+		{"GET /api/vhosts/%00", 404, "Not Found"}, // no other name of /
+		{"DELETE /api/vhosts/%00", 404, "Not Found"},
+		{"DELETE /api/vhosts/%2E", 404, "vhost '.'"},
+		{"GET /api/nothing", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
+	})
+	for _, secret := range []string{"s3cret", "argon2id"} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("the log tells %q", secret)
+		}
+	}
+	if !strings.Contains(log.String(), "audit.on=/api/permissions/%2F/alice") {
+		t.Error("the log does not tell which permission was changed")
+	}
+}
+
+// Who makes a virtual host may use it at once; and a caller sees its own ones.
+func TestVHostsOfCallers(t *testing.T) {
+	b := openBroker(t)
+	for _, tag := range []string{"management", "administrator"} {
+		if _, err := b.PutUser(broker.UserSpec{Name: tag, Password: tag, Tags: []string{tag}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := rest.NewServer(apiOf(b, slog.New(slog.DiscardHandler)), rest.ServerOptions{}).Handler()
+	as := func(user string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.SetBasicAuth(user, user)
+			server.ServeHTTP(w, r)
+		})
+	}
+	play(t, as("administrator"), []step{
+		{"PUT /api/vhosts/v", 201, ""},
+		{"GET /api/permissions/v/administrator", 200, `"configure":".*","write":".*","read":".*"`},
+		{`PUT /api/permissions/v/management {"configure":"","write":"","read":""}`, 201, ""},
+		{"GET /api/vhosts?columns=name", 200, `[{"name":"/"},{"name":"v"}]`},
+		{"GET /api/whoami", 200, `{"name":"administrator","tags":["administrator"]}`},
+	})
+	play(t, as("management"), []step{
+		{"GET /api/vhosts?columns=name", 200, `[{"name":"v"}]`},
+		{"GET /api/users", 401, "Not administrator user"},
+		{"GET /api/vhosts/v", 401, "Not administrator user"},
+	})
+}

@@ -1,0 +1,84 @@
+package access
+
+import (
+	"net/http"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// permissionPaths serves /api/permissions.
+func (a *api) permissionPaths() {
+	const one = "/api/permissions/{vhost}/{user}"
+	a.Get(rest.Administration, "/api/permissions", func(*http.Request) (any, error) {
+		return rest.List(a.Broker.Permissions("", ""), newPermission), nil
+	})
+	a.Get(rest.Administration, one, func(r *http.Request) (any, error) {
+		found := a.Broker.Permissions(rest.Name(r, "user"), rest.Name(r, "vhost"))
+		if len(found) == 0 {
+			return nil, rest.ErrNotThere
+		}
+		return newPermission(found[0]), nil
+	})
+	rest.Put(a.API, rest.Administration, one, func(r *http.Request, in permissionChange) (bool, error) {
+		if err := whole(field{"configure", in.Configure}, field{"write", in.Write}, field{"read", in.Read}); err != nil {
+			return false, err
+		}
+		return a.Broker.SetPermission(broker.Permission{
+			User: rest.Name(r, "user"), VHost: rest.Name(r, "vhost"), Configure: *in.Configure, Write: *in.Write, Read: *in.Read,
+		})
+	})
+	a.Delete(rest.Administration, one, func(r *http.Request) error {
+		user, vhost := rest.Name(r, "user"), rest.Name(r, "vhost")
+		if len(a.Broker.Permissions(user, vhost)) == 0 {
+			return rest.ErrNotThere
+		}
+		return a.Broker.DeletePermission(user, vhost)
+	})
+}
+
+// topicPermissionPaths serves /api/topic-permissions.
+func (a *api) topicPermissionPaths() {
+	const one = "/api/topic-permissions/{vhost}/{user}"
+	a.Get(rest.Administration, "/api/topic-permissions", func(*http.Request) (any, error) {
+		return rest.List(a.Broker.TopicPermissions("", ""), newTopicPermission), nil
+	})
+	a.Get(rest.Administration, one, func(r *http.Request) (any, error) {
+		found, err := a.topicPermissions(r)
+		return rest.List(found, newTopicPermission), err
+	})
+	rest.Put(a.API, rest.Administration, one, func(r *http.Request, in topicPermissionChange) (bool, error) {
+		if err := whole(field{"exchange", in.Exchange}, field{"write", in.Write}, field{"read", in.Read}); err != nil {
+			return false, err
+		}
+		return a.Broker.SetTopicPermission(broker.TopicPermission{
+			User: rest.Name(r, "user"), VHost: rest.Name(r, "vhost"), Exchange: *in.Exchange, Write: *in.Write, Read: *in.Read,
+		})
+	})
+	a.Delete(rest.Administration, one, func(r *http.Request) error {
+		if _, err := a.topicPermissions(r); err != nil {
+			return err
+		}
+		return a.Broker.DeleteTopicPermission(rest.Name(r, "user"), rest.Name(r, "vhost"), "")
+	})
+	a.Delete(rest.Administration, one+"/{exchange}", func(r *http.Request) error {
+		return a.Broker.DeleteTopicPermission(rest.Name(r, "user"), rest.Name(r, "vhost"), rest.Name(r, "exchange"))
+	})
+}
+
+// topicPermissions are those of the path.
+func (a *api) topicPermissions(r *http.Request) ([]broker.TopicPermission, error) {
+	found := a.Broker.TopicPermissions(rest.Name(r, "user"), rest.Name(r, "vhost"))
+	if len(found) == 0 {
+		return nil, rest.ErrNotThere
+	}
+	return found, nil
+}
+
+func newPermission(p broker.Permission) Permission {
+	return Permission{User: p.User, VHost: p.VHost, Configure: p.Configure, Write: p.Write, Read: p.Read}
+}
+
+func newTopicPermission(p broker.TopicPermission) TopicPermission {
+	return TopicPermission{User: p.User, VHost: p.VHost, Exchange: p.Exchange, Write: p.Write, Read: p.Read}
+}

@@ -1,0 +1,72 @@
+package access
+
+import (
+	"net/http"
+
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// Options are what the paths show beside what the engine knows. All are needed.
+type Options struct {
+	Monitor *monitor.Monitor // what virtual hosts hold
+	Node    string           // name of the node
+}
+
+// api serves the paths.
+type api struct {
+	*rest.API
+	monitor *monitor.Monitor
+	node    string
+}
+
+// Register adds the paths to an API.
+func Register(a *rest.API, o Options) {
+	p := &api{a, o.Monitor, o.Node}
+	p.userPaths()
+	p.vhostPaths()
+	p.permissionPaths()
+	p.topicPermissionPaths()
+	a.Get(rest.Management, "/api/whoami", p.whoAmI)
+}
+
+// whoAmI shows who calls, and with which tags.
+func (a *api) whoAmI(r *http.Request) (any, error) {
+	type who struct {
+		Name string `json:"name"`
+		Tags Tags   `json:"tags"`
+	}
+	c := rest.CallerOf(r.Context())
+	if c.Operator {
+		return who{c.Name(), Tags{"administrator"}}, nil
+	}
+	u, err := a.Broker.User(c.User)
+	return who{u.Name, u.Tags}, err
+}
+
+// thing is nil when something is there, and RabbitMQ's refusal of what is not there when err says so.
+func thing(err error) error {
+	if err != nil {
+		return rest.ErrNotThere
+	}
+	return nil
+}
+
+// field is a field of a body, nil when it was left out.
+type field struct {
+	name  string
+	value *string
+}
+
+// whole refuses a body that lacks a field.
+func whole(fields ...field) error {
+	for _, f := range fields {
+		if f.value == nil {
+			return missing(f.name)
+		}
+	}
+	return nil
+}
+
+// missing refuses a body that lacks a field, in RabbitMQ's words.
+func missing(field string) error { return rest.BadRequest("[{key_missing," + field + "}]") }

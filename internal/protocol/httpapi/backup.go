@@ -1,0 +1,36 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// backups serves copies of the data folder.
+func (a *API) backups() { a.Open(rest.Administration, "GET /api/backup", a.backup) }
+
+// backupPatience is how long a part of a copy may take to be sent: who reads no more is let go, and with it the files that are kept for it.
+const backupPatience = time.Minute
+
+// backup answers with a tar archive of the data folder. An error in the middle breaks the connection off, so that nobody takes a part for the whole.
+func (a *API) backup(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-tar")
+	w.Header().Set("Content-Disposition", `attachment; filename="fiveways.tar"`)
+	if err := a.Broker.Backup(patientWriter{w, http.NewResponseController(w)}); err != nil {
+		a.Log.Error("backup failed", "err", err)
+		panic(http.ErrAbortHandler)
+	}
+	a.Log.Info("backup written", "user", rest.CallerOf(r.Context()).User)
+}
+
+// patientWriter gives each write its own time.
+type patientWriter struct {
+	w    http.ResponseWriter
+	conn *http.ResponseController
+}
+
+func (p patientWriter) Write(b []byte) (int, error) {
+	_ = p.conn.SetWriteDeadline(time.Now().Add(backupPatience)) // writers that know no deadlines are those of tests
+	return p.w.Write(b)
+}

@@ -1,0 +1,261 @@
+package definitions
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/storage/vfs"
+)
+
+func openAPI(t *testing.T, log *slog.Logger, o Options) (*broker.Broker, *rest.API) {
+	t.Helper()
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a := rest.New(b, rest.Options{Log: log})
+	Register(a, o)
+	return b, a
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func call(t *testing.T, h http.Handler, method, path, body string, want int) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	if w.Code != want {
+		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// entries are the lists of a file, each entry as a text, in the order of the texts.
+func entries(t *testing.T, file string) map[string][]string {
+	t.Helper()
+	var lists map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(file), &lists); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for name, list := range lists {
+		var things []map[string]any
+		if json.Unmarshal(list, &things) != nil {
+			continue
+		}
+		for _, thing := range things {
+			text, err := json.Marshal(thing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[name] = append(out[name], string(text))
+		}
+		slices.Sort(out[name])
+	}
+	return out
+}
+
+// lacks are the entries of one file that another does not have.
+func lacks(t *testing.T, one, other string) (missing []string) {
+	t.Helper()
+	a, b := entries(t, one), entries(t, other)
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		for _, entry := range a[name] {
+			if !slices.Contains(b[name], entry) {
+				missing = append(missing, name+" "+entry)
+			}
+		}
+	}
+	return missing
+}
+
+// A file that RabbitMQ 3.10 has written comes out again as it went in, but for what the broker has no place for.
+func TestFileOfRabbitMQ3(t *testing.T) {
+	file := read(t, "rabbitmq-3.10.json")
+	var log strings.Builder
+	b, a := openAPI(t, slog.New(slog.NewTextHandler(&log, nil)), Options{Product: "Fiveways", Version: "1.2.3"})
+	call(t, a, "POST", "/api/definitions", file, 204)
+	call(t, a, "POST", "/api/definitions", file, 204) // again changes nothing
+	out := call(t, a, "GET", "/api/definitions", "", 200)
+	for _, s := range []string{`"loopback_only":false,`, `,"loopback_only":true`} {
+		out = strings.ReplaceAll(out, s, "")
+	}
+	var missing []string
+	for _, entry := range lacks(t, file, out) {
+		switch {
+		case strings.HasPrefix(entry, "vhosts "): // ours say more
+		case strings.HasPrefix(entry, "users "): // likewise: loopback_only
+		default:
+			missing = append(missing, entry)
+		}
+	}
+	want := []string{`queues {"arguments":{"x-max-age":"7D","x-max-length-bytes":1000000,"x-queue-type":"stream","x-stream-max-segment-size-bytes":500000},` +
+		`"auto_delete":false,"durable":true,"name":"log","vhost":"shop"}`}
+	if !slices.Equal(missing, want) {
+		t.Errorf("not there any more:\n%s", strings.Join(missing, "\n"))
+	}
+	if !strings.Contains(out, `{"name":"log","vhost":"shop","durable":true,"auto_delete":false,"arguments":{"x-max-length-bytes":1000000}}`) {
+		t.Error("the stream did not become an ordinary queue")
+	}
+	if !strings.Contains(log.String(), "queue=log type=stream") {
+		t.Errorf("the log does not tell what became of the stream: %s", log.String())
+	}
+	if err := b.Authenticate("ada", "ada-1", false); err != nil {
+		t.Errorf("a user of RabbitMQ cannot log in: %v", err)
+	}
+	if v, err := b.VHost("shop"); err != nil || v.Limits["max-queues"] != 100 {
+		t.Errorf("the limits of a virtual host are %v, %v", v.Limits, err)
+	}
+}
+
+// What was exported makes another broker the same.
+func TestRoundTrip(t *testing.T) {
+	_, a := openAPI(t, quiet, Options{Version: "1"})
+	call(t, a, "POST", "/api/definitions", read(t, "rabbitmq-3.10.json"), 204)
+	call(t, a, "POST", "/api/definitions", read(t, "rabbitmq-4.1.json"), 204)
+	first := call(t, a, "GET", "/api/definitions", "", 200)
+	_, other := openAPI(t, quiet, Options{Version: "1"})
+	call(t, other, "POST", "/api/definitions", first, 204)
+	if second := call(t, other, "GET", "/api/definitions", "", 200); second != first {
+		t.Errorf("it went in as\n%s\nand came out as\n%s", first, second)
+	}
+}
+
+func TestFileOfRabbitMQ4(t *testing.T) {
+	var log strings.Builder
+	b, a := openAPI(t, slog.New(slog.NewTextHandler(&log, nil)), Options{})
+	call(t, a, "POST", "/api/definitions", read(t, "rabbitmq-4.1.json"), 204)
+	out := call(t, a, "GET", "/api/definitions/new", "", 200)
+	for _, want := range []string{
+		`{"name":"q1","durable":true,"auto_delete":false,"arguments":{"x-delivery-limit":-1,"x-queue-type":"quorum","x-quorum-initial-group-size":3}}`,
+		`{"name":"s1","durable":true,"auto_delete":false,"arguments":{"x-queue-leader-locator":"balanced"}}`,
+		`{"name":"mqtt","durable":true,"auto_delete":false,"arguments":{}}`,
+		`"bindings":[{"source":"hash","destination":"q1","destination_type":"queue","routing_key":"2","arguments":{}}]`,
+		`{"value":{"max-connections":50,"max-queues":7},"vhost":"new","component":"vhost-limits","name":"limits"}`,
+		`"policies":[{"vhost":"new","name":"p","pattern":"^p","apply-to":"quorum_queues","definition":{"delivery-limit":5},"priority":1}]`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not in\n%s", want, out)
+		}
+	}
+	for _, want := range []string{`destination="was exclusive"`, "component=some-plugin", "queue=s1"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not tell of %s:\n%s", want, log.String())
+		}
+	}
+	if v, err := b.VHost("new"); err != nil || v.Description != "by metadata" || v.DefaultQueueType != "quorum" {
+		t.Errorf("the virtual host is %+v, %v", v, err)
+	}
+	if err := b.Authenticate("plain", "in clear", false); err != nil {
+		t.Errorf("a user with a password in clear: %v", err)
+	}
+}
+
+func TestOneVirtualHost(t *testing.T) {
+	b, a := openAPI(t, quiet, Options{})
+	file := read(t, "rabbitmq-3.10-vhost.json")
+	call(t, a, "POST", "/api/definitions/none", file, 404)
+	if _, err := b.PutVHost(broker.VHostSpec{Name: "copy"}); err != nil {
+		t.Fatal(err)
+	}
+	call(t, a, "POST", "/api/definitions/copy", file, 204)
+	out := call(t, a, "GET", "/api/definitions/copy", "", 200)
+	if missing := lacks(t, strings.ReplaceAll(file, `"vhost": "shop"`, `"vhost": "copy"`), out); len(missing) != 1 || !strings.Contains(missing[0], "stream") {
+		t.Errorf("not there:\n%s", strings.Join(missing, "\n"))
+	}
+	call(t, a, "POST", "/api/definitions/copy", `{"users":[{"name":"mallory","password":"x"}],"queues":[{"name":"here","vhost":"/"}]}`, 204)
+	if _, err := b.User("mallory"); !errors.Is(err, broker.ErrUserNotFound) {
+		t.Error("the file of one virtual host has made a user")
+	}
+	if out := call(t, a, "GET", "/api/definitions/%2F", "", 200); strings.Contains(out, "here") {
+		t.Error("the file of one virtual host has reached another")
+	}
+}
+
+// What cannot be is refused, and nothing of its virtual host is made.
+func TestRefused(t *testing.T) {
+	_, a := openAPI(t, quiet, Options{CheckPolicy: func(name string, operator bool, _ json.RawMessage) error {
+		return rest.BadRequest("Validation failed: " + name)
+	}})
+	for file, want := range map[string]string{
+		"":          "the body is not the JSON object expected here",
+		"[1]":       "the body is not the JSON object expected here",
+		`{"users":`: "the body is not the JSON object expected here",
+		`{"users":[{"name":"u","password_hash":"!"}]}`:                                                            "invalid password",
+		`{"permissions":[{"user":"nobody","vhost":"/"}]}`:                                                         "no such user",
+		`{"queues":[{"name":"a","vhost":"/"},{"name":"b","vhost":"/","arguments":{"x-max-length":-1}}]}`:          "invalid arg 'x-max-length' for queue 'b' in vhost '/': {value_negative,-1}",
+		`{"queues":[{"name":"a","vhost":"/"}],"exchanges":[{"name":"x","vhost":"/","type":"x-jms-topic"}]}`:       "unknown exchange type 'x-jms-topic'",
+		`{"queues":[{"name":"a","vhost":"none"}]}`:                                                                "no such virtual host",
+		`{"policies":[{"name":"p","vhost":"/","pattern":"x","definition":{}}]}`:                                   "Validation failed: p",
+		`{"parameters":[{"name":"o","vhost":"/","component":"operator_policy","value":{}}]}`:                      "Validation failed: o",
+		`{"vhosts":[{"name":"v","limits":{"max-dreams":1}}]}`:                                                     "unknown limit",
+		`{"parameters":[{"name":"limits","vhost":"/","component":"vhost-limits","value":{"max-queues":"many"}}]}`: "limits are an object of numbers",
+	} {
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, httptest.NewRequest("POST", "/api/definitions", strings.NewReader(file)))
+		if w.Code < 400 || w.Code >= 500 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s; want %s", file, w.Code, w.Body, want)
+		}
+	}
+	if out := call(t, a, "GET", "/api/definitions/%2F", "", 200); !strings.Contains(out, `"queues":[]`) {
+		t.Errorf("a file that was refused has made %s", out)
+	}
+}
+
+// A browser sends the file in a form, and saves one under a name.
+func TestBrowser(t *testing.T) {
+	_, a := openAPI(t, quiet, Options{})
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("other", "x"); err != nil {
+		t.Fatal(err)
+	}
+	part, err := form.CreateFormFile("file", "definitions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := part.Write([]byte(`{"queues":[{"name":"uploaded","vhost":"/","durable":true}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/api/definitions", &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	if w.Code != http.StatusNoContent {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	w = httptest.NewRecorder()
+	a.ServeHTTP(w, httptest.NewRequest("GET", "/api/definitions?download=my%20broker.json", nil))
+	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename="my broker.json"` || !strings.Contains(w.Body.String(), "uploaded") {
+		t.Errorf("%s %s", got, w.Body)
+	}
+}

@@ -1,0 +1,148 @@
+package definitions
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// Components of parameters.
+const (
+	policyComponent   = "policy"
+	operatorComponent = "operator_policy"
+	limitsComponent   = "vhost-limits"
+	limitsName        = "limits" // of the one parameter of limitsComponent
+	globalComponent   = "global"
+)
+
+// exported are the components that a file has among its parameters. Those of other parts of the broker are not for others.
+var exported = []string{"federation-upstream", "federation-upstream-set", operatorComponent, "shovel"}
+
+// export is all that is defined.
+func (d *definitions) export() (*File, error) {
+	b := d.Broker
+	f := &File{
+		RabbitVersion: d.o.Version, RabbitMQVersion: d.o.Version, ProductName: d.o.Product, ProductVersion: d.o.Version,
+		Users: rest.List(b.Users(), userOf),
+		Permissions: rest.List(b.Permissions("", ""), func(p broker.Permission) Permission {
+			return Permission{p.User, p.VHost, p.Configure, p.Write, p.Read}
+		}),
+		TopicPermissions: rest.List(b.TopicPermissions("", ""), func(p broker.TopicPermission) TopicPermission {
+			return TopicPermission{p.User, p.VHost, p.Exchange, p.Write, p.Read}
+		}),
+		GlobalParameters: rest.List(b.Parameters("", globalComponent), func(p broker.Parameter) GlobalParameter {
+			return GlobalParameter{p.Name, p.Value}
+		}),
+	}
+	f.empty()
+	for _, v := range b.VHosts() {
+		f.VHosts = append(f.VHosts, vhostOf(v))
+		if err := d.exportVHost(f, v, v.Name); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// exportOne is what is defined in one virtual host.
+func (d *definitions) exportOne(vhost string) (*File, error) {
+	v, err := d.Broker.VHost(vhost)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{RabbitVersion: d.o.Version}
+	f.empty()
+	return f, d.exportVHost(f, v, "")
+}
+
+// empty makes lists of what is never left out.
+func (f *File) empty() {
+	f.Parameters, f.Policies, f.Queues, f.Exchanges, f.Bindings = []Parameter{}, []Policy{}, []Queue{}, []Exchange{}, []Binding{}
+}
+
+func userOf(u broker.User) User {
+	return User{
+		Name: u.Name, PasswordHash: u.Hash, HashingAlgorithm: u.Algorithm, Tags: u.Tags, Limits: limits(u.Limits), LoopbackOnly: &u.LoopbackOnly,
+	}
+}
+
+func vhostOf(v broker.VHostInfo) VHost {
+	return VHost{
+		Name: v.Name, Description: v.Description, Tags: v.Tags, DefaultQueueType: v.DefaultQueueType,
+		Metadata: metadata{v.Description, v.Tags, v.DefaultQueueType},
+	}
+}
+
+// exportVHost adds what is in a virtual host. Queues, exchanges and bindings have name as that of the virtual host.
+func (d *definitions) exportVHost(f *File, v broker.VHostInfo, name string) error {
+	s, err := d.Broker.Operate(v.Name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	queues, err := s.ListQueues()
+	if err != nil {
+		return err
+	}
+	for _, q := range queues {
+		if !q.Exclusive { // it ends with a connection
+			f.Queues = append(f.Queues, Queue{Name: q.Name, VHost: name, Durable: q.Declared, AutoDelete: q.AutoDelete, Arguments: rest.Table(q.Args)})
+		}
+	}
+	exclusive := map[string]bool{}
+	for _, q := range queues {
+		exclusive[q.Name] = q.Exclusive
+	}
+	for _, x := range s.ListExchanges() {
+		if x.Name != "" && !strings.HasPrefix(x.Name, "amq.") {
+			f.Exchanges = append(f.Exchanges, Exchange{x.Name, name, x.Type, x.Durable, x.AutoDelete, x.Internal, rest.Table(x.Args)})
+		}
+	}
+	for _, b := range s.ListBindings() {
+		kind := "queue"
+		if b.ToExchange {
+			kind = "exchange"
+		} else if exclusive[b.Destination] {
+			continue
+		}
+		f.Bindings = append(f.Bindings, Binding{b.Source, name, b.Destination, kind, b.Key, rest.Table(b.Args)})
+	}
+	if err := d.exportPolicies(f, v.Name); err != nil {
+		return err
+	}
+	return exportParameters(d.Broker, f, v)
+}
+
+func (d *definitions) exportPolicies(f *File, vhost string) error {
+	for _, p := range d.Broker.Parameters(vhost, policyComponent) {
+		policy := Policy{}
+		if err := json.Unmarshal(p.Value, &policy); err != nil {
+			return fmt.Errorf("httpapi: policy %s: %w", p.Name, err)
+		}
+		policy.VHost, policy.Name = vhost, p.Name
+		f.Policies = append(f.Policies, policy)
+	}
+	return nil
+}
+
+func exportParameters(b *broker.Broker, f *File, v broker.VHostInfo) error {
+	for _, component := range exported {
+		for _, p := range b.Parameters(v.Name, component) {
+			f.Parameters = append(f.Parameters, Parameter{p.Value, v.Name, component, p.Name})
+		}
+	}
+	if len(v.Limits) == 0 {
+		return nil
+	}
+	value, err := json.Marshal(v.Limits)
+	f.Parameters = append(f.Parameters, Parameter{value, v.Name, limitsComponent, limitsName})
+	return err
+}
+
+// sorted are the names of limits in their order.
+func (l limits) sorted() []string { return slices.Sorted(maps.Keys(l)) }

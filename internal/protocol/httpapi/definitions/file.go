@@ -1,0 +1,185 @@
+package definitions
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// File is a definition file. In that of one virtual host queues, exchanges and bindings do not name it.
+type File struct {
+	RabbitVersion    string            `json:"rabbit_version,omitempty"`
+	RabbitMQVersion  string            `json:"rabbitmq_version,omitempty"`
+	ProductName      string            `json:"product_name,omitempty"`
+	ProductVersion   string            `json:"product_version,omitempty"`
+	Users            []User            `json:"users,omitempty"`
+	VHosts           []VHost           `json:"vhosts,omitempty"`
+	Permissions      []Permission      `json:"permissions,omitempty"`
+	TopicPermissions []TopicPermission `json:"topic_permissions,omitempty"`
+	Parameters       []Parameter       `json:"parameters"`
+	GlobalParameters []GlobalParameter `json:"global_parameters,omitempty"`
+	Policies         []Policy          `json:"policies"`
+	Queues           []Queue           `json:"queues"`
+	Exchanges        []Exchange        `json:"exchanges"`
+	Bindings         []Binding         `json:"bindings"`
+}
+
+// User is a user. A file has a hash of the password or, written by hand, the password.
+type User struct {
+	Name             string `json:"name"`
+	PasswordHash     string `json:"password_hash"`
+	Password         string `json:"password,omitempty"`
+	HashingAlgorithm string `json:"hashing_algorithm,omitempty"`
+	Tags             words  `json:"tags"`
+	Limits           limits `json:"limits"`
+	LoopbackOnly     *bool  `json:"loopback_only,omitempty"` // ours
+}
+
+// VHost is a virtual host. RabbitMQ has what is noted about it beside its name, or in metadata.
+type VHost struct {
+	Name             string   `json:"name"`
+	Description      string   `json:"description,omitempty"`
+	Tags             words    `json:"tags,omitempty"`
+	DefaultQueueType string   `json:"default_queue_type,omitempty"`
+	Limits           limits   `json:"limits,omitempty"`
+	Metadata         metadata `json:"metadata"`
+}
+
+type metadata struct {
+	Description      string `json:"description"`
+	Tags             words  `json:"tags"`
+	DefaultQueueType string `json:"default_queue_type,omitempty"`
+}
+
+// Permission is what a user may do in a virtual host.
+type Permission struct {
+	User      string `json:"user"`
+	VHost     string `json:"vhost"`
+	Configure string `json:"configure"`
+	Write     string `json:"write"`
+	Read      string `json:"read"`
+}
+
+// TopicPermission bounds the routing keys of a user.
+type TopicPermission struct {
+	User     string `json:"user"`
+	VHost    string `json:"vhost"`
+	Exchange string `json:"exchange"`
+	Write    string `json:"write"`
+	Read     string `json:"read"`
+}
+
+// Parameter is a parameter of a virtual host: of shovels and federation, limits, operator policies.
+type Parameter struct {
+	Value     json.RawMessage `json:"value"`
+	VHost     string          `json:"vhost,omitempty"`
+	Component string          `json:"component"`
+	Name      string          `json:"name"`
+}
+
+// GlobalParameter is a parameter of the whole broker.
+type GlobalParameter struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Policy is a policy of a virtual host.
+type Policy struct {
+	VHost      string          `json:"vhost,omitempty"`
+	Name       string          `json:"name"`
+	Pattern    string          `json:"pattern"`
+	ApplyTo    string          `json:"apply-to"`
+	Definition json.RawMessage `json:"definition"`
+	Priority   int             `json:"priority"`
+}
+
+// Queue is a queue.
+type Queue struct {
+	Name       string     `json:"name"`
+	VHost      string     `json:"vhost,omitempty"`
+	Durable    bool       `json:"durable"`
+	AutoDelete bool       `json:"auto_delete"`
+	Type       string     `json:"type,omitempty"` // in files of RabbitMQ 4, beside x-queue-type
+	Arguments  rest.Table `json:"arguments"`
+}
+
+// Exchange is an exchange.
+type Exchange struct {
+	Name       string     `json:"name"`
+	VHost      string     `json:"vhost,omitempty"`
+	Type       string     `json:"type"`
+	Durable    bool       `json:"durable"`
+	AutoDelete bool       `json:"auto_delete"`
+	Internal   bool       `json:"internal"`
+	Arguments  rest.Table `json:"arguments"`
+}
+
+// Binding is a binding.
+type Binding struct {
+	Source          string     `json:"source"`
+	VHost           string     `json:"vhost,omitempty"`
+	Destination     string     `json:"destination"`
+	DestinationType string     `json:"destination_type"` // queue or exchange
+	RoutingKey      string     `json:"routing_key"`
+	Arguments       rest.Table `json:"arguments"`
+}
+
+// words are tags: a list or, as RabbitMQ had it, a text with commas.
+type words []string
+
+func (w words) MarshalJSON() ([]byte, error) {
+	if w == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]string(w))
+}
+
+func (w *words) UnmarshalJSON(b []byte) error {
+	var list []string
+	if err := json.Unmarshal(b, &list); err == nil {
+		*w = list
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return fmt.Errorf("tags are a list of texts, or a text with commas")
+	}
+	for _, word := range strings.Split(text, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			*w = append(*w, word)
+		}
+	}
+	return nil
+}
+
+// limits are numbers by name: an object or, in some versions of RabbitMQ, a list of {"name", "value"}, empty when there are none.
+type limits map[string]int64
+
+func (l limits) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]int64(l))
+}
+
+func (l *limits) UnmarshalJSON(b []byte) error {
+	var object map[string]int64
+	if err := json.Unmarshal(b, &object); err == nil {
+		*l = object
+		return nil
+	}
+	var list []struct {
+		Name  string `json:"name"`
+		Value int64  `json:"value"`
+	}
+	if err := json.Unmarshal(b, &list); err != nil {
+		return fmt.Errorf("limits are an object of numbers")
+	}
+	*l = limits{}
+	for _, one := range list {
+		(*l)[one.Name] = one.Value
+	}
+	return nil
+}

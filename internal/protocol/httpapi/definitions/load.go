@@ -1,0 +1,193 @@
+package definitions
+
+import (
+	"cmp"
+	"encoding/json"
+	"log/slog"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// loader takes files in.
+type loader struct {
+	b     *broker.Broker
+	log   *slog.Logger
+	check func(name string, operator bool, value json.RawMessage) error // nil: all policies are taken
+}
+
+// load takes a file in: what others build on comes first. With a virtual host only what is in one counts, and it goes there.
+func (l *loader) load(f *File, vhost string) error {
+	steps := []func(*File) error{l.vhosts, l.users, l.permissions, l.globalParameters, l.parameters, l.policies, l.topology}
+	if vhost != "" {
+		f.place(vhost)
+		steps = steps[4:]
+	}
+	for _, step := range steps {
+		if err := step(f); err != nil {
+			return rest.ByChannel(err)
+		}
+	}
+	return nil
+}
+
+// place puts all that a file defines into one virtual host.
+func (f *File) place(vhost string) {
+	for i := range f.Parameters {
+		f.Parameters[i].VHost = vhost
+	}
+	for i := range f.Policies {
+		f.Policies[i].VHost = vhost
+	}
+	for i := range f.Queues {
+		f.Queues[i].VHost = vhost
+	}
+	for i := range f.Exchanges {
+		f.Exchanges[i].VHost = vhost
+	}
+	for i := range f.Bindings {
+		f.Bindings[i].VHost = vhost
+	}
+}
+
+func (l *loader) vhosts(f *File) error {
+	for _, v := range f.VHosts {
+		kind := cmp.Or(v.DefaultQueueType, v.Metadata.DefaultQueueType)
+		if kind == "undefined" { // as some versions of RabbitMQ write that there is none
+			kind = ""
+		}
+		tags := v.Tags
+		if len(tags) == 0 {
+			tags = v.Metadata.Tags
+		}
+		spec := broker.VHostSpec{Name: v.Name, Description: cmp.Or(v.Description, v.Metadata.Description), Tags: tags, DefaultQueueType: kind}
+		if err := l.vhost(spec); err != nil {
+			return err
+		}
+		if err := l.vhostLimits(v.Name, v.Limits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vhost makes a virtual host or changes what is noted about it; where a file notes nothing, as those of RabbitMQ 3.10, that stays.
+func (l *loader) vhost(spec broker.VHostSpec) error {
+	if spec.Description == "" && len(spec.Tags) == 0 && spec.DefaultQueueType == "" {
+		if _, err := l.b.VHost(spec.Name); err == nil {
+			return nil
+		}
+	}
+	_, err := l.b.PutVHost(spec)
+	return err
+}
+
+func (l *loader) vhostLimits(vhost string, limits limits) error {
+	for _, name := range limits.sorted() {
+		if err := l.b.SetVHostLimit(vhost, name, limits[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) users(f *File) error {
+	for _, u := range f.Users {
+		if _, err := l.b.PutUser(broker.UserSpec{
+			Name: u.Name, Password: u.Password, Hash: u.PasswordHash, Algorithm: u.HashingAlgorithm, Tags: u.Tags,
+		}); err != nil {
+			return err
+		}
+		for _, name := range u.Limits.sorted() {
+			if err := l.b.SetUserLimit(u.Name, name, u.Limits[name]); err != nil {
+				return err
+			}
+		}
+		if u.LoopbackOnly != nil {
+			if err := l.b.SetLoopbackOnly(u.Name, *u.LoopbackOnly); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *loader) permissions(f *File) error {
+	for _, p := range f.Permissions {
+		if _, err := l.b.SetPermission(broker.Permission(p)); err != nil {
+			return err
+		}
+	}
+	for _, p := range f.TopicPermissions {
+		if _, err := l.b.SetTopicPermission(broker.TopicPermission(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) globalParameters(f *File) error {
+	for _, p := range f.GlobalParameters {
+		if err := l.b.SetParameter(broker.Parameter{Component: globalComponent, Name: p.Name, Value: p.Value}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taken are the components of parameters that mean something here.
+var taken = map[string]bool{
+	"federation-upstream": true, "federation-upstream-set": true, "shovel": true, operatorComponent: true, policyComponent: true,
+}
+
+func (l *loader) parameters(f *File) error {
+	for _, p := range f.Parameters {
+		switch {
+		case p.Component == limitsComponent:
+			var limits limits
+			if err := json.Unmarshal(p.Value, &limits); err != nil {
+				return rest.BadRequest("parameter " + p.Name + ": " + err.Error())
+			}
+			if err := l.vhostLimits(p.VHost, limits); err != nil {
+				return err
+			}
+			continue
+		case !taken[p.Component]:
+			l.log.Warn("definitions: a parameter is left out: nothing here has use for it", "vhost", p.VHost, "component", p.Component, "name", p.Name)
+			continue
+		case p.Component == operatorComponent || p.Component == policyComponent:
+			if err := l.checkPolicy(p.Name, p.Component == operatorComponent, p.Value); err != nil {
+				return err
+			}
+		}
+		if err := l.b.SetParameter(broker.Parameter{VHost: p.VHost, Component: p.Component, Name: p.Name, Value: p.Value}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) policies(f *File) error {
+	for _, p := range f.Policies {
+		value, err := json.Marshal(map[string]any{
+			"pattern": p.Pattern, "definition": p.Definition, "priority": p.Priority, "apply-to": cmp.Or(p.ApplyTo, "all"),
+		})
+		if err != nil {
+			return rest.BadRequest("policy " + p.Name + ": " + err.Error())
+		}
+		if err := l.checkPolicy(p.Name, false, value); err != nil {
+			return err
+		}
+		if err := l.b.SetParameter(broker.Parameter{VHost: p.VHost, Component: policyComponent, Name: p.Name, Value: value}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) checkPolicy(name string, operator bool, value json.RawMessage) error {
+	if l.check == nil {
+		return nil
+	}
+	return l.check(name, operator, value)
+}

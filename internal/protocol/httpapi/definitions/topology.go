@@ -1,0 +1,142 @@
+package definitions
+
+import (
+	"slices"
+
+	"fiveways/internal/arguments"
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/refusals"
+)
+
+// part is what a file defines in one virtual host.
+type part struct {
+	queues                []Queue
+	exchanges             []Exchange
+	bindings              []Binding
+	hasQueue, hasExchange map[string]bool // by name
+}
+
+// topology makes exchanges, queues and bindings, those of a virtual host in one piece.
+func (l *loader) topology(f *File) error {
+	parts := map[string]*part{}
+	var order []string
+	of := func(vhost string) *part {
+		if parts[vhost] == nil {
+			parts[vhost] = &part{hasQueue: map[string]bool{}, hasExchange: map[string]bool{}}
+			order = append(order, vhost)
+		}
+		return parts[vhost]
+	}
+	for _, q := range f.Queues {
+		p := of(q.VHost)
+		p.queues = append(p.queues, q)
+		p.hasQueue[q.Name] = true
+	}
+	for _, x := range f.Exchanges {
+		p := of(x.VHost)
+		p.exchanges = append(p.exchanges, x)
+		p.hasExchange[x.Name] = true
+	}
+	for _, b := range f.Bindings {
+		p := of(b.VHost)
+		p.bindings = append(p.bindings, b)
+	}
+	for _, vhost := range order {
+		if err := l.define(vhost, parts[vhost]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) define(vhost string, p *part) error {
+	s, err := l.b.Operate(vhost)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var d broker.Definitions
+	for i := range p.queues {
+		if err := l.queue(s, &d, &p.queues[i]); err != nil {
+			return err
+		}
+	}
+	for i := range p.exchanges {
+		if err := exchange(s, &d, &p.exchanges[i]); err != nil {
+			return err
+		}
+	}
+	for i := range p.bindings {
+		l.binding(s, &d, p, &p.bindings[i])
+	}
+	return s.Define(&d)
+}
+
+// binding adds a binding unless one of its ends is missing: files of RabbitMQ have such, of queues that were exclusive.
+func (l *loader) binding(s *broker.Session, d *broker.Definitions, p *part, b *Binding) {
+	if b.Source == "" { // that of the default exchange is there
+		return
+	}
+	toExchange := b.DestinationType == "exchange"
+	there := s.HasQueue(b.Destination) || p.hasQueue[b.Destination]
+	if toExchange {
+		there = s.HasExchange(b.Destination) || p.hasExchange[b.Destination]
+	}
+	if !there || !s.HasExchange(b.Source) && !p.hasExchange[b.Source] {
+		l.log.Warn("definitions: a binding is left out: an end of it is not there", "vhost", s.VHost(), "source", b.Source, "destination", b.Destination)
+		return
+	}
+	d.Bind(broker.BindSpec{Source: b.Source, Destination: b.Destination, ToExchange: toExchange, Key: b.RoutingKey, Args: message.Table(b.Arguments)})
+}
+
+// queue adds a queue unless there is one of its name.
+func (l *loader) queue(s *broker.Session, d *broker.Definitions, q *Queue) error {
+	if s.HasQueue(q.Name) {
+		return nil
+	}
+	args := l.plain(s.VHost(), q)
+	policy, refused := arguments.Queue(args)
+	if refused != nil {
+		return rest.BadRequest(refused.Text(refusals.Resource("queue", q.Name, s.VHost())))
+	}
+	d.DeclareQueue(broker.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: args, Policy: policy})
+	return nil
+}
+
+// types are the types of queues that are here.
+var types = []any{"classic", "quorum"}
+
+// streamArguments are for streams only.
+var streamArguments = []string{"x-max-age", "x-stream-max-segment-size-bytes", "x-stream-filter-size-bytes", "x-initial-cluster-size"}
+
+// plain are the arguments of a queue. A type that is not here, such as stream, becomes an ordinary queue: its bounds in bytes stay, what is for its
+// type only goes.
+func (l *loader) plain(vhost string, q *Queue) message.Table {
+	args := message.Table(q.Arguments)
+	kind, ok := args.Get("x-queue-type")
+	if !ok || slices.Contains(types, kind) {
+		return args
+	}
+	l.log.Warn("definitions: there are no queues of this type; it becomes an ordinary one", "vhost", vhost, "queue", q.Name, "type", kind)
+	return slices.DeleteFunc(slices.Clone(args), func(f message.Field) bool {
+		return f.Name == "x-queue-type" || slices.Contains(streamArguments, f.Name)
+	})
+}
+
+// exchange adds an exchange unless there is one of its name.
+func exchange(s *broker.Session, d *broker.Definitions, x *Exchange) error {
+	if s.HasExchange(x.Name) {
+		return nil
+	}
+	spec := broker.ExchangeSpec{
+		Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Args: message.Table(x.Arguments),
+	}
+	var refused *arguments.Refusal
+	if spec.Alternate, spec.Relay, refused = arguments.Exchange(spec.Args); refused != nil {
+		return rest.BadRequest(refused.Text(refusals.Resource("exchange", x.Name, s.VHost())))
+	}
+	d.DeclareExchange(spec)
+	return nil
+}

@@ -1,0 +1,269 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+const (
+	defaultPage = 50
+	largestPage = 1000
+	// searchTime bounds how long a request looks for jobs in a state.
+	searchTime = time.Second
+)
+
+// api is the paths of this package.
+type api struct{ *rest.API }
+
+// Register adds the paths to an API.
+func Register(on *rest.API) {
+	a := &api{on}
+	const queue, one = "/api/jobs/{vhost}/{queue}", "/api/jobs/{vhost}/{queue}/{id}"
+	a.Get(rest.Management, "/api/jobs", a.queues)
+	a.Get(rest.Management, queue, a.list)
+	a.Handle(rest.Login, "POST "+queue, a.enqueue)
+	a.Get(rest.Login, one, a.status)
+	a.Delete(rest.Login, one, a.cancel)
+	a.Handle(rest.Login, "POST "+one+"/retry", func(r *http.Request) (rest.Answer, error) {
+		return rest.Answer{Status: http.StatusNoContent}, a.retry(r)
+	})
+}
+
+// on names the queue of a request.
+func on(r *http.Request) broker.OnQueue { return broker.OnQueue{Queue: rest.Name(r, "queue")} }
+
+func id(r *http.Request) []byte { return []byte(rest.Name(r, "id")) }
+
+// queues counts the jobs of all queues that the caller may see.
+func (a *api) queues(r *http.Request) (any, error) {
+	out := Queues{[]Queue{}}
+	for _, v := range a.VHosts(r) {
+		if err := a.count(v.Name, &out); err != nil && !errors.Is(err, broker.ErrVHostNotFound) {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// count adds the queues of a virtual host that are used for jobs.
+func (a *api) count(vhost string, out *Queues) error {
+	s, err := a.Broker.Operate(vhost)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	all, err := s.ListQueues()
+	if err != nil {
+		return err
+	}
+	var counts []broker.Command
+	for i := range all {
+		if all[i].Jobs {
+			counts = append(counts, &broker.JobCounts{OnQueue: broker.OnQueue{Queue: all[i].Name}})
+		}
+	}
+	if err := s.Do(counts...); err != nil {
+		return err
+	}
+	for _, c := range counts {
+		if c := c.(*broker.JobCounts); c.Err == nil { // else it was deleted meanwhile
+			out.Jobs = append(out.Jobs, Queue{vhost, c.Queue, c.Queued, c.Backoff, c.Locked, c.Behind, c.Done, c.DoneBackoff})
+		}
+	}
+	return nil
+}
+
+// used refuses a queue that is not used for jobs: looking does not make it one.
+func used(s *broker.Session, name string) (bool, error) {
+	st, err := s.QueueStatus(name)
+	return st.Jobs, err
+}
+
+var (
+	states = regexp.MustCompile(`^(|queued|queued-with-backoff|locked|locked-with-requeue|done-awaiting-gc|done-with-backoff|done-with-requeue)$`)
+	cursor = regexp.MustCompile(`^(|[md][0-9]{1,20})$`)
+)
+
+// list shows the jobs of a queue, those in a state if one is given.
+func (a *api) list(r *http.Request) (any, error) {
+	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
+	if err != nil {
+		return nil, err
+	}
+	state, after := r.URL.Query().Get("state"), r.URL.Query().Get("after")
+	switch {
+	case !states.MatchString(state):
+		return nil, rest.BadRequest("state is that of a job: queued, queued-with-backoff, locked, locked-with-requeue, done-awaiting-gc, done-with-backoff or done-with-requeue")
+	case !cursor.MatchString(after):
+		return nil, rest.BadRequest("after is what a page before gave as next")
+	}
+	out := Page{Jobs: []Job{}}
+	s, err := a.Broker.Operate(rest.Name(r, "vhost"))
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if ok, err := used(s, rest.Name(r, "queue")); !ok || err != nil {
+		return out, err
+	}
+	c := &broker.JobContent{OnQueue: on(r), Cursor: after}
+	for start := time.Now(); r.Context().Err() == nil; {
+		c.Max = limit - len(out.Jobs)
+		if err := do(s, c, &c.Err); err != nil {
+			return nil, err
+		}
+		for i := range c.Jobs {
+			if j := &c.Jobs[i]; state == "" || j.State.String() == state {
+				out.Jobs = append(out.Jobs, shown(j))
+			}
+		}
+		if c.Next == "" || len(out.Jobs) == limit || time.Since(start) > searchTime {
+			break
+		}
+		c.Cursor = c.Next
+	}
+	out.Next = c.Next
+	return out, nil
+}
+
+// do does one command.
+func do(s *broker.Session, c broker.Command, err *error) error {
+	if failed := s.Do(c); failed != nil {
+		return failed
+	}
+	return *err
+}
+
+func shown(j *broker.JobInfo) Job {
+	out := Job{
+		ID: string(j.ID), State: j.State.String(), Attempts: j.Attempts, Backoff: j.Backoff, Lock: j.Lock, Bytes: j.Size, Priority: j.Priority,
+	}
+	if j.First > 0 {
+		out.First = time.UnixMilli(j.First).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return out
+}
+
+var errNoJob = rest.NotFound("nothing is known of a job with that id")
+
+// with does something with the queue of a request, which is used for jobs.
+func (a *api) with(r *http.Request, fn func(s *broker.Session) error) error {
+	return a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		ok, err := used(s, rest.Name(r, "queue"))
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return errNoJob
+		}
+		return fn(s)
+	})
+}
+
+func (a *api) status(r *http.Request) (out any, err error) {
+	err = a.with(r, func(s *broker.Session) error {
+		st := &broker.JobStatus{OnQueue: on(r), ID: id(r)}
+		if err := do(s, st, &st.Err); err != nil {
+			return err
+		}
+		if st.State == 0 {
+			return errNoJob
+		}
+		st.JobInfo.ID = st.ID
+		out = shown(&st.JobInfo)
+		return nil
+	})
+	return out, err
+}
+
+func (a *api) cancel(r *http.Request) error {
+	force, err := rest.Truth(r, "force")
+	if err != nil {
+		return err
+	}
+	return a.with(r, func(s *broker.Session) error {
+		c := &broker.Cancel{OnQueue: on(r), ID: id(r), Force: force}
+		err := do(s, c, &c.Err)
+		if err == nil && !c.Cancelled {
+			err = rest.NotFound("no job with that id is queued")
+		}
+		return err
+	})
+}
+
+func (a *api) retry(r *http.Request) error {
+	return a.with(r, func(s *broker.Session) error {
+		c := &broker.Retime{OnQueue: on(r), ID: id(r)}
+		err := do(s, c, &c.Err)
+		if err == nil && !c.Retimed {
+			err = rest.NotFound("no job with that id is queued; one that has failed is in the dead-letter queue, from where a redrive brings it back")
+		}
+		return err
+	})
+}
+
+func (a *api) enqueue(r *http.Request) (rest.Answer, error) {
+	e, err := readEnqueue(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	err = a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		if alarm := a.Broker.Alarm(); alarm != nil {
+			return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are held back: "+alarm.Reason)
+		}
+		return do(s, e, &e.Err)
+	})
+	status := http.StatusCreated
+	if e.Updated {
+		status = http.StatusOK
+	}
+	return rest.Answer{Status: status, Body: Enqueued{string(e.ID), e.Updated}}, err
+}
+
+func readEnqueue(r *http.Request) (*broker.Enqueue, error) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var in Enqueue
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&in); err != nil {
+		return nil, rest.Unreadable(err)
+	}
+	e := &broker.Enqueue{
+		OnQueue: on(r), ID: []byte(in.ID), Priority: in.Priority, Update: in.Update, Requeue: in.Requeue, ResetBackoff: in.ResetBackoff,
+	}
+	if e.Body, err = rest.ReadBytes(in.Payload, in.Encoding); err != nil {
+		return nil, err
+	}
+	var headers message.Table
+	if headers, err = rest.ReadTable(in.Headers); err != nil {
+		return nil, err
+	}
+	e.Headers = headers
+	for _, f := range []struct {
+		text string
+		to   *int64
+	}{{in.Backoff, &e.Backoff}, {in.Lock, &e.Lock}, {in.TTL, &e.TTL}} {
+		if f.text == "" {
+			continue
+		}
+		span, err := rest.ParseSpan(f.text)
+		if err != nil {
+			return nil, err
+		}
+		*f.to = span.Milliseconds()
+	}
+	return e, nil
+}

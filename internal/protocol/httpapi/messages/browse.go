@@ -1,0 +1,124 @@
+package messages
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// searchTime bounds how long a request looks for messages; what it did not come to is for the next one.
+const searchTime = time.Second
+
+// browsing serves the messages of a queue, which it does not touch.
+func (a *api) browsing() {
+	a.Get(rest.Management, "/api/queues/{vhost}/{queue}/messages", a.browse)
+}
+
+// search is what a request wants to see of a queue.
+type search struct {
+	state    string // "": any
+	limit    int
+	after    *place             // nil: from the beginning
+	filter   *selector.Selector // nil: any
+	contains []byte             // anywhere in the message, also in its properties
+}
+
+func readSearch(r *http.Request) (q search, err error) {
+	get := r.URL.Query().Get
+	if q.limit, err = rest.Number(r, "limit", defaultPage, largestPage); err != nil {
+		return q, err
+	}
+	switch q.state = get("state"); q.state {
+	case "", "ready", "unacked", "scheduled", "blocked":
+	default:
+		return q, rest.BadRequest("state is ready, unacked, scheduled or blocked")
+	}
+	if text := get("after"); text != "" {
+		p, err := parsePlace(text)
+		if err != nil {
+			return q, rest.BadRequest("after is what a page before gave as next")
+		}
+		q.after = &p
+	}
+	q.filter, err = readFilter(get("filter"))
+	q.contains = []byte(get("contains"))
+	return q, err
+}
+
+// readFilter compiles a selector; "" is none.
+func readFilter(text string) (*selector.Selector, error) {
+	if text == "" {
+		return nil, nil
+	}
+	f, err := selector.Compile(text)
+	if err != nil {
+		return nil, rest.BadRequest("filter: " + err.Error())
+	}
+	return f, nil
+}
+
+func (q *search) wants(m *broker.Browsed) bool {
+	return (q.state == "" || m.Status.String() == q.state) && (q.filter == nil || q.filter.Match(m.Env)) && bytes.Contains(m.Env, q.contains)
+}
+
+// browse shows a page of the messages that a request wants to see.
+func (a *api) browse(r *http.Request) (any, error) {
+	q, err := readSearch(r)
+	if err != nil {
+		return nil, err
+	}
+	var out Page
+	err = a.In(r, rest.Name(r, "vhost"), func(ctx context.Context, s *broker.Session) error {
+		b, err := s.Browse(rest.Name(r, "queue"))
+		if err != nil {
+			return err
+		}
+		out, err = q.run(ctx, b)
+		return err
+	})
+	return out, err
+}
+
+// run looks until it has a page, there is no more, or its time is over.
+func (q *search) run(ctx context.Context, b *broker.Browser) (Page, error) {
+	out := Page{Messages: []Message{}}
+	if q.after != nil && q.after.queue == b.QueueID() { // else the queue is another one by now
+		b.After(q.after.handle)
+	}
+	for start := time.Now(); ctx.Err() == nil; {
+		page, err := b.Next(largestPage)
+		if err != nil || len(page) == 0 {
+			out.Next = ""
+			return out, err
+		}
+		for i := range page {
+			m := &page[i]
+			if q.wants(m) {
+				if len(out.Messages) == q.limit {
+					return out, nil
+				}
+				out.Messages = append(out.Messages, shownAs(b.QueueID(), m, shownBytes))
+			}
+			out.Scanned++
+			out.Next = place{b.QueueID(), m.Handle}.String()
+		}
+		if time.Since(start) > searchTime {
+			return out, nil
+		}
+	}
+	return out, ctx.Err() // the client has gone
+}
+
+// keep tells which messages a selector wants; nil wants all.
+func keep(f *selector.Selector) func(message.Envelope) bool {
+	if f == nil {
+		return func(message.Envelope) bool { return true }
+	}
+	return f.Match
+}

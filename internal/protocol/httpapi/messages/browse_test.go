@@ -1,0 +1,160 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+const q = "/api/queues/%2F/q%2F1"
+
+func TestBrowse(t *testing.T) {
+	n := start(t)
+	n.queue("q/1")
+	n.put("q/1", "a", "text", message.Field{Name: "tenant", Value: "eu"}, message.Field{Name: "n", Value: int32(7)})
+	n.put("q/1", "b", "\xff\x00")
+	n.play([]step{{`POST ` + q + `/messages {"properties":{"message_id":"c/d"},"not_before":"3000-01-01T00:00:00Z"}`, 201, `{"message_id":"c/d"}`}})
+	n.put("q/1", "long", "x"+strings.Repeat("é", shownBytes))
+	n.play([]step{
+		{"GET " + q + "/messages", 200, `"message_id":"a","state":"ready","exchange":"","routing_key":"q/1","redelivered":false,"returns":0,` +
+			`"properties":{"delivery_mode":2,"headers":{"n":7,"tenant":"eu"},"message_id":"a"},"payload_bytes":4,"payload":"text","payload_encoding":"string"}`},
+		{"GET " + q + "/messages", 200, `"payload":"/wA=","payload_encoding":"base64"`},
+		{"GET " + q + "/messages", 200, `éé","payload_encoding":"string"`}, // cut, but not in a character
+		{"GET " + q + "/messages?state=scheduled", 200, `"message_id":"c/d","state":"scheduled"`},
+		{"GET " + q + "/messages?state=scheduled", 200, `"due":"3000-01-01T00:00:00.000Z"`},
+		{"GET " + q + "/messages?state=blocked", 200, `{"messages":[],"scanned":4}`},
+		{"GET " + q + "/messages?state=asleep", 400, "state is ready"},
+		{"GET " + q + "/messages?limit=0", 400, "limit is a number from 1 to 1000"},
+		{"GET " + q + "/messages?filter=tenant%20LIKE%20'e%25'%20AND%20n%3E5", 200, `"message_id":"a"`},
+		{"GET " + q + "/messages?filter=tenant='us'", 200, `{"messages":[],"scanned":4}`},
+		{"GET " + q + "/messages?filter=tenant%20LIKE", 400, "filter: "},
+		{"GET " + q + "/messages?contains=tex", 200, `"message_id":"a"`},
+		{"GET " + q + "/messages?contains=eu", 200, `"message_id":"a"`}, // in a header
+		{"GET " + q + "/messages?contains=nowhere", 200, `{"messages":[],"scanned":4}`},
+		{"GET " + q + "/messages?after=x", 400, "after is what a page before gave"},
+		{"GET /api/queues/%2F/none/messages", 404, "no such queue"},
+		{"GET /api/queues/none/q/messages", 404, ""},
+		{"GET " + q + "/scheduled", 200, `{"total":1,"messages":[{"message_id":"c/d","due":"3000-01-01T00:00:00.000Z","exchange":"","routing_key":"q/1","payload_bytes":0}]}`},
+		{"GET " + q + "/scheduled?from=x", 400, "from is what"},
+		{"GET /api/exchanges/%2F/amq.direct/scheduled", 200, `{"total":0,"messages":[]}`},
+		{"GET /api/exchanges/%2F/none/scheduled", 404, "no such exchange"},
+		{`PUT ` + q + `/scheduled/c%2Fd {"due":"3001-01-01T00:00:00Z"}`, 200, `{"messages":1}`},
+		{`PUT ` + q + `/scheduled/c%2Fd {"due":"next week"}`, 400, "bad_request"},
+		{`PUT ` + q + `/scheduled/c%2Fd {}`, 400, "due"}, // not: now
+		{"GET " + q + "/scheduled", 200, `"due":"3001-01-01T00:00:00.000Z"`},
+		{"DELETE " + q + "/scheduled/nope", 404, "no message with that id"},
+		{"DELETE " + q + "/scheduled/c%2Fd", 200, `{"messages":1}`},
+		{"GET " + q + "/scheduled", 200, `{"total":0,"messages":[]}`},
+	})
+	// Who has gone is not searched for: a queue may be long.
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	n.h.ServeHTTP(w, httptest.NewRequestWithContext(gone, "GET", q+"/messages", nil))
+	if w.Code != 408 {
+		t.Errorf("a client that has gone gets %d %s", w.Code, w.Body)
+	}
+}
+
+// Pages go on where the one before ended, over priorities too, and nothing is marked by being looked at.
+func TestPages(t *testing.T) {
+	n := start(t)
+	n.queue("q/1", func(s *broker.QueueSpec) { s.Policy.MaxPriority = 2 })
+	for i := range 7 {
+		n.play([]step{{fmt.Sprintf(`POST %s/messages {"payload":"%d","properties":{"priority":%d}}`, q, i, i%3), 201, ""}})
+	}
+	var got []string
+	pages := 0
+	for next := ""; pages == 0 || next != ""; pages++ {
+		page := ask[Page](n, "GET "+q+"/messages?limit=2&after="+next)
+		for _, m := range page.Messages {
+			got = append(got, m.Payload)
+			if m.Redelivered || m.Returns > 0 {
+				t.Errorf("%s was touched", m.Payload)
+			}
+		}
+		next = page.Next
+	}
+	same(t, got, "2", "5", "1", "4", "0", "3", "6")
+	if pages != 4 {
+		t.Errorf("%d pages", pages)
+	}
+}
+
+func TestSingle(t *testing.T) {
+	n := start(t)
+	n.queue("q/1")
+	n.queue("other")
+	for _, id := range []string{"a", "b", "c", "d"} {
+		n.put("q/1", id, strings.Repeat(id, 2*shownBytes))
+	}
+	n.play([]step{{`POST ` + q + `/messages {"payload":"later","properties":{"message_id":"e"},"delay_ms":3600000}`, 201, ""}})
+	id := map[string]string{}
+	for _, m := range ask[Page](n, "GET "+q+"/messages").Messages {
+		id[m.MessageID] = m.ID
+	}
+	taken := ask[Taken](n, "POST "+q+"/messages/take?lease=1h").Messages
+	if len(taken) != 1 || taken[0].MessageID != "a" {
+		t.Fatalf("%+v", taken)
+	}
+	one := func(name string) string { return q + "/messages/" + id[name] }
+	n.play([]step{
+		{"GET " + one("b"), 200, strings.Repeat("b", 2*shownBytes)}, // all of it
+		{"GET " + one("a"), 200, `"state":"unacked"`},
+		{"GET " + one("a"), 200, `"consumer":{"lease_until":"`},
+		{"DELETE " + one("a"), 409, "the message is leased until"},
+		{`POST ` + one("a") + `/move {"to":"other"}`, 409, "the message is leased until"},
+		{"DELETE " + one("b"), 204, ""},
+		{"DELETE " + one("b"), 404, "no such message"},
+		{"GET " + one("b"), 404, "no such message"},
+		{`POST ` + one("c") + `/move {"to":"none"}`, 404, "no such queue"},
+		{`POST ` + one("c") + `/move {}`, 400, "to is missing"},
+		{`POST ` + one("c") + `/move {"to":"other"}`, 204, ""},
+		{`POST ` + one("e") + `/move {"to":"other"}`, 204, ""},
+		{"GET " + q + "/messages/zz", 400, "no id of a message"},
+		{"GET " + q + "/messages/zz-1", 404, "no such message"}, // of a queue that was there before
+		{"GET /api/queues/%2F/other/messages?state=ready", 200, `"message_id":"c"`},
+		{"GET /api/queues/%2F/other/messages?state=scheduled", 200, `"message_id":"e"`}, // it still waits
+		{"GET " + q + "/messages?state=ready", 200, `"message_id":"d"`},
+		{"GET " + q + "/messages?state=scheduled", 200, `"messages":[]`},
+	})
+	if got := n.bodies("q/1"); len(got) != 1 {
+		t.Errorf("%d are left", len(got))
+	}
+}
+
+// sink takes deliveries and does nothing with them.
+type sink chan broker.Delivery
+
+func (s sink) Deliver(ds []broker.Delivery) {
+	for _, d := range ds {
+		s <- d
+	}
+}
+func (sink) Cancelled(*broker.Consumer) {}
+
+// The consumer that has a message is named when only one has any.
+func TestHolder(t *testing.T) {
+	n := start(t)
+	n.queue("q/1")
+	got := make(sink, 1)
+	s, err := n.b.NewSession(broker.SessionOptions{User: "guest", VHost: "/", Name: "127.0.0.1:4000 -> 127.0.0.1:5672", Sink: got})
+	must(t, err)
+	defer s.Close()
+	_, err = s.Consume(broker.ConsumerSpec{Queue: "q/1", Tag: "worker-1"})
+	must(t, err)
+	n.put("q/1", "a", "x")
+	d := <-got
+	m := ask[Page](n, "GET "+q+"/messages").Messages[0]
+	if m.State != "unacked" || m.Consumer == nil || *m.Consumer != (Holder{Tag: "worker-1", Connection: "127.0.0.1:4000 -> 127.0.0.1:5672"}) {
+		t.Errorf("%+v", m)
+	}
+	n.play([]step{{"DELETE " + q + "/messages/" + m.ID, 409, "the consumer worker-1 of connection 127.0.0.1:4000"}})
+	s.Reject(d.Queue, d.Consumer, d.Handle, 1)
+	s.Flush()
+}

@@ -1,0 +1,33 @@
+package messages
+
+import (
+	"strconv"
+	"strings"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// place is where a message stands: a queue, told from others of its name, and a place in it. As text it is the id of the message.
+type place struct {
+	queue  uint64
+	handle queue.Handle
+}
+
+const placeBase = 36
+
+func (p place) String() string {
+	return strconv.FormatUint(p.queue, placeBase) + "-" + strconv.FormatUint(uint64(p.handle), placeBase)
+}
+
+var errNoPlace = rest.BadRequest("that is no id of a message: ids are those of listings")
+
+func parsePlace(text string) (place, error) {
+	q, h, ok := strings.Cut(text, "-")
+	queueID, err1 := strconv.ParseUint(q, placeBase, 64)
+	handle, err2 := strconv.ParseUint(h, placeBase, 64)
+	if !ok || err1 != nil || err2 != nil || queue.Handle(handle).Seq() == 0 {
+		return place{}, errNoPlace
+	}
+	return place{queueID, queue.Handle(handle)}, nil
+}

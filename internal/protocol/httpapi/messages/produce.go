@@ -1,0 +1,162 @@
+package messages
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"fiveways/internal/arguments"
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// producing serves programs that publish to a queue.
+func (a *api) producing() {
+	a.Handle(rest.Login, "POST /api/queues/{vhost}/{queue}/messages", a.produce)
+}
+
+func (a *api) produce(r *http.Request) (rest.Answer, error) {
+	name := rest.Name(r, "queue")
+	m, notBefore, err := readOutgoing(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	m.key = name
+	m.complete()
+	err = a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		if err := a.heldBack(); err != nil {
+			return err
+		}
+		p, err := m.prepare(s)
+		if err != nil {
+			return err
+		}
+		post := broker.Post{
+			OnQueue: broker.OnQueue{Queue: name}, Env: p.env, Persistent: p.peek.Persistent(), Priority: p.peek.Priority, TTL: p.ttl,
+			NotBefore: max(p.notBefore, notBefore),
+		}
+		if err := s.Do(&post); err != nil {
+			return err
+		}
+		return errFull(post.Err, name)
+	})
+	return rest.Answer{Status: http.StatusCreated, Body: Published{m.props.MessageID}}, err
+}
+
+// complete gives a message what its sender left out: a name, and that it is to be kept.
+func (m *outgoing) complete() {
+	if m.props.MessageID == "" {
+		m.props.MessageID = rand.Text()
+	}
+	if !m.props.Has(message.HasDeliveryMode) {
+		m.props.DeliveryMode = message.Persistent
+	}
+	m.props.Flags |= message.HasMessageID | message.HasDeliveryMode
+}
+
+// readOutgoing reads a message from a request, and when it is not to be delivered before (unix ms, 0: at once). The body is the message itself with
+// a Content-Type of its own or with ?raw=true, else a JSON object about it.
+func readOutgoing(r *http.Request) (m outgoing, notBefore int64, err error) {
+	raw, err := rest.Truth(r, "raw")
+	if err != nil {
+		return m, 0, err
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return m, 0, err
+	}
+	switch kind {
+	case "", "application/json", formType:
+		if !raw {
+			return readObject(body)
+		}
+	}
+	return readRaw(r, body)
+}
+
+// formType is what curl and forms of pages say when they are told nothing.
+const formType = "application/x-www-form-urlencoded"
+
+// readObject reads a message from the JSON object about it.
+func readObject(body []byte) (m outgoing, notBefore int64, err error) {
+	var in Outgoing
+	if err := decodeNumbers(body, &in); err != nil {
+		return m, 0, rest.BadRequest("the body is not the JSON object expected here; with ?raw=true, or a Content-Type that is not JSON, it is the message itself")
+	}
+	if m.body, err = rest.ReadBytes(in.Payload, in.Encoding); err != nil {
+		return m, 0, err
+	}
+	if m.props, err = readProperties(in.Properties); err != nil {
+		return m, 0, err
+	}
+	if in.NotBefore != nil {
+		notBefore = max(in.NotBefore.UnixMilli(), 0)
+	}
+	return m, max(notBefore, afterDelay(in.DelayMS)), nil
+}
+
+// afterDelay is the time (unix ms) so many ms from now; 0 for none.
+func afterDelay(ms int64) int64 {
+	if ms <= 0 {
+		return 0
+	}
+	return min(time.Now().UnixMilli()+min(ms, arguments.LatestTime), arguments.LatestTime)
+}
+
+// Headers of a request whose body is the message itself. What follows the first is the name of a property, with - for _; what follows the second is
+// that of a header, whose value is text.
+const (
+	propertyField = "X-Fiveways-"
+	headerField   = "X-Fiveways-Header-"
+	delayField    = "X-Fiveways-Delay"
+)
+
+// readRaw reads a message whose body is that of the request.
+func readRaw(r *http.Request, body []byte) (m outgoing, notBefore int64, err error) {
+	m.body = body
+	in, headers := map[string]any{}, map[string]any{}
+	if kind := r.Header.Get("Content-Type"); kind != "" && kind != formType {
+		in["content_type"] = kind
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" {
+		in["content_encoding"] = coding
+	}
+	for name, values := range r.Header {
+		if name == delayField {
+			d, err := rest.ParseSpan(values[0])
+			if err != nil {
+				return m, 0, err
+			}
+			notBefore = afterDelay(d.Milliseconds())
+		} else if header, ok := strings.CutPrefix(name, headerField); ok {
+			headers[strings.ToLower(header)] = values[0]
+		} else if property, ok := strings.CutPrefix(name, propertyField); ok {
+			property = strings.ReplaceAll(strings.ToLower(property), "-", "_")
+			in[property] = propertyText(property, values[0])
+		}
+	}
+	if len(headers) > 0 {
+		in["headers"] = headers
+	}
+	m.props, err = readProperties(in)
+	return m, notBefore, err
+}
+
+// propertyText is the text of a property as JSON would have it.
+func propertyText(property, text string) any {
+	switch property {
+	case "priority", "delivery_mode", "timestamp":
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return json.Number(text)
+		}
+	}
+	return text
+}

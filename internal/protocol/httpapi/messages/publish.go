@@ -1,0 +1,181 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"fiveways/internal/arguments"
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// maxProperties is how many bytes properties and headers may have: they must fit into one frame of AMQP, with what is added when the message dies.
+const maxProperties = 112 << 10
+
+// outgoing is a message that a request publishes.
+type outgoing struct {
+	exchange, key string
+	props         message.Properties
+	body          []byte
+}
+
+// prepared is a message whose properties have been checked.
+type prepared struct {
+	env       message.Envelope
+	peek      message.Peek
+	also      [][]byte // further routing keys, of the headers CC and BCC
+	ttl       int64    // ms, -1 none
+	notBefore int64    // unix ms, 0 none
+}
+
+// preconditionFailed refuses what AMQP would refuse, in its words.
+func preconditionFailed(format string, args ...any) error {
+	return rest.BadRequest("406 PRECONDITION_FAILED - " + fmt.Sprintf(format, args...))
+}
+
+// prepare checks a message as a channel of AMQP does.
+func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
+	if p.also, err = extraKeys(m.props.Headers); err != nil {
+		return p, err
+	}
+	m.props.Headers.Delete("BCC") // nobody is to see it
+	if len(m.exchange) > message.MaxShortStr || len(m.key) > message.MaxShortStr {
+		return p, rest.BadRequest(fmt.Sprintf("exchange and routing_key have at most %d bytes", message.MaxShortStr))
+	}
+	props := m.props.Append(nil)
+	if len(props) > maxProperties {
+		return p, rest.Fail(http.StatusRequestEntityTooLarge, "bad_request", fmt.Sprintf("properties and headers have at most %d bytes together", maxProperties))
+	}
+	env := make([]byte, 0, message.EnvelopeSize(len(m.exchange), len(m.key), len(props), len(m.body)))
+	p.env = append(message.AppendEnvelopeHeader(env, m.exchange, m.key, props), m.body...)
+	if p.peek, err = message.PeekProperties(p.env.Properties()); err != nil {
+		return p, err
+	}
+	p.peek.Body = p.env.Body()
+	if mode := p.peek.DeliveryMode; m.props.Has(message.HasDeliveryMode) && mode != message.Transient && mode != message.Persistent {
+		return p, preconditionFailed("invalid message: {delivery_mode_unknown,%d}", mode)
+	}
+	if p.peek.UserID != nil && string(p.peek.UserID) != s.User && !s.Impersonates() {
+		return p, preconditionFailed("user_id property set to '%s' but authenticated user was '%s'", p.peek.UserID, s.User)
+	}
+	if p.ttl, err = timeToLive(&p.peek); err != nil {
+		return p, err
+	}
+	if _, ok := m.props.Headers.Get(arguments.NotBeforeName); ok {
+		var reason string
+		if p.notBefore, reason = arguments.NotBefore(p.peek.Headers); reason != "" {
+			return p, preconditionFailed("invalid '%s' header: %s", arguments.NotBeforeName, reason)
+		}
+	}
+	return p, nil
+}
+
+// timeToLive is what a message says of it itself, in ms; -1: nothing.
+func timeToLive(peek *message.Peek) (int64, error) {
+	if peek.Expiration == nil {
+		return -1, nil
+	}
+	ms, reason := arguments.Expiration(peek.Expiration)
+	if reason != "" {
+		return -1, preconditionFailed("invalid expiration '%s': %s", peek.Expiration, reason)
+	}
+	return ms, nil
+}
+
+// extraKeys are the routing keys that the headers CC and BCC add.
+func extraKeys(headers message.Table) (keys [][]byte, err error) {
+	for _, name := range []string{"CC", "BCC"} {
+		v, ok := headers.Get(name)
+		if !ok {
+			continue
+		}
+		list, ok := v.(message.Array)
+		if !ok {
+			return nil, preconditionFailed("invalid message: {unacceptable_type_in_header,%q,%s}", name, message.TypeName(v))
+		}
+		for _, k := range list {
+			if key, ok := k.(string); ok {
+				keys = append(keys, []byte(key))
+			}
+		}
+	}
+	return keys, nil
+}
+
+// publish publishes to an exchange, and returns when the queues have it for sure. routed is false when none took it.
+func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (routed bool, err error) {
+	if err := a.heldBack(); err != nil {
+		return false, err
+	}
+	p, err := m.prepare(s)
+	if err != nil {
+		return false, err
+	}
+	targets, err := s.Route([]byte(m.exchange), []byte(m.key), &p.peek, p.also)
+	if err != nil {
+		return false, err
+	}
+	reached := !targets.Empty()
+	if targets.Relayed() && !s.Reaches([]byte(m.exchange), []byte(m.key), &p.peek, p.also) {
+		reached = false
+		if !targets.OnlyCopied() {
+			targets = broker.Targets{}
+		}
+	}
+	if targets.Empty() {
+		return false, nil
+	}
+	c := &confirmation{left: targets.Parts(), ok: true, done: make(chan struct{})}
+	s.Publish(&broker.Publish{
+		Targets: targets, Env: p.env, Persistent: p.peek.Persistent(), Priority: p.peek.Priority, TTL: p.ttl, NotBefore: p.notBefore, Confirm: c, Seq: 1,
+	})
+	s.FlushOwn()
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	if !c.ok && a.Broker.LogFailed() {
+		return false, broker.ErrLogFailed
+	}
+	return reached && c.ok, nil
+}
+
+// heldBack refuses to publish while the broker takes nothing: who asks over HTTP is not to hang until somebody has freed disk space.
+func (a *api) heldBack() error {
+	if alarm := a.Broker.Alarm(); alarm != nil {
+		return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are held back: "+alarm.Reason)
+	}
+	return nil
+}
+
+// confirmation waits for the confirms of one message.
+type confirmation struct {
+	done chan struct{} // closed by the last confirm; ok is settled then
+
+	mu   sync.Mutex
+	left int  // guarded by mu: confirms to come
+	ok   bool // guarded by mu until done
+}
+
+// Confirmed implements broker.Confirmer.
+func (c *confirmation) Confirmed(_, _ uint64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ok = c.ok && ok
+	if c.left--; c.left == 0 {
+		close(c.done)
+	}
+}
+
+// errFull is the refusal of a message by the only queue that it goes to.
+func errFull(err error, name string) error {
+	if errors.Is(err, broker.ErrRejected) {
+		return rest.Fail(http.StatusConflict, "rejected", "queue '"+name+"' is full and refuses what is published to it; take messages out, or raise its max-length")
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// settler is what a request does with messages that were taken.
+type settler interface {
+	// command does it with one of them.
+	command(on broker.OnQueue, id []byte, t broker.Token) broker.Command
+	// count says in the answer with how many it was done.
+	count(out *Settled, n int)
+	// note tells the streams what it means for a message that one of them sent.
+	note(s *streams, token string)
+}
+
+// settle does something with messages that were taken, all in one go.
+func (a *api) settle(r *http.Request, read func(r *http.Request, in *Tokens) (settler, error)) (rest.Answer, error) {
+	var in Tokens
+	if err := rest.Decode(r, &in); err != nil {
+		return rest.Answer{}, err
+	}
+	if len(in.Tokens) == 0 || len(in.Tokens) > mostTokens {
+		return rest.Answer{}, rest.BadRequest("tokens is a list of one to 10000 tokens of messages that were taken")
+	}
+	how, err := read(r, &in)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	var out Settled
+	err = a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) (err error) {
+		out, err = a.settleAll(s, rest.Name(r, "queue"), in.Tokens, how)
+		return err
+	})
+	return rest.Answer{Status: http.StatusOK, Body: out}, err
+}
+
+func (a *api) settleAll(s *broker.Session, queueName string, tokens []string, how settler) (out Settled, err error) {
+	out.Stale = []string{}
+	commands, of := make([]broker.Command, 0, len(tokens)), make([]string, 0, len(tokens))
+	for _, text := range tokens {
+		t, id, ok := parseToken(text)
+		if !ok {
+			return out, rest.BadRequest("\"" + text + "\" is no token of a message that was taken")
+		}
+		commands, of = append(commands, how.command(broker.OnQueue{Queue: queueName}, id, t)), append(of, text)
+	}
+	if err := s.Do(commands...); err != nil {
+		return out, err
+	}
+	done := 0
+	for i, c := range commands {
+		switch err := commandError(c); {
+		case err == nil:
+			done++
+			how.note(a.streams, of[i])
+		case errors.Is(err, broker.ErrStale):
+			out.Stale = append(out.Stale, of[i])
+			a.streams.settled(of[i])
+		default:
+			return out, err
+		}
+	}
+	how.count(&out, done)
+	return out, nil
+}
+
+func commandError(c broker.Command) error {
+	switch c := c.(type) {
+	case *broker.Report:
+		return c.Err
+	case *broker.Extend:
+		return c.Err
+	}
+	panic("messages: a command without a known error")
+}
+
+// acking takes messages out of the queue for good.
+type acking struct{}
+
+func (acking) command(on broker.OnQueue, id []byte, t broker.Token) broker.Command {
+	return &broker.Report{OnQueue: on, ID: id, Token: t, Outcome: broker.JobDone}
+}
+func (acking) count(out *Settled, n int)     { out.Acked = &n }
+func (acking) note(s *streams, token string) { s.settled(token) }
+
+// nacking gives messages back, or to the dead-letter exchange.
+type nacking struct {
+	outcome broker.Outcome
+	delay   time.Duration
+	text    string
+}
+
+func readNacking(_ *http.Request, in *Tokens) (settler, error) {
+	n := nacking{outcome: broker.JobRetry, text: in.Error}
+	if in.Requeue != nil && !*in.Requeue {
+		n.outcome = broker.JobFailed
+	}
+	if in.Delay == "" {
+		return n, nil
+	}
+	var err error
+	if n.delay, err = rest.ParseSpan(in.Delay); err == nil && n.outcome == broker.JobFailed {
+		err = rest.BadRequest("delay is for messages that come back; these do not: leave one of delay and requeue out")
+	}
+	return n, err
+}
+
+func (n nacking) command(on broker.OnQueue, id []byte, t broker.Token) broker.Command {
+	return &broker.Report{OnQueue: on, ID: id, Token: t, Outcome: n.outcome, Backoff: n.delay.Milliseconds(), Error: []byte(n.text)}
+}
+func (nacking) count(out *Settled, n int)     { out.Nacked = &n }
+func (nacking) note(s *streams, token string) { s.settled(token) }
+
+// extending begins leases anew.
+type extending struct{ lease time.Duration }
+
+func readExtending(_ *http.Request, in *Tokens) (settler, error) {
+	e := extending{defaultLease}
+	if in.Lease == "" {
+		return e, nil
+	}
+	var err error
+	e.lease, err = rest.ParseSpan(in.Lease)
+	if err == nil && (e.lease < time.Millisecond || e.lease > longestLease) {
+		err = rest.BadRequest("lease is how long the messages are yours from now on, at most " + longestLease.String())
+	}
+	return e, err
+}
+
+func (e extending) command(on broker.OnQueue, id []byte, t broker.Token) broker.Command {
+	return &broker.Extend{OnQueue: on, ID: id, Token: t, Lock: e.lease.Milliseconds()}
+}
+func (extending) count(out *Settled, n int)       { out.Extended = &n }
+func (e extending) note(s *streams, token string) { s.extended(token, time.Now().Add(e.lease)) }

@@ -1,0 +1,146 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// single serves one message by its id: whole, away, or in another queue.
+func (a *api) single() {
+	const path = "/api/queues/{vhost}/{queue}/messages/{id}"
+	a.Get(rest.Management, path, func(r *http.Request) (out any, err error) {
+		err = a.at(r, func(_ context.Context, s *broker.Session, queueID uint64, b *broker.Browsed) error {
+			out = shownAs(queueID, b, -1)
+			return nil
+		})
+		return out, err
+	})
+	a.Delete(rest.Management, path, func(r *http.Request) error {
+		return a.at(r, func(ctx context.Context, s *broker.Session, _ uint64, b *broker.Browsed) error {
+			return settleOne(ctx, s, rest.Name(r, "queue"), b, nil)
+		})
+	})
+	a.Handle(rest.Management, "POST "+path+"/move", func(r *http.Request) (rest.Answer, error) {
+		var in Target
+		if err := rest.Decode(r, &in); err != nil {
+			return rest.Answer{}, err
+		}
+		err := a.at(r, func(ctx context.Context, s *broker.Session, _ uint64, b *broker.Browsed) error {
+			to, err := target(s, in.To)
+			if err != nil {
+				return err
+			}
+			p, err := republished(b.Env, to)
+			if err != nil {
+				return err
+			}
+			if b.Status == queue.Scheduled {
+				p.NotBefore = b.Due
+			}
+			return settleOne(ctx, s, rest.Name(r, "queue"), b, p)
+		})
+		return rest.Answer{Status: http.StatusNoContent}, err
+	})
+}
+
+var errNoMessage = rest.NotFound("there is no such message in the queue any more")
+
+// at looks up the message that a path names.
+func (a *api) at(r *http.Request, fn func(ctx context.Context, s *broker.Session, queueID uint64, b *broker.Browsed) error) error {
+	p, err := parsePlace(rest.Name(r, "id"))
+	if err != nil {
+		return err
+	}
+	return a.In(r, rest.Name(r, "vhost"), func(ctx context.Context, s *broker.Session) error {
+		b, err := s.Browse(rest.Name(r, "queue"))
+		if err != nil {
+			return err
+		}
+		m, err := lookUp(b, p)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, s, p.queue, &m)
+	})
+}
+
+// lookUp finds the message at a place.
+func lookUp(b *broker.Browser, p place) (m broker.Browsed, err error) {
+	if p.queue != b.QueueID() {
+		return m, errNoMessage
+	}
+	b.After(p.handle - 1)
+	page, err := b.Next(1)
+	if err != nil {
+		return m, err
+	}
+	if len(page) == 0 || page[0].Handle != p.handle {
+		return m, errNoMessage
+	}
+	return page[0], nil
+}
+
+// settleOne takes one message out of its queue for good, and publishes another in the same transaction unless that is nil.
+func settleOne(ctx context.Context, s *broker.Session, queueName string, b *broker.Browsed, instead *broker.Publish) error {
+	now, over := context.WithCancel(ctx)
+	over() // it does not wait for who has the message
+	d, ok, err := s.SeizeHandle(now, queueName, b.Handle, nil)
+	switch {
+	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
+		return heldBy(&b.Holder)
+	case err != nil:
+		return err
+	case !ok:
+		return errNoMessage
+	}
+	tx := s.NewTx()
+	if instead != nil {
+		tx.Publish(instead)
+	}
+	tx.Ack(d.Queue, nil, d.Handle, 1)
+	if err = tx.Commit(); err != nil {
+		s.Release(d.Queue, d.Handle, 1)
+		s.FlushOwn()
+	}
+	return err
+}
+
+// heldBy refuses to touch a message that somebody has.
+func heldBy(h *broker.Holder) error {
+	reason := "a consumer has the message; it can be had when it comes back: when the consumer rejects it or closes its channel"
+	switch {
+	case h.Until != 0:
+		reason = "the message is leased until " + timeText(h.Until) + "; it can be had when that is over, or nack it with its token"
+	case h.Session != "":
+		reason = "the consumer " + h.Consumer + " of connection " + h.Session + " has the message; it can be had when it comes back: when the consumer " +
+			"rejects it or closes its channel"
+	}
+	return rest.Fail(http.StatusConflict, "unacked", reason)
+}
+
+// target is the queue to which messages are moved.
+func target(s *broker.Session, name string) (broker.Targets, error) {
+	if name == "" {
+		return broker.Targets{}, rest.BadRequest("to is missing: the name of a queue of the same virtual host")
+	}
+	return s.Into(name)
+}
+
+// republished is a message of a queue as one to be published to another, as it is: its own time to live begins anew.
+func republished(env message.Envelope, to broker.Targets) (*broker.Publish, error) {
+	peek, err := message.PeekProperties(env.Properties())
+	if err != nil {
+		return nil, err
+	}
+	ttl, err := timeToLive(&peek)
+	if err != nil {
+		ttl = -1 // the queue took it with whatever it says
+	}
+	return &broker.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl}, nil
+}

@@ -1,0 +1,155 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+// transfer moves the messages that are ready in a queue when it begins to other queues. Each batch is one transaction: a message is in its old
+// queue or in its new one, whatever happens.
+type transfer struct {
+	s       *broker.Session
+	queue   string
+	to      string // "": each goes to where it died
+	redrive bool   // what tells of their deaths is taken off them
+	keep    func(message.Envelope) bool
+	limit   int     // 0: none
+	rate    float64 // messages per second, 0: no limit
+
+	moved, left func(n int) // told of messages that were moved, and of those that stay
+}
+
+const (
+	// batchMessages is how many messages are moved by one transaction.
+	batchMessages = 100
+	// batchTime is how much of its rate a transfer moves at once.
+	batchTime = 100 * time.Millisecond
+)
+
+// batch is how many messages are moved at once, and how long that may not be done again.
+func (t *transfer) batch() (n int, pause time.Duration) {
+	if t.rate <= 0 {
+		return batchMessages, 0
+	}
+	n = int(math.Ceil(t.rate * batchTime.Seconds()))
+	n = min(max(n, 1), batchMessages)
+	return n, time.Duration(float64(n) / t.rate * float64(time.Second))
+}
+
+// run moves until all is moved, or ctx is over. The error says why it could not go on.
+func (t *transfer) run(ctx context.Context) error {
+	sweep, err := t.s.Sweep(t.queue, func(env message.Envelope) bool {
+		wanted := t.keep(env)
+		if !wanted {
+			t.left(1)
+		}
+		return wanted
+	})
+	if err != nil {
+		return err
+	}
+	n, pause := t.batch()
+	for moved := 0; ctx.Err() == nil && (t.limit == 0 || moved < t.limit); {
+		want := n
+		if t.limit > 0 {
+			want = min(n, t.limit-moved)
+		}
+		start := time.Now()
+		lent, err := sweep.Next(want)
+		if err != nil || len(lent) == 0 {
+			return err
+		}
+		done, err := t.move(lent)
+		if err != nil {
+			return err
+		}
+		moved += done
+		if done > 0 {
+			sleep(ctx, pause-time.Since(start))
+		}
+	}
+	return nil
+}
+
+// move moves what was lent, as far as there is a place for it. With an error all of it is back in its place.
+func (t *transfer) move(lent []broker.Delivery) (moved int, err error) {
+	tx := t.s.NewTx()
+	for i := range lent {
+		d := &lent[i]
+		p, err := t.destined(d)
+		switch {
+		case errors.Is(err, errNowhere):
+			tx.Release(d.Queue, d.Handle, 1)
+			continue
+		case err != nil:
+			t.putBack(lent)
+			return 0, err
+		}
+		tx.Publish(p)
+		tx.Ack(d.Queue, nil, d.Handle, 1)
+		moved++
+	}
+	if err := tx.Commit(); err != nil {
+		t.putBack(lent)
+		return 0, err
+	}
+	t.moved(moved)
+	t.left(len(lent) - moved)
+	return moved, nil
+}
+
+func (t *transfer) putBack(lent []broker.Delivery) {
+	for i := range lent {
+		t.s.Release(lent[i].Queue, lent[i].Handle, 1)
+	}
+	t.s.FlushOwn()
+}
+
+// errNowhere: a message does not say where it died, or there is no such queue any more.
+var errNowhere = errors.New("no queue to move the message to")
+
+// destined is a message as it is to be published.
+func (t *transfer) destined(d *broker.Delivery) (*broker.Publish, error) {
+	env, name := d.Env, t.to
+	if t.redrive {
+		home, source, ok := revived(env)
+		if !ok && name == "" {
+			return nil, errNowhere
+		}
+		if ok {
+			env = home
+		}
+		if name == "" {
+			name = source
+		}
+	}
+	if name == t.queue {
+		return nil, errNowhere
+	}
+	to, err := t.s.Into(name)
+	if err != nil {
+		if t.to == "" && errors.Is(err, broker.ErrQueueNotFound) {
+			err = errNowhere
+		}
+		return nil, err
+	}
+	return republished(env, to)
+}
+
+// sleep waits, or until ctx is over.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,133 @@
+package messages
+
+import "time"
+
+// Message is a message as it stands in its queue.
+type Message struct {
+	ID          string         `json:"id"` // of its place in the queue
+	MessageID   string         `json:"message_id"`
+	State       string         `json:"state"` // ready, unacked, scheduled or blocked
+	Exchange    string         `json:"exchange"`
+	RoutingKey  string         `json:"routing_key"`
+	Redelivered bool           `json:"redelivered"`
+	Returns     uint32         `json:"returns"`             // how often it came back
+	Due         string         `json:"due,omitempty"`       // RFC 3339, of one that is scheduled
+	Expires     string         `json:"expires,omitempty"`   // RFC 3339
+	Timestamp   string         `json:"timestamp,omitempty"` // RFC 3339, the property
+	Properties  map[string]any `json:"properties"`          // as its publisher set them, with the headers
+	Bytes       int            `json:"payload_bytes"`
+	Payload     string         `json:"payload"`            // the body, in listings its beginning
+	Encoding    string         `json:"payload_encoding"`   // of Payload: string or base64
+	Consumer    *Holder        `json:"consumer,omitempty"` // of one that is unacked, as far as it is known
+	Token       string         `json:"token,omitempty"`    // of one that was taken: names the lease
+	LeaseUntil  string         `json:"lease_until,omitempty"`
+}
+
+// Holder is who has a message that is unacked.
+type Holder struct {
+	Tag        string `json:"consumer_tag,omitempty"`
+	Connection string `json:"connection,omitempty"`
+	LeaseUntil string `json:"lease_until,omitempty"` // RFC 3339, of one that is leased
+}
+
+// Page is a part of a listing of messages.
+type Page struct {
+	Messages []Message `json:"messages"`
+	Next     string    `json:"next,omitempty"` // for ?after=, when there may be more
+	Scanned  int       `json:"scanned"`        // how many were looked at
+}
+
+// Target says where messages are to be moved.
+type Target struct {
+	To string `json:"to"` // a queue of the same virtual host
+}
+
+// Transfer says which messages of a queue are to be moved, and how fast.
+type Transfer struct {
+	To     string  `json:"to"`     // a queue of the same virtual host; a redrive needs none: each goes to where it died
+	Filter string  `json:"filter"` // a selector; "": all that are ready
+	Limit  int     `json:"limit"`  // at most so many, 0: no limit
+	Rate   float64 `json:"rate"`   // messages per second, 0: as fast as it goes
+}
+
+// Task is messages being moved in the server.
+type Task struct {
+	ID        string  `json:"id"`
+	Kind      string  `json:"kind"` // redrive or move
+	VHost     string  `json:"vhost"`
+	Queue     string  `json:"queue"`
+	To        string  `json:"to,omitempty"`
+	Filter    string  `json:"filter,omitempty"`
+	Limit     int     `json:"limit"`
+	Rate      float64 `json:"rate"`
+	Moved     int     `json:"moved"`
+	Skipped   int     `json:"skipped"`   // looked at and left where they are
+	Remaining int     `json:"remaining"` // not looked at yet, of those that were ready when it began
+	State     string  `json:"state"`     // running, done, stopped or failed
+	Reason    string  `json:"reason,omitempty"`
+	User      string  `json:"user"` // who began it
+	Started   string  `json:"started"`
+	Ended     string  `json:"ended,omitempty"`
+}
+
+// Scheduled is a message that waits for its time.
+type Scheduled struct {
+	MessageID  string `json:"message_id"`
+	Due        string `json:"due"` // RFC 3339
+	Exchange   string `json:"exchange"`
+	RoutingKey string `json:"routing_key"`
+	Bytes      int    `json:"payload_bytes"`
+}
+
+// Schedule is one page of messages that wait for their time.
+type Schedule struct {
+	Total    int         `json:"total"`
+	Messages []Scheduled `json:"messages"`
+	Next     string      `json:"next,omitempty"` // for ?from=, when there are more
+}
+
+// DueTime says when.
+type DueTime struct {
+	Due time.Time `json:"due"` // RFC 3339
+}
+
+// Changed says how many messages a request was about.
+type Changed struct {
+	Messages int `json:"messages"`
+}
+
+// Outgoing is a message to be published to a queue.
+type Outgoing struct {
+	Payload    string         `json:"payload"`
+	Encoding   string         `json:"payload_encoding"` // string or base64; "": string
+	Properties map[string]any `json:"properties"`       // RabbitMQ's names; delivery_mode is 2 unless it is given
+	DelayMS    int64          `json:"delay_ms"`         // it is not delivered before so long from now
+	NotBefore  *time.Time     `json:"not_before"`       // nor before that, RFC 3339
+}
+
+// Published names a message that was published.
+type Published struct {
+	MessageID string `json:"message_id"`
+}
+
+// Taken is messages that were taken.
+type Taken struct {
+	Messages []Message `json:"messages"`
+}
+
+// Tokens names messages that were taken.
+type Tokens struct {
+	Tokens  []string `json:"tokens"`
+	Requeue *bool    `json:"requeue,omitempty"` // of nack: back into the queue, or to the dead-letter exchange; unset: back
+	Delay   string   `json:"delay,omitempty"`   // of nack: it is not delivered again before so long
+	Error   string   `json:"error,omitempty"`   // of nack without requeue: the header x-error of the dead letter
+	Lease   string   `json:"lease,omitempty"`   // of extend: for how long from now
+}
+
+// Settled says for how many messages a request counted; the leases of the others were over.
+type Settled struct {
+	Acked    *int     `json:"acked,omitempty"`
+	Nacked   *int     `json:"nacked,omitempty"`
+	Extended *int     `json:"extended,omitempty"`
+	Stale    []string `json:"stale"`
+}

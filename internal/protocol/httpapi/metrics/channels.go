@@ -1,0 +1,177 @@
+package metrics
+
+import (
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// channelGauge is a value of a channel that rises and falls.
+type channelGauge struct {
+	name, help string
+	value      func(c *protocol.Channel) int
+}
+
+var channelGauges = []channelGauge{
+	{"channel_consumers", "Consumers of the channel", func(c *protocol.Channel) int { return c.Consumers }},
+	{"channel_messages_unacked", "Deliveries that are not settled", func(c *protocol.Channel) int { return c.Unacked }},
+	{"channel_messages_unconfirmed", "Publishes that are not confirmed", func(c *protocol.Channel) int { return c.Unconfirmed }},
+	{"channel_messages_uncommitted", "Publishes that wait for the commit of a transaction", func(c *protocol.Channel) int { return c.UncommittedMessages }},
+	{"channel_acks_uncommitted", "Acknowledgements that wait for the commit of a transaction", func(c *protocol.Channel) int { return c.Uncommitted }},
+	{"consumer_prefetch", "Most unsettled deliveries of each consumer to come", func(c *protocol.Channel) int { return c.Prefetch }},
+	{"channel_prefetch", "Most unsettled deliveries of all consumers together", func(c *protocol.Channel) int { return c.GlobalPrefetch }},
+}
+
+// channelCounter is something that has happened on a channel.
+type channelCounter struct {
+	family     string // of /metrics/detailed
+	name, help string
+	value      func(c *monitor.ChannelCounts) uint64
+}
+
+// The families of what has happened on channels in /metrics/detailed.
+const (
+	byExchange = "channel_exchange_metrics"
+	byQueue    = "channel_queue_metrics"
+)
+
+var channelCounters = []channelCounter{
+	{byExchange, "channel_messages_published_total", "Messages that were published", func(c *monitor.ChannelCounts) uint64 { return c.Published }},
+	{byExchange, "channel_messages_confirmed_total", "Messages that were published and confirmed", func(c *monitor.ChannelCounts) uint64 { return c.Confirmed }},
+	{byExchange, "channel_messages_unroutable_returned_total", "Mandatory messages that no queue took: they were returned",
+		func(c *monitor.ChannelCounts) uint64 { return c.Returned }},
+	{byExchange, "channel_messages_unroutable_dropped_total", "Messages that no queue took", func(c *monitor.ChannelCounts) uint64 { return c.Dropped }},
+	{byQueue, "channel_get_ack_total", "Messages that were got and are to be acknowledged", func(c *monitor.ChannelCounts) uint64 { return c.Got }},
+	{byQueue, "channel_get_total", "Messages that were got without acknowledgement", func(c *monitor.ChannelCounts) uint64 { return c.GotNoAck }},
+	{byQueue, "channel_get_empty_total", "Gets that found no message", func(c *monitor.ChannelCounts) uint64 { return c.GotNone }},
+	{byQueue, "channel_messages_delivered_ack_total", "Messages that were delivered and are to be acknowledged",
+		func(c *monitor.ChannelCounts) uint64 { return c.Delivered }},
+	{byQueue, "channel_messages_delivered_total", "Messages that were delivered without acknowledgement",
+		func(c *monitor.ChannelCounts) uint64 { return c.DeliveredNoAck }},
+	{byQueue, "channel_messages_redelivered_total", "Messages that were handed out, and not for the first time",
+		func(c *monitor.ChannelCounts) uint64 { return c.Redelivered }},
+	{byQueue, "channel_messages_acked_total", "Messages that were acknowledged", func(c *monitor.ChannelCounts) uint64 { return c.Acked }},
+}
+
+// open are the connections with channels, as they are now.
+type open struct {
+	clients  []*protocol.Client
+	channels [][]protocol.Channel // of each client
+}
+
+func (s *source) open() (o open) {
+	for _, c := range s.o.Node.Clients.All() {
+		if c.Login() == nil {
+			continue
+		}
+		o.clients = append(o.clients, c)
+		o.channels = append(o.channels, c.Channels())
+	}
+	return o
+}
+
+// each calls fn with every channel and its name.
+func (o *open) each(fn func(name string, c *protocol.Channel)) {
+	for i, c := range o.clients {
+		name := c.Name()
+		for j := range o.channels[i] {
+			ch := &o.channels[i][j]
+			fn(rest.ChannelName(name, ch.Number), ch)
+		}
+	}
+}
+
+// sum adds channels up, without those that are closed.
+func (o *open) sum() (sum protocol.Channel, n, publishers int) {
+	o.each(func(_ string, c *protocol.Channel) {
+		n++
+		if c.Counts.Published > 0 {
+			publishers++
+		}
+		sum.Consumers += c.Consumers
+		sum.Unacked += c.Unacked
+		sum.Unconfirmed += c.Unconfirmed
+		sum.UncommittedMessages += c.UncommittedMessages
+		sum.Uncommitted += c.Uncommitted
+		sum.Prefetch += c.Prefetch
+		sum.GlobalPrefetch += c.GlobalPrefetch
+		sum.Counts.Add(&c.Counts)
+	})
+	return sum, n, publishers
+}
+
+// sumChannels tells of all channels together; what has happened on closed ones counts.
+func sumChannels(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts) {
+	for _, g := range channelGauges {
+		out.gauge(g.name, g.help)(float64(g.value(sum)))
+	}
+	for _, c := range channelCounters {
+		out.counter(c.name, c.help)(float64(c.value(all)))
+	}
+}
+
+// eachGauge tells of channels one by one.
+func (o *open) eachGauge(out *sink) {
+	for _, g := range channelGauges {
+		add := out.gauge(g.name, g.help, "channel")
+		o.each(func(name string, c *protocol.Channel) { add(float64(g.value(c)), name) })
+	}
+}
+
+// eachCounter tells of what has happened on channels one by one. family: "" is all.
+func (o *open) eachCounter(out *sink, family string) {
+	for _, k := range channelCounters {
+		if family != "" && k.family != family {
+			continue
+		}
+		add := out.counter(k.name, k.help, "channel")
+		o.each(func(name string, c *protocol.Channel) { add(float64(k.value(&c.Counts)), name) })
+	}
+}
+
+// eachConnection tells of connections one by one.
+func (o *open) eachConnection(out *sink, bytes, channels bool) {
+	if bytes {
+		in := out.counter("connection_incoming_bytes_total", "Bytes that came over the connection", "connection")
+		sent := out.counter("connection_outgoing_bytes_total", "Bytes that were sent over the connection", "connection")
+		for _, c := range o.clients {
+			in(float64(c.In.Load()), c.Name())
+			sent(float64(c.Out.Load()), c.Name())
+		}
+	}
+	if channels {
+		add := out.gauge("connection_channels", "Channels of the connection", "connection")
+		for i, c := range o.clients {
+			add(float64(len(o.channels[i])), c.Name())
+		}
+	}
+}
+
+// protocolLabel is what RabbitMQ calls our AMQP.
+const protocolLabel = "amqp091"
+
+// global tells of the messages of AMQP, whose counts are those of its channels.
+func global(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts, publishers int) {
+	received := func(name, help string, n uint64) {
+		out.counter("global_messages_"+name+"_total", help, "protocol")(float64(n), protocolLabel)
+	}
+	received("received", "Messages that were published", all.Published)
+	received("received_confirm", "Messages that were published to be confirmed, and were answered", all.Confirmed)
+	received("confirmed", "Messages that were confirmed", all.Confirmed)
+	received("routed", "Messages that went to queues", all.Published-min(all.Published, all.Returned+all.Dropped))
+	received("unroutable_returned", "Mandatory messages that no queue took", all.Returned)
+	received("unroutable_dropped", "Messages that no queue took", all.Dropped)
+	handed := func(name, help string, n uint64) {
+		out.counter("global_messages_"+name+"_total", help, "protocol", "queue_type")(float64(n), protocolLabel, queueType)
+	}
+	handed("delivered", "Messages that were handed out", all.Delivered+all.DeliveredNoAck+all.Got+all.GotNoAck)
+	handed("delivered_consume_manual_ack", "Messages that were delivered and are to be acknowledged", all.Delivered)
+	handed("delivered_consume_auto_ack", "Messages that were delivered without acknowledgement", all.DeliveredNoAck)
+	handed("delivered_get_manual_ack", "Messages that were got and are to be acknowledged", all.Got)
+	handed("delivered_get_auto_ack", "Messages that were got without acknowledgement", all.GotNoAck)
+	handed("get_empty", "Gets that found no message", all.GotNone)
+	handed("redelivered", "Messages that were handed out, and not for the first time", all.Redelivered)
+	handed("acknowledged", "Messages that were acknowledged", all.Acked)
+	out.gauge("global_consumers", "Consumers", "protocol")(float64(sum.Consumers), protocolLabel)
+	out.gauge("global_publishers", "Channels that have published", "protocol")(float64(publishers), protocolLabel)
+}

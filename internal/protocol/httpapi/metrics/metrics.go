@@ -1,0 +1,60 @@
+package metrics
+
+import (
+	"compress/gzip"
+	"net/http"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/semaphores"
+)
+
+// Options are what is told of beside the broker.
+type Options struct {
+	Node       rest.Node
+	Logins     *protocol.Logins
+	Semaphores *semaphores.Manager // nil: there are none
+}
+
+// source is where everything comes from.
+type source struct {
+	b *broker.Broker
+	o Options
+}
+
+// Register adds the paths, for callers that have what need says.
+func Register(a *rest.API, need rest.Need, o Options) {
+	s := &source{a.Broker, o}
+	a.Open(need, "GET /metrics", serve(func(*http.Request) collect { return s.aggregated }))
+	a.Open(need, "GET /metrics/per-object", serve(func(*http.Request) collect { return s.perObject }))
+	a.Open(need, "GET /metrics/detailed", serve(func(r *http.Request) collect {
+		q := r.URL.Query()
+		return s.detailed(q["family"], q["vhost"])
+	}))
+}
+
+// collect gives metrics.
+type collect func(out *sink)
+
+// contentType is that of the text format.
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// serve answers with what is collected for a request, compressed for who takes that.
+func serve(of func(r *http.Request) collect) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		out := &sink{all: &[]*family{}}
+		of(r)(out)
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Vary", "Accept-Encoding")
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			out.writeTo(w) //nolint:errcheck // the client has gone
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
+		out.writeTo(z)                                 //nolint:errcheck // the client has gone
+		z.Close()                                      //nolint:errcheck // as above
+	}
+}

@@ -1,0 +1,292 @@
+package metrics
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/storage/vfs"
+)
+
+// part is a connection of a protocol that is not there.
+type part struct{}
+
+func (part) End(string) {}
+func (part) Channels() []protocol.Channel {
+	return []protocol.Channel{{Number: 1, Consumers: 2, Counts: protocol.ChannelCounts{Published: 10, Confirmed: 9, Returned: 1, Dropped: 2, Delivered: 4, Acked: 3}}}
+}
+
+// open is a broker with one of everything that is counted.
+func openNode(t testing.TB, queues int) http.Handler {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	sems := semaphores.New(semaphores.Options{Logger: log})
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{
+		Logger: log, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: sems},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sems.Start(b); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		sems.Stop()
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range queues {
+		name := fmt.Sprintf("q%d", i)
+		if _, err := s.DeclareQueue(broker.QueueSpec{Name: name, Policy: broker.DefaultQueuePolicy()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("body")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clients := protocol.NewClients()
+	client, other := net.Pipe()
+	t.Cleanup(func() { client.Close(); other.Close() })
+	clients.Enter(client, 1, "amqp", part{}).LogIn(protocol.Login{User: "guest", VHost: "/"})
+	a := rest.New(b, rest.Options{Log: log})
+	m := monitor.New(b, monitor.Options{Edge: clients.Observe})
+	m.Sample()
+	Register(a, rest.Anyone, Options{
+		Node: rest.Node{
+			Name: "fiveways", Product: "Fiveways", Version: "1.2.3", Clients: clients, Connections: protocol.NewLimit(100), Monitor: m,
+			MemoryLimit: func() int64 { return 1 << 30 }, KeyBytes: func() int64 { return 7 },
+			Endpoints: func() []protocol.Endpoint { return []protocol.Endpoint{{Protocol: "sql", Address: "127.0.0.1:5433"}} },
+		},
+		Logins: a.Logins, Semaphores: sems,
+	})
+	return a
+}
+
+const everyFamily = "/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=queue_consumer_count&family=connection_churn_metrics" +
+	"&family=connection_coarse_metrics&family=connection_metrics&family=channel_metrics&family=channel_exchange_metrics&family=channel_queue_metrics" +
+	"&family=node_coarse_metrics&family=node_metrics&family=node_persister_metrics&family=auth_attempt_metrics&family=vhost_status&family=exchange_names&family=exchange_bindings"
+
+func scrape(t testing.TB, h http.Handler, path string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// typesOf are the families of an exposition with their types.
+func typesOf(text string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) == 4 && f[1] == "TYPE" {
+			all[f[2]] = f[3]
+		}
+	}
+	return all
+}
+
+// What has a name of RabbitMQ's is of its type, and what boards for RabbitMQ show is there.
+func TestNamesAreRabbitMQs(t *testing.T) {
+	record, err := os.ReadFile("testdata/rabbitmq-3.10.8.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := map[string]string{}
+	for line := range strings.Lines(string(record)) {
+		name, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
+		theirs[name] = kind
+	}
+	h := openNode(t, 3)
+	for _, path := range []string{"/metrics", "/metrics/per-object", everyFamily} {
+		types := typesOf(scrape(t, h, path))
+		if len(types) < 20 {
+			t.Errorf("%s has %d families", path, len(types))
+		}
+		for name, kind := range types {
+			if !strings.HasPrefix(name, "rabbitmq_") {
+				continue
+			}
+			if want, known := theirs[name]; !known {
+				t.Errorf("%s: RabbitMQ has no %s", path, name)
+			} else if kind != want && want != "untyped" {
+				t.Errorf("%s: %s is a %s, RabbitMQ's is a %s", path, name, kind, want)
+			}
+		}
+	}
+	types := typesOf(scrape(t, h, "/metrics"))
+	for _, name := range strings.Fields(`rabbitmq_identity_info rabbitmq_build_info rabbitmq_queue_messages_ready rabbitmq_queue_messages_unacked
+		rabbitmq_channel_messages_published_total rabbitmq_channel_messages_confirmed_total rabbitmq_channel_messages_delivered_total
+		rabbitmq_channel_messages_delivered_ack_total rabbitmq_channel_messages_redelivered_total rabbitmq_channel_messages_acked_total
+		rabbitmq_channel_messages_unroutable_dropped_total rabbitmq_channel_messages_unroutable_returned_total rabbitmq_channel_messages_unconfirmed
+		rabbitmq_channel_get_total rabbitmq_channel_get_ack_total rabbitmq_channel_get_empty_total rabbitmq_channel_consumers rabbitmq_channels
+		rabbitmq_connections rabbitmq_queues rabbitmq_consumers rabbitmq_resident_memory_limit_bytes rabbitmq_process_resident_memory_bytes
+		rabbitmq_process_open_fds rabbitmq_process_max_fds rabbitmq_process_open_tcp_sockets rabbitmq_process_max_tcp_sockets
+		rabbitmq_disk_space_available_bytes rabbitmq_disk_space_available_limit_bytes rabbitmq_queues_declared_total rabbitmq_queues_created_total
+		rabbitmq_queues_deleted_total rabbitmq_channels_opened_total rabbitmq_channels_closed_total rabbitmq_connections_opened_total
+		rabbitmq_connections_closed_total rabbitmq_global_messages_received_total rabbitmq_global_messages_routed_total
+		rabbitmq_global_messages_confirmed_total rabbitmq_global_messages_delivered_total rabbitmq_global_messages_acknowledged_total
+		rabbitmq_global_messages_dead_lettered_expired_total rabbitmq_global_publishers rabbitmq_global_consumers`) {
+		if _, ok := types[name]; !ok {
+			t.Errorf("/metrics has no %s", name)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	h := openNode(t, 2)
+	for path, lines := range map[string][]string{
+		"/metrics": {
+			"rabbitmq_queue_messages_ready 2", "rabbitmq_queues 2", "rabbitmq_connections 1", "rabbitmq_channels 1", "rabbitmq_queue_messages_ready_bytes 8",
+			"rabbitmq_channel_messages_published_total 10", `rabbitmq_global_messages_routed_total{protocol="amqp091"} 7`,
+			`rabbitmq_identity_info{rabbitmq_node="fiveways",rabbitmq_cluster="fiveways",rabbitmq_cluster_permanent_id="fiveways-fiveways"} 1`,
+			`fiveways_messages_published_total 2`, `fiveways_connections{protocol="sql"} 0`, `fiveways_connections{protocol="amqp"} 1`,
+			"fiveways_queueing_duration_seconds_count 0", `fiveways_semaphore_tasks{state="waiting"} 0`, "fiveways_key_index_bytes 7",
+			`fiveways_alarm{resource="disk"} 0`, "rabbitmq_process_max_tcp_sockets 100",
+		},
+		"/metrics/per-object": {
+			`rabbitmq_queue_messages_ready{vhost="/",queue="q1"} 1`, `rabbitmq_channel_consumers{channel="pipe -> pipe (1)"} 2`,
+			`fiveways_queue_messages_scheduled{vhost="/",queue="q0"} 0`, `fiveways_exchange_messages_in_total{vhost="/",exchange="amq.topic"} 0`,
+			`rabbitmq_connection_channels{connection="pipe -> pipe"} 1`,
+		},
+		"/metrics/detailed?family=queue_coarse_metrics": {`rabbitmq_detailed_queue_messages_ready{vhost="/",queue="q1"} 1`},
+		everyFamily: {
+			`rabbitmq_cluster_vhost_status{vhost="/"} 1`, `rabbitmq_cluster_exchange_name{vhost="/",exchange="amq.topic",type="topic"} 1`,
+			`rabbitmq_detailed_queue_consumers{vhost="/",queue="q1"} 0`, "rabbitmq_detailed_connections_opened_total 1",
+		},
+	} {
+		text := scrape(t, h, path)
+		for _, line := range lines {
+			if !strings.Contains(text, "\n"+line+"\n") {
+				t.Errorf("%s: no line %s", path, line)
+			}
+		}
+	}
+	for path, not := range map[string]string{
+		"/metrics": "vhost=", "/metrics/detailed": "queue", "/metrics/detailed?family=queue_coarse_metrics": "consumers",
+		"/metrics/detailed?family=queue_coarse_metrics&vhost=other": "queue=",
+	} {
+		if text := scrape(t, h, path); strings.Contains(text, not) {
+			t.Errorf("%s tells of %s", path, not)
+		}
+	}
+}
+
+// Names that clients give cannot break the format, and who takes it compressed gets it so.
+func TestFormat(t *testing.T) {
+	out := &sink{all: &[]*family{}}
+	out.gauge("a", "line\nof \\ \"help\"", "x", "y")(1.5, "q\"\n\\", "\xff")
+	out.counter("empty", "nothing")
+	out.counter("big_total", "large")(1e18)
+	var b strings.Builder
+	if err := out.writeTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "# HELP a line\\nof \\\\ \"help\"\n# TYPE a gauge\na{x=\"q\\\"\\n\\\\\",y=\"\uFFFD\"} 1.5\n# HELP big_total large\n# TYPE big_total counter\nbig_total 1e+18\n"
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/metrics", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	openNode(t, 1).ServeHTTP(w, r)
+	z, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(z); err != nil || !strings.Contains(string(text), "rabbitmq_queues 1") || w.Header().Get("Content-Encoding") != "gzip" {
+		t.Errorf("%v: %.100s", err, text)
+	}
+}
+
+// Prometheus has nothing to say against what it gets, as its library has it, and its tool where one is installed.
+func TestLint(t *testing.T) {
+	h := openNode(t, 2)
+	for _, path := range []string{"/metrics", "/metrics/per-object", everyFamily} {
+		text := scrape(t, h, path)
+		problems, err := promlint.New(strings.NewReader(text)).Lint()
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		for _, p := range problems {
+			t.Errorf("%s: %s: %s", path, p.Metric, p.Text)
+		}
+		check := exec.Command("promtool", "check", "metrics")
+		check.Stdin = strings.NewReader(text)
+		if out, err := check.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
+			t.Log("no promtool here (on Debian: apt-get install prometheus)")
+		} else if err != nil {
+			t.Errorf("%s: promtool: %v\n%s", path, err, out)
+		}
+	}
+}
+
+var metricName = regexp.MustCompile(`\b(?:rabbitmq|fiveways)_[a-z0-9_]+`)
+
+// The board shows nothing that is not there.
+func TestBoard(t *testing.T) {
+	board, err := os.ReadFile("../../../../deploy/grafana/fiveways.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := typesOf(scrape(t, openNode(t, 1), "/metrics"))
+	seen := map[string]bool{}
+	for _, name := range metricName.FindAllString(string(board), -1) {
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			if base, ok := strings.CutSuffix(name, suffix); ok && types[base] == "histogram" {
+				name = base
+			}
+		}
+		if types[name] == "" {
+			t.Errorf("the board shows %s, which is not told", name)
+		}
+		seen[name] = true
+	}
+	if len(seen) < 30 {
+		t.Errorf("the board shows %d metrics", len(seen))
+	}
+}
+
+// What a scrape of many queues costs.
+func BenchmarkScrape(b *testing.B) {
+	for _, queues := range []int{100, 10_000} {
+		h := openNode(b, queues)
+		for _, path := range []string{"/metrics", "/metrics/per-object"} {
+			b.Run(fmt.Sprintf("%s/%d queues", strings.TrimPrefix(path, "/"), queues), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					w := httptest.NewRecorder()
+					w.Body = &bytes.Buffer{}
+					h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+					if n, err := io.Copy(io.Discard, w.Body); err != nil || n == 0 {
+						b.Fatal(n, err)
+					}
+				}
+			})
+		}
+	}
+}

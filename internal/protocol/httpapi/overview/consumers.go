@@ -1,0 +1,49 @@
+package overview
+
+import (
+	"net/http"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// consumers are those of the virtual hosts that the caller may see, or of one. Without monitoring it sees its own only.
+func (p *api) consumers(r *http.Request, vhosts ...string) (all []broker.ConsumerStatus, err error) {
+	caller := rest.CallerOf(r.Context())
+	for _, v := range vhosts {
+		err := p.inVHost(v, func(s *broker.Session) error {
+			list, err := s.ListConsumers()
+			for _, c := range list {
+				if caller.Monitors() || c.User == caller.User {
+					all = append(all, c)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (p *api) consumerPaths() {
+	list := func(r *http.Request, vhosts ...string) (any, error) {
+		all, err := p.consumers(r, vhosts...)
+		if err != nil {
+			return nil, err
+		}
+		return rest.Listing(r, all, rest.Collection[broker.ConsumerStatus, rest.Consumer]{
+			Name: func(c broker.ConsumerStatus) string { return c.Queue },
+			Show: func(some []broker.ConsumerStatus) ([]rest.Consumer, error) {
+				return rest.Consumers(some, p.o.Clients, p.o.Name), nil
+			},
+		})
+	}
+	p.Get(rest.Management, "/api/consumers", func(r *http.Request) (any, error) {
+		return list(r, rest.List(p.VHosts(r), func(v broker.VHostInfo) string { return v.Name })...)
+	})
+	p.Get(rest.Management, "/api/consumers/{vhost}", func(r *http.Request) (any, error) {
+		return list(r, rest.Name(r, "vhost"))
+	})
+}

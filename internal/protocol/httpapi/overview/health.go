@@ -1,0 +1,149 @@
+package overview
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// check answers 200 while trouble is nil, else 503 with why and what is wrong. well is told beside the status when all is.
+func (p *api) check(path string, fn func(r *http.Request) (well, trouble object, err error)) {
+	p.Handle(rest.Management, "GET /api/health/checks/"+path, func(r *http.Request) (rest.Answer, error) {
+		well, trouble, err := fn(r)
+		if err != nil {
+			return rest.Answer{}, err
+		}
+		if trouble != nil {
+			trouble["status"] = "failed"
+			return rest.Answer{Status: http.StatusServiceUnavailable, Body: trouble}, nil
+		}
+		if well == nil {
+			well = object{}
+		}
+		well["status"] = "ok"
+		return rest.Answer{Status: http.StatusOK, Body: well}, nil
+	})
+}
+
+func (p *api) healthPaths() {
+	fine := func(*http.Request) (well, trouble object, err error) { return nil, nil, nil }
+	alone := func(*http.Request) (well, trouble object, err error) {
+		return object{"reason": "single node cluster"}, nil, nil
+	}
+	p.check("alarms", p.alarms("There are alarms in effect in the cluster"))
+	p.check("local-alarms", p.alarms("There are alarms in effect on the node"))
+	p.check("certificate-expiration/{within}/{unit}", p.expiration)
+	p.check("port-listener/{port}", p.portListener)
+	p.check("protocol-listener/{protocol...}", p.protocolListener)
+	p.check("virtual-hosts", fine)
+	p.check("node-is-mirror-sync-critical", alone)
+	p.check("node-is-quorum-critical", alone)
+	p.check("ready-to-serve-clients", p.ready)
+	p.check("below-node-connection-limit", p.belowLimit)
+	p.check("is-in-service", p.ready)
+}
+
+// resources are what RabbitMQ calls what is short.
+var resources = map[string]string{broker.LowOnMemory: "memory", broker.LowOnDisk: "disk"}
+
+func (p *api) alarms(reason string) func(*http.Request) (well, trouble object, err error) {
+	return func(*http.Request) (well, trouble object, err error) {
+		a := p.Broker.Alarm()
+		if a == nil {
+			return nil, nil, nil
+		}
+		return nil, object{"reason": reason, "alarms": []object{{"node": p.o.Name, "resource": resources[a.Reason]}}}, nil
+	}
+}
+
+// later is the time so many units from now on.
+var later = map[string]func(now time.Time, n int) time.Time{
+	"days":   func(now time.Time, n int) time.Time { return now.AddDate(0, 0, n) },
+	"weeks":  func(now time.Time, n int) time.Time { return now.AddDate(0, 0, 7*n) },
+	"months": func(now time.Time, n int) time.Time { return now.AddDate(0, n, 0) },
+	"years":  func(now time.Time, n int) time.Time { return now.AddDate(n, 0, 0) },
+}
+
+// expiration looks whether the certificate ends soon.
+func (p *api) expiration(r *http.Request) (well, trouble object, err error) {
+	n, err := strconv.Atoi(rest.Name(r, "within"))
+	if err != nil || n < 0 || n > 1000_000 {
+		return nil, nil, rest.BadRequest("Invalid expiration value.")
+	}
+	unit := later[rest.Name(r, "unit")]
+	if unit == nil {
+		return nil, nil, rest.BadRequest("Time unit not recognised. Use: days, weeks, months, years.")
+	}
+	cert := p.o.CertificateInUse()
+	if cert == nil || cert.NotAfter.After(unit(time.Now(), n)) {
+		return nil, nil, nil
+	}
+	expired := []object{}
+	for _, l := range p.shownListeners() {
+		if slices.Contains([]string{"amqp", "sql", "redis", "etcd", "http"}, l.Protocol) {
+			continue // without TLS
+		}
+		expired = append(expired, object{
+			"node": p.o.Name, "protocol": l.Protocol, "interface": l.Address, "port": l.Port, "certfile_expires_on": []string{cert.NotAfter.UTC().Format(time.RFC3339)},
+		})
+	}
+	return nil, object{"reason": "Certificates expiring", "expired": expired}, nil
+}
+
+func (p *api) portListener(r *http.Request) (well, trouble object, err error) {
+	port, err := strconv.Atoi(rest.Name(r, "port"))
+	if err != nil {
+		return nil, nil, rest.BadRequest("Invalid port")
+	}
+	ports := []int{}
+	for _, e := range p.o.Served() {
+		_, have := place(&e)
+		if have == port {
+			return object{"port": port}, nil, nil
+		}
+		ports = append(ports, have)
+	}
+	return nil, object{"reason": "No active listener", "missing": port, "ports": ports}, nil
+}
+
+// aliases are other names of protocols. Those of RabbitMQ's plugins are not served, whatever they are called.
+var aliases = map[string]string{
+	"amqp091": "amqp", "amqp0-9-1": "amqp", "amqp0.9.1": "amqp", "amqps": "amqp/ssl", "amqp091/ssl": "amqp/ssl", "postgresql": "sql", "postgres": "sql",
+	"http/ssl": "https", "resp": "redis",
+}
+
+func (p *api) protocolListener(r *http.Request) (well, trouble object, err error) {
+	asked := rest.Name(r, "protocol")
+	name := asked
+	if known := aliases[asked]; known != "" {
+		name = known
+	}
+	protocols := []string{}
+	for _, l := range p.shownListeners() {
+		if l.Protocol == name {
+			return object{"protocol": asked}, nil, nil
+		}
+		protocols = append(protocols, l.Protocol)
+	}
+	return nil, object{"reason": "No active listener", "missing": asked, "protocols": protocols}, nil
+}
+
+// ready looks whether clients can be served: the log takes what is written.
+func (p *api) ready(*http.Request) (well, trouble object, err error) {
+	if st := p.Broker.Stats().LogState; st.Err != nil {
+		return nil, object{"reason": "the log takes nothing: " + st.Health.String()}, nil
+	}
+	return nil, nil, nil
+}
+
+func (p *api) belowLimit(*http.Request) (well, trouble object, err error) {
+	used, most := p.o.Connections.Used(), p.o.Connections.Max()
+	if most > 0 && used >= most {
+		return nil, object{"reason": "node connection limit is reached", "connections": used, "limit": most}, nil
+	}
+	return nil, nil, nil
+}

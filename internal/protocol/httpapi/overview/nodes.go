@@ -1,0 +1,77 @@
+package overview
+
+import (
+	"math"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+)
+
+// mechanisms are the ways to log in to AMQP.
+var mechanisms = []named{
+	{"AMQPLAIN", "QPid AMQPLAIN mechanism", true},
+	{"PLAIN", "SASL PLAIN authentication mechanism", true},
+}
+
+// node tells of this node, which is the only one.
+func (p *api) node(r *http.Request) object {
+	q := query(r)
+	res := p.Broker.Resources()
+	var process monitor.Process
+	p.o.Monitor.Read(func(_ *broker.Sample, _ *monitor.Edge, proc *monitor.Process) { process = *proc })
+	out := object{
+		"name": p.o.Name, "type": "disc", "running": true, "being_drained": false, "partitions": []string{}, "cluster_links": []string{},
+		"os_pid": strconv.Itoa(os.Getpid()), "uptime": time.Since(p.o.Monitor.Started()).Milliseconds(), "processors": runtime.NumCPU(), "rates_mode": "basic",
+		"fd_total": process.MostFiles, "sockets_total": p.mostSockets(process.MostFiles),
+		"mem_limit": p.o.MostMemory(), "mem_alarm": res.Alarm == broker.LowOnMemory, "mem_calculation_strategy": "rss",
+		"message_memory": res.Memory, "message_memory_limit": res.MemoryLimit,
+		"disk_free_limit": res.DiskFreeLimit, "disk_free_alarm": res.Alarm == broker.LowOnDisk,
+		"exchange_types": exchangeTypes, "auth_mechanisms": mechanisms, "contexts": p.contexts(), "log_files": []string{"<stderr>"}, "db_dir": res.Dir,
+		"config_files": []string{}, "enabled_plugins": []string{}, "net_ticktime": 0,
+		"applications": []object{{"name": "fiveways", "description": p.o.Product, "version": p.o.Version}},
+		"latency":      p.o.Monitor.Latency(),
+	}
+	f := p.o.Monitor.Node(q)
+	f.AddTo(out)
+	p.o.Monitor.Churn(q).AddTo(out)
+	out["io_sync_avg_time"] = average(f.Get("io_sync_time"), f.Get("io_sync_count"))
+	out["io_sync_avg_time_details"] = p.o.Monitor.SyncTime(q.Node)
+	if res.DiskFree >= 0 {
+		out["disk_free"] = res.DiskFree
+	}
+	return out
+}
+
+// mostSockets is how many connections there may be.
+func (p *api) mostSockets(files int64) int64 {
+	if most := p.o.Connections.Max(); most > 0 {
+		return int64(most)
+	}
+	return files
+}
+
+// average is a mean in ms.
+func average(sum, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return math.Round(float64(sum)*1000/float64(n)) / 1000
+}
+
+// memory tells what the process has memory for, in bytes.
+func (p *api) memory() object {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	process := monitor.ReadProcess()
+	messages := p.Broker.Resources().Memory
+	return object{"memory": object{
+		"queue_procs": messages, "other_proc": max(int64(m.HeapInuse)-messages, 0), "code": int64(m.MSpanInuse + m.MCacheInuse + m.OtherSys + m.GCSys),
+		"other_system": int64(m.StackInuse), "allocated_unused": int64(m.HeapIdle - m.HeapReleased), "reserved_unallocated": int64(m.HeapReleased),
+		"strategy": "rss", "total": object{"erlang": int64(m.HeapInuse + m.StackInuse), "rss": process.Memory, "allocated": int64(m.Sys - m.HeapReleased)},
+	}}
+}

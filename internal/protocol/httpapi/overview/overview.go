@@ -1,0 +1,100 @@
+package overview
+
+import (
+	"net/http"
+	"runtime"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+// named is a kind of thing that the node offers.
+type named struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Enabled     bool   `json:"enabled"`
+}
+
+// exchangeTypes are the types of exchanges that there are.
+var exchangeTypes = []named{
+	{routing.TypeDirect, "AMQP direct exchange, as per the AMQP specification", true},
+	{routing.TypeFanout, "AMQP fanout exchange, as per the AMQP specification", true},
+	{routing.TypeHeaders, "AMQP headers exchange, as per the AMQP specification", true},
+	{routing.TypeTopic, "AMQP topic exchange, as per the AMQP specification", true},
+	{routing.TypeDelayed, "exchange that holds messages for as long as they ask", true},
+	{routing.TypeHash, "consistent hashing of routing keys, headers or properties", true},
+	{routing.TypeModulusHash, "hashing of routing keys by the number of queues", true},
+	{routing.TypeRandom, "one queue by chance", true},
+	{routing.TypeLocalRandom, "one queue of this node by chance", true},
+	{routing.TypeHistory, "exchange that shows its last messages to queues that are bound later", true},
+}
+
+// totals is how many things there are.
+type totals struct {
+	Channels    int `json:"channels"`
+	Connections int `json:"connections"`
+	Consumers   int `json:"consumers"`
+	Exchanges   int `json:"exchanges"`
+	Queues      int `json:"queues"`
+}
+
+// overview tells of all that the caller may see.
+func (p *api) overview(r *http.Request) (any, error) {
+	q := query(r)
+	all := rest.CallerOf(r.Context()).Monitors()
+	sum, objects := p.seen(r, q, all)
+	out := object{
+		"management_version": p.o.Version, "rates_mode": "basic", "sample_retention_policies": p.retention(), "exchange_types": exchangeTypes,
+		"product_version": p.o.Version, "product_name": p.o.Product, "rabbitmq_version": p.o.Version, "cluster_name": p.o.Cluster(),
+		"erlang_version": runtime.Version(), "erlang_full_version": runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
+		"release_series_support_status": "supported", "disable_stats": false, "enable_queue_totals": false, "is_op_policy_updating_enabled": true,
+		"message_stats": sum.Stats, "queue_totals": sum.Lengths, "object_totals": objects, "statistics_db_event_queue": 0,
+	}
+	if all {
+		out["churn_rates"], out["node"], out["listeners"], out["contexts"] = p.o.Monitor.Churn(q), p.o.Name, p.shownListeners(), p.contexts()
+	}
+	return out, nil
+}
+
+// retention is for how many seconds samples are kept: of the node and its sums, of queues and the like, and of details, of which there are none.
+func (p *api) retention() object {
+	return object{"global": []int{3600}, "basic": []int{60}, "detailed": []int{60}}
+}
+
+// seen adds up what the caller may see.
+func (p *api) seen(r *http.Request, q monitor.Query, all bool) (sum monitor.Sum, n totals) {
+	if all {
+		sum = p.o.Monitor.Total(q)
+	}
+	visible := map[string]bool{}
+	for _, v := range p.VHosts(r) {
+		visible[v.Name] = true
+		if !all {
+			of := p.o.Monitor.VHost(v.Name, q)
+			sum.Add(&of)
+		}
+	}
+	p.o.Monitor.Read(func(s *broker.Sample, _ *monitor.Edge, _ *monitor.Process) {
+		for i := range s.VHosts {
+			if visible[s.VHosts[i].Name] {
+				n.Exchanges += len(s.VHosts[i].Exchanges)
+			}
+		}
+		for i := range s.Queues {
+			if visible[s.Queues[i].VHost] {
+				n.Queues++
+				n.Consumers += s.Queues[i].Consumers
+			}
+		}
+	})
+	for _, c := range p.connections(r, isShown) {
+		n.Connections++
+		n.Channels += len(c.Channels())
+	}
+	return sum, n
+}

@@ -1,0 +1,52 @@
+package overview
+
+import (
+	"net/http"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// api is the paths with what they tell of.
+type api struct {
+	*rest.API
+	o rest.Node
+}
+
+// Register adds the paths.
+func Register(a *rest.API, o rest.Node) {
+	p := &api{a, o}
+	p.Get(rest.Management, "/api/overview", p.overview)
+	p.Get(rest.Management, "/api/listeners", func(*http.Request) (any, error) { return p.listeners(), nil })
+	p.Get(rest.Monitoring, "/api/nodes", func(r *http.Request) (any, error) { return []any{p.node(r)}, nil })
+	p.Get(rest.Monitoring, "/api/nodes/{node}", p.ofNode(func(r *http.Request) any { return p.node(r) }))
+	p.Get(rest.Monitoring, "/api/nodes/{node}/memory", p.ofNode(func(*http.Request) any { return p.memory() }))
+	p.connectionPaths()
+	p.channelPaths()
+	p.consumerPaths()
+	p.healthPaths()
+}
+
+// ofNode answers for this node, and knows no other.
+func (p *api) ofNode(show func(r *http.Request) any) func(r *http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		if rest.Name(r, "node") != p.o.Name {
+			return nil, rest.ErrNotThere
+		}
+		return show(r), nil
+	}
+}
+
+// query is which histories the request asks for.
+func query(r *http.Request) monitor.Query { return monitor.ParseQuery(r.URL.Query()) }
+
+// inVHost does something in a virtual host that the caller was seen to see.
+func (p *api) inVHost(name string, fn func(s *broker.Session) error) error {
+	s, err := p.Broker.Operate(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return fn(s)
+}

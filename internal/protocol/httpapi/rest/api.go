@@ -1,0 +1,346 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// Options configure an API. A zero value means the default in brackets.
+type Options struct {
+	Logins     *protocol.Logins // shared with other protocols [of its own]
+	Audit      *protocol.Audit  // where administrative acts are recorded [in Log]
+	LoginDelay time.Duration    // before a refused login is answered [1 s]; negative: none
+	Log        *slog.Logger     // [slog.Default()]
+}
+
+// API answers requests on one broker. As an http.Handler it answers those of who operates the broker, who may do everything; a Server serves it to
+// others.
+type API struct {
+	Broker *broker.Broker
+	Log    *slog.Logger
+
+	Logins     *protocol.Logins
+	audit      *protocol.Audit
+	loginDelay time.Duration
+	mux        http.ServeMux
+	routes     []Route
+}
+
+// MaxBody bounds the body of a request.
+const MaxBody = 16 << 20
+
+// New returns the API of b, which serves nothing yet: Open, Handle and the like add paths.
+func New(b *broker.Broker, o Options) *API {
+	a := &API{Broker: b, Log: o.Log, Logins: o.Logins, audit: o.Audit, loginDelay: o.LoginDelay}
+	if a.Log == nil {
+		a.Log = slog.Default()
+	}
+	if a.Logins == nil {
+		a.Logins = protocol.NewLogins(b, nil)
+	}
+	if a.audit == nil {
+		a.audit, _ = protocol.OpenAudit("", a.Log) // without a file nothing can fail
+	}
+	if a.loginDelay == 0 {
+		a.loginDelay = time.Second
+	}
+	return a
+}
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.serve(w, r, &Caller{Operator: true})
+}
+
+// serve answers a request of a caller, who has not logged in yet.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, c *Caller) {
+	c.ID, c.Conn = requestID(r), http.NewResponseController(w)
+	w.Header().Set("X-Request-Id", c.ID)
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+	defer a.survive(r)
+	if !hideSlashes(r) {
+		a.Refuse(w, r, NotFound("Not Found"))
+		return
+	}
+	if h, pattern := a.mux.Handler(r); pattern == "" {
+		a.unserved(w, r, h)
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+// survive logs a panic of a handler, and has the connection closed: the client cannot tell what was done.
+func (a *API) survive(r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p != http.ErrAbortHandler {
+		a.Log.Error("http: request failed", "request", CallerOf(r.Context()).ID, "method", r.Method, "path", ShownPath(r), "panic", p, "stack", string(debug.Stack()))
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// unserved refuses a request that no path takes with its method; h is what the multiplexer would answer.
+func (a *API) unserved(w http.ResponseWriter, r *http.Request, h http.Handler) {
+	if err := a.admit(r, Login); err != nil { // nobody else learns which paths there are
+		a.Refuse(w, r, err)
+		return
+	}
+	probe := &probe{header: http.Header{}}
+	h.ServeHTTP(probe, r)
+	if probe.status != http.StatusMethodNotAllowed {
+		a.Refuse(w, r, NotFound("Not Found"))
+		return
+	}
+	allow := probe.header.Get("Allow")
+	w.Header().Set("Allow", allow)
+	a.Refuse(w, r, &Refused{http.StatusMethodNotAllowed, Refusal{"method_not_allowed", "this path takes " + allow}})
+}
+
+// probe is a response of which only the head matters.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) WriteHeader(status int)      { p.status = status }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+
+// Refusal is the body of an answer that is an error.
+type Refusal struct {
+	Error  string `json:"error"`
+	Reason string `json:"reason"`
+}
+
+// Refused is a refusal with its status.
+type Refused struct {
+	Status int
+	Refusal
+}
+
+func (r *Refused) Error() string { return r.Reason }
+
+// Fail is a refusal: its status, what it is called, and why, in words for people.
+func Fail(status int, name, reason string) *Refused { return &Refused{status, Refusal{name, reason}} }
+
+// BadRequest refuses what makes no sense.
+func BadRequest(reason string) error {
+	return &Refused{http.StatusBadRequest, Refusal{"bad_request", reason}}
+}
+
+// ErrNotThere is what RabbitMQ says of all that is not there.
+var ErrNotThere = &Refused{http.StatusNotFound, Refusal{"Object Not Found", "Not Found"}}
+
+// NotFound tells that there is no such thing.
+func NotFound(reason string) error {
+	return &Refused{http.StatusNotFound, Refusal{"Object Not Found", reason}}
+}
+
+// Answer is what a request leads to: a status, and a value for the body or nil.
+type Answer struct {
+	Status int
+	Body   any
+}
+
+// Route is what an API serves: a pattern of net/http, such as "GET /api/queues/{vhost}", and what it needs.
+type Route struct {
+	Pattern string
+	Need    Need
+}
+
+// Routes are all that the API serves.
+func (a *API) Routes() []Route { return slices.Clone(a.routes) }
+
+// Open serves pattern by fn, for callers that have what it needs. Of a path with {vhost} who calls must see the virtual host, too, where
+// more than a login is asked; administrators see all.
+func (a *API) Open(n Need, pattern string, fn http.HandlerFunc) {
+	a.routes = append(a.routes, Route{pattern, n})
+	ofVHost := n != Anyone && n != Login && n != Administration && strings.Contains(pattern, "{vhost}")
+	act := isAct(n, pattern)
+	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if act {
+			seen := &witness{ResponseWriter: w}
+			defer a.record(seen, r)
+			w = seen
+		}
+		err := a.admit(r, n)
+		if err == nil && ofVHost {
+			err = a.see(r, Name(r, "vhost"))
+		}
+		if err != nil {
+			a.Refuse(w, r, err)
+			return
+		}
+		fn(w, r)
+	})
+}
+
+// Handle serves pattern by fn, whose value is the answer.
+func (a *API) Handle(n Need, pattern string, fn func(r *http.Request) (Answer, error)) {
+	a.Open(n, pattern, func(w http.ResponseWriter, r *http.Request) {
+		out, err := fn(r)
+		if err != nil {
+			a.Refuse(w, r, err)
+			return
+		}
+		Write(w, out.Status, out.Body)
+	})
+}
+
+// Get serves a GET that answers with a value, or with the ?columns= of it.
+func (a *API) Get(n Need, path string, fn func(r *http.Request) (any, error)) {
+	a.Handle(n, "GET "+path, func(r *http.Request) (Answer, error) {
+		v, err := fn(r)
+		if err == nil {
+			v = columns(r, v)
+		}
+		return Answer{http.StatusOK, v}, err
+	})
+}
+
+// Put serves a PUT with a body of type T that creates a thing or changes it.
+func Put[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (created bool, err error)) {
+	a.Handle(n, "PUT "+path, func(r *http.Request) (Answer, error) {
+		var in T
+		if err := Decode(r, &in); err != nil {
+			return Answer{}, err
+		}
+		created, err := fn(r, in)
+		if created {
+			return Answer{Status: http.StatusCreated}, err
+		}
+		return Answer{Status: http.StatusNoContent}, err
+	})
+}
+
+// Decode reads the body of a request.
+func Decode(r *http.Request, into any) error {
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+		return Unreadable(err)
+	}
+	return nil
+}
+
+// DecodeOptional is Decode for a body that may be left out, which leaves into as it is.
+func DecodeOptional(r *http.Request, into any) error {
+	err := json.NewDecoder(r.Body).Decode(into)
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return Unreadable(err)
+}
+
+// Unreadable is the refusal of a body that could not be read as what it should be.
+func Unreadable(err error) error {
+	var tooLong *http.MaxBytesError
+	var refused *Refused
+	if errors.As(err, &tooLong) || errors.As(err, &refused) {
+		return err
+	}
+	return BadRequest("the body is not the JSON object expected here: " + err.Error())
+}
+
+// Delete serves a DELETE.
+func (a *API) Delete(n Need, path string, fn func(r *http.Request) error) {
+	a.Handle(n, "DELETE "+path, func(r *http.Request) (Answer, error) {
+		return Answer{Status: http.StatusNoContent}, fn(r)
+	})
+}
+
+// Write answers with a value as JSON, or with nothing for nil.
+func Write(w http.ResponseWriter, status int, body any) {
+	if body == nil {
+		w.WriteHeader(status)
+		return
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		panic("httpapi: an answer cannot be encoded: " + err.Error()) // plain structs: cannot happen
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(b, '\n')) //nolint:errcheck // the client has gone
+}
+
+// Refuse answers with an error: with its status when the table knows it, else as a failure of the broker, which goes into the log.
+func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	re := refusalOf(err)
+	CallerOf(r.Context()).refusal = re.Reason
+	switch c := CallerOf(r.Context()); {
+	case re.Status == http.StatusInternalServerError:
+		a.Log.Error("http: request failed", "request", c.ID, "user", c.Name(), "method", r.Method, "path", ShownPath(r), "err", err)
+	case re.Status == http.StatusForbidden || re.Status == http.StatusUnauthorized && c.User != "": // who has logged in
+		a.Log.Warn("http: refused", "request", c.ID, "user", c.Name(), "method", r.Method, "path", ShownPath(r), "err", protocol.Clipped(re.Reason))
+	case re.Status == http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Basic realm="Fiveways", charset="UTF-8"`)
+	}
+	Write(w, re.Status, re.Refusal)
+}
+
+// statuses maps sentinels of the engine to statuses; what is not here is an internal error.
+var statuses = []struct {
+	err    error
+	status int
+	name   string
+}{
+	{broker.ErrVHostNotFound, http.StatusNotFound, "Object Not Found"},
+	{broker.ErrQueueNotFound, http.StatusNotFound, "Object Not Found"},
+	{broker.ErrExchangeNotFound, http.StatusNotFound, "Object Not Found"},
+	{broker.ErrUserNotFound, http.StatusNotFound, "Object Not Found"},
+	{broker.ErrVHostDeleted, http.StatusNotFound, "Object Not Found"},
+	{broker.ErrUserDeleted, http.StatusUnauthorized, "not_authorised"},
+	{broker.ErrAccessRefused, http.StatusForbidden, "access_refused"},
+	{broker.ErrVHostRefused, http.StatusForbidden, "access_refused"},
+	{broker.ErrVHostConnections, http.StatusTooManyRequests, "limit_reached"},
+	{broker.ErrUserConnections, http.StatusTooManyRequests, "limit_reached"},
+	{broker.ErrInvalidName, http.StatusBadRequest, "bad_request"},
+	{broker.ErrInvalidPassword, http.StatusBadRequest, "bad_request"},
+	{broker.ErrInvalidPattern, http.StatusBadRequest, "bad_request"},
+	{broker.ErrInvalidParameter, http.StatusBadRequest, "bad_request"},
+	{broker.ErrInvalidLimit, http.StatusBadRequest, "bad_request"},
+	{broker.ErrExclusive, http.StatusConflict, "resource_locked"},
+	{broker.ErrInternalExchange, http.StatusForbidden, "access_refused"},
+	{broker.ErrStale, http.StatusConflict, "stale"},
+	{broker.ErrRejected, http.StatusConflict, "rejected"},
+	{broker.ErrWrongKind, http.StatusConflict, "wrong_kind"},
+	{broker.ErrAlreadyQueued, http.StatusConflict, "already_queued"},
+	{broker.ErrLocked, http.StatusConflict, "locked"},
+	{broker.ErrBackoff, http.StatusConflict, "backoff"},
+	{broker.ErrTooLarge, http.StatusRequestEntityTooLarge, "bad_request"},
+	{broker.ErrReservedName, http.StatusForbidden, "access_refused"},
+	{broker.ErrQueueLimit, http.StatusConflict, "limit_reached"},
+	{broker.ErrLogFailed, http.StatusServiceUnavailable, "unavailable"},
+	{broker.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
+	{context.Canceled, http.StatusRequestTimeout, "gone"}, // which the client does not see
+}
+
+func refusalOf(err error) *Refused {
+	var re *Refused
+	if errors.As(err, &re) {
+		return re
+	}
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		return &Refused{http.StatusRequestEntityTooLarge, Refusal{"bad_request", "the body is too long"}}
+	}
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			return &Refused{s.status, Refusal{s.name, strings.TrimPrefix(err.Error(), "broker: ")}}
+		}
+	}
+	return &Refused{http.StatusInternalServerError, Refusal{"internal_error", "the broker failed; its log says more"}}
+}

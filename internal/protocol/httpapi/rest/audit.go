@@ -1,0 +1,59 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"fiveways/internal/protocol"
+)
+
+// isAct tells whether a route is an administrative act. What messages go through is none, though RabbitMQ asks for a tag there.
+func isAct(n Need, pattern string) bool {
+	method, path, _ := strings.Cut(pattern, " ")
+	switch {
+	case n == Login || n == Anyone || method == http.MethodGet || method == http.MethodHead:
+		return false
+	case method == http.MethodPost && (strings.HasSuffix(path, "/get") || strings.HasSuffix(path, "/publish")):
+		return false
+	}
+	return true
+}
+
+// witness notes how a request was answered.
+type witness struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *witness) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *witness) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *witness) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// record writes an act into the audit log. Who could not log in has done nothing; the log has that.
+func (a *API) record(w *witness, r *http.Request) {
+	c := CallerOf(r.Context())
+	if c.Name() == "" {
+		return
+	}
+	act := protocol.Act{Protocol: "http", Who: c.Name(), What: r.Method, On: ShownPath(r), Request: c.ID, Refusal: c.refusal}
+	if !c.Operator {
+		act.From = c.Peer.String()
+	}
+	if act.Refusal == "" && (w.status == 0 || w.status >= http.StatusBadRequest) {
+		act.Refusal = "the request failed" // a panic is in the log
+	}
+	a.audit.Record(act)
+}

@@ -1,0 +1,37 @@
+package rest
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// ShowBytes is what JSON can say of bytes, or of their beginning: text as it is, ending with a whole character, all else in base64. most is how many
+// are shown, negative: all. The encoding is "string" or "base64".
+func ShowBytes(b []byte, most int) (text, encoding string) {
+	if most >= 0 && len(b) > most {
+		end := most
+		for end > most-utf8.UTFMax && end > 0 && !utf8.RuneStart(b[end]) {
+			end--
+		}
+		b = b[:end]
+	}
+	if utf8.Valid(b) {
+		return string(b), "string"
+	}
+	return base64.StdEncoding.EncodeToString(b), "base64"
+}
+
+// ReadBytes is what ShowBytes has shown; "" is the encoding "string". Errors: *Refused.
+func ReadBytes(text, encoding string) ([]byte, error) {
+	switch encoding {
+	case "string", "":
+		return []byte(text), nil
+	case "base64":
+		b, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, BadRequest("not_base64: it is not base64 with padding")
+		}
+		return b, nil
+	}
+	return nil, BadRequest("unsupported_encoding: " + encoding + "; an encoding is string or base64")
+}

@@ -1,0 +1,223 @@
+package rest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+)
+
+// Need is what a path asks of who calls it. More than a login is asked where RabbitMQ asks for a tag.
+type Need uint8
+
+const (
+	Login          Need = iota // a user; its permissions say what it may do
+	Management                 // one with a tag that opens RabbitMQ's management API
+	Policymaking               // one with the tag policymaker or administrator
+	Monitoring                 // one with the tag monitoring or administrator
+	Administration             // one with the tag administrator
+	Anyone                     // nothing: what is no secret, such as the files of the page
+)
+
+// openers are the tags of which each need asks one, and what is said to who has none.
+var openers = map[Need]struct {
+	tags    []string
+	refusal *Refused
+}{
+	Management:     {[]string{tagManagement, tagPolicymaker, tagMonitoring, broker.TagAdministrator}, errNotManager},
+	Policymaking:   {[]string{tagPolicymaker, broker.TagAdministrator}, errNotAuthorised},
+	Monitoring:     {[]string{tagMonitoring, broker.TagAdministrator}, errNotMonitor},
+	Administration: {[]string{broker.TagAdministrator}, errNotAdministrator},
+}
+
+// Tags that RabbitMQ's management API knows beside that of the engine.
+const (
+	tagManagement  = "management"
+	tagPolicymaker = "policymaker"
+	tagMonitoring  = "monitoring"
+)
+
+// Caller is who makes a request, and over what.
+type Caller struct {
+	Operator bool             // may do everything: the request came over the admin socket, or from this process
+	User     string           // "" before the login, and of the operator
+	Peer     net.Addr         // nil of the operator
+	Client   *protocol.Client // the connection; nil: there is none that operators see
+	ID       string           // of the request, for the log
+	Ending   context.Context  // over when the server drains: what waits ends; nil: never
+	Conn     *http.ResponseController
+	tags     []string // of the user, once admit has asked for them
+	refusal  string   // what Refuse answered
+}
+
+type callerKey struct{}
+
+// CallerOf is who makes the request of a context.
+func CallerOf(ctx context.Context) *Caller { return ctx.Value(callerKey{}).(*Caller) }
+
+// Name is who the caller is, for the log.
+func (c *Caller) Name() string {
+	if c.Operator {
+		return "operator"
+	}
+	return protocol.Clipped(c.User)
+}
+
+// TakesTime lets an answer take d longer than others.
+func (c *Caller) TakesTime(d time.Duration) {
+	// Writers that know no deadlines are those of this process.
+	_ = c.Conn.SetReadDeadline(time.Time{}) // the request is in; else the end of its time would look like the client's
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(d + patience))
+}
+
+// WhenEnding has f called when the server drains; the result says that it need not.
+func (c *Caller) WhenEnding(f func()) (not func() bool) {
+	if c.Ending == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(c.Ending, f)
+}
+
+// peerOf is where a request over the network comes from.
+func peerOf(r *http.Request) net.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return &net.TCPAddr{} // not this machine, at least
+	}
+	return net.TCPAddrFromAddrPort(at)
+}
+
+// requestID is what names a request in the log: what the client calls it, or a name of ours.
+func requestID(r *http.Request) string {
+	const most = 128
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > most || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return rand.Text()
+	}
+	return id
+}
+
+// Refusals of who may not. The words are RabbitMQ's.
+var (
+	errNoLogin = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Login needed"}}
+	errLogin   = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Login failed"}}
+	errName    = &Refused{http.StatusUnauthorized, Refusal{"not_authorised",
+		"User guest with its first password is let in under the address of this machine only, such as 127.0.0.1"}}
+	errNotManager       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not management user"}}
+	errNotMonitor       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not monitor user"}}
+	errNotAuthorised    = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "User not authorised to access object"}}
+	errNotAdministrator = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not administrator user"}}
+	errNotVisible       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "User not authorised to access virtual host"}}
+)
+
+// admit makes sure that the caller has what a path needs.
+func (a *API) admit(r *http.Request, n Need) error {
+	c := CallerOf(r.Context())
+	if c.Operator || n == Anyone {
+		return nil
+	}
+	if err := a.login(r, c); err != nil {
+		return err
+	}
+	if n == Login {
+		return nil
+	}
+	u, err := a.Broker.User(c.User)
+	if err != nil { // deleted since
+		return errLogin
+	}
+	c.tags = u.Tags
+	if opener := openers[n]; !c.has(opener.tags...) {
+		return opener.refusal
+	}
+	return nil
+}
+
+// has tells whether the caller has one of some tags.
+func (c *Caller) has(tags ...string) bool {
+	return slices.ContainsFunc(c.tags, func(tag string) bool { return slices.Contains(tags, tag) })
+}
+
+// login finds out who the caller is. A wrong password is answered late, so that guessing is slow.
+func (a *API) login(r *http.Request, c *Caller) error {
+	at := protocol.Attempt{Protocol: "http", Peer: c.Peer}
+	user, password, ok := r.BasicAuth()
+	if !ok {
+		return a.certificate(r, c, at)
+	}
+	at.User = user
+	loopback := protocol.IsLoopback(c.Peer)
+	err := a.Logins.Password(r.Context().Done(), at, password)
+	refusal := errLogin
+	if err == nil && loopback && !protocol.IsPlainHost(r.Host) && a.Broker.Credentials(user, loopback).Trusted {
+		// A page from elsewhere knows that password, and can give its own name this machine's address.
+		err, refusal = errors.New("under the host "+protocol.Clipped(r.Host)), errName
+	}
+	if err != nil {
+		a.Log.Warn("http: login refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(user), "err", protocol.Clipped(err.Error()))
+		pause(r.Context(), a.loginDelay)
+		return refusal
+	}
+	c.User = user
+	if cl := c.Client; cl != nil && (cl.Login() == nil || cl.Login().User != user) {
+		cl.LogIn(protocol.Login{User: user, Version: "HTTP/1.1"})
+	}
+	return nil
+}
+
+// certificate takes the certificate that the client showed for a login.
+func (a *API) certificate(r *http.Request, c *Caller, at protocol.Attempt) error {
+	if at.User = a.Logins.TLS().UserIn(r.TLS); at.User == "" || r.Header.Get("Authorization") != "" {
+		return errNoLogin
+	}
+	if err := a.Logins.Certificate(at); err != nil {
+		a.Log.Warn("http: certificate refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(at.User), "err", protocol.Clipped(err.Error()))
+		return errLogin
+	}
+	c.User = at.User
+	return nil
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// In does something in a virtual host in the name of the caller. The context ends when the client is gone, or when the user or the virtual host is
+// deleted, which is its cause then.
+func (a *API) In(r *http.Request, vhost string, fn func(ctx context.Context, s *broker.Session) error) error {
+	ctx, end := context.WithCancelCause(r.Context())
+	defer end(nil)
+	s, err := a.Session(r, vhost, end)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return fn(ctx, s)
+}
+
+// Session opens a session in the name of the caller, which whoever asked for it closes. evict is told when the user or the virtual host is deleted:
+// then it must be closed soon.
+func (a *API) Session(r *http.Request, vhost string, evict func(reason error)) (*broker.Session, error) {
+	c := CallerOf(r.Context())
+	if c.Operator {
+		return a.Broker.Operate(vhost)
+	}
+	return a.Broker.NewSession(broker.SessionOptions{User: c.User, VHost: vhost, Name: c.Peer.String(), Evict: evict})
+}

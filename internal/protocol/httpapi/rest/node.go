@@ -1,0 +1,55 @@
+package rest
+
+import (
+	"crypto/x509"
+
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+)
+
+// Node is what the API tells of the node beside what its broker knows. Of what is nil nothing is told.
+type Node struct {
+	Name        string           // of the node
+	ClusterName func() string    // that it was given [Name]
+	Product     string           // name of the broker that clients are told
+	Version     string           // of the broker
+	Monitor     *monitor.Monitor // never nil in what packages of areas get
+	Clients     *protocol.Clients
+	Connections *protocol.Limit            // of connections
+	Endpoints   func() []protocol.Endpoint // addresses that are served
+	Certificate func() *x509.Certificate   // that TLS shows
+	MemoryLimit func() int64               // bytes that the process should stay below
+	KeyBytes    func() int64               // bytes of the keys of etcd's API
+}
+
+// Cluster is the name of the node as one of a cluster, which it is alone.
+func (n *Node) Cluster() string {
+	if n.ClusterName == nil {
+		return n.Name
+	}
+	return n.ClusterName()
+}
+
+// Served are the addresses that are served.
+func (n *Node) Served() []protocol.Endpoint {
+	if n.Endpoints == nil {
+		return nil
+	}
+	return n.Endpoints()
+}
+
+// CertificateInUse is what TLS shows, nil without TLS.
+func (n *Node) CertificateInUse() *x509.Certificate {
+	if n.Certificate == nil {
+		return nil
+	}
+	return n.Certificate()
+}
+
+// MostMemory is how many bytes the process should stay below, 0: not known.
+func (n *Node) MostMemory() int64 {
+	if n.MemoryLimit == nil {
+		return 0
+	}
+	return n.MemoryLimit()
+}

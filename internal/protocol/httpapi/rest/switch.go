@@ -1,0 +1,23 @@
+package rest
+
+import "encoding/json"
+
+// Switch is a truth in JSON, or the text of one: RabbitMQ's own tool sends texts.
+type Switch bool
+
+// UnmarshalJSON implements json.Unmarshaler. Errors: *Refused.
+func (s *Switch) UnmarshalJSON(b []byte) error {
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	switch v {
+	case true, "true":
+		*s = true
+	case false, "false":
+		*s = false
+	default:
+		return BadRequest("not_boolean: " + string(b) + "; true or false is expected")
+	}
+	return nil
+}

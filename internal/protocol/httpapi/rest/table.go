@@ -1,0 +1,56 @@
+package rest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"fiveways/internal/core/message"
+)
+
+// Table is a table of AMQP, which is an object in JSON; no table is an empty one.
+type Table message.Table
+
+// MarshalJSON implements json.Marshaler.
+func (t Table) MarshalJSON() ([]byte, error) { return json.Marshal(ShowTable(message.Table(t))) }
+
+// ShowTable is a table of AMQP as JSON knows it. Of fields of one name the first counts.
+func ShowTable(t message.Table) map[string]any {
+	out := make(map[string]any, len(t))
+	for _, f := range slices.Backward(t) {
+		out[f.Name] = showValue(f.Value)
+	}
+	return out
+}
+
+// showValue is a value of a table. Bytes that are no text are base64, and numbers that JSON does not have their names.
+func showValue(v any) any {
+	switch v := v.(type) {
+	case message.Table:
+		return ShowTable(v)
+	case message.Array:
+		return List(v, showValue)
+	case message.Bytes:
+		if utf8.Valid(v) {
+			return string(v)
+		}
+		return base64.StdEncoding.EncodeToString(v)
+	case message.Decimal:
+		return float64(v.Value) / math.Pow10(int(v.Scale))
+	case float32:
+		return showFloat(float64(v))
+	case float64:
+		return showFloat(v)
+	}
+	return v
+}
+
+func showFloat(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Sprint(f)
+	}
+	return f
+}

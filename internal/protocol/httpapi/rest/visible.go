@@ -1,0 +1,51 @@
+package rest
+
+import (
+	"net/http"
+
+	"fiveways/internal/broker"
+)
+
+// see makes sure that the caller may see a virtual host: as one of the tag administrator, which may see all of them; of monitoring, which may look at
+// all; else with a permission in it. What it may do there, the engine says.
+func (a *API) see(r *http.Request, vhost string) error {
+	if _, err := a.Broker.VHost(vhost); err != nil {
+		return err
+	}
+	c := CallerOf(r.Context())
+	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if c.seesAll(looks) || len(a.Broker.Permissions(c.User, vhost)) > 0 {
+		return nil
+	}
+	return errNotVisible
+}
+
+func (c *Caller) seesAll(looks bool) bool {
+	return c.Operator || c.has(broker.TagAdministrator) || looks && c.has(tagMonitoring)
+}
+
+// VHosts are the virtual hosts that the caller of a path that needs Management or more may look at, by name.
+func (a *API) VHosts(r *http.Request) []broker.VHostInfo {
+	all := a.Broker.VHosts()
+	c := CallerOf(r.Context())
+	if c.seesAll(true) {
+		return all
+	}
+	may := map[string]bool{}
+	for _, p := range a.Broker.Permissions(c.User, "") {
+		may[p.VHost] = true
+	}
+	visible := all[:0]
+	for _, v := range all {
+		if may[v.Name] {
+			visible = append(visible, v)
+		}
+	}
+	return visible
+}
+
+// Monitors tells whether the caller may look at what belongs to others, such as their connections.
+func (c *Caller) Monitors() bool { return c.seesAll(true) }
+
+// Administers tells whether the caller may do what administrators do.
+func (c *Caller) Administers() bool { return c.Operator || c.has(broker.TagAdministrator) }

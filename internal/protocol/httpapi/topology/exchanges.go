@@ -1,0 +1,165 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"fiveways/internal/arguments"
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/refusals"
+)
+
+// defaultName is the default exchange in a path, which cannot have its real name: "".
+const defaultName = "amq.default"
+
+func (t *topology) exchangePaths() {
+	t.Get(rest.Management, "/api/exchanges", t.listExchanges)
+	t.Get(rest.Management, "/api/exchanges/{vhost}", t.listExchanges)
+	t.Get(rest.Management, "/api/exchanges/{vhost}/{exchange}", t.showExchange)
+	t.Handle(rest.Management, "PUT /api/exchanges/{vhost}/{exchange}", t.declareExchange)
+	t.Delete(rest.Management, "/api/exchanges/{vhost}/{exchange}", t.deleteExchange)
+	t.Get(rest.Management, "/api/exchanges/{vhost}/{exchange}/bindings/source", func(r *http.Request) (any, error) {
+		return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) { return from(s, exchangeName(r, "exchange")) })
+	})
+	t.Get(rest.Management, "/api/exchanges/{vhost}/{exchange}/bindings/destination", func(r *http.Request) (any, error) {
+		return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) {
+			name := exchangeName(r, "exchange")
+			if !s.HasExchange(name) {
+				return nil, rest.ErrNotThere
+			}
+			return s.BindingsTo(name, true), nil
+		})
+	})
+}
+
+// exchangeName is the exchange of a path.
+func exchangeName(r *http.Request, wildcard string) string {
+	if name := rest.Name(r, wildcard); name != defaultName {
+		return name
+	}
+	return ""
+}
+
+// exchange is an exchange as it is shown. Fields are RabbitMQ's.
+type exchange struct {
+	Arguments  rest.Table      `json:"arguments"`
+	AutoDelete bool            `json:"auto_delete"`
+	Durable    bool            `json:"durable"`
+	Internal   bool            `json:"internal"`
+	Stats      monitor.Figures `json:"message_stats,omitempty"`
+	Name       string          `json:"name"`
+	Policy     *string         `json:"policy,omitempty"`
+	Type       string          `json:"type"`
+	VHost      string          `json:"vhost"`
+}
+
+type exchangeDetails struct {
+	exchange
+	Incoming []any `json:"incoming"`
+	Outgoing []any `json:"outgoing"`
+}
+
+func (t *topology) exchange(st *broker.ExchangeStatus, vhost string, r *http.Request) exchange {
+	return exchange{
+		Arguments: rest.Table(st.Args), AutoDelete: st.AutoDelete, Durable: st.Durable, Internal: st.Internal, Name: st.Name, Type: st.Type, VHost: vhost,
+		Stats: t.monitor.ExchangeStats(vhost, st.Name, st.Traffic.In, st.Traffic.Out, monitor.ParseQuery(r.URL.Query())),
+	}
+}
+
+func (t *topology) listExchanges(r *http.Request) (any, error) {
+	type item struct {
+		vhost string
+		broker.ExchangeStatus
+	}
+	var items []item
+	for _, vhost := range t.visible(r) {
+		err := t.look(vhost, func(s *broker.Session) error {
+			for _, x := range s.ListExchanges() {
+				items = append(items, item{vhost, x})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rest.Listing(r, items, rest.Collection[item, exchange]{
+		Name: func(i item) string { return i.Name },
+		Show: func(some []item) ([]exchange, error) {
+			return rest.List(some, func(i item) exchange { return t.exchange(&i.ExchangeStatus, i.vhost, r) }), nil
+		},
+	})
+}
+
+func (t *topology) showExchange(r *http.Request) (out any, err error) {
+	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
+		st, err := s.ExchangeStatus(exchangeName(r, "exchange"))
+		if errors.Is(err, broker.ErrExchangeNotFound) {
+			return rest.ErrNotThere
+		}
+		out = exchangeDetails{t.exchange(&st, s.VHost(), r), []any{}, []any{}}
+		return err
+	})
+	return out, err
+}
+
+// exchangeChange declares an exchange.
+type exchangeChange struct {
+	Type       string      `json:"type"`
+	Durable    rest.Switch `json:"durable"`
+	AutoDelete rest.Switch `json:"auto_delete"`
+	Internal   rest.Switch `json:"internal"`
+	Arguments  rest.Table  `json:"arguments"`
+}
+
+func (t *topology) declareExchange(r *http.Request) (rest.Answer, error) {
+	in := exchangeChange{Type: routing.TypeDirect}
+	if err := rest.DecodeOptional(r, &in); err != nil {
+		return rest.Answer{}, err
+	}
+	return t.put(r, func(s *broker.Session) (there bool, err error) {
+		name := exchangeName(r, "exchange")
+		there = s.HasExchange(name)
+		return there, declareExchange(s, broker.ExchangeSpec{
+			Name: name, Type: in.Type, Durable: bool(in.Durable), AutoDelete: bool(in.AutoDelete), Internal: bool(in.Internal),
+			Args: message.Table(in.Arguments),
+		})
+	})
+}
+
+// declareExchange declares an exchange as a client of AMQP does.
+func declareExchange(s *broker.Session, spec broker.ExchangeSpec) error {
+	switch {
+	case !routing.ValidType(spec.Type): // RabbitMQ looks at the type before anything else
+		return &broker.Error{Err: broker.ErrUnknownExchangeType, Kind: "exchange", Name: spec.Name, Detail: spec.Type}
+	case spec.Name == "":
+		return broker.ErrDefaultExchange
+	}
+	if err := s.MayConfigure("exchange", spec.Name); err != nil {
+		return err
+	}
+	var refused *arguments.Refusal
+	if spec.Alternate, spec.Relay, refused = arguments.Exchange(spec.Args); refused != nil {
+		return rest.BadRequest(refused.Text(refusals.Resource("exchange", spec.Name, s.VHost())))
+	}
+	return s.DeclareExchange(spec)
+}
+
+func (t *topology) deleteExchange(r *http.Request) error {
+	unused, err := rest.Truth(r, "if-unused")
+	if err != nil {
+		return err
+	}
+	return rest.ByChannel(t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		name := exchangeName(r, "exchange")
+		if !s.HasExchange(name) {
+			return rest.ErrNotThere
+		}
+		return s.DeleteExchange(name, unused)
+	}))
+}

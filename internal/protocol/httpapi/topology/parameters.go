@@ -1,0 +1,97 @@
+package topology
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// parameter is a parameter of a virtual host as it is shown.
+type parameter struct {
+	Value     json.RawMessage `json:"value"`
+	VHost     string          `json:"vhost"`
+	Component string          `json:"component"`
+	Name      string          `json:"name"`
+}
+
+// parameterChange sets a parameter. The value is what counts; the rest is in the path already.
+type parameterChange struct {
+	Value json.RawMessage `json:"value"`
+}
+
+func (t *topology) parameterPaths() {
+	t.Get(rest.Policymaking, "/api/parameters", t.listParameters)
+	t.Get(rest.Policymaking, "/api/parameters/{component}", t.listParameters)
+	t.Get(rest.Policymaking, "/api/parameters/{component}/{vhost}", t.listParameters)
+	const one = "/api/parameters/{component}/{vhost}/{name}"
+	t.Get(rest.Policymaking, one, func(r *http.Request) (any, error) {
+		p, err := t.theParameter(r)
+		return newParameter(p), err
+	})
+	t.Handle(rest.Policymaking, "PUT "+one, t.setParameter)
+	t.Delete(rest.Policymaking, one, func(r *http.Request) error {
+		p, err := t.theParameter(r)
+		if err != nil {
+			return err
+		}
+		return t.Broker.DeleteParameter(p.VHost, p.Component, p.Name)
+	})
+}
+
+func newParameter(p broker.Parameter) parameter {
+	return parameter{p.Value, p.VHost, p.Component, p.Name}
+}
+
+// theParameter is that of the path. Those of other parts of the broker are not to be seen here.
+func (t *topology) theParameter(r *http.Request) (p broker.Parameter, err error) {
+	component := rest.Name(r, "component")
+	p, ok := t.Broker.Parameter(rest.Name(r, "vhost"), component, rest.Name(r, "name"))
+	if !ok || components[component] == nil {
+		return p, rest.ErrNotThere
+	}
+	return p, nil
+}
+
+func (t *topology) listParameters(r *http.Request) (any, error) {
+	wanted := slices.Sorted(maps.Keys(components))
+	if component := rest.Name(r, "component"); component != "" {
+		wanted = slices.DeleteFunc(wanted, func(c string) bool { return c != component })
+	}
+	out := []parameter{}
+	for _, vhost := range t.visible(r) {
+		for _, component := range wanted {
+			out = append(out, rest.List(t.Broker.Parameters(vhost, component), newParameter)...)
+		}
+	}
+	return out, nil
+}
+
+func (t *topology) setParameter(r *http.Request) (rest.Answer, error) {
+	var in parameterChange
+	if err := rest.DecodeOptional(r, &in); err != nil {
+		return rest.Answer{}, err
+	}
+	if in.Value == nil {
+		return rest.Answer{}, errNoValue
+	}
+	p := broker.Parameter{VHost: rest.Name(r, "vhost"), Component: rest.Name(r, "component"), Name: rest.Name(r, "name"), Value: in.Value}
+	if err := checkParameter(p.Component, p.Name, p.Value); err != nil {
+		return rest.Answer{}, err
+	}
+	return t.keep(p)
+}
+
+var errNoValue = rest.BadRequest("[{key_missing,value}]")
+
+// keep sets a parameter, which was there or not.
+func (t *topology) keep(p broker.Parameter) (rest.Answer, error) {
+	status := http.StatusCreated
+	if _, there := t.Broker.Parameter(p.VHost, p.Component, p.Name); there {
+		status = http.StatusNoContent
+	}
+	return rest.Answer{Status: status}, t.Broker.SetParameter(p)
+}

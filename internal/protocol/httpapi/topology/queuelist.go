@@ -1,0 +1,111 @@
+package topology
+
+import (
+	"net/http"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// place is a queue by its name, before anything else is known of it.
+type place struct{ vhost, name string }
+
+// listQueues lists the queues of a virtual host, or of all that the caller sees: first by their names, for there may be very many.
+func (t *topology) listQueues(r *http.Request) (any, error) {
+	var places []place
+	for _, vhost := range t.visible(r) {
+		err := t.look(vhost, func(s *broker.Session) error {
+			for _, name := range s.QueueNames() {
+				places = append(places, place{vhost, name})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	c := rest.Collection[place, any]{
+		Name: func(p place) string { return p.name },
+		Sort: t.sortQueues,
+		Show: func(some []place) ([]any, error) {
+			return inPlaces(t, some, func(st *broker.QueueStatus, vhost string) any { return t.queueObject(st, vhost, r) })
+		},
+	}
+	return rest.Listing(r, places, c)
+}
+
+// visible are the virtual host of the path, or those that the caller sees.
+func (t *topology) visible(r *http.Request) []string {
+	if r.PathValue("vhost") != "" {
+		return []string{rest.Name(r, "vhost")}
+	}
+	return rest.List(t.VHosts(r), func(v broker.VHostInfo) string { return v.Name })
+}
+
+// inPlaces shows queues in the order of their places; those that have gone meanwhile are left out.
+func inPlaces[V any](t *topology, places []place, show func(st *broker.QueueStatus, vhost string) V) ([]V, error) {
+	perVHost := map[string][]string{}
+	for _, p := range places {
+		perVHost[p.vhost] = append(perVHost[p.vhost], p.name)
+	}
+	shown := make(map[place]V, len(places))
+	for vhost, names := range perVHost {
+		err := t.look(vhost, func(s *broker.Session) error {
+			found, err := s.QueueStatuses(names)
+			for i := range found {
+				shown[place{vhost, found[i].Name}] = show(&found[i], vhost)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := make([]V, 0, len(places))
+	for _, p := range places {
+		if v, ok := shown[p]; ok {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// figures are what queues are sorted by without showing them all.
+var figures = map[string]func(st *broker.QueueStatus) any{
+	"messages":                func(st *broker.QueueStatus) any { return st.Ready + st.Unacked },
+	"messages_ready":          func(st *broker.QueueStatus) any { return st.Ready },
+	"messages_unacknowledged": func(st *broker.QueueStatus) any { return st.Unacked },
+	"message_bytes":           func(st *broker.QueueStatus) any { return st.Bytes + st.UnackedBytes },
+	"consumers":               func(st *broker.QueueStatus) any { return st.Consumers },
+	"memory":                  func(st *broker.QueueStatus) any { return st.Memory },
+}
+
+// sortQueues are the values that queues are sorted by, nil when they are not known without showing all.
+func (t *topology) sortQueues(path string, places []place) []any {
+	switch path {
+	case "name":
+		return rest.List(places, func(p place) any { return p.name })
+	case "vhost":
+		return rest.List(places, func(p place) any { return p.vhost })
+	}
+	figure := figures[path]
+	if figure == nil {
+		return nil
+	}
+	type valued struct {
+		place
+		value any
+	}
+	found, err := inPlaces(t, places, func(st *broker.QueueStatus, vhost string) valued { return valued{place{vhost, st.Name}, figure(st)} })
+	if err != nil {
+		return nil // showing them fails, too
+	}
+	values := make([]any, len(places))
+	for i, at := 0, 0; i < len(places); i++ {
+		if at < len(found) && found[at].place == places[i] {
+			values[i] = found[at].value
+			at++
+		}
+	}
+	return values
+}

@@ -1,0 +1,132 @@
+package topology
+
+import (
+	"net/http"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// queueName is what a queue is called, and what was declared. Fields are RabbitMQ's, in the order of their names.
+type queueName struct {
+	Arguments  rest.Table `json:"arguments"`
+	AutoDelete bool       `json:"auto_delete"`
+	Durable    bool       `json:"durable"`
+	Exclusive  bool       `json:"exclusive"`
+	Name       string     `json:"name"`
+	Node       string     `json:"node"`
+	Type       string     `json:"type"`
+	VHost      string     `json:"vhost"`
+}
+
+// queueTotals is a queue without statistics.
+type queueTotals struct {
+	queueName
+	Messages int    `json:"messages"`
+	Ready    int    `json:"messages_ready"`
+	Unacked  int    `json:"messages_unacknowledged"`
+	State    string `json:"state"`
+}
+
+// queueState is a queue as it is.
+type queueState struct {
+	queueName
+	Capacity      float64        `json:"consumer_capacity"`    // share of the time in which consumers could take more
+	Utilisation   float64        `json:"consumer_utilisation"` // the same, by its older name
+	Consumers     int            `json:"consumers"`
+	Effective     map[string]any `json:"effective_policy_definition"`
+	ExclusiveTag  *string        `json:"exclusive_consumer_tag"`
+	HeadTimestamp *int64         `json:"head_message_timestamp"`
+	IdleSince     string         `json:"idle_since,omitempty"`
+	Memory        int64          `json:"memory"`
+	Bytes         int64          `json:"message_bytes"`
+	BytesReady    int64          `json:"message_bytes_ready"`
+	BytesUnacked  int64          `json:"message_bytes_unacknowledged"`
+	monitor.Lengths
+	Scheduled      int               `json:"messages_scheduled"` // ours: their time has not come
+	Blocked        int               `json:"messages_blocked"`   // ours: they wait for others to be gone
+	Stats          monitor.Figures   `json:"message_stats,omitempty"`
+	OperatorPolicy *string           `json:"operator_policy"`
+	Owner          map[string]string `json:"owner_pid_details,omitempty"`
+	Policy         *string           `json:"policy"`
+	Leader         string            `json:"leader,omitempty"` // of quorum queues
+	Members        []string          `json:"members,omitempty"`
+	Online         []string          `json:"online,omitempty"`
+	ActiveTag      *string           `json:"single_active_consumer_tag"`
+	State          string            `json:"state"`
+}
+
+// queueDetails is one queue with who uses it.
+type queueDetails struct {
+	queueState
+	ConsumerDetails []rest.Consumer `json:"consumer_details"`
+	Deliveries      []any           `json:"deliveries"`
+	Incoming        []any           `json:"incoming"`
+}
+
+// queueObject shows a queue in a list, as much of it as the query asks for.
+func (t *topology) queueObject(st *broker.QueueStatus, vhost string, r *http.Request) any {
+	q := r.URL.Query()
+	if q.Get("disable_stats") != "true" {
+		return t.queueState(st, vhost, r)
+	}
+	if q.Get("enable_queue_totals") != "true" {
+		return t.queueName(st, vhost)
+	}
+	return &queueTotals{t.queueName(st, vhost), st.Ready + st.Unacked, st.Ready, st.Unacked, stateOf(st)}
+}
+
+func (t *topology) queueName(st *broker.QueueStatus, vhost string) queueName {
+	kind := "classic"
+	if text, ok := st.Args.Get("x-queue-type"); ok && text == "quorum" {
+		kind = "quorum"
+	}
+	return queueName{rest.Table(st.Args), st.AutoDelete, st.Declared, st.Exclusive, st.Name, t.node, kind, vhost}
+}
+
+// stateOf is the state of a queue: that nothing happens with it is told by idle_since.
+func stateOf(*broker.QueueStatus) string { return "running" }
+
+func (t *topology) queueState(st *broker.QueueStatus, vhost string, r *http.Request) *queueState {
+	query := monitor.ParseQuery(r.URL.Query())
+	o := &queueState{
+		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: map[string]any{}, Memory: st.Memory,
+		Bytes: st.Bytes + st.UnackedBytes, BytesReady: st.Bytes, BytesUnacked: st.UnackedBytes,
+		Lengths: t.monitor.QueueLengths(st, query), Stats: t.monitor.QueueStats(st, query), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st),
+	}
+	if st.Consumers > 0 && st.Ready == 0 {
+		o.Capacity, o.Utilisation = 1, 1 // whatever comes goes at once
+	}
+	if st.ActiveConsumer != "" {
+		o.ActiveTag = &st.ActiveConsumer
+	}
+	if st.HeadTimestamp != 0 {
+		o.HeadTimestamp = &st.HeadTimestamp
+	}
+	if st.Active != 0 {
+		o.IdleSince = time.UnixMilli(st.Active).UTC().Format("2006-01-02T15:04:05.000+00:00")
+	}
+	if st.Exclusive {
+		o.Owner = map[string]string{"name": st.Owner}
+	}
+	if o.Type == "quorum" {
+		o.Leader, o.Members, o.Online = t.node, []string{t.node}, []string{t.node}
+	}
+	return o
+}
+
+// queueDetails shows one queue.
+func (t *topology) queueDetails(s *broker.Session, st *broker.QueueStatus, r *http.Request) any {
+	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), r), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
+	found, err := s.QueueConsumers(st.Name)
+	if err != nil {
+		return o // it has gone meanwhile, and they with it
+	}
+	o.ConsumerDetails = rest.Consumers(found, t.clients, t.node)
+	if st.ExclusiveConsumer && len(found) > 0 {
+		o.ExclusiveTag = &found[0].Tag
+	}
+	return o
+}

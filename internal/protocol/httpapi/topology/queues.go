@@ -1,0 +1,152 @@
+package topology
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"fiveways/internal/arguments"
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/refusals"
+)
+
+// reservedPrefix begins names that clients cannot declare.
+const reservedPrefix = "amq."
+
+func (t *topology) queuePaths() {
+	t.Get(rest.Management, "/api/queues", t.listQueues)
+	t.Get(rest.Management, "/api/queues/detailed", t.listQueues)
+	t.Get(rest.Management, "/api/queues/{vhost}", t.listQueues)
+	t.Get(rest.Management, "/api/queues/{vhost}/{queue}", t.showQueue)
+	t.Handle(rest.Management, "PUT /api/queues/{vhost}/{queue}", t.declareQueue)
+	t.Delete(rest.Management, "/api/queues/{vhost}/{queue}", t.deleteQueue)
+	t.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/actions", t.actOnQueue)
+	t.Get(rest.Management, "/api/queues/{vhost}/{queue}/bindings", func(r *http.Request) (any, error) {
+		return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) {
+			name := rest.Name(r, "queue")
+			if !s.HasQueue(name) {
+				return nil, rest.ErrNotThere
+			}
+			return append([]broker.BindSpec{toDefault(name)}, s.BindingsTo(name, false)...), nil
+		})
+	})
+	t.Handle(rest.Administration, "POST /api/rebalance/queues", func(*http.Request) (rest.Answer, error) {
+		return rest.Answer{Status: http.StatusNoContent}, nil // one node has all of them
+	})
+}
+
+// showQueue shows one queue, with its consumers.
+func (t *topology) showQueue(r *http.Request) (out any, err error) {
+	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
+		st, err := s.QueueStatus(rest.Name(r, "queue"))
+		if errors.Is(err, broker.ErrQueueNotFound) {
+			return rest.ErrNotThere
+		}
+		if err != nil {
+			return err
+		}
+		out = t.queueDetails(s, &st, r)
+		return nil
+	})
+	return out, err
+}
+
+// queueChange declares a queue. What else RabbitMQ's tools put there, such as the name, is in the path already.
+type queueChange struct {
+	Durable    rest.Switch `json:"durable"`
+	AutoDelete rest.Switch `json:"auto_delete"`
+	Exclusive  rest.Switch `json:"exclusive"`
+	Arguments  rest.Table  `json:"arguments"`
+}
+
+func (t *topology) declareQueue(r *http.Request) (rest.Answer, error) {
+	var in queueChange
+	if err := rest.DecodeOptional(r, &in); err != nil {
+		return rest.Answer{}, err
+	}
+	return t.put(r, func(s *broker.Session) (there bool, err error) {
+		name := rest.Name(r, "queue")
+		there = s.HasQueue(name)
+		return there, declareQueue(s, broker.QueueSpec{
+			Name: name, Durable: bool(in.Durable && !in.Exclusive), Exclusive: bool(in.Exclusive), AutoDelete: bool(in.AutoDelete),
+			Args: message.Table(in.Arguments),
+		})
+	})
+}
+
+// declareQueue declares a queue as a client of AMQP does.
+func declareQueue(s *broker.Session, spec broker.QueueSpec) error {
+	if strings.HasPrefix(spec.Name, reservedPrefix) {
+		return &broker.Error{Err: broker.ErrReservedName, Kind: "queue", Name: spec.Name, VHost: s.VHost()}
+	}
+	if err := s.MayConfigure("queue", spec.Name); err != nil {
+		return err
+	}
+	var refused *arguments.Refusal
+	spec.Compared = arguments.Compared(spec.Args)
+	if spec.Policy, refused = arguments.Queue(spec.Args); refused != nil {
+		// What is there counts first.
+		return cmp.Or(s.CompareQueue(&spec), rest.BadRequest(refused.Text(refusals.Resource("queue", spec.Name, s.VHost()))))
+	}
+	_, err := s.DeclareQueue(spec)
+	return err
+}
+
+// put makes something in a virtual host, or finds that it is there.
+func (t *topology) put(r *http.Request, make func(s *broker.Session) (there bool, err error)) (rest.Answer, error) {
+	status := http.StatusCreated
+	err := t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		there, err := make(s)
+		if there {
+			status = http.StatusNoContent
+		}
+		return err
+	})
+	return rest.Answer{Status: status}, rest.ByChannel(err)
+}
+
+func (t *topology) deleteQueue(r *http.Request) error {
+	unused, err := rest.Truth(r, "if-unused")
+	if err != nil {
+		return err
+	}
+	empty, err := rest.Truth(r, "if-empty")
+	if err != nil {
+		return err
+	}
+	return rest.ByChannel(t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		name := rest.Name(r, "queue")
+		if !s.HasQueue(name) {
+			return rest.ErrNotThere
+		}
+		_, err := s.DeleteQueue(name, unused, empty)
+		return err
+	}))
+}
+
+// actOnQueue answers to what RabbitMQ does to mirrored queues, which are not here: there is nothing to do.
+func (t *topology) actOnQueue(r *http.Request) (rest.Answer, error) {
+	var in struct {
+		Action string `json:"action"`
+	}
+	if err := rest.DecodeOptional(r, &in); err != nil {
+		return rest.Answer{}, err
+	}
+	switch in.Action {
+	case "sync", "cancel_sync":
+	case "":
+		return rest.Answer{}, rest.BadRequest("[{key_missing,action}]")
+	default:
+		return rest.Answer{}, rest.BadRequest("unknown action '" + in.Action + "'; there are sync and cancel_sync")
+	}
+	return rest.Answer{Status: http.StatusNoContent}, t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
+		if !s.HasQueue(rest.Name(r, "queue")) {
+			return rest.ErrNotThere
+		}
+		return nil
+	})
+}

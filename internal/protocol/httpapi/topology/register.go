@@ -1,0 +1,43 @@
+package topology
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// Options are what the paths show beside what the engine knows. All are needed.
+type Options struct {
+	Monitor *monitor.Monitor  // rates and histories
+	Clients *protocol.Clients // who consumers are
+	Node    string            // name of the node
+}
+
+// topology serves the paths of one API.
+type topology struct {
+	*rest.API
+	monitor *monitor.Monitor
+	clients *protocol.Clients
+	node    string
+}
+
+// Register adds the paths to an API.
+func Register(a *rest.API, o Options) {
+	t := &topology{a, o.Monitor, o.Clients, o.Node}
+	t.queuePaths()
+	t.exchangePaths()
+	t.bindingPaths()
+	t.parameterPaths()
+	t.nodePaths()
+}
+
+// look shows a virtual host that the caller sees.
+func (t *topology) look(vhost string, fn func(s *broker.Session) error) error {
+	s, err := t.Broker.Operate(vhost)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return fn(s)
+}

@@ -1,0 +1,221 @@
+package topology
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/storage/vfs"
+)
+
+func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
+	t.Helper()
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a := rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	Register(a, Options{Monitor: monitor.New(b, monitor.Options{}), Clients: protocol.NewClients(), Node: "fiveways@here"})
+	return b, a
+}
+
+// step is one request and what must come of it.
+type step struct {
+	request string // "PUT /api/queues/%2F/a {...}"
+	status  int
+	want    string // the answer holds this text
+}
+
+func play(t *testing.T, h http.Handler, steps []step) {
+	t.Helper()
+	for _, s := range steps {
+		method, rest, _ := strings.Cut(s.request, " ")
+		target, body, _ := strings.Cut(rest, " ")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(body)))
+		got := w.Body.String()
+		if w.Code != s.status || !strings.Contains(got, s.want) {
+			t.Errorf("%s:\n got %d %s\nwant %d with %s", s.request, w.Code, got, s.status, s.want)
+		}
+		if got != "" && !json.Valid([]byte(got)) {
+			t.Errorf("%s: the answer is no JSON: %s", s.request, got)
+		}
+	}
+}
+
+func TestQueues(t *testing.T) {
+	_, a := openAPI(t)
+	play(t, a, []step{
+		{`PUT /api/queues/%2F/alpha {"durable":true,"node":"any","name":"other"}`, 201, ""},
+		{`PUT /api/queues/%2F/alpha {"durable":"true"}`, 204, ""}, // as RabbitMQ's own tool says it
+		{`PUT /api/queues/%2F/alpha {"durable":1}`, 400, `not_boolean`},
+		{"PUT /api/queues/%2F/alpha", 400, `{"error":"bad_request","reason":"inequivalent arg 'durable' for queue 'alpha' in vhost '/': received 'false' but current is 'true'"}`},
+		{`PUT /api/queues/%2F/b {"arguments":{"x-message-ttl":-1}}`, 400, `"reason":"invalid arg 'x-message-ttl' for queue 'b' in vhost '/': {value_negative,-1}"`},
+		{`PUT /api/queues/%2F/b {"arguments":{"a":null}}`, 400, `"reason":"null_not_allowed"`},
+		{`PUT /api/queues/%2F/b {"arguments":[]}`, 201, ""},
+		{`PUT /api/queues/%2F/b [1]`, 400, "bad_request"},
+		{"PUT /api/queues/%2F/amq.q {}", 401, `{"error":"not_authorised","reason":"Access refused."}`},
+		{"PUT /api/queues/none/q {}", 404, "no such virtual host"},
+		{`PUT /api/queues/%2F/q%2Fq {"durable":true,"arguments":{"x-queue-type":"quorum","x-max-length":5,"x":[1,"a",{"b":1.5}]}}`, 201, ""},
+		{"GET /api/queues/%2F/q%2Fq?columns=arguments,type,leader,members", 200,
+			`{"arguments":{"x":[1,"a",{"b":1.5}],"x-max-length":5,"x-queue-type":"quorum"},"leader":"fiveways@here","members":["fiveways@here"],"type":"quorum"}`},
+		{"GET /api/queues/%2F/none", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
+		{"GET /api/queues/none", 404, "Object Not Found"},
+		{"GET /api/queues/%2F/alpha", 200, `"consumer_details":[],"deliveries":[],"incoming":[]`},
+		{"GET /api/queues?columns=name,vhost&sort=name&sort_reverse=true", 200, `[{"name":"q/q","vhost":"/"},{"name":"b","vhost":"/"},{"name":"alpha","vhost":"/"}]`},
+		{"GET /api/queues/%2F?page=1&page_size=1&sort=messages&columns=name", 200, `"filtered_count":3,"item_count":1,"items":[{"name":"alpha"}],"page":1,"page_count":3`},
+		{"GET /api/queues/detailed?page=1&name=ALPH&sort=message_stats.publish&columns=name", 200, `"items":[{"name":"alpha"}]`},
+		{"GET /api/queues?disable_stats=true&page=1&page_size=1", 200, `"items":[{"arguments":{},"auto_delete":false,"durable":true,"exclusive":false,"name":"alpha","node":"fiveways@here","type":"classic","vhost":"/"}]`},
+		{"GET /api/queues?disable_stats=true&enable_queue_totals=true&page=1&page_size=1", 200, `"vhost":"/","messages":0,"messages_ready":0,"messages_unacknowledged":0,"state":"running"}]`},
+		{`POST /api/queues/%2F/alpha/actions {"action":"sync"}`, 204, ""},
+		{`POST /api/queues/%2F/alpha/actions {"action":"dance"}`, 400, "unknown action"},
+		{`POST /api/queues/%2F/none/actions {"action":"sync"}`, 404, "Not Found"},
+		{"DELETE /api/queues/%2F/alpha?if-empty=maybe", 400, "true or false"},
+		{"DELETE /api/queues/%2F/alpha?if-empty=true&if-unused=true", 204, ""},
+		{"DELETE /api/queues/%2F/alpha", 404, "Not Found"},
+		{"POST /api/rebalance/queues", 204, ""},
+	})
+}
+
+func TestExchangesAndBindings(t *testing.T) {
+	_, a := openAPI(t)
+	play(t, a, []step{
+		{`PUT /api/exchanges/%2F/e1 {"type":"direct"}`, 201, ""},
+		{`PUT /api/exchanges/%2F/e1`, 204, ""},
+		{`PUT /api/exchanges/%2F/e1 {"type":"fanout"}`, 400, `"reason":"inequivalent arg 'type' for exchange 'e1' in vhost '/': received 'fanout' but current is 'direct'"`},
+		{`PUT /api/exchanges/%2F/e2 {"type":"nosuch"}`, 400, `"reason":"unknown exchange type 'nosuch'"`},
+		{`PUT /api/exchanges/%2F/e2 {"type":"topic","internal":true,"durable":true,"arguments":{"alternate-exchange":"e1"}}`, 201, ""},
+		{`PUT /api/exchanges/%2F/e3 {"arguments":{"alternate-exchange":5}}`, 400, "invalid type"},
+		{`PUT /api/exchanges/%2F/amq.x {"type":"topic"}`, 401, "Access refused."},
+		{`PUT /api/exchanges/%2F/amq.default`, 401, "Access refused."},
+		{"GET /api/exchanges/%2F/e2", 200, `{"arguments":{"alternate-exchange":"e1"},"auto_delete":false,"durable":true,"internal":true,"name":"e2","type":"topic","vhost":"/","incoming":[],"outgoing":[]}`},
+		{"GET /api/exchanges/%2F/amq.default?columns=name,type", 200, `{"name":"","type":"direct"}`},
+		{"GET /api/exchanges/%2F/?columns=name", 200, `[{"name":""},{"name":"amq.direct"},`},
+		{"GET /api/exchanges?page=1&name=e2&columns=name", 200, `"items":[{"name":"e2"}]`},
+		{"GET /api/exchanges/%2F/none", 404, "Not Found"},
+		{"DELETE /api/exchanges/%2F/amq.direct", 401, "Access refused."},
+		{"DELETE /api/exchanges/%2F/amq.default", 401, "Access refused."},
+		{"DELETE /api/exchanges/%2F/none", 404, "Not Found"},
+
+		{"PUT /api/queues/%2F/q", 201, ""},
+		{`POST /api/bindings/%2F/e/e1/q/q {"routing_key":"k"}`, 201, ""},
+		{`POST /api/bindings/%2F/e/e1/q/q {"routing_key":"k","arguments":{"b":"x","a":1}}`, 201, ""},
+		{`POST /api/bindings/%2F/e/e1/q/q`, 201, ""},
+		{`POST /api/bindings/%2F/e/e1/e/e2 {"routing_key":"a/b c~d"}`, 201, ""},
+		{`POST /api/bindings/%2F/e/none/q/q {}`, 404, `{"error":"not_found","reason":"no exchange 'none' in vhost '/'"}`},
+		{`POST /api/bindings/%2F/e/e1/q/none {}`, 404, `{"error":"not_found","reason":"no queue 'none' in vhost '/'"}`},
+		{`POST /api/bindings/%2F/e/amq.default/q/q {}`, 401, "Access refused."},
+		{"GET /api/bindings/%2F/e/e1/q/q", 200, `[{"source":"e1","vhost":"/","destination":"q","destination_type":"queue","routing_key":"","arguments":{},"properties_key":"~"},{"source":"e1",`},
+		{"GET /api/bindings/%2F/e/e1/e/e2", 200, `"destination_type":"exchange","routing_key":"a/b c~d","arguments":{},"properties_key":"a%2Fb+c%7Ed"}]`},
+		{"GET /api/bindings/%2F/e/e1/e/e2/a%252Fb%2Bc%257Ed", 200, `"routing_key":"a/b c~d"`},
+		{"GET /api/bindings/%2F/e/amq.default/q/q/q", 200, `{"source":"","vhost":"/","destination":"q","destination_type":"queue","routing_key":"q","arguments":{},"properties_key":"q"}`},
+		{"GET /api/bindings/%2F/e/e1/q/q/~", 200, `"routing_key":""`},
+		{"GET /api/bindings/%2F/e/e1/q/q/none", 404, "Not Found"},
+		{"GET /api/bindings/%2F?columns=source,destination", 200, `[{"destination":"q","source":""},{"destination":"e2","source":"e1"},{"destination":"q","source":"e1"}`},
+		{"GET /api/bindings?columns=properties_key", 200, `{"properties_key":"k~`},
+		{"GET /api/queues/%2F/q/bindings?columns=source", 200, `[{"source":""},{"source":"e1"},{"source":"e1"},{"source":"e1"}]`},
+		{"GET /api/exchanges/%2F/e2/bindings/destination?columns=source", 200, `[{"source":"e1"}]`},
+		{"GET /api/exchanges/%2F/e1/bindings/source?columns=destination", 200, `[{"destination":"e2"},{"destination":"q"},{"destination":"q"},{"destination":"q"}]`},
+		{"GET /api/exchanges/%2F/amq.default/bindings/source?columns=destination", 200, `[{"destination":"q"}]`},
+		{"DELETE /api/exchanges/%2F/e1?if-unused=true", 400, `"reason":"exchange 'e1' in vhost '/' in use"`},
+		{"DELETE /api/bindings/%2F/e/e1/q/q/k", 204, ""},
+		{"DELETE /api/bindings/%2F/e/e1/q/q/k", 404, "Not Found"},
+		{"GET /api/bindings/%2F/e/e1/q/q?columns=routing_key", 200, `[{"routing_key":""},{"routing_key":"k"}]`},
+	})
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, httptest.NewRequest("POST", "/api/bindings/%2F/e/e1/e/e2", strings.NewReader(`{"routing_key":"a/b c~d"}`)))
+	if got := w.Header().Get("Location"); got != "e2/a%252Fb%2Bc%257Ed" {
+		t.Errorf("a binding is said to be at %q", got)
+	}
+}
+
+func TestParametersAndNode(t *testing.T) {
+	b, a := openAPI(t)
+	if err := b.SetParameter(broker.Parameter{VHost: "/", Component: "mbus", Name: "secret", Value: json.RawMessage("1")}); err != nil {
+		t.Fatal(err)
+	}
+	const good = `{"value":{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://","dest-queue":"b"}}`
+	play(t, a, []step{
+		{`PUT /api/parameters/none/%2F/x {"value":{}}`, 400, `"reason":"Validation failed\n\ncomponent none not found\n"`},
+		{`PUT /api/parameters/mbus/%2F/x {"value":{}}`, 400, "component mbus not found"},
+		{`PUT /api/parameters/shovel/%2F/x {}`, 400, "key_missing,value"},
+		{`PUT /api/parameters/shovel/%2F/x {"value":{}}`, 400, `Must specify 'src-exchange' or 'src-queue'\nKey \"dest-uri\" not found in x\nKey \"src-uri\" not found in x\n`},
+		{`PUT /api/parameters/shovel/%2F/x {"value":{"src-queue":"a","src-exchange":"b","dest-queue":"c","dest-exchange":"d","dest-uri":"","src-uri":""}}`, 400, `Cannot specify 'src-exchange' and 'src-queue'\nCannot specify 'dest-exchange' and 'dest-queue'\n`},
+		{`PUT /api/parameters/shovel/%2F/x ` + good, 201, ""},
+		{`PUT /api/parameters/shovel/%2F/x ` + good, 204, ""},
+		{`PUT /api/parameters/federation-upstream/%2F/up {"value":{"uri":"amqp://x","prefetch-count":10}}`, 201, ""},
+		{`PUT /api/parameters/federation-upstream/%2F/up2 {"value":{"urx":"amqp://x"}}`, 400, `Unrecognised terms urx in up2\nKey \"uri\" not found in up2\n`},
+		{`PUT /api/parameters/federation-upstream-set/%2F/set {"value":[{"upstream":"up"}]}`, 201, ""},
+		{`PUT /api/parameters/federation-upstream-set/%2F/set {"value":{}}`, 400, "should be a list"},
+		{"GET /api/parameters/shovel/%2F/x", 200, `{"value":{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://","dest-queue":"b"},"vhost":"/","component":"shovel","name":"x"}`},
+		{"GET /api/parameters?columns=component", 200, `[{"component":"federation-upstream"},{"component":"federation-upstream-set"},{"component":"shovel"}]`},
+		{"GET /api/parameters/mbus/%2F/secret", 404, "Not Found"},
+		{"GET /api/parameters/mbus", 200, "[]"},
+		{"DELETE /api/parameters/mbus/%2F/secret", 404, "Not Found"},
+		{"GET /api/parameters/shovel/none", 404, "no such virtual host"},
+		{"GET /api/shovels/%2F", 200, `"name":"x","vhost":"/","type":"dynamic","state":"terminated"`},
+		{"DELETE /api/parameters/shovel/%2F/x", 204, ""},
+		{"DELETE /api/parameters/shovel/%2F/x", 404, "Not Found"},
+		{"GET /api/federation-links", 200, "[]"},
+
+		{"GET /api/cluster-name", 200, `{"name":"fiveways@here"}`},
+		{"PUT /api/cluster-name {}", 400, "key_missing,name"},
+		{`PUT /api/cluster-name {"name":"mine"}`, 204, ""},
+		{"GET /api/cluster-name", 200, `{"name":"mine"}`},
+		{`PUT /api/global-parameters/x {"value":{"a":[1,"b"]}}`, 201, ""},
+		{`PUT /api/global-parameters/x {"value":1}`, 204, ""},
+		{`PUT /api/global-parameters/y {}`, 400, "key_missing,value"},
+		{"GET /api/global-parameters", 200, `[{"name":"cluster_name","value":"mine"},{"name":"x","value":1}]`},
+		{"GET /api/global-parameters/x", 200, `{"name":"x","value":1}`},
+		{"DELETE /api/global-parameters/x", 204, ""},
+		{"DELETE /api/global-parameters/x", 404, "Not Found"},
+		{"GET /api/global-parameters/x", 404, "Not Found"},
+
+		{"GET /api/aliveness-test/%2F", 200, `{"status":"ok"}`},
+		{"GET /api/aliveness-test/none", 404, "Object Not Found"},
+		{"GET /api/feature-flags", 200, `"name":"quorum_queue","desc":`},
+		{"PUT /api/feature-flags/quorum_queue/enable", 204, ""},
+		{"PUT /api/feature-flags/none/enable", 400, "unsupported"},
+		{"GET /api/deprecated-features", 200, "[]"},
+		{"GET /api/extensions", 200, "[]"},
+	})
+}
+
+// A page of very many queues is quick: their names are looked through, and a page of them is asked what it holds.
+func BenchmarkPageOfQueues(b *testing.B) {
+	engine, a := openAPI(b)
+	s, err := engine.Operate("/")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for i := range 10_000 {
+		if _, err := s.DeclareQueue(broker.QueueSpec{Name: fmt.Sprintf("queue-%05d", i), Policy: broker.DefaultQueuePolicy()}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, query := range map[string]string{"names": "", "by messages": "&sort=messages&sort_reverse=true", "by rate": "&sort=message_stats.publish_details.rate"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				a.ServeHTTP(w, httptest.NewRequest("GET", "/api/queues?page=3&page_size=100"+query, nil))
+				if w.Code != http.StatusOK {
+					b.Fatal(w.Body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package protocol
+
+import "net"
+
+// firstByte waits for the first byte of a connection and returns one that has it
+// still.
+func firstByte(nc net.Conn) (byte, net.Conn, error) { return readFirst(nc) }

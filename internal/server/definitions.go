@@ -1,0 +1,23 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi"
+)
+
+// loadDefinitions takes a file of definitions in before anybody is served.
+func loadDefinitions(b *broker.Broker, file string, log *slog.Logger) error {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = httpapi.LoadDefinitions(b, log, text)
+	}
+	if err != nil {
+		return fmt.Errorf("load_definitions: %s: %w", file, err)
+	}
+	log.Info("definitions loaded", "file", file)
+	return nil
+}

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"fiveways/internal/config"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp"
+	"fiveways/internal/protocol/etcd"
+	"fiveways/internal/protocol/httpapi"
+	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/protocol/resp"
+)
+
+// doors are how the protocols take TLS on their ports.
+var doors = map[string]protocol.Door{
+	"amqp": amqp.Door, "sql": pgwire.Door, "redis": resp.Door, "etcd": etcd.Door, "http": httpapi.Door, "metrics": httpapi.MetricsDoor,
+}
+
+var versions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
+
+var plains = map[string]func(net.Addr) bool{
+	config.PlainAlways:   func(net.Addr) bool { return true },
+	config.PlainLoopback: protocol.IsLoopback,
+	config.PlainNever:    func(net.Addr) bool { return false },
+}
+
+var certUsers = map[string]protocol.CertUser{
+	config.CertCommonName:        protocol.CommonName,
+	config.CertDistinguishedName: protocol.DistinguishedName,
+	config.CertAlternativeName:   protocol.AlternativeName,
+}
+
+// openTLS reads the certificate; nil when there is none. Errors: protocol.ErrTLS.
+func openTLS(cfg config.Config, log *slog.Logger) (*protocol.TLS, error) {
+	if cfg.TLSCert == "" {
+		return nil, nil
+	}
+	t, err := protocol.OpenTLS(protocol.TLSOptions{
+		Cert: cfg.TLSCert, Key: cfg.TLSKey, ClientCA: cfg.TLSClientCA, ClientMust: cfg.TLSClientAuth == config.TLSClientsRequired,
+		MinVersion: versions[cfg.TLSMinVersion], Plain: plains[cfg.TLSPlain], User: certUsers[cfg.TLSCertUser], Log: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tls_cert: %w", err)
+	}
+	return t, nil
+}
+
+// OpenAudit opens the file of the audit log, if there is to be one.
+func OpenAudit(cfg config.Config, log *slog.Logger) (*protocol.Audit, error) {
+	if cfg.AuditLog == config.Off {
+		return protocol.OpenAudit("", log)
+	}
+	return protocol.OpenAudit(cfg.AuditLog, log)
+}
+
+// watchTLS follows the files of the certificate until the server drains.
+func (s *Server) watchTLS() {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	if s.tls != nil {
+		s.served.Go(func() { s.tls.Watch(ctx) })
+	}
+}
+
+// TLS is the certificate that the protocols show; nil when there is none.
+func (s *Server) TLS() *protocol.TLS { return s.tls }
+
+// Reload takes over files that have changed: the certificate, and where the audit log goes. What cannot be used is
+// told in the log, and what was in use stays.
+func (s *Server) Reload() error { return errors.Join(s.tls.Reload(), s.audit.Reopen()) }

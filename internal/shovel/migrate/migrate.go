@@ -1,0 +1,253 @@
+package migrate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"fiveways/internal/shovel"
+)
+
+// API sends a request to the HTTP API of a broker, with in as its JSON and out for that of the answer; both may be nil.
+type API func(ctx context.Context, method, path string, in, out any) error
+
+// Options describe a migration.
+type Options struct {
+	Source      API             // management of the RabbitMQ; nil with Definitions, then the queues are those in them
+	SourceURI   string          // AMQP, with user and password; its virtual host does not count
+	Definitions json.RawMessage // instead of those that Source tells
+	Target      API             // as an administrator
+	TargetURI   string          // AMQP; user, password and virtual host in it do not count
+	VHost       string          // only this one; "" is all
+	Queues      *regexp.Regexp  // drain only these
+	DryRun      bool            // change nothing
+	SkipDrain   bool            // definitions alone
+	Progress    func(Queue)     // called now and then with the queue that is being moved
+}
+
+// Queue tells what became of a queue.
+type Queue struct {
+	VHost    string `json:"vhost"`
+	Name     string `json:"name"`
+	Messages uint64 `json:"messages"` // that the source told of; 0 when it did not
+	Moved    uint64 `json:"moved"`
+	Skipped  string `json:"skipped,omitempty"` // why nothing was tried
+	Error    string `json:"error,omitempty"`   // why not everything was moved
+}
+
+// Report tells what was there and what became of it.
+type Report struct {
+	Definitions map[string]int `json:"definitions"` // how many of each kind
+	Queues      []Queue        `json:"queues"`
+	Moved       uint64         `json:"moved"`
+	Failed      int            `json:"failed"` // queues
+}
+
+// Run migrates. The report tells also of what was done before an error; a queue that could not be moved is no error, but counted in it.
+func Run(ctx context.Context, o Options) (Report, error) {
+	r := Report{Definitions: map[string]int{}, Queues: []Queue{}}
+	definitions, err := o.definitions(ctx)
+	if err != nil {
+		return r, err
+	}
+	count, queues, err := read(definitions)
+	if err != nil {
+		return r, err
+	}
+	r.Definitions = count
+	if o.Source != nil {
+		if queues, err = sourceQueues(ctx, o.Source); err != nil {
+			return r, err
+		}
+	}
+	r.Queues = o.chosen(queues)
+	if o.DryRun {
+		return r, nil
+	}
+	if err := o.Target(ctx, http.MethodPost, definitionsPath(o.VHost), definitions, nil); err != nil {
+		return r, fmt.Errorf("target: definitions: %w", err)
+	}
+	if o.SkipDrain {
+		return r, nil
+	}
+	err = o.drain(ctx, &r)
+	for _, q := range r.Queues {
+		r.Moved += q.Moved
+		if q.Error != "" {
+			r.Failed++
+		}
+	}
+	return r, err
+}
+
+func definitionsPath(vhost string) string {
+	if vhost == "" {
+		return "/api/definitions"
+	}
+	return "/api/definitions/" + url.PathEscape(vhost)
+}
+
+func (o *Options) definitions(ctx context.Context) (all json.RawMessage, err error) {
+	if o.Definitions != nil {
+		return o.Definitions, nil
+	}
+	if o.Source == nil {
+		return nil, errors.New("neither the management of the source nor a file of definitions is given")
+	}
+	if err := o.Source(ctx, http.MethodGet, definitionsPath(o.VHost), nil, &all); err != nil {
+		return nil, fmt.Errorf("source: definitions: %w", err)
+	}
+	return all, nil
+}
+
+// read counts what a file of definitions has, and finds its queues.
+func read(definitions json.RawMessage) (count map[string]int, queues []Queue, err error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(definitions, &members); err != nil {
+		return nil, nil, fmt.Errorf("the definitions are no JSON object: %w", err)
+	}
+	count = map[string]int{}
+	for kind, value := range members {
+		var list []json.RawMessage
+		if json.Unmarshal(value, &list) == nil {
+			count[kind] = len(list)
+		}
+	}
+	var named struct {
+		Queues []listed `json:"queues"`
+	}
+	if err := json.Unmarshal(definitions, &named); err != nil {
+		return nil, nil, fmt.Errorf("the queues of the definitions: %w", err)
+	}
+	for _, q := range named.Queues {
+		queues = append(queues, q.queue())
+	}
+	return count, queues, nil
+}
+
+// listed is a queue as the management API tells of it.
+type listed struct {
+	VHost     string         `json:"vhost"`
+	Name      string         `json:"name"`
+	Messages  uint64         `json:"messages"`
+	Type      string         `json:"type"`
+	Exclusive bool           `json:"exclusive"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+func (l *listed) queue() Queue {
+	q := Queue{VHost: l.VHost, Name: l.Name, Messages: l.Messages}
+	switch {
+	case l.Exclusive:
+		q.Skipped = "exclusive: it goes with its connection"
+	case l.Type == "stream" || l.Arguments["x-queue-type"] == "stream":
+		q.Skipped = "a stream keeps what is consumed: it cannot be drained"
+	}
+	return q
+}
+
+func sourceQueues(ctx context.Context, source API) (queues []Queue, err error) {
+	var all []listed
+	if err := source(ctx, http.MethodGet, "/api/queues?columns=vhost,name,messages,type,exclusive,arguments", nil, &all); err != nil {
+		return nil, fmt.Errorf("source: queues: %w", err)
+	}
+	for _, q := range all {
+		queues = append(queues, q.queue())
+	}
+	return queues, nil
+}
+
+// chosen are the queues that are to be drained or told of.
+func (o *Options) chosen(queues []Queue) []Queue {
+	chosen := []Queue{}
+	for _, q := range queues {
+		if q.VHost == "" {
+			q.VHost = o.VHost // a file of one virtual host does not name it
+		}
+		if (o.VHost == "" || q.VHost == o.VHost) && (o.Queues == nil || o.Queues.MatchString(q.Name)) {
+			chosen = append(chosen, q)
+		}
+	}
+	return chosen
+}
+
+// mover is the user of the target who publishes what is moved: with the tag impersonator, since messages keep the user_id that they have.
+const mover = "fiveways-migrate"
+
+// drain moves the messages of all queues, as a user of its own that is deleted at the end.
+func (o *Options) drain(ctx context.Context, r *Report) (err error) {
+	password := rand.Text()
+	user := map[string]any{"password": password, "tags": []string{"impersonator"}}
+	if err := o.Target(ctx, http.MethodPut, "/api/users/"+mover, user, nil); err != nil {
+		return fmt.Errorf("target: user %s: %w", mover, err)
+	}
+	defer func() { // also when ctx has ended
+		gone := o.Target(context.WithoutCancel(ctx), http.MethodDelete, "/api/users/"+mover, nil, nil)
+		if gone != nil {
+			err = errors.Join(err, fmt.Errorf("target: user %s is still there; delete it: %w", mover, gone))
+		}
+	}()
+	allowed := map[string]bool{}
+	for i := range r.Queues {
+		q := &r.Queues[i]
+		if q.Skipped != "" || ctx.Err() != nil {
+			continue
+		}
+		if !allowed[q.VHost] {
+			all := map[string]string{"configure": ".*", "write": ".*", "read": ".*"}
+			if err := o.Target(ctx, http.MethodPut, "/api/permissions/"+url.PathEscape(q.VHost)+"/"+mover, all, nil); err != nil {
+				return fmt.Errorf("target: permission in virtual host '%s': %w", q.VHost, err)
+			}
+			allowed[q.VHost] = true
+		}
+		if err := o.drainQueue(ctx, q, password); err != nil {
+			q.Error = err.Error()
+		}
+	}
+	return ctx.Err()
+}
+
+func (o *Options) drainQueue(ctx context.Context, q *Queue, password string) (err error) {
+	from, err := inVHost(o.SourceURI, q.VHost, nil)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	to, err := inVHost(o.TargetURI, q.VHost, url.UserPassword(mover, password))
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	bridge, err := openBridge(to, q.Name)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	defer func() { err = errors.Join(err, bridge.close()) }()
+	p, err := shovel.Run(ctx, shovel.Options{
+		Source: shovel.Source{URI: from, Queue: q.Name}, Target: shovel.Target{URI: to, Exchange: bridge.exchange}, Once: true,
+		Progress: func(p shovel.Progress) {
+			q.Moved = p.Moved
+			if o.Progress != nil {
+				o.Progress(*q)
+			}
+		},
+	})
+	q.Moved = p.Moved
+	return err
+}
+
+// inVHost is an AMQP URI with another virtual host, and another user unless it is nil.
+func inVHost(uri, vhost string, user *url.Userinfo) (string, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return "", errors.New("its URI cannot be read") // the reason would show the password
+	}
+	u.Path, u.RawPath = "/"+vhost, "/"+url.PathEscape(vhost)
+	if user != nil {
+		u.User = user
+	}
+	return u.String(), nil
+}

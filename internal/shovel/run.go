@@ -1,0 +1,333 @@
+package shovel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// idle is how long the source brings nothing before a shovel that moves what is there looks whether it is empty.
+const idle = 200 * time.Millisecond
+
+// run is a shovel while both connections hold. Everything is done on one goroutine.
+type run struct {
+	options   *Options
+	progress  *Progress
+	connected bool // both ends were reached, and all that is used there is there
+
+	from, to   *amqp.Channel
+	fromLost   chan *amqp.Error
+	toLost     chan *amqp.Error
+	returned   chan amqp.Return
+	deliveries <-chan amqp.Delivery // nil while there is no consumer
+	pending    []pending            // in the order of publishing
+	taken      uint64
+	began      time.Time
+}
+
+// pending is a message that the target has not confirmed yet.
+type pending struct {
+	delivery      amqp.Delivery // at the source
+	exchange, key string        // at the target
+	confirm       *amqp.DeferredConfirmation
+	returned      bool
+}
+
+// do connects and moves messages until it is done (nil), or a connection ends.
+func (r *run) do(ctx context.Context) error {
+	if err := r.options.check(); err != nil {
+		return err
+	}
+	from, err := dial(ctx, r.options.Source.URI, "source")
+	if err != nil {
+		return err
+	}
+	defer from.Close() //nolint:errcheck // what was not settled goes back, which is all that is wanted
+	to, err := dial(ctx, r.options.Target.URI, "target")
+	if err != nil {
+		return err
+	}
+	defer to.Close() //nolint:errcheck // as above
+	if err := r.open(from, to); err != nil {
+		return err
+	}
+	r.connected = true
+	r.progress.Err = nil
+	return r.move(ctx)
+}
+
+func (r *run) open(from, to *amqp.Connection) (err error) {
+	if r.from, err = from.Channel(); err != nil {
+		return fmt.Errorf("shovel: source: %w", err)
+	}
+	if _, err = r.from.QueueDeclarePassive(r.options.Source.Queue, true, false, false, false, nil); err != nil {
+		return fmt.Errorf("shovel: source: %w", err)
+	}
+	if err = r.from.Qos(r.options.Prefetch, 0, false); err != nil {
+		return fmt.Errorf("shovel: source: %w", err)
+	}
+	if err = ensureQueue(to, r.options.Target.Queue); err != nil {
+		return fmt.Errorf("shovel: target: %w", err)
+	}
+	if r.to, err = to.Channel(); err == nil {
+		err = r.to.Confirm(false)
+	}
+	if err != nil {
+		return fmt.Errorf("shovel: target: %w", err)
+	}
+	r.fromLost, r.toLost = r.from.NotifyClose(make(chan *amqp.Error, 1)), r.to.NotifyClose(make(chan *amqp.Error, 1))
+	r.returned = r.to.NotifyReturn(make(chan amqp.Return, 1))
+	return r.consume()
+}
+
+// ensureQueue declares a queue, durable, unless it is there in whatever form; "" is none.
+func ensureQueue(c *amqp.Connection, queue string) error {
+	if queue == "" {
+		return nil
+	}
+	ch, err := c.Channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close() //nolint:errcheck // a failed look has closed it
+	if _, err = ch.QueueDeclarePassive(queue, true, false, false, false, nil); err == nil {
+		return nil
+	}
+	var refused *amqp.Error
+	if !errors.As(err, &refused) || refused.Code != amqp.NotFound {
+		return err
+	}
+	again, err := c.Channel()
+	if err != nil {
+		return err
+	}
+	defer again.Close() //nolint:errcheck // the declaration was answered
+	_, err = again.QueueDeclare(queue, true, false, false, false, nil)
+	return err
+}
+
+const consumerTag = "fiveways-shovel"
+
+func (r *run) consume() (err error) {
+	r.deliveries, err = r.from.Consume(r.options.Source.Queue, consumerTag, false, false, false, false, nil)
+	if err != nil {
+		return fmt.Errorf("shovel: source: %w", err)
+	}
+	return nil
+}
+
+// move is the loop. Invariant: a delivery is acknowledged only when its confirm has come and no message was returned.
+func (r *run) move(ctx context.Context) error {
+	r.began = time.Now()
+	for {
+		deliveries, wait := r.next()
+		var confirmed <-chan struct{}
+		if len(r.pending) > 0 {
+			confirmed = r.pending[0].confirm.Done()
+		}
+		select {
+		case <-ctx.Done():
+			return r.finish()
+		case err := <-r.fromLost:
+			return broken("source", err)
+		case err := <-r.toLost:
+			return broken("target", err)
+		case d, ok := <-deliveries:
+			if !ok { // the queue was deleted, or the connection ends
+				return broken("source", nil)
+			}
+			if err := r.publish(ctx, d); err != nil {
+				return err
+			}
+		case <-confirmed:
+			if err := r.settle(); err != nil {
+				return err
+			}
+			if r.options.Limit > 0 && r.progress.Moved >= r.options.Limit {
+				return nil
+			}
+		case <-wait:
+			if r.pause() > 0 || !r.options.Once || len(r.pending) > 0 {
+				continue
+			}
+			if empty, err := r.empty(ctx); empty || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// next tells where the next delivery comes from, nil while none is to be taken, and what to wait for beside it.
+func (r *run) next() (<-chan amqp.Delivery, <-chan time.Time) {
+	if pause := r.pause(); pause > 0 {
+		return nil, time.After(pause)
+	}
+	if l := r.options.Limit; l > 0 && r.progress.Moved+uint64(len(r.pending)) >= l {
+		return nil, nil
+	}
+	if r.options.Once && len(r.pending) == 0 {
+		return r.deliveries, time.After(idle)
+	}
+	return r.deliveries, nil
+}
+
+// pause is how long the rate makes the next message wait.
+func (r *run) pause() time.Duration {
+	if r.options.Rate <= 0 {
+		return 0
+	}
+	due := r.began.Add(time.Duration(float64(r.taken) / r.options.Rate * float64(time.Second)))
+	return time.Until(due)
+}
+
+// publish sends a delivery on.
+func (r *run) publish(ctx context.Context, d amqp.Delivery) error {
+	t := &r.options.Target
+	exchange, key := "", t.Queue
+	if t.Queue == "" {
+		exchange, key = t.Exchange, t.Key
+		if exchange == "" {
+			exchange = d.Exchange
+		}
+		if key == "" {
+			key = d.RoutingKey
+		}
+	}
+	confirm, err := r.to.PublishWithDeferredConfirmWithContext(ctx, exchange, key, true, false, publishing(&d))
+	if err != nil {
+		return fmt.Errorf("shovel: target: %w", err)
+	}
+	r.pending = append(r.pending, pending{delivery: d, exchange: exchange, key: key, confirm: confirm})
+	r.taken++
+	return nil
+}
+
+// publishing is a delivery as it was published.
+func publishing(d *amqp.Delivery) amqp.Publishing {
+	return amqp.Publishing{
+		Headers: d.Headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode, Priority: d.Priority,
+		CorrelationId: d.CorrelationId, ReplyTo: d.ReplyTo, Expiration: d.Expiration, MessageId: d.MessageId, Timestamp: d.Timestamp,
+		Type: d.Type, UserId: d.UserId, AppId: d.AppId, Body: d.Body,
+	}
+}
+
+// settle acknowledges all messages at the front that are confirmed and were not returned.
+func (r *run) settle() error {
+	done := 0
+	for done < len(r.pending) && isDone(r.pending[done].confirm) {
+		done++
+	}
+	// A message that is returned is returned before it is confirmed, so that all returns of these are here.
+	if err := r.markReturned(); err != nil {
+		return err
+	}
+	good := 0
+	for good < done && r.pending[good].confirm.Acked() && !r.pending[good].returned {
+		good++
+	}
+	if good > 0 {
+		if err := r.from.Ack(r.pending[good-1].delivery.DeliveryTag, true); err != nil {
+			return fmt.Errorf("shovel: source: %w", err)
+		}
+		r.progress.Moved += uint64(good)
+		r.options.Progress(*r.progress)
+	}
+	stuck := good < done
+	if stuck && r.pending[good].returned {
+		return fmt.Errorf("%w: exchange '%s', routing key '%s'", ErrUnroutable, r.pending[good].exchange, r.pending[good].key)
+	}
+	r.pending = r.pending[good:]
+	if stuck {
+		return ErrRefused
+	}
+	return nil
+}
+
+// markReturned notes which messages came back. What is equal in all that decides where a message goes comes back alike.
+func (r *run) markReturned() error {
+	for {
+		select {
+		case back := <-r.returned:
+			i := slices.IndexFunc(r.pending, func(p pending) bool {
+				return !p.returned && p.exchange == back.Exchange && p.key == back.RoutingKey && bytes.Equal(p.delivery.Body, back.Body) &&
+					reflect.DeepEqual(p.delivery.Headers, back.Headers)
+			})
+			if i < 0 { // unknown: none that is under way may be acknowledged
+				return fmt.Errorf("%w: exchange '%s', routing key '%s'", ErrUnroutable, back.Exchange, back.RoutingKey)
+			}
+			r.pending[i].returned = true
+		default:
+			return nil
+		}
+	}
+}
+
+func isDone(c *amqp.DeferredConfirmation) bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// empty stops consuming, moves what has arrived already, and tells whether the source holds nothing more; else it consumes again.
+func (r *run) empty(ctx context.Context) (bool, error) {
+	if err := r.from.Cancel(consumerTag, false); err != nil {
+		return false, fmt.Errorf("shovel: source: %w", err)
+	}
+	for d := range r.deliveries { // closed by the cancel when all are out
+		if err := r.publish(ctx, d); err != nil {
+			return false, err
+		}
+	}
+	r.deliveries = nil
+	if err := r.finish(); err != nil {
+		return false, err
+	}
+	q, err := r.from.QueueDeclarePassive(r.options.Source.Queue, true, false, false, false, nil)
+	if err != nil {
+		return false, fmt.Errorf("shovel: source: %w", err)
+	}
+	if q.Messages == 0 {
+		return true, nil
+	}
+	return false, r.consume()
+}
+
+// finishPatience is how long confirms are waited for at the end.
+const finishPatience = 10 * time.Second
+
+// finish waits for the confirms of what is under way.
+func (r *run) finish() error {
+	over := time.After(finishPatience)
+	for len(r.pending) > 0 {
+		select {
+		case <-r.pending[0].confirm.Done():
+			if err := r.settle(); err != nil {
+				return err
+			}
+		case err := <-r.fromLost:
+			return broken("source", err)
+		case err := <-r.toLost:
+			return broken("target", err)
+		case <-over:
+			return errors.New("shovel: target: no confirm in time")
+		}
+	}
+	return nil
+}
+
+// broken is the error of a channel of one side that ended.
+func broken(side string, err *amqp.Error) error {
+	if err == nil {
+		return fmt.Errorf("shovel: %s: the connection or the queue is gone", side)
+	}
+	return fmt.Errorf("shovel: %s: %w", side, err)
+}

@@ -1,0 +1,106 @@
+// The client of the HTTP API. The login is kept for this tab only.
+import { store } from "./store.js";
+
+const key = "fiveways.login";
+
+/** Who is logged in: what /api/whoami says, or null. */
+export const session = store(null);
+
+/** Why the last session ended, for the login form. */
+export const farewell = store("");
+
+/** An answer that is an error: the status (0: none came), a word for programs and a sentence for people. */
+export class Refused extends Error {
+  constructor(status, error, reason) {
+    super(reason || error || `the broker answered with status ${status}`);
+    this.status = status;
+    this.error = error;
+  }
+}
+
+/** path`queues/${vhost}/${name}` escapes what is put in. */
+export function path(strings, ...values) {
+  return strings.reduce((text, s, i) => text + encodeURIComponent(values[i - 1]) + s);
+}
+
+/** A query for request: what is undefined, null or "" is left out. */
+export function query(values) {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(values)) {
+    if (v !== undefined && v !== null && v !== "") q.set(k, v);
+  }
+  const text = q.toString();
+  return text ? `?${text}` : "";
+}
+
+// The login goes with each request by hand, and never by the browser: it would ask with a window of its own after a 401.
+async function send(method, where, { body, signal, login = sessionStorage.getItem(key), headers = {} } = {}) {
+  const options = { method, signal, credentials: "omit", cache: "no-store", headers: { ...headers, Authorization: `Basic ${login}` } };
+  if (body !== undefined) {
+    options.headers["Content-Type"] ??= "application/json";
+    options.body = typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body);
+  }
+  let answer;
+  try {
+    answer = await fetch(new URL(`api/${where}`, location.href.split("#")[0]), options);
+  } catch (err) {
+    if (err.name === "AbortError") throw err;
+    throw new Refused(0, "unreachable", "The broker cannot be reached. Is it running?");
+  }
+  const text = await answer.text();
+  let value = null;
+  try {
+    value = text ? JSON.parse(text) : null;
+  } catch {
+    if (answer.ok) throw new Refused(answer.status, "unreadable", "The answer is not JSON: is there a proxy in between?");
+  }
+  if (!answer.ok) throw new Refused(answer.status, value?.error, value?.reason);
+  return value;
+}
+
+/** One request; the path stands below /api/. Resolves to the answer's value, null when it has none. */
+export async function request(method, where, options) {
+  try {
+    return await send(method, where, options);
+  } catch (err) {
+    if (err.status === 401 && /^Login/.test(err.message)) logout("You were logged out: the broker does not take this login any more.");
+    throw err;
+  }
+}
+
+export const get = (where, options) => request("GET", where, options);
+export const put = (where, body = {}, options) => request("PUT", where, { ...options, body });
+export const post = (where, body = {}, options) => request("POST", where, { ...options, body });
+export const del = (where, options) => request("DELETE", where, options);
+
+/** Logs in; rejects with Refused. */
+export async function login(user, password) {
+  const bytes = new TextEncoder().encode(`${user}:${password}`);
+  const text = btoa(String.fromCharCode(...bytes));
+  const who = await send("GET", "whoami", { login: text });
+  sessionStorage.setItem(key, text);
+  farewell.set("");
+  session.set(who);
+}
+
+export function logout(why = "") {
+  sessionStorage.removeItem(key);
+  farewell.set(why);
+  session.set(null);
+}
+
+/** Goes on with the login of this tab, when there is one. */
+export async function resume() {
+  if (!sessionStorage.getItem(key)) return;
+  try {
+    session.set(await send("GET", "whoami"));
+  } catch (err) {
+    logout(err.message);
+  }
+}
+
+/** Whether the user has a tag, or administrator, which has all. */
+export function hasTag(who, ...tags) {
+  const own = Array.isArray(who?.tags) ? who.tags : String(who?.tags ?? "").split(",");
+  return own.some((t) => t === "administrator" || tags.includes(t));
+}

@@ -1,0 +1,46 @@
+// Questions before something is lost, and forms that stand over the page.
+import { html, useEffect, useRef } from "../html.js";
+import { store, useStore } from "../store.js";
+import { Form } from "./form.js";
+
+const open = store(null);
+
+function show(dialog) {
+  return new Promise((resolve) => open.set({ ...dialog, resolve }));
+}
+
+/** Asks whether to go on; resolves to true or false. button says what will be done. */
+export const confirm = (title, text, button = "Delete") => show({ title, text, button });
+
+/** Asks for values (fields as of Form) and does something with them; resolves to true when that went well, false when it was cancelled. */
+export const ask = (title, fields, button, onSubmit, text) => show({ title, fields, button, onSubmit, text });
+
+export const Dialogs = () => {
+  const d = useStore(open);
+  return d && html`<${Dialog} ...${d} key=${d.title} />`;
+};
+
+function Dialog({ title, text, button, fields, onSubmit, resolve }) {
+  const box = useRef(null);
+  useEffect(() => {
+    box.current.showModal(); // takes the focus, and gives it back
+  }, []);
+  // Escape closes the box by itself; whoever asked hears of it then. A second answer changes nothing.
+  const close = (value) => {
+    open.set(null);
+    resolve(value);
+  };
+  const cancel = html`<button type="button" onClick=${() => close(false)}>Cancel</button>`;
+  return html`
+    <dialog ref=${box} aria-labelledby="dialog-title" onClose=${() => close(false)}>
+      <div class="stack">
+        <h2 id="dialog-title">${title}</h2>
+        ${text && html`<p>${text}</p>`}
+        ${fields
+          ? html`<${Form} fields=${fields} button=${button} extra=${cancel} onSubmit=${async (v) => { await onSubmit(v); close(true); }} />`
+          : html`<div class="foot">
+              <button type="button" class="primary danger" onClick=${() => close(true)}>${button}</button>${cancel}
+            </div>`}
+      </div>
+    </dialog>`;
+}

@@ -1,0 +1,38 @@
+// Short notices in the corner: what was done, or why not.
+import { html } from "../html.js";
+import { refreshAll } from "../live.js";
+import { store, useStore } from "../store.js";
+
+const seen = 6000; // ms; what went wrong stays until it is closed
+const notices = store([]);
+let last = 0;
+
+const drop = (id) => notices.set(notices.get().filter((n) => n.id !== id));
+
+export function toast(text, kind = "good") {
+  const id = ++last;
+  notices.set([...notices.get().slice(-3), { id, text, kind }]);
+  if (kind !== "bad") setTimeout(() => drop(id), seen);
+}
+
+/** Does something that changes the broker, tells how it went, and has what is shown looked at anew. Resolves to whether it went well. */
+export async function act(done, fn) {
+  try {
+    const value = await fn();
+    toast(typeof done === "function" ? done(value) : done);
+    refreshAll();
+    return true;
+  } catch (err) {
+    toast(err.message, "bad");
+    return false;
+  }
+}
+
+export const Toasts = () => html`
+  <div class="toasts" role="status" aria-live="polite">
+    ${useStore(notices).map((n) => html`
+      <div class="note ${n.kind}" key=${n.id}>
+        <span>${n.text}</span>
+        <button class="plain" aria-label="Close this notice" onClick=${() => drop(n.id)}>×</button>
+      </div>`)}
+  </div>`;

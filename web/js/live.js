@@ -1,0 +1,57 @@
+// What is asked for again and again.
+import { get } from "./api.js";
+import { useEffect, useRef, useState } from "./html.js";
+import { store, useStore } from "./store.js";
+
+const key = "fiveways.interval";
+
+/** Milliseconds between two looks; 0: only when asked. */
+export const interval = store(Number(localStorage.getItem(key) ?? 5000));
+
+export function chooseInterval(ms) {
+  localStorage.setItem(key, ms);
+  interval.set(ms);
+}
+
+/** Has everything that is shown asked for again, at once. */
+export const refresh = store(0);
+export const refreshAll = () => refresh.set(refresh.get() + 1);
+
+/**
+ * What GET where says, asked for again while the page is seen. With an error the value before stays. A null path asks for nothing.
+ * once: asked for once, and with refreshAll.
+ */
+export function useLive(where, { once = false } = {}) {
+  const every = useStore(interval);
+  const wanted = useStore(refresh);
+  const [state, setState] = useState({ where, data: undefined, error: null });
+  const timer = useRef(0);
+
+  useEffect(() => {
+    if (where === null) return undefined;
+    const control = new AbortController();
+    const look = async () => {
+      if (document.hidden) {
+        document.addEventListener("visibilitychange", look, { once: true, signal: control.signal });
+        return;
+      }
+      try {
+        const data = await get(where, { signal: control.signal });
+        setState({ where, data, error: null });
+      } catch (error) {
+        if (control.signal.aborted) return;
+        setState((s) => ({ where, data: s.where === where ? s.data : undefined, error }));
+      }
+      if (every && !once && !control.signal.aborted) timer.current = setTimeout(look, every);
+    };
+    look();
+    return () => {
+      control.abort();
+      clearTimeout(timer.current);
+    };
+  }, [where, every, wanted, once]);
+
+  const fresh = state.where === where;
+  // While the next page comes, the one before stays on the screen.
+  return { data: state.data, error: fresh ? state.error : null, loading: state.data === undefined && !state.error };
+}

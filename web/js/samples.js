@@ -1,0 +1,34 @@
+// What RabbitMQ's management API tells of the past: {rate, samples: [{sample, timestamp}, …]}, the newest first.
+import { useRef } from "./html.js";
+
+/** How much of the past is asked for: seconds. */
+export const past = { lengths_age: 600, lengths_incr: 5, msg_rates_age: 600, msg_rates_incr: 5 };
+
+const inOrder = (details) => [...(details?.samples ?? [])].reverse();
+
+/** The points of something that goes up and down; undefined when nothing is known of it. */
+export function levels(of, name) {
+  const points = inOrder(of?.[`${name}_details`]).map((s) => [s.timestamp, s.sample]);
+  return points.length > 0 ? points : undefined;
+}
+
+/** The points per second of something that is counted. */
+export function rates(of, name) {
+  const all = inOrder(of?.[`${name}_details`]);
+  const points = all.slice(1).map((s, i) => [s.timestamp, Math.max(0, ((s.sample - all[i].sample) * 1000) / (s.timestamp - all[i].timestamp))]);
+  return points.length > 0 ? points : undefined;
+}
+
+/** The rate now. */
+export const rateOf = (of, name) => of?.[`${name}_details`]?.rate;
+
+const kept = 360; // points that the page remembers by itself
+
+/** Remembers a value from one look to the next, for what the broker keeps no history of. */
+export function useRemembered(data, value) {
+  const past = useRef({ data: undefined, points: [] });
+  if (data !== past.current.data && Number.isFinite(value)) {
+    past.current = { data, points: [...past.current.points.slice(1 - kept), [Date.now(), value]] };
+  }
+  return past.current.points.length > 0 ? past.current.points : undefined;
+}

@@ -1,0 +1,61 @@
+import { del, path } from "../api.js";
+import { Card, Chip, Empty, Facts, Go, Head, Trouble } from "../components/basics.js";
+import { ask } from "../components/dialogs.js";
+import { Listing, Rows } from "../components/table.js";
+import { act } from "../components/toasts.js";
+import { bytes, count, inline, time } from "../format.js";
+import { html } from "../html.js";
+import { useLive } from "../live.js";
+import { go } from "../router.js";
+import { channelColumns } from "./channels.js";
+
+/** Asks why, and closes a connection. */
+async function close(name) {
+  let reason = "";
+  const fields = [{ name: "reason", label: "Reason", placeholder: "told to the client", wide: true }];
+  const sure = await ask(`Close ${name}?`, fields, "Close connection", (v) => { reason = v.reason ?? "Closed from the web page"; });
+  return sure && act("Closed.", () => del(path`connections/${name}`, { headers: { "X-Reason": reason } }));
+}
+
+const client = (c) => [c.client_properties?.connection_name ?? c.client_properties?.product, c.client_properties?.version].filter(Boolean).join(" ");
+
+const columns = [
+  { key: "name", title: "Name", class: "name", show: (c) => html`<${Go} to=${["connections", c.name]}>${c.name}<//>` },
+  { key: "protocol", title: "Protocol", show: (c) => html`<${Chip}>${c.protocol}<//> ${c.ssl && html`<${Chip} kind="good">TLS<//>`}` },
+  { key: "user", title: "User" }, { key: "vhost", title: "Virtual host", wide: true },
+  { key: "state", title: "State", show: (c) => html`<${Chip} kind=${c.state === "running" ? "good" : "warn"}>${c.state}<//>` },
+  { title: "Client", wide: true, show: client },
+  { key: "channels", title: "Channels", number: true, wide: true, show: (c) => count(c.channels ?? 0) },
+  { key: "recv_oct", title: "In", number: true, wide: true, show: (c) => bytes(c.recv_oct) },
+  { key: "send_oct", title: "Out", number: true, wide: true, show: (c) => bytes(c.send_oct) },
+  { title: "", show: (c) => html`<button class="danger" onClick=${() => close(c.name)}>Close …</button>` },
+];
+
+export const Connections = () => html`
+  <${Head} title="Connections" />
+  <${Listing} path="connections" columns=${columns} label="Connections" empty=${html`
+    <div class="card"><${Empty} title="Nobody is connected."><span>The overview has a command for each protocol.</span><${Go} to=${["overview"]}>To the overview<//><//></div>`} />`;
+
+export function Connection({ names: [name] }) {
+  const { data: c, error, loading } = useLive(path`connections/${name}`);
+  const channels = useLive(path`connections/${name}/channels`);
+  const end = async () => {
+    if (await close(name)) go(["connections"]);
+  };
+  return html`
+    <${Head} title=${name} crumbs=${[["Connections", ["connections"]]]}>${c && html`<button class="danger" onClick=${end}>Close …</button>`}<//>
+    <div class="stack">
+      ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="This connection" />
+      ${c && html`
+        <div class="columns two">
+          <${Card} title="Details"><${Facts} of=${[
+            ["Protocol", c.protocol], ["User", c.user], ["Virtual host", c.vhost], ["State", c.state], ["Since", c.connected_at && time(c.connected_at)],
+            ["From", c.peer_host && `${c.peer_host}:${c.peer_port}`], ["To", c.host && `${c.host}:${c.port}`],
+            ["TLS", c.ssl ? [c.ssl_protocol, c.ssl_cipher].filter(Boolean).join(", ") || true : false], ["Login", c.auth_mechanism],
+            ["Received", bytes(c.recv_oct)], ["Sent", bytes(c.send_oct)], ["Largest frame", c.frame_max && bytes(c.frame_max)], ["Heartbeat", c.timeout && `${c.timeout} s`],
+          ]} /><//>
+          <${Card} title="What the client says of itself"><${Facts} of=${Object.entries(c.client_properties ?? {}).map(([k, v]) => [k, inline(v)])} /><//>
+        </div>
+        ${channels.data?.length > 0 && html`<${Card} title="Channels" flush><${Rows} columns=${channelColumns} rows=${channels.data} label="Channels" /><//>`}`}
+    </div>`;
+}

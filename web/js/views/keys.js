@@ -1,0 +1,55 @@
+import { del, path, put, query as toQuery } from "../api.js";
+import { Card, Empty, Fold, Head, Trouble } from "../components/basics.js";
+import { confirm } from "../components/dialogs.js";
+import { Form } from "../components/form.js";
+import { Rows } from "../components/table.js";
+import { act, toast } from "../components/toasts.js";
+import { count, prettyJSON } from "../format.js";
+import { html, useState } from "../html.js";
+import { refreshAll, useLive } from "../live.js";
+import { place, setQuery } from "../router.js";
+import { useStore } from "../store.js";
+
+/** The ordinary keys of etcd's API. */
+export function Keys() {
+  const { query: q } = useStore(place);
+  const { data, error, loading } = useLive(`keys${toQuery({ prefix: q.prefix, after: q.after, limit: 100, values: true })}`);
+  const [open, setOpen] = useState(null);
+  const keys = data?.keys ?? [];
+  const remove = async (k) => {
+    if (await confirm(`Delete ${k.key}?`, "Clients that watch it are told.")) await act("Deleted.", () => del(path`keys/${k.key}`));
+  };
+  const columns = [
+    { title: "Key", class: "name", show: (k) => html`<button class="link mono" onClick=${() => setOpen(k)}>${k.key}</button>` },
+    { title: "Value", class: "name", show: (k) => html`<span class="mono soft">${(k.value ?? "").slice(0, 80)}</span>` },
+    { title: "Version", number: true, wide: true, show: (k) => count(k.version) }, { title: "Revision", number: true, wide: true, show: (k) => count(k.mod_revision) },
+    { title: "", show: (k) => html`<button class="danger" onClick=${() => remove(k)}>Delete …</button>` },
+  ];
+  return html`
+    <${Head} title="Keys"><input type="search" class="mono" aria-label="Keys that begin with" placeholder="Keys that begin with" value=${q.prefix ?? ""} onInput=${(e) => setQuery({ prefix: e.target.value, after: undefined })} /><//>
+    <div class="stack">
+      ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="The key-value store" />
+      ${data && html`<${Card} title="Keys" flush tools=${html`${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}
+          ${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}`}>
+        ${keys.length > 0 ? html`<${Rows} columns=${columns} rows=${keys} label="Keys" rowKey=${(k) => k.key} />`
+          : html`<${Empty} title=${q.prefix ? "No key begins so." : "There are no keys yet."}><span>Set one below, or with <code>etcdctl put greeting hello</code></span><//>`}<//>`}
+      ${open && html`<${OneKey} k=${open} key=${open.key} />`}
+      <${Fold} title="Set a key"><${Form} label="Set a key" fields=${[{ name: "key", label: "Key", required: true, wide: true }, value("")]} button="Set" onSubmit=${({ key, value: v = "" }) => set(key, v)} reset /><//>
+    </div>`;
+}
+
+const value = (v) => ({ name: "value", label: "Value", kind: "area", rows: 5, value: v });
+
+async function set(key, v) {
+  await put(path`keys/${key}`, { value: v });
+  toast(`${key} is set.`);
+  refreshAll();
+}
+
+function OneKey({ k }) {
+  const binary = k.value_encoding === "base64" || k.encoding === "base64";
+  return html`
+    <${Card} title=${k.key}>${binary
+      ? html`<p class="soft">The value is not text; as base64:</p><pre tabindex="0">${k.value}</pre>`
+      : html`<${Form} label=${`Value of ${k.key}`} fields=${[value(prettyJSON(k.value ?? "") ?? k.value ?? "")]} button="Change" onSubmit=${({ value: v = "" }) => set(k.key, v)} />`}<//>`;
+}

@@ -1,0 +1,109 @@
+import { query } from "../api.js";
+import { Card, Chip, Command, Empty, Go, Head, Tile, Trouble } from "../components/basics.js";
+import { Chart } from "../components/chart.js";
+import { bytes, count, duration, millis, rate, short } from "../format.js";
+import { html } from "../html.js";
+import { useLive } from "../live.js";
+import { levels, past, rateOf, rates, useRemembered } from "../samples.js";
+
+export function Overview() {
+  const overview = useLive(`overview${query(past)}`);
+  const nodes = useLive(`nodes${query({ node_stats_age: past.lengths_age, node_stats_incr: past.lengths_incr })}`);
+  const of = overview.data;
+  if (!of) return html`<${Head} title="Overview" />${overview.loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${overview.error} what="The overview" />`}`;
+  const node = nodes.data?.[0];
+  return html`
+    <${Head} title="Overview"><span class="soft small">${of.product_name ?? "Fiveways"} ${of.product_version ?? ""}, ${of.node}</span><//>
+    <div class="stack">
+      <${Trouble} error=${overview.error} what="The overview" />
+      <${Alarms} node=${node} />
+      <${Totals} of=${of} />
+      ${of.object_totals?.queues === 0 && html`<${FirstSteps} />`}
+      <${Charts} of=${of} />
+      <${NodeCharts} node=${node} data=${nodes.data} />
+      <${Listeners} />
+    </div>`;
+}
+
+function Totals({ of }) {
+  const objects = of.object_totals ?? {};
+  const queued = of.queue_totals ?? {};
+  const stats = of.message_stats ?? {};
+  return html`
+    <div class="tiles">
+      <${Tile} name="Ready" value=${count(queued.messages_ready ?? 0)} note="messages" to=${["queues"]} query=${{ sort: "messages_ready", down: "true" }} />
+      <${Tile} name="Unacknowledged" value=${count(queued.messages_unacknowledged ?? 0)} note="messages" to=${["queues"]} query=${{ sort: "messages_unacknowledged", down: "true" }} />
+      <${Tile} name="Published" value=${rate(rateOf(stats, "publish") ?? 0)} note=${`${short(stats.publish ?? 0)} so far`} />
+      <${Tile} name="Delivered" value=${rate(rateOf(stats, "deliver_get") ?? 0)} note=${`${short(stats.deliver_get ?? 0)} so far`} />
+      <${Tile} name="Queues" value=${count(objects.queues)} to=${["queues"]} />
+      <${Tile} name="Exchanges" value=${count(objects.exchanges)} to=${["exchanges"]} />
+      <${Tile} name="Connections" value=${count(objects.connections)} to=${["connections"]} />
+      <${Tile} name="Channels" value=${count(objects.channels)} to=${["channels"]} />
+      <${Tile} name="Consumers" value=${count(objects.consumers)} />
+    </div>`;
+}
+
+const FirstSteps = () => html`
+  <${Card}><${Empty} title="There is no queue yet. The way to a first message:">
+    <ol>
+      <li><${Go} to=${["queues"]} query=${{ new: "orders" }}>Make a queue<//>.</li>
+      <li>On its page publish a message to it.</li>
+      <li>Take the message, look at it, acknowledge it.</li>
+    </ol>
+    <span>Or point a client at one of the addresses below.</span>
+  <//><//>`;
+
+function Charts({ of }) {
+  const stats = of.message_stats ?? {};
+  const queued = of.queue_totals ?? {};
+  const series = (all, from, how) => all.map(([label, name]) => ({ label, points: how(from, name) }));
+  return html`
+    <div class="columns two">
+      <${Chart} title="Messages in queues" format=${short} series=${series([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], queued, levels)} />
+      <${Chart} title="Message rates" format=${rate} series=${series([
+        ["published", "publish"], ["confirmed", "confirm"], ["delivered", "deliver_get"], ["acknowledged", "ack"], ["redelivered", "redeliver"],
+      ], stats, rates)} />
+    </div>`;
+}
+
+// The broker keeps the past of what RabbitMQ has too; of the rest the page remembers what it has seen.
+function NodeCharts({ node, data }) {
+  const latency = node?.latency ?? {};
+  const remembered = {
+    mem: useRemembered(data, node?.mem_used), disk: useRemembered(data, node?.disk_free),
+    fsync: useRemembered(data, latency.fsync?.p50), fsync99: useRemembered(data, latency.fsync?.p99 ?? node?.io_sync_avg_time),
+    confirm: useRemembered(data, latency.confirm?.p50), confirm99: useRemembered(data, latency.confirm?.p99),
+  };
+  if (!node) return null;
+  return html`
+    <div class="columns two">
+      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} series=${[{ label: "used", points: levels(node, "mem_used") ?? remembered.mem }]} />
+      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} series=${[{ label: "free", points: levels(node, "disk_free") ?? remembered.disk }]} />
+      <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "half within", points: remembered.fsync }, { label: "99 % within", points: remembered.fsync99 }]} />
+      <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "half within", points: remembered.confirm }, { label: "99 % within", points: remembered.confirm99 }]} />
+    </div>
+    <p class="soft small">Up for ${duration(node.uptime ?? 0)}, ${count(node.proc_used)} goroutines, ${count(node.fd_used)} of ${count(node.fd_total)} files open.</p>`;
+}
+
+function Alarms({ node }) {
+  if (!node) return null;
+  return html`
+    ${node.mem_alarm && html`<div class="note bad" role="alert">Memory is short: publishers are held back until queues are emptied. More memory: setting <code>memory_limit</code>.</div>`}
+    ${node.disk_free_alarm && html`<div class="note bad" role="alert">The disk is nearly full: publishers are held back until there is room. The bound is the setting <code>disk_free_limit</code>.</div>`}`;
+}
+
+function Listeners() {
+  const { data, error } = useLive("listeners", { once: true });
+  const all = data ?? [];
+  return html`
+    <${Card} title="Ways in" flush>
+      ${error && html`<div class="body"><${Trouble} error=${error} what="The list of listeners" /></div>`}
+      <div class="scroll" tabindex="0" role="region" aria-label="Listeners"><table>
+        <thead><tr><th scope="col">Protocol</th><th scope="col">Address</th><th scope="col">A command to try it</th></tr></thead>
+        <tbody>${all.map((l) => html`
+          <tr><td>${l.protocol} ${l.tls && html`<${Chip} kind="good">TLS<//>`}</td><td class="mono">${l.address}:${l.port}</td><td>${l.command && html`<${Command} text=${l.command} />`}</td></tr>`)}
+        </tbody>
+      </table></div>
+    <//>`;
+}
+

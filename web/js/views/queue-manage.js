@@ -1,0 +1,49 @@
+import { del, path, post } from "../api.js";
+import { Card } from "../components/basics.js";
+import { confirm } from "../components/dialogs.js";
+import { Form } from "../components/form.js";
+import { act, toast } from "../components/toasts.js";
+import { count } from "../format.js";
+import { html } from "../html.js";
+import { refreshAll } from "../live.js";
+import { go } from "../router.js";
+import { Tasks } from "./tasks.js";
+
+const selector = { name: "filter", label: "Only those for which", placeholder: "customer = 7", hint: "a condition over headers; empty: all", wide: true };
+const limit = { name: "limit", label: "At most", kind: "number", min: 1, hint: "empty: all" };
+const pace = { name: "rate", label: "Messages per second", kind: "number", min: 1, value: 100 };
+
+/** What changes many messages, or the queue itself. */
+export function QueueManage({ vhost, name, q }) {
+  const base = path`queues/${vhost}/${name}`;
+  const start = (what, where) => async (body) => {
+    await post(`${base}/${where}`, body);
+    toast(`${what} has begun.`);
+    refreshAll();
+  };
+  const purge = async () => {
+    if (await confirm(`Purge ${name}?`, `Its ${count(q.messages_ready ?? 0)} ready messages are gone for good.`, "Purge")) await act("Purged.", () => del(`${base}/contents`));
+  };
+  const remove = async () => {
+    if (!(await confirm(`Delete ${name}?`, `The queue and its ${count(q.messages ?? 0)} messages are gone for good.`, "Delete queue"))) return;
+    if (await act(`Queue ${name} is deleted.`, () => del(base))) go(["queues"]);
+  };
+  return html`
+    <${Tasks} path=${`${base}/tasks`} />
+    <div class="columns two">
+      <${Card} title="Redrive dead letters">
+        <div class="stack">
+          <p class="soft">Sends each message of this queue back to the queue where it died, or to another one.</p>
+          <${Form} label="Redrive" fields=${[pace, limit, { name: "to", label: "To queue", hint: "empty: where each died" }, selector]} button="Redrive" onSubmit=${start("Redriving", "redrive")} />
+        </div>
+      <//>
+      <${Card} title="Move messages">
+        <${Form} label="Move messages" fields=${[{ name: "to", label: "To queue", required: true }, limit, { ...pace, value: "", hint: "empty: as fast as it goes" }, selector]}
+          button="Move" onSubmit=${start("Moving", "messages/move")} />
+      <//>
+      <${Card} title="Purge"><div class="stack"><p class="soft">Deletes all messages that are ready. Those that consumers have stay theirs.</p>
+        <div class="row"><button class="danger" onClick=${purge}>Purge …</button></div></div><//>
+      <${Card} title="Delete"><div class="stack"><p class="soft">Deletes the queue with all its messages and bindings.</p>
+        <div class="row"><button class="danger" onClick=${remove}>Delete queue …</button></div></div><//>
+    </div>`;
+}

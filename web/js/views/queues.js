@@ -1,0 +1,78 @@
+import { path, put } from "../api.js";
+import { Chip, Empty, Fold, Go, Head } from "../components/basics.js";
+import { Form } from "../components/form.js";
+import { Listing } from "../components/table.js";
+import { toast } from "../components/toasts.js";
+import { bytes, count, rate } from "../format.js";
+import { html } from "../html.js";
+import { refreshAll } from "../live.js";
+import { go, place } from "../router.js";
+import { useStore } from "../store.js";
+import { useVHostField, useVHostPath } from "../vhosts.js";
+
+const total = (q) => q.messages ?? (q.messages_ready ?? 0) + (q.messages_unacknowledged ?? 0);
+
+export const queueColumns = [
+  { key: "name", title: "Name", class: "name", show: (q) => html`<${Go} to=${["queues", q.vhost, q.name]}>${q.name}<//>` },
+  { key: "vhost", title: "Virtual host", wide: true },
+  { title: "Features", wide: true, show: (q) => html`<${Features} of=${q} />` },
+  { key: "state", title: "State", wide: true, show: (q) => html`<${Chip} kind=${q.state === "running" ? "good" : ""}>${q.state ?? "–"}<//>` },
+  { key: "messages_ready", title: "Ready", number: true, show: (q) => count(q.messages_ready ?? 0) },
+  { key: "messages_unacknowledged", title: "Unacked", number: true, show: (q) => count(q.messages_unacknowledged ?? 0) },
+  { key: "messages", title: "Total", number: true, wide: true, show: (q) => count(total(q)) },
+  { key: "message_bytes", title: "Size", number: true, wide: true, show: (q) => bytes(q.message_bytes) },
+  { key: "message_stats.publish_details.rate", title: "In", number: true, wide: true, show: (q) => rate(q.message_stats?.publish_details?.rate ?? 0) },
+  { key: "message_stats.deliver_get_details.rate", title: "Out", number: true, wide: true, show: (q) => rate(q.message_stats?.deliver_get_details?.rate ?? 0) },
+  { key: "consumers", title: "Consumers", number: true, show: (q) => count(q.consumers ?? 0) },
+];
+
+export function Features({ of }) {
+  const marks = [
+    [of.durable, "durable"], [of.exclusive, "exclusive"], [of.auto_delete, "auto-delete"], [of.policy, `policy ${of.policy}`],
+    [of.operator_policy, `operator policy ${of.operator_policy}`],
+    ...Object.entries(of.arguments ?? {}).map(([k, v]) => [true, `${k.replace(/^x-/, "")}: ${typeof v === "object" ? "…" : v === "" ? "(default)" : v}`]),
+  ];
+  return html`<span class="row">${marks.filter(([on]) => on).map(([, text]) => html`<${Chip}>${text}<//>`)}</span>`;
+}
+
+export function Queues() {
+  const { query } = useStore(place);
+  const listing = useVHostPath("queues");
+  return html`
+    <${Head} title="Queues" />
+    <div class="stack">
+      <${Listing} path=${listing} columns=${queueColumns} label="Queues" rowKey=${(q) => `${q.vhost} ${q.name}`} empty=${html`
+        <div class="card"><${Empty} title="There is no queue yet.">Make one below: a name is enough. A client that declares a queue makes it, too.<//></div>`} />
+      <${NewQueue} name=${query.new} />
+    </div>`;
+}
+
+// Fields whose values are arguments of the declaration.
+const argumentFields = [
+  { name: "x-message-ttl", label: "Messages expire after", kind: "number", min: 0, hint: "milliseconds" },
+  { name: "x-max-length", label: "At most so many messages", kind: "number", min: 0 },
+  { name: "x-overflow", label: "When it is full", kind: "select", options: [["", "drop the oldest"], ["reject-publish", "refuse new ones"], ["reject-publish-dlx", "refuse, and dead-letter them"]] },
+  { name: "x-dead-letter-exchange", label: "Dead letters go to exchange", placeholder: "none" },
+  { name: "x-dead-letter-routing-key", label: "with routing key", hint: "with the default exchange the name of a queue" },
+  { name: "x-delivery-limit", label: "Deliveries before it is dead", kind: "number", min: 0 },
+  { name: "x-max-priority", label: "Priorities up to", kind: "number", min: 1, max: 255 },
+];
+
+function NewQueue({ name }) {
+  const field = useVHostField();
+  const fields = [
+    { name: "name", label: "Name", required: true, value: name ?? "" },
+    field,
+    { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
+    { name: "auto_delete", label: "Delete when its last consumer leaves", kind: "check" },
+    ...argumentFields,
+    { name: "more", label: "More arguments", kind: "json", rows: 2, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; what there is: pages below docs/features" },
+  ];
+  const create = async ({ name: queue, vhost, durable, auto_delete, more = {}, ...rest }) => {
+    await put(path`queues/${vhost}/${queue}`, { durable, auto_delete, arguments: { ...rest, ...more } });
+    toast(`Queue ${queue} is there.`);
+    refreshAll();
+    go(["queues", vhost, queue]);
+  };
+  return html`<${Fold} title="New queue" open=${name !== undefined}><${Form} label="New queue" fields=${fields} button="Create queue" onSubmit=${create} /><//>`;
+}
