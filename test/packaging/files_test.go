@@ -1,0 +1,136 @@
+package packaging
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fiveways/test/brokertest"
+)
+
+// instructions are the instructions of a Dockerfile, each on one line, without comments.
+func instructions(t *testing.T, path string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := strings.ReplaceAll(regexp.MustCompile(`(?m)^\s*#.*\n`).ReplaceAllString(string(text), ""), "\\\n", " ")
+	for line := range strings.Lines(joined) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// dockerComplaints are the rules that the image keeps.
+func dockerComplaints(lines []string) (complaints []string) {
+	stage, user, health, exec := "", "", false, map[string]bool{}
+	for _, line := range lines {
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "FROM":
+			stage, user, health = strings.Fields(rest)[0], "", false
+			if stage != "scratch" && !regexp.MustCompile(`:\d`).MatchString(stage) || strings.HasSuffix(stage, ":latest") {
+				complaints = append(complaints, "the base image "+stage+" has no version")
+			}
+		case "USER":
+			user = rest
+		case "ADD":
+			complaints = append(complaints, "ADD may fetch and unpack; COPY does what it says")
+		case "HEALTHCHECK":
+			health = true
+			if !strings.Contains(rest, `CMD ["`) {
+				complaints = append(complaints, "HEALTHCHECK needs a shell, which the image has not")
+			}
+		case "ENTRYPOINT", "CMD":
+			exec[word] = strings.HasPrefix(rest, "[")
+		case "RUN":
+			if stage == "scratch" {
+				complaints = append(complaints, "RUN in an image without a shell")
+			}
+		}
+	}
+	if stage != "scratch" {
+		complaints = append(complaints, "the image holds more than the binary")
+	}
+	if uid, _, _ := strings.Cut(user, ":"); !regexp.MustCompile(`^[1-9]\d*$`).MatchString(uid) {
+		complaints = append(complaints, "the image does not run as a user with a number other than 0")
+	}
+	if !health {
+		complaints = append(complaints, "no HEALTHCHECK")
+	}
+	if !exec["ENTRYPOINT"] || !exec["CMD"] {
+		complaints = append(complaints, "ENTRYPOINT and CMD are lists, so that signals reach the broker")
+	}
+	return complaints
+}
+
+func TestDockerfile(t *testing.T) {
+	lines := instructions(t, "../../deploy/docker/Dockerfile")
+	for _, c := range dockerComplaints(lines) {
+		t.Error(c)
+	}
+	for name, bad := range map[string][]string{
+		"root":   {"FROM scratch", "HEALTHCHECK CMD [\"/x\"]", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]"},
+		"shell":  {"FROM scratch", "USER 5", "HEALTHCHECK CMD /x", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]"},
+		"latest": {"FROM golang", "FROM scratch", "USER 5", "HEALTHCHECK CMD [\"/x\"]", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]"},
+	} {
+		if len(dockerComplaints(bad)) != 1 {
+			t.Errorf("%s: %q", name, dockerComplaints(bad))
+		}
+	}
+	// hadolint knows more rules, where it is installed.
+	if _, err := exec.LookPath("hadolint"); err == nil {
+		output(t, "hadolint", "../../deploy/docker/Dockerfile")
+	}
+}
+
+// What the Dockerfile sets, builds and copies is there: its settings are settings, and its version is a variable of the program.
+func TestDockerfileFits(t *testing.T) {
+	var settings []string
+	for _, line := range instructions(t, "../../deploy/docker/Dockerfile") {
+		if rest, ok := strings.CutPrefix(line, "ENV "); ok {
+			settings = append(settings, strings.Fields(rest)...)
+		}
+	}
+	if len(settings) < 3 {
+		t.Fatalf("settings %q", settings)
+	}
+	cmd := exec.Command(brokertest.Binary(t), "config")
+	cmd.Env = append(os.Environ(), settings...)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "0.0.0.0:15672") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	modules, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(modules), "\ngo ")
+	version := regexp.MustCompile(`^\d+\.\d+`).FindString(rest)
+	if first := instructions(t, "../../deploy/docker/Dockerfile")[0]; !strings.HasPrefix(first, "FROM golang:"+version) {
+		t.Errorf("%s, but go.mod wants Go %s", first, version)
+	}
+}
+
+func TestUnit(t *testing.T) {
+	needs(t, "systemd-analyze")
+	unit, err := os.ReadFile("../../deploy/systemd/fiveways.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The check wants the program to be there and, with a page of the manual, man.
+	text := strings.ReplaceAll(string(unit), "/usr/bin/fiveways", brokertest.Binary(t))
+	text = regexp.MustCompile(`(?m)^Documentation=.*\n`).ReplaceAllString(text, "")
+	path := filepath.Join(t.TempDir(), "fiveways.service")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := output(t, "systemd-analyze", "verify", path); strings.TrimSpace(out) != "" {
+		t.Errorf("systemd-analyze verify: %s", out)
+	}
+}

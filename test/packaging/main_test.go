@@ -1,0 +1,31 @@
+package packaging
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"fiveways/test/brokertest"
+)
+
+func TestMain(m *testing.M) { brokertest.Main(m) }
+
+// output runs a command and returns what it printed.
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// needs skips a test where a program is missing.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("no %s here", p)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+// Package tls has real clients of every protocol speak TLS with the broker, log in
+// by certificates, and be refused.
+package tls

@@ -1,0 +1,278 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"fiveways/test/brokertest"
+)
+
+// patience is how long something may take to be seen on the page.
+const patience = 20 * time.Second
+
+var chromium struct {
+	context.Context // of the browser that all tests share; nil: there is none
+	stop            func()
+}
+
+func TestMain(m *testing.M) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			launch(path)
+			break
+		}
+	}
+	defer func() {
+		if chromium.stop != nil {
+			chromium.stop()
+		}
+	}()
+	brokertest.Main(m)
+}
+
+// launch starts the browser. The tests of a machine's root run it without its sandbox, which root cannot have.
+func launch(path string) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.WindowSize(1360, 900))
+	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(alloc)
+	chromium.Context, chromium.stop = ctx, func() { stop(); stopAlloc() }
+	if err := chromedp.Do(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "web: Chromium does not start:", err)
+		chromium.Context = nil
+	}
+}
+
+// notYet are paths of the API that the page asks for and this version has not; the page says so in their places.
+var notYet = regexp.MustCompile(`/api/(overview|nodes|listeners|connections|channels|jobs|keys|policies|definitions|user-limits|vhost-limits|operator-policies)\b`)
+
+// page is one tab with a storage of its own, and what went wrong in it.
+type page struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	troubles []string // guarded by mu
+	refused  int      // guarded by mu: answers of 4xx that the test expects
+}
+
+// open starts a broker with every protocol and shows its page in a new tab.
+func open(t *testing.T) *page {
+	t.Helper()
+	b := brokertest.Run(t, "--http", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--sql", "127.0.0.1:0")
+	return openAt(t, "http://"+b.HTTPAddr())
+}
+
+func openAt(t *testing.T, base string) *page {
+	t.Helper()
+	if chromium.Context == nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no Chromium: .ci/install installs it")
+		}
+		t.Skip("no Chromium here (Debian: apt install chromium)")
+	}
+	ctx, cancel := chromedp.NewContext(chromium.Context, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	p := &page{t: t, ctx: ctx, base: base}
+	if err := chromedp.Listen(ctx, p.watch); err != nil { // opens the tab as well
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.report)
+	p.do(chromedp.Navigate(base + "/"))
+	return p
+}
+
+// watch notes what must not happen.
+func (p *page) watch(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.troubles = append(p.troubles, "a script failed: "+thrown(e.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			p.troubles = append(p.troubles, fmt.Sprintf("the console says %s: %s", e.Type, e.Args[0].Value))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError && e.Entry.Source == log.EntrySourceNetwork && notYet.MatchString(e.Entry.URL) {
+			break
+		}
+		if e.Entry.Level == log.EntryLevelError && p.refused > 0 && e.Entry.Source == log.EntrySourceNetwork {
+			p.refused--
+		} else if e.Entry.Level == log.EntryLevelError {
+			p.troubles = append(p.troubles, "the browser complains: "+e.Entry.Text+" "+e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err == nil && u.Scheme != "blob" && !strings.HasPrefix(e.Request.URL, p.base+"/") {
+			p.troubles = append(p.troubles, "a request leaves this host: "+e.Request.URL)
+		}
+	}
+}
+
+func thrown(d *runtime.ExceptionDetails) string {
+	if d.Exception != nil {
+		return d.Text + " " + d.Exception.Description
+	}
+	return fmt.Sprintf("%s at %s:%d", d.Text, d.URL, d.LineNumber)
+}
+
+func (p *page) report() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, trouble := range p.troubles {
+		p.t.Error(trouble)
+	}
+}
+
+// expectRefusals says that n answers will be errors; the browser complains of each.
+func (p *page) expectRefusals(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused += n
+}
+
+func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.shot("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
+		p.t.Fatalf("%v; the page says: %s", err, p.text())
+	}
+}
+
+// ask evaluates JavaScript; what it gives may be a promise.
+func ask[T any](p *page, script string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", script, err)
+	}
+	return v
+}
+
+// evaluate runs JavaScript for what it does.
+func evaluate(script string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](script)
+}
+
+// text is all that the page says.
+func (p *page) text() string {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// sees waits until a condition in JavaScript is true.
+func (p *page) sees(condition string) {
+	p.t.Helper()
+	p.do(chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+}
+
+// reads waits until the page says a text.
+func (p *page) reads(text string) {
+	p.t.Helper()
+	p.sees(fmt.Sprintf(`document.body.innerText.includes(%q)`, text))
+}
+
+// readsIn waits until the part of the page that a selector means says a text.
+func (p *page) readsIn(selector, text string) {
+	p.t.Helper()
+	p.sees(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%q))`, selector, text))
+}
+
+// press clicks the button or the link with a label; in a form or a section of that name when in is given.
+func (p *page) press(label string, in ...string) {
+	p.t.Helper()
+	scope := ""
+	p.sees(`!document.body.innerText.includes("Loading …")`)
+	if len(in) > 0 {
+		scope = fmt.Sprintf(`//*[@aria-label=%[1]q or ./header/h2[text()=%[1]q]]`, in[0])
+	}
+	path := fmt.Sprintf(`%[1]s//*[self::button or self::a or self::summary][normalize-space()=%[2]q]`, scope, label)
+	button := fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, path)
+	p.sees(button + `?.checkVisibility() && !` + button + `.disabled`)
+	p.do(evaluate(button + `.click()`)) // not by its place, which may change meanwhile
+}
+
+// field is the field of a form in JavaScript, both by their labels.
+func field(form, label string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('form[aria-label=%[1]q] label')].find((l) => l.textContent === %[2]q)?.control`, form, label)
+}
+
+// fill types into the field of a form, in place of what is there.
+func (p *page) fill(form, label, value string) {
+	p.t.Helper()
+	f := field(form, label)
+	p.sees(f + `?.checkVisibility()`)
+	p.do(evaluate(fmt.Sprintf(`(() => { const f = %s; f.focus(); f.select(); })()`, f)), chromedp.KeyEvent(value))
+}
+
+// choose selects an option in the field of a form.
+func (p *page) choose(form, label, option string) {
+	p.t.Helper()
+	f := field(form, label)
+	p.sees(fmt.Sprintf(`[...%s?.options ?? []].some((o) => o.value === %q)`, f, option))
+	p.do(evaluate(fmt.Sprintf(`(() => { const f = %s; f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); })()`, f, option)))
+}
+
+// show leads to a place of the page, such as #/queues.
+func (p *page) show(place string) {
+	p.t.Helper()
+	p.do(evaluate(fmt.Sprintf("location.hash = %q", place)))
+}
+
+// login logs in as guest.
+func (p *page) login() {
+	p.t.Helper()
+	p.fill("Log in", "User", "guest")
+	p.fill("Log in", "Password", "guest")
+	p.press("Log in", "Log in")
+	p.sees(`document.querySelector("#navigation") !== null`)
+}
+
+// sized gives the window another size.
+func (p *page) sized(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
+}
+
+// shot keeps a picture of the page, for people.
+func (p *page) shot(name string) {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.MkdirAll("screenshots", 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join("screenshots", name+".png"), png, 0o644)
+	}
+	if err != nil {
+		p.t.Logf("no screenshot %s: %v", name, err)
+	}
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// views are all places of the page that need nothing to be there but the queue orders.
+var views = []string{
+	"overview", "queues", "queues/%2F/orders", "queues/%2F/orders?tab=messages", "queues/%2F/orders?tab=scheduled", "queues/%2F/orders?tab=bindings",
+	"queues/%2F/orders?tab=manage", "exchanges", "exchanges/%2F/amq.topic", "topology", "jobs", "connections", "channels", "semaphores", "keys", "users", "users/guest",
+	"vhosts", "vhosts/%2F", "policies", "definitions",
+}
+
+// name is a view as the name of a file.
+func name(view string) string {
+	return strings.NewReplacer("/", "-", "%2F", "default", "?tab=", "-").Replace(view)
+}
+
+// showView shows a view and waits until it has what it shows.
+func (p *page) showView(view string) {
+	p.t.Helper()
+	p.show("#/" + view)
+	p.sees(`document.querySelector("main h1") !== null && !document.querySelector("main").innerText.includes("Loading")`)
+}
+
+func TestViewsInDarkAndLightAndOnAPhone(t *testing.T) {
+	p := open(t)
+	p.login()
+	newQueue(p, "orders")
+	for _, view := range views {
+		p.showView(view)
+		p.shot(name(view))
+	}
+	before := ask[string](p, `getComputedStyle(document.body.parentElement).backgroundColor`)
+	p.press("Dark")
+	p.sees(fmt.Sprintf(`getComputedStyle(document.body.parentElement).backgroundColor !== %q`, before))
+	for _, view := range views[:4] {
+		p.showView(view)
+		p.shot(name(view) + "-dark")
+	}
+	p.sized(360, 740)
+	for _, view := range views {
+		p.showView(view)
+		if wide := ask[int](p, `document.documentElement.scrollWidth`); wide > 360 {
+			t.Errorf("%s is %d pixels wide on a phone", view, wide)
+		}
+		p.shot(name(view) + "-phone")
+	}
+}
+
+// A queue is made and found again with the keyboard alone.
+func TestKeyboard(t *testing.T) {
+	p := open(t)
+	p.sees(`document.querySelector("form[aria-label='Log in']") !== null`)
+	p.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("guest"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("guest"), chromedp.KeyEvent(kb.Enter))
+	p.sees(`document.querySelector("#navigation") !== null`)
+	p.do(chromedp.KeyEvent(kb.Tab))
+	if at := ask[string](p, `document.activeElement.innerText`); at != "Skip to the content" {
+		t.Errorf("the first stop is %q", at)
+	}
+	p.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent("gq"))
+	p.reads("There is no queue yet")
+	for ask[string](p, `document.activeElement.tagName`) != "SUMMARY" {
+		p.do(chromedp.KeyEvent(kb.Tab))
+	}
+	p.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("by-hand"), chromedp.KeyEvent(kb.Enter))
+	p.readsIn("h1", "by-hand")
+	p.do(chromedp.KeyEvent("gq"))
+	p.readsIn("td", "by-hand")
+	p.do(chromedp.KeyEvent("/"), chromedp.KeyEvent("nothing"))
+	p.reads("No name matches")
+	p.do(chromedp.KeyEvent(kb.Escape), evaluate(`document.activeElement.blur()`), chromedp.KeyEvent("?"))
+	p.readsIn("dialog[open]", "virtual hosts")
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.sees(`document.querySelector("dialog") === null`)
+}
+
+// axe-core finds what people with screen readers or weak eyes stumble over.
+func TestAccessible(t *testing.T) {
+	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Skip("no axe-core: npm install --prefix test/web")
+	}
+	p := open(t)
+	p.login()
+	newQueue(p, "orders")
+	for _, theme := range []string{"Dark", "Light"} { // the button's name is the theme that comes next
+		p.do(evaluate(string(axe)))
+		for _, view := range views {
+			p.showView(view)
+			found := ask[[]string](p, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa"]})
+				.then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html + " " + n.failureSummary).join("\n")))`)
+			for _, f := range found {
+				t.Errorf("before %s, %s: %s", theme, view, f)
+			}
+		}
+		p.press(theme)
+	}
+}

@@ -1,0 +1,29 @@
+package web
+
+import "testing"
+
+// The way of a newcomer: a queue, a message, taken and acknowledged.
+func TestPublishBrowseTake(t *testing.T) {
+	p := open(t)
+	p.login()
+	newQueue(p, "orders")
+	p.fill("Publish", "Message", `{"order": 12345678901234567890, "note": "<b>bold</b>"}`)
+	p.press("Publish", "Publish")
+	p.reads("Published: it is in a queue.")
+
+	p.show("#/queues/%2F/orders?tab=messages")
+	p.sees(`document.querySelector("details.message summary") !== null`)
+	p.do(evaluate(`document.querySelector("details.message summary").click()`))
+	p.readsIn("pre", `"order": 12345678901234567890,`) // all digits are there
+	p.readsIn("pre", `<b>bold</b>`)
+	p.shot("message")
+
+	p.show("#/queues/%2F/orders")
+	p.press("Take one")
+	p.readsIn("pre", `"order"`)
+	p.shot("taken")
+	p.press("Acknowledge")
+	p.reads("the message is done and gone")
+	p.press("Take one")
+	p.reads("No message is ready.")
+}

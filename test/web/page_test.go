@@ -1,0 +1,121 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+func TestLogin(t *testing.T) {
+	p := open(t)
+	p.sees(`document.querySelector("form[aria-label='Log in']") !== null`)
+	p.shot("login")
+	p.expectRefusals(1)
+	p.fill("Log in", "User", "guest")
+	p.fill("Log in", "Password", "wrong")
+	p.press("Log in", "Log in")
+	p.reads("Login failed")
+
+	p.fill("Log in", "Password", "guest")
+	p.press("Log in", "Log in")
+	p.sees(`document.querySelector("#navigation") !== null`)
+	p.do(chromedp.Reload())
+	p.sees(`document.querySelector("#navigation") !== null`) // the tab keeps the login
+
+	p.press("Log out")
+	p.sees(`document.querySelector("form[aria-label='Log in']") !== null`)
+	if kept := ask[int](p, `sessionStorage.length`); kept != 0 {
+		t.Errorf("after the logout the tab keeps %d entries", kept)
+	}
+}
+
+// newQueue makes a durable queue and stands on its page then.
+func newQueue(p *page, name string) {
+	p.t.Helper()
+	p.show("#/queues?new=" + name)
+	p.press("Create queue")
+	p.readsIn("h1", name)
+}
+
+func TestQueueIsMadeListedAndDeleted(t *testing.T) {
+	p := open(t)
+	p.login()
+	p.show("#/queues")
+	p.reads("There is no queue yet")
+	newQueue(p, "orders")
+	p.show("#/queues")
+	p.readsIn("td", "orders")
+	p.shot("queues")
+
+	p.show("#/queues/%2F/orders?tab=manage")
+	p.press("Delete queue …")
+	p.sees(`document.querySelector("dialog[open]") !== null`)
+	p.press("Delete queue")
+	p.reads("There is no queue yet")
+}
+
+func TestBindingsAreDrawn(t *testing.T) {
+	p := open(t)
+	p.login()
+	newQueue(p, "orders")
+	p.show("#/queues/%2F/orders?tab=bindings")
+	p.choose("Bind", "From exchange", "amq.topic")
+	p.fill("Bind", "Routing key", "order.*")
+	p.press("Bind", "Bind")
+	p.readsIn("td", "order.*")
+	p.sees(`document.querySelectorAll(".graph .edge path").length === 1`)
+	p.show("#/topology")
+	p.sees(`document.querySelectorAll(".graph .node").length === 2`)
+	p.shot("topology")
+}
+
+// A name is text, whatever is in it.
+func TestNamesAreNoMarkup(t *testing.T) {
+	p := open(t)
+	p.login()
+	p.show("#/queues")
+	p.press("New queue")
+	p.fill("New queue", "Name", "<img src=x onerror=alert(1)>")
+	p.press("Create queue")
+	p.readsIn("h1", "<img src=x onerror=alert(1)>")
+	if n := ask[int](p, `document.querySelectorAll("main img").length`); n != 0 {
+		t.Errorf("a name became %d pictures", n)
+	}
+}
+
+func TestSemaphores(t *testing.T) {
+	p := open(t)
+	p.login()
+	p.show("#/semaphores")
+	p.reads("There is no semaphore here")
+	p.press("New semaphore")
+	p.fill("New semaphore", "Name", "crowd")
+	p.fill("New semaphore", "So many may run", "1")
+	p.press("Create semaphore")
+	for i, task := range []string{"cat", "dog"} {
+		p.fill("New task", "Task", task)
+		p.fill("New task", "Priority", fmt.Sprint(9-i))
+		p.press("Enqueue")
+		p.readsIn("td", task)
+	}
+	p.readsIn("tr", "ACQUIRED")
+	p.readsIn("tr", "WAIT")
+	p.shot("semaphore")
+	p.press("Release")
+	p.sees(`![...document.querySelectorAll("td")].some((td) => td.innerText === "cat")`)
+}
+
+// What is refused says why.
+func TestRefusalsAreShown(t *testing.T) {
+	p := open(t)
+	p.login()
+	newQueue(p, "orders")
+	p.show("#/queues")
+	p.press("New queue")
+	p.fill("New queue", "Name", "orders")
+	p.fill("New queue", "At most so many messages", "5")
+	p.expectRefusals(1)
+	p.press("Create queue")
+	p.readsIn("[role=alert]", "inequivalent arg")
+}
