@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 // Logins are counted as RabbitMQ counts them, also those that fail, and can be forgotten.
 func TestAttempts(t *testing.T) {
-	n := serve(t, openBroker(t), Options{LoginDelay: -1}, ServerOptions{})
+	n := serve(t, resttest.OpenBroker(t), Options{LoginDelay: -1}, ServerOptions{})
 	n.request(t, "GET", "/api/users", "guest:wrong", "")
 	get := func(path string) (list []map[string]any) {
 		t.Helper()

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +20,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/access"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/storage/vfs"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 // roles are users by their one tag, and who has none, and nobody.
@@ -60,7 +59,7 @@ func (f *failed) says() bool { return f.Reason != "" && (f.Error != "" || f.Stat
 // withRoles makes a user for each role, with all permissions. Their passwords are their names, hashed in a way that costs nothing.
 func withRoles(t *testing.T) *broker.Broker {
 	t.Helper()
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	for _, role := range roles[1:] {
 		sum := sha256.Sum256([]byte("salt" + role))
 		spec := broker.UserSpec{Name: role, Algorithm: access.RabbitSHA256, Hash: base64.StdEncoding.EncodeToString(append([]byte("salt"), sum[:]...))}
@@ -99,7 +98,7 @@ func pathOf(pattern string) (method, path string) {
 
 // TestEveryRouteForEveryRole calls every path as everybody. Who is not admitted hears so, and nothing happens; who is hears something else.
 func TestEveryRouteForEveryRole(t *testing.T) {
-	for _, route := range New(openBroker(t), Options{}).Routes() {
+	for _, route := range New(resttest.OpenBroker(t), Options{}).Routes() {
 		t.Run(route.Pattern, func(t *testing.T) {
 			t.Parallel()
 			n := serve(t, withRoles(t), Options{}, ServerOptions{})
@@ -151,7 +150,7 @@ func call(t *testing.T, n *node, method, path, login string) (status int, reason
 
 // Every need of a route is in the table, or the test above would say nothing of it.
 func TestNeedsAreKnown(t *testing.T) {
-	for _, route := range New(openBroker(t), Options{}).Routes() {
+	for _, route := range New(resttest.OpenBroker(t), Options{}).Routes() {
 		if _, ok := admitted[route.Need]; !ok {
 			t.Errorf("%s needs %v", route.Pattern, route.Need)
 		}
@@ -176,7 +175,7 @@ var queries = []string{"", "page=0", "page=1&page_size=501", "page=x", "sort=.."
 
 // TestAnyBodyAnyPath plays nonsense to every path as an administrator: no request fails inside or is answered with anything but JSON.
 func TestAnyBodyAnyPath(t *testing.T) {
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	a := New(b, Options{LoginDelay: -1})
 	n := serve(t, b, Options{}, ServerOptions{})
 	r := rand.New(rand.NewPCG(1, 2))
@@ -235,12 +234,8 @@ func FuzzRequests(f *testing.F) {
 	for i, body := range bodies {
 		f.Add(uint16(i), names[i%len(names)], queries[i%len(queries)], body)
 	}
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { b.Close() })
-	a := New(b, Options{Log: slog.New(slog.DiscardHandler)})
+	b := resttest.OpenBroker(f)
+	a := New(b, Options{Log: resttest.Quiet})
 	routes := slices.DeleteFunc(a.Routes(), func(r rest.Route) bool {
 		return strings.Contains(r.Pattern, "/debug/pprof/") || strings.HasSuffix(r.Pattern, "events") || strings.HasSuffix(r.Pattern, "stream")
 	})

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
@@ -18,14 +18,8 @@ import (
 // openSemaphores opens a broker with semaphores.
 func openSemaphores(t testing.TB) (*broker.Broker, *semaphores.Manager) {
 	t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	m := semaphores.New(semaphores.Options{Logger: quiet})
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{
-		Logger: quiet, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: m} })
 	t.Cleanup(func() {
 		m.Stop()
 		if err := b.Close(); err != nil {
@@ -43,7 +37,7 @@ func TestSemaphores(t *testing.T) {
 	if _, err := b.PutVHost(broker.VHostSpec{Name: "a/b"}); err != nil {
 		t.Fatal(err)
 	}
-	play(t, New(b, Options{Semaphores: m}), []step{
+	resttest.Play(t, New(b, Options{Semaphores: m}), []resttest.Step{
 		{"GET /api/semaphores", 200, `{"semaphores":[]}`},
 		{"GET /api/semaphores/%2F", 200, `{"semaphores":[]}`},
 		{"GET /api/semaphores/none", 404, `{"error":"not_found","reason":"vhost 'none': no such virtual host"}`},
@@ -111,7 +105,7 @@ func TestSemaphores(t *testing.T) {
 
 // Without a running broker there are no semaphores to speak of.
 func TestSemaphoresAtRest(t *testing.T) {
-	play(t, New(openBroker(t), Options{}), []step{
+	resttest.Play(t, New(resttest.OpenBroker(t), Options{}), []resttest.Step{
 		{"GET /api/semaphores/%2F", 503, `while the broker runs only`},
 		{"GET /api/semaphores", 503, `while the broker runs only`},
 		{"GET /api/semaphores/%2F/k/events", 503, `while the broker runs only`},
@@ -235,7 +229,7 @@ func FuzzSemaphoreBodies(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		b, m := openSemaphores(t)
-		a := New(b, Options{Semaphores: m, Log: slog.New(slog.DiscardHandler)})
+		a := New(b, Options{Semaphores: m, Log: resttest.Quiet})
 		const k = "/api/semaphores/%2F/k"
 		send(t, a, "PUT", k, "{}")
 		for _, at := range []string{"PUT " + k, "PUT " + k + "/tasks/1", "POST " + k + "/tasks", "POST " + k + "/tasks/release", "POST " + k + "/tasks/renew"} {

@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 // node is an API served over the network.
@@ -31,7 +32,7 @@ func serve(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
 		o.LoginDelay = -1
 	}
 	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+		o.Log = resttest.Quiet
 	}
 	so.Log = o.Log
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,7 +101,7 @@ func textOf(t *testing.T, w *http.Response) string {
 
 // The paths of operators need a login with a tag, as RabbitMQ has it; on the admin socket none of that is asked.
 func TestLoginAndTags(t *testing.T) {
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	addUsers(t, b, "nobody", "management", "monitoring", "policymaker", "administrator")
 	for _, user := range []string{"management", "monitoring", "policymaker"} { // who sees the virtual host, and may do nothing there
 		if _, err := b.SetPermission(broker.Permission{User: user, VHost: "/"}); err != nil {
@@ -162,7 +163,7 @@ func wantsLogin(t *testing.T, n *node, method, path, who string) {
 
 // With its own permissions a user looks at queues; with a tag only it does not.
 func TestPermissionsOfMessages(t *testing.T) {
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	addUsers(t, b, "management")
 	n := serve(t, b, Options{}, ServerOptions{})
 	s, err := b.Operate("/")
@@ -199,7 +200,7 @@ func TestPermissionsOfMessages(t *testing.T) {
 
 // A page from elsewhere, in a browser that knows a password, does nothing; and a page that gives its own name our address does not log in as guest.
 func TestForeignPages(t *testing.T) {
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	addUsers(t, b, "administrator")
 	n := serve(t, b, Options{}, ServerOptions{})
 	for name, tc := range map[string]struct {
@@ -237,8 +238,8 @@ func TestForeignPages(t *testing.T) {
 }
 
 func TestMethodsAndPaths(t *testing.T) {
-	b := openBroker(t)
-	play(t, New(b, Options{}), []step{
+	b := resttest.OpenBroker(t)
+	resttest.Play(t, New(b, Options{}), []resttest.Step{
 		{"PATCH /api/users", 405, `{"error":"method_not_allowed","reason":"this path takes GET, HEAD"}`},
 		{"POST /api/vhosts/v {}", 405, "this path takes DELETE, GET, HEAD, PUT"},
 		{"GET /elsewhere", 404, "Not Found"},
@@ -249,7 +250,7 @@ func TestMethodsAndPaths(t *testing.T) {
 // Requests have names: the client's, or ours.
 func TestRequestIDs(t *testing.T) {
 	var log syncText
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	n := serve(t, b, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, ServerOptions{})
 	if got := n.request(t, "PUT", "/api/vhosts/v", "guest:guest", "{}", "X-Request-Id", "mine-7").Header.Get("X-Request-Id"); got != "mine-7" {
 		t.Errorf("%q", got)
@@ -285,7 +286,7 @@ func (s *syncText) text() string {
 
 // A wrong password is answered late; the client that leaves meanwhile holds nothing up.
 func TestWrongPasswordIsSlow(t *testing.T) {
-	n := serve(t, openBroker(t), Options{LoginDelay: time.Hour}, ServerOptions{})
+	n := serve(t, resttest.OpenBroker(t), Options{LoginDelay: time.Hour}, ServerOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "GET", n.url+"/api/users", nil)
 	if err != nil {
@@ -309,7 +310,7 @@ func TestWrongPasswordIsSlow(t *testing.T) {
 // Connections beyond the limit are told; those that say nothing, or not all of a request, are let go, and hold no drain up.
 func TestConnections(t *testing.T) {
 	limit := protocol.NewLimit(1)
-	n := serve(t, openBroker(t), Options{}, ServerOptions{Connections: limit, Patience: 50 * time.Millisecond})
+	n := serve(t, resttest.OpenBroker(t), Options{}, ServerOptions{Connections: limit, Patience: 50 * time.Millisecond})
 	dial := func() net.Conn {
 		t.Helper()
 		c, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
@@ -337,7 +338,7 @@ func TestConnections(t *testing.T) {
 }
 
 func TestDrainWithASilentConnection(t *testing.T) {
-	n := serve(t, openBroker(t), Options{}, ServerOptions{})
+	n := serve(t, resttest.OpenBroker(t), Options{}, ServerOptions{})
 	c, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +358,7 @@ func TestDrainWithASilentConnection(t *testing.T) {
 
 // Sessions of requests count for the limits of their user, and go with them.
 func TestSessionsAreClosed(t *testing.T) {
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	n := serve(t, b, Options{}, ServerOptions{})
 	if err := b.SetUserLimit("guest", broker.LimitConnections, 1); err != nil {
 		t.Fatal(err)

@@ -1,32 +1,15 @@
 package access
 
 import (
-	"encoding/json"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/storage/vfs"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
-
-func openBroker(t *testing.T) *broker.Broker {
-	t.Helper()
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
-}
 
 func apiOf(b *broker.Broker, log *slog.Logger) *rest.API {
 	a := rest.New(b, rest.Options{Log: log, LoginDelay: -1})
@@ -34,34 +17,10 @@ func apiOf(b *broker.Broker, log *slog.Logger) *rest.API {
 	return a
 }
 
-// step is one request and what must come of it.
-type step struct {
-	request string // "PUT /api/users/a {...}"
-	status  int
-	want    string // the answer holds this text
-}
-
-func play(t *testing.T, h http.Handler, steps []step) {
-	t.Helper()
-	for _, s := range steps {
-		method, rest, _ := strings.Cut(s.request, " ")
-		target, body, _ := strings.Cut(rest, " ")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(body)))
-		got := w.Body.String()
-		if w.Code != s.status || !strings.Contains(got, s.want) {
-			t.Errorf("%s:\n got %d %s\nwant %d with %s", s.request, w.Code, got, s.status, s.want)
-		}
-		if got != "" && !json.Valid([]byte(got)) {
-			t.Errorf("%s: the answer is no JSON: %s", s.request, got)
-		}
-	}
-}
-
 func TestAccess(t *testing.T) {
 	var log strings.Builder
-	b := openBroker(t)
-	play(t, apiOf(b, slog.New(slog.NewTextHandler(&log, nil))), []step{
+	b := resttest.OpenBroker(t)
+	resttest.Play(t, apiOf(b, slog.New(slog.NewTextHandler(&log, nil))), []resttest.Step{
 		{"GET /api/users", 200, `"name":"guest"`},
 		{"GET /api/users/alice", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
 		{"GET /api/whoami", 200, `{"name":"operator","tags":["administrator"]}`},
@@ -141,27 +100,19 @@ func TestAccess(t *testing.T) {
 
 // Who makes a virtual host may use it at once; and a caller sees its own ones.
 func TestVHostsOfCallers(t *testing.T) {
-	b := openBroker(t)
+	b := resttest.OpenBroker(t)
 	for _, tag := range []string{"management", "administrator"} {
-		if _, err := b.PutUser(broker.UserSpec{Name: tag, Password: tag, Tags: []string{tag}}); err != nil {
-			t.Fatal(err)
-		}
+		resttest.AddUser(t, b, tag, "", tag)
 	}
-	server := rest.NewServer(apiOf(b, slog.New(slog.DiscardHandler)), rest.ServerOptions{}).Handler()
-	as := func(user string) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.SetBasicAuth(user, user)
-			server.ServeHTTP(w, r)
-		})
-	}
-	play(t, as("administrator"), []step{
+	server := rest.NewServer(apiOf(b, resttest.Quiet), rest.ServerOptions{}).Handler()
+	resttest.Play(t, resttest.As(server, "administrator"), []resttest.Step{
 		{"PUT /api/vhosts/v", 201, ""},
 		{"GET /api/permissions/v/administrator", 200, `"configure":".*","write":".*","read":".*"`},
 		{`PUT /api/permissions/v/management {"configure":"","write":"","read":""}`, 201, ""},
 		{"GET /api/vhosts?columns=name", 200, `[{"name":"/"},{"name":"v"}]`},
 		{"GET /api/whoami", 200, `{"name":"administrator","tags":["administrator"]}`},
 	})
-	play(t, as("management"), []step{
+	resttest.Play(t, resttest.As(server, "management"), []resttest.Step{
 		{"GET /api/vhosts?columns=name", 200, `[{"name":"v"}]`},
 		{"GET /api/users", 401, "Not administrator user"},
 		{"GET /api/vhosts/v", 401, "Not administrator user"},

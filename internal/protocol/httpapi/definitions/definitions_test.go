@@ -16,26 +16,16 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/storage/vfs"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 func openAPI(t *testing.T, log *slog.Logger, o Options) (*broker.Broker, *rest.API) {
 	t.Helper()
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: log})
 	Register(a, o)
 	return b, a
 }
-
-var quiet = slog.New(slog.DiscardHandler)
 
 func call(t *testing.T, h http.Handler, method, path, body string, want int) string {
 	t.Helper()
@@ -136,11 +126,11 @@ func TestFileOfRabbitMQ3(t *testing.T) {
 
 // What was exported makes another broker the same.
 func TestRoundTrip(t *testing.T) {
-	_, a := openAPI(t, quiet, Options{Version: "1"})
+	_, a := openAPI(t, resttest.Quiet, Options{Version: "1"})
 	call(t, a, "POST", "/api/definitions", read(t, "rabbitmq-3.10.json"), 204)
 	call(t, a, "POST", "/api/definitions", read(t, "rabbitmq-4.1.json"), 204)
 	first := call(t, a, "GET", "/api/definitions", "", 200)
-	_, other := openAPI(t, quiet, Options{Version: "1"})
+	_, other := openAPI(t, resttest.Quiet, Options{Version: "1"})
 	call(t, other, "POST", "/api/definitions", first, 204)
 	if second := call(t, other, "GET", "/api/definitions", "", 200); second != first {
 		t.Errorf("it went in as\n%s\nand came out as\n%s", first, second)
@@ -178,7 +168,7 @@ func TestFileOfRabbitMQ4(t *testing.T) {
 }
 
 func TestOneVirtualHost(t *testing.T) {
-	b, a := openAPI(t, quiet, Options{})
+	b, a := openAPI(t, resttest.Quiet, Options{})
 	file := read(t, "rabbitmq-3.10-vhost.json")
 	call(t, a, "POST", "/api/definitions/none", file, 404)
 	if _, err := b.PutVHost(broker.VHostSpec{Name: "copy"}); err != nil {
@@ -200,7 +190,7 @@ func TestOneVirtualHost(t *testing.T) {
 
 // What cannot be is refused, and nothing of its virtual host is made.
 func TestRefused(t *testing.T) {
-	_, a := openAPI(t, quiet, Options{CheckPolicy: func(name string, operator bool, _ json.RawMessage) error {
+	_, a := openAPI(t, resttest.Quiet, Options{CheckPolicy: func(name string, operator bool, _ json.RawMessage) error {
 		return rest.BadRequest("Validation failed: " + name)
 	}})
 	for file, want := range map[string]string{
@@ -230,7 +220,7 @@ func TestRefused(t *testing.T) {
 
 // A browser sends the file in a form, and saves one under a name.
 func TestBrowser(t *testing.T) {
-	_, a := openAPI(t, quiet, Options{})
+	_, a := openAPI(t, resttest.Quiet, Options{})
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	if err := form.WriteField("other", "x"); err != nil {

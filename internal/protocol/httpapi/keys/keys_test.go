@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -15,31 +12,13 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
 )
 
-// request answers a request written as "PUT /api/x {...}".
-func request(t *testing.T, a *rest.API, text string) (status int, body string) {
-	t.Helper()
-	method, rest, _ := strings.Cut(text, " ")
-	target, in, _ := strings.Cut(rest, " ")
-	w := httptest.NewRecorder()
-	a.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(in)))
-	out, err := io.ReadAll(w.Body)
-	if err != nil || len(out) > 0 && !json.Valid(out) {
-		t.Fatalf("%s: %v: %s", text, err, out)
-	}
-	return w.Code, strings.TrimSpace(string(out))
-}
-
 func TestKeys(t *testing.T) {
 	store := keyspace.New(keyspace.Options{Folder: t.TempDir()})
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{
-		Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.KeyShard: store},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.KeyShard: store} })
 	defer func() {
 		store.Stop()
 		b.Close() //nolint:errcheck // the test is over
@@ -48,17 +27,13 @@ func TestKeys(t *testing.T) {
 	if err := store.Start(b.Recorder(broker.KeyShard)); err != nil {
 		t.Fatal(err)
 	}
-	a := rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	a := rest.New(b, rest.Options{Log: resttest.Quiet})
 	Register(a, store)
 	lease, err := store.LeaseGrant(context.Background(), &pb.LeaseGrantRequest{TTL: 600, ID: 0x2a})
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []struct {
-		request string
-		status  int
-		want    string
-	}{
+	resttest.Play(t, a, []resttest.Step{
 		{"GET /api/keys", 200, `{"keys":[],"total":0,"revision":`},
 		{`PUT /api/keys/%2Fapp%2Fa {"value":"1"}`, 201, ""},
 		{`PUT /api/keys/%2Fapp%2Fa {"value":"2"}`, 204, ""},
@@ -86,15 +61,10 @@ func TestKeys(t *testing.T) {
 		{`PUT /api/keys/%2Fq%2Forders%2Fp%2Fx {"value":"x"}`, 400, "/api/queues"},
 		{"DELETE /api/keys/%2Fapp%2Fa", 204, ""},
 		{"DELETE /api/keys/%2Fapp%2Fa", 404, "no such key"},
-	}
-	for _, k := range steps {
-		if status, got := request(t, a, k.request); status != k.status || !strings.Contains(got, k.want) {
-			t.Errorf("%.100s:\n got %d %s\nwant %d with %s", k.request, status, got, k.status, k.want)
-		}
-	}
+	})
 	var all []string
 	for next, pages := "", 0; pages == 0 || next != ""; pages++ {
-		_, body := request(t, a, "GET /api/keys?limit=1&after="+next)
+		_, body := resttest.Request(t, a, "GET /api/keys?limit=1&after="+next)
 		var page Page
 		if err := json.Unmarshal([]byte(body), &page); err != nil {
 			t.Fatal(err)
@@ -110,15 +80,10 @@ func TestKeys(t *testing.T) {
 }
 
 func TestOff(t *testing.T) {
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	a := rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	a := rest.New(resttest.OpenBroker(t), rest.Options{Log: resttest.Quiet})
 	Register(a, nil)
 	for _, text := range []string{"GET /api/keys", "GET /api/keys/k", `PUT /api/keys/k {"value":"x"}`, "DELETE /api/keys/k"} {
-		if status, got := request(t, a, text); status != 404 || !strings.Contains(got, "etcd's API is off") {
+		if status, got := resttest.Request(t, a, text); status != 404 || !strings.Contains(got, "etcd's API is off") {
 			t.Errorf("%s: %d %s", text, status, got)
 		}
 	}

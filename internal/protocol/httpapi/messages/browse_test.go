@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 const q = "/api/queues/%2F/q%2F1"
@@ -18,9 +19,9 @@ func TestBrowse(t *testing.T) {
 	n.queue("q/1")
 	n.put("q/1", "a", "text", message.Field{Name: "tenant", Value: "eu"}, message.Field{Name: "n", Value: int32(7)})
 	n.put("q/1", "b", "\xff\x00")
-	n.play([]step{{`POST ` + q + `/messages {"properties":{"message_id":"c/d"},"not_before":"3000-01-01T00:00:00Z"}`, 201, `{"message_id":"c/d"}`}})
+	n.play([]resttest.Step{{`POST ` + q + `/messages {"properties":{"message_id":"c/d"},"not_before":"3000-01-01T00:00:00Z"}`, 201, `{"message_id":"c/d"}`}})
 	n.put("q/1", "long", "x"+strings.Repeat("é", shownBytes))
-	n.play([]step{
+	n.play([]resttest.Step{
 		{"GET " + q + "/messages", 200, `"message_id":"a","state":"ready","exchange":"","routing_key":"q/1","redelivered":false,"returns":0,` +
 			`"properties":{"delivery_mode":2,"headers":{"n":7,"tenant":"eu"},"message_id":"a"},"payload_bytes":4,"payload":"text","payload_encoding":"string"}`},
 		{"GET " + q + "/messages", 200, `"payload":"/wA=","payload_encoding":"base64"`},
@@ -66,7 +67,7 @@ func TestPages(t *testing.T) {
 	n := start(t)
 	n.queue("q/1", func(s *broker.QueueSpec) { s.Policy.MaxPriority = 2 })
 	for i := range 7 {
-		n.play([]step{{fmt.Sprintf(`POST %s/messages {"payload":"%d","properties":{"priority":%d}}`, q, i, i%3), 201, ""}})
+		n.play([]resttest.Step{{fmt.Sprintf(`POST %s/messages {"payload":"%d","properties":{"priority":%d}}`, q, i, i%3), 201, ""}})
 	}
 	var got []string
 	pages := 0
@@ -93,7 +94,7 @@ func TestSingle(t *testing.T) {
 	for _, id := range []string{"a", "b", "c", "d"} {
 		n.put("q/1", id, strings.Repeat(id, 2*shownBytes))
 	}
-	n.play([]step{{`POST ` + q + `/messages {"payload":"later","properties":{"message_id":"e"},"delay_ms":3600000}`, 201, ""}})
+	n.play([]resttest.Step{{`POST ` + q + `/messages {"payload":"later","properties":{"message_id":"e"},"delay_ms":3600000}`, 201, ""}})
 	id := map[string]string{}
 	for _, m := range ask[Page](n, "GET "+q+"/messages").Messages {
 		id[m.MessageID] = m.ID
@@ -103,7 +104,7 @@ func TestSingle(t *testing.T) {
 		t.Fatalf("%+v", taken)
 	}
 	one := func(name string) string { return q + "/messages/" + id[name] }
-	n.play([]step{
+	n.play([]resttest.Step{
 		{"GET " + one("b"), 200, strings.Repeat("b", 2*shownBytes)}, // all of it
 		{"GET " + one("a"), 200, `"state":"unacked"`},
 		{"GET " + one("a"), 200, `"consumer":{"lease_until":"`},
@@ -154,7 +155,7 @@ func TestHolder(t *testing.T) {
 	if m.State != "unacked" || m.Consumer == nil || *m.Consumer != (Holder{Tag: "worker-1", Connection: "127.0.0.1:4000 -> 127.0.0.1:5672"}) {
 		t.Errorf("%+v", m)
 	}
-	n.play([]step{{"DELETE " + q + "/messages/" + m.ID, 409, "the consumer worker-1 of connection 127.0.0.1:4000"}})
+	n.play([]resttest.Step{{"DELETE " + q + "/messages/" + m.ID, 409, "the consumer worker-1 of connection 127.0.0.1:4000"}})
 	s.Reject(d.Queue, d.Consumer, d.Handle, 1)
 	s.Flush()
 }

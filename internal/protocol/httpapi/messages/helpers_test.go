@@ -2,17 +2,14 @@ package messages
 
 import (
 	"encoding/json"
-	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/storage/vfs"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 // node is a broker and the paths of this package on it, for who may do everything.
@@ -23,30 +20,15 @@ type node struct {
 	s *broker.Session // of somebody beside HTTP
 }
 
-func open(t *testing.T, fs vfs.FS) *broker.Broker {
-	t.Helper()
-	b, err := broker.Open(fs, "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func start(t *testing.T) *node {
 	t.Helper()
-	b := open(t, vfs.NewMem())
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return serve(t, b)
+	return serve(t, resttest.OpenBroker(t))
 }
 
 // serve serves the paths on a broker.
 func serve(t *testing.T, b *broker.Broker) *node {
 	t.Helper()
-	a := rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	a := rest.New(b, rest.Options{Log: resttest.Quiet})
 	Register(a)
 	s, err := b.Operate("/")
 	must(t, err)
@@ -63,12 +45,7 @@ func must(t *testing.T, err error) {
 // queue declares a durable queue.
 func (n *node) queue(name string, more ...func(*broker.QueueSpec)) {
 	n.t.Helper()
-	spec := broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()}
-	for _, f := range more {
-		f(&spec)
-	}
-	_, err := n.s.DeclareQueue(spec)
-	must(n.t, err)
+	resttest.Declare(n.t, n.s, name, more...)
 }
 
 // deadTo has a queue send its dead letters to another.
@@ -112,32 +89,12 @@ func (n *node) bodies(queue string) (all []string) {
 // request answers a request written as "PUT /api/x {...}".
 func (n *node) request(text string) (status int, body string) {
 	n.t.Helper()
-	method, rest, _ := strings.Cut(text, " ")
-	target, in, _ := strings.Cut(rest, " ")
-	w := httptest.NewRecorder()
-	n.h.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(in)))
-	out, err := io.ReadAll(w.Body)
-	must(n.t, err)
-	if len(out) > 0 && !json.Valid(out) {
-		n.t.Errorf("%s: the answer is no JSON: %s", text, out)
-	}
-	return w.Code, strings.TrimSpace(string(out))
+	return resttest.Request(n.t, n.h, text)
 }
 
-// step is one request and what must come of it: the answer holds the text.
-type step struct {
-	request string
-	status  int
-	want    string
-}
-
-func (n *node) play(steps []step) {
+func (n *node) play(script []resttest.Step) {
 	n.t.Helper()
-	for _, s := range steps {
-		if status, got := n.request(s.request); status != s.status || !strings.Contains(got, s.want) {
-			n.t.Errorf("%s:\n got %d %s\nwant %d with %s", s.request, status, got, s.status, s.want)
-		}
-	}
+	resttest.Play(n.t, n.h, script)
 }
 
 // ask makes a request and reads its answer.

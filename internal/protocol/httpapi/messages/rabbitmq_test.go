@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 func TestRabbitMQ(t *testing.T) {
 	n := start(t)
 	n.queue("q")
-	n.play([]step{
+	n.play([]resttest.Step{
 		{publishX + `{"properties":{},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 200, `{"routed":true}`},
 		{publishX + `{"properties":{"delivery_mode":2,"priority":3,"headers":{"a":1,"b":"x","c":1.5,"d":true,"e":[1,"z"],"f":{"k":1}},` +
 			`"content_type":"text/plain","timestamp":1700000000,"message_id":"m1"},"routing_key":"q","payload":"/wA=","payload_encoding":"base64"}`, 200, `{"routed":true}`},
@@ -71,7 +72,7 @@ func TestRejectAndCopies(t *testing.T) {
 	n := start(t)
 	n.queue("dead")
 	n.queue("q", deadTo("dead"))
-	n.play([]step{
+	n.play([]resttest.Step{
 		{publishX + `{"properties":{"headers":{"CC":["dead"],"BCC":["q"]}},"routing_key":"none","payload":"x","payload_encoding":"string"}`, 200, `{"routed":true}`},
 		{"DELETE /api/queues/%2F/dead/contents", 204, ""},
 		{getQ + `{"count":1,"ackmode":"reject_requeue_false","encoding":"auto"}`, 200, `"headers":{"CC":["dead"]}`}, // and no BCC
@@ -83,7 +84,7 @@ func TestRejectAndCopies(t *testing.T) {
 func TestFull(t *testing.T) {
 	n := start(t)
 	n.queue("q", func(s *broker.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 1, broker.RejectPublish })
-	n.play([]step{
+	n.play([]resttest.Step{
 		{publishX + `{"properties":{},"routing_key":"q","payload":"1","payload_encoding":"string"}`, 200, `{"routed":true}`},
 		{publishX + `{"properties":{},"routing_key":"q","payload":"2","payload_encoding":"string"}`, 200, `{"routed":false}`},
 		{`POST /api/queues/%2F/q/messages {"payload":"3"}`, 409, "queue 'q' is full"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -34,7 +35,7 @@ func (n *node) raw(query, contentType, body string, fields ...string) (status in
 func TestProduce(t *testing.T) {
 	n := start(t)
 	n.queue("q")
-	n.play([]step{
+	n.play([]resttest.Step{
 		{"POST " + messagesOfQ + ` {"payload":"a","properties":{"message_id":"m1","headers":{"tenant":"eu"}}}`, 201, `{"message_id":"m1"}`},
 		{"POST " + messagesOfQ + ` {"payload":"/w==","payload_encoding":"base64"}`, 201, `{"message_id":"`},
 		{"POST " + messagesOfQ + ` {"payload":"later","delay_ms":3600000}`, 201, ""},
@@ -94,7 +95,7 @@ func TestTakeAndSettle(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	token := func(i int) string { return got[i].Token }
-	n.play([]step{
+	n.play([]resttest.Step{
 		{"POST " + messagesOfQ + "/take", 200, `{"messages":[]}`},
 		{"POST " + messagesOfQ + `/ack {"tokens":["` + token(0) + `","` + token(5) + `"]}`, 200, `{"acked":2,"stale":[]}`},
 		{"POST " + messagesOfQ + `/ack {"tokens":["` + token(0) + `"]}`, 200, `{"acked":0,"stale":["` + token(0) + `"]}`},
@@ -125,16 +126,16 @@ func TestTakeAndSettle(t *testing.T) {
 // A lease is kept when the broker starts again, and so is its token.
 func TestLeaseSurvivesRestart(t *testing.T) {
 	fs := vfs.NewMem()
-	b := open(t, fs)
+	b := resttest.Open(t, fs)
 	n := serve(t, b)
 	n.queue("q")
 	n.put("q", "a", "x")
 	m := ask[Taken](n, "POST "+messagesOfQ+"/take?lease=1h").Messages[0]
 	must(t, b.Close())
-	b = open(t, fs)
+	b = resttest.Open(t, fs)
 	defer b.Close()
 	n = serve(t, b)
-	n.play([]step{
+	n.play([]resttest.Step{
 		{"POST " + messagesOfQ + "/take", 200, `{"messages":[]}`},
 		{"POST " + messagesOfQ + `/ack {"tokens":["` + m.Token + `"]}`, 200, `{"acked":1,"stale":[]}`},
 		{"GET " + messagesOfQ, 200, `{"messages":[],"scanned":0}`},
@@ -144,12 +145,12 @@ func TestLeaseSurvivesRestart(t *testing.T) {
 // A take waits for what comes, and no longer than it is told to; a lease that is over brings the message back.
 func TestTakeWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := open(t, vfs.NewMem())
+		b := resttest.Open(t, vfs.NewMem())
 		defer b.Close()
 		n := serve(t, b)
 		n.queue("q")
 		start := time.Now()
-		n.play([]step{{"POST " + messagesOfQ + "/take?wait=30s", 200, `{"messages":[]}`}})
+		n.play([]resttest.Step{{"POST " + messagesOfQ + "/take?wait=30s", 200, `{"messages":[]}`}})
 		if waited := time.Since(start); waited != 30*time.Second {
 			t.Errorf("it waited %v", waited)
 		}
@@ -190,7 +191,7 @@ func (f *feed) Write(b []byte) (int, error) {
 // A stream sends no more than its prefetch, goes on when something is acknowledged or its lease is over, and gives signs of life.
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := open(t, vfs.NewMem())
+		b := resttest.Open(t, vfs.NewMem())
 		defer b.Close()
 		n := serve(t, b)
 		n.queue("q")
@@ -216,7 +217,7 @@ func TestStream(t *testing.T) {
 		if f.header.Get("Content-Type") != "text/event-stream" || strings.Count(first, "event: message\n") != 2 || !strings.Contains(first, "body 1") {
 			t.Fatalf("%v %s", f.header, first)
 		}
-		n.play([]step{{"POST " + messagesOfQ + `/ack {"tokens":["` + tokenIn(first) + `"]}`, 200, `{"acked":1,`}})
+		n.play([]resttest.Step{{"POST " + messagesOfQ + `/ack {"tokens":["` + tokenIn(first) + `"]}`, 200, `{"acked":1,`}})
 		if got := read(); strings.Count(got, "event: message\n") != 1 || !strings.Contains(got, "body 2") {
 			t.Errorf("after an ack: %s", got)
 		}
@@ -230,7 +231,7 @@ func TestStream(t *testing.T) {
 		}
 		gone()
 		<-ended
-		n.play([]step{
+		n.play([]resttest.Step{
 			{"GET /api/queues/%2F/none/stream", 404, "no such queue"},
 			{"GET /api/queues/%2F/q/stream?prefetch=0", 400, "prefetch"},
 		})

@@ -12,6 +12,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -90,7 +91,7 @@ func TestRedrive(t *testing.T) {
 	if headers := fmt.Sprint(m.Properties["headers"]); m.RoutingKey != "a" || m.Exchange != "" || headers != "map[tenant:t1]" {
 		t.Errorf("%s %s", m.RoutingKey, headers)
 	}
-	n.play([]step{
+	n.play([]resttest.Step{
 		{"GET /api/queues/%2F/dead/tasks", 200, `"kind":"redrive"`},
 		{"GET /api/queues/%2F/a/tasks", 200, `[]`},
 		{"GET /api/queues/%2F/none/tasks", 404, ""},
@@ -155,7 +156,7 @@ func TestMoveMany(t *testing.T) {
 // A rate is kept, and a task can be stopped.
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := open(t, vfs.NewMem())
+		b := resttest.Open(t, vfs.NewMem())
 		defer b.Close()
 		n := serve(t, b)
 		n.queue("q")
@@ -169,7 +170,7 @@ func TestRate(t *testing.T) {
 		if now := ask[Task](n, "GET /api/tasks/"+task.ID); now.figures() != "running 50 0 50" {
 			t.Errorf("after 5 s: %s", now.figures())
 		}
-		n.play([]step{{"DELETE /api/tasks/" + task.ID, 204, ""}})
+		n.play([]resttest.Step{{"DELETE /api/tasks/" + task.ID, 204, ""}})
 		synctest.Wait()
 		if now := ask[Task](n, "GET /api/tasks/"+task.ID); now.figures() != "stopped 50 0 50" || now.Reason == "" {
 			t.Errorf("stopped: %+v", now)
@@ -194,7 +195,7 @@ func TestRedriveCrash(t *testing.T) {
 	for k := 1; ; k++ {
 		mem := vfs.NewMem()
 		fs := vfs.NewErrors(mem)
-		b := open(t, fs)
+		b := resttest.Open(t, fs)
 		n := serve(t, b)
 		n.queue("dead")
 		n.queue("a")
@@ -204,7 +205,7 @@ func TestRedriveCrash(t *testing.T) {
 		fs.CrashAt(fs.Count() + k)
 		n.ended(ask[Task](n, `POST /api/queues/%2F/dead/redrive {}`))
 		b.Close() //nolint:errcheck // its disk has failed
-		b = open(t, mem.CrashClone(rand.New(rand.NewPCG(uint64(k), 7))))
+		b = resttest.Open(t, mem.CrashClone(rand.New(rand.NewPCG(uint64(k), 7))))
 		n = serve(t, b)
 		dead, alive := n.bodies("dead"), n.bodies("a")
 		if len(dead) > 0 && len(alive) > 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +21,7 @@ import (
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
@@ -37,14 +37,8 @@ func (part) Channels() []protocol.Channel {
 // open is a broker with one of everything that is counted.
 func openNode(t testing.TB, queues int) http.Handler {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	sems := semaphores.New(semaphores.Options{Logger: log})
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{
-		Logger: log, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: sems},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sems := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: sems} })
 	if err := sems.Start(b); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +66,7 @@ func openNode(t testing.TB, queues int) http.Handler {
 	client, other := net.Pipe()
 	t.Cleanup(func() { client.Close(); other.Close() })
 	clients.Enter(client, 1, "amqp", part{}).LogIn(protocol.Login{User: "guest", VHost: "/"})
-	a := rest.New(b, rest.Options{Log: log})
+	a := rest.New(b, rest.Options{Log: resttest.Quiet})
 	m := monitor.New(b, monitor.Options{Edge: clients.Observe})
 	m.Sample()
 	Register(a, rest.Anyone, Options{

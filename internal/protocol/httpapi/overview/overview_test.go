@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -36,17 +37,7 @@ type node struct {
 
 func open(t *testing.T) *node {
 	t.Helper()
-	n := &node{t: t}
-	var err error
-	n.b, err = broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	n := &node{t: t, b: resttest.OpenBroker(t)}
 	n.o = rest.Node{
 		Name: "fiveways", Product: "Fiveways", Version: "1.2.3", Clients: protocol.NewClients(), Connections: protocol.NewLimit(2),
 		Endpoints: func() []protocol.Endpoint {
@@ -56,10 +47,9 @@ func open(t *testing.T) *node {
 		MemoryLimit: func() int64 { return 1 << 30 },
 	}
 	n.o.Monitor = monitor.New(n.b, monitor.Options{Edge: n.o.Clients.Observe})
-	log := slog.New(slog.DiscardHandler)
-	n.a = rest.New(n.b, rest.Options{LoginDelay: -1, Log: log})
+	n.a = rest.New(n.b, rest.Options{LoginDelay: -1, Log: resttest.Quiet})
 	Register(n.a, n.o)
-	n.handler = rest.NewServer(n.a, rest.ServerOptions{Log: log}).Handler()
+	n.handler = rest.NewServer(n.a, rest.ServerOptions{Log: resttest.Quiet}).Handler()
 	return n
 }
 
@@ -157,15 +147,7 @@ func (n *node) wants(method, path, user string, status int, texts ...string) {
 
 func (n *node) addUser(name string, vhost string, tags ...string) {
 	n.t.Helper()
-	if _, err := n.b.PutUser(broker.UserSpec{Name: name, Password: name, Tags: tags}); err != nil {
-		n.t.Fatal(err)
-	}
-	if vhost == "" {
-		return
-	}
-	if _, err := n.b.SetPermission(broker.Permission{User: name, VHost: vhost, Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
-		n.t.Fatal(err)
-	}
+	resttest.AddUser(n.t, n.b, name, vhost, tags...)
 }
 
 const (

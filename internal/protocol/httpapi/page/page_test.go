@@ -9,20 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/protocol/httpapi/page"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/storage/vfs"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 // serve returns a function that asks the page's server for a path, without a login.
 func serve(t *testing.T) func(path string, header ...string) *http.Response {
 	t.Helper()
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{LoginDelay: -1})
 	page.Register(a)
 	handler := rest.NewServer(a, rest.ServerOptions{}).Handler()

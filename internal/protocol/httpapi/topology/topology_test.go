@@ -3,7 +3,6 @@ package topology
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,52 +12,20 @@ import (
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/storage/vfs"
+	"fiveways/internal/protocol/httpapi/resttest"
 )
 
 func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
 	t.Helper()
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	a := rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})
+	b := resttest.OpenBroker(t)
+	a := rest.New(b, rest.Options{Log: resttest.Quiet})
 	Register(a, Options{Monitor: monitor.New(b, monitor.Options{}), Clients: protocol.NewClients(), Node: "fiveways@here"})
 	return b, a
 }
 
-// step is one request and what must come of it.
-type step struct {
-	request string // "PUT /api/queues/%2F/a {...}"
-	status  int
-	want    string // the answer holds this text
-}
-
-func play(t *testing.T, h http.Handler, steps []step) {
-	t.Helper()
-	for _, s := range steps {
-		method, rest, _ := strings.Cut(s.request, " ")
-		target, body, _ := strings.Cut(rest, " ")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(body)))
-		got := w.Body.String()
-		if w.Code != s.status || !strings.Contains(got, s.want) {
-			t.Errorf("%s:\n got %d %s\nwant %d with %s", s.request, w.Code, got, s.status, s.want)
-		}
-		if got != "" && !json.Valid([]byte(got)) {
-			t.Errorf("%s: the answer is no JSON: %s", s.request, got)
-		}
-	}
-}
-
 func TestQueues(t *testing.T) {
 	_, a := openAPI(t)
-	play(t, a, []step{
+	resttest.Play(t, a, []resttest.Step{
 		{`PUT /api/queues/%2F/alpha {"durable":true,"node":"any","name":"other"}`, 201, ""},
 		{`PUT /api/queues/%2F/alpha {"durable":"true"}`, 204, ""}, // as RabbitMQ's own tool says it
 		{`PUT /api/queues/%2F/alpha {"durable":1}`, 400, `not_boolean`},
@@ -92,7 +59,7 @@ func TestQueues(t *testing.T) {
 
 func TestExchangesAndBindings(t *testing.T) {
 	_, a := openAPI(t)
-	play(t, a, []step{
+	resttest.Play(t, a, []resttest.Step{
 		{`PUT /api/exchanges/%2F/e1 {"type":"direct"}`, 201, ""},
 		{`PUT /api/exchanges/%2F/e1`, 204, ""},
 		{`PUT /api/exchanges/%2F/e1 {"type":"fanout"}`, 400, `"reason":"inequivalent arg 'type' for exchange 'e1' in vhost '/': received 'fanout' but current is 'direct'"`},
@@ -148,7 +115,7 @@ func TestParametersAndNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	const good = `{"value":{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://","dest-queue":"b"}}`
-	play(t, a, []step{
+	resttest.Play(t, a, []resttest.Step{
 		{`PUT /api/parameters/none/%2F/x {"value":{}}`, 400, `"reason":"Validation failed\n\ncomponent none not found\n"`},
 		{`PUT /api/parameters/mbus/%2F/x {"value":{}}`, 400, "component mbus not found"},
 		{`PUT /api/parameters/shovel/%2F/x {}`, 400, "key_missing,value"},
