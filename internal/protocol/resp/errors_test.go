@@ -2,37 +2,16 @@ package resp
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"strings"
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/refusals/refusalstest"
 )
 
-// TestEverySentinelHasARow reads the broker's error file: a sentinel without a row here would reach clients as an internal error.
+// A sentinel that is exported and has no row here would reach clients as an internal error.
 func TestEverySentinelHasARow(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../broker/errors.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]string{} // text of errors.New -> name
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "Err") {
-			return true
-		}
-		call, ok := spec.Values[0].(*ast.CallExpr)
-		if !ok {
-			t.Fatalf("%s is not made by errors.New", spec.Names[0].Name)
-		}
-		names[strings.Trim(call.Args[0].(*ast.BasicLit).Value, `"`)] = spec.Names[0].Name
-		return true
-	})
-	if len(names) < 10 {
-		t.Fatalf("found only %d sentinels", len(names))
-	}
+	names := refusalstest.Sentinels(t, "../../broker/errors.go", 10)
 	for _, row := range errorRows {
 		delete(names, row.err.Error())
 		code, text, _ := strings.Cut(string(row.text), " ")
