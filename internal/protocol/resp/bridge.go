@@ -17,7 +17,7 @@ type bridges struct {
 	sessions map[string]*bridgeSession
 	open     map[topic]*bridge
 
-	queues sync.Map // topic -> name of the queue of its bridge
+	queues sync.Map // topic -> name of the queue of its bridge; it stands here from before its binding until after its end
 }
 
 // bridgeSession is the server's own session on a virtual host. It lasts as long as there are bridges.
@@ -93,12 +93,12 @@ func (b *bridges) demolish(t topic, br *bridge) {
 	if br.queue == "" {
 		return
 	}
-	b.queues.Delete(t)
 	s := b.sessions[t.vhost]
 	if br.consumer != nil {
 		s.Cancel(br.consumer)
 	}
 	s.DeleteQueue(br.queue, false, false) //nolint:errcheck // it may be gone: its virtual host was deleted
+	b.queues.Delete(t)
 	br.queue, br.consumer = "", nil
 	if s.used--; s.used == 0 {
 		s.Close()
@@ -144,6 +144,13 @@ func (b *bridges) Deliver(ds []broker.Delivery) {
 // Cancelled implements broker.Sink: the queue is gone, and with it its virtual host, or it was deleted.
 func (b *bridges) Cancelled(*broker.Consumer) {}
 
+// queue is the queue of a channel's bridge, "" when there is none.
+func (b *bridges) queue(t topic) string {
+	name, _ := b.queues.Load(t)
+	queue, _ := name.(string)
+	return queue
+}
+
 // transient is the delivery mode of what is published to a channel.
 const transient = 1
 
@@ -160,13 +167,13 @@ func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err e
 	}
 	peek := channelPeek
 	peek.Body = body
+	t := topic{s.VHost(), string(channel)}
+	before := b.queue(t) // and again afterwards: a bridge may come or go while this is routed
 	targets, err := s.Route(channel, channel, &peek, nil)
 	if err != nil {
 		return 0, err
 	}
-	if own, ok := b.queues.Load(topic{s.VHost(), string(channel)}); ok {
-		targets = targets.Without(own.(string))
-	}
+	targets = targets.Without(before).Without(b.queue(t))
 	if targets.Empty() {
 		return 0, nil
 	}

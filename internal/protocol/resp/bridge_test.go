@@ -2,6 +2,10 @@ package resp
 
 import (
 	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"fiveways/internal/broker"
@@ -63,6 +67,46 @@ func TestBridge(t *testing.T) {
 	}
 	if all, err := s.ListQueues(); err != nil || len(all) != 0 {
 		t.Errorf("queues are left: %v, %v", all, err)
+	}
+}
+
+// TestBridgeComesAndGoes: while bridges come and go, what is published is counted for those who get it, and for nobody else.
+func TestBridgeComesAndGoes(t *testing.T) {
+	n := startNode(t, Options{})
+	listener, publisher := n.dial(), n.dial()
+	var got atomic.Int32
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range 300 {
+			for _, command := range []string{"subscribe", "unsubscribe"} {
+				io.WriteString(listener.nc, encode(command, "news")) //nolint:errcheck // reading tells
+				reply, err := listener.read()
+				for ; err == nil && strings.HasPrefix(reply, `["message"`); reply, err = listener.read() {
+					got.Add(1)
+				}
+				if err != nil || !strings.HasPrefix(reply, fmt.Sprintf("[%q", command)) {
+					t.Errorf("%s: %s, %v", command, reply, err)
+					return
+				}
+			}
+		}
+	}()
+	counted := 0
+	for {
+		select {
+		case <-over:
+			if counted != int(got.Load()) {
+				t.Errorf("%d messages were counted as delivered, %d came", counted, got.Load())
+			}
+			return
+		default:
+		}
+		reached, err := strconv.Atoi(publisher.do("PUBLISH", "news", "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted += reached
 	}
 }
 
