@@ -13,6 +13,17 @@ func (s *Session) QueueNames() (names []string) {
 	return names
 }
 
+// QueueIDs returns the ids of queues, in the order of the names, as [QueueStatus] has them; 0 for one that is not there.
+func (s *Session) QueueIDs(names []string) []uint64 {
+	table := s.vhost.table.Load()
+	ids := make([]uint64, len(names))
+	for i, name := range names {
+		id, _ := table.Queue(name)
+		ids[i] = uint64(id)
+	}
+	return ids
+}
+
 // QueueStatuses returns queues and what they hold, in the order of the names; one that is not there is left out. Errors: ErrClosed.
 func (s *Session) QueueStatuses(names []string) ([]QueueStatus, error) {
 	type place struct {

@@ -37,3 +37,13 @@ func (h *history) at(back, i int) int64 {
 	place := (h.next - 1 - back + 2*h.depth) % h.depth
 	return h.values[place*h.width+i]
 }
+
+// any tells whether one of the values of the newest sample from that one on is not 0.
+func (h *history) any(from int) bool {
+	for i := from; h.len() > 0 && i < h.width; i++ {
+		if h.at(0, i) != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -148,6 +148,37 @@ func TestRates(t *testing.T) {
 	})
 }
 
+// Rates of many queues are those that are told of each.
+func TestQueueRates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t)
+		defer n.end()
+		names := []string{"idle", "busy"}
+		ids := make([]uint64, len(names)+1) // the last one is of no queue
+		for i, name := range names {
+			n.declare(name)
+			ids[i] = n.status(name).ID
+		}
+		n.publish("busy", 10)
+		n.m.Start()
+		n.publish("busy", 25)
+		n.take("busy", 5)
+		time.Sleep(every)
+		synctest.Wait()
+		for value, want := range map[string][]any{
+			"messages": {0.0, 4.0, 0.0}, "messages_ready": {0.0, 4.0, 0.0}, "message_stats.publish": {nil, 5.0, nil}, "message_stats.ack": {nil, 1.0, nil},
+			"message_stats.redeliver": {nil, 0.0, nil}, "publish": {nil, nil, nil}, "message_stats.messages": {nil, nil, nil}, "none": {nil, nil, nil},
+		} {
+			if got := n.m.QueueRates(value, ids); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v, want %v", value, got, want)
+			}
+		}
+		if l, f := n.m.QueueLengths(n.status("busy"), Query{}), n.m.QueueStats(n.status("busy"), Query{}); l.MessagesDetails.Rate != 4 || rateOf(f, "publish") != 5 {
+			t.Errorf("of one queue: %+v, %+v", l, f)
+		}
+	})
+}
+
 // Sums go on when queues, connections and channels go.
 func TestTotals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

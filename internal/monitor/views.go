@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"strings"
 	"time"
 
 	"fiveways/internal/broker"
@@ -40,6 +41,25 @@ func (m *Monitor) QueueStats(st *broker.QueueStatus, q Query) Figures {
 	defer m.mu.RUnlock()
 	var room [16]int64
 	return m.figures(queueStats, m.queues[st.ID], lengths, appendQueueStats(room[:0], st.Counts.Published, &st.Counts), q.Messages)
+}
+
+// QueueRates tells how fast a value of queues changes, by their ids: messages, messages_ready, messages_unacknowledged, or one of what has happened, such
+// as message_stats.publish. It is a float64 for each as [Monitor.QueueLengths] and [Monitor.QueueStats] have it, nil where they have none. All are of one moment.
+func (m *Monitor) QueueRates(value string, ids []uint64) []any {
+	name, happened := strings.CutPrefix(value, "message_stats.")
+	i := queueKind.index(name)
+	rates := make([]any, len(ids))
+	if i < 0 || happened != (i >= lengths) {
+		return rates
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for at, id := range ids {
+		if h := m.queues[id]; !happened || h.any(lengths) {
+			rates[at] = m.rate(h, i)
+		}
+	}
+	return rates
 }
 
 // ExchangeStats tells what came to an exchange, as message_stats; nil when nothing did. in and out are what was counted by now.
@@ -180,15 +200,22 @@ func (m *Monitor) figures(names []string, h *history, from int, now []int64, s S
 	return f
 }
 
+// rate is how fast value i of a history changes, per second. mu is held.
+func (m *Monitor) rate(h *history, i int) float64 {
+	if h.len() < 2 {
+		return 0
+	}
+	ms := m.time(0) - m.time(1)
+	if ms <= 0 {
+		return 0
+	}
+	return rounded(float64(h.at(0, i)-h.at(1, i)) * 1000 / float64(ms))
+}
+
 // details tells how value i of a history has changed. mu is held.
 func (m *Monitor) details(h *history, i int, s Span) (d Details) {
-	if h.len() < 2 {
-		return d
-	}
-	if ms := m.time(0) - m.time(1); ms > 0 {
-		d.Rate = rounded(float64(h.at(0, i)-h.at(1, i)) * 1000 / float64(ms))
-	}
-	if s.Every <= 0 {
+	d.Rate = m.rate(h, i)
+	if h.len() < 2 || s.Every <= 0 {
 		return d
 	}
 	newest, every := m.time(0), s.Every.Milliseconds()

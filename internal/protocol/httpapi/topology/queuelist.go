@@ -2,6 +2,8 @@ package topology
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -24,11 +26,12 @@ func (t *topology) listQueues(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
+	extent := extentOf(r)
 	c := rest.Collection[place, any]{
 		Name: func(p place) string { return p.name },
 		Sort: t.sortQueues,
 		Show: func(some []place) ([]any, error) {
-			return inPlaces(t, some, func(st *broker.QueueStatus, vhost string) any { return t.queueObject(st, vhost, r) })
+			return inPlaces(t, some, func(st *broker.QueueStatus, vhost string) any { return t.queueObject(st, vhost, &extent) })
 		},
 	}
 	return rest.Listing(r, places, c)
@@ -88,10 +91,36 @@ func (t *topology) sortQueues(path string, places []place) []any {
 	case "vhost":
 		return rest.List(places, func(p place) any { return p.vhost })
 	}
-	figure := figures[path]
-	if figure == nil {
-		return nil
+	if value, ok := strings.CutSuffix(path, "_details.rate"); ok {
+		return t.queueRates(value, places)
 	}
+	if figure := figures[path]; figure != nil {
+		return t.queueFigures(figure, places)
+	}
+	return nil
+}
+
+// queueRates are how fast a value of queues changes. What samples tell is enough: no queue is asked.
+func (t *topology) queueRates(value string, places []place) []any {
+	ids := make([]uint64, 0, len(places))
+	for len(ids) < len(places) {
+		some := places[len(ids):]
+		if n := slices.IndexFunc(some, func(p place) bool { return p.vhost != some[0].vhost }); n > 0 {
+			some = some[:n]
+		}
+		err := t.look(some[0].vhost, func(s *broker.Session) error {
+			ids = append(ids, s.QueueIDs(rest.List(some, func(p place) string { return p.name }))...)
+			return nil
+		})
+		if err != nil {
+			return nil // showing them fails, too
+		}
+	}
+	return t.monitor.QueueRates(value, ids)
+}
+
+// queueFigures are what queues have by now.
+func (t *topology) queueFigures(figure func(st *broker.QueueStatus) any, places []place) []any {
 	type valued struct {
 		place
 		value any

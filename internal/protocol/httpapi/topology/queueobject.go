@@ -66,13 +66,23 @@ type queueDetails struct {
 	Incoming        []any           `json:"incoming"`
 }
 
-// queueObject shows a queue in a list, as much of it as the query asks for.
-func (t *topology) queueObject(st *broker.QueueStatus, vhost string, r *http.Request) any {
+// extent is how much of each queue of a list a request asks for.
+type extent struct {
+	stats, totals bool // without stats, totals may be asked for
+	histories     monitor.Query
+}
+
+func extentOf(r *http.Request) extent {
 	q := r.URL.Query()
-	if q.Get("disable_stats") != "true" {
-		return t.queueState(st, vhost, r)
+	return extent{q.Get("disable_stats") != "true", q.Get("enable_queue_totals") == "true", monitor.ParseQuery(q)}
+}
+
+// queueObject shows a queue in a list.
+func (t *topology) queueObject(st *broker.QueueStatus, vhost string, e *extent) any {
+	if e.stats {
+		return t.queueState(st, vhost, e.histories)
 	}
-	if q.Get("enable_queue_totals") != "true" {
+	if !e.totals {
 		return t.queueName(st, vhost)
 	}
 	return &queueTotals{t.queueName(st, vhost), st.Ready + st.Unacked, st.Ready, st.Unacked, stateOf(st)}
@@ -89,8 +99,7 @@ func (t *topology) queueName(st *broker.QueueStatus, vhost string) queueName {
 // stateOf is the state of a queue: that nothing happens with it is told by idle_since.
 func stateOf(*broker.QueueStatus) string { return "running" }
 
-func (t *topology) queueState(st *broker.QueueStatus, vhost string, r *http.Request) *queueState {
-	query := monitor.ParseQuery(r.URL.Query())
+func (t *topology) queueState(st *broker.QueueStatus, vhost string, query monitor.Query) *queueState {
 	o := &queueState{
 		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: map[string]any{}, Memory: st.Memory,
 		Bytes: st.Bytes + st.UnackedBytes, BytesReady: st.Bytes, BytesUnacked: st.UnackedBytes,
@@ -119,7 +128,7 @@ func (t *topology) queueState(st *broker.QueueStatus, vhost string, r *http.Requ
 
 // queueDetails shows one queue.
 func (t *topology) queueDetails(s *broker.Session, st *broker.QueueStatus, r *http.Request) any {
-	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), r), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
+	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), monitor.ParseQuery(r.URL.Query())), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
 	found, err := s.QueueConsumers(st.Name)
 	if err != nil {
 		return o // it has gone meanwhile, and they with it

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/monitor"
@@ -17,10 +18,22 @@ import (
 
 func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
 	t.Helper()
+	b, _, a := openSampled(t)
+	return b, a
+}
+
+// openSampled has a monitor for which ten seconds pass from look to look at its clock.
+func openSampled(t testing.TB) (*broker.Broker, *monitor.Monitor, *rest.API) {
+	t.Helper()
 	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
-	Register(a, Options{Monitor: monitor.New(b, monitor.Options{}), Clients: protocol.NewClients(), Node: "fiveways@here"})
-	return b, a
+	now := time.Unix(1000, 0)
+	m := monitor.New(b, monitor.Options{Now: func() time.Time {
+		now = now.Add(10 * time.Second)
+		return now
+	}})
+	Register(a, Options{Monitor: m, Clients: protocol.NewClients(), Node: "fiveways@here"})
+	return b, m, a
 }
 
 func TestQueues(t *testing.T) {
@@ -161,19 +174,67 @@ func TestParametersAndNode(t *testing.T) {
 	})
 }
 
+// Queues are sorted by rates that are shown of them, over virtual hosts; those that nothing has happened to come last.
+func TestSortByRate(t *testing.T) {
+	engine, m, a := openSampled(t)
+	if _, err := engine.PutVHost(broker.VHostSpec{Name: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	push := func(vhost, queue string, messages int) {
+		s, err := engine.Operate(vhost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.DeclareQueue(broker.QueueSpec{Name: queue, Policy: broker.DefaultQueuePolicy()}); err != nil {
+			t.Fatal(err)
+		}
+		for range messages {
+			if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("m")}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	push("/", "a", 100)
+	push("other", "unused", 0)
+	m.Sample()
+	push("/", "a", 1)
+	push("/", "z", 20)
+	m.Sample()
+	push("other", "slow", 10)
+	m.Sample()
+	push("/", "a", 2)
+	push("other", "slow", 5)
+	m.Sample()
+	const columns = "&columns=name,message_stats.publish_details.rate"
+	resttest.Play(t, a, []resttest.Step{
+		{"GET /api/queues?sort=message_stats.publish_details.rate" + columns, 200, `[{"message_stats":{"publish_details":{"rate":0}},"name":"z"},` +
+			`{"message_stats":{"publish_details":{"rate":0.2}},"name":"a"},{"message_stats":{"publish_details":{"rate":0.5}},"name":"slow"},{"name":"unused"}]`},
+		{"GET /api/queues?page=2&page_size=1&sort=message_stats.publish_details.rate&sort_reverse=true&columns=name", 200, `"items":[{"name":"slow"}]`},
+		{"GET /api/queues/%2F?page=1&page_size=1&sort=messages_ready_details.rate&sort_reverse=true&columns=name", 200, `"items":[{"name":"a"}]`},
+		{"GET /api/queues/other?sort=message_stats.publish_details.rate&columns=name", 200, `[{"name":"slow"},{"name":"unused"}]`},
+	})
+}
+
 // A page of very many queues is quick: their names are looked through, and a page of them is asked what it holds.
 func BenchmarkPageOfQueues(b *testing.B) {
-	engine, a := openAPI(b)
+	engine, m, a := openSampled(b)
 	s, err := engine.Operate("/")
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
 	for i := range 10_000 {
-		if _, err := s.DeclareQueue(broker.QueueSpec{Name: fmt.Sprintf("queue-%05d", i), Policy: broker.DefaultQueuePolicy()}); err != nil {
+		name := fmt.Sprintf("queue-%05d", i)
+		if _, err := s.DeclareQueue(broker.QueueSpec{Name: name, Policy: broker.DefaultQueuePolicy()}); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}); err != nil {
 			b.Fatal(err)
 		}
 	}
+	m.Sample()
+	m.Sample()
 	for name, query := range map[string]string{"names": "", "by messages": "&sort=messages&sort_reverse=true", "by rate": "&sort=message_stats.publish_details.rate"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
