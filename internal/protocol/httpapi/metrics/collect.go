@@ -27,7 +27,7 @@ func (s *source) aggregated(out *sink) {
 		s.node(out, r, e, p)
 		sumQueues(r, queueFigures, sm)
 		sumQueues(out.with(ours), ownFigures, sm)
-		oldest(out.with(ours), sm, false)
+		oldest(out.with(ours), sm)
 		sumChannels(r, &sum, &all)
 		moved := s.o.Node.Clients.Bytes()
 		var in, sent uint64
@@ -53,9 +53,10 @@ func (s *source) perObject(out *sink) {
 		all.Add(&sum.Counts)
 		r := out.with(theirs)
 		s.node(out, r, e, p)
-		eachQueue(r, append(slices.Clone(queueFigures), headTimestamp), sm, nil)
-		eachQueue(out.with(ours), ownFigures, sm, nil)
-		oldest(out.with(ours), sm, true)
+		queues := labelQueues(sm, nil)
+		queues.eachQueue(r, append(slices.Clone(queueFigures), headTimestamp))
+		queues.eachQueue(out.with(ours), ownFigures)
+		queues.eachOldest(out.with(ours), sm)
 		exchanges(out.with(ours), sm, nil)
 		o.eachGauge(r)
 		o.eachCounter(r, "")
@@ -127,8 +128,9 @@ func (s *source) detailed(families, vhosts []string) collect {
 				}
 				return some
 			}
-			eachQueue(r, pick(append(slices.Clone(queueFigures), headTimestamp)), sm, want)
-			eachQueue(out.with(ourFamily), pick(ownFigures), sm, want)
+			queues := labelQueues(sm, want)
+			queues.eachQueue(r, pick(append(slices.Clone(queueFigures), headTimestamp)))
+			queues.eachQueue(out.with(ourFamily), pick(ownFigures))
 			s.families(r, asked, &o, e, p)
 			cluster(out.with(ofCluster), asked, sm, want)
 		})

@@ -1,6 +1,10 @@
 package metrics
 
-import "fiveways/internal/broker"
+import (
+	"iter"
+
+	"fiveways/internal/broker"
+)
 
 // queueFigure is one value of a queue, under RabbitMQ's name or ours.
 type queueFigure struct {
@@ -60,62 +64,97 @@ var ownFigures = []queueFigure{
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.Duplicates) }, nil},
 }
 
-// sumQueues adds queues up.
+// sumQueues adds queues up, each looked at once.
 func sumQueues(out *sink, figures []queueFigure, s *broker.Sample) {
-	for _, f := range figures {
-		sum := 0.0
-		for i := range s.Queues {
-			sum += f.value(&s.Queues[i])
+	sums := make([]float64, len(figures))
+	for i := range s.Queues {
+		for k := range figures {
+			sums[k] += figures[k].value(&s.Queues[i])
 		}
+	}
+	for k, f := range figures {
 		if f.total { // sums do not fall when queues go
-			sum += f.value(&broker.QueueSample{Counts: s.Retired})
+			sums[k] += f.value(&broker.QueueSample{Counts: s.Retired})
 		}
-		f.in(out)(sum)
+		f.begin(out).add(sums[k])
 	}
 }
 
-// eachQueue tells of queues one by one. want says of which, nil: of all.
-func eachQueue(out *sink, figures []queueFigure, s *broker.Sample, want func(vhost string) bool) {
+// eachQueue tells of queues one by one. They may be very many, so rows are made when they are written.
+func (l *labelled) eachQueue(out *sink, figures []queueFigure) {
 	for _, f := range figures {
-		add := f.in(out, "vhost", "queue")
-		for i := range s.Queues {
-			q := &s.Queues[i]
-			if (want == nil || want(q.VHost)) && (f.has == nil || f.has(q)) {
-				add(f.value(q), q.VHost, q.Name)
+		f.begin(out).each = l.rows(f.has, f.value)
+	}
+}
+
+// labelled are queues of a sample with their labels as they stand in every row, which are made once.
+type labelled struct {
+	queues []*broker.QueueSample
+	labels []string
+}
+
+// labelQueues labels those whose virtual host is wanted, nil: all.
+func labelQueues(s *broker.Sample, want func(vhost string) bool) *labelled {
+	l := &labelled{queues: make([]*broker.QueueSample, 0, len(s.Queues)), labels: make([]string, 0, len(s.Queues))}
+	var b []byte
+	for i := range s.Queues {
+		if q := &s.Queues[i]; want == nil || want(q.VHost) {
+			b = appendLabels(b[:0], queueLabels, []string{q.VHost, q.Name})
+			l.queues, l.labels = append(l.queues, q), append(l.labels, string(b))
+		}
+	}
+	return l
+}
+
+// queueLabels say which queue is meant.
+var queueLabels = []string{"vhost", "queue"}
+
+// rows are labels and values of those queues of which has says so, nil: of all.
+func (l *labelled) rows(has func(*broker.QueueSample) bool, value func(*broker.QueueSample) float64) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for i, q := range l.queues {
+			if (has == nil || has(q)) && !yield(l.labels[i], value(q)) {
+				return
 			}
 		}
 	}
 }
 
-// in is the family of a figure.
-func (f *queueFigure) in(out *sink, labels ...string) add {
+// begin is the family of a figure without values.
+func (f *queueFigure) begin(out *sink) *family {
+	kind := "gauge"
 	if f.total {
-		return out.counter(f.name, f.help, labels...)
+		kind = "counter"
 	}
-	return out.gauge(f.name, f.help, labels...)
+	return out.family(kind, f.name, f.help, nil)
 }
 
-// oldest tells for how long the oldest ready message has waited: of each queue, or without labels of the one that waits longest.
-func oldest(out *sink, s *broker.Sample, each bool) {
-	const name, help = "queue_oldest_message_age_seconds", "For how long the oldest ready message has been in its queue, as far as the samples tell"
-	age := func(q *broker.QueueSample) float64 {
-		if q.OldestSince == 0 {
-			return 0
-		}
-		return float64(s.At-q.OldestSince) / 1000
+// What is told of the oldest ready message.
+const (
+	oldestName = "queue_oldest_message_age_seconds"
+	oldestHelp = "For how long the oldest ready message has been in its queue, as far as the samples tell"
+)
+
+// age is for how many seconds the oldest ready message of a queue has waited.
+func age(s *broker.Sample, q *broker.QueueSample) float64 {
+	if q.OldestSince == 0 {
+		return 0
 	}
-	if each {
-		add := out.gauge(name, help, "vhost", "queue")
-		for i := range s.Queues {
-			add(age(&s.Queues[i]), s.Queues[i].VHost, s.Queues[i].Name)
-		}
-		return
-	}
+	return float64(s.At-q.OldestSince) / 1000
+}
+
+// oldest tells for how long the message has waited that waits longest.
+func oldest(out *sink, s *broker.Sample) {
 	most := 0.0
 	for i := range s.Queues {
-		most = max(most, age(&s.Queues[i]))
+		most = max(most, age(s, &s.Queues[i]))
 	}
-	out.gauge(name, help)(most)
+	out.gauge(oldestName, oldestHelp)(most)
+}
+
+// eachOldest tells it of queues one by one.
+func (l *labelled) eachOldest(out *sink, s *broker.Sample) {
+	out.family("gauge", oldestName, oldestHelp, nil).each = l.rows(nil, func(q *broker.QueueSample) float64 { return age(s, q) })
 }
 
 // deaths are why messages died, in the words of RabbitMQ's metrics.
@@ -132,26 +171,37 @@ var deaths = []struct {
 // queueType is what RabbitMQ calls a queue of a kind that ours are all of.
 const queueType = "rabbit_classic_queue"
 
+// What queues do with the dead, in the words of RabbitMQ's metrics.
+const (
+	notAtAll = iota
+	atMostOnce
+	atLeastOnce
+	strategies
+)
+
+var strategyNames = [strategies]string{"disabled", "at_most_once", "at_least_once"}
+
 // died tells of messages that died, by what their queues do with the dead now. Those of queues that are gone count as without a dead-letter exchange.
 func died(out *sink, s *broker.Sample) {
+	var sums [strategies]broker.Counts
+	sums[notAtAll] = s.Retired
+	for i := range s.Queues {
+		sums[strategy(&s.Queues[i])].Add(&s.Queues[i].Counts)
+	}
 	for _, d := range deaths {
 		add := out.counter("global_messages_dead_lettered_"+d.name+"_total", d.help, "queue_type", "dead_letter_strategy")
-		sums := map[string]uint64{"disabled": d.count(&s.Retired), "at_most_once": 0, "at_least_once": 0}
-		for i := range s.Queues {
-			sums[strategy(&s.Queues[i])] += d.count(&s.Queues[i].Counts)
-		}
-		for name, n := range sums {
-			add(float64(n), queueType, name)
+		for i, name := range strategyNames {
+			add(float64(d.count(&sums[i])), queueType, name)
 		}
 	}
 }
 
-func strategy(q *broker.QueueSample) string {
+func strategy(q *broker.QueueSample) int {
 	switch {
 	case q.Insists:
-		return "at_least_once"
+		return atLeastOnce
 	case q.DeadLetters:
-		return "at_most_once"
+		return atMostOnce
 	}
-	return "disabled"
+	return notAtAll
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -22,28 +23,65 @@ type family struct {
 	name, help, kind string
 	labels           []string
 	rows             []byte
+	each             iter.Seq2[string, float64] // more rows, labels with their braces and values, that are made when they are written; nil: none
 }
 
 // with is a sink for names that begin with another prefix, in the same text.
 func (s *sink) with(prefix string) *sink { return &sink{s.all, prefix} }
 
+// piece is about how many bytes are written at a time, as far as rows are made for it.
+const piece = 32 << 10
+
 // writeTo writes what was gathered. A family without values is not there.
 func (s *sink) writeTo(w io.Writer) error {
-	var head []byte
+	b := make([]byte, 0, piece+piece/8)
 	for _, f := range *s.all {
-		if len(f.rows) == 0 {
-			continue
-		}
-		head = append(append(append(append(head[:0], "# HELP "...), f.name...), ' '), escaped(f.help, false)...)
-		head = append(append(append(append(append(head, "\n# TYPE "...), f.name...), ' '), f.kind...), '\n')
-		if _, err := w.Write(head); err != nil {
+		var err error
+		if b, err = f.writeTo(w, b[:0]); err != nil {
 			return err
 		}
-		if _, err := w.Write(f.rows); err != nil {
+		if _, err = w.Write(b); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeTo writes the family but for the last of it, which it appends to b, that is empty.
+func (f *family) writeTo(w io.Writer, b []byte) ([]byte, error) {
+	if len(f.rows) > 0 {
+		b = f.appendHead(b)
+		if _, err := w.Write(b); err != nil {
+			return b, err
+		}
+		if _, err := w.Write(f.rows); err != nil {
+			return b, err
+		}
+		return b[:0], nil
+	}
+	if f.each == nil {
+		return b, nil
+	}
+	begun := false
+	for labels, value := range f.each {
+		if !begun {
+			b, begun = f.appendHead(b), true
+		}
+		b = appendValue(append(append(b, f.name...), labels...), value)
+		if len(b) >= piece {
+			if _, err := w.Write(b); err != nil {
+				return b, err
+			}
+			b = b[:0]
+		}
+	}
+	return b, nil
+}
+
+// appendHead appends the lines that stand before the values.
+func (f *family) appendHead(b []byte) []byte {
+	b = append(append(append(append(b, "# HELP "...), f.name...), ' '), escaped(f.help, false)...)
+	return append(append(append(append(append(b, "\n# TYPE "...), f.name...), ' '), f.kind...), '\n')
 }
 
 // add takes one value, with the values of the labels.
@@ -82,25 +120,35 @@ func (f *family) add(value float64, labels ...string) { f.row("", value, labels.
 
 // row appends name{label="value",…} value.
 func (f *family) row(suffix string, value float64, labels ...string) {
-	b := append(append(f.rows, f.name...), suffix...)
-	for i, label := range f.labels {
+	b := appendLabels(append(append(f.rows, f.name...), suffix...), f.labels, labels)
+	f.rows = appendValue(b, value)
+}
+
+// appendLabels appends {name="value",…}, nothing when there are none.
+func appendLabels(b []byte, names, values []string) []byte {
+	for i, name := range names {
 		sep := byte(',')
 		if i == 0 {
 			sep = '{'
 		}
-		b = append(append(append(b, sep), label...), '=', '"')
-		b = append(append(b, escaped(labels[i], true)...), '"')
+		b = append(append(append(b, sep), name...), '=', '"')
+		b = append(append(b, escaped(values[i], true)...), '"')
 	}
-	if len(f.labels) > 0 {
+	if len(names) > 0 {
 		b = append(b, '}')
 	}
+	return b
+}
+
+// appendValue ends a row.
+func appendValue(b []byte, value float64) []byte {
 	b = append(b, ' ')
 	if n := int64(value); float64(n) == value && n < 1<<53 && n > -1<<53 {
 		b = strconv.AppendInt(b, n, 10)
 	} else {
 		b = strconv.AppendFloat(b, value, 'g', -1, 64)
 	}
-	f.rows = append(b, '\n')
+	return append(b, '\n')
 }
 
 var (
