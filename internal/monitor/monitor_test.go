@@ -259,8 +259,12 @@ func TestSamples(t *testing.T) {
 			t.Errorf("samples %+v, want %v", l.ReadyDetails, want)
 		}
 		f := n.m.QueueStats(n.status("q"), q)
-		if s := f[0].Details.Samples; len(s) != 7 || s[6] != (Point{0, now - 30_000}) {
+		if s := f[0].Details.Samples; len(s) != 13 || s[6] != (Point{0, now - 30_000}) || s[12] != (Point{0, now - 60_000}) {
 			t.Errorf("samples %v", s)
+		}
+		n.declare("new")
+		if s := n.m.QueueLengths(n.status("new"), q).ReadyDetails.Samples; !reflect.DeepEqual(s, []Point{{0, now}}) {
+			t.Errorf("samples of a queue that was there at none %v", s)
 		}
 		// A queue is remembered for a minute, sums for longer.
 		time.Sleep(100 * every)
@@ -268,7 +272,7 @@ func TestSamples(t *testing.T) {
 		if s := n.m.QueueStats(n.status("q"), q)[0].Details.Samples; len(s) != 13 {
 			t.Errorf("%d samples of a queue", len(s))
 		}
-		if s := n.m.Total(q).Stats[0].Details.Samples; len(s) != 107 {
+		if s := n.m.Total(q).Stats[0].Details.Samples; len(s) != 121 {
 			t.Errorf("%d samples of all", len(s))
 		}
 		if len(n.m.Node(Query{Node: Span{time.Minute, 5 * time.Second}})[0].Details.Samples) != 13 {

@@ -215,22 +215,35 @@ func (m *Monitor) rate(h *history, i int) float64 {
 // details tells how value i of a history has changed. mu is held.
 func (m *Monitor) details(h *history, i int, s Span) (d Details) {
 	d.Rate = m.rate(h, i)
-	if h.len() < 2 || s.Every <= 0 {
-		return d
+	if s.Every > 0 && m.n > 0 {
+		d.Samples = m.samples(h, i, s)
+		d.average()
 	}
+	return d
+}
+
+// samples are those of value i of a history, as far back as it may reach: how many there are does not depend on how old the thing is. mu is held.
+func (m *Monitor) samples(h *history, i int, s Span) (out []Point) {
 	newest, every := m.time(0), s.Every.Milliseconds()
+	oldest := newest // of a thing that came after the last sample
+	if h != nil {
+		oldest -= min(s.Age, time.Duration(h.depth-1)*m.o.Every).Milliseconds()
+	}
 	back := 0
-	for at := newest; at >= newest-s.Age.Milliseconds(); at -= every {
+	for at := newest; at >= oldest; at -= every {
 		for back < h.len() && m.time(back) > at {
 			back++
 		}
-		if back == h.len() {
-			break
+		point := Point{Timestamp: at} // before its first sample a thing had nothing
+		switch {
+		case back < h.len():
+			point.Sample = h.at(back, i)
+		case h.len() > 0 && h.len() == h.depth: // what was before is forgotten
+			return out
 		}
-		d.Samples = append(d.Samples, Point{h.at(back, i), at})
+		out = append(out, point)
 	}
-	d.average()
-	return d
+	return out
 }
 
 // average fills in what follows from the samples.

@@ -113,6 +113,9 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if err == nil && keys != nil {
 		err = keys.start(b, cfg, all)
 	}
+	if err == nil {
+		err = httpapi.Identify(b)
+	}
 	if err == nil && cfg.LoadDefinitions != "" {
 		err = loadDefinitions(b, cfg.LoadDefinitions, log)
 	}

@@ -32,7 +32,8 @@ type suite struct {
 	name    string
 	version string
 	quick   bool
-	ownPort bool // has port 5672 in its sources
+	ownPort bool      // has port 5672 in its sources
+	manages []request // its cases are about the management API on its usual port; first these requests are made
 	tools   []string
 	users   []account
 	least   int // cases that pass, at least: fewer means that it did not run
@@ -44,6 +45,7 @@ var suites = []suite{
 	{name: "amqplib", version: "2.1.0", quick: true, ownPort: true, tools: []string{"node", "npm"}, least: 250},
 	{name: "py-amqp", version: "5.4.2", quick: true, tools: []string{"python3"}, least: 40},
 	{name: "kombu", version: "5.7.0", tools: []string{"python3"}, least: 50},
+	{name: "rabbit-hole", version: "3.2.0", quick: true, manages: rabbitHoleRequests, tools: []string{"go"}, least: 120},
 	{name: "bunny", version: "2.23.0", ownPort: true, tools: []string{"apt-get"}, users: bunnyAccounts, least: 8000},
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
@@ -70,7 +72,7 @@ func TestSuites(t *testing.T) {
 }
 
 func (s suite) test(t *testing.T) {
-	if !s.ownPort {
+	if !s.ownPort && s.manages == nil {
 		t.Parallel()
 	}
 	exceptions, err := readExceptions(filepath.Join(s.name, "exceptions.txt"))
@@ -81,10 +83,7 @@ func (s suite) test(t *testing.T) {
 	if err != nil {
 		giveUp(t, err)
 	}
-	broker := startBroker(t, *brokerFlag)
-	if err := broker.open(s.users); err != nil {
-		t.Fatal(err)
-	}
+	broker := s.start(t)
 	addr := broker.addr
 	if s.ownPort {
 		if err := openDoors(t, broker.addr); err != nil {
@@ -110,6 +109,26 @@ func (s suite) test(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.judge(t, results, exceptions)
+}
+
+// start starts the broker under test, with what the suite expects to find in it.
+func (s suite) start(t *testing.T) server {
+	t.Helper()
+	if s.manages != nil {
+		broker, err := startManaged(t, *brokerFlag)
+		if err != nil {
+			giveUp(t, err)
+		}
+		if err := broker.prepare(s.manages); err != nil {
+			t.Fatal(err)
+		}
+		return broker
+	}
+	broker := startBroker(t, *brokerFlag)
+	if err := broker.open(s.users); err != nil {
+		t.Fatal(err)
+	}
+	return broker
 }
 
 // judge tells what was not expected, and counts.

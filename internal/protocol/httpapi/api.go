@@ -77,6 +77,9 @@ func New(b *broker.Broker, o Options) *API {
 	if o.Node.ClusterName == nil {
 		o.Node.ClusterName = func() string { return topology.ClusterName(b, o.Node.Name) }
 	}
+	if topology.ClusterID(b) != "" {
+		o.Node.ClusterID = func() string { return topology.ClusterID(b) }
+	}
 	overview.Register(a.API, o.Node)
 	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores}
 	metrics.Register(a.API, rest.Monitoring, a.counters)
@@ -96,6 +99,9 @@ func New(b *broker.Broker, o Options) *API {
 	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.Version})
 	return a
 }
+
+// Identify gives the broker an id by which tools tell clusters apart, unless it has one.
+func Identify(b *broker.Broker) error { return topology.Identify(b) }
 
 // LoadDefinitions takes in a file of definitions, RabbitMQ's or our own. What it cannot take as it is it says in the log.
 func LoadDefinitions(b *broker.Broker, log *slog.Logger, file []byte) error {

@@ -11,6 +11,7 @@ import (
 type Node struct {
 	Name        string           // of the node
 	ClusterName func() string    // that it was given [Name]
+	ClusterID   func() string    // that it was given [of the name]
 	Product     string           // name of the broker that clients are told
 	Version     string           // of the broker
 	Monitor     *monitor.Monitor // never nil in what packages of areas get
@@ -28,6 +29,14 @@ func (n *Node) Cluster() string {
 		return n.Name
 	}
 	return n.ClusterName()
+}
+
+// PermanentID tells the cluster from others, also when it is given another name.
+func (n *Node) PermanentID() string {
+	if n.ClusterID == nil {
+		return "fiveways-" + n.Name
+	}
+	return n.ClusterID()
 }
 
 // Served are the addresses that are served.

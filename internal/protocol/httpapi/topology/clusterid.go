@@ -1,0 +1,34 @@
+package topology
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+
+	"fiveways/internal/broker"
+)
+
+// clusterID is the global parameter that tells clusters apart, as in RabbitMQ.
+const clusterID = "internal_cluster_id"
+
+// Identify gives the broker an id that stays with its definitions, unless it has one. Errors are those of Broker.SetParameter.
+func Identify(b *broker.Broker) error {
+	if _, ok := b.Parameter("", global, clusterID); ok {
+		return nil
+	}
+	var id [16]byte
+	rand.Read(id[:]) //nolint:errcheck // never fails
+	value, err := json.Marshal("rabbitmq-cluster-id-" + base64.RawURLEncoding.EncodeToString(id[:]))
+	if err != nil {
+		return err
+	}
+	return b.SetParameter(broker.Parameter{Component: global, Name: clusterID, Value: value})
+}
+
+// ClusterID is what Identify gave the broker, "" before that.
+func ClusterID(b *broker.Broker) (id string) {
+	if p, ok := b.Parameter("", global, clusterID); ok && json.Unmarshal(p.Value, &id) != nil {
+		return "" // somebody has set it to something else
+	}
+	return id
+}
