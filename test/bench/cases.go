@@ -15,11 +15,12 @@ type runner func(ctx context.Context, b *broker, s settings) (values, error)
 type part string
 
 const (
-	partAMQP      part = "amqp"
-	partSQL       part = "sql"
-	partJobs      part = "jobs"
-	partEtcd      part = "etcd"
-	partSemaphore part = "semaphore"
+	partAMQP       part = "amqp"
+	partSQL        part = "sql"
+	partJobs       part = "jobs"
+	partEtcd       part = "etcd"
+	partSemaphore  part = "semaphore"
+	partManagement part = "management"
 )
 
 // part is what a case is about.
@@ -33,6 +34,8 @@ func (c benchCase) part() part {
 		return partEtcd
 	case c.semaphore != nil:
 		return partSemaphore
+	case c.management != nil:
+		return partManagement
 	}
 	return partAMQP
 }
@@ -42,16 +45,17 @@ type benchCase struct {
 	name, title string
 	metrics     []metric
 	run         runner
-	oursEnv     []string        // environment of Fiveways only
-	big         bool            // takes minutes: with --big, and on Fiveways only
-	tools       []string        // programs that it needs; without one of them it is left out
-	oursOnly    bool            // the others have nothing like it
-	sql         sqlRunner       // takes the place of run: the case is one of SQL
-	jobs        jobsRunner      // takes the place of run: the case is one of jobs
-	etcd        etcdRunner      // takes the place of run: the case is one of etcd's API
-	semaphore   semaphoreRunner // takes the place of run: the case is one of task semaphores
-	sync        string          // of a case of jobs: when Redis writes what it keeps to disk
-	once        bool            // takes minutes: not repeated
+	oursEnv     []string         // environment of Fiveways only
+	big         bool             // takes minutes: with --big, and on Fiveways only
+	tools       []string         // programs that it needs; without one of them it is left out
+	oursOnly    bool             // the others have nothing like it
+	sql         sqlRunner        // takes the place of run: the case is one of SQL
+	jobs        jobsRunner       // takes the place of run: the case is one of jobs
+	etcd        etcdRunner       // takes the place of run: the case is one of etcd's API
+	semaphore   semaphoreRunner  // takes the place of run: the case is one of task semaphores
+	management  managementRunner // takes the place of run: the case is one of the management API
+	sync        string           // of a case of jobs: when Redis writes what it keeps to disk
+	once        bool             // takes minutes: not repeated
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
@@ -94,7 +98,7 @@ func neighbourMetrics() []metric {
 
 // allCases are in the order in which they run and stand in the table.
 func allCases() []benchCase {
-	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases())
+	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases(), managementCases())
 }
 
 func amqpCases() []benchCase {

@@ -174,7 +174,7 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 			peers = append(peers, found)
 		}
 	}
-	if with(partAMQP) {
+	if with(partAMQP) || with(partManagement) {
 		switch rabbit, err := rabbitPeer(s.install); {
 		case errors.Is(err, rabbitmq.ErrNone):
 			fmt.Fprintln(os.Stderr, err)
@@ -183,6 +183,8 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 		default:
 			peers = append(peers, rabbit)
 		}
+	}
+	if with(partAMQP) {
 		if lavin := lavinmq(); lavin != nil {
 			peers = append(peers, lavin)
 		}
@@ -232,6 +234,8 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return measureEtcd(ctx, c, p, s)
 	case partSemaphore:
 		return measureSemaphore(ctx, c, p, s)
+	case partManagement:
+		return measureManagement(ctx, c, p, s)
 	}
 	var env []string
 	if p.name == nameOurs {
@@ -268,7 +272,7 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the files that were asked for.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore} {
+	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore, partManagement} {
 		if results := r.results(p); len(results) > 0 {
 			writeTable(os.Stdout, results)
 			fmt.Println()

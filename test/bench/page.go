@@ -27,6 +27,7 @@ var sections = []section{
 	{partJobs, "Jobs and lists beside Redis", jobsNotes},
 	{partEtcd, "Queues and keys beside etcd", etcdNotes},
 	{partSemaphore, "Task semaphores beside a sweep over tables in PostgreSQL", semaphoreNotes},
+	{partManagement, "The management API beside RabbitMQ's", managementNotes},
 }
 
 const (
@@ -90,6 +91,20 @@ client runs on the same cores and costs as much as a server does, which bounds w
 - **keys**: **rss** after all were put, 1 MB = 10^6 bytes; then 4 clients read: one key, 100, 10,000 in a range of that size; 100 by limit of all that
   follow a key, which counts the others too; the count of all.
 - **cpu**: CPU time of the server over the messages, or events.
+`
+	managementNotes = `
+### What is measured
+
+10,000 durable queues, of which 1,000 are busy, and 1,000 connections, of which 4 publish messages of 100 B to 250 queues each and 4 consume them. All
+that the page asks for comes over plain HTTP with a name and a password.
+
+- **overview**, **queues** (the first 100 by name), **queues by rate** (by incoming messages), **connections** (the first 100), **scrape** (/metrics): from the request to the
+  last byte of the answer, 20 requests a second of each, beside each other, while 50,000 messages a second flow, or as many as the broker takes.
+- **cpu** of the first case is the broker's, requests and messages together.
+- **without**, **with**: messages per second as fast as the broker takes them, on two brokers that take turns: one without API and metrics that samples its counters
+  once a minute, and one that samples every 5 s and is asked for the overview, the node and the first page of queues three times in each turn, and
+  scraped once; with ` + "`-d 15s`" + ` that is a page that is open and a scrape every 15 s. **cost**: how much less that is, **cpu**: how much more CPU of the broker a
+  message takes, medians over the turns; less than 0 is chance.
 `
 	semaphoreNotes = `
 ### What is measured

@@ -27,12 +27,13 @@ type peer struct {
 	version string // as the server says; "" until it has run
 	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port, guest/guest allowed. Its process id must stay
 	// the broker's, so no shell may remain in between.
-	command   func(dir string, port int) (*exec.Cmd, error)
-	sql       starter
-	jobs      jobsStarter
-	etcd      etcdStarter
-	semaphore semaphoreStarter
-	close     func() // ends what all its brokers shared; may be nil
+	command    func(dir string, port int) (*exec.Cmd, error)
+	sql        starter
+	jobs       jobsStarter
+	etcd       etcdStarter
+	semaphore  semaphoreStarter
+	management managementStarter
+	close      func() // ends what all its brokers shared; may be nil
 }
 
 // fiveways is the peer under test. binary "" builds it from this module into dir.
@@ -61,6 +62,7 @@ func fiveways(binary, dir string) (*peer, error) {
 	p.jobs = oursForJobs(p, binary)
 	p.etcd = oursForEtcd(p, binary)
 	p.semaphore = oursForSemaphores(p, binary)
+	p.management = oursForManagement(p, binary)
 	return p, nil
 }
 

@@ -18,9 +18,11 @@ func rabbitPeer(install bool) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{
+	p := &peer{
 		name:    nameRabbit,
 		command: func(dir string, port int) (*exec.Cmd, error) { return kit.Command(dir, port) },
 		close:   kit.Close,
-	}, nil
+	}
+	p.management = rabbitForManagement(p, kit)
+	return p, nil
 }

@@ -121,6 +121,8 @@ func (p *peer) serves(c benchCase) bool {
 		return p.etcd != nil
 	case partSemaphore:
 		return p.semaphore != nil
+	case partManagement:
+		return p.management != nil
 	}
 	return p.command != nil
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fiveways/test/rabbitmq"
+)
+
+// management is a broker with a management API, started on an empty folder for one run of one case.
+type management struct {
+	*broker
+	api     string // base of the API's addresses, "" where it is off
+	metrics string // what a scrape asks for
+}
+
+// managementStarter starts one, watched or not: without its API and with as few samples as can be.
+type managementStarter func(ctx context.Context, watched bool) (*management, error)
+
+// managementRunner measures one case on brokers that it opens.
+type managementRunner func(ctx context.Context, open func(watched bool) (*management, error), s settings) (values, error)
+
+// oursForManagement starts Fiveways with AMQP and, when it is watched, its API and metrics.
+func oursForManagement(p *peer, binary string) managementStarter {
+	return func(ctx context.Context, watched bool) (*management, error) {
+		m := &management{}
+		more := []string{"--http", "off", "--metrics", "off", "--stats-interval", "1m"}
+		if watched {
+			ports, err := freePorts(2)
+			if err != nil {
+				return nil, err
+			}
+			m.api, m.metrics = "http://"+ports[0], "http://"+ports[1]+"/metrics"
+			more = []string{"--http", ports[0], "--metrics", ports[1]}
+		}
+		return m, m.start(ctx, p, func(dir string, port int) (*exec.Cmd, error) {
+			args := []string{"serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port), "--sql", "off", "--redis", "off", "--etcd", "off"}
+			return exec.Command(binary, append(args, more...)...), nil
+		})
+	}
+}
+
+// rabbitForManagement starts RabbitMQ with its plugins for management and metrics.
+func rabbitForManagement(p *peer, kit *rabbitmq.Kit) managementStarter {
+	return func(ctx context.Context, _ bool) (*management, error) {
+		ports, err := freePorts(2)
+		if err != nil {
+			return nil, err
+		}
+		m := &management{api: "http://" + ports[0], metrics: "http://" + ports[1] + "/metrics"}
+		return m, m.start(ctx, p, func(dir string, port int) (*exec.Cmd, error) {
+			cmd, err := kit.Command(dir, port, "rabbitmq_management", "rabbitmq_prometheus")
+			if err != nil {
+				return nil, err
+			}
+			conf, err := os.OpenFile(filepath.Join(dir, "rabbitmq.conf"), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return nil, err
+			}
+			for i, plugin := range []string{"management", "prometheus"} {
+				_, port, _ := strings.Cut(ports[i], ":")
+				if _, err := fmt.Fprintf(conf, "%s.tcp.ip = 127.0.0.1\n%s.tcp.port = %s\n", plugin, plugin, port); err != nil {
+					conf.Close()
+					return nil, err
+				}
+			}
+			return cmd, conf.Close()
+		})
+	}
+}
+
+// start runs the process and waits until AMQP and the API answer.
+func (m *management) start(ctx context.Context, p *peer, command func(dir string, port int) (*exec.Cmd, error)) (err error) {
+	side := peer{name: p.name, command: command}
+	if m.broker, err = side.start(ctx, nil); err != nil {
+		return err
+	}
+	p.version = side.version
+	if m.api == "" {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			m.destroy()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		err := errors.Join(ask(ctx, m.api+"/api/whoami"), ask(ctx, m.metrics))
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-m.done:
+			return fmt.Errorf("%w: %s ended: %s", errStart, p.name, m.lastOutput())
+		case <-ctx.Done():
+			return fmt.Errorf("%w: the API of %s: %w", errStart, p.name, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// measureManagement is measureOnce for the cases of management.
+func measureManagement(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
+	var opened []*management
+	defer func() {
+		for _, m := range opened {
+			m.destroy()
+		}
+	}()
+	return within(ctx, c, func() {}, func(ctx context.Context) (values, error) {
+		return c.management(ctx, func(watched bool) (*management, error) {
+			m, err := p.management(ctx, watched)
+			if err != nil {
+				return nil, err
+			}
+			opened = append(opened, m)
+			context.AfterFunc(ctx, m.kill) // as within would have it
+			return m, nil
+		}, s)
+	})
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"fiveways/test/daemon"
+)
+
+// question is something that is asked for again and again.
+type question struct {
+	name  string // of its metrics
+	url   string
+	every time.Duration
+	took  []time.Duration
+}
+
+// pageQuery is what the web page asks of the past: ten minutes of it.
+const pageQuery = "?lengths_age=600&lengths_incr=5&msg_rates_age=600&msg_rates_incr=5"
+
+// firstPage is the list of queues as the page opens it.
+const firstPage = "/api/queues?page=1&page_size=100"
+
+// ask gets an address as guest and reads the answer.
+func ask(ctx context.Context, url string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	r.SetBasicAuth("guest", "guest")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("bench: GET %s: %s", url, answer.Status)
+	}
+	return nil
+}
+
+// askOn has members of the crew ask until the function that it returns has been called, which waits for them.
+func askOn(ctx context.Context, c *crew, questions []*question) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	for _, q := range questions {
+		c.work(func() error {
+			defer func() { ended <- struct{}{} }()
+			return q.repeat(ctx)
+		})
+	}
+	return func() {
+		cancel()
+		for range questions {
+			<-ended
+		}
+	}
+}
+
+// repeat asks at an even pace, late when an answer takes longer.
+func (q *question) repeat(ctx context.Context) error {
+	tick := time.NewTicker(q.every)
+	defer tick.Stop()
+	for {
+		start := time.Now()
+		if err := ask(ctx, q.url); ctx.Err() != nil {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		q.took = append(q.took, time.Since(start))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// percentiles adds p50 and p99 of the answers in ms.
+func (q *question) percentiles(v values) error {
+	if len(q.took) == 0 {
+		return fmt.Errorf("bench: GET %s was never answered", q.url)
+	}
+	slices.Sort(q.took)
+	for _, percent := range []int{50, 99} {
+		v[fmt.Sprintf("%s p%d", q.name, percent)] = q.took[(len(q.took)-1)*percent/100].Seconds() * 1000
+	}
+	return nil
+}
+
+// freePorts are addresses on loopback that nobody listens on.
+func freePorts(n int) (addresses []string, err error) {
+	for range n {
+		port, err := daemon.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return addresses, nil
+}
