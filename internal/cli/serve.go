@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -125,21 +126,11 @@ func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// tries is a command per protocol, with %s for the address, that shows it at work.
-var tries = map[string]string{
-	"amqp":    `python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); print(c.basic_get('hello', auto_ack=True)[2])"`,
-	"http":    `curl -u guest:guest http://%s/api/semaphores`,
-	"metrics": `curl http://%s/metrics`,
-	"etcd":    `etcdctl --endpoints %s put /q/hello/p/1 hi`,
-	"redis":   `redis-cli -u redis://%s ping`,
-	"sql":     `psql "postgres://guest@%s/fiveways" -c "select mbus4.readme()"`,
-}
-
 // withoutTLS says who may come without, by the setting tls_plain.
 var withoutTLS = map[string]string{
 	config.PlainAlways:   "plain connections are, too",
 	config.PlainLoopback: "plain connections are from this machine only",
-	config.PlainNever:    "plain connections are not, so that the commands above need TLS",
+	config.PlainNever:    "plain connections are not",
 }
 
 // banner prints one line per protocol, which starts with its key, and how to stop.
@@ -147,16 +138,17 @@ func banner(w io.Writer, cfg config.Config, served []server.Endpoint) {
 	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", buildVersion(), cfg.Data, cfg.Sync)
 	for _, key := range config.ListenKeys() {
 		var addrs []string
+		var try string
 		for _, e := range served {
 			if e.Protocol == key {
-				addrs = append(addrs, e.Address)
+				addrs, try = append(addrs, e.Address), cmp.Or(try, e.Try())
 			}
 		}
 		if addrs == nil {
 			fmt.Fprintf(w, "%-5s off\n", key)
 			continue
 		}
-		fmt.Fprintf(w, "%-5s %s   try: "+tries[key]+"\n", key, strings.Join(addrs, ", "), addrs[0])
+		fmt.Fprintf(w, "%-5s %s   try: %s\n", key, strings.Join(addrs, ", "), try)
 	}
 	if cfg.TLSCert != "" {
 		fmt.Fprintf(w, "TLS is taken at every address; %s.\n", withoutTLS[cfg.TLSPlain])

@@ -10,10 +10,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// views are all places of the page that need nothing to be there but the queue orders.
+// views are all places of the page, of what is in the shop.
 var views = []string{
 	"overview", "queues", "queues/%2F/orders", "queues/%2F/orders?tab=messages", "queues/%2F/orders?tab=scheduled", "queues/%2F/orders?tab=bindings",
-	"queues/%2F/orders?tab=manage", "exchanges", "exchanges/%2F/amq.topic", "topology", "jobs", "connections", "channels", "semaphores", "keys", "users", "users/guest",
+	"queues/%2F/orders?tab=manage", "exchanges", "exchanges/%2F/shop", "topology", "jobs", "connections", "channels", "jobs/%2F/mails", "semaphores", "semaphores/%2F/crawlers", "keys", "users", "users/ann",
 	"vhosts", "vhosts/%2F", "policies", "definitions",
 }
 
@@ -30,9 +30,10 @@ func (p *page) showView(view string) {
 }
 
 func TestViewsInDarkAndLightAndOnAPhone(t *testing.T) {
-	p := open(t)
+	s := openShop(t)
+	s.trade()
+	p := openAt(t, s.at)
 	p.login()
-	newQueue(p, "orders")
 	for _, view := range views {
 		p.showView(view)
 		p.shot(name(view))

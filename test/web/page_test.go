@@ -114,6 +114,7 @@ func TestRefusalsAreShown(t *testing.T) {
 	p.show("#/queues")
 	p.press("New queue")
 	p.fill("New queue", "Name", "orders")
+	p.press("Limits, dead letters and other settings")
 	p.fill("New queue", "At most so many messages", "5")
 	p.expectRefusals(1)
 	p.press("Create queue")

@@ -9,6 +9,7 @@ func TestRedrive(t *testing.T) {
 	newQueue(p, "dead")
 	p.show("#/queues?new=orders")
 	p.sees(`document.activeElement.id === "main"`) // a new view takes the focus once
+	p.press("Limits, dead letters and other settings")
 	p.fill("New queue", "Dead letters go to exchange", "amq.direct")
 	p.fill("New queue", "with routing key", "dead")
 	p.press("Create queue")

@@ -75,3 +75,9 @@ export function prettyJSON(text) {
   });
   return out;
 }
+
+/** What base64 stands for. */
+export const bytesOfBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+/** Bytes, given as base64, as a part of a path. */
+export const escapeBase64 = (text) => Array.from(bytesOfBase64(text), (b) => `%${b.toString(16).padStart(2, "0")}`).join("");

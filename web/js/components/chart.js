@@ -1,37 +1,43 @@
 // Charts over time, drawn on a canvas by uPlot.
 import uPlot from "../../vendor/uplot/uPlot.js";
-import { html, useEffect, useRef } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { theme } from "../theme.js";
 import { useStore } from "../store.js";
 import { Card } from "./basics.js";
 
 const height = 150;
+const shortest = 60_000; // ms: what is known for less is drawn at the right of a minute
 
 /**
- * A chart. Each of series is {label, points}, points is [[ms, value], …] in order, or undefined when there is none; format writes a value.
- * The last values stand in the legend, and are what a screen reader is told.
+ * A chart. Each of series is {label, points}, points is [[ms, value], …] in order, or undefined when there is none; format writes a value, binary says
+ * that values are bytes. The last values stand in the legend, or those under the pointer; the last ones are what a screen reader is told.
  */
-export function Chart({ title, series, format, zero = true }) {
+export function Chart({ title, series, format, binary = false }) {
+  const [under, setUnder] = useState(null); // ms that the pointer is at
   const drawn = series.filter((s) => s.points);
-  const last = (s) => format(s.points[s.points.length - 1]?.[1]);
+  const last = (s) => format(s.points.at(-1)?.[1]);
+  const at = (s) => (under === null ? last(s) : format(s.points.find(([ms]) => ms === under)?.[1]));
   const told = drawn.map((s) => `${s.label} ${last(s)}`).join(", ");
   return html`
     <${Card} title=${title} flush>
       <div class="chart">
-        <div class="legend">${drawn.map((s, i) => html`<span class=${`mark-${i + 1}`}><i></i>${s.label} <b>${last(s)}</b></span>`)}</div>
-        <${Plot} series=${drawn} format=${format} zero=${zero} label=${`${title}: ${told}`} />
+        <div class="legend">
+          ${drawn.map((s, i) => html`<span class=${`mark-${i + 1}`}><i></i>${s.label} <b>${at(s)}</b></span>`)}
+          ${under !== null && html`<span class="soft">${clock(under, true)}</span>`}
+        </div>
+        <${Plot} series=${drawn} format=${format} binary=${binary} label=${`${title}: ${told}`} onPoint=${setUnder} />
       </div>
     <//>`;
 }
 
-function Plot({ series, format, zero, label }) {
+function Plot({ series, format, binary, label, onPoint }) {
   const box = useRef(null);
   const plot = useRef(null);
   const name = useStore(theme);
   const names = series.map((s) => s.label).join("|");
 
   useEffect(() => {
-    const u = new uPlot(options(box.current, series, format, zero), table(series), box.current);
+    const u = new uPlot(options(box.current, series, format, binary, onPoint), table(series), box.current);
     const watch = new ResizeObserver(([entry]) => u.setSize({ width: Math.floor(entry.contentRect.width), height }));
     watch.observe(box.current);
     plot.current = u;
@@ -45,19 +51,36 @@ function Plot({ series, format, zero, label }) {
   return html`<div class="plot" ref=${box} role="img" aria-label=${label}></div>`;
 }
 
-function options(box, series, format, zero) {
+function options(box, series, format, binary, onPoint) {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const axis = { stroke: colour("soft"), font: `11px ${style.getPropertyValue("--font")}`, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
   return {
     width: Math.floor(box.clientWidth) || 300, height, legend: { show: false }, cursor: { y: false, points: { size: 6 }, drag: { setScale: false } }, ms: 1,
-    scales: { x: { time: true }, y: { range: (u, low, high) => [zero ? 0 : low ?? 0, high > 0 ? high * 1.08 : 1] } },
-    axes: [{ ...axis, size: 26, space: 70, values: (u, ticks) => ticks.map(clock) }, { ...axis, size: 62, space: 32, values: (u, ticks) => ticks.map(format) }],
-    series: [{}, ...series.map((s, i) => ({ label: s.label, stroke: colour(`series-${i + 1}`), width: 1.6, points: { show: false } }))],
+    hooks: { setCursor: [(u) => onPoint(u.cursor.idx === null ? null : u.data[0][u.cursor.idx] ?? null)] },
+    scales: {
+      x: { time: true, range: span },
+      y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] },
+    },
+    axes: [
+      { ...axis, size: 26, space: 64, values: (u, ticks) => ticks.map((ms) => clock(ms, ms % 60_000)) },
+      { ...axis, size: 62, space: 32, values: (u, ticks) => ticks.map(format), ...(binary && { incrs: powersOf2 }) },
+    ],
+    series: [{}, ...series.map((s, i) => {
+      const stroke = colour(`series-${i + 1}`);
+      return { label: s.label, stroke, width: 1.6, points: { show: (u) => u.data[0].length === 1 }, fill: series.length === 1 ? `${stroke}1c` : undefined };
+    })],
   };
 }
 
-const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: ms % 60_000 ? "2-digit" : undefined });
+function span(u) {
+  const [first, last] = [u.data[0][0] ?? Date.now(), u.data[0].at(-1) ?? Date.now()];
+  return [Math.min(first, last - shortest), last];
+}
+
+const powersOf2 = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+const clock = (ms, seconds) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: seconds ? "2-digit" : undefined, hourCycle: "h23" });
 
 /** The series as uPlot wants them: one row of times, and a row of values for each. */
 function table(series) {

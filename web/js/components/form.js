@@ -5,9 +5,9 @@ let made = 0;
 
 /**
  * A form. Each field is {name, label, kind, hint, value, options, required, wide, placeholder, pattern}; kind is text (default), number, check, select, area,
- * json or password. onSubmit gets the values by name: numbers as numbers, json as values, empty ones as undefined. What it throws is shown above the button.
+ * json or password; those with more are hidden until they are wanted, below what the prop more says. onSubmit gets the values by name: numbers as numbers, json as values, empty ones as undefined. What it throws is shown above the button.
  */
-export function Form({ fields, button = "Save", onSubmit, extra, reset = false, label }) {
+export function Form({ fields, button = "Save", onSubmit, extra, reset = false, label, more }) {
   const [id] = useState(() => `form${++made}`);
   const [values, setValues] = useState({}); // what somebody has changed; the rest is as the fields have it, also when that comes later
   const valueOf = (f) => values[f.name] ?? f.value ?? (f.kind === "check" ? false : f.kind === "select" ? first(f) : "");
@@ -26,9 +26,12 @@ export function Form({ fields, button = "Save", onSubmit, extra, reset = false, 
   };
   const set = (name, value) => setValues((v) => ({ ...v, [name]: value }));
 
+  const shown = (f) => html`<${Field} key=${f.name} id=${`${id}-${f.name}`} field=${f} value=${valueOf(f)} onChange=${(v) => set(f.name, v)} />`;
+  const rare = fields.filter((f) => f.more);
   return html`
     <form class="form" onSubmit=${submit} aria-label=${label}>
-      ${fields.map((f) => html`<${Field} key=${f.name} id=${`${id}-${f.name}`} field=${f} value=${valueOf(f)} onChange=${(v) => set(f.name, v)} />`)}
+      ${fields.filter((f) => !f.more).map(shown)}
+      ${rare.length > 0 && html`<details class="more"><summary>${more}</summary><div class="form">${rare.map(shown)}</div></details>`}
       ${state.error && html`<div class="note bad" role="alert">${state.error}</div>`}
       <div class="foot"><button class="primary" disabled=${state.busy}>${button}</button>${extra}</div>
     </form>`;

@@ -52,17 +52,18 @@ function Bar({ onMenu, open }) {
   return html`
     <header class="bar">
       <button class="menu" aria-expanded=${open} aria-controls="navigation" onClick=${onMenu}>Menu</button>
-      <a class="brand" href=${href(["overview"])}><img src=${new URL("../../favicon.svg", import.meta.url).href} alt="" />Fiveways</a>
+      <a class="brand" href=${href(["overview"])} aria-label="Fiveways: overview"><img src=${new URL("../../favicon.svg", import.meta.url).href} alt="" /><span>Fiveways</span></a>
       <span class="room"></span>
-      <select aria-label="Virtual host" value=${chosen} onChange=${(e) => chooseVHost(e.target.value)}>
-        <option value="" selected=${chosen === ""}>All virtual hosts</option>
-        ${names.map((n) => html`<option value=${n} selected=${n === chosen}>${n}</option>`)}
-      </select>
+      ${(names.length > 1 || chosen) && html`
+        <select class="vhost" aria-label="Virtual host" value=${chosen} onChange=${(e) => chooseVHost(e.target.value)}>
+          <option value="" selected=${chosen === ""}>All virtual hosts</option>
+          ${names.map((n) => html`<option value=${n} selected=${n === chosen}>${n}</option>`)}
+        </select>`}
       <select class="wide-only" aria-label="How often the page looks again" value=${String(every)} onChange=${(e) => chooseInterval(Number(e.target.value))}>
         ${[[2000, "every 2 s"], [5000, "every 5 s"], [30000, "every 30 s"], [0, "by hand (r)"]].map(([ms, label]) => html`
           <option value=${String(ms)} selected=${ms === every}>${label}</option>`)}
       </select>
-      <button onClick=${toggleTheme}>${dark ? "Light" : "Dark"}</button>
+      <button class="icon" aria-label=${dark ? "Light" : "Dark"} title=${`${dark ? "Light" : "Dark"} (l)`} onClick=${toggleTheme}>${dark ? "☀" : "☾"}</button>
       <span class="who">${who.name}</span>
       <button onClick=${() => logout()}>Log out</button>
     </header>`;

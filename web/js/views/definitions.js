@@ -2,22 +2,19 @@ import { get, path, post } from "../api.js";
 import { Card, Head } from "../components/basics.js";
 import { act } from "../components/toasts.js";
 import { html, useState } from "../html.js";
+import { save } from "../save.js";
 import { useStore } from "../store.js";
 import { vhost } from "../vhosts.js";
-
-function save(name, value) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2)], { type: "application/json" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
 
 /** What is defined, without messages, into a file and out of one. */
 export function Definitions() {
   const chosen = useStore(vhost);
   const [file, setFile] = useState(null);
   const where = chosen ? path`definitions/${chosen}` : "definitions";
+  const keep = () => act("Saved.", async () => {
+    const text = JSON.stringify(await get(where), null, 2);
+    save(`fiveways-${new Date().toISOString().slice(0, 10)}.json`, [text], "application/json");
+  });
   const load = async (e) => {
     e.preventDefault();
     await act("Loaded: what the file names is there now.", async () => post(where, JSON.parse(await file.text())));
@@ -28,7 +25,7 @@ export function Definitions() {
     <div class="columns">
       <${Card} title="Save to a file"><div class="stack">
         <p class="soft">Exchanges, queues, bindings and policies of ${about}, as RabbitMQ writes them. No messages.</p>
-        <div class="row"><button class="primary" onClick=${() => act("Saved.", async () => save(`fiveways-${new Date().toISOString().slice(0, 10)}.json`, await get(where)))}>Save</button></div>
+        <div class="row"><button class="primary" onClick=${keep}>Save</button></div>
       </div><//>
       <${Card} title="Load from a file"><form class="stack" onSubmit=${load}>
         <p class="soft">A file of Fiveways or of RabbitMQ 3 or 4. What it names is added or changed in ${about}; nothing is deleted.</p>

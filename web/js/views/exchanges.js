@@ -37,11 +37,11 @@ function NewExchange() {
   const fields = [
     { name: "name", label: "Name", required: true }, vhost,
     { name: "type", label: "Type", kind: "select", options: types },
-    { name: "alternate-exchange", label: "Alternate exchange", hint: "gets what no binding matches" },
+    { name: "alternate-exchange", label: "Alternate exchange", more: true, hint: "gets what no binding matches" },
     { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
-    { name: "auto_delete", label: "Delete when nothing is bound any more", kind: "check" },
-    { name: "internal", label: "Internal", kind: "check", hint: "only other exchanges publish to it" },
-    { name: "more", label: "More arguments", kind: "json", rows: 2, placeholder: '{"x-delayed-type": "direct"}', hint: "JSON" },
+    { name: "auto_delete", label: "Delete when nothing is bound any more", kind: "check", more: true },
+    { name: "internal", label: "Internal", kind: "check", more: true, hint: "only other exchanges publish to it" },
+    { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-delayed-type": "direct"}', hint: "JSON" },
   ];
   const create = async ({ name, vhost: v, type, durable, auto_delete, internal, more = {}, ...rest }) => {
     await put(path`exchanges/${v}/${name}`, { type, durable, auto_delete, internal, arguments: { ...rest, ...more } });
@@ -49,5 +49,5 @@ function NewExchange() {
     refreshAll();
     go(["exchanges", v, name]);
   };
-  return html`<${Fold} title="New exchange"><${Form} label="New exchange" fields=${fields} button="Create exchange" onSubmit=${create} /><//>`;
+  return html`<${Fold} title="New exchange"><${Form} label="New exchange" fields=${fields} button="Create exchange" more="More settings" onSubmit=${create} /><//>`;
 }

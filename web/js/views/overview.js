@@ -32,7 +32,7 @@ function Totals({ of }) {
   return html`
     <div class="tiles">
       <${Tile} name="Ready" value=${count(queued.messages_ready ?? 0)} note="messages" to=${["queues"]} query=${{ sort: "messages_ready", down: "true" }} />
-      <${Tile} name="Unacknowledged" value=${count(queued.messages_unacknowledged ?? 0)} note="messages" to=${["queues"]} query=${{ sort: "messages_unacknowledged", down: "true" }} />
+      <${Tile} name="Unacked" value=${count(queued.messages_unacknowledged ?? 0)} note="messages" to=${["queues"]} query=${{ sort: "messages_unacknowledged", down: "true" }} />
       <${Tile} name="Published" value=${rate(rateOf(stats, "publish") ?? 0)} note=${`${short(stats.publish ?? 0)} so far`} />
       <${Tile} name="Delivered" value=${rate(rateOf(stats, "deliver_get") ?? 0)} note=${`${short(stats.deliver_get ?? 0)} so far`} />
       <${Tile} name="Queues" value=${count(objects.queues)} to=${["queues"]} />
@@ -77,8 +77,8 @@ function NodeCharts({ node, data }) {
   if (!node) return null;
   return html`
     <div class="columns two">
-      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} series=${[{ label: "used", points: levels(node, "mem_used") ?? remembered.mem }]} />
-      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} series=${[{ label: "free", points: levels(node, "disk_free") ?? remembered.disk }]} />
+      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} binary series=${[{ label: "used", points: levels(node, "mem_used") ?? remembered.mem }]} />
+      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} binary series=${[{ label: "free", points: levels(node, "disk_free") ?? remembered.disk }]} />
       <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "half within", points: remembered.fsync }, { label: "99 % within", points: remembered.fsync99 }]} />
       <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "half within", points: remembered.confirm }, { label: "99 % within", points: remembered.confirm99 }]} />
     </div>

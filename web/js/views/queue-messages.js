@@ -17,6 +17,7 @@ export function Browse({ vhost, name }) {
   const { query: q } = useStore(place);
   const [before, setBefore] = useState([]); // the tokens of the pages that were left
   const base = path`queues/${vhost}/${name}/messages`;
+  const one = (m) => `${base}/${encodeURIComponent(m.id)}`;
   const { data, error, loading } = useLive(base + query({ state: q.state, filter: q.filter, contains: q.contains, after: q.after, limit: 50 }), { once: true });
   const turn = (after, left) => {
     setBefore(left);
@@ -41,14 +42,13 @@ export function Browse({ vhost, name }) {
         ${data.scanned !== undefined && html`<span class="soft small">${count(messages.length)} shown, ${count(data.scanned)} looked at</span>`}
         <button disabled=${!q.after} onClick=${() => turn(before.at(-1) || undefined, before.slice(0, -1))}>‹ Before</button>
         <button disabled=${!data.next} onClick=${() => turn(data.next, [...before, q.after ?? ""])}>More ›</button>`}>
-        ${messages.map((m) => html`<${Message} of=${m} key=${m.id}><${Actions} base=${base} m=${m} /><//>`)}
+        ${messages.map((m) => html`<${Message} of=${m} key=${m.id} whole=${one(m)}><${Actions} path=${one(m)} m=${m} /><//>`)}
         ${messages.length === 0 && html`<${Empty} title="No message.">
           ${q.state || q.filter || q.contains ? "None is as you look for." : "Publish one on the tab Overview, or with a client."}<//>`}
       <//>`}`;
 }
 
-function Actions({ base, m }) {
-  const one = `${base}/${encodeURIComponent(m.id)}`;
+function Actions({ path: one, m }) {
   const remove = async () => {
     if (await confirm("Delete this message?", "It is gone for good, and dead-lettered nowhere.")) await act("Deleted.", () => del(one));
   };

@@ -7,10 +7,10 @@ import { refreshAll } from "../live.js";
 
 const fields = [
   { name: "payload", label: "Message", kind: "area", rows: 4, value: '{"hello": "world"}' },
-  { name: "persistent", label: "Persistent", kind: "check", value: true, hint: "survives a restart, in a durable queue" },
-  { name: "content_type", label: "Content type", placeholder: "application/json" },
-  { name: "headers", label: "Headers", kind: "json", rows: 1, placeholder: '{"customer": 7}', hint: "JSON" },
-  { name: "properties", label: "More properties", kind: "json", rows: 1, placeholder: '{"priority": 3, "expiration": "60000"}', hint: "JSON; as RabbitMQ calls them" },
+  { name: "persistent", label: "Persistent", kind: "check", value: true, more: true, hint: "survives a restart, in a durable queue" },
+  { name: "content_type", label: "Content type", more: true, placeholder: "application/json" },
+  { name: "headers", label: "Headers", kind: "json", rows: 1, more: true, placeholder: '{"customer": 7}', hint: "JSON" },
+  { name: "properties", label: "More properties", kind: "json", rows: 1, more: true, placeholder: '{"priority": 3, "expiration": "60000"}', hint: "JSON; as RabbitMQ calls them" },
 ];
 
 /** A form that publishes: to one queue when it is given, else to the exchange. */
@@ -25,6 +25,6 @@ export function Publish({ vhost, exchange, queue }) {
   };
   return html`
     <${Card} title=${queue ? "Publish to this queue" : "Publish"}>
-      <${Form} label="Publish" fields=${queue ? fields : [key, ...fields]} button="Publish" onSubmit=${send} />
+      <${Form} label="Publish" fields=${queue ? fields : [key, ...fields]} button="Publish" more="Headers and properties" onSubmit=${send} />
     <//>`;
 }

@@ -38,7 +38,7 @@ function QueueOverview({ vhost, name, q }) {
   return html`
     <div class="tiles">
       <${Tile} name="Ready" value=${count(q.messages_ready ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages" }} />
-      <${Tile} name="Unacknowledged" value=${count(q.messages_unacknowledged ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "unacked" }} />
+      <${Tile} name="Unacked" value=${count(q.messages_unacknowledged ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "unacked" }} />
       <${Tile} name="In" value=${rate(stats.publish_details?.rate ?? 0)} note=${`${short(stats.publish ?? 0)} so far`} />
       <${Tile} name="Out" value=${rate(stats.deliver_get_details?.rate ?? 0)} note=${`${short(stats.deliver_get ?? 0)} so far`} />
       <${Tile} name="Size" value=${bytes(q.message_bytes ?? 0)} />

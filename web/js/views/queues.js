@@ -23,7 +23,7 @@ export const queueColumns = [
   { key: "message_bytes", title: "Size", number: true, wide: true, show: (q) => bytes(q.message_bytes) },
   { key: "message_stats.publish_details.rate", title: "In", number: true, wide: true, show: (q) => rate(q.message_stats?.publish_details?.rate ?? 0) },
   { key: "message_stats.deliver_get_details.rate", title: "Out", number: true, wide: true, show: (q) => rate(q.message_stats?.deliver_get_details?.rate ?? 0) },
-  { key: "consumers", title: "Consumers", number: true, show: (q) => count(q.consumers ?? 0) },
+  { key: "consumers", title: "Consumers", number: true, wide: true, show: (q) => count(q.consumers ?? 0) },
 ];
 
 export function Features({ of }) {
@@ -65,8 +65,8 @@ function NewQueue({ name }) {
     field,
     { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
     { name: "auto_delete", label: "Delete when its last consumer leaves", kind: "check" },
-    ...argumentFields,
-    { name: "more", label: "More arguments", kind: "json", rows: 2, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; what there is: pages below docs/features" },
+    ...argumentFields.map((f) => ({ ...f, more: true })),
+    { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; what there is: pages below docs/features" },
   ];
   const create = async ({ name: queue, vhost, durable, auto_delete, more = {}, ...rest }) => {
     await put(path`queues/${vhost}/${queue}`, { durable, auto_delete, arguments: { ...rest, ...more } });
@@ -74,5 +74,5 @@ function NewQueue({ name }) {
     refreshAll();
     go(["queues", vhost, queue]);
   };
-  return html`<${Fold} title="New queue" open=${name !== undefined}><${Form} label="New queue" fields=${fields} button="Create queue" onSubmit=${create} /><//>`;
+  return html`<${Fold} title="New queue" open=${name !== undefined}><${Form} label="New queue" fields=${fields} button="Create queue" more="Limits, dead letters and other settings" onSubmit=${create} /><//>`;
 }

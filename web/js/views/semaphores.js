@@ -60,7 +60,7 @@ export function Semaphore({ names: [vhost, key] }) {
     if (await act("Deleted.", () => del(base))) go(["semaphores"]);
   };
   const columns = [
-    { title: "Position", number: true, show: (t) => count(t.position) }, { title: "Task", class: "name", show: (t) => t.task },
+    { title: "Position", number: true, wide: true, show: (t) => count(t.position) }, { title: "Task", class: "name", show: (t) => t.task },
     { title: "Status", show: (t) => html`<${Chip} kind=${kinds[t.status]}>${t.status}<//>` }, { title: "Priority", number: true, show: (t) => t.priority },
     { title: "Since", wide: true, show: (t) => time(t.enqueued) }, { title: "Lease until", wide: true, show: (t) => time(t.expires) },
     { title: "", show: (t) => html`<button onClick=${() => release(t)}>Release</button>` },

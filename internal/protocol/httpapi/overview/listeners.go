@@ -3,7 +3,6 @@ package overview
 import (
 	"net"
 	"strconv"
-	"strings"
 
 	"fiveways/internal/protocol"
 )
@@ -67,39 +66,14 @@ type way struct {
 	Address  string `json:"address"`
 	Port     int    `json:"port"`
 	TLS      bool   `json:"tls"`
-	Command  string `json:"command"` // connects from this machine
-}
-
-// commands connect to an address, with its host and port for %h and %p. The first is without TLS.
-var commands = map[string][2]string{
-	"amqp":    {"amqp-publish --url amqp://guest:guest@%h:%p/%2F -r q -b hello", "amqp-publish --url amqps://guest:guest@%h:%p/%2F -r q -b hello"},
-	"sql":     {`psql "host=%h port=%p user=guest dbname=/"`, `psql "host=%h port=%p user=guest dbname=/ sslmode=require"`},
-	"redis":   {"redis-cli -h %h -p %p", "redis-cli -h %h -p %p --tls --insecure"},
-	"etcd":    {"etcdctl --endpoints=%h:%p get --prefix /", "etcdctl --endpoints=https://%h:%p --insecure-skip-tls-verify get --prefix /"},
-	"http":    {"curl -u guest:guest http://%h:%p/api/overview", "curl -k -u guest:guest https://%h:%p/api/overview"},
-	"metrics": {"curl http://%h:%p/metrics", "curl -k https://%h:%p/metrics"},
+	Command  string `json:"command"` // shows the protocol at work, from this machine
 }
 
 func (p *api) listeners() []way {
 	out := []way{}
 	for _, e := range p.o.Served() {
 		host, port := place(&e)
-		out = append(out, way{e.Protocol, host, port, e.TLS, command(&e, host, port)})
+		out = append(out, way{e.Protocol, host, port, e.TLS, e.Try()})
 	}
 	return out
-}
-
-// command is a command that connects to an address from this machine.
-func command(e *protocol.Endpoint, host string, port int) string {
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	text := commands[e.Protocol][0]
-	if e.TLS {
-		text = commands[e.Protocol][1]
-	}
-	return strings.NewReplacer("%h", host, "%p", strconv.Itoa(port)).Replace(text)
 }

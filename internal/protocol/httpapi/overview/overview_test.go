@@ -286,7 +286,7 @@ func TestOverviewTells(t *testing.T) {
 		`"messages_unacknowledged":1`, `"publish":1,`, `"connection_created":1`, `"rabbitmq_version":"1.2.3"`, `"protocol":"amqp/ssl"`, `"cluster_name":"fiveways"`)
 	n.wants("GET", "/api/nodes/fiveways", "", 200, `"mem_limit":1073741824`, `"sockets_total":2`)
 	n.wants("GET", "/api/nodes/other", "", 404, "Not Found")
-	n.wants("GET", "/api/listeners", "", 200, `{"protocol":"amqp","address":"127.0.0.1","port":5672,"tls":true,"command":"amqp-publish --url amqps://guest:guest@127.0.0.1:5672/%2F`,
+	n.wants("GET", "/api/listeners", "", 200, `{"protocol":"amqp","address":"127.0.0.1","port":5672,"tls":true,"command":"python3 -c \"import pika, ssl;`,
 		`"command":"curl -u guest:guest http://127.0.0.1:15672/api/overview"`)
 	n.wants("GET", "/api/consumers/%2F", "", 200, `"name":"`+c.Name()[:14], `"number":1`, `"peer_port":4001`)
 	n.wants("GET", "/api/consumers/none", "", 404)

@@ -1,0 +1,97 @@
+import { del, path, post, query as toQuery } from "../api.js";
+import { Card, Chip, Empty, Facts, Fold, Go, Head, Trouble } from "../components/basics.js";
+import { confirm } from "../components/dialogs.js";
+import { Form } from "../components/form.js";
+import { Payload } from "../components/message.js";
+import { Rows } from "../components/table.js";
+import { act, toast } from "../components/toasts.js";
+import { bytes, count, duration, time } from "../format.js";
+import { html, useState } from "../html.js";
+import { refreshAll, useLive } from "../live.js";
+import { place, setQuery } from "../router.js";
+import { useStore } from "../store.js";
+
+// The states of a job in the order of its life: [as the API has it, as people read it, the chip's kind].
+const states = [
+  ["queued", "queued", ""], ["queued-with-backoff", "backing off", "bad"], ["locked", "locked", "warn"], ["locked-with-requeue", "locked, another behind", "warn"],
+  ["done-awaiting-gc", "done", "good"], ["done-with-backoff", "done, backing off", "good"], ["done-with-requeue", "done, another behind", "good"],
+];
+const stateOf = (j) => states.find(([s]) => s === j.state) ?? [j.state, j.state, ""];
+const isQueued = (j) => j.state.startsWith("queued");
+
+const span = "such as 30s or 1h";
+
+/** The fields of a job that is enqueued. */
+export const jobFields = [
+  { name: "id", label: "Id", hint: "a job is queued once under its id; empty: a new one" },
+  { name: "payload", label: "What is to be done", kind: "area", rows: 3 },
+  { name: "backoff", label: "Not before", more: true, placeholder: "at once", hint: span },
+  { name: "priority", label: "Priority", kind: "number", min: 0, max: 255, step: 1, placeholder: "0", more: true },
+];
+
+export async function enqueue(vhost, queue, job) {
+  const { id, updated } = await post(path`jobs/${vhost}/${queue}`, { payload: "", ...job });
+  toast(updated ? `${id} was there, and is changed.` : `${id} is enqueued.`);
+  refreshAll();
+}
+
+/** What a job waits for. */
+function until(j) {
+  if (j.backoff_ms > 0) return `${duration(j.backoff_ms)} of its back-off`;
+  if (j.lock_ms > 0) return `${duration(j.lock_ms)} of its lease`;
+  return j.state.startsWith("locked") ? "its consumer" : "";
+}
+
+/** The jobs of one queue, in a state or in any. */
+export function JobQueue({ names: [vhost, queue] }) {
+  const { query: q } = useStore(place);
+  const base = path`jobs/${vhost}/${queue}`;
+  const { data, error, loading } = useLive(base + toQuery({ state: q.state, after: q.after, limit: 100 }));
+  const [open, setOpen] = useState(null);
+  const jobs = data?.jobs ?? [];
+  const one = (j) => `${base}/${encodeURIComponent(j.id)}`;
+  const cancel = async (j) => {
+    const force = !isQueued(j);
+    const text = force ? "Somebody works on it: what he reports of it counts no more." : "It will not be done.";
+    if (await confirm(`Cancel job ${j.id}?`, text, "Cancel job")) await act("Cancelled.", () => del(one(j) + toQuery({ force: force || undefined })));
+  };
+  const columns = [
+    { title: "Id", class: "name", show: (j) => html`<button class="link" onClick=${() => setOpen(j.id)}>${j.id}</button>` },
+    { title: "State", show: (j) => html`<${Chip} kind=${stateOf(j)[2]}>${stateOf(j)[1]}<//>` },
+    { title: "Attempts", number: true, wide: true, show: (j) => count(j.attempts) },
+    { title: "Waits for", wide: true, show: until }, { title: "Priority", number: true, wide: true, show: (j) => count(j.priority) },
+    { title: "Enqueued", wide: true, show: (j) => time(j.first_enqueued) },
+    { title: "", show: (j) => html`<span class="row">
+      ${j.state === "queued-with-backoff" && html`<button onClick=${() => act("It is due now.", () => post(`${one(j)}/retry`))}>Now</button>`}
+      ${!j.state.startsWith("done") && html`<button class="danger" onClick=${() => cancel(j)}>Cancel …</button>`}</span>` },
+  ];
+  return html`
+    <${Head} title=${queue} crumbs=${[["Jobs", ["jobs"]], [`virtual host ${vhost}`, ["vhosts", vhost]]]}><${Go} class="button" to=${["queues", vhost, queue]}>Its messages<//><//>
+    <div class="stack">
+      <div class="row" role="group" aria-label="State">${[["", "all"], ...states].map(([s, label]) => html`
+        <button class=${(q.state ?? "") === s ? "primary" : ""} aria-pressed=${(q.state ?? "") === s} onClick=${() => setQuery({ state: s || undefined, after: undefined })}>${label}</button>`)}</div>
+      ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="These jobs" />
+      ${data && html`<${Card} title="Jobs" flush tools=${html`${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}
+          ${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}`}>
+        ${jobs.length > 0 ? html`<${Rows} columns=${columns} rows=${jobs} label="Jobs" rowKey=${(j) => j.id} />` : html`<${Empty} title=${q.state ? "No job is in this state." : "No job is here."} />`}<//>`}
+      ${open && html`<${Job} key=${open} vhost=${vhost} queue=${queue} id=${open} onClose=${() => setOpen(null)} />`}
+      <${Fold} title="New job"><${Form} label="New job" fields=${jobFields} button="Enqueue" more="Time and priority" onSubmit=${(job) => enqueue(vhost, queue, job)} reset /><//>
+    </div>`;
+}
+
+// A job that is not done has a message in its queue, with the body.
+function Job({ vhost, queue, id, onClose }) {
+  const { data: j, error } = useLive(path`jobs/${vhost}/${queue}/${id}`);
+  const found = useLive(path`queues/${vhost}/${queue}/messages` + toQuery({ contains: id, limit: 100 }));
+  const message = found.data?.messages.find((m) => m.message_id === id);
+  return html`<${Card} title=${`Job ${id}`} tools=${html`<button onClick=${onClose}>Close</button>`}>
+    <div class="stack">
+      <${Trouble} error=${error} what="This job" />
+      ${j && html`<${Facts} of=${[
+        ["State", stateOf(j)[1]], ["Attempts", count(j.attempts)], ["Waits for", until(j)], ["First enqueued", j.first_enqueued && time(j.first_enqueued)],
+        ["Priority", count(j.priority)], ["Size", bytes(j.bytes)],
+        ...Object.entries(message?.properties.headers ?? {}).filter(([k]) => k !== "x-first-enqueued").map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
+      ]} />`}
+      ${message && html`<${Payload} of=${message} />`}
+    </div><//>`;
+}
