@@ -88,9 +88,8 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Skip("no axe-core: npm install --prefix test/web")
 	}
-	p := open(t)
+	p := openAt(t, openShop(t).at)
 	p.login()
-	newQueue(p, "orders")
 	for _, theme := range []string{"Dark", "Light"} { // the button's name is the theme that comes next
 		p.do(evaluate(string(axe)))
 		for _, view := range views {
