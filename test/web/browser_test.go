@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,7 @@ type page struct {
 	mu       sync.Mutex
 	troubles []string // guarded by mu
 	refused  int      // guarded by mu: answers of 4xx that the test expects
+	wanted   []string // guarded by mu: words of complaints that the test provokes
 }
 
 // open starts a broker with every protocol and shows its page in a new tab.
@@ -117,7 +119,7 @@ func (p *page) watch(event any) {
 		}
 		if e.Entry.Level == log.EntryLevelError && p.refused > 0 && e.Entry.Source == log.EntrySourceNetwork {
 			p.refused--
-		} else if e.Entry.Level == log.EntryLevelError {
+		} else if e.Entry.Level == log.EntryLevelError && !p.isWanted(e.Entry.Text) {
 			p.troubles = append(p.troubles, "the browser complains: "+e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
@@ -147,6 +149,17 @@ func (p *page) expectRefusals(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refused += n
+}
+
+// tolerate says that the browser will complain in these words.
+func (p *page) tolerate(words ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wanted = append(p.wanted, words...)
+}
+
+func (p *page) isWanted(complaint string) bool {
+	return slices.ContainsFunc(p.wanted, func(w string) bool { return strings.Contains(complaint, w) })
 }
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
@@ -205,15 +218,15 @@ func (p *page) readsIn(selector, text string) {
 	p.sees(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%q))`, selector, text))
 }
 
-// press clicks the button or the link with a label; in a form or a section of that name when in is given.
+// press clicks the button or the link with a label; in a form, a section or a dialog of that name when in is given.
 func (p *page) press(label string, in ...string) {
 	p.t.Helper()
 	scope := ""
 	p.sees(`!document.body.innerText.includes("Loading …")`)
 	if len(in) > 0 {
-		scope = fmt.Sprintf(`//*[@aria-label=%[1]q or ./header/h2[text()=%[1]q]]`, in[0])
+		scope = fmt.Sprintf(`//*[@aria-label='%[1]s' or ./header/h2[text()='%[1]s'] or self::dialog[.//h2[text()='%[1]s']]]`, in[0])
 	}
-	path := fmt.Sprintf(`%[1]s//*[self::button or self::a or self::summary][normalize-space()=%[2]q or @aria-label=%[2]q]`, scope, label)
+	path := fmt.Sprintf(`%[1]s//*[self::button or self::a or self::summary][normalize-space()='%[2]s' or @aria-label='%[2]s']`, scope, label)
 	button := fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, path)
 	p.sees(button + `?.checkVisibility() && !` + button + `.disabled`)
 	p.do(evaluate(button + `.click()`)) // not by its place, which may change meanwhile
@@ -230,6 +243,12 @@ func (p *page) fill(form, label, value string) {
 	f := field(form, label)
 	p.sees(f + `?.checkVisibility()`)
 	p.do(evaluate(fmt.Sprintf(`(() => { const f = %s; f.focus(); f.select(); })()`, f)), chromedp.KeyEvent(value))
+}
+
+// typed types where the focus is.
+func (p *page) typed(text string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(text))
 }
 
 // choose selects an option in the field of a form.

@@ -87,6 +87,14 @@ func (s *shop) api(method, path, body string) []byte {
 	return text
 }
 
+// get is what the HTTP API has at a path.
+func (s *shop) get(path string, to any) {
+	s.t.Helper()
+	if err := json.Unmarshal(s.api("GET", path, ""), to); err != nil {
+		s.t.Fatalf("%s: %v", path, err)
+	}
+}
+
 // publish sends a message to an exchange.
 func (s *shop) publish(exchange, key string, headers map[string]any, payload string) {
 	s.t.Helper()

@@ -4,6 +4,9 @@ const groups = new Intl.NumberFormat("en");
 /** 12,345; what is not a number is a dash. */
 export const count = (n) => (Number.isFinite(n) ? groups.format(Math.round(n)) : "–");
 
+/** 1 message, 2 messages. */
+export const many = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+
 /** 1.2k for axes and narrow places. */
 export function short(n) {
   if (!Number.isFinite(n)) return "–";

@@ -37,7 +37,7 @@ function Dialog({ title, text, button, fields, onSubmit, resolve }) {
         <h2 id="dialog-title">${title}</h2>
         ${text && html`<p>${text}</p>`}
         ${fields
-          ? html`<${Form} fields=${fields} button=${button} extra=${cancel} onSubmit=${async (v) => { await onSubmit(v); close(true); }} />`
+          ? html`<${Form} label=${title} fields=${fields} button=${button} extra=${cancel} onSubmit=${async (v) => { await onSubmit(v); close(true); }} />`
           : html`<div class="foot">
               <button type="button" class="primary danger" onClick=${() => close(true)}>${button}</button>${cancel}
             </div>`}

@@ -3,7 +3,7 @@ import { Card } from "../components/basics.js";
 import { confirm } from "../components/dialogs.js";
 import { Form } from "../components/form.js";
 import { act, toast } from "../components/toasts.js";
-import { count } from "../format.js";
+import { many } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
 import { go } from "../router.js";
@@ -22,10 +22,10 @@ export function QueueManage({ vhost, name, q }) {
     refreshAll();
   };
   const purge = async () => {
-    if (await confirm(`Purge ${name}?`, `Its ${count(q.messages_ready ?? 0)} ready messages are gone for good.`, "Purge")) await act("Purged.", () => del(`${base}/contents`));
+    if (await confirm(`Purge ${name}?`, `${many(q.messages_ready ?? 0, "ready message")} will be gone for good.`, "Purge")) await act("Purged.", () => del(`${base}/contents`));
   };
   const remove = async () => {
-    if (!(await confirm(`Delete ${name}?`, `The queue and its ${count(q.messages ?? 0)} messages are gone for good.`, "Delete queue"))) return;
+    if (!(await confirm(`Delete ${name}?`, `The queue and ${many(q.messages ?? 0, "message")} will be gone for good.`, "Delete queue"))) return;
     if (await act(`Queue ${name} is deleted.`, () => del(base))) go(["queues"]);
   };
   return html`

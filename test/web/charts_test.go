@@ -1,0 +1,53 @@
+package web
+
+import (
+	"fmt"
+	"testing"
+)
+
+// coloured counts the pixels of the chart with a title that have the colour of one of its series, which begin with 1.
+func coloured(title string, series int) string {
+	return fmt.Sprintf(`(() => {
+		const card = [...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent.startsWith(%q));
+		const canvas = card?.querySelector("canvas");
+		if (!canvas || !canvas.width) return 0;
+		const hex = getComputedStyle(document.documentElement).getPropertyValue("--series-%d").trim();
+		const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+		const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		let n = 0;
+		for (let i = 0; i < data.length; i += 4) {
+			if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 12) n++;
+		}
+		return n;
+	})()`, title, series)
+}
+
+// Every chart draws what flows, in both themes, and goes on with it.
+func TestChartsDraw(t *testing.T) {
+	s := openShop(t)
+	s.trade()
+	p := openAt(t, s.at)
+	p.login()
+	p.show("#/overview")
+	p.do(evaluate(`(() => { const s = document.querySelector("[aria-label^='How often']"); s.value = "2000"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`))
+	for _, theme := range []string{"Dark", "Light"} { // the button's name is the theme that comes next
+		for title, series := range map[string]int{"Messages in queues": 2, "Memory": 1, "Disk": 1, "A write to the disk": 2, "From publish to confirm": 2} {
+			for i := range series {
+				p.sees(coloured(title, i+1) + ` > 20`)
+			}
+		}
+		p.sees(coloured("Message rates", 4) + ` > 20`) // lines that lie on each other show the last
+		p.shot("charts-before-" + theme)
+		p.press(theme)
+	}
+	const legend = `[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent === "Message rates").querySelector(".plot").ariaLabel`
+	told := ask[string](p, legend)
+	p.sees(fmt.Sprintf(`%s !== %q`, legend, told))
+
+	p.show("#/queues/%2F/audit")
+	p.sees(coloured("Messages", 2) + ` > 20`)
+	p.sees(coloured("Rates", 3) + ` > 20`)
+	p.shot("queue-charts")
+	p.show("#/exchanges/%2F/shop")
+	p.sees(coloured("Rates", 2) + ` > 20`)
+}
