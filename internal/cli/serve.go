@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -133,6 +134,18 @@ var withoutTLS = map[string]string{
 	config.PlainNever:    "plain connections are not",
 }
 
+// pageURL is where a browser of this machine finds the web page, "" when it is not served.
+func pageURL(cfg config.Config, served []server.Endpoint) string {
+	i := slices.IndexFunc(served, func(e server.Endpoint) bool { return e.Protocol == "http" })
+	switch {
+	case i < 0:
+		return ""
+	case served[i].TLS && cfg.TLSPlain == config.PlainNever:
+		return "https://" + served[i].Local() + "/"
+	}
+	return "http://" + served[i].Local() + "/"
+}
+
 // banner prints one line per protocol, which starts with its key, and how to stop.
 func banner(w io.Writer, cfg config.Config, served []server.Endpoint) {
 	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", buildVersion(), cfg.Data, cfg.Sync)
@@ -149,6 +162,9 @@ func banner(w io.Writer, cfg config.Config, served []server.Endpoint) {
 			continue
 		}
 		fmt.Fprintf(w, "%-5s %s   try: %s\n", key, strings.Join(addrs, ", "), try)
+	}
+	if page := pageURL(cfg, served); page != "" {
+		fmt.Fprintf(w, "Web page: %s (a new broker's user is guest, with password guest)\n", page)
 	}
 	if cfg.TLSCert != "" {
 		fmt.Fprintf(w, "TLS is taken at every address; %s.\n", withoutTLS[cfg.TLSPlain])

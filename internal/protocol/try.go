@@ -20,15 +20,21 @@ var tries = map[string][2]string{
 	"metrics": {`curl http://%s/metrics`, `curl -k https://%s/metrics`},
 }
 
-// Try is a command that shows the protocol at work from this machine; over TLS where the address takes it.
-func (e *Endpoint) Try() string {
+// Local is the address, host:port, at which programs of this machine reach it.
+func (e *Endpoint) Local() string {
 	host, port, err := net.SplitHostPort(e.Address)
 	if ip := net.ParseIP(host); err == nil && (ip == nil || ip.IsUnspecified()) {
-		host = "127.0.0.1"
+		return net.JoinHostPort("127.0.0.1", port)
 	}
+	return e.Address
+}
+
+// Try is a command that shows the protocol at work from this machine; over TLS where the address takes it.
+func (e *Endpoint) Try() string {
+	host, port, _ := net.SplitHostPort(e.Local()) //nolint:errcheck // an address that is listened on
 	text := tries[e.Protocol][0]
 	if e.TLS {
 		text = tries[e.Protocol][1]
 	}
-	return strings.NewReplacer("%s", net.JoinHostPort(host, port), "%h", host, "%p", port).Replace(text)
+	return strings.NewReplacer("%s", e.Local(), "%h", host, "%p", port).Replace(text)
 }

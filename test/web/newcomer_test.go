@@ -1,0 +1,43 @@
+package web
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// answers are what the page says when a label was pressed that does something.
+var answers = map[string]string{
+	"Create queue": "Queue orders is there.", "Publish": "Published: it is in a queue.", "Take one": "Taken: it is yours for a minute.",
+	"Acknowledge": "Acknowledged: the message is done and gone.",
+}
+
+// The README tells a newcomer what to press: its words in italics are labels, in their order, and the first word in code is the name of the queue.
+func TestNewcomerFollowsTheReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "## In the browser\n")
+	section, _, _ := strings.Cut(after, "\n## ")
+	_, steps, found := strings.Cut(section, "\n1. ")
+	if !found {
+		t.Fatal("README.md has no steps below \"In the browser\"")
+	}
+	name := regexp.MustCompile("the name `(.*?)`").FindStringSubmatch(steps)[1]
+	labels := regexp.MustCompile(`\*([^*]+)\*`).FindAllStringSubmatch(steps, -1)
+
+	p := open(t)
+	p.login()
+	for _, label := range labels {
+		if label[1] == "Create queue" {
+			p.fill("New queue", "Name", name)
+		}
+		p.press(label[1])
+		p.reads(answers[label[1]])
+	}
+	if len(labels) != 6 {
+		t.Errorf("the way has %d steps", len(labels))
+	}
+}
