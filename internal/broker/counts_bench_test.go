@@ -1,0 +1,37 @@
+package broker
+
+import (
+	"testing"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+)
+
+// What counting costs the engine for a message on its whole way, routed, come in, handed out and acknowledged, when a read brings 64 of them.
+func BenchmarkCounting(b *testing.B) {
+	v := &VHost{Name: "/"}
+	sh := &shard{b: &Broker{}, now: 1}
+	s := &Session{vhost: v}
+	q := &Queue{Name: "q", vhost: v}
+	var exchange routing.Traffic
+	const batch = 64
+	it := &queue.Item{Size: 100}
+	handle := queue.Handle(0)
+	for b.Loop() {
+		for i := range queue.Handle(batch) {
+			s.count(&exchange, 1)
+			sh.published(q, handle+i+1, 100, 0)
+		}
+		s.tellRouted()
+		for range batch {
+			handle++
+			it.Handle = handle
+			sh.delivered(q, it, false)
+		}
+		q.counts.Acked += batch
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(handle), "ns/message")
+	if q.counts.Published != uint64(handle) || exchange.In.Load() != uint64(handle) {
+		b.Fatalf("%+v after %d messages", q.counts, handle)
+	}
+}
