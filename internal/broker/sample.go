@@ -23,14 +23,18 @@ type QueueSample struct {
 
 	Ready, Unacked, Scheduled, Blocked int // messages
 	Consumers                          int
-	ReadyBytes, UnackedBytes           int64 // of bodies
-	Memory                             int64 // bytes that its messages take in memory
-	OldestSince                        int64 // unix ms from which about its oldest ready message has been there, 0 when none is ready
-	HeadTimestamp                      int64 // the property timestamp of the next message, unix seconds, 0: it has none, or is only on disk
-	Active                             int64 // unix ms when something was last done with it
-	Insists                            bool  // dead letters stay until they have arrived
-	DeadLetters                        bool  // it has a dead-letter exchange
+	ReadyBytes, UnackedBytes           int64      // of bodies
+	Memory                             int64      // bytes that its messages take in memory
+	OldestSince                        int64      // unix ms from which about its oldest ready message has been there, 0 when none is ready
+	HeadTimestamp                      int64      // the property timestamp of the next message, unix seconds, 0: it has none, or is only on disk
+	Active                             int64      // unix ms when something was last done with it
+	Insists                            bool       // dead letters stay until they have arrived
+	DeadLetters                        bool       // it has a dead-letter exchange
+	Jobs                               *JobSample // nil: it is not used for jobs
 }
+
+// JobSample counts the jobs of a queue at a moment, as [JobCounts] has them.
+type JobSample struct{ Queued, Backoff, Locked, Behind, Done int }
 
 // VHostSample is what publishers brought to a virtual host.
 type VHostSample struct {
@@ -106,13 +110,22 @@ func (sh *shard) sampleQueues(dst []QueueSample, queues []*Queue) []QueueSample 
 // sample runs on the shard's goroutine.
 func (q *Queue) sample(now int64) QueueSample {
 	q.freeProbe()
+	behind := q.countBehind()
 	return QueueSample{
 		ID: q.ID, VHost: q.vhost.Name, Name: q.Name, Counts: q.counts,
-		Ready: q.state.Ready(), Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - q.countBehind(), Blocked: q.state.Blocked(),
+		Ready: q.state.Ready(), Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - behind, Blocked: q.state.Blocked(),
 		Consumers: len(q.consumers.list), ReadyBytes: q.state.ReadyBytes(), UnackedBytes: q.state.UnackedBytes(), Memory: q.hot,
 		OldestSince: q.oldest(now), HeadTimestamp: q.headTimestamp(), Active: q.active,
-		Insists: q.Policy().insists(), DeadLetters: q.Policy().DeadLetter,
+		Insists: q.Policy().insists(), DeadLetters: q.Policy().DeadLetter, Jobs: q.sampleJobs(behind),
 	}
+}
+
+func (q *Queue) sampleJobs(behind int) *JobSample {
+	if q.jobs == nil {
+		return nil
+	}
+	st := q.state
+	return &JobSample{st.Ready() + st.Blocked(), st.Scheduled() - behind, st.Unacked(), behind, q.jobs.book.RememberedIDs()}
 }
 
 // headTimestamp is the property timestamp of the next message, unix seconds, as far as memory tells.

@@ -67,7 +67,10 @@ type sourceState struct {
 }
 
 // count is how many logins there were.
-type count struct{ succeeded, failed uint64 }
+type count struct {
+	succeeded, failed uint64
+	heldBack          uint64 // of the failed: they were not looked at
+}
 
 // NewLogins returns the logins of a broker. secure is nil where there are no
 // certificates.
@@ -157,7 +160,9 @@ func (l *Logins) admit(at Attempt) (wait time.Duration, err error) {
 			start = now
 		}
 		if start.Sub(now) > longestPause {
-			l.totalOf(at.Protocol).failed++
+			c := l.totalOf(at.Protocol)
+			c.failed++
+			c.heldBack++
 			return 0, ErrHeldBack
 		}
 		s.next = start.Add(s.pause())
@@ -252,6 +257,7 @@ type Tally struct {
 	Protocol          string
 	Address, User     string // of one source; "" of a protocol
 	Succeeded, Failed uint64
+	HeldBack          uint64 // of the failed ones: too many had failed before; of a protocol only
 }
 
 // Attempts lists logins by protocol.
@@ -259,7 +265,7 @@ func (l *Logins) Attempts() (list []Tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name, c := range l.totals {
-		list = append(list, Tally{Protocol: name, Succeeded: c.succeeded, Failed: c.failed})
+		list = append(list, Tally{Protocol: name, Succeeded: c.succeeded, Failed: c.failed, HeldBack: c.heldBack})
 	}
 	slices.SortFunc(list, func(a, b Tally) int { return cmp.Compare(a.Protocol, b.Protocol) })
 	return list

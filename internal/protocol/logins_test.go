@@ -124,11 +124,11 @@ func TestAttempts(t *testing.T) {
 		l.note(Attempt{"etcd", fmt.Sprint("u", i), from("192.0.2.1")}, false)
 	}
 	l.note(Attempt{"http", "alice", from("192.0.2.1")}, true)
-	if got := fmt.Sprint(l.Attempts()); got != fmt.Sprintf("[{etcd   0 %d} {http   1 0}]", 2*mostSources) {
+	if got := fmt.Sprint(l.Attempts()); got != fmt.Sprintf("[{etcd   0 %d 0} {http   1 0 0}]", 2*mostSources) {
 		t.Error(got)
 	}
 	all := l.Sources()
-	if len(all) > mostSources || all[0] != (Tally{"http", "192.0.2.1", "alice", 1, 0}) {
+	if len(all) > mostSources || all[0] != (Tally{Protocol: "http", Address: "192.0.2.1", User: "alice", Succeeded: 1}) {
 		t.Errorf("%d sources, first %v", len(all), all[0])
 	}
 	if l.ResetSources(); len(l.Sources()) != 0 || len(l.Attempts()) != 2 {

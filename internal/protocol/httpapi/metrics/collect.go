@@ -57,6 +57,7 @@ func (s *source) perObject(out *sink) {
 		queues.eachQueue(r, append(slices.Clone(queueFigures), headTimestamp))
 		queues.eachQueue(out.with(ours), ownFigures)
 		queues.eachOldest(out.with(ours), sm)
+		queues.eachJobs(out.with(ours))
 		exchanges(out.with(ours), sm, nil)
 		o.eachGauge(r)
 		o.eachCounter(r, "")
@@ -131,6 +132,9 @@ func (s *source) detailed(families, vhosts []string) collect {
 			queues := labelQueues(sm, want)
 			queues.eachQueue(r, pick(append(slices.Clone(queueFigures), headTimestamp)))
 			queues.eachQueue(out.with(ourFamily), pick(ownFigures))
+			if asked(rich) {
+				queues.eachJobs(out.with(ourFamily))
+			}
 			s.families(r, asked, &o, e, p)
 			cluster(out.with(ofCluster), asked, sm, want)
 		})

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"compress/gzip"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
@@ -33,11 +35,22 @@ func (part) Channels() []protocol.Channel {
 	return []protocol.Channel{{Number: 1, Consumers: 2, Counts: protocol.ChannelCounts{Published: 10, Confirmed: 9, Returned: 1, Dropped: 2, Delivered: 4, Acked: 3}}}
 }
 
-// open is a broker with one of everything that is counted.
-func openNode(t testing.TB, queues int) http.Handler {
+// node is a broker whose metrics are told.
+type node struct {
+	http.Handler
+	b *broker.Broker
+	s *broker.Session // may do everything
+	m *monitor.Monitor
+	l *protocol.Logins
+}
+
+// openNode is a node with so many queues of one message, and one of everything else that is counted.
+func openNode(t testing.TB, queues int) *node { return openOn(t, vfs.NewMem(), queues) }
+
+func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) *node {
 	t.Helper()
 	sems := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
-	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: sems} })
+	b := resttest.Open(t, fs, append(more, func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: sems} })...)
 	if err := sems.Start(b); err != nil {
 		t.Fatal(err)
 	}
@@ -53,30 +66,34 @@ func openNode(t testing.TB, queues int) http.Handler {
 		}
 	})
 	for i := range queues {
-		name := fmt.Sprintf("q%d", i)
-		if _, err := s.DeclareQueue(broker.QueueSpec{Name: name, Policy: broker.DefaultQueuePolicy()}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("body")}}); err != nil {
-			t.Fatal(err)
-		}
+		resttest.Declare(t, s, fmt.Sprintf("q%d", i))
+		push(t, s, fmt.Sprintf("q%d", i))
 	}
 	clients := protocol.NewClients()
 	client, other := net.Pipe()
 	t.Cleanup(func() { client.Close(); other.Close() })
 	clients.Enter(client, 1, "amqp", part{}).LogIn(protocol.Login{User: "guest", VHost: "/"})
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
-	m := monitor.New(b, monitor.Options{Edge: clients.Observe})
-	m.Sample()
+	n := &node{a, b, s, monitor.New(b, monitor.Options{Edge: clients.Observe}), a.Logins}
+	n.m.Sample()
 	Register(a, rest.Anyone, Options{
 		Node: rest.Node{
-			Name: "fiveways", Product: "Fiveways", Version: "1.2.3", Clients: clients, Connections: protocol.NewLimit(100), Monitor: m,
+			Name: "fiveways", Product: "Fiveways", Version: "1.2.3", Clients: clients, Connections: protocol.NewLimit(100), Monitor: n.m,
 			MemoryLimit: func() int64 { return 1 << 30 }, KeyBytes: func() int64 { return 7 },
-			Endpoints: func() []protocol.Endpoint { return []protocol.Endpoint{{Protocol: "sql", Address: "127.0.0.1:5433"}} },
+			Endpoints:   func() []protocol.Endpoint { return []protocol.Endpoint{{Protocol: "sql", Address: "127.0.0.1:5433"}} },
+			Certificate: func() *x509.Certificate { return &x509.Certificate{NotAfter: time.Unix(1_900_000_000, 0)} },
 		},
 		Logins: a.Logins, Semaphores: sems,
 	})
-	return a
+	return n
+}
+
+// push puts a message into a queue.
+func push(t testing.TB, s *broker.Session, queue string) {
+	t.Helper()
+	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("body")}}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 const everyFamily = "/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=queue_consumer_count&family=connection_churn_metrics" +
@@ -187,6 +204,55 @@ func TestValues(t *testing.T) {
 		if text := scrape(t, h, path); strings.Contains(text, not) {
 			t.Errorf("%s tells of %s", path, not)
 		}
+	}
+}
+
+// Jobs are counted by what is happening to them, and logins that were refused unchecked as such.
+func TestJobsAndLogins(t *testing.T) {
+	n := openNode(t, 1)
+	on := broker.OnQueue{Queue: "jobs"}
+	resttest.Declare(t, n.s, "jobs")
+	for _, id := range []string{"queued", "locked", "done"} {
+		if err := n.s.Do(&broker.Enqueue{OnQueue: on, ID: []byte(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := &broker.Enqueue{OnQueue: on, ID: []byte("late"), Backoff: 1_000_000}
+	behind := &broker.Enqueue{OnQueue: on, ID: []byte("queued"), Requeue: true}
+	take := &broker.Take{OnQueue: on, Lock: 1_000_000, Max: 2}
+	if err := n.s.Do(late, take, behind, &broker.Remember{OnQueue: on, ID: []byte("known"), Until: 1 << 50}); err != nil {
+		t.Fatal(err)
+	}
+	guess := protocol.Attempt{Protocol: "amqp091", User: "guest", Peer: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
+	gone := make(chan struct{})
+	close(gone)
+	for range 20 {
+		if err := n.l.Password(gone, guess, "wrong"); err == nil {
+			t.Fatal("a wrong password is right")
+		}
+	}
+	n.m.Sample()
+	for path, lines := range map[string][]string{
+		"/metrics": {
+			`fiveways_jobs{state="queued"} 1`, `fiveways_jobs{state="backoff"} 1`, `fiveways_jobs{state="locked"} 2`, `fiveways_jobs{state="behind"} 1`,
+			`fiveways_jobs{state="done"} 1`, `fiveways_logins_held_back_total{protocol="sql"} 0`,
+		},
+		"/metrics/per-object":                    {`fiveways_queue_jobs{vhost="/",queue="jobs",state="locked"} 2`},
+		"/metrics/detailed?family=queue_metrics": {`fiveways_detailed_queue_jobs{vhost="/",queue="jobs",state="behind"} 1`},
+	} {
+		text := scrape(t, n, path)
+		for _, line := range lines {
+			if !strings.Contains(text, "\n"+line+"\n") {
+				t.Errorf("%s: no line %s", path, line)
+			}
+		}
+		if strings.Contains(text, `queue_jobs{vhost="/",queue="q0"`) {
+			t.Errorf("%s tells of jobs in a queue that has none", path)
+		}
+	}
+	held := regexp.MustCompile(`fiveways_logins_held_back_total\{protocol="amqp091"\} ([1-9]\d*)\n`)
+	if text := scrape(t, n, "/metrics"); !held.MatchString(text) {
+		t.Error("no login was held back")
 	}
 }
 

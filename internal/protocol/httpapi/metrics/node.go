@@ -67,23 +67,33 @@ func (s *source) attempts(out *sink) {
 	all := out.counter("auth_attempts_total", "Logins that were tried", "protocol")
 	good := out.counter("auth_attempts_succeeded_total", "Logins that were right", "protocol")
 	bad := out.counter("auth_attempts_failed_total", "Logins that were wrong", "protocol")
-	counts := map[string]protocol.Tally{}
-	for _, e := range s.o.Node.Served() { // also those that nobody came to
-		if e.Protocol != "metrics" { // where nobody logs in
-			counts[e.Protocol] = protocol.Tally{}
-		}
-	}
-	for _, t := range s.o.Logins.Attempts() {
-		counts[t.Protocol] = t
-	}
-	for name, t := range counts {
-		if name == "amqp" {
-			name = protocolLabel
-		}
+	for name, t := range s.logins() {
 		all(float64(t.Succeeded+t.Failed), name)
 		good(float64(t.Succeeded), name)
 		bad(float64(t.Failed), name)
 	}
+}
+
+// logins are those that were tried, by protocol, also by protocols that nobody came to.
+func (s *source) logins() map[string]protocol.Tally {
+	counts := map[string]protocol.Tally{}
+	for _, e := range s.o.Node.Served() {
+		if e.Protocol != "metrics" { // where nobody logs in
+			counts[loginLabel(e.Protocol)] = protocol.Tally{}
+		}
+	}
+	for _, t := range s.o.Logins.Attempts() {
+		counts[loginLabel(t.Protocol)] = t
+	}
+	return counts
+}
+
+// loginLabel is what metrics of logins call a protocol.
+func loginLabel(name string) string {
+	if name == "amqp" {
+		return protocolLabel
+	}
+	return name
 }
 
 // identity tells whose metrics these are; boards join everything with it.

@@ -14,6 +14,8 @@ func (s *source) own(out *sink, sm *broker.Sample, p *monitor.Process) {
 	s.log(out)
 	s.messages(out, sm)
 	s.annexes(out)
+	s.heldBack(out)
+	jobs(out, sm)
 	res := s.b.Resources()
 	out.gauge("message_memory_bytes", "Memory that messages take")(float64(res.Memory))
 	out.gauge("message_memory_limit_bytes", "Memory of messages beyond which publishers are held back")(float64(res.MemoryLimit))
@@ -107,6 +109,58 @@ func (s *source) messages(out *sink, sm *broker.Sample) {
 		{"unreadable", "Messages that the disk did not give back", uint64(s.b.Stats().Unreadable)},
 	} {
 		out.counter("messages_"+c.name+"_total", c.help)(float64(c.n))
+	}
+}
+
+// heldBack tells of logins that were refused unchecked.
+func (s *source) heldBack(out *sink) {
+	if s.o.Logins == nil {
+		return
+	}
+	add := out.counter("logins_held_back_total", "Logins that were refused unchecked, for too many had failed from there", "protocol")
+	for name, t := range s.logins() {
+		add(float64(t.HeldBack), name)
+	}
+}
+
+// jobStates are what jobs can be counted by.
+var jobStates = []struct {
+	name  string
+	count func(j *broker.JobSample) int
+}{
+	{"queued", func(j *broker.JobSample) int { return j.Queued }},
+	{"backoff", func(j *broker.JobSample) int { return j.Backoff }},
+	{"locked", func(j *broker.JobSample) int { return j.Locked }},
+	{"behind", func(j *broker.JobSample) int { return j.Behind }},
+	{"done", func(j *broker.JobSample) int { return j.Done }},
+}
+
+// jobs tells of the jobs of all queues.
+func jobs(out *sink, sm *broker.Sample) {
+	add := out.gauge("jobs", "Jobs, by what is happening to them: queued, in back-off, locked, behind a locked one of the same id, done and remembered", "state")
+	sums := make([]int, len(jobStates))
+	for i := range sm.Queues {
+		if j := sm.Queues[i].Jobs; j != nil {
+			for k := range jobStates {
+				sums[k] += jobStates[k].count(j)
+			}
+		}
+	}
+	for k, state := range jobStates {
+		add(float64(sums[k]), state.name)
+	}
+}
+
+// eachJobs tells of the queues that are used for jobs, of which there are few.
+func (l *labelled) eachJobs(out *sink) {
+	add := out.gauge("queue_jobs", "Jobs of the queue, by what is happening to them", "vhost", "queue", "state")
+	for _, q := range l.queues {
+		if q.Jobs == nil {
+			continue
+		}
+		for _, state := range jobStates {
+			add(float64(state.count(q.Jobs)), q.VHost, q.Name, state.name)
+		}
 	}
 }
 
