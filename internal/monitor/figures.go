@@ -59,6 +59,9 @@ type Figure struct {
 // Figures are values of one thing. In JSON each is a field, with its details in a field beside it: {"publish": 3, "publish_details": {"rate": 0.2}}.
 type Figures []Figure
 
+// JSONSchema says how figures look in JSON.
+func (Figures) JSONSchema() map[string]any { return map[string]any{"type": "object"} }
+
 // MarshalJSON implements json.Marshaler.
 func (f Figures) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}

@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/protocol/httpapi/keys"
 	"fiveways/internal/protocol/httpapi/messages"
 	"fiveways/internal/protocol/httpapi/metrics"
+	"fiveways/internal/protocol/httpapi/openapi"
 	"fiveways/internal/protocol/httpapi/overview"
 	"fiveways/internal/protocol/httpapi/page"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -80,6 +81,7 @@ func New(b *broker.Broker, o Options) *API {
 	if topology.ClusterID(b) != "" {
 		o.Node.ClusterID = func() string { return topology.ClusterID(b) }
 	}
+	a.Describe(about)
 	overview.Register(a.API, o.Node)
 	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores}
 	metrics.Register(a.API, rest.Monitoring, a.counters)
@@ -97,6 +99,7 @@ func New(b *broker.Broker, o Options) *API {
 	access.Register(a.API, access.Options{Monitor: o.Node.Monitor, Node: o.Node.Name})
 	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name})
 	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.Version})
+	openapi.Register(a.API, o.Node.Version)
 	return a
 }
 

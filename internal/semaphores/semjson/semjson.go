@@ -125,6 +125,15 @@ func OfStates(ids []string, states []semaphores.State) []Task {
 	return all
 }
 
+// JSONSchema says how a task looks in JSON.
+func (Task) JSONSchema() map[string]any {
+	text, count := map[string]any{"type": "string"}, map[string]any{"type": "integer"}
+	return map[string]any{"type": "object", "required": []string{"task", "status"}, "properties": map[string]any{
+		"task": text, "status": map[string]any{"type": []string{"string", "null"}}, "priority": map[string]any{"type": "number"}, "position": count,
+		"enqueued": text, "lease": count, "expires": map[string]any{"type": []string{"string", "null"}},
+	}}
+}
+
 // MarshalJSON implements json.Marshaler.
 func (t Task) MarshalJSON() ([]byte, error) {
 	if t.Status == "" {
@@ -172,6 +181,9 @@ func Only(key string, names []string) ([]semaphore.Status, error) {
 
 // TaskID is the name of a task: in JSON a string, or a whole number, as the keys of databases are.
 type TaskID string
+
+// JSONSchema says how the name of a task looks in JSON.
+func (TaskID) JSONSchema() map[string]any { return map[string]any{"type": []string{"string", "integer"}} }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (id *TaskID) UnmarshalJSON(text []byte) error {

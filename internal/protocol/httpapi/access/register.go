@@ -23,6 +23,7 @@ type api struct {
 // Register adds the paths to an API.
 func Register(a *rest.API, o Options) {
 	p := &api{a, o.Monitor, o.Node}
+	a.Describe(about)
 	p.userPaths()
 	p.vhostPaths()
 	p.permissionPaths()
@@ -30,12 +31,14 @@ func Register(a *rest.API, o Options) {
 	a.Get(rest.Management, "/api/whoami", p.whoAmI)
 }
 
+// who is who calls.
+type who struct {
+	Name string `json:"name"`
+	Tags Tags   `json:"tags"`
+}
+
 // whoAmI shows who calls, and with which tags.
 func (a *api) whoAmI(r *http.Request) (any, error) {
-	type who struct {
-		Name string `json:"name"`
-		Tags Tags   `json:"tags"`
-	}
 	c := rest.CallerOf(r.Context())
 	if c.Operator {
 		return who{c.Name(), Tags{"administrator"}}, nil

@@ -24,6 +24,7 @@ type sourceCounts struct {
 
 // Register adds the paths. There is one node, so that its name in a path does not matter.
 func Register(a *rest.API) {
+	a.Describe(about)
 	a.Get(rest.Monitoring, "/api/auth/attempts/{node}", func(*http.Request) (any, error) {
 		return rest.List(a.Logins.Attempts(), ofProtocol), nil
 	})

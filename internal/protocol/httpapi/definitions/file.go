@@ -129,6 +129,12 @@ type Binding struct {
 // words are tags: a list or, as RabbitMQ had it, a text with commas.
 type words []string
 
+// JSONSchema says how words look in JSON.
+func (words) JSONSchema() map[string]any {
+	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	return map[string]any{"oneOf": []any{list, map[string]any{"type": "string"}}}
+}
+
 func (w words) MarshalJSON() ([]byte, error) {
 	if w == nil {
 		return []byte("[]"), nil
@@ -156,6 +162,12 @@ func (w *words) UnmarshalJSON(b []byte) error {
 
 // limits are numbers by name: an object or, in some versions of RabbitMQ, a list of {"name", "value"}, empty when there are none.
 type limits map[string]int64
+
+// JSONSchema says how limits look in JSON.
+func (limits) JSONSchema() map[string]any {
+	object := map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "integer"}}
+	return map[string]any{"oneOf": []any{object, map[string]any{"type": "array", "items": map[string]any{"type": "object"}}}}
+}
 
 func (l limits) MarshalJSON() ([]byte, error) {
 	if l == nil {

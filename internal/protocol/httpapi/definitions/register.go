@@ -30,6 +30,7 @@ type definitions struct {
 // Register adds the paths to an API.
 func Register(a *rest.API, o Options) {
 	d := &definitions{a, o}
+	a.Describe(about)
 	a.Open(rest.Administration, "GET /api/definitions", func(w http.ResponseWriter, r *http.Request) {
 		f, err := d.export()
 		d.answer(w, r, f, err)

@@ -28,6 +28,7 @@ type api struct{ *rest.API }
 // Register adds the paths to an API.
 func Register(on *rest.API) {
 	a := &api{on}
+	a.Describe(about)
 	const queue, one = "/api/jobs/{vhost}/{queue}", "/api/jobs/{vhost}/{queue}/{id}"
 	a.Get(rest.Management, "/api/jobs", a.queues)
 	a.Get(rest.Management, queue, a.list)

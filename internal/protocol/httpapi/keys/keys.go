@@ -61,6 +61,7 @@ type api struct {
 // Register adds the paths to an API. store is nil when etcd's API is off.
 func Register(on *rest.API, store *keyspace.Store) {
 	a := &api{on, store}
+	a.Describe(about)
 	a.Get(rest.Administration, "/api/keys", a.list)
 	a.Get(rest.Administration, "/api/keys/{key}", a.get)
 	rest.Put(a.API, rest.Administration, "/api/keys/{key}", a.put)

@@ -22,6 +22,7 @@ type api struct {
 // Register adds the paths to an API.
 func Register(on *rest.API) {
 	a := &api{API: on, tasks: newTasks(), streams: newStreams()}
+	a.Describe(about)
 	a.browsing()
 	a.single()
 	a.schedules()

@@ -27,6 +27,7 @@ type source struct {
 // Register adds the paths, for callers that have what need says.
 func Register(a *rest.API, need rest.Need, o Options) {
 	s := &source{a.Broker, o}
+	a.Describe(about)
 	a.Open(need, "GET /metrics", serve(func(*http.Request) collect { return s.aggregated }))
 	a.Open(need, "GET /metrics/per-object", serve(func(*http.Request) collect { return s.perObject }))
 	a.Open(need, "GET /metrics/detailed", serve(func(r *http.Request) collect {

@@ -17,6 +17,7 @@ type api struct {
 // Register adds the paths.
 func Register(a *rest.API, o rest.Node) {
 	p := &api{a, o}
+	a.Describe(about)
 	p.Get(rest.Management, "/api/overview", p.overview)
 	p.Get(rest.Management, "/api/listeners", func(*http.Request) (any, error) { return p.listeners(), nil })
 	p.Get(rest.Monitoring, "/api/nodes", func(r *http.Request) (any, error) { return []any{p.node(r)}, nil })

@@ -45,6 +45,7 @@ var embedded = sync.OnceValue(func() *site {
 
 // Register serves the page at /, and what it loads below /assets.
 func Register(a *rest.API) {
+	a.Describe(about)
 	a.Open(rest.Anyone, "GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		embedded().index.serve(w, r)

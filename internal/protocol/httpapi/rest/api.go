@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +34,7 @@ type API struct {
 	loginDelay time.Duration
 	mux        http.ServeMux
 	routes     []Route
+	about      map[string]About // by pattern
 }
 
 // MaxBody bounds the body of a request.
@@ -160,15 +160,14 @@ type Answer struct {
 type Route struct {
 	Pattern string
 	Need    Need
+	Columns bool  // ?columns= picks what is told
+	About   About // what is said of it in documents
 }
-
-// Routes are all that the API serves.
-func (a *API) Routes() []Route { return slices.Clone(a.routes) }
 
 // Open serves pattern by fn, for callers that have what it needs. Of a path with {vhost} who calls must see the virtual host, too, where
 // more than a login is asked; administrators see all.
 func (a *API) Open(n Need, pattern string, fn http.HandlerFunc) {
-	a.routes = append(a.routes, Route{pattern, n})
+	a.routes = append(a.routes, Route{Pattern: pattern, Need: n})
 	ofVHost := n != Anyone && n != Login && n != Administration && strings.Contains(pattern, "{vhost}")
 	act := isAct(n, pattern)
 	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -210,6 +209,7 @@ func (a *API) Get(n Need, path string, fn func(r *http.Request) (any, error)) {
 		}
 		return Answer{http.StatusOK, v}, err
 	})
+	a.routes[len(a.routes)-1].Columns = true
 }
 
 // Put serves a PUT with a body of type T that creates a thing or changes it.

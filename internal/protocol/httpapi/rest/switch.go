@@ -5,6 +5,11 @@ import "encoding/json"
 // Switch is a truth in JSON, or the text of one: RabbitMQ's own tool sends texts.
 type Switch bool
 
+// JSONSchema says how a switch looks in JSON.
+func (Switch) JSONSchema() map[string]any {
+	return map[string]any{"enum": []any{true, false, "true", "false"}}
+}
+
 // UnmarshalJSON implements json.Unmarshaler. Errors: *Refused.
 func (s *Switch) UnmarshalJSON(b []byte) error {
 	var v any

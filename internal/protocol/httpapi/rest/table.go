@@ -17,6 +17,9 @@ type Table message.Table
 // MarshalJSON implements json.Marshaler.
 func (t Table) MarshalJSON() ([]byte, error) { return json.Marshal(ShowTable(message.Table(t))) }
 
+// JSONSchema says how a table looks in JSON.
+func (Table) JSONSchema() map[string]any { return map[string]any{"type": "object"} }
+
 // ShowTable is a table of AMQP as JSON knows it. Of fields of one name the first counts.
 func ShowTable(t message.Table) map[string]any {
 	out := make(map[string]any, len(t))

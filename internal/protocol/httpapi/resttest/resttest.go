@@ -66,16 +66,21 @@ func Declare(t testing.TB, s *broker.Session, name string, more ...func(*broker.
 	}
 }
 
-// Request has h answer a request written as "PUT /api/x {...}". An answer with a body must be JSON. The line's end after it is left out.
+// Request has h answer a request written as "PUT /api/x {...}". An answer with a body must be JSON and, when h is an API itself, what its
+// document promises. The line's end after it is left out.
 func Request(t testing.TB, h http.Handler, line string) (status int, body string) {
 	t.Helper()
 	method, rest, _ := strings.Cut(line, " ")
 	target, in, _ := strings.Cut(rest, " ")
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(in)))
+	r := httptest.NewRequest(method, target, strings.NewReader(in))
+	h.ServeHTTP(w, r)
 	body = strings.TrimSpace(w.Body.String())
 	if body != "" && !json.Valid([]byte(body)) {
 		t.Errorf("%s: the answer is no JSON: %s", line, body)
+	}
+	if a, ok := h.(documented); ok {
+		checkReply(t, a, r, w.Code, body)
 	}
 	return w.Code, body
 }

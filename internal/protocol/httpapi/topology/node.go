@@ -85,11 +85,13 @@ func (t *topology) listShovels(r *http.Request) (any, error) {
 	return out, nil
 }
 
+// name is what the cluster is called.
+type name struct {
+	Name string `json:"name"`
+}
+
 // clusterPaths serves the name of the cluster, and what some versions of RabbitMQ can and others cannot.
 func (t *topology) clusterPaths() {
-	type name struct {
-		Name string `json:"name"`
-	}
 	t.Get(rest.Management, "/api/cluster-name", func(*http.Request) (any, error) { return name{ClusterName(t.Broker, t.node)}, nil })
 	t.Handle(rest.Administration, "PUT /api/cluster-name", func(r *http.Request) (rest.Answer, error) {
 		var in name
@@ -150,13 +152,18 @@ var featureFlags = []featureFlag{
 	flag("virtual_host_metadata", "Description and tags of virtual hosts"),
 }
 
+// aliveness is what came of a test.
+type aliveness struct {
+	Status string `json:"status"`
+}
+
 // testAliveness sends a message through a queue of its own and takes it out again.
 func (t *topology) testAliveness(r *http.Request) (any, error) {
 	if a := t.Broker.Alarm(); a != nil { // a publisher would be held back
 		return nil, rest.Fail(http.StatusServiceUnavailable, "failed", "publishers are held back: "+a.Reason)
 	}
 	err := t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error { return passThrough(s, "aliveness-test") })
-	return map[string]string{"status": "ok"}, rest.ByChannel(err)
+	return aliveness{"ok"}, rest.ByChannel(err)
 }
 
 // passThrough declares a queue, publishes to it and gets the message.

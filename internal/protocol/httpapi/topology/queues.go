@@ -128,11 +128,14 @@ func (t *topology) deleteQueue(r *http.Request) error {
 	}))
 }
 
+// action is what RabbitMQ can do with a queue.
+type action struct {
+	Action string `json:"action"`
+}
+
 // actOnQueue answers to what RabbitMQ does to mirrored queues, which are not here: there is nothing to do.
 func (t *topology) actOnQueue(r *http.Request) (rest.Answer, error) {
-	var in struct {
-		Action string `json:"action"`
-	}
+	var in action
 	if err := rest.DecodeOptional(r, &in); err != nil {
 		return rest.Answer{}, err
 	}

@@ -25,6 +25,7 @@ type topology struct {
 // Register adds the paths to an API.
 func Register(a *rest.API, o Options) {
 	t := &topology{a, o.Monitor, o.Clients, o.Node}
+	a.Describe(about)
 	t.queuePaths()
 	t.exchangePaths()
 	t.bindingPaths()

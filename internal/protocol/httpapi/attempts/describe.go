@@ -1,0 +1,11 @@
+package attempts
+
+import "fiveways/internal/protocol/httpapi/rest"
+
+// about are the routes of this package in documents.
+var about = map[string]rest.About{
+	"GET /api/auth/attempts/{node}":           {Summary: "How many logins there were by each protocol", Out: []counts{}},
+	"GET /api/auth/attempts/{node}/source":    {Summary: "How many logins there were by each user and address", Out: []sourceCounts{}},
+	"DELETE /api/auth/attempts/{node}":        {Summary: "Forget the logins by protocol"},
+	"DELETE /api/auth/attempts/{node}/source": {Summary: "Forget the logins by user and address"},
+}

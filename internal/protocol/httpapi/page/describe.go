@@ -1,0 +1,9 @@
+package page
+
+import "fiveways/internal/protocol/httpapi/rest"
+
+// about are the routes of this package in documents.
+var about = map[string]rest.About{
+	"GET /{$}":                        {Summary: "The web page", Out: "", Type: mediaTypes[".html"]},
+	"GET /assets/{version}/{file...}": {Summary: "A file of the web page", Out: "", Type: mediaTypes[".js"]},
+}

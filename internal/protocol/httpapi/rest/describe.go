@@ -1,0 +1,82 @@
+package rest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// About tells of a route what the OpenAPI document says of it beside its path and who may call it. Values stand for their types.
+type About struct {
+	Summary string      // one line
+	In      any         // the body of a request; nil: none is read
+	Out     any         // the body of an answer with status 200; of a Listing, one of its items
+	Listing bool        // Listing makes the answer
+	Answers map[int]any // the bodies of answers by their status, instead of Out, nil for none [see Route.Answers]
+	Query   []Parameter // what the query may ask for, beside what each listing takes
+	Type    string      // of the body of an answer [application/json]
+}
+
+// Parameter is something that a query may ask for.
+type Parameter struct {
+	Name, About string
+	Type        string // of JSON [string]
+}
+
+// Histories are what the query of statistics may ask for: how they were before.
+var Histories = []Parameter{
+	{"lengths_age", "with lengths_incr: numbers of messages over so many seconds, so many seconds apart", "integer"}, {"lengths_incr", "see lengths_age", "integer"},
+	{"msg_rates_age", "with msg_rates_incr: rates of messages over so many seconds, so many seconds apart", "integer"}, {"msg_rates_incr", "see msg_rates_age", "integer"},
+	{"data_rates_age", "with data_rates_incr: bytes of connections over so many seconds, so many seconds apart", "integer"}, {"data_rates_incr", "see data_rates_age", "integer"},
+	{"node_stats_age", "with node_stats_incr: figures of the node over so many seconds, so many seconds apart", "integer"}, {"node_stats_incr", "see node_stats_age", "integer"},
+}
+
+// Describe tells of routes, by their patterns.
+func (a *API) Describe(routes map[string]About) {
+	if a.about == nil {
+		a.about = map[string]About{}
+	}
+	maps.Copy(a.about, routes)
+}
+
+// Routes are all that the API serves.
+func (a *API) Routes() []Route {
+	out := slices.Clone(a.routes)
+	for i := range out {
+		out[i].About = a.about[out[i].Pattern]
+	}
+	return out
+}
+
+// Described are the patterns of which something is told.
+func (a *API) Described() []string { return slices.Sorted(maps.Keys(a.about)) }
+
+// Method is that of the pattern.
+func (r *Route) Method() string {
+	method, _, _ := strings.Cut(r.Pattern, " ")
+	return method
+}
+
+// Path is that of the pattern.
+func (r *Route) Path() string {
+	_, path, _ := strings.Cut(r.Pattern, " ")
+	return path
+}
+
+// Answers are the bodies of answers that are no refusals, by their status. Who says nothing else answers with what there is, or that it was created,
+// changed or done.
+func (r *Route) Answers() map[int]any {
+	switch {
+	case r.About.Answers != nil:
+		return r.About.Answers
+	case r.About.Out != nil:
+		return map[int]any{http.StatusOK: r.About.Out}
+	case r.Method() == http.MethodPut:
+		return map[int]any{http.StatusCreated: nil, http.StatusNoContent: nil}
+	}
+	return map[int]any{http.StatusNoContent: nil}
+}
+
+// Tags are those of which a caller must have one; nil: a login is enough, or none is needed.
+func (n Need) Tags() []string { return slices.Clone(openers[n].tags) }
