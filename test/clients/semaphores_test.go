@@ -67,7 +67,7 @@ func prints(t *testing.T, b *brokertest.Broker, want string, words ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = append(os.Environ(), "REDIS_URL=redis://"+b.RedisAddr(), "AMQP_URL="+b.URL(), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "REDIS_URL=redis://"+b.RedisAddr(), "AMQP_URL="+b.URL(), "BROKER_URL=http://guest:guest@"+b.HTTPAddr(), "PYTHONDONTWRITEBYTECODE=1")
 	var log strings.Builder
 	cmd.Stderr = &log
 	if out, err := cmd.Output(); err != nil || string(out) != want {

@@ -18,6 +18,7 @@ type quartet struct {
 	sql  *sqlEnd
 	r    *redis.Client
 	etcd *etcdEnd
+	http *httpEnd
 }
 
 // across are tests of what only some protocols have words for. They have one broker: the first statement of SQL in a process takes long.
@@ -35,6 +36,9 @@ var across = map[string]func(t *testing.T, n *quartet){
 	"messages are keys":      messagesAreKeys,
 	"keys are messages":      keysAreMessages,
 	"held by one":            heldByOne,
+	"streams over HTTP":      streamsOverHTTP,
+	"RabbitMQ's HTTP":        httpOfRabbitMQ,
+	"bodies as they are":     bodiesAsTheyAre,
 	"transactions of keys":   transactionsOfKeys,
 	"dead keys":              deadKeys,
 }
@@ -54,7 +58,7 @@ func TestAcross(t *testing.T) {
 			}
 			mine := *n
 			mine.t = t
-			across[name](t, &quartet{&mine, &amqpEnd{conn, ch}, n.ends["sql"].(*sqlEnd), n.ends["jobs"].(*jobsEnd).r, n.ends["etcd"].(*etcdEnd)})
+			across[name](t, &quartet{&mine, &amqpEnd{conn, ch}, n.ends["sql"].(*sqlEnd), n.ends["jobs"].(*jobsEnd).r, n.ends["etcd"].(*etcdEnd), n.ends["http"].(*httpEnd)})
 			removeAll(t, conn)
 		})
 	}
@@ -180,4 +184,31 @@ func (m message) header(name string) string {
 		}
 	}
 	return ""
+}
+
+// senders send a text to the queue q, each by a protocol.
+func (n *quartet) senders() map[string]func(body string) {
+	return map[string]func(body string){
+		"amqp": func(body string) { n.publish("", "q", amqp.Publishing{Body: []byte(body)}) },
+		"sql": func(body string) {
+			n.query("select mbus4.post('q', hstore('body', $1), headers := 'content_type=>text/plain')", body)
+		},
+		"jobs":  func(body string) { n.do("JOB.ENQUEUE", "q", body) },
+		"lists": func(body string) { n.do("LPUSH", "q", body) },
+		"etcd":  func(body string) { n.put("/q/q/p/k", body) },
+		"http": func(body string) {
+			n.may(n.http.do(n.t.Context(), "POST", of("q")+"/messages", map[string]any{"payload": body}, nil))
+		},
+		"http of RabbitMQ": func(body string) {
+			in := map[string]any{"properties": map[string]any{}, "routing_key": "q", "payload": body, "payload_encoding": "string"}
+			n.may(n.http.do(n.t.Context(), "POST", "exchanges/%2F/amq.default/publish", in, nil))
+		},
+	}
+}
+
+func (n *quartet) may(err error) {
+	n.t.Helper()
+	if err != nil {
+		n.t.Fatal(err)
+	}
 }

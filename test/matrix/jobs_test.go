@@ -215,15 +215,7 @@ func waiters(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('q', 4)")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	send := map[string]func(body string){
-		"amqp": func(body string) { n.publish("", "q", amqp.Publishing{Body: []byte(body)}) },
-		"sql": func(body string) {
-			n.query("select mbus4.post('q', hstore('body', $1), headers := 'content_type=>text/plain')", body)
-		},
-		"jobs":  func(body string) { n.do("JOB.ENQUEUE", "q", body) },
-		"lists": func(body string) { n.do("LPUSH", "q", body) },
-		"etcd":  func(body string) { n.put("/q/q/p/k", body) },
-	}
+	send := n.senders()
 	waits := map[string]func() (string, error){
 		"BRPOP": func() (string, error) {
 			v, err := n.r.BRPop(ctx, 0, "q").Result()

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 const patience = time.Minute
 
 // protocols are all there are; each has a file of its own.
-var protocols = []protocol{amqpProtocol, sqlProtocol, jobsProtocol, listsProtocol, etcdProtocol}
+var protocols = []protocol{amqpProtocol, sqlProtocol, jobsProtocol, listsProtocol, etcdProtocol, httpProtocol}
 
 type protocol struct {
 	name     string
