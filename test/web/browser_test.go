@@ -268,8 +268,13 @@ func (p *page) show(place string) {
 // login logs in as guest.
 func (p *page) login() {
 	p.t.Helper()
-	p.fill("Log in", "User", "guest")
-	p.fill("Log in", "Password", "guest")
+	p.loginAs("guest", "guest")
+}
+
+func (p *page) loginAs(user, password string) {
+	p.t.Helper()
+	p.fill("Log in", "User", user)
+	p.fill("Log in", "Password", password)
 	p.press("Log in", "Log in")
 	p.sees(`document.querySelector("#navigation") !== null`)
 }

@@ -103,3 +103,66 @@ func TestAccessible(t *testing.T) {
 		p.press(theme)
 	}
 }
+
+// Every stop of the Tab key can be seen, and they come in the order of the page; Escape gives the focus back to who opened a question.
+func TestFocus(t *testing.T) {
+	p := openAt(t, openShop(t).at)
+	p.login()
+	p.showView("queues/%2F/orders?tab=manage")
+	p.do(evaluate(`document.activeElement.blur()`))
+	seen := map[string]bool{}
+	for range 80 {
+		p.do(chromedp.KeyEvent(kb.Tab))
+		at := ask[struct {
+			Name    string
+			Outline string
+			After   bool // what had the focus before
+		}](p, `(() => { const e = document.activeElement; const s = getComputedStyle(e);
+			const after = !globalThis.before || Boolean(before.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
+			globalThis.before = e;
+			return { name: e.tagName + " " + (e.innerText || e.ariaLabel || e.labels?.[0]?.innerText || ""), outline: s.outlineStyle, after }; })()`)
+		if strings.HasPrefix(at.Name, "BODY") {
+			break
+		}
+		if at.Outline == "none" {
+			t.Errorf("nobody sees that the focus is at %s", at.Name)
+		}
+		if !at.After {
+			t.Errorf("the focus goes back to %s", at.Name)
+		}
+		seen[at.Name] = true
+	}
+	for _, stop := range []string{"A Overview", "A Queues", "BUTTON Redrive", "BUTTON Purge …", "BUTTON Delete queue …"} {
+		if !seen[stop] {
+			t.Errorf("the Tab key never comes to %s", stop)
+		}
+	}
+	p.do(evaluate(`[...document.querySelectorAll("button")].find((b) => b.innerText === "Purge …").focus()`), chromedp.KeyEvent(kb.Enter))
+	p.sees(`document.querySelector("dialog[open]") !== null`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.sees(`document.querySelector("dialog") === null && document.activeElement.innerText === "Purge …"`)
+}
+
+// The drawing shows what is bound to what; its nodes lead to what they stand for, and it is moved and zoomed.
+func TestTopologyIsDrawn(t *testing.T) {
+	p := openAt(t, openShop(t).at)
+	p.login()
+	p.show("#/topology")
+	p.sees(`document.querySelectorAll(".graph .node").length === 7 && document.querySelectorAll(".graph .edge path").length === 5`)
+	apart := ask[bool](p, `(() => {
+		const boxes = [...document.querySelectorAll(".graph .node rect")].map((r) => r.getBoundingClientRect());
+		return boxes.every((a, i) => boxes.every((b, j) => i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top));
+	})()`)
+	if !apart {
+		t.Error("nodes of the drawing lie on each other")
+	}
+	before := ask[string](p, `document.querySelector(".graph svg").getAttribute("viewBox")`)
+	p.press("Larger")
+	p.sees(fmt.Sprintf(`document.querySelector(".graph svg").getAttribute("viewBox") !== %q`, before))
+	p.press("Whole")
+	p.sees(fmt.Sprintf(`document.querySelector(".graph svg").getAttribute("viewBox") === %q`, before))
+	p.do(evaluate(`document.querySelector("input[type=search]").focus()`), chromedp.KeyEvent("dead"))
+	p.sees(`document.querySelectorAll(".graph .node").length === 2`)
+	p.do(evaluate(`document.querySelector("[aria-label='queue orders.dead']").dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`))
+	p.readsIn("h1", "orders.dead")
+}

@@ -65,8 +65,8 @@ export const Tabs = ({ of, current, to, label }) => html`
     ${of.map(([id, name]) => html`<${Go} to=${to} query=${{ tab: id }} aria-current=${id === current ? "page" : null}>${name}<//>`)}
   </nav>`;
 
-/** A command with a button that copies it. */
-export function Command({ text, label = "Copy" }) {
+/** A command for what, with a button that copies it. */
+export function Command({ text, what }) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
@@ -75,5 +75,5 @@ export function Command({ text, label = "Copy" }) {
       toast("The browser does not let this page copy; select the text instead.", "bad");
     }
   };
-  return html`<div class="command"><code>${text}</code><button type="button" onClick=${copy} aria-label=${`Copy: ${text}`}>${label}</button></div>`;
+  return html`<div class="command"><code>${text}</code><button type="button" onClick=${copy} aria-label=${`Copy the command for ${what}`}>Copy</button></div>`;
 }

@@ -98,12 +98,11 @@ function Listeners() {
   return html`
     <${Card} title="Ways in" flush>
       ${error && html`<div class="body"><${Trouble} error=${error} what="The list of listeners" /></div>`}
-      <div class="scroll" tabindex="0" role="region" aria-label="Listeners"><table>
-        <thead><tr><th scope="col">Protocol</th><th scope="col">Address</th><th scope="col">A command to try it</th></tr></thead>
-        <tbody>${all.map((l) => html`
-          <tr><td>${l.protocol} ${l.tls && html`<${Chip} kind="good">TLS<//>`}</td><td class="mono">${l.address}:${l.port}</td><td>${l.command && html`<${Command} text=${l.command} />`}</td></tr>`)}
-        </tbody>
-      </table></div>
+      ${all.map((l) => html`
+        <div class="way" key=${`${l.protocol} ${l.address}:${l.port}`}>
+          <div class="row"><b>${l.protocol}</b><span class="mono soft">${l.address}:${l.port}</span>${l.tls && html`<${Chip} kind="good">TLS<//>`}</div>
+          <${Command} text=${l.command} what=${l.protocol} />
+        </div>`)}
     <//>`;
 }
 
