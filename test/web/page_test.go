@@ -67,7 +67,6 @@ func TestBindingsAreDrawn(t *testing.T) {
 	p.sees(`document.querySelectorAll(".graph .edge path").length === 1`)
 	p.show("#/topology")
 	p.sees(`document.querySelectorAll(".graph .node").length === 2`)
-	p.shot("topology")
 }
 
 // A name is text, whatever is in it.

@@ -6,15 +6,18 @@ export const past = { lengths_age: 600, lengths_incr: 5, msg_rates_age: 600, msg
 
 const inOrder = (details) => [...(details?.samples ?? [])].reverse();
 
-/** The points of something that goes up and down; undefined when nothing is known of it. */
-export function levels(of, name) {
-  const points = inOrder(of?.[`${name}_details`]).map((s) => [s.timestamp, s.sample]);
+/** The points of something that goes up and down, of the last so many milliseconds; undefined when nothing is known of it. */
+export function levels(of, name, age = Infinity) {
+  const points = recent(inOrder(of?.[`${name}_details`]), age).map((s) => [s.timestamp, s.sample]);
   return points.length > 0 ? points : undefined;
 }
 
+// Before a broker was there its samples are 0.
+const recent = (samples, age) => samples.filter((s) => s.timestamp >= samples.at(-1).timestamp - age);
+
 /** The points per second of something that is counted. */
-export function rates(of, name) {
-  const all = inOrder(of?.[`${name}_details`]);
+export function rates(of, name, age = Infinity) {
+  const all = recent(inOrder(of?.[`${name}_details`]), age);
   const points = all.slice(1).map((s, i) => [s.timestamp, Math.max(0, ((s.sample - all[i].sample) * 1000) / (s.timestamp - all[i].timestamp))]);
   return points.length > 0 ? points : undefined;
 }

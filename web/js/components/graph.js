@@ -4,43 +4,70 @@ import { href } from "../router.js";
 
 const box = { width: 190, height: 40, across: 300, down: 54, margin: 24 };
 
-/**
- * Gives each node a place. nodes: [{id, …}], edges: [{from, to, label}]. A node stands right of all that lead to it; in a circle, where the
- * walk ends. Within a column nodes stand near those that lead to them.
- */
-export function layOut(nodes, edges) {
+/** The column of each node: right of all that lead to it; in a circle, where the walk ends. Queues to which nothing leads stand with the other queues. */
+function columnsOf(nodes, edges) {
   const column = new Map(nodes.map((n) => [n.id, 0]));
-  const known = edges.filter((e) => column.has(e.from) && column.has(e.to) && e.from !== e.to);
   for (let round = 0, moved = true; moved && round < 6; round++) {
     moved = false;
-    for (const e of known) {
+    for (const e of edges) {
       if (column.get(e.to) > column.get(e.from)) continue;
       column.set(e.to, column.get(e.from) + 1);
       moved = true;
     }
   }
-  // Queues to which nothing leads stand with the other queues.
   const last = Math.max(0, ...nodes.filter((n) => n.kind === "queue").map((n) => column.get(n.id)));
   for (const n of nodes) if (n.kind === "queue") column.set(n.id, last);
+  return column;
+}
+
+/** Gives an edge over several columns a stop in each of them, so that it passes between nodes and not behind them. */
+function stopsOf(edges, column) {
+  const stops = [];
+  for (const [i, e] of edges.entries()) {
+    e.way = [e.from];
+    for (let c = column.get(e.from) + 1; c < column.get(e.to); c++) {
+      const stop = { id: `stop ${i} ${c}`, label: "", column: c, from: e.way.at(-1) };
+      stops.push(stop);
+      e.way.push(stop.id);
+    }
+    e.way.push(e.to);
+  }
+  return stops;
+}
+
+/**
+ * Gives each node a place. nodes: [{id, …}], edges: [{from, to, label}]. Within a column nodes stand near those that lead to them. Edges come back with
+ * way: the ids of what they pass.
+ */
+export function layOut(nodes, edges) {
+  const ids = new Set(nodes.map((n) => n.id));
+  const known = edges.filter((e) => ids.has(e.from) && ids.has(e.to) && e.from !== e.to).map((e) => ({ ...e }));
+  const column = columnsOf(nodes, known);
+  const stops = stopsOf(known, column);
+  const before = new Map(nodes.map((n) => [n.id, []]));
+  for (const e of known) before.get(e.to).push(e.way.at(-2));
+  for (const s of stops) before.set(s.id, [s.from]);
 
   const placed = new Map();
-  const before = new Map(nodes.map((n) => [n.id, []]));
-  for (const e of known) before.get(e.to).push(e.from);
-  const columns = [...new Set(column.values())].sort((a, b) => a - b);
+  const all = [...nodes.map((n) => ({ ...n, column: column.get(n.id), room: box.down })), ...stops.map((s) => ({ ...s, room: box.down / 2 }))];
+  const columns = [...new Set(all.map((n) => n.column))].sort((a, b) => a - b);
   let height = 0;
   columns.forEach((c, x) => {
     const centre = (n) => {
-      const ys = before.get(n.id).map((id) => placed.get(id)?.y).filter((y) => y !== undefined);
+      const ys = before.get(n.id).map((id) => placed.get(id)?.middle).filter((y) => y !== undefined);
       return ys.length > 0 ? ys.reduce((a, b) => a + b) / ys.length : Infinity;
     };
-    const here = nodes.filter((n) => column.get(n.id) === c).map((n) => [n, centre(n)]);
+    const here = all.filter((n) => n.column === c).map((n) => [n, centre(n)]);
     here.sort(([a, ya], [b, yb]) => (ya === yb ? (a.label < b.label ? -1 : 1) : ya - yb));
-    // Every second column stands half a row lower: a curve that passes a column goes between its nodes.
-    here.forEach(([n], i) => placed.set(n.id, { ...n, x: box.margin + x * box.across, y: box.margin + (i + (x % 2) / 2) * box.down }));
-    height = Math.max(height, here.length + (x % 2) / 2);
+    let y = box.margin;
+    for (const [n] of here) {
+      placed.set(n.id, { ...n, x: box.margin + x * box.across, y, middle: y + (n.room - box.down + box.height) / 2 });
+      y += n.room;
+    }
+    height = Math.max(height, y);
   });
   const width = box.margin * 2 + (columns.length - 1) * box.across + box.width;
-  return { placed, edges: known, width, height: box.margin * 2 + Math.max(1, height) * box.down };
+  return { placed, edges: known, width, height: box.margin + Math.max(box.margin + box.down, height) };
 }
 
 /** The drawing. Each node is {id, kind: "exchange" or "queue", label, sub, to}; to is where a click leads. */
@@ -68,8 +95,8 @@ export function Graph({ nodes, edges, label, tall = 520 }) {
     <div class="graph">
       <svg viewBox=${`${view.x} ${view.y} ${width / view.zoom} ${height / view.zoom}`} style=${`max-height:${tall}px`} role="group" aria-label=${label}
         onPointerDown=${onDown} onPointerMove=${onMove} onPointerUp=${() => { drag.current = null; }} onPointerLeave=${() => { drag.current = null; }} onWheel=${onWheel}>
-        ${g.edges.map((e, i) => html`<${Edge} key=${i} from=${g.placed.get(e.from)} to=${g.placed.get(e.to)} label=${e.label} />`)}
-        ${[...g.placed.values()].map((n) => html`<${Node} key=${n.id} ...${n} />`)}
+        ${g.edges.map((e, i) => html`<${Edge} key=${i} way=${e.way.map((id) => g.placed.get(id))} label=${e.label} />`)}
+        ${[...g.placed.values()].filter((n) => n.kind).map((n) => html`<${Node} key=${n.id} ...${n} />`)}
       </svg>
       <div class="tools">
         <button aria-label="Larger" onClick=${() => zoomBy(1.3)}>+</button>
@@ -90,12 +117,16 @@ function Node({ kind, label, sub, to, x, y }) {
   return html`<g class="node ${kind}">${to ? html`<a href=${href(to)} aria-label=${`${kind} ${label}`}>${inside}</a>` : inside}</g>`;
 }
 
-function Edge({ from, to, label }) {
-  const [x1, y1, x2, y2] = [from.x + box.width, from.y + box.height / 2, to.x, to.y + box.height / 2];
-  const bend = Math.max(40, Math.abs(x2 - x1) / 2);
+function Edge({ way, label }) {
+  const steps = way.slice(1).map((to, i) => [way[i].x + box.width, way[i].middle, to.x, to.middle]);
+  const curve = ([x1, y1, x2, y2]) => {
+    const bend = Math.max(40, Math.abs(x2 - x1) / 2);
+    return `${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+  };
+  const [x1, y1, x2, y2] = steps.at(-1);
   return html`
     <g class="edge">
-      <path d=${`M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />
+      <path d=${`M${steps.map(curve).join(" L")}`} />
       ${label && html`<text x=${x1 + (x2 - x1) * 0.62} y=${y1 + (y2 - y1) * 0.7 - 3} text-anchor="middle">${clipped(label, 22)}</text>`}
     </g>`;
 }

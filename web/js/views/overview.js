@@ -19,7 +19,7 @@ export function Overview() {
       <${Alarms} node=${node} />
       <${Totals} of=${of} />
       ${of.object_totals?.queues === 0 && html`<${FirstSteps} />`}
-      <${Charts} of=${of} />
+      <${Charts} of=${of} age=${node?.uptime} />
       <${NodeCharts} node=${node} data=${nodes.data} />
       <${Listeners} />
     </div>`;
@@ -53,10 +53,10 @@ const FirstSteps = () => html`
     <span>Or point a client at one of the addresses below.</span>
   <//><//>`;
 
-function Charts({ of }) {
+function Charts({ of, age }) {
   const stats = of.message_stats ?? {};
   const queued = of.queue_totals ?? {};
-  const series = (all, from, how) => all.map(([label, name]) => ({ label, points: how(from, name) }));
+  const series = (all, from, how) => all.map(([label, name]) => ({ label, points: how(from, name, age) }));
   return html`
     <div class="columns two">
       <${Chart} title="Messages in queues" format=${short} series=${series([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], queued, levels)} />
@@ -77,8 +77,8 @@ function NodeCharts({ node, data }) {
   if (!node) return null;
   return html`
     <div class="columns two">
-      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} binary series=${[{ label: "used", points: levels(node, "mem_used") ?? remembered.mem }]} />
-      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} binary series=${[{ label: "free", points: levels(node, "disk_free") ?? remembered.disk }]} />
+      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} binary series=${[{ label: "used", points: levels(node, "mem_used", node.uptime) ?? remembered.mem }]} />
+      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} binary series=${[{ label: "free", points: levels(node, "disk_free", node.uptime) ?? remembered.disk }]} />
       <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "half within", points: remembered.fsync }, { label: "99 % within", points: remembered.fsync99 }]} />
       <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "half within", points: remembered.confirm }, { label: "99 % within", points: remembered.confirm99 }]} />
     </div>
