@@ -44,26 +44,30 @@ func goroutine() string {
 	return string(name)
 }
 
-// Who finds the shard idle does his command himself, and his waiters hear of it on his goroutine, too.
+// Who finds the shard and the log idle does his command himself, and his waiters hear of it on his goroutine, too.
 func TestVisit(t *testing.T) {
 	for _, mode := range []store.SyncMode{store.SyncAlways, store.SyncOS} {
-		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Sync = mode })
-		c := newClient(t, b)
-		c.queue("q", nil)
-		must(t, c.Do(&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
-		var ran, told string
-		must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { ran = goroutine() }}))
-		if ran != goroutine() {
-			t.Errorf("mode %d: it ran on %s, not on %s", mode, ran, goroutine())
-		}
-		sh := find(t, c, "q").shard
-		must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.entry.waiters = append(sh.entry.waiters, func(error) { told = goroutine() }) }},
-			&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
-		if told != goroutine() {
-			t.Errorf("mode %d: it was committed on %s, not on %s", mode, told, goroutine())
-		}
-		c.Close()
-		mustClose(t, b)
+		synctest.Test(t, func(t *testing.T) {
+			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Sync = mode })
+			c := newClient(t, b)
+			c.queue("q", nil)
+			must(t, c.Do(&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
+			synctest.Wait() // they are idle
+			var ran, told string
+			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { ran = goroutine() }}))
+			if ran != goroutine() {
+				t.Errorf("mode %d: it ran on %s, not on %s", mode, ran, goroutine())
+			}
+			sh := find(t, c, "q").shard
+			synctest.Wait()
+			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.entry.waiters = append(sh.entry.waiters, func(error) { told = goroutine() }) }},
+				&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
+			if told != goroutine() {
+				t.Errorf("mode %d: it was committed on %s, not on %s", mode, told, goroutine())
+			}
+			c.Close()
+			mustClose(t, b)
+		})
 	}
 }
 
