@@ -185,12 +185,14 @@ func mustClose(t *testing.T, b *Broker) {
 	}
 }
 
-// syncAll makes durable all that the shards have done: a shard hands its entry to the log after it answered a call, but
-// before it takes the next one.
+// syncAll makes durable all that the shards were asked for. A shard answers a call in the middle of a round, and hands what the round did to the log
+// at its end: the first call may share its round with what came before it, the second comes after that round.
 func syncAll(t *testing.T, b *Broker) {
 	t.Helper()
 	for _, sh := range b.shards {
-		must(t, sh.call(func() {}))
+		for range 2 {
+			must(t, sh.call(func() {}))
+		}
 	}
 	untilRemoved(b)
 	must(t, b.store.SyncNow())
