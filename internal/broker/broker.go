@@ -89,6 +89,7 @@ type Broker struct {
 	shards []*shard // shard i+1
 
 	sessions        sessions
+	watchers        parameterWatchers
 	proposals       proposals
 	flow            flow
 	waits           waits

@@ -91,7 +91,7 @@ func (s *Session) MayListen(exchange string) error {
 
 // MayEnter tells whether the user still may be in the session's virtual host. Errors: ErrVHostRefused.
 func (s *Session) MayEnter() error {
-	if s.b.rules.mayEnter(s.User, s.vhost.Name) {
+	if s.operator || s.b.rules.mayEnter(s.User, s.vhost.Name) {
 		return nil
 	}
 	return &Error{Err: ErrVHostRefused, Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
@@ -99,6 +99,9 @@ func (s *Session) MayEnter() error {
 
 // Impersonates tells whether the user may publish in the name of others.
 func (s *Session) Impersonates() (ok bool) {
+	if s.operator {
+		return true
+	}
 	s.b.rules.read(s.User, func(u *user) { ok = u != nil && slices.Contains(u.tags, TagImpersonator) })
 	return ok
 }

@@ -138,7 +138,36 @@ func (b *Broker) changeParameter(f *parameterFact) error {
 	if heard != nil {
 		heard.Wait()
 	}
-	return c.await(index)
+	err := c.await(index)
+	b.watchers.tell(string(f.Component))
+	return err
+}
+
+// parameterWatchers are those who follow parameters, by component.
+type parameterWatchers struct {
+	mu  sync.Mutex
+	fns map[string][]func()
+}
+
+// OnParameters has fn called after each change of parameters of a component, which a deletion of their virtual host is, too. It runs on the goroutine of
+// who made the change, and must not block.
+func (b *Broker) OnParameters(component string, fn func()) {
+	b.watchers.mu.Lock()
+	if b.watchers.fns == nil {
+		b.watchers.fns = map[string][]func(){}
+	}
+	b.watchers.fns[component] = append(b.watchers.fns[component], fn)
+	b.watchers.mu.Unlock()
+	b.OnVHostDeleted(func(VHostID) { fn() })
+}
+
+func (w *parameterWatchers) tell(component string) {
+	w.mu.Lock()
+	fns := w.fns[component]
+	w.mu.Unlock()
+	for _, fn := range fns {
+		fn()
+	}
 }
 
 // applyParameter makes a fact true; false: its virtual host is not there. mu is held, or nobody else runs.

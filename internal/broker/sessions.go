@@ -99,6 +99,9 @@ func (ss *sessions) evict(reason error, match func(*Session) bool) {
 
 // OpenChannel counts a channel of the session's user. Errors: ErrUserChannels.
 func (s *Session) OpenChannel() error {
+	if s.operator {
+		return nil
+	}
 	limit := s.b.rules.limit(s.User, LimitChannels)
 	ss := &s.b.sessions
 	ss.mu.Lock()

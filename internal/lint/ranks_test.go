@@ -35,7 +35,7 @@ var ranks = []struct {
 	{"internal/monitor", 55},
 	{"semaphore", 75},
 	{"internal/respclient", 72},
-	{"internal/shovel", 78},
+	{"internal/shovel", 58},
 	{"internal/storage", 40},
 	{"internal/core", 30},
 	{"web", 10},

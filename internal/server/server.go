@@ -54,7 +54,8 @@ type Server struct {
 	sems    *semaphores.Manager
 	monitor *monitor.Monitor
 	metrics *httpapi.Server // nil: off
-	tls     *protocol.TLS   // nil: everything is plain
+	shovels *shovels
+	tls     *protocol.TLS // nil: everything is plain
 	logins  *protocol.Logins
 	audit   *protocol.Audit
 	log     *slog.Logger
@@ -128,7 +129,10 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	s.watchTLS()
 	node := s.describe(cfg, all, listeners)
 	s.ends = endpoints(listeners, secure != nil)
-	api := httpapi.New(b, httpapi.Options{Semaphores: sems, Keys: keys.store(), Node: node, Logins: all.logins, Audit: audit, Log: log})
+	s.shovels = newShovels(b, cfg, all)
+	api := httpapi.New(b, httpapi.Options{
+		Semaphores: sems, Keys: keys.store(), Node: node, Shovels: s.shovels.manager, Logins: all.logins, Audit: audit, Log: log,
+	})
 	s.monitor.Start()
 	if s.admin, err = startAdmin(api, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
@@ -156,6 +160,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		s.metrics = httpapi.NewMetricsServer(api, httpapi.ServerOptions{Clients: all.clients, Connections: all.limit, Log: log})
 		s.serve("metrics", l, s.metrics.Serve)
 	}
+	s.shovels.start()
 	return s, nil
 }
 
@@ -183,7 +188,7 @@ func (s *Server) Addrs() map[string]string { return s.addrs }
 func (s *Server) Drain(ctx context.Context) error {
 	s.once.Do(func() {
 		s.stop()
-		errs := s.drainProtocols(ctx)
+		errs := append([]error{s.shovels.stop(ctx)}, s.drainProtocols(ctx)...)
 		if s.admin != nil {
 			errs = append(errs, s.admin.stop(ctx))
 		}

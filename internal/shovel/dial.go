@@ -2,8 +2,10 @@ package shovel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -15,26 +17,52 @@ const (
 	heartbeat = 10 * time.Second
 )
 
+// errURI refuses a URI without repeating it: there may be a password in it.
+var errURI = errors.New("not a valid URI of AMQP: amqp(s)://user:password@host:port/vhost")
+
 // dial connects; the end of ctx ends the attempt. The URI may name files of certificates as RabbitMQ's URIs do (cacertfile, certfile, keyfile).
-func dial(ctx context.Context, uri, side string) (*amqp.Connection, error) {
+func (o *Options) dial(ctx context.Context, uri, side string) (*amqp.Connection, error) {
 	properties := amqp.NewConnectionProperties()
-	properties.SetClientConnectionName("fiveways shovel: " + side)
-	c, err := amqp.DialConfig(uri, amqp.Config{
-		Heartbeat: heartbeat, Properties: properties,
-		Dial: func(network, address string) (net.Conn, error) {
-			conn, err := (&net.Dialer{Timeout: dialPatience}).DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			// For the handshake; the library takes it away.
-			if err := conn.SetDeadline(time.Now().Add(dialPatience)); err != nil {
-				return nil, err
-			}
-			return conn, nil
-		},
-	})
+	properties.SetClientConnectionName(o.Name + ": " + side)
+	u, err := url.Parse(uri)
+	if err == nil {
+		_, err = amqp.ParseURI(uri)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shovel: %s: %w", side, errURI)
+	}
+	config := amqp.Config{Heartbeat: heartbeat, Properties: properties, Dial: func(network, address string) (net.Conn, error) {
+		return guarded((&net.Dialer{Timeout: dialPatience}).DialContext(ctx, network, address))
+	}}
+	if u.Host == "" && o.Local != nil {
+		config.Dial = func(string, string) (net.Conn, error) { return guarded(o.Local(ctx)) }
+		if u.User == nil {
+			config.SASL = []amqp.Authentication{&amqp.PlainAuth{}}
+		}
+	}
+	c, err := amqp.DialConfig(uri, config)
 	if err != nil {
 		return nil, fmt.Errorf("shovel: %s: %w", side, err)
 	}
 	return c, nil
+}
+
+// guarded gives a new connection a deadline for the handshake; the library takes it away.
+func guarded(conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.SetDeadline(time.Now().Add(dialPatience)); err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// WithoutLogin is a URI for people: without user, password and what stands behind a question mark; "" for one that cannot be read.
+func WithoutLogin(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
 }

@@ -53,7 +53,7 @@ func TestKillsOfBothSides(t *testing.T) {
 	}()
 	killed := 0
 	p, err := Run(within(t), Options{
-		Source: Source{fromURL, "a"}, Target: Target{URI: toURL, Queue: "b"}, Once: true, Prefetch: prefetch, Pause: 10 * time.Millisecond, MaxPause: 100 * time.Millisecond,
+		Source: Source{URI: fromURL, Queue: "a"}, Target: Target{URI: toURL, Queue: "b"}, Once: true, Prefetch: prefetch, Pause: 10 * time.Millisecond, MaxPause: 100 * time.Millisecond,
 		Progress: func(p Progress) {
 			if p.Moved >= next && killed < kills {
 				step <- killed

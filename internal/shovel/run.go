@@ -22,6 +22,7 @@ type run struct {
 	connected bool // both ends were reached, and all that is used there is there
 
 	from, to   *amqp.Channel
+	queue      string // of the source
 	fromLost   chan *amqp.Error
 	toLost     chan *amqp.Error
 	returned   chan amqp.Return
@@ -44,50 +45,80 @@ func (r *run) do(ctx context.Context) error {
 	if err := r.options.check(); err != nil {
 		return err
 	}
-	from, err := dial(ctx, r.options.Source.URI, "source")
+	source, target := &r.options.Source, &r.options.Target
+	sourceURI, targetURI := inTurn(source.URI, source.Others, r.progress.Breaks), inTurn(target.URI, target.Others, r.progress.Breaks)
+	from, err := r.options.dial(ctx, sourceURI, "source")
 	if err != nil {
 		return err
 	}
 	defer from.Close() //nolint:errcheck // what was not settled goes back, which is all that is wanted
-	to, err := dial(ctx, r.options.Target.URI, "target")
+	to, err := r.options.dial(ctx, targetURI, "target")
 	if err != nil {
 		return err
 	}
 	defer to.Close() //nolint:errcheck // as above
-	if err := r.open(from, to); err != nil {
+	if done, err := r.open(from, to); done || err != nil {
 		return err
 	}
 	r.connected = true
-	r.progress.Err = nil
+	r.progress.Running, r.progress.Err = true, nil
+	r.progress.Source, r.progress.Target = WithoutLogin(sourceURI), WithoutLogin(targetURI)
+	r.options.Progress(*r.progress)
 	return r.move(ctx)
 }
 
-func (r *run) open(from, to *amqp.Connection) (err error) {
-	if r.from, err = from.Channel(); err != nil {
-		return fmt.Errorf("shovel: source: %w", err)
+// open prepares both sides. done tells that nothing is to be moved.
+func (r *run) open(from, to *amqp.Connection) (done bool, err error) {
+	if done, err = r.openSource(from); done || err != nil {
+		return done, err
 	}
-	if _, err = r.from.QueueDeclarePassive(r.options.Source.Queue, true, false, false, false, nil); err != nil {
-		return fmt.Errorf("shovel: source: %w", err)
+	if err = ensureQueue(to, r.options.Target.Queue, r.options.Target.Args); err != nil {
+		return false, fmt.Errorf("shovel: target: %w", err)
 	}
-	if err = r.from.Qos(r.options.Prefetch, 0, false); err != nil {
-		return fmt.Errorf("shovel: source: %w", err)
-	}
-	if err = ensureQueue(to, r.options.Target.Queue); err != nil {
-		return fmt.Errorf("shovel: target: %w", err)
-	}
-	if r.to, err = to.Channel(); err == nil {
+	if r.to, err = to.Channel(); err == nil && r.options.AckMode == OnConfirm {
 		err = r.to.Confirm(false)
 	}
 	if err != nil {
-		return fmt.Errorf("shovel: target: %w", err)
+		return false, fmt.Errorf("shovel: target: %w", err)
 	}
 	r.fromLost, r.toLost = r.from.NotifyClose(make(chan *amqp.Error, 1)), r.to.NotifyClose(make(chan *amqp.Error, 1))
 	r.returned = r.to.NotifyReturn(make(chan amqp.Return, 1))
-	return r.consume()
+	return false, r.consume()
+}
+
+// openSource finds or makes the queue of the source.
+func (r *run) openSource(from *amqp.Connection) (done bool, err error) {
+	source := &r.options.Source
+	if source.Queue != "" && source.Declare {
+		if err := ensureQueue(from, source.Queue, source.Args); err != nil {
+			return false, fmt.Errorf("shovel: source: %w", err)
+		}
+	}
+	if r.from, err = from.Channel(); err != nil {
+		return false, fmt.Errorf("shovel: source: %w", err)
+	}
+	var q amqp.Queue
+	if source.Queue != "" {
+		q, err = r.from.QueueDeclarePassive(source.Queue, true, false, false, false, nil)
+	} else if q, err = r.from.QueueDeclare("", false, false, true, false, nil); err == nil {
+		err = r.from.QueueBind(q.Name, source.Key, source.Exchange, false, nil)
+	}
+	if err == nil {
+		err = r.from.Qos(r.options.Prefetch, 0, false)
+	}
+	if err != nil {
+		return false, fmt.Errorf("shovel: source: %w", err)
+	}
+	r.queue = q.Name
+	if r.options.Length {
+		r.options.Length, r.options.Limit = false, uint64(q.Messages)
+		return q.Messages == 0, nil
+	}
+	return false, nil
 }
 
 // ensureQueue declares a queue, durable, unless it is there in whatever form; "" is none.
-func ensureQueue(c *amqp.Connection, queue string) error {
+func ensureQueue(c *amqp.Connection, queue string, args amqp.Table) error {
 	if queue == "" {
 		return nil
 	}
@@ -108,14 +139,14 @@ func ensureQueue(c *amqp.Connection, queue string) error {
 		return err
 	}
 	defer again.Close() //nolint:errcheck // the declaration was answered
-	_, err = again.QueueDeclare(queue, true, false, false, false, nil)
+	_, err = again.QueueDeclare(queue, true, false, false, false, args)
 	return err
 }
 
 const consumerTag = "fiveways-shovel"
 
 func (r *run) consume() (err error) {
-	r.deliveries, err = r.from.Consume(r.options.Source.Queue, consumerTag, false, false, false, false, nil)
+	r.deliveries, err = r.from.Consume(r.queue, consumerTag, r.options.AckMode == NoAck, false, false, false, r.options.Source.Consumer)
 	if err != nil {
 		return fmt.Errorf("shovel: source: %w", err)
 	}
@@ -142,15 +173,12 @@ func (r *run) move(ctx context.Context) error {
 			if !ok { // the queue was deleted, or the connection ends
 				return broken("source", nil)
 			}
-			if err := r.publish(ctx, d); err != nil {
+			if err := r.publish(ctx, d); err != nil || r.enough() {
 				return err
 			}
 		case <-confirmed:
-			if err := r.settle(); err != nil {
+			if err := r.settle(); err != nil || r.enough() {
 				return err
-			}
-			if r.options.Limit > 0 && r.progress.Moved >= r.options.Limit {
-				return nil
 			}
 		case <-wait:
 			if r.pause() > 0 || !r.options.Once || len(r.pending) > 0 {
@@ -162,6 +190,9 @@ func (r *run) move(ctx context.Context) error {
 		}
 	}
 }
+
+// enough tells that as many messages were moved as are wanted.
+func (r *run) enough() bool { return r.options.Limit > 0 && r.progress.Moved >= r.options.Limit }
 
 // next tells where the next delivery comes from, nil while none is to be taken, and what to wait for beside it.
 func (r *run) next() (<-chan amqp.Delivery, <-chan time.Time) {
@@ -192,19 +223,37 @@ func (r *run) publish(ctx context.Context, d amqp.Delivery) error {
 	exchange, key := "", t.Queue
 	if t.Queue == "" {
 		exchange, key = t.Exchange, t.Key
-		if exchange == "" {
+		if exchange == "" && !t.Default {
 			exchange = d.Exchange
 		}
 		if key == "" {
 			key = d.RoutingKey
 		}
 	}
-	confirm, err := r.to.PublishWithDeferredConfirmWithContext(ctx, exchange, key, true, false, publishing(&d))
+	p := publishing(&d)
+	r.options.Change(&p, r.progress.Source, r.progress.Target)
+	mandatory := !t.Lossy && r.options.AckMode == OnConfirm
+	confirm, err := r.to.PublishWithDeferredConfirmWithContext(ctx, exchange, key, mandatory, false, p)
 	if err != nil {
 		return fmt.Errorf("shovel: target: %w", err)
 	}
-	r.pending = append(r.pending, pending{delivery: d, exchange: exchange, key: key, confirm: confirm})
 	r.taken++
+	if r.options.AckMode == OnConfirm {
+		r.pending = append(r.pending, pending{delivery: d, exchange: exchange, key: key, confirm: confirm})
+		return nil
+	}
+	return r.sent(&d)
+}
+
+// sent is the end of a message whose confirm nobody waits for.
+func (r *run) sent(d *amqp.Delivery) error {
+	if r.options.AckMode == OnPublish {
+		if err := r.from.Ack(d.DeliveryTag, false); err != nil {
+			return fmt.Errorf("shovel: source: %w", err)
+		}
+	}
+	r.progress.Moved++
+	r.options.Progress(*r.progress)
 	return nil
 }
 
@@ -291,7 +340,7 @@ func (r *run) empty(ctx context.Context) (bool, error) {
 	if err := r.finish(); err != nil {
 		return false, err
 	}
-	q, err := r.from.QueueDeclarePassive(r.options.Source.Queue, true, false, false, false, nil)
+	q, err := r.from.QueueDeclarePassive(r.queue, true, false, false, false, nil)
 	if err != nil {
 		return false, fmt.Errorf("shovel: source: %w", err)
 	}

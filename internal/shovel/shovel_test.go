@@ -82,7 +82,7 @@ func within(t *testing.T) context.Context {
 func TestDrainsInOrder(t *testing.T) {
 	from, to := brokertest.Run(t).URL(), brokertest.Run(t).URL()
 	fill(t, from, "a", 2500)
-	p, err := Run(within(t), Options{Source: Source{from, "a"}, Target: Target{URI: to, Queue: "b"}, Once: true, Prefetch: 100})
+	p, err := Run(within(t), Options{Source: Source{URI: from, Queue: "a"}, Target: Target{URI: to, Queue: "b"}, Once: true, Prefetch: 100})
 	if err != nil || p.Moved != 2500 || p.Breaks != 0 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -98,7 +98,7 @@ func TestDrainsInOrder(t *testing.T) {
 func TestLimitLeavesTheRest(t *testing.T) {
 	b := brokertest.Run(t).URL()
 	fill(t, b, "a", 50)
-	p, err := Run(within(t), Options{Source: Source{b, "a"}, Target: Target{URI: b, Queue: "b"}, Limit: 20})
+	p, err := Run(within(t), Options{Source: Source{URI: b, Queue: "a"}, Target: Target{URI: b, Queue: "b"}, Limit: 20})
 	if err != nil || p.Moved != 20 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -125,7 +125,7 @@ func TestKeepsProperties(t *testing.T) {
 	if err := open(t, b).Publish("", "a", false, false, sent); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(within(t), Options{Source: Source{b, "a"}, Target: Target{URI: b, Queue: "b"}, Limit: 1}); err != nil {
+	if _, err := Run(within(t), Options{Source: Source{URI: b, Queue: "a"}, Target: Target{URI: b, Queue: "b"}, Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	d, ok, err := open(t, b).Get("b", true)
@@ -159,7 +159,7 @@ func TestKeepsWhatTheTargetDoesNotTake(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := Run(within(t), Options{Source: Source{b, "src"}, Target: Target{URI: b, Exchange: "out"}, Once: true})
+	p, err := Run(within(t), Options{Source: Source{URI: b, Queue: "src"}, Target: Target{URI: b, Exchange: "out"}, Once: true})
 	if !errors.Is(err, ErrUnroutable) || !strings.Contains(err.Error(), "'unknown'") || p.Moved != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -169,7 +169,7 @@ func TestKeepsWhatTheTargetDoesNotTake(t *testing.T) {
 
 	fill(t, b, "more", 5)
 	ctx, cancel := context.WithCancel(within(t))
-	p, err = Run(ctx, Options{Source: Source{b, "more"}, Target: Target{URI: b, Queue: "full"}, Once: true, Progress: func(p Progress) {
+	p, err = Run(ctx, Options{Source: Source{URI: b, Queue: "more"}, Target: Target{URI: b, Queue: "full"}, Once: true, Progress: func(p Progress) {
 		if errors.Is(p.Err, ErrRefused) {
 			cancel()
 		}
@@ -191,11 +191,11 @@ func TestFirstConnectionFails(t *testing.T) {
 	free := "amqp://" + l.Addr().String()
 	l.Close()
 	for name, o := range map[string]Options{
-		"no source":    {Source: Source{free, "a"}, Target: Target{URI: b, Queue: "b"}},
-		"no target":    {Source: Source{b, "a"}, Target: Target{URI: free, Queue: "b"}},
-		"no queue":     {Source: Source{b, "none"}, Target: Target{URI: b, Queue: "b"}},
-		"no name":      {Source: Source{b, ""}, Target: Target{URI: b, Queue: "b"}},
-		"a wrong user": {Source: Source{strings.Replace(b, "guest:guest", "guest:wrong", 1), "a"}, Target: Target{URI: b, Queue: "b"}},
+		"no source":    {Source: Source{URI: free, Queue: "a"}, Target: Target{URI: b, Queue: "b"}},
+		"no target":    {Source: Source{URI: b, Queue: "a"}, Target: Target{URI: free, Queue: "b"}},
+		"no queue":     {Source: Source{URI: b, Queue: "none"}, Target: Target{URI: b, Queue: "b"}},
+		"no name":      {Source: Source{URI: b, Queue: ""}, Target: Target{URI: b, Queue: "b"}},
+		"a wrong user": {Source: Source{URI: strings.Replace(b, "guest:guest", "guest:wrong", 1), Queue: "a"}, Target: Target{URI: b, Queue: "b"}},
 	} {
 		if _, err := Run(within(t), o); err == nil || strings.Contains(err.Error(), "wrong@") {
 			t.Errorf("%s: %v", name, err)

@@ -53,6 +53,7 @@ type conn struct {
 	linger   bool // the client has asked for the end, and closes the socket itself
 	admitted bool // holds a place of Options.Connections
 	user     string
+	operator bool // whoever operates the broker, under no name
 	peer     clientProperties
 	client   *protocol.Client
 	roster   roster // has its own lock

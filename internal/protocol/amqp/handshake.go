@@ -176,6 +176,10 @@ func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err err
 	if err != nil {
 		return "", err
 	}
+	if user == "" && c.srv.o.Operator {
+		c.operator = true
+		return "", nil
+	}
 	at.User = user
 	return user, c.srv.o.Logins.Password(c.done, at, password)
 }
@@ -280,7 +284,7 @@ func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 		return faultf(amqpwire.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())
 	}
 	c.admitted = true
-	s, err := c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: m.VirtualHost, Sink: c, Name: c.name(), Evict: c.evict})
+	s, err := c.newSession(m.VirtualHost)
 	if err != nil {
 		return err
 	}
@@ -296,6 +300,13 @@ func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	c.send(&amqpwire.ConnectionOpenOk{})
 	c.beat.start(c)
 	return nil
+}
+
+func (c *conn) newSession(vhost string) (*broker.Session, error) {
+	if c.operator {
+		return c.srv.broker.OperateFor(vhost, c)
+	}
+	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.name(), Evict: c.evict})
 }
 
 // updateSecret takes note of a new secret, which is meant to renew a login that expires. Logins by password do not

@@ -30,6 +30,9 @@ type Options struct {
 
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
+	// Operator lets clients in that give no user: they may do everything, and count for no limit. It is for a server that only this process can reach.
+	Operator bool
+
 	Logins           *protocol.Logins  // shared with other protocols [of its own]
 	Clients          *protocol.Clients // where connections are shown to operators; nil: nowhere
 	Connections      *protocol.Limit   // places for connections, shared with other protocols [no limit]

@@ -22,12 +22,14 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/topology"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/shovel/dynamic"
 )
 
 // Options configure an API. A zero value means the default in brackets.
 type Options struct {
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 	Keys       *keyspace.Store     // of the etcd API; nil: it is off
+	Shovels    *dynamic.Manager    // of this broker; nil: shovels are kept and do not run
 	Node       Node                // what is told of the node; without a monitor one is made that samples when it is asked
 	Logins     *protocol.Logins    // shared with other protocols [of its own]
 	Audit      *protocol.Audit     // where administrative acts are recorded [in Log]
@@ -97,7 +99,7 @@ func New(b *broker.Broker, o Options) *API {
 	attempts.Register(a.API)
 	page.Register(a.API)
 	access.Register(a.API, access.Options{Monitor: o.Node.Monitor, Node: o.Node.Name})
-	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name})
+	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name, Shovels: o.Shovels})
 	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.Version})
 	openapi.Register(a.API, o.Node.Version)
 	return a
@@ -105,6 +107,9 @@ func New(b *broker.Broker, o Options) *API {
 
 // Identify gives the broker an id by which tools tell clusters apart, unless it has one.
 func Identify(b *broker.Broker) error { return topology.Identify(b) }
+
+// ClusterName is what operators call a broker, the node's name unless they call it otherwise.
+func ClusterName(b *broker.Broker, node string) string { return topology.ClusterName(b, node) }
 
 // LoadDefinitions takes in a file of definitions, RabbitMQ's or our own. What it cannot take as it is it says in the log.
 func LoadDefinitions(b *broker.Broker, log *slog.Logger, file []byte) error {

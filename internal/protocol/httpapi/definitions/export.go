@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/shovel/dynamic"
 )
 
 // Components of parameters.
@@ -21,7 +22,7 @@ const (
 )
 
 // exported are the components that a file has among its parameters. Those of other parts of the broker are not for others.
-var exported = []string{"federation-upstream", "federation-upstream-set", operatorComponent, "shovel"}
+var exported = []string{"federation-upstream", "federation-upstream-set", operatorComponent, dynamic.Component}
 
 // export is all that is defined.
 func (d *definitions) export() (*File, error) {

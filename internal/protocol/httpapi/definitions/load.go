@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"log/slog"
+	"strings"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/shovel/dynamic"
 )
 
 // loader takes files in.
@@ -137,7 +139,7 @@ func (l *loader) globalParameters(f *File) error {
 
 // taken are the components of parameters that mean something here.
 var taken = map[string]bool{
-	"federation-upstream": true, "federation-upstream-set": true, "shovel": true, operatorComponent: true, policyComponent: true,
+	"federation-upstream": true, "federation-upstream-set": true, dynamic.Component: true, operatorComponent: true, policyComponent: true,
 }
 
 func (l *loader) parameters(f *File) error {
@@ -158,6 +160,10 @@ func (l *loader) parameters(f *File) error {
 		case p.Component == operatorComponent || p.Component == policyComponent:
 			if err := l.checkPolicy(p.Name, p.Component == operatorComponent, p.Value); err != nil {
 				return err
+			}
+		case p.Component == dynamic.Component:
+			if wrong := dynamic.Check(p.Name, p.Value, dynamic.Access{}); len(wrong) > 0 {
+				return rest.BadRequest("Validation failed\n\n" + strings.Join(wrong, "\n") + "\n")
 			}
 		}
 		if err := l.b.SetParameter(broker.Parameter{VHost: p.VHost, Component: p.Component, Name: p.Name, Value: p.Value}); err != nil {

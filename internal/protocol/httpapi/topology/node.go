@@ -55,35 +55,12 @@ func (t *topology) nodePaths() {
 	t.clusterPaths()
 	t.Get(rest.Management, "/api/aliveness-test/{vhost}", t.testAliveness)
 	t.Get(rest.Management, "/api/extensions", nothing)
-	t.Get(rest.Monitoring, "/api/shovels", t.listShovels)
-	t.Get(rest.Monitoring, "/api/shovels/{vhost}", t.listShovels)
 	t.Get(rest.Management, "/api/federation-links", nothing)
 	t.Get(rest.Management, "/api/federation-links/{vhost}", nothing)
 }
 
 // nothing is what there is of RabbitMQ's plugins.
 func nothing(*http.Request) (any, error) { return []any{}, nil }
-
-// shovel is a shovel that is kept as a parameter.
-type shovel struct {
-	Node   string `json:"node"`
-	Name   string `json:"name"`
-	VHost  string `json:"vhost"`
-	Type   string `json:"type"`
-	State  string `json:"state"`
-	Reason string `json:"reason"`
-}
-
-// listShovels lists the shovels that are kept. None runs in the broker: fiveways shovel does.
-func (t *topology) listShovels(r *http.Request) (any, error) {
-	out := []shovel{}
-	for _, vhost := range t.visible(r) {
-		out = append(out, rest.List(t.Broker.Parameters(vhost, shovelComponent), func(p broker.Parameter) shovel {
-			return shovel{t.node, p.Name, p.VHost, "dynamic", "terminated", "the broker keeps shovels and does not run them; fiveways shovel does"}
-		})...)
-	}
-	return out, nil
-}
 
 // name is what the cluster is called.
 type name struct {

@@ -79,7 +79,7 @@ func (t *topology) setParameter(r *http.Request) (rest.Answer, error) {
 		return rest.Answer{}, errNoValue
 	}
 	p := broker.Parameter{VHost: rest.Name(r, "vhost"), Component: rest.Name(r, "component"), Name: rest.Name(r, "name"), Value: in.Value}
-	if err := checkParameter(p.Component, p.Name, p.Value); err != nil {
+	if err := checkParameter(p.Component, p.Name, p.Value, t.accessOf(r)); err != nil {
 		return rest.Answer{}, err
 	}
 	return t.keep(p)

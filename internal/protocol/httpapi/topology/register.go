@@ -5,13 +5,15 @@ import (
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/shovel/dynamic"
 )
 
-// Options are what the paths show beside what the engine knows. All are needed.
+// Options are what the paths show beside what the engine knows. All but Shovels are needed.
 type Options struct {
 	Monitor *monitor.Monitor  // rates and histories
 	Clients *protocol.Clients // who consumers are
 	Node    string            // name of the node
+	Shovels *dynamic.Manager  // nil: shovels are kept and do not run
 }
 
 // topology serves the paths of one API.
@@ -20,16 +22,18 @@ type topology struct {
 	monitor *monitor.Monitor
 	clients *protocol.Clients
 	node    string
+	shovels *dynamic.Manager
 }
 
 // Register adds the paths to an API.
 func Register(a *rest.API, o Options) {
-	t := &topology{a, o.Monitor, o.Clients, o.Node}
+	t := &topology{a, o.Monitor, o.Clients, o.Node, o.Shovels}
 	a.Describe(about)
 	t.queuePaths()
 	t.exchangePaths()
 	t.bindingPaths()
 	t.parameterPaths()
+	t.shovelPaths()
 	t.nodePaths()
 }
 

@@ -1,0 +1,115 @@
+package dynamic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/shovel"
+)
+
+// The states of a shovel, in RabbitMQ's words.
+const (
+	Starting   = "starting"
+	Running    = "running"
+	Terminated = "terminated" // it waits before it tries again, or cannot run at all
+)
+
+// Status is a shovel as operators see it.
+type Status struct {
+	VHost, Name    string
+	State          string
+	Since          time.Time
+	Reason         string            // of Terminated
+	Source, Target string            // while it runs: URIs without logins
+	Ends           map[string]string // while it runs: src-queue, src-exchange, src-exchange-key, dest-queue and so on
+	Moved          uint64            // since it was started
+}
+
+// worker runs one shovel.
+type worker struct {
+	m     *Manager
+	id    identity
+	value json.RawMessage // never changes
+	again atomic.Bool     // it is to begin anew
+	stop  context.CancelFunc
+	done  chan struct{}
+
+	status atomic.Pointer[Status] // replaced, never changed; without Moved
+	moved  atomic.Uint64
+	ends   map[string]string
+}
+
+func startWorker(ctx context.Context, m *Manager, id identity, value json.RawMessage) *worker {
+	w := &worker{m: m, id: id, value: value, done: make(chan struct{})}
+	ctx, w.stop = context.WithCancel(ctx)
+	w.set(Status{State: Starting})
+	go w.run(ctx)
+	return w
+}
+
+func (w *worker) show() Status {
+	s := *w.status.Load()
+	s.Moved = w.moved.Load()
+	return s
+}
+
+func (w *worker) set(s Status) {
+	s.VHost, s.Name, s.Since = w.id.VHost, w.id.Name, w.m.o.Now()
+	w.status.Store(&s)
+}
+
+// run moves messages until the worker is stopped, or has moved what it was to move.
+func (w *worker) run(ctx context.Context) {
+	defer close(w.done)
+	defer w.stop()
+	log := w.m.o.Log.With("shovel", w.id.Name, "vhost", w.id.VHost)
+	s, err := parse(w.value)
+	if err != nil {
+		log.Error("shovel: cannot run", "err", err)
+		w.set(Status{State: Terminated, Reason: err.Error()})
+		return
+	}
+	w.ends = s.ends()
+	if a := s.amount(); !a.some || a.messages > 0 {
+		o := s.options(w.id)
+		o.Local, o.Progress, o.Change = w.m.o.Local, w.progress, s.change(w.id, w.m.o.ClusterName())
+		log.Info("shovel: started")
+		if _, err = shovel.Run(ctx, o); err != nil {
+			log.Warn("shovel: ended, and is not started again", "err", err)
+			w.set(Status{State: Terminated, Reason: err.Error()})
+			return
+		}
+	}
+	if ctx.Err() != nil {
+		log.Info("shovel: stopped", "moved", w.moved.Load())
+		return
+	}
+	log.Info("shovel: all is moved", "moved", w.moved.Load())
+	w.forget()
+}
+
+// progress notes how far the shovel is.
+func (w *worker) progress(p shovel.Progress) {
+	w.moved.Store(p.Moved)
+	switch {
+	case p.Running && w.status.Load().State != Running:
+		w.set(Status{State: Running, Source: p.Source, Target: p.Target, Ends: w.ends})
+	case p.Err != nil:
+		w.m.o.Log.Warn("shovel: a connection failed", "shovel", w.id.Name, "vhost", w.id.VHost, "err", p.Err)
+		w.set(Status{State: Terminated, Reason: p.Err.Error()})
+	}
+}
+
+// forget deletes the parameter, unless another has taken its place.
+func (w *worker) forget() {
+	p, ok := w.m.broker.Parameter(w.id.VHost, Component, w.id.Name)
+	if !ok || !bytes.Equal(p.Value, w.value) {
+		return
+	}
+	if err := w.m.broker.DeleteParameter(w.id.VHost, Component, w.id.Name); err != nil {
+		w.m.o.Log.Error("shovel: its parameter cannot be deleted; it starts again with the broker", "shovel", w.id.Name, "vhost", w.id.VHost, "err", err)
+	}
+}
