@@ -9,13 +9,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/access"
@@ -227,35 +224,4 @@ func nonsense(t *testing.T, n *node, method, path, body string) {
 	if err != nil || json.Unmarshal(got, &refusal) != nil || !refusal.says() {
 		t.Errorf("%s: %d %.200s", what, w.StatusCode, got)
 	}
-}
-
-// FuzzRequests is the test above with whatever comes to the fuzzer's mind.
-func FuzzRequests(f *testing.F) {
-	for i, body := range bodies {
-		f.Add(uint16(i), names[i%len(names)], queries[i%len(queries)], body)
-	}
-	b := resttest.OpenBroker(f)
-	a := New(b, Options{Log: resttest.Quiet})
-	routes := slices.DeleteFunc(a.Routes(), func(r rest.Route) bool {
-		return strings.Contains(r.Pattern, "/debug/pprof/") || strings.HasSuffix(r.Pattern, "events") || strings.HasSuffix(r.Pattern, "stream")
-	})
-	f.Fuzz(func(t *testing.T, route uint16, name, query, body string) {
-		method, path, _ := strings.Cut(routes[int(route)%len(routes)].Pattern, " ")
-		u := url.URL{Scheme: "http", Host: "broker", Path: "/", RawQuery: query}
-		target, err := u.Parse(wildcard.ReplaceAllStringFunc(path, func(string) string { return url.PathEscape(name) }))
-		if err != nil {
-			return // no client can send it
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // what waits is not waited for
-		defer cancel()
-		r, err := http.NewRequestWithContext(ctx, method, target.String(), strings.NewReader(body))
-		if err != nil {
-			return // as above
-		}
-		w := httptest.NewRecorder()
-		a.ServeHTTP(w, r)
-		if w.Code == http.StatusInternalServerError {
-			t.Errorf("%s %s %q: %s", method, target, body, w.Body)
-		}
-	})
 }
