@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,17 +13,31 @@ import (
 	"fiveways/test/brokertest"
 )
 
-var rewriteHTTPPage = flag.Bool("rewrite-http-page", false, "write what curl prints into the session of docs/protocols/http.md")
+var rewriteHTTPPage = flag.Bool("rewrite-http-page", false, "write what curl prints into the sessions of docs/protocols/http.md and docs/features/browsing.md")
 
-// timeOnPage is a moment, which is another one each time.
-var timeOnPage = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`)
+// changing is what is printed in another way each time, and how it stands on the pages.
+var changing = []struct {
+	is      *regexp.Regexp
+	written string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`), "2026-11-22T10:00:00.000000Z"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`), "2026-11-22T10:00:00.000Z"},
+	{regexp.MustCompile(`"token":"[^"]+"`), `"token":"5wk…bzE"`},
+	{regexp.MustCompile(`"(id|next)":"[0-9a-z]+-[0-9a-z]+"`), `"$1":"2x-1s"`},
+}
 
-// TestHTTPPage plays the session of the page to curl and a fresh broker: what stands there is what is printed.
-func TestHTTPPage(t *testing.T) {
+// TestHTTPPages plays the sessions of pages to curl and a fresh broker each: what stands there is what is printed.
+func TestHTTPPages(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		skipOrFail(t, err)
 	}
-	const page = "../../docs/protocols/http.md"
+	for page, steps := range map[string]int{"../../docs/protocols/http.md": 20, "../../docs/features/browsing.md": 4} {
+		t.Run(filepath.Base(page), func(t *testing.T) { playHTTPPage(t, page, steps) })
+	}
+}
+
+// playHTTPPage plays the session of a page, which has at least so many steps.
+func playHTTPPage(t *testing.T, page string, atLeast int) {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -43,11 +58,10 @@ func TestHTTPPage(t *testing.T) {
 		out.WriteString(line)
 		if inside && typed {
 			steps++
-			printed, _ := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(command, "127.0.0.1:15672", addr)).Output() // a stream ends with an error
-			out.WriteString(timeOnPage.ReplaceAllString(string(printed), "2026-11-22T10:00:00.000000Z"))
+			out.WriteString(printedBy(ctx, strings.ReplaceAll(command, "127.0.0.1:15672", addr)))
 		}
 	}
-	if steps < 8 {
+	if steps < atLeast {
 		t.Fatalf("found only %d steps", steps)
 	}
 	if got := out.String(); got != string(text) {
@@ -58,4 +72,17 @@ func TestHTTPPage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// printedBy is what a command prints, as the pages have it, on lines of its own.
+func printedBy(ctx context.Context, command string) string {
+	printed, _ := exec.CommandContext(ctx, "sh", "-c", command).Output() // a stream ends with an error
+	text := string(printed)
+	for _, c := range changing {
+		text = c.is.ReplaceAllString(text, c.written)
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
 }

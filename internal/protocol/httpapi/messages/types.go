@@ -4,7 +4,7 @@ import "time"
 
 // Message is a message as it stands in its queue.
 type Message struct {
-	ID          string         `json:"id"` // of its place in the queue
+	ID          string         `json:"id,omitempty"` // of its place in the queue; of one that was taken there is none
 	MessageID   string         `json:"message_id"`
 	State       string         `json:"state"` // ready, unacked, scheduled or blocked
 	Exchange    string         `json:"exchange"`
