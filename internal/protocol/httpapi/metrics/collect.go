@@ -133,6 +133,7 @@ func (s *source) detailed(families, vhosts []string) collect {
 			queues.eachQueue(r, pick(append(slices.Clone(queueFigures), headTimestamp)))
 			queues.eachQueue(out.with(ourFamily), pick(ownFigures))
 			if asked(rich) {
+				queues.eachOldest(out.with(ourFamily), sm)
 				queues.eachJobs(out.with(ourFamily))
 			}
 			s.families(r, asked, &o, e, p)

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -94,6 +95,25 @@ func push(t testing.TB, s *broker.Session, queue string) {
 	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("body")}}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// publish sends so many messages of 4 KiB with properties to a queue, in one go.
+func publish(t testing.TB, s *broker.Session, queue string, messages int, p message.Properties) {
+	t.Helper()
+	props := p.Append(nil)
+	peek, err := message.PeekProperties(props)
+	if err != nil {
+		t.Error(err)
+	}
+	for range messages {
+		targets, err := s.Route(nil, []byte(queue), &peek, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		env := append(message.AppendEnvelopeHeader(nil, "", queue, props), make([]byte, 4<<10)...)
+		s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1, Persistent: p.DeliveryMode == 2})
+	}
+	s.Flush()
 }
 
 const everyFamily = "/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=queue_consumer_count&family=connection_churn_metrics" +
@@ -306,28 +326,50 @@ func TestLint(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\b(?:rabbitmq|fiveways)_[a-z0-9_]+`)
 
-// The board shows nothing that is not there.
-func TestBoard(t *testing.T) {
-	board, err := os.ReadFile("../../../../deploy/grafana/fiveways.json")
+// The board and the alerts speak of nothing that is not told, and the page of every alert.
+func TestBoardAndAlerts(t *testing.T) {
+	types := typesOf(scrape(t, openNode(t, 1), "/metrics"))
+	const deploy = "../../../../deploy/"
+	for file, atLeast := range map[string]int{"grafana/fiveways.json": 30, "prometheus/alerts.yml": 15} {
+		text := read(t, deploy+file)
+		seen := map[string]bool{}
+		for _, name := range metricName.FindAllString(text, -1) {
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				if base, ok := strings.CutSuffix(name, suffix); ok && types[base] == "histogram" {
+					name = base
+				}
+			}
+			if types[name] == "" {
+				t.Errorf("%s speaks of %s, which is not told", file, name)
+			}
+			seen[name] = true
+		}
+		if len(seen) < atLeast {
+			t.Errorf("%s speaks of %d metrics", file, len(seen))
+		}
+	}
+	about := read(t, page)
+	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(read(t, deploy+"prometheus/alerts.yml"), -1) {
+		if !strings.Contains(about, "`"+m[1]+"`") {
+			t.Errorf("the page does not say what to do about %s", m[1])
+		}
+	}
+	for _, args := range [][]string{{"check", "config", deploy + "prometheus/prometheus.yml"}, {"test", "rules", deploy + "prometheus/alerts_test.yml"}} {
+		if out, err := exec.Command("promtool", args...).CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
+			t.Log("no promtool here (on Debian: apt-get install prometheus)")
+		} else if err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := typesOf(scrape(t, openNode(t, 1), "/metrics"))
-	seen := map[string]bool{}
-	for _, name := range metricName.FindAllString(string(board), -1) {
-		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-			if base, ok := strings.CutSuffix(name, suffix); ok && types[base] == "histogram" {
-				name = base
-			}
-		}
-		if types[name] == "" {
-			t.Errorf("the board shows %s, which is not told", name)
-		}
-		seen[name] = true
-	}
-	if len(seen) < 30 {
-		t.Errorf("the board shows %d metrics", len(seen))
-	}
+	return string(text)
 }
 
 // discarded is an answer of which the length is kept.
