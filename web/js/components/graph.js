@@ -1,7 +1,8 @@
 // Drawings of exchanges and queues: columns from left to right, bindings as curves; dragged, and zoomed with the wheel or the buttons.
-import { html, useMemo, useRef, useState } from "../html.js";
+import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { href } from "../router.js";
 
+const smallest = 0.7; // of its size to which a drawing shrinks to fit; a larger one is dragged
 const box = { width: 190, height: 40, across: 300, down: 54, margin: 24 };
 
 /** The column of each node: right of all that lead to it; in a circle, where the walk ends. Queues to which nothing leads stand with the other queues. */
@@ -75,8 +76,16 @@ export function Graph({ nodes, edges, label, tall = 520 }) {
   const g = useMemo(() => layOut(nodes, edges), [nodes, edges]);
   const [view, setView] = useState({ x: 0, y: 0, zoom: 1 });
   const drag = useRef(null);
-  const width = Math.max(g.width, 900);
-  const height = Math.min(tall, Math.max(g.height, 120));
+  const frame = useRef(null);
+  const [room, setRoom] = useState(900); // pixels from left to right
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => setRoom(Math.max(1, entry.contentRect.width)));
+    watch.observe(frame.current);
+    return () => watch.disconnect();
+  }, []);
+  const size = Math.max(smallest, Math.min(1, room / g.width));
+  const [width, height] = [room / size, Math.min(tall / size, g.height)];
+  const whole = () => setView({ x: 0, y: 0, zoom: Math.min(1, width / g.width, height / g.height) });
   const zoomBy = (by) => setView((v) => ({ ...v, zoom: Math.min(4, Math.max(0.2, v.zoom * by)) }));
   const scale = (svg) => width / svg.clientWidth / view.zoom;
 
@@ -92,17 +101,17 @@ export function Graph({ nodes, edges, label, tall = 520 }) {
     zoomBy(e.deltaY < 0 ? 1.15 : 1 / 1.15);
   };
   return html`
-    <div class="graph">
-      <svg viewBox=${`${view.x} ${view.y} ${width / view.zoom} ${height / view.zoom}`} style=${`max-height:${tall}px`} role="group" aria-label=${label}
+    <div class="graph" ref=${frame}>
+      <div class="tools">
+        <button aria-label="Larger" onClick=${() => zoomBy(1.3)}>+</button>
+        <button aria-label="Smaller" onClick=${() => zoomBy(1 / 1.3)}>−</button>
+        <button onClick=${whole}>Whole</button>
+      </div>
+      <svg viewBox=${`${view.x} ${view.y} ${width / view.zoom} ${height / view.zoom}`} height=${height * size} role="group" aria-label=${label}
         onPointerDown=${onDown} onPointerMove=${onMove} onPointerUp=${() => { drag.current = null; }} onPointerLeave=${() => { drag.current = null; }} onWheel=${onWheel}>
         ${g.edges.map((e, i) => html`<${Edge} key=${i} way=${e.way.map((id) => g.placed.get(id))} label=${e.label} />`)}
         ${[...g.placed.values()].filter((n) => n.kind).map((n) => html`<${Node} key=${n.id} ...${n} />`)}
       </svg>
-      <div class="tools">
-        <button aria-label="Larger" onClick=${() => zoomBy(1.3)}>+</button>
-        <button aria-label="Smaller" onClick=${() => zoomBy(1 / 1.3)}>−</button>
-        <button onClick=${() => setView({ x: 0, y: 0, zoom: 1 })}>Whole</button>
-      </div>
     </div>`;
 }
 

@@ -47,8 +47,10 @@ export function Properties({ of }) {
       ["Redelivered", of.redelivered], ["Came back", of.returns > 0 ? `${of.returns} times` : undefined],
       ["Due", of.due && time(of.due)], ["Expires", of.expires && time(of.expires)], ["With", of.consumer && html`<${Holder} of=${of.consumer} />`],
       ...Object.entries(properties).filter(([k]) => k !== "message_id").map(([k, v]) => [k, k === "timestamp" ? time(v) : inline(v)]),
-      ...Object.entries(headers ?? {}).map(([k, v]) => [html`<span class="mono">${k}</span>`, typeof v === "object" ? html`<pre>${JSON.stringify(v, null, 2)}</pre>` : String(v)]),
-    ]} />`;
+    ]} />
+    ${Object.keys(headers ?? {}).length > 0 && html`
+      <h3>Headers</h3>
+      <${Facts} of=${Object.entries(headers).map(([k, v]) => [html`<span class="mono">${k}</span>`, typeof v === "object" ? html`<pre>${JSON.stringify(v, null, 2)}</pre>` : String(v)])} />`}`;
 }
 
 /** Who has a message that is unacknowledged. */

@@ -81,8 +81,9 @@ export function Permissions({ of, user, vhost }) {
     if (sure) await act("Taken away.", () => del(path`permissions/${p.vhost}/${p.user}`));
   };
   const columns = [
-    { title: "User", class: "name", show: (p) => html`<${Go} to=${["users", p.user]}>${p.user}<//>` },
-    { title: "Virtual host", show: (p) => html`<${Go} to=${["vhosts", p.vhost]}>${p.vhost}<//>` },
+    user
+      ? { title: "Virtual host", class: "name", show: (p) => html`<${Go} to=${["vhosts", p.vhost]}>${p.vhost}<//>` }
+      : { title: "User", class: "name", show: (p) => html`<${Go} to=${["users", p.user]}>${p.user}<//>` },
     ...["configure", "write", "read"].map((n) => ({ title: n, show: (p) => html`<span class="mono">${p[n] || "(nothing)"}</span>` })),
     { title: "", show: (p) => html`<button class="danger" onClick=${() => take(p)}>Take away …</button>` },
   ];

@@ -22,7 +22,7 @@ const client = (c) => [c.client_properties?.connection_name ?? c.client_properti
 const columns = [
   { key: "name", title: "Name", class: "name", show: (c) => html`<${Go} to=${["connections", c.name]}>${c.name}<//>` },
   { key: "protocol", title: "Protocol", show: (c) => html`<${Chip}>${c.protocol}<//> ${c.ssl && html`<${Chip} kind="good">TLS<//>`}` },
-  { key: "user", title: "User" }, { key: "vhost", title: "Virtual host", wide: true },
+  { key: "user", title: "User", wide: true }, { key: "vhost", title: "Virtual host", wide: true },
   { key: "state", title: "State", show: (c) => html`<${Chip} kind=${c.state === "running" ? "good" : "warn"}>${c.state}<//>` },
   { title: "Client", wide: true, show: client },
   { key: "channels", title: "Channels", number: true, wide: true, show: (c) => count(c.channels ?? 0) },

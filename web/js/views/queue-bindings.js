@@ -39,7 +39,7 @@ export function Bindings({ bindings, label }) {
 }
 
 export function QueueBindings({ vhost, name }) {
-  const { data, error } = useLive(path`queues/${vhost}/${name}/bindings`);
+  const { data, error, loading } = useLive(path`queues/${vhost}/${name}/bindings`);
   const exchanges = useLive(path`exchanges/${vhost}?columns=name`, { once: true });
   const names = (exchanges.data ?? []).map((x) => x.name).filter((n) => n !== "");
   const fields = [
@@ -54,6 +54,7 @@ export function QueueBindings({ vhost, name }) {
   };
   return html`
     <${Trouble} error=${error} what="The bindings" />
+    ${loading && html`<p class="soft">Loading …</p>`}
     ${data && (data.length > 0 ? html`<${Bindings} bindings=${data} label=${`Bindings of queue ${name}`} />` : html`<div class="card"><${Empty} title="Nothing is bound." /></div>`)}
     <${Fold} title="Bind this queue to an exchange" open=${true}><${Form} label="Bind" fields=${fields} button="Bind" onSubmit=${bind} reset /><//>`;
 }

@@ -1,0 +1,42 @@
+// The settings of policies that have a field of their own; all others are written as JSON.
+const number = (name, label, hint, rest) => ({ name, label, kind: "number", min: 0, step: 1, hint, ...rest });
+const word = (name, label, words, rest) => ({ name, label, kind: "select", options: [["", "as declared"], ...words], ...rest });
+
+const all = [
+  number("max-length", "At most so many messages", "in a queue", { operator: true }),
+  word("overflow", "When a queue is full", [["drop-head", "drop the oldest"], ["reject-publish", "refuse new ones"], ["reject-publish-dlx", "refuse, and dead-letter them"]], { operator: true }),
+  number("message-ttl", "Messages expire after", "milliseconds", { operator: true }),
+  { name: "dead-letter-exchange", label: "Dead letters go to exchange", placeholder: "none" },
+  number("max-publish-rate", "At most so many messages a second", "into a queue", { min: 1, operator: true }),
+  word("sync", "Confirms wait for", [["always", "the disk, at once"], ["batch", "the disk, within a few ms"], ["os", "the operating system"]]),
+  { name: "dead-letter-routing-key", label: "with routing key", more: true },
+  number("delivery-limit", "Deliveries before it is dead", "", { more: true, operator: true }),
+  number("max-length-bytes", "At most so many bytes", "in a queue", { more: true, operator: true }),
+  number("max-publish-bytes-rate", "At most so many bytes a second", "into a queue", { min: 1, more: true, operator: true }),
+  number("expires", "Unused queues are deleted after", "milliseconds", { min: 1, more: true, operator: true }),
+  word("delayed-retry-type", "What comes back waits", [["disabled", "never"], ["all", "always"], ["failed", "when its consumer failed"], ["returned", "when it was returned"]], { more: true }),
+  number("delayed-retry-min", "Wait at first", "milliseconds", { more: true }),
+  number("delayed-retry-max", "Wait at most", "milliseconds", { more: true }),
+  { name: "alternate-exchange", label: "Alternate exchange", more: true, hint: "of exchanges: gets what no binding matches" },
+];
+
+/** The fields for a definition, which may be that of an operator. */
+export function fieldsOf(definition, operator) {
+  const own = all.filter((f) => f.operator || !operator);
+  const rest = Object.fromEntries(Object.entries(definition).filter(([k]) => !own.some((f) => f.name === k)));
+  return [
+    ...own.map((f) => ({ ...f, value: definition[f.name] === undefined ? undefined : String(definition[f.name]) })),
+    { name: "others", label: "Other settings", kind: "json", rows: 2, more: true, value: Object.keys(rest).length > 0 ? JSON.stringify(rest, null, 2) : "", hint: "JSON" },
+  ];
+}
+
+/** The definition that such fields say; takes them out of the values. */
+export function definitionOf(values) {
+  const definition = { ...values.others };
+  delete values.others;
+  for (const f of all) {
+    if (values[f.name] !== undefined) definition[f.name] = values[f.name];
+    delete values[f.name];
+  }
+  return definition;
+}
