@@ -99,7 +99,8 @@ client runs on the same cores and costs as much as a server does, which bounds w
 that the page asks for comes over plain HTTP with a name and a password.
 
 - **overview**, **queues** (the first 100 by name), **queues by rate** (by incoming messages), **connections** (the first 100), **scrape** (/metrics): from the request to the
-  last byte of the answer, 20 requests a second of each, beside each other, while 50,000 messages a second flow, or as many as the broker takes.
+  last byte of the answer, 20 requests a second of each, beside each other, while 50,000 messages a second flow, or as many as the broker takes. A request that was
+  not answered by the end of the case counts with the time it was waited for.
 - **cpu** of the first case is the broker's, requests and messages together.
 - **without**, **with**: messages per second as fast as the broker takes them, on two brokers that take turns: one without API and metrics that samples its counters
   once a minute, and one that samples every 5 s and is asked for the overview, the node and the first page of queues three times in each turn, and
