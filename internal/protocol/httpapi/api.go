@@ -85,7 +85,7 @@ func New(b *broker.Broker, o Options) *API {
 	}
 	a.Describe(about)
 	overview.Register(a.API, o.Node)
-	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores}
+	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores, Shovels: o.Shovels.List}
 	metrics.Register(a.API, rest.Monitoring, a.counters)
 	a.limitPaths()
 	messages.Register(a.API)

@@ -9,13 +9,15 @@ import (
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/shovel/dynamic"
 )
 
 // Options are what is told of beside the broker.
 type Options struct {
 	Node       rest.Node
 	Logins     *protocol.Logins
-	Semaphores *semaphores.Manager // nil: there are none
+	Semaphores *semaphores.Manager     // nil: there are none
+	Shovels    func() []dynamic.Status // nil: there are none
 }
 
 // source is where everything comes from.

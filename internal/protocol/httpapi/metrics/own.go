@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/monitor"
+	"fiveways/internal/shovel/dynamic"
 )
 
 // own tells what RabbitMQ's metrics have no names for. Names begin with fiveways_.
@@ -16,6 +17,7 @@ func (s *source) own(out *sink, sm *broker.Sample, p *monitor.Process) {
 	s.annexes(out)
 	s.heldBack(out)
 	jobs(out, sm)
+	s.shovels(out)
 	res := s.b.Resources()
 	out.gauge("message_memory_bytes", "Memory that messages take")(float64(res.Memory))
 	out.gauge("message_memory_limit_bytes", "Memory of messages beyond which publishers are held back")(float64(res.MemoryLimit))
@@ -161,6 +163,19 @@ func (l *labelled) eachJobs(out *sink) {
 		for _, state := range jobStates {
 			add(float64(state.count(q.Jobs)), q.VHost, q.Name, state.name)
 		}
+	}
+}
+
+// shovels tells of the shovels one by one, of which there are few.
+func (s *source) shovels(out *sink) {
+	if s.o.Shovels == nil {
+		return
+	}
+	runs := out.gauge("shovel_running", "1 for a shovel that is connected to both ends, 0 while it begins, waits to connect again, or cannot run", "vhost", "shovel")
+	moved := out.counter("shovel_messages_moved_total", "Messages that the shovel has moved since it was started", "vhost", "shovel")
+	for _, st := range s.o.Shovels() {
+		runs(truth(st.State == dynamic.Running), st.VHost, st.Name)
+		moved(float64(st.Moved), st.VHost, st.Name)
 	}
 }
 
