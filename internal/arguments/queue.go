@@ -114,7 +114,13 @@ func check(known []arg, args message.Table, p *broker.QueuePolicy) *Refusal {
 }
 
 func queueMode(v any, _ message.Table, _ *broker.QueuePolicy) string {
-	return oneOf(v, fmt.Sprintf("\"unsupported queue mode '%v'\"", v), "default", "lazy")
+	switch mode, ok := v.(string); {
+	case !ok:
+		return UnacceptableType(v)
+	case mode != "default" && mode != "lazy":
+		return fmt.Sprintf("\"unsupported queue mode '%v'\"", v)
+	}
+	return ""
 }
 
 func queueVersion(v any, _ message.Table, _ *broker.QueuePolicy) string {

@@ -2,7 +2,6 @@ package arguments
 
 import (
 	"fmt"
-	"slices"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
@@ -86,55 +85,32 @@ func deliveryLimit(v any, _ message.Table, p *broker.QueuePolicy) string {
 	return count(v, &p.DeliveryLimit)
 }
 
-func deadLetterStrategy(v any, _ message.Table, p *broker.QueuePolicy) string {
-	p.AtLeastOnce = v == "at-least-once"
-	return oneOf(v, "invalid_dlx_strategy", "at-most-once", "at-least-once")
+// word reads an argument that is one of some words, each of which stands for a value.
+func word[T any](refusal string, words map[string]T, of func(*broker.QueuePolicy) *T) func(any, message.Table, *broker.QueuePolicy) string {
+	return func(v any, _ message.Table, p *broker.QueuePolicy) string {
+		s, ok := v.(string)
+		if !ok {
+			return UnacceptableType(v)
+		}
+		value, ok := words[s]
+		if !ok {
+			return refusal
+		}
+		*of(p) = value
+		return ""
+	}
 }
 
-func retryType(v any, _ message.Table, p *broker.QueuePolicy) string {
-	switch v {
-	case "all":
-		p.RetryType = broker.RetryAll
-	case "failed":
-		p.RetryType = broker.RetryFailed
-	case "returned":
-		p.RetryType = broker.RetryReturned
-	}
-	return oneOf(v, "invalid_delayed_retry_type", "disabled", "all", "failed", "returned")
-}
-
-func syncChoice(v any, _ message.Table, p *broker.QueuePolicy) string {
-	switch v {
-	case "always":
-		p.Sync = broker.SyncAlways
-	case "batch":
-		p.Sync = broker.SyncBatch
-	case "os":
-		p.Sync = broker.SyncOS
-	}
-	return oneOf(v, "invalid_sync", "always", "batch", "os")
-}
-
-func oneOf(v any, reason string, allowed ...string) string {
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		return UnacceptableType(v)
-	case !slices.Contains(allowed, s):
-		return reason
-	}
-	return ""
-}
-
-func overflow(v any, _ message.Table, p *broker.QueuePolicy) string {
-	if reason := oneOf(v, "invalid_overflow", "drop-head", "reject-publish", "reject-publish-dlx"); reason != "" {
-		return reason
-	}
-	switch v {
-	case "reject-publish":
-		p.Overflow = broker.RejectPublish
-	case "reject-publish-dlx":
-		p.Overflow = broker.RejectPublishDLX
-	}
-	return ""
-}
+// Arguments that are words.
+var (
+	deadLetterStrategy = word("invalid_dlx_strategy", map[string]bool{"at-most-once": false, "at-least-once": true},
+		func(p *broker.QueuePolicy) *bool { return &p.AtLeastOnce })
+	retryType = word("invalid_delayed_retry_type",
+		map[string]broker.RetryType{"disabled": broker.RetryDisabled, "all": broker.RetryAll, "failed": broker.RetryFailed, "returned": broker.RetryReturned},
+		func(p *broker.QueuePolicy) *broker.RetryType { return &p.RetryType })
+	syncChoice = word("invalid_sync", map[string]broker.SyncChoice{"always": broker.SyncAlways, "batch": broker.SyncBatch, "os": broker.SyncOS},
+		func(p *broker.QueuePolicy) *broker.SyncChoice { return &p.Sync })
+	overflow = word("invalid_overflow",
+		map[string]broker.Overflow{"drop-head": broker.DropHead, "reject-publish": broker.RejectPublish, "reject-publish-dlx": broker.RejectPublishDLX},
+		func(p *broker.QueuePolicy) *broker.Overflow { return &p.Overflow })
+)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -231,26 +230,15 @@ func FuzzSemaphoreBodies(f *testing.F) {
 		b, m := openSemaphores(t)
 		a := New(b, Options{Semaphores: m, Log: resttest.Quiet})
 		const k = "/api/semaphores/%2F/k"
-		send(t, a, "PUT", k, "{}")
+		resttest.Request(t, a, "PUT "+k+" "+"{}")
 		for _, at := range []string{"PUT " + k, "PUT " + k + "/tasks/1", "POST " + k + "/tasks", "POST " + k + "/tasks/release", "POST " + k + "/tasks/renew"} {
 			method, path, _ := strings.Cut(at, " ")
-			if code, got := send(t, a, method, path, body); code >= 500 && code != http.StatusInsufficientStorage {
+			if code, got := resttest.Request(t, a, method+" "+path+" "+body); code >= 500 && code != http.StatusInsufficientStorage {
 				t.Errorf("%s %q: %d %s", at, body, code, got)
 			}
 		}
-		if code, got := send(t, a, "PUT", k+"/tasks/last", `{"priority":0}`); code >= 300 {
+		if code, got := resttest.Request(t, a, "PUT "+k+"/tasks/last"+" "+`{"priority":0}`); code >= 300 {
 			t.Errorf("after %q: %d %s", body, code, got)
 		}
 	})
-}
-
-// send is a request in this process; the answer, if there is a body, is JSON.
-func send(t *testing.T, h http.Handler, method, path, body string) (code int, got string) {
-	t.Helper()
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
-	if got = w.Body.String(); got != "" && !json.Valid([]byte(got)) {
-		t.Errorf("%s %s: the answer is no JSON: %s", method, path, got)
-	}
-	return w.Code, got
 }

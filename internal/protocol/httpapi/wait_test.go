@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/semaphores"
 )
 
@@ -38,7 +39,7 @@ const k = "/api/semaphores/%2F/k"
 // must makes a request about k, as guest, that goes well.
 func (n *node) must(t *testing.T, method, path, body string) string {
 	t.Helper()
-	code, got := send(t, n.api, method, k+path, body)
+	code, got := resttest.Request(t, n.api, method+" "+k+path+" "+body)
 	if code >= 300 {
 		t.Fatalf("%s %s: %d %s", method, path, code, got)
 	}
@@ -73,7 +74,7 @@ func (l later) check(t *testing.T, code int, want string) {
 func (n *node) untilThere(t *testing.T, task string) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		if code, _ := send(t, n.api, "GET", k+"/tasks/"+task, ""); code == http.StatusOK {
+		if code, _ := resttest.Request(t, n.api, "GET "+k+"/tasks/"+task+" "+""); code == http.StatusOK {
 			return
 		}
 	}
@@ -203,10 +204,10 @@ func TestEvents(t *testing.T) {
 	if got := none(); got != "" {
 		t.Errorf("no event, and got %s", got)
 	}
-	if code, got := send(t, n.api, "HEAD", "/api/semaphore-events/%2F", ""); code != 200 || got != "" {
+	if code, got := resttest.Request(t, n.api, "HEAD "+"/api/semaphore-events/%2F"+" "+""); code != 200 || got != "" {
 		t.Errorf("%d %s", code, got)
 	}
-	if code, got := send(t, n.api, "GET", "/api/semaphores/%2F/none/events", ""); code != 404 {
+	if code, got := resttest.Request(t, n.api, "GET "+"/api/semaphores/%2F/none/events"+" "+""); code != 404 {
 		t.Errorf("%d %s", code, got)
 	}
 }

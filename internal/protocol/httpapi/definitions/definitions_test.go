@@ -29,12 +29,11 @@ func openAPI(t *testing.T, log *slog.Logger, o Options) (*broker.Broker, *rest.A
 
 func call(t *testing.T, h http.Handler, method, path, body string, want int) string {
 	t.Helper()
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
-	if w.Code != want {
-		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	status, got := resttest.Request(t, h, method+" "+path+" "+body)
+	if status != want {
+		t.Fatalf("%s %s: %d %s", method, path, status, got)
 	}
-	return w.Body.String()
+	return got
 }
 
 func read(t *testing.T, name string) string {

@@ -129,6 +129,7 @@ func (n *node) ask(method, path, user string, header ...string) (int, string) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
+	resttest.CheckReply(n.t, n.a, r, w.Code, string(got))
 	return w.Code, string(got)
 }
 

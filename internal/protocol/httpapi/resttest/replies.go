@@ -16,14 +16,16 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// documented is an API whose document can be had.
-type documented interface{ Routes() []rest.Route }
+// Documented is an API whose document can be had.
+type Documented interface{ Routes() []rest.Route }
 
 // promises are what the document of an API says of its answers.
 type promises struct {
-	mux      *http.ServeMux // finds the route of a request
-	routes   map[string]rest.Route
-	compiler *jsonschema.Compiler
+	mux    *http.ServeMux // finds the route of a request
+	routes map[string]rest.Route
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler // guarded by mu
 }
 
 // made are the promises of APIs, by the API.
@@ -31,12 +33,12 @@ var made sync.Map
 
 const place = "http://broker/openapi.json"
 
-func promisesOf(t testing.TB, a documented) *promises {
+func promisesOf(t testing.TB, a Documented) *promises {
 	t.Helper()
 	if p, ok := made.Load(a); ok {
 		return p.(*promises)
 	}
-	p := &promises{http.NewServeMux(), map[string]rest.Route{}, jsonschema.NewCompiler()}
+	p := &promises{mux: http.NewServeMux(), routes: map[string]rest.Route{}, compiler: jsonschema.NewCompiler()}
 	for _, r := range a.Routes() {
 		p.routes[r.Pattern] = r
 		p.mux.Handle(r.Pattern, http.NotFoundHandler())
@@ -78,8 +80,8 @@ func closeObjects(v any) {
 	}
 }
 
-// checkReply fails the test when an answer is not what the document of the API promises. What the query leaves out of it cannot be compared.
-func checkReply(t testing.TB, a documented, r *http.Request, status int, body string) {
+// CheckReply fails the test when an answer is not what the document of the API promises. What the query leaves out of it cannot be compared.
+func CheckReply(t testing.TB, a Documented, r *http.Request, status int, body string) {
 	t.Helper()
 	q := r.URL.Query()
 	if q.Has("columns") || q.Has("disable_stats") {
@@ -118,7 +120,9 @@ func (p *promises) check(route *rest.Route, status int, body string) error {
 }
 
 func (p *promises) validate(pointer, body string) error {
+	p.mu.Lock()
 	schema, err := p.compiler.Compile(place + pointer)
+	p.mu.Unlock()
 	if err != nil {
 		return err
 	}

@@ -79,8 +79,8 @@ func Request(t testing.TB, h http.Handler, line string) (status int, body string
 	if body != "" && !json.Valid([]byte(body)) {
 		t.Errorf("%s: the answer is no JSON: %s", line, body)
 	}
-	if a, ok := h.(documented); ok {
-		checkReply(t, a, r, w.Code, body)
+	if a, ok := h.(Documented); ok {
+		CheckReply(t, a, r, w.Code, body)
 	}
 	return w.Code, body
 }
