@@ -129,7 +129,7 @@ func TestLists(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &back); err != nil || len(back) != 2 || string(back[1]["messages_unacknowledged"]) != "12345678901234567890" {
 		t.Errorf("JSON: %v, %s", err, out)
 	}
-	for _, args := range [][]string{{"queue", "lst"}, {"queue", "list", "-o", "xml"}, {"queue", "list", "--match", "("}, {"connection", "close"}, {"policy", "set", "p", ".*", "{"}} {
+	for _, args := range [][]string{{"queue", "lst"}, {"queue", "list", "-o", "xml"}, {"queue", "list", "--match", "("}, {"connection", "close"}, {"policy", "set", "p", ".*", "{"}, {"parameter", "list", "--vhost", "v"}, {"parameter", "set", "shovel", "s", "{"}} {
 		if _, errs, code := command(t, append(args, "--url", api.URL)...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, errs)
 		}
@@ -144,8 +144,16 @@ func TestShowAndExport(t *testing.T) {
 	if out, _, code := command(t, "queue", "show", "q", "--url", api.URL); code != exitOK || out != "MEMBER                  VALUE\narguments.x-max-length  5\nmessages                3\nname                    q\n" {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	if _, errs, code := command(t, "queue", "show", "none", "--url", api.URL); code != exitFailure || !strings.Contains(errs, "Not Found") {
-		t.Errorf("exit code %d, %s", code, errs)
+	for _, tc := range []struct{ args, want string }{
+		{"queue show none", "no queue 'none' in vhost '/'; `fiveways queue list` shows"},
+		{"queue show a/b --vhost v", "no queue 'a/b' in vhost 'v'"},
+		{"connection show a->b", "no connection 'a->b'; `fiveways connection list`"},
+		{"key get /a", "no key '/a'"},
+		{"overview", "the broker does not have /api/overview"},
+	} {
+		if _, errs, code := command(t, append(strings.Fields(tc.args), "--url", api.URL)...); code != exitFailure || !strings.Contains(errs, tc.want) {
+			t.Errorf("%s: exit code %d, %s", tc.args, code, errs)
+		}
 	}
 	file := filepath.Join(t.TempDir(), "d.json")
 	if _, errs, code := command(t, "definitions", "export", file, "--url", api.URL); code != exitOK {

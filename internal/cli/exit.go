@@ -89,6 +89,7 @@ var verdicts = []struct {
 	{errStreamOver, exitFailure, "When the broker is back, `fiveways semaphore tasks` tells how things stand; a queue bound to the exchange semaphore.events misses nothing."},
 	{errOverrun, exitFailure, "`fiveways semaphore tasks` tells how things stand; a queue bound to the exchange semaphore.events misses nothing."},
 	{syscall.ECONNREFUSED, exitFailure, "Is the server running there? A broker is started with `fiveways serve`."},
+	{fs.ErrExist, exitFailure, "Choose another name, or take that file away first."},
 	{fs.ErrPermission, exitFailure, "Give the user who runs fiveways the right to it, or choose another folder (--data DIR) or a port above 1023."},
 	{syscall.EADDRNOTAVAIL, exitFailure, "The address must be one of this machine: 127.0.0.1 for programs here, 0.0.0.0 for all of the network."},
 	{errDamage, exitDamage, ""},

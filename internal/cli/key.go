@@ -26,7 +26,7 @@ func keyList() *cobra.Command {
 			if len(args) > 0 {
 				q.Set("prefix", args[0])
 			}
-			var all []object
+			all := []object{}
 			for {
 				var page struct {
 					Keys []object `json:"keys"`

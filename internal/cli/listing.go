@@ -28,6 +28,8 @@ type listing struct {
 	path func(args []string, vhost string) string
 	// inVHost says that the list has objects of virtual hosts, all of them or those of one.
 	inVHost bool
+	// check refuses arguments that make no sense together; nil: all do.
+	check func(args []string, vhost string) error
 }
 
 // listingFlags are what the user asks of a list.
@@ -63,6 +65,11 @@ func (l *listing) run(cmd *cobra.Command, op *operator, args []string, f listing
 	match, err := regexp.Compile(f.match)
 	if err != nil {
 		return fmt.Errorf("%w: --match: %w", errUsage, err)
+	}
+	if l.check != nil {
+		if err := l.check(args, f.vhost); err != nil {
+			return err
+		}
 	}
 	at := l.path(args, f.vhost)
 	if f.output == outputTable || cmd.Flags().Changed("columns") { // the broker leaves out the rest

@@ -95,8 +95,12 @@ func (p *schedulePlace) path(id ...string) string {
 func messageScheduled() *cobra.Command {
 	var place schedulePlace
 	var limit int
+	var output string
 	cmd := place.at(operate(&cobra.Command{Use: "scheduled", Short: "show messages that wait for their time", Args: cobra.NoArgs},
 		func(cmd *cobra.Command, op *operator, _ []string) error {
+			if output == outputJSON {
+				return op.printAny(cmd, place.path()+"?limit="+strconv.Itoa(limit))
+			}
 			var s httpapi.Schedule
 			if err := op.do(cmd.Context(), http.MethodGet, place.path()+"?limit="+strconv.Itoa(limit), nil, &s); err != nil {
 				return err
@@ -112,6 +116,7 @@ func messageScheduled() *cobra.Command {
 			return err
 		}))
 	cmd.Flags().IntVar(&limit, "limit", 50, "show at most so many, in the order in which they were published")
+	outputFlag(cmd, &output)
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -232,19 +233,22 @@ func (op *operator) sendWith(ctx context.Context, method, path string, in any, h
 	}
 	if w.StatusCode >= http.StatusMultipleChoices { // the API sends nobody elsewhere
 		defer w.Body.Close()
-		return nil, refusal(w)
+		return nil, refusal(w, r.URL.EscapedPath())
 	}
 	return w, nil
 }
 
-// refusal reads the reason out of an answer that is an error.
-func refusal(w *http.Response) error {
+// refusal reads the reason out of an answer to a request for a path that is an error.
+func refusal(w *http.Response, path string) error {
 	var e httpapi.Refusal
 	if json.NewDecoder(io.LimitReader(w.Body, 1<<20)).Decode(&e) != nil || e.Reason == "" {
 		return fmt.Errorf("%w: it says %s", errNotHTTP, w.Status)
 	}
 	switch w.StatusCode {
 	case http.StatusBadRequest:
+		if ofState.MatchString(e.Reason) {
+			break
+		}
 		return fmt.Errorf("%w: %s", errUsage, e.Reason)
 	case http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s", errLogin, e.Reason)
@@ -254,6 +258,12 @@ func refusal(w *http.Response) error {
 		if which, ok := strings.CutSuffix(e.Reason, semaphores.ErrNotFound.Error()); ok {
 			return fmt.Errorf("%s%w", which, semaphores.ErrNotFound)
 		}
+		if e.Reason == notThere {
+			return missing(path)
+		}
 	}
 	return errors.New(e.Reason)
 }
+
+// ofState matches what RabbitMQ's API calls a bad request, though nothing is wrong with it: the broker is in a state in which it cannot be.
+var ofState = regexp.MustCompile(`in use|not empty|inequivalent arg|^404 NOT_FOUND`)

@@ -54,8 +54,9 @@ func deleteNamed(use, short string, kind ...string) *cobra.Command {
 
 func parameterCommand() *cobra.Command {
 	return group("parameter", "list, set and delete parameters of components such as shovels",
-		"Policies and limits are parameters, too, but have commands of their own.", `  fiveways parameter list
-  fiveways parameter set shovel to-paris '{"src-uri": "amqp://", "src-queue": "orders", "dest-uri": "amqp://paris", "dest-queue": "orders"}'
+		"Policies and limits are parameters, too, but have commands of their own. Others can see a password on the command line: give such a value by standard input.", `  fiveways parameter list
+  fiveways parameter set shovel to-paris '{"src-uri": "amqp://", "src-queue": "orders", "dest-uri": "amqp:///paris", "dest-queue": "orders"}'
+  fiveways parameter set shovel to-rome - < shovel.json
   fiveways parameter delete shovel to-paris`,
 		list(listing{
 			command: cobra.Command{Use: "list [COMPONENT]", Short: "list parameters", Args: cobra.MaximumNArgs(1)},
@@ -65,18 +66,32 @@ func parameterCommand() *cobra.Command {
 					at = append(at, vhost)
 				}
 				return path(at...)
+			}, check: func(args []string, vhost string) error {
+				if vhost != "" && len(args) == 0 {
+					return usage("--vhost needs a COMPONENT")
+				}
+				return nil
 			},
 		}), parameterSet(), parameterDelete())
 }
 
 func parameterSet() *cobra.Command {
 	var vhost string
-	return onVHost(operate(&cobra.Command{Use: "set COMPONENT NAME VALUE", Short: "set a parameter; VALUE is JSON", Args: cobra.ExactArgs(3)},
+	return onVHost(operate(&cobra.Command{
+		Use: "set COMPONENT NAME VALUE", Short: "set a parameter; VALUE is JSON (- reads it from standard input)", Args: cobra.ExactArgs(3),
+	},
 		func(cmd *cobra.Command, op *operator, args []string) error {
-			if !json.Valid([]byte(args[2])) {
-				return usage("the value is no JSON: %s", args[2])
+			value := []byte(args[2])
+			if args[2] == "-" {
+				var err error
+				if value, err = readAll(cmd, "-"); err != nil {
+					return err
+				}
 			}
-			in := map[string]any{"vhost": vhost, "component": args[0], "name": args[1], "value": json.RawMessage(args[2])}
+			if !json.Valid(value) {
+				return usage("the value is no JSON")
+			}
+			in := map[string]any{"vhost": vhost, "component": args[0], "name": args[1], "value": json.RawMessage(value)}
 			return op.do(cmd.Context(), http.MethodPut, path("parameters", args[0], vhost, args[1]), in, nil)
 		}), &vhost)
 }

@@ -35,6 +35,7 @@ type process struct {
 	stderr bytes.Buffer // read it once the process has ended
 	url    string
 	dsn    string
+	redis  string // address
 	etcd   string // address
 }
 
@@ -54,6 +55,7 @@ func startProcess(t *testing.T, dir string, args ...string) *process {
 	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only when the process has ended
 	p.url = "amqp://" + strings.Fields(p.until("amqp "))[1]
 	p.dsn = "postgres://guest:guest@" + strings.Fields(p.until("sql "))[1] + "/fiveways"
+	p.redis = strings.Fields(p.until("redis "))[1]
 	p.etcd = strings.Fields(p.until("etcd "))[1]
 	p.until("Stop with")
 	return p
