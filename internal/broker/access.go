@@ -53,8 +53,9 @@ type VHostSpec struct {
 // VHostInfo is a virtual host as it is.
 type VHostInfo struct {
 	VHostSpec
-	Limits Limits
-	Queues int // declared now, exclusive ones included
+	Limits    Limits
+	Queues    int // declared now, exclusive ones included
+	Exchanges int // declared now, predeclared ones included
 }
 
 // Permission is what a user may do in a virtual host: each member is a pattern (RE2) over the names of queues and

@@ -45,7 +45,7 @@ func (v *VHost) public() VHostInfo {
 		VHostSpec: VHostSpec{
 			Name: v.Name, Description: v.info.Description, Tags: slices.Clone(v.info.Tags), DefaultQueueType: v.info.DefaultQueueType,
 		},
-		Limits: maps.Clone(v.info.Limits), Queues: int(v.queues.Load()),
+		Limits: maps.Clone(v.info.Limits), Queues: int(v.queues.Load()), Exchanges: v.table.Load().ExchangeCount(),
 	}
 }
 

@@ -106,3 +106,6 @@ func (n *Node) Close() {
 	n.Server.Close()
 	n.kit.Close()
 }
+
+// Name is the name of the node, as its management API shows it.
+func (n *Node) Name() string { return nodeName(n.port) }

@@ -104,6 +104,9 @@ func (t *Table) Exchanges() iter.Seq[*Exchange] {
 	}
 }
 
+// ExchangeCount tells how many exchanges there are.
+func (t *Table) ExchangeCount() int { return t.exchanges.Len() }
+
 // DeclareExchange adds an exchange. If it exists with the same type, flags and alternate the table comes back unchanged (other
 // arguments are not compared); else the error is an *InequivalentError. Further errors: ErrReservedName, ErrUnknownType,
 // ErrInvalidArgument.

@@ -96,7 +96,7 @@ func New(b *broker.Broker, o Options) *API {
 	a.eventPaths()
 	a.profiles()
 	a.backups()
-	attempts.Register(a.API)
+	attempts.Register(a.API, o.Node.Name)
 	page.Register(a.API)
 	access.Register(a.API, access.Options{Monitor: o.Node.Monitor, Node: o.Node.Name})
 	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name, Shovels: o.Shovels})

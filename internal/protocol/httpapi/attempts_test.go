@@ -21,22 +21,22 @@ func TestAttempts(t *testing.T) {
 		}
 		return list
 	}
-	all := get("/api/auth/attempts/rabbit@here")
+	all := get("/api/auth/attempts/fiveways")
 	if len(all) != 1 || all[0]["protocol"] != "http" || all[0]["auth_attempts"] != 2.0 || all[0]["auth_attempts_failed"] != 1.0 || all[0]["auth_attempts_succeeded"] != 1.0 {
 		t.Errorf("%v", all)
 	}
 	ofGuest := func(s map[string]any) bool {
 		return s["username"] == "guest" && s["remote_address"] == "127.0.0.1" && s["auth_attempts_failed"] == 1.0
 	}
-	if sources := get("/api/auth/attempts/rabbit@here/source"); !slices.ContainsFunc(sources, ofGuest) {
+	if sources := get("/api/auth/attempts/fiveways/source"); !slices.ContainsFunc(sources, ofGuest) {
 		t.Errorf("%v", sources)
 	}
-	for _, path := range []string{"/api/auth/attempts/rabbit@here/source", "/api/auth/attempts/rabbit@here"} {
+	for _, path := range []string{"/api/auth/attempts/fiveways/source", "/api/auth/attempts/fiveways"} {
 		if w := n.request(t, "DELETE", path, "guest:guest", ""); w.StatusCode != http.StatusNoContent {
 			t.Errorf("%s: %v", path, w.Status)
 		}
 	}
-	if all = get("/api/auth/attempts/rabbit@here"); len(all) != 1 || all[0]["auth_attempts_failed"] != 0.0 {
+	if all = get("/api/auth/attempts/fiveways"); len(all) != 1 || all[0]["auth_attempts_failed"] != 0.0 {
 		t.Errorf("after a reset: %v", all)
 	}
 }

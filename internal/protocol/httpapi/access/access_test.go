@@ -60,7 +60,7 @@ func TestAccess(t *testing.T) {
 		{`PUT /api/permissions/%2F/alice {"configure":"^b","write":".*","read":""}`, 204, ""},
 		{`PUT /api/permissions/a%2Fb/alice {"configure":"","write":"","read":".*"}`, 201, ""},
 		{`PUT /api/permissions/%2F/alice {"configure":"(","write":".*","read":""}`, 400, "regular expression"},
-		{`PUT /api/permissions/%2F/carol {"configure":"","write":"","read":""}`, 404, "no such user"},
+		{`PUT /api/permissions/%2F/carol {"configure":"","write":"","read":""}`, 400, "vhost_or_user_not_found: user 'carol': no such user"},
 		{"GET /api/permissions/%2F/alice", 200, `{"user":"alice","vhost":"/","configure":"^b","write":".*","read":""}`},
 		{"GET /api/permissions/%2F/bob", 404, "Not Found"},
 		{"GET /api/users/alice/permissions", 200, `"vhost":"a/b"`},

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"net/http"
 
 	"fiveways/internal/broker"
@@ -20,13 +21,14 @@ func (a *api) permissionPaths() {
 		}
 		return newPermission(found[0]), nil
 	})
-	rest.Put(a.API, rest.Administration, one, func(r *http.Request, in permissionChange) (bool, error) {
+	rest.PutFields(a.API, rest.Administration, one, func(r *http.Request, in permissionChange) (bool, error) {
 		if err := whole(field{"configure", in.Configure}, field{"write", in.Write}, field{"read", in.Read}); err != nil {
 			return false, err
 		}
-		return a.Broker.SetPermission(broker.Permission{
+		created, err := a.Broker.SetPermission(broker.Permission{
 			User: rest.Name(r, "user"), VHost: rest.Name(r, "vhost"), Configure: *in.Configure, Write: *in.Write, Read: *in.Read,
 		})
+		return created, whoOrWhere(err)
 	})
 	a.Delete(rest.Administration, one, func(r *http.Request) error {
 		user, vhost := rest.Name(r, "user"), rest.Name(r, "vhost")
@@ -47,13 +49,14 @@ func (a *api) topicPermissionPaths() {
 		found, err := a.topicPermissions(r)
 		return rest.List(found, newTopicPermission), err
 	})
-	rest.Put(a.API, rest.Administration, one, func(r *http.Request, in topicPermissionChange) (bool, error) {
+	rest.PutFields(a.API, rest.Administration, one, func(r *http.Request, in topicPermissionChange) (bool, error) {
 		if err := whole(field{"exchange", in.Exchange}, field{"write", in.Write}, field{"read", in.Read}); err != nil {
 			return false, err
 		}
-		return a.Broker.SetTopicPermission(broker.TopicPermission{
+		created, err := a.Broker.SetTopicPermission(broker.TopicPermission{
 			User: rest.Name(r, "user"), VHost: rest.Name(r, "vhost"), Exchange: *in.Exchange, Write: *in.Write, Read: *in.Read,
 		})
+		return created, whoOrWhere(err)
 	})
 	a.Delete(rest.Administration, one, func(r *http.Request) error {
 		if _, err := a.topicPermissions(r); err != nil {
@@ -64,6 +67,14 @@ func (a *api) topicPermissionPaths() {
 	a.Delete(rest.Administration, one+"/{exchange}", func(r *http.Request) error {
 		return a.Broker.DeleteTopicPermission(rest.Name(r, "user"), rest.Name(r, "vhost"), rest.Name(r, "exchange"))
 	})
+}
+
+// whoOrWhere is RabbitMQ's refusal of permissions for who, or of where, is not there.
+func whoOrWhere(err error) error {
+	if errors.Is(err, broker.ErrUserNotFound) || errors.Is(err, broker.ErrVHostNotFound) {
+		return rest.BadRequest("vhost_or_user_not_found: " + rest.RefusalOf(err).Reason)
+	}
+	return err
 }
 
 // topicPermissions are those of the path.

@@ -2,6 +2,7 @@ package access
 
 import (
 	"net/http"
+	"strings"
 
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -61,15 +62,21 @@ type field struct {
 	value *string
 }
 
-// whole refuses a body that lacks a field.
+// whole refuses a body that lacks fields.
 func whole(fields ...field) error {
+	var lacking []string
 	for _, f := range fields {
 		if f.value == nil {
-			return missing(f.name)
+			lacking = append(lacking, f.name)
 		}
 	}
-	return nil
+	if len(lacking) == 0 {
+		return nil
+	}
+	return missing(lacking...)
 }
 
-// missing refuses a body that lacks a field, in RabbitMQ's words.
-func missing(field string) error { return rest.BadRequest("[{key_missing," + field + "}]") }
+// missing refuses a body that lacks fields, in RabbitMQ's words.
+func missing(fields ...string) error {
+	return rest.BadRequest("[{key_missing," + strings.Join(fields, "},{key_missing,") + "}]")
+}

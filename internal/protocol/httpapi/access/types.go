@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fiveways/internal/monitor"
+	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // Tags is a list of words, in JSON a list or one string with commas, as older clients of RabbitMQ send it.
@@ -105,6 +106,8 @@ type VHostChange struct {
 	Description      string `json:"description,omitempty"`
 	Tags             Tags   `json:"tags,omitempty"`
 	DefaultQueueType string `json:"default_queue_type,omitempty"`
+
+	Tracing rest.Switch `json:"tracing,omitempty"` // RabbitMQ's, and of no use here
 }
 
 // Permission is what a user may do on a virtual host.

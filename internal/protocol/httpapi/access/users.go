@@ -21,7 +21,7 @@ func (a *api) userPaths() {
 		u, err := a.Broker.User(rest.Name(r, "user"))
 		return newUser(u), thing(err)
 	})
-	rest.Put(a.API, rest.Administration, one, func(r *http.Request, in UserChange) (bool, error) { return a.putUser(rest.Name(r, "user"), &in) })
+	rest.PutFields(a.API, rest.Administration, one, func(r *http.Request, in UserChange) (bool, error) { return a.putUser(rest.Name(r, "user"), &in) })
 	a.Delete(rest.Administration, one, func(r *http.Request) error { return a.Broker.DeleteUser(rest.Name(r, "user")) })
 	rest.Put(a.API, rest.Administration, one+"/password", func(r *http.Request, in PasswordChange) (bool, error) {
 		return false, a.Broker.SetPassword(rest.Name(r, "user"), in.Password)

@@ -22,23 +22,32 @@ type sourceCounts struct {
 	counts
 }
 
-// Register adds the paths. There is one node, so that its name in a path does not matter.
-func Register(a *rest.API) {
+// Register adds the paths, of which there are those of one node.
+func Register(a *rest.API, node string) {
+	here := func(r *http.Request) error {
+		if rest.Name(r, "node") != node {
+			return rest.ErrNotThere
+		}
+		return nil
+	}
 	a.Describe(about)
-	a.Get(rest.Monitoring, "/api/auth/attempts/{node}", func(*http.Request) (any, error) {
-		return rest.List(a.Logins.Attempts(), ofProtocol), nil
+	a.Get(rest.Monitoring, "/api/auth/attempts/{node}", func(r *http.Request) (any, error) {
+		return rest.List(a.Logins.Attempts(), ofProtocol), here(r)
 	})
-	a.Get(rest.Monitoring, "/api/auth/attempts/{node}/source", func(*http.Request) (any, error) {
-		return rest.List(a.Logins.Sources(), func(t protocol.Tally) sourceCounts { return sourceCounts{t.Address, t.User, ofProtocol(t)} }), nil
+	a.Get(rest.Monitoring, "/api/auth/attempts/{node}/source", func(r *http.Request) (any, error) {
+		return rest.List(a.Logins.Sources(), func(t protocol.Tally) sourceCounts { return sourceCounts{t.Address, t.User, ofProtocol(t)} }), here(r)
 	})
-	a.Delete(rest.Administration, "/api/auth/attempts/{node}", func(*http.Request) error {
-		a.Logins.Reset()
-		return nil
-	})
-	a.Delete(rest.Administration, "/api/auth/attempts/{node}/source", func(*http.Request) error {
-		a.Logins.ResetSources()
-		return nil
-	})
+	forget := func(path string, reset func()) {
+		a.Delete(rest.Administration, path, func(r *http.Request) error {
+			err := here(r)
+			if err == nil {
+				reset()
+			}
+			return err
+		})
+	}
+	forget("/api/auth/attempts/{node}", a.Logins.Reset)
+	forget("/api/auth/attempts/{node}/source", a.Logins.ResetSources)
 }
 
 func ofProtocol(t protocol.Tally) counts {

@@ -193,9 +193,10 @@ func TestRefused(t *testing.T) {
 		return rest.BadRequest("Validation failed: " + name)
 	}})
 	for file, want := range map[string]string{
-		"":          "the body is not the JSON object expected here",
-		"[1]":       "the body is not the JSON object expected here",
-		`{"users":`: "the body is not the JSON object expected here",
+		"":              "failed_to_parse_json: EOF",
+		"[1]":           "failed_to_parse_json: json: cannot unmarshal array",
+		`{"users":`:     "failed_to_parse_json: unexpected EOF",
+		`{"users":"a"}`: "the body is not the JSON object expected here",
 		`{"users":[{"name":"u","password_hash":"!"}]}`:                                                                      "invalid password",
 		`{"permissions":[{"user":"nobody","vhost":"/"}]}`:                                                                   "no such user",
 		`{"queues":[{"name":"a","vhost":"/"},{"name":"b","vhost":"/","arguments":{"x-max-length":-1}}]}`:                    "invalid arg 'x-max-length' for queue 'b' in vhost '/': {value_negative,-1}",

@@ -69,10 +69,32 @@ func (d *definitions) take(r *http.Request, vhost string) (rest.Answer, error) {
 	}
 	var f File
 	if err := json.NewDecoder(body).Decode(&f); err != nil {
-		return rest.Answer{}, rest.Unreadable(err)
+		return rest.Answer{}, unparsed(rest.Unreadable(err))
 	}
 	l := loader{b: d.Broker, log: d.Log, check: d.o.CheckPolicy}
-	return rest.Answer{Status: http.StatusNoContent}, l.load(&f, vhost)
+	return rest.Answer{Status: http.StatusNoContent}, unfit(l.load(&f, vhost))
+}
+
+// unparsed has the word that RabbitMQ has for a file that is no JSON.
+func unparsed(err error) error {
+	var re *rest.Refused
+	if what, found := "", false; errors.As(err, &re) {
+		if what, found = strings.CutPrefix(re.Reason, "not_json"); found {
+			return rest.BadRequest("failed_to_parse_json" + what)
+		}
+	}
+	return err
+}
+
+// unfit is the refusal of a file that needs what is not there: the file is at fault, not the path.
+func unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	if re := rest.RefusalOf(err); re.Status == http.StatusNotFound {
+		return rest.BadRequest(re.Reason)
+	}
+	return err
 }
 
 // uploaded is the file in a request: its body, or what a form of a browser calls file.

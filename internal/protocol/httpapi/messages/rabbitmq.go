@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 
 	"fiveways/internal/broker"
@@ -39,6 +38,9 @@ func fields(r *http.Request, needed ...string) (map[string]any, error) {
 		return nil, err
 	}
 	var in map[string]any
+	if len(text) == 0 {
+		text = []byte("{}") // which lacks what is needed
+	}
 	if err := decodeNumbers(text, &in); err != nil || in == nil {
 		return nil, rest.BadRequest("not_json")
 	}
@@ -49,7 +51,6 @@ func fields(r *http.Request, needed ...string) (map[string]any, error) {
 		}
 	}
 	if len(missing) > 0 {
-		slices.Sort(missing)
 		return nil, rest.BadRequest("[" + strings.Join(missing, ",") + "]")
 	}
 	return in, nil
@@ -76,7 +77,7 @@ type Routed struct {
 }
 
 func (a *api) publishTo(r *http.Request) (rest.Answer, error) {
-	in, err := fields(r, "properties", "routing_key", "payload", "payload_encoding")
+	in, err := fields(r, "routing_key", "properties", "payload", "payload_encoding")
 	if err != nil {
 		return rest.Answer{}, err
 	}
@@ -160,7 +161,7 @@ type getting struct {
 }
 
 func readGetting(r *http.Request) (g getting, err error) {
-	in, err := fields(r, "count", "ackmode", "encoding")
+	in, err := fields(r, "ackmode", "count", "encoding")
 	if err != nil {
 		return g, err
 	}

@@ -36,6 +36,8 @@ var about = map[string]rest.About{
 	"GET /api/consumers":                      {Summary: "The consumers that the caller may see", Out: rest.Consumer{}, Listing: true},
 	"GET /api/consumers/{vhost}":              {Summary: "The consumers of a virtual host", Out: rest.Consumer{}, Listing: true},
 
+	"GET /api/healthchecks/node":                                    {Summary: "Whether the node is well, as older clients ask", Out: healthy{}},
+	"GET /api/healthchecks/node/{node}":                             {Summary: "The same, by name", Out: healthy{}},
 	"GET /api/health/checks/alarms":                                 checked("Whether nothing holds publishers back"),
 	"GET /api/health/checks/local-alarms":                           checked("The same for this node"),
 	"GET /api/health/checks/certificate-expiration/{within}/{unit}": checked("Whether the certificate lasts that long: within so many days, weeks, months or years"),

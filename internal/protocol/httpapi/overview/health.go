@@ -45,6 +45,8 @@ func (p *api) healthPaths() {
 	p.check("ready-to-serve-clients", p.ready)
 	p.check("below-node-connection-limit", p.belowLimit)
 	p.check("is-in-service", p.ready)
+	p.Get(rest.Management, "/api/healthchecks/node", p.nodeHealth)
+	p.Get(rest.Management, "/api/healthchecks/node/{node}", p.ofNode(p.nodeHealth))
 }
 
 // resources are what RabbitMQ calls what is short.
@@ -76,7 +78,7 @@ func (p *api) expiration(r *http.Request) (well, trouble object, err error) {
 	}
 	unit := later[rest.Name(r, "unit")]
 	if unit == nil {
-		return nil, nil, rest.BadRequest("Time unit not recognised. Use: days, weeks, months, years.")
+		return nil, nil, rest.BadRequest("Time unit not recognised. Supported units: days, weeks, months, years.")
 	}
 	cert := p.o.CertificateInUse()
 	if cert == nil || cert.NotAfter.After(unit(time.Now(), n)) {
@@ -125,11 +127,19 @@ func (p *api) protocolListener(r *http.Request) (well, trouble object, err error
 	protocols := []string{}
 	for _, l := range p.shownListeners() {
 		if l.Protocol == name {
-			return object{"protocol": asked}, nil, nil
+			return object{"protocol": l.Protocol}, nil, nil
 		}
 		protocols = append(protocols, l.Protocol)
 	}
 	return nil, object{"reason": "No active listener", "missing": asked, "protocols": protocols}, nil
+}
+
+// nodeHealth is what older clients of RabbitMQ ask for.
+func (p *api) nodeHealth(*http.Request) (any, error) {
+	if a := p.Broker.Alarm(); a != nil {
+		return object{"status": "failed", "reason": "resource alarm in effect: " + a.Reason}, nil
+	}
+	return object{"status": "ok"}, nil
 }
 
 // ready looks whether clients can be served: the log takes what is written.

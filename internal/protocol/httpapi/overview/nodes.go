@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"os"
@@ -43,6 +44,9 @@ func (p *api) node(r *http.Request) object {
 	out["io_sync_avg_time_details"] = p.o.Monitor.SyncTime(q.Node)
 	if res.DiskFree >= 0 {
 		out["disk_free"] = res.DiskFree
+	}
+	if r.URL.Query().Get("memory") == "true" {
+		maps.Copy(out, p.memory())
 	}
 	return out
 }

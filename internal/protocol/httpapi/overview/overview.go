@@ -74,20 +74,16 @@ func (p *api) seen(r *http.Request, q monitor.Query, all bool) (sum monitor.Sum,
 	visible := map[string]bool{}
 	for _, v := range p.VHosts(r) {
 		visible[v.Name] = true
+		n.Exchanges += v.Exchanges
+		n.Queues += v.Queues
 		if !all {
 			of := p.o.Monitor.VHost(v.Name, q)
 			sum.Add(&of)
 		}
 	}
 	p.o.Monitor.Read(func(s *broker.Sample, _ *monitor.Edge, _ *monitor.Process) {
-		for i := range s.VHosts {
-			if visible[s.VHosts[i].Name] {
-				n.Exchanges += len(s.VHosts[i].Exchanges)
-			}
-		}
 		for i := range s.Queues {
 			if visible[s.Queues[i].VHost] {
-				n.Queues++
 				n.Consumers += s.Queues[i].Consumers
 			}
 		}

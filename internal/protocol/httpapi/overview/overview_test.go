@@ -390,7 +390,7 @@ func TestHealthChecks(t *testing.T) {
 		"port-listener/1":                  {503, `"missing":1,"ports":[5672,15672],"reason":"No active listener","status":"failed"`},
 		"port-listener/x":                  {400, "Invalid port"},
 		"protocol-listener/amqp":           {200, `"protocol":"amqp"`},
-		"protocol-listener/amqp091":        {200, `"protocol":"amqp091"`},
+		"protocol-listener/amqp091":        {200, `"protocol":"amqp"`},
 		"protocol-listener/amqp/ssl":       {200, `"protocol":"amqp/ssl"`},
 		"protocol-listener/mqtt":           {503, `"missing":"mqtt","protocols":["amqp","amqp/ssl","http"]`},
 		"certificate-expiration/1/months":  {200, `{"status":"ok"}`},

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -214,9 +215,18 @@ func (a *API) Get(n Need, path string, fn func(r *http.Request) (any, error)) {
 
 // Put serves a PUT with a body of type T that creates a thing or changes it.
 func Put[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (created bool, err error)) {
+	put(a, n, path, Decode, fn)
+}
+
+// PutFields is Put for an fn that says which fields are missing, so that a body without any may be left out.
+func PutFields[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (created bool, err error)) {
+	put(a, n, path, DecodeOptional, fn)
+}
+
+func put[T any](a *API, n Need, path string, decode func(*http.Request, any) error, fn func(*http.Request, T) (bool, error)) {
 	a.Handle(n, "PUT "+path, func(r *http.Request) (Answer, error) {
 		var in T
-		if err := Decode(r, &in); err != nil {
+		if err := decode(r, &in); err != nil {
 			return Answer{}, err
 		}
 		created, err := fn(r, in)
@@ -251,6 +261,11 @@ func Unreadable(err error) error {
 	if errors.As(err, &tooLong) || errors.As(err, &refused) {
 		return err
 	}
+	var odd *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	if errors.As(err, &odd) && odd.Field == "" || errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return BadRequest("not_json: " + err.Error())
+	}
 	return BadRequest("the body is not the JSON object expected here: " + err.Error())
 }
 
@@ -267,18 +282,23 @@ func Write(w http.ResponseWriter, status int, body any) {
 		w.WriteHeader(status)
 		return
 	}
-	b, err := json.Marshal(body)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // names of connections have an arrow, and this is no HTML
+	if err := e.Encode(body); err != nil {
 		panic("httpapi: an answer cannot be encoded: " + err.Error()) // plain structs: cannot happen
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(append(b, '\n')) //nolint:errcheck // the client has gone
+	w.Write(b.Bytes()) //nolint:errcheck // the client has gone
 }
 
 // Refuse answers with an error: with its status when the table knows it, else as a failure of the broker, which goes into the log.
 func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
-	re := refusalOf(err)
+	re := RefusalOf(err)
+	if toMake := r.Method == http.MethodPut || r.Method == http.MethodPost; toMake && errors.Is(err, broker.ErrVHostNotFound) {
+		re = Fail(http.StatusNotFound, "not_found", "vhost_not_found: "+re.Reason)
+	}
 	CallerOf(r.Context()).refusal = re.Reason
 	switch c := CallerOf(r.Context()); {
 	case re.Status == http.StatusInternalServerError:
@@ -328,7 +348,8 @@ var statuses = []struct {
 	{context.Canceled, http.StatusRequestTimeout, "gone"}, // which the client does not see
 }
 
-func refusalOf(err error) *Refused {
+// RefusalOf is what a request is refused with because of an error.
+func RefusalOf(err error) *Refused {
 	var re *Refused
 	if errors.As(err, &re) {
 		return re

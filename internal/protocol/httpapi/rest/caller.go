@@ -108,7 +108,7 @@ func requestID(r *http.Request) string {
 // Refusals of who may not. The words are RabbitMQ's.
 var (
 	errNoLogin = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Login needed"}}
-	errLogin   = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Login failed"}}
+	errLogin   = &Refused{http.StatusUnauthorized, Refusal{"not_authorized", "Login failed"}} // spelt so by RabbitMQ, and here only
 	errName    = &Refused{http.StatusUnauthorized, Refusal{"not_authorised",
 		"User guest with its first password is let in under the address of this machine only, such as 127.0.0.1"}}
 	errNotManager       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not management user"}}

@@ -56,9 +56,9 @@ func Listing[T, V any](r *http.Request, items []T, c Collection[T, V]) (any, err
 		items = slices.DeleteFunc(slices.Clone(items), func(item T) bool { return !matches(c.Name(item)) })
 	}
 	out.Filtered, out.Pages = len(items), (len(items)+p.size-1)/p.size
-	from := len(items)
-	if p.number <= out.Pages {
-		from = (p.number - 1) * p.size
+	from := (p.number - 1) * p.size
+	if p.number-1 > len(items) || from > len(items) { // the first for numbers that overflow
+		return nil, Fail(http.StatusBadRequest, "page_out_of_range", fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.number, p.size, len(items)))
 	}
 	if out.Items, err = sortedSlice(q, items, from, min(from+p.size, len(items)), c); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func pageOf(q url.Values) (p page, err error) {
 		return p, BadRequest("Pagination parameters are invalid")
 	case p.number < 1 || p.size < 1 || p.size > largestPageSize:
 		return p, Fail(http.StatusBadRequest, "invalid_pagination_parameters",
-			fmt.Sprintf("Invalid pagination parameters: page number %d, page size %d", p.number, p.size))
+			fmt.Sprintf("Invalid pagination parameters: page number %d, page size %s", p.number, cmp.Or(q.Get("page_size"), "undefined")))
 	}
 	return p, nil
 }

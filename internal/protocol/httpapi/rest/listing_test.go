@@ -36,7 +36,9 @@ func TestListing(t *testing.T) {
 		{"columns=inner.rate,none.x,name.x&page=1&page_size=1", `{"filtered_count":4,"item_count":1,"items":[{"inner":{"rate":0.5}}],"page":1,"page_count":4,"page_size":1,"total_count":4}`},
 		{"columns=name&name=gam", `[{"name":"Gamma"},{"name":"alpha"},{"name":"beta"},{"name":"q.4"}]`}, // a name is for pages
 		{"columns=name&page=2&page_size=3", `{"filtered_count":4,"item_count":1,"items":[{"name":"q.4"}],"page":2,"page_count":2,"page_size":3,"total_count":4}`},
-		{"columns=name&page=9000000000000000000", `{"filtered_count":4,"item_count":0,"items":[],"page":9000000000000000000,"page_count":1,"page_size":100,"total_count":4}`},
+		{"columns=name&page=3&page_size=2", `{"filtered_count":4,"item_count":0,"items":[],"page":3,"page_count":2,"page_size":2,"total_count":4}`}, // as in RabbitMQ
+		{"columns=name&page=3&page_size=3", `page_out_of_range: Page out of range, page: 3 page size: 3, len: 4`},
+		{"columns=name&page=9000000000000000000", `page_out_of_range: Page out of range, page: 9000000000000000000 page size: 100, len: 4`},
 		{"columns=name&page=1&name=GAM", `{"filtered_count":1,"item_count":1,"items":[{"name":"Gamma"}],"page":1,"page_count":1,"page_size":100,"total_count":4}`},
 		{"columns=name&page=1&name=.", `{"filtered_count":1,"item_count":1,"items":[{"name":"q.4"}],"page":1,"page_count":1,"page_size":100,"total_count":4}`},
 		{"columns=name&page=1&name=" + url.QueryEscape("^[a-c]") + "&use_regex=true&sort=name&sort_reverse=true",
@@ -52,7 +54,7 @@ func TestListing(t *testing.T) {
 		v, err := Listing(r, items, names)
 		got := ""
 		if err != nil {
-			re := refusalOf(err)
+			re := RefusalOf(err)
 			got = re.Refusal.Error + ": " + re.Reason
 		} else {
 			b, err := json.Marshal(columns(r, v))

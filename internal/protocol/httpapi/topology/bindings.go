@@ -87,8 +87,8 @@ func between(s *broker.Session, r *http.Request, toExchange bool) (found []broke
 // theBinding is that of a path with a properties_key.
 func theBinding(s *broker.Session, r *http.Request, toExchange bool) (broker.BindSpec, error) {
 	for _, b := range between(s, r, toExchange) {
-		if propertiesKey(&b) == rest.Name(r, "properties") {
-			return b, nil
+		if key := propertiesKey(&b); key == rest.Name(r, "properties") || url.QueryEscape(rest.Name(r, "properties")) == key {
+			return b, nil // as it is shown, or by a client that has not encoded it for the path
 		}
 	}
 	return broker.BindSpec{}, rest.ErrNotThere
