@@ -69,6 +69,7 @@ type ExchangeStatus struct {
 	Durable, AutoDelete, Internal bool
 	Args                          message.Table
 	Traffic                       ExchangeSample
+	Policy                        string // that counts for it, "" none
 }
 
 // ExchangeStatus returns one exchange. Errors: ErrExchangeNotFound.
@@ -77,22 +78,23 @@ func (s *Session) ExchangeStatus(name string) (st ExchangeStatus, err error) {
 	if !ok {
 		return st, s.fail(ErrExchangeNotFound, "exchange", name)
 	}
-	return statusOf(x), nil
+	return s.statusOf(x), nil
 }
 
 // ListExchanges returns the exchanges of the session's virtual host by name, the default exchange first.
 func (s *Session) ListExchanges() (all []ExchangeStatus) {
 	for x := range s.vhost.table.Load().Exchanges() {
-		all = append(all, statusOf(x))
+		all = append(all, s.statusOf(x))
 	}
 	return all
 }
 
-func statusOf(x *routing.Exchange) ExchangeStatus {
+func (s *Session) statusOf(x *routing.Exchange) ExchangeStatus {
 	t := x.Traffic()
 	return ExchangeStatus{
 		Name: x.Spec.Name, Type: x.Spec.Type, Durable: x.Spec.Durable, AutoDelete: x.Spec.AutoDelete, Internal: x.Spec.Internal, Args: x.Spec.Args,
 		Traffic: ExchangeSample{x.Spec.Name, x.Spec.Type, x.BindingCount(), t.In.Load(), t.Out.Load(), t.Unroutable.Load()},
+		Policy:  s.ExchangePolicy(x.Spec.Name).Policy,
 	}
 }
 

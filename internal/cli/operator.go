@@ -21,6 +21,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/policies"
 	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/semaphores"
@@ -116,7 +117,7 @@ func openOperator(cfg config.Config) (*operator, error) {
 		return nil, fmt.Errorf("no broker runs on %s, and there is no such folder: %w", cfg.Data, errNoBroker)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Order: pgwire.OrderOf})
+	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Policies: policies.Engine{}})
 	if errors.Is(err, vfs.ErrLocked) {
 		return nil, fmt.Errorf("data: %s: %w, and its admin socket %s does not answer", cfg.Data, server.ErrLocked, server.AdminSocket(cfg))
 	}

@@ -17,6 +17,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/monitor"
+	"fiveways/internal/policies"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
 	"fiveways/internal/protocol/httpapi"
@@ -96,7 +97,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
-		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annexes: annexes(keys, sems),
+		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annexes: annexes(keys, sems), Policies: policies.Engine{},
 	})
 	if err != nil {
 		closeAll(listeners)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"fiveways/internal/core/pattern"
 )
 
 // ErrPattern tells that a text is no regular expression that can be used here.
@@ -13,11 +15,11 @@ var ErrPattern = errors.New("not a valid regular expression")
 // Everything is the pattern that matches every name.
 const Everything = ".*"
 
-// Pattern is a regular expression (RE2) over names. It matches a name when it is found anywhere in it; the empty one
+// Pattern is a regular expression over names. It matches a name when it is found anywhere in it; the empty one
 // matches nothing but the empty name, and the zero value nothing at all.
 type Pattern struct {
 	source string
-	re     *regexp.Regexp
+	re     *pattern.Pattern
 }
 
 // Compile reads a pattern. Errors: ErrPattern.
@@ -26,9 +28,9 @@ func Compile(source string) (*Pattern, error) {
 	if text == "" {
 		text = "^$"
 	}
-	re, err := regexp.Compile(text)
+	re, err := pattern.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrPattern, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, fmt.Errorf("%w: %w", ErrPattern, err)
 	}
 	return &Pattern{source: source, re: re}, nil
 }
@@ -41,12 +43,12 @@ func (p *Pattern) Everything() bool { return p.source == Everything }
 
 // Match tells whether the pattern is found in name.
 func (p *Pattern) Match(name string) bool {
-	return p.re != nil && (p.Everything() || p.re.MatchString(name))
+	return p.re != nil && (p.Everything() || p.re.Match(name))
 }
 
 // MatchBytes is Match for bytes.
 func (p *Pattern) MatchBytes(name []byte) bool {
-	return p.re != nil && (p.Everything() || p.re.Match(name))
+	return p.re != nil && (p.Everything() || p.re.MatchBytes(name))
 }
 
 // Variables are what a topic template may name.

@@ -19,6 +19,7 @@ import (
 	"fiveways/internal/protocol/httpapi/openapi"
 	"fiveways/internal/protocol/httpapi/overview"
 	"fiveways/internal/protocol/httpapi/page"
+	"fiveways/internal/protocol/httpapi/policy"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/topology"
 	"fiveways/internal/semaphores"
@@ -87,7 +88,7 @@ func New(b *broker.Broker, o Options) *API {
 	overview.Register(a.API, o.Node)
 	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores, Shovels: o.Shovels.List}
 	metrics.Register(a.API, rest.Monitoring, a.counters)
-	a.limitPaths()
+	policy.Register(a.API)
 	messages.Register(a.API)
 	jobs.Register(a.API)
 	keys.Register(a.API, o.Keys)
@@ -100,7 +101,7 @@ func New(b *broker.Broker, o Options) *API {
 	page.Register(a.API)
 	access.Register(a.API, access.Options{Monitor: o.Node.Monitor, Node: o.Node.Name})
 	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name, Shovels: o.Shovels})
-	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.Version})
+	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.Version, CheckPolicy: policy.Check})
 	openapi.Register(a.API, o.Node.Version)
 	return a
 }
@@ -113,5 +114,5 @@ func ClusterName(b *broker.Broker, node string) string { return topology.Cluster
 
 // LoadDefinitions takes in a file of definitions, RabbitMQ's or our own. What it cannot take as it is it says in the log.
 func LoadDefinitions(b *broker.Broker, log *slog.Logger, file []byte) error {
-	return definitions.Load(b, log, file, definitions.Options{})
+	return definitions.Load(b, log, file, definitions.Options{CheckPolicy: policy.Check})
 }

@@ -22,13 +22,6 @@ const eventStream = "text/event-stream"
 
 // about are the routes of this package in documents.
 var about = map[string]rest.About{
-	"GET /api/vhost-limits":                    {Summary: "The limits of all virtual hosts", Out: []Limits{}},
-	"PUT /api/vhost-limits/{vhost}/{limit}":    {Summary: "Set a limit of a virtual host", In: LimitValue{}},
-	"DELETE /api/vhost-limits/{vhost}/{limit}": {Summary: "Take a limit from a virtual host"},
-	"GET /api/user-limits":                     {Summary: "The limits of all users", Out: []Limits{}},
-	"PUT /api/user-limits/{user}/{limit}":      {Summary: "Set a limit of a user", In: LimitValue{}},
-	"DELETE /api/user-limits/{user}/{limit}":   {Summary: "Take a limit from a user"},
-
 	"GET /api/semaphores":                  {Summary: "The semaphores that the caller may read", Out: SemaphoreList{}, Query: ofSemaphores},
 	"GET /api/semaphores/{vhost}":          {Summary: "The semaphores of a virtual host", Out: SemaphoreList{}, Query: ofSemaphores},
 	"GET /api/semaphores/{vhost}/{key}":    {Summary: "One semaphore", Out: semjson.Semaphore{}},

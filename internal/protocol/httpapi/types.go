@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fiveways/internal/protocol/httpapi/access"
 	"fiveways/internal/protocol/httpapi/messages"
+	"fiveways/internal/protocol/httpapi/policy"
 )
 
 // What the paths of package access show and take.
@@ -19,17 +20,11 @@ type (
 	Switch          = access.Switch
 )
 
-// LimitValue sets one limit.
-type LimitValue struct {
-	Value int64 `json:"value"`
-}
-
-// Limits are the limits of a user or a virtual host.
-type Limits struct {
-	User  string           `json:"user,omitempty"`
-	VHost string           `json:"vhost,omitempty"`
-	Value map[string]int64 `json:"value"`
-}
+// What the paths of package policy show and take.
+type (
+	LimitValue = policy.LimitValue
+	Limits     = policy.Limits
+)
 
 // What the paths of package messages show and take.
 type (

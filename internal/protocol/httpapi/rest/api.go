@@ -146,6 +146,14 @@ func BadRequest(reason string) error {
 // ErrNotThere is what RabbitMQ says of all that is not there.
 var ErrNotThere = &Refused{http.StatusNotFound, Refusal{"Object Not Found", "Not Found"}}
 
+// ErrNoVHost is what RabbitMQ says to who makes something in a virtual host that is not there.
+var ErrNoVHost = Fail(http.StatusNotFound, "not_found", "vhost_not_found")
+
+// Invalid refuses a value for each of some reasons, in RabbitMQ's form.
+func Invalid(reasons ...string) error {
+	return BadRequest("Validation failed\n\n" + strings.Join(reasons, "\n") + "\n")
+}
+
 // NotFound tells that there is no such thing.
 func NotFound(reason string) error {
 	return &Refused{http.StatusNotFound, Refusal{"Object Not Found", reason}}

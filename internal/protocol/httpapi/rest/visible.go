@@ -9,11 +9,14 @@ import (
 // see makes sure that the caller may see a virtual host: as one of the tag administrator, which may see all of them; of monitoring, which may look at
 // all; else with a permission in it. What it may do there, the engine says.
 func (a *API) see(r *http.Request, vhost string) error {
-	if _, err := a.Broker.VHost(vhost); err != nil {
+	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch _, err := a.Broker.VHost(vhost); {
+	case err != nil && r.Method == http.MethodPut:
+		return ErrNoVHost
+	case err != nil:
 		return err
 	}
 	c := CallerOf(r.Context())
-	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if c.seesAll(looks) || len(a.Broker.Permissions(c.User, vhost)) > 0 {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/policies"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -20,7 +21,7 @@ var Quiet = slog.New(slog.DiscardHandler)
 // Open opens a broker on a file system; who calls closes it. Each of more changes its options before.
 func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker {
 	t.Helper()
-	o := broker.Options{Logger: Quiet, DiskFreeLimit: -1}
+	o := broker.Options{Logger: Quiet, DiskFreeLimit: -1, Policies: policies.Engine{}}
 	for _, change := range more {
 		change(&o)
 	}

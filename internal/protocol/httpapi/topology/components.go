@@ -26,6 +26,9 @@ var components = map[string]func(name string, value json.RawMessage, by dynamic.
 
 // checkParameter refuses a parameter in RabbitMQ's words.
 func checkParameter(component, name string, value json.RawMessage, by dynamic.Access) error {
+	if isPolicy(component) {
+		return errPolicy
+	}
 	check, ok := components[component]
 	wrong := []string{fmt.Sprintf("component %s not found", component)}
 	if ok {
@@ -34,7 +37,7 @@ func checkParameter(component, name string, value json.RawMessage, by dynamic.Ac
 	if len(wrong) == 0 {
 		return nil
 	}
-	return rest.BadRequest("Validation failed\n\n" + strings.Join(wrong, "\n") + "\n")
+	return rest.Invalid(wrong...)
 }
 
 // upstreamKeys are the settings of an upstream of federation.

@@ -66,7 +66,7 @@ type exchangeDetails struct {
 
 func (t *topology) exchange(st *broker.ExchangeStatus, vhost string, r *http.Request) exchange {
 	return exchange{
-		Arguments: rest.Table(st.Args), AutoDelete: st.AutoDelete, Durable: st.Durable, Internal: st.Internal, Name: st.Name, Type: st.Type, VHost: vhost,
+		Arguments: rest.Table(st.Args), AutoDelete: st.AutoDelete, Durable: st.Durable, Internal: st.Internal, Name: st.Name, Policy: named(st.Policy), Type: st.Type, VHost: vhost,
 		Stats: t.monitor.ExchangeStats(vhost, st.Name, st.Traffic.In, st.Traffic.Out, monitor.ParseQuery(r.URL.Query())),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/policies"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -35,6 +36,9 @@ func (t *topology) parameterPaths() {
 	t.Handle(rest.Policymaking, "PUT "+one, t.setParameter)
 	t.Delete(rest.Policymaking, one, func(r *http.Request) error {
 		p, err := t.theParameter(r)
+		if err == nil && isPolicy(p.Component) {
+			err = errPolicy
+		}
 		if err != nil {
 			return err
 		}
@@ -50,15 +54,17 @@ func newParameter(p broker.Parameter) parameter {
 func (t *topology) theParameter(r *http.Request) (p broker.Parameter, err error) {
 	component := rest.Name(r, "component")
 	p, ok := t.Broker.Parameter(rest.Name(r, "vhost"), component, rest.Name(r, "name"))
-	if !ok || components[component] == nil {
+	if !ok || components[component] == nil && !isPolicy(component) {
 		return p, rest.ErrNotThere
 	}
 	return p, nil
 }
 
 func (t *topology) listParameters(r *http.Request) (any, error) {
-	wanted := slices.Sorted(maps.Keys(components))
-	if component := rest.Name(r, "component"); component != "" {
+	wanted := append(slices.Sorted(maps.Keys(components)), policies.OperatorComponent) // as RabbitMQ has it; policies are shown to who asks for them
+	if component := rest.Name(r, "component"); component == policies.Component {
+		wanted = []string{component}
+	} else if component != "" {
 		wanted = slices.DeleteFunc(wanted, func(c string) bool { return c != component })
 	}
 	out := []parameter{}
@@ -84,6 +90,12 @@ func (t *topology) setParameter(r *http.Request) (rest.Answer, error) {
 	}
 	return t.keep(p)
 }
+
+// isPolicy tells whether parameters of a component have paths of their own, which ask for other tags.
+func isPolicy(component string) bool { return policies.Engine{}.Component(component) }
+
+// errPolicy refuses to change policies as parameters.
+var errPolicy = rest.BadRequest("policies may not be set using this method")
 
 var errNoValue = rest.BadRequest("[{key_missing,value}]")
 

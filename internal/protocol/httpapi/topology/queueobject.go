@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -33,17 +34,17 @@ type queueTotals struct {
 // queueState is a queue as it is.
 type queueState struct {
 	queueName
-	Capacity      float64        `json:"consumer_capacity"`    // share of the time in which consumers could take more
-	Utilisation   float64        `json:"consumer_utilisation"` // the same, by its older name
-	Consumers     int            `json:"consumers"`
-	Effective     map[string]any `json:"effective_policy_definition"`
-	ExclusiveTag  *string        `json:"exclusive_consumer_tag"`
-	HeadTimestamp *int64         `json:"head_message_timestamp"`
-	IdleSince     string         `json:"idle_since,omitempty"`
-	Memory        int64          `json:"memory"`
-	Bytes         int64          `json:"message_bytes"`
-	BytesReady    int64          `json:"message_bytes_ready"`
-	BytesUnacked  int64          `json:"message_bytes_unacknowledged"`
+	Capacity      float64         `json:"consumer_capacity"`    // share of the time in which consumers could take more
+	Utilisation   float64         `json:"consumer_utilisation"` // the same, by its older name
+	Consumers     int             `json:"consumers"`
+	Effective     json.RawMessage `json:"effective_policy_definition"`
+	ExclusiveTag  *string         `json:"exclusive_consumer_tag"`
+	HeadTimestamp *int64          `json:"head_message_timestamp"`
+	IdleSince     string          `json:"idle_since,omitempty"`
+	Memory        int64           `json:"memory"`
+	Bytes         int64           `json:"message_bytes"`
+	BytesReady    int64           `json:"message_bytes_ready"`
+	BytesUnacked  int64           `json:"message_bytes_unacknowledged"`
 	monitor.Lengths
 	Scheduled      int               `json:"messages_scheduled"` // ours: their time has not come
 	Blocked        int               `json:"messages_blocked"`   // ours: they wait for others to be gone
@@ -101,13 +102,14 @@ func stateOf(*broker.QueueStatus) string { return "running" }
 
 func (t *topology) queueState(st *broker.QueueStatus, vhost string, query monitor.Query) *queueState {
 	o := &queueState{
-		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: map[string]any{}, Memory: st.Memory,
+		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: effective(st.Definition), Memory: st.Memory,
 		Bytes: st.Bytes + st.UnackedBytes, BytesReady: st.Bytes, BytesUnacked: st.UnackedBytes,
 		Lengths: t.monitor.QueueLengths(st, query), Stats: t.monitor.QueueStats(st, query), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st),
 	}
 	if st.Consumers > 0 && st.Ready == 0 {
 		o.Capacity, o.Utilisation = 1, 1 // whatever comes goes at once
 	}
+	o.Policy, o.OperatorPolicy = named(st.Policy), named(st.OperatorPolicy)
 	if st.ActiveConsumer != "" {
 		o.ActiveTag = &st.ActiveConsumer
 	}
@@ -124,6 +126,22 @@ func (t *topology) queueState(st *broker.QueueStatus, vhost string, query monito
 		o.Leader, o.Members, o.Online = t.node, []string{t.node}, []string{t.node}
 	}
 	return o
+}
+
+// effective is what policies say together, an empty object when that is nothing.
+func effective(definition string) json.RawMessage {
+	if definition == "" {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(definition)
+}
+
+// named is nil for no policy.
+func named(policy string) *string {
+	if policy == "" {
+		return nil
+	}
+	return &policy
 }
 
 // queueDetails shows one queue.

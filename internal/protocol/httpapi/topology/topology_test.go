@@ -48,7 +48,7 @@ func TestQueues(t *testing.T) {
 		{`PUT /api/queues/%2F/b {"arguments":[]}`, 201, ""},
 		{`PUT /api/queues/%2F/b [1]`, 400, "bad_request"},
 		{"PUT /api/queues/%2F/amq.q {}", 401, `{"error":"not_authorised","reason":"Access refused."}`},
-		{"PUT /api/queues/none/q {}", 404, "no such virtual host"},
+		{"PUT /api/queues/none/q {}", 404, `{"error":"not_found","reason":"vhost_not_found"}`},
 		{`PUT /api/queues/%2F/q%2Fq {"durable":true,"arguments":{"x-queue-type":"quorum","x-max-length":5,"x":[1,"a",{"b":1.5}]}}`, 201, ""},
 		{"GET /api/queues/%2F/q%2Fq?columns=arguments,type,leader,members", 200,
 			`{"arguments":{"x":[1,"a",{"b":1.5}],"x-max-length":5,"x-queue-type":"quorum"},"leader":"fiveways@here","members":["fiveways@here"],"type":"quorum"}`},

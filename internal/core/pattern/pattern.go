@@ -1,0 +1,69 @@
+package pattern
+
+import (
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/dlclark/regexp2"
+)
+
+// patience bounds how long one name may keep the matcher that goes back. The matcher looks at the time every tenth of a second.
+const patience = 50 * time.Millisecond
+
+// Pattern is a compiled regular expression. It is found anywhere in a name. Many goroutines may use it.
+type Pattern struct {
+	linear *regexp.Regexp  // nil: RE2 does not know it
+	back   *regexp2.Regexp // instead
+	spent  atomic.Bool     // back took too long for a name
+}
+
+// Compile reads a pattern. The error says what RE2 has against it.
+func Compile(text string) (*Pattern, error) {
+	linear, err := regexp.Compile(text)
+	if err == nil {
+		return &Pattern{linear: linear}, nil
+	}
+	back, backErr := regexp2.Compile(text, regexp2.None)
+	if backErr != nil {
+		return nil, invalid(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	back.MatchTimeout = patience
+	return &Pattern{back: back}, nil
+}
+
+// invalid is why a text is no pattern.
+type invalid string
+
+func (e invalid) Error() string { return string(e) }
+
+// Match tells whether the pattern is found in a name.
+func (p *Pattern) Match(name string) bool {
+	if p.linear != nil {
+		return p.linear.MatchString(name)
+	}
+	return p.goBack(name)
+}
+
+// MatchBytes is Match for bytes.
+func (p *Pattern) MatchBytes(name []byte) bool {
+	if p.linear != nil {
+		return p.linear.Match(name)
+	}
+	return p.goBack(string(name))
+}
+
+func (p *Pattern) goBack(name string) bool {
+	if p.spent.Load() {
+		return false
+	}
+	found, err := p.back.MatchString(name)
+	if err != nil { // only that it took too long
+		p.spent.Store(true)
+	}
+	return found && err == nil
+}
+
+// Spent tells that a name took too long, so that the pattern matches nothing any more.
+func (p *Pattern) Spent() bool { return p.spent.Load() }

@@ -1,0 +1,133 @@
+package policies
+
+import "fiveways/internal/broker"
+
+// key is a setting that a policy may have.
+type key struct {
+	group   group
+	valid   func(v any) bool // nil: the group looks at it
+	refusal string           // what is said behind a value that is not valid
+	merge   func(policy, operator any) any
+	hinders target // a policy that has it does not count for these, which have no such thing
+	rule    ruling // nil: it is kept and shown, and has no effect here
+}
+
+// group is what checks settings one after the other.
+type group uint8
+
+const (
+	ofQueues group = iota
+	ofFederation
+	ofMirrors
+	ofLeaders
+	numGroups
+)
+
+// together check what the settings of a group say together.
+var together = [numGroups]func(names []string, settings map[string]any) string{ofFederation: oneUpstream, ofMirrors: mirrors}
+
+// setting is a key that has nothing to do with others.
+func setting(valid func(any) bool, refusal string, rule ruling) *key {
+	return &key{valid: valid, refusal: "is not a valid " + refusal, rule: rule}
+}
+
+// bound is a number that an operator policy may have, too: the smaller one counts.
+func bound(valid func(any) bool, refusal string, rule ruling) *key {
+	k := setting(valid, refusal, rule)
+	k.merge = smaller
+	return k
+}
+
+// not hinders policies that have the key.
+func (k *key) not(t target) *key {
+	k.hinders = t
+	return k
+}
+
+// in puts the key into a group.
+func (k *key) in(g group) *key {
+	k.group = g
+	return k
+}
+
+// operable lets operator policies have the key; what they say counts.
+func (k *key) operable() *key {
+	k.merge = func(_, operator any) any { return operator }
+	return k
+}
+
+// onlyStreams is what policies for streams say, which are not there.
+const onlyStreams = classicQueues | quorumQueues
+
+// keys are all settings: those of RabbitMQ 3.10, with their texts; those that later versions added, for their files of definitions; and our own.
+var keys = map[string]*key{
+	"message-ttl":             bound(natural, "message TTL", number(func(r *broker.Ruling) *int64 { return &r.MessageTTL }, maxTimer)),
+	"expires":                 bound(positive, "queue expiry", number(func(r *broker.Ruling) *int64 { return &r.Expires }, maxTimer)),
+	"max-length":              bound(natural, "maximum length", number(func(r *broker.Ruling) *int64 { return &r.MaxLength }, maxNumber)),
+	"max-length-bytes":        bound(natural, "maximum length in bytes", number(func(r *broker.Ruling) *int64 { return &r.MaxLengthBytes }, maxNumber)),
+	"overflow":                choice("overflow value", overflows, func(r *broker.Ruling) *broker.Overflow { return &r.Overflow }).operable(),
+	"dead-letter-exchange":    setting(name, "dead letter exchange name", deadLetterExchange),
+	"dead-letter-routing-key": setting(name, "dead letter routing key", deadLetterKey),
+	"dead-letter-strategy":    choice("dead letter strategy", strategies, func(r *broker.Ruling) *bool { return &r.AtLeastOnce }).not(classicQueues),
+	"delivery-limit":          bound(natural, "delivery limit", number(func(r *broker.Ruling) *int64 { return &r.DeliveryLimit }, maxNumber)).not(classicQueues),
+	"max-in-memory-length":    bound(natural, "maximum memory in bytes", nil), // sic
+	"max-in-memory-bytes":     bound(natural, "maximum memory in bytes", nil),
+	"queue-mode":              setting(word("default", "lazy"), "queue-mode value", nil).not(quorumQueues),
+	"queue-version":           setting(oneOrTwo, "queue-version value", nil).operable(),
+	"alternate-exchange":      setting(name, "alternate exchange name", nil), // for exchanges
+
+	"max-age":                       setting(age, "max age", nil).not(onlyStreams),
+	"stream-max-segment-size-bytes": setting(segment, "segment size", nil).not(onlyStreams),
+	"queue-leader-locator":          setting(word("client-local", "balanced"), "queue leader locator value", nil).not(classicQueues),
+	"initial-cluster-size":          setting(natural, "cluster size", nil).not(onlyStreams),
+
+	"federation-upstream":         setting(text, "federation upstream name", nil).in(ofFederation),
+	"federation-upstream-set":     setting(text, "federation upstream set name", nil).in(ofFederation),
+	"federation-upstream-pattern": setting(text, "federation upstream pattern name", nil).in(ofFederation),
+
+	"ha-mode":                (&key{}).in(ofMirrors).not(quorumQueues),
+	"ha-params":              (&key{}).in(ofMirrors).not(quorumQueues),
+	"ha-sync-mode":           (&key{}).in(ofMirrors).not(quorumQueues),
+	"ha-sync-batch-size":     (&key{}).in(ofMirrors),
+	"ha-promote-on-shutdown": (&key{}).in(ofMirrors).not(quorumQueues),
+	"ha-promote-on-failure":  (&key{}).in(ofMirrors).not(quorumQueues),
+	"queue-master-locator": {group: ofLeaders, valid: word("min-masters", "client-local", "random"),
+		refusal: "invalid queue-master-locator value", hinders: quorumQueues},
+
+	"consumer-timeout":         bound(positive, "consumer timeout", number(func(r *broker.Ruling) *int64 { return &r.ConsumerTimeout }, maxTimer)),
+	"stream-filter-size-bytes": setting(natural, "filter size", nil).not(onlyStreams),
+	"target-group-size":        setting(positive, "qq target count value", nil).operable().not(classicQueues),
+
+	"sync":                   choice("sync value", syncs, func(r *broker.Ruling) *broker.SyncChoice { return &r.Sync }),
+	"delayed-retry-type":     choice("delayed retry type", retries, func(r *broker.Ruling) *broker.RetryType { return &r.RetryType }),
+	"delayed-retry-min":      setting(natural, "delayed retry time", exact(func(r *broker.Ruling) *int64 { return &r.RetryMin })),
+	"delayed-retry-max":      setting(natural, "delayed retry time", exact(func(r *broker.Ruling) *int64 { return &r.RetryMax })),
+	"max-publish-rate":       bound(positive, "publish rate", number(func(r *broker.Ruling) *int64 { return &r.Messages }, maxNumber)),
+	"max-publish-bytes-rate": bound(positive, "publish rate in bytes", number(func(r *broker.Ruling) *int64 { return &r.Bytes }, maxNumber)),
+}
+
+// Values of settings that choose, by RabbitMQ's words.
+var (
+	overflows = map[string]broker.Overflow{
+		"drop-head": broker.DropHead, "reject-publish": broker.RejectPublish, "reject-publish-dlx": broker.RejectPublishDLX,
+	}
+	strategies = map[string]bool{"at-most-once": false, "at-least-once": true}
+	syncs      = map[string]broker.SyncChoice{"always": broker.SyncAlways, "batch": broker.SyncBatch, "os": broker.SyncOS}
+	retries    = map[string]broker.RetryType{
+		"disabled": broker.RetryDisabled, "all": broker.RetryAll, "failed": broker.RetryFailed, "returned": broker.RetryReturned,
+	}
+)
+
+// choice is a setting that is one of some words.
+func choice[T any](refusal string, values map[string]T, field func(*broker.Ruling) *T) *key {
+	valid := func(v any) bool {
+		word, ok := v.(string)
+		_, known := values[word]
+		return ok && known
+	}
+	return setting(valid, refusal, func(r *broker.Ruling, v any, declared bool) {
+		if !declared {
+			*field(r) = values[v.(string)]
+		}
+	})
+}

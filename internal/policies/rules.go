@@ -1,0 +1,139 @@
+package policies
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+// Engine is the broker.Policies of RabbitMQ's policies.
+type Engine struct{}
+
+// Component implements broker.Policies.
+func (Engine) Component(name string) bool { return name == Component || name == OperatorComponent }
+
+// Compile implements broker.Policies.
+func (Engine) Compile(parameters []broker.Parameter) broker.Rules {
+	r := &rules{}
+	for _, parameter := range parameters {
+		operator := parameter.Component == OperatorComponent
+		p, wrong := parse(parameter.Name, operator, parameter.Value)
+		switch {
+		case len(wrong) > 0:
+		case operator:
+			r.operators = append(r.operators, p)
+		default:
+			r.policies = append(r.policies, p)
+		}
+	}
+	slices.SortFunc(r.policies, precedes)
+	slices.SortFunc(r.operators, precedes)
+	return r
+}
+
+// precedes orders policies: the first that matches counts.
+func precedes(a, b *policy) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.name, b.name))
+}
+
+// rules are the policies of one virtual host.
+type rules struct {
+	policies, operators []*policy
+	merged              sync.Map // pair → *effective
+}
+
+// pair is what counts for a queue; each may be nil.
+type pair struct{ policy, operator *policy }
+
+// effective is what a pair says together.
+type effective struct {
+	broker.Applied
+	settings map[string]any
+}
+
+// Queue implements broker.Rules.
+func (r *rules) Queue(name string, args message.Table, declared broker.QueuePolicy) broker.Ruling {
+	kind := kindOf(args)
+	e := r.together(pair{chosen(r.policies, name, kind), chosen(r.operators, name, kind)})
+	ruling := broker.Ruling{QueuePolicy: declared, Applied: e.Applied}
+	for name, v := range e.settings {
+		k := keys[name]
+		if k.rule == nil {
+			continue
+		}
+		_, given := args.Get("x-" + name)
+		k.rule(&ruling, v, given && !(kind == quorumQueues && overQuorum[name]))
+	}
+	return ruling
+}
+
+// overQuorum are the settings of a policy that win over a quorum queue's own arguments.
+var overQuorum = map[string]bool{"overflow": true, "expires": true}
+
+// kindOf is the type of a queue with these arguments.
+func kindOf(args message.Table) target {
+	if kind, ok := args.Get("x-queue-type"); ok && kind == "quorum" {
+		return quorumQueues
+	}
+	return classicQueues
+}
+
+// Exchange implements broker.Rules.
+func (r *rules) Exchange(name string) (alternate string, applied broker.Applied) {
+	p := chosen(r.policies, name, exchanges)
+	if p == nil {
+		return "", broker.Applied{}
+	}
+	alternate, _ = p.definition["alternate-exchange"].(string)
+	return alternate, broker.Applied{Policy: p.name}
+}
+
+// chosen is the first policy that counts for a thing of that name, nil when none does.
+func chosen(policies []*policy, name string, kind target) *policy {
+	for _, p := range policies {
+		if p.to&kind != 0 && p.hinders&kind == 0 && p.pattern.Match(name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// together merges a policy and an operator policy.
+func (r *rules) together(p pair) *effective {
+	if e, ok := r.merged.Load(p); ok {
+		return e.(*effective)
+	}
+	e, _ := r.merged.LoadOrStore(p, merge(p))
+	return e.(*effective)
+}
+
+func merge(p pair) *effective {
+	e := &effective{settings: map[string]any{}}
+	if p.policy != nil {
+		e.Policy = p.policy.name
+		for name, v := range p.policy.definition {
+			e.settings[name] = v
+		}
+	}
+	if p.operator != nil {
+		e.OperatorPolicy = p.operator.name
+		for name, v := range p.operator.definition {
+			if of, both := e.settings[name]; both {
+				v = keys[name].merge(of, v)
+			}
+			e.settings[name] = v
+		}
+	}
+	if len(e.settings) > 0 {
+		definition, err := json.Marshal(e.settings)
+		if err != nil {
+			panic("policies: a definition cannot be encoded: " + err.Error()) // it was decoded: cannot happen
+		}
+		e.Definition = string(definition)
+	}
+	return e
+}

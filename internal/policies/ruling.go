@@ -1,0 +1,38 @@
+package policies
+
+import "fiveways/internal/broker"
+
+// ruling makes a valid setting count for a queue. declared tells that the queue's own arguments say something about it.
+type ruling func(r *broker.Ruling, v any, declared bool)
+
+// number is a setting of which the smaller one counts, where the queue declares one, too.
+func number(field func(*broker.Ruling) *int64, most int64) ruling {
+	return func(r *broker.Ruling, v any, declared bool) {
+		n, to := integer(v, most), field(r)
+		if declared && *to >= 0 {
+			n = min(n, *to)
+		}
+		*to = n
+	}
+}
+
+// exact is a time in ms that a queue's own argument hides.
+func exact(field func(*broker.Ruling) *int64) ruling {
+	return func(r *broker.Ruling, v any, declared bool) {
+		if !declared {
+			*field(r) = integer(v, maxTimer)
+		}
+	}
+}
+
+func deadLetterExchange(r *broker.Ruling, v any, declared bool) {
+	if !declared {
+		r.DeadLetter, r.DeadLetterExchange = true, v.(string)
+	}
+}
+
+func deadLetterKey(r *broker.Ruling, v any, declared bool) {
+	if !declared {
+		r.HasDeadLetterKey, r.DeadLetterKey = true, v.(string)
+	}
+}

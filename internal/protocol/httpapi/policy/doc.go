@@ -1,0 +1,2 @@
+// Package policy serves RabbitMQ's paths for what bounds others: policies, operator policies, and the limits of virtual hosts and users.
+package policy

@@ -1,0 +1,30 @@
+package policy
+
+import (
+	"net/http"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/policies"
+	"fiveways/internal/protocol/httpapi/rest"
+)
+
+// paths serves the paths of one API.
+type paths struct{ *rest.API }
+
+// Register adds the paths to an API.
+func Register(a *rest.API) {
+	p := paths{a}
+	p.policyPaths(kind{path: "/api/policies", component: policies.Component, need: rest.Policymaking})
+	p.policyPaths(kind{path: "/api/operator-policies", component: policies.OperatorComponent, need: rest.Administration})
+	p.vhostLimitPaths()
+	p.userLimitPaths()
+	a.Describe(about)
+}
+
+// visible are the virtual host of the path, or those that the caller sees.
+func (p paths) visible(r *http.Request) []string {
+	if r.PathValue("vhost") != "" {
+		return []string{rest.Name(r, "vhost")}
+	}
+	return rest.List(p.VHosts(r), func(v broker.VHostInfo) string { return v.Name })
+}
