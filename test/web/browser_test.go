@@ -123,7 +123,7 @@ func (p *page) watch(event any) {
 			p.troubles = append(p.troubles, "the browser complains: "+e.Entry.Text+" "+e.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err == nil && u.Scheme != "blob" && !strings.HasPrefix(e.Request.URL, p.base+"/") {
+		if u, err := url.Parse(e.Request.URL); err == nil && u.Scheme != "blob" && u.Scheme != "data" && !strings.HasPrefix(e.Request.URL, p.base+"/") {
 			p.troubles = append(p.troubles, "a request leaves this host: "+e.Request.URL)
 		}
 	}

@@ -1,8 +1,17 @@
 // What RabbitMQ's management API tells of the past: {rate, samples: [{sample, timestamp}, …]}, the newest first.
 import { useRef } from "./html.js";
 
-/** How much of the past is asked for: seconds. */
+/** How much of the past is asked for, of queues and exchanges: seconds. */
 export const past = { lengths_age: 600, lengths_incr: 5, msg_rates_age: 600, msg_rates_incr: 5 };
+
+/** [seconds, what they are called], of what the broker remembers of itself. */
+export const spans = [["60", "last minute"], ["600", "last 10 minutes"], ["3600", "last hour"]];
+
+/** The query for so many seconds of the past of the broker, in steps that a chart has room for. */
+export function pastOf(seconds, ...what) {
+  const step = Math.max(5, Math.ceil(seconds / 120 / 5) * 5);
+  return Object.fromEntries(what.flatMap((w) => [[`${w}_age`, seconds], [`${w}_incr`, step]]));
+}
 
 const inOrder = (details) => [...(details?.samples ?? [])].reverse();
 

@@ -79,7 +79,7 @@ function Nav({ at, open }) {
           ? html`<li><a href=${href([to])} aria-current=${to === at ? "page" : null}>${label}</a></li>`
           : html`<li class="section">${label}</li>`)}
         <li class="section">Help</li>
-        <li><button class="link" style="padding:5px 10px" onClick=${() => helpShown.set(true)}>Keyboard</button></li>
+        <li><button class="link" onClick=${() => helpShown.set(true)}>Keyboard</button></li>
       </ul>
     </nav>`;
 }

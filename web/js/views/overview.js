@@ -1,19 +1,29 @@
-import { query } from "../api.js";
+import { hasTag, query, session } from "../api.js";
 import { Card, Chip, Command, Empty, Go, Head, Tile, Trouble } from "../components/basics.js";
 import { Chart } from "../components/chart.js";
 import { bytes, count, duration, millis, rate, short } from "../format.js";
 import { html } from "../html.js";
 import { useLive } from "../live.js";
-import { levels, past, rateOf, rates, useRemembered } from "../samples.js";
+import { place, setQuery } from "../router.js";
+import { levels, pastOf, rateOf, rates, spans, useRemembered } from "../samples.js";
+import { useStore } from "../store.js";
 
 export function Overview() {
-  const overview = useLive(`overview${query(past)}`);
-  const nodes = useLive(`nodes${query({ node_stats_age: past.lengths_age, node_stats_incr: past.lengths_incr })}`);
+  const { query: q } = useStore(place);
+  const span = spans.find(([s]) => s === q.span)?.[0] ?? "600";
+  const overview = useLive(`overview${query(pastOf(span, "lengths", "msg_rates"))}`);
+  const monitors = hasTag(useStore(session), "monitoring");
+  const nodes = useLive(monitors ? `nodes${query(pastOf(span, "node_stats"))}` : null);
   const of = overview.data;
   if (!of) return html`<${Head} title="Overview" />${overview.loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${overview.error} what="The overview" />`}`;
   const node = nodes.data?.[0];
   return html`
-    <${Head} title="Overview"><span class="soft small">${of.product_name ?? "Fiveways"} ${of.product_version ?? ""}, ${of.node}</span><//>
+    <${Head} title="Overview">
+      <span class="soft small">${of.product_name ?? "Fiveways"} ${of.product_version ?? ""}${of.node ? `, ${of.node}` : ""}</span>
+      <select aria-label="How much of the past charts show" value=${span} onChange=${(e) => setQuery({ span: e.target.value })}>
+        ${spans.map(([s, label]) => html`<option value=${s} selected=${s === span}>${label}</option>`)}
+      </select>
+    <//>
     <div class="stack">
       <${Trouble} error=${overview.error} what="The overview" />
       <${Alarms} node=${node} />

@@ -39,6 +39,8 @@ function QueueOverview({ vhost, name, q }) {
     <div class="tiles">
       <${Tile} name="Ready" value=${count(q.messages_ready ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages" }} />
       <${Tile} name="Unacked" value=${count(q.messages_unacknowledged ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "unacked" }} />
+      ${q.messages_scheduled > 0 && html`<${Tile} name="Scheduled" value=${count(q.messages_scheduled)} to=${["queues", vhost, name]} query=${{ tab: "scheduled" }} />`}
+      ${q.messages_blocked > 0 && html`<${Tile} name="Wait for others" value=${count(q.messages_blocked)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "blocked" }} />`}
       <${Tile} name="In" value=${rate(stats.publish_details?.rate ?? 0)} note=${`${short(stats.publish ?? 0)} so far`} />
       <${Tile} name="Out" value=${rate(stats.deliver_get_details?.rate ?? 0)} note=${`${short(stats.deliver_get ?? 0)} so far`} />
       <${Tile} name="Size" value=${bytes(q.message_bytes ?? 0)} />
