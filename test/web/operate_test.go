@@ -116,10 +116,10 @@ func TestConnectionIsClosed(t *testing.T) {
 	p.shot("connection")
 	name := ask[string](p, `document.querySelector("td.name a").innerText`)
 	p.press("Close …")
-	p.fill("Close "+name+"?", "Reason", "the till is moved")
+	p.fill("Close "+name+"?", "Reason", "the till is moved, später")
 	p.press("Close connection", "Close "+name+"?")
 	p.reads("Nobody is connected.")
-	if err := <-closed; err == nil || !strings.Contains(err.Reason, "the till is moved") {
+	if err := <-closed; err == nil || !strings.Contains(err.Reason, "the till is moved, später") {
 		t.Errorf("the client heard %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 // Short notices in the corner: what was done, or why not.
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
+import { go } from "../router.js";
 import { store, useStore } from "../store.js";
 
 const seen = 6000; // ms; what went wrong stays until it is closed
@@ -15,12 +16,20 @@ export function toast(text, kind = "good") {
   if (kind !== "bad") setTimeout(() => drop(id), seen);
 }
 
-/** Does something that changes the broker, tells how it went, and has what is shown looked at anew. Resolves to whether it went well. */
-export async function act(done, fn) {
+/**
+ * Does something that changes the broker, tells how it went, and has what is shown looked at anew; in the place away, when what was shown is gone.
+ * Resolves to whether it went well.
+ */
+export async function act(done, fn, away) {
   try {
     const value = await fn();
     toast(typeof done === "function" ? done(value) : done);
-    refreshAll();
+    if (away) {
+      addEventListener("hashchange", refreshAll, { once: true });
+      go(away);
+    } else {
+      refreshAll();
+    }
     return true;
   } catch (err) {
     toast(err.message, "bad");

@@ -45,7 +45,7 @@ export function User({ names: [name] }) {
   const { data: u, error, loading } = useLive(path`users/${name}`);
   const remove = async () => {
     if (!(await confirm(`Delete user ${name}?`, "Its connections are closed.", "Delete user"))) return;
-    if (await act("Deleted.", () => del(path`users/${name}`))) go(["users"]);
+    await act("Deleted.", () => del(path`users/${name}`), ["users"]);
   };
   return html`
     <${Head} title=${name} crumbs=${[["Users", ["users"]]]}>${u && html`<button class="danger" onClick=${remove}>Delete …</button>`}<//>

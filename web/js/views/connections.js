@@ -6,15 +6,17 @@ import { act } from "../components/toasts.js";
 import { bytes, count, inline, time } from "../format.js";
 import { html } from "../html.js";
 import { useLive } from "../live.js";
-import { go } from "../router.js";
 import { channelColumns } from "./channels.js";
 
-/** Asks why, and closes a connection. */
-async function close(name) {
+// Headers are bytes: what is not Latin goes as UTF-8.
+const headerText = (text) => String.fromCharCode(...new TextEncoder().encode(text));
+
+/** Asks why, and closes a connection; away is where to go then. */
+async function close(name, away) {
   let reason = "";
   const fields = [{ name: "reason", label: "Reason", placeholder: "told to the client", wide: true }];
   const sure = await ask(`Close ${name}?`, fields, "Close connection", (v) => { reason = v.reason ?? "Closed from the web page"; });
-  return sure && act("Closed.", () => del(path`connections/${name}`, { headers: { "X-Reason": reason } }));
+  if (sure) await act("Closed.", () => del(path`connections/${name}`, { headers: { "X-Reason": headerText(reason) } }), away);
 }
 
 const client = (c) => [c.client_properties?.connection_name ?? c.client_properties?.product, c.client_properties?.version].filter(Boolean).join(" ");
@@ -39,11 +41,8 @@ export const Connections = () => html`
 export function Connection({ names: [name] }) {
   const { data: c, error, loading } = useLive(path`connections/${name}`);
   const channels = useLive(path`connections/${name}/channels`);
-  const end = async () => {
-    if (await close(name)) go(["connections"]);
-  };
   return html`
-    <${Head} title=${name} crumbs=${[["Connections", ["connections"]]]}>${c && html`<button class="danger" onClick=${end}>Close …</button>`}<//>
+    <${Head} title=${name} crumbs=${[["Connections", ["connections"]]]}>${c && html`<button class="danger" onClick=${() => close(name, ["connections"])}>Close …</button>`}<//>
     <div class="stack">
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="This connection" />
       ${c && html`

@@ -7,7 +7,7 @@ import { act, toast } from "../components/toasts.js";
 import { rate } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll, useLive } from "../live.js";
-import { go, place } from "../router.js";
+import { place } from "../router.js";
 import { past, rates } from "../samples.js";
 import { useStore } from "../store.js";
 import { Bindings } from "./queue-bindings.js";
@@ -22,7 +22,7 @@ export function Exchange({ names: [vhost, name] }) {
   const tabs = [["overview", "Overview"], ...(standard ? [] : [["bindings", "Bindings"]]), ...(x?.type === "x-delayed-message" ? [["scheduled", "Scheduled"]] : [])];
   const remove = async () => {
     if (!(await confirm(`Delete ${name}?`, "The exchange and its bindings are gone; queues stay.", "Delete exchange"))) return;
-    if (await act(`Exchange ${name} is deleted.`, () => del(path`exchanges/${vhost}/${name}`))) go(["exchanges"]);
+    await act(`Exchange ${name} is deleted.`, () => del(path`exchanges/${vhost}/${name}`), ["exchanges"]);
   };
   const views = { overview: ExchangeOverview, bindings: ExchangeBindings, scheduled: Scheduled };
   const View = views[tab] ?? ExchangeOverview;

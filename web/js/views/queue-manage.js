@@ -6,7 +6,6 @@ import { act, toast } from "../components/toasts.js";
 import { many } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
-import { go } from "../router.js";
 import { Tasks } from "./tasks.js";
 
 const selector = { name: "filter", label: "Only those for which", placeholder: "customer = 7", hint: "a condition over headers; empty: all", wide: true };
@@ -26,7 +25,7 @@ export function QueueManage({ vhost, name, q }) {
   };
   const remove = async () => {
     if (!(await confirm(`Delete ${name}?`, `The queue and ${many(q.messages ?? 0, "message")} will be gone for good.`, "Delete queue"))) return;
-    if (await act(`Queue ${name} is deleted.`, () => del(base))) go(["queues"]);
+    await act(`Queue ${name} is deleted.`, () => del(base), ["queues"]);
   };
   return html`
     <${Tasks} path=${`${base}/tasks`} />

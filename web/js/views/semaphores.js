@@ -1,4 +1,4 @@
-import { del, path, post, put, query as toQuery } from "../api.js";
+import { del, path, put, query as toQuery } from "../api.js";
 import { Card, Chip, Empty, Fold, Go, Head, Tile, Trouble } from "../components/basics.js";
 import { confirm } from "../components/dialogs.js";
 import { Form } from "../components/form.js";
@@ -57,7 +57,7 @@ export function Semaphore({ names: [vhost, key] }) {
   const release = (t) => act(`${t.task} is released.`, () => del(`${base}/tasks/${encodeURIComponent(t.task)}`));
   const remove = async () => {
     if (!(await confirm(`Delete ${key}?`, "Its tasks are forgotten, those that run as well.", "Delete semaphore"))) return;
-    if (await act("Deleted.", () => del(base))) go(["semaphores"]);
+    await act("Deleted.", () => del(base), ["semaphores"]);
   };
   const columns = [
     { title: "Position", number: true, wide: true, show: (t) => count(t.position) }, { title: "Task", class: "name", show: (t) => t.task },

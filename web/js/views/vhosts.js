@@ -39,10 +39,10 @@ export function VHost({ names: [name] }) {
   const { data: v, error, loading } = useLive(path`vhosts/${name}`);
   const remove = async () => {
     if (!(await confirm(`Delete virtual host ${name}?`, "All its queues, exchanges and messages are gone for good.", "Delete virtual host"))) return;
-    if (await act("Deleted.", () => del(path`vhosts/${name}`))) {
+    await act("Deleted.", async () => {
+      await del(path`vhosts/${name}`);
       chooseVHost("");
-      go(["vhosts"]);
-    }
+    }, ["vhosts"]);
   };
   return html`
     <${Head} title=${name} crumbs=${[["Virtual hosts", ["vhosts"]]]}>
