@@ -65,7 +65,7 @@ broker, a user fiveways-migrate publishes; it is made for the run and deleted af
 	f.StringVar(&management, "management", "", "http(s)://user@host:15672 of its management API")
 	f.StringVar(&file, "definitions", "", "file that was exported there, instead of --management or of the definitions it has now")
 	f.StringVar(&to, "to", "", "amqp(s)://host:port of the broker (default: as the configuration says); its API is named by --url or --data")
-	f.StringVar(&o.VHost, "vhost", "", "only this virtual host")
+	f.StringVar(&o.VHost, "vhost", "", "only this virtual host, which is made when it is missing; users and permissions do not come then")
 	f.StringVar(&queues, "queues", "", "move the messages of queues only whose names match this regular expression")
 	f.BoolVar(&o.SkipDrain, "only-definitions", false, "move no messages")
 	f.BoolVar(&o.DryRun, "dry-run", false, "only tell what is there")

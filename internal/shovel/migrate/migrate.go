@@ -69,8 +69,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.DryRun {
 		return r, nil
 	}
-	if err := o.Target(ctx, http.MethodPost, definitionsPath(o.VHost), definitions, nil); err != nil {
-		return r, fmt.Errorf("target: definitions: %w", err)
+	if err := o.define(ctx, definitions); err != nil {
+		return r, err
 	}
 	if o.SkipDrain {
 		return r, nil
@@ -83,6 +83,22 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		}
 	}
 	return r, err
+}
+
+// define brings the definitions to the target. Those of one virtual host do not tell of the virtual host itself.
+func (o *Options) define(ctx context.Context, definitions json.RawMessage) error {
+	if o.VHost != "" {
+		path := "/api/vhosts/" + url.PathEscape(o.VHost)
+		if o.Target(ctx, http.MethodGet, path, nil, nil) != nil {
+			if err := o.Target(ctx, http.MethodPut, path, map[string]any{}, nil); err != nil {
+				return fmt.Errorf("target: virtual host '%s': %w", o.VHost, err)
+			}
+		}
+	}
+	if err := o.Target(ctx, http.MethodPost, definitionsPath(o.VHost), definitions, nil); err != nil {
+		return fmt.Errorf("target: definitions: %w", err)
+	}
+	return nil
 }
 
 func definitionsPath(vhost string) string {
