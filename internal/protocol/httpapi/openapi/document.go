@@ -204,10 +204,15 @@ func (b *builder) body(r *rest.Route, op object) error {
 		return nil
 	}
 	schema, err := b.schemas.of(r.About.In, read)
-	if err == nil {
-		op["requestBody"] = object{"content": content("application/json", schema)}
+	if err != nil {
+		return err
 	}
-	return err
+	kinds := content("application/json", schema)
+	if r.About.Raw != "" {
+		kinds[r.About.Raw] = object{}
+	}
+	op["requestBody"] = object{"content": kinds}
+	return nil
 }
 
 func (b *builder) refusal() any {

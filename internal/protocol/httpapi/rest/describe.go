@@ -11,6 +11,7 @@ import (
 type About struct {
 	Summary string      // one line
 	In      any         // the body of a request; nil: none is read
+	Raw     string      // a content type whose body is taken for what it is, beside JSON [none]
 	Out     any         // the body of an answer with status 200; of a Listing, one of its items
 	Listing bool        // Listing makes the answer
 	Answers map[int]any // the bodies of answers by their status, instead of Out, nil for none [see Route.Answers]
