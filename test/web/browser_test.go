@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -57,9 +56,6 @@ func launch(path string) {
 		chromium.Context = nil
 	}
 }
-
-// notYet are paths of the API that the page asks for and this version has not; the page says so in their places.
-var notYet = regexp.MustCompile(`/api/(policies|user-limits|vhost-limits|operator-policies)\b`)
 
 // page is one tab with a storage of its own, and what went wrong in it.
 type page struct {
@@ -114,9 +110,6 @@ func (p *page) watch(event any) {
 			p.troubles = append(p.troubles, fmt.Sprintf("the console says %s: %s", e.Type, e.Args[0].Value))
 		}
 	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelError && e.Entry.Source == log.EntrySourceNetwork && notYet.MatchString(e.Entry.URL) {
-			break
-		}
 		if e.Entry.Level == log.EntryLevelError && p.refused > 0 && e.Entry.Source == log.EntrySourceNetwork {
 			p.refused--
 		} else if e.Entry.Level == log.EntryLevelError && !p.isWanted(e.Entry.Text) {

@@ -63,6 +63,8 @@ var stock = []struct{ method, path, body string }{
 	{"PUT", "semaphores/%2F/crawlers/tasks/owl", `{"priority": 9}`},
 	{"PUT", "keys/config%2Fshop", `{"value": "{\"open\": true, \"currency\": \"NOK\"}"}`},
 	{"PUT", "keys/config%2Flimits", `{"value": "100"}`},
+	{"PUT", "policies/%2F/bounded", `{"pattern": "^(invoices|audit)$", "apply-to": "queues", "definition": {"max-length": 50000, "overflow": "reject-publish"}}`},
+	{"PUT", "operator-policies/%2F/house-rules", `{"pattern": ".*", "apply-to": "queues", "definition": {"message-ttl": 604800000}}`},
 	{"PUT", "users/ann", `{"password": "secret-of-ann", "tags": "monitoring"}`},
 	{"PUT", "permissions/%2F/ann", `{"configure": "^ann\\.", "write": ".*", "read": ".*"}`},
 }

@@ -33,7 +33,7 @@ function Kind({ kind, title, one }) {
     { title: "Name", class: "name", show: (p) => html`<button class="link" onClick=${() => setEdited(p)}>${p.name}</button>` },
     { title: "Virtual host", wide: true, show: (p) => p.vhost }, { title: "Pattern", show: (p) => html`<span class="mono">${p.pattern}</span>` },
     { title: "For", wide: true, show: (p) => nameOf(p["apply-to"]) }, { title: "Priority", number: true, wide: true, show: (p) => p.priority },
-    { title: "Settings", show: (p) => Object.entries(p.definition).map(([k, v]) => html`<div class="mono">${k}: ${inline(v)}</div>`) },
+    { title: "Settings", wide: true, show: (p) => Object.entries(p.definition).map(([k, v]) => html`<div class="mono">${k}: ${inline(v)}</div>`) },
     { title: "", show: (p) => html`<button class="danger" onClick=${() => remove(p)}>Delete …</button>` },
   ];
   return html`

@@ -1,0 +1,76 @@
+package web
+
+import "testing"
+
+// A policy is set, seen on the queue that it rules, bounded by an operator, changed and deleted.
+func TestPolicies(t *testing.T) {
+	s := openShop(t)
+	p := openAt(t, s.at)
+	p.login()
+	p.show("#/policies")
+	p.press("New policy")
+	p.fill("Set policy", "Name", "short")
+	p.fill("Set policy", "Names that match", "^(invoices|audit)$")
+	p.fill("Set policy", "Priority", "1")
+	p.fill("Set policy", "At most so many messages", "1000")
+	p.choose("Set policy", "When a queue is full", "reject-publish")
+	p.press("Set policy")
+	p.reads("The policy short is in force.")
+	p.readsIn("td", "overflow: reject-publish")
+	p.press("New operator policy")
+	p.fill("Set operator policy", "Name", "bound")
+	p.fill("Set operator policy", "Names that match", "^invoices$")
+	p.fill("Set operator policy", "Priority", "1")
+	p.fill("Set operator policy", "At most so many messages", "50")
+	p.press("Set operator policy")
+	p.reads("The operator policy bound is in force.")
+	p.shot("policies-set")
+
+	p.show("#/queues/%2F/invoices")
+	p.readsIn(".chip", "policy short")
+	p.readsIn("dd", "bound")
+	p.sees(facts + `["by policy: max-length"] === "50" && ` + facts + `["by policy: overflow"] === "reject-publish"`)
+
+	p.show("#/policies")
+	p.press("short")
+	p.fill("Set policy", "At most so many messages", "40")
+	p.press("More settings", "Set policy")
+	p.fill("Set policy", "Other settings", `{"queue-mode": "lazy"}`)
+	p.press("Set policy")
+	p.readsIn("td", "queue-mode: lazy")
+	p.show("#/queues/%2F/invoices")
+	p.sees(facts + `["by policy: max-length"] === "40"`)
+
+	p.show("#/policies")
+	p.expectRefusals(1)
+	p.press("short")
+	p.fill("Set policy", "Names that match", "(")
+	p.press("Set policy")
+	p.readsIn("[role=alert]", "Validation failed")
+	row := `[...document.querySelectorAll("tr")].find((r) => r.innerText.startsWith("short"))`
+	p.do(evaluate(row + `.querySelector("button.danger").click()`))
+	p.press("Delete", "Delete policy short?")
+	p.sees(`!` + row)
+	p.show("#/queues/%2F/invoices")
+	p.readsIn(".chip", "policy bounded")
+	p.sees(facts + `["by policy: max-length"] === "50"`)
+}
+
+// facts are the names and values that the page shows, in JavaScript.
+const facts = `Object.fromEntries([...document.querySelectorAll("dt")].map((d) => [d.innerText, d.nextElementSibling.innerText]))`
+
+// What a user and a virtual host may have at most is set and taken away on their pages.
+func TestLimits(t *testing.T) {
+	p := openAt(t, openShop(t).at)
+	p.login()
+	for _, view := range []string{"users/ann", "vhosts/staging"} {
+		p.showView(view)
+		p.choose("Set a limit", "Limit", "max-connections")
+		p.fill("Set a limit", "Value", "7")
+		p.press("Set", "Set a limit")
+		p.readsIn(".card", "max-connections\n7")
+		p.press("Remove")
+		p.reads("The limit is gone.")
+		p.sees(`![...document.querySelectorAll("button")].some((b) => b.innerText === "Remove")`)
+	}
+}
