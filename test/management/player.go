@@ -20,22 +20,27 @@ const (
 type player struct {
 	http, amqp string // addresses
 	node       string // its name
+	dir        string // for files
 	clients    map[string]*client
 }
 
-func newPlayer(http, amqp, node string) *player {
-	return &player{http: http, amqp: amqp, node: node, clients: map[string]*client{}}
+func newPlayer(http, amqp, node, dir string) *player {
+	return &player{http: http, amqp: amqp, node: node, dir: dir, clients: map[string]*client{}}
 }
 
 // play does one step.
 func (p *player) play(s step) (answer, error) {
-	if words := strings.Fields(s.line); words[0] == "amqp" {
+	ask := p.request
+	switch words := strings.Fields(s.line); words[0] {
+	case "amqp":
 		return p.ofClient(words[1], words[2:])
+	case "rabbitmqadmin":
+		ask = p.admin
 	}
 	tick := time.NewTicker(untilPoll)
 	defer tick.Stop()
 	for deadline := time.Now().Add(untilPatience); ; <-tick.C {
-		a, text, err := p.request(s.line)
+		a, text, err := ask(s.line)
 		if err != nil || s.until == "" || strings.Contains(text, s.until) {
 			return a, err
 		}
