@@ -9,14 +9,23 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// patience bounds how long one name may keep the matcher that goes back. The matcher looks at the time every tenth of a second.
-const patience = 50 * time.Millisecond
+// Bounds of how long one name may keep the matcher that goes back. On a busy machine, or in a process that was halted for a while, the time may pass without
+// anything being done, so a name must take too long twice.
+const (
+	patience = time.Second // each time
+	tries    = 2
+)
+
+// backtracker is a matcher that goes back over its tracks, and fails only when it took too long.
+type backtracker interface {
+	MatchString(name string) (bool, error)
+}
 
 // Pattern is a compiled regular expression. It is found anywhere in a name. Many goroutines may use it.
 type Pattern struct {
-	linear *regexp.Regexp  // nil: RE2 does not know it
-	back   *regexp2.Regexp // instead
-	spent  atomic.Bool     // back took too long for a name
+	linear *regexp.Regexp // nil: RE2 does not know it
+	back   backtracker    // instead
+	spent  atomic.Bool    // back took too long for a name
 }
 
 // Compile reads a pattern. The error says what RE2 has against it.
@@ -58,11 +67,20 @@ func (p *Pattern) goBack(name string) bool {
 	if p.spent.Load() {
 		return false
 	}
-	found, err := p.back.MatchString(name)
-	if err != nil { // only that it took too long
-		p.spent.Store(true)
+	for slow := 0; slow < tries; {
+		start := time.Now()
+		found, err := p.back.MatchString(name)
+		if err == nil {
+			return found
+		}
+		// The matcher's own clock is advanced by a goroutine, ten times a second. Where that one waits for a processor, the clock stands still and then leaps,
+		// so the matcher may give up at once.
+		if time.Since(start) >= patience {
+			slow++
+		}
 	}
-	return found && err == nil
+	p.spent.Store(true)
+	return false
 }
 
 // Spent tells that a name took too long, so that the pattern matches nothing any more.

@@ -1,8 +1,11 @@
 package pattern
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestMatch(t *testing.T) {
@@ -50,6 +53,41 @@ func TestSlowPatternIsSpent(t *testing.T) {
 	}
 	if p.Match("aaa") {
 		t.Error("it matches again")
+	}
+}
+
+// halting is a matcher that gives up a number of times, each after some time, and then finds the name.
+type halting []time.Duration
+
+func (h *halting) MatchString(string) (bool, error) {
+	if len(*h) == 0 {
+		return true, nil
+	}
+	time.Sleep((*h)[0])
+	*h = (*h)[1:]
+	return false, errors.New("match timeout")
+}
+
+// A busy machine does not change what a pattern means: only a name that takes too long again and again does.
+func TestHaltedMatcherTriesAgain(t *testing.T) {
+	const leap, slow = patience / 10, patience + patience/10
+	for _, c := range []struct {
+		halts halting
+		spent bool
+	}{
+		{halting{}, false},
+		{halting{leap, leap, leap, leap}, false},
+		{halting{slow}, false},
+		{halting{leap, slow, leap}, false},
+		{halting{slow, slow}, true},
+		{halting{slow, leap, slow}, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &Pattern{back: &c.halts}
+			if found := p.Match("q"); found == c.spent || p.Spent() != c.spent {
+				t.Errorf("halts %v: found %v, spent %v", c.halts, found, p.Spent())
+			}
+		})
 	}
 }
 
