@@ -9,11 +9,11 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Bounds of how long one name may keep the matcher that goes back. On a busy machine, or in a process that was halted for a while, the time may pass without
-// anything being done, so a name must take too long twice.
+// Bounds of how long one name may keep the matcher that goes back. Its clock is advanced by a goroutine, ten times a second: where that one waits for a processor,
+// or the process was halted, the clock stands still and then leaps, and the matcher gives up too early. So a name must take too long several times in a row.
 const (
 	patience = time.Second // each time
-	tries    = 2
+	tries    = 3
 )
 
 // backtracker is a matcher that goes back over its tracks, and fails only when it took too long.
@@ -67,16 +67,9 @@ func (p *Pattern) goBack(name string) bool {
 	if p.spent.Load() {
 		return false
 	}
-	for slow := 0; slow < tries; {
-		start := time.Now()
-		found, err := p.back.MatchString(name)
-		if err == nil {
+	for range tries {
+		if found, err := p.back.MatchString(name); err == nil {
 			return found
-		}
-		// The matcher's own clock is advanced by a goroutine, ten times a second. Where that one waits for a processor, the clock stands still and then leaps,
-		// so the matcher may give up at once.
-		if time.Since(start) >= patience {
-			slow++
 		}
 	}
 	p.spent.Store(true)
