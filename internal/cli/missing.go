@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// notThere is what the API says of all that is not there.
-const notThere = "Not Found"
+// What the API says of what is not there, and of a virtual host that is not.
+const (
+	notThere = "Not Found"
+	noVHost  = "vhost_not_found"
+)
 
 // kinds are the commands for what stands in the API under a word, and how many words of a path come between it and the name: the component of a parameter,
 // and the virtual host, which is the last of them.

@@ -259,12 +259,15 @@ func refusal(w *http.Response, path string) error {
 		if which, ok := strings.CutSuffix(e.Reason, semaphores.ErrNotFound.Error()); ok {
 			return fmt.Errorf("%s%w", which, semaphores.ErrNotFound)
 		}
-		if e.Reason == notThere {
+		switch e.Reason {
+		case notThere:
 			return missing(path)
+		case noVHost:
+			return errors.New("no such virtual host; `fiveways vhost list` shows what there is")
 		}
 	}
 	return errors.New(e.Reason)
 }
 
 // ofState matches what RabbitMQ's API calls a bad request, though nothing is wrong with it: the broker is in a state in which it cannot be.
-var ofState = regexp.MustCompile(`in use|not empty|inequivalent arg|^404 NOT_FOUND`)
+var ofState = regexp.MustCompile(`in use$|not empty$|inequivalent arg|^404 NOT_FOUND|^vhost_or_user_not_found`)

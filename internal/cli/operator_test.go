@@ -176,7 +176,7 @@ func TestOperatorRefusals(t *testing.T) {
 		{[]string{"user", "delete", "nobody"}, exitFailure, "user 'nobody': no such user"},
 		{[]string{"user", "add", "alice"}, exitUsage, "--password-stdin"},
 		{[]string{"user", "limit", "guest", "max-channels", "many"}, exitUsage, "a number or none"},
-		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitUsage, "unknown limit"},
+		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitUsage, "max-dreams"},
 		{[]string{"permission", "set", "guest", "(", "", ""}, exitUsage, "regular expression"},
 		{[]string{"user", "from", "guest", "mars"}, exitUsage, "from loopback or from anywhere"},
 		{[]string{"user", "delete", ".."}, exitFailure, "user '..': no such user"},

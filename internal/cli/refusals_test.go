@@ -55,12 +55,19 @@ fiveways backup there.tar`); err != nil {
 		{"parameter set shovel p {}", exitUsage, "Must specify 'src-exchange' or 'src-queue'"},
 		{"parameter set shovel p - < order.json", exitUsage, `Unrecognised terms [{<<"n">>,1}] in p`},
 		{"parameter delete shovel none", exitFailure, "no parameter 'none' in vhost '/'; `fiveways parameter list`"},
+		{`policy set p '(' '{"max-length":1}'`, exitUsage, "pattern should be regular expression"},
+		{`policy set p x '{"max-lengt":1}'`, exitUsage, `[{<<"max-lengt">>,1}] are not recognised policy settings`},
+		{`policy set p x '{"max-length":"1"}'`, exitUsage, `<<"1">> is not a valid maximum length`},
+		{`policy set p x '{"max-length":1}' --apply-to none`, exitUsage, "apply-to 'none' unrecognised"},
+		{`policy set p x '{"max-length":1}' --vhost none`, exitFailure, "`fiveways vhost list`"},
+		{"policy delete none", exitFailure, "no policy 'none' in vhost '/'; `fiveways policy list`"},
+		{"operator-policy delete none", exitFailure, "`fiveways operator-policy list`"},
 		{"definitions import order.jsn", exitFailure, "order.jsn"},
 		{"definitions import secret", exitUsage, "JSON"},
 		{"user tags nobody management", exitFailure, "user 'nobody': no such user"},
 		{"user add alice --password-stdin < secret", exitFailure, "`fiveways user password`"},
-		{"user limit alice max-dreams 1", exitUsage, "unknown limit: max-dreams"},
-		{"vhost limit none max-queues 1", exitFailure, "vhost 'none': no such virtual host"},
+		{"user limit alice max-dreams 1", exitUsage, "max-dreams"},
+		{"vhost limit none max-queues 1", exitFailure, "no such virtual host; `fiveways vhost list`"},
 		{"vhost delete none", exitFailure, "vhost 'none': no such virtual host"},
 		{"permission set alice '(' . .", exitUsage, "invalid pattern"},
 		{"permission set nobody . . .", exitFailure, "no such user"},
@@ -87,7 +94,7 @@ fiveways backup there.tar`); err != nil {
 func TestListsInJSON(t *testing.T) {
 	sh := newShell(t)
 	for _, line := range []string{
-		"queue list", "exchange list", "binding list", "connection list", "channel list", "consumer list", "node list", "listener list", "parameter list",
+		"queue list", "exchange list", "binding list", "connection list", "channel list", "consumer list", "node list", "listener list", "parameter list", "policy list", "operator-policy list",
 		"user list", "vhost list", "key list /",
 	} {
 		out, err := sh.run("fiveways " + line + " -o json")
