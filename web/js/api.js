@@ -10,7 +10,7 @@ export const session = store(null);
 export const farewell = store("");
 
 /** An answer that is an error: the status (0: none came), a word for programs and a sentence for people. */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(status, error, reason) {
     super(reason || error || `the broker answered with status ${status}`);
     this.status = status;
@@ -59,7 +59,7 @@ async function send(method, where, { body, signal, login = sessionStorage.getIte
 }
 
 /** One request; the path stands below /api/. Resolves to the answer's value, null when it has none. */
-export async function request(method, where, options) {
+async function request(method, where, options) {
   try {
     return await send(method, where, options);
   } catch (err) {

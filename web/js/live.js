@@ -14,7 +14,7 @@ export function chooseInterval(ms) {
 }
 
 /** Has everything that is shown asked for again, at once. */
-export const refresh = store(0);
+const refresh = store(0);
 export const refreshAll = () => refresh.set(refresh.get() + 1);
 
 /**

@@ -40,7 +40,7 @@ function stopsOf(edges, column) {
  * Gives each node a place. nodes: [{id, …}], edges: [{from, to, label}]. Within a column nodes stand near those that lead to them. Edges come back with
  * way: the ids of what they pass.
  */
-export function layOut(nodes, edges) {
+function layOut(nodes, edges) {
   const ids = new Set(nodes.map((n) => n.id));
   const known = edges.filter((e) => ids.has(e.from) && ids.has(e.to) && e.from !== e.to).map((e) => ({ ...e }));
   const column = columnsOf(nodes, known);

@@ -39,7 +39,7 @@ export function Payload({ of, whole }) {
 }
 
 /** Everything of a message but its body. */
-export function Properties({ of }) {
+function Properties({ of }) {
   const { headers, ...properties } = of.properties ?? {};
   return html`
     <${Facts} of=${[

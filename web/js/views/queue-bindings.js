@@ -12,7 +12,7 @@ import { refreshAll, useLive } from "../live.js";
 const letters = { queue: "q", exchange: "e" };
 
 /** The API's path of a binding. */
-export const bindingPath = (b) => path`bindings/${b.vhost}/e/${b.source}/${letters[b.destination_type]}/${b.destination}/${b.properties_key}`;
+const bindingPath = (b) => path`bindings/${b.vhost}/e/${b.source}/${letters[b.destination_type]}/${b.destination}/${b.properties_key}`;
 
 async function unbind(b) {
   if (await confirm("Delete this binding?", `${b.source} → ${b.destination}, ${b.routing_key || "no routing key"}`)) await act("Unbound.", () => del(bindingPath(b)));

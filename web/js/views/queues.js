@@ -12,7 +12,7 @@ import { useVHostField, useVHostPath } from "../vhosts.js";
 
 const total = (q) => q.messages ?? (q.messages_ready ?? 0) + (q.messages_unacknowledged ?? 0);
 
-export const queueColumns = [
+const columns = [
   { key: "name", title: "Name", class: "name", show: (q) => html`<${Go} to=${["queues", q.vhost, q.name]}>${q.name}<//>` },
   { key: "vhost", title: "Virtual host", wide: true },
   { title: "Features", wide: true, show: (q) => html`<${Features} of=${q} />` },
@@ -41,7 +41,7 @@ export function Queues() {
   return html`
     <${Head} title="Queues" />
     <div class="stack">
-      <${Listing} path=${listing} columns=${queueColumns} label="Queues" rowKey=${(q) => `${q.vhost} ${q.name}`} empty=${html`
+      <${Listing} path=${listing} columns=${columns} label="Queues" rowKey=${(q) => `${q.vhost} ${q.name}`} empty=${html`
         <div class="card"><${Empty} title="There is no queue yet.">Make one below: a name is enough. A client that declares a queue makes it, too.<//></div>`} />
       <${NewQueue} name=${query.new} />
     </div>`;
