@@ -89,10 +89,10 @@ type GlobalParameter struct {
 type Policy struct {
 	VHost      string          `json:"vhost,omitempty"`
 	Name       string          `json:"name"`
-	Pattern    string          `json:"pattern"`
-	ApplyTo    string          `json:"apply-to"`
+	Pattern    json.RawMessage `json:"pattern,omitempty"`  // a text
+	ApplyTo    json.RawMessage `json:"apply-to,omitempty"` // a text
 	Definition json.RawMessage `json:"definition"`
-	Priority   int             `json:"priority"`
+	Priority   json.RawMessage `json:"priority,omitempty"` // a number
 }
 
 // Queue is a queue.

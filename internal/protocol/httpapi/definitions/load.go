@@ -3,6 +3,7 @@ package definitions
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 
@@ -158,7 +159,7 @@ func (l *loader) parameters(f *File) error {
 			l.log.Warn("definitions: a parameter is left out: nothing here has use for it", "vhost", p.VHost, "component", p.Component, "name", p.Name)
 			continue
 		case p.Component == operatorComponent || p.Component == policyComponent:
-			if err := l.checkPolicy(p.Name, p.Component == operatorComponent, p.Value); err != nil {
+			if err := l.checkPolicy(p.VHost+"/"+p.Component+"/"+p.Name, p.Name, p.Component == operatorComponent, p.Value); err != nil {
 				return err
 			}
 		case p.Component == dynamic.Component:
@@ -175,13 +176,11 @@ func (l *loader) parameters(f *File) error {
 
 func (l *loader) policies(f *File) error {
 	for _, p := range f.Policies {
-		value, err := json.Marshal(map[string]any{
-			"pattern": p.Pattern, "definition": p.Definition, "priority": p.Priority, "apply-to": cmp.Or(p.ApplyTo, "all"),
-		})
+		value, err := p.value()
 		if err != nil {
 			return rest.BadRequest("policy " + p.Name + ": " + err.Error())
 		}
-		if err := l.checkPolicy(p.Name, false, value); err != nil {
+		if err := l.checkPolicy(p.VHost+"/"+p.Name, p.Name, false, value); err != nil {
 			return err
 		}
 		if err := l.b.SetParameter(broker.Parameter{VHost: p.VHost, Component: policyComponent, Name: p.Name, Value: value}); err != nil {
@@ -191,9 +190,31 @@ func (l *loader) policies(f *File) error {
 	return nil
 }
 
-func (l *loader) checkPolicy(name string, operator bool, value json.RawMessage) error {
+// value is that of the parameter that the policy is. What a file leaves out is usual, as in RabbitMQ.
+func (p *Policy) value() (json.RawMessage, error) {
+	if p.Priority == nil {
+		p.Priority = json.RawMessage("0")
+	}
+	if p.ApplyTo == nil {
+		p.ApplyTo = json.RawMessage(`"all"`)
+	}
+	return json.Marshal(struct {
+		Pattern    json.RawMessage `json:"pattern,omitempty"`
+		Definition json.RawMessage `json:"definition,omitempty"`
+		Priority   json.RawMessage `json:"priority"`
+		ApplyTo    json.RawMessage `json:"apply-to"`
+	}{p.Pattern, p.Definition, p.Priority, p.ApplyTo})
+}
+
+// checkPolicy refuses a policy; place is where it stands, which RabbitMQ tells, too.
+func (l *loader) checkPolicy(place, name string, operator bool, value json.RawMessage) error {
 	if l.check == nil {
 		return nil
 	}
-	return l.check(name, operator, value)
+	err := l.check(name, operator, value)
+	var refused *rest.Refused
+	if errors.As(err, &refused) {
+		return rest.Fail(refused.Status, refused.Refusal.Error, refused.Reason+" ("+place+")")
+	}
+	return err
 }
