@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"maps"
 	"regexp"
 	"slices"
@@ -104,6 +105,7 @@ func says(reason, word any) bool {
 	}
 	text, _ := reason.(string)
 	w, ok := word.(string)
+	w = html.UnescapeString(w) // a part of RabbitMQ writes reasons for its page
 	return ok && (w == "Not Found" || strings.HasPrefix(text, w+": ") || text == w)
 }
 

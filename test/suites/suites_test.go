@@ -45,7 +45,7 @@ var suites = []suite{
 	{name: "amqplib", version: "2.1.0", quick: true, ownPort: true, tools: []string{"node", "npm"}, least: 250},
 	{name: "py-amqp", version: "5.4.2", quick: true, tools: []string{"python3"}, least: 40},
 	{name: "kombu", version: "5.7.0", tools: []string{"python3"}, least: 50},
-	{name: "rabbit-hole", version: "3.2.0", quick: true, manages: rabbitHoleRequests, tools: []string{"go"}, least: 120},
+	{name: "rabbit-hole", version: "3.2.0", quick: true, manages: rabbitHoleRequests, tools: []string{"go"}, least: 135},
 	{name: "bunny", version: "2.23.0", ownPort: true, tools: []string{"apt-get"}, users: bunnyAccounts, least: 8000},
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
