@@ -78,6 +78,7 @@ var beforeOne = []struct{ begin, lines string }{
 	{"fiveways semaphore delete", `for task in 42 1001 1002; do fiveways semaphore release crowd $task; done`},
 	{"fiveways semaphore enqueue", `for task in 42 1001 1002; do fiveways semaphore release crowd $task; done`},
 	{"fiveways queue add orders", `fiveways queue delete orders`},
+	{"fiveways shovel restart", `fiveways parameter set shovel to-paris - < shovel.json; until fiveways shovel list | grep -q to-paris; do :; done`},
 	{"fiveways parameter delete", `fiveways parameter set shovel to-paris - < shovel.json`},
 	{"fiveways policy delete", `fiveways policy set limits . '{"max-length": 5}'`},
 	{"fiveways definitions import", `fiveways definitions export definitions.json`},

@@ -12,7 +12,7 @@ const (
 	noVHost  = "vhost_not_found"
 )
 
-// kinds are the commands for what stands in the API under a word, and how many words of a path come between it and the name: the component of a parameter,
+// kinds are the commands for what stands in the API under a word, and how many words of a path come between it and the name: the component of a parameter, a word,
 // and the virtual host, which is the last of them.
 var kinds = map[string]struct {
 	command string
@@ -21,6 +21,7 @@ var kinds = map[string]struct {
 }{
 	"queues": {"queue", 1, true}, "exchanges": {"exchange", 1, true}, "policies": {"policy", 1, true}, "operator-policies": {"operator-policy", 1, true},
 	"parameters": {"parameter", 2, true}, "connections": {"connection", 0, false}, "channels": {"channel", 0, false}, "keys": {"key", 0, false},
+	"shovels": {"shovel", 2, true},
 }
 
 // missing is the error that what a path names is not there.

@@ -54,6 +54,7 @@ fiveways backup there.tar`); err != nil {
 		{"parameter set none p {}", exitUsage, "component none not found"},
 		{"parameter set shovel p {}", exitUsage, "Must specify 'src-exchange' or 'src-queue'"},
 		{"parameter set shovel p - < order.json", exitUsage, `Unrecognised terms [{<<"n">>,1}] in p`},
+		{"shovel restart none", exitFailure, "no shovel 'none' in vhost '/'; `fiveways shovel list`"},
 		{"parameter delete shovel none", exitFailure, "no parameter 'none' in vhost '/'; `fiveways parameter list`"},
 		{`policy set p '(' '{"max-length":1}'`, exitUsage, "pattern should be regular expression"},
 		{`policy set p x '{"max-lengt":1}'`, exitUsage, `[{<<"max-lengt">>,1}] are not recognised policy settings`},
@@ -94,7 +95,7 @@ fiveways backup there.tar`); err != nil {
 func TestListsInJSON(t *testing.T) {
 	sh := newShell(t)
 	for _, line := range []string{
-		"queue list", "exchange list", "binding list", "connection list", "channel list", "consumer list", "node list", "listener list", "parameter list", "policy list", "operator-policy list",
+		"queue list", "exchange list", "binding list", "connection list", "channel list", "consumer list", "node list", "listener list", "parameter list", "policy list", "operator-policy list", "shovel list",
 		"user list", "vhost list", "key list /",
 	} {
 		out, err := sh.run("fiveways " + line + " -o json")

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -44,6 +45,14 @@ target, or one with the tag impersonator.
 	f.IntVar(&o.Prefetch, "prefetch", shovel.DefaultPrefetch, "messages under way at a time")
 	f.BoolVar(&quiet, "quiet", false, "print no progress")
 	f.StringVar(&file, "config", "", "TOML file with settings (or "+config.EnvFile+")")
+	cmd.AddCommand(list(listing{
+		command: cobra.Command{
+			Use: "list", Short: "list the shovels that the broker runs", Args: cobra.NoArgs,
+			Long:    "They are parameters of the component shovel: `fiveways parameter set shovel NAME -` adds one, `fiveways parameter delete shovel NAME` ends it.",
+			Example: "  fiveways shovel list\n  fiveways shovel list --vhost / --columns name,state,messages_moved",
+		},
+		columns: "vhost,name,state,src_uri,dest_uri,messages_moved,reason", inVHost: true, path: inVHost("shovels"),
+	}), shovelRestart())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if o.Source.Queue == "" || (o.Target.Queue == "") == (o.Target.Exchange == "") {
 			return usage("name the source with --from-queue, and the target with --to-queue or --to-exchange")
@@ -70,6 +79,15 @@ target, or one with the tag impersonator.
 		return err
 	}
 	return cmd
+}
+
+func shovelRestart() *cobra.Command {
+	var vhost string
+	return onVHost(operateRunning(&cobra.Command{
+		Use: "restart NAME", Short: "have a shovel that the broker runs connect anew, at once", Args: cobra.ExactArgs(1), Example: "  fiveways shovel restart to-paris",
+	}, func(cmd *cobra.Command, op *operator, args []string) error {
+		return op.do(cmd.Context(), http.MethodDelete, path("shovels", "vhost", vhost, args[0], "restart"), nil, nil)
+	}), &vhost)
 }
 
 // progressRound is how often progress is told of at most.
