@@ -43,8 +43,10 @@ type Options struct {
 	// Annexes have their entries in the log beside those of the queues, each under its number (KeyShard, SemaphoreShard). Of one that is not here
 	// none are taken, and what the log holds of it stays as it is.
 	Annexes map[uint32]Annex
-	Logger  *slog.Logger
-	Now     func() time.Time // time.Now
+	// Traces hears of messages that belong to a trace; nil: nobody does.
+	Traces Traces
+	Logger *slog.Logger
+	Now    func() time.Time // time.Now
 }
 
 func (o Options) withDefaults() Options {

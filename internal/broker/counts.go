@@ -93,6 +93,9 @@ func (sh *shard) handedOut(q *Queue, it *queue.Item) {
 	if it.Flags&queue.Redelivered != 0 {
 		q.counts.Redelivered++
 	}
+	if sh.b.opts.Traces != nil {
+		sh.traceOut(q, it)
+	}
 	if it.Handle == q.probe.handle {
 		sh.b.waited.Observe(uint64(max(sh.now-q.probe.at, 0)), 1)
 		q.probe = timed{}

@@ -127,6 +127,9 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		sh.remember(q, o)
 	}
 	sh.published(q, h, len(o.env.Body()), o.due)
+	if sh.b.opts.Traces != nil {
+		sh.traceIn(q, h, o.env)
+	}
 	sh.mark(q)
 }
 

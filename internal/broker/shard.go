@@ -35,7 +35,8 @@ type shard struct {
 	now       int64 // unix ms, read once per drain
 	m         machine
 	queues    map[uint64]*Queue
-	orders    map[*VHost]*order // of virtual hosts with queues here that care for it
+	tracked   map[trackedID]tracked // with Options.Traces
+	orders    map[*VHost]*order     // of virtual hosts with queues here that care for it
 	consumers map[*Session][]*Consumer
 	timers    timers
 	implicits implicits

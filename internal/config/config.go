@@ -101,6 +101,7 @@ type Config struct {
 	EtcdMaxTxnOps      int           // operations of one transaction
 
 	StatsInterval time.Duration // between samples of the counters, for rates and metrics
+	OTLPEndpoint  string        // URL of a collector of OpenTelemetry that is sent spans; or Off
 
 	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
 }
@@ -117,6 +118,7 @@ func Default() Config {
 		HTTP:           "127.0.0.1:15672",
 		Metrics:        "127.0.0.1:15692",
 		StatsInterval:  5 * time.Second,
+		OTLPEndpoint:   Off,
 		LogLevel:       "info",
 		LogFormat:      "text",
 		AuditLog:       Off,

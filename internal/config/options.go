@@ -118,6 +118,9 @@ var options = []Option{
 			return &duration{&c.StatsInterval, 100 * time.Millisecond, time.Minute, time.Millisecond}
 		}},
 
+	{"otlp_endpoint", "collector of OpenTelemetry that is sent spans of messages with a traceparent, such as http://127.0.0.1:4318; or off",
+		func(c *Config) Value { return &endpoint{&c.OTLPEndpoint} }},
+
 	{"drain_timeout", "how long a stop waits for outstanding confirms",
 		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},
 }

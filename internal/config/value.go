@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,22 @@ func (v *path) Type() string   { return "file" }
 func (v *path) Set(s string) error {
 	if len(s) > 4096 {
 		return errors.New("the path is longer than 4096 bytes")
+	}
+	*v.p = s
+	return nil
+}
+
+// endpoint is the URL of a service that is called, or Off.
+type endpoint struct{ p *string }
+
+func (v *endpoint) String() string { return *v.p }
+func (v *endpoint) Type() string   { return "URL" }
+func (v *endpoint) Set(s string) error {
+	if s != Off {
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+			return fmt.Errorf("%q is no address such as http://127.0.0.1:4318, without a login; off turns it off", s)
+		}
 	}
 	*v.p = s
 	return nil

@@ -33,6 +33,7 @@ var ranks = []struct {
 	{"internal/keyspace", 50},
 	{"internal/semaphores", 52},
 	{"internal/monitor", 55},
+	{"internal/traces", 55},
 	{"semaphore", 75},
 	{"internal/respclient", 72},
 	{"internal/shovel", 58},

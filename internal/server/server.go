@@ -26,6 +26,7 @@ import (
 	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
+	"fiveways/internal/traces"
 )
 
 // ErrAddrInUse and ErrLocked tell that a listen address or the data folder
@@ -59,6 +60,7 @@ type Server struct {
 	tls     *protocol.TLS // nil: everything is plain
 	logins  *protocol.Logins
 	audit   *protocol.Audit
+	traces  *traces.Exporter // nil: off
 	log     *slog.Logger
 	addrs   map[string]string
 	ends    []Endpoint
@@ -94,10 +96,12 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		return nil, errors.Join(err, audit.Close())
 	}
 	keys, sems := newEtcd(cfg, log), semaphores.New(semaphores.Options{MaxBytes: cfg.MemoryLimit, Logger: log})
+	spans := newTraces(cfg, version, log)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
 		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annexes: annexes(keys, sems), Policies: policies.Engine{},
+		Traces: heard(spans),
 	})
 	if err != nil {
 		closeAll(listeners)
@@ -126,15 +130,18 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		sems.Stop()
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close(), audit.Close()))
 	}
-	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.logins, audit: audit, log: log, addrs: map[string]string{}}
+	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.logins, audit: audit, traces: spans, log: log, addrs: map[string]string{}}
 	s.watchTLS()
 	node := s.describe(cfg, all, listeners)
 	s.ends = endpoints(listeners, secure != nil)
 	s.shovels = newShovels(b, cfg, all)
 	api := httpapi.New(b, httpapi.Options{
-		Semaphores: sems, Keys: keys.store(), Node: node, Shovels: s.shovels.manager, Logins: all.logins, Audit: audit, Log: log,
+		Semaphores: sems, Keys: keys.store(), Node: node, Shovels: s.shovels.manager, Spans: counted(spans), Logins: all.logins, Audit: audit, Log: log,
 	})
 	s.monitor.Start()
+	if spans != nil {
+		spans.Start()
+	}
 	if s.admin, err = startAdmin(api, cfg, log); err != nil {
 		log.Warn("administration only with the broker stopped", "err", err)
 	}
@@ -198,6 +205,9 @@ func (s *Server) Drain(ctx context.Context) error {
 		s.sems.Stop()
 		s.etcd.stop()
 		s.err = errors.Join(append(errs, s.broker.Close(), s.etcd.close(), s.audit.Close())...)
+		if s.traces != nil {
+			s.traces.Stop()
+		}
 	})
 	return s.err
 }

@@ -24,12 +24,14 @@ import (
 	"fiveways/internal/protocol/httpapi/topology"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/shovel/dynamic"
+	"fiveways/internal/traces"
 )
 
 // Options configure an API. A zero value means the default in brackets.
 type Options struct {
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 	Keys       *keyspace.Store     // of the etcd API; nil: it is off
+	Spans      func() traces.Stats // nil: no traces are sent
 	Shovels    *dynamic.Manager    // of this broker; nil: shovels are kept and do not run
 	Node       Node                // what is told of the node; without a monitor one is made that samples when it is asked
 	Logins     *protocol.Logins    // shared with other protocols [of its own]
@@ -86,7 +88,7 @@ func New(b *broker.Broker, o Options) *API {
 	}
 	a.Describe(about)
 	overview.Register(a.API, o.Node)
-	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores, Shovels: o.Shovels.List}
+	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores, Shovels: o.Shovels.List, Spans: o.Spans}
 	metrics.Register(a.API, rest.Monitoring, a.counters)
 	policy.Register(a.API)
 	messages.Register(a.API)

@@ -30,6 +30,7 @@ func (a *api) produce(r *http.Request) (rest.Answer, error) {
 	}
 	m.key = name
 	m.complete()
+	m.trace(r)
 	err = a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 		if err := a.heldBack(); err != nil {
 			return err
@@ -59,6 +60,22 @@ func (m *outgoing) complete() {
 		m.props.DeliveryMode = message.Persistent
 	}
 	m.props.Flags |= message.HasMessageID | message.HasDeliveryMode
+}
+
+// traceFields are headers of HTTP and of messages that say to which trace something belongs (W3C Trace Context).
+var traceFields = []string{broker.TraceParent, "tracestate"}
+
+// trace has the message belong to the trace of the request, unless it says itself to which it belongs.
+func (m *outgoing) trace(r *http.Request) {
+	if _, ok := m.props.Headers.Get(broker.TraceParent); ok || r.Header.Get(broker.TraceParent) == "" {
+		return
+	}
+	for _, name := range traceFields {
+		if v := r.Header.Get(name); v != "" {
+			m.props.Headers.Set(name, v)
+			m.props.Flags |= message.HasHeaders
+		}
+	}
 }
 
 // readOutgoing reads a message from a request, and when it is not to be delivered before (unix ms, 0: at once). The body is the message itself with

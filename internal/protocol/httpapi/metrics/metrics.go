@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/shovel/dynamic"
+	"fiveways/internal/traces"
 )
 
 // Options are what is told of beside the broker.
@@ -18,6 +19,7 @@ type Options struct {
 	Logins     *protocol.Logins
 	Semaphores *semaphores.Manager     // nil: there are none
 	Shovels    func() []dynamic.Status // nil: there are none
+	Spans      func() traces.Stats     // nil: none are sent
 }
 
 // source is where everything comes from.

@@ -27,6 +27,7 @@ import (
 	"fiveways/internal/semaphores"
 	"fiveways/internal/shovel/dynamic"
 	"fiveways/internal/storage/vfs"
+	"fiveways/internal/traces"
 )
 
 // part is a connection of a protocol that is not there.
@@ -86,6 +87,7 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 			Certificate: func() *x509.Certificate { return &x509.Certificate{NotAfter: time.Unix(1_900_000_000, 0)} },
 		},
 		Logins: a.Logins, Semaphores: sems,
+		Spans: func() traces.Stats { return traces.Stats{Sent: 3, Dropped: 2} },
 		Shovels: func() []dynamic.Status {
 			return []dynamic.Status{{VHost: "/", Name: "s", State: dynamic.Running, Moved: 5}, {VHost: "/", Name: "down", State: dynamic.Terminated, Reason: "refused"}}
 		},
@@ -202,7 +204,7 @@ func TestValues(t *testing.T) {
 			`fiveways_messages_published_total 2`, `fiveways_connections{protocol="sql"} 0`, `fiveways_connections{protocol="amqp"} 1`,
 			"fiveways_queueing_duration_seconds_count 0", `fiveways_semaphore_tasks{state="waiting"} 0`, "fiveways_key_index_bytes 7",
 			`fiveways_alarm{resource="disk"} 0`, "rabbitmq_process_max_tcp_sockets 100",
-			`fiveways_shovel_running{vhost="/",shovel="s"} 1`, `fiveways_shovel_running{vhost="/",shovel="down"} 0`, `fiveways_shovel_messages_moved_total{vhost="/",shovel="s"} 5`,
+			"fiveways_spans_sent_total 3", "fiveways_spans_dropped_total 2", `fiveways_shovel_running{vhost="/",shovel="s"} 1`, `fiveways_shovel_running{vhost="/",shovel="down"} 0`, `fiveways_shovel_messages_moved_total{vhost="/",shovel="s"} 5`,
 		},
 		"/metrics/per-object": {
 			`rabbitmq_queue_messages_ready{vhost="/",queue="q1"} 1`, `rabbitmq_channel_consumers{channel="pipe -> pipe (1)"} 2`,

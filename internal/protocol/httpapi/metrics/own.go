@@ -18,6 +18,7 @@ func (s *source) own(out *sink, sm *broker.Sample, p *monitor.Process) {
 	s.heldBack(out)
 	jobs(out, sm)
 	s.shovels(out)
+	s.spans(out)
 	res := s.b.Resources()
 	out.gauge("message_memory_bytes", "Memory that messages take")(float64(res.Memory))
 	out.gauge("message_memory_limit_bytes", "Memory of messages beyond which publishers are held back")(float64(res.MemoryLimit))
@@ -164,6 +165,16 @@ func (l *labelled) eachJobs(out *sink) {
 			add(float64(state.count(q.Jobs)), q.VHost, q.Name, state.name)
 		}
 	}
+}
+
+// spans tells of those that were to be sent to a collector.
+func (s *source) spans(out *sink) {
+	if s.o.Spans == nil {
+		return
+	}
+	st := s.o.Spans()
+	out.counter("spans_sent_total", "Spans that the collector of traces has taken")(float64(st.Sent))
+	out.counter("spans_dropped_total", "Spans that the collector did not take, or that were too many")(float64(st.Dropped))
 }
 
 // shovels tells of the shovels one by one, of which there are few.

@@ -1,0 +1,113 @@
+package broker
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// heard keeps what it is told.
+type heard struct {
+	mu   sync.Mutex
+	told []Traced
+	what []string
+}
+
+func (h *heard) Published(t *Traced) { h.add("in", t) }
+func (h *heard) Delivered(t *Traced) { h.add("out", t) }
+
+func (h *heard) add(what string, t *Traced) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told, h.what = append(h.told, *t), append(h.what, what+" "+t.Queue)
+}
+
+const ofTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+// A message with a traceparent is told of when it comes into each queue and whenever it is handed out, by whatever means; others are not.
+func TestTraces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{}
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Traces = h })
+		c := newClient(t, b)
+		c.queue("q", nil)
+		publish := func(headers message.Table) {
+			p := message.Properties{Flags: message.HasHeaders, Headers: headers}
+			props := p.Append(nil)
+			peek, err := message.PeekProperties(props)
+			must(t, err)
+			targets, err := c.Route(nil, []byte("q"), &peek, nil)
+			must(t, err)
+			c.Publish(&Publish{Targets: targets, Env: append(message.AppendEnvelopeHeader(nil, "", "q", props), "body"...), TTL: -1})
+			c.Flush()
+		}
+		take := func() Delivery {
+			d, _, ok, err := c.Get("q", false)
+			must(t, err)
+			if !ok {
+				t.Fatal("no message")
+			}
+			return d
+		}
+		for _, value := range []any{nil, int32(7), "short", strings.Repeat("x", 1000), ofTrace[:len(ofTrace)-1] + "0"} {
+			headers := message.Table{{Name: TraceParent, Value: value}}
+			publish(headers)
+			take()
+		}
+		if len(h.what) != 0 {
+			t.Errorf("told of %v", h.what)
+		}
+		publish(message.Table{{Name: "a", Value: "b"}, {Name: TraceParent, Value: ofTrace}})
+		synctest.Wait()
+		first := time.Now()
+		time.Sleep(3 * time.Second)
+		second := time.Now()
+		d := take()
+		c.Requeue(d.Queue, nil, d.Handle, 1)
+		c.Flush()
+		d = take()
+		c.Ack(d.Queue, nil, d.Handle, 1)
+		c.Flush()
+		if want := []string{"in q", "out q", "out q"}; !slices.Equal(h.what, want) {
+			t.Fatalf("told of %v, want %v", h.what, want)
+		}
+		if got := h.told[1]; got != (Traced{ofTrace, "/", "q", first.UnixNano(), second.UnixNano(), 4, false}) {
+			t.Errorf("%+v", got)
+		}
+		if got := h.told[2]; got != (Traced{ofTrace, "/", "q", second.UnixNano(), second.UnixNano(), 4, true}) {
+			t.Errorf("%+v", got)
+		}
+		c.Close()
+		mustClose(t, b)
+	})
+}
+
+// What is remembered of messages that nobody takes is bounded.
+func TestTracesAreBounded(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Traces, o.Shards = &heard{}, 1 })
+	c := newClient(t, b)
+	c.queue("q", nil)
+	p := message.Properties{Flags: message.HasHeaders, Headers: message.Table{{Name: TraceParent, Value: ofTrace}}}
+	props := p.Append(nil)
+	peek, err := message.PeekProperties(props)
+	must(t, err)
+	for range mostTracked + 100 {
+		targets, err := c.Route(nil, []byte("q"), &peek, nil)
+		must(t, err)
+		c.Publish(&Publish{Targets: targets, Env: message.AppendEnvelopeHeader(nil, "", "q", props), TTL: -1})
+	}
+	c.Flush()
+	var n int
+	must(t, b.shards[0].call(func() { n = len(b.shards[0].tracked) }))
+	if n != mostTracked {
+		t.Errorf("%d are remembered", n)
+	}
+	c.Close()
+	mustClose(t, b)
+}

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"log/slog"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/config"
+	"fiveways/internal/traces"
+)
+
+// newTraces is who sends spans of messages, nil where that is off.
+func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Exporter {
+	if cfg.OTLPEndpoint == config.Off {
+		return nil
+	}
+	return traces.New(traces.Options{Endpoint: cfg.OTLPEndpoint, Node: cfg.NodeName, Version: version, Log: log})
+}
+
+// heard is an exporter as the engine takes it.
+func heard(e *traces.Exporter) broker.Traces {
+	if e == nil {
+		return nil // not a broker.Traces that holds a nil
+	}
+	return e
+}
+
+// counted is how an exporter's spans are counted, nil where none are sent.
+func counted(e *traces.Exporter) func() traces.Stats {
+	if e == nil {
+		return nil
+	}
+	return e.Stats
+}

@@ -1,0 +1,176 @@
+package traces
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/broker"
+)
+
+// Options configure an Exporter. A zero value means the default in brackets.
+type Options struct {
+	Endpoint string        // base address of the collector, such as http://127.0.0.1:4318; spans go to /v1/traces below it
+	Node     string        // name of the node, service.instance.id
+	Version  string        // of the broker, service.version
+	Every    time.Duration // longest wait of a span for others [1 s]
+	Client   *http.Client  // [one that gives up after 10 s]
+	Log      *slog.Logger  // [slog.Default()]
+}
+
+const (
+	mostWaiting = 8192 // spans that wait to be sent; beyond it new ones are dropped
+	batchSize   = 512  // spans of one request
+)
+
+// Exporter sends spans. It is a broker.Traces. Its methods may be called by any goroutine.
+type Exporter struct {
+	o     Options
+	spans chan span
+	stop  chan struct{}
+	done  chan struct{}
+
+	sent, dropped atomic.Uint64
+	failing       bool // the last request failed: that is told once
+}
+
+// Stats are spans so far.
+type Stats struct {
+	Sent    uint64 // the collector has taken them
+	Dropped uint64 // it did not, or there were too many
+}
+
+// New returns an exporter that sends nothing before Start.
+func New(o Options) *Exporter {
+	o.Every = cmp.Or(o.Every, time.Second)
+	if o.Client == nil {
+		o.Client = &http.Client{Timeout: 10 * time.Second}
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Exporter{o: o, spans: make(chan span, mostWaiting), stop: make(chan struct{}), done: make(chan struct{})}
+}
+
+// Start begins to send.
+func (e *Exporter) Start() { go e.run() }
+
+// Stop sends what waits, as far as the collector takes it, and returns then. Spans that come later are dropped.
+func (e *Exporter) Stop() {
+	close(e.stop)
+	<-e.done
+}
+
+// Stats counts spans.
+func (e *Exporter) Stats() Stats { return Stats{e.sent.Load(), e.dropped.Load()} }
+
+// Published implements broker.Traces.
+func (e *Exporter) Published(t *broker.Traced) { e.add("publish ", t) }
+
+// Delivered implements broker.Traces.
+func (e *Exporter) Delivered(t *broker.Traced) { e.add("deliver ", t) }
+
+func (e *Exporter) add(what string, t *broker.Traced) {
+	s, ok := newSpan(what, t)
+	if !ok {
+		return
+	}
+	select {
+	case e.spans <- s:
+	default:
+		e.dropped.Add(1)
+	}
+}
+
+func (e *Exporter) run() {
+	defer close(e.done)
+	tick := time.NewTicker(e.o.Every)
+	defer tick.Stop()
+	batch := make([]span, 0, batchSize)
+	for {
+		select {
+		case s := <-e.spans:
+			if batch = append(batch, s); len(batch) < batchSize {
+				continue
+			}
+		case <-tick.C:
+		case <-e.stop:
+			e.sendRest(batch)
+			return
+		}
+		e.send(batch)
+		batch = batch[:0]
+	}
+}
+
+// sendRest sends what waits at the end.
+func (e *Exporter) sendRest(batch []span) {
+	for {
+		select {
+		case s := <-e.spans:
+			if batch = append(batch, s); len(batch) == batchSize {
+				e.send(batch)
+				batch = batch[:0]
+			}
+			continue
+		default:
+		}
+		e.send(batch)
+		return
+	}
+}
+
+func (e *Exporter) send(batch []span) {
+	if len(batch) == 0 {
+		return
+	}
+	err := e.post(batch)
+	if err == nil {
+		e.sent.Add(uint64(len(batch)))
+	} else {
+		e.dropped.Add(uint64(len(batch)))
+	}
+	switch {
+	case err != nil && !e.failing:
+		e.o.Log.Warn("traces: the collector does not take spans, they are dropped until it does", "endpoint", e.o.Endpoint, "err", err)
+	case err == nil && e.failing:
+		e.o.Log.Info("traces: the collector takes spans again", "endpoint", e.o.Endpoint)
+	}
+	e.failing = err != nil
+}
+
+// mostAnswer is how many bytes of an answer are read.
+const mostAnswer = 64 << 10
+
+func (e *Exporter) post(batch []span) error {
+	body, err := json.Marshal(e.request(batch))
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, strings.TrimSuffix(e.o.Endpoint, "/")+"/v1/traces", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := e.o.Client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // read to the end, the connection is used again
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %.200s", answer.Status, text)
+	}
+	return nil
+}
