@@ -53,7 +53,7 @@ export function VHost({ names: [name] }) {
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="This virtual host" />
       ${v && html`<${Permissions} of=${path`vhosts/${name}/permissions`} vhost=${name} />
         <div class="columns">
-          <${Card} title="Details"><${Facts} of=${[["Description", v.description], ["Tags", v.tags?.join(", ")], ["Kind of new queues", v.default_queue_type],
+          <${Card} title="Details"><${Facts} of=${[["Description", v.description], ["Tags", v.tags?.join(", ")], ["Kind of new queues", v.default_queue_type !== "undefined" ? v.default_queue_type : undefined],
             ["Messages", v.messages !== undefined && count(v.messages)]]} /><//>
           <${Limits} path=${path`vhost-limits/${name}`} names=${["max-connections", "max-queues", "max-publish-rate", "max-publish-bytes-rate"]} />
         </div>`}
