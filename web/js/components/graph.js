@@ -1,5 +1,5 @@
 // Drawings of exchanges and queues: columns from left to right, bindings as curves; dragged, and zoomed with the wheel or the buttons.
-import { html, useEffect, useMemo, useRef, useState } from "../html.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { href } from "../router.js";
 
 const smallest = 0.7; // of its size to which a drawing shrinks to fit; a larger one is dragged
@@ -78,8 +78,10 @@ export function Graph({ nodes, edges, label, tall = 520 }) {
   const drag = useRef(null);
   const frame = useRef(null);
   const [room, setRoom] = useState(900); // pixels from left to right
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => setRoom(Math.max(1, entry.contentRect.width)));
+  useLayoutEffect(() => {
+    const measure = () => setRoom(Math.max(1, frame.current.getBoundingClientRect().width));
+    const watch = new ResizeObserver(measure);
+    measure();
     watch.observe(frame.current);
     return () => watch.disconnect();
   }, []);
