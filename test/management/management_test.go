@@ -101,7 +101,7 @@ func compared(want, got answer) []string {
 func recordAll(t *testing.T) {
 	node := daemon.ForTest(t, func() (*rabbitmq.Node, error) {
 		return rabbitmq.Serve(rabbitmq.Options{
-			Plugins:  []string{"rabbitmq_consistent_hash_exchange", "rabbitmq_random_exchange", "rabbitmq_recent_history_exchange"},
+			Plugins:  []string{"rabbitmq_federation", "rabbitmq_consistent_hash_exchange", "rabbitmq_random_exchange", "rabbitmq_recent_history_exchange"},
 			Settings: []string{"collect_statistics_interval = 1000"},
 		})
 	}, rabbitmq.ErrNone)

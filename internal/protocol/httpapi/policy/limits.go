@@ -61,6 +61,9 @@ func (p paths) userLimitPaths() {
 	one := "/api/user-limits/{user}/{limit}"
 	p.Handle(rest.Administration, "PUT "+one, func(r *http.Request) (rest.Answer, error) {
 		user, limit := rest.Name(r, "user"), rest.Name(r, "limit")
+		if _, err := p.Broker.User(user); err != nil {
+			return rest.Answer{}, rest.BadRequest("no_such_user: " + user)
+		}
 		return setLimit(r, limit, "user-limits", func(n int64) error { return p.Broker.SetUserLimit(user, limit, n) }, rest.BadRequest)
 	})
 	p.Delete(rest.Administration, one, func(r *http.Request) error {
