@@ -32,6 +32,9 @@ func definitionsOf(b *Broker) definitions {
 // put1 is for methods that also tell whether something was made.
 func put1(_ bool, err error) error { return err }
 
+// firstExchanges is how many exchanges every virtual host has from the beginning.
+const firstExchanges = 7
+
 func TestFreshFolderHasGuest(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -39,7 +42,7 @@ func TestFreshFolderHasGuest(t *testing.T) {
 		Users: []User{{
 			Name: "guest", Tags: []string{"administrator"}, Hash: defaultSecret, Algorithm: access.RabbitSHA256, LoopbackOnly: true,
 		}},
-		VHosts:      []VHostInfo{{VHostSpec: VHostSpec{Name: "/"}}},
+		VHosts:      []VHostInfo{{VHostSpec: VHostSpec{Name: "/"}, Exchanges: firstExchanges}},
 		Permissions: []Permission{{"guest", "/", ".*", ".*", ".*"}},
 	}
 	if got := definitionsOf(b); !reflect.DeepEqual(got, want) {
@@ -201,7 +204,7 @@ func runAccessTwin(t *testing.T, seed uint64, steps int) {
 		case 3, 4:
 			must(t, put1(b.PutVHost(VHostSpec{Name: vhost, Description: pattern})))
 			if v == nil {
-				n.VHosts = append(n.VHosts, VHostInfo{VHostSpec: VHostSpec{Name: vhost}})
+				n.VHosts = append(n.VHosts, VHostInfo{VHostSpec: VHostSpec{Name: vhost}, Exchanges: firstExchanges})
 				v = n.vhost(vhost)
 			}
 			v.Description = pattern
