@@ -141,3 +141,25 @@ func TestVersionChanges(t *testing.T) {
 	c.Close()
 	mustClose(t, b)
 }
+
+// Who follows a component hears of each change of it, and of virtual hosts that go, and not of others.
+func TestOnParameters(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	heard := 0
+	b.OnParameters("c", func() { heard++ })
+	_, err := b.PutVHost(VHostSpec{Name: "v"})
+	must(t, err)
+	for i, change := range []func() error{
+		func() error { return b.SetParameter(Parameter{"v", "c", "n", json.RawMessage("1")}) },
+		func() error { return b.SetParameter(Parameter{"", "c", "n", json.RawMessage("1")}) },
+		func() error { return b.DeleteParameter("", "c", "n") },
+		func() error { return b.DeleteVHost("v") },
+	} {
+		must(t, b.SetParameter(Parameter{"/", "other", "n", json.RawMessage("1")}))
+		must(t, change())
+		if heard != i+1 {
+			t.Errorf("heard %d times after %d changes", heard, i+1)
+		}
+	}
+	mustClose(t, b)
+}
