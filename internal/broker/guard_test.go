@@ -241,7 +241,7 @@ func TestPermissionsRefuse(t *testing.T) {
 		want error
 	}{
 		{Permission{User: "u", VHost: "/", Configure: "("}, ErrInvalidPattern},
-		{Permission{User: "u", VHost: "/", Write: "(?=x)"}, ErrInvalidPattern},
+		{Permission{User: "u", VHost: "/", Write: "[x"}, ErrInvalidPattern},
 		{Permission{User: "nobody", VHost: "/"}, ErrUserNotFound},
 		{Permission{User: "u", VHost: "nowhere"}, ErrVHostNotFound},
 	} {
