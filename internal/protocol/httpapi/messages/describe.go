@@ -38,7 +38,7 @@ var about = map[string]rest.About{
 	"DELETE /api/queues/{vhost}/{queue}/messages/{id}":    {Summary: "Delete one message"},
 	"POST /api/queues/{vhost}/{queue}/messages/{id}/move": {Summary: "Move one message to another queue", In: Target{}},
 
-	"POST /api/queues/{vhost}/{queue}/messages": {Summary: "Publish a message to a queue, and have it when the answer comes", In: Outgoing{}, Raw: "*/*",
+	"POST /api/queues/{vhost}/{queue}/messages": {Summary: "Publish a message to a queue; the answer leaves when it is on disk", In: Outgoing{}, Raw: "*/*",
 		Answers: map[int]any{http.StatusCreated: Published{}}, Query: []rest.Parameter{
 			{Name: "raw", About: "the body is the message itself, as it is with a Content-Type other than JSON", Type: "boolean"},
 		}},

@@ -16,7 +16,7 @@ type object = map[string]any
 
 // Document is the document of routes. It fails when a type has a form in JSON that its fields do not tell.
 func Document(version string, routes []rest.Route) (map[string]any, error) {
-	b := &builder{schemas: &schemas{components: object{}}, paths: object{}}
+	b := &builder{schemas: newSchemas(), paths: object{}}
 	for _, phase := range []func(*rest.Route, object) error{b.answers, b.body} { // what is answered has the names of types
 		for i := range routes {
 			if err := phase(&routes[i], b.operation(&routes[i])); err != nil {

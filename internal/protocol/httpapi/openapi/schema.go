@@ -46,6 +46,8 @@ type used struct {
 	u use
 }
 
+func newSchemas() *schemas { return &schemas{components: object{}, names: map[used]string{}} }
+
 // of is the schema of a value's type.
 func (s *schemas) of(v any, u use) (object, error) { return s.ofType(reflect.TypeOf(v), u) }
 
@@ -108,16 +110,13 @@ func (s *schemas) ofStruct(t reflect.Type, u use) (object, error) {
 	name, ok := s.names[used{t, u}]
 	if !ok {
 		name = s.name(t)
+		s.names[used{t, u}] = name
 		s.components[name] = object{} // a type may refer to itself
 		schema, err := s.fields(t, u)
 		if err != nil {
 			return nil, err
 		}
 		s.components[name] = schema
-		if s.names == nil {
-			s.names = map[used]string{}
-		}
-		s.names[used{t, u}] = name
 	}
 	return object{"$ref": "#/components/schemas/" + name}, nil
 }
