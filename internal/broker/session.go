@@ -23,6 +23,7 @@ type Session struct {
 	evict func(error)
 
 	operator bool // may do everything
+	brief    bool // counts for no limit of connections
 	unheld   bool // its publishes do not wait for the log or the memory, nor for consumers
 
 	clientID string
@@ -75,6 +76,8 @@ type SessionOptions struct {
 	// Outside lets a user in who has no permission in the virtual host, and who may do nothing there without one: for a protocol in which there is
 	// something else to do.
 	Outside bool
+	// Brief is a session of one request, over a connection that is none of a client: it counts for no limit of connections.
+	Brief bool
 }
 
 // NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections, ErrUserConnections,
@@ -84,7 +87,7 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	if !ok {
 		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
-	s := &Session{User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, clientID: o.ClientID}
+	s := &Session{User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, clientID: o.ClientID, brief: o.Brief}
 	s.window.wake = s.wakeShards
 	if err := b.sessions.enter(s); err != nil {
 		return nil, err

@@ -13,18 +13,29 @@ type sessions struct {
 	onVHostGone []func(VHostID)
 }
 
-// usage is what a user has open.
+// usage is what a user has open, without sessions that are brief.
 type usage struct{ sessions, channels int64 }
 
 func newSessions() sessions {
 	return sessions{open: map[*Session]struct{}{}, users: map[string]usage{}, vhosts: map[string]int64{}}
 }
 
-// enter counts a session, if the limits of its virtual host and its user leave room for it.
+// enter takes note of a session, and counts it unless it is brief.
 func (ss *sessions) enter(s *Session) error {
 	perVHost, perUser := s.vhost.limit(LimitConnections), s.b.rules.limit(s.User, LimitConnections)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
+	if !s.brief {
+		if err := ss.count(s, perVHost, perUser); err != nil {
+			return err
+		}
+	}
+	ss.open[s] = struct{}{}
+	return nil
+}
+
+// count counts a session for its virtual host and its user, if their limits leave room for it. mu is held.
+func (ss *sessions) count(s *Session, perVHost, perUser int64) error {
 	e := &Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
 	if perVHost >= 0 && ss.vhosts[s.vhost.Name] >= perVHost {
 		e.Err, e.Current = ErrVHostConnections, perVHost
@@ -38,7 +49,6 @@ func (ss *sessions) enter(s *Session) error {
 	u.sessions++
 	ss.users[s.User] = u
 	ss.vhosts[s.vhost.Name]++
-	ss.open[s] = struct{}{}
 	return nil
 }
 
@@ -50,6 +60,9 @@ func (ss *sessions) leave(s *Session) {
 		return
 	}
 	delete(ss.open, s)
+	if s.brief {
+		return
+	}
 	u := ss.users[s.User]
 	u.sessions--
 	u.channels -= s.channels

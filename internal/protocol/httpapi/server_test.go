@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -356,23 +357,17 @@ func TestDrainWithASilentConnection(t *testing.T) {
 	}
 }
 
-// Sessions of requests count for the limits of their user, and go with them.
-func TestSessionsAreClosed(t *testing.T) {
+// A user who may have no connection more works over HTTP all the same: a request is none, as in RabbitMQ.
+func TestRequestsAreNoConnections(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	n := serve(t, b, Options{}, ServerOptions{})
-	if err := b.SetUserLimit("guest", broker.LimitConnections, 1); err != nil {
+	if err := errors.Join(b.SetUserLimit("guest", broker.LimitConnections, 0), b.SetVHostLimit("/", broker.LimitConnections, 0)); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
-		if w := n.request(t, "GET", "/api/exchanges/%2F/amq.direct/scheduled", "guest:guest", ""); w.StatusCode != http.StatusOK {
-			t.Fatalf("%d %s", w.StatusCode, textOf(t, w))
-		}
+	if w := n.request(t, "GET", "/api/exchanges/%2F/amq.direct/scheduled", "guest:guest", ""); w.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", w.StatusCode, textOf(t, w))
 	}
-	if err := b.SetUserLimit("guest", broker.LimitConnections, 0); err != nil {
-		t.Fatal(err)
-	}
-	w := n.request(t, "GET", "/api/exchanges/%2F/amq.direct/scheduled", "guest:guest", "")
-	if got := textOf(t, w); w.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("%d %s", w.StatusCode, got)
+	if _, err := b.NewSession(broker.SessionOptions{User: "guest", VHost: "/"}); !errors.Is(err, broker.ErrVHostConnections) {
+		t.Errorf("a connection: %v", err)
 	}
 }

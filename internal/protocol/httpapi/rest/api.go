@@ -333,8 +333,6 @@ var statuses = []struct {
 	{broker.ErrUserDeleted, http.StatusUnauthorized, "not_authorised"},
 	{broker.ErrAccessRefused, http.StatusForbidden, "access_refused"},
 	{broker.ErrVHostRefused, http.StatusForbidden, "access_refused"},
-	{broker.ErrVHostConnections, http.StatusTooManyRequests, "limit_reached"},
-	{broker.ErrUserConnections, http.StatusTooManyRequests, "limit_reached"},
 	{broker.ErrInvalidName, http.StatusBadRequest, "bad_request"},
 	{broker.ErrInvalidPassword, http.StatusBadRequest, "bad_request"},
 	{broker.ErrInvalidPattern, http.StatusBadRequest, "bad_request"},

@@ -219,5 +219,5 @@ func (a *API) Session(r *http.Request, vhost string, evict func(reason error)) (
 	if c.Operator {
 		return a.Broker.Operate(vhost)
 	}
-	return a.Broker.NewSession(broker.SessionOptions{User: c.User, VHost: vhost, Name: c.Peer.String(), Evict: evict})
+	return a.Broker.NewSession(broker.SessionOptions{User: c.User, VHost: vhost, Name: c.Peer.String(), Evict: evict, Brief: true})
 }
