@@ -14,6 +14,9 @@ const (
 	LimitConnections = "max-connections" // of a virtual host or of a user
 	LimitQueues      = "max-queues"      // of a virtual host
 	LimitChannels    = "max-channels"    // of a user, over all its connections
+
+	LimitPublishRate  = "max-publish-rate"       // of a virtual host or of a user, messages per second
+	LimitPublishBytes = "max-publish-bytes-rate" // the same, bytes of bodies per second
 )
 
 // Limits are the limits that are set, by name.

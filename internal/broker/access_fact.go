@@ -116,11 +116,17 @@ func (c *catalog) applyAccess(f *accessFact) error {
 	case f.VHost != nil && f.Delete:
 		c.removeVHost(f.VHost.Name)
 	case f.VHost != nil:
-		c.addVHost(f.VHost).info = *f.VHost
+		v := c.addVHost(f.VHost)
+		v.info = *f.VHost
+		v.rate.setLimits(c.b, f.VHost.Limits)
 	case f.User != nil && f.Delete:
-		delete(r.users, f.User.Name)
+		if u := r.users[f.User.Name]; u != nil {
+			u.rate.setLimits(c.b, nil) // who waits may go on, and end
+			delete(r.users, f.User.Name)
+		}
 	case f.User != nil:
 		r.putUser(f.User)
+		r.users[f.User.Name].rate.setLimits(c.b, f.User.Limits)
 	case f.Permission != nil:
 		return r.putPermission(f.Permission, f.Delete)
 	case f.Topic != nil:
@@ -185,6 +191,7 @@ func (c *catalog) removeVHost(name string) {
 		return
 	}
 	v.gone = true
+	v.rate.setLimits(c.b, nil) // who waits may go on, and end
 	c.vhosts.Delete(name)
 	for q := range v.all(v.table.Load()) {
 		c.forget(q.ID)

@@ -111,6 +111,9 @@ type Broker struct {
 	stop        chan struct{}
 	resting     atomic.Bool // no message is to begin a way to another queue
 	closeOnce   sync.Once
+	rated       atomic.Bool   // there is a limit of a rate, or was
+	hurry       chan struct{} // closed by Hurry
+	hurryOnce   sync.Once
 	closed      error
 }
 
@@ -137,7 +140,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	b := &Broker{
-		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}),
+		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}), hurry: make(chan struct{}),
 		logins: newLogins(), sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
 		groupBytes: maxTxBytes, lookBytes: max(o.MemoryLimit/4, fetchBytes),
 	}
@@ -229,6 +232,7 @@ func (b *Broker) rest() {
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		close(b.stop)
+		b.Hurry()
 		b.flow.close()
 		b.rest()
 		for _, sh := range b.shards {

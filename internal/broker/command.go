@@ -27,7 +27,8 @@ type OnQueue struct {
 	// with an error means nothing.
 	Err error
 
-	queue *Queue // found
+	queue    *Queue // found
+	reserved bool   // ReserveAll has counted it
 }
 
 func (o *OnQueue) on() *OnQueue { return o }
@@ -56,6 +57,9 @@ type tripping struct {
 // wait. Whether each went well is in its OnQueue. Errors, after which nothing is known of any of them: ErrLogFailed, ErrClosed.
 func (s *Session) Do(commands ...Command) error {
 	s.Flush()
+	if err := s.awaitRates(commands); err != nil {
+		return err
+	}
 	for rest := commands; len(rest) > 0; {
 		n, err := s.doSome(rest)
 		if err != nil {

@@ -3,11 +3,11 @@ package broker
 import "slices"
 
 var (
-	vhostLimits = []string{LimitConnections, LimitQueues}
-	userLimits  = []string{LimitConnections, LimitChannels}
+	vhostLimits = []string{LimitConnections, LimitQueues, LimitPublishRate, LimitPublishBytes}
+	userLimits  = []string{LimitConnections, LimitChannels, LimitPublishRate, LimitPublishBytes}
 )
 
-// SetVHostLimit sets a limit of a virtual host: LimitConnections or LimitQueues. What is beyond it already stays.
+// SetVHostLimit sets a limit of a virtual host: LimitConnections, LimitQueues, LimitPublishRate or LimitPublishBytes. What is beyond it already stays.
 // Errors: ErrVHostNotFound, ErrInvalidLimit, ErrLogFailed.
 func (b *Broker) SetVHostLimit(vhost, limit string, n int64) error {
 	return b.limitVHost(vhost, limit, n, false)
@@ -33,7 +33,7 @@ func (b *Broker) limitVHost(vhost, limit string, n int64, remove bool) error {
 	})
 }
 
-// SetUserLimit sets a limit of a user: LimitConnections or LimitChannels. What is beyond it already stays. Errors:
+// SetUserLimit sets a limit of a user: LimitConnections, LimitChannels, LimitPublishRate or LimitPublishBytes. What is beyond it already stays. Errors:
 // ErrUserNotFound, ErrInvalidLimit, ErrLogFailed.
 func (b *Broker) SetUserLimit(name, limit string, n int64) error {
 	return b.limitUser(name, limit, n, false)

@@ -66,6 +66,7 @@ type Queue struct {
 	dead *deadBacklog // nil when no dead letter waits here
 
 	pace pace
+	rate rateLimit // of what sessions publish
 
 	memory *dedup.Memory // keys that are not in the log; nil when there are none
 
@@ -89,6 +90,7 @@ type VHost struct {
 	queues  atomic.Int64    // declared now
 
 	info vhostFact // guarded by rules.mu
+	rate rateLimit
 
 	scan atomic.Pointer[scanOrder] // nil before the first Session.Scan
 

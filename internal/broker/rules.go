@@ -24,6 +24,7 @@ type user struct {
 	login        *login // replaced, never changed
 	loopbackOnly bool
 	limits       Limits
+	rate         rateLimit
 	made         uint64
 	permissions  map[string]*permission // by virtual host
 	topics       map[topicKey]*TopicPermission

@@ -121,7 +121,7 @@ func (c *catalog) compileAll() {
 	}
 	c.queues.Range(func(_, v any) bool {
 		q := v.(*Queue)
-		q.ruling.Store(q.ruled())
+		q.rule(q.ruled())
 		return true
 	})
 }
@@ -186,7 +186,7 @@ func (v *VHost) withAlternate(t *routing.Table, exchange string) *routing.Table 
 // they came.
 func (sh *shard) govern(q *Queue, r *Ruling) {
 	before := q.Ruling()
-	q.ruling.Store(r)
+	q.rule(r)
 	after := q.Ruling()
 	if q.gone || before == after {
 		return

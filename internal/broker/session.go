@@ -22,9 +22,11 @@ type Session struct {
 	sink  Sink
 	evict func(error)
 
-	operator bool // may do everything
-	brief    bool // counts for no limit of connections
-	unheld   bool // its publishes do not wait for the log or the memory, nor for consumers
+	operator bool            // may do everything
+	brief    bool            // counts for no limit of connections
+	unheld   bool            // its publishes do not wait for the log or the memory, nor for consumers
+	userRate *rateLimit      // of the user; nil: there is no such user
+	done     <-chan struct{} // SessionOptions.Done
 
 	clientID string
 	channels int64 // guarded by sessions.mu: counted for the user's limit
@@ -78,6 +80,8 @@ type SessionOptions struct {
 	Outside bool
 	// Brief is a session of one request, over a connection that is none of a client: it counts for no limit of connections.
 	Brief bool
+	// Done, when it is closed, ends waits for rates: the client is gone. nil: nothing does but the end of the broker.
+	Done <-chan struct{}
 }
 
 // NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections, ErrUserConnections,
@@ -87,7 +91,14 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	if !ok {
 		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
-	s := &Session{User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, clientID: o.ClientID, brief: o.Brief}
+	s := &Session{
+		User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, clientID: o.ClientID, brief: o.Brief, done: o.Done,
+	}
+	b.rules.read(o.User, func(u *user) {
+		if u != nil {
+			s.userRate = &u.rate
+		}
+	})
 	s.window.wake = s.wakeShards
 	if err := b.sessions.enter(s); err != nil {
 		return nil, err
@@ -197,9 +208,11 @@ type Publish struct {
 	CopyOf *Loan
 	// Order is the place in its queues that the sender gave the message, nil: where it comes. It counts in queues with
 	// QueuePolicy.ConsumeAfter and without groups or selectors, beside what Options.Order says of other messages.
-	Order   *Order
-	Confirm Confirmer
-	Seq     uint64
+	Order *Order
+	// Reserved tells that limits of rates have nothing to do with it: Reserve has counted it, or it only moves. Session.Publish resets it.
+	Reserved bool
+	Confirm  Confirmer
+	Seq      uint64
 }
 
 // Loan is a message that a session was lent.
@@ -222,14 +235,19 @@ func (p *Publish) op() op {
 	return o
 }
 
-// Publish gathers a message. With a Confirmer, Confirmed is called for its Seq
-// once per part of the targets, at once when there are none.
+// Publish gathers a message, when it is its turn by the limits of rates. With a
+// Confirmer, Confirmed is called for its Seq once per part of the targets, at
+// once when there are none.
 func (s *Session) Publish(p *Publish) {
 	if p.Targets.Empty() {
 		if p.Confirm != nil {
 			p.Confirm.Confirmed(p.Seq, p.Seq, true)
 		}
 		return
+	}
+	if s.b.rated.Load() {
+		s.awaitTurn(p)
+		p.Reserved = false
 	}
 	s.pub = true
 	s.hold = max(s.hold, p.Targets.queues[0].pace.hold.Load())

@@ -34,6 +34,9 @@ func crosses(c Command) (yes bool) {
 // group of the log as large as it may be get ErrTooLarge, unless they must be done: of those it is known before.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
+	if err := s.awaitRates(commands); err != nil {
+		return err
+	}
 	if err := s.doAll(commands...); err != nil {
 		return err
 	}

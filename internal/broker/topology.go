@@ -72,7 +72,7 @@ func (s *Session) newQueue(spec *QueueSpec) *Queue {
 		ID: c.nextQueue, Name: spec.Name, Durable: spec.Durable && !spec.Exclusive, declared: spec.Durable,
 		AutoDelete: spec.AutoDelete, Args: spec.Args, Declared: spec.Policy, vhost: s.vhost, shard: c.placeFor(s.vhost, &spec.Policy), state: &queue.State{},
 	}
-	q.ruling.Store(q.ruled())
+	q.rule(q.ruled())
 	if spec.Exclusive {
 		q.owner = s
 	}

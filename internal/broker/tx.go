@@ -16,6 +16,7 @@ type Tx struct {
 	posts bool
 	emits []*Emit
 	notes []*Note
+	rates *Reservation // of the publishes, before it is charged; nil: nothing is
 }
 
 // txPart is a transaction's share of one shard.
@@ -50,6 +51,12 @@ func (t *Tx) Publish(p *Publish) {
 	o := p.op()
 	o.confirm = nil
 	t.posts = true
+	if t.s.rated() && !p.Reserved && p.CopyOf == nil {
+		if t.rates == nil {
+			t.rates = &Reservation{s: t.s}
+		}
+		t.rates.addMessage(int64(len(p.Env.Body())), p.Targets.queues...)
+	}
 	p.Targets.each(o, t.add)
 }
 
@@ -70,12 +77,21 @@ func (t *Tx) bytes() (sum int64) {
 	return sum
 }
 
-// AwaitRoom holds back who publishes while the log or the memory is behind. Commit does it, too; who holds others up meanwhile does it before.
-func (t *Tx) AwaitRoom() {
+// AwaitRoom holds back who publishes while the log or the memory is behind, and until it is the turn of all by the limits of rates. Commit does it,
+// too; who holds others up meanwhile does it before. Errors: ErrClosed when SessionOptions.Done was closed before.
+func (t *Tx) AwaitRoom() error {
+	if r := t.rates; r != nil {
+		t.rates = nil
+		r.charge()
+		if err := r.Await(); err != nil {
+			return err
+		}
+	}
 	if t.posts {
 		t.posts = false
 		t.s.b.flow.await()
 	}
+	return nil
 }
 
 // prepare routes what the server emits and makes the records of notes.
@@ -124,7 +140,9 @@ func (t *Tx) Commit() error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	t.AwaitRoom()
+	if err := t.AwaitRoom(); err != nil {
+		return err
+	}
 	switch {
 	case len(t.parts)+len(t.notes) == 0:
 		return nil

@@ -61,7 +61,7 @@ func userList() *cobra.Command {
 // limitsText shows limits as "max-channels=5 max-connections=2".
 func limitsText(limits map[string]int64) string {
 	var parts []string
-	for _, name := range []string{"max-channels", "max-connections", "max-queues"} {
+	for _, name := range []string{"max-channels", "max-connections", "max-publish-bytes-rate", "max-publish-rate", "max-queues"} {
 		if n, ok := limits[name]; ok {
 			parts = append(parts, name+"="+strconv.FormatInt(n, 10))
 		}
@@ -119,7 +119,7 @@ func userTags() *cobra.Command {
 
 func userLimit() *cobra.Command {
 	return operate(&cobra.Command{
-		Use: "limit NAME max-connections|max-channels NUMBER|none", Short: "bound what a user may open", Args: cobra.ExactArgs(3),
+		Use: "limit NAME max-connections|max-channels|max-publish-rate|max-publish-bytes-rate NUMBER|none", Short: "bound what a user may open, and publish in a second", Args: cobra.ExactArgs(3),
 		Example: "  fiveways user limit alice max-connections 10",
 	}, func(cmd *cobra.Command, op *operator, args []string) error {
 		return setLimit(cmd, op, path("user-limits", args[0], args[1]), args[2])

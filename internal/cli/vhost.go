@@ -55,7 +55,7 @@ func vhostAdd() *cobra.Command {
 
 func vhostLimit() *cobra.Command {
 	return operate(&cobra.Command{
-		Use: "limit NAME max-connections|max-queues NUMBER|none", Short: "bound what a virtual host may hold", Args: cobra.ExactArgs(3),
+		Use: "limit NAME max-connections|max-queues|max-publish-rate|max-publish-bytes-rate NUMBER|none", Short: "bound what a virtual host may hold, and take in a second", Args: cobra.ExactArgs(3),
 	}, func(cmd *cobra.Command, op *operator, args []string) error {
 		return setLimit(cmd, op, path("vhost-limits", args[0], args[1]), args[2])
 	})

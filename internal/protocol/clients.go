@@ -19,6 +19,7 @@ const (
 	StateStarting = "starting" // nobody has logged in yet
 	StateRunning  = "running"
 	StateBlocked  = "blocked" // its publishes wait for the end of an alarm
+	StateFlow     = "flow"    // its publishes wait for a limit of a rate
 	StateClosing  = "closing"
 )
 

@@ -9,6 +9,14 @@ import (
 
 func (g *Group) empty() bool { return g.Tx == nil && len(g.Commands) == 0 }
 
+// awaitRoom holds back who publishes with the group.
+func (g *Group) awaitRoom(s *broker.Session) error {
+	if g.Tx != nil {
+		return g.Tx.AwaitRoom()
+	}
+	return s.ReserveAll(g.Commands...).Await()
+}
+
 // Do does changes in their order, and returns when all that they changed is durable; whether each went well is in its Of. The transitions that
 // follow are decided at once and durable with them, as far as one group of the log takes them, and the others follow by themselves. The caller holds no lock that a sink or
 // a confirmer takes. Errors, after which nothing is known of any of them: broker.ErrLogFailed, broker.ErrClosed.
@@ -44,9 +52,11 @@ func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
 		looks = looks && ok
 	}
 	s.Flush()
+	if err := g.awaitRoom(s); err != nil { // here it keeps nobody else waiting
+		return err
+	}
 	switch {
 	case g.Tx != nil:
-		g.Tx.AwaitRoom() // here it keeps nobody else waiting
 	case !g.empty():
 	case len(todo) == 0:
 		return nil

@@ -196,6 +196,7 @@ func (s *Server) Addrs() map[string]string { return s.addrs }
 func (s *Server) Drain(ctx context.Context) error {
 	s.once.Do(func() {
 		s.stop()
+		s.broker.Hurry()
 		errs := append([]error{s.shovels.stop(ctx)}, s.drainProtocols(ctx)...)
 		if s.admin != nil {
 			errs = append(errs, s.admin.stop(ctx))

@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -16,6 +17,19 @@ func (c *conn) block(reason string) {
 	if c.peer.blocked {
 		c.send(&amqpwire.ConnectionBlocked{Reason: reason})
 	}
+}
+
+// awaitTurn has a publish wait for its turn by the limits of rates. Nothing is read meanwhile, and what came before it is done. When the connection
+// is to end it is taken at once, for it was read.
+func (c *conn) awaitTurn(p *broker.Publish) {
+	r := c.session.Reserve(p)
+	if r == nil {
+		return
+	}
+	c.flush()
+	c.client.SetState(protocol.StateFlow)
+	r.Await() //nolint:errcheck // it is taken in any case
+	c.client.SetState(protocol.StateRunning)
 }
 
 // awaitAlarmEnd waits, and tells whether to go on with what was read.

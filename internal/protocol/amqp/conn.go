@@ -75,7 +75,9 @@ type conn struct {
 	evicted   atomic.Pointer[fault] // set by evict: why
 	idle      atomic.Bool           // set by the heartbeat: give back memory
 	attention chan struct{}         // 1 slot: Drain was called
-	done      chan struct{}         // closed when Serve ends or Kill was called
+	leaving   chan struct{}         // closed by Drain and Kill
+	leaveOnce sync.Once
+	done      chan struct{} // closed when Serve ends or Kill was called
 	doneOnce  sync.Once
 
 	confirmMu  sync.Mutex
@@ -85,7 +87,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	c := &conn{
-		srv: s, nc: nc, id: id, done: make(chan struct{}), attention: make(chan struct{}, 1),
+		srv: s, nc: nc, id: id, done: make(chan struct{}), attention: make(chan struct{}, 1), leaving: make(chan struct{}),
 		frameMax: max(handshakeFrameMax, amqpwire.MinFrameMax), channelMax: int(s.o.ChannelMax),
 	}
 	if tc, ok := nc.(*net.TCPConn); ok {
@@ -176,6 +178,7 @@ func (c *conn) endSession() {
 // Drain implements protocol.Session.
 func (c *conn) Drain() {
 	c.draining.Store(true)
+	c.leave()
 	select {
 	case c.attention <- struct{}{}:
 	default:
@@ -193,8 +196,12 @@ func (c *conn) evict(reason error) {
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
 	c.doneOnce.Do(func() { close(c.done) })
+	c.leave()
 	c.nc.Close()
 }
+
+// leave ends waits for rates.
+func (c *conn) leave() { c.leaveOnce.Do(func() { close(c.leaving) }) }
 
 // goodbye is what Drain asks for, on the reader's goroutine: outstanding
 // confirms leave first.

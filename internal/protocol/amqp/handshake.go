@@ -306,7 +306,7 @@ func (c *conn) newSession(vhost string) (*broker.Session, error) {
 	if c.operator {
 		return c.srv.broker.OperateFor(vhost, c)
 	}
-	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.name(), Evict: c.evict})
+	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.name(), Evict: c.evict, Done: c.leaving})
 }
 
 // updateSecret takes note of a new secret, which is meant to renew a login that expires. Logins by password do not

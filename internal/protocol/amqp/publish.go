@@ -132,6 +132,7 @@ func (ch *channel) publish(body []byte) error {
 	default:
 		p.Confirm, p.Seq = nil, 0
 	}
+	c.awaitTurn(p)
 	c.session.Publish(p)
 	return nil
 }

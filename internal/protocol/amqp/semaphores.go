@@ -141,7 +141,7 @@ func (r *request) reply(answer any) {
 	if err != nil || targets.Empty() {
 		return
 	}
-	c.session.Publish(&broker.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1})
+	c.session.Publish(&broker.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1, Reserved: true})
 }
 
 // weightOfRequest is how many bytes of memory a byte of a request takes that was understood, about.

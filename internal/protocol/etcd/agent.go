@@ -57,7 +57,7 @@ func (a *agent) seat(user string) (*seat, error) {
 	st.over, st.end = context.WithCancelCause(context.Background())
 	var err error
 	st.session, err = a.srv.broker.NewSession(broker.SessionOptions{
-		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Outside: true,
+		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Outside: true, Done: st.over.Done(),
 		Evict: func(reason error) { go a.unseat(user, st, reason) },
 	})
 	if err != nil {

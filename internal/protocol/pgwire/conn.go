@@ -52,6 +52,8 @@ type conn struct {
 	kicked   atomic.Bool                   // the read was interrupted for draining or fatal
 	done     chan struct{}                 // closed by Kill, and at the end
 	doneOnce sync.Once
+	leaving  chan struct{} // closed when the connection is to end
+	endWaits func()        // closes it
 }
 
 // reported is a change of a setting that the client is to be told.
@@ -61,7 +63,8 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{})}
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), leaving: make(chan struct{})}
+	c.endWaits = sync.OnceFunc(func() { close(c.leaving) })
 	c.client = s.o.Clients.Enter(nc, id, "sql", c)
 	c.out.w = &countedWriter{nc, &c.client.Out}
 	c.running.gone = func() bool { return isGone(nc) }
@@ -147,6 +150,7 @@ func (c *conn) Drain() {
 // end makes the connection tell the client e and end; what runs is interrupted, the writing of rows to a client that does not read too. Any
 // goroutine may call it.
 func (c *conn) end(e *pgerror.Error) {
+	c.endWaits()
 	c.fatal.CompareAndSwap(nil, e)
 	c.running.stop()
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
@@ -173,6 +177,7 @@ var past = time.Unix(1, 0)
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
 	c.doneOnce.Do(func() { close(c.done) })
+	c.endWaits()
 	c.running.stop()
 	c.nc.Close()
 }

@@ -65,7 +65,7 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 
 func (s *Server) engineSession(c *conn) (*broker.Session, error) {
 	return s.broker.NewSession(broker.SessionOptions{
-		User: c.user, VHost: vhostOf(c.database), Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict,
+		User: c.user, VHost: vhostOf(c.database), Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict, Done: c.leaving,
 	})
 }
 

@@ -62,15 +62,18 @@ type conn struct {
 	fatal    atomic.Pointer[replyError] // to end now, and why
 	done     chan struct{}              // closed by Kill, and at the end
 	doneOnce sync.Once
+	leaving  chan struct{} // closed when the connection is to end
+	endWaits func()        // closes it
 }
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), opened: time.Now()}
+	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), leaving: make(chan struct{}), opened: time.Now()}
 	c.face.Store(&face{})
 	c.queued.Store(-1)
+	c.endWaits = sync.OnceFunc(func() { close(c.leaving) })
 	c.client = s.o.Clients.Enter(nc, id, "redis", c)
 	c.in.Init(nc)
 	c.in.Count(&c.client.In)
@@ -165,12 +168,14 @@ func (c *conn) awaitEnd() {
 // Drain implements protocol.Session.
 func (c *conn) Drain() {
 	c.draining.Store(true)
+	c.endWaits()
 	c.in.Kick()
 	c.waits.leave()
 }
 
 // end makes the connection tell the client e, when it says something, and end. Any goroutine may call it.
 func (c *conn) end(e replyError) {
+	c.endWaits()
 	c.fatal.CompareAndSwap(nil, &e)
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.in.Kick()
@@ -190,6 +195,7 @@ func (c *conn) overrun() {
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
 	c.doneOnce.Do(func() { close(c.done) })
+	c.endWaits()
 	c.nc.Close()
 	c.waits.leave()
 }

@@ -62,7 +62,7 @@ func (c *conn) certified() {
 // open opens a session of the engine for a user who has proved who it is; the one before ends.
 func (c *conn) open(user, vhost string) replyError {
 	s, err := c.srv.broker.NewSession(broker.SessionOptions{
-		User: user, VHost: vhost, Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict,
+		User: user, VHost: vhost, Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict, Done: c.leaving,
 	})
 	if err != nil {
 		c.srv.o.Log.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)

@@ -93,6 +93,9 @@ func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 		call.PutDone(0, toStatus(err))
 		return true
 	}
+	if d.who.Session.Rated(targets) {
+		return false // it may have to wait for its turn
+	}
 	p := newPublish(targets, &path, value, d.room)
 	if d.n.Guarantee == None {
 		d.quick = append(d.quick, call)

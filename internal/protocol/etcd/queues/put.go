@@ -70,6 +70,10 @@ func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error
 	if n.Guarantee == Local {
 		p.Confirm = wait
 	}
+	if err := who.Session.Reserve(&p).Await(); err != nil {
+		n.Back(s)
+		return toStatus(err)
+	}
 	s.Publish(&p)
 	s.Flush()
 	n.Back(s)

@@ -108,8 +108,10 @@ type txn struct {
 	x   *Txns
 	who Caller
 	ctx context.Context
-	s   *broker.Session // lent
+	s   *broker.Session     // lent
+	due *broker.Reservation // of what it publishes; nil: it need not wait
 
+	mixed    bool     // with ordinary keys
 	families []Family // of parts
 	parts    []Part
 	ordinary []*pb.RequestOp  // operations on ordinary keys, in their order
@@ -124,7 +126,7 @@ func (x *Txns) try(ctx context.Context, who Caller, r *pb.TxnRequest, ordinary b
 		return nil, err
 	}
 	defer x.Back(s)
-	t := &txn{x: x, who: who, ctx: ctx, s: s}
+	t := &txn{x: x, who: who, ctx: ctx, s: s, mixed: ordinary}
 	defer func() { err = t.end(err) }()
 	if !ordinary {
 		if t.resp, err = t.choose(r); err == nil {
@@ -146,6 +148,9 @@ func (x *Txns) try(ctx context.Context, who Caller, r *pb.TxnRequest, ordinary b
 		err = result.Err
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := t.due.Await(); err != nil {
 		return nil, err
 	}
 	if result != nil {
@@ -309,8 +314,13 @@ func (t *txn) commit(entry []byte) error {
 	if entry != nil {
 		all.Commands = append(all.Commands, &broker.Note{Annex: broker.KeyShard, Entry: entry})
 	}
+	t.due = t.who.Session.ReserveAll(all.Commands...)
 	var err error
+	if !t.mixed { // else it holds up others, and its answer waits instead
+		err = t.due.Await()
+	}
 	switch {
+	case err != nil:
 	case len(all.Changes) > 0:
 		err = t.x.Semaphores.DoWith(t.s, semaphores.Group{Commands: all.Commands, Must: true}, all.Changes...)
 	case len(all.Commands) > 0:

@@ -130,9 +130,13 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 		return false, nil
 	}
 	c := &confirmation{left: targets.Parts(), ok: true, done: make(chan struct{})}
-	s.Publish(&broker.Publish{
+	out := &broker.Publish{
 		Targets: targets, Env: p.env, Persistent: p.peek.Persistent(), Priority: p.peek.Priority, TTL: p.ttl, NotBefore: p.notBefore, Confirm: c, Seq: 1,
-	})
+	}
+	if err := s.Reserve(out).Await(); err != nil {
+		return false, err
+	}
+	s.Publish(out)
 	s.FlushOwn()
 	select {
 	case <-c.done:

@@ -142,5 +142,5 @@ func republished(env message.Envelope, to broker.Targets) (*broker.Publish, erro
 	if err != nil {
 		ttl = -1 // the queue took it with whatever it says
 	}
-	return &broker.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl}, nil
+	return &broker.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl, Reserved: true}, nil
 }

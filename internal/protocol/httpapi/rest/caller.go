@@ -219,5 +219,12 @@ func (a *API) Session(r *http.Request, vhost string, evict func(reason error)) (
 	if c.Operator {
 		return a.Broker.Operate(vhost)
 	}
-	return a.Broker.NewSession(broker.SessionOptions{User: c.User, VHost: vhost, Name: c.Peer.String(), Evict: evict, Brief: true})
+	ctx, leave := context.WithCancel(r.Context())
+	return a.Broker.NewSession(broker.SessionOptions{
+		User: c.User, VHost: vhost, Name: c.Peer.String(), Brief: true, Done: ctx.Done(),
+		Evict: func(reason error) {
+			evict(reason)
+			leave()
+		},
+	})
 }
