@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // transfer moves the messages that are ready in a queue when it begins to other queues. Each batch is one transaction: a message is in its old
@@ -70,7 +71,7 @@ func (t *transfer) run(ctx context.Context) error {
 		}
 		moved += done
 		if done > 0 {
-			sleep(ctx, pause-time.Since(start))
+			rest.Pause(ctx, pause-time.Since(start))
 		}
 	}
 	return nil
@@ -139,17 +140,4 @@ func (t *transfer) destined(d *broker.Delivery) (*broker.Publish, error) {
 		return nil, err
 	}
 	return republished(env, to)
-}
-
-// sleep waits, or until ctx is over.
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

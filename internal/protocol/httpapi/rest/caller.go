@@ -163,7 +163,7 @@ func (a *API) login(r *http.Request, c *Caller) error {
 	}
 	if err != nil {
 		a.Log.Warn("http: login refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(user), "err", protocol.Clipped(err.Error()))
-		pause(r.Context(), a.loginDelay)
+		Pause(r.Context(), a.loginDelay)
 		return refusal
 	}
 	c.User = user
@@ -186,8 +186,8 @@ func (a *API) certificate(r *http.Request, c *Caller, at protocol.Attempt) error
 	return nil
 }
 
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// Pause waits, or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}
