@@ -89,6 +89,7 @@ func TestRabbitMQ(t *testing.T) {
 	t.Cleanup(r.stop)
 	outcomes := playAll(r.addr, cases)
 	if !*rewrite {
+		playAgain(t, r.addr, cases, outcomes)
 		compare(t, cases, outcomes, func(c *testCase) []string { return c.rabbit })
 		return
 	}
@@ -102,6 +103,18 @@ func TestRabbitMQ(t *testing.T) {
 		if err := f.write(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// playAgain plays once more, one by one, the cases that RabbitMQ answered otherwise than it did before: its processes run side by side, and on a busy
+// machine a count may be told before a message that was sent earlier has come to its queue.
+func playAgain(t *testing.T, addr string, cases []*testCase, outcomes []outcome) {
+	for i, c := range cases {
+		if outcomes[i].err != nil || slices.Equal(outcomes[i].answers, c.rabbit) {
+			continue
+		}
+		t.Logf("%s is played again, for RabbitMQ answered\n%s", c.name, strings.Join(outcomes[i].answers, "\n"))
+		outcomes[i].answers, outcomes[i].err = play(addr, len(cases)+i, c.script)
 	}
 }
 
