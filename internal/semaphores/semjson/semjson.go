@@ -183,7 +183,9 @@ func Only(key string, names []string) ([]semaphore.Status, error) {
 type TaskID string
 
 // JSONSchema says how the name of a task looks in JSON.
-func (TaskID) JSONSchema() map[string]any { return map[string]any{"type": []string{"string", "integer"}} }
+func (TaskID) JSONSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "integer"}}
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (id *TaskID) UnmarshalJSON(text []byte) error {
