@@ -25,7 +25,7 @@ type backtracker interface {
 type Pattern struct {
 	linear *regexp.Regexp // nil: RE2 does not know it
 	back   backtracker    // instead
-	spent  atomic.Bool    // back took too long for a name
+	spent  atomic.Bool    // back took too long for a name: the pattern matches nothing any more
 }
 
 // Compile reads a pattern. The error says what RE2 has against it.
@@ -75,6 +75,3 @@ func (p *Pattern) goBack(name string) bool {
 	p.spent.Store(true)
 	return false
 }
-
-// Spent tells that a name took too long, so that the pattern matches nothing any more.
-func (p *Pattern) Spent() bool { return p.spent.Load() }

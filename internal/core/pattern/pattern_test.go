@@ -43,10 +43,10 @@ func TestSlowPatternIsSpent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Match("aaa") || p.Spent() {
+	if !p.Match("aaa") || p.spent.Load() {
 		t.Fatal("it matches nothing")
 	}
-	if p.Match(strings.Repeat("a", 60)+"b") || !p.Spent() {
+	if p.Match(strings.Repeat("a", 60)+"b") || !p.spent.Load() {
 		t.Error("it went on")
 	}
 	if p.Match("aaa") {
@@ -70,8 +70,8 @@ func TestHaltedMatcherTriesAgain(t *testing.T) {
 		h := halting(halts)
 		p := &Pattern{back: &h}
 		spent := halts >= tries
-		if found := p.Match("q"); found == spent || p.Spent() != spent {
-			t.Errorf("%d halts: found %v, spent %v", halts, found, p.Spent())
+		if found := p.Match("q"); found == spent || p.spent.Load() != spent {
+			t.Errorf("%d halts: found %v, spent %v", halts, found, p.spent.Load())
 		}
 	}
 }
