@@ -99,6 +99,9 @@ type Config struct {
 	EtcdQuota          int64         // bytes of ordinary keys, beyond which puts are refused; 0 = no limit
 	EtcdMaxRequestSize int64         // bytes of one request
 	EtcdMaxTxnOps      int           // operations of one transaction
+	EtcdMaxStreams     int           // calls and streams that one connection may have open
+
+	EtcdWatchProgressInterval time.Duration // a watch that asked for progress hears of it after so long without an event
 
 	StatsInterval time.Duration // between samples of the counters, for rates and metrics
 	OTLPEndpoint  string        // URL of a collector of OpenTelemetry that is sent spans; or Off
@@ -143,6 +146,9 @@ func Default() Config {
 		EtcdQuota:          2 << 30,
 		EtcdMaxRequestSize: 1536 << 10,
 		EtcdMaxTxnOps:      128,
+		EtcdMaxStreams:     1000,
+
+		EtcdWatchProgressInterval: 10 * time.Minute,
 
 		ConsumerTimeout:       30 * time.Minute,
 		ConsumerTimeoutAction: ConsumerTimeoutCancel,

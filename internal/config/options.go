@@ -112,6 +112,11 @@ var options = []Option{
 	{"etcd_quota", "size of the ordinary keys of the etcd API beyond which puts are refused; 0 = no limit", func(c *Config) Value { return &size{&c.EtcdQuota, 0, maxSize} }},
 	{"etcd_max_request_size", "largest request of the etcd API", func(c *Config) Value { return &size{&c.EtcdMaxRequestSize, 1 << 10, 32 << 20} }},
 	{"etcd_max_txn_ops", "operations of one transaction of the etcd API", func(c *Config) Value { return &integer{&c.EtcdMaxTxnOps, 1, 1 << 20} }},
+	{"etcd_max_streams", "calls and watch streams that one connection of the etcd API may have open", func(c *Config) Value { return &integer{&c.EtcdMaxStreams, 1, 1 << 20} }},
+	{"etcd_watch_progress_interval", "a watch of the etcd API that asked for progress hears of it after so long without an event",
+		func(c *Config) Value {
+			return &duration{&c.EtcdWatchProgressInterval, 100 * time.Millisecond, 365 * 24 * time.Hour, time.Millisecond}
+		}},
 
 	{"stats_interval", "time between samples of the counters, from which rates and metrics come",
 		func(c *Config) Value {

@@ -189,11 +189,11 @@ func rpcs() []rpc {
 		{"Status", func(ctx context.Context, c cc) error {
 			_, err := pb.NewMaintenanceClient(c).Status(ctx, &pb.StatusRequest{})
 			return err
-		}, []string{"*"}},
+		}, root},
 		{"Alarm get", func(ctx context.Context, c cc) error {
 			_, err := pb.NewMaintenanceClient(c).Alarm(ctx, &pb.AlarmRequest{})
 			return err
-		}, []string{"*"}},
+		}, root},
 		{"Alarm deactivate", func(ctx context.Context, c cc) error {
 			_, err := pb.NewMaintenanceClient(c).Alarm(ctx, &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, Alarm: pb.AlarmType_NOSPACE})
 			return err

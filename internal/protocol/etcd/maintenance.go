@@ -43,11 +43,7 @@ func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb
 	if _, known := pb.AlarmRequest_AlarmAction_name[int32(r.Action)]; !known {
 		return nil, errAlarmAction
 	}
-	allowed := m.admin
-	if r.Action == pb.AlarmRequest_GET {
-		allowed = func(ctx context.Context) error { _, err := m.srv.identify(ctx); return err }
-	}
-	if err := allowed(ctx); err != nil {
+	if err := m.admin(ctx); err != nil {
 		return nil, err
 	}
 	resp, err := m.srv.keys.Alarm(ctx, r)
@@ -63,10 +59,10 @@ func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb
 
 // Status tells how this member does. It leads, always.
 func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*pb.StatusResponse, error) {
-	s := m.srv
-	if _, err := s.identify(ctx); err != nil {
+	if err := m.admin(ctx); err != nil {
 		return nil, err
 	}
+	s := m.srv
 	resp := s.keys.Status()
 	resp.Version, resp.DbSizeQuota, resp.DowngradeInfo = etcdVersion, s.keys.Quota(), &pb.DowngradeInfo{}
 	return resp, nil
@@ -112,7 +108,8 @@ func (m *maintenanceService) HashKV(ctx context.Context, r *pb.HashKVRequest) (*
 // snapshotBlob is how much of a snapshot goes into one message.
 const snapshotBlob = 32 << 10
 
-// Snapshot sends the store as a database file of etcd, and then its SHA-256.
+// Snapshot sends the store as a database file of etcd, and then its SHA-256. Each message names
+// the version of etcd that the file is for.
 func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenance_SnapshotServer) error {
 	if err := m.admin(stream.Context()); err != nil {
 		return err
@@ -131,12 +128,12 @@ func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenan
 		}
 		left -= int64(len(blob))
 		sum.Write(blob)
-		if err := stream.Send(&pb.SnapshotResponse{RemainingBytes: uint64(left), Blob: blob}); err != nil {
+		if err := stream.Send(&pb.SnapshotResponse{RemainingBytes: uint64(left), Blob: blob, Version: clusterVersion}); err != nil {
 			return err
 		}
 	}
 	m.srv.log.Info("etcd: snapshot sent", "peer", peerOf(stream.Context()), "bytes", size, "took", time.Since(start))
-	return stream.Send(&pb.SnapshotResponse{Blob: sum.Sum(nil)})
+	return stream.Send(&pb.SnapshotResponse{Blob: sum.Sum(nil), Version: clusterVersion})
 }
 
 // MoveLeader has no other member to move to.

@@ -78,6 +78,9 @@ func TestSnapshot(t *testing.T) {
 		if parts > 0 && part.RemainingBytes > last {
 			t.Errorf("%d bytes left, then %d", last, part.RemainingBytes)
 		}
+		if part.Version != clusterVersion {
+			t.Errorf("part %d is of version %q", parts, part.Version)
+		}
 		last = part.RemainingBytes
 		file = append(file, part.Blob...)
 		parts++

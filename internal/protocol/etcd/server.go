@@ -25,6 +25,7 @@ type Options struct {
 	NodeName        string        // of the member [fiveways]
 	MaxRequestBytes int           // of one request, as the store has it [1.5 MiB, etcd's default]
 	MaxTxnOps       int           // operations in one branch of a transaction, with those inside of it [128, etcd's default]
+	MaxStreams      uint32        // calls and streams that one connection may have open [1,000]
 	WatchProgress   time.Duration // how long a watcher that asked for progress may hear nothing [10 min]
 
 	PutsAtOnce    bool          // puts to queues are answered without waiting for the disk

@@ -86,14 +86,15 @@ func isProducer(part []byte) bool {
 
 func isConsumer(part []byte) bool { return string(part) == "c" || string(part) == "consumer" }
 
-// producer reads what stands behind p/.
+// producer reads what stands behind p/. A message without a key of its own is none.
 func (p *Path) producer(rest []byte) {
-	p.Kind = Producer
-	if client, tail, ok := bytes.Cut(rest, slash); ok {
-		p.Client, p.Tail = client, tail
-		return
+	client, tail, ok := bytes.Cut(rest, slash)
+	if !ok {
+		client, tail = nil, rest
 	}
-	p.Tail = rest
+	if len(tail) > 0 {
+		p.Kind, p.Client, p.Tail = Producer, client, tail
+	}
 }
 
 // consumer reads what stands behind c/ in key.

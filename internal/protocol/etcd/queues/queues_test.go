@@ -43,14 +43,11 @@ func TestSpellings(t *testing.T) {
 		if base[len(base)-1] == '/' {
 			base = base[:len(base)-1]
 		}
-		for _, put := range []string{"/q/a/p/k", "/q/a/i/me/k", "/queue/a/producer/k", "/queue/a/producer/me/k", "/queue/a/input/k", "/q/a/p/me/k/l", "/q/a/p/"} {
+		for _, put := range []string{"/q/a/p/k", "/q/a/i/me/k", "/queue/a/producer/k", "/queue/a/producer/me/k", "/queue/a/input/k", "/q/a/p/me/k/l"} {
 			n++
 			tail := "k"
-			switch put {
-			case "/q/a/p/me/k/l":
+			if put == "/q/a/p/me/k/l" {
 				tail = "k/l"
-			case "/q/a/p/":
-				tail = i(n)
 			}
 			w.put(put, "v")
 			same(t, x.next(1), base+"/"+i(n)+"/"+tail+"=v")
@@ -168,7 +165,7 @@ func TestRefused(t *testing.T) {
 		_, err := w.n.DeleteRange(w.who, &pb.DeleteRangeRequest{Key: []byte(key), RangeEnd: []byte(end)})
 		wantCode(t, err, codes.PermissionDenied)
 	}
-	for _, key := range []string{"/q/a/1/k", "/q/a/c", "/q/a/c/", "/q/a/c/w/1/k", "/q/", "/q//", "/q/a/x"} {
+	for _, key := range []string{"/q/a/1/k", "/q/a/c", "/q/a/c/", "/q/a/c/w/1/k", "/q/", "/q//", "/q/a/x", "/q/a/p", "/q/a/p/", "/q/a/p/me/"} {
 		_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key)})
 		wantCode(t, err, codes.PermissionDenied)
 	}

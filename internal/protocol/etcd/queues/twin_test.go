@@ -227,7 +227,7 @@ func TestConcurrentConsumers(t *testing.T) {
 		})
 	}
 	door := w.door(w.who)
-	w.put("/q/a/p/", "0")
+	w.put("/q/a/p/k", "0")
 	done := make(answered, messages)
 	for n := 1; n < messages; n++ {
 		if !door.StartPut([]byte("/q/a/p/k"), fmt.Append(nil, n), done) {
