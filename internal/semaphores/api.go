@@ -71,6 +71,12 @@ type Change interface {
 	do(r *round) error
 }
 
+// answering is a change whose answer depends on what the rule decides.
+type answering interface {
+	Change
+	answer(r *round)
+}
+
 // Of names the semaphore of a change, and tells whether it went well.
 type Of struct {
 	Key string

@@ -86,9 +86,14 @@ func (c *Update) do(r *round) error {
 		return &broker.Error{Err: ErrOrder, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
 	}
 	r.log("semaphore updated", s)
-	r.settle(s)
-	c.Info = s.info()
+	r.changed(s)
 	return nil
+}
+
+func (c *Update) answer(r *round) {
+	if s, err := r.find(c.Key); err == nil {
+		c.Info = s.info()
+	}
 }
 
 func (c *Delete) do(r *round) error {
@@ -118,12 +123,19 @@ func (c *Enqueue) do(r *round) error {
 			c.Added++
 		}
 	}
-	r.settle(s)
-	c.States = append(c.States[:0:0], make([]State, len(c.Entries))...)
+	r.changed(s)
+	return nil
+}
+
+func (c *Enqueue) answer(r *round) {
+	c.States = make([]State, len(c.Entries))
+	s, err := r.find(c.Key)
+	if err != nil {
+		return // a later change of the same request deleted it
+	}
 	for i := range c.Entries {
 		c.States[i] = s.look(c.Entries[i].Task)
 	}
-	return nil
 }
 
 // taskBytes is about what a task takes at least.
@@ -166,7 +178,7 @@ func (c *Release) do(r *round) error {
 	for i, id := range c.Tasks {
 		c.Released[i] = r.remove(s, id)
 	}
-	r.settle(s)
+	r.changed(s)
 	return nil
 }
 

@@ -23,16 +23,24 @@ func (g *Group) awaitRoom(s *broker.Session) error {
 func (m *Manager) Do(s *broker.Session, changes ...Change) error {
 	for {
 		n := together(changes)
-		if err := m.DoWith(s, Group{}, changes[:n]...); err != nil || n == len(changes) {
+		if err := m.do(s, Group{}, false, changes[:n]); err != nil || n == len(changes) {
 			return err
 		}
 		changes = changes[n:]
 	}
 }
 
-// DoWith does changes at one moment, together with what else is in the group. Errors, after which nothing happened: those of the group's commands that
-// must be done, of its transaction, with Must that of the first change that failed; broker.ErrTooLarge.
+// DoWith does changes as one, together with what else is in the group: the rule of each semaphore
+// is asked once, when all of them are done, so that a task which is released and enqueued again
+// competes with those that wait, and no other task gets a place between the two. A look among them
+// is the exception: the rule is asked before it, so that it shows what the changes before it led
+// to. Errors, after which nothing happened: those of the group's commands that must be done, of
+// its transaction, with Must that of the first change that failed; broker.ErrTooLarge.
 func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
+	return m.do(s, g, true, changes)
+}
+
+func (m *Manager) do(s *broker.Session, g Group, together bool, changes []Change) error {
 	if err := m.ready(); err != nil {
 		return err
 	}
@@ -63,7 +71,7 @@ func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
 	case looks && !g.Must:
 		return m.look(s, todo)
 	}
-	return m.enter(&request{s: s, group: g, changes: todo})
+	return m.enter(&request{s: s, group: g, changes: todo, together: together})
 }
 
 // prepare does what of a change needs no place in the line.

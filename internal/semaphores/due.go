@@ -2,6 +2,27 @@ package semaphores
 
 import "fiveways/internal/core/semaphore"
 
+// changed notes a semaphore whose tasks or settings a change has altered: decide asks its rule.
+func (r *round) changed(s *sem) {
+	if n := len(r.undecided); n == 0 || r.undecided[n-1] != s {
+		r.undecided = append(r.undecided, s)
+	}
+}
+
+// decide asks the rule of each semaphore that was altered, and then has the changes answer.
+func (r *round) decide(changes []Change) {
+	for _, s := range r.undecided {
+		r.settle(s)
+	}
+	clear(r.undecided)
+	r.undecided = r.undecided[:0]
+	for _, c := range changes {
+		if a, ok := c.(answering); ok && c.of().Err == nil {
+			a.answer(r)
+		}
+	}
+}
+
 // settle has the rule asked until it wants nothing more, or the group is full: then goOn does the rest.
 func (r *round) settle(s *sem) {
 	if s.deleted {

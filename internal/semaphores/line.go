@@ -19,10 +19,13 @@ type request struct {
 	s       *broker.Session
 	group   Group
 	changes []Change
-	still   func() // instead: runs while nothing is on its way
-	work    func(*round)
-	err     error
-	turn    chan bool // 1 slot; true: lead, false: it was done
+	// together: the rule is asked once, when all changes are done. Otherwise it is asked after
+	// each of them, as if each had come alone.
+	together bool
+	still    func() // instead: runs while nothing is on its way
+	work     func(*round)
+	err      error
+	turn     chan bool // 1 slot; true: lead, false: it was done
 }
 
 // alone tells whether nothing else may go with it.

@@ -18,6 +18,7 @@ type round struct {
 	undo  []edit
 
 	touched     []*sem
+	undecided   []*sem  // altered by the request in hand; empty between requests
 	events      []Event // in order
 	transitions int
 	lines       []logLine
@@ -78,7 +79,8 @@ func (r *round) end() {
 	clear(r.undo)
 	clear(r.touched)
 	clear(r.events)
-	spare := round{facts: facts{b: r.facts.b[:0]}, undo: r.undo[:0], touched: r.touched[:0], events: r.events[:0]}
+	spare := round{facts: facts{b: r.facts.b[:0]}, undo: r.undo[:0], touched: r.touched[:0],
+		undecided: r.undecided[:0], events: r.events[:0]}
 	if cap(r.undo) > spareMost || cap(r.events) > spareMost || cap(r.facts.b) > 2*roundBytes {
 		spare = round{}
 	}
@@ -117,8 +119,11 @@ func (r *round) do(q *request) {
 		return
 	}
 	mark := r.mark()
-	for _, c := range q.changes {
+	for i, c := range q.changes {
 		o := c.of()
+		if _, looks := c.(looking); looks {
+			r.decide(nil) // what it shows must not contradict the answers of the changes before it
+		}
 		if o.Err == nil {
 			o.Err = c.do(r)
 		}
@@ -127,6 +132,12 @@ func (r *round) do(q *request) {
 			q.err = o.Err
 			return
 		}
+		if !q.together {
+			r.decide(q.changes[i : i+1])
+		}
+	}
+	if q.together {
+		r.decide(q.changes)
 	}
 }
 
@@ -205,7 +216,7 @@ func (r *round) back(to mark) {
 		r.undo[i].undo(&r.m.table)
 	}
 	r.undo, r.facts.b, r.events, r.lines = r.undo[:to.undo], r.facts.b[:to.facts], r.events[:to.events], r.lines[:to.lines]
-	r.transitions, r.facts.at = to.transitions, to.at
+	r.transitions, r.facts.at, r.undecided = to.transitions, to.at, r.undecided[:0]
 }
 
 // vhost is that of the request in hand.
