@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 )
@@ -27,6 +28,7 @@ func (r *run) work(j Job, taken time.Time) {
 	defer func() { // also when the handler ends this goroutine
 		r.counters.handlingTime.add(time.Since(begun))
 		l.rest()
+		err = r.spare(j, err)
 		o, backoff := judge(ctx, err)
 		stop()
 		cancel(nil)
@@ -39,6 +41,32 @@ func (r *run) work(j Job, taken time.Time) {
 	guarded(func() error { return r.Worker.handle(ctx, j) }, &err)
 }
 
+// bodyError is a body that is no payload of the worker's type.
+type bodyError struct {
+	mid string
+	err error
+}
+
+func (b *bodyError) Error() string {
+	return fmt.Sprintf("worker: the body of job %q: %v", b.mid, b.err)
+}
+func (b *bodyError) Unwrap() error { return b.err }
+
+// forgetful is a Jobs that may keep nothing of a job that is given up.
+type forgetful interface{ FailForgets() bool }
+
+// laterBody is how the tries of a body that cannot be decoded are spread.
+var laterBody = Exp{Max: time.Hour}
+
+// spare makes a retry of a body that cannot be decoded where nothing would be left of the job: other programs may understand it.
+func (r *run) spare(j Job, err error) error {
+	f, ok := r.jobs.(forgetful)
+	if body := (*bodyError)(nil); ok && f.FailForgets() && errors.As(err, &body) {
+		return Retry(err, ExpBackoff(j.Attempt, laterBody))
+	}
+	return err
+}
+
 // count counts an end, and logs those that somebody should know of.
 func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 	c := &r.counters
@@ -47,7 +75,11 @@ func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 		c.success.Add(1)
 	case retry:
 		c.retry.Add(1)
-		r.o.Log.Info("job to be tried again", "worker", r.o.Name, "queue", j.Queue, "mid", j.MID, "attempt", j.Attempt, "after", backoff, "error", err)
+		level := slog.LevelInfo
+		if body := (*bodyError)(nil); errors.As(err, &body) {
+			level = slog.LevelWarn
+		}
+		r.o.Log.Log(context.Background(), level, "job to be tried again", "worker", r.o.Name, "queue", j.Queue, "mid", j.MID, "attempt", j.Attempt, "after", backoff, "error", err)
 	case failure:
 		c.failure.Add(1)
 		args := []any{"worker", r.o.Name, "queue", j.Queue, "mid", j.MID, "attempt", j.Attempt, "error", err}

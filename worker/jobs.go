@@ -15,6 +15,7 @@ var (
 	ErrStale         = errors.New("worker: the lease is over: the job was taken back, and may be somebody else's")
 	ErrNoRoom        = errors.New("worker: the broker is short of memory or disk, or the queue is full")
 	ErrClosed        = errors.New("worker: closed")
+	ErrUnreadable    = errors.New("worker: a job's content cannot be read: it stays in its queue")
 )
 
 // Jobs is the queues of a broker, seen as queues of jobs. A job has an id (mid) that is unique in its queue. When a method returns without an error,
@@ -27,6 +28,8 @@ type Jobs interface {
 	EnqueueAll(ctx context.Context, requests []EnqueueRequest) ([]EnqueueResult, error)
 	// Take takes jobs that are ready, in the order of the queue, and locks them. No job and no error means there was none in all the time of
 	// o.Wait. When ctx ends, a Take returns what it has got at that moment, else the context's error: no job is lost between the two.
+	// ErrUnreadable may come together with jobs: it tells of others that were left where they are. It comes again after a while as long as they
+	// are there.
 	Take(ctx context.Context, o TakeOptions) ([]Job, error)
 
 	// Done reports success. With remember > 0 the id stays known that long, and enqueuing it again is ErrBackoff.

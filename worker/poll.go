@@ -101,6 +101,9 @@ func (r *run) poll() {
 			r.busy.Go(func() { r.work(j, taken) })
 		}
 		switch {
+		case errors.Is(err, ErrUnreadable):
+			failed = 0
+			r.o.Log.Warn("jobs are left in the queue", "worker", r.o.Name, "queue", r.queue, "error", err)
 		case err != nil:
 			failed++
 			r.counters.unreachable.Add(1)
@@ -117,7 +120,7 @@ func (r *run) poll() {
 			r.o.Log.Error("the worker ends: its broker was closed", "worker", r.o.Name, "queue", r.queue)
 			r.stopPolling()
 			return
-		case err != nil:
+		case err != nil && !errors.Is(err, ErrUnreadable):
 			pause(r.polling, ExpBackoff(failed, unreachable))
 		case r.o.Throttle != nil:
 			pause(r.polling, r.o.Throttle(size))

@@ -34,7 +34,7 @@ func New[T any](jobs Jobs, queue string, handler Handler[T], o Options) (*Worker
 	w.handle = func(ctx context.Context, j Job) error {
 		payload, err := decode[T](codec, j.Body)
 		if err != nil {
-			return fmt.Errorf("worker: the body of job %q: %w", j.MID, err)
+			return &bodyError{j.MID, err}
 		}
 		return handler(ctx, Message[T]{Job: j, Payload: payload, Age: age(j)})
 	}

@@ -77,6 +77,7 @@ var verdicts = []struct {
 	{worker.ErrLocked, exitFailure, "A worker has it. To be handled after that, enqueue it with --requeue."},
 	{worker.ErrBackoff, exitFailure, "It was done a short time ago. To be handled when its backoff is over, enqueue it with --requeue."},
 	{worker.ErrStale, exitFailure, "The lock has run out or the job was reported on; `fiveways job status QUEUE MID` shows where it is now. Nothing was changed."},
+	{worker.ErrUnreadable, exitFailure, "A program of Clojure can read it. `fiveways migrate carmine --frozen` moves it as it is."},
 	{worker.ErrNoRoom, exitFailure, "Jobs that are taken and done make room; taking goes on. What is short is in the log of the broker: memory_limit, the disk, or x-max-length of the queue."},
 	{errNoRedis, exitUsage, "Name the broker: --url redis://host:port (of `fiveways migrate`: --to)."},
 	{errNoBroker, exitFailure, "Name its data folder with --data DIR or its address with --url http://user@host:15672, or start one with `fiveways serve`."},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -92,34 +93,38 @@ func jobTake() *cobra.Command {
 			return err
 		}
 		o.Queues = args
-		taken, err := j.Take(ctx, o)
-		if err != nil {
+		taken, left := j.Take(ctx, o)
+		if left != nil && !errors.Is(left, worker.ErrUnreadable) {
+			return left
+		}
+		return errors.Join(printTaken(j, taken), left)
+	})
+}
+
+func printTaken(j jobs, taken []worker.Job) error {
+	if len(taken) == 0 && !j.asJSON {
+		return j.line("no job is ready")
+	}
+	if !j.asJSON {
+		return table(j.out, "QUEUE\tMID\tATTEMPT\tTOKEN\tLOCK\tAGE\tBODY", func(row func(...any)) {
+			for _, t := range taken {
+				row(t.Queue, t.MID, t.Attempt, t.Token, short(t.Lock), ago(t.Enqueued), excerpt(string(t.Body)))
+			}
+		})
+	}
+	for _, t := range taken {
+		v := viewOf(t.Queue, t.MID, worker.JobStatus{Attempts: t.Attempt, Enqueued: t.Enqueued, Lock: t.Lock})
+		v.Token, v.Headers = t.Token, t.Headers
+		if body := string(t.Body); utf8.ValidString(body) {
+			v.Body = &body
+		} else {
+			v.Bytes = t.Body
+		}
+		if err := j.print(v, nil); err != nil {
 			return err
 		}
-		if len(taken) == 0 && !j.asJSON {
-			return j.line("no job is ready")
-		}
-		if !j.asJSON {
-			return table(j.out, "QUEUE\tMID\tATTEMPT\tTOKEN\tLOCK\tAGE\tBODY", func(row func(...any)) {
-				for _, t := range taken {
-					row(t.Queue, t.MID, t.Attempt, t.Token, short(t.Lock), ago(t.Enqueued), excerpt(string(t.Body)))
-				}
-			})
-		}
-		for _, t := range taken {
-			v := viewOf(t.Queue, t.MID, worker.JobStatus{Attempts: t.Attempt, Enqueued: t.Enqueued, Lock: t.Lock})
-			v.Token, v.Headers = t.Token, t.Headers
-			if body := string(t.Body); utf8.ValidString(body) {
-				v.Body = &body
-			} else {
-				v.Bytes = t.Body
-			}
-			if err := j.print(v, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // span is a time given by a flag.

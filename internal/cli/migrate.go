@@ -29,11 +29,13 @@ func migrateCommand() *cobra.Command {
 
 func migrateCarmine() *cobra.Command {
 	var to, as, file string
-	var dryRun, keep, asJSON bool
+	var dryRun, keep, frozen, asJSON bool
 	cmd := &cobra.Command{
 		Use: "carmine redis://HOST:PORT[/DB] QUEUE", Short: "move a queue of Carmine, a library of Clojure, into a broker that runs", Args: cobra.ExactArgs(2),
 		Long: `Moves all jobs of a queue that Carmine (2.x or 3.x) keeps on a Redis: ids, contents, attempts, times of the first enqueue, backoffs, locks and
 lock times, ids that are remembered, and second versions that wait.
+
+Bodies are thawed: a string is its text, a byte array its bytes, all else JSON. What cannot be thawed stays on the Redis, and is named.
 
 Let the producers and workers of the queue use the broker first, or stop them. A job that a worker has is moved with its lock: when the lock runs out
 the job is queued again, so let the workers finish, or the job is handled twice. What arrives meanwhile is moved too.
@@ -50,6 +52,7 @@ recognised by its id. With --keep the Redis keeps all, and with --dry-run nothin
 	f.StringVar(&as, "as", "", "name of the queue there (default: the same)")
 	f.BoolVar(&dryRun, "dry-run", false, "only tell what would be moved")
 	f.BoolVar(&keep, "keep", false, "copy: leave everything on the Redis")
+	f.BoolVar(&frozen, "frozen", false, "move bodies as Nippy froze them, for programs that thaw them (default: thawed)")
 	f.StringVar(&file, "config", "", "TOML file with settings (or "+config.EnvFile+")")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -60,7 +63,11 @@ recognised by its id. With --keep the Redis keeps all, and with --dry-run nothin
 		}()
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		from, err := carmine.Dial(args[0], carmine.Options{})
+		var codec carmine.Codec = carmine.Values{}
+		if frozen {
+			codec = carmine.Marks{}
+		}
+		from, err := carmine.Dial(args[0], carmine.Options{Codec: codec})
 		if err != nil {
 			return fmt.Errorf("%w: %w", errUsage, err)
 		}

@@ -155,6 +155,12 @@ func TestBesideClojure(t *testing.T) {
 	}
 }
 
+// The texts "ours" and "theirs" as Go and Clojure freeze them.
+const (
+	frozenOurs   = "\x00>NPY\x00\x0d\x00\x00\x00\x04ours"
+	frozenTheirs = "\x00>NPY\x00i\x06theirs"
+)
+
 // both works until 120 jobs are through; a third of the takes ends in another try.
 func both(t *testing.T, random *rand.Rand, j *Jobs, theirs clojure, handled map[string]int) {
 	type taking struct {
@@ -168,11 +174,11 @@ func both(t *testing.T, random *rand.Rand, j *Jobs, theirs clojure, handled map[
 			enqueue(t, j, fmt.Sprint("m", made), "ours", worker.EnqueueOptions{})
 			made++
 		case n == 1 && made < 120:
-			theirs.enqueue(fmt.Sprint("m", made), "\x00>theirs")
+			theirs.enqueue(fmt.Sprint("m", made), frozenTheirs)
 			made++
 		case n < 5:
 			if mid, content, token := theirs.take(time.Hour); mid != "" {
-				if content != "ours" && content != "\x00>theirs" {
+				if content != frozenOurs && content != frozenTheirs {
 					t.Fatalf("content %q", content)
 				}
 				out = append(out, taking{worker.Lease{MID: mid, Token: token}, false})

@@ -22,5 +22,6 @@
 //
 // # Payloads
 //
-// What Carmine writes begins with a mark of two bytes, unless it is a string; see Codec.
+// Carmine freezes what it enqueues with Nippy, behind a mark of two bytes. Bodies are what was frozen; see Values. A job whose content cannot
+// be read is left in its queue, and Take tells of it with worker.ErrUnreadable.
 package carmine

@@ -24,20 +24,22 @@ func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest)
 	if err := errors.Join(j.open(), ctx.Err()); err != nil {
 		return nil, err
 	}
-	results := make([]worker.EnqueueResult, len(requests))
+	results, kept := make([]worker.EnqueueResult, len(requests)), make([][]byte, len(requests))
 	var which []int // of the requests that are sent
 	for i, r := range requests {
 		if results[i].MID = r.MID; r.MID == "" {
 			results[i].MID = randomID()
 		}
 		if results[i].Err = refuse(r.EnqueueOptions, results[i].MID); results[i].Err == nil {
+			kept[i], results[i].Err = j.codec.Encode(r.Body, r.Headers[ContentTypeHeader])
+		}
+		if results[i].Err == nil {
 			which = append(which, i)
 		}
 	}
 	send := func(p redis.Pipeliner, i int) *redis.Cmd {
 		r := &requests[i]
-		kept := j.codec.Encode(r.Body, r.Headers[ContentTypeHeader])
-		return enqueueScript.EvalSha(ctx, p, keys(r.Queue), j.oldest, results[i].MID, kept, millis(r.Lock), millis(r.Backoff),
+		return enqueueScript.EvalSha(ctx, p, keys(r.Queue), j.oldest, results[i].MID, kept[i], millis(r.Lock), millis(r.Backoff),
 			flag(r.Update), flag(r.Requeue), flag(r.ResetDelay))
 	}
 	replies, err := j.pipeline(ctx, which, send)

@@ -33,6 +33,8 @@ type Record struct {
 	worker.Entry
 	Version
 	Behind *Version // waits until the first is done; nil when none does
+	// Unreadable says, with worker.ErrUnreadable, that the content of one of them cannot be read; they have none then.
+	Unreadable error
 
 	fingerprint string
 }
@@ -114,10 +116,13 @@ func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Reco
 		r := &records[i]
 		r.fingerprint, r.Entry = g.text(0), entryOf(&e, now)
 		if r.State != worker.None {
-			r.Version = j.version(g.text(2), g.integer(3))
+			r.Version = j.version(r, queue, g.text(2), g.integer(3))
+			if r.State == worker.DoneAwaitingGC || r.State == worker.DoneWithBackoff || r.State == worker.DoneWithRequeue {
+				r.Unreadable = nil // nobody will read it
+			}
 		}
 		if behind, ok := g.at(4).(string); ok {
-			v := j.version(behind, g.integer(5))
+			v := j.version(r, queue, behind, g.integer(5))
 			r.Behind = &v
 		}
 		if err := errors.Join(f.err, g.err, e.err); err != nil {
@@ -127,8 +132,11 @@ func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Reco
 	return records, nil
 }
 
-func (j *Jobs) version(kept string, lockMs int64) Version {
-	body, contentType := j.codec.Decode([]byte(kept))
+func (j *Jobs) version(r *Record, queue, kept string, lockMs int64) Version {
+	body, contentType, err := j.codec.Decode([]byte(kept))
+	if err != nil {
+		r.Unreadable = unreadable(queue, r.MID, err)
+	}
 	return Version{Body: body, ContentType: contentType, OwnLock: time.Duration(max(lockMs, 0)) * time.Millisecond}
 }
 

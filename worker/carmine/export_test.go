@@ -25,14 +25,14 @@ func records(t *testing.T, j *Jobs, mids ...string) []Record {
 // TestRecords: everything that is kept of an id is told.
 func TestRecords(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
-		clojure{t, client, 3}.enqueue("m", "\x00>first")
+		clojure{t, client, 3}.enqueue("m", "\x00>NPY\x00j\x05first")
 		job := take(t, j)
 		ok(t, j.Retry(t.Context(), job.Lease, 0))
 		job = take(t, j)
 		enqueue(t, j, "m", "second", worker.EnqueueOptions{Requeue: true, Lock: time.Minute})
 		r := records(t, j, "m", "unknown")
 		if r := r[0]; r.MID != "m" || r.State != worker.LockedWithRequeue || r.Attempts != 2 || r.Lock <= 59*time.Minute || r.Backoff != 0 ||
-			string(r.Body) != "first" || r.ContentType != Nippy || r.OwnLock != 0 || time.Since(r.Enqueued) > time.Minute ||
+			string(r.Body) != `"first"` || r.ContentType != JSON || r.OwnLock != 0 || time.Since(r.Enqueued) > time.Minute ||
 			r.Behind == nil || string(r.Behind.Body) != "second" || r.Behind.ContentType != Text || r.Behind.OwnLock != time.Minute {
 			t.Errorf("%+v, behind %+v", r, r.Behind)
 		}
@@ -42,7 +42,7 @@ func TestRecords(t *testing.T) {
 		// The mark of the oldest version: the same content again.
 		ok(t, client.Del(t.Context(), key(q, "messages-rq"), key(q, "lock-times-rq")).Err())
 		ok(t, client.SAdd(t.Context(), key(q, "requeue"), "m").Err())
-		if r := records(t, j, "m")[0]; r.Behind == nil || string(r.Behind.Body) != "first" || r.Behind.ContentType != Nippy {
+		if r := records(t, j, "m")[0]; r.Behind == nil || string(r.Behind.Body) != `"first"` || r.Behind.ContentType != JSON {
 			t.Errorf("%+v, behind %+v", r, r.Behind)
 		}
 	})

@@ -22,6 +22,7 @@ type Jobs struct {
 	oldest int
 	poll   time.Duration
 	codec  Codec
+	left   left
 	done   chan struct{} // closed by Close
 	once   sync.Once
 }
@@ -34,7 +35,7 @@ type Options struct {
 	// Poll is how often a Take that waits looks again. It is woken at once by what producers in Go, or in Carmine since 3.2, enqueue into the first
 	// of its queues; older ones wake nobody. 0 is one second; at most two.
 	Poll time.Duration
-	// Codec turns bodies into what is kept; nil is Marks.
+	// Codec turns bodies into what is kept; nil is Values.
 	Codec Codec
 }
 
@@ -72,7 +73,7 @@ func New(client redis.UniversalClient, o Options) (*Jobs, error) {
 		return nil, fmt.Errorf("carmine: Poll is %v; it must be from 1ms to %v", o.Poll, maxPoll)
 	}
 	if o.Codec == nil {
-		o.Codec = Marks{}
+		o.Codec = Values{}
 	}
 	return &Jobs{client: client, oldest: o.Oldest, poll: o.Poll, codec: o.Codec, done: make(chan struct{})}, nil
 }
@@ -142,6 +143,9 @@ func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration) e
 func (j *Jobs) Fail(ctx context.Context, l worker.Lease, _ string) error {
 	return j.report(ctx, l, reportScript, 1, -1)
 }
+
+// FailForgets tells workers that nothing is left of a job that was given up.
+func (j *Jobs) FailForgets() bool { return true }
 
 // Extend implements worker.Jobs.
 func (j *Jobs) Extend(ctx context.Context, l worker.Lease, lock time.Duration) error {

@@ -14,37 +14,102 @@ import (
 	"fiveways/worker"
 )
 
-// TestPayloads: what Clojure put there comes out unharmed, and what Go puts there Clojure can read.
+// TestPayloads: what Clojure put there comes out as what it is, and what Go puts there Clojure can read; each with the codec that is to do it.
 func TestPayloads(t *testing.T) {
-	j, client := dial(t, Options{})
-	for _, c := range []struct{ kept, body, contentType string }{
-		{"plain", "plain", Text},
-		{"", "", Text},
-		{`{"to":"васса"}`, `{"to":"васса"}`, Text},
-		{"\x00<\xff\x00bytes", "\xff\x00bytes", Bytes},
-		{"\x00<", "", Bytes},
-		{"\x00>NPY\x00j\x04name", "NPY\x00j\x04name", Nippy},
+	type payload struct{ kept, body, contentType, again string }
+	for name, c := range map[string]struct {
+		codec    Codec
+		payloads []payload
+	}{
+		"values": {nil, []payload{
+			{"plain", "plain", Text, "\x00>NPY\x00\x0d\x00\x00\x00\x05plain"},
+			{"\x00>NPY\x00i\a{\"N\":0}", `{"N":0}`, Text, "\x00>NPY\x00\x0d\x00\x00\x00\x07{\"N\":0}"},
+			{"", "", Text, "\x00>NPY\x00\x0d\x00\x00\x00\x00"},
+			{"\x00<\xff\x00bytes", "\xff\x00bytes", Bytes, "\x00>NPY\x00\x02\x00\x00\x00\x07\xff\x00bytes"},
+			{"\x00>NPY\x00\x07\x03NPY", "NPY", Bytes, "\x00>NPY\x00\x02\x00\x00\x00\x03NPY"},
+			{"\x00_", "null", JSON, "\x00>NPY\x00\x03"},
+			{"\x00>NPY\x00j\x04name", `"name"`, JSON, "\x00>NPY\x00\x0d\x00\x00\x00\x04name"},
+			{"\x00>NPY\x00\x70\x01j\x02to\x69\x03ann", `{"to":"ann"}`, JSON, "\x00>NPY\x00\x1e\x00\x00\x00\x01j\x02to\x0d\x00\x00\x00\x03ann"},
+		}},
+		"marks": {Marks{}, []payload{
+			{"plain", "plain", Text, "plain"},
+			{"", "", Text, ""},
+			{"\x00<\xff\x00bytes", "\xff\x00bytes", Bytes, "\x00<\xff\x00bytes"},
+			{"\x00<", "", Bytes, "\x00<"},
+			{"\x00>NPY\x00j\x04name", "NPY\x00j\x04name", Nippy, "\x00>NPY\x00j\x04name"},
+		}},
 	} {
-		clojure{t, client, 3}.enqueue("m", c.kept)
-		job := take(t, j)
-		if string(job.Body) != c.body || job.Headers[ContentTypeHeader] != c.contentType || len(job.Headers) > 0 && c.contentType == Text {
-			t.Errorf("%q is taken as %q, %q", c.kept, job.Body, job.Headers)
+		j, client := dial(t, Options{Codec: c.codec})
+		kept := func() string { return client.HGet(t.Context(), key(q, "messages"), "m").Val() }
+		for _, p := range c.payloads {
+			clojure{t, client, 3}.enqueue("m", p.kept)
+			job := take(t, j)
+			if string(job.Body) != p.body || job.Headers[ContentTypeHeader] != p.contentType || len(job.Headers) > 0 && p.contentType == Text {
+				t.Errorf("%s: %q is taken as %q, %q", name, p.kept, job.Body, job.Headers)
+			}
+			ok(t, j.Done(t.Context(), job.Lease, 0))
+			takeNone(t, j)
+			enqueue(t, j, "m", p.body, worker.EnqueueOptions{Headers: map[string]string{ContentTypeHeader: p.contentType}})
+			if kept() != p.again {
+				t.Errorf("%s: %q of type %q is kept as %q, want %q", name, p.body, p.contentType, kept(), p.again)
+			}
+			ok(t, j.Clear(t.Context(), q))
 		}
-		ok(t, j.Done(t.Context(), job.Lease, 0))
-		takeNone(t, j)
-		enqueue(t, j, "m", c.body, worker.EnqueueOptions{Headers: map[string]string{ContentTypeHeader: c.contentType}})
-		if kept := client.HGet(t.Context(), key(q, "messages"), "m").Val(); kept != c.kept {
-			t.Errorf("%q of type %q is kept as %q, want %q", c.body, c.contentType, kept, c.kept)
+		for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} { // nobody takes it for what it is not
+			enqueue(t, j, "m", body, worker.EnqueueOptions{})
+			if job := take(t, j); string(job.Body) != body || job.Headers[ContentTypeHeader] == Nippy {
+				t.Errorf("%s: %q is taken as %q, %q", name, body, job.Body, job.Headers)
+			}
+			ok(t, j.Clear(t.Context(), q))
 		}
-		ok(t, j.Clear(t.Context(), q))
 	}
-	for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} {
-		enqueue(t, j, "m", body, worker.EnqueueOptions{})
-		if kept := client.HGet(t.Context(), key(q, "messages"), "m").Val(); kept != "\x00<"+body {
-			t.Errorf("%q is kept as %q", body, kept)
-		}
-		ok(t, j.Clear(t.Context(), q))
+	j, _ := dial(t, Options{})
+	if _, err := j.Enqueue(t.Context(), q, []byte("{"), worker.EnqueueOptions{Headers: map[string]string{ContentTypeHeader: JSON}}); err == nil {
+		t.Error("half an object is enqueued as JSON")
 	}
+}
+
+// TestUnreadable: a job whose content Go cannot read stays as it was, for those who can; it is told of, and the others are taken meanwhile.
+func TestUnreadable(t *testing.T) {
+	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
+		theirs := clojure{t, client, 4}
+		const custom = "\x00>NPY\x00\xff"
+		theirs.enqueue("custom", custom)
+		theirs.enqueue("good", "x")
+		theirs.enqueue("encrypted", "\x00>NPY\x0exxxx")
+		all := worker.TakeOptions{Queues: []string{q}, Count: 10}
+		jobs, err := j.Take(t.Context(), all)
+		if !errors.Is(err, worker.ErrUnreadable) || !strings.Contains(err.Error(), `"custom" of queue "mail"`) || !strings.Contains(err.Error(), "encrypted") ||
+			len(jobs) != 1 || jobs[0].MID != "good" {
+			t.Fatalf("took %v, %v", jobs, err)
+		}
+		ok(t, j.Done(t.Context(), jobs[0].Lease, 0))
+		for range 3 { // they are told of once
+			takeNone(t, j)
+		}
+		for _, mid := range []string{"custom", "encrypted"} {
+			if s, err := j.Status(t.Context(), q, mid); err != nil || s.State != worker.Queued || s.Attempts != 0 {
+				t.Errorf("%s is %+v, %v", mid, s, err)
+			}
+		}
+		if kept := client.HGet(t.Context(), key(q, "messages"), "custom").Val(); kept != custom {
+			t.Errorf("it is %q now", kept)
+		}
+		found := map[string]bool{}
+		for range 20 {
+			if mid, _, token := theirs.take(time.Hour); mid != "" {
+				found[mid] = theirs.finish(mid, token, true)
+			}
+		}
+		if !found["custom"] || !found["encrypted"] {
+			t.Errorf("programs that can read them found %v", found)
+		}
+		j.left.told = nil // the time to tell again has come
+		theirs.enqueue("again", custom)
+		if _, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{q}, Wait: time.Minute}); !errors.Is(err, worker.ErrUnreadable) {
+			t.Errorf("while it waits: %v", err)
+		}
+	})
 }
 
 // TestWhatItRefuses: nothing is dropped in silence.

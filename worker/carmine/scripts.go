@@ -21,6 +21,9 @@ var takeLua string
 //go:embed lua/report.lua
 var reportLua string
 
+//go:embed lua/leave.lua
+var leaveLua string
+
 //go:embed lua/extend.lua
 var extendLua string
 
@@ -35,6 +38,7 @@ var (
 	enqueueScript = redis.NewScript(commonLua + enqueueLua)
 	takeScript    = redis.NewScript(commonLua + takeLua)
 	reportScript  = redis.NewScript(commonLua + reportLua)
+	leaveScript   = redis.NewScript(commonLua + leaveLua)
 	extendScript  = redis.NewScript(commonLua + extendLua)
 	statusScript  = redis.NewScript(commonLua + statusLua)
 	pageScript    = redis.NewScript(commonLua + pageLua)

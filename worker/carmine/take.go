@@ -31,8 +31,8 @@ func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, er
 		var first round
 		for i, queue := range o.Queues {
 			r, err := j.round(ctx, queue, o)
-			if err != nil || len(r.jobs) > 0 {
-				return r.jobs, err
+			if err != nil || len(r.jobs) > 0 || r.left != nil {
+				return r.jobs, errors.Join(err, r.left)
 			}
 			if i == 0 {
 				first = r
@@ -56,6 +56,8 @@ type round struct {
 	jobs []worker.Job
 	bed  string        // the list to sleep on
 	next time.Duration // until the first lock or backoff ends; below 0 when there is none
+	left error         // what of the jobs that cannot be read is to be told
+	many int           // how many of them left names
 }
 
 func (j *Jobs) round(ctx context.Context, queue string, o worker.TakeOptions) (round, error) {
@@ -80,17 +82,29 @@ func (j *Jobs) round(ctx context.Context, queue string, o worker.TakeOptions) (r
 		}
 		for _, job := range t.jobs {
 			job.Queue = queue
-			body, contentType := j.codec.Decode(job.Body)
-			if job.Body = body; contentType != Text {
-				job.Headers = map[string]string{ContentTypeHeader: contentType}
-			}
-			r.jobs = append(r.jobs, job)
+			j.keep(ctx, &r, job)
 		}
 		looked += t.looked
 		if len(r.jobs) > 0 || looked >= t.size || t.looked == 0 {
 			return r, nil
 		}
 	}
+}
+
+// keep adds a job to a round when its content can be read.
+func (j *Jobs) keep(ctx context.Context, r *round, job worker.Job) {
+	body, contentType, err := j.codec.Decode(job.Body)
+	if err != nil {
+		if err = j.leave(ctx, &job, err); err != nil && r.many < maxErrors {
+			r.left = errors.Join(r.left, err)
+			r.many++
+		}
+		return
+	}
+	if job.Body = body; contentType != Text {
+		job.Headers = map[string]string{ContentTypeHeader: contentType}
+	}
+	r.jobs = append(r.jobs, job)
 }
 
 // takeReply is what the script answers.

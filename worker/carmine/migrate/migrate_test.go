@@ -107,7 +107,7 @@ func (p pair) fill(t *testing.T) {
 	}
 	p.enqueue(t, "plain", "plain", worker.EnqueueOptions{})
 	p.enqueue(t, "bytes", "\x00\xff", worker.EnqueueOptions{})
-	p.enqueue(t, "nippy", "NPY\x00", worker.EnqueueOptions{Headers: map[string]string{carmine.ContentTypeHeader: carmine.Nippy}})
+	p.enqueue(t, "nippy", "NPY\x00j\x04name", worker.EnqueueOptions{Headers: map[string]string{carmine.ContentTypeHeader: carmine.Nippy}})
 	p.enqueue(t, "later", "later", worker.EnqueueOptions{Backoff: time.Hour, Lock: time.Minute})
 	ok(t, p.redis.HSet(ctx, "carmine:mq:mail:udts", "plain", 1700000000000).Err())
 	ok(t, p.redis.RPush(ctx, "carmine:mq:mail:mid-circle", "nothing").Err()) // was forgotten
@@ -160,7 +160,7 @@ func (p pair) check(t *testing.T) {
 	if j := got["bytes"]; string(j.Body) != "\x00\xff" || j.Headers[carmine.ContentTypeHeader] != carmine.Bytes {
 		t.Errorf("%+v", j)
 	}
-	if j := got["nippy"]; string(j.Body) != "NPY\x00" || j.Headers[carmine.ContentTypeHeader] != carmine.Nippy {
+	if j := got["nippy"]; string(j.Body) != `"name"` || j.Headers[carmine.ContentTypeHeader] != carmine.JSON {
 		t.Errorf("%+v", j)
 	}
 	if j := got["done2"]; string(j.Body) != "second" || j.Attempt != 1 {
@@ -225,6 +225,43 @@ func TestWhatTheBrokerDoesNotTake(t *testing.T) {
 	defer other.Close()
 	if r, err := Run(t.Context(), p.from, queue, other, Options{}); err == nil || !strings.Contains(err.Error(), "unknown command") || r.Failed > 0 {
 		t.Errorf("into a Redis: %+v, %v", r, err)
+	}
+}
+
+// TestUnreadable: what cannot be thawed stays on the Redis and is named, unless it is to be moved as it is or nobody needs it any more.
+func TestUnreadable(t *testing.T) {
+	p := start(t)
+	const frozen = "NPY\x00\xff"
+	header := map[string]string{carmine.ContentTypeHeader: carmine.Nippy}
+	p.enqueue(t, "done", "x", worker.EnqueueOptions{})
+	ok(t, p.from.Done(t.Context(), p.take(t, "done"), time.Hour))
+	ok(t, p.redis.HSet(t.Context(), "carmine:mq:mail:messages", "done", "\x00>"+frozen).Err())
+	p.enqueue(t, "custom", frozen, worker.EnqueueOptions{Headers: header})
+	p.enqueue(t, "behind", "x", worker.EnqueueOptions{})
+	p.enqueue(t, "good", "y", worker.EnqueueOptions{})
+	ok(t, p.redis.HSet(t.Context(), "carmine:mq:mail:messages-rq", "behind", "\x00>"+frozen).Err())
+	r, err := Run(t.Context(), p.from, queue, p.to, Options{})
+	if !errors.Is(err, ErrFailed) || !errors.Is(err, worker.ErrUnreadable) || !strings.Contains(err.Error(), "custom") || r.Moved != 2 || r.Failed != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if mids, err := p.from.MIDs(t.Context(), queue); err != nil || len(mids) != 2 {
+		t.Errorf("left are %q, %v", mids, err)
+	}
+	raw, err := carmine.New(p.redis, carmine.Options{Codec: carmine.Marks{}})
+	ok(t, err)
+	if r, err := Run(t.Context(), raw, queue, p.to, Options{}); err != nil || r.Moved != 2 {
+		t.Errorf("as they are: %+v, %v", r, err)
+	}
+	got := map[string]worker.Job{}
+	for range 2 {
+		jobs, err := p.broker.Take(t.Context(), worker.TakeOptions{Queues: []string{"post"}})
+		if err != nil || len(jobs) != 1 {
+			t.Fatalf("took %v, %v", jobs, err)
+		}
+		got[jobs[0].MID] = jobs[0]
+	}
+	if j := got["custom"]; string(j.Body) != frozen || j.Headers[carmine.ContentTypeHeader] != carmine.Nippy {
+		t.Errorf("%+v", got)
 	}
 }
 

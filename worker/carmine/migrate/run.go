@@ -26,7 +26,7 @@ type Report struct {
 	There     int                  `json:"there"`   // of them, those that it had already
 	Forgotten int                  `json:"done"`    // ids that were done with: nothing was to be moved
 	Changed   int                  `json:"changed"` // ids that changed while they were moved, and were moved once more
-	Failed    int                  `json:"failed"`  // ids that the broker does not take; they stay on the Redis
+	Failed    int                  `json:"failed"`  // ids that the broker does not take, or that cannot be read; they stay on the Redis
 	States    map[worker.State]int `json:"states"`  // of the ids found
 }
 

@@ -44,7 +44,11 @@ type outcome struct {
 func (t *Target) put(ctx context.Context, records []carmine.Record, update bool) ([]outcome, error) {
 	pipe := t.client.Pipeline()
 	all := make([][]*redis.Cmd, len(records))
+	outcomes := make([]outcome, len(records))
 	for i := range records {
+		if outcomes[i].failed = records[i].Unreadable; outcomes[i].failed != nil {
+			continue
+		}
 		for _, args := range commands(t.queue, &records[i], update) {
 			all[i] = append(all[i], pipe.Do(ctx, args...))
 		}
@@ -55,7 +59,6 @@ func (t *Target) put(ctx context.Context, records []carmine.Record, update bool)
 			return nil, fmt.Errorf("migrate: the broker: %w", whole)
 		}
 	}
-	outcomes := make([]outcome, len(records))
 	for i := range records {
 		for _, cmd := range all[i] {
 			switch err := cmd.Err(); {

@@ -1,0 +1,52 @@
+package carmine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"fiveways/worker"
+)
+
+// left remembers which unreadable jobs the caller has been told of, so that each is told once in a while and not at every look at the queue.
+type left struct {
+	mu   sync.Mutex
+	told map[worker.Lease]time.Time // without tokens
+}
+
+const (
+	tellAgain = time.Minute
+	maxTold   = 10_000 // ids remembered; beyond them all are told anew
+	maxErrors = 10     // ids that one error names
+)
+
+// news reports whether a job is to be told of now.
+func (l *left) news(queue, mid string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	job := worker.Lease{Queue: queue, MID: mid}
+	if last, ok := l.told[job]; ok && now.Sub(last) < tellAgain {
+		return false
+	}
+	if l.told == nil || len(l.told) >= maxTold {
+		l.told = map[worker.Lease]time.Time{}
+	}
+	l.told[job] = now
+	return true
+}
+
+// unreadable is the error of a job that stays where it is.
+func unreadable(queue, mid string, err error) error {
+	return fmt.Errorf("%w: %q of queue %q: %w", worker.ErrUnreadable, mid, queue, err)
+}
+
+// leave puts a job that was just taken back, for programs that can read it. When the Redis cannot be asked it comes back when its lock is over.
+func (j *Jobs) leave(ctx context.Context, job *worker.Job, cause error) error {
+	_, err := j.run(context.WithoutCancel(ctx), leaveScript, job.Queue, job.MID, job.Token)
+	if err != nil || j.left.news(job.Queue, job.MID, time.Now()) {
+		return errors.Join(unreadable(job.Queue, job.MID, cause), err)
+	}
+	return nil
+}
