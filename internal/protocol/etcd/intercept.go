@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"fiveways/internal/protocol/grpcwire"
 )
 
 // errPanic is all that a client hears of a defect; the log has the rest.
@@ -24,6 +26,11 @@ func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnarySe
 	defer s.survive(ctx, info.FullMethod, &err)
 	if ctx, err = s.enter(ctx, info.FullMethod); err != nil {
 		return nil, err
+	}
+	if bulky(req) {
+		if err := grpcwire.AwaitTurn(ctx); err != nil {
+			return nil, status.FromContextError(err).Err()
+		}
 	}
 	return handler(ctx, req)
 }

@@ -4,8 +4,9 @@ import (
 	"net"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/mvccpb"
-	"google.golang.org/protobuf/proto"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/etcd/queues"
@@ -45,7 +46,7 @@ func (d *queueDoor) Unary(c *grpcwire.Call, in []byte) bool {
 		}
 		return door.StartPut(key, value, &quickPut{quickCall{d.srv, c}})
 	case pb.KV_DeleteRange_FullMethodName:
-		key, prevKV, ok := parseDelete(in)
+		key, ok := parseDelete(in)
 		if !ok || !queues.Holds(key) {
 			return false
 		}
@@ -53,7 +54,7 @@ func (d *queueDoor) Unary(c *grpcwire.Call, in []byte) bool {
 		if door == nil {
 			return false
 		}
-		return door.StartDelete(key, prevKV, &quickDelete{quickCall{d.srv, c}})
+		return door.StartDelete(key, &quickDelete{quickCall{d.srv, c}})
 	}
 	return false
 }
@@ -87,6 +88,21 @@ func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
 	d.used = append(d.used, door)
 	return door
 }
+
+// Admit implements grpcwire.Conn: who may do nothing may not have much kept either.
+func (d *queueDoor) Admit(c *grpcwire.Call) error {
+	who, err := d.srv.identifyToken(tokenIn(c.Metadata()), d.addr)
+	if err == nil && who.user == "" {
+		err = rpctypes.ErrGRPCUserEmpty
+	}
+	if err != nil && openMethods[c.Method()] {
+		return errStranger
+	}
+	return err
+}
+
+// errStranger is what a client without a login hears that has too much kept of calls that need none.
+var errStranger = status.Error(codes.ResourceExhausted, "etcdserver: request is too large without a login")
 
 // Flush implements grpcwire.Conn.
 func (d *queueDoor) Flush() {
@@ -130,19 +146,10 @@ func (q *quickPut) PutDone(revision int64, err error) {
 type quickDelete struct{ quickCall }
 
 // DeleteDone implements queues.DeleteCall.
-func (q *quickDelete) DeleteDone(deleted bool, prev *mvccpb.KeyValue, revision int64, err error) {
+func (q *quickDelete) DeleteDone(deleted bool, revision int64, err error) {
 	q.answer(revision, err, func(dst []byte) []byte {
-		if !deleted {
-			return dst
-		}
-		dst = append(dst, fieldDeleted, 1)
-		if prev == nil {
-			return dst
-		}
-		rest := &pb.DeleteRangeResponse{PrevKvs: []*mvccpb.KeyValue{prev}}
-		dst, err := proto.MarshalOptions{}.MarshalAppend(dst, rest)
-		if err != nil { // a value is at most as large as its request was
-			q.srv.log.Error("etcd: an answer could not be encoded", "err", err)
+		if deleted {
+			dst = append(dst, fieldDeleted, 1)
 		}
 		return dst
 	})

@@ -41,31 +41,32 @@ func parsePut(in []byte) (key, value []byte, ok bool) {
 	return key, value, true
 }
 
-// parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other.
-func parseDelete(in []byte) (key []byte, prevKV, ok bool) {
+// parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other, and for one that asks for the value: such
+// answers may be large, and are made in turns.
+func parseDelete(in []byte) (key []byte, ok bool) {
 	for len(in) > 0 {
 		number, kind, n := protowire.ConsumeTag(in)
 		switch {
 		case n < 0:
-			return nil, false, false
+			return nil, false
 		case number == 1 && kind == protowire.BytesType:
 			field, m := protowire.ConsumeBytes(in[n:])
 			if m < 0 {
-				return nil, false, false
+				return nil, false
 			}
 			key, n = field, n+m
 		case number == 3 && kind == protowire.VarintType:
 			v, m := protowire.ConsumeVarint(in[n:])
-			if m < 0 {
-				return nil, false, false
+			if m < 0 || v != 0 {
+				return nil, false
 			}
-			prevKV, n = v != 0, n+m
+			n += m
 		default:
-			return nil, false, false
+			return nil, false
 		}
 		in = in[n:]
 	}
-	return key, prevKV, true
+	return key, true
 }
 
 // appendHeader appends the header of an answer, as its first field.

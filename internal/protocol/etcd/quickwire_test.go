@@ -29,10 +29,10 @@ func FuzzQuickRequests(f *testing.F) {
 				t.Fatalf("%q %q, want %v (%v)", key, value, &want, err)
 			}
 		}
-		if key, prevKV, ok := parseDelete(in); ok {
+		if key, ok := parseDelete(in); ok {
 			var want pb.DeleteRangeRequest
-			if err := proto.Unmarshal(in, &want); err != nil || !bytes.Equal(key, want.Key) || prevKV != want.PrevKv || len(want.RangeEnd) != 0 {
-				t.Fatalf("%q %v, want %v (%v)", key, prevKV, &want, err)
+			if err := proto.Unmarshal(in, &want); err != nil || !bytes.Equal(key, want.Key) || want.PrevKv || len(want.RangeEnd) != 0 {
+				t.Fatalf("%q, want %v (%v)", key, &want, err)
 			}
 		}
 	})
@@ -51,8 +51,11 @@ func TestQuickWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if key, prevKV, ok := parseDelete(del); !ok || string(key) != "k" || !prevKV {
-		t.Fatalf("read %q %v %v", key, prevKV, ok)
+	if key, ok := parseDelete(del); ok {
+		t.Fatalf("read %q of a request for the value", key)
+	}
+	if key, ok := parseDelete(del[:len(del)-2]); !ok || string(key) != "k" {
+		t.Fatalf("read %q %v", key, ok)
 	}
 	n := newNode(t, Options{})
 	for _, revision := range []int64{0, 1, 1 << 62} {

@@ -47,8 +47,9 @@ func (a *stubborn) Unary(c *Call, _ []byte) bool {
 	a.calls = append(a.calls, c)
 	return true
 }
-func (a *stubborn) Flush()  {}
-func (a *stubborn) Closed() {}
+func (*stubborn) Admit(*Call) error { return nil }
+func (a *stubborn) Flush()          {}
+func (a *stubborn) Closed()         {}
 
 // answer answers all that was taken.
 func (a *stubborn) answer() {
@@ -135,6 +136,7 @@ func (a *echoApp) Unary(c *Call, in []byte) bool {
 	return true
 }
 
+func (*echoApp) Admit(*Call) error { return nil }
 func (a *echoApp) Flush() {
 	for _, f := range a.later {
 		f()

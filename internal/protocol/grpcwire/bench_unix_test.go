@@ -31,8 +31,9 @@ func (echoing) Unary(c *Call, in []byte) bool {
 	c.Reply(&testpb.SimpleResponse{Payload: m.GetPayload()})
 	return true
 }
-func (echoing) Flush()  {}
-func (echoing) Closed() {}
+func (echoing) Admit(*Call) error { return nil }
+func (echoing) Flush()            {}
+func (echoing) Closed()           {}
 
 // cpu is the time that the process has used, in microseconds.
 func cpu(b *testing.B) float64 {

@@ -39,6 +39,11 @@ type Call struct {
 	room     chan struct{} // 1 slot: SendMsg may look again; nil: none waited yet
 	crowding bool          // is in c.send.crowd
 
+	begun  bool  // a message of a stream has begun and is not whole
+	stale  bool  // what is missing of a message was missing at the last look for stalls, too
+	unsent int   // bytes of queue at that look, 0: the call was not over
+	turn   *turn // nil: none was asked for
+
 	ctx     context.Context // nil before somebody asked
 	cancel  context.CancelFunc
 	header  metadata.MD
@@ -139,9 +144,11 @@ func (c *conn) remove(call *Call) {
 	}
 	call.ended = true
 	delete(c.calls, call.id)
-	c.send.queued -= len(call.queue)
+	c.closed.add(call.id, !call.clientDone)
+	c.queued(-len(call.queue))
 	call.queue, call.last = nil, nil
-	c.srv.letGo(call.held + call.part + weighty(int(call.req.size)))
+	c.letGo(call.held + call.part + weighty(int(call.req.size)))
+	c.giveTurnBack(call)
 	call.inbox, call.held, call.part = nil, 0, 0
 	if call.cancel != nil {
 		call.cancel()

@@ -38,8 +38,11 @@ type conn struct {
 	settled  bool   // its first settings, too
 	over     bool   // nothing more is read
 	lastID   uint32 // highest call that the client opened; set with mu held
+	frames   uint64 // read
 	received uint32 // bytes of data not yet given back to the connection's window
 
+	known    atomic.Bool   // the client has shown a login, or needs none; it stays so
+	held     atomic.Int64  // bytes of requests
 	greeted  atomic.Bool   // settled, for the timer of the handshake
 	draining atomic.Bool   // set by Drain
 	quit     atomic.Bool   // the reader leaves: nothing is left to do
@@ -57,6 +60,11 @@ type conn struct {
 	running int              // guarded by mu: unary calls whose handlers run on goroutines
 	send    sendState        // guarded by mu
 	sent    int              // guarded by mu: frames of data and headers for which the client has not pinged, at most mostSent
+	sentAll uint64           // guarded by mu: frames of data and headers
+	late    uint64           // guarded by mu: frames that came for calls that were over, at most sentAll
+	closed  closedCalls      // guarded by mu
+	turns   turns            // guarded by mu
+	stall   stall            // guarded by mu
 	goaway  goawayStage      // guarded by mu
 	keep    keepalive        // guarded by mu
 	acks    ackTimer         // guarded by mu
@@ -123,6 +131,7 @@ func (c *conn) welcome() {
 			ctx = context.WithValue(ctx, connKey{}, c.app)
 		}
 	}
+	c.known.Store(c.app == nil)
 	c.base = ctx
 }
 
@@ -130,12 +139,13 @@ func (c *conn) welcome() {
 // closes the socket. Handlers that do not look at their context hold up only the
 // return.
 func (c *conn) finish() {
-	c.stopKeepalive()
+	c.stopTimers()
 	c.in.Release()
 	c.mu.Lock()
 	for _, call := range c.calls {
 		c.remove(call)
 	}
+	c.letGo(c.headers.held)
 	c.out.idle, c.out.ended = 0, true
 	c.out.signal()
 	c.mu.Unlock()

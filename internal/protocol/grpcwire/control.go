@@ -107,20 +107,17 @@ func (c *conn) windowFrame(f frame) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f.call == 0 {
-		if n == 0 {
-			return connFault(http2.ErrCodeProtocol, "a window update of 0")
-		}
+	switch call := c.calls[f.call]; {
+	case n == 0:
+		return &fault{f.call, http2.ErrCodeProtocol, "a window update of 0"}
+	case f.call == 0:
 		if c.send.window += n; c.send.window > mostWindow {
 			return connFault(http2.ErrCodeFlowControl, "the connection's window is too large")
 		}
-	} else if call := c.calls[f.call]; call != nil {
-		if n == 0 {
-			return callFault(f.call, http2.ErrCodeProtocol, "a window update of 0")
-		}
-		if !c.widen(call, n) {
-			return callFault(f.call, http2.ErrCodeFlowControl, "the stream's window is too large")
-		}
+	case call == nil:
+		return c.lateFrame()
+	case !c.widen(call, n):
+		return callFault(f.call, http2.ErrCodeFlowControl, "the stream's window is too large")
 	}
 	c.pump()
 	return nil
@@ -139,7 +136,7 @@ func (c *conn) resetFrame(f frame) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if call := c.calls[f.call]; call != nil {
-		call.in.closed = true
+		call.in.closed, call.clientDone = true, true
 		c.remove(call)
 	}
 	return nil
@@ -180,7 +177,10 @@ const mostSent = 1000
 
 // noteSent remembers a frame that clients measure the connection with: some send a
 // ping whenever data comes. mu is held.
-func (c *conn) noteSent() { c.sent = min(c.sent+1, mostSent) }
+func (c *conn) noteSent() {
+	c.sent = min(c.sent+1, mostSent)
+	c.sentAll++
+}
 
 // quietPing is how often a client without calls may ping, where it may not at all.
 const quietPing = 2 * time.Hour

@@ -80,9 +80,9 @@ func (c *conn) dataFrame(f frame) error {
 	}
 	c.mu.Lock()
 	call := c.calls[f.call]
-	if call == nil { // it has ended: what was on its way is of no interest
+	if call == nil {
 		c.mu.Unlock()
-		return nil
+		return c.lateData(f.call)
 	}
 	clientDone := call.clientDone
 	call.spent += int64(size)
@@ -149,6 +149,9 @@ func (c *conn) take(call *Call, p []byte, last bool) {
 		c.deliverErr(call, io.EOF)
 	default:
 		c.mu.Lock()
+		if call.begun = call.in.partial(); call.begun {
+			c.watchStalls()
+		}
 		call.giveWindow()
 		c.mu.Unlock()
 	}
@@ -161,24 +164,21 @@ func (c *conn) deliver(call *Call, m message) {
 		c.unary(call, m)
 		return
 	}
+	if !c.holdFor(call, m.weight()) {
+		c.refuseMore(call)
+		return
+	}
 	m.b = append([]byte(nil), m.b...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case call.ended:
-	case c.srv.hold(m.weight()):
-		call.inbox = append(call.inbox, m)
-		call.held += m.weight()
-		call.tellArrived()
-	default:
-		c.refuseMore(call)
+	call.stale = false
+	if call.ended {
+		c.letGo(m.weight())
+		return
 	}
-}
-
-// refuseMore ends a call for which more would be kept than there is room for. mu is held.
-func (c *conn) refuseMore(call *Call) {
-	call.in.closed, call.in.body = true, nil
-	c.end(call, status.Convert(errHeld))
+	call.inbox = append(call.inbox, m)
+	call.held += m.weight()
+	call.tellArrived()
 }
 
 // deliverErr ends what the handler gets.
@@ -190,7 +190,7 @@ func (c *conn) deliverErr(call *Call, err error) {
 		c.end(call, status.Convert(err)) // the handler was to get a message
 		return
 	}
-	call.inErr = err
+	call.inErr, call.begun = err, false
 	call.tellArrived()
 }
 

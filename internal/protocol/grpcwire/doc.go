@@ -21,8 +21,13 @@
 // # Limits
 //
 // Nothing that a client sends makes memory grow without bound: the reader stops
-// reading while much waits to be written, data waits in the queue of its call
-// while the client's windows are shut and new calls are refused while too much
-// waits so, calls whose handlers still run count as open after the client has
-// reset them, and frames that cost the client nothing are taken from a bucket.
+// reading while much waits to be written, what is kept of requests is bounded for
+// each connection and for all of them (held.go), large answers are made in turns
+// (turns.go), calls whose handlers still run count as open after the client has
+// reset them, and frames that cost the client nothing, or that make the server
+// reset a call, are taken from buckets. Nothing that a client begins and does not
+// go on with stays: stall.go ends it.
+//
+// A connection that has not shown a login has less of everything; whether it has,
+// its [Conn] says.
 package grpcwire

@@ -43,8 +43,8 @@ func (c *conn) unary(call *Call, m message) {
 		return
 	}
 	size := weighty(len(m.b))
-	if !c.srv.hold(size) {
-		call.Fail(errHeld)
+	if !c.holdFor(call, size) {
+		call.Fail(c.tooMuch(call))
 		return
 	}
 	m.b = append([]byte(nil), m.b...)
@@ -52,7 +52,7 @@ func (c *conn) unary(call *Call, m message) {
 	c.running++
 	c.mu.Unlock()
 	c.handle(call, func() {
-		defer c.srv.letGo(size)
+		defer c.letGo(size)
 		var encode func([]byte) ([]byte, error)
 		err := errPanicked
 		defer func() { c.answerHandled(call, encode, err) }()

@@ -21,6 +21,7 @@ type headerReader struct {
 	call  uint32
 	flags http2.Flags
 	block []byte
+	held  int64 // bytes of block that are counted
 
 	// known has the requests of blocks that only point into the tables of HPACK,
 	// one byte for each field. Invariant: the client's table has not changed
@@ -93,6 +94,21 @@ func (c *conn) headersFrame(f frame) error {
 	}
 	h := &c.headers
 	h.call, h.flags, h.block = f.call, f.flags, append(h.block[:0], block...)
+	return c.holdBlock()
+}
+
+// holdBlock counts the header block that is not whole. For a block that is too much the connection
+// ends: what it does to the client's table would be lost.
+func (c *conn) holdBlock() error {
+	h := &c.headers
+	n := weighty(len(h.block))
+	if more := n - h.held; more > 0 && !c.hold(more) || more < 0 {
+		if more > 0 {
+			return connFault(http2.ErrCodeEnhanceYourCalm, "the server holds too many bytes of requests")
+		}
+		c.letGo(-more)
+	}
+	h.held = n
 	return nil
 }
 
@@ -106,10 +122,12 @@ func (c *conn) continuationFrame(f frame) error {
 		return connFault(http2.ErrCodeEnhanceYourCalm, "headers without end")
 	}
 	if !f.flags.Has(http2.FlagContinuationEndHeaders) {
-		return nil
+		return c.holdBlock()
 	}
 	call, block := h.call, h.block
 	h.call, h.block = 0, nil
+	c.letGo(h.held)
+	h.held = 0
 	return c.headerBlock(call, h.flags, block)
 }
 
@@ -132,10 +150,8 @@ func (c *conn) headerBlock(id uint32, flags http2.Flags, block []byte) error {
 	clientDone := call != nil && call.clientDone
 	c.mu.Unlock()
 	switch {
-	case call == nil && last:
-		return nil // trailers that were on their way when the call ended
 	case call == nil:
-		return connFault(http2.ErrCodeProtocol, "received an illegal stream id: %d", id)
+		return c.lateHeaders(id)
 	case clientDone:
 		return callFault(id, http2.ErrCodeStreamClosed, "headers after the end")
 	case !last:
@@ -151,22 +167,28 @@ func (c *conn) open(id uint32, req *request, last bool) error {
 	if req.timeout >= 0 {
 		call.deadline = time.Now().Add(req.timeout)
 	}
+	held := req.reset == 0 && c.holdFor(call, weighty(int(req.size)))
+	if held && id > 2*strangerCalls {
+		c.meet(call)
+	}
 	c.mu.Lock()
 	c.lastID = id
-	if req.reset != 0 {
+	if taken, err := c.mayOpen(req, held); !taken {
+		c.closed.add(id, !last)
+		if held {
+			c.letGo(weighty(int(req.size)))
+		}
 		c.mu.Unlock()
-		return callFault(id, req.reset, "malformed headers")
-	}
-	if c.goaway == goawayFinal {
-		c.mu.Unlock()
-		return nil // the client was told that it is not taken
-	}
-	if uint32(max(len(c.calls), c.busy)) >= c.srv.o.MaxStreams || c.send.queued > mostQueued || !c.srv.hold(weighty(int(req.size))) {
-		c.mu.Unlock()
-		return callFault(id, http2.ErrCodeRefusedStream, "too many calls")
+		if err != nil {
+			return callFault(id, err.code, err.text)
+		}
+		return nil
 	}
 	call.window = c.send.first
 	c.calls[id] = call
+	if !last {
+		c.watchStalls()
+	}
 	refusal := req.refusal
 	if refusal == nil && req.timeout == 0 {
 		refusal = expired
@@ -179,4 +201,22 @@ func (c *conn) open(id uint32, req *request, last bool) error {
 		c.start(call, last)
 	}
 	return nil
+}
+
+// mayOpen reports whether a call is taken; held is whether its headers are counted. Without an error
+// it is dropped: the client was told that it would be. mu is held.
+func (c *conn) mayOpen(req *request, held bool) (taken bool, err *fault) {
+	most := c.srv.o.MaxStreams
+	if !c.known.Load() {
+		most = min(most, strangerCalls)
+	}
+	switch {
+	case req.reset != 0:
+		return false, &fault{code: req.reset, text: "malformed headers"}
+	case c.goaway == goawayFinal:
+		return false, nil
+	case !held, uint32(max(len(c.calls), c.busy)) >= most, c.send.queued > mostQueued:
+		return false, &fault{code: http2.ErrCodeRefusedStream, text: "too many calls"}
+	}
+	return true, nil
 }

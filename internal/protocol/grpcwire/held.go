@@ -5,12 +5,23 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// What clients have the server keep is bounded over all connections: windows and the number of calls bound it for one call and for one connection,
-// but not for all calls together, and anybody can open calls. What counts are messages of which a part is missing, messages that wait for the handler
-// of a stream or are in the hands of one of a unary call, and long headers.
+// What clients have the server keep of requests is bounded for each connection and over all of
+// them: windows and the number of calls bound it for one call, but not for all calls together, and
+// anybody can open calls. What counts are messages of which a part is missing, messages that wait
+// for the handler of a stream or are in the hands of one of a unary call, and long headers.
+//
+// A connection that has not shown a login may have little kept, and all of those together no more
+// than half of the whole: the other half is for clients that have logged in.
 
-// littleHeld is what a call may keep without being counted: the number of calls bounds it well enough.
+// littleHeld is what a call may keep without being counted: the number of calls bounds it well
+// enough.
 const littleHeld = 4 << 10
+
+// What a connection without a login may have.
+const (
+	strangerHeld  = 64 << 10 // bytes kept
+	strangerCalls = 100      // open calls
+)
 
 // weighty is what n bytes of one call count.
 func weighty(n int) int64 {
@@ -23,40 +34,103 @@ func weighty(n int) int64 {
 // errHeld refuses what would be too much.
 var errHeld = status.Error(codes.ResourceExhausted, "grpc: the server holds too many bytes of requests")
 
-// hold counts n bytes; false: they are too many and not counted.
-func (s *Server) hold(n int64) bool {
-	if n == 0 || s.held.Add(n) <= s.o.MaxHeldBytes {
+// meet asks whether the client has logged in, if that is not known yet, and reports whether it is
+// known only now. It calls the application: mu is not held.
+func (c *conn) meet(call *Call) bool {
+	if c.known.Load() || c.app.Admit(call) != nil {
+		return false
+	}
+	c.known.Store(true)
+	return true
+}
+
+// tooMuch is the error of a call for which too much would be kept. A client that has not logged in
+// hears that. It calls the application: mu is not held.
+func (c *conn) tooMuch(call *Call) error {
+	if c.known.Load() {
+		return errHeld
+	}
+	if err := c.app.Admit(call); err != nil {
+		return err
+	}
+	return errHeld
+}
+
+// hold counts n bytes that the connection has the server keep. false: they are too many and not
+// counted.
+func (c *conn) hold(n int64) bool {
+	if n == 0 {
 		return true
 	}
-	s.held.Add(-n)
-	return false
+	o := &c.srv.o
+	most, mostOfAll := o.MaxConnHeldBytes, o.MaxHeldBytes
+	if !c.known.Load() {
+		most, mostOfAll = strangerHeld, mostOfAll/2
+	}
+	if c.held.Add(n) > most {
+		c.held.Add(-n)
+		return false
+	}
+	if c.srv.held.Add(n) > mostOfAll {
+		c.letGo(n)
+		return false
+	}
+	return true
+}
+
+// holdFor is hold for a call. A connection that has too much for a stranger is asked for its
+// login. It calls the application: mu is not held.
+func (c *conn) holdFor(call *Call, n int64) bool {
+	if c.hold(n) {
+		return true
+	}
+	return c.meet(call) && c.hold(n)
 }
 
 // letGo counts n bytes off.
-func (s *Server) letGo(n int64) {
+func (c *conn) letGo(n int64) {
 	if n != 0 {
-		s.held.Add(-n)
+		c.held.Add(-n)
+		c.srv.held.Add(-n)
 	}
 }
 
-// holdPart counts the part that is there of the call's next message; false: it is too much, and the call has ended. It is the reader's.
+// holdPart counts the part that is there of the call's next message; false: it is too much, and
+// the call has ended. It is the reader's.
 func (c *conn) holdPart(call *Call) bool {
 	n := weighty(cap(call.in.body))
 	if n == 0 && !call.in.held {
 		return true
 	}
 	call.in.held = n > 0
+	if c.recount(call, n) || c.meet(call) && c.recount(call, n) {
+		return true
+	}
+	c.refuseMore(call)
+	return false
+}
+
+// recount has the missing message of a call count n. false: it is too much, and counts nothing.
+func (c *conn) recount(call *Call, n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n == call.part || call.ended {
 		return true
 	}
-	c.srv.letGo(call.part)
+	c.letGo(call.part)
 	call.part = n
-	if c.srv.hold(n) {
+	if c.hold(n) {
 		return true
 	}
 	call.part = 0
-	c.refuseMore(call)
 	return false
+}
+
+// refuseMore ends a call for which more would be kept than there is room for.
+func (c *conn) refuseMore(call *Call) {
+	call.in.closed, call.in.body = true, nil
+	err := c.tooMuch(call)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(call, statusOf(err))
 }

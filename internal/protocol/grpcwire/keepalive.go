@@ -29,11 +29,12 @@ func (c *conn) startKeepalive() {
 	}
 }
 
-func (c *conn) stopKeepalive() {
+// stopTimers stops all timers of the connection.
+func (c *conn) stopTimers() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.keep.stopped = true
-	for _, t := range []*time.Timer{c.keep.ping, c.keep.idle, c.acks.timer} {
+	for _, t := range []*time.Timer{c.keep.ping, c.keep.idle, c.acks.timer, c.stall.timer} {
 		if t != nil {
 			t.Stop()
 		}

@@ -180,7 +180,7 @@ func TestManyPings(t *testing.T) {
 				r.write([]byte(http2.ClientPreface))
 				r.ok(r.fr.WriteSettings())
 				if c.call {
-					r.headers(1, false, with()...)
+					r.headers(1, false, with(":path", holdPath)...)
 				}
 				for range 8 {
 					if r.fr.WritePing(false, [8]byte{}) != nil {

@@ -24,11 +24,15 @@ type Options struct {
 
 	MaxRecvBytes   int    // of one message, decompressed; default 4 MiB
 	MaxSendBytes   int    // of one message; default: no limit
-	MaxStreams     uint32 // open calls of one connection; default 16,384
+	MaxStreams     uint32 // open calls of one connection; default 1,000
 	MaxHeaderBytes uint32 // of the headers of a call; default 64 KiB
 	StreamWindow   uint32 // bytes of one call that may wait for its handler; default 256 KiB
 	ConnWindow     uint32 // bytes of one connection on their way to us; default 4 MiB
-	MaxHeldBytes   int64  // of what all clients have us keep at a time; default 256 MiB, at least four messages
+	MaxHeldBytes   int64  // of requests that all clients have us keep at a time; default 256 MiB, at least 16 messages
+	// MaxConnHeldBytes is the same for one connection; default a quarter of MaxHeldBytes. One that
+	// has not shown a login has less, and all of those together have half of MaxHeldBytes.
+	MaxConnHeldBytes int64
+	MaxQueuedBytes   int64 // of answers that all clients have not taken; default 256 MiB. See AwaitTurn.
 
 	PingEvery   time.Duration // a client silent for so long is asked whether it is there; default 2 h, negative: never
 	PingTimeout time.Duration // for its answer; default 20 s
@@ -37,6 +41,10 @@ type Options struct {
 	MinPing             time.Duration // between the pings of a client; default 5 min
 	PingsWithoutStreams bool          // clients may ping while they have no call open
 
+	// MessageTimeout is how long a message may take to come in: one that stalls so long ends its
+	// call, within twice that time. It is also for frames, header blocks, and answers of calls that
+	// are over. Default 1 min.
+	MessageTimeout   time.Duration
 	HandshakeTimeout time.Duration // until the client's first settings; default 10 s
 	WriteTimeout     time.Duration // that a write may take without progress; default 2 min
 }
@@ -69,14 +77,17 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.BytesOut, new(atomic.Uint64))
 	orDefault(&o.MaxRecvBytes, 4<<20)
 	orDefault(&o.MaxSendBytes, math.MaxInt32)
-	orDefault(&o.MaxStreams, 16<<10)
+	orDefault(&o.MaxStreams, 1000)
 	orDefault(&o.MaxHeaderBytes, 64<<10)
 	orDefault(&o.StreamWindow, 256<<10)
 	orDefault(&o.ConnWindow, 4<<20)
 	o.StreamWindow = min(o.StreamWindow, mostWindow)
 	o.ConnWindow = min(max(o.ConnWindow, firstWindow), mostWindow)
 	orDefault(&o.MaxHeldBytes, 256<<20)
-	o.MaxHeldBytes = max(o.MaxHeldBytes, 4*int64(o.MaxRecvBytes))
+	o.MaxHeldBytes = max(o.MaxHeldBytes, 16*int64(o.MaxRecvBytes))
+	orDefault(&o.MaxConnHeldBytes, o.MaxHeldBytes/4)
+	orDefault(&o.MaxQueuedBytes, 256<<20)
+	orDefault(&o.MessageTimeout, time.Minute)
 	orDefault(&o.PingEvery, 2*time.Hour)
 	orDefault(&o.PingTimeout, 20*time.Second)
 	orDefault(&o.MinPing, 5*time.Minute)

@@ -237,6 +237,7 @@ func (c *conn) tellRoom() {
 	case c.out.room <- struct{}{}:
 	default:
 	}
+	c.nextTurns()
 	if len(c.send.crowd) == 0 {
 		return
 	}

@@ -46,6 +46,7 @@ func (c *conn) round() (want int) {
 		c.app.Flush()
 	}
 	c.mu.Lock()
+	c.noteRound()
 	c.giveWindow()
 	c.leaveRound()
 	c.mu.Unlock()
@@ -80,6 +81,7 @@ func (c *conn) parse() (want int) {
 		}
 		f.payload = pending[frameHead : frameHead+n : frameHead+n]
 		c.in.Consume(frameHead + n)
+		c.frames++
 		if err := c.frame(f); err != nil {
 			c.refuse(err)
 		}
@@ -154,6 +156,9 @@ func (c *conn) refuse(err error) {
 	var f *fault
 	if !errors.As(err, &f) {
 		f = &fault{code: http2.ErrCodeInternal, text: err.Error()}
+	}
+	if f.call != 0 && !c.resets.take() { // the client makes the server reset calls, which is as good as doing it itself
+		f = &fault{code: http2.ErrCodeEnhanceYourCalm, text: "too many resets: " + f.text}
 	}
 	if f.call == 0 {
 		c.srv.o.Log.Warn("grpc: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "reason", f.Error())

@@ -146,7 +146,7 @@ func (b *requestBuilder) request(methods map[string]*method) *request {
 	switch {
 	case b.size > b.limit:
 		r.reset = http2.ErrCodeFrameSize
-	case b.malformed || !b.seen[0] || !b.seen[1] || !b.seen[2]:
+	case b.malformed || !b.seen[0] || !b.seen[1] || b.r.path == "":
 		r.reset = http2.ErrCodeProtocol
 	default:
 		r.refusal = b.refusal()

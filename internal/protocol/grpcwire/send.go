@@ -35,10 +35,16 @@ func (c *conn) sendData(call *Call, p []byte) {
 	}
 	first := len(call.queue) == 0
 	call.queue = append(call.queue, p...)
-	c.send.queued += len(p)
+	c.queued(len(p))
 	if first && call.window > 0 {
 		c.send.blocked = append(c.send.blocked, call)
 	}
+}
+
+// queued counts n more bytes in the queues of calls, n may be negative. mu is held.
+func (c *conn) queued(n int) {
+	c.send.queued += n
+	c.srv.queued.Add(int64(n))
 }
 
 // sendSome appends frames of p as far as the windows allow. It returns how much
@@ -77,7 +83,7 @@ func (c *conn) pump() {
 		}
 		n := c.sendSome(call, call.queue[:min(len(call.queue), s.frame)])
 		call.queue = call.queue[n:]
-		s.queued -= n
+		c.queued(-n)
 		switch {
 		case len(call.queue) == 0:
 			call.queue = nil

@@ -17,8 +17,9 @@ type Server struct {
 	o        Options
 	methods  map[string]*method // by path; not changed once there was a connection
 	services map[string]grpc.ServiceInfo
-	began    atomic.Bool // there was a connection
-	held     atomic.Int64
+	began    atomic.Bool  // there was a connection
+	held     atomic.Int64 // bytes of requests, of all connections
+	queued   atomic.Int64 // bytes of answers behind the windows of clients, of all connections
 	edge     *protocol.Edge
 }
 

@@ -146,7 +146,7 @@ func (s *serverStream) next() (m message, ok bool, err error) {
 	m = s.inbox[0]
 	s.inbox = s.inbox[1:]
 	s.held -= m.weight()
-	s.c.srv.letGo(m.weight())
+	s.c.letGo(m.weight())
 	s.giveWindow()
 	return m, true, nil
 }
@@ -157,6 +157,9 @@ func (s *Call) waiting() int {
 	n := len(s.queue)
 	if size := s.c.out.size(); size > fullOut {
 		n += size
+	}
+	if n > 0 && s.c.answersFull() {
+		n += PushFull // each stream has a message, but no more
 	}
 	return n
 }

@@ -1,9 +1,6 @@
 package queues
 
 import (
-	"bytes"
-
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
@@ -29,10 +26,9 @@ type PutCall interface {
 	PutDone(revision int64, err error)
 }
 
-// DeleteCall is a delete of one key that is answered later: once, from any goroutine. DeleteDone must not block. prev is what the key held, nil when it was
-// not asked for.
+// DeleteCall is a delete of one key that is answered later: once, from any goroutine. DeleteDone must not block.
 type DeleteCall interface {
-	DeleteDone(deleted bool, prev *mvccpb.KeyValue, revision int64, err error)
+	DeleteDone(deleted bool, revision int64, err error)
 }
 
 // NewDoor opens a door for a caller. Errors: that there is no virtual host.
@@ -110,7 +106,6 @@ func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 type pendingDelete struct {
 	c    *consumer
 	h    hold
-	key  []byte // of what is to be told; nil: nothing is
 	call DeleteCall
 }
 
@@ -118,18 +113,14 @@ type pendingDelete struct {
 func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
 	p.c.settled(p.h)
 	var err error
-	var prev *mvccpb.KeyValue
-	switch {
-	case ok && p.key != nil:
-		prev = p.h.kvAt(p.key)
-	case !ok && p.c.n.Broker.LogFailed():
+	if !ok && p.c.n.Broker.LogFailed() {
 		err = rpctypes.ErrGRPCStopped
 	}
-	p.call.DeleteDone(ok, prev, p.c.n.Clock.Current(), err)
+	p.call.DeleteDone(ok, p.c.n.Clock.Current(), err)
 }
 
 // StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is not for this door. key is not kept.
-func (d *Door) StartDelete(key []byte, prevKV bool, call DeleteCall) bool {
+func (d *Door) StartDelete(key []byte, call DeleteCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Delivery {
 		return false
@@ -143,9 +134,6 @@ func (d *Door) StartDelete(key []byte, prevKV bool, call DeleteCall) bool {
 		return false
 	}
 	p := &pendingDelete{c: c, h: h, call: call}
-	if prevKV {
-		p.key = bytes.Clone(key)
-	}
 	d.s.AckConfirmed(c.engine.Queue, c.engine, h.handle, 1, p, 0)
 	return true
 }

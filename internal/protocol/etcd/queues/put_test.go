@@ -31,7 +31,7 @@ func TestAnswersAreDurable(t *testing.T) {
 	x.events(6)
 	w.delete("/q/a/c/w/2/2")
 	gone := make(chan bool, 1)
-	if !door.StartDelete([]byte("/q/a/c/w/3/3"), false, acknowledged{func(ok bool) { gone <- ok }}) {
+	if !door.StartDelete([]byte("/q/a/c/w/3/3"), acknowledged{func(ok bool) { gone <- ok }}) {
 		t.Fatal("the door takes no delete")
 	}
 	door.Flush()
@@ -100,12 +100,12 @@ func TestDoorLeavesAlone(t *testing.T) {
 	x.events(1)
 	other := acknowledged{func(bool) { t.Error("it was answered") }}
 	for _, key := range []string{"/q/a/c/w/1/l", "/q/a/c/w/2/k", "/q/a/c/x/1/k", "/q/a/c/w", "/q/a/1/k", "/q/a"} {
-		if door.StartDelete([]byte(key), false, other) {
+		if door.StartDelete([]byte(key), other) {
 			t.Errorf("the door deletes %q", key)
 		}
 	}
 	who.User = "somebody"
-	if w.door(who).StartDelete([]byte("/q/a/c/w/1/k"), false, other) {
+	if w.door(who).StartDelete([]byte("/q/a/c/w/1/k"), other) {
 		t.Error("the door deletes what another user's consumer holds")
 	}
 	door.Flush()

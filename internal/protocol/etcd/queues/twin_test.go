@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"fiveways/internal/protocol/etcd/qkey"
 )
@@ -162,7 +161,7 @@ type acknowledged struct {
 	done func(deleted bool)
 }
 
-func (a acknowledged) DeleteDone(deleted bool, _ *mvccpb.KeyValue, _ int64, err error) {
+func (a acknowledged) DeleteDone(deleted bool, _ int64, err error) {
 	a.done(deleted && err == nil)
 }
 
@@ -204,7 +203,7 @@ func TestConcurrentConsumers(t *testing.T) {
 							continue
 						}
 						answers.Add(1)
-						ok := door.StartDelete(e.Kv.Key, false, acknowledged{func(deleted bool) {
+						ok := door.StartDelete(e.Kv.Key, acknowledged{func(deleted bool) {
 							defer answers.Done()
 							if !deleted {
 								return
