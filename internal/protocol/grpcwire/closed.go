@@ -24,6 +24,15 @@ func (cs *closedCalls) add(id uint32, early bool) {
 	cs.next = (cs.next + 1) % mostClosed
 }
 
+// giveUp notes that the client has ended a call, too: nothing of it is on its way any more.
+func (cs *closedCalls) giveUp(id uint32) {
+	for i := range cs.last {
+		if cs.last[i].id == id {
+			cs.last[i].early = false
+		}
+	}
+}
+
 func (cs *closedCalls) find(id uint32) (call closedCall, known bool) {
 	for _, c := range cs.last {
 		if c.id == id {
@@ -58,7 +67,7 @@ func (c *conn) lateData(id uint32) error {
 
 // lateHeaders takes headers for a stream that is not above all others and not open. Only trailers
 // that crossed the server's end of the call are no breach.
-func (c *conn) lateHeaders(id uint32) error {
+func (c *conn) lateHeaders(id uint32, last bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch call, known := c.closed.find(id); {
@@ -66,6 +75,8 @@ func (c *conn) lateHeaders(id uint32) error {
 		return connFault(http2.ErrCodeProtocol, "received an illegal stream id: %d", id)
 	case !call.early:
 		return connFault(http2.ErrCodeStreamClosed, "headers after the end of stream %d", id)
+	case !last:
+		return callFault(id, http2.ErrCodeProtocol, "trailers without the end")
 	}
 	return c.lateFrame()
 }

@@ -138,6 +138,8 @@ func (c *conn) resetFrame(f frame) error {
 	if call := c.calls[f.call]; call != nil {
 		call.in.closed, call.clientDone = true, true
 		c.remove(call)
+	} else {
+		c.closed.giveUp(f.call)
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func (c *conn) headerBlock(id uint32, flags http2.Flags, block []byte) error {
 	c.mu.Unlock()
 	switch {
 	case call == nil:
-		return c.lateHeaders(id)
+		return c.lateHeaders(id, last)
 	case clientDone:
 		return callFault(id, http2.ErrCodeStreamClosed, "headers after the end")
 	case !last:

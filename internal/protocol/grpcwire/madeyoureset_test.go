@@ -136,6 +136,15 @@ func TestClosedStreams(t *testing.T) {
 			r.headers(7, true, "a", "b")
 		}, 7, "goaway STREAM_CLOSED, closed"},
 		{"a window update of 0 after both ends", done, func(r *raw) { r.ok(r.fr.WriteWindowUpdate(5, 0)) }, 5, "reset PROTOCOL_ERROR"},
+		{"headers without the end that crossed the answer", early, func(r *raw) {
+			r.nextFrame() // the reset that ends the client's side
+			r.headers(5, false, "a", "b")
+		}, 5, "reset PROTOCOL_ERROR"},
+		{"data after an answer and a reset", early, func(r *raw) {
+			r.nextFrame()
+			r.ok(r.fr.WriteRSTStream(5, http2.ErrCodeCancel))
+			r.ok(r.fr.WriteData(5, true, []byte{1}))
+		}, 5, "reset STREAM_CLOSED"},
 		{"trailers that crossed the answer", early, func(r *raw) {
 			if f, ok := r.nextFrame().(*http2.RSTStreamFrame); !ok || f.StreamID != 5 || f.ErrCode != http2.ErrCodeNo {
 				t.Errorf("%v", f)

@@ -32,7 +32,7 @@ var stalls = []struct {
 		r.headers(1, false, with(":path", holdPath)...)
 		for _, b := range message5(0, pattern(9))[:13] {
 			r.ok(r.fr.WriteData(1, false, []byte{b}))
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second) // of the bubble
 		}
 	}, noMessage},
 	{"half a frame", func(r *raw) { r.write([]byte{0, 0, 8, byte(http2.FramePing)}) }, "closed"},
@@ -42,7 +42,7 @@ var stalls = []struct {
 	{"a header block that goes on for ever", func(r *raw) {
 		r.ok(r.fr.WriteRawFrame(http2.FrameHeaders, 0, 1, r.block(with()...)))
 		for r.fr.WriteContinuation(1, false, nil) == nil {
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second) // of the bubble
 		}
 	}, "closed"},
 	{"an answer that is not taken", func(r *raw) {
