@@ -81,6 +81,7 @@ type Config struct {
 	Shards        int   // engine loops; 0 = chosen from the number of CPUs
 
 	AMQPProduct      string        // name of the broker that AMQP clients are told
+	RabbitMQVersion  string        // version of RabbitMQ that clients are told, "X.Y.Z"
 	Heartbeat        time.Duration // proposed to AMQP clients, whole seconds; 0 = none
 	FrameMax         int           // bytes, largest AMQP frame proposed to clients
 	ChannelMax       int           // channels per AMQP connection
@@ -139,6 +140,8 @@ func Default() Config {
 		ChannelMax:     2047,
 		MaxMessageSize: 128 << 20,
 		DrainTimeout:   10 * time.Second,
+
+		RabbitMQVersion: "3.10.8", // which everything is compared with
 
 		EtcdPutGuarantee:   EtcdGuaranteeLocal,
 		EtcdConsumerLimit:  256,

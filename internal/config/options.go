@@ -79,6 +79,8 @@ var options = []Option{
 
 	{"amqp_product", "name of the broker that AMQP clients are told; some go by it",
 		func(c *Config) Value { return &text{&c.AMQPProduct, 255} }},
+	{"rabbitmq_version", "version of RabbitMQ that AMQP clients, the HTTP API and the metrics are told: three numbers; some go by it",
+		func(c *Config) Value { return &version{&c.RabbitMQVersion} }},
 	{"heartbeat", "AMQP heartbeat proposed to clients, in whole seconds; 0s = none",
 		func(c *Config) Value { return &duration{&c.Heartbeat, 0, 65535 * time.Second, time.Second} }},
 	{"frame_max", "largest AMQP frame, in bytes", func(c *Config) Value { return &integer{&c.FrameMax, 4096, 16 << 20} }},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,21 @@ func (v *text) Type() string   { return "text" }
 func (v *text) Set(s string) error {
 	if s == "" || len(s) > v.maxBytes {
 		return fmt.Errorf("%q does not fit; give 1 to %d bytes of text", s, v.maxBytes)
+	}
+	*v.p = s
+	return nil
+}
+
+// version is three numbers. Clients split it at its dots and compare the numbers, so nothing may follow them.
+type version struct{ p *string }
+
+var versionForm = regexp.MustCompile(`^\d{1,9}\.\d{1,9}\.\d{1,9}$`)
+
+func (v *version) String() string { return *v.p }
+func (v *version) Type() string   { return "version" }
+func (v *version) Set(s string) error {
+	if !versionForm.MatchString(s) {
+		return fmt.Errorf("%q is not a version like 3.10.8", s)
 	}
 	*v.p = s
 	return nil

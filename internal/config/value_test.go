@@ -20,6 +20,20 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
+// Clients of RabbitMQ split the version at its dots and parse the parts as numbers.
+func TestVersionIsThreeNumbers(t *testing.T) {
+	c := Default()
+	v := &version{&c.RabbitMQVersion}
+	if err := v.Set("3.12.14"); err != nil || c.RabbitMQVersion != "3.12.14" {
+		t.Errorf("3.12.14: %q, %v", c.RabbitMQVersion, err)
+	}
+	for _, in := range []string{"", "3", "3.12", "v3.12.0", "3.12.0-rc.1", "3.12.0.1", "16dcefc", "3..1", "9999999999.0.0"} {
+		if v.Set(in) == nil {
+			t.Errorf("%q is taken for a version", in)
+		}
+	}
+}
+
 func TestFormatSizeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(0, math.MaxInt64).Draw(t, "n")

@@ -14,7 +14,7 @@ func (s *Server) describe(cfg config.Config, c common, listeners map[string][]ne
 	served := endpoints(listeners, s.tls != nil)
 	s.monitor = monitor.New(s.broker, monitor.Options{Every: cfg.StatsInterval, Edge: c.clients.Observe, Log: c.log})
 	n := httpapi.Node{
-		Name: cfg.NodeName, Product: cfg.AMQPProduct, Version: c.version, Monitor: s.monitor, Clients: c.clients, Connections: c.limit,
+		Name: cfg.NodeName, Product: cfg.AMQPProduct, Version: c.version, RabbitMQ: cfg.RabbitMQVersion, Monitor: s.monitor, Clients: c.clients, Connections: c.limit,
 		Endpoints: func() []protocol.Endpoint { return served }, Certificate: s.tls.Certificate,
 		MemoryLimit: func() int64 { return HeapLimit(cfg, s.Kept()) },
 	}

@@ -241,7 +241,7 @@ func (s *Server) drainProtocols(ctx context.Context) []error {
 
 // common is what the protocols share.
 type common struct {
-	version    string // that clients are told
+	version    string // of this build
 	semaphores *semaphores.Manager
 	logins     *protocol.Logins
 	audit      *protocol.Audit
@@ -252,7 +252,7 @@ type common struct {
 
 func amqpOptions(cfg config.Config, c common) amqp.Options {
 	return amqp.Options{
-		Product: cfg.AMQPProduct, Version: c.version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
+		Product: cfg.AMQPProduct, Version: cfg.RabbitMQVersion, Build: c.version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
 		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,

@@ -58,6 +58,7 @@ func (s *Server) serverProperties() message.Table {
 	return message.Table{
 		{Name: "product", Value: s.o.Product},
 		{Name: "version", Value: s.o.Version},
+		{Name: "fiveways_version", Value: s.o.Build},
 		{Name: "platform", Value: runtime.Version()},
 		{Name: "copyright", Value: "The Fiveways authors"},
 		{Name: "information", Value: "Licensed under the Apache License 2.0"},

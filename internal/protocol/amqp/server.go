@@ -16,7 +16,8 @@ import (
 // Options configure a Server. A zero value means the default in brackets.
 type Options struct {
 	Product  string // name of the broker that clients are told ["Fiveways"]
-	Version  string // told to clients ["0.0.0"]
+	Version  string // of RabbitMQ, that clients are told ["3.10.8"]
+	Build    string // version of this broker, that clients are told ["(devel)"]
 	NodeName string // told to clients as cluster_name ["fiveways"]
 
 	FrameMax         uint32        // bytes per frame that we propose and the most we accept [131072]
@@ -46,7 +47,10 @@ func (o Options) withDefaults() Options {
 		o.Product = "Fiveways"
 	}
 	if o.Version == "" {
-		o.Version = "0.0.0"
+		o.Version = "3.10.8"
+	}
+	if o.Build == "" {
+		o.Build = "(devel)"
 	}
 	if o.NodeName == "" {
 		o.NodeName = "fiveways"

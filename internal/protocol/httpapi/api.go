@@ -103,7 +103,7 @@ func New(b *broker.Broker, o Options) *API {
 	page.Register(a.API)
 	access.Register(a.API, access.Options{Monitor: o.Node.Monitor, Node: o.Node.Name})
 	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name, Shovels: o.Shovels})
-	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.Version, CheckPolicy: policy.Check})
+	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.ProductVersion(), RabbitMQ: o.Node.RabbitMQ, CheckPolicy: policy.Check})
 	openapi.Register(a.API, o.Node.Version)
 	return a
 }

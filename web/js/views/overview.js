@@ -19,7 +19,7 @@ export function Overview() {
   const node = nodes.data?.[0];
   return html`
     <${Head} title="Overview">
-      <span class="soft small">${of.product_name ?? "Fiveways"} ${of.product_version ?? ""}${of.node ? `, ${of.node}` : ""}</span>
+      <span class="soft small">${of.product_name ?? "Fiveways"} ${of.fiveways_version ?? ""}${of.node ? `, ${of.node}` : ""}</span>
       <select aria-label="How much of the past charts show" value=${span} onChange=${(e) => setQuery({ span: e.target.value })}>
         ${spans.map(([s, label]) => html`<option value=${s} selected=${s === span}>${label}</option>`)}
       </select>

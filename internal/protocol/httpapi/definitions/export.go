@@ -28,7 +28,7 @@ var exported = []string{"federation-upstream", "federation-upstream-set", operat
 func (d *definitions) export() (*File, error) {
 	b := d.Broker
 	f := &File{
-		RabbitVersion: d.o.Version, RabbitMQVersion: d.o.Version, ProductName: d.o.Product, ProductVersion: d.o.Version,
+		RabbitVersion: d.o.RabbitMQ, RabbitMQVersion: d.o.RabbitMQ, ProductName: d.o.Product, ProductVersion: d.o.Version,
 		Users: rest.List(b.Users(), userOf),
 		Permissions: rest.List(b.Permissions("", ""), func(p broker.Permission) Permission {
 			return Permission{p.User, p.VHost, p.Configure, p.Write, p.Read}
@@ -56,7 +56,7 @@ func (d *definitions) exportOne(vhost string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{RabbitVersion: d.o.Version}
+	f := &File{RabbitVersion: d.o.RabbitMQ}
 	f.empty()
 	return f, d.exportVHost(f, v, "")
 }

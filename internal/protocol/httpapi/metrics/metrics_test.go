@@ -81,7 +81,7 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 	n.m.Sample()
 	Register(a, rest.Anyone, Options{
 		Node: rest.Node{
-			Name: "fiveways", Product: "Fiveways", Version: "1.2.3", Clients: clients, Connections: protocol.NewLimit(100), Monitor: n.m,
+			Name: "fiveways", Product: "Fiveways", Version: "16dcefc", RabbitMQ: "3.10.8", Clients: clients, Connections: protocol.NewLimit(100), Monitor: n.m,
 			MemoryLimit: func() int64 { return 1 << 30 }, KeyBytes: func() int64 { return 7 },
 			Endpoints:   func() []protocol.Endpoint { return []protocol.Endpoint{{Protocol: "sql", Address: "127.0.0.1:5433"}} },
 			Certificate: func() *x509.Certificate { return &x509.Certificate{NotAfter: time.Unix(1_900_000_000, 0)} },

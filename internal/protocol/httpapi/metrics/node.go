@@ -100,7 +100,7 @@ func loginLabel(name string) string {
 func (s *source) identity(out *sink) {
 	n := &s.o.Node
 	out.gauge("build_info", "Versions", "rabbitmq_version", "product_name", "product_version", "erlang_version", "prometheus_client_version", "prometheus_plugin_version")(
-		1, n.Version, n.Product, n.Version, runtime.Version(), "client_golang", n.Version)
+		1, n.RabbitMQ, n.Product, n.ProductVersion(), runtime.Version(), "client_golang", n.RabbitMQ)
 	out.gauge("identity_info", "The node", "rabbitmq_node", "rabbitmq_cluster", "rabbitmq_cluster_permanent_id")(1, n.Name, n.Cluster(), n.PermanentID())
 }
 

@@ -34,7 +34,7 @@ func (p *api) node(r *http.Request) object {
 		"disk_free_limit": res.DiskFreeLimit, "disk_free_alarm": res.Alarm == broker.LowOnDisk,
 		"exchange_types": exchangeTypes, "auth_mechanisms": mechanisms, "contexts": p.contexts(), "log_files": []string{"<stderr>"}, "db_dir": res.Dir,
 		"config_files": []string{}, "enabled_plugins": []string{}, "net_ticktime": 0,
-		"applications": []object{{"name": "fiveways", "description": p.o.Product, "version": p.o.Version}},
+		"applications": p.applications(),
 		"latency":      p.o.Monitor.Latency(),
 	}
 	f := p.o.Monitor.Node(q)
@@ -65,6 +65,15 @@ func average(sum, n int64) float64 {
 		return 0
 	}
 	return math.Round(float64(sum)*1000/float64(n)) / 1000
+}
+
+// applications are the parts of the node. RabbitMQ has one for each of its plugins; tools look for
+// the version of "rabbit".
+func (p *api) applications() []object {
+	return []object{
+		{"name": "fiveways", "description": p.o.Product, "version": p.o.Version},
+		{"name": "rabbit", "description": "the RabbitMQ that clients are told", "version": p.o.RabbitMQ},
+	}
 }
 
 // memory tells what the process has memory for, in bytes.

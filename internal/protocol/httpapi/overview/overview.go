@@ -49,8 +49,8 @@ func (p *api) overview(r *http.Request) (any, error) {
 	all := rest.CallerOf(r.Context()).Monitors()
 	sum, objects := p.seen(r, q, all)
 	out := object{
-		"management_version": p.o.Version, "rates_mode": "basic", "sample_retention_policies": p.retention(), "exchange_types": exchangeTypes,
-		"product_version": p.o.Version, "product_name": p.o.Product, "rabbitmq_version": p.o.Version, "cluster_name": p.o.Cluster(),
+		"management_version": p.o.RabbitMQ, "rates_mode": "basic", "sample_retention_policies": p.retention(), "exchange_types": exchangeTypes,
+		"product_version": p.o.ProductVersion(), "product_name": p.o.Product, "rabbitmq_version": p.o.RabbitMQ, "fiveways_version": p.o.Version, "cluster_name": p.o.Cluster(),
 		"erlang_version": runtime.Version(), "erlang_full_version": runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		"release_series_support_status": "supported", "disable_stats": false, "enable_queue_totals": false, "is_op_policy_updating_enabled": true,
 		"message_stats": sum.Stats, "queue_totals": sum.Lengths, "object_totals": objects, "statistics_db_event_queue": 0,

@@ -39,7 +39,7 @@ func open(t *testing.T) *node {
 	t.Helper()
 	n := &node{t: t, b: resttest.OpenBroker(t)}
 	n.o = rest.Node{
-		Name: "fiveways", Product: "Fiveways", Version: "1.2.3", Clients: protocol.NewClients(), Connections: protocol.NewLimit(2),
+		Name: "fiveways", Product: "Fiveways", Version: "v1.2.3-4-g16dcefc", RabbitMQ: "3.10.8", Clients: protocol.NewClients(), Connections: protocol.NewLimit(2),
 		Endpoints: func() []protocol.Endpoint {
 			return []protocol.Endpoint{{Protocol: "amqp", Address: "127.0.0.1:5672", TLS: true}, {Protocol: "http", Address: "[::]:15672"}}
 		},
@@ -284,8 +284,9 @@ func TestOverviewTells(t *testing.T) {
 	n.use(c.Name())
 	n.o.Monitor.Sample()
 	n.wants("GET", "/api/overview", "", 200, `"object_totals":{"channels":1,"connections":1,"consumers":1,"exchanges":7,"queues":1}`,
-		`"messages_unacknowledged":1`, `"publish":1,`, `"connection_created":1`, `"rabbitmq_version":"1.2.3"`, `"protocol":"amqp/ssl"`, `"cluster_name":"fiveways"`)
-	n.wants("GET", "/api/nodes/fiveways", "", 200, `"mem_limit":1073741824`, `"sockets_total":2`)
+		`"messages_unacknowledged":1`, `"publish":1,`, `"connection_created":1`, `"rabbitmq_version":"3.10.8"`, `"management_version":"3.10.8"`, `"product_version":"1.2.3"`,
+		`"fiveways_version":"v1.2.3-4-g16dcefc"`, `"protocol":"amqp/ssl"`, `"cluster_name":"fiveways"`)
+	n.wants("GET", "/api/nodes/fiveways", "", 200, `"mem_limit":1073741824`, `"name":"rabbit","version":"3.10.8"`, `"sockets_total":2`)
 	n.wants("GET", "/api/nodes/other", "", 404, "Not Found")
 	n.wants("GET", "/api/listeners", "", 200, `{"protocol":"amqp","address":"127.0.0.1","port":5672,"tls":true,"command":"python3 -c \"import pika, ssl;`,
 		`"command":"curl -u guest:guest http://127.0.0.1:15672/api/overview"`)

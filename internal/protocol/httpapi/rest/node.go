@@ -2,6 +2,7 @@ package rest
 
 import (
 	"crypto/x509"
+	"regexp"
 
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -13,7 +14,8 @@ type Node struct {
 	ClusterName func() string    // that it was given [Name]
 	ClusterID   func() string    // that it was given [of the name]
 	Product     string           // name of the broker that clients are told
-	Version     string           // of the broker
+	Version     string           // of this build
+	RabbitMQ    string           // version of RabbitMQ that clients are told
 	Monitor     *monitor.Monitor // never nil in what packages of areas get
 	Clients     *protocol.Clients
 	Connections *protocol.Limit            // of connections
@@ -21,6 +23,18 @@ type Node struct {
 	Certificate func() *x509.Certificate   // that TLS shows
 	MemoryLimit func() int64               // bytes that the process should stay below
 	KeyBytes    func() int64               // bytes of the keys of etcd's API
+}
+
+// release is what a version begins with that was given a number.
+var release = regexp.MustCompile(`^v?(\d+\.\d+\.\d+)`)
+
+// ProductVersion is the version of this build as three numbers, which is all that some clients can
+// parse: what a build between two releases adds to them is left out, and one before any release is 0.0.0.
+func (n *Node) ProductVersion() string {
+	if m := release.FindStringSubmatch(n.Version); m != nil {
+		return m[1]
+	}
+	return "0.0.0"
 }
 
 // Cluster is the name of the node as one of a cluster, which it is alone.
