@@ -60,7 +60,7 @@ var verdicts = []struct {
 	{benchsemaphore.ErrInvalid, exitUsage, "`fiveways bench semaphore --help` lists the options, with examples."},
 	{benchetcd.ErrInvalid, exitUsage, "`fiveways bench etcd --help` lists the options, with examples."},
 	{config.ErrInvalid, exitUsage, "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
-	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address, or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
+	{server.ErrAddrInUse, exitInUse, "Stop the program that has the address (another broker, perhaps), or give the protocol another one: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
 	{server.ErrLocked, exitInUse, "Stop the broker that has the folder, or choose another one with --data DIR."},
 	{vfs.ErrLocked, exitInUse, "Stop the broker that has the folder first; doctor works on a folder at rest."},
 	{sqlschema.ErrTooOld, exitFailure, "Install it into a database of a newer PostgreSQL, or use the SQL protocol of the broker (fiveways serve)."},

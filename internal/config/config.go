@@ -59,6 +59,10 @@ type Config struct {
 
 	AMQP, SQL, Redis, Etcd, HTTP, Metrics string // listen addresses "host:port" (port 0 = any free one), joined by commas; or Off
 
+	// MetricsOptional: a node whose address of Metrics is taken starts without them. It is no
+	// setting: Load sets it when the address is the default.
+	MetricsOptional bool
+
 	LoadDefinitions string // file of definitions that is taken in at the start; "": none
 
 	TLSCert, TLSKey string // PEM files of the certificate, with those between it and its authority, and of its key; "": no TLS

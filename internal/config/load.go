@@ -45,6 +45,7 @@ func Load(s Sources) (Config, Origins, error) {
 	for key, value := range s.Flags {
 		l.set(key, value, "--"+strings.ReplaceAll(key, "_", "-"))
 	}
+	l.config.MetricsOptional = l.origins["metrics"] == "default"
 	if len(l.errs) == 0 {
 		if err := l.config.Validate(); err != nil {
 			l.errs = append(l.errs, err)

@@ -116,3 +116,20 @@ func TestExampleFile(t *testing.T) {
 		}
 	}
 }
+
+// Metrics are optional only where nobody gave their address, the default one included.
+func TestMetricsOptional(t *testing.T) {
+	given := Default().Metrics
+	for name, s := range map[string]Sources{
+		"flag":        {Flags: map[string]string{"metrics": given}},
+		"environment": {Env: []string{"FIVEWAYS_METRICS=" + given}},
+		"file":        {File: writeFile(t, "metrics = \""+given+"\"\n")},
+	} {
+		if c, _, err := Load(s); err != nil || c.MetricsOptional {
+			t.Errorf("%s: optional %v, err %v", name, c.MetricsOptional, err)
+		}
+	}
+	if c, _, err := Load(Sources{}); err != nil || !c.MetricsOptional {
+		t.Errorf("default: optional %v, err %v", c.MetricsOptional, err)
+	}
+}

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"syscall"
 
@@ -13,18 +14,28 @@ import (
 // Endpoint is an address at which a protocol is served.
 type Endpoint = protocol.Endpoint
 
-// listenAll opens the listeners of these protocols that are not off; with an error none is left open.
-func listenAll(cfg config.Config, keys ...string) (map[string][]net.Listener, error) {
+// listenAll opens the listeners of all protocols that are not off. An error names every address
+// that could not be had, and leaves none open. Metrics that nobody asked for are not worth a node
+// that does not start; a protocol is: its clients would talk to whatever has its address.
+func listenAll(cfg config.Config, log *slog.Logger) (map[string][]net.Listener, error) {
 	listeners := map[string][]net.Listener{}
-	for _, key := range keys {
+	var errs []error
+	for _, key := range config.ListenKeys() {
 		for _, addr := range cfg.Listen(key) {
 			l, err := listen(key, addr)
-			if err != nil {
-				closeAll(listeners)
-				return nil, err
+			switch {
+			case err == nil:
+				listeners[key] = append(listeners[key], l)
+			case key == "metrics" && cfg.MetricsOptional && errors.Is(err, ErrAddrInUse):
+				log.Warn("metrics are not served: another program has the default address; choose one with --metrics HOST:PORT, or --metrics off", "addr", addr)
+			default:
+				errs = append(errs, err)
 			}
-			listeners[key] = append(listeners[key], l)
 		}
+	}
+	if len(errs) > 0 {
+		closeAll(listeners)
+		return nil, errors.Join(errs...)
 	}
 	return listeners, nil
 }

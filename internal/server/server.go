@@ -91,7 +91,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	listeners, err := listenAll(cfg, config.ListenKeys()...)
+	listeners, err := listenAll(cfg, log)
 	if err != nil {
 		return nil, errors.Join(err, audit.Close())
 	}
