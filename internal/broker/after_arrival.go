@@ -85,7 +85,7 @@ func (sh *shard) arrive(q *Queue, h queue.Handle, in *arrival) {
 	o := q.after.order
 	o.live++
 	var mine *asked
-	if in.named {
+	if in.named && !q.Declared.Unawaited {
 		o.name(q, h, in.sum)
 		if mine = o.asked[in.sum]; mine != nil {
 			q.after.waited[h] = mine

@@ -21,7 +21,7 @@ func (b *Browser) find(messageID string) (m Browsed, ok bool, err error) {
 	switch {
 	case messageID == "":
 		n = 1
-	case b.q.Policy().ConsumeAfter:
+	case b.q.Policy().known():
 		return b.findByID(messageID)
 	}
 	for {

@@ -69,7 +69,7 @@ func (q *Queue) ruled() *Ruling {
 func (p *QueuePolicy) keepStructure(declared *QueuePolicy) {
 	p.MaxPriority = declared.MaxPriority
 	p.SingleActive, p.ActiveByRank = declared.SingleActive, declared.ActiveByRank
-	p.GroupHeader, p.ConsumeAfter = declared.GroupHeader, declared.ConsumeAfter
+	p.GroupHeader, p.ConsumeAfter, p.Unawaited = declared.GroupHeader, declared.ConsumeAfter, declared.Unawaited
 	p.Deduplicate, p.DedupHeader = declared.Deduplicate, declared.DedupHeader
 	p.DedupEntries, p.DedupTTL = declared.DedupEntries, declared.DedupTTL
 }

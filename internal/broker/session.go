@@ -142,6 +142,11 @@ func (s *Session) Window() *Window { return &s.window }
 // found in its properties, with the body; also are further routing keys. Errors:
 // ErrAccessRefused, ErrExchangeNotFound, ErrInternalExchange.
 func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
+	return s.route(exchange, key, peek, also, false)
+}
+
+// route is Route, or with apart RouteApart.
+func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte, apart bool) (Targets, error) {
 	if err := s.MayPublish(exchange); err != nil {
 		return Targets{}, err
 	}
@@ -163,10 +168,8 @@ func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte)
 	if p := s.grant.topic; p != nil && x.Spec.Type == topicType && !p.MatchBytes(key) {
 		return Targets{}, s.topicRefused(toWrite, string(exchange), string(key))
 	}
-	s.asked = routing.Message{
-		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
-		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List, Body: peek.Body,
-	}
+	s.asked = asks(key, also, peek)
+	s.asked.Apart = apart
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
 	t := s.vhost.resolve(s.found.Queues)
@@ -186,10 +189,8 @@ func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byt
 		return false
 	}
 	var r routing.Route
-	m := routing.Message{
-		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,
-		CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: peek.List, Body: peek.Body, Past: routing.PastAll,
-	}
+	m := asks(key, also, peek)
+	m.Past = routing.PastAll
 	s.vhost.table.Load().RouteFrom(x, &m, &r)
 	return len(r.Queues) > 0
 }

@@ -78,6 +78,7 @@ type QueuePolicy struct {
 
 	GroupHeader  string // messages with one value of this header go to one consumer at a time; "" is off
 	ConsumeAfter bool   // messages may wait for others to be gone
+	Unawaited    bool   // and none waits for those of this queue
 
 	Deduplicate  bool   // a message whose key is remembered is dropped
 	DedupHeader  string // header that holds the key
@@ -98,6 +99,9 @@ func DefaultQueuePolicy() QueuePolicy {
 
 // limited tells whether the length of the queue is bounded.
 func (p *QueuePolicy) limited() bool { return p.MaxLength >= 0 || p.MaxLengthBytes >= 0 }
+
+// known tells whether the order knows the messages of the queue by their ids.
+func (p *QueuePolicy) known() bool { return p.ConsumeAfter && !p.Unawaited }
 
 // QueueSpec declares a queue. Args are kept as the client gave them: they are
 // compared at a second declaration and shown back; Policy is what they mean.

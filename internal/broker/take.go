@@ -31,7 +31,7 @@ func (s *Session) takeByID(ctx context.Context, queueName, messageID string, r r
 			return d, false, err
 		}
 		locate := func() (queue.Handle, bool) { return q.after.order.firstIn(q, messageID) }
-		if !q.Policy().ConsumeAfter {
+		if !q.Policy().known() {
 			m, found, err := s.Find(queueName, messageID)
 			if err != nil || !found {
 				return d, false, err

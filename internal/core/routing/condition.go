@@ -22,7 +22,11 @@ const selectorArg = "x-selector"
 
 // conditionArgs are the arguments of a binding that hold conditions. A table knows the languages of the first one and of those that it
 // was given; a binding with one that it does not know must not pass for one without it.
-var conditionArgs = []string{selectorArg, "x-sql-selector", "x-sql-trigger"}
+var conditionArgs = []string{selectorArg, "x-sql-selector", copyArg}
+
+// copyArg marks a binding that copies what passes: for senders who make messages of their own of the copies (Message.Apart). For all others
+// it is a binding like any.
+const copyArg = "x-sql-trigger"
 
 func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }
 
@@ -30,6 +34,7 @@ func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }
 type condition struct {
 	key    string      // the arguments
 	all    []Condition // must hold
+	copies bool        // what passes is copied: the binding has copyArg
 	broken error       // nil, or why one of them cannot be compiled: nothing matches
 }
 
@@ -78,6 +83,7 @@ func (t *Table) conditionOf(x *Exchange, b *Binding) (*condition, error) {
 			return have, have.broken
 		}
 	}
+	_, c.copies = b.Args.Get(copyArg)
 	for _, arg := range args {
 		one, err := t.compile(arg.Name, arg.Value)
 		if err != nil {

@@ -20,6 +20,7 @@ type Message struct {
 	Body          []byte // as Props
 	Memo          any    // what a condition has found out about the message, for the conditions that come after it
 	Past          Past
+	Apart         bool // bindings that copy are not followed: Route.Copies has where they lead
 
 	exchange string // where it was published to: RouteFrom sets it
 }
@@ -31,7 +32,10 @@ type Route struct {
 	Queues []QueueID
 	// ByKey tells that only the routing key decided: any message with this key gets the same queues from this table.
 	ByKey bool
+	// Copies are the destinations of bindings that copy, each as often as it is bound, when the message is Apart. Valid as Queues is.
+	Copies []Destination
 
+	apart    bool // the binding at hand copies, and the message is Apart
 	table    *Table
 	owned    bool // Queues is queues.list, not part of a table
 	queues   seen[QueueID]
@@ -58,6 +62,7 @@ func (t *Table) Route(exchange string, m *Message, r *Route) error {
 // RouteFrom is Route for callers that have looked up the exchange, in this table.
 func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table, r.Queues, r.owned, r.decoded, r.ByKey = t, nil, false, false, true
+	r.Copies, r.apart = r.Copies[:0], false
 	r.visited.reset()
 	r.visited.add(x)
 	m.exchange = x.Spec.Name
@@ -95,6 +100,15 @@ func (r *Route) visit(exchange string) {
 // take adds a destination set to the result.
 func (r *Route) take(d *destinations) {
 	r.matched = true
+	if r.apart {
+		for _, name := range d.exchanges.items {
+			r.Copies = append(r.Copies, Destination{Exchange: name})
+		}
+		for _, id := range d.queues.items {
+			r.Copies = append(r.Copies, Destination{Queue: id})
+		}
+		return
+	}
 	for _, name := range d.exchanges.items {
 		r.visit(name)
 	}
@@ -125,6 +139,10 @@ func (r *Route) addQueue(id QueueID) {
 
 func (r *Route) takeOne(d Destination) {
 	r.matched = true
+	if r.apart {
+		r.Copies = append(r.Copies, d)
+		return
+	}
 	if d.Exchange != "" {
 		r.visit(d.Exchange)
 	} else {

@@ -57,7 +57,9 @@ func (x *Exchange) selectedBy(c *condition) int {
 func (x *Exchange) matchSelected(m *Message, r *Route) {
 	for i := range x.selected {
 		if s := &x.selected[i]; s.by.match(m) {
+			r.apart = m.Apart && s.by.copies
 			s.matcher.match(m, r)
+			r.apart = false
 		}
 	}
 }

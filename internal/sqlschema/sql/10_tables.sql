@@ -83,6 +83,9 @@ create table if not exists mbus4_store.message (
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 1,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 1, vacuum_truncate = false
 );
+-- Those whose iid was given by who posted them: of two who post the same one, the second waits for the first.
+alter table mbus4_store.message add column if not exists given boolean not null default false;
+create unique index if not exists message_given on mbus4_store.message (iid, consumer) where given;
 create index if not exists message_iid on mbus4_store.message (iid);
 create index if not exists message_due on mbus4_store.message (consumer, delayed_until) where later;
 create index if not exists message_expires on mbus4_store.message (expires) where expires is not null;

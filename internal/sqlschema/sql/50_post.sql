@@ -5,11 +5,13 @@ create or replace function mbus4_store.alive(session text, number int) returns b
   select session is not distinct from current_setting('mbus4.session', true) or not pg_try_advisory_xact_lock_shared(1298298163, number)
 $$;
 
+drop function if exists mbus4_store.copy(text, mbus4.qt_model, boolean, text[]); -- of an earlier version
+
 -- copy stores a message for those consumers that a look at it shows.
-create or replace function mbus4_store.copy(qname text, t mbus4.qt_model, later boolean, waits text[]) returns void language sql as $$
-  insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data)
-    select c.id, later, t.added, t.delayed_until, t.id, t.iid, t.expires, waits, t.headers, t.properties, t.data
-      from (select distinct unnest(mbus4_store.spread(qname, t))) as s(id)
+create or replace function mbus4_store.copy(qname text, t mbus4.qt_model, later boolean, waits text[], given boolean) returns void language sql as $$
+  insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data, given)
+    select c.id, later, t.added, t.delayed_until, t.id, t.iid, t.expires, waits, t.headers, t.properties, t.data, given
+      from unnest(mbus4_store.spread(qname, t)) as s(id)
       join mbus4_store.consumer c on c.id = s.id
       join mbus4_store.queue q on q.name = c.queue
      where q.session is null or mbus4_store.alive(q.session, q.number)
@@ -19,27 +21,50 @@ create or replace function mbus4_store.seenby(headers hstore) returns text langu
   select (coalesce((headers->'seenby')::text[], '{}') || current_database()::text)::text
 $$;
 
+-- keep_given stores a message whose iid the poster gave. It must be free in the queue; who posts or takes it and has not committed yet is waited for.
+create or replace function mbus4_store.keep_given(q mbus4_store.queue, t mbus4.qt_model, later boolean, waits text[]) returns void language plpgsql as $$
+begin
+  if q.name <> 'dmq' and not starts_with(t.iid, q.name || '.') and not starts_with(t.iid, 'dmq.') then
+    raise exception 'Wrong iid=% for queue %', t.iid, q.name;
+  end if;
+  perform from mbus4_store.message m join mbus4_store.consumer c on c.id = m.consumer where m.iid = t.iid and c.queue = q.name for key share of m;
+  if found then
+    raise unique_violation;
+  end if;
+  perform mbus4_store.copy(q.name, t, later, waits, true);
+exception when unique_violation then
+  raise exception 'Message % already exists', t.iid using errcode = 'unique_violation';
+end $$;
+
+-- put_copies puts what q's triggers copy: messages of their own, with the poster's headers, at once and for ever; but what is for a temporary
+-- queue comes and expires with its original.
+create or replace function mbus4_store.put_copies(q mbus4_store.queue, t mbus4.qt_model, headers hstore, delayed_until timestamp)
+returns void language plpgsql as $$
+declare
+  d mbus4_store.queue;
+begin
+  for d in select x.* from unnest(mbus4_store.copies(q.name, t)) as c(name) join mbus4_store.queue x on x.name = c.name loop
+    if d.session is null then
+      perform mbus4_store.put(d, t.data, headers, t.properties, null, null, null);
+    elsif mbus4_store.alive(d.session, d.number) then
+      perform mbus4_store.put(d, t.data, headers, t.properties, delayed_until, t.expires, null);
+    end if;
+  end loop;
+end $$;
+
 -- put stores a message in q, whose rights were looked at.
 create or replace function mbus4_store.put(q mbus4_store.queue, data hstore, headers hstore, properties hstore,
   delayed_until timestamp, expires timestamp, iid text) returns text language plpgsql as $$
 declare
-  n       bigint := nextval('mbus4_store.seq');
-  id_     text := coalesce(iid, case when q.session is null then q.name else current_database() end || '.' || n);
-  since   text := coalesce(headers->'enqueue_time', localtimestamp::text);
-  added   timestamp := since;
-  until   timestamp := coalesce(delayed_until, localtimestamp - interval '1 hour');
-  later   boolean := delayed_until is not null and delayed_until > clock_timestamp();
-  waits   text[] := headers->'consume_after';
-  stored  hstore;
+  n         bigint := nextval('mbus4_store.seq');
+  id_       text := coalesce(iid, case when q.session is null then q.name else current_database() end || '.' || n);
+  since     text := coalesce(headers->'enqueue_time', localtimestamp::text);
+  later     boolean := delayed_until is not null and delayed_until > clock_timestamp();
+  waits     text[] := headers->'consume_after';
+  redeploy  boolean := headers->'Redeploy';
+  stored    hstore;
+  t         mbus4.qt_model;
 begin
-  if iid is not null then
-    if q.name <> 'dmq' and not starts_with(iid, q.name || '.') and not starts_with(iid, 'dmq.') then
-      raise exception 'Wrong iid=% for queue %', iid, q.name;
-    end if;
-    if exists (select from mbus4_store.message m join mbus4_store.consumer c on c.id = m.consumer where m.iid = put.iid and c.queue = q.name) then
-      raise exception 'Message % already exists', iid using errcode = 'unique_violation';
-    end if;
-  end if;
   if headers is null then
     stored := hstore(array['enqueue_time', since, 'source_db', current_database(), 'destination_queue', q.name,
       'seenby', array[current_database()]::text]);
@@ -50,11 +75,17 @@ begin
       stored := stored || hstore('consume_after', waits::text);
     end if;
   end if;
-  if q.plain is not null then
+  t := row(n, since, id_, coalesce(delayed_until, localtimestamp - interval '1 hour'), expires, '{}', stored, properties, data)::mbus4.qt_model;
+  if iid is not null then
+    perform mbus4_store.keep_given(q, t, later, waits);
+  elsif q.plain is not null then
     insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data)
-      values (q.plain, later, added, until, n, id_, expires, waits, stored, properties, data);
+      values (q.plain, later, t.added, t.delayed_until, n, id_, expires, waits, stored, properties, data);
   else
-    perform mbus4_store.copy(q.name, row(n, added, id_, until, expires, '{}', stored, properties, data)::mbus4.qt_model, later, waits);
+    perform mbus4_store.copy(q.name, t, later, waits, false);
+  end if;
+  if q.plain is null and redeploy is not true then
+    perform mbus4_store.put_copies(q, t, headers, delayed_until);
   end if;
   return id_;
 end $$;

@@ -159,7 +159,7 @@ begin
     perform mbus4_store.remove_trigger(g);
   end loop;
   delete from mbus4_store.queue x where x.name = qname;
-  execute format('drop function mbus4_store.%I', 'spread$' || qname);
+  execute format('drop function mbus4_store.%I, mbus4_store.%I', 'spread$' || qname, 'copies$' || qname);
 end $$;
 
 create or replace function mbus4_store.remove_consumer(c mbus4_store.consumer, with_roles boolean) returns void language plpgsql as $$

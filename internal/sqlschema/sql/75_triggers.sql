@@ -1,4 +1,4 @@
--- Triggers copy what is posted to one queue into another; a copy keeps its iid.
+-- Triggers copy what is posted to one queue into another; a copy is a message of its own, with an iid of its own.
 
 create or replace function mbus4_store.remove_trigger(g mbus4_store.trigger) returns void language plpgsql as $$
 begin

@@ -54,6 +54,6 @@ begin
       perform mbus4_store.remove_trigger(g);
     end loop;
     delete from mbus4_store.queue x where x.name = q.name;
-    execute format('drop function mbus4_store.%I', 'spread$' || q.name);
+    execute format('drop function mbus4_store.%I, mbus4_store.%I', 'spread$' || q.name, 'copies$' || q.name);
   end loop;
 end $$;

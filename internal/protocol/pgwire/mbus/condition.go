@@ -224,7 +224,7 @@ func onItsWay(m *routing.Message) *viewed {
 	return &viewed{key: m.Key, props: m.Props, body: m.Body, zone: plain.Zone}
 }
 
-// notRedeployed is the condition of all triggers: a post that is marked so is not copied.
+// notRedeployed is the condition of all triggers: a post whose header Redeploy is true is not copied.
 type notRedeployed struct{}
 
 // Match is that of a condition of the engine.
@@ -232,6 +232,11 @@ func (notRedeployed) Match(m *routing.Message) bool {
 	var h header
 	h.read(onItsWay(m))
 	copied := true
-	eachField(h.kept, func(name, _ []byte, _ byte) { copied = copied && string(name) != keyRedeploy })
+	eachField(h.kept, func(name, val []byte, kind byte) {
+		if string(name) == keyRedeploy && kind == 'S' {
+			redeployed, err := value.Parse(value.Bool, string(val), &background.Settings)
+			copied = err != nil || redeployed != true
+		}
+	})
 	return copied
 }

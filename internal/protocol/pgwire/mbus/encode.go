@@ -197,6 +197,12 @@ func (e *encoder) readHeaders(p *posting) error {
 				e.list.after = value.String(value.Text.Array, ids, p.settings)
 				continue
 			}
+		case keyRedeploy:
+			if !h.Null {
+				if _, err := value.Parse(value.Bool, h.Value, p.settings); err != nil {
+					return err
+				}
+			}
 		case keySourceDB:
 			source = true
 		case keyDestinationQueue:

@@ -197,7 +197,7 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 		return s.failed(err)
 	}
 	peek.Body = body
-	targets, err := from.Route([]byte(p.exchange), []byte(p.key), &peek, nil)
+	targets, copies, err := from.RouteApart([]byte(p.exchange), []byte(p.key), &peek)
 	if err != nil {
 		return s.failed(err)
 	}
@@ -209,6 +209,15 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 		p.exchange, p.key = "", p.queue
 		return s.send(from, p, copyOf)
 	}
+	s.add(p, &m, targets, copyOf)
+	if p.verbatim {
+		return nil // what moves is not posted
+	}
+	return s.sendCopies(from, p, copies, []string{p.exchange})
+}
+
+// add adds a message to the transaction.
+func (s *Session) add(p *posting, m *encoded, targets broker.Targets, copyOf *broker.Loan) {
 	post := &pending{iid: p.iid}
 	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
 	zone := p.settings.Zone
@@ -234,7 +243,6 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 		}
 	}
 	s.work.add(entry{post: post})
-	return nil
 }
 
 // ready tells whether a pending post could be received now by its own session.

@@ -28,7 +28,9 @@ func (s *Session) makeTemporary() (string, error) {
 	}
 	s.tempNo++
 	name := tempPrefix + s.tag + "." + strconv.Itoa(s.tempNo)
-	_, err := s.own.DeclareQueue(broker.QueueSpec{Name: name, Exclusive: true, Args: queueArgs(), Policy: queuePolicy()})
+	policy := queuePolicy()
+	policy.Unawaited = true
+	_, err := s.own.DeclareQueue(broker.QueueSpec{Name: name, Exclusive: true, Args: queueArgs(), Policy: policy})
 	if err != nil {
 		return "", s.failed(err)
 	}

@@ -306,9 +306,11 @@ func (p *pending) priority(queueName string) uint8 {
 	return 0
 }
 
-// alive tells whether the post is in any queue.
+// alive tells whether the post is in any queue whose messages others wait for.
 func (p *pending) alive() bool {
-	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool { return !slices.Contains(p.taken, q.Name) })
+	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool {
+		return !q.Declared.Unawaited && !slices.Contains(p.taken, q.Name)
+	})
 }
 
 // takeOwn takes a pending post from a queue.

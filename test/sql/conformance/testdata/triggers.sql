@@ -26,7 +26,7 @@ select mbus4.post('src', 'n=>2');
 --> src.<2>
 select iid, data, properties, headers->'h' as h, headers->'destination' as destination from mbus4.consume('copy');
 --> iid | data | properties | h | destination
---> src.<1> | "n"=>"1", "key2"=>"N" | "p"=>"1" | 1 | copy
+--> copy.<1> | "n"=>"1", "key2"=>"N" | "p"=>"1" | 1 | copy
 select data from mbus4.consume('copy');
 --> data
 --> "n"=>"2"
@@ -35,7 +35,7 @@ select data from mbus4.consume('copy');
 --> (0 rows)
 select iid, data, headers->'destination' as destination from mbus4.consume('some');
 --> iid | data | destination
---> src.<2> | "n"=>"2" | some
+--> some.<1> | "n"=>"2" | some
 select data from mbus4.consume('some');
 --> data
 --> (0 rows)
@@ -56,7 +56,7 @@ select data from mbus4.consume('src');
 -- what is posted to the destination stays there
 select mbus4.post('copy', 'n=>4');
 --> post
---> copy.<1>
+--> copy.<2>
 select data from mbus4.consume('src');
 --> data
 --> (0 rows)
@@ -101,6 +101,7 @@ select mbus4.post('src', 'n=>6');
 select data from mbus4.consumen_far_by_default(10);
 --> data
 --> "n"=>"6"
+--> "n"=>"6"
 -- again, and with another selector
 select mbus4.create_trigger('src', 'copy', null);
 --> create_trigger
@@ -119,6 +120,7 @@ select mbus4.post('src', 'n=>8') is not null as posted;
 --> t
 select data from mbus4.consumen_far_by_picky(10);
 --> data
+--> "n"=>"8"
 --> "n"=>"8"
 -- missing queues
 select mbus4.create_trigger('nosrc', 'nodst', null);

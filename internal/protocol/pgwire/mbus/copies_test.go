@@ -1,0 +1,48 @@
+package mbus
+
+import (
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/vfs"
+)
+
+// TestCopiesOfOtherProtocols: what another protocol publishes goes by a trigger as it is, with one id, but in a temporary queue nobody waits for it.
+func TestCopiesOfOtherProtocols(t *testing.T) {
+	b := openBroker(t, vfs.NewMem())
+	defer b.Close()
+	c := newCaller(t, b, "guest")
+	c.call("create_queue", "q", 4)
+	c.call("create_queue", "copy", 4)
+	c.call("create_trigger", "q", "copy")
+	temp := c.text("create_temporary_consumer", "q")
+	publish(t, c.s.own, "q", "", "first", message.Properties{Flags: message.HasMessageID, MessageID: "m1"})
+	c.call("post", "q", "n=>2", "Redeploy=>true, consume_after=>{m1}")
+	c.consumes("q", `"body"=>"first"`)
+	c.consumes("copy", `"body"=>"first"`)
+	c.consumes("q", `"n"=>"2"`)
+	c.consumes(temp, `"body"=>"first"`)
+}
+
+// TestTriggersInACircle: triggers that a client of AMQP has bound in a circle copy once to each queue.
+func TestTriggersInACircle(t *testing.T) {
+	b := openBroker(t, vfs.NewMem())
+	defer b.Close()
+	c := newCaller(t, b, "guest")
+	c.call("create_queue", "a", 4)
+	c.call("create_queue", "b", 4)
+	c.call("create_trigger", "a", "b")
+	for _, key := range []string{"", "k"} {
+		back := broker.BindSpec{Source: "b", Destination: "a", Key: key, ToExchange: true, Args: message.Table{{Name: triggerArg, Value: true}}}
+		if err := c.s.own.Bind(back); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.call("post", "a", "n=>1")
+	c.consumes("a", `"n"=>"1"`)
+	c.consumes("b", `"n"=>"1"`)
+	c.call("post", "b", "n=>2")
+	c.consumes("a", `"n"=>"2"`)
+	c.consumes("b", `"n"=>"2"`)
+}
