@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -321,4 +323,29 @@ func Example() {
 	// task-2: WAIT
 	// semaphore: the task is asked to give way
 	// task-2: ACQUIRED
+}
+
+// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question after it is up again is answered.
+func TestBrokerIsBack(t *testing.T) {
+	o := fiveways.Options{Data: t.TempDir()}
+	b := serve(t, o)
+	address := b.RedisURL()
+	s := crowd(t, dial(t, address), semaphore.Settings{Active: new(1)})
+	if err := b.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 30 * runtime.GOMAXPROCS(0) { // go-redis has places for ten connections a processor
+		if _, err := s.Status(t.Context(), "task"); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Fatalf("there is nobody, and the answer is %v", err)
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Redis = u.Host
+	serve(t, o)
+	if _, err := s.Status(t.Context(), "task"); err != nil {
+		t.Error(err)
+	}
 }

@@ -39,6 +39,23 @@ func (m *Manager) ask(p *place) {
 	}
 }
 
+const (
+	sooner  = 8 // so many looks and more fit into what is left of a lease
+	soonest = 10 * time.Millisecond
+)
+
+// before shortens a pause where little is left of a lease that is to be renewed: a broker that comes back just in time shall be asked in time.
+func (m *Manager) before(pause time.Duration) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.hints {
+		if !p.until.IsZero() {
+			pause = min(pause, max(time.Until(p.until)/sooner, soonest))
+		}
+	}
+	return pause
+}
+
 // lookAll looks at places until there are no hints.
 func (m *Manager) lookAll() {
 	for pause := lookAgain; ; {
@@ -59,7 +76,7 @@ func (m *Manager) lookAll() {
 			continue
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(m.before(pause)):
 		case <-m.closed.Done():
 		}
 		pause = min(2*pause, lookSlow)

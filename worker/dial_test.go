@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -264,5 +267,44 @@ func TestNoRoom(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNoRoom", name, err)
 		}
 		jobs.Close()
+	}
+}
+
+// nobody is an address at which no broker is, yet.
+func nobody(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question after it is up again is answered.
+func TestBrokerIsBack(t *testing.T) {
+	address := nobody(t)
+	c := dial(t, "redis://guest:guest@"+address)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			for range 10 * runtime.GOMAXPROCS(0) { // as many as go-redis has places for connections
+				if _, err := c.Status(t.Context(), "q", "m"); !errors.Is(err, syscall.ECONNREFUSED) {
+					t.Errorf("there is nobody, and the answer is %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: address, Sync: "os"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Stop(context.Background())
+	if _, err := c.Status(t.Context(), "q", "m"); err != nil {
+		t.Error(err)
+	}
+	if jobs, err := c.Take(t.Context(), worker.TakeOptions{Queues: []string{"q"}, Wait: time.Millisecond}); err != nil || len(jobs) > 0 {
+		t.Errorf("took %v, %v", jobs, err)
 	}
 }

@@ -97,6 +97,17 @@ func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 // reportAgain is how the tries of a report are spread.
 var reportAgain = Exp{Factor: 100 * time.Millisecond, Max: 5 * time.Second}
 
+const (
+	sooner  = 8 // so many tries and more fit into what is left of a lease
+	soonest = 10 * time.Millisecond
+)
+
+// again is the pause after the n-th try that did not reach the broker: the shorter the less is left of the lease, so that a broker that comes
+// back just in time is asked in time.
+func again(n int, until time.Time) time.Duration {
+	return min(ExpBackoff(n, reportAgain), max(time.Until(until)/sooner, soonest))
+}
+
 // report tells the broker the end of a job, again and again until it knows, the lease is over, or Stop gives up.
 func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 	ctx, cancel := context.WithDeadline(r.reporting, l.until)
@@ -123,7 +134,7 @@ func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 			r.o.Log.Warn("the end of a job could not be reported", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "error", err)
 			return
 		}
-		pause(ctx, ExpBackoff(n, reportAgain))
+		pause(ctx, again(n, l.until))
 	}
 }
 

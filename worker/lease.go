@@ -69,7 +69,7 @@ func (l *lease) extend(ctx context.Context) {
 		return
 	default:
 		l.failed++
-		next = min(ExpBackoff(l.failed, reportAgain), l.until.Sub(now), next)
+		next = min(again(l.failed, l.until), l.until.Sub(now), next)
 	}
 	l.timer.Reset(next)
 }

@@ -221,3 +221,38 @@ func TestReportGivesUp(t *testing.T) {
 		state(t, jobs, "m", worker.None)
 	})
 }
+
+// TestReportJustInTime: a broker that is back shortly before the lock is over gets the report, and extensions.
+func TestReportJustInTime(t *testing.T) {
+	for range 20 { // the pauses are random
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newBroken()
+			var cause error
+			w := start(t, jobs, wait(0, &cause), worker.Options{Lock: 3 * time.Second})
+			jobs.set("done", -1)
+			enqueue(t, jobs, "m", "")
+			time.Sleep(2500 * time.Millisecond)
+			jobs.set("done", 0)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if c := w.Status().Counts; c.Success != 1 || c.Unreported != 0 {
+				t.Errorf("%+v after %v; want one success that is reported", c, jobs.times("done"))
+			}
+			state(t, jobs, "m", worker.None)
+		})
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newBroken()
+			var cause error
+			w := start(t, jobs, wait(10*time.Second, &cause), worker.Options{Lock: 3 * time.Second})
+			enqueue(t, jobs, "m", "")
+			jobs.set("extend", -1)
+			time.Sleep(2500 * time.Millisecond)
+			jobs.set("extend", 0)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if c := w.Status().Counts; c.Success != 1 || c.Stale != 0 || cause != nil {
+				t.Errorf("%+v, %v after %v; want one success", c, cause, jobs.times("extend"))
+			}
+		})
+	}
+}

@@ -169,3 +169,27 @@ func TestBrokerIsClosed(t *testing.T) {
 		}
 	})
 }
+
+// TestStopTellsThatItGaveUp: also when the handlers, whose contexts it ended, return and report in time; but not when there was nothing to give up.
+func TestStopTellsThatItGaveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := workertest.NewMemory()
+		w := start(t, jobs, func(ctx context.Context, _ worker.Message[[]byte]) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}, worker.Options{})
+		enqueue(t, jobs, "hears", "")
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := w.Stop(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Stop: %v, want the error of its context", err)
+		}
+		state(t, jobs, "hears", worker.Queued)
+		for range 50 { // a choice between two that are ready is random
+			if err := w.Stop(ctx); err != nil {
+				t.Fatalf("Stop of a worker that is stopped: %v", err)
+			}
+		}
+	})
+}

@@ -73,8 +73,8 @@ func (w *Worker) running() bool {
 const stopGrace = time.Second
 
 // Stop takes no more jobs, and returns when all handlers have returned and what they say is reported. When ctx ends first, the contexts of the
-// handlers end with the cause ErrStopped, and a second later Stop returns the context's error: the jobs of handlers that still run come back when
-// their locks are over. Stop is safe twice, and before Start.
+// handlers end with the cause ErrStopped, and Stop returns the context's error when they have returned, or a second later: the jobs of handlers
+// that still run come back when their locks are over. Stop is safe twice, and before Start.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	r := w.current
@@ -88,12 +88,17 @@ func (w *Worker) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
+	select {
+	case <-r.over: // both had ended
+		return nil
+	default:
+	}
 	r.cancelHandlers(ErrStopped)
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()
 	select {
 	case <-r.over:
-		return nil
+		return fmt.Errorf("worker: handlers were ended: %w", ctx.Err())
 	case <-grace.C:
 		r.cancelReports()
 		return fmt.Errorf("worker: %d jobs are still handled: %w", w.counters.handling.Load(), ctx.Err())

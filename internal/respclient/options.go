@@ -25,6 +25,7 @@ func Options(address string) (*redis.Options, error) {
 	o.ContextTimeoutEnabled = true
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	Steady(o)
 	return o, nil
 }
 

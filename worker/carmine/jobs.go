@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"fiveways/internal/respclient"
 	"fiveways/worker"
 )
 
@@ -50,6 +51,7 @@ func Dial(url string, o Options) (*Jobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("carmine: %w", err)
 	}
+	respclient.Steady(r)
 	r.MaxRetries = -1 // a script that ran must not run again because its answer was lost
 	j, err := New(redis.NewClient(r), o)
 	if err == nil {
