@@ -91,7 +91,7 @@ type Config struct {
 	ChannelMax       int           // channels per AMQP connection
 	ChannelConsumers int           // consumers per channel; 0 = no limit
 	MaxMessageSize   int64         // bytes of one message body
-	MaxConnections   int           // client connections of the node; 0 = no limit but the system's
+	MaxConnections   int           // client connections of the node that have logged in; 0 = no limit but the system's
 
 	ConsumerTimeout       time.Duration // a delivery unsettled for so long goes back to its queue; 0 = never
 	ConsumerTimeoutAction string        // what happens to its consumer: ConsumerTimeoutCancel or ConsumerTimeoutClose

@@ -87,7 +87,7 @@ var options = []Option{
 	{"channel_max", "channels of one AMQP connection", func(c *Config) Value { return &integer{&c.ChannelMax, 1, 65535} }},
 	{"consumer_max_per_channel", "consumers of one AMQP channel; 0 = no limit", func(c *Config) Value { return &integer{&c.ChannelConsumers, 0, 1 << 30} }},
 	{"max_message_size", "largest message body", func(c *Config) Value { return &size{&c.MaxMessageSize, 1 << 10, 512 << 20} }},
-	{"max_connections", "client connections of this node; 0 = no limit but the system's",
+	{"max_connections", "client connections of this node that have logged in; 0 = no limit but the system's",
 		func(c *Config) Value { return &integer{&c.MaxConnections, 0, 10_000_000} }},
 
 	{"consumer_timeout", "a delivery that is unsettled for so long goes back to its queue; 0s = never",

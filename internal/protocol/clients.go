@@ -25,6 +25,8 @@ const (
 
 // Clients are the connections of clients to a node, of all its protocols, as operators see them. A nil one knows none.
 type Clients struct {
+	strangers *lobby // connections that have not logged in
+
 	opened, closed                 atomic.Uint64
 	channelsOpened, channelsClosed atomic.Uint64
 
@@ -38,8 +40,13 @@ type Clients struct {
 type BytesMoved struct{ In, Out uint64 }
 
 // NewClients returns a registry without connections.
-func NewClients() *Clients {
-	return &Clients{open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
+func NewClients() *Clients { return NewClientsFor(0) }
+
+// NewClientsFor returns a registry in which so many connections may be that have not logged in, a
+// quarter of them from one address: for one too many another one of them is closed. 0 is the
+// default, 4,096, or a quarter of the files that the process may open when that is less.
+func NewClientsFor(strangers int) *Clients {
+	return &Clients{strangers: newLobby(strangers), open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
 }
 
 // Client is one connection. What is not said to be otherwise never changes.
@@ -54,7 +61,8 @@ type Client struct {
 	In, Out atomic.Uint64 // bytes; whoever reads and writes for the connection counts them
 
 	part    Part
-	clients *Clients // nil: it is in none, or has left
+	clients *Clients                // nil: it is in none, or has left
+	visitor atomic.Pointer[visitor] // nil: it has logged in, or left
 	left    atomic.Bool
 	login   atomic.Pointer[Login]
 	state   atomic.Pointer[string]
@@ -113,9 +121,20 @@ func (cs *Clients) Enter(nc net.Conn, id uint64, protocol string, part Part) *Cl
 	}
 	cs.opened.Add(1)
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
 	cs.open[id] = c
+	cs.mu.Unlock()
+	c.visitor.Store(cs.strangers.enter(nc))
 	return c
+}
+
+// known takes the connection out of those of strangers.
+func (c *Client) known() {
+	if c.visitor.Load() == nil {
+		return
+	}
+	if v := c.visitor.Swap(nil); v != nil {
+		v.leave()
+	}
 }
 
 // Leave takes the connection out. It may be called again.
@@ -124,6 +143,7 @@ func (c *Client) Leave() {
 	if cs == nil || c.left.Swap(true) {
 		return
 	}
+	c.known()
 	cs.closed.Add(1)
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -144,7 +164,10 @@ func (c *Client) Name() string { return ConnectionName(c.Peer, c.Local) }
 func ConnectionName(peer, local net.Addr) string { return fmt.Sprintf("%v -> %v", peer, local) }
 
 // LogIn notes who the client is.
-func (c *Client) LogIn(l Login) { c.login.Store(&l) }
+func (c *Client) LogIn(l Login) {
+	c.login.Store(&l)
+	c.known()
+}
 
 // Login is who the client is; nil before it has said so.
 func (c *Client) Login() *Login { return c.login.Load() }

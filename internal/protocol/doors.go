@@ -27,10 +27,6 @@ type Door struct {
 // handshakeRecord is how TLS begins. No protocol here begins so without it.
 const handshakeRecord = 22
 
-// mostAtDoor is how many connections of a listener may be between being accepted
-// and having said what they want.
-const mostAtDoor = 10_000
-
 // Listen returns a listener whose connections are through their handshake, or
 // plain: those as ln gave them, so that they can be read as fast as ever. Without
 // TLS it is ln.
@@ -38,7 +34,7 @@ func (t *TLS) Listen(ln net.Listener, d Door) net.Listener {
 	if t == nil {
 		return ln
 	}
-	l := &doorway{Listener: ln, tls: t, door: d, ready: make(chan net.Conn), failed: make(chan error), waiting: map[net.Conn]struct{}{}}
+	l := &doorway{Listener: ln, tls: t, door: d, ready: make(chan net.Conn), failed: make(chan error), waiting: map[net.Conn]*visitor{}}
 	l.open, l.close = context.WithCancel(context.Background())
 	go l.accept()
 	return l
@@ -58,7 +54,7 @@ type doorway struct {
 	close  context.CancelFunc
 
 	mu      sync.Mutex
-	waiting map[net.Conn]struct{} // guarded by mu: connections at the door
+	waiting map[net.Conn]*visitor // guarded by mu: connections at the door
 	config  *tls.Config           // guarded by mu: of the generation from, with the protocol's ALPN
 	from    *generation           // guarded by mu
 }
@@ -108,15 +104,18 @@ func (l *doorway) accept() {
 	}
 }
 
-// enter keeps account of a connection at the door, when there is room for it.
+// enter keeps account of a connection at the door, until that is closed. Another one may have to go
+// for it.
 func (l *doorway) enter(nc net.Conn) bool {
+	v := l.tls.atDoor.enter(nc)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open.Err() != nil || len(l.waiting) >= mostAtDoor {
+	if l.open.Err() != nil {
+		v.leave()
 		nc.Close()
 		return false
 	}
-	l.waiting[nc] = struct{}{}
+	l.waiting[nc] = v
 	return true
 }
 
@@ -124,11 +123,12 @@ func (l *doorway) enter(nc net.Conn) bool {
 func (l *doorway) receive(nc net.Conn) {
 	through, err := l.admit(nc)
 	l.mu.Lock()
+	l.waiting[nc].leave()
 	delete(l.waiting, nc)
 	l.mu.Unlock()
 	if err != nil {
 		if l.open.Err() == nil && !errors.Is(err, io.EOF) { // somebody looked whether the port is open
-			l.tls.o.Log.Warn("tls: connection refused", "protocol", l.door.Protocol, "peer", nc.RemoteAddr(), "err", Clipped(err.Error()))
+			l.tls.quiet.Warn("tls: connection refused", "protocol", l.door.Protocol, "peer", nc.RemoteAddr(), "err", Clipped(err.Error()))
 		}
 		nc.Close()
 		return

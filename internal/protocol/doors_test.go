@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -234,6 +235,25 @@ func TestDoorOfTheQuiet(t *testing.T) {
 		}
 		nc.Close()
 		l.Close()
+	}
+}
+
+// TestCrowdAtTheDoor: handshakes that do not begin keep nobody out.
+func TestCrowdAtTheDoor(t *testing.T) {
+	s, _, a := openTest(t, TLSOptions{Handshakes: 4, Handshake: time.Hour}) // one of an address
+	addr := welcome(t, s, Door{})
+	silent := dial(t, addr)
+	defer silent.Close()
+	secure, err := tls.Dial("tcp", addr, trusting(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent.SetReadDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read tells
+	if _, err := silent.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("another client came, and the silent one is there")
+	}
+	if got := say(t, secure, "hello"); got != "secure  hello\n" {
+		t.Errorf("%q", got)
 	}
 }
 

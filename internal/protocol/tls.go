@@ -23,6 +23,7 @@ type TLSOptions struct {
 	Plain      func(net.Addr) bool          // who may come without TLS [nobody]
 	User       CertUser                     // what names the user in a client's certificate [CommonName]
 	Handshake  time.Duration                // how long a client may take to say who it is [10 s]
+	Handshakes int                          // how many clients may be at that, as NewClientsFor has it
 	Log        *slog.Logger                 // [slog.Default()]
 	Clock      func() time.Time             // [time.Now]
 	Every      time.Duration                // how often Watch looks at the files [10 s]
@@ -37,6 +38,8 @@ var ErrTLS = errors.New("protocol: cannot serve TLS")
 // connections to come. A nil one is none: everything is plain.
 type TLS struct {
 	o       TLSOptions
+	quiet   *slog.Logger // for what anybody can cause
+	atDoor  *lobby       // connections that have not said what they want, of all listeners
 	current atomic.Pointer[generation]
 }
 
@@ -71,7 +74,7 @@ func OpenTLS(o TLSOptions) (*TLS, error) {
 	if o.read == nil {
 		o.read = os.ReadFile
 	}
-	t := &TLS{o: o}
+	t := &TLS{o: o, quiet: Sparse(o.Log), atDoor: newLobby(o.Handshakes)}
 	g, err := t.load(t.files())
 	if err != nil {
 		return nil, err

@@ -244,7 +244,11 @@ func (c *conn) sendOn(channel uint16, m amqpwire.Method) {
 // fail closes the connection from our side: the engine lets go of it, the
 // client is told, and has some time to say close-ok.
 func (c *conn) fail(f *fault) {
-	c.srv.o.Log.Warn("amqp: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", f.Error(), "method", f.method)
+	log := c.srv.o.Log
+	if c.session == nil {
+		log = c.srv.quiet
+	}
+	log.Warn("amqp: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", f.Error(), "method", f.method)
 	c.endSession()
 	c.send(&amqpwire.ConnectionClose{
 		ReplyCode: f.code, ReplyText: f.Error(), ClassID: f.method.Class(), MethodID: f.method.Method(),

@@ -138,7 +138,7 @@ func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
 		return err
 	}
 	if err != nil {
-		c.srv.o.Log.Warn("amqp: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "mechanism", m.Mechanism, "err", err)
+		c.srv.quiet.Warn("amqp: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "mechanism", m.Mechanism, "err", err)
 		c.refuseLogin(m.Mechanism)
 		return nil
 	}

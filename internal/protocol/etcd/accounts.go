@@ -30,6 +30,7 @@ type accounts struct {
 	grants  *grants.Grants
 	propose proposer
 	log     *slog.Logger
+	quiet   *slog.Logger  // Server.quiet
 	delay   time.Duration // before a refused login is answered
 
 	tokens *tokens
@@ -38,7 +39,7 @@ type accounts struct {
 }
 
 func newAccounts(s *Server) *accounts {
-	return &accounts{broker: s.broker, logins: s.o.Logins, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, delay: s.o.LoginDelay, tokens: newTokens()}
+	return &accounts{broker: s.broker, logins: s.o.Logins, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, quiet: s.quiet, delay: s.o.LoginDelay, tokens: newTokens()}
 }
 
 // proposer records a change and returns its answer when it is made; who makes it is in ctx, the server itself in one without.
@@ -95,7 +96,7 @@ func (a *accounts) certified(client *agent) (*token, *standing, error) {
 	}
 	u, err := a.broker.User(client.certUser)
 	if refused := a.logins.Certificate(protocol.Attempt{Protocol: "etcd", User: client.certUser, Peer: client.nc.RemoteAddr()}); refused != nil || err != nil {
-		a.log.Warn("etcd: certificate refused", "conn", client.id, "peer", client.nc.RemoteAddr(), "user", protocol.Clipped(client.certUser), "err", errors.Join(refused, err))
+		a.quiet.Warn("etcd: certificate refused", "conn", client.id, "peer", client.nc.RemoteAddr(), "user", protocol.Clipped(client.certUser), "err", errors.Join(refused, err))
 		client.refused.Store(generation)
 		return nil, nil, nil
 	}
@@ -182,7 +183,7 @@ func (a *accounts) authenticate(ctx context.Context, name, password string, peer
 	defer done()
 	u, err := a.broker.User(name) // before the check: a token is never newer than the password that was checked
 	if refused := a.logins.Password(ctx.Done(), protocol.Attempt{Protocol: "etcd", User: name, Peer: peer}, password); refused != nil || err != nil {
-		a.log.Warn("etcd: login refused", "peer", client, "user", protocol.Clipped(name), "err", protocol.Clipped(errors.Join(refused, err).Error()))
+		a.quiet.Warn("etcd: login refused", "peer", client, "user", protocol.Clipped(name), "err", protocol.Clipped(errors.Join(refused, err).Error()))
 		a.wait(ctx)
 		if !a.grants.Enabled() {
 			return "", auth.ErrAuthNotEnabled

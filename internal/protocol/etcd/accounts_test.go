@@ -390,7 +390,7 @@ func TestLogsOfRefusals(t *testing.T) {
 	var text bytes.Buffer
 	r := openRig(t, vfs.NewMem())
 	defer r.close()
-	r.accounts.log = slog.New(slog.NewTextHandler(&text, nil))
+	r.accounts.quiet = slog.New(slog.NewTextHandler(&text, nil))
 	if _, err := r.accounts.authenticate(t.Context(), strings.Repeat("x", 1<<20), "secret", there); err == nil {
 		t.Fatal("let in")
 	}

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
@@ -28,6 +31,7 @@ type agent struct {
 
 	mu       sync.Mutex
 	closed   bool
+	admitted bool             // holds a place of Options.Connections
 	seats    map[string]*seat // by user
 	operator *broker.Session  // of root, who may do everything; nil: not asked for yet
 }
@@ -43,7 +47,11 @@ type seat struct {
 // rootVHost is the virtual host of all keys.
 const rootVHost = "/"
 
-// seat is that of a user. Errors: those of NewSession, broker.ErrClosed when the connection is gone.
+// errTooMany refuses calls of a connection for which the node has no place.
+var errTooMany = status.Error(codes.ResourceExhausted, "etcdserver: too many connections")
+
+// seat is that of a user. The first one takes a place for the connection. Errors: those of NewSession, errTooMany, broker.ErrClosed when the connection
+// is gone.
 func (a *agent) seat(user string) (*seat, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,6 +61,11 @@ func (a *agent) seat(user string) (*seat, error) {
 	if st := a.seats[user]; st != nil {
 		return st, nil
 	}
+	if !a.admitted && !a.srv.o.Connections.Acquire() {
+		a.srv.quiet.Warn("etcd: connection refused: too many", "conn", a.id, "peer", a.nc.RemoteAddr(), "max", a.srv.o.Connections.Max())
+		return nil, errTooMany
+	}
+	a.admitted = true
 	st := &seat{}
 	st.over, st.end = context.WithCancelCause(context.Background())
 	var err error
@@ -62,7 +75,7 @@ func (a *agent) seat(user string) (*seat, error) {
 	})
 	if err != nil {
 		st.end(err)
-		a.srv.log.Warn("etcd: session refused", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", err)
+		a.srv.quiet.Warn("etcd: session refused", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", err)
 		return nil, err
 	}
 	if a.seats == nil {
@@ -114,7 +127,10 @@ func (a *agent) operate() (*broker.Session, error) {
 func (a *agent) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.closed = true
+	if a.closed = true; a.admitted {
+		a.srv.o.Connections.Release()
+		a.admitted = false
+	}
 	for _, st := range a.seats {
 		st.leave(broker.ErrClosed)
 	}

@@ -35,7 +35,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, h)
 		return
 	}
-	s.log.Warn("etcd: unhealthy", "peer", r.RemoteAddr, "reason", h.Reason)
+	s.quiet.Warn("etcd: unhealthy", "peer", r.RemoteAddr, "reason", h.Reason)
 	text, _ := json.Marshal(h) // two strings
 	http.Error(w, string(text), http.StatusServiceUnavailable)
 }
@@ -117,7 +117,7 @@ func (s *Server) serveChecks(w http.ResponseWriter, r *http.Request, checks []ch
 		}
 	}
 	if failed {
-		s.log.Warn("etcd: a health check failed", "peer", r.RemoteAddr, "path", r.URL.Path, "reason", text.String())
+		s.quiet.Warn("etcd: a health check failed", "peer", r.RemoteAddr, "path", r.URL.Path, "reason", text.String())
 		http.Error(w, text.String(), http.StatusServiceUnavailable)
 		return
 	}

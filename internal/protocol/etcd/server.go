@@ -39,6 +39,7 @@ type Options struct {
 	Clients     *protocol.Clients // where connections are shown to operators; nil: nowhere
 	Connections *protocol.Limit   // places for connections, shared with other protocols [no limit]
 	FirstBytes  time.Duration     // from accept to the first bytes of a request [60 s]
+	Patience    time.Duration     // for a request over HTTP/1 to come in, and for its answer to go out [1 min]
 	LoginDelay  time.Duration     // before a refused login is answered [1 s]; negative = none
 	Log         *slog.Logger      // [slog.Default()]
 }
@@ -56,6 +57,9 @@ func (o Options) withDefaults() Options {
 	if o.FirstBytes == 0 {
 		o.FirstBytes = time.Minute
 	}
+	if o.Patience == 0 {
+		o.Patience = requestPatience
+	}
 	if o.LoginDelay == 0 {
 		o.LoginDelay = time.Second
 	}
@@ -71,6 +75,7 @@ type Server struct {
 	keys   *keyspace.Store
 	o      Options
 	log    *slog.Logger
+	quiet  *slog.Logger // for what clients can cause that have not logged in
 
 	accounts *accounts
 	grants   *grants.Grants
@@ -92,6 +97,7 @@ type Server struct {
 func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s := &Server{broker: b, keys: ks, o: o.withDefaults()}
 	s.log = s.o.Log
+	s.quiet = protocol.Sparse(s.log)
 	if s.o.Logins == nil {
 		s.o.Logins = protocol.NewLogins(b, nil)
 	}
@@ -112,7 +118,7 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	calls := inproc.New(s.interceptUnary, s.interceptStream)
 	s.services.register(calls)
 	s.web = newWebServer(s)
-	gateway := newGateway(calls, 2*s.o.MaxRequestBytes+requestOverhead) // base64 makes them longer by a third
+	gateway := s.bodies(newGateway(calls, 2*s.o.MaxRequestBytes+requestOverhead)) // base64 makes them longer by a third
 	s.handle("/v3/", gateway)
 	s.handle("/v3beta/", gateway)
 	s.closed = sync.OnceValue(func() error {

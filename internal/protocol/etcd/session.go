@@ -34,11 +34,6 @@ func (c *connection) Serve() {
 	s := c.srv
 	defer c.nc.Close()
 	defer c.nc.agent.close()
-	if !s.o.Connections.Acquire() {
-		s.log.Warn("etcd: connection refused: too many", "conn", c.id, "peer", c.nc.RemoteAddr(), "max", s.o.Connections.Max())
-		return
-	}
-	defer s.o.Connections.Release()
 	agent := c.nc.agent
 	agent.client = s.o.Clients.Enter(agent.nc, c.id, "etcd", c)
 	defer agent.client.Leave()

@@ -18,9 +18,13 @@ import (
 
 // Limits of connections of HTTP/1, which anybody may open.
 const (
-	headerPatience = 10 * time.Second
-	idlePatience   = 2 * time.Minute
-	maxHeaderBytes = 64 << 10
+	headerPatience  = 10 * time.Second
+	requestPatience = time.Minute // for a request to come in, and for an answer to go out, before a login
+	idlePatience    = 2 * time.Minute
+	maxHeaderBytes  = 64 << 10
+
+	// strangerBody is how long the body of a request without a login may be.
+	strangerBody = 64 << 10
 )
 
 // webServer serves what comes as HTTP/1.
@@ -39,7 +43,7 @@ func newWebServer(s *Server) *webServer {
 	s.installChecks(w.mux)
 	w.mux.Handle("/metrics", promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}))
 	w.http = http.Server{
-		Handler: w.mux, ReadHeaderTimeout: headerPatience, IdleTimeout: idlePatience, MaxHeaderBytes: maxHeaderBytes,
+		Handler: w.mux, ReadHeaderTimeout: headerPatience, ReadTimeout: s.o.Patience, WriteTimeout: s.o.Patience, IdleTimeout: idlePatience, MaxHeaderBytes: maxHeaderBytes,
 		ConnContext: withPeer, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	w.drain = sync.OnceFunc(func() { go func() { _ = w.http.Shutdown(context.Background()) }() }) // what it waits for, Close ends

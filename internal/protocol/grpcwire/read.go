@@ -161,7 +161,7 @@ func (c *conn) refuse(err error) {
 		f = &fault{code: http2.ErrCodeEnhanceYourCalm, text: "too many resets: " + f.text}
 	}
 	if f.call == 0 {
-		c.srv.o.Log.Warn("grpc: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "reason", f.Error())
+		c.srv.quiet.Warn("grpc: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "reason", f.Error())
 		c.sayGoAway(f.code, f.text)
 		c.over = true
 		return

@@ -3,6 +3,7 @@ package grpcwire
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"reflect"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type Server struct {
 	held     atomic.Int64 // bytes of requests, of all connections
 	queued   atomic.Int64 // bytes of answers behind the windows of clients, of all connections
 	edge     *protocol.Edge
+	quiet    *slog.Logger // for what clients can cause that have not logged in
 }
 
 // method is a registered one; either unary or stream is set.
@@ -34,6 +36,7 @@ type method struct {
 // New returns a server without services.
 func New(o Options) *Server {
 	s := &Server{o: o.withDefaults(), methods: map[string]*method{}, services: map[string]grpc.ServiceInfo{}}
+	s.quiet = protocol.Sparse(s.o.Log)
 	s.edge = protocol.NewEdge("grpc", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return s.Session(nc, id, nil) })
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -308,7 +309,7 @@ func TestWrongPasswordIsSlow(t *testing.T) {
 	}
 }
 
-// Connections beyond the limit are told; those that say nothing, or not all of a request, are let go, and hold no drain up.
+// Connections take a place of the limit with a login, and those that say nothing, or not all of a request, are let go, and hold no drain up.
 func TestConnections(t *testing.T) {
 	limit := protocol.NewLimit(1)
 	n := serve(t, resttest.OpenBroker(t), Options{}, ServerOptions{Connections: limit, Patience: 50 * time.Millisecond})
@@ -322,19 +323,38 @@ func TestConnections(t *testing.T) {
 		c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the reads tell
 		return c
 	}
+	whoami := func(c net.Conn) string {
+		t.Helper()
+		if _, err := io.WriteString(c, "GET /api/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic Z3Vlc3Q6Z3Vlc3Q=\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		w, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Status + textOf(t, w)
+	}
 	slow := dial()
 	if _, err := slow.Write([]byte("GET /api/users HTTP/1.1\r\nHo")); err != nil {
 		t.Fatal(err)
 	}
-	w, err := http.ReadResponse(bufio.NewReader(dial()), nil)
-	if err != nil {
-		t.Fatal(err)
+	first := dial()
+	for range 2 {
+		if got := whoami(first); !strings.HasPrefix(got, "200") || limit.Used() != 1 {
+			t.Errorf("%s, %d places are taken", got, limit.Used())
+		}
 	}
-	if got := textOf(t, w); w.StatusCode != http.StatusServiceUnavailable || !strings.Contains(got, "as many connections") {
-		t.Errorf("%d %s", w.StatusCode, got)
+	if got := whoami(dial()); !strings.HasPrefix(got, "503") || !strings.Contains(got, "as many connections") {
+		t.Error(got)
 	}
 	if _, err := io.Copy(io.Discard, slow); err != nil {
 		t.Errorf("a slow request: %v", err)
+	}
+	first.Close()
+	for late := time.Now().Add(10 * time.Second); limit.Used() > 0; runtime.Gosched() {
+		if time.Now().After(late) {
+			t.Fatal("the place is not given back")
+		}
 	}
 }
 

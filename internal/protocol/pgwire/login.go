@@ -41,7 +41,7 @@ func (c *conn) logIn(s *start) *pgerror.Error {
 	c.srv.conns.enter(c)
 	var err error
 	if c.session, c.closeSession, err = c.srv.open(c); err != nil {
-		c.srv.o.Log.Warn("sql: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "database", c.database, "err", err)
+		c.srv.quiet.Warn("sql: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "database", c.database, "err", err)
 		return loginError(err, c.user, c.database)
 	}
 	c.client.LogIn(protocol.Login{User: c.user, VHost: c.database, Version: "PostgreSQL 3.0", Properties: s.properties()})
@@ -100,7 +100,7 @@ func (c *conn) certified() bool {
 	}
 	err := c.srv.o.Logins.Certificate(c.attempt())
 	if err != nil {
-		c.srv.o.Log.Warn("sql: certificate refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
+		c.srv.quiet.Warn("sql: certificate refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
 	}
 	return err == nil
 }
@@ -220,7 +220,7 @@ func answer[M pgproto3.FrontendMessage](c *conn, authType uint32) (m M, e *pgerr
 
 // refused is the answer to a login that failed, whatever the reason. It takes its time, so that guessing is slow.
 func (c *conn) refused(err error) *pgerror.Error {
-	c.srv.o.Log.Warn("sql: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
+	c.srv.quiet.Warn("sql: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
 	if c.srv.o.LoginDelay > 0 {
 		delay := time.NewTimer(c.srv.o.LoginDelay)
 		defer delay.Stop()

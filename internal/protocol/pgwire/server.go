@@ -47,6 +47,7 @@ type Server struct {
 	broker *broker.Broker
 	o      Options
 	edge   *protocol.Edge
+	quiet  *slog.Logger // for what clients can cause that have not logged in
 	conns  registry
 	open   opener
 }
@@ -54,6 +55,7 @@ type Server struct {
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults()}
+	s.quiet = protocol.Sparse(s.o.Log)
 	if s.o.Logins == nil {
 		s.o.Logins = protocol.NewLogins(b, nil)
 	}

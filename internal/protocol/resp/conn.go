@@ -95,12 +95,6 @@ func (c *conn) Serve() {
 
 // begin admits the client and serves it until it is over.
 func (c *conn) begin() {
-	if c.admitted = c.srv.o.Connections.Acquire(); !c.admitted {
-		c.srv.rejected.Add(1)
-		c.w.Error("ERR max number of clients reached")
-		c.linger = true
-		return
-	}
 	c.srv.conns.enter(c)
 	c.certified()
 	c.welcome()

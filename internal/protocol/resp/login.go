@@ -53,7 +53,7 @@ func (c *conn) certified() {
 		return
 	}
 	if err := c.srv.o.Logins.Certificate(c.attempt(user)); err != nil {
-		c.srv.o.Log.Warn("redis: certificate refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", protocol.Clipped(user), "err", err)
+		c.srv.quiet.Warn("redis: certificate refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", protocol.Clipped(user), "err", err)
 		return
 	}
 	c.certUser = user
@@ -61,11 +61,17 @@ func (c *conn) certified() {
 
 // open opens a session of the engine for a user who has proved who it is; the one before ends.
 func (c *conn) open(user, vhost string) replyError {
+	if !c.admitted && !c.srv.o.Connections.Acquire() {
+		c.srv.rejected.Add(1)
+		c.over, c.linger = true, true
+		return "ERR max number of clients reached"
+	}
+	c.admitted = true
 	s, err := c.srv.broker.NewSession(broker.SessionOptions{
 		User: user, VHost: vhost, Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict, Done: c.leaving,
 	})
 	if err != nil {
-		c.srv.o.Log.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)
+		c.srv.quiet.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)
 		return replyError(errorText(err))
 	}
 	if c.session != nil && (c.session.VHost() != vhost || c.user != user) {
@@ -99,7 +105,7 @@ func (c *conn) authenticate(user, password string) replyError {
 		user = guest
 	}
 	if err := c.srv.o.Logins.Password(c.done, c.attempt(user), password); err != nil {
-		c.srv.o.Log.Warn("redis: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "err", err)
+		c.srv.quiet.Warn("redis: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "err", err)
 		c.delay()
 		return errWrongPass
 	}

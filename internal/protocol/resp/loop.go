@@ -205,7 +205,7 @@ func sameTry(args [][]byte) string {
 // cutOff ends a connection on which somebody speaks HTTP: a browser that a page of others has send commands in a request to this machine, where no
 // login is needed. Redis does the same.
 func (c *conn) cutOff() {
-	c.srv.o.Log.Warn("redis: a client speaks HTTP, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())
+	c.srv.quiet.Warn("redis: a client speaks HTTP, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())
 	c.run()
 	c.over, c.linger = true, true
 }

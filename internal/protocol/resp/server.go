@@ -51,6 +51,7 @@ type Server struct {
 	broker  *broker.Broker
 	o       Options
 	edge    *protocol.Edge
+	quiet   *slog.Logger // for what clients can cause that have not logged in
 	hub     hub
 	bridges bridges
 	conns   registry
@@ -63,6 +64,7 @@ type Server struct {
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
 	s := &Server{broker: b, o: o.withDefaults(), started: time.Now()}
+	s.quiet = protocol.Sparse(s.o.Log)
 	if s.o.Logins == nil {
 		s.o.Logins = protocol.NewLogins(b, nil)
 	}

@@ -29,6 +29,7 @@ type Options struct {
 type API struct {
 	Broker *broker.Broker
 	Log    *slog.Logger
+	quiet  *slog.Logger // for what clients can cause that have not logged in
 
 	Logins     *protocol.Logins
 	audit      *protocol.Audit
@@ -47,6 +48,7 @@ func New(b *broker.Broker, o Options) *API {
 	if a.Log == nil {
 		a.Log = slog.Default()
 	}
+	a.quiet = protocol.Sparse(a.Log)
 	if a.Logins == nil {
 		a.Logins = protocol.NewLogins(b, nil)
 	}

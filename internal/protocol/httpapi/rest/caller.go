@@ -54,6 +54,7 @@ type Caller struct {
 	ID       string           // of the request, for the log
 	Ending   context.Context  // over when the server drains: what waits ends; nil: never
 	Conn     *http.ResponseController
+	conn     *placed  // that the request came over; nil: none
 	tags     []string // of the user, once admit has asked for them
 	refusal  string   // what Refuse answered
 }
@@ -115,6 +116,7 @@ var (
 	errNotMonitor       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not monitor user"}}
 	errNotAuthorised    = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "User not authorised to access object"}}
 	errNotAdministrator = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not administrator user"}}
+	errNoPlace          = &Refused{http.StatusServiceUnavailable, Refusal{"unavailable", "the broker has as many connections as it may"}}
 	errNotVisible       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "User not authorised to access virtual host"}}
 )
 
@@ -162,9 +164,18 @@ func (a *API) login(r *http.Request, c *Caller) error {
 		err, refusal = errors.New("under the host "+protocol.Clipped(r.Host)), errName
 	}
 	if err != nil {
-		a.Log.Warn("http: login refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(user), "err", protocol.Clipped(err.Error()))
+		a.quiet.Warn("http: login refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(user), "err", protocol.Clipped(err.Error()))
 		Pause(r.Context(), a.loginDelay)
 		return refusal
+	}
+	return a.enter(c, user)
+}
+
+// enter lets a user in who has shown who it is, if there is a place for its connection.
+func (a *API) enter(c *Caller, user string) error {
+	if c.conn != nil && !c.conn.take() {
+		a.quiet.Warn("http: request refused: the limit of connections is reached", "request", c.ID, "peer", c.Peer, "limit", c.conn.limit.Max())
+		return errNoPlace
 	}
 	c.User = user
 	if cl := c.Client; cl != nil && (cl.Login() == nil || cl.Login().User != user) {
@@ -179,11 +190,10 @@ func (a *API) certificate(r *http.Request, c *Caller, at protocol.Attempt) error
 		return errNoLogin
 	}
 	if err := a.Logins.Certificate(at); err != nil {
-		a.Log.Warn("http: certificate refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(at.User), "err", protocol.Clipped(err.Error()))
+		a.quiet.Warn("http: certificate refused", "request", c.ID, "peer", c.Peer, "user", protocol.Clipped(at.User), "err", protocol.Clipped(err.Error()))
 		return errLogin
 	}
-	c.User = at.User
-	return nil
+	return a.enter(c, at.User)
 }
 
 // Pause waits, or until ctx ends.

@@ -9,11 +9,16 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// placed is a connection that has one of the node's places and gives it back. It is shown to operators, and counts what goes over it.
+// placed is a connection that is shown to operators, and counts what goes over it. With the first login it takes one of the node's places.
 type placed struct {
 	net.Conn
 	client  *protocol.Client
+	limit   *protocol.Limit
 	release func()
+
+	mu     sync.Mutex
+	has    bool // a place; guarded by mu
+	closed bool // guarded by mu
 }
 
 // lastConn numbers connections that no protocol.Edge has numbered, far from its numbers.
@@ -21,15 +26,35 @@ var lastConn atomic.Uint64
 
 const firstConn = 1 << 62
 
-// place wraps a connection for which a place was taken.
+// place wraps a connection.
 func (s *Server) place(nc net.Conn) net.Conn {
-	c := &placed{Conn: nc}
+	c := &placed{Conn: nc, limit: s.limit}
 	c.client = s.clients.Enter(nc, firstConn+lastConn.Add(1), s.protocol, c)
 	c.release = sync.OnceFunc(func() {
 		c.client.Leave()
-		s.limit.Release()
+		c.leave()
 	})
 	return c
+}
+
+// take takes a place for the connection, unless it has one, and reports whether there was one.
+func (c *placed) take() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.has && !c.closed {
+		c.has = c.limit.Acquire()
+	}
+	return c.has || c.closed
+}
+
+// leave gives the place back.
+func (c *placed) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.has {
+		c.limit.Release()
+	}
+	c.has, c.closed = false, true
 }
 
 func (c *placed) Read(p []byte) (int, error) {
@@ -53,18 +78,18 @@ func (c *placed) Close() error {
 // End implements protocol.Part: HTTP has no word for why.
 func (c *placed) End(string) { c.Close() }
 
-type clientKey struct{}
+type connKey struct{}
 
-// withClient leads from a request to the connection that it came over.
-func withClient(ctx context.Context, nc net.Conn) context.Context {
+// withConn leads from a request to the connection that it came over.
+func withConn(ctx context.Context, nc net.Conn) context.Context {
 	if c, ok := nc.(*placed); ok {
-		ctx = context.WithValue(ctx, clientKey{}, c.client)
+		ctx = context.WithValue(ctx, connKey{}, c)
 	}
 	return ctx
 }
 
-// clientOf is the connection of a request; nil when it came over none.
-func clientOf(ctx context.Context) *protocol.Client {
-	c, _ := ctx.Value(clientKey{}).(*protocol.Client)
+// connOf is the connection of a request; nil when it came over none.
+func connOf(ctx context.Context) *placed {
+	c, _ := ctx.Value(connKey{}).(*placed)
 	return c
 }

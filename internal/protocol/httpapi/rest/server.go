@@ -39,7 +39,6 @@ type Server struct {
 	limit    *protocol.Limit
 	clients  *protocol.Clients
 	protocol string
-	log      *slog.Logger
 	ending   context.Context // over with Drain
 	end      context.CancelFunc
 
@@ -55,11 +54,12 @@ func NewServer(a *API, o ServerOptions) *Server {
 	if o.Patience == 0 {
 		o.Patience = patience
 	}
-	s := &Server{limit: o.Connections, clients: o.Clients, protocol: cmp.Or(o.Protocol, "http"), log: o.Log, fresh: map[net.Conn]struct{}{}}
+	s := &Server{limit: o.Connections, clients: o.Clients, protocol: cmp.Or(o.Protocol, "http"), fresh: map[net.Conn]struct{}{}}
 	s.ending, s.end = context.WithCancel(context.Background())
 	var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &Caller{Ending: s.ending, Operator: o.Operator, Peer: peerOf(r), Client: clientOf(r.Context())}
-		if c.Client != nil {
+		c := &Caller{Ending: s.ending, Operator: o.Operator, Peer: peerOf(r)}
+		if conn := connOf(r.Context()); conn != nil {
+			c.Client, c.conn = conn.client, conn
 			r.TLS = c.Client.TLS // net/http looks for it in connections only that it has made of TLS itself
 		}
 		a.serve(w, r, c)
@@ -69,7 +69,7 @@ func NewServer(a *API, o ServerOptions) *Server {
 	}
 	s.http = http.Server{
 		Handler: handler, ReadHeaderTimeout: min(headerPatience, o.Patience), ReadTimeout: o.Patience, WriteTimeout: patience, IdleTimeout: idlePatience,
-		MaxHeaderBytes: maxHeaderBytes, ConnState: s.follow, ConnContext: withClient, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		MaxHeaderBytes: maxHeaderBytes, ConnState: s.follow, ConnContext: withConn, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return s
 }
@@ -127,29 +127,18 @@ func (s *Server) closeFresh() {
 	}
 }
 
-// counted is a listener whose connections take places of a limit. Those for which there is none are told, and closed.
+// counted is a listener whose connections operators see.
 type counted struct {
 	net.Listener
 	srv *Server
 }
 
-const noPlace = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n" +
-	`{"error":"unavailable","reason":"the broker has as many connections as it may"}`
-
 func (l *counted) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if l.srv.limit.Acquire() {
-			return l.srv.place(c), nil
-		}
-		l.srv.log.Warn("http: connection refused: the limit is reached", "peer", c.RemoteAddr(), "limit", l.srv.limit.Max())
-		c.SetWriteDeadline(time.Now().Add(time.Second)) //nolint:errcheck // it is only polite
-		c.Write([]byte(noPlace))                        //nolint:errcheck // as above
-		c.Close()
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return l.srv.place(c), nil
 }
 
 // Handler answers requests as those that come over the network: a login is asked for.

@@ -1,0 +1,20 @@
+package amqp
+
+import (
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/protocoltest"
+)
+
+func TestStrangers(t *testing.T) {
+	n := startNode(t, Options{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)}, broker.Options{})
+	protocoltest.Strangers(t, n.addr, func() func() error {
+		c := n.mustConnect("guest", "/")
+		return func() error {
+			_, err := c.Channel()
+			return err
+		}
+	})
+}
