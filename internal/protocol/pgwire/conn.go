@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -32,6 +33,8 @@ type conn struct {
 	client *protocol.Client
 	in     *pgproto3.Backend
 	out    output
+
+	encoding *charset.Encoding // of the client's texts; nil: UTF-8
 
 	user, database string
 	session        session // nil before the login is over

@@ -81,6 +81,12 @@ func (c *conn) arguments(m *pgproto3.Bind, p *sql.Prepared) ([]value.Datum, erro
 		if b == nil {
 			continue
 		}
+		if c.encoding != nil {
+			var err error
+			if b, err = c.decodeParameter(p.Params[i], formatAt(m.ParameterFormatCodes, i), b); err != nil {
+				return nil, err
+			}
+		}
 		d, err := argument(p.Params[i], formatAt(m.ParameterFormatCodes, i), b, &set)
 		if err != nil {
 			return nil, err
@@ -115,7 +121,7 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 			return err
 		}
 		c.parameterDescription(p.Params)
-		c.rowDescription(p.Columns, nil)
+		return c.rowDescription(p.Columns, nil)
 	case ofPortal:
 		p, err := c.session.Portal(m.Name)
 		if err != nil {
@@ -124,11 +130,10 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 		if err := c.describable(p.Columns); err != nil {
 			return err
 		}
-		c.rowDescription(p.Columns, p.Formats)
+		return c.rowDescription(p.Columns, p.Formats)
 	default:
 		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid DESCRIBE message subtype %d", m.ObjectType))
 	}
-	return nil
 }
 
 // describable refuses to tell of rows in a transaction that has failed, as PostgreSQL does: there will be none.

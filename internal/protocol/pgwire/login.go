@@ -12,6 +12,7 @@ import (
 
 	"fiveways/internal/core/access"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -72,6 +73,9 @@ func (c *conn) settings(list []reported) *pgerror.Error {
 			e, _ := errorOf(err)
 			told := *e
 			told.Severity = severityFatal
+			if told.Code == pgerror.FeatureNotSupported && r.name == clientEncoding {
+				told.Message, told.Detail = fmt.Sprintf("conversion between %s and UTF8 is not supported", charset.Name(int64(charset.Number(r.value)))), ""
+			}
 			return &told
 		}
 	}

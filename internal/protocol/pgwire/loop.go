@@ -27,6 +27,12 @@ func (c *conn) handle(m pgproto3.FrontendMessage) {
 			return
 		}
 	}
+	if c.encoding != nil {
+		if err := c.decode(m); err != nil {
+			c.refuse(m, err)
+			return
+		}
+	}
 	switch m := m.(type) {
 	case *pgproto3.Query:
 		c.query(m.String)
@@ -57,6 +63,17 @@ func (c *conn) handle(m pgproto3.FrontendMessage) {
 		c.linger = true
 		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid frontend message"))
 	}
+}
+
+// refuse ends a message whose texts cannot be read.
+func (c *conn) refuse(m pgproto3.FrontendMessage, err error) {
+	if _, simple := m.(*pgproto3.Query); !simple {
+		c.extended(c.fail(err))
+		return
+	}
+	c.session.Fail()
+	c.problem(err)
+	c.sync()
 }
 
 // extended ends a message of the extended protocol: after an error nothing counts until Sync.

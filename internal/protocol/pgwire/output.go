@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -23,7 +24,9 @@ type output struct {
 	w      io.Writer
 	pooled *[]byte
 	buf    []byte
-	err    error // the first of writing; from then on nothing is written
+	// encoding is that of the texts; nil: UTF-8.
+	encoding *charset.Encoding
+	err      error // the first of writing; from then on nothing is written
 }
 
 // room makes sure that there is a buffer.
@@ -60,10 +63,32 @@ func (o *output) status(s byte) {
 func (o *output) text(kind byte, parts ...string) {
 	at := o.begin(kind)
 	for _, s := range parts {
-		o.buf = append(o.buf, s...)
-		o.buf = append(o.buf, 0)
+		o.buf = append(o.writable(s), 0)
 	}
 	o.end(at)
+}
+
+// appendText adds a text as the client reads it. Errors: 22P05.
+func (o *output) appendText(b []byte, s string) ([]byte, error) {
+	if o.encoding == nil {
+		return append(b, clean(s)...), nil
+	}
+	return o.encoding.Append(b, clean(s))
+}
+
+// writable adds a text to the buffer, with question marks for what the client's encoding has not.
+func (o *output) writable(s string) []byte {
+	if o.encoding == nil {
+		return append(o.buf, s...)
+	}
+	for _, r := range s {
+		b, err := o.encoding.Append(o.buf, string(r))
+		if err != nil {
+			b = append(o.buf, '?')
+		}
+		o.buf = b
+	}
+	return o.buf
 }
 
 // message adds one of pgproto3's messages.
@@ -77,19 +102,28 @@ func (o *output) message(m pgproto3.BackendMessage) {
 	o.buf = b
 }
 
-// problem adds an ErrorResponse (E) or a NoticeResponse (N).
+// problem adds an ErrorResponse (E) or a NoticeResponse (N). An error that the client's encoding cannot say becomes the error of that, as in
+// PostgreSQL; a notice has question marks.
 func (o *output) problem(kind byte, e *pgerror.Error) {
 	severity := e.Severity
 	if severity == "" {
 		severity = "ERROR"
 	}
 	at := o.begin(kind)
+	var unsaid error
 	field := func(code byte, s string) {
-		if s != "" {
-			o.buf = append(o.buf, code)
-			o.buf = append(o.buf, clean(s)...)
-			o.buf = append(o.buf, 0)
+		if s == "" {
+			return
 		}
+		b, err := o.appendText(append(o.buf, code), s)
+		if err != nil {
+			if unsaid == nil {
+				unsaid = err
+			}
+			o.buf = append(o.buf, code)
+			b = o.writable(clean(s))
+		}
+		o.buf = append(b, 0)
 	}
 	field('S', severity)
 	field('V', severity)
@@ -98,6 +132,13 @@ func (o *output) problem(kind byte, e *pgerror.Error) {
 	field('D', e.Detail)
 	field('H', e.Hint)
 	field('P', position(e.Position))
+	if told, ok := unsaid.(*pgerror.Error); ok && kind == 'E' {
+		o.buf = o.buf[:at-1]
+		other := *told
+		other.Severity = e.Severity
+		o.problem(kind, &other)
+		return
+	}
 	o.buf = append(o.buf, 0)
 	o.end(at)
 }

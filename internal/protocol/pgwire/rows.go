@@ -61,16 +61,19 @@ func (c *conn) parameterDescription(types []*value.Type) {
 	c.out.end(at)
 }
 
-// rowDescription tells the columns of results, or that there are none.
-func (c *conn) rowDescription(columns []value.Field, formats []int16) {
+// rowDescription tells the columns of results, or that there are none. Errors: 22P05 for a name that the client's encoding has not.
+func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error) {
 	if columns == nil {
 		c.out.bare('n')
-		return
+		return nil
 	}
 	at := c.out.begin('T')
 	b := binary.BigEndian.AppendUint16(c.out.buf, uint16(len(columns)))
 	for i, f := range columns {
-		b = append(b, clean(f.Name)...)
+		if b, err = c.out.appendText(b, f.Name); err != nil {
+			c.out.buf = c.out.buf[:at-1]
+			return err
+		}
 		b = append(b, 0)
 		b = binary.BigEndian.AppendUint32(b, 0) // the table
 		b = binary.BigEndian.AppendUint16(b, 0) // and the column in it
@@ -81,6 +84,7 @@ func (c *conn) rowDescription(columns []value.Field, formats []int16) {
 	}
 	c.out.buf = b
 	c.out.end(at)
+	return nil
 }
 
 // rows returns what sends the rows of a portal to the client. A row that cannot be written leaves nothing behind.
@@ -116,6 +120,11 @@ func (c *conn) row(p *sql.Portal, row []value.Datum, set *value.Settings) (err e
 			b = value.AppendText(b, t, d, set)
 		} else if b, err = value.AppendBinary(b, t, d); err != nil {
 			return err
+		}
+		if c.encoding != nil {
+			if b, err = c.encodeValue(b, at+4, p.Columns[i].Type, formatAt(p.Formats, i)); err != nil {
+				return err
+			}
 		}
 		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
 	}

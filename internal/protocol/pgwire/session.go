@@ -74,6 +74,9 @@ func (c *conn) notice(e *pgerror.Error) { c.out.problem('N', e) }
 
 // parameter notes a changed setting: clients are told before they are told to go on.
 func (c *conn) parameter(name, value string) {
+	if name == clientEncoding {
+		c.speak(value)
+	}
 	at := slices.IndexFunc(c.changed, func(r reported) bool { return r.name == name })
 	if at < 0 {
 		c.changed = append(c.changed, reported{name: name})

@@ -59,7 +59,9 @@ func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err err
 		return "", err
 	}
 	if portal.Columns != nil {
-		c.rowDescription(portal.Columns, nil)
+		if err := c.rowDescription(portal.Columns, nil); err != nil {
+			return "", c.fail(err)
+		}
 	}
 	_, tag, err = c.session.Fetch(ctx, portal, 0, c.rows(portal))
 	return tag, err

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -70,6 +71,10 @@ func newSessionSchema(s *Session) *sessionSchema {
 		OID: 2026, Name: "pg_backend_pid", Volatility: expr.Stable, Returns: value.Int4,
 		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return int64(s.opts.BackendPID), nil },
 	})
+	c.add(&expr.Function{
+		OID: 810, Name: "pg_client_encoding", Strict: true, Volatility: expr.Stable, Returns: value.Name,
+		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return s.clientEncoding(), nil },
+	})
 	c.addRelations()
 	c.add(c.signal(2171, "pg_cancel_backend", value.Field{Name: "", Type: value.Int4}))
 	c.add(c.signal(2096, "pg_terminate_backend", value.Field{Name: "pid", Type: value.Int4}, value.Field{Name: "timeout", Type: value.Int8}))
@@ -131,4 +136,9 @@ func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
 	s.report()
 	now, _ := s.shown(name)
 	return now, nil
+}
+
+// clientEncoding is the encoding of the client by PostgreSQL's name for it.
+func (s *Session) clientEncoding() string {
+	return charset.Name(int64(charset.Number(s.vars.value("client_encoding"))))
 }

@@ -66,7 +66,7 @@ func checked(s *setting, check func(string) (string, error)) *setting {
 // settingList is every parameter that there is, in the order of SHOW ALL. Beside those that do something stand those that clients and
 // scripts set as a matter of course.
 var settingList = []*setting{
-	reported(text("application_name", "", "Sets the application name to be reported in statistics and logs.")),
+	reported(checked(text("application_name", "", "Sets the application name to be reported in statistics and logs."), checkApplicationName)),
 	internal(number("block_size", "8192", "", 8192, 8192, "Shows the size of a disk block.")),
 	words("backslash_quote", "safe_encoding", []string{"safe_encoding", "on", "off"}, `Sets whether "\'" is allowed in string literals.`),
 	words("bytea_output", "hex", []string{"escape", "hex"}, "Sets the output format for bytea."),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -159,13 +160,33 @@ func (d *setting) duration(shown string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// checkEncoding lets nothing in but UTF-8: every text of the server is.
+// checkEncoding returns PostgreSQL's name of an encoding that the client may speak.
 func checkEncoding(v string) (string, error) {
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(v)) {
-	case "utf8", "unicode":
-		return "UTF8", nil
+	number := charset.Number(v)
+	if number < 0 {
+		return "", invalidSetting("client_encoding", v)
 	}
-	return "", invalidSetting("client_encoding", v).WithHint("The server speaks UTF8 only.")
+	if v == "UNICODE" { // PostgreSQL leaves it, for old clients
+		return v, nil
+	}
+	name := charset.Name(int64(number))
+	if _, ok := charset.ByName(name); !ok {
+		e := invalidSetting("client_encoding", v).WithDetail("Conversion between %s and UTF8 is not supported.", name)
+		e.Code = pgerror.FeatureNotSupported
+		return "", e
+	}
+	return name, nil
+}
+
+// checkApplicationName leaves what every client can read, as PostgreSQL does.
+func checkApplicationName(v string) (string, error) {
+	b := []byte(v)
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			b[i] = '?'
+		}
+	}
+	return string(b), nil
 }
 
 func checkZone(v string) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -52,8 +53,8 @@ var calls = map[string]call{
 	"pg_get_triggerdef": always(nil), "pg_get_ruledef": always(nil), "pg_get_partkeydef": always(nil), "pg_get_serial_sequence": always(nil),
 	"pg_get_statisticsobjdef_columns": always(nil), "pg_relation_is_publishable": always(false),
 
-	"pg_encoding_to_char": encodingName, "pg_char_to_encoding": always(int64(encodingUTF8)), "pg_client_encoding": always("UTF8"),
-	"getdatabaseencoding": always("UTF8"),
+	"pg_encoding_to_char": encodingName, "pg_char_to_encoding": encodingNumber, "pg_encoding_max_length": encodingLength,
+	"getdatabaseencoding": always(charset.UTF8),
 
 	"has_table_privilege": always(true), "has_schema_privilege": always(true), "has_database_privilege": always(true),
 	"has_function_privilege": always(true), "has_column_privilege": always(true), "has_any_column_privilege": always(true),
@@ -197,10 +198,26 @@ func describe(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error
 }
 
 func encodingName(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
-	if n, _ := args[0].(int64); n == encodingUTF8 {
-		return "UTF8", nil
+	n, ok := args[0].(int64)
+	if !ok {
+		return nil, nil
 	}
-	return "", nil
+	return charset.Name(n), nil
+}
+
+func encodingNumber(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+	name, ok := args[0].(string)
+	if !ok {
+		return nil, nil
+	}
+	return int64(charset.Number(name)), nil
+}
+
+func encodingLength(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+	if n, _ := args[0].(int64); charset.Longest(n) > 0 {
+		return int64(charset.Longest(n)), nil
+	}
+	return nil, nil
 }
 
 // lookUp finds an object by its name; NULL when there is none.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 )
 
@@ -15,7 +16,6 @@ var serverTables = map[string]filler{
 }
 
 const (
-	encodingUTF8 = 6
 	oidDefaultTS = 1663
 	oidExtension = 16384
 )
@@ -27,7 +27,7 @@ func fillDatabases(c *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 	for i, name := range all {
 		emit(cells{
-			"oid": oid(oidDatabase + uint32(i)), "datname": name, "datdba": oid(oidOwner), "encoding": int64(encodingUTF8), "datlocprovider": "c",
+			"oid": oid(oidDatabase + uint32(i)), "datname": name, "datdba": oid(oidOwner), "encoding": int64(charset.UTF8Number), "datlocprovider": "c",
 			"datistemplate": false, "datallowconn": true, "datconnlimit": int64(-1), "dattablespace": oid(oidDefaultTS), "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
 		})
 	}

@@ -159,30 +159,6 @@ func decodeEscape(text string) (value.Datum, error) {
 
 func isOctal(c byte) bool { return c >= '0' && c <= '7' }
 
-// isUTF8 tells whether an encoding's name means UTF-8, which is the only one.
-func isUTF8(name string) bool {
-	name = strings.ReplaceAll(strings.ReplaceAll(lower(name), "-", ""), "_", "")
-	return name == "utf8" || name == "unicode"
-}
-
-func convertFrom(_ *Env, a []value.Datum) (value.Datum, error) {
-	if !isUTF8(a[1].(string)) {
-		return nil, pgerror.New(pgerror.FeatureNotSupported, "encoding \"%s\" is not supported", a[1])
-	}
-	s := string(a[0].([]byte))
-	if err := value.InvalidUTF8(s); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func convertTo(_ *Env, a []value.Datum) (value.Datum, error) {
-	if !isUTF8(a[1].(string)) {
-		return nil, pgerror.New(pgerror.FeatureNotSupported, "encoding \"%s\" is not supported", a[1])
-	}
-	return []byte(a[0].(string)), nil
-}
-
 func errByteIndex(i, n int64) error {
 	return pgerror.New("2202E", "index %d out of valid range, 0..%d", i, n)
 }
@@ -219,7 +195,7 @@ func init() {
 		"sha256_bytea":  bytes1(func(b []byte) value.Datum { s := sha256.Sum256(b); return s[:] }),
 		"sha384_bytea":  bytes1(func(b []byte) value.Datum { s := sha512.Sum384(b); return s[:] }),
 		"sha512_bytea":  bytes1(func(b []byte) value.Datum { s := sha512.Sum512(b); return s[:] }),
-		"binary_encode": encode, "binary_decode": decode, "pg_convert_from": convertFrom, "pg_convert_to": convertTo,
+		"binary_encode": encode, "binary_decode": decode,
 		"byteaGetByte": getByte, "byteaGetBit": getBit,
 	})
 }

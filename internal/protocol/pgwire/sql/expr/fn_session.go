@@ -159,7 +159,6 @@ func init() {
 			return sleep(env, int64(a[0].(instant)-env.Clock()))
 		},
 		"getdatabaseencoding": func(*Env, []value.Datum) (value.Datum, error) { return "UTF8", nil },
-		"pg_client_encoding":  func(*Env, []value.Datum) (value.Datum, error) { return "UTF8", nil },
 	})
 	binds(map[string]bindFunc{"pg_typeof": typeOf})
 }
