@@ -33,7 +33,7 @@ func (b *Broker) watch() {
 	for {
 		select {
 		case <-b.stop:
-			b.setAlarm("")
+			b.setAlarm(shortage{})
 			return
 		case <-round.C:
 		}
@@ -42,41 +42,51 @@ func (b *Broker) watch() {
 				sh.post(sh.relieve)
 			}
 		}
-		b.setAlarm(b.trouble())
+		b.setAlarm(b.shortage())
 	}
 }
 
-// trouble names what is short, "" when nothing is.
-func (b *Broker) trouble() string {
-	if b.store.State().Health == store.NoSpace {
-		return LowOnDisk
-	}
-	if limit := b.opts.DiskFreeLimit; limit > 0 {
-		if free, err := b.fs.Free(b.dir); err == nil && free < uint64(limit) {
-			return LowOnDisk
-		}
-	}
-	if b.memory.Load() > b.opts.MemoryLimit {
-		return LowOnMemory
-	}
-	return ""
+// shortage is what is short, and the figures that an operator looks for in the log.
+type shortage struct {
+	reason  string // one of the reasons of alarms; "": nothing is short
+	figures []any
 }
 
-func (b *Broker) setAlarm(reason string) {
+func (b *Broker) shortage() shortage {
+	if s, short := b.shortOfDisk(); short {
+		return s
+	}
+	if used, limit := b.memory.Load(), b.opts.MemoryLimit; used > limit {
+		return shortage{LowOnMemory, []any{"memory", used, "memory_limit", limit}}
+	}
+	return shortage{}
+}
+
+func (b *Broker) shortOfDisk() (s shortage, short bool) {
+	free, err := b.fs.Free(b.dir)
+	limit := b.opts.DiskFreeLimit
+	s = shortage{LowOnDisk, []any{"dir", b.dir, "disk_free", free, "disk_free_limit", max(limit, 0)}}
+	if log := b.store.State(); log.Health == store.NoSpace {
+		s.figures = append(s.figures, "err", log.Err)
+		return s, true
+	}
+	return s, limit > 0 && err == nil && free < uint64(limit)
+}
+
+func (b *Broker) setAlarm(s shortage) {
 	have := b.alarm.Load()
 	switch {
-	case have == nil && reason == "", have != nil && have.Reason == reason:
+	case have == nil && s.reason == "", have != nil && have.Reason == s.reason:
 		return
 	case have != nil:
 		b.alarm.Store(nil)
 		close(have.clear)
-		b.log.Info("alarm over: publishers go on", "reason", have.Reason)
+		b.log.Info("alarm over: publishers resumed", "reason", have.Reason)
 	}
-	if reason != "" {
+	if s.reason != "" {
 		ch := make(chan struct{})
-		b.alarm.Store(&Alarm{Reason: reason, Cleared: ch, clear: ch})
+		b.alarm.Store(&Alarm{Reason: s.reason, Cleared: ch, clear: ch})
 		b.flow.relieve()
-		b.log.Warn("alarm: publishers are held back, consumers go on", "reason", reason,
-			"memory", b.memory.Load(), "memory_limit", b.opts.MemoryLimit, "log", b.store.State())
+		b.log.Warn("alarm: publishers are held back, consumers go on", append([]any{"reason", s.reason}, s.figures...)...)
 	}
 }

@@ -158,7 +158,9 @@ func (a *accounts) shedOthers(u *broker.User) error {
 	if errors.Is(err, auth.ErrUserNotFound) { // somebody else was faster
 		return nil
 	}
-	a.log.Info("etcd: roles of a deleted user are not those of the new one", "user", u.Name, "roles", h.Roles, "err", err)
+	if err == nil {
+		a.log.Info("etcd: roles of a deleted user are not those of the new one", "user", u.Name, "roles", h.Roles)
+	}
 	return err
 }
 

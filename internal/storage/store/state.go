@@ -60,7 +60,14 @@ func (s *Store) setState(st State) {
 	if !changed {
 		return
 	}
-	s.opts.Logger.Warn("store: state changed", "dir", s.dir, "state", st.Health.String(), "err", st.Err)
+	switch log := s.opts.Logger; st.Health {
+	case Healthy:
+		log.Info("store: the log is written again", "dir", s.dir)
+	case NoSpace:
+		log.Warn("store: no space on the disk; what is to be written waits for room", "dir", s.dir, "err", st.Err)
+	case Failed:
+		log.Error("store: a write of the log failed; nothing is written until the broker is restarted", "dir", s.dir, "err", st.Err)
+	}
 	for _, fn := range watchers {
 		fn(st)
 	}

@@ -1,0 +1,91 @@
+package broker
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// scarce is a file system that has as many bytes free as a test says.
+type scarce struct {
+	vfs.FS
+	free uint64
+}
+
+func (f *scarce) Free(string) (uint64, error) { return f.free, nil }
+
+// Each alarm tells the figures of what is short, in words and numbers that an operator can use.
+func TestAlarmsInTheLog(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Options)
+		short  func(*scarce, *vfs.Errors, *Broker)
+		enough func(*scarce, *vfs.Errors, *Broker)
+		want   []string
+	}{
+		"space below the limit": {
+			change: func(o *Options) { o.DiskFreeLimit = 1000 },
+			short:  func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free = 999 },
+			enough: func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free = 1000 },
+			want:   []string{`reason="low on disk" dir=data disk_free=999 disk_free_limit=1000`},
+		},
+		"a full disk": {
+			change: func(o *Options) { o.DiskFreeLimit = -1 },
+			short: func(f *scarce, e *vfs.Errors, b *Broker) {
+				f.free = 0
+				e.SetFull(true)
+				go b.PutVHost(VHostSpec{Name: "new"}) //nolint:errcheck // it waits for room
+			},
+			enough: func(f *scarce, e *vfs.Errors, _ *Broker) { e.SetFull(false) },
+			want: []string{
+				`reason="low on disk" dir=data disk_free=0 disk_free_limit=0 err="store: data: `, "no space left on device",
+				`level=WARN msg="store: no space on the disk; what is to be written waits for room"`, `level=INFO msg="store: the log is written again"`,
+			},
+		},
+		"memory": {
+			change: func(o *Options) { o.MemoryLimit = 1 << 20 },
+			short:  func(_ *scarce, _ *vfs.Errors, b *Broker) { b.memory.Add(2 << 20) },
+			enough: func(_ *scarce, _ *vfs.Errors, b *Broker) { b.memory.Add(-2 << 20) },
+			want:   []string{`reason="low on memory" memory=2`, ` memory_limit=1048576`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				errs := vfs.NewErrors(vfs.NewMem())
+				disk := &scarce{FS: errs, free: 1 << 30}
+				b := openBroker(t, disk, func(o *Options) {
+					o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+					c.change(o)
+				})
+				c.short(disk, errs, b)
+				time.Sleep(2 * watchRound)
+				synctest.Wait()
+				if b.Alarm() == nil {
+					t.Fatal("no alarm")
+				}
+				c.enough(disk, errs, b)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if b.Alarm() != nil {
+					t.Error("the alarm is not over")
+				}
+				mustClose(t, b)
+				for _, want := range append(c.want, `level=INFO msg="alarm over: publishers resumed"`) {
+					if !strings.Contains(log.String(), want) {
+						t.Errorf("the log lacks %s\n%s", want, &log)
+					}
+				}
+				for _, never := range []string{"{", "<nil>", "err= "} {
+					if strings.Contains(log.String(), never) {
+						t.Errorf("the log has %q\n%s", never, &log)
+					}
+				}
+			})
+		})
+	}
+}
