@@ -290,7 +290,6 @@ func clientReply(c *conn, args [][]byte) {
 		c.flush()
 		c.muted = quiet
 	case "SKIP":
-		c.flush()
 		if c.muted != quiet {
 			c.muted = skipNext
 		}

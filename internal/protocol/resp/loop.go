@@ -384,14 +384,29 @@ const (
 	quiet           // no answers
 )
 
+// silent tells whether what is answered now is not sent.
+func (c *conn) silent() bool { return c.muted == skipping || c.muted == quiet }
+
+// confirm has fn write what the client hears of its subscriptions. It is a push: CLIENT REPLY does not hold it back.
+func (c *conn) confirm(fn func(w *respwire.Writer)) {
+	if !c.silent() {
+		fn(&c.w)
+		return
+	}
+	w := respwire.Writer{RESP3: c.w.RESP3}
+	fn(&w)
+	c.over = !c.out.write(w.Buf) || c.over
+}
+
 // answer has fn write an answer, unless the client wants none.
 func (c *conn) answer(fn func()) {
 	if c.muted == skipNext {
+		c.flush() // what came before is not skipped
 		c.muted = skipping
 	}
 	fn()
 	switch c.muted {
-	case loud:
+	case loud, skipNext:
 	case skipping:
 		c.muted = loud
 		c.w.Buf = c.w.Buf[:0]
@@ -403,9 +418,9 @@ func (c *conn) answer(fn func()) {
 	}
 }
 
-// flush writes the replies that have gathered.
+// flush writes the replies that have gathered. While the client wants none there are only those that are not sent.
 func (c *conn) flush() {
-	if len(c.w.Buf) > 0 {
+	if len(c.w.Buf) > 0 && !c.silent() {
 		c.over = !c.out.write(c.w.Buf) || c.over
 	}
 	if cap(c.w.Buf) > keepOutBytes {

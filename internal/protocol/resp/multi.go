@@ -192,6 +192,8 @@ func reset(c *conn, _ [][]byte) {
 	c.welcome()
 	c.change(func(f *face) { *f = face{} })
 	c.speak(false)
-	c.muted = loud
+	if c.muted != skipping { // the answer to this one is still skipped
+		c.muted = loud
+	}
 	c.w.Simple("RESET")
 }

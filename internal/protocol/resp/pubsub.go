@@ -109,10 +109,12 @@ func (c *conn) unsubscribeAll(l *listening, tell bool) {
 		}
 	}
 	if tell && len(names) == 0 {
-		c.w.Push(3)
-		c.w.BulkString(l.ended)
-		c.w.Null()
-		c.w.Int(int64(c.subs.count()))
+		c.confirm(func(w *respwire.Writer) {
+			w.Push(3)
+			w.BulkString(l.ended)
+			w.Null()
+			w.Int(int64(c.subs.count()))
+		})
 	}
 }
 
@@ -140,7 +142,9 @@ func (c *conn) listens() bool {
 	return c.subscribed[0].Load()+c.subscribed[1].Load()+c.subscribed[2].Load() > 0
 }
 
-func (c *conn) told(what, name string) { subscription(&c.w, what, name, c.subs.count()) }
+func (c *conn) told(what, name string) {
+	c.confirm(func(w *respwire.Writer) { subscription(w, what, name, c.subs.count()) })
+}
 
 func subscription(w *respwire.Writer, what, name string, count int) {
 	w.Push(3)

@@ -183,7 +183,7 @@ func semUnwatch(c *conn, args [][]byte) {
 		return
 	}
 	c.endWatch(name)
-	watchTold(&c.w, "sem.unwatch", name, c.subs.count())
+	c.confirm(func(w *respwire.Writer) { watchTold(w, "sem.unwatch", name, c.subs.count()) })
 }
 
 // endWatch ends a watch, if there is it.
@@ -210,14 +210,16 @@ func (c *conn) unwatchAll(tell bool) {
 	for _, name := range names {
 		c.endWatch(name)
 		if tell {
-			watchTold(&c.w, "sem.unwatch", name, c.subs.count())
+			c.confirm(func(w *respwire.Writer) { watchTold(w, "sem.unwatch", name, c.subs.count()) })
 		}
 	}
 	if tell && len(names) == 0 {
-		c.w.Push(4)
-		c.w.BulkString("sem.unwatch")
-		c.w.Null()
-		c.w.Null()
-		c.w.Int(int64(c.subs.count()))
+		c.confirm(func(w *respwire.Writer) {
+			w.Push(4)
+			w.BulkString("sem.unwatch")
+			w.Null()
+			w.Null()
+			w.Int(int64(c.subs.count()))
+		})
 	}
 }
