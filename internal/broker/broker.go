@@ -95,6 +95,7 @@ type Broker struct {
 	proposals       proposals
 	flow            flow
 	waits           waits
+	claims          claims
 	memory          atomic.Int64 // bytes held by all queues' messages
 	queueCount      atomic.Int64
 	scratchReleased atomic.Int64 // spilled bodies given up since scratch segments were last deleted

@@ -10,12 +10,12 @@ import (
 // SeizeByID is TakeByID also for a message whose time has not come or that is blocked by others. It must be settled or released: Release puts it
 // back to what it was. held is what the caller has on loan meanwhile, asked for when there is something to wait for; nil is nothing. Those who
 // would wait for each other's loans get ErrDeadlock, one of them.
-func (s *Session) SeizeByID(ctx context.Context, queueName, messageID string, held func() []Loan) (d Delivery, ok bool, err error) {
+func (s *Session) SeizeByID(ctx context.Context, queueName, messageID string, held func() Holdings) (d Delivery, ok bool, err error) {
 	return s.takeByID(ctx, queueName, messageID, request{aside: true, held: held})
 }
 
 // SeizeHandle is SeizeByID for a message whose place in the queue is known.
-func (s *Session) SeizeHandle(ctx context.Context, queueName string, h queue.Handle, held func() []Loan) (d Delivery, ok bool, err error) {
+func (s *Session) SeizeHandle(ctx context.Context, queueName string, h queue.Handle, held func() Holdings) (d Delivery, ok bool, err error) {
 	return s.takeHandle(ctx, queueName, h, request{aside: true, held: held})
 }
 
@@ -39,7 +39,7 @@ func (s *Session) SeizeFreed(queueName string, n int, held func() []Loan) (got [
 			if len(got) == n {
 				break
 			}
-			if a, _ := q.shard.tryTake(q, h, true); a.ok {
+			if a, _ := q.shard.tryTake(q, h, &taker{aside: true}); a.ok {
 				got = append(got, a.got)
 			}
 		}

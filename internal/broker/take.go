@@ -20,8 +20,9 @@ func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d 
 
 // request is how a message is taken.
 type request struct {
-	aside bool          // also when it is delayed or blocked
-	held  func() []Loan // what who asks holds meanwhile; nil: it does not say
+	aside bool            // also when it is delayed or blocked
+	look  bool            // it is not taken: ok tells that it is there, and that nobody has it
+	held  func() Holdings // what who asks holds meanwhile; nil: it does not say
 }
 
 func (s *Session) takeByID(ctx context.Context, queueName, messageID string, r request) (d Delivery, ok bool, err error) {
@@ -72,6 +73,7 @@ func (s *Session) readable(name string) (*Queue, error) {
 type taker struct {
 	answered chan struct{}
 	aside    bool // it takes what is delayed or blocked, too
+	look     bool // it only wants to know
 	takeAnswer
 }
 
@@ -87,7 +89,7 @@ func (s *Session) take(ctx context.Context, q *Queue, r request, locate func() (
 	if err != nil {
 		return a, err
 	}
-	t := &taker{answered: make(chan struct{}), aside: r.aside}
+	t := &taker{answered: make(chan struct{}), aside: r.aside, look: r.look}
 	var h queue.Handle
 	err = q.shard.call(func() {
 		var ok bool
@@ -117,15 +119,16 @@ func (s *Session) take(ctx context.Context, q *Queue, r request, locate func() (
 }
 
 // await waits until a taker is answered. With an error it is not known to be.
-func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on spot, held func() []Loan) error {
+func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on spot, held func() Holdings) error {
 	select {
 	case <-t.answered:
 		return nil
 	default:
 	}
 	if held != nil {
-		w := &wait{on: on, holds: held()}
-		if len(w.holds) > 0 {
+		h := held()
+		w := &wait{on: on, holds: h.Loans, claims: h.Claims}
+		if len(w.holds)+len(w.claims) > 0 {
 			if !s.b.waits.enter(w) {
 				return s.fail(ErrDeadlock, "queue", on.q.Name)
 			}
@@ -159,7 +162,7 @@ func (s *Session) ending() (<-chan struct{}, error) {
 
 // ask answers a taker now, or notes that it waits.
 func (sh *shard) ask(q *Queue, h queue.Handle, t *taker) {
-	a, wait := sh.tryTake(q, h, t.aside)
+	a, wait := sh.tryTake(q, h, t)
 	if !wait {
 		t.answer(a)
 		return
@@ -175,8 +178,8 @@ func (t *taker) answer(a takeAnswer) {
 	close(t.answered)
 }
 
-// tryTake lends a message to a taker, with aside also one that is delayed or blocked; wait tells that somebody else has it.
-func (sh *shard) tryTake(q *Queue, h queue.Handle, aside bool) (a takeAnswer, wait bool) {
+// tryTake lends a message to a taker, or looks for it; wait tells that somebody else has it.
+func (sh *shard) tryTake(q *Queue, h queue.Handle, t *taker) (a takeAnswer, wait bool) {
 	if q.gone {
 		return takeAnswer{gone: true}, false
 	}
@@ -187,7 +190,11 @@ func (sh *shard) tryTake(q *Queue, h queue.Handle, aside bool) (a takeAnswer, wa
 		return takeAnswer{gone: true}, false
 	case status == queue.Unacked:
 		return a, true
-	case !aside && (status == queue.Scheduled || status == queue.Blocked), it.Expires != 0 && it.Expires <= sh.now+1: // its timer will bury it
+	case it.Expires != 0 && it.Expires <= sh.now+1: // its timer will bury it
+		return a, false
+	case t.look:
+		return takeAnswer{ok: true}, false
+	case !t.aside && (status == queue.Scheduled || status == queue.Blocked):
 		return a, false
 	}
 	it := q.state.LendAside(h)
@@ -212,7 +219,7 @@ func (sh *shard) wakeTakers(q *Queue, h queue.Handle, n int) {
 	}
 	for i := range queue.Handle(n) {
 		for len(q.takers[h+i]) > 0 {
-			a, wait := sh.tryTake(q, h+i, q.takers[h+i][0].aside)
+			a, wait := sh.tryTake(q, h+i, q.takers[h+i][0])
 			if wait {
 				break
 			}

@@ -5,12 +5,10 @@ create or replace function mbus4_store.alive(session text, number int) returns b
   select session is not distinct from current_setting('mbus4.session', true) or not pg_try_advisory_xact_lock_shared(1298298163, number)
 $$;
 
-drop function if exists mbus4_store.copy(text, mbus4.qt_model, boolean, text[]); -- of an earlier version
-
 -- copy stores a message for those consumers that a look at it shows.
-create or replace function mbus4_store.copy(qname text, t mbus4.qt_model, later boolean, waits text[], given boolean) returns void language sql as $$
-  insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data, given)
-    select c.id, later, t.added, t.delayed_until, t.id, t.iid, t.expires, waits, t.headers, t.properties, t.data, given
+create or replace function mbus4_store.copy(qname text, t mbus4.qt_model, later boolean, waits text[]) returns void language sql as $$
+  insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data)
+    select c.id, later, t.added, t.delayed_until, t.id, t.iid, t.expires, waits, t.headers, t.properties, t.data
       from unnest(mbus4_store.spread(qname, t)) as s(id)
       join mbus4_store.consumer c on c.id = s.id
       join mbus4_store.queue q on q.name = c.queue
@@ -22,18 +20,28 @@ create or replace function mbus4_store.seenby(headers hstore) returns text langu
 $$;
 
 -- keep_given stores a message whose iid the poster gave. It must be free in the queue; who posts or takes it and has not committed yet is waited for.
+-- An exception block would make them wait for the end of a whole transaction where its savepoint decides.
 create or replace function mbus4_store.keep_given(q mbus4_store.queue, t mbus4.qt_model, later boolean, waits text[]) returns void language plpgsql as $$
+declare
+  taken boolean;
 begin
   if q.name <> 'dmq' and not starts_with(t.iid, q.name || '.') and not starts_with(t.iid, 'dmq.') then
     raise exception 'Wrong iid=% for queue %', t.iid, q.name;
   end if;
   perform from mbus4_store.message m join mbus4_store.consumer c on c.id = m.consumer where m.iid = t.iid and c.queue = q.name for key share of m;
-  if found then
-    raise unique_violation;
+  taken := found;
+  if not taken then
+    with c as (
+      select c.id from unnest(mbus4_store.spread(q.name, t)) as s(id) join mbus4_store.consumer c on c.id = s.id),
+    i as (
+      insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data, given)
+        select c.id, later, t.added, t.delayed_until, t.id, t.iid, t.expires, waits, t.headers, t.properties, t.data, true from c
+      on conflict do nothing returning 1)
+    select (select count(*) from i) < (select count(*) from c) into taken;
   end if;
-  perform mbus4_store.copy(q.name, t, later, waits, true);
-exception when unique_violation then
-  raise exception 'Message % already exists', t.iid using errcode = 'unique_violation';
+  if taken then
+    raise exception 'Message % already exists', t.iid using errcode = 'unique_violation';
+  end if;
 end $$;
 
 -- put_copies puts what q's triggers copy: messages of their own, with the poster's headers, at once and for ever; but what is for a temporary
@@ -82,7 +90,7 @@ begin
     insert into mbus4_store.message (consumer, later, added, delayed_until, id, iid, expires, waits, headers, properties, data)
       values (q.plain, later, t.added, t.delayed_until, n, id_, expires, waits, stored, properties, data);
   else
-    perform mbus4_store.copy(q.name, t, later, waits, false);
+    perform mbus4_store.copy(q.name, t, later, waits);
   end if;
   if q.plain is null and redeploy is not true then
     perform mbus4_store.put_copies(q, t, headers, delayed_until);

@@ -34,6 +34,7 @@ func (s *Session) sendCopy(from *broker.Session, of *posting, to broker.Onward, 
 	} else {
 		p.hasDelayed, p.hasExpires = false, false
 	}
+	p.claim = nil
 	var err error
 	if p.iid, err = s.newIID(named); err != nil {
 		return err

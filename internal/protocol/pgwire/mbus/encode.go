@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -45,6 +46,7 @@ type posting struct {
 	database      string
 	user          string
 	iid           string
+	claim         *broker.Claim // to the iid, if it was given
 	data          hstore.Map
 	headers       hstore.Map
 	properties    hstore.Map

@@ -244,9 +244,9 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	var ok bool
 	var err error
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
-		d, ok, err = src.from.SeizeHandle(env.Ctx, src.name, h, s.loans)
+		d, ok, err = src.from.SeizeHandle(env.Ctx, src.name, h, s.holding)
 	} else {
-		d, ok, err = src.from.SeizeByID(env.Ctx, src.name, iid, s.loans)
+		d, ok, err = src.from.SeizeByID(env.Ctx, src.name, iid, s.holding)
 	}
 	if env.Ctx.Err() != nil {
 		return nil, env.Ctx.Err()

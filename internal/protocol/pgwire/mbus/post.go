@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,7 +144,7 @@ func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a 
 	p.delayed, p.hasDelayed = a[3].(value.Timestamp)
 	p.expires, p.hasExpires = a[4].(value.Timestamp)
 	var err error
-	if p.iid, err = s.chooseIID(from, queueName, a); err != nil {
+	if p.iid, p.claim, err = s.chooseIID(env.Ctx, queueName, a); err != nil {
 		return nil, err
 	}
 	if from.HasExchange(queueName) {
@@ -151,33 +152,87 @@ func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a 
 	} else {
 		p.key = queueName
 	}
-	return p.iid, s.send(from, &p, nil)
+	if err = s.send(from, &p, nil); err != nil {
+		s.own.Unclaim(p.claim) // a failed statement has claimed nothing
+	}
+	return p.iid, err
 }
 
 // chooseIID is the iid that the poster gave, or a new one.
-func (s *Session) chooseIID(from *broker.Session, queueName string, a arguments) (string, error) {
+func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) (iid string, claim *broker.Claim, err error) {
 	if len(a) < 6 || !a.has(5) {
 		if isTemporary(queueName) {
-			return s.newIID(s.database)
+			queueName = s.database
 		}
-		return s.newIID(queueName)
+		iid, err = s.newIID(queueName)
+		return iid, nil, err
 	}
-	iid := a.text(5)
+	iid = a.text(5)
 	if queueName != deadQueue && !strings.HasPrefix(iid, queueName+".") && !strings.HasPrefix(iid, deadQueue+".") {
-		return "", raise("Wrong iid=%s for queue %s", iid, queueName)
+		return "", nil, raise("Wrong iid=%s for queue %s", iid, queueName)
 	}
 	if len(iid) > message.MaxShortStr {
-		return "", pgerror.New(pgerror.InvalidParameterValue, "an iid has at most %d bytes", message.MaxShortStr)
+		return "", nil, pgerror.New(pgerror.InvalidParameterValue, "an iid has at most %d bytes", message.MaxShortStr)
 	}
-	if !s.exists(iid, nil) {
-		return iid, nil
+	claim, err = s.claimIID(ctx, queueName, iid)
+	return iid, claim, err
+}
+
+// claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As at a unique index, whoever has posted or taken a
+// message with it and has not committed is waited for. The claim is nil when an earlier post of the transaction has it.
+func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*broker.Claim, error) {
+	claim, fresh, err := s.own.Claim(ctx, queueName+" "+iid, s.holding)
+	if err != nil {
+		return nil, s.waitFailed(ctx, err)
 	}
+	if !fresh {
+		claim = nil
+	}
+	taken, own := false, s.loansOf(iid)
 	for _, c := range s.subscribers(queueName) {
-		if _, ok, err := s.find(from, consumerQueue(queueName, c.name), iid); ok && err == nil {
-			return "", pgerror.New("23505", "Message %s already exists", iid)
+		name := consumerQueue(queueName, c.name)
+		if !fresh {
+			s.waiting(name, func(p *pending) bool {
+				taken = taken || p.iid == iid
+				return !taken
+			})
+		}
+		if !taken {
+			taken, err = s.own.Occupied(ctx, name, iid, own, s.holding)
+		}
+		if taken || err != nil {
+			break
 		}
 	}
-	return iid, nil
+	switch {
+	case err != nil:
+		err = s.waitFailed(ctx, err)
+	case taken:
+		err = pgerror.New("23505", "Message %s already exists", iid)
+	default:
+		return claim, nil
+	}
+	s.own.Unclaim(claim)
+	return nil, err
+}
+
+// waitFailed words the error that ended a wait.
+func (s *Session) waitFailed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.failed(err)
+}
+
+// holding is what the transaction has while it waits.
+func (s *Session) holding() broker.Holdings {
+	h := broker.Holdings{Loans: s.loans()}
+	for i := range s.work.entries {
+		if p := s.work.entries[i].post; p != nil && p.claim != nil {
+			h.Claims = append(h.Claims, p.claim)
+		}
+	}
+	return h
 }
 
 // send routes a message and adds it to the transaction.
@@ -218,7 +273,7 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 
 // add adds a message to the transaction.
 func (s *Session) add(p *posting, m *encoded, targets broker.Targets, copyOf *broker.Loan) {
-	post := &pending{iid: p.iid}
+	post := &pending{iid: p.iid, claim: p.claim}
 	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
 	zone := p.settings.Zone
 	if p.hasDelayed {

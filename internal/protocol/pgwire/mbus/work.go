@@ -17,6 +17,7 @@ type journal struct {
 	posts             int // pending posts among them
 	holds             int // held messages among them
 	steps             int // changes of the definitions among them
+	claims            int // claims of pending posts
 	tasks, semaphores int // changes of tasks and of their semaphores among them
 }
 
@@ -35,9 +36,10 @@ type entry struct {
 type pending struct {
 	publish broker.Publish
 	iid     string
-	after   []string // it waits for these messages
-	taken   []string // queues from which the transaction has taken it already
-	purged  bool     // it was deleted from all of them
+	after   []string      // it waits for these messages
+	claim   *broker.Claim // to its iid, if that was given
+	taken   []string      // queues from which the transaction has taken it already
+	purged  bool          // it was deleted from all of them
 }
 
 // held is a message that was taken: the commit deletes it, a rollback puts it back.
@@ -61,6 +63,9 @@ type step struct {
 func (j *journal) add(e entry) {
 	if e.post != nil {
 		j.posts++
+		if e.post.claim != nil {
+			j.claims++
+		}
 	}
 	if e.held != nil {
 		j.holds++
@@ -163,11 +168,18 @@ func (j *journal) fill(tx *broker.Tx) {
 // forget makes the journal an empty one; a large one is not kept.
 func (s *Session) forget() {
 	j := &s.work
+	if j.claims > 0 {
+		for i := range j.entries {
+			if p := j.entries[i].post; p != nil {
+				s.own.Unclaim(p.claim)
+			}
+		}
+	}
 	clear(j.entries)
 	if j.entries = j.entries[:0]; cap(j.entries) > 64 {
 		j.entries = nil
 	}
-	j.posts, j.holds, j.steps, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, false
+	j.posts, j.holds, j.steps, j.claims, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, 0, false
 }
 
 // Rollback undoes the transaction.
@@ -190,6 +202,10 @@ func (s *Session) undo(mark int) {
 		switch e := &j.entries[i]; {
 		case e.post != nil:
 			j.posts--
+			if e.post.claim != nil {
+				j.claims--
+				s.own.Unclaim(e.post.claim)
+			}
 		case e.held != nil:
 			j.holds--
 			s.own.Release(e.held.queue, e.held.handle, 1)
