@@ -65,6 +65,10 @@ type Config struct {
 
 	LoadDefinitions string // file of definitions that is taken in at the start; "": none
 
+	DefaultUser     string // administrator that replaces guest in a folder whose users nobody has changed; "": guest stays
+	DefaultPassFile string // file with its password; "": DefaultPass has it
+	DefaultPass     string // its password, from EnvDefaultPass
+
 	TLSCert, TLSKey string // PEM files of the certificate, with those between it and its authority, and of its key; "": no TLS
 	TLSClientCA     string // PEM file of the authorities of clients' certificates; "": none
 	TLSClientAuth   string // TLSClientsOff, TLSClientsOptional or TLSClientsRequired
@@ -173,6 +177,7 @@ func (c Config) Validate() error {
 	}
 	errs = append(errs, c.checkAddresses()...)
 	errs = append(errs, c.checkTLS()...)
+	errs = append(errs, c.checkDefaultUser()...)
 	return errors.Join(errs...)
 }
 
@@ -190,6 +195,19 @@ func (c Config) checkAddresses() (errs []error) {
 			}
 			users[addr] = key
 		}
+	}
+	return errs
+}
+
+// checkDefaultUser finds a first user without a password, and a password without a user.
+func (c Config) checkDefaultUser() (errs []error) {
+	switch given := c.DefaultPass != "" || c.DefaultPassFile != ""; {
+	case c.DefaultPass != "" && c.DefaultPassFile != "":
+		errs = append(errs, invalid("default_pass_file", fmt.Errorf("the password is given twice; give the file or %s", EnvDefaultPass)))
+	case c.DefaultUser != "" && !given:
+		errs = append(errs, invalid("default_user", fmt.Errorf("it has no password; give default_pass_file or %s", EnvDefaultPass)))
+	case c.DefaultUser == "" && given:
+		errs = append(errs, invalid("default_user", errors.New("there is a password and no user; give default_user")))
 	}
 	return errs
 }

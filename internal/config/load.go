@@ -14,6 +14,9 @@ const (
 	EnvPassword = envPrefix + "PASSWORD"
 	// EnvSourcePassword is the same for the broker that a command takes messages from.
 	EnvSourcePassword = envPrefix + "SOURCE_PASSWORD"
+	// EnvDefaultPass is the variable with the password of default_user. It is no setting, because
+	// settings are shown and can be flags, which every user of the machine can read.
+	EnvDefaultPass = envPrefix + "DEFAULT_PASS"
 )
 
 // Sources are the layers over the defaults, weakest first. Empty ones are skipped.
@@ -81,7 +84,11 @@ func (l *loader) env(environ []string) {
 	}
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, envPrefix) || name == EnvFile || name == EnvPassword || name == EnvSourcePassword {
+		switch {
+		case !strings.HasPrefix(name, envPrefix), name == EnvFile, name == EnvPassword, name == EnvSourcePassword:
+			continue
+		case name == EnvDefaultPass:
+			l.config.DefaultPass = value
 			continue
 		}
 		key := strings.ToLower(strings.TrimPrefix(name, envPrefix))

@@ -133,3 +133,27 @@ func TestMetricsOptional(t *testing.T) {
 		t.Errorf("default: optional %v, err %v", c.MetricsOptional, err)
 	}
 }
+
+func TestDefaultUser(t *testing.T) {
+	const user, pass = "FIVEWAYS_DEFAULT_USER=alice", EnvDefaultPass + "=secret"
+	for name, c := range map[string]struct {
+		s    Sources
+		want string // in the error; "": none
+	}{
+		"both":             {Sources{Env: []string{user, pass}}, ""},
+		"with a file":      {Sources{Env: []string{user, "FIVEWAYS_DEFAULT_PASS_FILE=/run/secrets/p"}}, ""},
+		"no password":      {Sources{Env: []string{user}}, EnvDefaultPass},
+		"an empty one":     {Sources{Env: []string{user, EnvDefaultPass + "="}}, EnvDefaultPass},
+		"no user":          {Sources{Env: []string{pass}}, "give default_user"},
+		"two passwords":    {Sources{Env: []string{user, pass}, Flags: map[string]string{"default_pass_file": "p"}}, "given twice"},
+		"password as flag": {Sources{Env: []string{user}, Flags: map[string]string{"default_pass": "secret"}}, "unknown key default_pass"},
+	} {
+		_, origins, err := Load(c.s)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if _, shown := origins["default_pass"]; shown {
+			t.Errorf("%s: the password is among the settings", name)
+		}
+	}
+}

@@ -36,10 +36,14 @@ func Options() []Option { return append([]Option(nil), options...) }
 const maxSize = math.MaxInt64
 
 var options = []Option{
-	{"data", "folder of the message log; created when missing", func(c *Config) Value { return &text{&c.Data, 4096} }},
+	{"data", "folder of the message log; created when missing", func(c *Config) Value { return &text{&c.Data, 1, 4096} }},
 	{"load_definitions", "file of definitions, RabbitMQ's or exported here, that is taken in at every start; empty: none",
 		func(c *Config) Value { return &path{&c.LoadDefinitions} }},
-	{"node_name", "name of this node, shown to clients and in logs", func(c *Config) Value { return &text{&c.NodeName, 255} }},
+	{"default_user", "administrator that replaces guest in a data folder whose users nobody has changed; its password is in " + EnvDefaultPass + " or default_pass_file; empty: guest stays",
+		func(c *Config) Value { return &text{&c.DefaultUser, 0, 255} }},
+	{"default_pass_file", "file with the password of default_user, a secret of the container's engine, say; a line break at its end is not part of it",
+		func(c *Config) Value { return &path{&c.DefaultPassFile} }},
+	{"node_name", "name of this node, shown to clients and in logs", func(c *Config) Value { return &text{&c.NodeName, 1, 255} }},
 
 	{"amqp", "listen addresses of AMQP 0-9-1, or off", func(c *Config) Value { return &address{&c.AMQP} }},
 	{"sql", "listen addresses of the PostgreSQL protocol, or off", func(c *Config) Value { return &address{&c.SQL} }},
@@ -66,7 +70,7 @@ var options = []Option{
 	{"log_level", "debug, info, warn or error", func(c *Config) Value { return &choice{&c.LogLevel, []string{"debug", "info", "warn", "error"}} }},
 	{"log_format", "text or json", func(c *Config) Value { return &choice{&c.LogFormat, []string{"text", "json"}} }},
 	{"audit_log", "file to which administrative acts are added, one JSON object a line; or off: they are in the log only",
-		func(c *Config) Value { return &text{&c.AuditLog, 4096} }},
+		func(c *Config) Value { return &text{&c.AuditLog, 1, 4096} }},
 
 	{"sync", "what a confirm waits for: always (fsync), batch (fsync within batch_delay) or os (write; fsync a second later)",
 		func(c *Config) Value { return &choice{&c.Sync, []string{SyncAlways, SyncBatch, SyncOS}} }},
@@ -78,7 +82,7 @@ var options = []Option{
 	{"shards", "engine loops; 0 chooses from the number of CPUs", func(c *Config) Value { return &integer{&c.Shards, 0, 1024} }},
 
 	{"amqp_product", "name of the broker that AMQP clients are told; some go by it",
-		func(c *Config) Value { return &text{&c.AMQPProduct, 255} }},
+		func(c *Config) Value { return &text{&c.AMQPProduct, 1, 255} }},
 	{"rabbitmq_version", "version of RabbitMQ that AMQP clients, the HTTP API and the metrics are told: three numbers; some go by it",
 		func(c *Config) Value { return &version{&c.RabbitMQVersion} }},
 	{"heartbeat", "AMQP heartbeat proposed to clients, in whole seconds; 0s = none",

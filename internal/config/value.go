@@ -14,15 +14,15 @@ import (
 )
 
 type text struct {
-	p        *string
-	maxBytes int
+	p                  *string
+	minBytes, maxBytes int
 }
 
 func (v *text) String() string { return *v.p }
 func (v *text) Type() string   { return "text" }
 func (v *text) Set(s string) error {
-	if s == "" || len(s) > v.maxBytes {
-		return fmt.Errorf("%q does not fit; give 1 to %d bytes of text", s, v.maxBytes)
+	if len(s) < v.minBytes || len(s) > v.maxBytes {
+		return fmt.Errorf("%q does not fit; give %d to %d bytes of text", s, v.minBytes, v.maxBytes)
 	}
 	*v.p = s
 	return nil

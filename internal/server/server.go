@@ -122,6 +122,9 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	if err == nil {
 		err = httpapi.Identify(b)
 	}
+	if err == nil && cfg.DefaultUser != "" {
+		err = makeFirstUser(b, cfg, log)
+	}
 	if err == nil && cfg.LoadDefinitions != "" {
 		err = loadDefinitions(b, cfg.LoadDefinitions, log)
 	}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/config"
+	"fiveways/internal/core/access"
+)
+
+const (
+	guest     = "guest" // the user that every new data folder has
+	rootVHost = "/"
+)
+
+// makeFirstUser makes the administrator of the configuration and removes guest, while nobody has
+// changed the users of the data folder. guest goes last, so a start that was cut off in between is
+// made up for by the next one.
+func makeFirstUser(b *broker.Broker, cfg config.Config, log *slog.Logger) error {
+	if !untouched(b, cfg.DefaultUser) {
+		return nil
+	}
+	password := cfg.DefaultPass
+	if cfg.DefaultPassFile != "" {
+		text, err := os.ReadFile(cfg.DefaultPassFile)
+		if err != nil {
+			return fmt.Errorf("default_pass_file: %w", err)
+		}
+		if password = strings.TrimRight(string(text), "\r\n"); password == "" {
+			return fmt.Errorf("default_pass_file: %s is empty", cfg.DefaultPassFile)
+		}
+	}
+	name := cfg.DefaultUser
+	if _, err := b.PutUser(broker.UserSpec{Name: name, Password: password, Tags: []string{broker.TagAdministrator}}); err != nil {
+		return fmt.Errorf("default_user: %w", err)
+	}
+	all := broker.Permission{User: name, VHost: rootVHost, Configure: access.Everything, Write: access.Everything, Read: access.Everything}
+	if _, err := b.SetPermission(all); err != nil {
+		return fmt.Errorf("default_user: %w", err)
+	}
+	if name != guest {
+		if err := b.DeleteUser(guest); err != nil {
+			return fmt.Errorf("default_user: %w", err)
+		}
+	}
+	log.Info("the first user was made", "user", name, "guest_removed", name != guest)
+	return nil
+}
+
+// untouched reports whether the users are those of a new data folder: guest with its first
+// password, and at most the first user beside it.
+func untouched(b *broker.Broker, first string) bool {
+	there := false
+	for _, u := range b.Users() {
+		switch u.Name {
+		case guest:
+			there = u.Made == 0 && b.Credentials(guest, true).Trusted
+		case first:
+		default:
+			return false
+		}
+	}
+	return there
+}

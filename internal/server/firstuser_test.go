@@ -1,0 +1,174 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/config"
+	"fiveways/internal/storage/vfs"
+)
+
+// begin starts a node that only has AMQP, runs fn and stops it.
+func begin(t *testing.T, cfg config.Config, fn func(*Server)) error {
+	t.Helper()
+	cfg.AMQP = "127.0.0.1:0"
+	cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = config.Off, config.Off, config.Off, config.Off, config.Off
+	var log bytes.Buffer
+	s, err := Start(cfg, "test", slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		return err
+	}
+	fn(s)
+	drainPolicyNode(t, s)
+	if strings.Contains(log.String(), "secret") {
+		t.Errorf("the log has the password: %s", &log)
+	}
+	return nil
+}
+
+func mayLogIn(s *Server, user string) bool {
+	c, err := amqp.Dial("amqp://" + user + "@" + s.Addrs()["amqp"])
+	if err == nil {
+		c.Close()
+	}
+	return err == nil
+}
+
+func users(s *Server) (names []string) {
+	for _, u := range s.broker.Users() {
+		names = append(names, u.Name)
+	}
+	return names
+}
+
+func TestFirstUser(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, give := range map[string]func(*config.Config){
+		"by variable": func(c *config.Config) { c.DefaultPass = "secret" },
+		"by file":     func(c *config.Config) { c.DefaultPassFile = file },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config.Default()
+			cfg.Data, cfg.DefaultUser = t.TempDir(), "alice"
+			give(&cfg)
+			must := func(fn func(*Server)) {
+				t.Helper()
+				if err := begin(t, cfg, fn); err != nil {
+					t.Fatal(err)
+				}
+			}
+			must(func(s *Server) {
+				if !mayLogIn(s, "alice:secret") || mayLogIn(s, "guest:guest") {
+					t.Error("alice cannot log in, or guest can")
+				}
+				u, err := s.broker.User("alice")
+				if err != nil || !slices.Contains(u.Tags, "administrator") || u.LoopbackOnly {
+					t.Errorf("%+v, %v", u, err)
+				}
+				if err := s.broker.SetPassword("alice", "changed"); err != nil {
+					t.Fatal(err)
+				}
+			})
+			must(func(s *Server) {
+				if !mayLogIn(s, "alice:changed") {
+					t.Error("a later start changed the password")
+				}
+				if err := s.broker.DeleteUser("alice"); err != nil {
+					t.Fatal(err)
+				}
+			})
+			must(func(s *Server) {
+				if got := users(s); len(got) > 0 {
+					t.Errorf("a later start made %q", got)
+				}
+			})
+		})
+	}
+}
+
+// A folder whose users somebody has changed keeps them.
+func TestFirstUserComesOnce(t *testing.T) {
+	for name, change := range map[string]func(*broker.Broker) error{
+		"guest has another password": func(b *broker.Broker) error { return b.SetPassword("guest", "other") },
+		"there is another user": func(b *broker.Broker) error {
+			_, err := b.PutUser(broker.UserSpec{Name: "bob", Password: "b"})
+			return err
+		},
+		"guest was deleted": func(b *broker.Broker) error { return b.DeleteUser("guest") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config.Default()
+			cfg.Data = t.TempDir()
+			b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := change(b); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			cfg.DefaultUser, cfg.DefaultPass = "alice", "secret"
+			err = begin(t, cfg, func(s *Server) {
+				if slices.Contains(users(s), "alice") {
+					t.Error("alice was made")
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A start that ended between the new user and the end of guest is completed by the next one.
+func TestFirstUserAfterACrash(t *testing.T) {
+	cfg := config.Default()
+	cfg.Data = t.TempDir()
+	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.PutUser(broker.UserSpec{Name: "alice", Password: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.DefaultUser, cfg.DefaultPass = "alice", "secret"
+	err = begin(t, cfg, func(s *Server) {
+		if !mayLogIn(s, "alice:secret") || !slices.Equal(users(s), []string{"alice"}) {
+			t.Errorf("users %q", users(s))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFirstUserWithoutAPassword(t *testing.T) {
+	cfg := config.Default()
+	cfg.Data, cfg.DefaultUser = t.TempDir(), "alice"
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{empty, empty + ".none"} {
+		cfg.DefaultPassFile = file
+		if err := begin(t, cfg, func(*Server) { t.Error("it started") }); err == nil || !strings.Contains(err.Error(), "default_pass_file") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
