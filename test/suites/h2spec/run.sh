@@ -1,0 +1,11 @@
+#!/bin/sh
+# h2spec, the conformance suite of HTTP/2. go.mod and go.sum name what it is built of. It calls a method of gRPC, but as a browser would:
+# with GET, and without a content type. Cases that wait for an answer which does not come take a second each.
+. ../lib.sh
+fetch() {
+	go build -o "$DIR/h2spec" github.com/summerwind/h2spec/cmd/h2spec
+}
+run() {
+	"$DIR/h2spec" --host "$ETCD_HOST" --port "$ETCD_PORT" --path /etcdserverpb.KV/Range --timeout 1 --junit-report "$REPORT" || [ $? -eq 1 ]
+}
+"$1"
