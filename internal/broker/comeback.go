@@ -19,12 +19,7 @@ func (sh *shard) requeue(o *op) {
 	if q.picky != nil {
 		q.picky.release(o.handle, int(o.n))
 	}
-	n := 0
-	if q.Policy().DeliveryLimit < 0 && q.Policy().RetryType == RetryDisabled {
-		n = sh.putBack(q, o.handle, int(o.n), o.due)
-	} else {
-		n = sh.comeBack(q, o)
-	}
+	n := sh.comeBack(q, o)
 	q.setBlocked(o.handle, int(o.n))
 	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
@@ -58,8 +53,9 @@ func (sh *shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 	return found
 }
 
-// comeBack returns deliveries to a queue that limits returns or makes returned
-// messages wait. Neighbours with one fate share a fact.
+// comeBack returns deliveries to their queue, which may limit returns or make returned messages
+// wait. One whose last millisecond has begun expires: with a TTL of 0 it was for consumers that
+// waited when it came. Neighbours with one fate share a fact.
 func (sh *shard) comeBack(q *Queue, o *op) (found int) {
 	var start queue.Handle
 	var due int64
@@ -82,6 +78,12 @@ func (sh *shard) comeBack(q *Queue, o *op) (found int) {
 		if q.Policy().DeliveryLimit >= 0 && count > q.Policy().DeliveryLimit {
 			flush()
 			sh.bury(q, h, reasonDeliveryLimit)
+			sh.doLocal()
+			continue
+		}
+		if it.Expires != 0 && it.Expires <= sh.now+1 {
+			flush()
+			sh.bury(q, h, reasonExpired)
 			sh.doLocal()
 			continue
 		}

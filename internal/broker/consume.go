@@ -13,10 +13,10 @@ func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	}
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Queue: q, Data: spec.Data, Priority: spec.Priority,
-		session: s, prefetch: spec.Prefetch, limit: spec.Limit, exclusive: spec.Exclusive, selector: spec.Selector,
+		session: s, prefetch: spec.Prefetch, exclusive: spec.Exclusive, selector: spec.Selector,
 		channel: spec.Channel, args: spec.Args,
 	}
-	failed := q.shard.call(func() { err = q.shard.consume(q, c, spec.Started) })
+	failed := q.shard.call(func() { err = q.shard.consume(q, c, spec) })
 	if failed != nil {
 		return nil, failed
 	}
@@ -32,7 +32,7 @@ func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	return c, nil
 }
 
-func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
+func (sh *shard) consume(q *Queue, c *Consumer, spec ConsumerSpec) error {
 	if q.gone {
 		return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
@@ -41,11 +41,14 @@ func (sh *shard) consume(q *Queue, c *Consumer, started func()) error {
 		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	q.consumers.add(c)
+	if spec.Limit != nil && !c.NoAck {
+		c.share = sh.shareOf(c, spec.Limit)
+	}
 	sh.join(c)
 	sh.refilter(q)
 	q.used(sh.now)
-	if started != nil {
-		started()
+	if spec.Started != nil {
+		spec.Started()
 	}
 	sh.mark(q)
 	return nil
@@ -80,6 +83,7 @@ func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
 		return false
 	}
 	c.gone = true
+	c.leaveShare()
 	sh.leave(c)
 	if q.picky != nil {
 		q.picky.left(c)

@@ -20,7 +20,6 @@ type Consumer struct {
 	copier   *copier // of a consumer of copies, else nil
 
 	prefetch  int
-	limit     *Limit
 	exclusive bool
 	channel   int
 	args      message.Table
@@ -29,6 +28,9 @@ type Consumer struct {
 	held      *pool              // parked messages of the groups that it holds
 	unacked   int
 	gone      bool
+	share     *share // of a shared limit; nil: there is none
+	blocked   bool   // in share.blocked
+	turn      uint64 // when it was served last, of shard.turns
 	out       *outbox
 
 	level          *level    // of the queue's consumers; nil when it is none of those
@@ -48,15 +50,13 @@ func (c *Consumer) ready() bool {
 	if c.prefetch > 0 && c.unacked >= c.prefetch {
 		return false
 	}
-	return c.limit.take()
+	return c.share == nil || c.share.take(c)
 }
 
 // unready gives back what ready took when there was no message after all.
 func (c *Consumer) unready() {
-	if !c.NoAck {
-		if c.limit.give(1) {
-			c.session.wakeShards() // another shard found none left meanwhile
-		}
+	if c.share != nil {
+		c.share.untake()
 	}
 }
 
@@ -65,7 +65,7 @@ func (c *Consumer) unready() {
 //
 // Invariant: a consumer that is in no row of levels has no room, and something
 // will put it back: giveBack when a delivery of it ends, kick when its
-// session's window or its shared limit has room again.
+// session's window has room again, unblock when its shared limit has.
 type consumers struct {
 	list   []*Consumer // sorted by priority, descending; within one priority by age
 	levels []*level    // of the priorities there are, descending
@@ -162,9 +162,14 @@ func (cs *consumers) remove(c *Consumer) bool {
 // clear forgets all consumers.
 func (cs *consumers) clear() { cs.list, cs.levels = nil, nil }
 
-// hasRoom puts a consumer that may have room again behind the others.
+// hasRoom puts a consumer that may have room again behind the others: where those of its share
+// wait for their turn at the limit, behind them.
 func (c *Consumer) hasRoom() {
-	if c.level != nil && !c.gone {
+	switch {
+	case c.level == nil || c.gone || c.blocked || c.inTurn:
+	case c.share != nil && len(c.share.blocked) > 0:
+		c.share.block(c)
+	default:
 		c.level.enter(c)
 	}
 }

@@ -131,7 +131,7 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 		ready := 0
 		must(t, q.shard.call(func() { ready = q.state.Ready() }))
 		for _, k := range all {
-			room := len(held[k]) < k.prefetch && (k.limit == nil || k.limit.used.Load() < k.limit.max.Load())
+			room := len(held[k]) < k.prefetch && (k.share == nil || k.share.limit.used.Load() < k.share.limit.max.Load())
 			if len(held[k]) > k.prefetch || ready > 0 && room {
 				t.Fatalf("step %d: consumer %s holds %d of %d, %d are ready", step, k.Tag, len(held[k]), k.prefetch, ready)
 			}

@@ -6,6 +6,16 @@ import (
 
 // dispatch hands ready messages to consumers that may take them.
 func (sh *shard) dispatch(q *Queue) {
+	if len(q.granted) > 0 {
+		q.unblock()
+	}
+	sh.dispatchReady(q)
+	if len(q.granted) > 0 {
+		sh.ungrant(q)
+	}
+}
+
+func (sh *shard) dispatchReady(q *Queue) {
 	if q.waking {
 		sh.serveWaiting(q) // they come first
 	}
@@ -75,6 +85,8 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	})
 	out.bytes += len(it.Env) + 32
 	sh.gathered += len(it.Env) + 32
+	sh.turns++
+	c.turn = sh.turns
 	sh.delivered(q, it, c.NoAck)
 	if c.NoAck {
 		sh.settle(q, it.Handle, 1)

@@ -16,7 +16,8 @@ const (
 	opReturn  // of themselves: their consumer is gone, or its time was over
 	opReject
 	opTx     // a transaction's part for this shard
-	opKick   // a session's window opened or a shared limit gave: look at its queues again
+	opKick   // a session's window opened: look at its queues again
+	opGrant  // a shared limit has left n deliveries to a share
 	opSettle // a message that was handed over is safe elsewhere: its source may go
 	opCall   // run a function on the shard's goroutine
 	opFetch
@@ -32,7 +33,7 @@ type op struct {
 	persistent bool
 	priority   uint8
 	flags      queue.Flags  // opPublish: Redelivered, for a message that may have been delivered before a crash
-	n          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles
+	n          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles; opGrant
 	handle     queue.Handle // as n, and opSettle
 
 	queue    *Queue   // the first target, or the queue of handle
@@ -49,5 +50,5 @@ type op struct {
 	seq     uint64
 
 	extra any // opPublish: nil, the letter whose source to settle in the same entry, or the *Loan that it takes the place of; opSettle: letter;
-	// opTx: *txPart; opKick: *Session; opCall: func(); opFetch: *fetchTrip; opTrip: *trip; opMeet: *meeting
+	// opTx: *txPart; opKick: *Session; opGrant: *share; opCall: func(); opFetch: *fetchTrip; opTrip: *trip; opMeet: *meeting
 }

@@ -36,6 +36,7 @@ type Queue struct {
 
 	state         *queue.State
 	consumers     consumers
+	granted       []*share       // with what a shared limit has left to them, until the next look at the queue
 	picky         *picky         // nil: any message may go to any consumer
 	after         *after         // nil: no message waits for another
 	stream        *stream.Stream // nil unless the queue is a stream

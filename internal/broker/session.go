@@ -361,9 +361,9 @@ func (s *Session) wakeShards() {
 }
 
 // SetLimit changes a shared limit and lets those go on that wait for it.
-func (s *Session) SetLimit(l *Limit, n int) {
+func (*Session) SetLimit(l *Limit, n int) {
 	l.max.Store(int64(n))
-	s.wakeShards()
+	l.pass(nil, nil)
 }
 
 func (s *Session) fail(err error, kind, name string) error {

@@ -82,7 +82,7 @@ func (sh *shard) giveBack(c *Consumer, n int) {
 	}
 	c.unacked -= n
 	c.hasRoom()
-	if c.limit.give(n) {
-		c.session.wakeShards() // its other queues may be on other shards
+	if c.share != nil {
+		c.share.limit.give(sh, n)
 	}
 }

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -42,11 +43,13 @@ type shard struct {
 	implicits implicits
 
 	// The drain in hand.
-	marked  []*Queue  // queues to look at before the drain ends
-	waking  []*Queue  // those of them where somebody waits
-	local   []op      // dead letters for this shard itself
-	lending []*outbox // with deliveries gathered
-	answers []answer  // publishes that need no log
+	marked     []*Queue  // queues to look at before the drain ends
+	waking     []*Queue  // those of them where somebody waits
+	local      []op      // dead letters for this shard itself
+	lending    []*outbox // with deliveries gathered
+	turns      uint64    // deliveries to consumers
+	ungranting []*share  // scratch
+	answers    []answer  // publishes that need no log
 
 	// The entry in hand.
 	entry *proposal
@@ -223,6 +226,8 @@ func (sh *shard) do(o *op) {
 		o.extra.(*txPart).run(sh)
 	case opKick:
 		sh.kick(o.extra.(*Session))
+	case opGrant:
+		sh.grant(o.extra.(*share), int(o.n))
 	case opSettle:
 		o.extra.(letter).finish(sh)
 	case opCall:
@@ -269,6 +274,7 @@ func (sh *shard) mark(q *Queue) {
 // attend brings a queue to rest: deliver, set its timer, bound its memory.
 func (sh *shard) attend(q *Queue) {
 	if q.gone {
+		sh.ungrant(q)
 		return
 	}
 	sh.dispatch(q)
@@ -287,9 +293,11 @@ func (sh *shard) attend(q *Queue) {
 	q.pace.update(q)
 }
 
-// kick looks again at the queues that the session consumes from.
+// kick looks again at the queues that the session consumes from, first at the one whose consumer
+// was served longest ago: the window may be full again before the last.
 func (sh *shard) kick(s *Session) {
-	for _, c := range sh.consumers[s] {
+	byTurn := slices.SortedFunc(slices.Values(sh.consumers[s]), func(a, b *Consumer) int { return cmp.Compare(a.turn, b.turn) })
+	for _, c := range byTurn {
 		c.hasRoom()
 		if c.Queue.state.Ready() > 0 {
 			sh.mark(c.Queue)

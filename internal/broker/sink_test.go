@@ -38,31 +38,6 @@ func TestWindowWakesAtHalf(t *testing.T) {
 	}
 }
 
-// A place that a consumer took and did not need goes to who was refused meanwhile.
-func TestUnneededPlaceWakes(t *testing.T) {
-	sh := &shard{inbox: newInbox()}
-	s := &Session{b: &Broker{shards: []*shard{sh}}}
-	l := NewLimit(1)
-	c := &Consumer{limit: l, session: s}
-	if !c.ready() {
-		t.Fatal("the only place cannot be taken")
-	}
-	c.unready()
-	if ops := sh.inbox.take(nil); len(ops) != 0 {
-		t.Fatal("a wake without anybody waiting")
-	}
-	if !c.ready() || l.take() {
-		t.Fatal("not one place")
-	}
-	c.unready()
-	if ops := sh.inbox.take(nil); len(ops) != 1 || ops[0].kind != opKick || ops[0].extra != s {
-		t.Fatalf("who waits is not woken: %v", ops)
-	}
-	if !l.take() {
-		t.Error("the place is lost")
-	}
-}
-
 // Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no longer.
 func TestLimitOfDeletedQueue(t *testing.T) {
 	for name, settle := range map[string]func(*client, Delivery){

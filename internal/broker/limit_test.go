@@ -1,0 +1,293 @@
+package broker
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"fiveways/internal/core/selector"
+	"fiveways/internal/storage/vfs"
+)
+
+// settled waits until all shards have seen to what follows from the last operations.
+func settled(t *testing.T, b *Broker) {
+	t.Helper()
+	for range 4 {
+		for _, sh := range b.shards {
+			must(t, sh.call(func() {}))
+		}
+	}
+}
+
+// received takes what a client was delivered meanwhile.
+func (c *client) received() []Delivery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ds := c.got
+	c.got = nil
+	return ds
+}
+
+// A place that a consumer took and did not need goes to the consumer of another queue that waits.
+func TestUnneededPlaceGoesOn(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 2 })
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	defer c.Close()
+	limit := NewLimit(1)
+	for _, name := range []string{"a", "b", "d"} {
+		c.queue(name, nil)
+		c.consume(name, func(s *ConsumerSpec) { s.Tag, s.Limit = name, limit })
+	}
+	c.post("", "a", "1", nil)
+	c.Flush()
+	first := c.take(1)[0]
+	c.post("", "b", "2", nil)
+	c.post("", "d", "3", nil)
+	c.Flush()
+	settled(t, b)
+	purged, err := c.PurgeQueue("b")
+	if err != nil || purged != 1 {
+		t.Fatalf("purged %d, %v", purged, err)
+	}
+	c.Ack(first.Queue, first.Consumer, first.Handle, 1) // b has no use for it
+	c.Flush()
+	if got := c.take(1)[0]; got.Consumer.Tag != "d" {
+		t.Errorf("%s got the place", got.Consumer.Tag)
+	}
+}
+
+// With one limit over several queues with two consumers each, the queues take turns, and so do the
+// consumers of each: whatever decides who gets a message, and wherever the queues live.
+func TestLimitIsShared(t *testing.T) {
+	const queues, each, limit = 3, 24, 1
+	all, err := selector.Compile("nothing IS NULL")
+	must(t, err)
+	for name, how := range map[string]struct {
+		args  func(*QueueSpec)
+		spec  func(*ConsumerSpec)
+		lone  bool // one consumer of a queue gets all
+		shard int
+	}{
+		"plain":         {shard: 1},
+		"shards":        {shard: 4},
+		"own prefetch":  {shard: 4, spec: func(s *ConsumerSpec) { s.Prefetch = 2 }},
+		"groups":        {shard: 4, args: func(q *QueueSpec) { q.Policy.GroupHeader = "g" }},
+		"single active": {shard: 4, args: func(q *QueueSpec) { q.Policy.SingleActive = true }, lone: true},
+		"selectors":     {shard: 4, spec: func(s *ConsumerSpec) { s.Selector = all }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = how.shard })
+			defer mustClose(t, b)
+			c := newClient(t, b)
+			defer c.Close()
+			shared := NewLimit(limit)
+			for q := range queues {
+				c.queue(fmt.Sprint(q), how.args)
+				for k := range 2 {
+					c.consume(fmt.Sprint(q), func(s *ConsumerSpec) {
+						if s.Tag, s.Limit = fmt.Sprint(q, "-", k), shared; how.spec != nil {
+							how.spec(s)
+						}
+					})
+				}
+			}
+			c.queue("hold", nil)
+			c.consume("hold", func(s *ConsumerSpec) { s.Tag, s.Limit = "hold", shared })
+			c.post("", "hold", "first", nil) // takes the only place, so that all wait
+			c.Flush()
+			out := c.take(1)
+			for range each {
+				for q := range queues {
+					c.post("", fmt.Sprint(q), "x", nil)
+				}
+			}
+			c.Flush()
+			settled(t, b)
+			perQueue, perConsumer := map[string]int{}, map[string]int{}
+			for n := range queues * each {
+				c.Ack(out[0].Queue, out[0].Consumer, out[0].Handle, 1)
+				c.Flush()
+				out = c.take(1)
+				perQueue[out[0].Queue.Name]++
+				perConsumer[out[0].Consumer.Tag]++
+				for q := range queues {
+					if got := perQueue[fmt.Sprint(q)]; got < n/queues {
+						t.Fatalf("of the first %d messages queue %d had %d: %v", n+1, q, got, perQueue)
+					}
+				}
+			}
+			for q := range queues {
+				one, two := perConsumer[fmt.Sprint(q, "-", 0)], perConsumer[fmt.Sprint(q, "-", 1)]
+				if one+two != each || !how.lone && one != two {
+					t.Errorf("the consumers of queue %d had %d and %d", q, one, two)
+				}
+			}
+		})
+	}
+}
+
+// fairness watches who is served while others wait under one limit.
+type fairness struct {
+	t    *testing.T
+	seen map[[2]any]int // how often the second was served while the first waited: *share or *Consumer
+}
+
+// served notes deliveries that followed from one place, with who waited before and waits still.
+func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
+	for k := range f.seen {
+		if !before[k[0]] || !after[k[0]] {
+			delete(f.seen, k)
+		}
+	}
+	for _, d := range ds {
+		c := d.Consumer
+		for k := range f.seen {
+			if k[0] == c || k[0] == c.share { // its turn
+				delete(f.seen, k)
+			}
+		}
+		for w := range before {
+			if !after[w] {
+				continue
+			}
+			var rival any
+			switch w := w.(type) {
+			case *share:
+				if w != c.share && c.share != nil && w.limit == c.share.limit {
+					rival = c.share
+				}
+			case *Consumer:
+				if w != c && w.share == c.share && w.Priority == c.Priority {
+					rival = c
+				}
+			}
+			if rival == nil {
+				continue
+			}
+			if f.seen[[2]any{w, rival}]++; f.seen[[2]any{w, rival}] > 1 {
+				f.t.Fatalf("step %d: %s was served twice while another waited", step, c.Tag)
+			}
+		}
+	}
+}
+
+// TestLimitsAgainstRules lets consumers of several queues, shards, sessions and limits come and go at
+// random, and limits change. Nobody waits while another of the same kind is served twice, nobody
+// holds more than there may be, and nothing is ready while somebody has room.
+func TestLimitsAgainstRules(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runLimits(t, rand.New(rand.NewPCG(seed, 14)), 600) })
+	}
+}
+
+type limitWorld struct {
+	t       *testing.T
+	b       *Broker
+	clients []*client
+	limits  map[*client]*Limit
+	queues  []*Queue
+	all     []*Consumer
+	owner   map[*Consumer]*client
+	held    []Delivery
+	served  []Delivery
+}
+
+func (w *limitWorld) rest() {
+	settled(w.t, w.b)
+	w.served = w.served[:0]
+	for _, c := range w.clients {
+		w.served = append(w.served, c.received()...)
+	}
+	w.held = append(w.held, w.served...)
+}
+
+// waiting is the consumers that could take a message if the limit let them, and their shares.
+func (w *limitWorld) waiting() map[any]bool {
+	ready := map[*Queue]int{}
+	for _, q := range w.queues {
+		must(w.t, q.shard.call(func() { ready[q] = q.state.Ready() }))
+	}
+	m := map[any]bool{}
+	for _, k := range w.all {
+		if l := k.share.limit; l.max.Load() > 0 && l.used.Load() > l.max.Load() {
+			w.t.Fatalf("%d are out of %d", l.used.Load(), l.max.Load())
+		}
+		if ready[k.Queue] == 0 || k.prefetch > 0 && k.unacked >= k.prefetch {
+			continue
+		}
+		if l := k.share.limit; l.max.Load() == 0 || l.used.Load() < l.max.Load() {
+			w.t.Fatalf("consumer %s has room, and %d are ready", k.Tag, ready[k.Queue])
+		}
+		m[k], m[k.share] = true, true
+	}
+	return m
+}
+
+// settle ends one delivery that is out, in one of three ways.
+func (w *limitWorld) settle(rng *rand.Rand) {
+	i := rng.IntN(len(w.held))
+	d := w.held[i]
+	w.held = append(w.held[:i], w.held[i+1:]...)
+	c := w.owner[d.Consumer]
+	switch rng.IntN(6) {
+	case 0:
+		c.Requeue(d.Queue, d.Consumer, d.Handle, 1)
+	case 1:
+		c.Reject(d.Queue, d.Consumer, d.Handle, 1)
+	default:
+		c.Ack(d.Queue, d.Consumer, d.Handle, 1)
+	}
+	c.Flush()
+}
+
+func runLimits(t *testing.T, rng *rand.Rand, steps int) {
+	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
+	defer mustClose(t, b)
+	w := &limitWorld{t: t, b: b, limits: map[*client]*Limit{}, owner: map[*Consumer]*client{}}
+	for range 2 {
+		c := newClient(t, b)
+		defer c.Close()
+		w.clients, w.limits[c] = append(w.clients, c), NewLimit(1+rng.IntN(3))
+	}
+	v, _ := b.catalog.vhost("/")
+	for i := range 4 {
+		w.clients[0].queue(fmt.Sprint(i), nil)
+		q, _ := v.queue(fmt.Sprint(i))
+		w.queues = append(w.queues, q)
+	}
+	f := &fairness{t: t, seen: map[[2]any]int{}}
+	for step := range steps {
+		before := w.waiting()
+		c := w.clients[rng.IntN(len(w.clients))]
+		single := false
+		switch op := rng.IntN(12); {
+		case op == 0 && len(w.all) < 16:
+			k := c.consume(fmt.Sprint(rng.IntN(4)), func(s *ConsumerSpec) {
+				s.Tag, s.Prefetch, s.Limit = fmt.Sprint(step), rng.IntN(3), w.limits[c]
+			})
+			w.all, w.owner[k] = append(w.all, k), c
+		case op == 1 && len(w.all) > 0 && rng.IntN(3) == 0:
+			i := rng.IntN(len(w.all))
+			k := w.all[i]
+			w.all = append(w.all[:i], w.all[i+1:]...)
+			w.owner[k].Cancel(k)
+		case op == 2 && w.limits[c].Max() < 5: // a lower one would be below what is out
+			c.SetLimit(w.limits[c], w.limits[c].Max()+1)
+		case op < 6:
+			for range 1 + rng.IntN(4) {
+				c.post("", fmt.Sprint(rng.IntN(4)), "x", nil)
+			}
+			c.Flush()
+		case len(w.held) > 0:
+			w.settle(rng)
+			single = true
+		}
+		w.rest()
+		if single {
+			f.served(step, w.served, before, w.waiting())
+		} else {
+			clear(f.seen)
+		}
+	}
+}
