@@ -37,6 +37,8 @@ type conn struct {
 	client    *protocol.Client
 	user      string          // of the session
 	session   *broker.Session // nil before the login
+	assumed   bool            // the session is guest's because nobody else was named
+	mistaken  bool            // somebody else was named, who could not log in: nobody is guest any more
 	login     *time.Timer     // ends a connection that does not log in; nil when none has to
 	muted     muting
 	subs      subscriptions

@@ -53,6 +53,51 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// TestFailedLogin: who could not log in is nobody, and not guest; who is somebody stays that.
+func TestFailedLogin(t *testing.T) {
+	n := startNode(t, Options{})
+	n.cheapUser("me")
+	n.permit("me", "r", ".*")
+	const wrong, needed = "-WRONGPASS invalid username-password pair or user is disabled.", "-NOAUTH Authentication required."
+	if _, err := n.b.PutUser(broker.UserSpec{Name: "nobody", Password: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	for login, want := range map[string]string{
+		"AUTH me wrong": wrong, "AUTH wrong": wrong, "HELLO 3 AUTH me wrong": wrong,
+		"AUTH nobody secret": "-NOPERM this user has no permissions in the virtual host '/'",
+	} {
+		for _, before := range []string{"", "LLEN q", "SUBSCRIBE a"} { // nothing, or what makes it guest
+			c := n.dial()
+			if before != "" {
+				c.do(strings.Fields(before)...)
+			}
+			if before == "SUBSCRIBE a" {
+				c.wants("UNSUBSCRIBE", `["unsubscribe" "a" 0]`)
+			}
+			c.wants(login, want)
+			c.wants("LLEN q", needed)
+			c.wants("SELECT 0", needed)
+			if got := c.do("HELLO", "3"); !strings.HasPrefix(got, "-NOAUTH HELLO must be called with") {
+				t.Error(got)
+			}
+			c.wants("nonsense", "-ERR unknown command 'nonsense', with args beginning with: ")
+			c.wants("AUTH me secret", "+OK")
+			c.wants("LLEN q", "0")
+			c.wants("AUTH me wrong", wrong) // as in Redis it is who it was
+			c.wants("LLEN q", "0")
+			c.wants("RESET", "+RESET")
+			c.wants("LLEN q", "0")
+		}
+	}
+	c := n.dial()
+	c.wants("MULTI", "+OK")
+	c.wants("AUTH me wrong", "+QUEUED")
+	c.wants("LLEN q", "+QUEUED")
+	c.wants("PUBSUB NUMPAT", "+QUEUED")
+	c.wants("EXEC", "["+wrong+" 0 0]")
+	c.wants("LLEN q", needed)
+}
+
 // TestLoginNeeded: when guest's password is its own, nobody gets in without one.
 func TestLoginNeeded(t *testing.T) {
 	n := startNode(t, Options{})

@@ -23,12 +23,20 @@ func (c *conn) trusted() bool {
 	if c.certUser != "" {
 		return true
 	}
+	if c.mistaken {
+		return false
+	}
 	loopback := protocol.IsLoopback(c.nc.RemoteAddr())
 	return loopback && c.srv.broker.Credentials(guest, loopback).Trusted
 }
 
 // enter makes sure that the client has a session; else it tells why not.
 func (c *conn) enter() replyError {
+	if c.mistaken && c.assumed {
+		c.leave()
+		c.user, c.assumed = "", false
+		c.welcome()
+	}
 	if c.session != nil {
 		return ""
 	}
@@ -38,7 +46,9 @@ func (c *conn) enter() replyError {
 	if c.certUser != "" {
 		return c.open(c.certUser, c.srv.homeOf(c.certUser))
 	}
-	return c.open(guest, rootVHost)
+	e := c.open(guest, rootVHost)
+	c.assumed = e == ""
+	return e
 }
 
 // attempt is a login of a user.
@@ -99,8 +109,21 @@ func (c *conn) evict(reason error) {
 	c.end(replyError(errorText(reason)))
 }
 
-// authenticate logs a user in. It answers a wrong password late, so that guessing is slow.
+// authenticate logs a user in. Who fails is not taken for guest after that: what was meant for a user and a virtual host shall not be done as another
+// in another.
 func (c *conn) authenticate(user, password string) replyError {
+	e := c.prove(user, password)
+	switch {
+	case e == "":
+		c.assumed, c.mistaken = false, false
+	case c.certUser == "" && (c.session == nil || c.assumed):
+		c.mistaken = true
+	}
+	return e
+}
+
+// prove opens a session when the password is right. It answers a wrong one late, so that guessing is slow.
+func (c *conn) prove(user, password string) replyError {
 	if user == defaultUser {
 		user = guest
 	}

@@ -188,7 +188,7 @@ func (c *conn) tell(s *step, failed error) {
 func reset(c *conn, _ [][]byte) {
 	c.endTransaction()
 	c.leave()
-	c.user = ""
+	c.user, c.assumed, c.mistaken = "", false, false
 	c.welcome()
 	c.change(func(f *face) { *f = face{} })
 	c.speak(false)
