@@ -36,6 +36,7 @@ type turn struct {
 	queue      *Queue
 	prev, next *turn
 	waits      bool // it is in the row
+	again      bool // it was in a row before, of a queue that is gone
 }
 
 // row is who waits at a queue, who came first is first.
@@ -79,14 +80,14 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	for {
+	for again := false; ; again = true {
 		w := &waiter{turns: make([]turn, 0, len(commands)), told: make(chan error, 1), served: -1}
 		for i, c := range commands {
 			o := c.on()
 			if o.queue, o.Err = c.find(s); o.Err != nil {
 				break
 			}
-			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue})
+			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue, again: again})
 		}
 		s.pub = false // a wait is no moment to hold anybody back
 		failed := len(w.turns) < len(commands)
@@ -200,7 +201,7 @@ func (w *waiter) line(sh *shard, turns []turn) {
 func (w *waiter) serve(sh *shard, t *turn) bool {
 	o := t.command.on()
 	o.Err = sh.runOn(t.command, t.queue)
-	if _, streams := t.command.(ofStreams); t.waits && t.queue.stream != nil && !streams {
+	if (t.waits || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
 		o.Err = nil // it is none of its business
 		return false
 	}
@@ -216,6 +217,18 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 	w.promise.join(sh)
 	w.promise.end()
 	return true
+}
+
+// otherKind reports whether the queue is a stream now, and the command is not about one, or the other way round. Who waits goes on waiting then,
+// but for readers of a group, who are told.
+func (t *turn) otherKind() bool {
+	switch t.command.(type) {
+	case *StreamRead:
+		return t.queue.stream == nil
+	case ofStreams:
+		return false
+	}
+	return t.queue.stream != nil
 }
 
 func (w *waiter) tell(err error) {

@@ -130,7 +130,7 @@ func unknown(args [][]byte) replyError {
 		}
 		fmt.Fprintf(&with, "'%s' ", cut(a, mostQuoted-with.Len()))
 	}
-	return errorf("ERR unknown command '%s', with args beginning with: %s", cut(args[0], mostQuoted), with.String())
+	return errorf("ERR unknown command '%s', with args beginning with: %s%s", cut(args[0], mostQuoted), with.String(), elsewhere(args[0]))
 }
 
 // unknownSub is the answer to a subcommand that there is not.

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"time"
 
@@ -346,7 +347,7 @@ func (r *groupRead) failed() error {
 		switch {
 		case none && waited:
 			return replyError("NOGROUP the consumer group this client was blocked on no longer exists")
-		case on.Missing && waited:
+		case waited && (on.Missing || errors.Is(on.Err, broker.ErrWrongKind)):
 			return replyError("UNBLOCKED the stream key no longer exists")
 		case on.Missing || none:
 			return errorf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", r.keys[i], r.group)

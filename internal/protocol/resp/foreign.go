@@ -1,0 +1,35 @@
+package resp
+
+import "strings"
+
+// foreign are the commands that Redis 7.0 has beside those of queues, by what they are about: programs that keep their jobs in them cannot work here,
+// and shall know why.
+var foreign = func() map[string]string {
+	all := map[string]string{}
+	for about, names := range map[string]string{
+		"strings": `append bitcount bitfield bitfield_ro bitop bitpos decr decrby get getbit getdel getex getrange getset incr incrby incrbyfloat lcs
+			mget mset msetnx psetex set setbit setex setnx setrange strlen substr`,
+		"hashes": "hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals",
+		"sets": `sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember srem sscan sunion
+			sunionstore`,
+		"sorted sets": `bzmpop bzpopmax bzpopmin zadd zcard zcount zdiff zdiffstore zincrby zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax
+			zpopmin zrandmember zrange zrangebylex zrangebyscore zrangestore zrank zrem zremrangebylex zremrangebyrank zremrangebyscore zrevrange
+			zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore`,
+		"scripts":       "eval eval_ro evalsha evalsha_ro fcall fcall_ro function script",
+		"times of keys": "expire expireat expiretime persist pexpire pexpireat pexpiretime pttl ttl",
+	} {
+		for _, name := range strings.Fields(names) {
+			all[name] = about
+		}
+	}
+	return all
+}()
+
+// elsewhere is what stands behind Redis' text of an unknown command, when Redis knows it: no client looks there.
+func elsewhere(name []byte) string {
+	about, ok := foreign[strings.ToLower(string(cut(name, mostQuoted)))]
+	if !ok {
+		return ""
+	}
+	return "(this broker has no " + about + "; it has jobs, lists, channels and streams: docs/protocols/redis-job-libraries.md)"
+}
