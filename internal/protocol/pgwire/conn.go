@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgproto3"
-
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -31,7 +29,7 @@ type conn struct {
 	key [keyBytes]byte // proves that a cancel request may name it; as pid
 
 	client *protocol.Client
-	in     *pgproto3.Backend
+	in     frames
 	out    output
 
 	encoding *charset.Encoding // of the client's texts; nil: UTF-8
@@ -41,7 +39,7 @@ type conn struct {
 	closeSession   func()
 	admitted       bool // holds a place of Options.Connections
 
-	ahead pgproto3.FrontendMessage // was read, and comes next; nil: nothing was
+	ahead incoming // was read, and comes next, when it has a kind
 
 	over    bool // nothing is read any more
 	linger  bool // the client may be sending still

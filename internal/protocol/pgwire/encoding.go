@@ -1,8 +1,6 @@
 package pgwire
 
 import (
-	"github.com/jackc/pgx/v5/pgproto3"
-
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -13,32 +11,6 @@ const clientEncoding = "client_encoding"
 func (c *conn) speak(name string) {
 	c.encoding, _ = charset.ByName(name) // the setting takes no other names
 	c.out.encoding = c.encoding
-}
-
-// decode turns the texts of a message from the client's encoding into UTF-8. Parameters wait for their types.
-func (c *conn) decode(m pgproto3.FrontendMessage) (err error) {
-	take := func(texts ...*string) {
-		for _, s := range texts {
-			if err == nil {
-				*s, err = c.encoding.Decode(*s)
-			}
-		}
-	}
-	switch m := m.(type) {
-	case *pgproto3.Query:
-		take(&m.String)
-	case *pgproto3.Parse:
-		take(&m.Name, &m.Query)
-	case *pgproto3.Bind:
-		take(&m.DestinationPortal, &m.PreparedStatement)
-	case *pgproto3.Describe:
-		take(&m.Name)
-	case *pgproto3.Execute:
-		take(&m.Portal)
-	case *pgproto3.Close:
-		take(&m.Name)
-	}
-	return err
 }
 
 // decodeParameter turns a parameter of a Bind into UTF-8.

@@ -3,8 +3,6 @@ package pgwire
 import (
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5/pgproto3"
-
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -23,15 +21,16 @@ func (c *conn) fail(err error) error {
 }
 
 // parse makes a prepared statement.
-func (c *conn) parse(m *pgproto3.Parse) error {
-	if err := checkText(m.Query); err != nil {
+func (c *conn) parse(r *body) error {
+	name, text, types := r.text(), r.text(), r.types()
+	if err := r.end(); err != nil {
 		return c.fail(err)
 	}
-	p, err := c.session.Prepare(m.Query, m.ParameterOIDs)
+	p, err := c.session.Prepare(text, types)
 	if err != nil {
 		return err
 	}
-	if err := c.session.Store(m.Name, p); err != nil {
+	if err := c.session.Store(name, p); err != nil {
 		return err
 	}
 	c.out.bare('1')
@@ -39,23 +38,31 @@ func (c *conn) parse(m *pgproto3.Parse) error {
 }
 
 // bind makes a portal of a prepared statement.
-func (c *conn) bind(m *pgproto3.Bind) error {
-	p, err := c.session.Statement(m.PreparedStatement)
+func (c *conn) bind(r *body) error {
+	name, statement := r.text(), r.text()
+	if r.err != nil {
+		return c.fail(r.err)
+	}
+	p, err := c.session.Statement(statement)
 	if err != nil {
 		return err
 	}
-	args, err := c.arguments(m, p)
+	args, err := c.arguments(r, statement, p)
 	if err != nil {
+		return c.fail(err)
+	}
+	formats := r.formats()
+	if err := r.end(); err != nil {
 		return c.fail(err)
 	}
 	portal, err := c.session.Open(p, args)
 	if err != nil {
 		return err
 	}
-	if portal.Formats, err = formatsOf(m.ResultFormatCodes, len(portal.Columns)); err != nil {
+	if portal.Formats, err = formatsOf(formats, len(portal.Columns)); err != nil {
 		return c.fail(err)
 	}
-	if err := c.session.Bind(m.DestinationPortal, portal); err != nil {
+	if err := c.session.Bind(name, portal); err != nil {
 		return err
 	}
 	c.out.bare('2')
@@ -63,31 +70,37 @@ func (c *conn) bind(m *pgproto3.Bind) error {
 }
 
 // arguments reads the parameters of a Bind.
-func (c *conn) arguments(m *pgproto3.Bind, p *sql.Prepared) ([]value.Datum, error) {
-	n := len(m.Parameters)
-	if formats := len(m.ParameterFormatCodes); formats > 1 && formats != n {
-		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message has %d parameter formats but %d parameters", formats, n)
-	}
-	if n != len(p.Params) {
+func (c *conn) arguments(r *body, statement string, p *sql.Prepared) ([]value.Datum, error) {
+	formats := r.formats()
+	n := r.uint16()
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case len(formats) > 1 && len(formats) != n:
+		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message has %d parameter formats but %d parameters", len(formats), n)
+	case n != len(p.Params):
 		return nil, pgerror.New(pgerror.ProtocolViolation, `bind message supplies %d parameters, but prepared statement "%s" requires %d`,
-			n, m.PreparedStatement, len(p.Params))
-	}
-	if n == 0 {
+			n, statement, len(p.Params))
+	case n == 0:
 		return nil, nil
 	}
 	args := make([]value.Datum, n)
 	set := c.session.Settings()
-	for i, b := range m.Parameters {
-		if b == nil {
+	for i := range args {
+		b, null := r.value()
+		if r.err != nil {
+			return nil, r.err
+		}
+		if null {
 			continue
 		}
 		if c.encoding != nil {
 			var err error
-			if b, err = c.decodeParameter(p.Params[i], formatAt(m.ParameterFormatCodes, i), b); err != nil {
+			if b, err = c.decodeParameter(p.Params[i], formatAt(formats, i), b); err != nil {
 				return nil, err
 			}
 		}
-		d, err := argument(p.Params[i], formatAt(m.ParameterFormatCodes, i), b, &set)
+		d, err := argument(p.Params[i], formatAt(formats, i), b, &set)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +123,14 @@ func argument(t *value.Type, format int16, b []byte, set *value.Settings) (value
 }
 
 // describe tells what a statement takes and returns, or what a portal returns.
-func (c *conn) describe(m *pgproto3.Describe) error {
-	switch m.ObjectType {
+func (c *conn) describe(r *body) error {
+	kind, name := r.byte(), r.text()
+	if err := r.end(); err != nil {
+		return c.fail(err)
+	}
+	switch kind {
 	case ofStatement:
-		p, err := c.session.Statement(m.Name)
+		p, err := c.session.Statement(name)
 		if err != nil {
 			return err
 		}
@@ -123,7 +140,7 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 		c.parameterDescription(p.Params)
 		return c.rowDescription(p.Columns, nil)
 	case ofPortal:
-		p, err := c.session.Portal(m.Name)
+		p, err := c.session.Portal(name)
 		if err != nil {
 			return err
 		}
@@ -132,7 +149,7 @@ func (c *conn) describe(m *pgproto3.Describe) error {
 		}
 		return c.rowDescription(p.Columns, p.Formats)
 	default:
-		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid DESCRIBE message subtype %d", m.ObjectType))
+		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid DESCRIBE message subtype %d", kind))
 	}
 }
 
@@ -145,18 +162,19 @@ func (c *conn) describable(columns []value.Field) error {
 }
 
 // execute runs a portal, at most to its row limit.
-func (c *conn) execute(m *pgproto3.Execute) error {
-	p, err := c.session.Portal(m.Portal)
+func (c *conn) execute(r *body) error {
+	name, most := r.text(), r.int32()
+	if err := r.end(); err != nil {
+		return c.fail(err)
+	}
+	p, err := c.session.Portal(name)
 	if err != nil {
 		return err
 	}
 	if p.Spent() {
-		return c.fail(pgerror.New("55000", `portal "%s" cannot be run`, m.Portal))
+		return c.fail(pgerror.New("55000", `portal "%s" cannot be run`, name))
 	}
-	limit := 0
-	if m.MaxRows < 1<<31 { // negative ones mean none, too
-		limit = int(m.MaxRows)
-	}
+	limit := max(int(most), 0) // negative ones mean none, too
 	if c.session.AsksLast(p) {
 		if p.Last = c.syncFollows(); c.over {
 			return nil
@@ -185,20 +203,32 @@ func (c *conn) syncFollows() bool {
 		return false
 	}
 	c.ahead = next
-	_, sync := next.(*pgproto3.Sync)
-	return sync
+	return next.kind == 'S'
 }
 
 // close forgets a statement or a portal; there need not be one.
-func (c *conn) close(m *pgproto3.Close) error {
-	switch m.ObjectType {
+func (c *conn) close(r *body) error {
+	kind, name := r.byte(), r.text()
+	if err := r.end(); err != nil {
+		return c.fail(err)
+	}
+	switch kind {
 	case ofStatement:
-		c.session.Deallocate(m.Name)
+		c.session.Deallocate(name)
 	case ofPortal:
-		c.session.Release(m.Name)
+		c.session.Release(name)
 	default:
-		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid CLOSE message subtype %d", m.ObjectType))
+		return c.fail(pgerror.New(pgerror.ProtocolViolation, "invalid CLOSE message subtype %d", kind))
 	}
 	c.out.bare('3')
+	return nil
+}
+
+// flush has the client hear at once what it would hear later.
+func (c *conn) flush(r *body) error {
+	if err := r.end(); err != nil {
+		return c.fail(err)
+	}
+	c.out.flush() //nolint:errcheck // the next read sees it
 	return nil
 }

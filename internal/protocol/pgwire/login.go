@@ -144,8 +144,8 @@ func (c *conn) authenticate() *pgerror.Error {
 // clearText asks for the password itself: it does not leave this machine.
 func (c *conn) clearText() *pgerror.Error {
 	c.out.message(&pgproto3.AuthenticationCleartextPassword{})
-	m, e := answer[*pgproto3.PasswordMessage](c, pgproto3.AuthTypeCleartextPassword)
-	if e != nil || c.over {
+	var m pgproto3.PasswordMessage
+	if e := c.answer(&m); e != nil || c.over {
 		return e
 	}
 	if m.Password == "" {
@@ -165,8 +165,8 @@ func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	}
 	talk := server.NewConversation()
 	c.out.message(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{scramSHA256}})
-	first, e := answer[*pgproto3.SASLInitialResponse](c, pgproto3.AuthTypeSASL)
-	if e != nil || c.over {
+	var first pgproto3.SASLInitialResponse
+	if e := c.answer(&first); e != nil || c.over {
 		return e, false
 	}
 	if first.AuthMechanism != scramSHA256 {
@@ -180,8 +180,8 @@ func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 		return fatal(pgerror.FeatureNotSupported, "client uses authorization identity, but it is not supported"), false
 	}
 	c.out.message(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
-	proof, e := answer[*pgproto3.SASLResponse](c, pgproto3.AuthTypeSASLContinue)
-	if e != nil || c.over {
+	var proof pgproto3.SASLResponse
+	if e := c.answer(&proof); e != nil || c.over {
 		return e, false
 	}
 	signature, err := talk.Step(string(proof.Data))
@@ -201,25 +201,24 @@ func credentials(verifier access.Scram) (scram.StoredCredentials, error) {
 }
 
 // answer writes the question and reads the client's answer to it.
-func answer[M pgproto3.FrontendMessage](c *conn, authType uint32) (m M, e *pgerror.Error) {
+func (c *conn) answer(to pgproto3.FrontendMessage) *pgerror.Error {
 	if c.out.flush() != nil {
 		c.over = true
-		return m, nil
+		return nil
 	}
-	if err := c.in.SetAuthType(authType); err != nil {
-		return m, fatal(pgerror.InternalError, "%v", err)
-	}
-	got, err := c.in.Receive()
+	m, err := c.in.next()
 	if err != nil {
 		c.readAgain(err, 0)
 		c.over = true
-		return m, nil
+		return nil
 	}
-	m, ok := got.(M)
-	if !ok {
-		return m, fatal(pgerror.ProtocolViolation, "expected password response")
+	if m.kind != 'p' {
+		return fatal(pgerror.ProtocolViolation, "expected password response, got message type %d", m.kind)
 	}
-	return m, nil
+	if to.Decode(m.body) != nil {
+		return fatal(pgerror.ProtocolViolation, "invalid message format")
+	}
+	return nil
 }
 
 // refused is the answer to a login that failed, whatever the reason. It takes its time, so that guessing is slow.

@@ -110,7 +110,7 @@ func TestLoginThatMakesNoSense(t *testing.T) {
 		send []pgproto3.FrontendMessage
 		want string
 	}{
-		"a query":   {[]pgproto3.FrontendMessage{&pgproto3.Query{String: "rows 1"}}, "E FATAL 08P01 expected password response / gone"},
+		"a query":   {[]pgproto3.FrontendMessage{&pgproto3.Query{String: "rows 1"}}, "E FATAL 08P01 expected password response, got message type 81 / gone"},
 		"mechanism": {[]pgproto3.FrontendMessage{&pgproto3.SASLInitialResponse{AuthMechanism: "PLAIN", Data: []byte("x")}}, "E FATAL 08P01 client selected an invalid SASL authentication mechanism / gone"},
 		"channel binding": {[]pgproto3.FrontendMessage{&pgproto3.SASLInitialResponse{AuthMechanism: scramSHA256, Data: []byte("p=tls-unique,,n=,r=abc")}},
 			"E FATAL 08P01 malformed SCRAM message | client requires channel binding but server doesn't support it / gone"},

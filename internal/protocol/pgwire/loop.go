@@ -1,10 +1,6 @@
 package pgwire
 
-import (
-	"github.com/jackc/pgx/v5/pgproto3"
-
-	"fiveways/internal/protocol/pgwire/pgerror"
-)
+import "fiveways/internal/protocol/pgwire/pgerror"
 
 // loop handles messages until the connection is over.
 func (c *conn) loop() {
@@ -18,62 +14,45 @@ func (c *conn) loop() {
 	}
 }
 
-// handle runs one message.
-func (c *conn) handle(m pgproto3.FrontendMessage) {
-	if c.skip {
-		switch m.(type) {
-		case *pgproto3.Sync, *pgproto3.Terminate:
-		default:
-			return
-		}
+// handle runs one message. What cannot be read of it is an error of this message only.
+func (c *conn) handle(m incoming) {
+	if c.skip && m.kind != 'S' && m.kind != 'X' {
+		return
 	}
-	if c.encoding != nil {
-		if err := c.decode(m); err != nil {
-			c.refuse(m, err)
-			return
+	r := &body{b: m.body, encoding: c.encoding}
+	switch m.kind {
+	case 'Q':
+		c.query(r)
+	case 'P':
+		c.extended(c.parse(r))
+	case 'B':
+		c.extended(c.bind(r))
+	case 'D':
+		c.extended(c.describe(r))
+	case 'E':
+		c.extended(c.execute(r))
+	case 'C':
+		c.extended(c.close(r))
+	case 'H':
+		c.extended(c.flush(r))
+	case 'S':
+		if err := r.end(); err != nil {
+			c.problem(c.fail(err))
 		}
-	}
-	switch m := m.(type) {
-	case *pgproto3.Query:
-		c.query(m.String)
-	case *pgproto3.Parse:
-		c.extended(c.parse(m))
-	case *pgproto3.Bind:
-		c.extended(c.bind(m))
-	case *pgproto3.Describe:
-		c.extended(c.describe(m))
-	case *pgproto3.Execute:
-		c.extended(c.execute(m))
-	case *pgproto3.Close:
-		c.extended(c.close(m))
-	case *pgproto3.Flush:
-		c.out.flush() //nolint:errcheck // the next read sees it
-	case *pgproto3.Sync:
 		c.sync()
-	case *pgproto3.Terminate:
+	case 'X':
 		c.over = true
-	case *pgproto3.FunctionCall:
+	case 'F':
 		c.session.Fail()
 		c.problem(pgerror.New(pgerror.FeatureNotSupported, "the function call message is not supported").
 			WithHint("Call the function in a SELECT."))
 		c.sync()
-	case *pgproto3.CopyData, *pgproto3.CopyDone, *pgproto3.CopyFail:
+	case 'd', 'c', 'f':
 		// PostgreSQL overlooks these outside of COPY: a client may have sent them before it heard that its COPY failed.
-	default:
+	default: // known to the login only
 		c.linger = true
-		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid frontend message"))
+		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid frontend message type %d", m.kind))
 	}
-}
-
-// refuse ends a message whose texts cannot be read.
-func (c *conn) refuse(m pgproto3.FrontendMessage, err error) {
-	if _, simple := m.(*pgproto3.Query); !simple {
-		c.extended(c.fail(err))
-		return
-	}
-	c.session.Fail()
-	c.problem(err)
-	c.sync()
 }
 
 // extended ends a message of the extended protocol: after an error nothing counts until Sync.

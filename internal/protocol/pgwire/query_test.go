@@ -141,10 +141,10 @@ func TestSyncThatComesLater(t *testing.T) {
 func TestMessagesThatAreNone(t *testing.T) {
 	n := startNode(t, Options{MaxMessageSize: 1000})
 	for name, c := range map[string]struct{ bytes, want string }{
-		"unknown type":    {"!\x00\x00\x00\x04", "E FATAL 08P01 unknown message type: ! / gone"},
-		"length":          {"Q\x00\x00\x00\x03", "E FATAL 08P01 invalid message length: 3 / gone"},
+		"unknown type":    {"!\x00\x00\x00\x04", "E FATAL 08P01 invalid frontend message type 33 / gone"},
+		"length":          {"Q\x00\x00\x00\x03", "E FATAL 08P01 invalid message length / gone"},
 		"too long":        {"Q\x00\xff\x00\x00", "E FATAL 08P01 invalid message length / gone"},
-		"password":        {"p\x00\x00\x00\x05\x00", "E FATAL 08P01 invalid frontend message / gone"},
+		"password":        {"p\x00\x00\x00\x05\x00", "E FATAL 08P01 invalid frontend message type 112 / gone"},
 		"describe what":   {"D\x00\x00\x00\x06x\x00S\x00\x00\x00\x04", "E ERROR 08P01 invalid DESCRIBE message subtype 120 / Z I"},
 		"close what":      {"C\x00\x00\x00\x06x\x00S\x00\x00\x00\x04", "E ERROR 08P01 invalid CLOSE message subtype 120 / Z I"},
 		"end in a header": {"Q\x00", "gone"},

@@ -7,23 +7,21 @@ import (
 	"os"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgproto3"
-
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // receive waits for the next message; false means that the connection is over.
-func (c *conn) receive() (pgproto3.FrontendMessage, bool) {
-	if m := c.ahead; m != nil {
-		c.ahead = nil
+func (c *conn) receive() (incoming, bool) {
+	if m := c.ahead; m.kind != 0 {
+		c.ahead = incoming{}
 		return m, true
 	}
 	for {
 		if c.mustEnd() {
-			return nil, false
+			return incoming{}, false
 		}
 		limit := c.patience()
-		m, err := c.in.Receive()
+		m, err := c.in.next()
 		if err == nil {
 			if limit > 0 {
 				c.setDeadline(time.Time{})
@@ -31,7 +29,7 @@ func (c *conn) receive() (pgproto3.FrontendMessage, bool) {
 			return m, true
 		}
 		if !c.readAgain(err, limit) {
-			return nil, false
+			return incoming{}, false
 		}
 	}
 }
@@ -76,7 +74,7 @@ func (c *conn) setDeadline(t time.Time) {
 
 // readAgain decides what an error of reading means; true means that the read was only woken.
 func (c *conn) readAgain(err error, limit time.Duration) bool {
-	var tooLong *pgproto3.ExceededMaxBodyLenErr
+	var senseless *pgerror.Error
 	var broken net.Error
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) && c.kicked.Swap(false):
@@ -84,12 +82,12 @@ func (c *conn) readAgain(err error, limit time.Duration) bool {
 		return true
 	case errors.Is(err, os.ErrDeadlineExceeded) && limit > 0:
 		c.giveUp(idleError(c.session.Status()))
-	case errors.As(err, &tooLong):
+	case errors.As(err, &senseless): // where the next message begins is not known any more
 		c.linger = true
-		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid message length"))
+		c.giveUp(senseless)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.As(err, &broken):
 		c.over = true
-	default: // it makes no sense: where the next message begins is not known any more
+	default:
 		c.linger = true
 		c.giveUp(fatal(pgerror.ProtocolViolation, "%v", err))
 	}

@@ -9,7 +9,13 @@ import (
 )
 
 // query runs the statements of a simple query.
-func (c *conn) query(text string) {
+func (c *conn) query(r *body) {
+	text := r.text()
+	if err := r.end(); err != nil {
+		c.problem(c.fail(err))
+		c.sync()
+		return
+	}
 	ctx := c.running.begin()
 	err := c.runAll(ctx, text)
 	if err == nil {
@@ -24,10 +30,6 @@ func (c *conn) query(text string) {
 
 // runAll runs statement after statement up to the first error. The answer to the last one goes out when their transaction is committed.
 func (c *conn) runAll(ctx context.Context, text string) error {
-	if err := checkText(text); err != nil {
-		c.session.Fail()
-		return err
-	}
 	c.session.Deallocate("") // as PostgreSQL does
 	list, err := c.session.Split(text)
 	if err != nil {

@@ -32,8 +32,7 @@ func (c *conn) startUp() bool {
 	}
 	start, e := c.parameters(packet)
 	if e == nil {
-		c.in = pgproto3.NewBackend(&countedReader{c.nc, &c.client.In}, nil)
-		c.in.SetMaxBodyLen(maxLoginBody)
+		c.in = frames{r: &countedReader{c.nc, &c.client.In}, limit: maxLoginBody}
 		e = c.logIn(start)
 	}
 	if e != nil {
@@ -44,7 +43,7 @@ func (c *conn) startUp() bool {
 	if c.over { // the client has left
 		return false
 	}
-	c.in.SetMaxBodyLen(int(2*c.srv.o.MaxMessageSize) + maxLoginBody)
+	c.in.limit = int(2*c.srv.o.MaxMessageSize) + maxLoginBody
 	c.ready()
 	return true
 }

@@ -1,0 +1,96 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"io"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// What a connection reads into: at first, and what is kept once a larger message is done with.
+const (
+	readBuffer = 8 << 10
+	keptBuffer = 64 << 10
+)
+
+const headerBytes = 5 // a kind and a length
+
+// incoming is a message as it came. Its body is void with the next one.
+type incoming struct {
+	kind byte
+	body []byte
+}
+
+// frames cuts what a client sends into messages. A read that was interrupted goes on where it was.
+type frames struct {
+	r          io.Reader
+	limit      int // bytes of a body
+	buf        []byte
+	start, end int // of what is in buf and was not taken
+}
+
+// next returns the next message. Errors: those of the reader, io.ErrUnexpectedEOF, and a
+// *pgerror.Error when it makes no sense, after which nothing more can be read.
+func (f *frames) next() (incoming, error) {
+	if f.start == f.end {
+		f.start, f.end = 0, 0
+		if cap(f.buf) > keptBuffer {
+			f.buf = nil
+		}
+	}
+	if err := f.fill(headerBytes); err != nil {
+		return incoming{}, err
+	}
+	kind, n := f.buf[f.start], int(int32(binary.BigEndian.Uint32(f.buf[f.start+1:])))-4
+	switch {
+	case !known(kind):
+		return incoming{}, fatal(pgerror.ProtocolViolation, "invalid frontend message type %d", kind)
+	case n < 0 || n > f.limit:
+		return incoming{}, fatal(pgerror.ProtocolViolation, "invalid message length")
+	}
+	if err := f.fill(headerBytes + n); err != nil {
+		return incoming{}, err
+	}
+	body := f.buf[f.start+headerBytes : f.start+headerBytes+n]
+	f.start += headerBytes + n
+	return incoming{kind, body}, nil
+}
+
+// known reports whether a client may send messages of this kind.
+func known(kind byte) bool {
+	switch kind {
+	case 'Q', 'P', 'B', 'D', 'E', 'C', 'H', 'S', 'X', 'F', 'd', 'c', 'f', 'p':
+		return true
+	}
+	return false
+}
+
+// fill reads until n bytes are there. The buffer grows with what has come, not with what the
+// client says will.
+func (f *frames) fill(n int) error {
+	for f.end-f.start < n {
+		if f.end == len(f.buf) || f.start+n > len(f.buf) && f.start > 0 {
+			f.makeRoom()
+		}
+		got, err := f.r.Read(f.buf[f.end:])
+		f.end += got
+		switch {
+		case got > 0:
+		case err == io.EOF && f.end > f.start:
+			return io.ErrUnexpectedEOF
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// makeRoom moves what is there to the front, and doubles the buffer when that is all of it.
+func (f *frames) makeRoom() {
+	to := f.buf
+	if f.start == 0 {
+		to = make([]byte, max(2*len(f.buf), readBuffer))
+	}
+	f.end = copy(to, f.buf[f.start:f.end])
+	f.start, f.buf = 0, to
+}
