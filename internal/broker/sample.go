@@ -80,14 +80,8 @@ func (b *Broker) Sample(s *Sample) error {
 
 // sample appends what the shard has to tell. at says where virtual hosts are in s.
 func (sh *shard) sample(s *Sample, queues []*Queue, at map[*VHost]int) error {
-	for len(queues) > 0 {
-		step := queues[:min(len(queues), sampleStep)]
-		queues = queues[len(step):]
-		if err := sh.call(func() { s.Queues = sh.sampleQueues(s.Queues, step) }); err != nil {
-			return err
-		}
-	}
-	return sh.call(func() {
+	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never in one twice.
+	err := sh.call(func() {
 		for v, counts := range sh.retired {
 			s.Retired.Add(counts)
 			if i, ok := at[v]; ok {
@@ -95,6 +89,12 @@ func (sh *shard) sample(s *Sample, queues []*Queue, at map[*VHost]int) error {
 			}
 		}
 	})
+	for len(queues) > 0 && err == nil {
+		step := queues[:min(len(queues), sampleStep)]
+		queues = queues[len(step):]
+		err = sh.call(func() { s.Queues = sh.sampleQueues(s.Queues, step) })
+	}
+	return err
 }
 
 func (sh *shard) sampleQueues(dst []QueueSample, queues []*Queue) []QueueSample {

@@ -4,11 +4,19 @@ package monitor
 type Edge struct {
 	Connections []Connection
 	Channels    []Channel
-	Gone        ChannelCounts // of channels that are closed
+	GoneIn      map[string]ChannelCounts // of channels that are closed, by their virtual host
 
 	ConnectionsOpened, ConnectionsClosed uint64
 	ChannelsOpened, ChannelsClosed       uint64
 	Received, Sent                       uint64 // bytes, of all connections that there were
+}
+
+// Gone are the counts of all channels that are closed.
+func (e *Edge) Gone() (sum ChannelCounts) {
+	for _, c := range e.GoneIn {
+		sum.Add(&c)
+	}
+	return sum
 }
 
 // Connection is one connection.

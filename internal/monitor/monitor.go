@@ -33,7 +33,8 @@ type Monitor struct {
 
 	mu    sync.RWMutex
 	n     int              // number of the newest sample, 0 before the first
-	times []int64          // unix ms; of sample n at n % len
+	times []float64        // ms since the monitor was made, by the monotonic clock; of sample n at n % len
+	wall  int64            // unix ms of the newest sample
 	last  *broker.Sample   // the newest; it is never changed, so that it may be read without the lock
 	edge  *Edge            // likewise
 	proc  *Process         // likewise
@@ -45,6 +46,8 @@ type Monitor struct {
 	vhosts      map[string]*history
 	connections map[uint64]*history
 	channels    map[ChannelID]*history
+	brought     map[string]uint64 // to each virtual host by publishers, as of the newest sample
+	published   uint64            // to all that there were
 	total       *history
 	churn       *history
 	node        *history
@@ -72,7 +75,7 @@ func New(b *broker.Broker, o Options) *Monitor {
 		b: b, o: o, started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
 		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &broker.Sample{}, edge: &Edge{}, proc: &Process{},
 	}
-	m.times = make([]int64, totalKind.depth(o.Every))
+	m.times = make([]float64, totalKind.depth(o.Every)+1) // one more: a thing had nothing at the sample before its first
 	m.total, m.churn, m.node = m.history(&totalKind), m.history(&churnKind), m.history(&nodeKind)
 	return m
 }
@@ -119,17 +122,21 @@ func (m *Monitor) run(ctx context.Context) {
 func (m *Monitor) Sample() {
 	m.taking.Lock()
 	defer m.taking.Unlock()
+	before := m.o.Now()
 	fresh := &broker.Sample{Queues: make([]broker.QueueSample, 0, m.expected)}
 	if err := m.b.Sample(fresh); err != nil {
 		m.o.Log.Debug("monitor: no sample", "err", err)
 		return
 	}
-	edge, proc, latencies := m.o.Edge(), m.o.Process(), m.b.Latencies()
-	at := m.o.Now().UnixMilli()
+	edge := m.o.Edge()
+	// The counters were read between before and now; the middle is at most half of that wrong.
+	now := m.o.Now()
+	at := now.Add(before.Sub(now) / 2)
+	proc, latencies := m.o.Process(), m.b.Latencies()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.n++
-	m.times[m.n%len(m.times)] = at
+	m.times[m.n%len(m.times)], m.wall = float64(at.Sub(m.started))/float64(time.Millisecond), at.UnixMilli()
 	m.last, m.expected = fresh, len(fresh.Queues)+len(fresh.Queues)/8
 	m.edge, m.proc = &edge, &proc
 	m.past, m.now = m.now, latencies
@@ -138,6 +145,7 @@ func (m *Monitor) Sample() {
 
 // remember adds the newest sample to the histories, and forgets what is not there any more.
 func (m *Monitor) remember() {
+	m.countPublished()
 	totals := m.rememberQueues()
 	for i := range m.last.VHosts {
 		v := &m.last.VHosts[i]
@@ -147,7 +155,13 @@ func (m *Monitor) remember() {
 			if x.Name == "" {
 				in += totals[v.Name].counts.Direct
 			}
-			remember(m, m.exchanges, exchangeID{v.Name, x.Name}, &exchangeKind, append(m.values[:0], int64(in), int64(x.Out)))
+			id, values := exchangeID{v.Name, x.Name}, append(m.values[:0], int64(in), int64(x.Out))
+			if h := m.exchanges[id]; x.Name == "" {
+				h.keep(0, values)
+			} else if h.restarted(values) {
+				delete(m.exchanges, id)
+			}
+			remember(m, m.exchanges, id, &exchangeKind, values)
 		}
 	}
 	forget(m, m.exchanges)
@@ -155,19 +169,37 @@ func (m *Monitor) remember() {
 	m.rememberNode()
 }
 
+// countPublished adds what publishers have brought to virtual hosts since the sample before, also to those that are gone
+// by now. What is known of a virtual host that was made again under its name is forgotten.
+func (m *Monitor) countPublished() {
+	brought := make(map[string]uint64, len(m.last.VHosts))
+	for i := range m.last.VHosts {
+		v := &m.last.VHosts[i]
+		before := m.brought[v.Name]
+		if v.In < before {
+			before = 0
+			delete(m.vhosts, v.Name)
+			delete(m.exchanges, exchangeID{v.Name, ""})
+		}
+		brought[v.Name] = v.In
+		m.published += v.In - before
+	}
+	m.brought = brought
+}
+
 // sum is what the queues of a virtual host have in common.
 type sum struct {
 	counts         broker.Counts
 	ready, unacked int
 	published      uint64
-	channels       ChannelCounts // those that are open
+	channels       ChannelCounts
 }
 
 func (m *Monitor) rememberQueues() map[string]*sum {
 	totals := map[string]*sum{}
 	for i := range m.last.VHosts {
 		v := &m.last.VHosts[i]
-		totals[v.Name] = &sum{counts: v.Retired, published: v.In}
+		totals[v.Name] = &sum{counts: v.Retired, published: v.In, channels: m.edge.GoneIn[v.Name]}
 	}
 	for i := range m.last.Queues {
 		q := &m.last.Queues[i]
@@ -191,15 +223,19 @@ func (m *Monitor) rememberEdge(totals map[string]*sum) {
 		remember(m, m.connections, c.ID, &connectionKind, append(m.values[:0], int64(c.Received), int64(c.Sent)))
 	}
 	forget(m, m.connections)
-	all := sum{counts: m.last.Retired}
-	channels := e.Gone
+	all := sum{counts: m.last.Retired, published: m.published}
+	channels := e.Gone()
 	for i := range e.Channels {
 		c := &e.Channels[i]
 		channels.Add(&c.Counts)
 		if t := totals[c.VHost]; t != nil {
 			t.channels.Add(&c.Counts)
 		}
-		remember(m, m.channels, c.ID, &channelKind, c.Counts.appendStats(m.values[:0]))
+		values := c.Counts.appendStats(m.values[:0])
+		if m.channels[c.ID].restarted(values) {
+			delete(m.channels, c.ID)
+		}
+		remember(m, m.channels, c.ID, &channelKind, values)
 	}
 	forget(m, m.channels)
 	for i := range m.last.Queues {
@@ -210,12 +246,14 @@ func (m *Monitor) rememberEdge(totals map[string]*sum) {
 	}
 	for i := range m.last.VHosts {
 		v := &m.last.VHosts[i]
-		all.published += v.In
 		t := totals[v.Name]
-		remember(m, m.vhosts, v.Name, &vhostKind, t.appendTo(m.values[:0], &t.channels))
+		values := t.appendTo(m.values[:0], &t.channels)
+		m.vhosts[v.Name].keep(lengths, values)
+		remember(m, m.vhosts, v.Name, &vhostKind, values)
 	}
 	forget(m, m.vhosts)
 	m.values = all.appendTo(m.values[:0], &channels)
+	m.total.keep(lengths, m.values)
 	m.total.add(m.n, m.values)
 }
 
@@ -234,6 +272,7 @@ func (m *Monitor) rememberNode() {
 	m.churn.add(m.n, m.values)
 	m.values = append(m.values[:0], p.Memory, p.Files, int64(len(e.Connections)), p.Goroutines, m.b.Resources().DiskFree, p.Collections, p.Reclaimed,
 		int64(st.Log.Syncs), st.Log.SyncTotal.Milliseconds(), int64(st.Log.Groups), st.Log.Bytes, int64(e.Received), int64(e.Sent))
+	m.node.keep(nodeKind.index("recv_oct"), m.values)
 	m.node.add(m.n, m.values)
 }
 

@@ -189,7 +189,7 @@ func TestTotals(t *testing.T) {
 		n.e = Edge{
 			Connections: []Connection{{ID: 1, Received: 10, Sent: 20}}, ConnectionsOpened: 3, ConnectionsClosed: 2,
 			Channels: []Channel{{ID: ChannelID{1, 1}, VHost: "/", Counts: ChannelCounts{Confirmed: 5, Returned: 1}}},
-			Gone:     ChannelCounts{Confirmed: 2, Dropped: 4},
+			GoneIn:   map[string]ChannelCounts{"/": {Confirmed: 2}, "gone": {Dropped: 4}},
 		}
 		n.publish("q", 3)
 		n.publish("gone", 4)
@@ -207,7 +207,7 @@ func TestTotals(t *testing.T) {
 		time.Sleep(every)
 		synctest.Wait()
 		for what, sum := range map[string]Sum{"vhost": n.m.VHost("/", Query{}), "total": n.m.Total(Query{})} {
-			confirmed := map[string]int64{"vhost": 15, "total": 17}[what]
+			confirmed := map[string]int64{"vhost": 17, "total": 17}[what]
 			if sum.Lengths.Ready != 14 || sum.Lengths.ReadyDetails.Rate != 2 {
 				t.Errorf("%s: lengths %+v", what, sum.Lengths)
 			}

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -164,15 +165,19 @@ func (m *Monitor) Node(q Query) Figures { return m.newest(nodeKind.names, m.node
 func (m *Monitor) SyncTime(s Span) Details {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	times, counts := m.details(m.node, nodeKind.index("io_sync_time"), s), m.details(m.node, nodeKind.index("io_sync_count"), s)
+	total, number := nodeKind.index("io_sync_time"), nodeKind.index("io_sync_count")
 	d := Details{}
-	if counts.Rate > 0 {
-		d.Rate = rounded(times.Rate / counts.Rate)
+	if rate := m.rate(m.node, number); rate > 0 {
+		d.Rate = rounded(m.rate(m.node, total) / rate)
 	}
-	for i := range max(len(times.Samples)-1, 0) {
-		d.Samples = append(d.Samples, Point{Timestamp: times.Samples[i].Timestamp})
-		if n := counts.Samples[i].Sample - counts.Samples[i+1].Sample; n > 0 {
-			d.Samples[i].Sample = (times.Samples[i].Sample - times.Samples[i+1].Sample) * 1000 / n
+	if s.Every <= 0 || m.n == 0 {
+		return d
+	}
+	times, counts := m.curve(m.node, total, s), m.curve(m.node, number, s)
+	for i := range max(len(times)-1, 0) {
+		d.Samples = append(d.Samples, Point{Timestamp: times[i].at})
+		if n := counts[i].value - counts[i+1].value; n > 0 {
+			d.Samples[i].Sample = int64(math.Round((times[i].value - times[i+1].value) * 1000 / n))
 		}
 	}
 	return d
@@ -209,7 +214,7 @@ func (m *Monitor) rate(h *history, i int) float64 {
 	if ms <= 0 {
 		return 0
 	}
-	return rounded(float64(h.at(0, i)-h.at(1, i)) * 1000 / float64(ms))
+	return rounded(float64(h.at(0, i)-h.at(1, i)) * 1000 / ms)
 }
 
 // details tells how value i of a history has changed. mu is held.
@@ -222,28 +227,56 @@ func (m *Monitor) details(h *history, i int, s Span) (d Details) {
 	return d
 }
 
-// samples are those of value i of a history, as far back as it may reach: how many there are does not depend on how old the thing is. mu is held.
+// samples are those of value i of a history, as far back as it may reach: how many there are does not depend on how old
+// the thing is. They are evenly spaced and the samples that were taken are not, so what lies between two of these is
+// interpolated: the steps of one grid over the other would make a steady rate jump. mu is held.
 func (m *Monitor) samples(h *history, i int, s Span) (out []Point) {
-	newest, every := m.time(0), s.Every.Milliseconds()
-	oldest := newest // of a thing that came after the last sample
-	if h != nil {
-		oldest -= min(s.Age, time.Duration(h.depth-1)*m.o.Every).Milliseconds()
+	for _, p := range m.curve(h, i, s) {
+		out = append(out, Point{int64(math.Round(p.value)), p.at})
 	}
-	back := 0
-	for at := newest; at >= oldest; at -= every {
+	return out
+}
+
+// point is a Point that is not rounded.
+type point struct {
+	value float64
+	at    int64
+}
+
+// curve is samples that are not rounded. mu is held.
+func (m *Monitor) curve(h *history, i int, s Span) (out []point) {
+	var reach time.Duration // of a thing that came after the last sample
+	if h != nil {
+		reach = min(s.Age, time.Duration(h.depth-2)*m.o.Every)
+	}
+	newest, back := m.time(0), 0
+	for ago := time.Duration(0); ago <= reach; ago += s.Every {
+		at := newest - float64(ago.Milliseconds())
 		for back < h.len() && m.time(back) > at {
 			back++
 		}
-		point := Point{Timestamp: at} // before its first sample a thing had nothing
-		switch {
-		case back < h.len():
-			point.Sample = h.at(back, i)
-		case h.len() > 0 && h.len() == h.depth: // what was before is forgotten
+		if back == h.len() && back > 0 && back == h.depth { // what was before is forgotten
 			return out
 		}
-		out = append(out, point)
+		out = append(out, point{m.between(h, i, back, at), m.wall - ago.Milliseconds()})
 	}
 	return out
+}
+
+// between is value i at a time that lies at or after the sample back, and before the one after it. mu is held.
+func (m *Monitor) between(h *history, i, back int, at float64) float64 {
+	v := 0.0 // before its first sample a thing had nothing
+	if back < h.len() {
+		v = float64(h.at(back, i))
+	}
+	if back == 0 || back >= m.n {
+		return v
+	}
+	from, to := m.time(back), m.time(back-1)
+	if at <= from || to <= from {
+		return v
+	}
+	return v + (float64(h.at(back-1, i))-v)*(at-from)/(to-from)
 }
 
 // average fills in what follows from the samples.
@@ -265,7 +298,7 @@ func (d *Details) average() {
 }
 
 // time is when the sample was taken that is so many before the newest. mu is held.
-func (m *Monitor) time(back int) int64 {
+func (m *Monitor) time(back int) float64 {
 	return m.times[(m.n-back+len(m.times))%len(m.times)]
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -31,9 +32,9 @@ type Clients struct {
 	channelsOpened, channelsClosed atomic.Uint64
 
 	mu     sync.Mutex
-	gone   ChannelCounts          // guarded by mu: of channels that are closed
-	open   map[uint64]*Client     // guarded by mu: by ID
-	totals map[string]*BytesMoved // guarded by mu: of connections that are closed, by protocol
+	gone   map[string]ChannelCounts // guarded by mu: of channels that are closed, by virtual host
+	open   map[uint64]*Client       // guarded by mu: by ID
+	totals map[string]*BytesMoved   // guarded by mu: of connections that are closed, by protocol
 }
 
 // BytesMoved is what went over connections, with the framing of the protocol and without that of TLS.
@@ -46,7 +47,7 @@ func NewClients() *Clients { return NewClientsFor(0) }
 // quarter of them from one address: for one too many another one of them is closed. 0 is the
 // default, 4,096, or a quarter of the files that the process may open when that is less.
 func NewClientsFor(strangers int) *Clients {
-	return &Clients{strangers: newLobby(strangers), open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
+	return &Clients{strangers: newLobby(strangers), gone: map[string]ChannelCounts{}, open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
 }
 
 // Client is one connection. What is not said to be otherwise never changes.
@@ -230,6 +231,14 @@ func (c *Client) ChannelOpened() {
 	}
 }
 
+// vhost is the virtual host of the login, "" before it.
+func (c *Client) vhost() string {
+	if l := c.Login(); l != nil {
+		return l.VHost
+	}
+	return ""
+}
+
 // ChannelClosed counts a channel that has gone, with what has happened on it.
 func (c *Client) ChannelClosed(n *ChannelCounts) {
 	cs := c.clients
@@ -237,9 +246,12 @@ func (c *Client) ChannelClosed(n *ChannelCounts) {
 		return
 	}
 	cs.channelsClosed.Add(1)
+	vhost := c.vhost()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	cs.gone.Add(n)
+	sum := cs.gone[vhost]
+	sum.Add(n)
+	cs.gone[vhost] = sum
 }
 
 // Observe is what a monitor samples.
@@ -250,7 +262,7 @@ func (cs *Clients) Observe() (e monitor.Edge) {
 	churn := cs.Churn()
 	e.ConnectionsOpened, e.ConnectionsClosed, e.ChannelsOpened, e.ChannelsClosed = churn.Opened, churn.Closed, churn.ChannelsOpened, churn.ChannelsClosed
 	cs.mu.Lock()
-	e.Gone = cs.gone
+	e.GoneIn = maps.Clone(cs.gone)
 	for _, sum := range cs.totals {
 		e.Received += sum.In
 		e.Sent += sum.Out
@@ -261,10 +273,7 @@ func (cs *Clients) Observe() (e monitor.Edge) {
 		e.Received += in
 		e.Sent += out
 		e.Connections = append(e.Connections, monitor.Connection{ID: c.ID, Received: in, Sent: out})
-		vhost := ""
-		if l := c.Login(); l != nil {
-			vhost = l.VHost
-		}
+		vhost := c.vhost()
 		for _, ch := range c.Channels() {
 			e.Channels = append(e.Channels, monitor.Channel{ID: monitor.ChannelID{Connection: c.ID, Number: ch.Number}, VHost: vhost, Counts: ch.Counts})
 		}

@@ -50,7 +50,7 @@ func TestClients(t *testing.T) {
 	b.Out.Add(5)
 	a.Leave()
 	a.Leave()
-	if e := cs.Observe(); e.Gone.Acked != 3 || len(e.Connections) != 1 || e.Received != 10 || e.Sent != 5 || len(e.Channels) != 1 || e.Channels[0].ID.Number != 7 {
+	if e := cs.Observe(); e.Gone().Acked != 3 || len(e.Connections) != 1 || e.Received != 10 || e.Sent != 5 || len(e.Channels) != 1 || e.Channels[0].ID.Number != 7 {
 		t.Errorf("observed %+v", e)
 	}
 	if got := cs.Churn(); got != (Churn{2, 1, 2, 1}) {

@@ -43,6 +43,14 @@ func TestChartsDraw(t *testing.T) {
 	const legend = `[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent === "Message rates").querySelector(".plot").ariaLabel`
 	told := ask[string](p, legend)
 	p.sees(fmt.Sprintf(`%s !== %q`, legend, told))
+	// Also where a step of the chart is longer than the time between two samples.
+	p.show("#/overview?span=3600")
+	p.sees(`(() => {
+		const chart = [...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent === "Message rates");
+		const tile = [...document.querySelectorAll(".tile")].find((t) => t.querySelector(".name").textContent === "Published");
+		const rate = tile?.querySelector(".value").textContent;
+		return rate !== undefined && rate !== "0/s" && chart?.querySelector(".legend .mark-1 b")?.textContent === rate;
+	})()`)
 
 	p.show("#/queues/%2F/audit")
 	p.sees(coloured("Messages", 2) + ` > 20`)

@@ -25,11 +25,17 @@ export function levels(of, name, age = Infinity) {
 const recent = (samples, age) => samples.filter((s) => s.timestamp >= samples.at(-1).timestamp - age);
 
 /** The points per second of something that is counted. */
-export function rates(of, name, age = Infinity) {
+function rates(of, name, age = Infinity) {
   const all = recent(inOrder(of?.[`${name}_details`]), age);
   const points = all.slice(1).map((s, i) => [s.timestamp, Math.max(0, ((s.sample - all[i].sample) * 1000) / (s.timestamp - all[i].timestamp))]);
   return points.length > 0 ? points : undefined;
 }
+
+/** The series of a chart: what is counted, per second. */
+export const rateSeries = (all, of, age) => all.map(([label, name]) => ({ label, points: rates(of, name, age), now: rateOf(of, name) }));
+
+/** The series of a chart: what goes up and down. */
+export const levelSeries = (all, of, age) => all.map(([label, name]) => ({ label, points: levels(of, name, age) }));
 
 /** The rate now. */
 export const rateOf = (of, name) => of?.[`${name}_details`]?.rate;

@@ -10,12 +10,13 @@ const shortest = 60_000; // ms: what is known for less is drawn at the right of 
 
 /**
  * A chart. Each of series is {label, points}, points is [[ms, value], …] in order, or undefined when there is none; format writes a value, binary says
- * that values are bytes. The last values stand in the legend, or those under the pointer; the last ones are what a screen reader is told.
+ * that values are bytes. The last values stand in the legend, or those under the pointer; the last ones are what a screen reader is told. A series may have
+ * now, the value of this moment: it is told instead of the last point, which stands for all of its step.
  */
 export function Chart({ title, series, format, binary = false }) {
   const [under, setUnder] = useState(null); // ms that the pointer is at
   const drawn = series.filter((s) => s.points);
-  const last = (s) => format(s.points.at(-1)?.[1]);
+  const last = (s) => format(s.now ?? s.points.at(-1)?.[1]);
   const at = (s) => (under === null ? last(s) : format(s.points.find(([ms]) => ms === under)?.[1]));
   const told = drawn.map((s) => `${s.label} ${last(s)}`).join(", ");
   return html`

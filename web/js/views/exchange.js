@@ -8,7 +8,7 @@ import { rate } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll, useLive } from "../live.js";
 import { place } from "../router.js";
-import { past, rates } from "../samples.js";
+import { past, rateSeries } from "../samples.js";
 import { useStore } from "../store.js";
 import { Bindings } from "./queue-bindings.js";
 import { Publish } from "./queue-publish.js";
@@ -40,7 +40,7 @@ const ExchangeOverview = ({ vhost, name, x }) => html`
   <div class="columns two">
     <${Publish} vhost=${vhost} exchange=${name} />
     <div class="stack">
-      <${Chart} title="Rates" format=${rate} series=${[["in", "publish_in"], ["out, to queues", "publish_out"]].map(([label, key]) => ({ label, points: rates(x.message_stats, key) }))} />
+      <${Chart} title="Rates" format=${rate} series=${rateSeries([["in", "publish_in"], ["out, to queues", "publish_out"]], x.message_stats)} />
       <${Card} title="Details"><${Facts} of=${[
         ["Type", x.type], ["Durable", x.durable], ["Internal", x.internal], ["Delete when unused", x.auto_delete], ["Policy", x.policy],
         ...Object.entries(x.arguments ?? {}).map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),

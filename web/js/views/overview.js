@@ -5,7 +5,7 @@ import { bytes, count, duration, millis, rate, short } from "../format.js";
 import { html } from "../html.js";
 import { useLive } from "../live.js";
 import { place, setQuery } from "../router.js";
-import { levels, pastOf, rateOf, rates, spans, useRemembered } from "../samples.js";
+import { levelSeries, levels, pastOf, rateOf, rateSeries, spans, useRemembered } from "../samples.js";
 import { useStore } from "../store.js";
 
 export function Overview() {
@@ -66,13 +66,12 @@ const FirstSteps = () => html`
 function Charts({ of, age }) {
   const stats = of.message_stats ?? {};
   const queued = of.queue_totals ?? {};
-  const series = (all, from, how) => all.map(([label, name]) => ({ label, points: how(from, name, age) }));
   return html`
     <div class="columns two">
-      <${Chart} title="Messages in queues" format=${short} series=${series([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], queued, levels)} />
-      <${Chart} title="Message rates" format=${rate} series=${series([
+      <${Chart} title="Messages in queues" format=${short} series=${levelSeries([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], queued, age)} />
+      <${Chart} title="Message rates" format=${rate} series=${rateSeries([
         ["published", "publish"], ["confirmed", "confirm"], ["delivered", "deliver_get"], ["acknowledged", "ack"], ["redelivered", "redeliver"],
-      ], stats, rates)} />
+      ], stats, age)} />
     </div>`;
 }
 

@@ -6,7 +6,7 @@ import { bytes, count, duration, rate, short, time } from "../format.js";
 import { html } from "../html.js";
 import { useLive } from "../live.js";
 import { place } from "../router.js";
-import { levels, past, rates } from "../samples.js";
+import { levelSeries, past, rateSeries } from "../samples.js";
 import { useStore } from "../store.js";
 import { QueueBindings } from "./queue-bindings.js";
 import { QueueManage } from "./queue-manage.js";
@@ -34,7 +34,6 @@ export function Queue({ names: [vhost, name] }) {
 
 function QueueOverview({ vhost, name, q }) {
   const stats = q.message_stats ?? {};
-  const series = (all, from, how) => all.map(([label, key]) => ({ label, points: how(from, key) }));
   return html`
     <div class="tiles">
       <${Tile} name="Ready" value=${count(q.messages_ready ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages" }} />
@@ -48,8 +47,8 @@ function QueueOverview({ vhost, name, q }) {
     </div>
     <div class="columns two"><${Publish} vhost=${vhost} exchange="amq.default" queue=${name} /><${Take} vhost=${vhost} name=${name} ready=${q.messages_ready ?? 0} /></div>
     <div class="columns two">
-      <${Chart} title="Messages" format=${short} series=${series([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], q, levels)} />
-      <${Chart} title="Rates" format=${rate} series=${series([["published", "publish"], ["delivered", "deliver_get"], ["acknowledged", "ack"], ["redelivered", "redeliver"]], stats, rates)} />
+      <${Chart} title="Messages" format=${short} series=${levelSeries([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], q)} />
+      <${Chart} title="Rates" format=${rate} series=${rateSeries([["published", "publish"], ["delivered", "deliver_get"], ["acknowledged", "ack"], ["redelivered", "redeliver"]], stats)} />
     </div>
     <div class="columns two"><${Details} q=${q} /><${Consumers} of=${q.consumer_details ?? []} /></div>`;
 }

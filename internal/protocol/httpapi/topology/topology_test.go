@@ -22,14 +22,14 @@ func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
 	return b, a
 }
 
-// openSampled has a monitor for which ten seconds pass from look to look at its clock.
+// openSampled has a monitor for which ten seconds pass from sample to sample; it looks at its clock twice for each.
 func openSampled(t testing.TB) (*broker.Broker, *monitor.Monitor, *rest.API) {
 	t.Helper()
 	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
 	now := time.Unix(1000, 0)
 	m := monitor.New(b, monitor.Options{Now: func() time.Time {
-		now = now.Add(10 * time.Second)
+		now = now.Add(5 * time.Second)
 		return now
 	}})
 	Register(a, Options{Monitor: m, Clients: protocol.NewClients(), Node: "fiveways@here"})
