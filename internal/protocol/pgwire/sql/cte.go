@@ -12,11 +12,12 @@ import (
 
 // cte is one query of WITH. It is run once, when it is first read; its rows are a memo of the level that has the WITH.
 type cte struct {
-	name string
-	q    query
-	cols []value.Field
-	memo int
-	refs int // how often it is read
+	name  string
+	q     query
+	cols  []value.Field
+	memo  int
+	refs  int  // how often it is read
+	apart bool // MATERIALIZED
 }
 
 // with plans a WITH clause.
@@ -46,7 +47,7 @@ func (l *level) with(n *pg.WithClause) error {
 		if err != nil {
 			return err
 		}
-		made := &cte{name: c.Ctename, q: q, memo: l.memo()}
+		made := &cte{name: c.Ctename, q: q, memo: l.memo(), apart: c.Ctematerialized == pg.CTEMaterialize_CTEMaterializeAlways}
 		if err := l.nameColumns(made, c); err != nil {
 			return err
 		}

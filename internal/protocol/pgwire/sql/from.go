@@ -15,13 +15,15 @@ import (
 // source gives rows by filling in slots of env.Rows[0] and calling emit for each.
 type source interface {
 	run(env *expr.Env, emit func() error) error
+	// none tells that constants and parameters alone leave it without rows.
+	none(env *expr.Env) bool
 }
 
 // fromList plans FROM a, b, c; nil for no FROM at all. What it brings into sight is l.visible afterwards.
 func (l *level) fromList(list []*pg.Node) (source, error) {
 	var all source
 	for _, n := range list {
-		from := l.width
+		from, mark := l.width, len(l.lateral)
 		s, ns, err := l.from(n)
 		if err != nil {
 			return nil, err
@@ -34,22 +36,23 @@ func (l *level) fromList(list []*pg.Node) (source, error) {
 			all = s
 			continue
 		}
-		all = &join{kind: pg.JoinType_JOIN_INNER, left: all, right: s, from: from, to: l.width, again: dependsOnLeft(n)}
+		all = &join{kind: pg.JoinType_JOIN_INNER, left: all, right: s, from: from, to: l.width, again: l.dependsOnLeft(mark, from)}
 	}
 	return all, nil
 }
 
-// dependsOnLeft tells of an item of FROM whose rows may depend on those of the items before it.
-func dependsOnLeft(n *pg.Node) bool {
-	switch n := n.GetNode().(type) {
-	case *pg.Node_RangeFunction:
-		return n.RangeFunction.Lateral || mentionsColumns(n.RangeFunction.Functions)
-	case *pg.Node_RangeSubselect:
-		return n.RangeSubselect.Lateral
-	case *pg.Node_JoinExpr:
-		return dependsOnLeft(n.JoinExpr.Larg) || dependsOnLeft(n.JoinExpr.Rarg)
+// dependsOnLeft tells of the item of FROM planned last, whose slots begin at from, whether its rows depend on those of the items before it.
+// mark is how long l.lateral was before it.
+func (l *level) dependsOnLeft(mark, from int) bool {
+	return slices.ContainsFunc(l.lateral[mark:], func(slot int) bool { return slot < from })
+}
+
+// noteLateral notes the columns of the level that an item of FROM, planned just now, mentions.
+func (l *level) noteLateral() {
+	for _, r := range l.refs {
+		l.lateral = append(l.lateral, r.slot)
 	}
-	return false
+	l.refs = l.refs[:0]
 }
 
 // checkNames refuses two items of one name.
@@ -130,6 +133,7 @@ func (l *level) fromRelation(n *pg.RangeVar) (source, *namespace, error) {
 
 func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
 	hidden := l.visible
+	l.refs = l.refs[:0]
 	if !n.Lateral {
 		l.visible = nil
 	}
@@ -138,6 +142,7 @@ func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	l.noteLateral()
 	s := &queryScan{q: q, base: l.slot(len(q.columns()))}
 	ns, err := l.bring(n.Alias, "", "", q.columns(), s.base, nil)
 	return s, ns, err

@@ -92,6 +92,7 @@ func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	l.noteLateral()
 	if made := l.sets[before:]; len(made) > 0 {
 		ref, ok := e.(*slotRef)
 		if !ok || ref.slot != made[len(made)-1].slot || len(made) > 1 {

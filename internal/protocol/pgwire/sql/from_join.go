@@ -21,6 +21,7 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 	}
 	l.visible = append(slices.Clip(around), leftNames)
 	j.from = l.width
+	mark := len(l.lateral)
 	right, rightNames, err := l.from(n.Rarg)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +29,7 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 	if err := l.checkNames(rightNames); err != nil {
 		return nil, nil, err
 	}
-	j.left, j.right, j.to, j.again = left, right, l.width, dependsOnLeft(n.Rarg)
+	j.left, j.right, j.to, j.again = left, right, l.width, l.dependsOnLeft(mark, j.from)
 	if j.again && (j.kind == pg.JoinType_JOIN_RIGHT || j.kind == pg.JoinType_JOIN_FULL) {
 		return nil, nil, unsupported("LATERAL on the right of a RIGHT or FULL JOIN")
 	}
@@ -87,6 +88,10 @@ func (l *level) joinOn(part *pg.Node, j *join) error {
 	cond, err := l.condition(part, clause{name: "JOIN/ON"})
 	if err != nil {
 		return err
+	}
+	if j.kind == pg.JoinType_JOIN_INNER && l.isGate(cond) {
+		j.gates = append(j.gates, cond)
+		return nil
 	}
 	j.on = append(j.on, cond)
 	switch j.kind {
@@ -282,13 +287,17 @@ func pushDown(in source, cond expr.Expr, slots []int) source {
 	return &filter{in, cond}
 }
 
-// where plans WHERE over what FROM gives. What calls functions or asks sub-selects stays behind the rest, where the rows are fewest.
-func (l *level) where(in source, n *pg.Node) (source, []expr.Expr, error) {
-	var rest []expr.Expr
+// where plans WHERE over what FROM gives. What depends on no row comes before all of it; what calls functions or asks sub-selects stays
+// behind the rest, where the rows are fewest.
+func (l *level) where(in source, n *pg.Node) (_ source, gates, rest []expr.Expr, _ error) {
 	for _, part := range conjuncts(n) {
 		cond, err := l.condition(part, clause{name: "WHERE"})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
+		}
+		if l.isGate(cond) {
+			gates = append(gates, cond)
+			continue
 		}
 		l.search(part, cond, in, 0)
 		if in == nil || !simple(part) {
@@ -301,12 +310,12 @@ func (l *level) where(in source, n *pg.Node) (source, []expr.Expr, error) {
 		}
 		if j, ok := in.(*join); ok {
 			if err := l.whereKey(part, j); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		in = pushDown(in, cond, slots)
 	}
-	return in, rest, nil
+	return in, gates, rest, nil
 }
 
 // whereKey lets the inner joins of a comma list look rows up by equalities of WHERE.

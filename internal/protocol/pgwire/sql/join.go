@@ -16,6 +16,7 @@ type join struct {
 	begin       int // the slots of left are begin to from
 	from, to    int // those of right
 	again       bool
+	gates       []expr.Expr // of an inner join: asked once, before a side is read
 	on          []expr.Expr
 	merged      []mergedColumn
 	// keys are equalities among on: rows are looked up by them.
@@ -40,10 +41,17 @@ type joinRun struct {
 	matched []bool          // rows that found a partner; for right and full joins
 	index   map[string][]int
 	loaded  bool
+	lone    bool // no left row has a partner
 }
 
 func (j *join) run(env *expr.Env, emit func() error) error {
-	r := &joinRun{join: j, env: env, emit: emit}
+	if ok, err := allHold(j.gates, env); err != nil || !ok || j.none(env) {
+		return err
+	}
+	r := &joinRun{join: j, env: env, emit: emit, lone: j.lonely(env)}
+	if r.lone && j.kind == pg.JoinType_JOIN_RIGHT {
+		return r.lonelyRight()
+	}
 	if err := j.left.run(env, r.leftRow); err != nil {
 		return err
 	}
@@ -92,6 +100,9 @@ func (r *joinRun) give() error {
 
 // partners calls pair for each right row that may go with the left one.
 func (r *joinRun) partners(pair func() error) error {
+	if r.lone {
+		return nil
+	}
 	if r.again {
 		return r.right.run(r.env, pair)
 	}

@@ -33,7 +33,8 @@ type level struct {
 	failed  error // of a window function: the hook that finds them returns none
 	// refs are the slots of FROM that the expression at hand mentions outside of aggregates.
 	refs     []*slotRef
-	keepRefs bool // those of the aggregate's arguments count as mentioned outside of it: it is that of a window
+	lateral  []int // slots of FROM that items of FROM mention
+	keepRefs bool  // those of the aggregate's arguments count as mentioned outside of it: it is that of a window
 	// mentioned are those of all clauses that come after grouping.
 	mentioned []*slotRef
 	starts    map[*pg.FuncCall]int // how many refs there were when the call's arguments began

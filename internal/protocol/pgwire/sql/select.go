@@ -12,8 +12,9 @@ import (
 
 // selectQuery is a plain SELECT. Its rows go through the steps in the order of the fields.
 type selectQuery struct {
-	l        *level // of its expressions
-	from     source // nil: one row of nothing
+	l        *level      // of its expressions
+	from     source      // nil: one row of nothing
+	gates    []expr.Expr // asked once, before FROM is read
 	where    []expr.Expr
 	group    *grouping
 	windows  []*window
@@ -46,7 +47,7 @@ func (l *level) selects(n *pg.SelectStmt) (pending, error) {
 	if q.from, err = l.fromList(n.FromClause); err != nil {
 		return nil, err
 	}
-	if q.from, q.where, err = l.where(q.from, n.WhereClause); err != nil {
+	if q.from, q.gates, q.where, err = l.where(q.from, n.WhereClause); err != nil {
 		return nil, err
 	}
 	targets, err := l.expandStars(n.TargetList)
@@ -63,6 +64,9 @@ func (l *level) selects(n *pg.SelectStmt) (pending, error) {
 	if n.HavingClause != nil {
 		if g.having, err = l.condition(n.HavingClause, clause{name: "HAVING", aggregates: true}); err != nil {
 			return nil, err
+		}
+		if havingGate(g.having) {
+			q.gates = append(q.gates, g.having)
 		}
 	}
 	if err := q.orderBy(n, targets); err != nil {

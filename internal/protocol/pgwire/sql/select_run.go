@@ -14,6 +14,7 @@ type selectRun struct {
 	emit           func([]value.Datum) error
 	row            []value.Datum
 	around, inside [][]value.Datum
+	open           bool // FROM is to be read
 	result         []value.Datum
 	count          *rowCounter
 	groups         *groups
@@ -33,6 +34,9 @@ func (q *selectQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 	defer func() { env.Rows = r.around }()
 	var err error
 	if r.count, err = q.limits.start(env); err != nil || r.count.left == 0 {
+		return err
+	}
+	if r.open, err = q.open(env); err != nil {
 		return err
 	}
 	r.result = make([]value.Datum, len(q.out))
@@ -61,6 +65,9 @@ func (r *selectRun) steps() error {
 }
 
 func (r *selectRun) scan() error {
+	if !r.open {
+		return nil
+	}
 	if r.from == nil {
 		return r.scanned()
 	}

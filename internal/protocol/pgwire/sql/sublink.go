@@ -38,6 +38,7 @@ func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
 	cols := q.columns()
 	switch n.SubLinkType {
 	case pg.SubLinkType_EXISTS_SUBLINK:
+		s.q = bare(q)
 		return s, nil
 	case pg.SubLinkType_EXPR_SUBLINK, pg.SubLinkType_ARRAY_SUBLINK:
 		if len(cols) != 1 {
@@ -54,6 +55,25 @@ func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
 		return s, l.subCompare(s, n)
 	}
 	return nil, unsupported("this kind of sub-select").At(l.p.text, n.Location)
+}
+
+// bare is the query of an EXISTS without what does not decide whether it has rows: columns, their order. They are not worked out.
+func bare(in query) query {
+	q, ok := in.(*selectQuery)
+	if !ok || q.group != nil || len(q.windows)+len(q.sets) > 0 || q.limits.offset != nil {
+		return in
+	}
+	made := *q
+	if limit, ok := q.limits.limit.(*expr.Const); ok {
+		if n, ok := limit.Value.(int64); !ok || n <= 0 {
+			return in
+		}
+		made.limits.limit = nil
+	} else if q.limits.limit != nil {
+		return in
+	}
+	made.out, made.cols, made.before, made.distinct, made.on, made.order = nil, nil, nil, false, nil, nil
+	return &made
 }
 
 // subCompare plans the comparison of x IN (SELECT ...), x op ANY (SELECT ...) and x op ALL (SELECT ...).

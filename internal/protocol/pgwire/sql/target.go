@@ -32,9 +32,11 @@ func (p *planner) changed(n *pg.RangeVar, r Relation, where *pg.Node, back []*pg
 	for i := range c.scan.used {
 		c.scan.used[i] = true
 	}
-	if c.in, c.rest, err = c.l.where(from, where); err != nil {
+	var gates []expr.Expr
+	if c.in, gates, c.rest, err = c.l.where(from, where); err != nil {
 		return nil, err
 	}
+	c.rest = append(gates, c.rest...)
 	if len(back) > 0 {
 		c.back, err = p.returning(back, r, n)
 	}

@@ -1,0 +1,3 @@
+// Package calls compares how often statements call volatile functions, and what they return, with a real PostgreSQL: a function that is
+// called takes a message. Answers of PostgreSQL 15 are recorded in testdata/calls.txt; -rewrite records them anew.
+package calls
