@@ -6,6 +6,7 @@ import (
 	"fiveways/internal/protocol/pgwire/mbus"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/catalog"
+	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
 const administrator = "administrator" // the tag of those who see all users and virtual hosts
@@ -14,6 +15,7 @@ const administrator = "administrator" // the tag of those who see all users and 
 func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []sql.Schema) *catalog.Catalog {
 	o := catalog.Options{
 		Schemas: schemas, User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid,
+		Started: value.FromTime(s.started), Sessions: func() []catalog.Activity { return s.conns.activity(c.user, work.Superuser()) },
 	}
 	if work.Superuser() { // and for as long as it is one
 		o.Users = func() []catalog.Role {

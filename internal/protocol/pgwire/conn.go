@@ -48,6 +48,9 @@ type conn struct {
 	changed []reported
 
 	running  running                       // has its own lock
+	started  time.Time                     // never changes
+	name     atomic.Pointer[string]        // application_name
+	status   atomic.Uint32                 // what ReadyForQuery said last
 	draining atomic.Bool                   // to end when no transaction is open
 	fatal    atomic.Pointer[pgerror.Error] // to end now, and why
 	kicked   atomic.Bool                   // the read was interrupted for draining or fatal
@@ -64,7 +67,7 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	if tc, ok := nc.(*net.TCPConn); ok {
 		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
 	}
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), leaving: make(chan struct{})}
+	c := &conn{srv: s, nc: nc, id: id, started: time.Now(), done: make(chan struct{}), leaving: make(chan struct{})}
 	c.endWaits = sync.OnceFunc(func() { close(c.leaving) })
 	c.client = s.o.Clients.Enter(nc, id, "sql", c)
 	c.out.w = &countedWriter{nc, &c.client.Out}

@@ -101,7 +101,9 @@ func (c *conn) ready() {
 		c.out.text('S', r.name, r.value)
 	}
 	c.changed = c.changed[:0]
-	c.out.status(c.session.Status())
+	status := c.session.Status()
+	c.status.Store(uint32(status))
+	c.out.status(status)
 	c.out.flush() //nolint:errcheck // the next read sees it
 	c.resting = true
 }

@@ -62,6 +62,13 @@ func (r *running) done() {
 	r.mu.Unlock()
 }
 
+// busy reports whether a statement is running.
+func (r *running) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
 // interrupt ends the statement that is running, if one is. Any goroutine may call it.
 func (r *running) interrupt() {
 	r.mu.Lock()

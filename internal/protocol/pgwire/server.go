@@ -44,17 +44,18 @@ func (o Options) withDefaults() Options {
 
 // Server serves connections of PostgreSQL clients in front of one broker.
 type Server struct {
-	broker *broker.Broker
-	o      Options
-	edge   *protocol.Edge
-	quiet  *slog.Logger // for what clients can cause that have not logged in
-	conns  registry
-	open   opener
+	broker  *broker.Broker
+	o       Options
+	edge    *protocol.Edge
+	quiet   *slog.Logger // for what clients can cause that have not logged in
+	conns   registry
+	started time.Time
+	open    opener
 }
 
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
-	s := &Server{broker: b, o: o.withDefaults()}
+	s := &Server{broker: b, o: o.withDefaults(), started: time.Now()}
 	s.quiet = protocol.Sparse(s.o.Log)
 	if s.o.Logins == nil {
 		s.o.Logins = protocol.NewLogins(b, nil)

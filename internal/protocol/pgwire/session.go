@@ -77,6 +77,9 @@ func (c *conn) parameter(name, value string) {
 	if name == clientEncoding {
 		c.speak(value)
 	}
+	if name == "application_name" {
+		c.name.Store(&value)
+	}
 	at := slices.IndexFunc(c.changed, func(r reported) bool { return r.name == name })
 	if at < 0 {
 		c.changed = append(c.changed, reported{name: name})

@@ -34,6 +34,7 @@ func TestDrivers(t *testing.T) {
 	}{
 		{"psql", withPsql}, {"pgbench", withPgbench}, {"pgx", withPgx}, {"stdlib", withStdlib}, {"libpq", withLibPQ},
 		{"psycopg2", withPsycopg2}, {"psycopg3", withPsycopg3}, {"node", withNode}, {"jdbc", withJDBC},
+		{"metadata", withMetadata}, {"jdbcmetadata", withJDBCMetadata},
 		{"examples", withExamples},
 	} {
 		t.Run(d.name, func(t *testing.T) {

@@ -32,7 +32,8 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 	var fields []value.Field
 	name := ""
 	var whole *value.Type
-	for i, f := range n.Functions {
+	functions := unnestEach(n.Functions)
+	for i, f := range functions {
 		parts := f.GetList().GetItems()
 		if len(n.Coldeflist) > 0 || len(parts) > 1 && len(parts[1].GetList().GetItems()) > 0 {
 			return nil, nil, unsupported("a column definition list")
@@ -48,10 +49,10 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 		}
 		if fs == nil {
 			fs = []value.Field{{Name: called, Type: call.typ()}}
-			if n.Alias != nil && len(n.Functions) == 1 {
+			if n.Alias != nil && len(functions) == 1 {
 				fs[0].Name = n.Alias.Aliasname
 			}
-		} else if len(n.Functions) == 1 && !n.Ordinality {
+		} else if len(functions) == 1 && !n.Ordinality {
 			whole = call.typ()
 		}
 		call.width = len(fs)
@@ -74,6 +75,25 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 		ns.items[0].typ = whole
 	}
 	return s, ns, err
+}
+
+// unnestEach makes unnest(a, b) to unnest(a), unnest(b), which is what it means in FROM.
+func unnestEach(functions []*pg.Node) (all []*pg.Node) {
+	for _, f := range functions {
+		items := f.GetList().GetItems()
+		call := items[0].GetFuncCall()
+		if call == nil || len(call.Funcname) != 1 || columnName(items[0]) != "unnest" || len(call.Args) < 2 || call.FuncVariadic ||
+			call.AggOrder != nil || call.AggFilter != nil || call.Over != nil || call.AggStar || call.AggDistinct {
+			all = append(all, f)
+			continue
+		}
+		for _, arg := range call.Args {
+			one := &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{Funcname: call.Funcname, Args: []*pg.Node{arg}, Location: call.Location}}}
+			list := &pg.List{Items: append([]*pg.Node{one}, items[1:]...)}
+			all = append(all, &pg.Node{Node: &pg.Node_List{List: list}})
+		}
+	}
+	return all
 }
 
 func (c *functionCall) typ() *value.Type {

@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"sync/atomic"
+
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -75,6 +77,19 @@ func newSessionSchema(s *Session) *sessionSchema {
 		OID: 810, Name: "pg_client_encoding", Strict: true, Volatility: expr.Stable, Returns: value.Name,
 		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return s.clientEncoding(), nil },
 	})
+	c.add(&expr.Function{
+		OID: 2943, Name: "txid_current", Strict: true, Volatility: expr.Stable, Returns: value.Int8,
+		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return s.transactionID(), nil },
+	})
+	c.add(&expr.Function{
+		OID: 3348, Name: "txid_current_if_assigned", Strict: true, Volatility: expr.Stable, Returns: value.Int8,
+		Call: func(*expr.Env, []value.Datum) (value.Datum, error) {
+			if s.tx.id == 0 {
+				return nil, nil
+			}
+			return s.tx.id, nil
+		},
+	})
 	c.addRelations()
 	c.add(c.signal(2171, "pg_cancel_backend", value.Field{Name: "", Type: value.Int4}))
 	c.add(c.signal(2096, "pg_terminate_backend", value.Field{Name: "pid", Type: value.Int4}, value.Field{Name: "timeout", Type: value.Int8}))
@@ -141,4 +156,17 @@ func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
 // clientEncoding is the encoding of the client by PostgreSQL's name for it.
 func (s *Session) clientEncoding() string {
 	return charset.Name(int64(charset.Number(s.vars.value("client_encoding"))))
+}
+
+// lastTransaction is the number of the last transaction of this process that asked for one. The first ones are PostgreSQL's own.
+var lastTransaction atomic.Int64
+
+const reservedTransactions = 2
+
+// transactionID is the number of the transaction; it names it only as long as the process lives.
+func (s *Session) transactionID() int64 {
+	if s.tx.id == 0 {
+		s.tx.id = lastTransaction.Add(1) + reservedTransactions
+	}
+	return s.tx.id
 }

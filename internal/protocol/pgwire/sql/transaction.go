@@ -30,6 +30,7 @@ type transaction struct {
 	defers   bool
 	now      value.TimestampTZ
 	before   values // settings to go back to
+	id       int64  // what txid_current says; 0: nobody has asked
 	saves    []savepoint
 	lastSave int
 }

@@ -17,12 +17,24 @@ type Options struct {
 	BackendPID      uint32
 	Users           func() []Role   // nil: there is only User
 	Databases       func() []string // nil: there is only Database
+	Sessions        func() []Activity
+	Started         value.TimestampTZ // of the server
 }
 
 // Role is somebody who can log in.
 type Role struct {
 	Name      string
 	Superuser bool
+}
+
+// Activity is a session as others see it.
+type Activity struct {
+	PID                             uint32
+	User, Database, ApplicationName string
+	Address                         string // of the client; empty where it is of no network
+	Port                            int
+	Started                         value.TimestampTZ
+	State                           string // as pg_stat_activity has it
 }
 
 // Catalog is the catalogs as one session sees them.
@@ -68,6 +80,9 @@ func (s *schema) Name() string { return s.name }
 func (s *schema) Version() uint64 { return 0 }
 
 func (s *schema) Functions(_ *expr.Env, name string) []*expr.Function {
+	if s.name == informationSchema && name == "_pg_expandarray" {
+		return expandArrays()
+	}
 	if s.name != pgCatalog {
 		return nil
 	}

@@ -49,7 +49,7 @@ var calls = map[string]call{
 	"pg_get_function_sqlbody":            always(nil),
 	"pg_get_functiondef":                 aboutFunction(definition),
 	"obj_description":                    describe, "col_description": always(nil), "shobj_description": always(nil),
-	"pg_get_expr": always(nil), "pg_get_viewdef": always(nil), "pg_get_indexdef": always(nil), "pg_get_constraintdef": always(nil),
+	"pg_get_expr": always(nil), "pg_get_viewdef": viewDefinition, "pg_get_indexdef": always(nil), "pg_get_constraintdef": always(nil),
 	"pg_get_triggerdef": always(nil), "pg_get_ruledef": always(nil), "pg_get_partkeydef": always(nil), "pg_get_serial_sequence": always(nil),
 	"pg_get_statisticsobjdef_columns": always(nil), "pg_relation_is_publishable": always(false),
 
@@ -72,15 +72,20 @@ var calls = map[string]call{
 
 // functionsNamed are the overloads of a built-in function with something behind them.
 func (c *Catalog) functionsNamed(name string) []*expr.Function {
-	do := calls[name]
-	if do == nil {
+	do, rows := calls[name], setCalls[name]
+	if do == nil && rows == nil {
 		return nil
 	}
 	var all []*expr.Function
 	for _, builtIn := range expr.Functions(name) {
 		f := *builtIn
-		f.Call = func(env *expr.Env, args []value.Datum) (value.Datum, error) { return do(c, env, args) }
 		f.Volatility = expr.Stable
+		if rows != nil {
+			f.Rows = c.asRows(rows)
+			all = append(all, &f)
+			continue
+		}
+		f.Call = func(env *expr.Env, args []value.Datum) (value.Datum, error) { return do(c, env, args) }
 		all = append(all, &f)
 	}
 	return all
@@ -119,7 +124,7 @@ func sizePretty(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error
 	return fmt.Sprintf("%.0f %s", math.Trunc(size+math.Copysign(0.5, size)*float64(min(unit, 1))), sizeUnits[unit]), nil
 }
 
-func formatType(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
+func formatType(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
 	if args[0] == nil {
 		return nil, nil
 	}
@@ -128,6 +133,9 @@ func formatType(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error
 	case argOID(args) == 0:
 		return "-", nil
 	case t == nil:
+		if o, array, ok := c.ofRows(env, argOID(args)); ok {
+			return nameOfRows(o, array), nil
+		}
 		return "???", nil
 	}
 	typmod := int64(-1)
@@ -153,9 +161,12 @@ func functionVisible(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum
 	return nil, nil
 }
 
-func typeVisible(_ *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
+func typeVisible(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
 	if t := value.ByOID(argOID(args)); t != nil {
 		return visible(env, t.Schema), nil
+	}
+	if o, _, ok := c.ofRows(env, argOID(args)); ok {
+		return visible(env, o.schema), nil
 	}
 	return nil, nil
 }

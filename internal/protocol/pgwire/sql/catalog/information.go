@@ -58,7 +58,7 @@ func fillInformationViews(c *Catalog, env *expr.Env, emit func(cells)) {
 		if r.Kind() == 'v' {
 			can := yesNo(insertable(r))
 			emit(cells{
-				"table_catalog": c.opts.Database, "table_schema": r.schema, "table_name": r.Name(), "check_option": "NONE", "is_updatable": yesNo(updatable(r)),
+				"table_catalog": c.opts.Database, "table_schema": r.schema, "table_name": r.Name(), "check_option": "NONE", "view_definition": definitionOf(r), "is_updatable": yesNo(updatable(r)),
 				"is_insertable_into": can, "is_trigger_insertable_into": can, "is_trigger_updatable": yesNo(updatable(r)),
 				"is_trigger_deletable": yesNo(updatable(r)),
 			})

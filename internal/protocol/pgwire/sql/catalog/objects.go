@@ -19,6 +19,7 @@ type objects struct {
 	relations []object
 	functions []*expr.Function
 	byOID     map[uint32]*expr.Function
+	rowTypes  map[uint32]int // the place in relations of the one whose rows, or arrays of rows, are of a type
 }
 
 // object is a relation and where it is.
@@ -90,6 +91,7 @@ func (c *Catalog) now(env *expr.Env) *objects {
 	for _, f := range o.functions {
 		o.byOID[f.OID] = f
 	}
+	o.indexRows()
 	c.objects = o
 	return &c.objects
 }
@@ -142,6 +144,20 @@ func (n names) Find(t *value.Type, text string) (int64, bool) {
 				return int64(r.OID()), true
 			}
 		}
+		if t := value.ByName(name); t != nil && t.Relation != 0 && t.Schema == schema {
+			return int64(t.Relation), true
+		}
+	case value.Regtype:
+		element, array := strings.CutSuffix(text, "[]")
+		if schema != pgCatalog && value.ByName(strings.TrimSuffix(name, "[]")) == nil {
+			if id, ok := n.Find(value.Regclass, element); ok {
+				o, _ := n.c.object(background(), uint32(id))
+				if array {
+					return int64(rowArrayOf(o)), true
+				}
+				return int64(rowTypeOf(o)), true
+			}
+		}
 	case value.Regproc, value.Regprocedure:
 		name, _, _ = strings.Cut(name, "(")
 		for _, p := range ioProcs() {
@@ -185,6 +201,13 @@ func (n names) Show(t *value.Type, oid int64) (string, bool) {
 			if int64(r.OID()) == oid {
 				return qualified(r.schema, r.Name()), true
 			}
+		}
+		if t := typedRelations()[uint32(oid)]; t != nil {
+			return qualified(t.Schema, t.Name), true
+		}
+	case value.Regtype:
+		if found, array, ok := n.c.ofRows(background(), uint32(oid)); ok {
+			return nameOfRows(found, array), true
 		}
 	case value.Regproc:
 		for _, p := range ioProcs() {

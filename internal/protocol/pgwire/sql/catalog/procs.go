@@ -12,6 +12,7 @@ var functionTables = map[string]filler{
 	"pg_catalog.pg_aggregate":   fillAggregates,
 	"pg_catalog.pg_description": fillDescriptions,
 	"pg_catalog.pg_language":    fillLanguages,
+	"pg_catalog.pg_depend":      fillDependencies,
 }
 
 const (
@@ -99,6 +100,19 @@ func fillDescriptions(c *Catalog, env *expr.Env, emit func(cells)) {
 			emit(cells{"objoid": oid(f.OID), "classoid": oid(oidProcRel), "objsubid": int64(0), "description": f.Comment})
 		}
 	}
+}
+
+// fillDependencies says what belongs to the extension hstore.
+func fillDependencies(c *Catalog, env *expr.Env, emit func(cells)) {
+	one := func(class, id uint32) {
+		emit(cells{"classid": oid(class), "objid": oid(id), "refclassid": oid(relExtension), "refobjid": oid(oidExtension), "deptype": "e"})
+	}
+	for _, f := range c.now(env).functions {
+		if f.Schema == value.Hstore.Schema {
+			one(relProc, f.OID)
+		}
+	}
+	one(relType, value.Hstore.OID)
 }
 
 func fillLanguages(_ *Catalog, _ *expr.Env, emit func(cells)) {

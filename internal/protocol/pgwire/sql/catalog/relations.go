@@ -22,7 +22,7 @@ func fillNamespaces(c *Catalog, _ *expr.Env, emit func(cells)) {
 func fillClasses(c *Catalog, env *expr.Env, emit func(cells)) {
 	one := func(id uint32, schema, name string, kind byte, columns int) {
 		emit(cells{
-			"oid": oid(id), "relname": name, "relnamespace": oid(namespaceOID(schema)), "relowner": oid(oidOwner), "relkind": string(kind),
+			"oid": oid(id), "relname": name, "reltype": oid(rowType(schema, name, id)), "relnamespace": oid(namespaceOID(schema)), "relowner": oid(oidOwner), "relkind": string(kind),
 			"relnatts": int64(columns), "relpersistence": "p", "relreplident": "n", "relispopulated": true, "reltuples": -1.0,
 		})
 	}
@@ -59,7 +59,7 @@ func fillAttributes(c *Catalog, env *expr.Env, emit func(cells)) {
 func fillViews(c *Catalog, env *expr.Env, emit func(cells)) {
 	for _, r := range c.now(env).relations {
 		if r.Kind() == 'v' {
-			emit(cells{"schemaname": r.schema, "viewname": r.Name(), "viewowner": c.owner()})
+			emit(cells{"schemaname": r.schema, "viewname": r.Name(), "viewowner": c.owner(), "definition": definitionOf(r)})
 		}
 	}
 }

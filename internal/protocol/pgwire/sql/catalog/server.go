@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 )
@@ -21,11 +23,7 @@ const (
 )
 
 func fillDatabases(c *Catalog, _ *expr.Env, emit func(cells)) {
-	all := []string{c.opts.Database}
-	if c.opts.Databases != nil {
-		all = c.opts.Databases()
-	}
-	for i, name := range all {
+	for i, name := range c.databases() {
 		emit(cells{
 			"oid": oid(oidDatabase + uint32(i)), "datname": name, "datdba": oid(oidOwner), "encoding": int64(charset.UTF8Number), "datlocprovider": "c",
 			"datistemplate": false, "datallowconn": true, "datconnlimit": int64(-1), "dattablespace": oid(oidDefaultTS), "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
@@ -59,13 +57,44 @@ func fillAccessMethods(_ *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 }
 
-// fillActivity shows the session itself; others are seen with the broker's own means.
+// fillActivity shows the sessions that the user may see. What they say is not kept.
 func fillActivity(c *Catalog, env *expr.Env, emit func(cells)) {
-	emit(cells{
-		"datid": oid(oidDatabase), "datname": c.opts.Database, "pid": int64(c.opts.BackendPID), "usename": c.opts.User,
-		"application_name": c.opts.ApplicationName, "xact_start": env.Now, "query_start": env.Stmt, "state_change": env.Stmt, "state": "active",
-		"backend_type": "client backend", "query": "",
-	})
+	all := []Activity{{PID: c.opts.BackendPID, User: c.opts.User, Database: c.opts.Database, ApplicationName: c.opts.ApplicationName}}
+	if c.opts.Sessions != nil {
+		all = c.opts.Sessions()
+	}
+	for _, a := range all {
+		row := cells{
+			"datid": oid(c.databaseOID(a.Database)), "datname": a.Database, "pid": int64(a.PID), "usename": a.User, "usesysid": oid(Role{Name: a.User}.oid()),
+			"application_name": a.ApplicationName, "state": a.State, "backend_type": "client backend", "query": "",
+		}
+		if a.Started != 0 {
+			row["backend_start"] = a.Started
+		}
+		if a.Address != "" {
+			row["client_addr"], row["client_port"] = a.Address, int64(a.Port)
+		}
+		if a.PID == c.opts.BackendPID {
+			row["xact_start"], row["query_start"], row["state_change"], row["state"] = env.Now, env.Stmt, env.Stmt, "active"
+		}
+		emit(row)
+	}
+}
+
+// databases are those that the user may see.
+func (c *Catalog) databases() []string {
+	if c.opts.Databases != nil {
+		return c.opts.Databases()
+	}
+	return []string{c.opts.Database}
+}
+
+// databaseOID is the number of a database in pg_database, 0 where the user does not see it.
+func (c *Catalog) databaseOID(name string) uint32 {
+	if at := slices.Index(c.databases(), name); at >= 0 {
+		return oidDatabase + uint32(at)
+	}
+	return 0
 }
 
 func fillZones(_ *Catalog, _ *expr.Env, emit func(cells)) {

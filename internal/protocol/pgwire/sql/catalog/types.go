@@ -24,7 +24,8 @@ func sortedTypes() []*value.Type {
 	return all
 }
 
-func fillTypes(_ *Catalog, _ *expr.Env, emit func(cells)) {
+func fillTypes(c *Catalog, env *expr.Env, emit func(cells)) {
+	fillRowTypes(c, env, emit)
 	for _, t := range sortedTypes() {
 		io := ioOf(t)
 		row := cells{

@@ -126,7 +126,7 @@ func (c *Compiler) array(n *pg.A_ArrayExpr, want *value.Type) (Expr, error) {
 	if made.nested {
 		return c.fold(made), nil
 	}
-	if made.t = t.Array; made.t == nil {
+	if made.t = value.ArrayOf(t); made.t == nil {
 		return nil, pgerror.New(pgerror.UndefinedObject, "could not find array type for data type %s", t).At(c.Text, n.Location)
 	}
 	return c.fold(made), nil

@@ -31,7 +31,9 @@ func (c *Compiler) toCommon(name string, all []Expr, t *value.Type, locations []
 	made := make([]Expr, len(all))
 	for i, e := range all {
 		var err error
-		if canCoerceOne(e.Type(), t, implicit) {
+		if sameRow(e.Type(), t) {
+			made[i] = e
+		} else if canCoerceOne(e.Type(), t, implicit) {
 			made[i], err = c.coerce(e, t, implicit)
 		}
 		if err != nil {
@@ -42,4 +44,17 @@ func (c *Compiler) toCommon(name string, all []Expr, t *value.Type, locations []
 		}
 	}
 	return made, nil
+}
+
+// sameRow reports whether two types are of rows without a name that have the same fields.
+func sameRow(a, b *value.Type) bool {
+	if !isRecord(a) || !isRecord(b) || len(a.Fields) != len(b.Fields) {
+		return false
+	}
+	for i, f := range a.Fields {
+		if f.Type != b.Fields[i].Type && !sameRow(f.Type, b.Fields[i].Type) {
+			return false
+		}
+	}
+	return true
 }

@@ -96,7 +96,22 @@ func textToTable(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 }
 
 func unnest(args []*value.Type, returns *value.Type) (Bound, error) {
-	return Bound{Rows: func(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] { return each(a[0].(*array).Elems) }}, nil
+	if !returns.IsRow() {
+		return Bound{Rows: func(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] { return each(a[0].(*array).Elems) }}, nil
+	}
+	return Bound{Rows: func(_ *Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
+		return func(yield func([]value.Datum, error) bool) {
+			for _, d := range a[0].(*array).Elems {
+				row, ok := d.(value.Record)
+				if !ok {
+					row = make(value.Record, len(returns.Fields))
+				}
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}}, nil
 }
 
 // fill is array_fill(value, lengths [, lower bounds]).

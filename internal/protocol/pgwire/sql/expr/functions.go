@@ -75,6 +75,9 @@ func (c *Compiler) arguments(n *pg.FuncCall) (given arguments, err error) {
 		if err != nil {
 			return given, err
 		}
+		if _, param := e.(*Param); param && e.Type() == value.Void {
+			continue // drivers name the result of a call so; PostgreSQL drops it, too
+		}
 		given.all, given.names = append(given.all, e), append(given.names, name)
 	}
 	return given, nil

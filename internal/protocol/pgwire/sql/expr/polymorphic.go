@@ -214,7 +214,7 @@ func arrayOf(t *value.Type) (*value.Type, error) {
 	if t.Array == nil {
 		return nil, pgerror.New(pgerror.UndefinedObject, "could not find array type for data type %s", t)
 	}
-	return t.Array, nil
+	return value.ArrayOf(t), nil
 }
 
 // commonTypeOf chooses the type that all can be converted to, as for CASE and UNION; all types are known.

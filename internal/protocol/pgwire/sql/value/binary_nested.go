@@ -171,8 +171,9 @@ func appendBinaryArray(dst []byte, a *Array) (_ []byte, err error) {
 func appendBinaryRecord(dst []byte, t *Type, r Record) (_ []byte, err error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r)))
 	for i, d := range r {
-		dst = binary.BigEndian.AppendUint32(dst, t.Fields[i].Type.OID)
-		if dst, err = appendBinaryValue(dst, t.Fields[i].Type, d); err != nil {
+		field := fieldType(t, i, d)
+		dst = binary.BigEndian.AppendUint32(dst, field.OID)
+		if dst, err = appendBinaryValue(dst, field, d); err != nil {
 			return dst, err
 		}
 	}

@@ -224,7 +224,7 @@ func convertRecord(from, to *Type, v Record, explicit bool, set *Settings) (Datu
 	result := make(Record, len(v))
 	for i, d := range v {
 		var err error
-		if result[i], err = Cast(from.Fields[i].Type, to.Fields[i].Type, d, -1, explicit, set); err != nil {
+		if result[i], err = Cast(fieldType(from, i, d), to.Fields[i].Type, d, -1, explicit, set); err != nil {
 			return nil, err
 		}
 	}

@@ -119,7 +119,12 @@ func compareRecords(t *Type, a, b Record) (int, error) {
 		return 0, pgerror.New(pgerror.DatatypeMismatch, "cannot compare record types with different numbers of columns")
 	}
 	for i := range a {
-		if c, err := compareNullable(t.Fields[i].Type, a[i], b[i]); c != 0 || err != nil {
+		field := fieldType(t, i, a[i])
+		if i >= len(t.Fields) && a[i] != nil && b[i] != nil && field != fieldType(t, i, b[i]) {
+			return 0, pgerror.New(pgerror.DatatypeMismatch, "cannot compare dissimilar column types %s and %s at record column %d",
+				field, fieldType(t, i, b[i]), i+1)
+		}
+		if c, err := compareNullable(field, a[i], b[i]); c != 0 || err != nil {
 			return c, err
 		}
 	}
@@ -175,7 +180,7 @@ func AppendKey(dst []byte, t *Type, d Datum) []byte {
 		return dst
 	case Record:
 		for i, e := range d {
-			dst = AppendKey(dst, t.Fields[i].Type, e)
+			dst = AppendKey(dst, fieldType(t, i, e), e)
 		}
 		return dst
 	}

@@ -3,6 +3,7 @@ package value
 import (
 	"strings"
 
+	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -84,7 +85,7 @@ func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
 		if d == nil {
 			continue
 		}
-		text := String(t.Fields[i].Type, d, set)
+		text := String(fieldType(t, i, d), d, set)
 		if text != "" && !strings.ContainsAny(text, `"\(),`+spaces) {
 			dst = append(dst, text...)
 			continue
@@ -99,4 +100,35 @@ func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
 		dst = append(dst, '"')
 	}
 	return append(dst, ')')
+}
+
+// fieldType is the type of field i of a row; where nobody knows it any more, one that has values such as d.
+func fieldType(t *Type, i int, d Datum) *Type {
+	if i < len(t.Fields) {
+		return t.Fields[i].Type
+	}
+	switch d := d.(type) {
+	case int64:
+		if int64(int32(d)) == d {
+			return Int4
+		}
+		return Int8
+	case bool:
+		return Bool
+	case float64:
+		return Float8
+	case Numeric:
+		return NumericType
+	case hstore.Map:
+		return Hstore
+	case []byte:
+		return Bytea
+	case *Array:
+		return ArrayOf(d.Elem)
+	case Record:
+		return RecordT
+	case TimestampTZ:
+		return TimestampTZType
+	}
+	return Text
 }

@@ -99,8 +99,15 @@ func All() []*Type {
 	return all
 }
 
-// ArrayOf returns the type of arrays of t, nil when there is none.
-func ArrayOf(t *Type) *Type { return t.Array }
+// ArrayOf returns the type of arrays of t, nil when there is none. That of rows without a name keeps their fields.
+func ArrayOf(t *Type) *Type {
+	if t.OID != oidRecord || t.Fields == nil {
+		return t.Array
+	}
+	array := *RecordT.Array
+	array.Elem = t
+	return &array
+}
 
 // IsArray tells whether values are *Array.
 func (t *Type) IsArray() bool { return t.Elem != nil }

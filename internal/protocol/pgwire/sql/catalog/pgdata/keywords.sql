@@ -1,0 +1,1 @@
+select * from pg_get_keywords() order by word collate "C";
