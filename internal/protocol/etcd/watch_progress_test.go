@@ -8,6 +8,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 func TestWatchProgress(t *testing.T) {
@@ -141,4 +142,15 @@ func (s *testStream) eventsPast(id int64) *mvccpb.Event {
 			return r.Events[0]
 		}
 	}
+}
+
+// The interval of reports is a setting: a watch that asked for them hears of its progress without an event.
+func TestWatchProgressInterval(t *testing.T) {
+	c := dial(t, newNode(t, Options{WatchProgress: 20 * time.Millisecond}).addr)
+	for r := range c.Watch(t.Context(), "a", clientv3.WithProgressNotify()) {
+		if r.IsProgressNotify() {
+			return
+		}
+	}
+	t.Error("the watch ended")
 }
