@@ -41,6 +41,9 @@ type Browser struct {
 	disk []diskPlace // of those of page whose body is not in memory
 }
 
+// AwaitDurable is that of the queue.
+func (b *Browser) AwaitDurable() error { return b.q.AwaitDurable() }
+
 type diskPlace struct {
 	at    int // in page
 	index uint64

@@ -78,7 +78,7 @@ func (s *Session) Cancel(c *Consumer) {
 
 // cancel takes the consumer off the queue; last tells that none is left.
 func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
-	c.out.flush()
+	c.out.flush(sh)
 	if q.gone || !q.consumers.remove(c) {
 		return false
 	}

@@ -83,6 +83,9 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 		Consumer: c, Queue: q, Handle: it.Handle, Env: it.Env,
 		Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
 	})
+	if out.late {
+		out.lastEntry = max(out.lastEntry, it.Index)
+	}
 	out.bytes += len(it.Env) + 32
 	sh.gathered += len(it.Env) + 32
 	sh.turns++
@@ -97,7 +100,7 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 		}
 	}
 	if out.bytes >= deliverBytes {
-		out.flush() // so that the window counts it
+		out.flush(sh) // so that the window counts it
 	}
 }
 
@@ -107,21 +110,29 @@ type outbox struct {
 	sink  Sink
 	list  []Delivery
 	bytes int
+
+	late      bool   // the sink gets messages when they are durable
+	lastEntry uint64 // the newest entry that one of them is in
+	pending   int    // lists that wait for theirs
 }
 
 // flush hands what was gathered to the sink.
-func (o *outbox) flush() {
-	if len(o.list) == 0 {
+func (o *outbox) flush(sh *shard) {
+	switch {
+	case len(o.list) == 0:
 		return
+	case o.late:
+		o.flushLate(sh)
+	default:
+		o.sink.Deliver(o.list)
 	}
-	o.sink.Deliver(o.list)
 	clear(o.list)
 	o.list, o.bytes = o.list[:0], 0
 }
 
 func (sh *shard) flushDeliveries() {
 	for _, out := range sh.lending {
-		out.flush()
+		out.flush(sh)
 	}
 	clear(sh.lending)
 	sh.lending, sh.gathered = sh.lending[:0], 0

@@ -12,6 +12,7 @@ import (
 // it. Proposals are reused.
 type proposal struct {
 	sh       *shard
+	index    uint64 // once it is sealed
 	data     []byte
 	settled  []settledRun // settle facts, added when the entry is proposed
 	refs     int          // references from queues to bodies in this entry
@@ -118,6 +119,7 @@ func (sh *shard) seal() store.Entry {
 	if len(p.confirms) > 0 {
 		p.sealed = time.Now()
 	}
+	p.index = sh.index
 	sh.logged.add(len(p.data))
 	sh.index++
 	sh.sub = 0
@@ -155,6 +157,7 @@ func (p *proposal) finish(err error) {
 	if err == nil && len(p.releases) > 0 {
 		p.sh.b.store.ReleaseRuns(p.sh.id, p.releases)
 	}
+	p.sh.advance(p.index, err)
 	b := p.sh.b
 	b.proposals.put(p)
 	b.flow.relieve()

@@ -192,7 +192,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	messages = q.state.Ready()
 	ended := slices.SortedFunc(slices.Values(q.consumers.list), func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) })
 	for _, c := range ended { // in an order that does not depend on whose turn it was
-		c.out.flush()
+		c.out.flush(sh)
 		c.gone = true
 		sh.leave(c)
 		c.session.forget(c)

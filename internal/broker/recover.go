@@ -142,6 +142,7 @@ func (sh *shard) recover() error {
 		return err
 	}
 	sh.index = sh.b.store.Last(sh.id) + 1
+	sh.durable.upTo.Store(sh.index - 1)
 	for _, q := range sh.queues {
 		q.stream = sh.m.streams[q.ID]
 		if !clean {

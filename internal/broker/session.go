@@ -32,6 +32,7 @@ type Session struct {
 	channels int64 // guarded by sessions.mu: counted for the user's limit
 	grant    grant
 
+	late   bool // its sink gets messages when they are durable
 	window Window
 	cache  routeCache
 	emits  routeCache // of Emit
@@ -120,6 +121,15 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 // Operate opens a session for whoever operates the broker: it may do everything in the virtual host, also with the
 // exclusive queues of others, counts for no limit, and has no deliveries. Errors: ErrVHostNotFound.
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
+
+// OperateLate is OperateFor with a sink that gets messages only when they are durable, those that ever will be.
+func (b *Broker) OperateLate(vhost string, sink Sink) (*Session, error) {
+	s, err := b.OperateFor(vhost, sink)
+	if err == nil {
+		s.late = true
+	}
+	return s, err
+}
 
 // OperateFor is Operate for a part of this process that consumes: sink gets its deliveries.
 func (b *Broker) OperateFor(vhost string, sink Sink) (*Session, error) {

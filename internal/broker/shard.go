@@ -54,7 +54,9 @@ type shard struct {
 	// The entry in hand.
 	entry *proposal
 	index uint64 // of the entry in hand
-	sub   uint32 // number of the next fact
+
+	durable durable
+	sub     uint32 // number of the next fact
 
 	scratch     published
 	loaded      queue.Item // the item in hand when its body came from disk
@@ -311,7 +313,7 @@ func (sh *shard) join(c *Consumer) {
 	if len(mates) > 0 {
 		c.out = mates[0].out
 	} else {
-		c.out = &outbox{sink: c.session.sink}
+		c.out = &outbox{sink: c.session.sink, late: c.session.late}
 	}
 	sh.consumers[c.session] = append(mates, c)
 }

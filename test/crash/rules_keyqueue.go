@@ -43,6 +43,10 @@ type keyQueue struct {
 	at       map[int64]string     // the message of each place
 	acked    map[string]bool      // a delete of it was answered
 	last     map[string]lastPlace // what each consumer got last
+	acking   map[string]bool      // somebody was about to delete it
+	owed     map[string]bool      // a consumer was told of it, and it has to come again
+	highest  int64                // of the places
+	above    map[string]int64     // the highest place when a message was put
 	leaving  map[string]bool      // consumers that are about to go
 	back     int                  // when messages may have been given back last
 	breaches []string
@@ -53,12 +57,14 @@ type lastPlace struct {
 	msg   string
 }
 
-// CheckKeyQueue looks for breaches in the history of a queue that was emptied at its end: nothing whose put was answered is lost, a message is with
-// one consumer at a time, what is acknowledged never comes again, and a consumer gets messages in their order but for those that were given back.
+// CheckKeyQueue looks for breaches in the history of a queue that was emptied at its end: nothing whose put was answered or that a consumer was told of
+// is lost, its place is its own for ever and above all that were told before its put, a message is with one consumer at a time, what is acknowledged
+// never comes again, and a consumer gets messages in their order but for those that were given back.
 func CheckKeyQueue(events []QueueEvent) []string {
 	q := &keyQueue{
 		put: map[string]int{}, answered: map[string]int{}, holder: map[string]string{}, place: map[string]int64{}, at: map[int64]string{},
 		acked: map[string]bool{}, last: map[string]lastPlace{}, leaving: map[string]bool{}, back: -1,
+		acking: map[string]bool{}, owed: map[string]bool{}, above: map[string]int64{},
 	}
 	for n, e := range events {
 		q.n = n
@@ -71,6 +77,9 @@ func CheckKeyQueue(events []QueueEvent) []string {
 			q.breach("%s was never acknowledged, though the queue is empty; %s had it", msg, who)
 		}
 	}
+	for msg := range q.owed {
+		q.breach("%s is lost: a consumer was told of it", msg)
+	}
 	return q.breaches
 }
 
@@ -81,18 +90,20 @@ func (q *keyQueue) breach(format string, args ...any) {
 func (q *keyQueue) see(e QueueEvent) {
 	switch e.Act {
 	case QueuePut:
-		q.put[e.Msg] = q.n
+		q.put[e.Msg], q.above[e.Msg] = q.n, q.highest
 	case QueueAnswered:
 		q.answered[e.Msg] = q.n
 	case QueueGot:
 		q.got(e)
+	case QueueAcking:
+		q.acking[e.Msg] = true
 	case QueueAcked:
 		q.acked[e.Msg] = true
 		delete(q.holder, e.Msg)
 	case QueueLeft:
 		for msg, who := range q.holder {
 			if who == e.Consumer {
-				delete(q.holder, msg)
+				q.owe(msg)
 			}
 		}
 		q.leaving[e.Consumer] = true
@@ -100,22 +111,20 @@ func (q *keyQueue) see(e QueueEvent) {
 		delete(q.leaving, e.Consumer)
 		q.back = q.n
 	case QueueKilled:
-		clear(q.holder)
+		for msg := range q.holder {
+			q.owe(msg)
+		}
 		clear(q.last)
 		clear(q.leaving)
 		q.back = q.n
-		q.forget()
 	}
 }
 
-// forget forgets the places of messages that a kill may have undone: a consumer may be told of a message before it is on disk, and before its put is
-// answered.
-func (q *keyQueue) forget() {
-	for msg, place := range q.place {
-		if _, ok := q.answered[msg]; !ok && !q.acked[msg] {
-			delete(q.place, msg)
-			delete(q.at, place)
-		}
+// owe notes that a message that somebody was told of has to come again, unless it was about to be deleted.
+func (q *keyQueue) owe(msg string) {
+	delete(q.holder, msg)
+	if !q.acking[msg] {
+		q.owed[msg] = true
 	}
 }
 
@@ -135,6 +144,11 @@ func (q *keyQueue) got(e QueueEvent) {
 	if other, taken := q.at[e.Place]; taken && other != e.Msg {
 		q.breach("%s and %s both have place %d", other, e.Msg, e.Place)
 	}
+	if e.Place <= q.above[e.Msg] {
+		q.breach("%s has place %d, and was put when place %d was given", e.Msg, e.Place, q.above[e.Msg])
+	}
+	q.highest = max(q.highest, e.Place)
+	delete(q.owed, e.Msg)
 	q.inOrder(e)
 	q.holder[e.Msg], q.place[e.Msg], q.at[e.Place] = e.Consumer, e.Place, e.Msg
 	q.last[e.Consumer] = lastPlace{e.Place, e.Msg}

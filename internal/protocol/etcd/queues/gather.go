@@ -46,6 +46,9 @@ func (g *gathering) queue(span *qkey.Span, name string, segment []byte) error {
 	if err := g.messages(span, name, base); err != nil {
 		return err
 	}
+	if err := g.settle(name); err != nil {
+		return err
+	}
 	return g.consumers(span, name, base)
 }
 
@@ -111,6 +114,7 @@ func (g *gathering) countAll(name string) (int64, error) {
 		return 0, err
 	}
 	defer g.n.Back(s)
+	g.looked = true
 	st, err := s.QueueStatus(name)
 	return int64(st.Ready + st.Unacked + st.Scheduled + st.Blocked), unlessGone(err)
 }

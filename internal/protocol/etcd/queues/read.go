@@ -41,7 +41,8 @@ func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, er
 type gathering struct {
 	n         *Namespace
 	who       Caller
-	most      int // no more keys are needed, 0: all are
+	looked    bool // at the messages of a queue, since settle
+	most      int  // no more keys are needed, 0: all are
 	countOnly bool
 	keysOnly  bool
 
@@ -126,7 +127,10 @@ func (g *gathering) message(key []byte, path *qkey.Path) error {
 		return nil
 	}
 	g.count = 1
-	return g.add(messageKV(key, page[0].Handle, page[0].Env))
+	if err := g.add(messageKV(key, page[0].Handle, page[0].Env)); err != nil {
+		return err
+	}
+	return g.settle(string(path.Queue))
 }
 
 // messageKV is the key of a message. Its revision is its index, which keeps within what a revision can be.
@@ -142,8 +146,22 @@ func (g *gathering) browse(name string) (*broker.Browser, error) {
 		return nil, err
 	}
 	defer g.n.Back(s)
+	g.looked = true
 	b, err := s.Browse(name)
 	return b, unlessGone(err)
+}
+
+// settle waits until what was seen of a queue is durable: nobody is told of a message that a crash could take back.
+func (g *gathering) settle(name string) error {
+	if !g.looked {
+		return nil
+	}
+	b, err := g.browse(name)
+	g.looked = false
+	if b == nil || err != nil {
+		return err
+	}
+	return b.AwaitDurable()
 }
 
 // unlessGone is an error but for that of a queue that is not there: it has no keys.

@@ -118,7 +118,7 @@ func newConsumer(n *Namespace, who Caller, queueName, client string) *consumer {
 
 // make begins to consume from the queue, which it makes when it is not there.
 func (c *consumer) make(who Caller) error {
-	s, err := c.n.Broker.OperateFor(virtual.VHost, c)
+	s, err := c.n.Broker.OperateLate(virtual.VHost, c)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *consumer) make(who Caller) error {
 				c.engine = engine
 			}
 			c.mu.Unlock()
-			_, err = s.QueueStatus(c.queue) // what is ready has been delivered when the shard comes to this
+			err = engine.Queue.AwaitDurable() // what is ready has been delivered when the shard comes to this
 			if err == nil || errors.Is(err, broker.ErrQueueNotFound) {
 				return nil // Cancelled tells of a queue that is gone
 			}
@@ -185,6 +185,7 @@ func (c *consumer) leave(reason error) {
 	}
 	c.n.unlease(c)
 	c.session.Cancel(c.engine)
+	c.engine.Queue.AwaitDurable() // the last deliveries have come
 	c.mu.Lock()
 	back := c.takeFree()
 	c.mu.Unlock()

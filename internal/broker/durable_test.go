@@ -1,0 +1,164 @@
+package broker
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+
+	"fiveways/internal/core/queue"
+)
+
+// lateRun is what a late consumer and a patient reader were told until the crash.
+type lateRun struct {
+	told  map[queue.Handle]string
+	acked map[queue.Handle]bool
+	top   queue.Handle
+}
+
+func (r *lateRun) tell(h queue.Handle, body string) {
+	r.told[h] = body
+	r.top = max(r.top, h)
+}
+
+func (r *lateRun) live(t *testing.T, b *Broker) {
+	c := newClient(t, b)
+	if _, err := c.DeclareQueue(QueueSpec{Name: "q", Durable: true, Policy: DefaultQueuePolicy()}); err != nil {
+		return
+	}
+	sink := &client{t: t}
+	sink.cond = sync.NewCond(&sink.mu)
+	s, err := b.OperateLate("/", sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := s.Consume(ConsumerSpec{Queue: "q", Tag: "late", Prefetch: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for i := range 12 {
+		c.post("", "q", fmt.Sprint("m", i), nil) // nobody waits for it
+		c.Flush()
+		if i%2 == 1 {
+			if r.browse(s) != nil {
+				break
+			}
+		}
+		sink.mu.Lock()
+		got := sink.got[seen:]
+		seen = len(sink.got)
+		sink.mu.Unlock()
+		for _, d := range got {
+			r.tell(d.Handle, string(d.Env.Body()))
+			if i%3 != 0 {
+				r.acked[d.Handle] = true
+				s.Ack(d.Queue, k, d.Handle, 1)
+				s.Flush()
+			}
+		}
+		if i%5 == 4 {
+			b.checkpointDue(false)
+		}
+	}
+	sink.mu.Lock()
+	defer sink.mu.Unlock()
+	for _, d := range sink.got {
+		r.tell(d.Handle, string(d.Env.Body()))
+	}
+}
+
+// browse looks at the queue, and counts what it saw when all of it is durable.
+func (r *lateRun) browse(s *Session) error {
+	b, err := s.Browse("q")
+	if err != nil {
+		return err
+	}
+	page, err := b.Next(100)
+	if err != nil {
+		return err
+	}
+	seen := map[queue.Handle]string{}
+	for i := range page {
+		seen[page[i].Handle] = string(page[i].Env.Body())
+	}
+	if err := b.AwaitDurable(); err != nil {
+		return err
+	}
+	for h, body := range seen {
+		r.tell(h, body)
+	}
+	return nil
+}
+
+func (r *lateRun) check(t *testing.T, b *Broker) {
+	if len(r.told) == 0 {
+		return
+	}
+	c := newClient(t, b)
+	browser, err := c.Browse("q")
+	if err != nil {
+		t.Fatalf("%d messages were told, and the queue: %v", len(r.told), err)
+	}
+	page, err := browser.Next(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[queue.Handle]string{}
+	for i := range page {
+		there[page[i].Handle] = string(page[i].Env.Body())
+	}
+	for h, body := range r.told {
+		if have, ok := there[h]; ok && have != body || !ok && !r.acked[h] {
+			t.Fatalf("%s was told at %d, and now %q is there (%v)", body, h, have, ok)
+		}
+	}
+	c.put("", "q", "new", nil)
+	if d := c.find("new"); d <= r.top {
+		t.Fatalf("a new message is at %d, and one was told of at %d", d, r.top)
+	}
+}
+
+// find is the place of a message of q.
+func (c *client) find(body string) queue.Handle {
+	c.t.Helper()
+	b, err := c.Browse("q")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	page, err := b.Next(100)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i := range page {
+		if string(page[i].Env.Body()) == body {
+			return page[i].Handle
+		}
+	}
+	c.t.Fatalf("%s is not there", body)
+	return 0
+}
+
+// TestToldIsDurable makes each operation on the disk in turn the last one: what a late consumer was told of, and what was seen before AwaitDurable
+// returned, is there afterwards under its place, and that is no other message's.
+func TestToldIsDurable(t *testing.T) {
+	var r *lateRun
+	most := 0
+	crashEverywhere(t, 2, func() life {
+		r = &lateRun{told: map[queue.Handle]string{}, acked: map[queue.Handle]bool{}}
+		return life{
+			options: smallLog,
+			live: func(b *Broker) {
+				r.live(t, b)
+				most = max(most, len(r.told))
+			},
+			check: func(b *Broker) {
+				one := lateRun{maps.Clone(r.told), maps.Clone(r.acked), r.top}
+				one.check(t, b)
+			},
+		}
+	})
+	if most < 12 {
+		t.Errorf("%d messages were told", most)
+	}
+}
