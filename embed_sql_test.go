@@ -2,6 +2,7 @@ package fiveways_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -39,5 +40,36 @@ func TestSQLIsOffUnlessAskedFor(t *testing.T) {
 	defer b.Stop(context.Background())
 	if url := b.SQLURL(); url != "" {
 		t.Errorf("SQL is served at %s", url)
+	}
+}
+
+// TestStopAgain: who stops a broker that stops already need not wait longer than its own context lasts.
+func TestStopAgain(t *testing.T) {
+	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), SQL: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy, err := pgx.Connect(t.Context(), b.SQLURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close(context.Background()) //nolint:errcheck // the broker has closed it
+	if _, err := busy.Exec(t.Context(), "begin"); err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan error, 1)
+	go func() { first <- b.Stop(context.Background()) }() // waits for the end of the transaction
+	idle, err := pgx.Connect(t.Context(), b.SQLURL())
+	for ; err == nil; idle, err = pgx.Connect(t.Context(), b.SQLURL()) { // until it has begun
+		idle.Close(context.Background()) //nolint:errcheck // as above
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	second := b.Stop(over)
+	if got := <-first; !errors.Is(second, context.Canceled) || !errors.Is(got, context.Canceled) {
+		t.Errorf("the first: %v, the second: %v; want that connections were closed by force", got, second)
+	}
+	if err := b.Stop(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -66,6 +66,8 @@ type Server struct {
 	ends    []Endpoint
 	stop    context.CancelFunc // of what runs beside the protocols
 	served  sync.WaitGroup
+	forced  context.Context    // ends when who drains wants no more patience
+	force   context.CancelFunc // ends forced
 	once    sync.Once
 	err     error
 }
@@ -134,6 +136,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close(), audit.Close()))
 	}
 	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.logins, audit: audit, traces: spans, log: log, addrs: map[string]string{}}
+	s.forced, s.force = context.WithCancel(context.Background())
 	s.watchTLS()
 	node := s.describe(cfg, all, listeners)
 	s.ends = endpoints(listeners, secure != nil)
@@ -195,9 +198,14 @@ func (s *Server) Broker() *broker.Broker { return s.broker }
 func (s *Server) Addrs() map[string]string { return s.addrs }
 
 // Drain stops accepting, answers outstanding confirms, closes politely, and
-// gives up on clients at ctx's deadline. The data is closed cleanly in any case.
+// gives up on clients at ctx's deadline. The data is closed cleanly in any case. It may be called again, also while it runs: the first of the
+// contexts that ends is the end of patience, and all are told the same.
 func (s *Server) Drain(ctx context.Context) error {
+	defer context.AfterFunc(ctx, s.force)()
 	s.once.Do(func() {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.forced, cancel)()
 		s.stop()
 		s.broker.Hurry()
 		errs := append([]error{s.shovels.stop(ctx)}, s.drainProtocols(ctx)...)
