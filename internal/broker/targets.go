@@ -72,6 +72,37 @@ func (t Targets) Without(queue string) Targets {
 	return newTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
 }
 
+// Renew finds the queues of t again by their names, and the one that the default exchange names with
+// key, "" for none: what is deleted is no target any more, and what has its name now is one.
+func (s *Session) Renew(t Targets, key string) Targets {
+	table := s.vhost.table.Load()
+	same := true
+	for _, q := range t.queues {
+		now, _ := s.b.queueIn(table, q.Name)
+		same = same && now == q
+		if q.Name == key {
+			key = ""
+		}
+	}
+	var named *Queue
+	if q, ok := s.b.queueIn(table, key); ok && q.relay == nil {
+		named = q
+	}
+	if same && named == nil {
+		return t
+	}
+	var queues []*Queue
+	for _, q := range t.queues {
+		if now, ok := s.b.queueIn(table, q.Name); ok {
+			queues = append(queues, now)
+		}
+	}
+	if named != nil {
+		queues = append(queues, named)
+	}
+	return newTargets(queues)
+}
+
 // Parts is how many publishes the queues need: a Confirmer is called once for each.
 func (t Targets) Parts() int { return int(t.parts) }
 

@@ -22,7 +22,7 @@ import (
 //   - Transactions have a channel of their own, without a limit for the whole channel: an ack that is not committed counts in RabbitMQ for a
 //     limit that was there before, and not for one that comes later.
 //   - So have limits for a whole channel, without consumers that need no acks: RabbitMQ gives such a one nothing when it comes while the limit is used up.
-//   - A transaction publishes to the default exchange only where the queue is there: RabbitMQ looks for it at the commit, Fiveways at once.
+//   - A transaction publishes to the default exchange only where the queues are there: RabbitMQ looks for those of CC at the commit, Fiveways at once.
 //   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue. There a queue has one consumer
 //     (whether an expired message that is requeued counts as the turn of one is open), and nobody publishes to queues for dead letters, which live on.
 type generator struct {

@@ -109,10 +109,11 @@ func (ch *channel) publish(body []byte) error {
 		}
 		env = nil
 	}
-	if env == nil && (ct.mandatory || !targets.Empty()) {
+	late := ch.tx != nil && (len(exchange) == 0 || !targets.Empty()) // its queues are found at the commit
+	if env == nil && (ct.mandatory || late || !targets.Empty()) {
 		env = c.envelope(exchange, key, props, body)
 	}
-	if targets.Empty() {
+	if targets.Empty() && !late {
 		ch.unroutable(env)
 		return nil
 	}
@@ -169,7 +170,7 @@ func (ch *channel) unroutable(env message.Envelope) {
 // giveBack returns a message to its sender.
 func (ch *channel) giveBack(env message.Envelope) {
 	if ch.tx != nil {
-		ch.tx.returns = append(ch.tx.returns, env)
+		ch.tx.posts = append(ch.tx.posts, txPost{Publish: broker.Publish{Env: env}, lost: true})
 		return
 	}
 	ch.sendReturn(env)

@@ -10,13 +10,20 @@ import (
 // transaction is what a channel in tx mode has gathered since its last commit
 // or rollback. Nothing of it reaches the engine before commit.
 type transaction struct {
-	tx       *broker.Tx // of the publishes so far; nil before the first
-	bytes    int64      // of their envelopes, and what requests take
-	messages int        // publishes
-	returns  []message.Envelope
+	posts    []txPost
+	bytes    int64 // of their envelopes, and what requests take
+	messages int   // publishes that had queues
 	settled  []txSettled
 
 	requests []*request // to semaphores
+}
+
+// txPost is a publish. Its exchange, the bindings and the rights were looked at when it came, as in
+// RabbitMQ; the queues that this named are looked for at the commit.
+type txPost struct {
+	broker.Publish
+	mandatory bool
+	lost      bool // it is to be returned only
 }
 
 // txSettled is a delivery that the commit will end.
@@ -58,12 +65,36 @@ func (ch *channel) txPublish(p *broker.Publish) error {
 	if err := t.grow(ch.c.srv, int64(len(p.Env))); err != nil {
 		return err
 	}
-	if t.tx == nil {
-		t.tx = ch.c.session.NewTx()
-	}
-	t.tx.Publish(p)
+	t.posts = append(t.posts, txPost{Publish: *p, mandatory: ch.content.mandatory})
 	t.messages++
 	return nil
+}
+
+// post adds the publishes to the transaction that will be committed, and returns those that go back
+// to the client. A queue that was deleted meanwhile gets nothing, one that has its name now does.
+func (ch *channel) post(tx *broker.Tx) (returns []message.Envelope) {
+	for i := range ch.tx.posts {
+		p := &ch.tx.posts[i]
+		if p.lost {
+			returns = append(returns, p.Env)
+			continue
+		}
+		key := ""
+		if exchange, k, _, _ := p.Env.Split(); len(exchange) == 0 {
+			key = string(k)
+		}
+		p.Targets = ch.c.session.Renew(p.Targets, key)
+		switch {
+		case !p.Targets.Empty():
+			tx.Publish(&p.Publish)
+		case p.mandatory:
+			ch.counts.Returned++
+			returns = append(returns, p.Env)
+		default:
+			ch.counts.Dropped++
+		}
+	}
+	return returns
 }
 
 // commit makes all of it happen, or nothing: then the channel closes, and what
@@ -73,10 +104,8 @@ func (ch *channel) commit() error {
 	if t == nil {
 		return faultf(amqpwire.PreconditionFailed, "channel is not transactional")
 	}
-	tx := t.tx
-	if tx == nil {
-		tx = ch.c.session.NewTx()
-	}
+	tx := ch.c.session.NewTx()
+	returns := ch.post(tx)
 	var run settled
 	for _, s := range t.settled {
 		if !run.add(s.how, s.d) {
@@ -88,7 +117,7 @@ func (ch *channel) commit() error {
 	if err := ch.commitAll(tx, t.requests); err != nil {
 		return err
 	}
-	for _, env := range t.returns {
+	for _, env := range returns {
 		ch.sendReturn(env)
 	}
 	for _, r := range t.requests {
