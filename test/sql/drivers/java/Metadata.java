@@ -5,8 +5,9 @@ import java.util.*;
 /** Calls every method of DatabaseMetaData, and prints the shape of each answer or the error. */
 class Metadata {
     public static void main(String[] args) throws Exception {
-        String url = System.getenv("SQL_URL").replaceFirst("postgres://([^@]*)@", "jdbc:postgresql://");
-        url += (url.contains("?") ? "&" : "?") + "user=guest";
+        String given = System.getenv("SQL_URL");
+        String url = given.replaceFirst("postgres://([^@]*)@", "jdbc:postgresql://");
+        url += (url.contains("?") ? "&" : "?") + "user=" + java.net.URI.create(given).getUserInfo();
         try (Connection c = DriverManager.getConnection(url)) {
             DatabaseMetaData md = c.getMetaData();
             Method[] all = DatabaseMetaData.class.getMethods();
