@@ -47,6 +47,8 @@ var listCommands = []listCommand{
 	{5, []string{"LRANGE", "k", "0", "-1"}},
 	{3, []string{"LINDEX", "k", "n"}},
 	{3, []string{"LREM", "k", "n", "v"}},
+	{2, []string{"LPOS", "k", "v", "RANK", "n", "COUNT", "c", "MAXLEN", "n"}},
+	{2, []string{"LPOS", "k", "v", "RANK", "n"}},
 	{2, []string{"LTRIM", "k", "n", "n"}},
 	{5, []string{"LMOVE", "k", "k", "s", "s"}},
 	{2, []string{"RPOPLPUSH", "k", "k"}},

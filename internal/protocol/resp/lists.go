@@ -39,6 +39,7 @@ func listCommands() []command {
 		{name: "lrange", arity: 4, flags: readonly, keys: oneKey, group: "list", since: "1.0.0",
 			summary: "Look at a range of a list; 0 is the youngest message", prepare: lrange},
 		{name: "lindex", arity: 3, flags: readonly, keys: oneKey, group: "list", since: "1.0.0", summary: "Look at one element of a list", prepare: lindex},
+		{name: "lpos", arity: -3, flags: readonly, keys: oneKey, group: "list", since: "6.0.6", summary: "Tell where in a list an element is", prepare: lpos},
 		{name: "lrem", arity: 4, flags: write, keys: oneKey, group: "list", since: "1.0.0", summary: "Take the elements out that are equal to one", prepare: lrem},
 		{name: "ltrim", arity: 4, flags: write, keys: oneKey, group: "list", since: "1.0.0", summary: "Keep a range of a list only", prepare: ltrim},
 		{name: "lmove", arity: 5, flags: write | denyOOM, keys: keys{1, 2, 1}, group: "list", since: "6.2.0",

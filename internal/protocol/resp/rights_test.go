@@ -60,7 +60,7 @@ var rights = map[string][]right{
 	"rpushx": {{"L", "Q x", writers, "="}}, "lpop": {{"L", "Q", readers, "="}}, "rpop": {{"L", "Q", readers, "="}, {"S", "Q", readers, "="}},
 	"blpop": {{"L", "Q 0.001", readers, everyone}}, "brpop": {{"L", "Q 0.001", readers, everyone}},
 	"lmpop": {{"L", "1 Q LEFT", readers, "="}}, "blmpop": {{"L", "0.001 1 Q LEFT", readers, everyone}}, "llen": {{"L", "Q", readers, "="}},
-	"lrange": {{"L", "Q 0 -1", readers, "="}}, "lindex": {{"L", "Q 0", readers, "="}}, "lrem": {{"L", "Q 0 x", readers, "="}},
+	"lrange": {{"L", "Q 0 -1", readers, "="}}, "lindex": {{"L", "Q 0", readers, "="}}, "lpos": {{"L", "Q x", readers, "="}}, "lrem": {{"L", "Q 0 x", readers, "="}},
 	"ltrim": {{"L", "Q 0 0", readers, "="}}, "lmove": {{"L", "Q Q LEFT RIGHT", both, "="}, {"L", "other Q LEFT RIGHT", both, "z"}, {"L", "Q other LEFT RIGHT", both, "="}},
 	"blmove":     {{"L", "Q other LEFT RIGHT 0.001", both, everyone}},
 	"rpoplpush":  {{"L", "Q other", both, "="}},
