@@ -11,6 +11,7 @@ import (
 
 	"fiveways/test/brokertest"
 	"fiveways/test/oracle"
+	"fiveways/test/redisd"
 )
 
 // ownPort is the port that suites have in their sources.
@@ -41,14 +42,28 @@ func startBroker(t *testing.T, name string) server {
 			t.Fatal(err)
 		}
 		t.Cleanup(b.Kill)
-		return server{b.Addr(), fivewaysCtl(brokertest.Binary(t), dir)}
+		return server{addr: b.Addr(), ctl: fivewaysCtl(brokertest.Binary(t), dir)}
 	}
 	node, err := oracle.StartRabbitMQ(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(node.Stop)
-	return server{node.Addr(), node.Ctl}
+	return server{addr: node.Addr(), ctl: node.Ctl}
+}
+
+// startRedis starts Fiveways on the port of its Redis protocol, or a real Redis.
+func startRedis(t *testing.T, name string) server {
+	t.Helper()
+	if name != failsOnFiveways {
+		return server{addr: redisd.Start(t, redisd.Options{})}
+	}
+	b, err := brokertest.Start(t.Context(), t.TempDir(), "--redis", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Kill)
+	return server{addr: b.RedisAddr()}
 }
 
 // openDoors leads ownPort of localhost to the broker, until the test ends. A machine without IPv6 gets one door only.

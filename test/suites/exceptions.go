@@ -13,6 +13,7 @@ const (
 	failsOnBoth     = "both"
 	failsOnFiveways = "fiveways"
 	failsOnRabbitMQ = "rabbitmq"
+	failsOnRedis    = "redis"
 	mayFail         = "may" // it depends on the machine or on timing, not on the broker
 	notRun          = "skip"
 )
@@ -35,7 +36,7 @@ func readExceptions(file string) ([]exception, error) {
 			continue
 		}
 		parts := strings.SplitN(line, " | ", 3)
-		kinds := []string{failsOnBoth, failsOnFiveways, failsOnRabbitMQ, mayFail, notRun}
+		kinds := []string{failsOnBoth, failsOnFiveways, failsOnRabbitMQ, failsOnRedis, mayFail, notRun}
 		if len(parts) != 3 || parts[2] == "" || !slices.Contains(kinds, strings.TrimSpace(parts[0])) {
 			return nil, fmt.Errorf("suites: %s:%d: want `kind | case | reason` with a kind of %s", file, i+1, strings.Join(kinds, ", "))
 		}

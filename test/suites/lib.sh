@@ -17,7 +17,18 @@ sdist() {
 	tar xzf "$DIR"/*.tar.gz -C "$DIR/src" --strip-components 1
 }
 
-# debian_source RELEASE NAME VERSION puts the upstream source that Debian keeps of a package into DIR/src. It comes from where this
+# go_module PATH VERSION puts a Go module into DIR/src, with what its tests need.
+go_module() {
+	mkdir "$DIR/get"
+	cd "$DIR/get"
+	go mod init get
+	module=$(go mod download -json "$1@$2" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+	cp -r "$module" "$DIR/src"
+	chmod -R u+w "$DIR/src"
+	cd "$DIR/src" && go vet ./... >/dev/null 2>&1 || true # compiles the tests, and downloads what they import
+}
+
+# debian_source RELEASE NAME [VERSION] puts the upstream source that Debian keeps of a package into DIR/src. It comes from where this
 # machine has its packages from; the lists of apt stay as they are.
 debian_source() {
 	site=$(apt-get indextargets --format '$(SITE)' | grep -v -- -security | head -n 1)
@@ -32,7 +43,8 @@ debian_source() {
 	options="-qq -o Dir::Etc::sourcelist=$DIR/apt/debian.sources -o Dir::Etc::sourceparts=/dev/null \
 		-o Dir::State::lists=$DIR/apt/lists -o Dir::Cache=$DIR/apt/cache -o APT::Sandbox::User=root"
 	apt-get $options update
-	(cd "$DIR/apt" && apt-get $options source --download-only --tar-only "$2=$3")
+	# Parts that upstream adds to its source are not needed, and not every mirror has them.
+	(cd "$DIR/apt" && apt-get $options source --download-only --tar-only "$2${3:+=$3}") || ls "$DIR"/apt/*.orig.tar.*
 	tar xf "$DIR"/apt/*.orig.tar.* -C "$DIR/src" --strip-components 1
 	rm -rf "$DIR/apt"
 }

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	brokerFlag = flag.String("broker", failsOnFiveways, "fiveways or rabbitmq")
+	brokerFlag = flag.String("broker", failsOnFiveways, "fiveways, rabbitmq or redis; the last two run their own suites only")
 	suitesFlag = flag.String("suites", "quick", "quick, all, or names with commas between them")
 )
 
@@ -36,7 +36,8 @@ type suite struct {
 	manages []request // its cases are about the management API on its usual port; first these requests are made
 	tools   []string
 	users   []account
-	least   int // cases that pass, at least: fewer means that it did not run
+	redis   bool // speaks the Redis protocol
+	least   int  // cases that pass, at least: fewer means that it did not run
 }
 
 var suites = []suite{
@@ -47,6 +48,11 @@ var suites = []suite{
 	{name: "kombu", version: "5.7.0", tools: []string{"python3"}, least: 50},
 	{name: "rabbit-hole", version: "3.2.0", quick: true, manages: rabbitHoleRequests, tools: []string{"go"}, least: 135},
 	{name: "bunny", version: "2.23.0", ownPort: true, tools: []string{"apt-get"}, users: bunnyAccounts, least: 8000},
+	{name: "go-rabbitmq", version: "0.15.0", quick: true, ownPort: true, tools: []string{"go"}, least: 4},
+	{name: "watermill-amqp", version: "3.0.2", tools: []string{"go"}, least: 12},
+	{name: "aio-pika", version: "10.2.1", tools: []string{"python3"}, least: 900},
+	{name: "dramatiq", version: "2.2.1", ownPort: true, tools: []string{"python3"}, least: 25},
+	{name: "redis", version: "7.0.15", redis: true, tools: []string{"apt-get"}, least: 290},
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
 
@@ -65,6 +71,9 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 func TestSuites(t *testing.T) {
 	chosen := strings.Split(*suitesFlag, ",")
 	for _, s := range suites {
+		if *brokerFlag != failsOnFiveways && s.redis != (*brokerFlag == failsOnRedis) {
+			continue
+		}
 		if *suitesFlag == "all" || *suitesFlag == "quick" && s.quick || slices.Contains(chosen, s.name) {
 			t.Run(s.name, s.test)
 		}
@@ -100,7 +109,7 @@ func (s suite) test(t *testing.T) {
 		}
 	}
 	out, err := s.script(t.Context(), runPatience, []string{"run", dir, report},
-		"AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))
+		"REDIS_HOST="+host, "REDIS_PORT="+port, "AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -123,6 +132,9 @@ func (s suite) start(t *testing.T) server {
 			t.Fatal(err)
 		}
 		return broker
+	}
+	if s.redis {
+		return startRedis(t, *brokerFlag)
 	}
 	broker := startBroker(t, *brokerFlag)
 	if err := broker.open(s.users); err != nil {
@@ -166,7 +178,7 @@ func (s suite) fetch(ctx context.Context) (dir string, err error) {
 		return "", err
 	}
 	scripts := sha256.New()
-	for _, file := range []string{"lib.sh", s.name + "/run.sh", s.name + "/requirements.txt"} {
+	for _, file := range []string{"lib.sh", s.name + "/run.sh", s.name + "/requirements.txt", s.name + "/units.tcl"} {
 		b, err := os.ReadFile(file)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err

@@ -2,12 +2,7 @@
 # rabbit-hole, the Go client of the management API: all tests of the module.
 . ../lib.sh
 fetch() {
-	mkdir "$DIR/get"
-	cd "$DIR/get"
-	go mod init get
-	module=$(go mod download -json github.com/michaelklishin/rabbit-hole/v3@v3.2.0 | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-	cp -r "$module" "$DIR/src"
-	chmod -R u+w "$DIR/src"
+	go_module github.com/michaelklishin/rabbit-hole/v3 v3.2.0
 	cd "$DIR/src" && go test -c -vet=off -o "$DIR/suite" .
 }
 run() {
