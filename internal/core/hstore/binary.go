@@ -14,8 +14,12 @@ var (
 	ErrTrailing  = errors.New("hstore: incorrect binary data format")
 	ErrCount     = errors.New("hstore: negative number of pairs")
 	ErrNullKey   = errors.New("hstore: null value not allowed for hstore key")
-	ErrText      = errors.New("hstore: text is not UTF-8 or holds a NUL")
 )
+
+// TextError is a key or a value that is not UTF-8 or holds a NUL.
+type TextError string
+
+func (TextError) Error() string { return "hstore: text is not UTF-8 or holds a NUL" }
 
 const minPairBytes = 8 // two lengths
 
@@ -70,7 +74,7 @@ func text(s string) (t string, null bool, rest string, err error) {
 	}
 	t = s[:n]
 	if !utf8.ValidString(t) || strings.IndexByte(t, 0) >= 0 {
-		return "", false, "", ErrText
+		return "", false, "", TextError(t)
 	}
 	return t, false, s[n:], nil
 }

@@ -3,7 +3,6 @@ package pgwire
 import (
 	"bytes"
 	"encoding/binary"
-	"unicode/utf8"
 
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -66,20 +65,17 @@ func (r *body) text() string {
 		r.fail("invalid string in message")
 		return ""
 	}
-	b := r.take(end + 1)[:end]
-	switch {
-	case r.encoding != nil:
-		text, err := r.encoding.Decode(string(b))
-		if err != nil {
-			r.b, r.err = nil, err
-			return ""
-		}
-		return text
-	case !utf8.Valid(b):
-		r.b, r.err = nil, invalidText(b)
+	text, err := string(r.take(end + 1)[:end]), error(nil)
+	if r.encoding != nil {
+		text, err = r.encoding.Decode(text)
+	} else {
+		err = charset.Valid(text)
+	}
+	if err != nil {
+		r.b, r.err = nil, err
 		return ""
 	}
-	return string(b)
+	return text
 }
 
 // value reads a length and as many bytes, which alias the message; null: the length was -1.

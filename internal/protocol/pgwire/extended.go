@@ -1,8 +1,7 @@
 package pgwire
 
 import (
-	"unicode/utf8"
-
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -112,10 +111,11 @@ func (c *conn) arguments(r *body, statement string, p *sql.Prepared) ([]value.Da
 func argument(t *value.Type, format int16, b []byte, set *value.Settings) (value.Datum, error) {
 	switch format {
 	case textFormat:
-		if !utf8.Valid(b) {
-			return nil, invalidText(b)
+		text := string(b)
+		if err := charset.Valid(text); err != nil {
+			return nil, err
 		}
-		return value.Parse(t, string(b), set)
+		return value.Parse(t, text, set)
 	case binaryFormat:
 		return value.ParseBinary(t, b)
 	}

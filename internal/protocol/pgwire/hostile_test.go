@@ -147,3 +147,32 @@ func TestNamesAreNoCode(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsThatAreNone: a parameter that is no UTF-8 or has a zero byte is refused whatever its type and form, as PostgreSQL does.
+func TestTextsThatAreNone(t *testing.T) {
+	n := startRealNode(t, Options{})
+	array := "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x01\x00\x00\x00\x01"
+	for _, q := range []struct {
+		typ, param string
+		format     int16
+		shown      string
+	}{
+		{"text", "a\x00b", 0, "0x00"}, {"text", "a\x00b", 1, "0x00"}, {"text", "\x00", 0, "0x00"},
+		{"text", "a\xff", 0, "0xff"}, {"text", "a\xff", 1, "0xff"}, {"text", "\xc0\x80", 0, "0xc0 0x80"},
+		{"text", "\xed\xa0\x80", 0, "0xed 0xa0 0x80"}, {"text", "\xe2\x82", 0, "0xe2 0x82"},
+		{"varchar", "a\x00", 1, "0x00"}, {"name", "a\x00", 1, "0x00"}, {"json", "\"\x00\"", 1, "0x00"}, {"jsonb", "\x01\"\x00\"", 1, "0x00"},
+		{"int", "1\x00", 0, "0x00"}, {"bytea", "1\x00", 0, "0x00"}, {"hstore", "a\x00b=>c", 0, "0x00"}, {"text[]", "{a\x00b}", 0, "0x00"},
+		{"text[]", array + "\x00\x00\x00\x03a\x00b", 1, "0x00"},
+		{"hstore", "\x00\x00\x00\x01\x00\x00\x00\x03a\x00b\x00\x00\x00\x01c", 1, "0x00"},
+		{"hstore", "\x00\x00\x00\x01\x00\x00\x00\x01a\x00\x00\x00\x02c\xff", 1, "0xff"},
+	} {
+		n.t = t
+		c := n.login()
+		c.send(&pgproto3.Parse{Query: "select $1::" + q.typ},
+			&pgproto3.Bind{Parameters: [][]byte{[]byte(q.param)}, ParameterFormatCodes: []int16{q.format}}, sync_)
+		want := `1 / E ERROR 22021 invalid byte sequence for encoding "UTF8": ` + q.shown + " / Z I"
+		if got := c.next() + " / " + c.next() + " / " + c.next(); got != want {
+			t.Errorf("%s %q in form %d: %s", q.typ, q.param, q.format, got)
+		}
+	}
+}

@@ -23,7 +23,7 @@ const scramSHA256 = "SCRAM-SHA-256"
 // c.over means that it has left.
 func (c *conn) logIn(s *start) *pgerror.Error {
 	for _, text := range []string{s.user, s.database} {
-		if err := checkText(text); err != nil {
+		if err := charset.Valid(text); err != nil {
 			return fatal("22021", "%v", err)
 		}
 	}
@@ -65,7 +65,7 @@ func (c *conn) settings(list []reported) *pgerror.Error {
 		list = append([]reported{{"idle_in_transaction_session_timeout", fmt.Sprintf("%dms", limit.Milliseconds())}}, list...)
 	}
 	for _, r := range list {
-		err := checkText(r.name + r.value)
+		err := charset.Valid(r.name + r.value)
 		if err == nil {
 			err = c.session.SetDefault(r.name, r.value)
 		}

@@ -2,9 +2,7 @@ package pgwire
 
 import (
 	"context"
-	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
 )
 
@@ -76,42 +74,4 @@ func (c *conn) complete(tag string) {
 		return
 	}
 	c.out.text('C', tag)
-}
-
-// checkText tells whether a text is UTF-8, which is the only encoding there is.
-func checkText(s string) error {
-	if utf8.ValidString(s) {
-		return nil
-	}
-	return invalidText([]byte(s))
-}
-
-// invalidText is the error about the first bytes of b that are no UTF-8.
-func invalidText(b []byte) error {
-	const hex = "0123456789abcdef"
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n == 1 {
-			break
-		}
-		b = b[n:]
-	}
-	shown := ""
-	for i := range min(len(b), sequence(b)) {
-		shown += " 0x" + string([]byte{hex[b[i]>>4], hex[b[i]&15]})
-	}
-	return pgerror.New("22021", `invalid byte sequence for encoding "UTF8":%s`, shown)
-}
-
-// sequence is how many bytes the character that begins at b should have.
-func sequence(b []byte) int {
-	switch {
-	case len(b) == 0 || b[0] < 0xc0 || b[0] >= 0xf8:
-		return 1
-	case b[0] < 0xe0:
-		return 2
-	case b[0] < 0xf0:
-		return 3
-	}
-	return 4
 }

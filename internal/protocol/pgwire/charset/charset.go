@@ -2,6 +2,7 @@ package charset
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -187,8 +188,11 @@ func (e *Encoding) appendOne(dst []byte, r rune) ([]byte, bool) {
 	return append(dst, to[:n]...), ok && back == r
 }
 
-// Valid is the error about a text that is not UTF-8; nil when it is.
+// Valid is the error about a text that is not UTF-8 or has a zero byte, which no text of PostgreSQL has; nil when it is one.
 func Valid(text string) error {
+	if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
+		return nil
+	}
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if r == utf8.RuneError && n == 1 || r == 0 {

@@ -145,10 +145,12 @@ var errHstore = map[error]*pgerror.Error{
 	hstore.ErrTrailing:  {Code: "22P03", Message: "incorrect binary data format"},
 	hstore.ErrCount:     {Code: pgerror.ProgramLimitExceeded, Message: "number of pairs is out of range"},
 	hstore.ErrNullKey:   {Code: pgerror.NullNotAllowed, Message: "null value not allowed for hstore key"},
-	hstore.ErrText:      {Code: "22021", Message: "invalid byte sequence for encoding \"UTF8\""},
 }
 
 func hstoreError(err error) error {
+	if text, ok := errors.AsType[hstore.TextError](err); ok {
+		return InvalidUTF8(string(text))
+	}
 	for is, pg := range errHstore {
 		if errors.Is(err, is) {
 			return pg
