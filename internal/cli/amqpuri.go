@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"net"
+	"context"
 	"net/url"
-	"os"
-	"strings"
-
-	"fiveways/internal/config"
 
 	"github.com/spf13/cobra"
 )
@@ -14,7 +10,7 @@ import (
 // amqpURI completes the URI of a broker for a command: the user's password is that of an environment variable, known for guest, or asked for. An empty
 // text is the broker of the configuration.
 func amqpURI(cmd *cobra.Command, flag, text, variable, file string) (string, error) {
-	text, err := amqpAddress(flag, text, file)
+	text, err := amqpAddress(cmd.Context(), flag, text, file)
 	if err != nil {
 		return "", err
 	}
@@ -33,18 +29,14 @@ func amqpURI(cmd *cobra.Command, flag, text, variable, file string) (string, err
 
 // amqpAddress checks the URI of a broker, or makes that of the broker of the configuration. A password in it is refused, since others can see the command
 // line.
-func amqpAddress(flag, text, file string) (string, error) {
+func amqpAddress(ctx context.Context, flag, text, file string) (string, error) {
 	if text == "" {
-		cfg, _, err := config.Load(config.Sources{File: file, Env: os.Environ()})
+		address, err := addressOf(ctx, "amqp", file, "")
 		if err != nil {
 			return "", err
 		}
-		if cfg.AMQP == config.Off {
-			return "", usage("amqp is off in the configuration; name the broker with --%s", flag)
-		}
-		address, _, _ := strings.Cut(cfg.AMQP, ",")
-		if host, port, err := net.SplitHostPort(address); err == nil && (host == "" || host == "0.0.0.0") {
-			address = net.JoinHostPort("127.0.0.1", port)
+		if address == "" {
+			return "", usage("the broker does not serve amqp; name another one with --%s", flag)
 		}
 		return "amqp://" + address, nil
 	}

@@ -113,12 +113,14 @@ func TestLists(t *testing.T) {
 		args []string
 		want string
 	}{
-		"table":       {nil, "VHOST  NAME    MESSAGES READY  MESSAGES UNACKNOWLEDGED  CONSUMERS  STATE    POLICY\n/      b       9               0                        1          running  \n/      a\ufffd[31m  10              12345678901234567890     0          running  \n"},
-		"by number":   {[]string{"--sort", "messages_ready", "--reverse", "--columns", "name,messages_ready"}, "NAME    MESSAGES READY\na\ufffd[31m  10\nb       9\n"},
-		"match":       {[]string{"--match", "^b", "--columns", "name,x.y"}, "NAME  X.Y\nb     yes\n"},
-		"one vhost":   {[]string{"--vhost", "v", "--columns", "name"}, "NAME\n"},
-		"empty JSON":  {[]string{"--vhost", "v", "-o", "json"}, "[]\n"},
-		"JSON in all": {[]string{"-o", "json", "--match", "x"}, "[]\n"},
+		"table":        {nil, "VHOST  NAME    MESSAGES READY  MESSAGES UNACKNOWLEDGED  CONSUMERS  STATE    POLICY\n/      b       9               0                        1          running  \n/      a\ufffd[31m  10              12345678901234567890     0          running  \n"},
+		"by number":    {[]string{"--sort", "messages_ready", "--reverse", "--columns", "name,messages_ready"}, "NAME    MESSAGES READY\na\ufffd[31m  10\nb       9\n"},
+		"match":        {[]string{"--match", "^b", "--columns", "name,x.y"}, "NAME  X.Y\nb     yes\n"},
+		"match a name": {[]string{"--match", "^b"}, "VHOST  NAME  MESSAGES READY  MESSAGES UNACKNOWLEDGED  CONSUMERS  STATE    POLICY\n/      b     9               0                        1          running  \n"},
+		"hidden name":  {[]string{"--match", "^b", "--columns", "consumers"}, "CONSUMERS\n1\n"},
+		"one vhost":    {[]string{"--vhost", "v", "--columns", "name"}, "NAME\n"},
+		"empty JSON":   {[]string{"--vhost", "v", "-o", "json"}, "[]\n"},
+		"JSON in all":  {[]string{"-o", "json", "--match", "x"}, "[]\n"},
 	} {
 		if out, errs, code := command(t, append([]string{"queue", "list", "--url", api.URL}, tc.args...)...); code != exitOK || out != tc.want {
 			t.Errorf("%s: exit code %d, %s\n%s\nwant\n%s", name, code, errs, out, tc.want)

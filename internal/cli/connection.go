@@ -67,7 +67,7 @@ func consumerCommand() *cobra.Command {
 	return group("consumer", "list consumers", "", "  fiveways consumer list --vhost /",
 		list(listing{
 			command: cobra.Command{Use: "list", Short: "list the consumers", Args: cobra.NoArgs},
-			columns: "queue.vhost,queue.name,consumer_tag,channel_details.name,ack_required,prefetch_count,active", inVHost: true, path: inVHost("consumers"),
+			columns: "queue.vhost,queue.name,consumer_tag,channel_details.name,ack_required,prefetch_count,active", match: "queue.name", inVHost: true, path: inVHost("consumers"),
 		}))
 }
 

@@ -60,7 +60,7 @@ func bindingCommand() *cobra.Command {
   fiveways binding delete events orders --routing-key 'order.#'`,
 		list(listing{
 			command: cobra.Command{Use: "list", Short: "list the bindings", Args: cobra.NoArgs},
-			columns: "vhost,source,destination_type,destination,routing_key,arguments", inVHost: true, path: inVHost("bindings"),
+			columns: "vhost,source,destination_type,destination,routing_key,arguments", match: "destination", inVHost: true, path: inVHost("bindings"),
 		}), bindingAdd(), bindingDelete())
 }
 

@@ -45,17 +45,21 @@ type jobs struct {
 }
 
 // errNoRedis tells that no broker is named.
-var errNoRedis = errors.New("the Redis protocol is off in the configuration, so there is no address to go to")
+var errNoRedis = errors.New("the broker does not serve the Redis protocol, so there is no address to go to")
 
 // onJobs adds to cmd what names the broker, and makes run its action.
 func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []string) error) *cobra.Command {
-	address := cmd.Flags().String("url", "", "redis://user:password@host:port/vhost of the broker, or carmine://… (default: as the configuration says, 127.0.0.1:6380)")
+	address := cmd.Flags().String("url", "", "redis://user:password@host:port/vhost of the broker, or carmine://… (default: the broker on the data folder, else as the configuration says, 127.0.0.1:6380)")
+	data := cmd.Flags().String("data", "", "data folder of the broker (default: as the configuration says)")
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON, one value a line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *address != "" && *data != "" {
+			return usage("--url and --data name two brokers")
+		}
 		if *address == "" {
 			var err error
-			if *address, err = configuredRedis(*file); err != nil {
+			if *address, err = configuredRedis(cmd.Context(), *file, *data); err != nil {
 				return err
 			}
 		}
@@ -73,16 +77,16 @@ func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []str
 	return cmd
 }
 
-// configuredRedis is the URL of the broker that the configuration describes.
-func configuredRedis(file string) (string, error) {
-	cfg, _, err := config.Load(config.Sources{File: file, Env: os.Environ()})
+// configuredRedis is the URL of the broker that the configuration and --data describe.
+func configuredRedis(ctx context.Context, file, data string) (string, error) {
+	address, err := addressOf(ctx, "redis", file, data)
 	if err != nil {
 		return "", err
 	}
-	if cfg.Redis == config.Off {
+	if address == "" {
 		return "", errNoRedis
 	}
-	return "redis://" + cfg.Redis, nil
+	return "redis://" + address, nil
 }
 
 func dialJobs(address string) (worker.Jobs, error) {

@@ -25,7 +25,8 @@ type listing struct {
 	command cobra.Command
 	columns string // members of an object that are shown unless told otherwise, "a.b" for b in a
 	// path of the list for a command's arguments and the virtual host of --vhost, "" when none is given.
-	path func(args []string, vhost string) string
+	path  func(args []string, vhost string) string
+	match string // the member that --match looks at; "": name, or the first column where that is none of columns
 	// inVHost says that the list has objects of virtual hosts, all of them or those of one.
 	inVHost bool
 	// check refuses arguments that make no sense together; nil: all do.
@@ -53,8 +54,20 @@ func list(l listing) *cobra.Command {
 	flags.StringVar(&f.columns, "columns", l.columns, "members to show, with commas; a.b is b in a; -o json shows what there is")
 	flags.StringVar(&f.sort, "sort", "", "sort by this member (default: as the broker has them)")
 	flags.BoolVar(&f.reverse, "reverse", false, "the other way round")
-	flags.StringVar(&f.match, "match", "", "only those whose first column matches this regular expression")
+	flags.StringVar(&f.match, "match", "", "only those whose "+l.matched()+" matches this regular expression")
 	return cmd
+}
+
+// matched is the member that --match looks at.
+func (l *listing) matched() string {
+	columns := splitList(l.columns)
+	switch {
+	case l.match != "":
+		return l.match
+	case slices.Contains(columns, "name"):
+		return "name"
+	}
+	return columns[0]
 }
 
 func (l *listing) run(cmd *cobra.Command, op *operator, args []string, f listingFlags) error {
@@ -73,13 +86,17 @@ func (l *listing) run(cmd *cobra.Command, op *operator, args []string, f listing
 	}
 	at := l.path(args, f.vhost)
 	if f.output == outputTable || cmd.Flags().Changed("columns") { // the broker leaves out the rest
-		at += "?" + url.Values{"columns": {strings.Join(append(columns, splitList(f.sort)...), ",")}}.Encode()
+		wanted := slices.Concat(columns, splitList(f.sort))
+		if f.match != "" {
+			wanted = append(wanted, l.matched())
+		}
+		at += "?" + url.Values{"columns": {strings.Join(wanted, ",")}}.Encode()
 	}
 	var all []object
 	if err := op.read(cmd.Context(), at, &all); err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(o object) bool { return !match.MatchString(cellText(member(o, columns[0]))) })
+	all = slices.DeleteFunc(all, func(o object) bool { return !match.MatchString(cellText(member(o, l.matched()))) })
 	if f.sort != "" {
 		slices.SortStableFunc(all, func(a, b object) int { return compareCells(member(a, f.sort), member(b, f.sort)) })
 	}

@@ -84,7 +84,7 @@ recognised by its id. With --keep the Redis keeps all, and with --dry-run nothin
 			return printMigration(cmd.OutOrStdout(), r, asJSON, fmt.Sprintf("%d jobs and ids would be moved", r.Found))
 		}
 		if to == "" {
-			if to, err = configuredRedis(file); err != nil {
+			if to, err = configuredRedis(ctx, file, ""); err != nil {
 				return err
 			}
 		}

@@ -50,7 +50,7 @@ broker, a user fiveways-migrate publishes; it is made for the run and deleted af
 		}
 		o.Target = op.do
 		config, _ := cmd.Flags().GetString("config") //nolint:errcheck // operate has made it
-		if o.TargetURI, err = amqpAddress("to", to, config); err != nil {
+		if o.TargetURI, err = amqpAddress(cmd.Context(), "to", to, config); err != nil {
 			return err
 		}
 		o.Progress = migrationProgress(cmd.ErrOrStderr(), time.Now)

@@ -250,7 +250,7 @@ func refusal(w *http.Response, path string) error {
 		if ofState.MatchString(e.Reason) {
 			break
 		}
-		return fmt.Errorf("%w: %s", errUsage, e.Reason)
+		return fmt.Errorf("%w: %s", errUsage, plainWords(e.Reason))
 	case http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s", errLogin, e.Reason)
 	case http.StatusForbidden:
@@ -266,7 +266,7 @@ func refusal(w *http.Response, path string) error {
 			return errors.New("no such virtual host; `fiveways vhost list` shows what there is")
 		}
 	}
-	return errors.New(e.Reason)
+	return errors.New(plainWords(e.Reason))
 }
 
 // ofState matches what RabbitMQ's API calls a bad request, though nothing is wrong with it: the broker is in a state in which it cannot be.
