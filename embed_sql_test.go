@@ -43,7 +43,8 @@ func TestSQLIsOffUnlessAskedFor(t *testing.T) {
 	}
 }
 
-// TestStopAgain: who stops a broker that stops already need not wait longer than its own context lasts.
+// TestStopAgain: who stops a broker that stops already need not wait longer than its own context
+// lasts.
 func TestStopAgain(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), SQL: "127.0.0.1:0"})
 	if err != nil {

@@ -325,7 +325,8 @@ func Example() {
 	// task-2: ACQUIRED
 }
 
-// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question after it is up again is answered.
+// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question
+// after it is up again is answered.
 func TestBrokerIsBack(t *testing.T) {
 	o := fiveways.Options{Data: t.TempDir()}
 	b := serve(t, o)

@@ -44,7 +44,8 @@ const (
 	soonest = 10 * time.Millisecond
 )
 
-// before shortens a pause where little is left of a lease that is to be renewed: a broker that comes back just in time shall be asked in time.
+// before shortens a pause where little is left of a lease that is to be renewed: a broker that
+// comes back just in time shall be asked in time.
 func (m *Manager) before(pause time.Duration) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

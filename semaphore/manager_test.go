@@ -283,7 +283,8 @@ func TestSlowReceiver(t *testing.T) {
 // pass lets the time of the bubble pass.
 func pass(d time.Duration) { <-time.After(d) }
 
-// TestRenewedJustInTime: a broker that is back shortly before the lease is over is asked to renew it.
+// TestRenewedJustInTime: a broker that is back shortly before the lease is over is asked to renew
+// it.
 func TestRenewedJustInTime(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1), Lease: new(6 * time.Second)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "holds", 1)

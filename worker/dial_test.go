@@ -281,7 +281,8 @@ func nobody(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question after it is up again is answered.
+// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question
+// after it is up again is answered.
 func TestBrokerIsBack(t *testing.T) {
 	address := nobody(t)
 	c := dial(t, "redis://guest:guest@"+address)

@@ -58,7 +58,8 @@ type forgetful interface{ FailForgets() bool }
 // laterBody is how the tries of a body that cannot be decoded are spread.
 var laterBody = Exp{Max: time.Hour}
 
-// spare makes a retry of a body that cannot be decoded where nothing would be left of the job: other programs may understand it.
+// spare makes a retry of a body that cannot be decoded where nothing would be left of the job:
+// other programs may understand it.
 func (r *run) spare(j Job, err error) error {
 	f, ok := r.jobs.(forgetful)
 	if body := (*bodyError)(nil); ok && f.FailForgets() && errors.As(err, &body) {
@@ -102,8 +103,8 @@ const (
 	soonest = 10 * time.Millisecond
 )
 
-// again is the pause after the n-th try that did not reach the broker: the shorter the less is left of the lease, so that a broker that comes
-// back just in time is asked in time.
+// again is the pause after the n-th try that did not reach the broker: the shorter the less is left
+// of the lease, so that a broker that comes back just in time is asked in time.
 func again(n int, until time.Time) time.Duration {
 	return min(ExpBackoff(n, reportAgain), max(time.Until(until)/sooner, soonest))
 }

@@ -26,10 +26,11 @@ type Jobs interface {
 	// EnqueueAll enqueues several with one wait, in their order. The results are those of Enqueue, one for each request; the error is that of the
 	// whole: nothing is known then of any of them.
 	EnqueueAll(ctx context.Context, requests []EnqueueRequest) ([]EnqueueResult, error)
-	// Take takes jobs that are ready, in the order of the queue, and locks them. No job and no error means there was none in all the time of
-	// o.Wait. When ctx ends, a Take returns what it has got at that moment, else the context's error: no job is lost between the two.
-	// ErrUnreadable may come together with jobs: it tells of others that were left where they are. It comes again after a while as long as they
-	// are there.
+	// Take takes jobs that are ready, in the order of the queue, and locks them. No job and no
+	// error means there was none in all the time of o.Wait. When ctx ends, a Take returns what it
+	// has got at that moment, else the context's error: no job is lost between the two.
+	// ErrUnreadable may come together with jobs: it tells of others that were left where they are.
+	// It comes again after a while as long as they are there.
 	Take(ctx context.Context, o TakeOptions) ([]Job, error)
 
 	// Done reports success. With remember > 0 the id stays known that long, and enqueuing it again is ErrBackoff.

@@ -222,7 +222,8 @@ func TestReportGivesUp(t *testing.T) {
 	})
 }
 
-// TestReportJustInTime: a broker that is back shortly before the lock is over gets the report, and extensions.
+// TestReportJustInTime: a broker that is back shortly before the lock is over gets the report, and
+// extensions.
 func TestReportJustInTime(t *testing.T) {
 	for range 20 { // the pauses are random
 		synctest.Test(t, func(t *testing.T) {

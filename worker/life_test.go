@@ -170,7 +170,8 @@ func TestBrokerIsClosed(t *testing.T) {
 	})
 }
 
-// TestStopTellsThatItGaveUp: also when the handlers, whose contexts it ended, return and report in time; but not when there was nothing to give up.
+// TestStopTellsThatItGaveUp: also when the handlers, whose contexts it ended, return and report in
+// time; but not when there was nothing to give up.
 func TestStopTellsThatItGaveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()

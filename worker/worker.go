@@ -72,8 +72,9 @@ func (w *Worker) running() bool {
 // stopGrace is what handlers get to return and report after Stop gave up waiting for them.
 const stopGrace = time.Second
 
-// Stop takes no more jobs, and returns when all handlers have returned and what they say is reported. When ctx ends first, the contexts of the
-// handlers end with the cause ErrStopped, and Stop returns the context's error when they have returned, or a second later: the jobs of handlers
+// Stop takes no more jobs, and returns when all handlers have returned and what they say is
+// reported. When ctx ends first, the contexts of the handlers end with the cause ErrStopped, and
+// Stop returns the context's error when they have returned, or a second later: the jobs of handlers
 // that still run come back when their locks are over. Stop is safe twice, and before Start.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()

@@ -13,15 +13,16 @@ type Onward struct{ Exchange, Queue string }
 // Name is that of the exchange or queue.
 func (o Onward) Name() string { return o.Exchange + o.Queue }
 
-// RouteApart is Route for senders who make messages of their own of the copies: it does not follow the bindings that copy, and returns where
-// they lead. Errors: those of Route.
+// RouteApart is Route for senders who make messages of their own of the copies: it does not follow
+// the bindings that copy, and returns where they lead. Errors: those of Route.
 func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (Targets, []Onward, error) {
 	s.found.Copies = s.found.Copies[:0] // a cached route finds none
 	t, err := s.route(exchange, key, peek, nil, true)
 	return t, s.onwards(), err
 }
 
-// RouteCopy is RouteApart for such a copy. It asks for no right, as no binding does: those were asked for that wanted the binding.
+// RouteCopy is RouteApart for such a copy. It asks for no right, as no binding does: those were
+// asked for that wanted the binding.
 func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (Targets, []Onward) {
 	table := s.vhost.table.Load()
 	if to.Exchange == "" {

@@ -32,8 +32,9 @@ type Holdings struct {
 	Claims []*Claim
 }
 
-// Claim gets the claim to a name in the session's virtual host, and waits while another session has it; fresh is false when the session had
-// it before. held is as with SeizeByID. Errors: ErrDeadlock, ErrClosed, that of ctx.
+// Claim gets the claim to a name in the session's virtual host, and waits while another session has
+// it; fresh is false when the session had it before. held is as with SeizeByID. Errors:
+// ErrDeadlock, ErrClosed, that of ctx.
 func (s *Session) Claim(ctx context.Context, name string, held func() Holdings) (c *Claim, fresh bool, err error) {
 	ended, err := s.ending()
 	if err != nil {
@@ -96,8 +97,9 @@ func (cs *claims) add(c *Claim) *Claim {
 	return c
 }
 
-// Occupied tells whether a queue whose messages have an order (QueuePolicy.ConsumeAfter) has a message with an id that is not among its
-// own, what the caller has on loan. One that somebody else has is waited for, as SeizeByID does. No right is asked for: who knows an id may know of its
+// Occupied reports whether a queue whose messages have an order (QueuePolicy.ConsumeAfter) has a
+// message with an id that is not among its own, what the caller has on loan. One that somebody else
+// has is waited for, as SeizeByID does. No right is asked for: who knows an id may know of its
 // message. Errors: ErrDeadlock, ErrClosed, that of ctx.
 func (s *Session) Occupied(ctx context.Context, queueName, messageID string, own []Loan, held func() Holdings) (bool, error) {
 	s.Flush()

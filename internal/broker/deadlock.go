@@ -5,10 +5,12 @@ import (
 	"sync"
 )
 
-// waits is those who hold messages or claims while they wait for another one: if some of them wait for each other in a circle, none ever goes on.
+// waits is those who hold messages or claims while they wait for another one: if some of them wait
+// for each other in a circle, none ever goes on.
 //
-// What one of them holds cannot change while it waits, and a message or claim has one holder. So a circle is whole when its last taker comes, and is found
-// then; those who hold nothing, or do not say what, are no part of one.
+// What one of them holds cannot change while it waits, and a message or claim has one holder. So a
+// circle is whole when its last taker comes, and is found then; those who hold nothing, or do not
+// say what, are no part of one.
 type waits struct {
 	mu  sync.Mutex
 	all []*wait
@@ -47,7 +49,7 @@ func (ws *waits) leave(w *wait) {
 	ws.all = slices.DeleteFunc(ws.all, func(have *wait) bool { return have == w })
 }
 
-// has tells whether it holds what the other one waits for.
+// has reports whether it holds what the other one waits for.
 func (w *wait) has(other *wait) bool {
 	if other.claim != nil {
 		return slices.Contains(w.claims, other.claim)

@@ -2,8 +2,8 @@ package broker
 
 import "sync/atomic"
 
-// durable is how far a shard's entries are durable, and who waits for more. Most shards have nobody who does: for them it costs an atomic store and
-// a load for each entry.
+// durable is how far a shard's entries are durable, and who waits for more. Most shards have nobody
+// who does: for them it costs an atomic store and a load for each entry.
 type durable struct {
 	upTo    atomic.Uint64 // index of the last entry
 	failed  atomic.Bool   // no further one will be
@@ -11,13 +11,15 @@ type durable struct {
 	waiting []awaitsEntry // the shard's; in the order of their indexes
 }
 
-// awaitsEntry is something to do on the shard's goroutine when an entry is durable, or with an error never will be.
+// awaitsEntry is something to do on the shard's goroutine when an entry is durable, or with an
+// error never will be.
 type awaitsEntry struct {
 	index uint64
 	fn    func(error)
 }
 
-// advance notes that an entry is durable, or never will be. It runs on the goroutine that writes the log.
+// advance notes that an entry is durable, or never will be. It runs on the goroutine that writes
+// the log.
 func (sh *shard) advance(index uint64, err error) {
 	if err != nil {
 		sh.durable.failed.Store(true)
@@ -29,7 +31,8 @@ func (sh *shard) advance(index uint64, err error) {
 	}
 }
 
-// whenDurable calls fn on the shard's goroutine when the entries up to index are durable: now, if they are and nobody is before it.
+// whenDurable calls fn on the shard's goroutine when the entries up to index are durable: now, if
+// they are and nobody is before it.
 func (sh *shard) whenDurable(index uint64, fn func(error)) {
 	d := &sh.durable
 	d.awaited.Store(true) // before the look: an entry that becomes durable meanwhile sees it
@@ -67,7 +70,8 @@ func (sh *shard) lastRecorded() uint64 {
 	return sh.index - 1
 }
 
-// flushLate hands a session that wants durable messages only what was gathered for it: when they are, behind what waits already.
+// flushLate hands a session that wants durable messages only what was gathered for it: when they
+// are, behind what waits already.
 func (o *outbox) flushLate(sh *shard) {
 	if o.lastEntry <= sh.durable.upTo.Load() && o.pending == 0 {
 		o.sink.Deliver(o.list)
@@ -84,8 +88,9 @@ func (o *outbox) flushLate(sh *shard) {
 	})
 }
 
-// AwaitDurable waits until all that is recorded of a queue by now is durable: what was seen of it is true after a crash, too. Deliveries that waited
-// for that have been made. Errors: ErrLogFailed, ErrClosed.
+// AwaitDurable waits until all that is recorded of a queue by now is durable: what was seen of it
+// is true after a crash, too. Deliveries that waited for that have been made. Errors: ErrLogFailed,
+// ErrClosed.
 func (q *Queue) AwaitDurable() error {
 	done := make(chan error, 1)
 	sh := q.shard

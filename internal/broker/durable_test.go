@@ -139,8 +139,9 @@ func (c *client) find(body string) queue.Handle {
 	return 0
 }
 
-// TestToldIsDurable makes each operation on the disk in turn the last one: what a late consumer was told of, and what was seen before AwaitDurable
-// returned, is there afterwards under its place, and that is no other message's.
+// TestToldIsDurable makes each operation on the disk in turn the last one: what a late consumer was
+// told of, and what was seen before AwaitDurable returned, is there afterwards under its place, and
+// that is no other message's.
 func TestToldIsDurable(t *testing.T) {
 	var r *lateRun
 	most := 0

@@ -22,7 +22,8 @@ type Limit struct {
 	waiting []*share
 }
 
-// share is the consumers of one queue under one limit. All but waiting belongs to the queue's shard.
+// share is the consumers of one queue under one limit. All but waiting belongs to the queue's
+// shard.
 //
 // Invariant: while consumers are blocked, the share waits, or is granted something.
 type share struct {
@@ -112,7 +113,7 @@ func (l *Limit) pass(sh *shard, last *share) {
 	l.waiters.Add(-int64(served))
 }
 
-// take tells whether one more delivery may go to c, and counts it.
+// take reports whether one more delivery may go to c, and counts it.
 func (s *share) take(c *Consumer) bool {
 	if s.granted > 0 {
 		s.granted--
@@ -200,7 +201,8 @@ func (sh *shard) shareOf(c *Consumer, l *Limit) *share {
 	return &share{limit: l, queue: c.Queue, members: 1}
 }
 
-// leaveShare takes out a consumer that is gone. What was granted to it alone, the dispatch gives up.
+// leaveShare takes out a consumer that is gone. What was granted to it alone, the dispatch gives
+// up.
 func (c *Consumer) leaveShare() {
 	if s := c.share; s != nil {
 		s.members--

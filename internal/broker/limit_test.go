@@ -172,8 +172,8 @@ func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
 	}
 }
 
-// TestLimitsAgainstRules lets consumers of several queues, shards, sessions and limits come and go at
-// random, and limits change. Nobody waits while another of the same kind is served twice, nobody
+// TestLimitsAgainstRules lets consumers of several queues, shards, sessions and limits come and go
+// at random, and limits change. Nobody waits while another of the same kind is served twice, nobody
 // holds more than there may be, and nothing is ready while somebody has room.
 func TestLimitsAgainstRules(t *testing.T) {
 	for seed := range uint64(12) {

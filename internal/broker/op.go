@@ -50,5 +50,6 @@ type op struct {
 	seq     uint64
 
 	extra any // opPublish: nil, the letter whose source to settle in the same entry, or the *Loan that it takes the place of; opSettle: letter;
-	// opTx: *txPart; opKick: *Session; opGrant: *share; opCall: func(); opFetch: *fetchTrip; opTrip: *trip; opMeet: *meeting
+	// opTx: *txPart; opKick: *Session; opGrant: *share; opCall: func(); opFetch: *fetchTrip;
+	// opTrip: *trip; opMeet: *meeting
 }

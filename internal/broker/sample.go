@@ -80,7 +80,8 @@ func (b *Broker) Sample(s *Sample) error {
 
 // sample appends what the shard has to tell. at says where virtual hosts are in s.
 func (sh *shard) sample(s *Sample, queues []*Queue, at map[*VHost]int) error {
-	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never in one twice.
+	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never
+	// in one twice.
 	err := sh.call(func() {
 		for v, counts := range sh.retired {
 			s.Retired.Add(counts)

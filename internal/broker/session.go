@@ -122,7 +122,8 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 // exclusive queues of others, counts for no limit, and has no deliveries. Errors: ErrVHostNotFound.
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
 
-// OperateLate is OperateFor with a sink that gets messages only when they are durable, those that ever will be.
+// OperateLate is OperateFor with a sink that gets messages only when they are durable, those that
+// ever will be.
 func (b *Broker) OperateLate(vhost string, sink Sink) (*Session, error) {
 	s, err := b.OperateFor(vhost, sink)
 	if err == nil {

@@ -100,7 +100,7 @@ func DefaultQueuePolicy() QueuePolicy {
 // limited tells whether the length of the queue is bounded.
 func (p *QueuePolicy) limited() bool { return p.MaxLength >= 0 || p.MaxLengthBytes >= 0 }
 
-// known tells whether the order knows the messages of the queue by their ids.
+// known reports whether the order knows the messages of the queue by their ids.
 func (p *QueuePolicy) known() bool { return p.ConsumeAfter && !p.Unawaited }
 
 // QueueSpec declares a queue. Args are kept as the client gave them: they are

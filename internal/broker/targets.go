@@ -72,8 +72,8 @@ func (t Targets) Without(queue string) Targets {
 	return newTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
 }
 
-// Renew finds the queues of t again by their names, and the one that the default exchange names with
-// key, "" for none: what is deleted is no target any more, and what has its name now is one.
+// Renew finds the queues of t again by their names, and the one that the default exchange names
+// with key, "" for none: what is deleted is no target any more, and what has its name now is one.
 func (s *Session) Renew(t Targets, key string) Targets {
 	table := s.vhost.table.Load()
 	same := true

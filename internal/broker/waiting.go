@@ -219,8 +219,8 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 	return true
 }
 
-// otherKind reports whether the queue is a stream now, and the command is not about one, or the other way round. Who waits goes on waiting then,
-// but for readers of a group, who are told.
+// otherKind reports whether the queue is a stream now, and the command is not about one, or the
+// other way round. Who waits goes on waiting then, but for readers of a group, who are told.
 func (t *turn) otherKind() bool {
 	switch t.command.(type) {
 	case *StreamRead:

@@ -9,9 +9,10 @@ import (
 	"fiveways/internal/config"
 )
 
-// addressOf is where the broker of the configuration serves a protocol, "" when it does not. The broker that runs on the
-// data folder is asked: brokers of one machine differ in that, and may have the same addresses in their configuration.
-// An address that is configured counts where no folder is, or none with a broker; the default one when neither is.
+// addressOf is where the broker of the configuration serves a protocol, "" when it does not. The
+// broker that runs on the data folder is asked: brokers of one machine differ in that, and may have
+// the same addresses in their configuration. An address that is configured counts where no folder
+// is, or none with a broker; the default one when neither is.
 func addressOf(ctx context.Context, key, file, data string) (string, error) {
 	src := config.Sources{File: file, Env: os.Environ(), Flags: map[string]string{}}
 	if data != "" {

@@ -10,7 +10,8 @@ import (
 	"fiveways"
 )
 
-// Commands that speak a protocol find the broker that others find by the same words, not one that has the default address.
+// Commands that speak a protocol find the broker that others find by the same words, not one that
+// has the default address.
 func TestWhichBroker(t *testing.T) {
 	serve := func() (data, redis string) {
 		data = t.TempDir()

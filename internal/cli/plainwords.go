@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// RabbitMQ's API shows values in the notation of Erlang in some of its refusals, and its clients match the texts.
+// RabbitMQ's API shows values in the notation of Erlang in some of its refusals, and its clients
+// match the texts.
 var (
 	erlangPairs  = regexp.MustCompile(`\{<<"([^"]*)">>,((?:<<"[^"]*">>|[^{}])*)\}`) // {<<"max-length">>,5}
 	erlangString = regexp.MustCompile(`<<"([^"]*)">>`)
@@ -14,7 +15,8 @@ var (
 	lineBreaks   = regexp.MustCompile(`[ \t]*\n+[ \t]*`)
 )
 
-// plainWords is a refusal for people: without the notation of Erlang, in one line. A text without it stays as it is.
+// plainWords is a refusal for people: without the notation of Erlang, in one line. A text without
+// it stays as it is.
 func plainWords(text string) string {
 	if !strings.Contains(text, `<<"`) {
 		return text

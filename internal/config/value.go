@@ -28,7 +28,8 @@ func (v *text) Set(s string) error {
 	return nil
 }
 
-// version is three numbers. Clients split it at its dots and compare the numbers, so nothing may follow them.
+// version is three numbers. Clients split it at its dots and compare the numbers, so nothing may
+// follow them.
 type version struct{ p *string }
 
 var versionForm = regexp.MustCompile(`^\d{1,9}\.\d{1,9}\.\d{1,9}$`)

@@ -82,8 +82,9 @@ func importRank(s source) (complaints []string) {
 	return complaints
 }
 
-// ownProtocol keeps the protocols apart: each imports what all share (internal/protocol itself, grpcwire, a transport that knows no service, and in tests protocoltest)
-// and its own folder. The types of the AMQP wire stay inside internal/protocol/amqp, the benchmark client and the tests.
+// ownProtocol keeps the protocols apart: each imports what all share (internal/protocol itself,
+// grpcwire, a transport that knows no service, and in tests protocoltest) and its own folder. The
+// types of the AMQP wire stay inside internal/protocol/amqp, the benchmark client and the tests.
 func ownProtocol(s source) (complaints []string) {
 	const protocols, transport, tests = "internal/protocol/", "grpcwire", "protocoltest"
 	for imported, spec := range s.imports() {

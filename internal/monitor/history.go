@@ -48,8 +48,8 @@ func (h *history) any(from int) bool {
 	return false
 }
 
-// restarted reports whether a counter is lower than at the newest sample: its thing was deleted, and made again under
-// the same name.
+// restarted reports whether a counter is lower than at the newest sample: its thing was deleted,
+// and made again under the same name.
 func (h *history) restarted(counters []int64) bool {
 	for i := 0; h.len() > 0 && i < h.width; i++ {
 		if counters[i] < h.at(0, i) {
@@ -59,8 +59,8 @@ func (h *history) restarted(counters []int64) bool {
 	return false
 }
 
-// keep raises values from from on to those of the newest sample. They are sums that never fall: what left one addend
-// for another while they were read is missing for once.
+// keep raises values from from on to those of the newest sample. They are sums that never fall:
+// what left one addend for another while they were read is missing for once.
 func (h *history) keep(from int, values []int64) {
 	for i := from; h.len() > 0 && i < h.width; i++ {
 		values[i] = max(values[i], h.at(0, i))

@@ -43,7 +43,8 @@ var (
 // index is where a value stands.
 func (k *kind) index(name string) int { return slices.Index(k.names, name) }
 
-// depth is how many samples are kept: with one to spare, they reach back for all of kept however the times of samples jitter.
+// depth is how many samples are kept: with one to spare, they reach back for all of kept however
+// the times of samples jitter.
 func (k *kind) depth(every time.Duration) int { return int(k.kept/every) + 2 }
 
 // appendQueueStats appends the values of queueStats. published says how many messages publishers brought.

@@ -169,8 +169,9 @@ func (m *Monitor) remember() {
 	m.rememberNode()
 }
 
-// countPublished adds what publishers have brought to virtual hosts since the sample before, also to those that are gone
-// by now. What is known of a virtual host that was made again under its name is forgotten.
+// countPublished adds what publishers have brought to virtual hosts since the sample before, also
+// to those that are gone by now. What is known of a virtual host that was made again under its name
+// is forgotten.
 func (m *Monitor) countPublished() {
 	brought := make(map[string]uint64, len(m.last.VHosts))
 	for i := range m.last.VHosts {

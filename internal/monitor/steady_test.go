@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/broker"
 )
 
-// At a steady rate every rate is that rate, however the times of samples jitter and whatever steps are asked for.
+// At a steady rate every rate is that rate, however the times of samples jitter and whatever steps
+// are asked for.
 func TestSteadyRates(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -54,7 +55,8 @@ func startAt(t *testing.T) (*node, *time.Time) {
 	return n, &now
 }
 
-// requireSteady fails when a rate that a value has, or that follows from its samples, is more than 5 % off.
+// requireSteady fails when a rate that a value has, or that follows from its samples, is more than
+// 5 % off.
 func requireSteady(t *testing.T, what string, f Figures, name string, want float64) {
 	t.Helper()
 	check := func(which string, rate float64) {
@@ -79,7 +81,8 @@ func requireSteady(t *testing.T, what string, f Figures, name string, want float
 	}
 }
 
-// A thing that comes while others are there has never more than it got in the time since the sample before it.
+// A thing that comes while others are there has never more than it got in the time since the sample
+// before it.
 func TestSteadyFromTheFirst(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()
@@ -98,7 +101,8 @@ func TestSteadyFromTheFirst(t *testing.T) {
 	}
 }
 
-// Counters begin anew when a channel's number, an exchange's or a virtual host's name is used again; sums never fall.
+// Counters begin anew when a channel's number, an exchange's or a virtual host's name is used
+// again; sums never fall.
 func TestCountersThatRestart(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()

@@ -227,9 +227,10 @@ func (m *Monitor) details(h *history, i int, s Span) (d Details) {
 	return d
 }
 
-// samples are those of value i of a history, as far back as it may reach: how many there are does not depend on how old
-// the thing is. They are evenly spaced and the samples that were taken are not, so what lies between two of these is
-// interpolated: the steps of one grid over the other would make a steady rate jump. mu is held.
+// samples are those of value i of a history, as far back as it may reach: how many there are does
+// not depend on how old the thing is. They are evenly spaced and the samples that were taken are
+// not, so what lies between two of these is interpolated: the steps of one grid over the other
+// would make a steady rate jump. mu is held.
 func (m *Monitor) samples(h *history, i int, s Span) (out []Point) {
 	for _, p := range m.curve(h, i, s) {
 		out = append(out, Point{int64(math.Round(p.value)), p.at})
@@ -263,7 +264,8 @@ func (m *Monitor) curve(h *history, i int, s Span) (out []point) {
 	return out
 }
 
-// between is value i at a time that lies at or after the sample back, and before the one after it. mu is held.
+// between is value i at a time that lies at or after the sample back, and before the one after it.
+// mu is held.
 func (m *Monitor) between(h *history, i, back int, at float64) float64 {
 	v := 0.0 // before its first sample a thing had nothing
 	if back < h.len() {

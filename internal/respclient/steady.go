@@ -8,9 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Steady has a client ask a broker that is gone anew each time. By itself go-redis, after as many failures as its pool has places, answers with the last of
-// them until a probe that it sends once a second finds the broker: reports fail then that would arrive. So a connection that cannot be made is one
-// on which everything fails.
+// Steady has a client ask a broker that is gone anew each time. By itself go-redis, after as many
+// failures as its pool has places, answers with the last of them until a probe that it sends once a
+// second finds the broker: reports fail then that would arrive. So a connection that cannot be made
+// is one on which everything fails.
 func Steady(o *redis.Options) {
 	dial := o.Dialer
 	if dial == nil {

@@ -197,9 +197,9 @@ func (s *Server) Broker() *broker.Broker { return s.broker }
 // key.
 func (s *Server) Addrs() map[string]string { return s.addrs }
 
-// Drain stops accepting, answers outstanding confirms, closes politely, and
-// gives up on clients at ctx's deadline. The data is closed cleanly in any case. It may be called again, also while it runs: the first of the
-// contexts that ends is the end of patience, and all are told the same.
+// Drain stops accepting, answers outstanding confirms, closes politely, and gives up on clients at
+// ctx's deadline. The data is closed cleanly in any case. It may be called again, also while it
+// runs: the first of the contexts that ends is the end of patience, and all are told the same.
 func (s *Server) Drain(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.force)()
 	s.once.Do(func() {

@@ -57,9 +57,11 @@ type lastPlace struct {
 	msg   string
 }
 
-// CheckKeyQueue looks for breaches in the history of a queue that was emptied at its end: nothing whose put was answered or that a consumer was told of
-// is lost, its place is its own for ever and above all that were told before its put, a message is with one consumer at a time, what is acknowledged
-// never comes again, and a consumer gets messages in their order but for those that were given back.
+// CheckKeyQueue looks for breaches in the history of a queue that was emptied at its end: nothing
+// whose put was answered or that a consumer was told of is lost, its place is its own for ever and
+// above all that were told before its put, a message is with one consumer at a time, what is
+// acknowledged never comes again, and a consumer gets messages in their order but for those that
+// were given back.
 func CheckKeyQueue(events []QueueEvent) []string {
 	q := &keyQueue{
 		put: map[string]int{}, answered: map[string]int{}, holder: map[string]string{}, place: map[string]int64{}, at: map[int64]string{},
@@ -120,7 +122,8 @@ func (q *keyQueue) see(e QueueEvent) {
 	}
 }
 
-// owe notes that a message that somebody was told of has to come again, unless it was about to be deleted.
+// owe notes that a message that somebody was told of has to come again, unless it was about to be
+// deleted.
 func (q *keyQueue) owe(msg string) {
 	delete(q.holder, msg)
 	if !q.acking[msg] {

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// generator makes up a script line by line while RabbitMQ plays it. It looks at what has come so far only to make lines that mean something,
-// a delivery tag that is out, say; every line stands for itself and can be played again without it.
+// generator makes up a script line by line while RabbitMQ plays it. It looks at what has come so
+// far only to make lines that mean something, a delivery tag that is out, say; every line stands
+// for itself and can be played again without it.
 //
-// Some things come in an order that RabbitMQ leaves open, and then what follows from them differs without a meaning. The generator keeps away
-// from them:
+// Some things come in an order that RabbitMQ leaves open, and then what follows from them differs
+// without a meaning. The generator keeps away from them:
 //
 //   - A channel consumes from one queue only, its home: what two queues send to one channel comes in any order, and so do the delivery tags.
 //   - Of a queue, one consumer at most has unsettled messages on a channel, or basic.get has: RabbitMQ requeues and rejects what each had after the

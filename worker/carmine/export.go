@@ -33,7 +33,8 @@ type Record struct {
 	worker.Entry
 	Version
 	Behind *Version // waits until the first is done; nil when none does
-	// Unreadable says, with worker.ErrUnreadable, that the content of one of them cannot be read; they have none then.
+	// Unreadable says, with worker.ErrUnreadable, that the content of one of them cannot be read;
+	// they have none then.
 	Unreadable error
 
 	fingerprint string

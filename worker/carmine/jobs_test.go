@@ -14,7 +14,8 @@ import (
 	"fiveways/worker"
 )
 
-// TestPayloads: what Clojure put there comes out as what it is, and what Go puts there Clojure can read; each with the codec that is to do it.
+// TestPayloads: what Clojure put there comes out as what it is, and what Go puts there Clojure can
+// read; each with the codec that is to do it.
 func TestPayloads(t *testing.T) {
 	type payload struct{ kept, body, contentType, again string }
 	for name, c := range map[string]struct {
@@ -69,7 +70,8 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a job whose content Go cannot read stays as it was, for those who can; it is told of, and the others are taken meanwhile.
+// TestUnreadable: a job whose content Go cannot read stays as it was, for those who can; it is told
+// of, and the others are taken meanwhile.
 func TestUnreadable(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		theirs := clojure{t, client, 4}

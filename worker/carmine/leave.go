@@ -10,7 +10,8 @@ import (
 	"fiveways/worker"
 )
 
-// left remembers which unreadable jobs the caller has been told of, so that each is told once in a while and not at every look at the queue.
+// left remembers which unreadable jobs the caller has been told of, so that each is told once in a
+// while and not at every look at the queue.
 type left struct {
 	mu   sync.Mutex
 	told map[worker.Lease]time.Time // without tokens
@@ -42,7 +43,8 @@ func unreadable(queue, mid string, err error) error {
 	return fmt.Errorf("%w: %q of queue %q: %w", worker.ErrUnreadable, mid, queue, err)
 }
 
-// leave puts a job that was just taken back, for programs that can read it. When the Redis cannot be asked it comes back when its lock is over.
+// leave puts a job that was just taken back, for programs that can read it. When the Redis cannot
+// be asked it comes back when its lock is over.
 func (j *Jobs) leave(ctx context.Context, job *worker.Job, cause error) error {
 	_, err := j.run(context.WithoutCancel(ctx), leaveScript, job.Queue, job.MID, job.Token)
 	if err != nil || j.left.news(job.Queue, job.MID, time.Now()) {

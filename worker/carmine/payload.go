@@ -33,8 +33,9 @@ type Codec interface {
 	Decode(kept []byte) (body []byte, contentType string, err error)
 }
 
-// Values is the Codec that thaws what Carmine froze, and freezes as Carmine does: strings are bodies of type Text, byte arrays of type Bytes, all
-// else is JSON. A body without a type that is not UTF-8 is kept as a byte array; one of type Nippy is kept as it is.
+// Values is the Codec that thaws what Carmine froze, and freezes as Carmine does: strings are
+// bodies of type Text, byte arrays of type Bytes, all else is JSON. A body without a type that is
+// not UTF-8 is kept as a byte array; one of type Nippy is kept as it is.
 type Values struct{}
 
 // Encode implements Codec.
@@ -78,9 +79,11 @@ func (Values) Decode(kept []byte) (body []byte, contentType string, err error) {
 	return body, JSON, err
 }
 
-// Marks is the Codec that only puts Carmine's marks on and takes them off: Clojure reads a body of type Text as a string, one of type Bytes as a
-// byte array. Frozen values, which is all that Carmine enqueues, stay as they are, without their mark, with the type Nippy. A body said to be Text
-// that no string of Clojure can be, since it is not UTF-8 or begins with a zero byte, is kept as a byte array.
+// Marks is the Codec that only puts Carmine's marks on and takes them off: Clojure reads a body of
+// type Text as a string, one of type Bytes as a byte array. Frozen values, which is all that
+// Carmine enqueues, stay as they are, without their mark, with the type Nippy. A body said to be
+// Text that no string of Clojure can be, since it is not UTF-8 or begins with a zero byte, is kept
+// as a byte array.
 type Marks struct{}
 
 // Encode implements Codec.

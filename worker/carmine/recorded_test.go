@@ -17,7 +17,8 @@ import (
 	"fiveways/worker"
 )
 
-// lay puts the keys of a recorded queue on the Redis. A line is a command whose arguments are quoted as in Go.
+// lay puts the keys of a recorded queue on the Redis. A line is a command whose arguments are
+// quoted as in Go.
 func lay(t *testing.T, client *redis.Client, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -44,7 +45,8 @@ func recordedQueues(t *testing.T) []string {
 	return paths
 }
 
-// TestRecordedQueues: a queue as the real Carmine left it is taken as what was enqueued there; what Java serialised stays.
+// TestRecordedQueues: a queue as the real Carmine left it is taken as what was enqueued there; what
+// Java serialised stays.
 func TestRecordedQueues(t *testing.T) {
 	want := map[string][2]string{
 		"text": {`{"N":0}`, Text}, "map": {`{"to":"ann","n":3}`, JSON}, "bytes": {"\x00\xffN", Bytes}, "nil": {"null", JSON}, "keyword": {`"ping"`, JSON},
@@ -72,7 +74,8 @@ func TestRecordedQueues(t *testing.T) {
 	}
 }
 
-// TestWorkerOnRecordedQueues: a worker loses none of them, neither those that it understands nor those that it does not.
+// TestWorkerOnRecordedQueues: a worker loses none of them, neither those that it understands nor
+// those that it does not.
 func TestWorkerOnRecordedQueues(t *testing.T) {
 	for _, path := range recordedQueues(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {

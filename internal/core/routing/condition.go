@@ -24,8 +24,8 @@ const selectorArg = "x-selector"
 // was given; a binding with one that it does not know must not pass for one without it.
 var conditionArgs = []string{selectorArg, "x-sql-selector", copyArg}
 
-// copyArg marks a binding that copies what passes: for senders who make messages of their own of the copies (Message.Apart). For all others
-// it is a binding like any.
+// copyArg marks a binding that copies what passes: for senders who make messages of their own of
+// the copies (Message.Apart). For all others it is a binding like any.
 const copyArg = "x-sql-trigger"
 
 func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }

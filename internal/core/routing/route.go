@@ -32,7 +32,8 @@ type Route struct {
 	Queues []QueueID
 	// ByKey tells that only the routing key decided: any message with this key gets the same queues from this table.
 	ByKey bool
-	// Copies are the destinations of bindings that copy, each as often as it is bound, when the message is Apart. Valid as Queues is.
+	// Copies are the destinations of bindings that copy, each as often as it is bound, when the
+	// message is Apart. Valid as Queues is.
 	Copies []Destination
 
 	apart    bool // the binding at hand copies, and the message is Apart

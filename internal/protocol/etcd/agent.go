@@ -50,8 +50,8 @@ const rootVHost = "/"
 // errTooMany refuses calls of a connection for which the node has no place.
 var errTooMany = status.Error(codes.ResourceExhausted, "etcdserver: too many connections")
 
-// seat is that of a user. The first one takes a place for the connection. Errors: those of NewSession, errTooMany, broker.ErrClosed when the connection
-// is gone.
+// seat is that of a user. The first one takes a place for the connection. Errors: those of
+// NewSession, errTooMany, broker.ErrClosed when the connection is gone.
 func (a *agent) seat(user string) (*seat, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -101,7 +101,8 @@ func (d *queueDoor) Admit(c *grpcwire.Call) error {
 	return err
 }
 
-// errStranger is what a client without a login hears that has too much kept of calls that need none.
+// errStranger is what a client without a login hears that has too much kept of calls that need
+// none.
 var errStranger = status.Error(codes.ResourceExhausted, "etcdserver: request is too large without a login")
 
 // Flush implements grpcwire.Conn.

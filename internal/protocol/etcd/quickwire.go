@@ -41,8 +41,8 @@ func parsePut(in []byte) (key, value []byte, ok bool) {
 	return key, value, true
 }
 
-// parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other, and for one that asks for the value: such
-// answers may be large, and are made in turns.
+// parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other,
+// and for one that asks for the value: such answers may be large, and are made in turns.
 func parseDelete(in []byte) (key []byte, ok bool) {
 	for len(in) > 0 {
 		number, kind, n := protowire.ConsumeTag(in)

@@ -144,7 +144,8 @@ func (s *testStream) eventsPast(id int64) *mvccpb.Event {
 	}
 }
 
-// The interval of reports is a setting: a watch that asked for them hears of its progress without an event.
+// The interval of reports is a setting: a watch that asked for them hears of its progress without
+// an event.
 func TestWatchProgressInterval(t *testing.T) {
 	c := dial(t, newNode(t, Options{WatchProgress: 20 * time.Millisecond}).addr)
 	for r := range c.Watch(t.Context(), "a", clientv3.WithProgressNotify()) {

@@ -203,8 +203,8 @@ func (c *conn) open(id uint32, req *request, last bool) error {
 	return nil
 }
 
-// mayOpen reports whether a call is taken; held is whether its headers are counted. Without an error
-// it is dropped: the client was told that it would be. mu is held.
+// mayOpen reports whether a call is taken; held is whether its headers are counted. Without an
+// error it is dropped: the client was told that it would be. mu is held.
 func (c *conn) mayOpen(req *request, held bool) (taken bool, err *fault) {
 	most := c.srv.o.MaxStreams
 	if !c.known.Load() {

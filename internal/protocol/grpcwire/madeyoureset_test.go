@@ -76,7 +76,8 @@ func late(r *raw, f []byte) {
 	go r.nc.Write(b) //nolint:errcheck // the server closes before all is written
 }
 
-// TestResetFloods: what the server is made to do, and what is for calls that are over, has a budget.
+// TestResetFloods: what the server is made to do, and what is for calls that are over, has a
+// budget.
 func TestResetFloods(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	for _, f := range resetFloods {

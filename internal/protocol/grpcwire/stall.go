@@ -73,7 +73,8 @@ func (c *conn) stallsDue() {
 	}
 }
 
-// lookAt ends a call that has stalled, and reports whether another look at it is needed. mu is held.
+// lookAt ends a call that has stalled, and reports whether another look at it is needed. mu is
+// held.
 func (c *conn) lookAt(call *Call) bool {
 	switch {
 	case call.last != nil: // the handler has answered, the client does not take it

@@ -23,8 +23,8 @@ func (s *large) UnaryCall(ctx context.Context, _ *testpb.SimpleRequest) (*testpb
 	return &testpb.SimpleResponse{Payload: &testpb.Payload{Body: make([]byte, 1<<20)}}, nil
 }
 
-// TestTurns: 300 calls of a mebibyte each of a client that takes nothing have few answers made, small
-// ones still come, and when the client takes them all come.
+// TestTurns: 300 calls of a mebibyte each of a client that takes nothing have few answers made,
+// small ones still come, and when the client takes them all come.
 func TestTurns(t *testing.T) {
 	const calls = 300
 	svc := &large{}

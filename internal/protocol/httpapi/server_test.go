@@ -309,7 +309,8 @@ func TestWrongPasswordIsSlow(t *testing.T) {
 	}
 }
 
-// Connections take a place of the limit with a login, and those that say nothing, or not all of a request, are let go, and hold no drain up.
+// Connections take a place of the limit with a login, and those that say nothing, or not all of a
+// request, are let go, and hold no drain up.
 func TestConnections(t *testing.T) {
 	limit := protocol.NewLimit(1)
 	n := serve(t, resttest.OpenBroker(t), Options{}, ServerOptions{Connections: limit, Patience: 50 * time.Millisecond})

@@ -58,7 +58,8 @@ func (r *body) int32() int32 {
 	return int32(binary.BigEndian.Uint32(b))
 }
 
-// text reads up to a zero byte, in UTF-8. Text that the client's encoding does not have is an error.
+// text reads up to a zero byte, in UTF-8. Text that the client's encoding does not have is an
+// error.
 func (r *body) text() string {
 	end := bytes.IndexByte(r.b, 0)
 	if end < 0 {

@@ -28,7 +28,8 @@ func (c *conn) decodeParameter(t *value.Type, format int16, b []byte) ([]byte, e
 	return []byte(s), err
 }
 
-// encodeValue turns a value of a result, which stands in UTF-8 at the end of b from at on, into the client's encoding.
+// encodeValue turns a value of a result, which stands in UTF-8 at the end of b from at on, into the
+// client's encoding.
 func (c *conn) encodeValue(b []byte, at int, t *value.Type, format int16) ([]byte, error) {
 	if format == textFormat {
 		text := string(b[at:])

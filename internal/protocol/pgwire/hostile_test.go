@@ -70,8 +70,8 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// TestLengthsThatLie: a length or a kind that makes no sense ends the connection, for where the next
-// message begins is not known, and nothing is allocated for what it claims. Bodies whose inner
+// TestLengthsThatLie: a length or a kind that makes no sense ends the connection, for where the
+// next message begins is not known, and nothing is allocated for what it claims. Bodies whose inner
 // lengths do not fit are in TestBrokenBodiesAsPostgres.
 func TestLengthsThatLie(t *testing.T) {
 	n := startRealNode(t, Options{MaxMessageSize: 1 << 20})
@@ -148,7 +148,8 @@ func TestNamesAreNoCode(t *testing.T) {
 	}
 }
 
-// TestTextsThatAreNone: a parameter that is no UTF-8 or has a zero byte is refused whatever its type and form, as PostgreSQL does.
+// TestTextsThatAreNone: a parameter that is no UTF-8 or has a zero byte is refused whatever its
+// type and form, as PostgreSQL does.
 func TestTextsThatAreNone(t *testing.T) {
 	n := startRealNode(t, Options{})
 	array := "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x01\x00\x00\x00\x01"

@@ -102,8 +102,8 @@ func (o *output) message(m pgproto3.BackendMessage) {
 	o.buf = b
 }
 
-// problem adds an ErrorResponse (E) or a NoticeResponse (N). An error that the client's encoding cannot say becomes the error of that, as in
-// PostgreSQL; a notice has question marks.
+// problem adds an ErrorResponse (E) or a NoticeResponse (N). An error that the client's encoding
+// cannot say becomes the error of that, as in PostgreSQL; a notice has question marks.
 func (o *output) problem(kind byte, e *pgerror.Error) {
 	severity := e.Severity
 	if severity == "" {

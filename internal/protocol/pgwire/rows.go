@@ -61,7 +61,8 @@ func (c *conn) parameterDescription(types []*value.Type) {
 	c.out.end(at)
 }
 
-// rowDescription tells the columns of results, or that there are none. Errors: 22P05 for a name that the client's encoding has not.
+// rowDescription tells the columns of results, or that there are none. Errors: 22P05 for a name
+// that the client's encoding has not.
 func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error) {
 	if columns == nil {
 		c.out.bare('n')

@@ -18,8 +18,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestLengthsBeforeTheLogin: what a client announces before it has logged in is not waited for when it
-// is more than it may send.
+// TestLengthsBeforeTheLogin: what a client announces before it has logged in is not waited for when
+// it is more than it may send.
 func TestLengthsBeforeTheLogin(t *testing.T) {
 	n := startRealNode(t, Options{})
 	if _, err := n.b.PutUser(userSpec); err != nil {

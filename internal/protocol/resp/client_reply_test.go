@@ -14,7 +14,8 @@ var clientReplies string
 
 var connectionNumber = regexp.MustCompile(`(\$2\r\nid\r\n:)\d+`)
 
-// TestClientReply: what CLIENT REPLY OFF and SKIP hold back is what Redis holds back: replies, not what a client hears of its subscriptions.
+// TestClientReply: what CLIENT REPLY OFF and SKIP hold back is what Redis holds back: replies, not
+// what a client hears of its subscriptions.
 func TestClientReply(t *testing.T) {
 	n := startNode(t, Options{})
 	lines := strings.Split(strings.TrimSpace(clientReplies), "\n")[2:]

@@ -2,8 +2,8 @@ package resp
 
 import "strings"
 
-// foreign are the commands that Redis 7.0 has beside those of queues, by what they are about: programs that keep their jobs in them cannot work here,
-// and shall know why.
+// foreign are the commands that Redis 7.0 has beside those of queues, by what they are about:
+// programs that keep their jobs in them cannot work here, and shall know why.
 var foreign = func() map[string]string {
 	all := map[string]string{}
 	for about, names := range map[string]string{
@@ -25,7 +25,8 @@ var foreign = func() map[string]string {
 	return all
 }()
 
-// elsewhere is what stands behind Redis' text of an unknown command, when Redis knows it: no client looks there.
+// elsewhere is what stands behind Redis' text of an unknown command, when Redis knows it: no client
+// looks there.
 func elsewhere(name []byte) string {
 	about, ok := foreign[strings.ToLower(string(cut(name, mostQuoted)))]
 	if !ok {

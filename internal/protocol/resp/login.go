@@ -109,8 +109,8 @@ func (c *conn) evict(reason error) {
 	c.end(replyError(errorText(reason)))
 }
 
-// authenticate logs a user in. Who fails is not taken for guest after that: what was meant for a user and a virtual host shall not be done as another
-// in another.
+// authenticate logs a user in. Who fails is not taken for guest after that: what was meant for a
+// user and a virtual host shall not be done as another in another.
 func (c *conn) authenticate(user, password string) replyError {
 	e := c.prove(user, password)
 	switch {
@@ -122,7 +122,8 @@ func (c *conn) authenticate(user, password string) replyError {
 	return e
 }
 
-// prove opens a session when the password is right. It answers a wrong one late, so that guessing is slow.
+// prove opens a session when the password is right. It answers a wrong one late, so that guessing
+// is slow.
 func (c *conn) prove(user, password string) replyError {
 	if user == defaultUser {
 		user = guest

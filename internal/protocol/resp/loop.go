@@ -384,10 +384,11 @@ const (
 	quiet           // no answers
 )
 
-// silent tells whether what is answered now is not sent.
+// silent reports whether what is answered now is not sent.
 func (c *conn) silent() bool { return c.muted == skipping || c.muted == quiet }
 
-// confirm has fn write what the client hears of its subscriptions. It is a push: CLIENT REPLY does not hold it back.
+// confirm has fn write what the client hears of its subscriptions. It is a push: CLIENT REPLY does
+// not hold it back.
 func (c *conn) confirm(fn func(w *respwire.Writer)) {
 	if !c.silent() {
 		fn(&c.w)
@@ -418,7 +419,8 @@ func (c *conn) answer(fn func()) {
 	}
 }
 
-// flush writes the replies that have gathered. While the client wants none there are only those that are not sent.
+// flush writes the replies that have gathered. While the client wants none there are only those
+// that are not sent.
 func (c *conn) flush() {
 	if len(c.w.Buf) > 0 && !c.silent() {
 		c.over = !c.out.write(c.w.Buf) || c.over

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestKeyBecomesAnother: who waits at a key that becomes of another kind waits on, as in Redis 7.0, whose answers these are; readers of a group are told.
+// TestKeyBecomesAnother: who waits at a key that becomes of another kind waits on, as in Redis 7.0,
+// whose answers these are; readers of a group are told.
 func TestKeyBecomesAnother(t *testing.T) {
 	const (
 		group = "XGROUP CREATE k g $ MKSTREAM"

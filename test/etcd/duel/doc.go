@@ -15,9 +15,11 @@
 //	settle                            what watches have told by now is compared here, not only at the end
 //	await 0 key:"a"                   waits until the range has so many keys in both; for leases that run out, and for what happens in the background
 //
-// A line that begins with = behind a step is another right answer, that of newer versions of etcd than the one at hand, or a stricter one: the broker may give it.
+// A line that begins with = behind a step is another right answer, that of newer versions of etcd
+// than the one at hand, or a stricter one: the broker may give it.
 //
-// Revisions are relative: @3 in a request is the third revision after the one at the beginning of the script, and revisions in answers are
-// written like that too. So one server serves many scripts, and a difference in one changes no other. Between scripts the servers are swept:
-// no keys, leases, alarms, users or roles; users of the broker are told apart in known.go.
+// Revisions are relative: @3 in a request is the third revision after the one at the beginning of
+// the script, and revisions in answers are written like that too. So one server serves many
+// scripts, and a difference in one changes no other. Between scripts the servers are swept: no
+// keys, leases, alarms, users or roles; users of the broker are told apart in known.go.
 package duel

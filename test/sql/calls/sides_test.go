@@ -26,7 +26,8 @@ const null = "\\N"
 
 func (s statement) String() string { return strings.Join(append([]string{s.text}, s.params...), "\t") }
 
-// outcome is what became of a statement: how many calls it made, and its rows or the SQLSTATE of its error.
+// outcome is what became of a statement: how many calls it made, and its rows or the SQLSTATE of
+// its error.
 type outcome struct {
 	calls int
 	rows  string

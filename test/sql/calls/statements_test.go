@@ -93,8 +93,8 @@ func all() []statement {
 	return slices.DeleteFunc(list, later)
 }
 
-// later tells of a condition with a sub-select in a sub-select of FROM or IN. PostgreSQL makes both one query and asks it before it reads
-// anything; here it is asked when the inner one begins.
+// later tells of a condition with a sub-select in a sub-select of FROM or IN. PostgreSQL makes both
+// one query and asks it before it reads anything; here it is asked when the inner one begins.
 func later(s statement) bool {
 	for _, shape := range shapes {
 		before, after, _ := strings.Cut(shape, "%s")

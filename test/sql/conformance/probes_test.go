@@ -14,8 +14,9 @@ import (
 	"fiveways/test/postgres"
 )
 
-// probesFile is what drivers and tools ask when they start and when they look into a database: paragraphs of a name, a query on one line, and
-// the shape of PostgreSQL's answer, which -rewrite takes.
+// probesFile is what drivers and tools ask when they start and when they look into a database:
+// paragraphs of a name, a query on one line, and the shape of PostgreSQL's answer, which -rewrite
+// takes.
 const probesFile = "testdata/probes.txt"
 
 const shapeMark = "--> "
@@ -42,7 +43,8 @@ func readProbes(t *testing.T) (all []probe) {
 	return all
 }
 
-// TestProbes compares the shapes of answers: the names and types of columns, and whether there are rows; or the error.
+// TestProbes compares the shapes of answers: the names and types of columns, and whether there are
+// rows; or the error.
 func TestProbes(t *testing.T) {
 	all := readProbes(t)
 	if *rewrite {
@@ -107,7 +109,8 @@ func shapeOf(t *testing.T, dsn, query string) string {
 	return strings.Join(parts, "; ")
 }
 
-// typeShown is the number of a type where it is PostgreSQL's own; those of schemas have other numbers everywhere.
+// typeShown is the number of a type where it is PostgreSQL's own; those of schemas have other
+// numbers everywhere.
 func typeShown(oid uint32) uint32 {
 	const firstOfSchemas, text, anyArray = 16384, 25, 2277
 	if oid == anyArray { // no column has it here

@@ -22,7 +22,8 @@ func withJDBCMetadata(t *testing.T, s target) {
 	sameAnswers(t, s, "testdata/metadata.java.txt", run(t, s, []string{"CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "Metadata"))
 }
 
-// different are the beginnings of answers that are not those of PostgreSQL: versions, addresses, users, and grants, of which the catalogs show none.
+// different are the beginnings of answers that are not those of PostgreSQL: versions, addresses,
+// users, and grants, of which the catalogs show none.
 var different = []string{"getDatabase", "getURL/", "getUserName/", "getConnection/", "getDriver", "getTablePrivileges/", "getColumnPrivileges/"}
 
 // sameAnswers compares lines with what they are on PostgreSQL.

@@ -228,7 +228,8 @@ func TestWhatTheBrokerDoesNotTake(t *testing.T) {
 	}
 }
 
-// TestUnreadable: what cannot be thawed stays on the Redis and is named, unless it is to be moved as it is or nobody needs it any more.
+// TestUnreadable: what cannot be thawed stays on the Redis and is named, unless it is to be moved
+// as it is or nobody needs it any more.
 func TestUnreadable(t *testing.T) {
 	p := start(t)
 	const frozen = "NPY\x00\xff"

@@ -1,4 +1,5 @@
-// Package nippy reads and writes the frozen values of Nippy, the serialisation of Clojure that Carmine keeps its messages in.
+// Package nippy reads and writes the frozen values of Nippy, the serialisation of Clojure that
+// Carmine keeps its messages in.
 //
 // # Format
 //
@@ -6,8 +7,9 @@
 //
 //	'N' 'P' 'Y' meta   element
 //
-// The byte meta names what was done to the element: 0 nothing; 1 Snappy, 8 LZ4, 20 Zstandard, 11 LZMA2 (compressed), the others up to 23
-// encrypted, or compressed by something of the user's own. LZ4 and LZMA2 have the size of what is compressed before it, as four bytes.
+// The byte meta names what was done to the element: 0 nothing; 1 Snappy, 8 LZ4, 20 Zstandard, 11
+// LZMA2 (compressed), the others up to 23 encrypted, or compressed by something of the user's own.
+// LZ4 and LZMA2 have the size of what is compressed before it, as four bytes.
 //
 // An element is a byte that names its type, and what the type needs:
 //
@@ -28,8 +30,9 @@
 //	48 49 80 record: the name of its class with a length of 1, 2, 4 bytes, and its map
 //	59 63 64 65 66 72 73 74 the first eight cached values, 67 68 others by a number of 1 or 2 bytes: with the value at its first place
 //
-// Not read are values of Java's own serialisation (75 76 46 50 6), of the reader (47 51 52 5 1), deftypes (81 122), custom types (82, and all
-// from 128 on), and those of Nippy 1, which have no header.
+// Not read are values of Java's own serialisation (75 76 46 50 6), of the reader (47 51 52 5 1),
+// deftypes (81 122), custom types (82, and all from 128 on), and those of Nippy 1, which have no
+// header.
 //
 // # Versions
 //
@@ -37,6 +40,7 @@
 //
 // # Bounds
 //
-// Thaw takes at most 32 MiB when uncompressed, 4 Mi elements, 512 levels, and numbers of 4096 bytes. Nothing is allocated on the word of a length before the bytes that it
-// speaks of are known to be there.
+// Thaw takes at most 32 MiB when uncompressed, 4 Mi elements, 512 levels, and numbers of 4096
+// bytes. Nothing is allocated on the word of a length before the bytes that it speaks of are known
+// to be there.
 package nippy

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Freeze writes a value with a header and without compression, so that Nippy since 2.12 thaws it to the same value. It takes what Thaw gives, and
-// int. Its errors wrap ErrUnsupported.
+// Freeze writes a value with a header and without compression, so that Nippy since 2.12 thaws it to
+// the same value. It takes what Thaw gives, and int. Its errors wrap ErrUnsupported.
 func Freeze(v any) ([]byte, error) {
 	b, err := appendValue([]byte("NPY\x00"), v, 0)
 	if err != nil {
@@ -102,7 +102,8 @@ func appendScalar(b []byte, v any) ([]byte, error) {
 	return nil, fmt.Errorf("nippy: %w: freeze a %T", ErrUnsupported, v)
 }
 
-// appendBig writes a number as Java's BigInteger keeps it: two's complement, with room for the sign.
+// appendBig writes a number as Java's BigInteger keeps it: two's complement, with room for the
+// sign.
 func appendBig(b []byte, n *big.Int) []byte {
 	size := n.BitLen()/8 + 1
 	m := n

@@ -15,9 +15,11 @@ import (
 	"time"
 )
 
-// AppendJSON writes a thawed value as JSON. Keywords, symbols and characters are their names; what is in order, and sets, arrays; maps and
-// records objects; byte arrays base64; dates, instants, durations, periods as in ISO 8601; UUIDs, URIs, patterns and ratios text. Its errors wrap
-// ErrUnsupported: a double that is no number, a map whose keys are collections or are alike when they are text.
+// AppendJSON writes a thawed value as JSON. Keywords, symbols and characters are their names; what
+// is in order, and sets, arrays; maps and records objects; byte arrays base64; dates, instants,
+// durations, periods as in ISO 8601; UUIDs, URIs, patterns and ratios text. Its errors wrap
+// ErrUnsupported: a double that is no number, a map whose keys are collections or are alike when
+// they are text.
 func AppendJSON(b []byte, v any) ([]byte, error) { return appendJSON(b, v, 0) }
 
 // appendJSON is bounded by depth and by length: a cached value may stand in many places.
@@ -183,7 +185,8 @@ func (d Duration) String() string {
 	return "PT" + strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + "S"
 }
 
-// FromJSON reads JSON as Clojure's programs would: the keys of objects become keywords, whole numbers longs or big integers, others doubles.
+// FromJSON reads JSON as Clojure's programs would: the keys of objects become keywords, whole
+// numbers longs or big integers, others doubles.
 func FromJSON(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

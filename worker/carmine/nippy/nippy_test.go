@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// recorded calls f with the lines of a recording, split at their tabs; testdata/record.clj tells what they are.
+// recorded calls f with the lines of a recording, split at their tabs; testdata/record.clj tells
+// what they are.
 func recorded(tb testing.TB, path string, f func(columns []string)) {
 	tb.Helper()
 	file, err := os.Open(path)
@@ -124,7 +125,8 @@ var fromGo = []any{
 	[]any{}, []any{int64(1), []any{"x"}}, Set{Keyword("s")}, Map{}, Map{{Keyword("to"), "ann"}, {"n", int64(3)}},
 }
 
-// TestFrozen: what Freeze writes is byte by byte what five versions of the real Nippy thawed, and what they said it was.
+// TestFrozen: what Freeze writes is byte by byte what five versions of the real Nippy thawed, and
+// what they said it was.
 func TestFrozen(t *testing.T) {
 	if *writeFrozen != "" {
 		var b strings.Builder
@@ -260,7 +262,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzThaw: no bytes make it panic, or take more than a bound; what it reads it can say, and what it can write it reads again.
+// FuzzThaw: no bytes make it panic, or take more than a bound; what it reads it can say, and what
+// it can write it reads again.
 func FuzzThaw(f *testing.F) {
 	for _, path := range recordings(f) {
 		recorded(f, path, func(c []string) {

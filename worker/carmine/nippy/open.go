@@ -54,7 +54,8 @@ func decompress(meta byte, packed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// room checks a size that is announced against the best that a compressor can do, so that few bytes cannot make much be allocated.
+// room checks a size that is announced against the best that a compressor can do, so that few bytes
+// cannot make much be allocated.
 func room(size, packed, ratio int) error {
 	if size < 0 || size > maxBytes || size/ratio > packed {
 		return fmt.Errorf("%d bytes are announced by %d", size, packed)

@@ -21,15 +21,16 @@ func Thaw(frozen []byte) (any, error) {
 	return v, nil
 }
 
-// shape is how a type says its length: in how many bytes (below 0: counted from the smallest value on; 0: not at all).
+// shape is how a type says its length: in how many bytes (below 0: counted from the smallest value
+// on; 0: not at all).
 type shape struct {
 	kind byte
 	size int
 	of   int64 // with size 0: how many
 }
 
-// shapes are the types with a length or a count. Kinds: string, keyword, symbol, bytes, vector, set, map, flat map (counted by keys and values),
-// record.
+// shapes are the types with a length or a count. Kinds: string, keyword, symbol, bytes, vector,
+// set, map, flat map (counted by keys and values), record.
 var shapes = map[byte]shape{
 	34: {'s', 0, 0}, 96: {'s', -1, 0}, 105: {'s', 1, 0}, 16: {'s', 2, 0}, 13: {'s', 4, 0},
 	106: {'k', 1, 0}, 85: {'k', 2, 0}, 77: {'k', 4, 0}, 14: {'k', 4, 0},

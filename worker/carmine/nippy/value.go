@@ -5,8 +5,9 @@ import (
 	"math/big"
 )
 
-// Thaw gives, and Freeze takes, nil, bool, int64, float64, string and []byte for what they are in Clojure, []any for what is in order (vectors,
-// lists, seqs, queues, arrays), time.Time for dates and instants, *big.Int and *big.Rat for big integers and ratios, float32, and these.
+// Thaw gives, and Freeze takes, nil, bool, int64, float64, string and []byte for what they are in
+// Clojure, []any for what is in order (vectors, lists, seqs, queues, arrays), time.Time for dates
+// and instants, *big.Int and *big.Rat for big integers and ratios, float32, and these.
 type (
 	Keyword string // without its colon
 	Symbol  string
@@ -34,7 +35,8 @@ type (
 )
 
 var (
-	// ErrUnsupported is wrapped where bytes are Nippy's, and hold what this package does not read or JSON cannot say.
+	// ErrUnsupported is wrapped where bytes are Nippy's, and hold what this package does not read
+	// or JSON cannot say.
 	ErrUnsupported = errors.New("not supported")
 	// ErrMalformed is wrapped where bytes are not what Nippy writes, or pass a bound.
 	ErrMalformed = errors.New("malformed")

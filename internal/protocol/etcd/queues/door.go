@@ -26,7 +26,8 @@ type PutCall interface {
 	PutDone(revision int64, err error)
 }
 
-// DeleteCall is a delete of one key that is answered later: once, from any goroutine. DeleteDone must not block.
+// DeleteCall is a delete of one key that is answered later: once, from any goroutine. DeleteDone
+// must not block.
 type DeleteCall interface {
 	DeleteDone(deleted bool, revision int64, err error)
 }

@@ -151,7 +151,8 @@ func (g *gathering) browse(name string) (*broker.Browser, error) {
 	return b, unlessGone(err)
 }
 
-// settle waits until what was seen of a queue is durable: nobody is told of a message that a crash could take back.
+// settle waits until what was seen of a queue is durable: nobody is told of a message that a crash
+// could take back.
 func (g *gathering) settle(name string) error {
 	if !g.looked {
 		return nil

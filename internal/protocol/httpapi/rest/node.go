@@ -29,7 +29,8 @@ type Node struct {
 var release = regexp.MustCompile(`^v?(\d+\.\d+\.\d+)`)
 
 // ProductVersion is the version of this build as three numbers, which is all that some clients can
-// parse: what a build between two releases adds to them is left out, and one before any release is 0.0.0.
+// parse: what a build between two releases adds to them is left out, and one before any release is
+// 0.0.0.
 func (n *Node) ProductVersion() string {
 	if m := release.FindStringSubmatch(n.Version); m != nil {
 		return m[1]

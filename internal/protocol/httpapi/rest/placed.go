@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// placed is a connection that is shown to operators, and counts what goes over it. With the first login it takes one of the node's places.
+// placed is a connection that is shown to operators, and counts what goes over it. With the first
+// login it takes one of the node's places.
 type placed struct {
 	net.Conn
 	client  *protocol.Client

@@ -22,7 +22,8 @@ func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
 	return b, a
 }
 
-// openSampled has a monitor for which ten seconds pass from sample to sample; it looks at its clock twice for each.
+// openSampled has a monitor for which ten seconds pass from sample to sample; it looks at its clock
+// twice for each.
 func openSampled(t testing.TB) (*broker.Broker, *monitor.Monitor, *rest.API) {
 	t.Helper()
 	b := resttest.OpenBroker(t)

@@ -27,7 +27,8 @@ type Encoding struct {
 	name   string
 	single *charmap.Charmap // of one byte for each character; nil: many
 	multi  xtext.Encoding   // of several bytes; nil with single nil too: bytes pass as they are
-	// length is how many bytes the character has that b begins with, by its first bytes, and whether those there are make one.
+	// length is how many bytes the character has that b begins with, by its first bytes, and
+	// whether those there are make one.
 	length func(b []byte) (n int, ok bool)
 	// exceptions are the characters for which PostgreSQL's table is not that of x/text.
 	exceptions exceptions
@@ -54,7 +55,8 @@ var multis = map[string]struct {
 
 var made sync.Map // string -> *Encoding
 
-// ByName returns a client encoding by PostgreSQL's name for it; nil is UTF8. It reports false for one that cannot be converted.
+// ByName returns a client encoding by PostgreSQL's name for it; nil is UTF8. It reports false for
+// one that cannot be converted.
 func ByName(name string) (*Encoding, bool) {
 	if name == UTF8 || name == "UNICODE" {
 		return nil, true
@@ -188,7 +190,8 @@ func (e *Encoding) appendOne(dst []byte, r rune) ([]byte, bool) {
 	return append(dst, to[:n]...), ok && back == r
 }
 
-// Valid is the error about a text that is not UTF-8 or has a zero byte, which no text of PostgreSQL has; nil when it is one.
+// Valid is the error about a text that is not UTF-8 or has a zero byte, which no text of PostgreSQL
+// has; nil when it is one.
 func Valid(text string) error {
 	if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
 		return nil

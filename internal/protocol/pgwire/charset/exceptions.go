@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// Where the tables of PostgreSQL 15 are not those of x/text, a run of characters a line: the encoding, the direction, where the run begins,
-// how many there are, and what the first of them is on the other side; 0 is nothing. Numbers are hexadecimal. TestTables makes the file.
+// Where the tables of PostgreSQL 15 are not those of x/text, a run of characters a line: the
+// encoding, the direction, where the run begins, how many there are, and what the first of them is
+// on the other side; 0 is nothing. Numbers are hexadecimal. TestTables makes the file.
 //
 //go:embed exceptions.txt
 var exceptionLines string

@@ -1,6 +1,7 @@
 package charset
 
-// The characters of encodings of several bytes, as PostgreSQL counts and checks them. The first byte is at least 0x80.
+// The characters of encodings of several bytes, as PostgreSQL counts and checks them. The first
+// byte is at least 0x80.
 
 func between(b, low, high byte) bool { return b >= low && b <= high }
 

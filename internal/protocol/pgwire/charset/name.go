@@ -61,7 +61,8 @@ func fold(name string) string {
 	}, name)
 }
 
-// Number is PostgreSQL's number of an encoding by any of its names, -1 when there is none of that name.
+// Number is PostgreSQL's number of an encoding by any of its names, -1 when there is none of that
+// name.
 func Number(name string) int {
 	if name == "" || len(name) > longestName {
 		return -1
@@ -80,7 +81,8 @@ func Name(number int64) string {
 	return list[number].name
 }
 
-// Longest is how many bytes a character of an encoding has at most; 0 when there is none with that number.
+// Longest is how many bytes a character of an encoding has at most; 0 when there is none with that
+// number.
 func Longest(number int64) int {
 	if Name(number) == "" {
 		return 0

@@ -22,8 +22,8 @@ var rewrite = flag.Bool("rewrite", false, "take the tables of PostgreSQL into ex
 
 const sums = "testdata/sums.txt"
 
-// table is all that an encoding can say: characters by their codes, codes by their characters. Characters beyond the basic plane are not in
-// it; only GB18030 has some, by calculation.
+// table is all that an encoding can say: characters by their codes, codes by their characters.
+// Characters beyond the basic plane are not in it; only GB18030 has some, by calculation.
 type table struct {
 	decode map[uint32]rune
 	encode map[rune]uint32

@@ -224,7 +224,8 @@ func onItsWay(m *routing.Message) *viewed {
 	return &viewed{key: m.Key, props: m.Props, body: m.Body, zone: plain.Zone}
 }
 
-// notRedeployed is the condition of all triggers: a post whose header Redeploy is true is not copied.
+// notRedeployed is the condition of all triggers: a post whose header Redeploy is true is not
+// copied.
 type notRedeployed struct{}
 
 // Match is that of a condition of the engine.

@@ -7,9 +7,10 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// sendCopies posts to where triggers lead what was posted to their source: each copy is a message of its own, with an iid of its own, posted
-// with the poster's headers and properties, at once and for ever; but one for a temporary queue comes and expires with its original. path is
-// the exchanges on the way, for triggers that were bound by other clients may lead round.
+// sendCopies posts to where triggers lead what was posted to their source: each copy is a message
+// of its own, with an iid of its own, posted with the poster's headers and properties, at once and
+// for ever; but one for a temporary queue comes and expires with its original. path is the
+// exchanges on the way, for triggers that were bound by other clients may lead round.
 func (s *Session) sendCopies(from *broker.Session, p *posting, copies []broker.Onward, path []string) error {
 	for _, to := range copies {
 		switch {

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// TestCopiesOfOtherProtocols: what another protocol publishes goes by a trigger as it is, with one id, but in a temporary queue nobody waits for it.
+// TestCopiesOfOtherProtocols: what another protocol publishes goes by a trigger as it is, with one
+// id, but in a temporary queue nobody waits for it.
 func TestCopiesOfOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer b.Close()
@@ -25,7 +26,8 @@ func TestCopiesOfOtherProtocols(t *testing.T) {
 	c.consumes(temp, `"body"=>"first"`)
 }
 
-// TestTriggersInACircle: triggers that a client of AMQP has bound in a circle copy once to each queue.
+// TestTriggersInACircle: triggers that a client of AMQP has bound in a circle copy once to each
+// queue.
 func TestTriggersInACircle(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer b.Close()

@@ -25,7 +25,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// TestGivenDeadlock: transactions that wait for each other's iids, or for an iid and for a message, are not left alone.
+// TestGivenDeadlock: transactions that wait for each other's iids, or for an iid and for a message,
+// are not left alone.
 func TestGivenDeadlock(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -66,7 +67,8 @@ func TestGivenDeadlock(t *testing.T) {
 			if first == nil {
 				first, second = second, first
 			}
-			// The one that goes on gets the iid, or finds the message that the other one's rollback has put back.
+			// The one that goes on gets the iid, or finds the message that the other one's rollback
+			// has put back.
 			if want := map[bool]string{true: "", false: "23505"}[tc.name == "iid and iid"]; codeOf(first) != "40P01" || codeOf(second) != want {
 				t.Errorf("errors %v, %v", first, second)
 			}
@@ -137,7 +139,8 @@ func TestGivenToWritersAlone(t *testing.T) {
 	}
 }
 
-// TestGivenAndOtherProtocols: other protocols may publish an id as often as they like; SQL posts with it when none of these messages is left.
+// TestGivenAndOtherProtocols: other protocols may publish an id as often as they like; SQL posts
+// with it when none of these messages is left.
 func TestGivenAndOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer b.Close()

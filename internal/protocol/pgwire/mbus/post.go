@@ -178,8 +178,9 @@ func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) 
 	return iid, claim, err
 }
 
-// claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As at a unique index, whoever has posted or taken a
-// message with it and has not committed is waited for. The claim is nil when an earlier post of the transaction has it.
+// claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As at
+// a unique index, whoever has posted or taken a message with it and has not committed is waited
+// for. The claim is nil when an earlier post of the transaction has it.
 func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*broker.Claim, error) {
 	claim, fresh, err := s.own.Claim(ctx, queueName+" "+iid, s.holding)
 	if err != nil {

@@ -322,7 +322,7 @@ func (p *pending) priority(queueName string) uint8 {
 	return 0
 }
 
-// alive tells whether the post is in any queue whose messages others wait for.
+// alive reports whether the post is in any queue whose messages others wait for.
 func (p *pending) alive() bool {
 	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool {
 		return !q.Declared.Unawaited && !slices.Contains(p.taken, q.Name)

@@ -41,8 +41,8 @@ func (l *level) fromList(list []*pg.Node) (source, error) {
 	return all, nil
 }
 
-// dependsOnLeft tells of the item of FROM planned last, whose slots begin at from, whether its rows depend on those of the items before it.
-// mark is how long l.lateral was before it.
+// dependsOnLeft tells of the item of FROM planned last, whose slots begin at from, whether its rows
+// depend on those of the items before it. mark is how long l.lateral was before it.
 func (l *level) dependsOnLeft(mark, from int) bool {
 	return slices.ContainsFunc(l.lateral[mark:], func(slot int) bool { return slot < from })
 }

@@ -287,8 +287,8 @@ func pushDown(in source, cond expr.Expr, slots []int) source {
 	return &filter{in, cond}
 }
 
-// where plans WHERE over what FROM gives. What depends on no row comes before all of it; what calls functions or asks sub-selects stays
-// behind the rest, where the rows are fewest.
+// where plans WHERE over what FROM gives. What depends on no row comes before all of it; what calls
+// functions or asks sub-selects stays behind the rest, where the rows are fewest.
 func (l *level) where(in source, n *pg.Node) (_ source, gates, rest []expr.Expr, _ error) {
 	for _, part := range conjuncts(n) {
 		cond, err := l.condition(part, clause{name: "WHERE"})

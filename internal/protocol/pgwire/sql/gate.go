@@ -8,16 +8,20 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// A scan may call functions that change things, take a message say. So it must not begin when no row of it is wanted. There are two
-// grounds for that, as in PostgreSQL. A condition that depends on no row of its query is a gate: it is asked once, before the query
-// reads anything. And what constants and parameters alone decide makes a part of FROM empty, and with it all that it is joined to.
+// A scan may call functions that change things, take a message say. So it must not begin when no
+// row of it is wanted. There are two grounds for that, as in PostgreSQL. A condition that depends
+// on no row of its query is a gate: it is asked once, before the query reads anything. And what
+// constants and parameters alone decide makes a part of FROM empty, and with it all that it is
+// joined to.
 
-// isGate tells of the condition compiled last that it depends on no row of the level and calls nothing volatile.
+// isGate tells of the condition compiled last that it depends on no row of the level and calls
+// nothing volatile.
 func (l *level) isGate(cond expr.Expr) bool {
 	return len(l.refs) == 0 && !volatileBesideSublinks(cond)
 }
 
-// volatileBesideSublinks tells of calls that may differ from row to row. A sub-select without columns of the level is run once.
+// volatileBesideSublinks tells of calls that may differ from row to row. A sub-select without
+// columns of the level is run once.
 func volatileBesideSublinks(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(e expr.Expr) bool {
@@ -37,7 +41,8 @@ func havingGate(cond expr.Expr) bool {
 	return rowless(cond, func(s *sublink) bool { return s.memo >= 0 && s.match == nil })
 }
 
-// rowless tells of a condition that looks at no row of its level and calls nothing volatile. Of sub-selects it has only such as admit lets pass.
+// rowless tells of a condition that looks at no row of its level and calls nothing volatile. Of
+// sub-selects it has only such as admit lets pass.
 func rowless(cond expr.Expr, admit func(*sublink) bool) bool {
 	free := true
 	expr.Walk(cond, func(e expr.Expr) bool {
@@ -56,7 +61,7 @@ func rowless(cond expr.Expr, admit func(*sublink) bool) bool {
 	return free
 }
 
-// allHold tells whether all conditions are true.
+// allHold reports whether all conditions are true.
 func allHold(conds []expr.Expr, env *expr.Env) (bool, error) {
 	for _, cond := range conds {
 		if ok, err := holds(cond, env); err != nil || !ok {
@@ -66,7 +71,8 @@ func allHold(conds []expr.Expr, env *expr.Env) (bool, error) {
 	return true, nil
 }
 
-// neverHold tells that constants and parameters keep one of these conditions from being true, whatever the row.
+// neverHold tells that constants and parameters keep one of these conditions from being true,
+// whatever the row.
 func neverHold(conds []expr.Expr, env *expr.Env) bool {
 	return slices.ContainsFunc(conds, func(cond expr.Expr) bool {
 		d, known := expr.Settled(cond, env)
@@ -74,7 +80,8 @@ func neverHold(conds []expr.Expr, env *expr.Env) bool {
 	})
 }
 
-// neverMeet is neverHold for conditions that rows are left out by. EXISTS and IN are joins there: without a row in the sub-select there is none.
+// neverMeet is neverHold for conditions that rows are left out by. EXISTS and IN are joins there:
+// without a row in the sub-select there is none.
 func neverMeet(conds []expr.Expr, env *expr.Env) bool {
 	return neverHold(conds, env) || slices.ContainsFunc(conds, func(cond expr.Expr) bool {
 		s, ok := cond.(*sublink)
@@ -87,7 +94,7 @@ func (s *sublink) joins() bool {
 	return s.kind == pg.SubLinkType_EXISTS_SUBLINK || s.kind == pg.SubLinkType_ANY_SUBLINK
 }
 
-// open tells whether the query is to read FROM at all. env.Rows are those inside of it.
+// open reports whether the query is to read FROM at all. env.Rows are those inside of it.
 func (q *selectQuery) open(env *expr.Env) (bool, error) {
 	if q.unread(env) {
 		return false, nil
@@ -105,8 +112,8 @@ func (q *selectQuery) open(env *expr.Env) (bool, error) {
 	return gatesOpen(q.from, env)
 }
 
-// flatGatesOpen asks the gates of a sub-select that PostgreSQL would make a part of the query around it. They look at no row at all, nor
-// into sub-selects of their own, which might run twice.
+// flatGatesOpen asks the gates of a sub-select that PostgreSQL would make a part of the query
+// around it. They look at no row at all, nor into sub-selects of their own, which might run twice.
 func flatGatesOpen(in query, env *expr.Env) (bool, error) {
 	q, ok := in.(*selectQuery)
 	if !ok || q.group != nil || q.distinct || q.limits != (limits{}) || len(q.windows)+len(q.sets)+len(q.on)+len(q.order) > 0 {
@@ -148,7 +155,8 @@ func (q *selectQuery) none(env *expr.Env) bool {
 	return q.unread(env)
 }
 
-// gatesOpen asks the gates of the joins in FROM that let no row of the whole through when they are closed.
+// gatesOpen asks the gates of the joins in FROM that let no row of the whole through when they are
+// closed.
 func gatesOpen(in source, env *expr.Env) (bool, error) {
 	switch s := in.(type) {
 	case *filter:
@@ -183,7 +191,8 @@ func (j *join) none(env *expr.Env) bool {
 	return j.left.none(env) && j.right.none(env)
 }
 
-// lonely tells that no row of one side of an outer join finds a partner, so that the other side need not be read.
+// lonely tells that no row of one side of an outer join finds a partner, so that the other side
+// need not be read.
 func (j *join) lonely(env *expr.Env) bool {
 	return (j.kind == pg.JoinType_JOIN_LEFT || j.kind == pg.JoinType_JOIN_RIGHT) && neverHold(j.on, env)
 }

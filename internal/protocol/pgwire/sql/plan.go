@@ -37,7 +37,8 @@ type query interface {
 	// run gives the rows one by one, each valid until emit returns. An error of emit ends it and is returned. env.Rows are those of the
 	// statement around it.
 	run(env *expr.Env, emit func(row []value.Datum) error) error
-	// none tells that constants and parameters alone leave it without rows, so that what it is joined to need not be read.
+	// none tells that constants and parameters alone leave it without rows, so that what it is
+	// joined to need not be read.
 	none(env *expr.Env) bool
 }
 

@@ -158,7 +158,8 @@ func (s *Session) clientEncoding() string {
 	return charset.Name(int64(charset.Number(s.vars.value("client_encoding"))))
 }
 
-// lastTransaction is the number of the last transaction of this process that asked for one. The first ones are PostgreSQL's own.
+// lastTransaction is the number of the last transaction of this process that asked for one. The
+// first ones are PostgreSQL's own.
 var lastTransaction atomic.Int64
 
 const reservedTransactions = 2

@@ -57,7 +57,8 @@ func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
 	return nil, unsupported("this kind of sub-select").At(l.p.text, n.Location)
 }
 
-// bare is the query of an EXISTS without what does not decide whether it has rows: columns, their order. They are not worked out.
+// bare is the query of an EXISTS without what does not decide whether it has rows: columns, their
+// order. They are not worked out.
 func bare(in query) query {
 	q, ok := in.(*selectQuery)
 	if !ok || q.group != nil || len(q.windows)+len(q.sets) > 0 || q.limits.offset != nil {

@@ -32,7 +32,8 @@ var setCalls = map[string]setCall{
 	"pg_get_replication_slots": nothing, "pg_show_replication_origin_status": nothing,
 }
 
-// moreCalls are functions that tools ask about what there is not, or is only one of: calls of NULL, false and 0 are most of them.
+// moreCalls are functions that tools ask about what there is not, or is only one of: calls of NULL,
+// false and 0 are most of them.
 var moreCalls = map[string]call{
 	"pg_advisory_unlock_all": always(""), // nobody can have one
 	"pg_blocking_pids":       always(value.NewArray(value.Int4, nil)), "pg_safe_snapshot_blocking_pids": always(value.NewArray(value.Int4, nil)),
@@ -250,7 +251,8 @@ func collationNamed(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, e
 	return nil, nil
 }
 
-// viewDefinition is the query of a view. There is none: its rows come from the broker. What is shown names its columns, for tools that ask.
+// viewDefinition is the query of a view. There is none: its rows come from the broker. What is
+// shown names its columns, for tools that ask.
 func viewDefinition(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
 	id := argOID(args)
 	if name, ok := args[0].(string); ok {
@@ -275,7 +277,8 @@ func definitionOf(o object) string {
 	return " SELECT " + strings.Join(columns, ",\n    ") + "\n   FROM " + quoteName(o.schema) + "." + quoteName(o.Name()) + ";"
 }
 
-// expandArrays are the overloads of information_schema._pg_expandarray: the elements of an array with their numbers.
+// expandArrays are the overloads of information_schema._pg_expandarray: the elements of an array
+// with their numbers.
 var expandArrays = sync.OnceValue(func() (all []*expr.Function) {
 	for _, t := range sortedTypes() {
 		if !t.IsArray() {

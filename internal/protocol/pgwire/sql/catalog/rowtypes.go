@@ -7,8 +7,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// A relation has a type of its rows, and an array type of that. For most relations no value has them: they are there for tools that load the
-// types of all relations.
+// A relation has a type of its rows, and an array type of that. For most relations no value has
+// them: they are there for tools that load the types of all relations.
 
 // typedRelations are the composite types with values, by their relations.
 var typedRelations = sync.OnceValue(func() map[uint32]*value.Type {

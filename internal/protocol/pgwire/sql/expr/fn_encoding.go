@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// encodingNamed finds an encoding by its name; nil is UTF8. side is what the argument is called in errors: source or destination.
+// encodingNamed finds an encoding by its name; nil is UTF8. side is what the argument is called in
+// errors: source or destination.
 func encodingNamed(side, name string) (*charset.Encoding, error) {
 	number := charset.Number(name)
 	if number < 0 {

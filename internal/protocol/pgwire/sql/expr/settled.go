@@ -2,8 +2,9 @@ package expr
 
 import "fiveways/internal/protocol/pgwire/sql/value"
 
-// Settled returns the value of an expression that constants and parameters alone decide, without a look at any row and without a call
-// whose result may differ. PostgreSQL, which plans with the parameters at hand, folds the same.
+// Settled returns the value of an expression that constants and parameters alone decide, without a
+// look at any row and without a call whose result may differ. PostgreSQL, which plans with the
+// parameters at hand, folds the same.
 func Settled(e Expr, env *Env) (d value.Datum, known bool) {
 	switch n := e.(type) {
 	case *Const:

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// RecodeBinary returns the binary form b of a value of type t with convert done to the texts in it. What is not a binary form of t stays as it
-// is: reading it finds that.
+// RecodeBinary returns the binary form b of a value of type t with convert done to the texts in it.
+// What is not a binary form of t stays as it is: reading it finds that.
 func RecodeBinary(t *Type, b []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
 	switch t {
 	case Text, Varchar, BPChar, Name, Unknown, JSON, XML, CString, Refcursor, NodeTree:
@@ -104,7 +104,8 @@ func (r *recoder) array(elem *Type) {
 	}
 }
 
-// record copies the fields of a row. Only in rows without a type do their own words count for what is in them: those come from the server.
+// record copies the fields of a row. Only in rows without a type do their own words count for what
+// is in them: those come from the server.
 func (r *recoder) record(fields []Field) {
 	n := r.number()
 	for i := 0; uint32(i) < n && !r.short && r.err == nil; i++ {

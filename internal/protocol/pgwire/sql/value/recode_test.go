@@ -47,7 +47,8 @@ func TestRecodeBinary(t *testing.T) {
 	}
 }
 
-// FuzzRecodeBinary: whatever bytes come, nothing but a copy comes of a conversion that changes nothing.
+// FuzzRecodeBinary: whatever bytes come, nothing but a copy comes of a conversion that changes
+// nothing.
 func FuzzRecodeBinary(f *testing.F) {
 	types := []*Type{Text.Array, Hstore, QTModel, QTModel.Array, Int4.Array, OIDVector, JSONB, RecordT}
 	f.Add(0, []byte("\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01a"))

@@ -99,7 +99,8 @@ func All() []*Type {
 	return all
 }
 
-// ArrayOf returns the type of arrays of t, nil when there is none. That of rows without a name keeps their fields.
+// ArrayOf returns the type of arrays of t, nil when there is none. That of rows without a name
+// keeps their fields.
 func ArrayOf(t *Type) *Type {
 	if t.OID != oidRecord || t.Fields == nil {
 		return t.Array
