@@ -3,6 +3,7 @@ package broker
 import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"slices"
 )
 
 // Why a message died, as x-death says it.
@@ -156,6 +157,7 @@ func newDeadMessage(q *Queue, env message.Envelope, reason string, now int64) (d
 func bumpDeath(headers message.Table, queueName, reason string) (deaths message.Array, first bool) {
 	v, _ := headers.Get("x-death")
 	old, _ := v.(message.Array)
+	old = countDeaths(old)
 	for i, e := range old {
 		t, ok := e.(message.Table)
 		if !ok {
@@ -173,6 +175,48 @@ func bumpDeath(headers message.Table, queueName, reason string) (deaths message.
 		return append(deaths, old[i+1:]...), false
 	}
 	return old, true
+}
+
+// countDeaths joins the entries of one queue and reason when some have no count: RabbitMQ before
+// 3.5.3 made an entry for each death.
+func countDeaths(deaths message.Array) message.Array {
+	counted := func(e any) bool {
+		t, ok := e.(message.Table)
+		if !ok {
+			return true
+		}
+		_, has := t.Get("count")
+		return has
+	}
+	if !slices.ContainsFunc(deaths, func(e any) bool { return !counted(e) }) {
+		return deaths
+	}
+	type cause struct{ queue, reason string }
+	times := map[cause]int64{}
+	causeOf := func(t message.Table) (c cause) {
+		queue, _ := t.Get("queue")
+		reason, _ := t.Get("reason")
+		c.queue, _ = queue.(string) // only these can be told apart
+		c.reason, _ = reason.(string)
+		return c
+	}
+	var joined message.Array
+	for _, e := range deaths {
+		if t, ok := e.(message.Table); ok {
+			if times[causeOf(t)]++; times[causeOf(t)] > 1 {
+				continue
+			}
+		}
+		joined = append(joined, e)
+	}
+	for i, e := range joined {
+		if !counted(e) {
+			t := slices.Clone(e.(message.Table))
+			t.Set("count", times[causeOf(t)])
+			joined[i] = t
+		}
+	}
+	return joined
 }
 
 // withoutCycles takes out queues where the message died before of its own

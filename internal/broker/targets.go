@@ -76,10 +76,16 @@ func (t Targets) Without(queue string) Targets {
 // with key, "" for none: what is deleted is no target any more, and what has its name now is one.
 func (s *Session) Renew(t Targets, key string) Targets {
 	table := s.vhost.table.Load()
+	find := func(q *Queue) *Queue {
+		if q.relay != nil {
+			return q // it belongs to its exchange, and has no name that clients give
+		}
+		now, _ := s.b.queueIn(table, q.Name)
+		return now
+	}
 	same := true
 	for _, q := range t.queues {
-		now, _ := s.b.queueIn(table, q.Name)
-		same = same && now == q
+		same = same && find(q) == q
 		if q.Name == key {
 			key = ""
 		}
@@ -93,7 +99,7 @@ func (s *Session) Renew(t Targets, key string) Targets {
 	}
 	var queues []*Queue
 	for _, q := range t.queues {
-		if now, ok := s.b.queueIn(table, q.Name); ok {
+		if now := find(q); now != nil {
 			queues = append(queues, now)
 		}
 	}

@@ -110,6 +110,29 @@ func TestCheckSQL(t *testing.T) {
 		"a name given twice": {"named p1 key=q.1\n named p2 key=q.1", []string{"name q.1 given to p#1 and to p#2"}},
 		"a name changed": {"named p1 key=q.1\n sent p1 q tx=1\n commit tx=1\n committed tx=1\n delivered p1 q key=q.2 tx=2\n acked p1 q tx=2\n commit tx=2",
 			[]string{"p#1 was named q.1 and came as q.2"}},
+		"a copy with the name of the message": {`
+			named p1 key=q.1
+			sent p1 q tx=1
+			sent p1 q2 tx=1 copy
+			commit tx=1
+			committed tx=1
+			delivered p1 q key=q.1 tx=2
+			delivered p1 q2 key=q.1 tx=2
+			acked p1 q tx=2
+			acked p1 q2 tx=2
+			commit tx=2`, []string{"name q.1 given to p#1 and to p#1 in q2"}},
+		"a copy whose name changes": {`
+			sent p1 q tx=1
+			sent p1 q2 tx=1 copy
+			commit tx=1
+			committed tx=1
+			delivered p1 q tx=2
+			acked p1 q tx=2
+			delivered p1 q2 key=q2.1 tx=2
+			requeued p1 q2
+			delivered p1 q2 key=q2.2 tx=2
+			acked p1 q2 tx=2
+			commit tx=2`, []string{"p#1 in q2 was named q2.1 and came as q2.2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := SQL.Check(script(t, c.lines)); !slices.Equal(got, c.want) {

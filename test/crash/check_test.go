@@ -29,6 +29,8 @@ func script(t *testing.T, lines string) []Event {
 			switch {
 			case w == "byname":
 				e.ByName = true
+			case w == "copy":
+				e.Copy = true
 			case w == "again":
 				e.Redelivered = true
 			case strings.HasPrefix(w, "tx="):

@@ -48,6 +48,7 @@ type Event struct {
 	At          int64   // ms since 1970. Sent: not to be delivered before; Delivered, Crashed: now
 	ByName      bool    // Delivered: asked for by its name, as take does, which overlooks what it waits for
 	After       []MsgID // Sent: not to be delivered while any of these is in any queue
+	Copy        bool    // Sent: a trigger made it of the message: it has a name of its own, and no message waits for it
 }
 
 func (e Event) String() string {

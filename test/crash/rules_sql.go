@@ -39,6 +39,8 @@ func checkAfter(r *run) (breaches []string) {
 	for _, e := range r.events {
 		if e.Kind == Sent {
 			after[e.Msg] = e.After
+		}
+		if e.Kind == Sent && !e.Copy {
 			queues[e.Msg] = append(queues[e.Msg], place{e.Msg, e.Queue})
 		}
 	}
@@ -87,16 +89,29 @@ func (r *run) waits(p place, d delivery) bool {
 	return true
 }
 
-// checkNames: no name is given twice, and a message keeps its name.
+// checkNames: no name is given twice, and a message keeps its name; a copy, which gets its name from
+// the server, keeps the one that it first came with.
 func checkNames(r *run) (breaches []string) {
-	owner, name := map[string]MsgID{}, map[MsgID]string{}
+	owner, name, copies := map[string]any{}, map[any]string{}, map[place]bool{}
+	give := func(key string, to any) {
+		if other, given := owner[key]; given {
+			breaches = append(breaches, fmt.Sprintf("name %s given to %s and to %s", key, other, to))
+		}
+		owner[key], name[to] = to, key
+	}
 	for _, e := range r.events {
+		at := place{e.Msg, e.Queue}
 		switch {
 		case e.Kind == Named:
-			if other, given := owner[e.Key]; given {
-				breaches = append(breaches, fmt.Sprintf("name %s given to %s and to %s", e.Key, other, e.Msg))
+			give(e.Key, e.Msg)
+		case e.Kind == Sent && e.Copy:
+			copies[at] = true
+		case e.Kind == Delivered && copies[at]:
+			if name[at] == "" && e.Key != "" {
+				give(e.Key, at)
+			} else if name[at] != e.Key {
+				breaches = append(breaches, fmt.Sprintf("%s was named %s and came as %s", at, name[at], e.Key))
 			}
-			owner[e.Key], name[e.Msg] = e.Msg, e.Key
 		case e.Kind == Delivered && name[e.Msg] != "" && name[e.Msg] != e.Key:
 			breaches = append(breaches, fmt.Sprintf("%s was named %s and came as %s", e.Msg, name[e.Msg], e.Key))
 		}

@@ -273,7 +273,8 @@ func (c *sqlClient) compose() *sqlPost {
 // sent is what is recorded of a post before its commit.
 func (p *sqlPost) sent(tx int) (events []Event) {
 	for _, place := range p.places {
-		events = append(events, Event{Kind: Sent, Msg: p.id, Queue: place, Tx: tx, After: p.after})
+		copied := p.queue == "a" && place == "c" // by the trigger
+		events = append(events, Event{Kind: Sent, Msg: p.id, Queue: place, Tx: tx, After: p.after, Copy: copied})
 	}
 	return events
 }

@@ -371,8 +371,7 @@ func (s *safeBuffer) String() string {
 // TestRefusedLoginsAreLogged: who, from where, how and why, and never with what.
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	var log safeBuffer
-	n := startNode(t, Options{LoginDelay: time.Nanosecond}, broker.Options{})
-	n.s.o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	n := startNode(t, Options{LoginDelay: time.Nanosecond, Log: slog.New(slog.NewTextHandler(&log, nil))}, broker.Options{})
 	n.user("u", broker.Permission{})
 	texts := map[string]bool{}
 	for _, login := range []struct{ user, password, why string }{

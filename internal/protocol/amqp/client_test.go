@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"reflect"
@@ -40,7 +39,9 @@ func startNode(t testing.TB, o Options, bo broker.Options) *node {
 // startNodeOn is startNode with what is on a disk already.
 func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node {
 	t.Helper()
-	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	bo.Logger = o.Log
 	disk := vfs.NewErrors(mem)
 	b, err := broker.Open(disk, "data", bo)

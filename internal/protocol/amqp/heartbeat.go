@@ -14,9 +14,9 @@ const idleTick = 30 * time.Second
 // before it is considered dead, for connections with heartbeats.
 const stuckWrite = 30 * time.Second
 
-// heartbeat looks at a connection twice per interval: it says that we live when
-// nothing else was written, and ends the connection when the client was silent
-// for two intervals.
+// heartbeat looks at a connection twice per interval: it sends a heartbeat when nothing else was
+// written since the last look, as RabbitMQ does, and ends the connection when the client was
+// silent for two intervals.
 type heartbeat struct {
 	interval time.Duration // as negotiated, 0 = no heartbeats; set before start
 
@@ -25,8 +25,9 @@ type heartbeat struct {
 	stopped bool        // guarded by mu
 
 	// of the timer's goroutine
-	reads, writes uint64
-	silent        int // looks since something was read
+	reads  uint64
+	writes uint64 // up to the last look, with the heartbeat that it sent
+	silent int    // looks since something was read
 }
 
 // start begins when the connection is open.
@@ -63,9 +64,7 @@ func (h *heartbeat) stop() {
 const silentLooks = 4
 
 func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
-	if writes := c.out.writes.Load(); writes != h.writes {
-		h.writes = writes
-	} else if beats && c.out.size.Load() == 0 {
+	if h.due(c.out.writes.Load(), c.out.size.Load() > 0) && beats {
 		c.out.add(amqpwire.AppendHeartbeat)
 		c.out.signal()
 	}
@@ -90,4 +89,15 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 	if !h.stopped {
 		h.timer.Reset(every)
 	}
+}
+
+// due reports whether a heartbeat is to be sent: nothing was written since the last look but its
+// own heartbeat, and nothing is about to be.
+func (h *heartbeat) due(writes uint64, pending bool) bool {
+	if writes > h.writes || pending {
+		h.writes = writes
+		return false
+	}
+	h.writes = writes + 1 // the heartbeat is a write of its own
+	return true
 }
