@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -55,9 +56,16 @@ func (e *etcdEnd) send(ctx context.Context, queue string, m message) error {
 	if client := m.properties["app_id"]; client != "" {
 		key += client + "/"
 	}
-	_, err := e.c.Put(ctx, key+m.id, string(m.body))
+	id := m.id
+	if id == "" { // a message is put with a key of its own
+		id = fmt.Sprint("key-", keys.Add(1))
+	}
+	_, err := e.c.Put(ctx, key+id, string(m.body))
 	return err
 }
+
+// keys numbers the keys that tests do not name.
+var keys atomic.Int64
 
 // consume is a watch of a consumer of a queue, who has what he can have when it returns.
 func (e *etcdEnd) consume(ctx context.Context, queue, client string) (watch clientv3.WatchChan, prefix string, err error) {
