@@ -26,7 +26,7 @@ type claims struct {
 	byKey map[claimKey]*Claim
 }
 
-// Holdings is what who waits has meanwhile.
+// Holdings is what a waiting session holds meanwhile.
 type Holdings struct {
 	Loans  []Loan
 	Claims []*Claim
@@ -83,7 +83,7 @@ func (s *Session) Unclaim(c *Claim) {
 	}
 }
 
-// add returns who has the key: c, if nobody had it.
+// add returns the holder of the key: c when there was none.
 func (cs *claims) add(c *Claim) *Claim {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

@@ -16,7 +16,7 @@ type waits struct {
 	all []*wait
 }
 
-// wait is one who waits, for a message or for a claim.
+// wait is a session that waits for a message or for a claim.
 type wait struct {
 	on     spot
 	claim  *Claim // nil: it is for the message

@@ -2,7 +2,7 @@ package broker
 
 import "sync/atomic"
 
-// durable is how far a shard's entries are durable, and who waits for more. Most shards have nobody
+// durable is how far a shard's entries are durable, and what waits for more. Most shards have nobody
 // who does: for them it costs an atomic store and a load for each entry.
 type durable struct {
 	upTo    atomic.Uint64 // index of the last entry

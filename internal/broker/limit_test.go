@@ -127,7 +127,7 @@ func TestLimitIsShared(t *testing.T) {
 	}
 }
 
-// fairness watches who is served while others wait under one limit.
+// fairness watches which consumers are served while others wait under one limit.
 type fairness struct {
 	t    *testing.T
 	seen map[[2]any]int // how often the second was served while the first waited: *share or *Consumer

@@ -220,7 +220,7 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 }
 
 // otherKind reports whether the queue is a stream now, and the command is not about one, or the
-// other way round. Who waits goes on waiting then, but for readers of a group, who are told.
+// other way round. A waiter goes on waiting then; readers of a group are told.
 func (t *turn) otherKind() bool {
 	switch t.command.(type) {
 	case *StreamRead:

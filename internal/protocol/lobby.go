@@ -50,7 +50,7 @@ func (l *lobby) enter(nc net.Conn) *visitor {
 	return v
 }
 
-// admit adds v. gone is who has to go for it, nil: nobody.
+// admit adds v. gone is the visitor that has to go for it; nil: none has.
 func (l *lobby) admit(v *visitor) (gone *visitor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

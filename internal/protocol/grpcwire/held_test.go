@@ -132,7 +132,7 @@ func guardedOptions() Options {
 }
 
 // TestStrangers: a client that has not logged in may have little kept, and however many there are,
-// half of all is for those who have.
+// half of all is kept for clients with a login.
 func TestStrangers(t *testing.T) {
 	srv, addr := start(t, guardedOptions(), &service{})
 	const whoAreYou = "{:status=200 grpc-status=16 who are you?}"

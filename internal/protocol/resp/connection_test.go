@@ -53,7 +53,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestFailedLogin: who could not log in is nobody, and not guest; who is somebody stays that.
+// TestFailedLogin: a client whose login failed is nobody, not guest; one that is logged in stays so.
 func TestFailedLogin(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")

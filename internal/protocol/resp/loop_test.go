@@ -115,7 +115,7 @@ func TestPanic(t *testing.T) {
 
 func TestTooManyClients(t *testing.T) {
 	n := startNode(t, Options{Connections: protocol.NewLimit(1)})
-	silent := n.dial() // who has not said anything takes no place
+	silent := n.dial() // a client that has said nothing takes no place
 	first := n.dial()
 	first.wants("PING", "+PONG")
 	silent.wants("PING", "-ERR max number of clients reached")

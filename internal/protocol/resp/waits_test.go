@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKeyBecomesAnother: who waits at a key that becomes of another kind waits on, as in Redis 7.0,
+// TestKeyBecomesAnother: a client that waits at a key whose kind changes waits on, as in Redis 7.0,
 // whose answers these are; readers of a group are told.
 func TestKeyBecomesAnother(t *testing.T) {
 	const (

@@ -171,7 +171,7 @@ func (a *API) login(r *http.Request, c *Caller) error {
 	return a.enter(c, user)
 }
 
-// enter lets a user in who has shown who it is, if there is a place for its connection.
+// enter admits a user that has proved its name, if there is a place for its connection.
 func (a *API) enter(c *Caller, user string) error {
 	if c.conn != nil && !c.conn.take() {
 		a.quiet.Warn("http: request refused: the limit of connections is reached", "request", c.ID, "peer", c.Peer, "limit", c.conn.limit.Max())
