@@ -4,6 +4,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 GO        ?= go
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
+SEEDS        ?= 20000
 ORACLE_OPS   ?= 20000
 ORACLE_SEED  ?= 0
 BENCHFLAGS   ?= --install --doc docs/benchmarks.md
@@ -11,11 +12,12 @@ GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
 GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 5m
+SLOW          = ./test/suites ./test/web ./internal/broker ./test/clients ./test/crash ./test/etcd ./test/sql/...
 
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo setup test suites race lint security fuzz crash oracle compare bench deb clean
+.PHONY: help build run demo setup check test packages invariants suites race lint security fuzz sim crash oracle compare bench deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,16 +35,30 @@ demo: build ## start a broker, send messages, show what went where
 setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, python-etcd3, jetcd, SQL drivers)
 	@.ci/install
 	@for client in python node java celery etcd_python; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
-	@npm ci --silent --ignore-scripts --prefix test/web >/dev/null 2>&1 || echo "setup: no axe-core; its test will skip"
+	@cd test/web && if ! cmp -s package-lock.json node_modules/.lock; then npm ci --silent --ignore-scripts >/dev/null 2>&1 && cp package-lock.json node_modules/.lock \
+	  || echo "setup: no axe-core; its test will skip"; fi
 	@for driver in python node java; do test/sql/drivers/setup.sh $$driver || echo "setup: no SQL driver for $$driver; its tests will skip"; done
 
-# TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test that runs the broker as a process
-# would be taken from the cache although the broker has changed.
+check: lint ## the quick checks, to run while working: vet, lint, and the unit tests without their long rounds
+	$(GO) test -short -vet=off -timeout $(TESTTIMEOUT) ./cmd/... ./internal/... ./semaphore/... ./worker/... ./web/...
+
+# The tag invariants is in no files but those of internal/core/invariants.
 test: setup ## vet and all tests, and the engine once more with its invariants checked
 	$(GO) vet ./...
-	$(GO) vet -tags invariants ./...
-	$(GO) test -count=1 -timeout $(TESTTIMEOUT) ./...
-	$(GO) test -tags invariants -timeout $(TESTTIMEOUT) ./internal/core/... ./internal/broker/...
+	$(GO) vet -tags invariants ./internal/core/invariants
+	$(GO) build -ldflags '-s -w' -o bin/tested ./cmd/fiveways
+	@$(MAKE) --no-print-directory -j 2 packages invariants
+
+# TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test with clients or servers of others
+# would be taken from the cache although these have changed. The broker is built once for all of them. The slow packages
+# begin: the last would run alone. No more run at a time than there are processors, beside the invariants: some tests
+# and clients give up when they wait too long.
+packages:
+	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=off -timeout $(TESTTIMEOUT) \
+	  -p $$(getconf _NPROCESSORS_ONLN) $(SLOW) ./...
+
+invariants:
+	@$(GO) test -tags invariants -vet=off -timeout $(TESTTIMEOUT) -p 1 ./internal/core/... ./internal/broker/...
 
 # The quick ones are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against RabbitMQ, to compare.
 suites: ## run all test suites of clients against the broker
@@ -71,6 +87,10 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	  done; \
 	done
 
+# SIM_FROM=n begins with another seed: a failure names the one to begin with.
+sim: ## simulate clusters with faults, one for each of SEEDS (20000) seeds
+	SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run TestSimulation ./internal/replica
+
 crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
 
@@ -81,9 +101,9 @@ oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways
 # In the tests the seeds are fixed. Here SEED is the second by the clock unless it is given.
 compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs with the reference and the etcd API with etcd, on random input
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
-	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
+	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed COPIES=20000 COPIES_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
 	  REDIS_SEED=$$seed REDIS_TIMES=4 JOBS_SEED=$$seed JOBS_STEPS=50000 ETCD_SEED=$$seed ETCD_TIMES=7 \
-	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/calls ./test/sql/transactions \
+	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/calls ./test/sql/copy ./test/sql/transactions \
 	  ./test/redis/... ./test/jobs ./test/etcd
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on

@@ -10,7 +10,8 @@ import (
 	"fiveways"
 )
 
-// TestEtcdInProcess: an embedded broker serves the etcd API when it is told where, and not otherwise.
+// TestEtcdInProcess: an embedded broker serves the etcd API when it is told where, and not
+// otherwise.
 func TestEtcdInProcess(t *testing.T) {
 	for _, tc := range []struct {
 		listen string

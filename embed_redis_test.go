@@ -9,7 +9,8 @@ import (
 	"fiveways"
 )
 
-// TestRedisInProcess: an embedded broker serves the Redis protocol when it is told where, and not otherwise.
+// TestRedisInProcess: an embedded broker serves the Redis protocol when it is told where, and not
+// otherwise.
 func TestRedisInProcess(t *testing.T) {
 	for _, tc := range []struct {
 		listen string

@@ -31,7 +31,7 @@ func TestSQLInProcess(t *testing.T) {
 	}
 }
 
-// TestSQLIsOffUnlessAskedFor: who embeds a broker opens no port without knowing.
+// TestSQLIsOffUnlessAskedFor: embedding a broker opens no port by default.
 func TestSQLIsOffUnlessAskedFor(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir()})
 	if err != nil {
@@ -43,8 +43,7 @@ func TestSQLIsOffUnlessAskedFor(t *testing.T) {
 	}
 }
 
-// TestStopAgain: who stops a broker that stops already need not wait longer than its own context
-// lasts.
+// TestStopAgain: a second Stop waits no longer than its own context lasts.
 func TestStopAgain(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), SQL: "127.0.0.1:0"})
 	if err != nil {

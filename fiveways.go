@@ -109,7 +109,8 @@ func (b *Broker) EtcdURL() string {
 	return "http://" + addr
 }
 
-// HTTPURL is where the HTTP API is served, "" when it is off. Requests log in as user guest, password guest.
+// HTTPURL is where the HTTP API is served, "" when it is off. Requests log in as user guest,
+// password guest.
 func (b *Broker) HTTPURL() string {
 	addr, ok := b.srv.Addrs()["http"]
 	if !ok {
@@ -118,15 +119,17 @@ func (b *Broker) HTTPURL() string {
 	return "http://" + addr
 }
 
-// Jobs is the broker's queues of jobs in the virtual host "/", for workers in this process: there is no network between, nobody logs in, and
-// everything may be done. Close ends what waits there, not the broker; when the broker stops, so do they.
+// Jobs is the broker's job queues in the virtual host "/", for workers in this process: without
+// network, login and permission checks. Close ends waiting calls, not the broker; when the broker
+// stops, they end too.
 func (b *Broker) Jobs() worker.Jobs { return inprocess.New(b.srv.Broker(), "/") }
 
-// Semaphore is a task semaphore: who may go on, by priority.
+// Semaphore is a task semaphore: it lets the N highest-priority tasks run.
 type Semaphore = semaphore.Semaphore
 
-// Semaphores are the broker's task semaphores in the virtual host "/", for programs in this process: there is no network between, nobody logs in, and
-// everything may be done. Close ends what waits there, not the broker; when the broker stops, so do they.
+// Semaphores are the broker's task semaphores in the virtual host "/", for programs in this
+// process: without network, login and permission checks. Close ends waiting calls, not the broker;
+// when the broker stops, they end too.
 func (b *Broker) Semaphores() *semaphore.Manager {
 	return semaphore.New(inprocess.NewSemaphores(b.srv.Broker(), b.srv.Semaphores(), "/"))
 }

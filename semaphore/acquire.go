@@ -10,8 +10,8 @@ import (
 // name names a task.
 type name struct{ key, task string }
 
-// place is what is known of a task that is acquired here. Events are only hints: after each the task is looked at, so that it does not matter whether
-// one is lost, comes twice, or comes late.
+// place is what is known of a task that is acquired here. Events are only hints: after each the
+// task is looked at, so that it does not matter whether one is lost, comes twice, or comes late.
 type place struct {
 	name  name
 	ready chan struct{} // closed when it is watched, or cannot be
@@ -40,7 +40,7 @@ type hold struct {
 }
 
 const (
-	releaseFor = 5 * time.Second  // a release that nobody asked for takes at most so long
+	releaseFor = 5 * time.Second  // maximum duration of a release in the background
 	lookFor    = 30 * time.Second // as any question: the broker's disk may be busy
 	watchFor   = 30 * time.Second
 )
@@ -94,12 +94,12 @@ func (m *Manager) giveUp(ctx context.Context, n name) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseFor)
 	defer cancel()
 	if _, err := m.backend.Release(limited, n.key, []string{n.task}); err != nil && !errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("%w; the task may stand in line still: %w", why, err)
+		return fmt.Errorf("%w; the task may still be enqueued: %w", why, err)
 	}
 	return why
 }
 
-// shared tells whether somebody else here acquires the task.
+// shared reports whether another call in this manager acquires the task.
 func (m *Manager) shared(n name) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,7 +156,8 @@ func (m *Manager) watch(p *place) {
 	}
 }
 
-// add makes h a hold of p until ctx ends; the broker has told the status s. It is false when the manager has closed.
+// add makes h a hold of p until ctx ends; the broker has told the status s. It is false when the
+// manager has closed.
 func (m *Manager) add(ctx context.Context, p *place, h *hold, s Status) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,7 +182,7 @@ func (h *hold) run() {
 	}
 }
 
-// leave takes a user away, with his hold if there is one.
+// leave removes a user, with its hold if there is one.
 func (m *Manager) leave(p *place, h *hold) {
 	m.mu.Lock()
 	if h != nil {

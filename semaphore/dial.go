@@ -12,12 +12,15 @@ import (
 	"fiveways/internal/respclient"
 )
 
-// callTimeout is how long an answer may take: it comes when what it tells is on disk, and a disk may be busy.
+// callTimeout is how long an answer may take: it comes when what it tells is on disk, and a disk
+// may be busy.
 const callTimeout = 30 * time.Second
 
-// Dial makes a Manager for a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are the virtual host
-// "/". Connections are made when they are needed, and made again: that the broker cannot be reached is an error of what is asked then. What goroutines ask
-// at the same time leaves in one pipeline; what Acquire hears comes on one more connection, and each Watch has one of its own.
+// Dial makes a Manager for a broker: redis://user:password@host:port, or rediss:// with TLS. A path
+// is a virtual host; none and /0 are the virtual host "/". Connections are made when they are
+// needed, and made again: that the broker cannot be reached is an error of what is asked then. What
+// goroutines ask at the same time leaves in one pipeline; what Acquire hears comes on one more
+// connection, and each Watch has one of its own.
 func Dial(address string) (*Manager, error) {
 	o, err := respclient.Options(address)
 	if err != nil {
@@ -91,7 +94,7 @@ func (c *client) failed(err error) error {
 
 func meaning(err error) error {
 	if !respclient.IsReply(err) {
-		return fmt.Errorf("semaphore: the broker cannot be asked: %w", err)
+		return fmt.Errorf("semaphore: cannot reach the broker: %w", err)
 	}
 	for _, r := range refusals {
 		if strings.HasPrefix(err.Error(), r.begins) {
@@ -102,7 +105,7 @@ func meaning(err error) error {
 }
 
 func notUnderstood(command string, v any) error {
-	return fmt.Errorf("semaphore: an answer to %s that is not understood: %v", command, v)
+	return fmt.Errorf("semaphore: unexpected answer to %s: %v", command, v)
 }
 
 func settingsArgs(args []any, s Settings) []any {

@@ -164,7 +164,7 @@ func acquire(ctx context.Context, s *semaphore.Semaphore, task string, priority 
 	return got
 }
 
-// stands waits until a task has a status, as somebody else sees it.
+// stands waits until another client sees a task with a status.
 func stands(t *testing.T, s *semaphore.Semaphore, task string, want semaphore.Status) {
 	t.Helper()
 	for {
@@ -178,7 +178,8 @@ func stands(t *testing.T, s *semaphore.Semaphore, task string, want semaphore.St
 	}
 }
 
-// TestConnectionsBreak: what happens while there is no connection is found out when there is one again.
+// TestConnectionsBreak: what happens while there is no connection is found out when there is one
+// again.
 func TestConnectionsBreak(t *testing.T) {
 	b := serve(t, fiveways.Options{})
 	direct := b.Semaphores()
@@ -276,7 +277,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s with a wrong password: %v", name, err)
 		}
 		nowhere := dial(t, "redis://127.0.0.1:1")
-		if err := call(nowhere.Semaphore("crowd")); err == nil || !strings.Contains(err.Error(), "cannot be asked") {
+		if err := call(nowhere.Semaphore("crowd")); err == nil || !strings.Contains(err.Error(), "cannot reach the broker") {
 			t.Errorf("%s of no broker: %v", name, err)
 		}
 	}

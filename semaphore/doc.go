@@ -1,5 +1,6 @@
-// Package semaphore lets programs take part in the task semaphores of a Fiveways broker: of the tasks that stand in line at a semaphore, the first so
-// many by priority run. Who runs is decided by the broker at the moment something changes, and is on its disk.
+// Package semaphore lets programs take part in the task semaphores of a Fiveways broker: of the
+// tasks that are enqueued at a semaphore, the N highest-priority ones run. The broker decides which
+// the moment something changes, and keeps it on disk.
 //
 //	semaphores, err := semaphore.Dial("redis://guest:guest@127.0.0.1:6380")
 //	if err != nil { … }
@@ -13,8 +14,9 @@
 //	work(held) // ends early when the task is asked to give way: context.Cause(held) is ErrTryRelease
 //	crowd.Release(ctx, "task-42")
 //
-// A program that need not wait uses Enqueue, Release and Status, and hears of what happens by Watch.
+// A program that need not wait uses Enqueue, Release and Status, and learns what happens by Watch.
 //
-// A Manager is all semaphores of a virtual host: of a broker that is dialled (Dial), of one in the same process (fiveways.Broker.Semaphores), or of
-// any other Backend (New). Managers and Semaphores may be used by any number of goroutines.
+// A Manager is all semaphores of a virtual host: of a broker that is dialled (Dial), of one in the
+// same process (fiveways.Broker.Semaphores), or of any other Backend (New). Managers and Semaphores
+// may be used by any number of goroutines.
 package semaphore

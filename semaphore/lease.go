@@ -2,7 +2,8 @@ package semaphore
 
 import "time"
 
-// renewPart: a lease is renewed when this part of it has passed, so that there is time for more tries.
+// renewPart: a lease is renewed when this part of it has passed, so that there is time for more
+// tries.
 const renewPart = 3
 
 // lease notes that the lease of the task ends so long after asked; 0 is never. mu is held.
@@ -34,7 +35,7 @@ func (p *place) sleep(m *Manager) {
 	p.timer.Reset(time.Until(next))
 }
 
-// due renews the lease of a place, or ends its holds when nobody could be asked to.
+// due renews the lease of a task, or ends its holds if the broker could not be reached.
 func (m *Manager) due(p *place) {
 	var over []func()
 	m.mu.Lock()

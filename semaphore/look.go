@@ -110,7 +110,8 @@ func (m *Manager) take() *batch {
 	return b
 }
 
-// lookAt renews what is to be renewed, looks at places of one semaphore, and tells their holds; false when the broker could not be asked.
+// lookAt renews what is to be renewed, looks at places of one semaphore, and tells their holds;
+// false when the broker could not be asked.
 func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
 	ctx, cancel := context.WithTimeout(m.closed, lookFor)
 	defer cancel()
@@ -122,7 +123,7 @@ func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
 		switch {
 		case errors.Is(err, ErrNotFound):
 			over = append(over, m.told(p, Task{}, ErrDeleted, number)...)
-		case errors.Is(err, ErrDenied), errors.Is(err, ErrClosed): // the user has lost his rights, or the broker in this process stops
+		case errors.Is(err, ErrDenied), errors.Is(err, ErrClosed): // the user has lost its rights, or the broker in this process stops
 			over = append(over, m.empty(p, err)...)
 		case err != nil:
 			m.ask(p)
@@ -174,7 +175,8 @@ func (m *Manager) look(ctx context.Context, key string, tasks []string) ([]Task,
 	return all, err
 }
 
-// told tells the holds of a place where the task stands, or why it does not; what it returns ends some. mu is held.
+// told tells the holds of a place where the task stands, or why it does not; what it returns ends
+// some. mu is held.
 func (m *Manager) told(p *place, t Task, why error, number uint64) (over []func()) {
 	for h := range p.holds {
 		switch {
@@ -184,7 +186,7 @@ func (m *Manager) told(p *place, t Task, why error, number uint64) (over []func(
 			if t.Status == TryRelease {
 				over = append(over, func() { h.cancel(ErrTryRelease) })
 			}
-		case t.Status == None, h.ran: // it ran, and waits: somebody has released it and put it in line again
+		case t.Status == None, h.ran: // it ran, and waits: another client has released and enqueued it
 			over = append(over, m.end(p, h, why))
 		}
 	}

@@ -29,7 +29,8 @@ func New(b Backend) *Manager {
 	return m
 }
 
-// Close ends what waits, with ErrClosed, and the contexts of tasks that run. The tasks keep their places, until their leases end or they are released.
+// Close ends what waits, with ErrClosed, and the contexts of tasks that run. The tasks keep their
+// places, until their leases end or they are released.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	if m.closed.Err() != nil {
@@ -54,7 +55,8 @@ func (m *Manager) Close() error {
 // Semaphore is a handle on a semaphore, whether it is there or not.
 func (m *Manager) Semaphore(key string) *Semaphore { return &Semaphore{m, key} }
 
-// GetOrCreate makes a semaphore when there is none of this key; one that is there keeps its settings.
+// GetOrCreate makes a semaphore when there is none of this key; one that is there keeps its
+// settings.
 func (m *Manager) GetOrCreate(ctx context.Context, key string, s Settings) (*Semaphore, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
@@ -65,7 +67,8 @@ func (m *Manager) GetOrCreate(ctx context.Context, key string, s Settings) (*Sem
 	return m.Semaphore(key), nil
 }
 
-// Update changes settings, which takes effect at once: tasks are acquired, asked to give way, or not asked any more. Errors: ErrNotFound, ErrOrder.
+// Update changes settings, which takes effect at once: tasks are acquired, asked to give way, or
+// not asked any more. Errors: ErrNotFound, ErrOrder.
 func (m *Manager) Update(ctx context.Context, key string, s Settings) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -83,7 +86,8 @@ func (m *Manager) DeleteIfEmpty(ctx context.Context, key string) (deleted bool, 
 	return m.backend.Delete(ctx, key, true)
 }
 
-// List describes the semaphores whose keys match a pattern of Redis, "" being all, in the order of their keys. An error ends it.
+// List describes the semaphores whose keys match a pattern of Redis, "" being all, in the order of
+// their keys. An error ends it.
 func (m *Manager) List(ctx context.Context, pattern string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		for after := ""; ; {
@@ -112,8 +116,9 @@ func (m *Manager) Acquire(ctx context.Context, key, task string, priority float6
 // watchRoom is how many events wait for a watcher that is slow.
 const watchRoom = 1024
 
-// Watch tells what happens from its return on, until ctx ends or the manager closes: then the channel is closed. A receiver that is too slow misses
-// events, and so does everybody while the broker cannot be reached; there is an EventMissed then where they were.
+// Watch sends what happens from its return on, until ctx ends or the manager closes: then the
+// channel is closed. A receiver that is too slow misses events, and so do all receivers while the
+// broker cannot be reached; an EventMissed marks the gap then.
 func (m *Manager) Watch(ctx context.Context, o WatchOptions) (<-chan Event, error) {
 	if err := m.ended(ctx); err != nil {
 		return nil, err

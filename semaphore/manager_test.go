@@ -20,7 +20,7 @@ type flaky struct {
 	mu        sync.Mutex
 	away      bool
 	mute      bool
-	missed    map[*func()]struct{} // who is told that something was missed
+	missed    map[*func()]struct{} // called when events were missed
 	following int
 	looks     int
 }
@@ -95,7 +95,8 @@ func (f *flaky) Follow(ctx context.Context, key, task string, fn func(semaphore.
 	}, err
 }
 
-// inBubble runs a test with a semaphore in a bubble; when it ends everything of the manager has to be over.
+// inBubble runs a test with a semaphore in a bubble; when it ends everything of the manager has to
+// be over.
 func inBubble(t *testing.T, s semaphore.Settings, test func(t *testing.T, f *flaky, s *semaphore.Semaphore)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +161,8 @@ func TestLeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// TestLeaseOfTheUnreachable: who cannot ask for longer than the lease knows that the place is lost, and nobody is told too early.
+// TestLeaseOfTheUnreachable: a holder that cannot renew for longer than the lease learns that its
+// task is lost, and not earlier.
 func TestLeaseOfTheUnreachable(t *testing.T) {
 	inBubble(t, semaphore.Settings{Lease: new(time.Minute)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "a", 1)
@@ -219,7 +221,8 @@ func TestLooksAreSeldom(t *testing.T) {
 	})
 }
 
-// TestReplaced: a task that was released and put in line again by others is not the one that was held.
+// TestReplaced: a task that was released and put in line again by others is not the one that was
+// held.
 func TestReplaced(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1), TryRelease: new(0)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "a", 1)
@@ -240,7 +243,7 @@ func TestReplaced(t *testing.T) {
 	})
 }
 
-// TestSlowReceiver: who does not receive misses events, is told so, and holds up nobody.
+// TestSlowReceiver: a receiver that does not read misses events, is told so, and holds up no other.
 func TestSlowReceiver(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1 << 20)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		events, err := s.Watch(t.Context(), semaphore.WatchOptions{})

@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/core/glob"
 )
 
-// Semaphore is one semaphore of a Manager. It is a handle: nothing is asked before a method is called, and every method can tell ErrNotFound.
+// Semaphore is one semaphore of a Manager. It is a handle: nothing is asked before a method is
+// called, and every method can tell ErrNotFound.
 type Semaphore struct {
 	m   *Manager
 	key string
@@ -25,8 +26,8 @@ func (s *Semaphore) Info(ctx context.Context) (Info, error) { return s.m.backend
 // Update changes settings, as Manager.Update does.
 func (s *Semaphore) Update(ctx context.Context, c Settings) error { return s.m.Update(ctx, s.key, c) }
 
-// Enqueue puts a task in line, and tells whether it may run at once. When it is there already it keeps its place among tasks of the same priority, and
-// gets this one.
+// Enqueue puts a task in line, and reports whether it may run at once. When it is there already it
+// keeps its place among tasks of the same priority, and gets this one.
 func (s *Semaphore) Enqueue(ctx context.Context, task string, priority float64) (Status, error) {
 	statuses, err := s.EnqueueAll(ctx, Entry{Task: task, Priority: priority})
 	if err != nil {
@@ -45,7 +46,8 @@ func few(n int) error {
 	return nil
 }
 
-// EnqueueAll puts tasks in line, MaxTasks at most, all of them before anything is decided, with one wait for the disk.
+// EnqueueAll puts tasks in line, MaxTasks at most, all of them before anything is decided, with one
+// wait for the disk.
 func (s *Semaphore) EnqueueAll(ctx context.Context, entries ...Entry) ([]Status, error) {
 	if err := few(len(entries)); err != nil {
 		return nil, err
@@ -65,8 +67,9 @@ func (s *Semaphore) EnqueueAll(ctx context.Context, entries ...Entry) ([]Status,
 	return statuses, err
 }
 
-// Release takes tasks out, whether they run or wait, and their places go to the next at once; released is how many there were. Contexts that Acquire gave
-// for them end, and their leases are not renewed any more, also when there is an error.
+// Release takes tasks out, whether they run or wait, and their places go to the next at once;
+// released is how many there were. Contexts that Acquire gave for them end, and their leases are
+// not renewed any more, also when there is an error.
 func (s *Semaphore) Release(ctx context.Context, tasks ...string) (released int, err error) {
 	if len(tasks) == 0 {
 		return 0, nil
@@ -78,7 +81,8 @@ func (s *Semaphore) Release(ctx context.Context, tasks ...string) (released int,
 	return s.m.backend.Release(ctx, s.key, tasks)
 }
 
-// Renew begins the leases of tasks that run anew, and tells of each whether it does. What Acquire gave is renewed without that.
+// Renew begins the leases of tasks that run anew, and tells of each whether it does. What Acquire
+// gave is renewed without that.
 func (s *Semaphore) Renew(ctx context.Context, tasks ...string) ([]bool, error) {
 	if len(tasks) == 0 {
 		return nil, nil
@@ -109,8 +113,9 @@ func (s *Semaphore) StatusAll(ctx context.Context, tasks ...string) ([]Task, err
 	return s.m.look(ctx, s.key, tasks)
 }
 
-// Tasks lists tasks in their order; with statuses, only those that have one of them. An error ends it. Each page is one look, and tasks that change
-// their position between two may come twice or not.
+// Tasks lists tasks in their order; with statuses, only those that have one of them. An error ends
+// it. Each page is one look, and tasks that change their position between two may come twice or
+// not.
 func (s *Semaphore) Tasks(ctx context.Context, only ...Status) iter.Seq2[Task, error] {
 	return func(yield func(Task, error) bool) {
 		for from := 1; from > 0; {
@@ -135,12 +140,15 @@ func (s *Semaphore) Watch(ctx context.Context, o WatchOptions) (<-chan Event, er
 	return s.m.Watch(ctx, o)
 }
 
-// Acquire puts a task in line and waits until it runs. The context it returns is ctx until the task is asked to give way (its cause is ErrTryRelease
-// then, and the task has its place until Release), loses its place (ErrReleased, ErrExpired, ErrDeleted), or the manager closes (ErrClosed). That it is not
-// asked any more comes too late for it. While ctx goes on, the lease of the task is renewed in time, also when it was asked to give way.
+// Acquire enqueues a task and waits until it runs. The context it returns is ctx until the task is
+// asked to give way (its cause is ErrTryRelease then, and the task keeps running until Release), is
+// removed (ErrReleased, ErrExpired, ErrDeleted), or the manager closes (ErrClosed). If the request
+// to give way is withdrawn, that comes too late for the context. Until ctx ends, the lease of the
+// task is renewed in time, even after it was asked to give way.
 //
-// Call Release in the end, whatever came. When ctx ends while it waits, Acquire takes the task out and returns ctx's cause; when the task was taken out
-// by somebody else, one of the errors above. A task is for one Acquire at a time. A broker that goes away meanwhile is waited for.
+// Call Release in the end, in any case. If ctx ends during the wait, Acquire removes the task and
+// returns ctx's cause; if another client removed it, one of the errors above. A task is for one
+// Acquire at a time. Acquire waits for a broker that is temporarily unreachable.
 func (s *Semaphore) Acquire(ctx context.Context, task string, priority float64) (context.Context, error) {
 	return s.AcquireEntry(ctx, Entry{Task: task, Priority: priority})
 }

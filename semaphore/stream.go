@@ -9,8 +9,8 @@ import (
 	"fiveways/internal/respclient"
 )
 
-// stream is the watches of one connection, which is made when there is one to begin and made again when it breaks. After that every watch is told
-// EventMissed, once it is there again.
+// stream is the watches of one connection, which is made when there is one to begin and made again
+// when it breaks. After that every watch is told EventMissed, once it is there again.
 type stream struct {
 	connect func(ctx context.Context) (*respclient.Conn, error)
 	closed  context.Context // ends it
@@ -25,10 +25,11 @@ type stream struct {
 	busy    sync.WaitGroup       // goroutines; grows with mu held, while closed has not ended
 }
 
-// watchName names a watch of a connection: it has one of a name. A connection watches tasks, or one pattern: an event is one watch's.
+// watchName names a watch of a connection: it has one of a name. A connection watches tasks, or one
+// pattern: an event is one watch's.
 type watchName struct{ pattern, task string }
 
-// entry is one watch, for those who share it.
+// entry is one watch, shared by its subscribers.
 type entry struct {
 	name  watchName
 	all   bool          // also what is no transition
@@ -120,7 +121,8 @@ func (s *stream) ask(e *entry, words []string) {
 	}
 }
 
-// run keeps the connection until the stream is closed, or nobody watches any more and it is broken.
+// run keeps the connection until the stream is closed, or it is broken and has no watchers any
+// more.
 func (s *stream) run() {
 	for pause := againFirst; ; pause = min(2*pause, againLast) {
 		conn, err := s.connect(s.closed)
@@ -138,7 +140,8 @@ func (s *stream) run() {
 	}
 }
 
-// goOn tells whether anybody needs another connection. Those who wait for their first one hear that there is none.
+// goOn reports whether another connection is needed. Subscribers that wait for their first one get
+// the error.
 func (s *stream) goOn(failed error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +158,8 @@ func (s *stream) goOn(failed error) bool {
 	return s.running
 }
 
-// answer ends the wait for an entry, and with an error the entry. One that nobody waits for any more is refused for a time at most: it is asked again on the
-// next connection. mu is held.
+// answer ends the wait for an entry, and with an error the entry. An entry without waiters is
+// rejected for a time at most: it is requested again on the next connection. mu is held.
 func (s *stream) answer(e *entry, err error) {
 	if e.told {
 		return
@@ -260,7 +263,7 @@ func (s *stream) answered(refused respclient.Refusal) {
 	}
 }
 
-// tell tells an event to those who watch.
+// tell passes an event to the watchers.
 func (s *stream) tell(pattern, key string, f respclient.Fields) {
 	e := Event{
 		Kind: Kind(f.Text("event")), Key: key, Task: f.Text("task"), Status: Status(f.Text("status")), Priority: f.Float("priority"),

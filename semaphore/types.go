@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Errors. They come wrapped; match them with errors.Is. Every other error means that the broker could not be asked or refused: nothing is known of
-// what was to be done. All that changes something may be asked again.
+// Errors. They come wrapped; match them with errors.Is. Every other error means that the broker
+// could not be asked or refused: nothing is known of what was to be done. All that changes
+// something may be asked again.
 var (
 	ErrNotFound = errors.New("semaphore: no such semaphore")
 	ErrNotEmpty = errors.New("semaphore: it has tasks")
@@ -17,15 +18,17 @@ var (
 	ErrClosed   = errors.New("semaphore: closed")
 )
 
-// Why a task does not run any more: what Acquire returns when that happens while it waits, and the cause of the end of its context afterwards.
+// Why a task does not run any more: what Acquire returns when that happens while it waits, and the
+// cause of the end of its context afterwards.
 var (
 	ErrTryRelease = errors.New("semaphore: the task is asked to give way") // it has its place until it is released
-	ErrReleased   = errors.New("semaphore: the task was released")         // by anybody; also when nobody can tell why it is gone
+	ErrReleased   = errors.New("semaphore: the task was released")         // by any client; also if the reason is unknown
 	ErrExpired    = errors.New("semaphore: the lease of the task ended")   // or that of its owner, or the broker could not be asked in time to renew it
 	ErrDeleted    = errors.New("semaphore: the semaphore was deleted")
 )
 
-// Settings of a semaphore. What is nil has its default when the semaphore is made, and stays as it is when it is updated.
+// Settings of a semaphore. What is nil has its default when the semaphore is made, and stays as it
+// is when it is updated.
 type Settings struct {
 	Active     *int           // how many tasks may run; 1000
 	TryRelease *int           // how many of the running, counted from the last, may be asked to give way; 900
@@ -56,7 +59,7 @@ const (
 	TryRelease Status = "TRY_RELEASE" // it runs, and is asked to give way
 )
 
-// Runs tells whether a task with this status has a place.
+// Runs reports whether a task with this status has a place.
 func (s Status) Runs() bool { return s == Acquired || s == TryRelease }
 
 // Entry is a task that gets in line.

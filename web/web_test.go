@@ -32,7 +32,7 @@ func scripts(t *testing.T) map[string]string {
 	return found
 }
 
-// Without a build step nothing else tells of an import that leads nowhere, or of what nobody uses.
+// Without a build step nothing else detects broken or unused imports.
 func TestModules(t *testing.T) {
 	all := scripts(t)
 	used := map[string]bool{} // by file and name

@@ -15,8 +15,9 @@ type Exp struct {
 // maxExponent: for greater n the backoff does not grow.
 const maxExponent = 36
 
-// ExpBackoff is how long to wait after the n-th time, n counting from 1: between half of factor·2^(n-1) and all of it, by chance, so that those
-// who failed together do not come back together.
+// ExpBackoff is how long to wait after the n-th time, n counting from 1: between half of
+// factor·2^(n-1) and all of it, at random, so that jobs that failed together do not come back
+// together.
 func ExpBackoff(n int, e Exp) time.Duration {
 	factor := e.Factor
 	if factor <= 0 {
@@ -39,8 +40,9 @@ func Always(d time.Duration) func(int) time.Duration {
 	return func(int) time.Duration { return d }
 }
 
-// SlowPolls is a throttle for brokers that suffer from polls: 200 ms between two, 100 ms when more than 128 jobs are in the queue, and 50 ms when
-// more than 256 are. It is the default of Carmine's workers.
+// SlowPolls is a throttle for brokers that suffer from polls: 200 ms between two, 100 ms when more
+// than 128 jobs are in the queue, and 50 ms when more than 256 are. It is the default of Carmine's
+// workers.
 func SlowPolls(size int) time.Duration {
 	switch {
 	case size > 256:

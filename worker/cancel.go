@@ -2,7 +2,8 @@ package worker
 
 import "context"
 
-// Cancel removes a job that is queued, and tells whether there was one. One that somebody handles is ErrLocked.
+// Cancel removes a queued job, and reports whether there was one. A job that a worker has is
+// ErrLocked.
 func (c *Client) Cancel(ctx context.Context, queue, mid string) (bool, error) {
 	cmd, err := c.do(ctx, "JOB.CANCEL", queue, mid)
 	if err != nil {

@@ -12,7 +12,8 @@ type Codec interface {
 	Unmarshal(body []byte, v any) error
 }
 
-// JSON is the codec of payloads of which no other is said. Payloads of type []byte need none: they are the body as it is.
+// JSON is the codec of payloads of which no other is said. Payloads of type []byte need none: they
+// are the body as it is.
 var JSON Codec = jsonCodec{}
 
 type jsonCodec struct{}

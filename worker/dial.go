@@ -11,8 +11,9 @@ import (
 	"fiveways/internal/respclient"
 )
 
-// Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called at once from any number of goroutines: what they
-// ask meanwhile leaves in pipelines, so that many reports and enqueues cost the way to the broker, and its wait for the disk, once.
+// Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called
+// at once from any number of goroutines: what they ask meanwhile leaves in pipelines, so that many
+// reports and enqueues cost the way to the broker, and its wait for the disk, once.
 type Client struct {
 	calls   *redis.Client
 	takes   *redis.Client // for takes that wait: each has a connection
@@ -29,8 +30,9 @@ const (
 	maxWaiters  = 1 << 16
 )
 
-// Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are the virtual
-// host "/". Connections are made when they are needed, and made again: that the broker cannot be reached is an error of what is asked then.
+// Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path
+// is a virtual host; none and /0 are the virtual host "/". Connections are made when they are
+// needed, and made again: that the broker cannot be reached is an error of what is asked then.
 func Dial(address string) (*Client, error) {
 	o, err := respclient.Options(address)
 	if err != nil {

@@ -206,8 +206,8 @@ func TestDialAddresses(t *testing.T) {
 	}
 }
 
-// TestCallsShareTheWay: what is asked at once is in few pipelines, each with its own answer, and a caller that gives up takes nothing from the
-// others.
+// TestCallsShareTheWay: what is asked at once is in few pipelines, each with its own answer, and a
+// caller that gives up takes nothing from the others.
 func TestCallsShareTheWay(t *testing.T) {
 	c := dial(t, serve(t).RedisURL())
 	var callers sync.WaitGroup
@@ -270,7 +270,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// nobody is an address at which no broker is, yet.
+// nobody is an address without a broker, yet.
 func nobody(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

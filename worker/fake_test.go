@@ -16,8 +16,8 @@ import (
 	"fiveways/worker"
 )
 
-// fake serves connections on which commands are answered as reply says, and returns its address. Commands of a connection are answered one after the
-// other.
+// fake serves connections on which commands are answered as reply says, and returns its address.
+// Commands of a connection are answered one after the other.
 func fake(t *testing.T, reply func(args []string) string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -87,7 +87,8 @@ func hello(args []string) (reply string, ok bool) {
 	return "", false
 }
 
-// TestJobOfAnAbandonedTake: a broker that does not end the wait of a take holds nobody up for long, and what it gives in the end is given back.
+// TestJobOfAnAbandonedTake: a broker that does not end the wait of a take delays others only
+// briefly, and what it delivers in the end is given back.
 func TestJobOfAnAbandonedTake(t *testing.T) {
 	release, back, unblocks := make(chan struct{}), make(chan []string, 1), atomic.Int64{}
 	c := dial(t, fake(t, func(args []string) string {

@@ -68,7 +68,7 @@ func (r *run) spare(j Job, err error) error {
 	return err
 }
 
-// count counts an end, and logs those that somebody should know of.
+// count counts a result, and logs those that need attention.
 func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 	c := &r.counters
 	switch o {
@@ -109,7 +109,8 @@ func again(n int, until time.Time) time.Duration {
 	return min(ExpBackoff(n, reportAgain), max(time.Until(until)/sooner, soonest))
 }
 
-// report tells the broker the end of a job, again and again until it knows, the lease is over, or Stop gives up.
+// report tells the broker the end of a job, again and again until it knows, the lease is over, or
+// Stop gives up.
 func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 	ctx, cancel := context.WithDeadline(r.reporting, l.until)
 	defer cancel()
@@ -128,11 +129,11 @@ func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 			return
 		case errors.Is(err, ErrStale):
 			r.counters.stale.Add(1)
-			r.o.Log.Warn("the lease was over before the job was", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "attempt", l.job.Attempt)
+			r.o.Log.Warn("the lease ended before the job was done", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "attempt", l.job.Attempt)
 			return
 		case errors.Is(err, ErrClosed) || ctx.Err() != nil:
 			r.counters.unreported.Add(1)
-			r.o.Log.Warn("the end of a job could not be reported", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "error", err)
+			r.o.Log.Warn("the result of a job could not be reported", "worker", r.o.Name, "queue", l.job.Queue, "mid", l.job.MID, "error", err)
 			return
 		}
 		pause(ctx, again(n, l.until))

@@ -21,14 +21,16 @@ type lease struct {
 	failed  int  // tries in a row that did not reach the broker
 }
 
-// beat begins to extend the lock: each time a third of it has passed, until the handler returns or its context ends.
+// beat begins to extend the lock: each time a third of it has passed, until the handler returns or
+// its context ends.
 func (l *lease) beat(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.timer = time.AfterFunc(l.job.Lock/3, func() { l.extend(ctx) })
 }
 
-// rest ends the extending. A try that is under way may still succeed, which does no harm: the report ends the lease.
+// rest ends the extending. A try that is under way may still succeed, which does no harm: the
+// report ends the lease.
 func (l *lease) rest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +67,7 @@ func (l *lease) extend(ctx context.Context) {
 		l.lost(err)
 		return
 	case !now.Before(l.until):
-		l.lost(fmt.Errorf("%w: the broker could not be asked to extend it: %w", ErrStale, err))
+		l.lost(fmt.Errorf("%w: the broker could not be reached to extend it: %w", ErrStale, err))
 		return
 	default:
 		l.failed++

@@ -30,7 +30,7 @@ func wait(d time.Duration, cause *error) worker.Handler[[]byte] {
 	}
 }
 
-// TestHeartbeat: the lock is extended while the handler runs, so nobody else gets the job.
+// TestHeartbeat: the lock is extended while the handler runs, so that no other worker gets the job.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -54,7 +54,8 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// TestLeaseLost: a handler whose job was taken away hears of it at the next heartbeat, and its error is nobody's.
+// TestLeaseLost: a handler whose job was taken away learns it at the next heartbeat, and its error
+// is ignored.
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -77,7 +78,8 @@ func TestLeaseLost(t *testing.T) {
 	})
 }
 
-// TestHeartbeatThroughTrouble: a broker that cannot be asked for less than the rest of the lock costs nothing; for longer, the lease.
+// TestHeartbeatThroughTrouble: a broker that cannot be asked for less than the rest of the lock
+// costs nothing; for longer, the lease.
 func TestHeartbeatThroughTrouble(t *testing.T) {
 	for _, c := range []struct {
 		fails int
@@ -103,7 +105,8 @@ func TestHeartbeatThroughTrouble(t *testing.T) {
 	}
 }
 
-// TestTimeout: the context ends in time, the error of the handler counts, and the lock is not extended for one that does not listen.
+// TestTimeout: the context ends in time, the error of the handler counts, and the lock is not
+// extended for one that does not listen.
 func TestTimeout(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -202,7 +205,7 @@ func TestReportIsRepeated(t *testing.T) {
 	})
 }
 
-// TestReportGivesUp: after the lock the job is somebody else's, and the worker goes on.
+// TestReportGivesUp: after the lock another worker has the job, and this one continues.
 func TestReportGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()

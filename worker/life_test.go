@@ -161,7 +161,7 @@ func TestBrokerIsClosed(t *testing.T) {
 		jobs.Close()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if s := w.Status(); s.Running || s.Counts.Unreported != 1 || l.count("the worker ends") != 1 {
+		if s := w.Status(); s.Running || s.Counts.Unreported != 1 || l.count("worker stopped") != 1 {
 			t.Errorf("%+v; want it to have ended, one job unreported", s)
 		}
 		if err := w.Stop(t.Context()); err != nil {

@@ -58,7 +58,8 @@ var metrics = []metric{
 
 var labelValue = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// WriteMetrics writes what workers do and have done, in the text format that Prometheus reads. Workers of one queue need names of their own.
+// WriteMetrics writes what workers do and have done, in the text format that Prometheus reads.
+// Workers of one queue need names of their own.
 func WriteMetrics(out io.Writer, workers ...*Worker) error {
 	statuses := make([]Status, len(workers))
 	for i, w := range workers {

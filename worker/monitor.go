@@ -16,8 +16,8 @@ type Poll struct {
 	Log     *slog.Logger
 }
 
-// MonitorSize is a monitor that warns when a queue has more than limit jobs, once in every. It may serve several workers; each queue has its own
-// warnings.
+// MonitorSize is a monitor that warns when a queue has more than limit jobs, once in every. It may
+// serve several workers; each queue has its own warnings.
 func MonitorSize(limit int, every time.Duration) func(Poll) {
 	var mu sync.Mutex
 	warned := map[string]time.Time{}

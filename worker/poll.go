@@ -48,7 +48,8 @@ func (r *run) start() {
 
 func (r *run) stopping() bool { return r.polling.Err() != nil }
 
-// reserve waits for an idle handler, and then takes as many as there are, up to r.take. 0 means the worker stops.
+// reserve waits for an idle handler, and then takes as many as there are, up to r.take. 0 means the
+// worker stops.
 func (r *run) reserve() int {
 	select {
 	case <-r.polling.Done():
@@ -117,7 +118,7 @@ func (r *run) poll() {
 		r.o.Monitor(Poll{Queue: r.queue, Size: size, DryRuns: dry, Jobs: jobs, Err: err, Log: r.o.Log})
 		switch {
 		case errors.Is(err, ErrClosed):
-			r.o.Log.Error("the worker ends: its broker was closed", "worker", r.o.Name, "queue", r.queue)
+			r.o.Log.Error("worker stopped: its broker was closed", "worker", r.o.Name, "queue", r.queue)
 			r.stopPolling()
 			return
 		case err != nil && !errors.Is(err, ErrUnreadable):
@@ -149,7 +150,8 @@ type queueSize struct {
 
 const sizeAge = time.Second
 
-// get asks the broker when what is known is too old. What cannot be asked stays as it was: the poll tells what is wrong.
+// get asks the broker when what is known is too old. What cannot be asked stays as it was: the poll
+// tells what is wrong.
 func (s *queueSize) get(ctx context.Context, w *Worker) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

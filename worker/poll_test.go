@@ -90,7 +90,8 @@ func TestThrottle(t *testing.T) {
 		if want := []time.Duration{0, 700 * time.Millisecond, 1400 * time.Millisecond}; !slices.Equal(jobs.times("take"), want) {
 			t.Errorf("polls at %v, want %v", jobs.times("take"), want)
 		}
-		// After the first poll three are there, one locked or done; a second later the size is asked again.
+		// After the first poll three are there, one locked or done; a second later the size is
+		// asked again.
 		if len(sizes) != 3 || sizes[0] != 3 || sizes[1] != 3 || sizes[2] == 3 {
 			t.Errorf("sizes %v", sizes)
 		}
@@ -102,7 +103,8 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
-// TestUnreachable: polls of a broker that cannot be asked come further and further apart; when it can, all is as before.
+// TestUnreachable: polls of a broker that cannot be asked come further and further apart; when it
+// can, all is as before.
 func TestUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/respclient"
 )
 
-// ClientOptions are what go-redis needs to reach a broker at an address as Dial takes it, for what Client does not have.
+// ClientOptions are what go-redis needs to reach a broker at an address as Dial takes it, for what
+// Client does not have.
 func ClientOptions(address string) (*redis.Options, error) {
 	o, err := respclient.Options(address)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"fiveways/internal/respclient"
 )
 
-var errReply = errors.New("worker: an answer that is not understood")
+var errReply = errors.New("worker: unexpected answer")
 
 // refusals are the errors of the interface as the broker words them: the first word of its reply.
 var refusals = map[string]error{
@@ -42,7 +42,7 @@ func (c *Client) failed(err error) error {
 	if c.closed.Err() != nil {
 		return ErrClosed
 	}
-	return fmt.Errorf("worker: the broker cannot be asked: %w", err)
+	return fmt.Errorf("worker: cannot reach the broker: %w", err)
 }
 
 func enqueued(cmd *redis.Cmd) (Enqueued, error) {

@@ -21,8 +21,9 @@ type Message[T any] struct {
 //   - Retry(err, after): not done; the job is ready again when after has passed,
 //   - every other error, and a panic: given up, see Jobs.Fail.
 //
-// The context ends at the job's deadline (Options.Timeout), when the lease is lost (its cause is ErrStale then), and when Stop gives up waiting
-// (ErrStopped). An error that is returned after one of the last two is taken for Retry(err, 0): it is not the job's fault.
+// The context ends at the job's deadline (Options.Timeout), when the lease is lost (its cause is
+// ErrStale then), and when Stop gives up waiting (ErrStopped). An error that is returned after one
+// of the last two is taken for Retry(err, 0): it is not the job's fault.
 type Handler[T any] func(ctx context.Context, m Message[T]) error
 
 // ErrStopped is the cause of the end of handlers' contexts when Stop gave up waiting for them.
@@ -70,7 +71,8 @@ func (p *PanicError) Unwrap() error {
 
 var errGoexit = errors.New("worker: the handler ended its goroutine (runtime.Goexit)")
 
-// guarded calls f, and makes an error of a panic. When f ends its goroutine, *err is errGoexit to the deferred calls of the caller.
+// guarded calls f, and makes an error of a panic. When f ends its goroutine, *err is errGoexit to
+// the deferred calls of the caller.
 func guarded(f func() error, err *error) {
 	*err = errGoexit
 	defer func() {

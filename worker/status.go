@@ -18,7 +18,8 @@ type Status struct {
 	HandlingTime Summary[time.Duration] // of the handler alone
 }
 
-// Counts are the ends of jobs. Success, Error and Retry are what handlers said, whether or not the report arrived.
+// Counts are the ends of jobs. Success, Error and Retry are what handlers said, whether or not the
+// report arrived.
 type Counts struct {
 	Success int64
 	Error   int64 // given up, panics among them
@@ -40,7 +41,8 @@ type counters struct {
 	handlingTime samples[time.Duration]
 }
 
-// Status is a snapshot, taken at little cost. expvar.Func(func() any { return w.Status() }) publishes it.
+// Status is a snapshot, taken at little cost. expvar.Func(func() any { return w.Status() })
+// publishes it.
 func (w *Worker) Status() Status {
 	c := &w.counters
 	return Status{

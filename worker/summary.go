@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Summary tells how values are spread: of all that came the number and the sum, the rest of the last 1,024.
+// Summary tells how values are spread: of all that came the number and the sum, the rest of the
+// last 1,024.
 type Summary[N int | time.Duration] struct {
 	Count                         int64
 	Sum                           N

@@ -68,7 +68,8 @@ func (w *waiters) put(one *waiter, err error) {
 	w.idle = append(w.idle, one)
 }
 
-// end closes the connections: those that are used when they are put back, for which it waits a while.
+// end closes the connections: those that are used when they are put back, for which it waits a
+// while.
 func (w *waiters) end() {
 	w.mu.Lock()
 	w.ended = true
@@ -119,8 +120,8 @@ type takeReply struct {
 	err  error
 }
 
-// wait sends a take that waits, on a connection of its own, and has the broker end the wait when ctx ends or the client closes: then the reply tells
-// whether there is a job after all.
+// wait sends a take that waits, on a connection of its own, and has the broker end the wait when
+// ctx ends or the client closes: then the reply tells whether there is a job after all.
 func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -162,7 +163,8 @@ func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	return nil, why
 }
 
-// unblock asks the broker to end a wait, until the reply is here. It is asked again because it may be asked before the take has reached the broker.
+// unblock asks the broker to end a wait, until the reply is here. It is asked again because it may
+// be asked before the take has reached the broker.
 func (c *Client) unblock(one *waiter, reply chan takeReply) (takeReply, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), unblockFor)
 	defer cancel()
@@ -180,7 +182,7 @@ func (c *Client) unblock(one *waiter, reply chan takeReply) (takeReply, bool) {
 	}
 }
 
-// giveBack returns jobs that came to a take that nobody waits for any more.
+// giveBack returns jobs of a take that is not waited for any more.
 func (c *Client) giveBack(jobs []Job) {
 	for _, j := range jobs {
 		ctx, cancel := context.WithTimeout(context.Background(), callTimeout)

@@ -21,7 +21,8 @@ type Worker struct {
 	current *run // the last one started; nil before the first
 }
 
-// New makes a worker for a queue. It takes nothing before Start, but with Options.AutoStart. Errors: ErrInvalid.
+// New makes a worker for a queue. It takes nothing before Start, but with Options.AutoStart.
+// Errors: ErrInvalid.
 func New[T any](jobs Jobs, queue string, handler Handler[T], o Options) (*Worker, error) {
 	if jobs == nil || handler == nil || queue == "" {
 		return nil, fmt.Errorf("%w: jobs, a queue and a handler are needed", ErrInvalid)
@@ -106,7 +107,8 @@ func (w *Worker) Stop(ctx context.Context) error {
 	}
 }
 
-// Run starts the worker, and stops it when ctx ends: handlers get grace to return, then Stop gives up.
+// Run starts the worker, and stops it when ctx ends: handlers get grace to return, then Stop gives
+// up.
 func (w *Worker) Run(ctx context.Context, grace time.Duration) error {
 	w.Start()
 	<-ctx.Done()

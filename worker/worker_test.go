@@ -16,7 +16,8 @@ import (
 	"fiveways/worker/workertest"
 )
 
-// TestWhatHandlersSay: each thing a handler can end with, what becomes of its job, and how it is counted.
+// TestWhatHandlersSay: each thing a handler can end with, what becomes of its job, and how it is
+// counted.
 func TestWhatHandlersSay(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -115,7 +116,8 @@ func (reversed) Unmarshal(body []byte, v any) error {
 	return nil
 }
 
-// TestPayloads: JSON unless said otherwise, bytes as they are, and a body that cannot be decoded fails its job.
+// TestPayloads: JSON unless said otherwise, bytes as they are, and a body that cannot be decoded
+// fails its job.
 func TestPayloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -209,7 +211,8 @@ func TestOneHandlerKeepsOrder(t *testing.T) {
 	})
 }
 
-// TestWokenAtOnce: a worker that waits at the end of the queue handles what comes in that moment, however long it would have waited.
+// TestWokenAtOnce: a worker that waits at the end of the queue handles what comes in that moment,
+// however long it would have waited.
 func TestWokenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()

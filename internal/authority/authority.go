@@ -46,7 +46,7 @@ func New(name string, now, until time.Time) (*Authority, error) {
 	return a, err
 }
 
-// Cert is the authority's own certificate in PEM form, which tells who trusts it.
+// Cert is the authority's own certificate in PEM form, for clients that trust it.
 func (a *Authority) Cert() []byte { return a.pem }
 
 // Server makes the certificate of a server that is reached by these names and addresses.
@@ -65,7 +65,16 @@ func (a *Authority) Server(hosts ...string) (Pair, error) {
 	return a.issue(template)
 }
 
-// Client makes the certificate of a client that is this user; its common name and its alternative name both say so.
+// Node makes the certificate of a node of a cluster, which other nodes dial and which dials them.
+func (a *Authority) Node(name string) (Pair, error) {
+	return a.issue(&x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
+}
+
+// Client makes the certificate of a client that is this user; its common name and its alternative
+// name both say so.
 func (a *Authority) Client(user string) (Pair, error) {
 	return a.issue(&x509.Certificate{
 		Subject: pkix.Name{CommonName: user}, DNSNames: []string{user}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},

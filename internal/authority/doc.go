@@ -1,4 +1,3 @@
-// Package authority makes certificates for first steps and for tests: an
-// authority of its own, a certificate of a server, and certificates of clients.
-// Programs that are given the authority's certificate trust the others.
+// Package authority creates certificates for first steps and for tests: a throwaway CA, a server
+// certificate, and client certificates. Programs that trust the CA's certificate trust the others.
 package authority

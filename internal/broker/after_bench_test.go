@@ -12,8 +12,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// orderCases are a queue without the order, and one with it with messages that have no ids, that have them, and of which each second one waits
-// for the one before it.
+// orderCases are a queue without the order, and one with it with messages that have no ids, that
+// have them, and of which each second one waits for the one before it.
 var orderCases = []struct {
 	name              string
 	order, ids, waits bool
@@ -37,7 +37,7 @@ func fillOrder(b *testing.B, s *Session, ids, waits bool, from, n int) {
 		}
 		if waits && i%2 == 1 {
 			p.Flags |= message.HasHeaders
-			p.Headers = message.Table{{Name: afterHeader, Value: fmt.Sprint("orders.", i-1)}}
+			p.Headers = message.Table{{Name: "consume_after", Value: fmt.Sprint("orders.", i-1)}}
 		}
 		raw := p.Append(nil)
 		peek, _ := message.PeekProperties(raw)
@@ -85,7 +85,8 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkOrderRecall measures a queue that holds a million messages: what each takes of the heap, and how long a start takes.
+// BenchmarkOrderRecall measures a queue that holds a million messages: what each takes of the heap,
+// and how long a start takes.
 func BenchmarkOrderRecall(b *testing.B) {
 	const n = 1_000_000
 	for _, row := range orderCases {

@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// saga is a process of four messages in three queues, each waiting for others; a message that is rejected goes to the queue dead.
+// saga is a process of four messages in three queues, each waiting for others; a message that is
+// rejected goes to the queue dead.
 var saga = []struct {
 	name, queue string
 	after       []string
@@ -66,7 +67,7 @@ func (r *sagaRun) post(c *client, i int) bool {
 		for _, a := range step.after {
 			after = append(after, fmt.Sprint(a, i))
 		}
-		props := withHeaders(afterHeader, after)
+		props := withHeaders("consume_after", after)
 		props.Flags |= message.HasMessageID
 		props.MessageID = fmt.Sprint(step.name, i)
 		var p Publish
@@ -102,7 +103,8 @@ func (r *sagaRun) work(c *client, q string, reject bool) bool {
 	return true
 }
 
-// check looks at what is there after the crash: each message blocked or not, as it should be, and none lost, doubled or come back.
+// check looks at what is there after the crash: each message blocked or not, as it should be, and
+// none lost, doubled or come back.
 func (r *sagaRun) check(t *testing.T, b *Broker) {
 	t.Helper()
 	c := newClient(t, b)
@@ -172,7 +174,8 @@ func (r *sagaRun) checkOne(t *testing.T, i int, status map[string]queue.Status) 
 	}
 }
 
-// TestSagaCrashAtEveryOperation makes each operation on the disk in turn the last one, as TestCrashAtEveryOperation does.
+// TestSagaCrashAtEveryOperation makes each operation on the disk in turn the last one, as
+// TestCrashAtEveryOperation does.
 func TestSagaCrashAtEveryOperation(t *testing.T) {
 	var r *sagaRun
 	crashEverywhere(t, 2, func() life {

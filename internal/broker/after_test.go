@@ -1,34 +1,12 @@
 package broker
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
-
-func TestAwaited(t *testing.T) {
-	for _, row := range []struct {
-		value any
-		want  []string
-	}{
-		{nil, nil}, {int32(5), nil},
-		{"a", []string{"a"}}, {"a,b", []string{"a,b"}}, {"{", []string{"{"}},
-		{message.Array{"a", message.Bytes("b"), int32(1), "c"}, []string{"a", "b", "c"}},
-		{message.Bytes("a"), []string{"a"}}, {message.Bytes("{a,b}"), []string{"a", "b"}},
-		{"{}", nil}, {"{a}", []string{"a"}}, {"{a,b c, d }", []string{"a", "b c", "d"}},
-		{`{"a,b", "c\"}d" ,NULL,"null",e\,f}`, []string{"a,b", `c"}d`, "null", "e,f"}},
-		{`{"a`, []string{`{"a`}}, {`{"a}`, []string{"a"}}, {`{,}`, nil}, {`{\}`, []string{`\`}},
-	} {
-		if got := awaited(row.value); !slices.Equal(got, row.want) {
-			t.Errorf("%v: %q, want %q", row.value, got, row.want)
-		}
-	}
-}
 
 // step publishes a persistent message with an id that waits for others.
 func (c *client) step(id string, after any, change func(*Publish)) {
@@ -81,7 +59,8 @@ func TestConsumeAfter(t *testing.T) {
 	c.ack(ds...)
 	c.Cancel(k)
 
-	// Expiry and purge end a wait, too; a message may expire while it waits, and its own time must come as well.
+	// Expiry and purge end a wait, too; a message may expire while it waits, and its own time must
+	// come as well.
 	c.step("short", nil, func(p *Publish) { p.TTL = 100 })
 	c.step("late", "short", func(p *Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
 	c.step("never", "late", func(p *Publish) { p.TTL = 1000 })
@@ -101,34 +80,6 @@ func TestConsumeAfter(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	sameStrings(t, c.drain("q"), "after purge")
-	c.pickyState("q", func(_ *shard, q *Queue) {
-		if a := q.after; len(a.waited)+len(a.asks)+len(a.order.asked)+a.order.live != 0 {
-			t.Errorf("left behind: %+v", a)
-		}
-	})
-}
-
-// What waits for a long-lived message and expires meanwhile is forgotten.
-func TestConsumeAfterForgetsThoseThatExpired(t *testing.T) {
-	clock := newClock(1_000_000)
-	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
-	defer mustClose(t, b)
-	c := newClient(t, b)
-	c.queue("q", ordered)
-	c.step("first", nil, nil)
-	c.step("stays", "first", nil)
-	for i := range 1000 {
-		c.step(fmt.Sprint(i), "first", func(p *Publish) { p.TTL = 1 })
-		c.settled("q")
-		clock.ms.Add(2)
-		c.settled("q")
-	}
-	c.pickyState("q", func(_ *shard, q *Queue) {
-		if n := len(q.after.waited[queue.MakeHandle(0, 1)].by) + len(q.after.asks); n > 100 {
-			t.Errorf("%d are remembered to wait", n)
-		}
-	})
-	sameStrings(t, c.drain("q"), "first", "stays")
 }
 
 // What was blocked counts for the length limit as soon as it is ready.

@@ -6,9 +6,10 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// ages tells about how long the oldest ready message of a queue has been there. Messages carry no time of arrival; instead each
-// Broker.Sample notes how far the queue had got. An age is too small by the time between samples at most, or, of a backlog that grew over many
-// of them, by an eighth of that time. What was there at the start of the broker counts from then.
+// ages tells about how long the oldest ready message of a queue has been there. Messages carry no
+// time of arrival; instead each Broker.Sample notes how far the queue had got. An age is too small
+// by the time between samples at most, or, of a backlog that grew over many of them, by an eighth
+// of that time. What was there at the start of the broker counts from then.
 //
 // It belongs to the queue's shard.
 type ages struct {
@@ -24,11 +25,12 @@ type agePoint struct {
 	ends []queue.Handle
 }
 
-// agePoints bounds what is kept of a queue; beyond it every second point goes, and new ones are made half as often.
+// agePoints bounds what is kept of a queue; beyond it every second point goes, and new ones are
+// made half as often.
 const agePoints = 32
 
-// oldest notes how far the queue has got, and returns since when its oldest ready message has been there, unix ms; 0 when none is ready. Messages
-// that were put before the head do not count.
+// oldest notes how far the queue has got, and returns since when its oldest ready message has been
+// there, unix ms; 0 when none is ready. Messages that were put before the head do not count.
 func (q *Queue) oldest(now int64) int64 {
 	a := &q.ages
 	if q.state.Ready() == 0 {
@@ -68,7 +70,7 @@ func (a *ages) note(now int64, q *Queue) {
 	a.points = append(a.points, agePoint{now, q.state.Ends()})
 }
 
-// has tells whether the message had come.
+// has reports whether the message had come.
 func (p *agePoint) has(h queue.Handle) bool {
 	return slices.ContainsFunc(p.ends, func(end queue.Handle) bool { return end.Priority() == h.Priority() && h < end })
 }

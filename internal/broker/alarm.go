@@ -66,7 +66,7 @@ func (b *Broker) shortOfDisk() (s shortage, short bool) {
 	free, err := b.fs.Free(b.dir)
 	limit := b.opts.DiskFreeLimit
 	s = shortage{LowOnDisk, []any{"dir", b.dir, "disk_free", free, "disk_free_limit", max(limit, 0)}}
-	if log := b.store.State(); log.Health == store.NoSpace {
+	if log := b.wal.State(); log.Health == store.NoSpace {
 		s.figures = append(s.figures, "err", log.Err)
 		return s, true
 	}

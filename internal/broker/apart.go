@@ -24,7 +24,7 @@ func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (Targets,
 // RouteCopy is RouteApart for such a copy. It asks for no right, as no binding does: those were
 // asked for that wanted the binding.
 func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (Targets, []Onward) {
-	table := s.vhost.table.Load()
+	table := s.vhost.Table()
 	if to.Exchange == "" {
 		q, ok := s.vhost.queue(to.Queue)
 		if !ok {

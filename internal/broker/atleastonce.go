@@ -4,21 +4,19 @@ import (
 	"slices"
 	"sync"
 
+	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
 
-// insists tells that a dead message stays in the queue until all queues it is
-// routed to have taken it. A queue that drops its head to stay within its
-// length cannot: what it drops would not leave it.
-func (p *QueuePolicy) insists() bool {
-	return p.AtLeastOnce && p.DeadLetter && !(p.Overflow == DropHead && p.limited())
-}
+// deadStep is how many attempts are made in one go.
+const deadStep = 1024
 
-// sureLetter is a dead letter under way that must arrive.
-type sureLetter struct {
+// atLeastOnce is a dead letter under way that must arrive (QueuePolicy.AtLeastOnce). While nobody
+// takes it, it waits in its queue: unacked and lent to nobody.
+type atLeastOnce struct {
 	source *Queue
-	wait   deadWait
+	wait   deadletter.Waiting
 	key    string
 	row    bool // it comes from a row of the backlog, which counts it
 	size   int64
@@ -32,42 +30,42 @@ type sureLetter struct {
 
 // sendSure sends a dead message to all queues it is routed to, or keeps it for
 // later. row tells that the backlog gave it out.
-func (sh *shard) sendSure(q *Queue, w deadWait, env message.Envelope, row bool) {
-	letter, err := newDeadMessage(q, env, w.reason, sh.now)
+func (sh *shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Envelope, row bool) {
+	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), w.Reason, sh.now)
 	if err != nil {
 		sh.b.log.Error("a dead message cannot be rewritten", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
-		sh.keepDead(q, string(letter.key), w)
+		sh.keepDead(q, "", w)
 		return
 	}
-	key := string(letter.key)
-	if r := q.backlogRow(key); r != nil && len(r.waiting) > 0 && !row {
+	key := string(m.Env.Key())
+	if !row && q.dead != nil && q.dead.Waits(key) {
 		sh.holdDead(q, &w)
-		q.dead.add(key, w) // behind those that wait
+		q.dead.Add(key, w)
 		return
 	}
-	routed := q.vhost.route(q.Policy().DeadLetterExchange, &letter)
-	targets := letter.withoutCycles(routed).queues
+	routed := q.vhost.route(&m)
+	targets := withoutCycles(routed, &m).queues
 	if len(targets) == 0 && !routed.Empty() {
-		sh.settleDead(q, w.handle) // it would go round for ever
+		sh.settleDead(q, w.Handle) // it would go round for ever
 		return
 	}
-	targets = slices.DeleteFunc(slices.Clone(targets), func(to *Queue) bool { return slices.Contains(w.taken, to.ID) })
+	targets = slices.DeleteFunc(slices.Clone(targets), func(to *Queue) bool { return slices.Contains(w.Taken, to.ID) })
 	if len(targets) == 0 {
-		if len(w.taken) > 0 {
-			sh.settleDead(q, w.handle)
+		if len(w.Taken) > 0 {
+			sh.settleDead(q, w.Handle)
 		} else {
 			sh.keepDead(q, key, w)
 		}
 		return
 	}
-	sh.dispatchSure(&sureLetter{source: q, wait: w, key: key, row: row, size: int64(len(env)), targets: targets}, &letter)
+	sh.forwardAtLeastOnce(&atLeastOnce{source: q, wait: w, key: key, row: row, size: int64(len(env)), targets: targets}, &m)
 }
 
-// dispatchSure hands the letter to the shards of its targets.
-func (sh *shard) dispatchSure(d *sureLetter, letter *deadMessage) {
-	base := op{kind: opPublish, persistent: letter.persistent, priority: letter.priority, env: letter.env, ttl: -1}
+// forwardAtLeastOnce hands the dead letter to the shards of its targets.
+func (sh *shard) forwardAtLeastOnce(d *atLeastOnce, m *deadletter.Message) {
+	base := deadLetterOp(m)
 	if d.row {
-		d.source.dead.rows[d.key].out++
+		d.source.dead.Sent(d.key)
 	}
 	sh.deadBytes += d.size + 1
 	if len(d.targets) == 1 && d.targets[0].shard == sh {
@@ -89,16 +87,17 @@ func (sh *shard) dispatchSure(d *sureLetter, letter *deadMessage) {
 	}
 }
 
-// mustArrive tells that the publish is a letter which a queue that was deleted meanwhile has not taken.
+// mustArrive tells that the publish is a dead letter which a queue that was deleted meanwhile has
+// not taken.
 func (o *op) mustArrive() bool {
-	_, inline := o.extra.(*sureLetter)
-	_, sent := o.confirm.(*sureLetter)
+	_, inline := o.extra.(*atLeastOnce)
+	_, sent := o.confirm.(*atLeastOnce)
 	return inline || sent
 }
 
 // Confirmed counts the queues that have answered, and tells the source when all
 // have.
-func (d *sureLetter) Confirmed(from, to uint64, ok bool) {
+func (d *atLeastOnce) Confirmed(from, to uint64, ok bool) {
 	d.mu.Lock()
 	for i := from; i <= to; i++ {
 		d.open--
@@ -113,70 +112,59 @@ func (d *sureLetter) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// arrived ends a letter to a queue of the same shard, in the entry of its
+// arrived ends a dead letter to a queue of the same shard, in the entry of its
 // publish.
-func (d *sureLetter) arrived(sh *shard, ok bool) {
+func (d *atLeastOnce) arrived(sh *shard, ok bool) {
 	if ok {
 		d.taken = append(d.taken, d.targets[0].ID)
 	}
 	d.finish(sh)
 }
 
-// finish settles the source, or keeps the letter for those who refused it.
-func (d *sureLetter) finish(sh *shard) {
+// finish settles the source, or keeps it for those who refused it.
+func (d *atLeastOnce) finish(sh *shard) {
 	q := d.source
 	sh.deadBytes -= d.size + 1
 	if q.gone {
 		return
 	}
 	if d.row {
-		q.dead.rows[d.key].out--
+		q.dead.Answered(d.key)
 	}
 	if len(d.taken) == len(d.targets) {
 		sh.b.counters.deadLettered.Add(1)
-		sh.settleDead(q, d.wait.handle)
-		if r := q.backlogRow(d.key); r != nil {
-			r.backoff = 0
+		sh.settleDead(q, d.wait.Handle)
+		if q.dead != nil {
+			q.dead.Arrived(d.key)
 		}
 	} else {
-		d.wait.taken = append(d.wait.taken, d.taken...)
+		d.wait.Taken = append(d.wait.Taken, d.taken...)
 		sh.keepDead(q, d.key, d.wait)
 	}
 	if q.dead != nil && !d.inline {
-		q.dead.tidyRow(d.key) // not all rows for each letter: there may be one for each
+		q.dead.TidyRow(d.key) // not all rows for each message: there may be one for each
 		sh.endBacklog(q)
 	}
 	sh.mark(q)
 }
 
-func (q *Queue) backlogRow(key string) *deadRow {
-	if q.dead == nil {
-		return nil
-	}
-	return q.dead.rows[key]
-}
-
 // holdDead records, once, that a message is dead.
-func (sh *shard) holdDead(q *Queue, w *deadWait) {
+func (sh *shard) holdDead(q *Queue, w *deadletter.Waiting) {
 	if q.dead == nil {
-		q.dead = &deadBacklog{rows: map[string]*deadRow{}, at: noTime}
-		sh.insisting[q] = struct{}{}
-		sh.deadQueues.Add(1)
+		sh.beginBacklog(q, nil)
 	}
-	it, _ := q.state.Get(w.handle)
-	if _, ok := reasonOf(it.Due); !ok {
-		sh.putBack(q, w.handle, 1, dueOf(w.reason))
-		q.state.Hold(w.handle)
-		q.dead.held++
+	it, _ := q.state.Get(w.Handle)
+	if _, ok := deadletter.ReasonOf(it.Due); !ok {
+		sh.putBack(q, w.Handle, 1, w.Reason.Due())
+		q.state.Hold(w.Handle)
+		q.dead.Hold()
 	}
 }
 
 // keepDead keeps a dead letter for a later attempt.
-func (sh *shard) keepDead(q *Queue, key string, w deadWait) {
+func (sh *shard) keepDead(q *Queue, key string, w deadletter.Waiting) {
 	sh.holdDead(q, &w)
-	r := q.dead.add(key, w)
-	r.failed(sh.now)
-	q.dead.at = min(q.dead.at, r.at)
+	q.dead.Failed(key, w, sh.now)
 	sh.mark(q)
 }
 
@@ -186,8 +174,8 @@ func (sh *shard) settleDead(q *Queue, h queue.Handle) {
 	if status == queue.Gone {
 		return
 	}
-	if _, ok := reasonOf(it.Due); ok && q.dead != nil {
-		q.dead.held--
+	if _, ok := deadletter.ReasonOf(it.Due); ok && q.dead != nil {
+		q.dead.Unhold()
 	}
 	sh.settle(q, h, 1)
 }
@@ -197,22 +185,11 @@ func (sh *shard) retryDead(q *Queue) {
 	if sh.b.resting.Load() {
 		return
 	}
-	d := q.dead
 	n := 0
-	for ; n < deadStep && len(d.recovered) > 0 && sh.deadBytes < maxDeadBytes; n++ {
-		w := d.recovered[0]
-		d.recovered = d.recovered[1:]
-		sh.resend(q, w, false)
-	}
-	for _, r := range d.rows {
-		for n < deadStep && sh.deadBytes < maxDeadBytes {
-			w, ok := d.take(r, sh.now)
-			if !ok {
-				break
-			}
-			n++
-			sh.resend(q, w, true)
-		}
+	more := func() bool { return n < deadStep && sh.deadBytes < maxDeadBytes }
+	for w, row := range q.dead.Due(sh.now, more) {
+		n++
+		sh.resend(q, w, row)
 	}
 	sh.tidyDead(q)
 }
@@ -220,23 +197,22 @@ func (sh *shard) retryDead(q *Queue) {
 // tidyDead finds out when to look at the backlog again, and drops one that is
 // empty.
 func (sh *shard) tidyDead(q *Queue) {
-	q.dead.tidy()
+	q.dead.Tidy()
 	sh.endBacklog(q)
 }
 
 // endBacklog drops the backlog when it is empty.
 func (sh *shard) endBacklog(q *Queue) {
-	d := q.dead
-	if len(d.rows) == 0 && len(d.recovered) == 0 && d.held == 0 {
+	if q.dead.Empty() {
 		q.dead = nil
 		delete(sh.insisting, q)
 		sh.deadQueues.Add(-1)
 	}
 }
 
-// resend makes another attempt with a letter of the backlog.
-func (sh *shard) resend(q *Queue, w deadWait, row bool) {
-	it, status := q.state.Get(w.handle)
+// resend makes another attempt with a message of the backlog.
+func (sh *shard) resend(q *Queue, w deadletter.Waiting, row bool) {
+	it, status := q.state.Get(w.Handle)
 	if status != queue.Unacked {
 		return
 	}
@@ -246,13 +222,13 @@ func (sh *shard) resend(q *Queue, w deadWait, row bool) {
 		return
 	}
 	switch p := q.Policy(); {
-	case p.insists():
-		sh.sendSure(q, w, env, row)
+	case p.Insists():
+		sh.sendAtLeastOnce(q, w, env, row)
 	case !p.DeadLetter: // a policy took its way from it
-		sh.settleDead(q, w.handle)
+		sh.settleDead(q, w.Handle)
 	default: // a job that had failed when the broker ended, or another policy counts now
-		q.dead.held--
-		sh.sendDead(q, env, w.reason, &handover{source: q, handle: w.handle, size: int64(len(env))})
+		q.dead.Unhold()
+		sh.sendDead(q, env, w.Reason, &handover{source: q, handle: w.Handle, size: int64(len(env))})
 	}
 	sh.doLocal()
 }
@@ -261,7 +237,7 @@ func (sh *shard) resend(q *Queue, w deadWait, row bool) {
 func (sh *shard) hastenDead() {
 	sh.hastening.Store(false)
 	for q := range sh.insisting {
-		q.dead.hasten()
+		q.dead.Hasten()
 		sh.timers.set(q, sh.now)
 	}
 }
@@ -279,10 +255,10 @@ func (b *Broker) tableChanged() {
 // recoverDead finds the messages of a queue that were dead when the broker
 // ended.
 func (sh *shard) recoverDead(q *Queue) {
-	var found []deadWait
+	var found []deadletter.Waiting
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
-		if reason, ok := reasonOf(it.Due); ok {
-			found = append(found, deadWait{handle: it.Handle, reason: reason})
+		if reason, ok := deadletter.ReasonOf(it.Due); ok {
+			found = append(found, deadletter.Waiting{Handle: it.Handle, Reason: reason})
 		}
 		return true
 	})
@@ -290,9 +266,14 @@ func (sh *shard) recoverDead(q *Queue) {
 		return
 	}
 	for _, w := range found {
-		q.state.Hold(w.handle)
+		q.state.Hold(w.Handle)
 	}
-	q.dead = &deadBacklog{rows: map[string]*deadRow{}, recovered: found, held: len(found)}
+	sh.beginBacklog(q, found)
+}
+
+// beginBacklog gives the queue a backlog, of messages that were found dead at the start.
+func (sh *shard) beginBacklog(q *Queue, recovered []deadletter.Waiting) {
+	q.dead = deadletter.NewBacklog(recovered)
 	sh.insisting[q] = struct{}{}
 	sh.deadQueues.Add(1)
 }
@@ -300,7 +281,7 @@ func (sh *shard) recoverDead(q *Queue) {
 // heldDead is how many messages of the queue are unacked because they are dead.
 func (sh *shard) heldDead(id uint64) int {
 	if q := sh.queues[id]; q != nil && q.dead != nil {
-		return q.dead.held
+		return q.dead.Held()
 	}
 	return 0
 }

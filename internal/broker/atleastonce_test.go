@@ -115,7 +115,8 @@ func TestInsistsUntilThereIsAWay(t *testing.T) {
 	}
 }
 
-// A queue that is full takes them later: tried again after 1 s, 2 s, 4 s … 30 s, in order where that can be.
+// A queue that is full takes them later: tried again after 1 s, 2 s, 4 s … 30 s, in order where
+// that can be.
 func TestInsistsUntilThereIsRoom(t *testing.T) {
 	for _, shards := range []int{1, 2} { // target on the same shard, and on another
 		for _, count := range []int{5, 3000} {
@@ -241,8 +242,8 @@ func TestDoesNotInsist(t *testing.T) {
 	})
 }
 
-// TestInsistsThroughCrashes stops the disk at each of its operations in turn: a confirmed message is always in the source or in one of
-// the places it was to go to.
+// TestInsistsThroughCrashes stops the disk at each of its operations in turn: a confirmed message
+// is always in the source or in one of the places it was to go to.
 func TestInsistsThroughCrashes(t *testing.T) {
 	crashEverywhere(t, 1, func() life {
 		var confirmed []string

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Backup writes a tar archive of the data folder as it is now: a broker that starts on what is in it has all that was promised before the call, and no
-// half of a transaction. Work goes on meanwhile. Segments that are deleted while it is written take disk space until the end.
+// Backup writes a tar archive of the data folder as it is now: a broker that starts on what is in
+// it has all that was promised before the call, and no half of a transaction. Work goes on
+// meanwhile. Segments that are deleted while it is written take disk space until the end.
 func (b *Broker) Backup(w io.Writer) error {
 	sn, err := b.store.Snapshot()
 	if err != nil {

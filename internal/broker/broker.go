@@ -10,9 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/authn"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/deadlock"
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/definitions"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -33,20 +38,30 @@ type Options struct {
 	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: not watched
 	// CheckpointBytes of log between checkpoints of a shard; 128 MiB.
 	CheckpointBytes int64
-	// Conditions are the languages, beside that of selectors, in which bindings may put conditions. They come with the data: a binding
-	// whose language is missing, or has changed so that it does not compile, matches nothing.
+	// Conditions are the languages, beside that of selectors, in which bindings may put conditions.
+	// They come with the data: a binding whose language is missing, or has changed so that it does
+	// not compile, matches nothing.
 	Conditions routing.Conditions
-	// Order is the place in the order of a queue that a message has by itself, ok false when it says none; nil: messages stand where they came.
+	// Order is the place in the order of a queue that a message has by itself, ok false when it
+	// says none; nil: messages stand where they came.
 	Order func(env message.Envelope) (at Order, ok bool)
 	// Policies make rules of parameters; nil: there are no policies.
 	Policies Policies
-	// Annexes have their entries in the log beside those of the queues, each under its number (KeyShard, SemaphoreShard). Of one that is not here
-	// none are taken, and what the log holds of it stays as it is.
-	Annexes map[uint32]Annex
+	// StateMachines have their entries in the log beside those of the queues, each under its number
+	// (statemachine.Keys, statemachine.Semaphores). Of one that is not here none are taken, and
+	// what the log holds of it stays as it is.
+	StateMachines map[uint32]statemachine.Machine
 	// Traces hears of messages that belong to a trace; nil: nobody does.
 	Traces Traces
-	Logger *slog.Logger
-	Now    func() time.Time // time.Now
+	// Tap words what happened to a message as the message that those get who listen to a tapped
+	// virtual host (Broker.SetTapped), with its routing key; nil: nobody hears of it. It is called
+	// on any goroutine and must not wait.
+	Tap func(*Tapped) message.Envelope
+	// WrapLog puts something between the engine and its log, such as one that injects faults; nil:
+	// nothing.
+	WrapLog func(*store.Store) Log
+	Logger  *slog.Logger
+	Now     func() time.Time // time.Now
 }
 
 func (o Options) withDefaults() Options {
@@ -73,46 +88,48 @@ func (o Options) withDefaults() Options {
 
 // Broker is the engine of one node on one data folder.
 type Broker struct {
-	opts    Options
-	log     *slog.Logger
-	fs      vfs.FS
-	dir     string
-	store   *store.Store
-	scratch *store.Store
-	catalog *catalog
-	rules   rules
-	logins  *logins
-	annexes []*annex // in the order of their shards
+	*definitions.Admin // users, virtual hosts, permissions, limits, parameters
+	*authn.Checker     // who logs in
+
+	opts     Options
+	log      *slog.Logger
+	fs       vfs.FS
+	dir      string
+	store    *store.Store // reads, checkpoints and cleans the log
+	wal      Log          // appends to it
+	scratch  *store.Store
+	catalog  *catalog.State
+	journal  *definitions.Journal // changes the catalog
+	machines statemachine.Hosts
+
+	// Sessions read these with each message: nothing that changes often stands near.
+	alarm atomic.Pointer[Alarm]
+	rated atomic.Bool // there is a limit of a rate, or was
 
 	removals  removals
-	sequences sequences
-	versions  atomic.Uint64 // the last that VHost.touch gave
+	userRates sync.Map // user → *throttle.Limit
 
 	shards []*shard // shard i+1
 
 	sessions        sessions
-	watchers        parameterWatchers
 	proposals       proposals
 	flow            flow
-	waits           waits
+	waits           deadlock.Detector[resource]
 	claims          claims
 	memory          atomic.Int64 // bytes held by all queues' messages
-	queueCount      atomic.Int64
 	scratchReleased atomic.Int64 // spilled bodies given up since scratch segments were last deleted
 	mailboxes       sync.Map     // name -> *mailbox
-	alarm           atomic.Pointer[Alarm]
 	counters        counters
 	waited          histogram.Histogram // ms that messages were in queues
 	confirmed       histogram.Histogram // ns that entries with confirms took to be safe
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
 	lookBytes   int64      // what one command may show or take at once, beside one message; a quarter of Options.MemoryLimit, a fetch at least; less in tests
-	groupBytes  int        // a group of the log that has more takes no further commands; maxTxBytes, less in tests
+	groupBytes  int        // a group of the log that has more takes no further commands; MaxTxBytes, less in tests
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
 	resting     atomic.Bool // no message is to begin a way to another queue
 	closeOnce   sync.Once
-	rated       atomic.Bool   // there is a limit of a rate, or was
 	hurry       chan struct{} // closed by Hurry
 	hurryOnce   sync.Once
 	closed      error
@@ -141,26 +158,24 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	b := &Broker{
-		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, scratch: scratch, stop: make(chan struct{}), hurry: make(chan struct{}),
-		logins: newLogins(), sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
-		groupBytes: maxTxBytes, lookBytes: max(o.MemoryLimit/4, fetchBytes),
+		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, wal: o.toLog(st), scratch: scratch, stop: make(chan struct{}), hurry: make(chan struct{}),
+		sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
+		groupBytes: MaxTxBytes, lookBytes: max(o.MemoryLimit/4, fetchBytes),
 	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)
-	b.annexes = newAnnexes(b)
+	b.machines = newMachines(b)
 	if err := b.recover(); err != nil {
 		return nil, errors.Join(err, scratch.Close(), st.Close())
 	}
-	books := b.withBooks()
 	for _, sh := range b.shards {
 		go sh.run()
 	}
-	for _, a := range b.annexes {
-		go a.run()
+	for _, h := range b.machines {
+		go h.Run()
 	}
-	b.housekeeper.Add(4)
+	b.housekeeper.Add(3)
 	go b.remove()
-	go b.reopenJobs(books)
 	go b.watch()
 	go b.checkpoints()
 	return b, nil
@@ -172,18 +187,18 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
 	var once sync.Once
-	b.store.Watch(func(s store.State) {
+	b.wal.Watch(func(s store.State) {
 		if s.Health != store.Healthy {
 			once.Do(func() { close(stuck) })
 		}
 	})
-	if b.store.State().Health != store.Healthy {
+	if b.wal.State().Health != store.Healthy {
 		return nil
 	}
 	done := make(chan error, 1)
 	last.Go(func() {
 		b.housekeeper.Wait()
-		b.awaitAnnexes()
+		b.awaitMachines()
 		done <- b.checkpointAll(true)
 	})
 	select {
@@ -208,7 +223,7 @@ const restTime = 5 * time.Second
 func (b *Broker) rest() {
 	b.resting.Store(true)
 	over := time.After(restTime)
-	for quiet := 0; quiet < 2 && b.store.State().Health == store.Healthy; quiet++ {
+	for quiet := 0; quiet < 2 && b.wal.State().Health == store.Healthy; quiet++ {
 		for _, sh := range b.shards {
 			moving := make(chan bool, 1)
 			sh.post(func() { moving <- sh.deadBytes > 0 })
@@ -240,17 +255,17 @@ func (b *Broker) Close() error {
 			sh.inbox.close()
 			<-sh.done
 		}
-		for _, a := range b.annexes {
-			a.close()
+		for _, h := range b.machines {
+			h.Close()
 		}
 		var last sync.WaitGroup
 		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.store.Close(), b.scratch.Close())
-		for _, a := range b.annexes {
-			a.end()
+		for _, h := range b.machines {
+			h.End()
 		}
 		b.housekeeper.Wait()
-		b.awaitAnnexes()
+		b.awaitMachines()
 		last.Wait() // who opens the folder next must not meet files that come and go
 	})
 	return b.closed
@@ -258,12 +273,12 @@ func (b *Broker) Close() error {
 
 // Hash tells what the durable state is, equal for equal content.
 func (b *Broker) Hash() (uint64, error) {
-	sum := b.catalog.hash()
-	for _, a := range b.annexes {
-		sum += a.hash()
+	sum := b.journal.Hash()
+	for _, h := range b.machines {
+		sum += h.Hash()
 	}
 	for _, sh := range b.shards {
-		if err := sh.call(func() { sum += sh.m.hash() }); err != nil {
+		if err := sh.call(func() { sum += sh.machine.Hash() }); err != nil {
 			return 0, err
 		}
 	}
@@ -286,9 +301,9 @@ type Stats struct {
 // Stats reads the counters.
 func (b *Broker) Stats() Stats {
 	return Stats{
-		Queues: int(b.queueCount.Load()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
-		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.logins.slow.Load(), Duplicates: b.counters.duplicates.Load(),
+		Queues: int(b.catalog.QueueCount()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
+		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.SlowHashes(), Duplicates: b.counters.duplicates.Load(),
 		QueuesDeclared: b.counters.queuesDeclared.Load(), QueuesCreated: b.counters.queuesCreated.Load(), QueuesDeleted: b.counters.queuesDeleted.Load(),
-		Log: b.store.Stats(), LogState: b.store.State(),
+		Log: b.store.Stats(), LogState: b.wal.State(),
 	}
 }

@@ -48,7 +48,8 @@ func TestRequeueKeepsPlace(t *testing.T) {
 	}
 }
 
-// A restart keeps what was confirmed and not settled, in order, and the replayed state is the one that was there.
+// A restart keeps what was confirmed and not settled, in order, and the replayed state is the one
+// that was there.
 func TestRestart(t *testing.T) {
 	for _, how := range []string{"clean", "crash"} {
 		t.Run(how, func(t *testing.T) {

@@ -3,6 +3,7 @@ package broker
 import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/shardstate"
 	"fiveways/internal/storage/store"
 )
 
@@ -25,13 +26,13 @@ type Holder struct {
 	Session  string // the name of the consumer's session
 }
 
-// Browser shows the messages that a queue held when it was opened, in the order of the queue and as they stand when
-// they are come to; those that have gone by then are left out. Looking changes nothing: no message is marked, counted
-// or moved. It is used by one goroutine at a time.
+// Browser shows the messages that a queue held when it was opened, in the order of the queue and as
+// they stand when they are come to; those that have gone by then are left out. Looking changes
+// nothing: no message is marked, counted or moved. It is used by one goroutine at a time.
 type Browser struct {
 	q      *Queue
 	ready  bool           // those that are not ready are left out
-	behind bool           // jobs that wait behind others are shown too
+	hidden bool           // those of HeldBack are shown too
 	at     queue.Handle   // the next place to look at
 	ends   []queue.Handle // what was published later lies at these or behind them, by priority
 	done   bool
@@ -65,6 +66,16 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 
 func (s *Session) browse(q *Queue) (*Browser, error) { return s.b.browse(q) }
 
+// BrowseAll opens a browser that shows what is held back (HeldBack), too. Nobody's rights are asked
+// for. Errors: ErrQueueNotFound, ErrClosed.
+func (br *Broker) BrowseAll(q *Queue) (*Browser, error) {
+	b, err := br.browse(q)
+	if err == nil {
+		b.hidden = true
+	}
+	return b, err
+}
+
 func (br *Broker) browse(q *Queue) (*Browser, error) {
 	b := &Browser{q: q, reader: br.store.NewReader(q.shard.id)}
 	gone := false
@@ -78,15 +89,16 @@ func (br *Broker) browse(q *Queue) (*Browser, error) {
 	return b, nil
 }
 
-// A page ends at so many messages, or bytes of bodies, or after so many looks: the shard stands still for it.
+// A page ends at so many messages, or bytes of bodies, or after so many looks: the shard stands
+// still for it.
 const (
 	pageMessages = 256
 	pageBytes    = 256 << 10
 	pageLooks    = 4096
 )
 
-// Next returns the next messages, at most n of them, none at the end. The slice is valid until the next call. Errors:
-// ErrQueueNotFound when the queue was deleted, ErrClosed.
+// Next returns the next messages, at most n of them, none at the end. The slice is valid until the
+// next call. Errors: ErrQueueNotFound when the queue was deleted, ErrClosed.
 func (b *Browser) Next(n int) ([]Browsed, error) {
 	for !b.done {
 		b.page, b.disk = b.page[:0], b.disk[:0]
@@ -112,7 +124,8 @@ func (b *Browser) Next(n int) ([]Browsed, error) {
 // QueueID tells the queue from others of the same name, before it and after it.
 func (b *Browser) QueueID() uint64 { return b.q.ID }
 
-// After leaves out all messages up to a place in the queue, and those of higher priorities. It comes before the first Next.
+// After leaves out all messages up to a place in the queue, and those of higher priorities. It
+// comes before the first Next.
 func (b *Browser) After(h queue.Handle) { b.at = h + 1 }
 
 func (b *Browser) goneError() error {
@@ -134,7 +147,7 @@ func (b *Browser) collect(n int) {
 			b.at, more = it.Handle, true
 			return false
 		}
-		if b.ready && status != queue.Ready && status != queue.Parked || it.Due == dueBehind && !b.behind {
+		if b.ready && status != queue.Ready && status != queue.Parked || it.Due == HeldBack && !b.hidden {
 			return true
 		}
 		size += int(it.Size)
@@ -144,7 +157,8 @@ func (b *Browser) collect(n int) {
 	b.done = !more
 }
 
-// skipLane tells whether h was published after the browser was opened, and goes on with the next lower priority then.
+// skipLane reports whether h was published after the browser was opened, and goes on with the next
+// lower priority then.
 func (b *Browser) skipLane(h queue.Handle) bool {
 	for len(b.ends) > 0 && b.ends[0].Priority() > h.Priority() {
 		b.ends = b.ends[1:]
@@ -184,32 +198,33 @@ func (b *Browser) add(it *queue.Item, status queue.Status) {
 	b.page = append(b.page, m)
 }
 
-// holder tells who has a message, by its lease, or because one consumer has all that is out: which message went to which consumer is not kept. It
-// runs on the shard's goroutine.
+// holder returns what holds a message: its lease, or the only consumer with deliveries out. Which
+// message went to which consumer is not kept. It runs on the shard's goroutine.
 func (q *Queue) holder(h queue.Handle) Holder {
 	leases := 0
-	if q.jobs != nil {
-		if l := q.jobs.book.Leased(h); l != nil {
+	if ledger := q.content.Jobs; ledger != nil {
+		if l := ledger.Leased(h); l != nil {
 			return Holder{Until: l.Until}
 		}
-		leases = q.jobs.book.Leases()
+		leases = ledger.Leases()
 	}
-	for _, c := range q.consumers.list {
-		if c.unacked > 0 && c.unacked == q.state.Unacked()-leases {
+	for _, c := range q.consumers.All() {
+		if c.Unacked() > 0 && c.Unacked() == q.state.Unacked()-leases {
+			c := consumerOf(c)
 			return Holder{Consumer: c.Tag, Session: c.session.Name}
 		}
 	}
 	return Holder{}
 }
 
-// load reads the bodies that are only on disk. A message that cannot be read is left out: mostly it was settled
-// meanwhile, else its delivery will tell.
+// load reads the bodies that are only on disk. A message that cannot be read is left out: mostly it
+// was settled meanwhile, else its delivery will tell.
 func (b *Browser) load() {
-	var p published
+	var p shardstate.Message
 	for _, d := range b.disk {
 		fact, err := b.reader.Read(d.index, d.sub)
 		if err == nil {
-			b.page[d.at].Env, err = publishedEnvelope(fact, &p)
+			b.page[d.at].Env, err = bodyOf(fact, &p)
 		}
 		if err != nil {
 			b.page[d.at].Env = nil

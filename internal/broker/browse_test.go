@@ -3,11 +3,12 @@ package broker
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -65,8 +66,9 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
-// TestBrowseWhatIsThere opens a browser and changes the queue under it: what comes later is not shown, what goes is left
-// out, and the bodies come from memory, from the log and from the scratch log.
+// TestBrowseWhatIsThere opens a browser and changes the queue under it: what comes later is not
+// shown, what goes is left out, and the bodies come from memory, from the log and from the scratch
+// log.
 func TestBrowseWhatIsThere(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.SegmentBytes, o.MemoryLimit = 1, 16<<10, 256<<10 })
 	defer mustClose(t, b)
@@ -148,55 +150,55 @@ func TestCopies(t *testing.T) {
 	sameStrings(t, c.drain("q"), "r0", "g1", "r2")
 }
 
-// TestCopiesForASlowReader fills the window in the middle; cancelling, deleting the queue and closing the session end
-// the copies there.
+// TestCopiesForASlowReader fills the window in the middle; cancelling, deleting the queue and
+// closing the session end the copies there.
 func TestCopiesForASlowReader(t *testing.T) {
 	for _, how := range []string{"read on", "cancel", "delete", "close"} {
 		t.Run(how, func(t *testing.T) {
-			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 30 })
-			defer mustClose(t, b)
-			c, other := newClient(t, b), newClient(t, b)
-			c.queue("q", nil)
-			const n = 3 * pageMessages
-			for i := range n {
-				c.post("", "q", fmt.Sprint(i), nil)
-			}
-			c.Flush()
-			c.window.Add(windowBytes)
-			k, err := c.ConsumeCopies(ConsumerSpec{Queue: "q"}, plain)
-			must(t, err)
-			for !c.window.starved.Load() {
-				runtime.Gosched()
-			}
-			switch how {
-			case "read on":
-				c.window.Done(windowBytes)
-				c.until(func() bool { return len(c.cancelled) == 1 })
-				if got := c.of(k); len(got) != n {
-					t.Fatalf("%d copies", len(got))
+			synctest.Test(t, func(t *testing.T) {
+				b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 30 })
+				defer mustClose(t, b)
+				c, other := newClient(t, b), newClient(t, b)
+				c.queue("q", nil)
+				const n = 3 * pageMessages
+				for i := range n {
+					c.post("", "q", fmt.Sprint(i), nil)
 				}
-				return
-			case "cancel":
-				c.Cancel(k)
-			case "delete":
-				must(t, err2(other.DeleteQueue("q", false, false)))
-				c.window.Done(windowBytes)
-				c.until(func() bool { return len(c.cancelled) == 1 })
-				if got := c.of(k); len(got) > pageMessages {
-					t.Fatalf("%d copies of a deleted queue", len(got))
+				c.Flush()
+				c.window.Add(dispatch.WindowBytes)
+				k, err := c.ConsumeCopies(ConsumerSpec{Queue: "q"}, plain)
+				must(t, err)
+				synctest.Wait() // it waits for room
+				switch how {
+				case "read on":
+					c.window.Done(dispatch.WindowBytes)
+					c.until(func() bool { return len(c.cancelled) == 1 })
+					if got := c.of(k); len(got) != n {
+						t.Fatalf("%d copies", len(got))
+					}
+					return
+				case "cancel":
+					c.Cancel(k)
+				case "delete":
+					must(t, err2(other.DeleteQueue("q", false, false)))
+					c.window.Done(dispatch.WindowBytes)
+					c.until(func() bool { return len(c.cancelled) == 1 })
+					if got := c.of(k); len(got) > pageMessages {
+						t.Fatalf("%d copies of a deleted queue", len(got))
+					}
+					return
+				case "close":
+					c.Close()
 				}
-				return
-			case "close":
-				c.Close()
-			}
-			if got := c.of(k); len(got) != 0 || len(c.cancelled) != 0 {
-				t.Fatalf("%d copies, %d cancelled", len(got), len(c.cancelled))
-			}
-			select {
-			case <-k.copier.done:
-			default:
-				t.Fatal("the copier goes on")
-			}
+				if got := c.of(k); len(got) != 0 || len(c.cancelled) != 0 {
+					t.Fatalf("%d copies, %d cancelled", len(got), len(c.cancelled))
+				}
+				select {
+				case <-k.copier.done:
+				default:
+					t.Fatal("the copier goes on")
+				}
+			})
 		})
 	}
 }

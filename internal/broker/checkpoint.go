@@ -2,10 +2,12 @@ package broker
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"time"
 
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/definitions"
 	"fiveways/internal/storage/store"
 )
 
@@ -29,7 +31,7 @@ func (b *Broker) checkpoints() {
 			return
 		case <-round.C:
 		}
-		switch b.store.State().Health {
+		switch b.wal.State().Health {
 		case store.Healthy:
 			a := b.Alarm()
 			b.checkpointDue(a != nil && a.Reason == LowOnDisk)
@@ -37,15 +39,38 @@ func (b *Broker) checkpoints() {
 			if err := b.store.Forget(); err != nil {
 				b.log.Warn("segments could not be deleted", "err", err)
 			}
-			b.store.Retry()
+			b.wal.Retry()
 		}
 		b.forgetScratch()
 	}
 }
 
-// quietRounds is how many times the bytes that make a checkpoint due all shards together may log before one that logged anything at all gets
-// one too: a segment goes only when the checkpoints of all shards in it cover it.
+// quietRounds is how many times the bytes that make a checkpoint due all shards together may log
+// before one that logged anything at all gets one too: a segment goes only when the checkpoints of
+// all shards in it cover it.
 const quietRounds = 4
+
+// Sync makes durable all that the shards were asked for until now, whatever Options.Sync says.
+// Errors: ErrClosed, ErrLogFailed.
+func (b *Broker) Sync() error {
+	for _, sh := range b.shards {
+		// A shard answers a call in the middle of a round, and hands what the round did to the log
+		// at its end: the first call may share its round with what came before it, the second comes
+		// after that round.
+		for range 2 {
+			if err := sh.call(func() {}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.store.SyncNow(); err != nil {
+		return failure.LogFailed("log", err)
+	}
+	return nil
+}
+
+// Checkpoint writes the checkpoints that are due, as the broker does by itself from time to time.
+func (b *Broker) Checkpoint() { b.checkpointDue(false) }
 
 // checkpointDue writes checkpoints for the shards that logged enough since
 // their last one, and then gives segments back to the disk. When the disk is
@@ -57,9 +82,9 @@ func (b *Broker) checkpointDue(short bool) {
 	}
 	total, definitions := b.logged()
 	wrote := false
-	for _, a := range b.annexes {
-		a.checkpointIfDue(enough, total)
-		wrote = a.wrote() || wrote
+	for _, h := range b.machines {
+		h.CheckpointIfDue(enough, quietRounds*enough, total)
+		wrote = h.Wrote() || wrote
 	}
 	for _, sh := range b.shards {
 		need := enough
@@ -81,7 +106,7 @@ func (b *Broker) checkpointDue(short bool) {
 		}
 	}
 	if wrote || definitions >= enough {
-		if err := b.checkpointTopology(); err != nil {
+		if err := b.journal.Checkpoint(b.store); err != nil {
 			b.log.Warn("checkpoint of the definitions failed", "err", err)
 		}
 		b.clean()
@@ -99,61 +124,30 @@ func (l *logged) add(n int) {
 	l.since += int64(n)
 }
 
-// logged is how many bytes all shards have logged, with what the log held at the start, and how many of definitions since their last checkpoint.
+// logged is how many bytes all shards have logged, with what the log held at the start, and how
+// many of definitions since their last checkpoint.
 func (b *Broker) logged() (total, definitions int64) {
-	c := b.catalog
-	c.mu.Lock()
-	total, definitions = c.logged.total, c.logged.since
-	c.mu.Unlock()
+	total, definitions = b.journal.Logged()
 	for _, sh := range b.shards {
 		sh.call(func() { total += sh.logged.total })
 	}
-	for _, a := range b.annexes {
-		a.still(func() { total += a.total })
+	for _, h := range b.machines {
+		total += h.Logged()
 	}
 	return total, definitions
 }
 
 func (b *Broker) writeCheckpoint(sh *shard, f *frozenShard) error {
-	err := b.store.WriteCheckpoint(sh.id, f.index, f.write)
+	err := b.store.WriteCheckpoint(sh.id, f.index, f.state.Write)
 	if err != nil {
 		b.log.Warn("checkpoint failed; the log is kept and grows", "shard", sh.id, "index", f.index, "err", err)
 	}
 	return err
 }
 
-func (b *Broker) checkpointTopology() error {
-	c := b.catalog
-	c.mu.Lock()
-	index := c.index
-	c.logged.since = 0
-	var data []byte
-	for _, f := range c.accessFacts() {
-		data = f.append(data)
-	}
-	for _, f := range c.parameterFacts() {
-		data = f.append(data)
-	}
-	for _, f := range c.sequenceFacts() {
-		data = f.append(data)
-	}
-	c.facts(func(f *topologyFact) bool {
-		data = f.append(data)
-		return true
-	})
-	c.mu.Unlock()
-	if err := c.await(index); err != nil {
-		return err
-	}
-	return b.store.WriteCheckpoint(topologyShard, index, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
 // checkpointAll is for a clean end: the shards have stopped.
 func (b *Broker) checkpointAll(clean bool) error {
-	if err := b.checkpointTopology(); err != nil {
+	if err := b.journal.Checkpoint(b.store); err != nil {
 		return err
 	}
 	for _, sh := range b.shards {
@@ -161,9 +155,9 @@ func (b *Broker) checkpointAll(clean bool) error {
 			return err
 		}
 	}
-	for _, a := range b.annexes {
-		a.settle()
-		if err := a.writeCheckpoint(false); err != nil {
+	for _, h := range b.machines {
+		h.Settle()
+		if err := h.WriteCheckpoint(); err != nil {
 			return err
 		}
 	}
@@ -194,15 +188,15 @@ func (b *Broker) clean() {
 // live returns the bodies that the shard's queues still need, in order, each
 // once.
 func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
-	if id == topologyShard || int(id) > len(b.shards) {
+	if id == definitions.Shard || int(id) > len(b.shards) {
 		return nil, nil
 	}
 	sh := b.shards[id-1]
 	err = sh.call(func() {
 		sh.propose() // what made the others dead must be in the log before they go
-		for _, st := range sh.m.queues {
-			st.Live(lo, hi, func(index uint64, sub uint32) { live = append(live, store.Pos{Shard: id, Index: index, Sub: sub}) })
-		}
+		sh.machine.Each(func(q *shardstate.Queue) {
+			q.State.Live(lo, hi, func(index uint64, sub uint32) { live = append(live, store.Pos{Shard: id, Index: index, Sub: sub}) })
+		})
 	})
 	slices.SortFunc(live, func(a, b store.Pos) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Sub, b.Sub))

@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Close may overtake a rewrite of segments: shards that have stopped cannot tell what is alive, and all must be kept.
+// Close may overtake a rewrite of segments: shards that have stopped cannot tell what is alive, and
+// all must be kept.
 func TestRewriteDuringClose(t *testing.T) {
 	fs := vfs.NewMem()
 	small := func(o *Options) { o.SegmentBytes, o.Shards = 4096, 1 }
@@ -36,7 +37,7 @@ func TestRewriteDuringClose(t *testing.T) {
 	var f *frozenShard
 	must(t, sh.call(func() { sh.propose(); f = sh.freeze(false) }))
 	must(t, b.writeCheckpoint(sh, f))
-	must(t, b.checkpointTopology())
+	must(t, b.journal.Checkpoint(b.store))
 	if len(b.store.Sparse(maxLive)) == 0 {
 		t.Fatal("there is nothing to rewrite")
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"fiveways/internal/core/deadlock"
+	"fiveways/internal/core/idindex"
 	"fiveways/internal/core/queue"
 )
 
@@ -32,6 +34,22 @@ type Holdings struct {
 	Claims []*Claim
 }
 
+// resource is what a session holds or waits for: a message, or a claim.
+type resource struct {
+	loan  Loan
+	claim *Claim
+}
+
+func (h *Holdings) resources() (all []resource) {
+	for _, l := range h.Loans {
+		all = append(all, resource{loan: l})
+	}
+	for _, c := range h.Claims {
+		all = append(all, resource{claim: c})
+	}
+	return all
+}
+
 // Claim gets the claim to a name in the session's virtual host, and waits while another session has
 // it; fresh is false when the session had it before. held is as with SeizeByID. Errors:
 // ErrDeadlock, ErrClosed, that of ctx.
@@ -54,11 +72,11 @@ func (s *Session) Claim(ctx context.Context, name string, held func() Holdings) 
 
 func (s *Session) awaitClaim(ctx context.Context, ended <-chan struct{}, c *Claim, held func() Holdings) error {
 	h := held()
-	w := &wait{claim: c, holds: h.Loans, claims: h.Claims}
-	if !s.b.waits.enter(w) {
+	w := &deadlock.Wait[resource]{For: resource{claim: c}, Holds: h.resources()}
+	if !s.b.waits.Enter(w) {
 		return s.fail(ErrDeadlock, "message", c.key.name)
 	}
-	defer s.b.waits.leave(w)
+	defer s.b.waits.Leave(w)
 	select {
 	case <-c.over:
 		return nil
@@ -103,16 +121,16 @@ func (cs *claims) add(c *Claim) *Claim {
 // message. Errors: ErrDeadlock, ErrClosed, that of ctx.
 func (s *Session) Occupied(ctx context.Context, queueName, messageID string, own []Loan, held func() Holdings) (bool, error) {
 	s.Flush()
-	sum := sumOf([]byte(messageID))
+	sum := idindex.SumOf([]byte(messageID))
 	for {
 		q, ok := s.vhost.queue(queueName)
-		if !ok || !q.Policy().known() {
+		if !ok || !q.Policy().Known() {
 			return false, nil
 		}
 		a, err := s.take(ctx, q, request{look: true, held: held}, func() (queue.Handle, bool) {
-			for at := range q.after.order.with(sum) {
-				if at.q == q && !slices.Contains(own, Loan{at.q, at.h}) {
-					return at.h, true
+			for at := range q.after.Graph().With(sum) {
+				if at.In == q.after && !slices.Contains(own, Loan{q, at.Handle}) {
+					return at.Handle, true
 				}
 			}
 			return 0, false

@@ -9,12 +9,13 @@ type Clear struct {
 	Existed bool // it was a list or a stream
 }
 
-func (c *Clear) find(s *Session) (*Queue, error) { return s.readableList(c.Queue, false) }
+func (c *Clear) Find(f Finder) (*Queue, error) { return f.s.readableList(c.Queue, false) }
 
-func (c *Clear) run(sh *shard, q *Queue) error {
+func (c *Clear) Run(at Context) error {
+	sh, q := at.sh, at.q
 	c.Existed = q.kind() != NoKind
-	if q.stream != nil {
-		c.Removed = q.stream.Len()
+	if q.content.Stream != nil {
+		c.Removed = q.content.Stream.Len()
 		sh.endStream(q)
 		sh.letGoCleared(q)
 		return nil
@@ -24,30 +25,26 @@ func (c *Clear) run(sh *shard, q *Queue) error {
 	return nil
 }
 
-func (*Clear) ofStreams() {}
+func (*Clear) OfStreams() {}
 
 // clear removes what is ready.
 func (sh *shard) clear(q *Queue) (messages int) {
 	messages = q.state.Ready()
-	var gone []settledRun
-	q.state.Purge(func(start queue.Handle, n int) {
-		if q.Durable {
-			sh.entry.settle(q.ID, start, n)
+	type run struct {
+		h queue.Handle
+		n int
+	}
+	var gone []run
+	sh.facts.Purge(q.content, func(h queue.Handle, n int) {
+		if q.after != nil || q.feature.Load() != nil {
+			gone = append(gone, run{h, n})
 		}
-		if q.stream != nil {
-			q.stream.Delete(start, n)
-		}
-		if q.after != nil || q.jobs != nil {
-			gone = append(gone, settledRun{handle: start, n: n})
-		}
-	}, sh.settledItem)
+	})
 	for _, r := range gone {
 		if q.after != nil {
-			sh.freed(q, r.handle, r.n, r.n)
+			sh.freed(q, r.h, r.n, r.n)
 		}
-		if q.jobs != nil {
-			sh.jobsWent(q, r.handle, r.n)
-		}
+		sh.settled(q, r.h, r.n)
 	}
 	sh.mark(q)
 	return messages

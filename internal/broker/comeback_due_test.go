@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A message that comes back is delivered again while its time lasts, and dead-lettered when its
-// last millisecond has begun: with a TTL of 0 that is at once, whatever brings it back.
+// A message that comes back is delivered again while its time lasts, and dead-lettered when it is
+// over: with a TTL of 0 that is at once, whatever brings it back.
 func TestWhatComesBackDue(t *testing.T) {
 	ways := map[string]func(*client, Delivery){
 		"requeue": func(c *client, d Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },

@@ -52,7 +52,8 @@ func (n *comeBackTwin) back(m *twinMessage, now time.Time, refused bool) {
 	}
 }
 
-// TestComeBackAgainstTwin returns messages in all ways, over time, stops and crashes, and compares what is delivered with the twin.
+// TestComeBackAgainstTwin returns messages in all ways, over time, stops and crashes, and compares
+// what is delivered with the twin.
 func TestComeBackAgainstTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -3,38 +3,66 @@ package broker
 import (
 	"errors"
 	"sync/atomic"
+
+	"fiveways/internal/core/failure"
 )
 
-// Command is something for a session to do with one queue, and its answer: the types of this package that embed OnQueue. A command is used for one
-// call of Session.Do at a time, and may be used again.
+// Command is something for a session to do with one queue, and its answer: the types that embed
+// OnQueue. A command is used for one call of Session.Do at a time, and may be used again.
 type Command interface {
 	// on is the command's OnQueue.
 	on() *OnQueue
-	// find asks for the permission and finds the queue, or makes it. It runs on the caller's goroutine.
-	find(s *Session) (*Queue, error)
-	// run does it, on the goroutine of the queue's shard, at its time. The queue is there. It ends no entry of the log.
-	run(sh *shard, q *Queue) error
+	// Failure is the Err of its OnQueue.
+	Failure() error
+	// Find asks for the permission and finds the queue, or makes it. It runs on the caller's
+	// goroutine.
+	Find(f Finder) (*Queue, error)
+	// Run does it, on the goroutine of the queue's shard, at its time. The queue is there. It ends
+	// no entry of the log.
+	Run(at Context) error
 }
 
-// finisher is a command with work left for the caller's goroutine, once all commands are done and this one without an error: what would hold the
-// shard up.
-type finisher interface{ finish(s *Session) }
+// finisher is a command with work left for the caller's goroutine, once all commands are done and
+// this one without an error: what would hold the shard up.
+type finisher interface{ Finish(s *Session) }
 
-// OnQueue names the queue of a command, and tells whether it went well.
+// OnQueue names the queue of a command, and reports whether it went well.
 type OnQueue struct {
 	Queue string
-	// Err is nil when the command was done. Errors of all commands: ErrAccessRefused, ErrQueueNotFound, ErrExclusive. The answer of a command
-	// with an error means nothing.
+	// Err is nil when the command was done. Errors of all commands: ErrAccessRefused,
+	// ErrQueueNotFound, ErrExclusive. The answer of a command with an error means nothing.
 	Err error
 
-	queue    *Queue // found
-	reserved bool   // ReserveAll has counted it
+	session  *Session // whose command it is
+	queue    *Queue   // found
+	reserved bool     // ReserveAll has counted it
 }
 
 func (o *OnQueue) on() *OnQueue { return o }
 
-// errGoneMeanwhile: the queue was deleted between find and run.
-var errGoneMeanwhile = errors.New("the queue was deleted meanwhile")
+// Failure is Err.
+func (o *OnQueue) Failure() error { return o.Err }
+
+// Found is the queue that Find found last, nil when it found none.
+func (o *OnQueue) Found() *Queue { return o.queue }
+
+// find finds the queue of a command.
+func (s *Session) find(c Command) error {
+	o := c.on()
+	o.session = s
+	for range goneTries {
+		if o.queue, o.Err = c.Find(Finder{s}); !errors.Is(o.Err, FindAgain) {
+			return o.Err
+		}
+		s.b.journal.Settle()
+	}
+	o.Err = s.noQueue(o.Queue)
+	return o.Err
+}
+
+// FindAgain is what Find and Run of a command return to have its queue found again: the one that
+// was found has been deleted meanwhile.
+var FindAgain = errors.New("the queue was deleted meanwhile")
 
 // trip is the commands of one Session.Do for one shard.
 type trip struct {
@@ -53,8 +81,9 @@ type tripping struct {
 	result chan error // as many slots as there are shards; nil before the first
 }
 
-// Do does commands, each in its turn as far as they are about queues of one shard, and returns when all they changed is durable, all of it with one
-// wait. Whether each went well is in its OnQueue. Errors, after which nothing is known of any of them: ErrLogFailed, ErrClosed.
+// Do does commands, each in its turn as far as they are about queues of one shard, and returns when
+// all they changed is durable, all of it with one wait. Whether each went well is in its OnQueue.
+// Errors, after which nothing is known of any of them: ErrLogFailed, ErrClosed.
 func (s *Session) Do(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -68,7 +97,7 @@ func (s *Session) Do(commands ...Command) error {
 		rest = rest[n:]
 	}
 	for _, c := range commands {
-		if errors.Is(c.on().Err, errGoneMeanwhile) {
+		if errors.Is(c.on().Err, FindAgain) {
 			if err := s.doAgain(c); err != nil {
 				return err
 			}
@@ -81,16 +110,17 @@ func (s *Session) Do(commands ...Command) error {
 // goneTries is how often a command looks for its queue again because that was deleted meanwhile.
 const goneTries = 100
 
-// doAgain does a command whose queue was deleted between find and run: what makes its queue makes it again.
+// doAgain does a command whose queue was deleted between find and run: what makes its queue makes
+// it again.
 func (s *Session) doAgain(c Command) error {
 	o := c.on()
-	for n := 0; n < goneTries && errors.Is(o.Err, errGoneMeanwhile); n++ {
-		s.b.catalog.settle()
+	for n := 0; n < goneTries && errors.Is(o.Err, FindAgain); n++ {
+		s.b.journal.Settle()
 		if _, err := s.doSome([]Command{c}); err != nil {
 			return err
 		}
 	}
-	if errors.Is(o.Err, errGoneMeanwhile) {
+	if errors.Is(o.Err, FindAgain) {
 		o.Err = s.noQueue(o.Queue)
 	}
 	return nil
@@ -100,17 +130,18 @@ func (s *Session) doAgain(c Command) error {
 func (s *Session) finishAll(commands []Command) {
 	for _, c := range commands {
 		if f, ok := c.(finisher); ok && c.on().Err == nil {
-			f.finish(s)
+			f.Finish(s)
 		}
 	}
 }
 
-// doSome does as many of the commands as one trip to each shard can, and returns how many: up to one about two shards, or that one.
+// doSome does as many of the commands as one trip to each shard can, and returns how many: up to
+// one about two shards, or that one.
 func (s *Session) doSome(commands []Command) (n int, err error) {
 	t := &s.tripping
 	for i, c := range commands {
 		o := c.on()
-		if o.queue, o.Err = c.find(s); o.Err != nil {
+		if s.find(c) != nil {
 			continue
 		}
 		if crosses(c) {
@@ -150,7 +181,7 @@ func (t *tripping) send(s *Session) (failed error) {
 	}
 	for range sent {
 		if err := <-t.result; err != nil && failed == nil {
-			failed = logFailed("queue", err)
+			failed = failure.LogFailed("queue", err)
 		}
 	}
 	for _, p := range t.trips {
@@ -187,7 +218,7 @@ func (p *trip) run(sh *shard) {
 		sh.runCommand(c)
 		sh.doLocal()
 		sh.serveAll()
-		if len(sh.entry.data) >= entryBytes {
+		if sh.facts.Len() >= entryBytes {
 			p.promise.join(sh) // the command may have ended an entry itself
 			sh.propose()
 		}
@@ -200,26 +231,28 @@ func (p *trip) run(sh *shard) {
 func (sh *shard) runCommand(c Command) {
 	o := c.on()
 	if o.queue.gone {
-		o.Err = errGoneMeanwhile
+		o.Err = FindAgain
 		return
 	}
 	o.Err = sh.runOn(c, o.queue)
 }
 
-// runOn does a command on a queue that is there, unless the queue is a stream and the command is not for streams.
+// runOn does a command on a queue that is there, unless the queue is a stream and the command is
+// not for streams.
 func (sh *shard) runOn(c Command, q *Queue) error {
-	if q.stream != nil {
+	if q.content.Stream != nil {
 		if _, ok := c.(ofStreams); !ok {
 			return q.errWrongKind()
 		}
 	}
-	return c.run(sh, q)
+	return c.Run(Context{sh, q})
 }
 
 // promised is who is told of a promise.
 type promised interface{ tell(error) }
 
-// promise tells that all is durable that was done between begin and end, in however many entries. It is used again after it has told.
+// promise tells that all is durable that was done between begin and end, in however many entries.
+// It is used again after it has told.
 type promise struct {
 	to      promised
 	index   uint64 // of the entry that it joined last
@@ -267,9 +300,9 @@ type Count struct {
 	Ready int
 }
 
-func (c *Count) find(s *Session) (*Queue, error) { return s.readable(c.Queue) }
+func (c *Count) Find(f Finder) (*Queue, error) { return f.s.readable(c.Queue) }
 
-func (c *Count) run(_ *shard, q *Queue) error {
-	c.Ready = q.state.Ready()
+func (c *Count) Run(at Context) error {
+	c.Ready = at.q.state.Ready()
 	return nil
 }

@@ -3,10 +3,13 @@ package broker
 import (
 	"errors"
 	"strings"
+
+	"fiveways/internal/core/catalog"
 )
 
-// writable finds a queue that the session may put messages into. One that is not there is declared, durable and with nothing else asked of it, when
-// create says so. It goes when nobody needs it (implicit.go).
+// writable finds a queue that the session may put messages into. One that is not there is declared,
+// durable and with nothing else asked of it, when create says so. It goes when nobody needs it
+// (implicit.go).
 func (s *Session) writable(name string, create bool) (*Queue, error) {
 	if err := s.may(toWrite, "queue", name); err != nil {
 		return nil, err
@@ -22,7 +25,7 @@ func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
 		if !create || !errors.Is(err, ErrQueueNotFound) {
 			break
 		}
-		if err := checkLength("queue", name); err != nil {
+		if err := catalog.CheckLength("queue", name); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "amq.") {
@@ -36,8 +39,8 @@ func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
 	return q, err
 }
 
-// readableList finds a list that the session may take from: a queue whose messages go when they are taken. One that is not there is declared when
-// create says so.
+// readableList finds a list that the session may take from: a queue whose messages go when they are
+// taken. One that is not there is declared when create says so.
 func (s *Session) readableList(name string, create bool) (*Queue, error) {
 	if err := s.may(toRead, "queue", name); err != nil {
 		return nil, err

@@ -126,7 +126,8 @@ func TestConditionsOnEveryPath(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A condition is compiled again at a start. What does not compile then is named in the log, matches nothing and stays a binding.
+// A condition is compiled again at a start. What does not compile then is named in the log, matches
+// nothing and stays a binding.
 func TestConditionsAfterAStart(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, understanding(""))

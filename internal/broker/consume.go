@@ -1,5 +1,7 @@
 package broker
 
+import "fiveways/internal/core/dispatch"
+
 // Consume registers a consumer. Errors: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive, ErrExclusiveConsumer.
 func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
@@ -13,8 +15,11 @@ func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	}
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Queue: q, Data: spec.Data, Priority: spec.Priority,
-		session: s, prefetch: spec.Prefetch, exclusive: spec.Exclusive, selector: spec.Selector,
-		channel: spec.Channel, args: spec.Args,
+		session: s, exclusive: spec.Exclusive, channel: spec.Channel, args: spec.Args,
+	}
+	c.state = dispatch.Consumer{
+		Owner: c, Priority: spec.Priority, NoAck: spec.NoAck, Prefetch: spec.Prefetch,
+		Window: &s.window, Selector: spec.Selector, Limit: spec.Limit,
 	}
 	failed := q.shard.call(func() { err = q.shard.consume(q, c, spec) })
 	if failed != nil {
@@ -36,14 +41,11 @@ func (sh *shard) consume(q *Queue, c *Consumer, spec ConsumerSpec) error {
 	if q.gone {
 		return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
-	n := len(q.consumers.list)
-	if c.exclusive && q.Policy().SingleActive || n > 0 && (c.exclusive || q.consumers.list[0].exclusive) {
+	sh.catchUpConsumers(q)
+	if c.exclusive && q.Policy().SingleActive || q.consumers.Len() > 0 && c.exclusive || q.exclusive() {
 		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
-	q.consumers.add(c)
-	if spec.Limit != nil && !c.NoAck {
-		c.share = sh.shareOf(c, spec.Limit)
-	}
+	q.consumers.Add(&c.state)
 	sh.join(c)
 	sh.refilter(q)
 	q.used(sh.now)
@@ -78,25 +80,29 @@ func (s *Session) Cancel(c *Consumer) {
 
 // cancel takes the consumer off the queue; last tells that none is left.
 func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
+	sh.catchUpConsumers(q)
 	c.out.flush(sh)
-	if q.gone || !q.consumers.remove(c) {
+	if q.gone || !q.consumers.Remove(&c.state) {
 		return false
 	}
-	c.gone = true
-	c.leaveShare()
 	sh.leave(c)
-	if q.picky != nil {
-		q.picky.left(c)
+	if q.selective != nil {
+		q.selective.Left(&c.state)
 		sh.refilter(q)
 	}
 	q.used(sh.now)
 	sh.mark(q)
-	return len(q.consumers.list) == 0
+	return q.consumers.Len() == 0
 }
 
 // Get takes one message, ok is false when none is ready. left counts those
 // that remain. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) Get(queueName string, noAck bool) (d Delivery, left int, ok bool, err error) {
+	return s.GetOn(0, queueName, noAck)
+}
+
+// GetOn is Get for a channel of the session, which a tap is told.
+func (s *Session) GetOn(channel int, queueName string, noAck bool) (d Delivery, left int, ok bool, err error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", queueName); err != nil {
 		return d, 0, false, err
@@ -110,7 +116,7 @@ func (s *Session) Get(queueName string, noAck bool) (d Delivery, left int, ok bo
 			again = false
 			if !q.gone {
 				q.used(q.shard.now)
-				d, left, ok, again = q.shard.get(q, noAck)
+				d, left, ok, again = q.shard.get(q, noAck, holder{s, channel})
 			}
 		})
 	}

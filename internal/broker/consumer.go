@@ -1,15 +1,23 @@
 package broker
 
 import (
-	"cmp"
-	"slices"
-
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
+	"fiveways/internal/core/queue"
 )
 
-// Consumer receives the messages of one queue for one session. The fields
-// below the blank line belong to the queue's shard.
+// Limit bounds the unsettled deliveries of several consumers together (the global prefetch of a
+// channel), whichever queues and shards they are on.
+type Limit = dispatch.Limit
+
+// NewLimit returns a limit of n deliveries, 0 = none.
+func NewLimit(n int) *Limit { return dispatch.NewLimit(n) }
+
+// Window is the flow of deliveries to one connection: the sink adds what it encoded, the
+// connection's writer takes off what it wrote.
+type Window = dispatch.Window
+
+// Consumer receives the messages of one queue for one session.
 type Consumer struct {
 	Tag      string
 	NoAck    bool
@@ -19,184 +27,105 @@ type Consumer struct {
 	session  *Session
 	copier   *copier // of a consumer of copies, else nil
 
-	prefetch  int
 	exclusive bool
 	channel   int
 	args      message.Table
-	selector  *selector.Selector // nil: everything
-	filter    int                // in the queue's filters
-	held      *pool              // parked messages of the groups that it holds
-	unacked   int
-	gone      bool
-	share     *share // of a shared limit; nil: there is none
-	blocked   bool   // in share.blocked
-	turn      uint64 // when it was served last, of shard.turns
+	state     dispatch.Consumer // belongs to the queue's shard, as out does
 	out       *outbox
-
-	level          *level    // of the queue's consumers; nil when it is none of those
-	inTurn         bool      // it is in the row there, between
-	before, behind *Consumer // these
 }
 
-// ready tells whether one more message may be delivered now. A true answer
-// takes one from the shared limit.
-func (c *Consumer) ready() bool {
-	if c.session.window.full() {
-		return false
-	}
-	if c.NoAck {
-		return true
-	}
-	if c.prefetch > 0 && c.unacked >= c.prefetch {
-		return false
-	}
-	return c.share == nil || c.share.take(c)
+// consumerOf is the consumer that dispatch has chosen.
+func consumerOf(c *dispatch.Consumer) *Consumer { return c.Owner.(*Consumer) }
+
+// consumed is a queue as dispatch knows it.
+type consumed struct{ q *Queue }
+
+func (c consumed) Loop() dispatch.Loop { return c.q.shard }
+func (c consumed) Look()               { c.q.shard.mark(c.q) }
+
+// Grant implements dispatch.Loop.
+func (sh *shard) Grant(s *dispatch.Share, n int) {
+	sh.inbox.push([]op{{kind: opGrant, extra: s, n: uint32(n)}}, false)
 }
 
-// unready gives back what ready took when there was no message after all.
-func (c *Consumer) unready() {
-	if c.share != nil {
-		c.share.untake()
-	}
+// selection is a queue as the source of its selective dispatch.
+type selection struct {
+	q      *Queue
+	posted bool // another look is under way
 }
 
-// consumers is those of one queue: higher priority first, round robin
-// among equals, unless only one of them gets messages.
-//
-// Invariant: a consumer that is in no row of levels has no room, and something
-// will put it back: giveBack when a delivery of it ends, kick when its
-// session's window has room again, unblock when its shared limit has.
-type consumers struct {
-	list   []*Consumer // sorted by priority, descending; within one priority by age
-	levels []*level    // of the priorities there are, descending
-	single *single     // nil: all of them get messages
+func (q *Queue) newSelective() *dispatch.Selective {
+	q.selection = selection{q: q}
+	return dispatch.NewSelective(q.Policy().GroupHeader, q.state, &q.selection)
 }
 
-// level is the consumers of one priority that may have room, by turn. Those that have all they may hold are left out, and those that had no room for
-// another reason when it was their turn, so that a message does not look at many of them. Who has room again is behind the others.
-type level struct {
-	priority    int
-	first, last *Consumer
-	consumers   int // of this priority, also those that are left out
+func (s *selection) Next(until int64) *queue.Item { return s.q.shard.nextReady(s.q, until) }
+
+func (s *selection) TakeAside(h queue.Handle, until int64) *queue.Item {
+	return s.q.shard.takeAside(s.q, h, until)
 }
 
-// enter puts a consumer behind the others.
-func (l *level) enter(c *Consumer) {
-	if c.inTurn {
+func (s *selection) Deliver(c *dispatch.Consumer, it *queue.Item) {
+	s.q.shard.deliver(s.q, consumerOf(c), it)
+}
+
+func (s *selection) LookAgain() {
+	if s.posted {
 		return
 	}
-	c.inTurn, c.before, c.behind = true, l.last, nil
-	if l.last != nil {
-		l.last.behind = c
-	} else {
-		l.first = c
-	}
-	l.last = c
-}
-
-// leave takes a consumer out.
-func (l *level) leave(c *Consumer) {
-	if !c.inTurn {
-		return
-	}
-	if c.before != nil {
-		c.before.behind = c.behind
-	} else {
-		l.first = c.behind
-	}
-	if c.behind != nil {
-		c.behind.before = c.before
-	} else {
-		l.last = c.before
-	}
-	c.inTurn, c.before, c.behind = false, nil, nil
-}
-
-// served moves a consumer behind the others.
-func (l *level) served(c *Consumer) {
-	if c.behind != nil {
-		l.leave(c)
-		l.enter(c)
-	}
-}
-
-// at finds the level of a priority, new if needed.
-func (cs *consumers) at(priority int) *level {
-	i, there := slices.BinarySearchFunc(cs.levels, priority, func(l *level, p int) int { return cmp.Compare(p, l.priority) })
-	if !there {
-		cs.levels = slices.Insert(cs.levels, i, &level{priority: priority})
-	}
-	return cs.levels[i]
-}
-
-func (cs *consumers) add(c *Consumer) {
-	at := len(cs.list)
-	for at > 0 && cs.list[at-1].Priority < c.Priority {
-		at--
-	}
-	cs.list = slices.Insert(cs.list, at, c)
-	c.level = cs.at(c.Priority)
-	c.level.consumers++
-	c.level.enter(c)
-	if cs.single != nil {
-		cs.single.joined(c)
-	}
-}
-
-func (cs *consumers) remove(c *Consumer) bool {
-	i := slices.Index(cs.list, c)
-	if i < 0 {
-		return false
-	}
-	cs.list = slices.Delete(cs.list, i, i+1)
-	c.level.leave(c)
-	if c.level.consumers--; c.level.consumers == 0 {
-		cs.levels = slices.DeleteFunc(cs.levels, func(l *level) bool { return l == c.level })
-	}
-	if cs.single != nil {
-		cs.single.left(c, cs.list)
-	}
-	return true
-}
-
-// clear forgets all consumers.
-func (cs *consumers) clear() { cs.list, cs.levels = nil, nil }
-
-// hasRoom puts a consumer that may have room again behind the others: where those of its share
-// wait for their turn at the limit, behind them.
-func (c *Consumer) hasRoom() {
-	switch {
-	case c.level == nil || c.gone || c.blocked || c.inTurn:
-	case c.share != nil && len(c.share.blocked) > 0:
-		c.share.block(c)
-	default:
-		c.level.enter(c)
-	}
-}
-
-// next picks who gets the next message and moves it behind its equals.
-func (cs *consumers) next() *Consumer {
-	if cs.single != nil {
-		return cs.single.next(cs.list)
-	}
-	return cs.nextOf(nil)
-}
-
-// nextOf is next among those of a pool, nil: among all. What single says does not count.
-func (cs *consumers) nextOf(pl *pool) *Consumer {
-	for _, l := range cs.levels {
-		for c := l.first; c != nil; {
-			behind := c.behind
-			switch {
-			case pl != nil && !pl.admits(c):
-			case c.ready():
-				l.served(c)
-				return c
-			default:
-				l.leave(c)
-			}
-			c = behind
+	s.posted = true
+	s.q.shard.post(func() {
+		s.posted = false
+		if !s.q.gone {
+			s.q.shard.mark(s.q)
 		}
+	})
+}
+
+// refilter is called when the consumers of a queue have changed. When that changes what is asked
+// for, all that was set aside is looked at again.
+func (sh *shard) refilter(q *Queue) {
+	if q.selective == nil {
+		if !q.consumers.Selectors() {
+			return
+		}
+		q.endEarly()
+		q.selective = q.newSelective()
 	}
-	return nil
+	changed, needed := q.selective.Refilter(&q.consumers)
+	if !needed {
+		q.selective = nil
+	}
+	if changed {
+		sh.mark(q)
+	}
+}
+
+// takeAside lends a message that was set aside, with its body; nil when it does not live beyond
+// until, which its timer will see to, or cannot be read.
+func (sh *shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
+	it := q.state.Lend(h)
+	if it.Expires != 0 && it.Expires <= until {
+		q.state.Park(h)
+		return nil
+	}
+	if it.Env != nil {
+		return it
+	}
+	env, err := sh.loadAside(it)
+	if err != nil {
+		sh.setAside(q, it, err)
+		return nil
+	}
+	sh.loaded = *it
+	sh.loaded.Env = env
+	return &sh.loaded
+}
+
+// oldest takes the first message for a length limit.
+func (sh *shard) oldest(q *Queue) *queue.Item {
+	if q.selective != nil || q.early != nil {
+		return q.state.Oldest()
+	}
+	return q.state.Next(sh.now)
 }

@@ -16,16 +16,18 @@ type copier struct {
 	done    chan struct{} // closed when no delivery can come any more
 }
 
-// ConsumeCopies registers a consumer that gets copies of the messages that a queue holds now, as show words them, and
-// is then cancelled by the broker, as when its queue is deleted. Its deliveries have no Queue, for there is nothing to
-// settle, and no Count. It does not count as a consumer of the queue; of spec, Queue, Tag, Selector, Data and Started
-// are used. Errors: those of Browse.
+// ConsumeCopies registers a consumer that gets copies of the messages that a queue holds now, as
+// show words them, and is then cancelled by the broker, as when its queue is deleted. Its
+// deliveries have no Queue, for there is nothing to settle, and no Count. It does not count as a
+// consumer of the queue; of spec, Queue, Tag, Selector, Data and Started are used. Errors: those of
+// Browse.
 func (s *Session) ConsumeCopies(spec ConsumerSpec, show func(*Browsed) message.Envelope) (*Consumer, error) {
 	browser, err := s.Browse(spec.Queue)
 	if err != nil {
 		return nil, err
 	}
-	c := &Consumer{Tag: spec.Tag, NoAck: true, Queue: browser.q, Data: spec.Data, session: s, selector: spec.Selector}
+	c := &Consumer{Tag: spec.Tag, NoAck: true, Queue: browser.q, Data: spec.Data, session: s}
+	c.state.Selector = spec.Selector
 	c.copier = &copier{
 		c: c, browser: browser, show: show,
 		room: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
@@ -56,7 +58,7 @@ func (k *copier) run() {
 		}
 		out = out[:0]
 		for i := range page {
-			if k.c.selector == nil || k.c.selector.Match(page[i].Env) {
+			if k.c.state.Selector == nil || k.c.state.Selector.Match(page[i].Env) {
 				out = append(out, Delivery{Consumer: k.c, Env: k.show(&page[i]), Redelivered: page[i].Redelivered})
 			}
 		}
@@ -76,7 +78,7 @@ func (k *copier) run() {
 
 // awaitRoom waits until the session takes deliveries; false when the copier was told to stop.
 func (k *copier) awaitRoom() bool {
-	for k.c.session.window.full() {
+	for k.c.session.window.Full() {
 		select {
 		case <-k.room:
 		case <-k.stop:

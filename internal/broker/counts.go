@@ -1,6 +1,9 @@
 package broker
 
-import "fiveways/internal/core/queue"
+import (
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/queue"
+)
 
 // Counts are what has happened to the messages of a queue, or of several, since
 // the broker was started or the queue was declared.
@@ -60,7 +63,7 @@ func (c *Counts) Add(o *Counts) {
 }
 
 // published counts a message that has come in.
-func (sh *shard) published(q *Queue, h queue.Handle, bytes int, due int64) {
+func (sh *shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	q.counts.Published++
 	q.counts.PublishedBytes += uint64(bytes)
 	if q.probe.handle == 0 && due == 0 {
@@ -103,21 +106,21 @@ func (sh *shard) handedOut(q *Queue, it *queue.Item) {
 }
 
 // died counts a message that died.
-func (q *Queue) died(reason string) {
+func (q *Queue) died(reason deadletter.Reason) {
 	switch reason {
-	case reasonExpired:
+	case deadletter.Expired:
 		q.counts.Expired++
-	case reasonRejected:
+	case deadletter.Rejected:
 		q.counts.Rejected++
-	case reasonMaxLength:
+	case deadletter.MaxLength:
 		q.counts.PushedOut++
-	case reasonDeliveryLimit:
+	case deadletter.DeliveryLimit:
 		q.counts.TooOften++
 	}
 }
 
-// timed is one message of a queue that is timed from when it came in to when it is handed out first; the next one follows when it was. A message
-// that ends otherwise is found by freeProbe.
+// timed is one message of a queue that is timed from when it came in to when it is handed out
+// first; the next one follows when it was. A message that ends otherwise is found by freeProbe.
 type timed struct {
 	handle queue.Handle // 0: none is timed
 	at     int64        // unix ms

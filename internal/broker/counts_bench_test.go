@@ -3,16 +3,18 @@ package broker
 import (
 	"testing"
 
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 )
 
-// What counting costs the engine for a message on its whole way, routed, come in, handed out and acknowledged, when a read brings 64 of them.
+// What counting costs the engine for a message on its whole way, routed, come in, handed out and
+// acknowledged, when a read brings 64 of them.
 func BenchmarkCounting(b *testing.B) {
-	v := &VHost{Name: "/"}
+	v := &VHost{VHost: catalog.VHost{Name: "/"}}
 	sh := &shard{b: &Broker{}, now: 1}
 	s := &Session{vhost: v}
-	q := &Queue{Name: "q", vhost: v}
+	q := &Queue{Queue: catalog.Queue{Name: "q"}, vhost: v}
 	var exchange routing.Traffic
 	const batch = 64
 	it := &queue.Item{Size: 100}

@@ -62,7 +62,7 @@ func (r *crashRun) publish(c *client, exchange, key, body string, queues []strin
 	}
 	seq := c.post(exchange, key, body, nil)
 	if seq%2 == 0 {
-		c.FlushOwn()
+		c.FlushInline()
 	} else {
 		c.Flush()
 	}

@@ -14,8 +14,9 @@ type life struct {
 	check   func(*Broker) // what a start after it finds
 }
 
-// crashEverywhere makes each operation on the disk in turn the last one of a new life, and opens so many disks of those that a power cut may leave.
-// It returns after the life that no crash has ended.
+// crashEverywhere makes each operation on the disk in turn the last one of a new life, and opens so
+// many disks of those that a power cut may leave. It returns after the life that no crash has
+// ended.
 func crashEverywhere(t *testing.T, disks uint64, begin func() life) {
 	t.Helper()
 	for k := 1; ; k++ {

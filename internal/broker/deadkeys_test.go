@@ -8,8 +8,9 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Letters with a key each are a row each. What ends one must not look at all of them: eight times as many took 55 times as long when it did, and take
-// twice eight times as long now, for what they take of the caches.
+// Letters with a key each are a row each. What ends one must not look at all of them: eight times
+// as many took 55 times as long when it did, and take twice eight times as long now, for what they
+// take of the caches.
 func TestBacklogOfManyKeysEndsSoon(t *testing.T) {
 	const few, times, tries = 5_000, 8, 3
 	var ratios []float64
@@ -23,7 +24,8 @@ func TestBacklogOfManyKeysEndsSoon(t *testing.T) {
 	t.Errorf("%d times as many took %.0f times as long", times, ratios)
 }
 
-// endBacklogOfKeys makes so many letters with a key each that cannot arrive, and returns how long it takes until all have, once they can.
+// endBacklogOfKeys makes so many letters with a key each that cannot arrive, and returns how long
+// it takes until all have, once they can.
 func endBacklogOfKeys(t *testing.T, count int) time.Duration {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

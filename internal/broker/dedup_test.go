@@ -142,7 +142,7 @@ func TestExchangePassesEachKeyOnce(t *testing.T) {
 				for i := range 3 {
 					sameStrings(t, c.drain(fmt.Sprint("q", i)), "one", "in a tx", "later")
 				}
-				c.relayOn("sieve").look(t, func(s *queue.State) {
+				c.relayOn("sieve").look(t, func(s *queue.Deliveries) {
 					if n := s.NextSeq(0); shards == 1 && n != 1 {
 						t.Errorf("%d messages went through the relay of one shard", n-1)
 					}
@@ -182,7 +182,7 @@ func TestTransientKeysAreForgottenByARestart(t *testing.T) {
 			c.send("", "q", "p", key("p"))
 		}
 		sameStrings(t, c.drain("q"), want...)
-		must(t, b.checkpointTopology())
+		must(t, b.journal.Checkpoint(b.store))
 		c.Close()
 		mustClose(t, b)
 	}

@@ -30,14 +30,14 @@ func dropTopic(d *Definitions, name string) {
 
 // parts counts what there is of a topic.
 func parts(b *Broker, name string) (n int) {
-	v, _ := b.catalog.vhost("/")
+	v, _ := b.vhost("/")
 	if q, ok := v.queue(name); ok {
 		n++
-		for range v.table.Load().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
+		for range v.Table().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
 			n++
 		}
 	}
-	if _, ok := v.table.Load().Exchange(name); ok {
+	if _, ok := v.Table().Exchange(name); ok {
 		n++
 	}
 	if _, ok := b.Parameter("/", "mbus", name); ok {
@@ -100,7 +100,7 @@ func TestDefineAllOrNothing(t *testing.T) {
 	must(t, b.SetVHostLimit("/", LimitQueues, 4))
 	hash, err := b.Hash()
 	must(t, err)
-	table := c.vhost.table.Load()
+	table := c.vhost.Table()
 	for name, k := range map[string]struct {
 		add  func(*Definitions)
 		want error
@@ -128,7 +128,7 @@ func TestDefineAllOrNothing(t *testing.T) {
 		if err := c.Define(&d); !errors.Is(err, k.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got, _ := b.Hash(); got != hash || c.vhost.table.Load() != table || b.Stats().Queues != 1 {
+		if got, _ := b.Hash(); got != hash || c.vhost.Table() != table || b.Stats().Queues != 1 {
 			t.Errorf("%s: something has changed, %d queues", name, b.Stats().Queues)
 		}
 	}
@@ -143,7 +143,8 @@ func TestDefineAllOrNothing(t *testing.T) {
 	mustClose(t, b)
 }
 
-// What a session defines for itself goes with it, and an exchange that holds messages takes them along.
+// What a session defines for itself goes with it, and an exchange that holds messages takes them
+// along.
 func TestDefineExclusiveAndRelays(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c, other := newClient(t, b), newClient(t, b)
@@ -168,7 +169,7 @@ func TestDefineExclusiveAndRelays(t *testing.T) {
 	gone.DeleteQueue("own")
 	gone.DeleteExchange("late")
 	must(t, c.Define(&gone))
-	if _, ok := c.vhost.table.Load().Exchange("auto"); ok || b.Stats().Queues != 0 || c.vhost.queues.Load() != 0 {
+	if _, ok := c.vhost.Table().Exchange("auto"); ok || b.Stats().Queues != 0 || c.vhost.Info().Queues != 0 {
 		t.Errorf("something is left: %d queues", b.Stats().Queues)
 	}
 	must(t, c.Define(&d))
@@ -206,7 +207,7 @@ func TestDefineCrash(t *testing.T) {
 					}
 					done[name], done[name+"-new"] = 0, 4
 				}
-				if i == 3 && b.checkpointTopology() != nil {
+				if i == 3 && b.journal.Checkpoint(b.store) != nil {
 					break
 				}
 			}

@@ -3,12 +3,13 @@ package broker
 import (
 	"cmp"
 	"errors"
-	"iter"
 	"log/slog"
 	"slices"
 
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -33,7 +34,8 @@ type ExchangeDescription struct {
 	Bindings   int // of which it is the source
 }
 
-// QueueDescription is a durable queue and its persistent messages. Those that have expired since count too.
+// QueueDescription is a durable queue and its persistent messages. Those that have expired since
+// count too.
 type QueueDescription struct {
 	Name      string
 	Ready     int
@@ -43,17 +45,18 @@ type QueueDescription struct {
 	Lost      int   // messages that are counted and that the log does not give back: a repair cut them
 }
 
-// Describe reads the definitions and queues of a data folder at rest by the code that a start goes through. It changes
-// nothing but the lock file, and leaves a torn end out as a start would. annexes get what the log has
-// for them. Errors: vfs.ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat, and those of the annexes.
-func Describe(fs vfs.FS, dir string, annexes map[uint32]Annex) (Description, error) {
-	o := Options{Logger: slog.New(slog.DiscardHandler), Annexes: annexes}.withDefaults()
+// Describe reads the definitions and queues of a data folder at rest by the code that a start goes
+// through. It changes nothing but the lock file, and leaves a torn end out as a start would.
+// machines get what the log has for them. Errors: vfs.ErrLocked, store.ErrCorrupt,
+// store.ErrUnsupportedFormat, and those of the machines.
+func Describe(fs vfs.FS, dir string, machines map[uint32]statemachine.Machine) (Description, error) {
+	o := Options{Logger: slog.New(slog.DiscardHandler), StateMachines: machines}.withDefaults()
 	st, err := store.OpenReadOnly(fs, dir, store.Options{Logger: o.Logger})
 	if err != nil {
 		return Description{}, err
 	}
 	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st}
-	b.annexes = newAnnexes(b)
+	b.machines = newMachines(b)
 	var d Description
 	if err = b.recover(); err == nil {
 		d, err = b.describe()
@@ -66,31 +69,32 @@ func Describe(fs vfs.FS, dir string, annexes map[uint32]Annex) (Description, err
 
 // describe is for a broker whose shards do not run.
 func (b *Broker) describe() (d Description, err error) {
-	d.Users = len(b.rules.users)
-	b.catalog.vhosts.Range(func(_, v any) bool {
-		var vh VHostDescription
-		vh, err = v.(*VHost).describe()
+	d.Users = len(b.Users())
+	for _, v := range b.catalog.VHosts() {
+		vh, err := vhostOf(v).describe()
+		if err != nil {
+			return d, err
+		}
 		d.VHosts = append(d.VHosts, vh)
-		return err == nil
-	})
-	slices.SortFunc(d.VHosts, func(a, b VHostDescription) int { return cmp.Compare(a.Name, b.Name) })
-	return d, err
+	}
+	return d, nil
 }
 
 func (v *VHost) describe() (VHostDescription, error) {
 	d := VHostDescription{Name: v.Name}
-	table := v.table.Load()
+	table := v.Table()
 	to := map[routing.QueueID]int{}
 	for bind := range table.Bindings() {
 		to[bind.ToQueue]++
 		d.Bindings++
 	}
 	for x := range table.Exchanges() {
-		if x.BindingCount() > 0 || !predeclared(x.Spec.Name) {
+		if x.BindingCount() > 0 || !catalog.Predeclared(x.Spec.Name) {
 			d.Exchanges = append(d.Exchanges, ExchangeDescription{x.Spec.Name, x.Spec.Type, x.BindingCount()})
 		}
 	}
-	for q := range v.all(table) {
+	for def := range v.All(table) {
+		q := queueOf(def)
 		lost, err := q.lost()
 		if err != nil {
 			return d, err
@@ -102,22 +106,6 @@ func (v *VHost) describe() (VHostDescription, error) {
 	}
 	slices.SortFunc(d.Queues, func(a, b QueueDescription) int { return cmp.Compare(a.Name, b.Name) })
 	return d, nil
-}
-
-// all yields the queues of the table, with those that belong to exchanges.
-func (v *VHost) all(table *routing.Table) iter.Seq[*Queue] {
-	return func(yield func(*Queue) bool) {
-		for _, id := range table.Queues() {
-			if q, ok := v.b.queueByID(uint64(id)); ok && !yield(q) {
-				return
-			}
-		}
-		for x := range table.Exchanges() {
-			if q := v.b.catalog.relayQueue(x); q != nil && !yield(q) {
-				return
-			}
-		}
-	}
 }
 
 // lost reads every message of the queue and counts those that the log does not have any more.

@@ -18,7 +18,8 @@ var wantDescription = Description{VHosts: []VHostDescription{{
 	Bindings:  3,
 }}, Users: 1}
 
-// fillToDescribe declares and publishes over both shards, and lets a message be settled and another be out.
+// fillToDescribe declares and publishes over both shards, and lets a message be settled and another
+// be out.
 func fillToDescribe(t *testing.T, b *Broker) *client {
 	t.Helper()
 	c := newClient(t, b)

@@ -6,12 +6,16 @@ import (
 
 // dispatch hands ready messages to consumers that may take them.
 func (sh *shard) dispatch(q *Queue) {
-	if len(q.granted) > 0 {
-		q.unblock()
-	}
+	q.consumers.Begin()
 	sh.dispatchReady(q)
-	if len(q.granted) > 0 {
-		sh.ungrant(q)
+	q.consumers.End()
+}
+
+// catchUpConsumers hands consumers what came for them in this round before an op that would see
+// it, or change who they are. For them a round is no moment of its own.
+func (sh *shard) catchUpConsumers(q *Queue) {
+	if q.marked && !q.gone && q.consumers.Len() > 0 {
+		sh.dispatch(q)
 	}
 }
 
@@ -19,29 +23,61 @@ func (sh *shard) dispatchReady(q *Queue) {
 	if q.waking {
 		sh.serveWaiting(q) // they come first
 	}
-	if q.picky != nil {
-		sh.dispatchPicky(q)
+	if q.selective != nil {
+		q.selective.Dispatch(&q.consumers, sh.now)
+		if q.state.Ready() == q.state.Parked() {
+			sh.closeReader(q)
+		}
 		return
 	}
-	for q.state.Ready() > 0 && len(q.consumers.list) > 0 {
-		c := q.consumers.next()
-		if c == nil {
-			return
+	var sent run
+	for q.state.Ready() > 0 && q.consumers.Len() > 0 {
+		next := q.consumers.Next()
+		if next == nil {
+			break
 		}
-		it := sh.nextReady(q, sh.now)
+		it := sh.nextReady(q, sh.now-1) // what has a TTL of 0 is for them
 		if it == nil {
-			c.unready()
-			return
+			next.Unready()
+			break
 		}
-		sh.deliver(q, c, it)
+		c, h := consumerOf(next), it.Handle
+		sh.handTo(q, c, it)
+		if c.NoAck && !sent.extend(h) {
+			sh.settleRun(q, sent)
+			sent = run{h, 1}
+		}
 	}
+	sh.settleRun(q, sent)
 	if q.state.Ready() == 0 {
 		sh.closeReader(q)
 	}
 }
 
-// nextReady takes the next message of the queue that lives beyond until (unix ms, now or later), its body loaded. A
-// message whose body cannot be read is set aside: it stays on disk, unsettled, and is reported.
+// run is n contiguous messages. Deliveries that nobody acknowledges are settled by runs: one by one
+// costs several times as much.
+type run struct {
+	from queue.Handle
+	n    int
+}
+
+func (sh *shard) settleRun(q *Queue, r run) {
+	if r.n > 0 {
+		sh.settle(q, r.from, r.n)
+	}
+}
+
+// extend adds the message that follows the run, and reports whether h is that one.
+func (r *run) extend(h queue.Handle) bool {
+	if r.n == 0 || h != r.from+queue.Handle(r.n) {
+		return false
+	}
+	r.n++
+	return true
+}
+
+// nextReady takes the next message of the queue that lives beyond until (unix ms), its body loaded.
+// A message whose body cannot be read is set aside: it stays on disk, unsettled, and is reported.
 func (sh *shard) nextReady(q *Queue, until int64) *queue.Item {
 	for {
 		if q.early != nil {
@@ -73,8 +109,17 @@ func (sh *shard) setAside(q *Queue, it *queue.Item, err error) {
 	sh.b.counters.unreadable.Add(1)
 }
 
-// deliver gathers one delivery for the consumer's sink.
+// deliver hands one message to a consumer, which ends it where nobody acknowledges.
 func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
+	h := it.Handle
+	sh.handTo(q, c, it)
+	if c.NoAck {
+		sh.settle(q, h, 1)
+	}
+}
+
+// handTo gathers one delivery for the consumer's sink.
+func (sh *shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	out := c.out
 	if len(out.list) == 0 {
 		sh.lending = append(sh.lending, out)
@@ -83,29 +128,25 @@ func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 		Consumer: c, Queue: q, Handle: it.Handle, Env: it.Env,
 		Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
 	})
+	if q.vhost.tapped.Load() {
+		sh.tapDelivery(&out.list[len(out.list)-1], holder{c.session, c.channel})
+	}
 	if out.late {
 		out.lastEntry = max(out.lastEntry, it.Index)
 	}
 	out.bytes += len(it.Env) + 32
 	sh.gathered += len(it.Env) + 32
 	sh.turns++
-	c.turn = sh.turns
 	sh.delivered(q, it, c.NoAck)
-	if c.NoAck {
-		sh.settle(q, it.Handle, 1)
-	} else {
-		c.unacked++
-		if c.prefetch > 0 && c.unacked >= c.prefetch {
-			c.level.leave(c)
-		}
-	}
+	c.state.Delivered(sh.turns)
 	if out.bytes >= deliverBytes {
 		out.flush(sh) // so that the window counts it
 	}
 }
 
-// outbox gathers in one drain what a shard has for a sink. All consumers of a session on the shard share one: what they get of a queue comes to the
-// sink in the order of the queue, whichever of them it is for.
+// outbox gathers in one drain what a shard has for a sink. All consumers of a session on the shard
+// share one: what they get of a queue comes to the sink in the order of the queue, whichever of
+// them it is for.
 type outbox struct {
 	sink  Sink
 	list  []Delivery
@@ -139,7 +180,8 @@ func (sh *shard) flushDeliveries() {
 }
 
 // get takes one message for Session.Get. again: it had to stop looking for one.
-func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok, again bool) {
+func (sh *shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok, again bool) {
+	sh.catchUpConsumers(q)
 	it, again := sh.getNext(q, noAck)
 	if it == nil {
 		if !again {
@@ -149,6 +191,7 @@ func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok, again bool
 	}
 	d = newDelivery(q, it)
 	sh.got(q, it, noAck)
+	sh.tapDelivery(&d, to)
 	if noAck {
 		sh.settle(q, it.Handle, 1)
 	}
@@ -156,13 +199,13 @@ func (sh *shard) get(q *Queue, noAck bool) (d Delivery, left int, ok, again bool
 	return d, q.state.Ready(), true, false
 }
 
-// getNext lends the first ready message that nobody's group stands in the way of, nil when there is none. again: it had to stop
-// looking for one.
+// getNext lends the first ready message that nobody's group stands in the way of, nil when there is
+// none. again: it had to stop looking for one.
 func (sh *shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
-	if q.picky != nil {
-		return sh.getPicky(q, noAck)
+	if q.selective != nil {
+		return q.selective.Get(sh.now, noAck)
 	}
-	return sh.nextReady(q, sh.now+1), false // a message with a TTL of 0 is for consumers that wait already
+	return sh.nextReady(q, sh.now), false
 }
 
 // newDelivery is a message that goes to no consumer.

@@ -1,8 +1,9 @@
-// Package broker is the engine's runtime: it owns the definitions (virtual
-// hosts, exchanges, queues, bindings), the shards that hold the queues, the
-// dispatch of messages to consumers, timers, dead-lettering, transactions,
-// alarms, checkpoints and recovery. Protocol packages translate their wire to
-// this API and hold no queue logic of their own.
+// Package broker is the engine's runtime: it owns the shards that hold the
+// queues, the dispatch of messages to consumers, timers, dead-lettering,
+// transactions, alarms, checkpoints and recovery. Protocol packages translate
+// their wire to this API and hold no queue logic of their own. What is defined
+// (internal/core/catalog) changes by way of internal/definitions; catalog.go
+// says what that means for shards and sessions.
 //
 // # Goroutines and what each owns
 //
@@ -25,10 +26,16 @@
 // proposed, because this node is its log's only writer; promises (confirms,
 // commit-ok, declare-ok) leave only when the entry is durable.
 //
+// # What stands on top
+//
+// Packages below internal/broker have the commands about jobs and streams. A command finds its
+// queue through a Finder, on the caller's goroutine, and is done through a Context, at the shard. A
+// Feature is what such a package keeps beside the messages of a queue.
+//
 // # Lock order
 //
-// catalog.mu, then inbox.mu. Who visits a shard holds no lock, neither of the
-// broker nor of a protocol. A shard goroutine never takes catalog.mu and
+// Journal.mu (of the definitions), then inbox.mu. Who visits a shard holds no lock, neither of the
+// broker nor of a protocol. A shard goroutine never takes Journal.mu and
 // never waits for a session; the exception is a transaction over several
 // shards, whose shards meet in txGroup in one global order (Broker.txMu).
 package broker

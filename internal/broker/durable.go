@@ -2,13 +2,14 @@ package broker
 
 import "sync/atomic"
 
-// durable is how far a shard's entries are durable, and what waits for more. Most shards have nobody
-// who does: for them it costs an atomic store and a load for each entry.
+// durable is how far a shard's entries are durable, and what waits for more. Most shards have
+// nobody who does: for them it costs an atomic store and a load for each entry.
 type durable struct {
 	upTo    atomic.Uint64 // index of the last entry
 	failed  atomic.Bool   // no further one will be
 	awaited atomic.Bool   // waiting is not empty
 	waiting []awaitsEntry // the shard's; in the order of their indexes
+	asked   uint64        // the shard's: for the entries up to this index a barrier is on its way
 }
 
 // awaitsEntry is something to do on the shard's goroutine when an entry is durable, or with an
@@ -18,27 +19,41 @@ type awaitsEntry struct {
 	fn    func(error)
 }
 
-// advance notes that an entry is durable, or never will be. It runs on the goroutine that writes
-// the log.
+// advance notes that the entries up to index are durable, or never will be. It runs on the
+// goroutine that writes the log, or on the shard's.
 func (sh *shard) advance(index uint64, err error) {
 	if err != nil {
 		sh.durable.failed.Store(true)
 	} else {
-		sh.durable.upTo.Store(index)
+		sh.durable.raise(index)
 	}
 	if sh.durable.awaited.Load() {
 		sh.post(sh.tellDurable)
 	}
 }
 
+func (d *durable) raise(index uint64) {
+	for {
+		was := d.upTo.Load()
+		if index <= was || d.upTo.CompareAndSwap(was, index) {
+			return
+		}
+	}
+}
+
 // whenDurable calls fn on the shard's goroutine when the entries up to index are durable: now, if
-// they are and nobody is before it.
+// they are and nothing waits before it.
 func (sh *shard) whenDurable(index uint64, fn func(error)) {
 	d := &sh.durable
 	d.awaited.Store(true) // before the look: an entry that becomes durable meanwhile sees it
 	d.waiting = append(d.waiting, awaitsEntry{index, fn})
-	if index == sh.index {
+	switch {
+	case index == sh.index:
 		sh.entry.wait = max(sh.entry.wait, sh.b.opts.Sync.Wait())
+	case index > max(d.upTo.Load(), d.asked): // no promise may hang on it: then it is written, not synced
+		d.asked = sh.index - 1
+		upTo := d.asked
+		sh.b.wal.Barrier([]uint32{sh.id}, sh.b.opts.Sync.Wait(), func(err error) { sh.advance(upTo, err) })
 	}
 	sh.tellDurable()
 }
@@ -64,7 +79,7 @@ func (sh *shard) tellDurable() {
 
 // lastRecorded is the index of the newest entry with something in it.
 func (sh *shard) lastRecorded() uint64 {
-	if len(sh.entry.data) > 0 || len(sh.entry.settled) > 0 {
+	if !sh.facts.Empty() {
 		return sh.index
 	}
 	return sh.index - 1

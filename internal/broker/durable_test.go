@@ -3,10 +3,13 @@ package broker
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
 	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/vfs"
 )
 
 // lateRun is what a late consumer and a patient reader were told until the crash.
@@ -137,6 +140,59 @@ func (c *client) find(body string) queue.Handle {
 	}
 	c.t.Fatalf("%s is not there", body)
 	return 0
+}
+
+// TestWrittenIsNotDurable: what no promise hangs on is written and synced a little later. Who waits
+// for it meanwhile, or is told of it, waits for the sync.
+func TestWrittenIsNotDurable(t *testing.T) {
+	for name, tell := range map[string]func(t *testing.T, b *Broker, q *Queue){
+		"AwaitDurable": func(t *testing.T, _ *Broker, q *Queue) {
+			if err := q.AwaitDurable(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a late consumer": func(t *testing.T, b *Broker, _ *Queue) {
+			sink := &client{t: t}
+			sink.cond = sync.NewCond(&sink.mu)
+			s, err := b.OperateLate("/", sink)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sink.Session = s
+			if _, err := s.Consume(ConsumerSpec{Queue: "q", Tag: "late"}); err != nil {
+				t.Fatal(err)
+			}
+			sink.take(1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for round := range uint64(10) {
+				mem := vfs.NewMem()
+				b := openBroker(t, mem, nil)
+				c := newClient(t, b)
+				c.queue("q", nil)
+				c.post("", "q", "m", func(p *Publish) { p.Confirm = nil })
+				c.Flush()
+				q, err := c.usableQueue("q")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := q.shard.call(func() {}); err != nil { // the round with the message is over
+					t.Fatal(err)
+				}
+				for b.wal.Pending() > 0 {
+					runtime.Gosched() // until it is written
+				}
+				tell(t, b, q)
+				again := openBroker(t, mem.CrashClone(rand.New(rand.NewPCG(round, 0))), nil)
+				if got := newClient(t, again).drain("q"); len(got) != 1 {
+					t.Fatalf("round %d: %q after a power failure", round, got)
+				}
+				mustClose(t, again)
+				mustClose(t, b)
+			}
+		})
+	}
 }
 
 // TestToldIsDurable makes each operation on the disk in turn the last one: what a late consumer was

@@ -2,8 +2,8 @@ package broker
 
 import (
 	"cmp"
-	"container/heap"
 
+	"fiveways/internal/core/heap"
 	"fiveways/internal/core/queue"
 )
 
@@ -14,14 +14,17 @@ func (a Order) compare(b Order) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tie, b.Tie))
 }
 
-// early is the messages of a queue that do not stand where they came: their senders gave them a place (Publish.Order). Those that are ready are
-// parked, and go when the first of the others is behind them, by what Options.Order says of it; one of which it says nothing is behind all. The
-// places are not in the log: after a start all messages that stand behind one of a later place are early.
+// early is the messages of a queue that do not stand where they came: their senders gave them a
+// place (Publish.Order). Those that are ready are parked, and go when the first of the others is
+// behind them, by what Options.Order says of it; one of which it says nothing is behind all. The
+// places are not in the log: after a start all messages that stand behind one of a later place are
+// early.
 //
-// Invariant: keys has live messages. Each of them that is parked is in ready, with places of some that are not.
+// Invariant: keys has live messages. Each of them that is parked is in ready, with places of some
+// that are not.
 type early struct {
 	keys  map[queue.Handle]Order
-	ready earlyHeap
+	ready heap.Heap[earlyPlace, earlyOrder]
 }
 
 type earlyPlace struct {
@@ -29,27 +32,19 @@ type earlyPlace struct {
 	h     queue.Handle
 }
 
-type earlyHeap []earlyPlace
+type earlyOrder struct{ heap.Untracked[earlyPlace] }
 
-func (e earlyHeap) Len() int { return len(e) }
-func (e earlyHeap) Less(i, j int) bool {
-	if a, b := e[i].h.Priority(), e[j].h.Priority(); a != b {
+func (earlyOrder) Before(a, b earlyPlace) bool {
+	if a, b := a.h.Priority(), b.h.Priority(); a != b {
 		return a > b
 	}
-	return cmp.Or(e[i].order.compare(e[j].order), cmp.Compare(e[i].h, e[j].h)) < 0
-}
-func (e earlyHeap) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *earlyHeap) Push(x any)   { *e = append(*e, x.(earlyPlace)) }
-func (e *earlyHeap) Pop() any {
-	n := len(*e) - 1
-	last := (*e)[n]
-	*e = (*e)[:n]
-	return last
+	return cmp.Or(a.order.compare(b.order), cmp.Compare(a.h, b.h)) < 0
 }
 
-// goEarly gives a message its place. Queues that choose messages for consumers keep to the order in which they came.
+// goEarly gives a message its place. Queues that choose messages for consumers keep to the order in
+// which they came.
 func (sh *shard) goEarly(q *Queue, h queue.Handle, at Order) {
-	if q.after == nil || q.picky != nil || sh.b.opts.Order == nil {
+	if q.after == nil || q.selective != nil || sh.b.opts.Order == nil {
 		return
 	}
 	if q.early == nil {
@@ -65,11 +60,11 @@ func (sh *shard) setEarly(q *Queue, h queue.Handle, n int) {
 	if e == nil {
 		return
 	}
-	eachIn(e.keys, h, n, func(h queue.Handle) {
+	queue.EachIn(e.keys, h, n, func(h queue.Handle) {
 		if q.state.Status(h) == queue.Ready {
 			q.state.Lend(h)
 			q.state.Park(h)
-			heap.Push(&e.ready, earlyPlace{e.keys[h], h})
+			e.ready.Push(earlyPlace{e.keys[h], h})
 		}
 	})
 }
@@ -86,7 +81,7 @@ func (q *Queue) endEarly() {
 func (sh *shard) nextEarly(q *Queue, until int64) *queue.Item {
 	e := q.early
 	for len(e.ready) > 0 && q.state.Status(e.ready[0].h) != queue.Parked {
-		heap.Pop(&e.ready)
+		e.ready.Pop()
 	}
 	if len(e.keys) == 0 {
 		q.early = nil
@@ -101,11 +96,12 @@ func (sh *shard) nextEarly(q *Queue, until int64) *queue.Item {
 	if head := q.state.PeekBeyond(sh.now, until); head != nil && sh.before(q, head, &first) {
 		return nil
 	}
-	heap.Pop(&e.ready)
-	return sh.takeParked(q, first.h, until)
+	e.ready.Pop()
+	return sh.takeAside(q, first.h, until)
 }
 
-// before tells whether the first message that stands where it came goes before one that has a place.
+// before reports whether the first message that stands where it came goes before one that has a
+// place.
 func (sh *shard) before(q *Queue, head *queue.Item, first *earlyPlace) bool {
 	if a, b := head.Handle.Priority(), first.h.Priority(); a != b {
 		return a > b

@@ -101,9 +101,10 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.ack(d)
 	sameStrings(t, c.drain("q"), "a", "d", "e", "f", "none")
 
-	// What was blocked takes its place when it is ready; a purge takes all; a consumer that chooses gets all, in the order in which they came.
+	// What was blocked takes its place when it is ready; a purge takes all; a consumer that chooses
+	// gets all, in the order in which they came.
 	c.at("x", 50, false, nil)
-	props := withHeaders(afterHeader, "x")
+	props := withHeaders("consume_after", "x")
 	c.postProps("", "q", "waits", props, func(p *Publish) { p.Order = &Order{At: 5} })
 	c.at("y", 70, false, nil)
 	c.ack(get("x"))

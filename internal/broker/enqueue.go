@@ -1,8 +1,8 @@
 package broker
 
 import (
+	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
 
@@ -12,6 +12,7 @@ import (
 // other queues keep it, as in RabbitMQ. The result is false when one refused it.
 func (sh *shard) publish(o *op) (ok bool) {
 	ok = true
+	sh.promise, sh.duplicate = store.WaitNot, false
 	var once *Queue // a relay that remembers the message's key once other queues have taken the message
 	if o.queue != nil && o.queue.relay != nil {
 		once = sh.intoRelay(o)
@@ -19,36 +20,33 @@ func (sh *shard) publish(o *op) (ok bool) {
 	if o.due <= sh.now {
 		o.due = 0
 	}
-	sh.targets, sh.promise, sh.arriving.looked = sh.targets[:0], store.WaitNot, false
-	sh.enqueue(o.queue, o, &ok)
+	m := &sh.incoming
+	m.Targets, m.Due, m.Env, m.Flags = m.Targets[:0], o.due, o.env, o.flags // Copied is set below
+	sh.taking, sh.arriving.looked = sh.taking[:0], false
+	sh.admit(o.queue, o, &ok)
 	for _, q := range o.more {
-		sh.enqueue(q, o, &ok)
+		sh.admit(q, o, &ok)
 	}
-	logged := len(sh.targets) > 0
-	if logged {
-		sh.record(o)
+	m.Copied = sh.arriving.looked && sh.arriving.Copied()
+	logged := len(m.Targets) > 0 && sh.facts.Publish(m)
+	for i, q := range sh.taking {
+		sh.accepted(q, m.Targets[i].Handle, o)
 	}
-	if once != nil && ok {
-		sh.remember(once, o)
-	}
-	if len(sh.remembers) > 0 {
-		sh.recordKeys()
+	m.Env = nil
+	if once != nil && ok && sh.remember(once, o) {
 		logged = true
 	}
-	if len(sh.entries) > 0 {
-		sh.recordEntries()
-	}
-	if l, isLetter := o.extra.(letter); isLetter {
+	if l, isForwarded := o.extra.(forwarded); isForwarded {
 		l.arrived(sh, ok)
 	}
 	if o.confirm != nil {
-		if logged && ok {
+		if ok && (logged || sh.duplicate) {
 			sh.entry.confirm(o.confirm, o.seq, sh.promise)
 		} else {
 			sh.answer(o.confirm, o.seq, ok)
 		}
 	}
-	if o.due > 0 && logged && o.queue.relay != nil && len(sh.entry.data) >= relayEntryBytes && !sh.inTx {
+	if o.due > 0 && logged && o.queue.relay != nil && sh.facts.Len() >= relayEntryBytes && !sh.inTx {
 		sh.propose()
 	}
 	// Only now, with the fact recorded, may a consumer get the message or a
@@ -60,8 +58,8 @@ func (sh *shard) publish(o *op) (ok bool) {
 	return ok
 }
 
-// enqueue adds the message to one queue.
-func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
+// admit decides whether a queue takes the message in hand, and adds it to the targets if it does.
+func (sh *shard) admit(q *Queue, o *op, ok *bool) {
 	switch {
 	case q == nil:
 		return
@@ -84,57 +82,59 @@ func (sh *shard) enqueue(q *Queue, o *op, ok *bool) {
 		}
 		return
 	}
-	var id stream.ID
-	if q.stream != nil {
-		if id = sh.nextID(q); id.IsZero() {
-			*ok = false
-			q.counts.Refused++
-			return
-		}
+	if q.content.Stream != nil && sh.nextID(q).IsZero() {
+		*ok = false
+		q.counts.Refused++
+		return
 	}
-	it := queue.Item{Size: uint32(len(o.env.Body())), Expires: sh.deadline(q, o), Due: o.due, Env: o.env, Flags: o.flags}
-	if o.priority > 0 && q.Policy().MaxPriority > 0 {
-		it.Handle = queue.MakeHandle(min(o.priority, q.Policy().MaxPriority), 0)
-	}
-	if (o.persistent || q.stream != nil) && q.Durable {
-		it.Flags |= queue.Persistent
-		it.Index, it.Sub = sh.index, sh.sub
-	}
-	var h queue.Handle
-	if o.kind == opPublishFront {
-		it.Handle = queue.MakeHandle(q.Policy().MaxPriority+1, 0)
-		h = q.state.PublishFront(&it)
-	} else {
-		h = q.state.Publish(&it)
-	}
-	if q.stream != nil {
-		sh.entries = append(sh.entries, newEntry{q, h, id})
+	persistent := (o.persistent || q.content.Stream != nil) && q.Durable
+	if persistent {
+		sh.promise = max(sh.promise, q.promise)
 	}
 	if q.after != nil {
-		sh.arrange(q, h, o)
+		sh.lookAtArrival(q, o)
+	}
+	sh.taking = append(sh.taking, q)
+	sh.incoming.To(q.content, q.placeFor(o), sh.deadline(q, o), persistent)
+}
+
+// placeFor says where in q the message comes to stand.
+func (q *Queue) placeFor(o *op) queue.Handle {
+	switch most := q.Policy().MaxPriority; {
+	case o.kind == opPublishFront:
+		return q.state.NextFront(most + 1)
+	case o.priority > 0 && most > 0:
+		return queue.MakeHandle(min(o.priority, most), 0)
+	}
+	return 0
+}
+
+// accepted does what follows from a message that q has taken.
+func (sh *shard) accepted(q *Queue, h queue.Handle, o *op) {
+	if q.content.Stream != nil {
+		sh.facts.AddEntry(q.content, h, sh.nextID(q))
+	}
+	if q.after != nil {
+		q.after.Arrive(h, &sh.arriving.Arrival)
 	}
 	if o.order != nil {
 		sh.goEarly(q, h, *o.order)
 	}
-	if q.jobs != nil {
-		q.indexJob(h, o.env, o.due)
-	}
-	if it.Flags&queue.Persistent != 0 {
-		sh.targets = append(sh.targets, target{q.ID, h, it.Expires})
-		sh.promise = max(sh.promise, q.promise)
+	if f := q.feature.Load(); f != nil && q.content.Stream == nil {
+		f.OnPublish(Context{sh, q}, h, o.env, o.due)
 	}
 	if q.once {
 		sh.remember(q, o)
 	}
-	sh.published(q, h, len(o.env.Body()), o.due)
+	sh.published(q, h, sh.incoming.Size, o.due)
 	if sh.b.opts.Traces != nil {
 		sh.traceIn(q, h, o.env)
 	}
 	sh.mark(q)
 }
 
-// deadline is when the message expires in q, unix ms, 0 = never. A TTL of 0
-// leaves one millisecond: such a message is delivered at once or expires.
+// deadline is when the message expires in q, unix ms, 0 = never. With a TTL of 0
+// that is now: a consumer that waits gets it in this round, and nobody else.
 func (sh *shard) deadline(q *Queue, o *op) int64 {
 	ttl := o.ttl
 	if q.Policy().MessageTTL >= 0 && (ttl < 0 || q.Policy().MessageTTL < ttl) {
@@ -143,26 +143,14 @@ func (sh *shard) deadline(q *Queue, o *op) int64 {
 	if ttl < 0 {
 		return o.deadline
 	}
-	at := max(sh.now, o.due) + max(ttl, 1)
+	at := max(sh.now, o.due) + ttl
 	if o.deadline != 0 {
 		at = min(at, o.deadline)
 	}
 	return at
 }
 
-// record appends the publish fact for sh.targets.
-func (sh *shard) record(o *op) {
-	p := sh.entry
-	if in := &sh.arriving; in.looked && in.copied {
-		p.data = appendCopy(p.data, sh.targets, o.due, o.env)
-	} else {
-		p.data = appendPublish(p.data, sh.targets, o.due, o.env)
-	}
-	p.refs += len(sh.targets)
-	sh.sub++
-}
-
-// full tells whether a message of size body bytes is one too many.
+// full reports whether a message of size body bytes is one too many.
 func (q *Queue) full(size int) bool {
 	p := q.Policy()
 	return p.MaxLength >= 0 && int64(q.state.Ready()) >= p.MaxLength ||
@@ -172,7 +160,7 @@ func (q *Queue) full(size int) bool {
 // limitLength keeps a bounded queue within its limit after a publish: what a
 // waiting consumer can take goes out first, then the head is dropped.
 func (sh *shard) limitLength(q *Queue) {
-	if q == nil || q.gone || !q.Policy().limited() || q.Policy().Overflow != DropHead {
+	if q == nil || q.gone || !q.Policy().Limited() || q.Policy().Overflow != DropHead {
 		return
 	}
 	sh.dispatch(q)
@@ -182,19 +170,14 @@ func (sh *shard) limitLength(q *Queue) {
 // dropHead drops what is too much for a queue that drops its head.
 func (sh *shard) dropHead(q *Queue) {
 	p := q.Policy()
-	if !p.limited() || p.Overflow != DropHead || q.shrinking {
+	if !p.Limited() || p.Overflow != DropHead || q.shrinking {
 		return
 	}
-	for p.exceededBy(q.state) {
+	for p.ExceededBy(q.state.Ready(), q.state.ReadyBytes()) {
 		it := sh.oldest(q)
 		if it == nil {
 			return
 		}
-		sh.bury(q, it.Handle, reasonMaxLength)
+		sh.deadLetter(q, it.Handle, deadletter.MaxLength)
 	}
-}
-
-// exceededBy tells whether a queue holds more than it may.
-func (p *QueuePolicy) exceededBy(st *queue.State) bool {
-	return p.MaxLength >= 0 && int64(st.Ready()) > p.MaxLength || p.MaxLengthBytes >= 0 && st.ReadyBytes() > p.MaxLengthBytes
 }

@@ -1,88 +1,49 @@
 package broker
 
-import (
-	"errors"
-	"fmt"
-)
+import "fiveways/internal/core/failure"
 
-// Sentinels of the engine. A protocol maps each to its own code and scope by
-// one table, matching with errors.Is; details travel in *Error.
+// The errors of the engine, as this package names them. Others import core/failure.
 var (
-	ErrQueueNotFound       = errors.New("no such queue")
-	ErrExchangeNotFound    = errors.New("no such exchange")
-	ErrVHostNotFound       = errors.New("no such virtual host")
-	ErrUserNotFound        = errors.New("no such user")
-	ErrInequivalent        = errors.New("declared before with another argument")
-	ErrExclusive           = errors.New("queue is exclusive to another connection")
-	ErrInUse               = errors.New("in use")
-	ErrNotEmpty            = errors.New("not empty")
-	ErrReservedName        = errors.New("name has the reserved prefix 'amq.'")
-	ErrDefaultExchange     = errors.New("operation not permitted on the default exchange")
-	ErrSystemExchange      = errors.New("system exchanges cannot be deleted")
-	ErrInternalExchange    = errors.New("internal exchange takes no publishes from clients")
-	ErrDeadlock            = errors.New("it would wait for who waits for it")
-	ErrExclusiveConsumer   = errors.New("queue is consumed exclusively")
-	ErrAccessRefused       = errors.New("access refused")
-	ErrVHostRefused        = errors.New("access to the virtual host refused")
-	ErrVHostDeleted        = errors.New("the virtual host was deleted")
-	ErrUserDeleted         = errors.New("the user was deleted")
-	ErrVHostConnections    = errors.New("connection limit of the virtual host is reached")
-	ErrUserConnections     = errors.New("connection limit of the user is reached")
-	ErrUserChannels        = errors.New("channel limit of the user is reached")
-	ErrQueueLimit          = errors.New("queue limit of the virtual host is reached")
-	ErrInvalidName         = errors.New("invalid name")
-	ErrInvalidPassword     = errors.New("invalid password")
-	ErrInvalidPattern      = errors.New("invalid pattern")
-	ErrInvalidParameter    = errors.New("invalid value of a parameter")
-	ErrInvalidLimit        = errors.New("unknown limit")
-	ErrUnknownExchangeType = errors.New("unknown exchange type")
-	ErrInvalidBinding      = errors.New("invalid binding")
-	ErrAlreadyQueued       = errors.New("already queued")
-	ErrLocked              = errors.New("locked")
-	ErrBackoff             = errors.New("in backoff")
-	ErrStale               = errors.New("the lease is over")
-	ErrRejected            = errors.New("message rejected by a full queue")
-	ErrNoFront             = errors.New("nothing goes before the highest of 255 priorities")
-	ErrTooLarge            = errors.New("too large")
-	ErrLogFailed           = errors.New("the log has failed and takes no more writes")
-	ErrWrongKind           = errors.New("the queue is of another kind")
-	ErrClosed              = errors.New("broker is closed")
+	ErrQueueNotFound       = failure.ErrQueueNotFound
+	ErrExchangeNotFound    = failure.ErrExchangeNotFound
+	ErrVHostNotFound       = failure.ErrVHostNotFound
+	ErrUserNotFound        = failure.ErrUserNotFound
+	ErrInequivalent        = failure.ErrInequivalent
+	ErrExclusive           = failure.ErrExclusive
+	ErrInUse               = failure.ErrInUse
+	ErrNotEmpty            = failure.ErrNotEmpty
+	ErrReservedName        = failure.ErrReservedName
+	ErrDefaultExchange     = failure.ErrDefaultExchange
+	ErrSystemExchange      = failure.ErrSystemExchange
+	ErrInternalExchange    = failure.ErrInternalExchange
+	ErrDeadlock            = failure.ErrDeadlock
+	ErrExclusiveConsumer   = failure.ErrExclusiveConsumer
+	ErrAccessRefused       = failure.ErrAccessRefused
+	ErrVHostRefused        = failure.ErrVHostRefused
+	ErrVHostDeleted        = failure.ErrVHostDeleted
+	ErrUserDeleted         = failure.ErrUserDeleted
+	ErrVHostConnections    = failure.ErrVHostConnections
+	ErrUserConnections     = failure.ErrUserConnections
+	ErrUserChannels        = failure.ErrUserChannels
+	ErrQueueLimit          = failure.ErrQueueLimit
+	ErrInvalidName         = failure.ErrInvalidName
+	ErrInvalidPassword     = failure.ErrInvalidPassword
+	ErrInvalidPattern      = failure.ErrInvalidPattern
+	ErrInvalidParameter    = failure.ErrInvalidParameter
+	ErrInvalidLimit        = failure.ErrInvalidLimit
+	ErrUnknownExchangeType = failure.ErrUnknownExchangeType
+	ErrInvalidBinding      = failure.ErrInvalidBinding
+	ErrAlreadyQueued       = failure.ErrAlreadyQueued
+	ErrLocked              = failure.ErrLocked
+	ErrBackoff             = failure.ErrBackoff
+	ErrStale               = failure.ErrStale
+	ErrRejected            = failure.ErrRejected
+	ErrNoFront             = failure.ErrNoFront
+	ErrTooLarge            = failure.ErrTooLarge
+	ErrLogFailed           = failure.ErrLogFailed
+	ErrWrongKind           = failure.ErrWrongKind
+	ErrClosed              = failure.ErrClosed
 )
 
-// Error carries what a protocol needs to word a failure.
-type Error struct {
-	Err      error  // one of the sentinels
-	Kind     string // "queue", "exchange", "vhost", "user", "pattern", "parameter", "sequence" or "job"
-	Name     string
-	VHost    string
-	User     string
-	Arg      string // the argument that differs or is wrong
-	Received any    // nil: none; of a queue the value, of an exchange the phrase for it
-	Current  any    // as Received; of a limit that is reached, the limit
-	Detail   string
-	Action   string // of ErrAccessRefused: "configure", "write" or "read"
-	Topic    bool   // Action was about a routing key, Key, in the exchange
-	Key      string
-}
-
-func (e *Error) Error() string {
-	switch {
-	case e.Arg != "":
-		return fmt.Sprintf("broker: %s '%s': %v: %s", e.Kind, e.Name, e.Err, e.Arg)
-	case e.Detail != "":
-		return fmt.Sprintf("broker: %s '%s': %v: %s", e.Kind, e.Name, e.Err, e.Detail)
-	case e.Kind == "queue" || e.Kind == "exchange":
-		return fmt.Sprintf("broker: %s '%s' in vhost '%s': %v", e.Kind, e.Name, e.VHost, e.Err)
-	case e.Kind != "":
-		return fmt.Sprintf("broker: %s '%s': %v", e.Kind, e.Name, e.Err)
-	}
-	return "broker: " + e.Err.Error()
-}
-
-// logFailed is a promise that cannot be kept because of err, an error of the
-// store.
-func logFailed(kind string, err error) error {
-	return &Error{Err: ErrLogFailed, Kind: kind, Detail: err.Error()}
-}
-
-func (e *Error) Unwrap() error { return e.Err }
+// Error is failure.Error.
+type Error = failure.Error

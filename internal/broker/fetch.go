@@ -9,8 +9,9 @@ import (
 type Fetch struct {
 	Queue string
 	Max   int // at most so many, at least 1
-	// Keep tells which messages are wanted, nil: all. The others stay where they are, ready for everybody. It is called on the
-	// caller's goroutine, with messages in the order of the queue; one that it wants may be gone by the time it is asked for.
+	// Keep tells which messages are wanted, nil: all. The others stay where they are, ready for
+	// everybody. It is called on the caller's goroutine, with messages in the order of the queue;
+	// one that it wants may be gone by the time it is asked for.
 	Keep func(env message.Envelope) bool
 }
 
@@ -20,9 +21,10 @@ const (
 	fetchBytes    = 1 << 20
 )
 
-// Fetch lends up to f.Max ready messages in the order of the queue, without a consumer: each is the session's until it is
-// acknowledged, rejected, returned or released (Session or Tx). None means that nothing is ready now; what others hold may
-// come back. It minds what Get minds: groups, times, expiry. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
+// Fetch lends up to f.Max ready messages in the order of the queue, without a consumer: each is the
+// session's until it is acknowledged, rejected, returned or released (Session or Tx). None means
+// that nothing is ready now; what others hold may come back. It minds what Get minds: groups,
+// times, expiry. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func (s *Session) Fetch(f Fetch) ([]Delivery, error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", f.Queue); err != nil {
@@ -38,7 +40,7 @@ func (s *Session) Fetch(f Fetch) ([]Delivery, error) {
 	if s.fetched == nil {
 		s.fetched = make(chan struct{}, 1)
 	}
-	t := fetchTrip{q: q, max: max(f.Max, 1), done: s.fetched}
+	t := fetchTrip{s: s, q: q, max: max(f.Max, 1), done: s.fetched}
 	for t.again = true; t.again; {
 		t.again = false
 		if _, ok := q.shard.visit(s, op{kind: opFetch, extra: &t}, false); !ok {
@@ -51,6 +53,7 @@ func (s *Session) Fetch(f Fetch) ([]Delivery, error) {
 
 // fetchTrip is a fetch of all that is ready, on its way to the shard and back.
 type fetchTrip struct {
+	s     *Session
 	q     *Queue
 	max   int
 	got   []Delivery
@@ -66,6 +69,7 @@ func (t *fetchTrip) run(sh *shard) {
 		return
 	}
 	q.used(sh.now)
+	sh.catchUpConsumers(q)
 	if t.got == nil {
 		t.got = make([]Delivery, 0, min(t.max, max(q.state.Ready(), 1), fetchMessages))
 	}
@@ -82,16 +86,18 @@ func (t *fetchTrip) run(sh *shard) {
 		}
 		sh.got(q, it, false)
 		t.got = append(t.got, newDelivery(q, it))
+		sh.tapDelivery(&t.got[len(t.got)-1], holder{session: t.s})
 		n, bytes = n+1, bytes+len(it.Env)
 	}
 	sh.mark(q)
 }
 
-// firstPage is how many messages a fetch that chooses looks at first: often one of them will do. Pages grow from there.
+// firstPage is how many messages a fetch that chooses looks at first: often one of them will do.
+// Pages grow from there.
 const firstPage = 16
 
-// fetchKept is a Sweep that stops when it has enough: the shard stands still for no longer than a page, however many are refused, and neither the
-// choice nor reading from the disk is its work.
+// fetchKept is a Sweep that stops when it has enough: the shard stands still for no longer than a
+// page, however many are refused, and neither the choice nor reading from the disk is its work.
 func (s *Session) fetchKept(q *Queue, f *Fetch) ([]Delivery, error) {
 	w, err := s.sweep(q, f.Keep)
 	if err != nil {
@@ -100,8 +106,8 @@ func (s *Session) fetchKept(q *Queue, f *Fetch) ([]Delivery, error) {
 	return w.Next(max(f.Max, 1))
 }
 
-// Sweep goes once through the messages that are ready in a queue and lends those that are wanted. What comes, or comes back, while it goes is not
-// looked at, so it ends.
+// Sweep goes once through the messages that are ready in a queue and lends those that are wanted.
+// What comes, or comes back, while it goes is not looked at, so it ends.
 type Sweep struct {
 	s    *Session
 	b    *Browser
@@ -130,8 +136,8 @@ func (s *Session) sweep(q *Queue, keep func(message.Envelope) bool) (*Sweep, err
 	return &Sweep{s: s, b: b, keep: keep, size: firstPage}, nil
 }
 
-// Next lends the next messages, up to n as those of Fetch, none at the end. With an error that comes after some were lent it returns these, and no
-// error. Errors: those of Fetch.
+// Next lends the next messages, up to n as those of Fetch, none at the end. With an error that
+// comes after some were lent it returns these, and no error. Errors: those of Fetch.
 func (w *Sweep) Next(n int) (got []Delivery, err error) {
 	q := w.b.q
 	for len(got) < n {
@@ -153,7 +159,7 @@ func (w *Sweep) Next(n int) (got []Delivery, err error) {
 			continue
 		}
 		asked := 0
-		if err := w.s.ask(q.shard, func() { got, asked = q.shard.lendChosen(q, w.wish, got, n) }); err != nil {
+		if err := w.s.ask(q.shard, func() { got, asked = q.shard.lendChosen(w.s, q, w.wish, got, n) }); err != nil {
 			return got, err
 		}
 		w.wish = w.wish[asked:]
@@ -172,8 +178,9 @@ func choose(page []Browsed, n int, keep func(message.Envelope) bool) (chosen, re
 	return chosen, page
 }
 
-// lendChosen lends those of the chosen messages that still can be had, until got has want of them, and tells how many it looked at.
-func (sh *shard) lendChosen(q *Queue, chosen []Browsed, got []Delivery, want int) (all []Delivery, looked int) {
+// lendChosen lends those of the chosen messages that still can be had, until got has want of them,
+// and tells how many it looked at.
+func (sh *shard) lendChosen(s *Session, q *Queue, chosen []Browsed, got []Delivery, want int) (all []Delivery, looked int) {
 	if q.gone {
 		return got, len(chosen)
 	}
@@ -184,6 +191,7 @@ func (sh *shard) lendChosen(q *Queue, chosen []Browsed, got []Delivery, want int
 			sh.got(q, it, false)
 			d := newDelivery(q, it)
 			d.Env = chosen[looked].Env
+			sh.tapDelivery(&d, holder{session: s})
 			got = append(got, d)
 		}
 	}
@@ -191,28 +199,21 @@ func (sh *shard) lendChosen(q *Queue, chosen []Browsed, got []Delivery, want int
 	return got, looked
 }
 
-// lendOne lends a ready message out of order, nil when it cannot be had: it is gone or held, expired, or somebody holds its group.
-// The place of one that was parked is left for later.
+// lendOne lends a ready message out of order, nil when it cannot be had: it is gone or held,
+// expired, or somebody holds its group. The place of one that was parked is left for later.
 func (sh *shard) lendOne(q *Queue, m *Browsed) *queue.Item {
 	it, status := q.state.Get(m.Handle)
-	if status != queue.Ready && status != queue.Parked || it.Expires != 0 && it.Expires <= sh.now+1 {
+	if status != queue.Ready && status != queue.Parked || it.Expires != 0 && it.Expires <= sh.now {
 		return nil
 	}
-	if q.picky == nil {
+	if q.selective == nil {
 		return q.state.Lend(m.Handle)
 	}
-	g := q.picky.groupOf(m.Env)
-	defer q.picky.tidy(g)
-	if g != nil && g.out > 0 {
-		return nil
-	}
-	it = q.state.Lend(m.Handle)
-	q.picky.hold(g, nil, m.Handle)
-	return it
+	return q.selective.Lend(m.Handle, m.Env)
 }
 
-// Release gathers the end of a loan: n contiguous messages that Fetch lent are back at their place as if they had never been out,
-// neither counted nor marked as redelivered.
+// Release gathers the end of a loan: n contiguous messages that Fetch lent are back at their place
+// as if they had never been out, neither counted nor marked as redelivered.
 func (s *Session) Release(q *Queue, h queue.Handle, n int) { s.settle(opRelease, q, nil, h, n) }
 
 // Release adds the end of a loan, as Session.Release.
@@ -224,13 +225,15 @@ func (sh *shard) release(o *op) {
 	if q.gone {
 		return
 	}
-	if q.picky != nil {
-		q.picky.release(o.handle, int(o.n))
+	if q.selective != nil {
+		q.selective.Release(o.handle, int(o.n))
 	}
 	for i := range queue.Handle(o.n) {
 		q.state.Release(o.handle+i, sh.now)
 	}
-	q.setBlocked(o.handle, int(o.n))
+	if q.after != nil {
+		q.after.Block(o.handle, int(o.n))
+	}
 	sh.wakeTakers(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
 	sh.mark(q)

@@ -21,7 +21,8 @@ func (c *client) fetch(q string, most int, keep func(message.Envelope) bool) []D
 	return ds
 }
 
-// Fetch lends the first messages in one go, to nobody else; what is released is where it was, and nothing tells that it was away.
+// Fetch lends the first messages in one go, to nobody else; what is released is where it was, and
+// nothing tells that it was away.
 func TestFetchAndRelease(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -71,7 +72,8 @@ func TestReleasedToAConsumer(t *testing.T) {
 	mustClose(t, b)
 }
 
-// What a choice refuses stays where it is, also where most of the queue is on disk only and more than a page is refused.
+// What a choice refuses stays where it is, also where most of the queue is on disk only and more
+// than a page is refused.
 func TestFetchChooses(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 64 << 10 })
 	c := newClient(t, b)
@@ -102,7 +104,8 @@ func TestFetchChooses(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A fetch takes what a Get would: nothing that somebody else holds the group of, or whose time is not there or over.
+// A fetch takes what a Get would: nothing that somebody else holds the group of, or whose time is
+// not there or over.
 func TestFetchMindsWhatGetMinds(t *testing.T) {
 	clock := newClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
@@ -246,7 +249,8 @@ type loan struct {
 	d           Delivery
 }
 
-// Random fetches, with and without a choice, releases, returns and acknowledgements give what a slice with marks gives.
+// Random fetches, with and without a choice, releases, returns and acknowledgements give what a
+// slice with marks gives.
 func TestFetchTwin(t *testing.T) {
 	for _, grouped := range []bool{false, true} {
 		for seed := range uint64(5) {

@@ -1,12 +1,15 @@
 package broker
 
 import (
+	"fiveways/internal/core/idindex"
 	"fiveways/internal/core/message"
 )
 
-// Find looks for a message of a queue by its message-id, whatever is happening to it; "" asks for the first message, whichever it is. ok is
-// false when there is none. In a queue whose messages have an order (QueuePolicy.ConsumeAfter) it is one look, in others the bodies are read in
-// order until it comes. Of several messages with the id it is the first. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
+// Find looks for a message of a queue by its message-id, whatever is happening to it; "" asks for
+// the first message, whichever it is. ok is false when there is none. In a queue whose messages
+// have an order (QueuePolicy.ConsumeAfter) it is one look, in others the bodies are read in order
+// until it comes. Of several messages with the id it is the first. Errors: ErrAccessRefused,
+// ErrQueueNotFound, ErrExclusive, ErrClosed.
 func (s *Session) Find(queueName, messageID string) (m Browsed, ok bool, err error) {
 	b, err := s.Browse(queueName)
 	if err != nil {
@@ -21,7 +24,7 @@ func (b *Browser) find(messageID string) (m Browsed, ok bool, err error) {
 	switch {
 	case messageID == "":
 		n = 1
-	case b.q.Policy().known():
+	case b.q.Policy().Known():
 		return b.findByID(messageID)
 	}
 	for {
@@ -49,7 +52,7 @@ func (b *Browser) findByID(messageID string) (m Browsed, ok bool, err error) {
 		if q.gone {
 			return
 		}
-		if h, ok := q.after.order.firstIn(q, messageID); ok {
+		if h, ok := q.after.First(messageID); ok {
 			it, status := q.state.Get(h)
 			b.add(it, status)
 		}
@@ -60,15 +63,16 @@ func (b *Browser) findByID(messageID string) (m Browsed, ok bool, err error) {
 	return b.page[0], true, nil
 }
 
-// Alive tells whether a message with an id is in one of the queues of the virtual host whose messages have an order
-// (QueuePolicy.ConsumeAfter), whatever is happening to it, and is none of but.
+// Alive reports whether a message with an id is in one of the queues of the virtual host whose
+// messages have an order (QueuePolicy.ConsumeAfter), whatever is happening to it, and is none of
+// but.
 func (s *Session) Alive(messageID string, but ...Loan) (alive bool) {
 	s.Flush()
-	sum := sumOf([]byte(messageID))
+	sum := idindex.SumOf([]byte(messageID))
 	for _, sh := range s.vhost.orderedOn() {
 		err := sh.call(func() {
 			if o := sh.orders[s.vhost]; o != nil {
-				alive = o.livesBeside(sum, but)
+				alive = o.LivesBeside(sum, sh.placesOf(but))
 			}
 		})
 		if alive || err != nil {

@@ -54,10 +54,10 @@ func (f *flow) close() {
 	f.mu.Unlock()
 }
 
-// overMark tells whether publishers must wait.
+// overMark reports whether publishers must wait.
 func (b *Broker) overMark() bool {
 	if b.alarm.Load() != nil {
 		return false
 	}
-	return b.store.Pending() >= flowBytes || b.memory.Load() > b.opts.MemoryLimit
+	return b.wal.Pending() >= flowBytes || b.memory.Load() > b.opts.MemoryLimit
 }

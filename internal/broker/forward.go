@@ -3,8 +3,8 @@ package broker
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
+	"fiveways/internal/core/forward"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
@@ -16,44 +16,12 @@ const (
 	relayEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
 )
 
-// leaving is a message on its way out of a relay, and what routing wants to
-// know of it.
-type leaving struct {
-	env   message.Envelope
-	peek  message.Peek
-	also  [][]byte
-	props []byte
-}
+// maxDelay bounds the ms that clients give, so that sums with times stay in range.
+const maxDelay = forward.MaxDelay
 
-func newLeaving(env message.Envelope) (leaving, error) {
-	_, _, props, _ := env.Split()
-	peek, err := message.PeekProperties(props)
-	m := leaving{env: env, peek: peek, props: props}
-	if v, ok := message.HeaderLookup(peek.Headers, "CC"); ok {
-		list, _ := v.(message.Array)
-		for _, k := range list {
-			if key, ok := k.(string); ok {
-				m.also = append(m.also, []byte(key))
-			}
-		}
-	}
-	return m, err
-}
-
-func (m *leaving) ask() routing.Message {
-	return routing.Message{
-		Key: m.env.Key(), Also: m.also, Headers: m.peek.Headers,
-		MessageID: m.peek.MessageID, CorrelationID: m.peek.CorrelationID, Timestamp: uint64(m.peek.Timestamp), Props: m.props, Body: m.env.Body(),
-	}
-}
-
-// op is the publish of the message as its sender asked for it, from now on.
-func (m *leaving) op() op {
-	ttl := int64(-1)
-	if n, err := strconv.ParseInt(string(m.peek.Expiration), 10, 64); err == nil {
-		ttl = min(n, maxDelay)
-	}
-	return op{kind: opPublish, persistent: m.peek.Persistent(), priority: m.peek.Priority, env: m.env, ttl: ttl}
+// forwardOp is the publish of a message as its sender asked for it, from now on.
+func forwardOp(m *forward.Message) op {
+	return op{kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, env: m.Env, ttl: m.TTL()}
 }
 
 // intoRelay decides what becomes of a publish whose target is a relay: it may
@@ -62,13 +30,13 @@ func (m *leaving) op() op {
 // is to remember the message's key once the message is taken.
 func (sh *shard) intoRelay(o *op) (once *Queue) {
 	q := o.queue
-	m, err := newLeaving(o.env)
+	m, err := forward.Read(o.env)
 	if q.gone || err != nil { // the edge has checked it
 		return nil
 	}
-	if q.relay.keeps {
+	if q.relay.Keeps {
 		o.ttl = -1 // a queue that is bound later counts from then
-		if v, _ := message.HeaderLookup(m.peek.Headers, noStoreHeader); v == true {
+		if v, _ := message.HeaderLookup(m.Peek.Headers, noStoreHeader); v == true {
 			o.queue = nil
 		}
 		return nil
@@ -87,7 +55,7 @@ func (sh *shard) intoRelay(o *op) (once *Queue) {
 		}
 		return once
 	}
-	if d := readDelay(m.peek.Headers); d > 0 && q.relay.delays {
+	if d := m.Delay(); d > 0 && q.relay.Delays {
 		o.due = max(o.due, sh.now+d+1) // of the millisecond that has begun, nobody knows how much is over
 	}
 	o.ttl = -1 // its life begins when it leaves
@@ -96,7 +64,7 @@ func (sh *shard) intoRelay(o *op) (once *Queue) {
 
 // lookThrough is throughRelay for a publish that may still come to nothing.
 func (sh *shard) lookThrough(o *op) (t Targets, ok bool) {
-	m, err := newLeaving(o.env)
+	m, err := forward.Read(o.env)
 	if err != nil {
 		return t, false
 	}
@@ -105,18 +73,18 @@ func (sh *shard) lookThrough(o *op) (t Targets, ok bool) {
 
 // throughRelay finds the queues that a publish to a relay can go to at once and
 // in the same entry; ok is false when it must stay, or when they are elsewhere.
-func (sh *shard) throughRelay(o *op, m *leaving) (t Targets, ok bool) {
+func (sh *shard) throughRelay(o *op, m *forward.Message) (t Targets, ok bool) {
 	r := o.queue.relay
-	if o.due > sh.now || r.keeps || r.delays && readDelay(m.peek.Headers) > 0 {
+	if o.due > sh.now || r.Keeps || r.Delays && m.Delay() > 0 {
 		return t, false
 	}
-	t, ok = o.queue.vhost.routeOut(r.exchange, m, routing.PastFirst)
+	t, ok = o.queue.vhost.routeOut(r.Exchange, m, routing.PastFirst)
 	return t, ok && t.within(sh)
 }
 
 // attendRelay hands on what is to leave the relay, and says when to look again.
 func (sh *shard) attendRelay(q *Queue) {
-	if q.relay.keeps {
+	if q.relay.Keeps {
 		q.state.Due(sh.now)
 		sh.limitLength(q)
 		return
@@ -163,9 +131,9 @@ func (sh *shard) forward(q *Queue) {
 // forwardOne hands on one message, which is unacked.
 func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 	env, err := sh.loadAlone(q, it)
-	var m leaving
+	var m forward.Message
 	if err == nil {
-		m, err = newLeaving(env)
+		m, err = forward.Read(env)
 	}
 	if err != nil {
 		sh.setAside(q, it, err)
@@ -174,9 +142,9 @@ func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 	sh.got(q, it, false)
 	d := &handover{source: q, handle: it.Handle, size: int64(len(env))}
 	if it.Due != 0 {
-		m.swapDelay()
+		m.EndDelay()
 	}
-	targets, ok := q.vhost.routeOut(q.relay.exchange, &m, routing.PastFirst)
+	targets, ok := q.vhost.routeOut(q.relay.Exchange, &m, routing.PastFirst)
 	if !ok {
 		return // the exchange is being deleted, and if that fails the message must still be here after a restart
 	}
@@ -184,21 +152,11 @@ func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 		d.settle(sh)
 		return
 	}
-	o := m.op()
+	o := forwardOp(&m)
 	o.deadline = it.Expires                // in a relay nothing else ends a message's life
 	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
 	sh.handOver(o, targets, d)
 	sh.doLocal()
-}
-
-// swapDelay negates the message's delay.
-func (m *leaving) swapDelay() {
-	props := negateDelay(m.props)
-	exchange, key, _, body := m.env.Split()
-	env := make([]byte, 0, message.EnvelopeSize(len(exchange), len(key), len(props), len(body)))
-	m.env = append(message.AppendEnvelopeHeader(env, exchange, key, props), body...)
-	m.props = props
-	m.peek, _ = message.PeekProperties(props) // as well-formed as before
 }
 
 // loadAlone is load for a message whose neighbours are not wanted: it reads no
@@ -211,5 +169,5 @@ func (sh *shard) loadAlone(q *Queue, it *queue.Item) (message.Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return publishedEnvelope(fact, &sh.scratch)
+	return bodyOf(fact, &sh.scratch)
 }

@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Both ends of any queue can be pushed to and popped from, whatever it has seen before, and over restarts.
+// Both ends of any queue can be pushed to and popped from, whatever it has seen before, and over
+// restarts.
 func TestBothEnds(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runEnds(t, seed, 600) })

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// The log does not grow with what is settled, though one shard alone is busy and the others log next to nothing.
+// The log does not grow with what is settled, though one shard alone is busy and the others log
+// next to nothing.
 func TestLogStaysSmallBesideQuietShards(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 16<<10, 32<<10 })
 	defer mustClose(t, b)

@@ -9,8 +9,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// BenchmarkPublishPermission is what the permission costs each publish, for a user who may write everywhere and for one
-// with a pattern, and with it the way of a message whose way is known.
+// BenchmarkPublishPermission is what the permission costs each publish, for a user who may write
+// everywhere and for one with a pattern, and with it the way of a message whose way is known.
 func BenchmarkPublishPermission(b *testing.B) {
 	br, err := Open(vfs.NewMem(), "data", Options{DiskFreeLimit: -1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
@@ -20,7 +20,7 @@ func BenchmarkPublishPermission(b *testing.B) {
 	exchange, key := []byte("amq.direct"), []byte("key")
 	var peek message.Peek
 	for _, pattern := range []string{".*", "^amq\\.d"} {
-		if _, err := br.SetPermission(Permission{"guest", "/", ".*", pattern, ".*"}); err != nil {
+		if _, err := br.SetPermission(Permission{User: "guest", VHost: "/", Configure: ".*", Write: pattern, Read: ".*"}); err != nil {
 			b.Fatal(err)
 		}
 		s, err := br.NewSession(SessionOptions{User: "guest", VHost: "/", Sink: &counting{}})

@@ -32,7 +32,8 @@ func wantErr(t *testing.T, what string, got, want error) {
 	}
 }
 
-// TestPublishPermissionFollowsChanges publishes over and over while the permission changes behind it.
+// TestPublishPermissionFollowsChanges publishes over and over while the permission changes behind
+// it.
 func TestPublishPermissionFollowsChanges(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Write: "^amq\\.(default|direct|topic)$"})
 	wantErr(t, "default", route(c, "", "q"), nil)
@@ -92,8 +93,8 @@ func TestDeadLettersNeedNoPermission(t *testing.T) {
 	sameStrings(t, c.drain("dead"), "m")
 }
 
-// TestOutside is a user without a permission in the virtual host, in a protocol that lets it in: it counts, may do nothing there, and goes when it
-// is deleted.
+// TestOutside is a user without a permission in the virtual host, in a protocol that lets it in: it
+// counts, may do nothing there, and goes when it is deleted.
 func TestOutside(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	c.queue("q", nil)
@@ -172,13 +173,14 @@ func TestLimits(t *testing.T) {
 	wantErr(t, "a virtual host's limit", b.SetUserLimit("u", LimitQueues, 1), ErrInvalidLimit)
 }
 
-// TestDeletedVHostTakesNoDefinitions: a session that is still there must not write into a virtual host of the same name.
+// TestDeletedVHostTakesNoDefinitions: a session that is still there must not write into a virtual
+// host of the same name.
 func TestDeletedVHostTakesNoDefinitions(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
 	fresh := func() *client {
 		must(t, put1(b.PutVHost(VHostSpec{Name: "v"})))
-		must(t, put1(b.SetPermission(Permission{"guest", "v", ".*", ".*", ".*"})))
+		must(t, put1(b.SetPermission(Permission{User: "guest", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"})))
 		return newClientOn(t, b, "guest", "v")
 	}
 	c := fresh()
@@ -206,11 +208,11 @@ func TestDeletedVHostTakesNoDefinitions(t *testing.T) {
 
 // catalogOf counts the bindings of a virtual host.
 func (b *Broker) catalogOf(t *testing.T, vhost string) (n int) {
-	v, ok := b.catalog.vhost(vhost)
+	v, ok := b.vhost(vhost)
 	if !ok {
 		t.Fatalf("no %s", vhost)
 	}
-	for range v.table.Load().Bindings() {
+	for range v.Table().Bindings() {
 		n++
 	}
 	return n
@@ -219,7 +221,7 @@ func (b *Broker) catalogOf(t *testing.T, vhost string) (n int) {
 func TestEviction(t *testing.T) {
 	b, _ := brokerWithUser(t, Permission{})
 	must(t, put1(b.PutVHost(VHostSpec{Name: "v"})))
-	must(t, put1(b.SetPermission(Permission{"guest", "v", ".*", ".*", ".*"})))
+	must(t, put1(b.SetPermission(Permission{User: "guest", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"})))
 	evicted := map[string]error{}
 	for _, who := range [][2]string{{"u", "/"}, {"guest", "/"}, {"guest", "v"}} {
 		_, err := b.NewSession(SessionOptions{User: who[0], VHost: who[1], Evict: func(err error) { evicted[who[0]+who[1]] = err }})
@@ -246,7 +248,7 @@ func TestPermissionsRefuse(t *testing.T) {
 		{Permission{User: "u", VHost: "nowhere"}, ErrVHostNotFound},
 	} {
 		wantErr(t, "permission", put1(b.SetPermission(c.p)), c.want)
-		wantErr(t, "topic permission", put1(b.SetTopicPermission(TopicPermission{c.p.User, c.p.VHost, "x", c.p.Configure, c.p.Write})), c.want)
+		wantErr(t, "topic permission", put1(b.SetTopicPermission(TopicPermission{User: c.p.User, VHost: c.p.VHost, Exchange: "x", Write: c.p.Configure, Read: c.p.Write})), c.want)
 	}
 	wantErr(t, "delete", b.DeletePermission("nobody", "/"), ErrUserNotFound)
 	wantErr(t, "delete", b.DeletePermission("u", "nowhere"), ErrVHostNotFound)

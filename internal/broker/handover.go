@@ -53,8 +53,8 @@ func (d *handover) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// letter is a handover that a shard has news of.
-type letter interface {
+// forwarded is a message on its way to other queues that the shard of its source has news of.
+type forwarded interface {
 	arrived(sh *shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
 	finish(sh *shard)           // the other shards have answered
 }

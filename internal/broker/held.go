@@ -2,7 +2,8 @@ package broker
 
 import "fiveways/internal/core/queue"
 
-// OnDelivery is what commands about one delivery embed. Who was given it may end it: that needs no permission.
+// OnDelivery is what commands about one delivery embed. Who was given it may end it: that needs no
+// permission.
 type OnDelivery struct {
 	OnQueue            // its name is given back, not asked for
 	Of       *Queue    // Delivery.Queue
@@ -10,18 +11,19 @@ type OnDelivery struct {
 	Handle   queue.Handle
 }
 
-func (d *OnDelivery) find(s *Session) (*Queue, error) {
+func (d *OnDelivery) Find(f Finder) (*Queue, error) {
 	d.Queue = d.Of.Name
-	if q, ok := s.b.queueByID(d.Of.ID); ok {
+	if q, ok := f.s.b.queueByID(d.Of.ID); ok {
 		return q, nil
 	}
-	return nil, s.noQueue(d.Queue)
+	return nil, f.s.noQueue(d.Queue)
 }
 
-// held tells whether the message is still out, and its consumer there. It runs on the goroutine of the queue's shard.
+// held reports whether the message is still out, and its consumer there. It runs on the goroutine
+// of the queue's shard.
 func (d *OnDelivery) held() bool {
 	_, status := d.Of.state.Get(d.Handle)
-	return status == queue.Unacked && (d.Consumer == nil || !d.Consumer.gone)
+	return status == queue.Unacked && (d.Consumer == nil || !d.Consumer.state.Gone())
 }
 
 // Settle acknowledges a delivery. One that is not held any more is no error, unless it must be.
@@ -31,24 +33,24 @@ type Settle struct {
 	Held bool // it was, and is no more
 }
 
-func (t *Settle) find(s *Session) (*Queue, error) {
+func (t *Settle) Find(f Finder) (*Queue, error) {
 	t.Held = false
-	q, err := t.OnDelivery.find(s)
+	q, err := t.OnDelivery.Find(f)
 	if err != nil && t.Must {
 		err = t.stale()
 	}
 	return q, err
 }
 
-func (t *Settle) run(sh *shard, q *Queue) error {
+func (t *Settle) Run(at Context) error {
 	if t.Held = t.held(); t.Held {
-		sh.ack(&op{kind: opAck, queue: q, consumer: t.Consumer, handle: t.Handle, n: 1})
+		at.sh.ack(&op{kind: opAck, queue: at.q, consumer: t.Consumer, handle: t.Handle, n: 1})
 	}
 	return nil
 }
 
 // ofStreams: what is out of a stream's queue may be acknowledged.
-func (*Settle) ofStreams() {}
+func (*Settle) OfStreams() {}
 
 func (t *Settle) demanded() bool { return t.Must }
 
@@ -64,24 +66,3 @@ func (t *Settle) stale() error {
 }
 
 func (t *Settle) size() int { return 0 }
-
-// Held is a condition of Session.DoAll: when a delivery is not held any more, none of the commands behind this one is done.
-type Held struct {
-	OnDelivery
-	Lost bool
-}
-
-func (g *Held) find(s *Session) (*Queue, error) {
-	q, err := g.OnDelivery.find(s)
-	g.Lost = err != nil
-	return q, err
-}
-
-func (g *Held) run(*shard, *Queue) error {
-	g.Lost = !g.held()
-	return nil
-}
-
-func (*Held) ofStreams() {}
-
-func (g *Held) unmet() bool { return g.Lost }

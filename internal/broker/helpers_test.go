@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -175,27 +176,28 @@ func openBroker(t *testing.T, fs vfs.FS, change func(*Options)) *Broker {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if mem, ok := fs.(*vfs.Mem); ok {
+		openedIn.Store(b, opened{mem, o})
+		t.Cleanup(func() { openedIn.Delete(b) })
+	}
 	return b
 }
 
+// mustClose closes a broker, after a look whether its log makes the same state.
 func mustClose(t *testing.T, b *Broker) {
 	t.Helper()
+	sameWhenReplayed(t, b)
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// syncAll makes durable all that the shards were asked for. A shard answers a call in the middle of a round, and hands what the round did to the log
-// at its end: the first call may share its round with what came before it, the second comes after that round.
+// syncAll makes durable all that the shards were asked for, and waits for removals of queues.
 func syncAll(t *testing.T, b *Broker) {
 	t.Helper()
-	for _, sh := range b.shards {
-		for range 2 {
-			must(t, sh.call(func() {}))
-		}
-	}
+	must(t, b.Sync())
 	untilRemoved(b)
-	must(t, b.store.SyncNow())
+	must(t, b.Sync())
 }
 
 func sameStrings(t *testing.T, got []string, want ...string) {
@@ -243,3 +245,27 @@ func (c *steppedClock) Now() time.Time { return time.UnixMilli(c.ms.Load()) }
 
 // crashed is what a power cut leaves.
 func crashed(mem *vfs.Mem) *vfs.Mem { return mem.CrashClone(rand.New(rand.NewPCG(1, 1))) }
+
+// adding puts an entry into a stream, which it makes of an empty queue.
+type adding struct {
+	OnQueue
+	id   stream.ID
+	body string
+}
+
+func newAdd(queue string, ms uint64, body string) *adding {
+	return &adding{OnQueue: on(queue), id: stream.ID{Ms: ms}, body: body}
+}
+
+func (a *adding) Find(f Finder) (*Queue, error) { return f.ToPublish(a.Queue, true) }
+
+func (a *adding) Run(at Context) error {
+	if at.Content().Stream == nil {
+		if err := at.MakeStream(); err != nil {
+			return err
+		}
+	}
+	return at.PublishEntry(&a.OnQueue, &Publish{Env: bareEnvelope(a.Queue, []byte(a.body)), Persistent: true, TTL: -1}, a.id)
+}
+
+func (*adding) OfStreams() {}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fiveways/internal/core/forward"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 )
@@ -12,11 +13,11 @@ const noStoreHeader = "x-recent-history-no-store"
 // recall sends what the exchange remembers to a destination that has just been
 // bound to it, in order, and returns when it is on its way.
 func (s *Session) recall(b *routing.Binding) {
-	x, ok := s.vhost.table.Load().Exchange(b.Source)
+	x, ok := s.vhost.Table().Exchange(b.Source)
 	if !ok || !x.Relay().Copy {
 		return
 	}
-	q := s.b.catalog.relayQueue(x)
+	q := s.b.relayQueue(x)
 	if q == nil {
 		return
 	}
@@ -41,12 +42,12 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 			sh.setAside(q, it, err)
 			continue
 		}
-		m, err := newLeaving(env)
+		m, err := forward.Read(env)
 		if err != nil {
 			continue // the edge has checked it
 		}
 		if targets := q.vhost.recallTo(b, &m); !targets.Empty() {
-			o := m.op()
+			o := forwardOp(&m)
 			o.deadline = deadline
 			sh.handOver(o, targets, nil)
 			sh.doLocal()
@@ -55,9 +56,9 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 }
 
 // recallTo finds where a remembered message goes by a new binding.
-func (v *VHost) recallTo(b *routing.Binding, m *leaving) Targets {
-	table := v.table.Load()
-	if rm := m.ask(); !table.Admits(b, &rm) {
+func (v *VHost) recallTo(b *routing.Binding, m *forward.Message) Targets {
+	table := v.Table()
+	if rm := m.Routed(); !table.Admits(b, &rm) {
 		return Targets{}
 	}
 	if b.ToExchange != "" {

@@ -1,13 +1,19 @@
 package broker
 
-import "time"
+import (
+	"time"
 
-// A queue that a command made because it was not there, an implicit one, goes again when nobody needs it: it has been empty and unused for a while, or
-// was cleared by name. Its shard decides, from what is true at that moment; the goroutine of removals (implicit_remove.go) takes it out of the definitions. A
-// declaration of a queue of that name and kind by whoever knows what he wants makes it one that stays.
+	"fiveways/internal/core/catalog"
+)
+
+// A queue that a command made because it was not there, an implicit one, goes again when nobody
+// needs it: it has been empty and unused for a while, or was cleared by name. Its shard decides,
+// from what is true at that moment; the goroutine of removals (implicit_remove.go) takes it out of
+// the definitions. A declaration of a queue of that name and kind makes it one that stays.
 
 const (
-	// idleTime is how long an implicit queue is there at least after its last use, and up to twice as long, while there are few of them.
+	// idleTime is how long an implicit queue is there at least after its last use, and up to twice
+	// as long, while there are few of them.
 	idleTime = int64(time.Hour / time.Millisecond)
 	// shortIdleTime takes the place of idleTime while there are more than fewImplicit of them.
 	shortIdleTime = int64(10 * time.Second / time.Millisecond)
@@ -16,8 +22,9 @@ const (
 	idleLooks = 256
 )
 
-// implicits are the implicit queues of a shard, the one that was looked at longest ago first. Each is looked at from time to time; those where nothing
-// happened in between go. So using a queue costs nothing here.
+// implicits are the implicit queues of a shard, the one that was looked at longest ago first. Each
+// is looked at from time to time; those where nothing happened in between go. So using a queue
+// costs nothing here.
 type implicits struct {
 	first, last *Queue
 	n           int
@@ -89,7 +96,7 @@ func (sh *shard) lookAtImplicit() {
 		q, patience := l.first, l.patience()
 		l.remove(q)
 		switch {
-		case !q.implicit.Load():
+		case !q.Implicit():
 		case q.changes == q.seen.changes && q.lastUsed+patience <= sh.now && q.idle(sh.now):
 			sh.letGo(q)
 		default:
@@ -110,7 +117,7 @@ func (sh *shard) letGo(q *Queue) {
 
 // letGoCleared is letGo for a queue that was just cleared by name.
 func (sh *shard) letGoCleared(q *Queue) {
-	if (q.seen.listed || q.seen.leaving) && q.idle(sh.now) && (q.jobs == nil || q.jobs.book.RememberedIDs() == 0) {
+	if (q.seen.listed || q.seen.leaving) && q.idle(sh.now) && (q.content.Jobs == nil || q.content.Jobs.RememberedIDs() == 0) {
 		sh.letGo(q)
 	}
 }
@@ -118,15 +125,17 @@ func (sh *shard) letGoCleared(q *Queue) {
 // watchTime is how long a queue stays for who has found out its version (Look), in ms.
 const watchTime = int64(time.Minute / time.Millisecond)
 
-// idle tells whether an implicit queue holds nothing that any protocol could ask for, and nobody is at it. Whether it has bindings is for the catalog to
-// say. A stream that is empty is still a stream.
+// idle reports whether an implicit queue holds nothing that any protocol could ask for, and nobody
+// is at it. Whether it has bindings is for the catalog to say. A stream that is empty is still a
+// stream.
 func (q *Queue) idle(now int64) bool {
-	return !q.gone && q.implicit.Load() && q.stream == nil && q.isEmpty() && q.dead == nil &&
-		len(q.consumers.list) == 0 && q.waiting.first == nil && len(q.takers) == 0 && (q.watched == 0 || q.watched+watchTime <= now) &&
-		(q.jobs == nil || q.jobs.book.Leases() == 0 && q.jobs.book.InBackoff(now) == 0)
+	return !q.gone && q.Implicit() && q.content.Stream == nil && q.isEmpty() && q.dead == nil &&
+		q.consumers.Len() == 0 && q.waiting.first == nil && len(q.takers) == 0 && (q.watched == 0 || q.watched+watchTime <= now) &&
+		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
 }
 
-// removeIdle ends a queue that was let go, or takes it back when something has happened to it since. It runs on the shard's goroutine.
+// removeIdle ends a queue that was let go, or takes it back when something has happened to it
+// since. It runs on the shard's goroutine.
 func (sh *shard) removeIdle(q *Queue) (removed bool) {
 	switch {
 	case q.gone:
@@ -134,14 +143,14 @@ func (sh *shard) removeIdle(q *Queue) (removed bool) {
 		sh.drop(q, dropWhen{}) //nolint:errcheck // there is no condition
 		q.removed = true
 		return true
-	case q.implicit.Load():
+	case q.Implicit():
 		sh.implicits.add(q, sh.now)
 	}
 	return false
 }
 
-// passOn gives a message that was on its way to a queue when that was removed for being idle to a new one of that name. It waits for the log there;
-// who published it hears of that one.
+// passOn gives a message that was on its way to a queue when that was removed for being idle to a
+// new one of that name. It waits for the log there; who published it hears of that one.
 func (sh *shard) passOn(q *Queue, o *op) {
 	again := *o
 	again.more, again.consumer, again.order, again.extra = nil, nil, nil, nil
@@ -155,10 +164,10 @@ func (sh *shard) passOn(q *Queue, o *op) {
 }
 
 func (b *Broker) passOn(q *Queue, o op) {
-	b.catalog.settle()
+	b.journal.Settle()
 	s, err := b.Operate(q.vhost.Name)
 	if err == nil && s.vhost != q.vhost {
-		err = vhostNotFound(q.vhost.Name)
+		err = catalog.VHostNotFound(q.vhost.Name)
 	}
 	if err == nil {
 		o.queue, err = s.findOrMake(q.Name, true)

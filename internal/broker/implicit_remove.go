@@ -3,6 +3,7 @@ package broker
 import (
 	"sync"
 
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/routing"
 )
 
@@ -46,7 +47,7 @@ func (b *Broker) remove() {
 			return
 		case <-b.removals.wake:
 		}
-		for b.catalog.removeIdle() {
+		for b.removeIdle() {
 			select {
 			case <-b.stop:
 				return
@@ -56,12 +57,13 @@ func (b *Broker) remove() {
 	}
 }
 
-// removeIdle takes some of those that were let go out of the definitions, as far as they are idle still; false when there are none. They are empty: it
-// does not matter whether a crash leaves them, and nobody waits for the log.
-func (c *catalog) removeIdle() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	queues := c.b.removals.take()
+// removeIdle takes some of those that were let go out of the definitions, as far as they are idle
+// still; false when there are none. They are empty: it does not matter whether a crash leaves them,
+// and nobody waits for the log.
+func (b *Broker) removeIdle() bool {
+	b.journal.Lock()
+	defer b.journal.Unlock()
+	queues := b.removals.take()
 	if len(queues) == 0 {
 		return false
 	}
@@ -73,7 +75,7 @@ func (c *catalog) removeIdle() bool {
 	for sh, own := range byShard {
 		bound := map[*Queue]bool{}
 		for _, q := range own {
-			bound[q] = c.isBound(q)
+			bound[q] = isBound(q)
 		}
 		err := sh.call(func() {
 			for _, q := range own {
@@ -88,52 +90,36 @@ func (c *catalog) removeIdle() bool {
 			break // the broker ends
 		}
 	}
-	tables := map[*VHost]*routing.Table{}
-	var facts []*topologyFact
+	edits := map[*VHost]*catalog.Edit{}
 	for _, q := range removed {
-		t := tables[q.vhost]
-		if t == nil {
-			t = q.vhost.table.Load()
+		if edits[q.vhost] == nil {
+			edits[q.vhost] = q.vhost.Edit(nil)
 		}
-		tables[q.vhost], _ = t.RemoveQueue(q.Name, routing.QueueID(q.ID))
-		if c.forget(q.ID) {
-			q.vhost.queues.Add(-1)
-		}
-		facts = append(facts, &topologyFact{VHost: q.vhost.Name, Delete: true, Queue: &queueFact{ID: q.ID, Name: name(q.Name)}})
+		edits[q.vhost].EndQueue(&q.Queue)
 	}
-	for v, t := range tables {
-		v.table.Store(t)
+	for _, e := range edits {
+		b.commitEdit(e)
 	}
-	c.record(facts...)
 	return true
 }
 
-// isBound tells whether an exchange has a binding to the queue. mu is held.
-func (c *catalog) isBound(q *Queue) bool {
-	for range q.vhost.table.Load().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
+// isBound reports whether an exchange has a binding to the queue.
+func isBound(q *Queue) bool {
+	for range q.vhost.Table().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
 		return true
 	}
 	return false
 }
 
-// settle returns when what is being removed now is out of the definitions. The caller holds no lock.
-func (c *catalog) settle() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-}
-
-// makeExplicit makes an implicit queue one that stays; false when it has gone. Queue.explicitAt is the entry to wait for then.
-func (c *catalog) makeExplicit(q *Queue) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.b.queueByID(q.ID); !ok {
+// makeExplicit makes an implicit queue one that stays; false when it has gone. Queue.explicitAt is
+// the entry to wait for then.
+func (b *Broker) makeExplicit(q *Queue) bool {
+	b.journal.Lock()
+	defer b.journal.Unlock()
+	e := q.vhost.Edit(nil)
+	if !e.KeepQueue(&q.Queue) {
 		return false
 	}
-	if q.implicit.Load() {
-		f := newQueueFact(q)
-		f.Implicit = false
-		q.explicitAt.Store(c.record(&topologyFact{VHost: q.vhost.Name, Queue: f}))
-		q.implicit.Store(false) // behind explicitAt: who sees it waits for the right entry
-	}
+	b.commitEdit(e)
 	return true
 }

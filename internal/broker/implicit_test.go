@@ -19,13 +19,12 @@ func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour
 
 // untilRemoved returns when the queues that were let go are removed.
 func untilRemoved(b *Broker) {
-	c := b.catalog
 	for {
-		c.mu.Lock()
+		b.journal.Lock()
 		b.removals.mu.Lock()
 		n := len(b.removals.queues)
 		b.removals.mu.Unlock()
-		c.mu.Unlock()
+		b.journal.Unlock()
 		if n == 0 {
 			return
 		}
@@ -52,15 +51,15 @@ func (c *client) pop(q string) []string {
 	return texts(p.Bodies)
 }
 
-// A queue that a command made goes when it has been empty and unused for an hour or two, and not while anything needs it.
+// A queue that a command made goes when it has been empty and unused for an hour or two, and not
+// while anything needs it.
 func TestImplicitQueuesGo(t *testing.T) {
 	for name, tc := range map[string]struct {
 		use   func(c *client) // of the queue "q"
 		stays bool
 	}{
-		"emptied":   {func(c *client) { c.push("q", "m"); c.pop("q") }, false},
-		"asked for": {func(c *client) { c.do(&Take{OnQueue: on("q"), Create: true}) }, false},
-		"full":      {func(c *client) { c.push("q", "m") }, true},
+		"emptied": {func(c *client) { c.push("q", "m"); c.pop("q") }, false},
+		"full":    {func(c *client) { c.push("q", "m") }, true},
 		"got, not acknowledged": {func(c *client) {
 			c.push("q", "m")
 			_, _, _, err := c.Get("q", false)
@@ -79,14 +78,7 @@ func TestImplicitQueuesGo(t *testing.T) {
 			must(c.t, c.Bind(BindSpec{Source: "amq.topic", Destination: "q", Key: "a"}))
 		}, true},
 		"a stream": {func(c *client) { c.do(newAdd("q", 1, "m")) }, true},
-		"a remembered id": {func(c *client) {
-			c.do(&Remember{OnQueue: on("q"), ID: []byte("m"), Until: c.b.Now() + hours(9).Milliseconds()})
-		}, true},
-		"an id for an hour": {func(c *client) {
-			c.do(&Remember{OnQueue: on("q"), ID: []byte("m"), Until: c.b.Now() + hours(1).Milliseconds()})
-		}, false},
-		"a job in backoff": {func(c *client) { c.do(&Enqueue{OnQueue: on("q"), Backoff: hours(9).Milliseconds()}) }, true},
-		"declared":         {func(c *client) { c.push("q", "m"); c.pop("q"); c.queue("q", nil) }, true},
+		"declared": {func(c *client) { c.push("q", "m"); c.pop("q"); c.queue("q", nil) }, true},
 		"defined": {func(c *client) {
 			c.push("q", "m")
 			c.pop("q")
@@ -222,7 +214,7 @@ func TestManyImplicitQueues(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := b.queueCount.Load(); n != 40 {
+		if n := b.catalog.QueueCount(); n != 40 {
 			t.Fatalf("%d queues", n)
 		}
 		for i := range 10 {
@@ -230,7 +222,7 @@ func TestManyImplicitQueues(t *testing.T) {
 		}
 		time.Sleep(hours(2.5))
 		synctest.Wait()
-		if n := b.queueCount.Load(); n != 0 {
+		if n := b.catalog.QueueCount(); n != 0 {
 			t.Fatalf("in the end %d queues", n)
 		}
 	})
@@ -248,14 +240,14 @@ func TestClearedImplicitQueuesGo(t *testing.T) {
 		defer a.cancel()
 		synctest.Wait()
 		c.queue("declared", nil)
-		names := []string{"list", "jobs", "locked", "declared", "waited", "watched", "stream", "again"}
-		for _, q := range names[:4] {
+		names := []string{"list", "declared", "waited", "watched", "stream", "again"}
+		for _, q := range names[:2] {
 			c.push(q, "m")
 		}
-		c.do(&Enqueue{OnQueue: on("jobs")}, &Take{OnQueue: on("locked")}, &Push{OnQueue: on("watched"), Bodies: values("m"), Create: true},
+		c.do(&Push{OnQueue: on("watched"), Bodies: values("m"), Create: true},
 			&Look{OnQueue: on("watched")}, newAdd("stream", 1, "m"))
 		for _, q := range names {
-			must(t, c.Do(&Clear{OnQueue: on(q)}, &JobClear{OnQueue: on(q)}))
+			must(t, c.Do(&Clear{OnQueue: on(q)}))
 		}
 		must(t, c.DoAll(&Push{OnQueue: on("again"), Bodies: values("a"), Create: true}, &Clear{OnQueue: on("again")},
 			&Push{OnQueue: on("again"), Bodies: values("b"), Create: true}))
@@ -272,7 +264,8 @@ func TestClearedImplicitQueuesGo(t *testing.T) {
 	})
 }
 
-// Messages are not lost that come to a queue while it is removed, by whatever way, and each comes once.
+// Messages are not lost that come to a queue while it is removed, by whatever way, and each comes
+// once.
 func TestPushWhileRemoved(t *testing.T) {
 	const senders, each = 4, 300
 	b := openBroker(t, vfs.NewMem(), nil)
@@ -343,11 +336,7 @@ func TestPushWhileRemoved(t *testing.T) {
 		})
 	}
 	seen := map[string]bool{}
-	made := func() uint64 {
-		b.catalog.mu.Lock()
-		defer b.catalog.mu.Unlock()
-		return b.catalog.nextQueue
-	}
+	made := func() uint64 { return b.Stats().QueuesCreated }
 	c := newClient(t, b)
 	for more := 0; (len(seen) < senders*each+more || made() < 20) && !t.Failed(); {
 		if len(seen) == senders*each+more { // too few queues were removed meanwhile
@@ -377,7 +366,8 @@ func (c *client) postIf(q, body string) bool {
 	return routed
 }
 
-// A message that was routed to a queue before that was removed comes to the next one of its name, and is confirmed when it is there.
+// A message that was routed to a queue before that was removed comes to the next one of its name,
+// and is confirmed when it is there.
 func TestLatePublishFindsTheNextQueue(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -404,8 +394,7 @@ func TestImplicitQueuesCount(t *testing.T) {
 	c.push("a", "m")
 	c.push("b", "m")
 	for _, cmd := range []Command{
-		&Push{OnQueue: on("c"), Bodies: values("m"), Create: true}, &Pop{OnQueue: on("c"), Create: true}, &Take{OnQueue: on("c"), Create: true},
-		&Enqueue{OnQueue: on("c")}, newAdd("c", 1, "m"),
+		&Push{OnQueue: on("c"), Bodies: values("m"), Create: true}, &Pop{OnQueue: on("c"), Create: true}, newAdd("c", 1, "m"),
 	} {
 		must(t, c.Do(cmd))
 		if err := cmd.on().Err; !errors.Is(err, ErrQueueLimit) {

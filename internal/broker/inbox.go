@@ -46,8 +46,48 @@ func (in *inbox) push(ops []op, wait bool) bool {
 	return ok
 }
 
+// pushBatch is push by addBatch, and holds the caller back while the inbox is full.
+func (in *inbox) pushBatch(batch []op) (next []op) {
+	in.mu.Lock()
+	n := len(batch)
+	next, ok := in.addBatch(batch, true)
+	idle := ok && !in.taken && len(in.ops) == n
+	in.mu.Unlock()
+	if idle {
+		in.signal()
+	}
+	return next
+}
+
 // add is push with mu held, and wakes nobody.
 func (in *inbox) add(ops []op, wait bool) bool {
+	if !in.admit(ops, wait) {
+		return false
+	}
+	in.ops = append(in.ops, ops...)
+	return true
+}
+
+// swapOps is how many ops are worth a swap.
+const swapOps = 16
+
+// addBatch is add for a slice that the caller fills again and again; next is the one to fill then.
+// An empty inbox takes a large batch as it is and gives its own slice for it, so that the ops are
+// not copied.
+func (in *inbox) addBatch(batch []op, wait bool) (next []op, ok bool) {
+	if ok = in.admit(batch, wait); ok && len(in.ops) == 0 && len(batch) >= swapOps {
+		next, in.ops = in.ops, batch
+		return next, true
+	}
+	if ok {
+		in.ops = append(in.ops, batch...)
+	}
+	clear(batch)
+	return batch[:0], ok
+}
+
+// admit counts ops that are about to be added; false: the inbox is shut.
+func (in *inbox) admit(ops []op, wait bool) bool {
 	for wait && (len(in.ops) >= inboxOps || in.size >= inboxBytes) && !in.shut {
 		in.room.Wait()
 	}
@@ -57,8 +97,15 @@ func (in *inbox) add(ops []op, wait bool) bool {
 	for i := range ops {
 		in.size += len(ops[i].env)
 	}
-	in.ops = append(in.ops, ops...)
 	return true
+}
+
+// offer is push for an op that may be lost: of those an inbox that is full takes none.
+func (in *inbox) offer(o op) bool {
+	in.mu.Lock()
+	full := len(in.ops) >= inboxOps || in.size >= inboxBytes
+	in.mu.Unlock()
+	return !full && in.push([]op{o}, false)
 }
 
 func (in *inbox) signal() {

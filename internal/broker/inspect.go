@@ -15,24 +15,24 @@ type Inspect struct {
 	Kind Kind
 }
 
-func (i *Inspect) find(s *Session) (*Queue, error) {
+func (i *Inspect) Find(f Finder) (*Queue, error) {
 	i.Kind = NoKind
-	return s.readable(i.Queue)
+	return f.s.readable(i.Queue)
 }
 
-func (i *Inspect) run(_ *shard, q *Queue) error {
-	i.Kind = q.kind()
+func (i *Inspect) Run(at Context) error {
+	i.Kind = at.q.kind()
 	return nil
 }
 
-func (*Inspect) ofStreams() {}
+func (*Inspect) OfStreams() {}
 
 // kind runs on the shard's goroutine.
 func (q *Queue) kind() Kind {
 	switch {
 	case q.gone:
 		return NoKind
-	case q.stream != nil:
+	case q.content.Stream != nil:
 		return StreamKind
 	case q.state.Ready() > 0:
 		return ListKind

@@ -130,8 +130,16 @@ func TestLimitIsShared(t *testing.T) {
 // fairness watches which consumers are served while others wait under one limit.
 type fairness struct {
 	t    *testing.T
-	seen map[[2]any]int // how often the second was served while the first waited: *share or *Consumer
+	seen map[[2]any]int // how often the second was served while the first waited: sharing or *Consumer
 }
+
+// sharing is the consumers of one queue under one limit.
+type sharing struct {
+	limit *Limit
+	queue *Queue
+}
+
+func sharingOf(c *Consumer) sharing { return sharing{c.state.Limit, c.Queue} }
 
 // served notes deliveries that followed from one place, with who waited before and waits still.
 func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
@@ -143,7 +151,7 @@ func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
 	for _, d := range ds {
 		c := d.Consumer
 		for k := range f.seen {
-			if k[0] == c || k[0] == c.share { // its turn
+			if k[0] == c || k[0] == sharingOf(c) { // its turn
 				delete(f.seen, k)
 			}
 		}
@@ -153,12 +161,12 @@ func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
 			}
 			var rival any
 			switch w := w.(type) {
-			case *share:
-				if w != c.share && c.share != nil && w.limit == c.share.limit {
-					rival = c.share
+			case sharing:
+				if w != sharingOf(c) && w.limit == c.state.Limit {
+					rival = sharingOf(c)
 				}
 			case *Consumer:
-				if w != c && w.share == c.share && w.Priority == c.Priority {
+				if w != c && sharingOf(w) == sharingOf(c) && w.Priority == c.Priority {
 					rival = c
 				}
 			}
@@ -210,16 +218,25 @@ func (w *limitWorld) waiting() map[any]bool {
 	}
 	m := map[any]bool{}
 	for _, k := range w.all {
-		if l := k.share.limit; l.max.Load() > 0 && l.used.Load() > l.max.Load() {
-			w.t.Fatalf("%d are out of %d", l.used.Load(), l.max.Load())
+		l, used, mine := k.state.Limit, 0, 0
+		for _, d := range w.held {
+			if d.Consumer.state.Limit == l {
+				used++
+			}
+			if d.Consumer == k {
+				mine++
+			}
 		}
-		if ready[k.Queue] == 0 || k.prefetch > 0 && k.unacked >= k.prefetch {
+		if used > l.Max() {
+			w.t.Fatalf("%d are out of %d", used, l.Max())
+		}
+		if prefetch := k.state.Prefetch; ready[k.Queue] == 0 || prefetch > 0 && mine >= prefetch {
 			continue
 		}
-		if l := k.share.limit; l.max.Load() == 0 || l.used.Load() < l.max.Load() {
+		if used < l.Max() {
 			w.t.Fatalf("consumer %s has room, and %d are ready", k.Tag, ready[k.Queue])
 		}
-		m[k], m[k.share] = true, true
+		m[k], m[sharingOf(k)] = true, true
 	}
 	return m
 }
@@ -250,7 +267,7 @@ func runLimits(t *testing.T, rng *rand.Rand, steps int) {
 		defer c.Close()
 		w.clients, w.limits[c] = append(w.clients, c), NewLimit(1+rng.IntN(3))
 	}
-	v, _ := b.catalog.vhost("/")
+	v, _ := b.vhost("/")
 	for i := range 4 {
 		w.clients[0].queue(fmt.Sprint(i), nil)
 		q, _ := v.queue(fmt.Sprint(i))

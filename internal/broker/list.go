@@ -5,20 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
 )
-
-// HasQueue tells whether there is a queue of this name in the session's virtual host, its own or anybody's.
-func (s *Session) HasQueue(name string) bool {
-	_, ok := s.vhost.table.Load().Queue(name)
-	return ok
-}
-
-// HasExchange tells whether there is an exchange of this name in the session's virtual host.
-func (s *Session) HasExchange(name string) bool {
-	_, ok := s.vhost.table.Load().Exchange(name)
-	return ok
-}
 
 // QueueStatus is a queue and what it holds at one moment.
 type QueueStatus struct {
@@ -51,19 +38,21 @@ type QueueStatus struct {
 	Active            int64  // unix ms when something was last done with it; 0: nothing was since the start
 }
 
-// ListQueues returns the queues of the session's virtual host by name, each with what it held when it was come to. Errors: ErrClosed.
+// ListQueues returns the queues of the session's virtual host by name, each with what it held when
+// it was come to. Errors: ErrClosed.
 func (s *Session) ListQueues() ([]QueueStatus, error) {
 	return s.listQueues(func(*Queue) bool { return true })
 }
 
-// ReadableQueues is ListQueues without the queues that the session may not read, and without the exclusive ones of others. Errors: ErrClosed.
+// ReadableQueues is ListQueues without the queues that the session may not read, and without the
+// exclusive ones of others. Errors: ErrClosed.
 func (s *Session) ReadableQueues() ([]QueueStatus, error) {
 	return s.listQueues(func(q *Queue) bool { return (q.owner == nil || q.owner == s) && s.may(toRead, "queue", q.Name) == nil })
 }
 
 func (s *Session) listQueues(wanted func(*Queue) bool) (all []QueueStatus, err error) {
 	byShard := map[*shard][]*Queue{}
-	for _, id := range s.vhost.table.Load().Queues() {
+	for _, id := range s.vhost.Table().Queues() {
 		if q, ok := s.b.queueByID(uint64(id)); ok && wanted(q) {
 			byShard[q.shard] = append(byShard[q.shard], q)
 		}
@@ -97,11 +86,11 @@ func (s *Session) QueueStatus(name string) (st QueueStatus, err error) {
 // status runs on the shard's goroutine.
 func (q *Queue) status(s *Session) QueueStatus {
 	return QueueStatus{
-		ID: q.ID, Name: q.Name, Durable: q.Durable, Declared: q.declared, AutoDelete: q.AutoDelete, Exclusive: q.owner != nil, Own: q.owner == s,
-		Owner: q.ownerName(), Args: q.Args, Stream: q.stream != nil, Jobs: q.jobs != nil, Applied: q.Ruling().Applied,
-		Ready: q.state.Ready(), Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - q.countBehind(), Blocked: q.state.Blocked(),
+		ID: q.ID, Name: q.Name, Durable: q.Durable, Declared: q.DeclaredDurable, AutoDelete: q.AutoDelete, Exclusive: q.owner != nil, Own: q.owner == s,
+		Owner: q.ownerName(), Args: q.Args, Stream: q.content.Stream != nil, Jobs: q.content.UsedForJobs(), Applied: q.Ruling().Applied,
+		Ready: q.state.Ready(), Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - q.hidden(), Blocked: q.state.Blocked(),
 		Bytes: q.state.ReadyBytes(), UnackedBytes: q.state.UnackedBytes(), Memory: q.hot, Counts: q.counts,
-		Consumers: len(q.consumers.list), ExclusiveConsumer: q.consumers.exclusive(), ActiveConsumer: q.consumers.activeTag(),
+		Consumers: q.consumers.Len(), ExclusiveConsumer: q.exclusive(), ActiveConsumer: q.activeTag(),
 		HeadTimestamp: q.headTimestamp(), Active: q.active,
 	}
 }
@@ -111,34 +100,4 @@ func (q *Queue) ownerName() string {
 		return ""
 	}
 	return q.owner.Name
-}
-
-// ListBindings returns the bindings of the session's virtual host, without those that every queue has to the default exchange.
-func (s *Session) ListBindings() (all []BindSpec) {
-	for b := range s.vhost.table.Load().Bindings() {
-		if spec, ok := s.bindSpec(&b); ok {
-			all = append(all, spec)
-		}
-	}
-	sortBindings(all)
-	return all
-}
-
-// bindSpec names a binding; ok is false when its queue is gone.
-func (s *Session) bindSpec(b *routing.Binding) (spec BindSpec, ok bool) {
-	spec = BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
-	if !spec.ToExchange {
-		q, ok := s.b.queueByID(uint64(b.ToQueue))
-		if !ok {
-			return spec, false
-		}
-		spec.Destination = q.Name
-	}
-	return spec, true
-}
-
-func sortBindings(all []BindSpec) {
-	slices.SortStableFunc(all, func(a, b BindSpec) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Key, b.Key))
-	})
 }

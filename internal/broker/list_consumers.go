@@ -24,10 +24,11 @@ type ConsumerStatus struct {
 	Active       bool // it gets messages; else another one does, whose place it waits for
 }
 
-// ListConsumers returns the consumers of the session's virtual host by queue and age. Errors: ErrClosed.
+// ListConsumers returns the consumers of the session's virtual host by queue and age. Errors:
+// ErrClosed.
 func (s *Session) ListConsumers() ([]ConsumerStatus, error) {
 	var queues []*Queue
-	for _, id := range s.vhost.table.Load().Queues() {
+	for _, id := range s.vhost.Table().Queues() {
 		if q, ok := s.b.queueByID(uint64(id)); ok {
 			queues = append(queues, q)
 		}
@@ -52,7 +53,7 @@ func consumersOf(queues []*Queue) (all []ConsumerStatus, err error) {
 	for sh, queues := range perShard {
 		err := sh.call(func() {
 			for _, q := range queues {
-				all = q.consumers.appendStatus(all, q)
+				all = q.appendConsumers(all)
 			}
 		})
 		if err != nil {
@@ -63,26 +64,28 @@ func consumersOf(queues []*Queue) (all []ConsumerStatus, err error) {
 	return all, nil
 }
 
-// appendStatus runs on the shard's goroutine.
-func (cs *consumers) appendStatus(dst []ConsumerStatus, q *Queue) []ConsumerStatus {
-	for _, c := range cs.list {
-		single := cs.single != nil
-		active := !single || cs.single.active == c
+// appendConsumers runs on the shard's goroutine.
+func (q *Queue) appendConsumers(dst []ConsumerStatus) []ConsumerStatus {
+	active, single := q.consumers.Active()
+	for _, d := range q.consumers.All() {
+		c := consumerOf(d)
 		dst = append(dst, ConsumerStatus{
 			VHost: q.vhost.Name, Queue: q.Name, Tag: c.Tag, User: c.session.User, Session: c.session.Name, Channel: c.channel, NoAck: c.NoAck,
-			Exclusive: c.exclusive, Prefetch: c.prefetch, Priority: c.Priority, Args: c.args, Unacked: c.unacked, Single: single, Active: active,
+			Exclusive: c.exclusive, Prefetch: d.Prefetch, Priority: c.Priority, Args: c.args, Unacked: d.Unacked(), Single: single, Active: !single || active == d,
 		})
 	}
 	return dst
 }
 
-// exclusive tells whether there is a consumer that wants no others.
-func (cs *consumers) exclusive() bool { return len(cs.list) > 0 && cs.list[0].exclusive }
+// exclusive reports whether the queue has a consumer that wants no others.
+func (q *Queue) exclusive() bool {
+	return q.consumers.Len() > 0 && consumerOf(q.consumers.All()[0]).exclusive
+}
 
 // activeTag is the tag of the consumer that alone gets messages, "" where all do.
-func (cs *consumers) activeTag() string {
-	if cs.single == nil || cs.single.active == nil {
-		return ""
+func (q *Queue) activeTag() string {
+	if c, _ := q.consumers.Active(); c != nil {
+		return consumerOf(c).Tag
 	}
-	return cs.single.active.Tag
+	return ""
 }

@@ -5,26 +5,8 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// QueueNames are the names of the queues of the session's virtual host, in their order.
-func (s *Session) QueueNames() (names []string) {
-	for name := range s.vhost.table.Load().Queues() {
-		names = append(names, name)
-	}
-	return names
-}
-
-// QueueIDs returns the ids of queues, in the order of the names, as [QueueStatus] has them; 0 for one that is not there.
-func (s *Session) QueueIDs(names []string) []uint64 {
-	table := s.vhost.table.Load()
-	ids := make([]uint64, len(names))
-	for i, name := range names {
-		id, _ := table.Queue(name)
-		ids[i] = uint64(id)
-	}
-	return ids
-}
-
-// QueueStatuses returns queues and what they hold, in the order of the names; one that is not there is left out. Errors: ErrClosed.
+// QueueStatuses returns queues and what they hold, in the order of the names; one that is not there
+// is left out. Errors: ErrClosed.
 func (s *Session) QueueStatuses(names []string) ([]QueueStatus, error) {
 	type place struct {
 		q  *Queue
@@ -74,16 +56,17 @@ type ExchangeStatus struct {
 
 // ExchangeStatus returns one exchange. Errors: ErrExchangeNotFound.
 func (s *Session) ExchangeStatus(name string) (st ExchangeStatus, err error) {
-	x, ok := s.vhost.table.Load().Exchange(name)
+	x, ok := s.vhost.Table().Exchange(name)
 	if !ok {
 		return st, s.fail(ErrExchangeNotFound, "exchange", name)
 	}
 	return s.statusOf(x), nil
 }
 
-// ListExchanges returns the exchanges of the session's virtual host by name, the default exchange first.
+// ListExchanges returns the exchanges of the session's virtual host by name, the default exchange
+// first.
 func (s *Session) ListExchanges() (all []ExchangeStatus) {
-	for x := range s.vhost.table.Load().Exchanges() {
+	for x := range s.vhost.Table().Exchanges() {
 		all = append(all, s.statusOf(x))
 	}
 	return all
@@ -96,37 +79,4 @@ func (s *Session) statusOf(x *routing.Exchange) ExchangeStatus {
 		Traffic: ExchangeSample{x.Spec.Name, x.Spec.Type, x.BindingCount(), t.In.Load(), t.Out.Load(), t.Unroutable.Load()},
 		Policy:  s.ExchangePolicy(x.Spec.Name).Policy,
 	}
-}
-
-// BindingsFrom returns the bindings of an exchange to others and to queues; without those of the default exchange, which every queue has.
-func (s *Session) BindingsFrom(exchange string) (all []BindSpec) {
-	for b := range s.vhost.table.Load().BindingsFrom(exchange) {
-		if spec, ok := s.bindSpec(&b); ok {
-			all = append(all, spec)
-		}
-	}
-	sortBindings(all)
-	return all
-}
-
-// BindingsTo returns the bindings that lead to a queue or an exchange, without the one that every queue has to the default exchange.
-func (s *Session) BindingsTo(destination string, toExchange bool) (all []BindSpec) {
-	t := s.vhost.table.Load()
-	to := routing.Destination{Exchange: destination}
-	if !toExchange {
-		id, ok := t.Queue(destination)
-		if !ok {
-			return nil
-		}
-		to = routing.Destination{Queue: id}
-	} else if destination == "" {
-		return nil // Destination takes that for a queue
-	}
-	for b := range t.BindingsTo(to) {
-		if spec, ok := s.bindSpec(&b); ok {
-			all = append(all, spec)
-		}
-	}
-	sortBindings(all)
-	return all
 }

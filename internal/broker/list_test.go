@@ -57,7 +57,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestDefinedQueuesAreInOrder: queues that were declared together are where others look for the ids of their messages.
+// TestDefinedQueuesAreInOrder: queues that were declared together are where others look for the ids
+// of their messages.
 func TestDefinedQueuesAreInOrder(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

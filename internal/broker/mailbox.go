@@ -45,7 +45,7 @@ func (s *Session) CloseMailbox(name string) {
 	s.mu.Unlock()
 }
 
-// HasMailbox tells whether a mailbox of that name is open.
+// HasMailbox reports whether a mailbox of that name is open.
 func (b *Broker) HasMailbox(name string) bool {
 	_, ok := b.mailboxes.Load(name)
 	return ok
@@ -61,7 +61,7 @@ func (s *Session) Post(name string, env message.Envelope) bool {
 	m := v.(*mailbox)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.c.session.window.full() {
+	if m.c.session.window.Full() {
 		return false
 	}
 	m.c.session.sink.Deliver([]Delivery{{Consumer: m.c, Env: env}})

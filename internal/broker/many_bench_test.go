@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// BenchmarkManyConsumers measures a queue of which some consumers acknowledge what they get and the others have all they may hold and keep it.
+// BenchmarkManyConsumers measures a queue of which some consumers acknowledge what they get and the
+// others have all they may hold and keep it.
 func BenchmarkManyConsumers(b *testing.B) {
 	for _, n := range []struct{ working, full int }{{1, 0}, {1000, 0}, {10, 990}} {
 		b.Run(fmt.Sprintf("working=%d,full=%d", n.working, n.full), func(b *testing.B) {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/shardstate"
 	"fiveways/internal/storage/store"
 )
 
@@ -22,7 +23,7 @@ func (sh *shard) boundMemory(q *Queue) {
 	keep := min(hotBytesCalm, limit/8)
 	var spill func(*queue.Item) (uint64, uint32, bool)
 	if used > limit/2 {
-		keep = min(hotBytesTight, limit/64, limit/4/(sh.b.queueCount.Load()+1))
+		keep = min(hotBytesTight, limit/64, limit/4/(sh.b.catalog.QueueCount()+1))
 		if sh.spill.usable(sh) {
 			spill = func(it *queue.Item) (uint64, uint32, bool) { return sh.spill.put(sh, it) }
 		}
@@ -43,7 +44,7 @@ func (sh *shard) boundMemory(q *Queue) {
 // relieve has the queues packed that hold more than their share, also those
 // where nothing happens. The watchdog asks for it under pressure.
 func (sh *shard) relieve() {
-	share := sh.b.opts.MemoryLimit / 4 / (sh.b.queueCount.Load() + 1)
+	share := sh.b.opts.MemoryLimit / 4 / (sh.b.catalog.QueueCount() + 1)
 	for _, q := range sh.queues {
 		if q.hot > share {
 			q.cooledTo = 0 // what was not yet written the last time may be by now
@@ -83,7 +84,7 @@ func (sp *spill) put(sh *shard, it *queue.Item) (index uint64, sub uint32, ok bo
 		sp.index = 1
 		sp.pending = map[uint64][]byte{}
 	}
-	sp.data = appendPublish(sp.data, nil, 0, it.Env)
+	sp.data = shardstate.AppendBody(sp.data, it.Env)
 	index, sub = sp.index, sp.sub
 	sp.sub++
 	if len(sp.data) >= entryBytes {
@@ -116,7 +117,7 @@ func (sp *spill) propose(sh *shard) {
 // readSpilled returns the fact of a spilled message.
 func (sh *shard) readSpilled(q *Queue, it *queue.Item) ([]byte, error) {
 	if data, ok := sh.spill.pending[it.Index]; ok {
-		return nthFact(data, it.Sub)
+		return shardstate.NthFact(data, it.Sub)
 	}
 	if q.scratchReader == nil {
 		q.scratchReader = sh.b.scratch.NewReader(sh.id)
@@ -127,20 +128,4 @@ func (sh *shard) readSpilled(q *Queue, it *queue.Item) ([]byte, error) {
 func (sh *shard) releaseSpilled(index uint64) {
 	sh.b.scratch.Release(sh.id, index, 1)
 	sh.b.scratchReleased.Add(1)
-}
-
-// nthFact walks the facts of an entry.
-func nthFact(data []byte, n uint32) ([]byte, error) {
-	v := varints{b: data}
-	for {
-		size := v.next()
-		if v.bad || size > uint64(len(v.b)) {
-			return nil, errMalformedFact
-		}
-		if n == 0 {
-			return v.b[:size], nil
-		}
-		v.b = v.b[size:]
-		n--
-	}
 }

@@ -10,8 +10,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Many queues with a little each give their memory back once their bodies are on disk, also those where nothing
-// happens any more.
+// Many queues with a little each give their memory back once their bodies are on disk, also those
+// where nothing happens any more.
 func TestManySmallQueuesStayBelowTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const queues, each, limit = 60, 32, 1 << 20

@@ -18,13 +18,15 @@ type Move struct {
 
 	to    *Queue // nil: errTo tells why, and counts when there is something to move
 	errTo error
-	// taken is the message. While it is lent it was taken, but the shard of the other queue did not stand still: it stays unacked until both do.
+	// taken is the message. While it is lent it was taken, but the shard of the other queue did not
+	// stand still: it stays unacked until both do.
 	taken queue.Item
 	from  *Queue
 	lent  bool
 }
 
-func (m *Move) find(s *Session) (*Queue, error) {
+func (m *Move) Find(f Finder) (*Queue, error) {
+	s := f.s
 	if err := s.may(toWrite, "queue", m.To); err != nil { // whether or not there is something to move
 		return nil, err
 	}
@@ -35,24 +37,25 @@ func (m *Move) find(s *Session) (*Queue, error) {
 	return q, err
 }
 
-func (m *Move) others(fn func(*Queue)) {
+func (m *Move) Others(fn func(*Queue)) {
 	if m.to != nil {
 		fn(m.to)
 	}
 }
 
-func (m *Move) got() bool { return m.Moved }
+func (m *Move) Got() bool { return m.Moved }
 
-func (m *Move) run(sh *shard, q *Queue) error {
+func (m *Move) Run(at Context) error {
+	sh, q := at.sh, at.q
 	switch {
 	case !m.lent:
-		it := sh.takeNext(q, m.FromBack, false)
+		it := sh.takeNext(m.session, q, m.FromBack, false)
 		if m.Moved = it != nil; !m.Moved {
 			return nil
 		}
 		m.taken, m.from, m.Body = *it, q, it.Env.Body()
 	case m.from != q:
-		return errGoneMeanwhile // with the message
+		return FindAgain // with the message
 	}
 	if m.lent = m.to != nil && !sh.standsStill(m.to.shard); m.lent {
 		return nil
@@ -72,9 +75,9 @@ func (m *Move) put() error {
 		return m.errTo
 	}
 	if m.to.gone {
-		return errGoneMeanwhile
+		return FindAgain
 	}
-	if m.to.stream != nil {
+	if m.to.content.Stream != nil {
 		return m.to.errWrongKind()
 	}
 	kind, err := m.to.end(m.ToFront)
@@ -89,6 +92,7 @@ func (m *Move) put() error {
 		kind: kind, persistent: peek.Persistent(), priority: peek.Priority, queue: m.to, env: m.taken.Env, ttl: -1,
 		deadline: m.taken.Expires,
 	}
+	m.to.shard.tapPublish(m.on(), &o)
 	if !m.to.shard.publish(&o) {
 		return m.to.rejected()
 	}
@@ -96,7 +100,7 @@ func (m *Move) put() error {
 }
 
 // finish moves a message that is lent. When that cannot be, the message is back at its place.
-func (m *Move) finish(s *Session) {
+func (m *Move) Finish(s *Session) {
 	if !m.lent {
 		return
 	}

@@ -13,8 +13,9 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Moves of many sessions between queues of all shards, waited for, at one moment and in rows, beside deliveries that come back and a queue that comes
-// and goes: every message is there once afterwards.
+// Moves of many sessions between queues of all shards, waited for, at one moment and in rows,
+// beside deliveries that come back and a queue that comes and goes: every message is there once
+// afterwards.
 func TestMovesLoseNothing(t *testing.T) {
 	for seed := range uint64(2) {
 		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3; o.SegmentBytes = 64 << 10; o.CheckpointBytes = 16 << 10 })

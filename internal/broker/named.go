@@ -1,23 +1,23 @@
 package broker
 
 import (
-	"errors"
-
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
 )
 
-// namedTargets remembers the queues that a session sent to by name, as long as neither the definitions nor the rules change.
+// namedTargets remembers the queues that a session sent to by name, as long as neither the
+// definitions nor the rules change.
 type namedTargets struct {
 	table      *routing.Table
 	generation uint64 // of the rules
 	found      map[string]Targets
 }
 
-// To finds the queue of a name for messages that no exchange is to route; one that is not there is made, and goes when nobody needs it. The user must be
-// allowed to write to it, and to make one to configure it. Errors: ErrAccessRefused, ErrExclusive, ErrReservedName, ErrInvalidName, ErrQueueLimit,
-// ErrLogFailed.
+// To finds the queue of a name for messages that no exchange is to route; one that is not there is
+// made, and goes when nobody needs it. The user must be allowed to write to it, and to make one to
+// configure it. Errors: ErrAccessRefused, ErrExclusive, ErrReservedName, ErrInvalidName,
+// ErrQueueLimit, ErrLogFailed.
 func (s *Session) To(name []byte) (Targets, error) {
 	if t, ok := s.Known(name); ok {
 		return t, nil
@@ -29,7 +29,7 @@ func (s *Session) To(name []byte) (Targets, error) {
 		return Targets{}, err
 	}
 	t := newTargets([]*Queue{q})
-	if s.vhost.table.Load() == table {
+	if s.vhost.Table() == table {
 		if c.found == nil {
 			c.found = map[string]Targets{}
 		}
@@ -38,7 +38,8 @@ func (s *Session) To(name []byte) (Targets, error) {
 	return t, nil
 }
 
-// Into is To for a queue that must be there. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
+// Into is To for a queue that must be there. Errors: ErrAccessRefused, ErrQueueNotFound,
+// ErrExclusive.
 func (s *Session) Into(name string) (Targets, error) {
 	s.Flush()
 	q, err := s.writable(name, false)
@@ -51,7 +52,7 @@ func (s *Session) Into(name string) (Targets, error) {
 // Known is To for a queue that To has found lately; it asks nobody.
 func (s *Session) Known(name []byte) (t Targets, ok bool) {
 	c := &s.named
-	generation, table := s.b.rules.generation.Load(), s.vhost.table.Load()
+	generation, table := s.b.AccessGeneration(), s.vhost.Table()
 	if c.table != table || c.generation != generation || len(c.found) >= routeCacheSize {
 		clear(c.found)
 		c.table, c.generation = table, generation
@@ -60,47 +61,28 @@ func (s *Session) Known(name []byte) (t Targets, ok bool) {
 	return t, ok
 }
 
-// MakeReadable makes sure that there is a queue of a name from which the session may consume; one that is not there is made, and goes when nobody needs
-// it. Errors: those of To.
+// MakeReadable makes sure that there is a queue of a name from which the session may consume; one
+// that is not there is made, and goes when nobody needs it. Errors: those of To.
 func (s *Session) MakeReadable(name string) error {
 	_, err := s.readableList(name, true)
 	return err
 }
 
-// Unheld makes the session's Flush wait for nothing but a shard that is behind, also after publishes: its caller has other requests to serve meanwhile, and
-// asks Behind himself.
+// Unheld makes the session's Flush wait only for a shard that is behind, also after publishes: its
+// caller has other requests to serve meanwhile, and asks Behind itself.
 func (s *Session) Unheld() { s.unheld = true }
 
-// Behind tells whether the log or the memory is so far behind that publishers are to wait.
+// Behind reports whether the log or the memory is so far behind that publishers are to wait.
 func (b *Broker) Behind() bool { return b.overMark() }
 
-// LogFailed tells whether the log takes no more writes: then nothing is confirmed any more.
-func (b *Broker) LogFailed() bool { return b.store.State().Health == store.Failed }
-
-// MayConsume tells whether the session may consume from a queue, there or not. Errors: ErrAccessRefused, ErrExclusive.
-func (s *Session) MayConsume(queue string) error { return s.mayUse(toRead, queue) }
-
-// MayWrite tells whether the session may put messages into a queue, there or not. Errors: ErrAccessRefused, ErrExclusive.
-func (s *Session) MayWrite(queue string) error { return s.mayUse(toWrite, queue) }
-
-// MayDelete tells whether the session may delete a queue, there or not. Errors: ErrAccessRefused, ErrExclusive.
-func (s *Session) MayDelete(queue string) error { return s.mayUse(toConfigure, queue) }
-
-func (s *Session) mayUse(action, queue string) error {
-	if err := s.may(action, "queue", queue); err != nil {
-		return err
-	}
-	if _, err := s.usableQueue(queue); !errors.Is(err, ErrQueueNotFound) {
-		return err
-	}
-	return nil
-}
+// LogFailed reports whether the log takes no more writes: then nothing is confirmed any more.
+func (b *Broker) LogFailed() bool { return b.wal.State().Health == store.Failed }
 
 // Seek leaves out all messages before a place in the queue. It comes before the first Next.
 func (b *Browser) Seek(h queue.Handle) { b.at = max(b.at, h) }
 
-// Skip leaves out the messages before a place, of the priority that Next has come to, and tells how many they are; it looks at none of them. Errors: those
-// of Next.
+// Skip leaves out the messages before a place, of the priority that Next has come to, and tells how
+// many they are; it looks at none of them. Errors: those of Next.
 func (b *Browser) Skip(to queue.Handle) (n int, err error) {
 	if b.done {
 		return 0, nil

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// An acknowledgement that was confirmed is there after a crash, and one of a message that is gone is told so.
+// An acknowledgement that was confirmed is there after a crash, and one of a message that is gone
+// is told so.
 func TestConfirmedAck(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -30,7 +31,8 @@ func TestConfirmedAck(t *testing.T) {
 	sameStrings(t, newClient(t, b).drain("q"), "b")
 }
 
-// To makes a queue where there is none, again when it was deleted, and notices that a permission is gone.
+// To makes a queue where there is none, again when it was deleted, and notices that a permission is
+// gone.
 func TestTo(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -8,9 +8,9 @@ import (
 type opKind uint8
 
 const (
-	opPublish      opKind = iota
-	opPublishFront        // before all other messages of the queue; one for which Queue.front has no error
-	opEmit                // opPublish of the server itself, which may fail
+	opPublish       opKind = iota
+	opPublishFront         // before all other messages of the queue; one for which Queue.front has no error
+	opServerPublish        // opPublish of the server itself, which may fail
 	opAck
 	opRequeue // by a consumer
 	opReturn  // of themselves: their consumer is gone, or its time was over
@@ -31,6 +31,7 @@ const (
 type op struct {
 	kind       opKind
 	persistent bool
+	must       bool // opPublish in a transaction: its queues must be there
 	priority   uint8
 	flags      queue.Flags  // opPublish: Redelivered, for a message that may have been delivered before a crash
 	n          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles; opGrant
@@ -49,7 +50,9 @@ type op struct {
 	confirm Confirmer // nil: nobody waits
 	seq     uint64
 
-	extra any // opPublish: nil, the letter whose source to settle in the same entry, or the *Loan that it takes the place of; opSettle: letter;
-	// opTx: *txPart; opKick: *Session; opGrant: *share; opCall: func(); opFetch: *fetchTrip;
-	// opTrip: *trip; opMeet: *meeting
+	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
+	// or the *Loan that it takes the place of; for opSettle: forwarded; opTx: *txPart; opKick:
+	// *Session; opGrant: *dispatch.Share; opCall: func(); opFetch: *fetchTrip; opTrip: *trip;
+	// opMeet: *meeting.
+	extra any
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -15,7 +16,8 @@ type told chan bool
 
 func (c told) Confirmed(_, _ uint64, ok bool) { c <- ok }
 
-// BenchmarkLoneProducer measures one message after the other, each published when the one before is confirmed.
+// BenchmarkLoneProducer measures one message after the other, each published when the one before is
+// confirmed.
 func BenchmarkLoneProducer(b *testing.B) {
 	for _, mode := range []struct {
 		name string
@@ -39,7 +41,7 @@ func BenchmarkLoneProducer(b *testing.B) {
 				env := append(message.AppendEnvelopeHeader(make([]byte, 0, 200), "", "q", bareProps), make([]byte, 100)...)
 				s.Publish(&Publish{Targets: t, Env: env, Persistent: true, TTL: -1, Confirm: confirmed, Seq: 1})
 				if mode.own {
-					s.FlushOwn()
+					s.FlushInline()
 				} else {
 					s.Flush()
 				}
@@ -51,7 +53,7 @@ func BenchmarkLoneProducer(b *testing.B) {
 	}
 }
 
-// BenchmarkRecord measures one entry of the annex after the other.
+// BenchmarkRecord measures one entry of the machine after the other.
 func BenchmarkRecord(b *testing.B) {
 	for _, mode := range []struct {
 		name  string
@@ -59,7 +61,7 @@ func BenchmarkRecord(b *testing.B) {
 		async bool
 	}{{"always", store.SyncAlways, false}, {"always async", store.SyncAlways, true}, {"os", store.SyncOS, false}, {"os async", store.SyncOS, true}} {
 		b.Run(mode.name, func(b *testing.B) {
-			o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Sync: mode.sync, Annexes: map[uint32]Annex{KeyShard: &nothing{}}}
+			o := Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Sync: mode.sync, StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: &nothing{}}}
 			br, err := Open(vfs.OS{}, b.TempDir(), o)
 			if err != nil {
 				b.Fatal(err)
@@ -70,9 +72,9 @@ func BenchmarkRecord(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if !mode.async {
-					_, err = br.Recorder(KeyShard).Record(entry)
+					_, err = br.StateMachine(statemachine.Keys).Record(entry)
 				} else {
-					br.Recorder(KeyShard).RecordAsync(entry, func(_ uint64, err error) { done <- err })
+					br.StateMachine(statemachine.Keys).RecordAsync(entry, func(_ uint64, err error) { done <- err })
 					err = <-done
 				}
 				if err != nil {
@@ -83,7 +85,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// nothing is an annex that keeps nothing.
+// nothing is a state machine that keeps nothing.
 type nothing struct{}
 
 func (*nothing) Apply(uint64, []byte) {}

@@ -31,7 +31,7 @@ func (p *pace) update(q *Queue) {
 		p.published, p.delivered = q.counts.Published, q.counts.HandedOut()
 	}
 	var hold time.Duration
-	if over := q.hot - paceBytes; over > 0 && p.alike && len(q.consumers.list) > 0 {
+	if over := q.hot - paceBytes; over > 0 && p.alike && q.consumers.Len() > 0 {
 		hold = min(time.Duration(over>>18)*paceStep, paceMax)
 	}
 	if p.hold.Load() != int64(hold) {

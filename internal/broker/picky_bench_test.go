@@ -26,8 +26,8 @@ func (c *collecting) Deliver(ds []Delivery) {
 }
 func (c *collecting) Cancelled(*Consumer) {}
 
-// BenchmarkGroups measures a queue with a thousand keys and four consumers that acknowledge each message, and the same
-// without groups.
+// BenchmarkGroups measures a queue with a thousand keys and four consumers that acknowledge each
+// message, and the same without groups.
 func BenchmarkGroups(b *testing.B) {
 	for _, header := range []string{"key", ""} {
 		b.Run("header="+header, func(b *testing.B) {

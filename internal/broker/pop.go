@@ -6,7 +6,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Pop takes ready messages off a queue for good: those that would be delivered first, with Back those that would be last, one after the other.
+// Pop takes ready messages off a queue for good: those that would be delivered first, with Back
+// those that would be last, one after the other.
 type Pop struct {
 	OnQueue
 	Back   bool
@@ -17,13 +18,14 @@ type Pop struct {
 	Left   int      // how many are ready then
 }
 
-func (p *Pop) find(s *Session) (*Queue, error) {
+func (p *Pop) Find(f Finder) (*Queue, error) {
+	s := f.s
 	p.Bodies = nil
 	return s.readableList(p.Queue, p.Create)
 }
 
 // others implements spanning: what those before it got must be known.
-func (p *Pop) others(fn func(*Queue)) {
+func (p *Pop) Others(fn func(*Queue)) {
 	for u := p.Unless; u != nil; u = u.Unless {
 		if u.queue != nil {
 			fn(u.queue)
@@ -33,31 +35,33 @@ func (p *Pop) others(fn func(*Queue)) {
 
 // settled tells that nothing is left to be done by those that depend on it.
 func (p *Pop) settled() bool {
-	return p.got() || p.Err != nil && !errors.Is(p.Err, ErrQueueNotFound) || p.Unless != nil && p.Unless.settled()
+	return p.Got() || p.Err != nil && !errors.Is(p.Err, ErrQueueNotFound) || p.Unless != nil && p.Unless.settled()
 }
 
-func (p *Pop) got() bool { return len(p.Bodies) > 0 }
+func (p *Pop) Got() bool { return len(p.Bodies) > 0 }
 
-func (p *Pop) run(sh *shard, q *Queue) error {
+func (p *Pop) Run(at Context) error {
+	sh, q := at.sh, at.q
 	p.Bodies = nil
 	if p.Unless != nil && p.Unless.settled() {
 		return nil
 	}
 	for size := int64(0); len(p.Bodies) < p.Max && size < sh.b.lookBytes; {
-		it := sh.takeNext(q, p.Back, true)
+		it := sh.takeNext(p.session, q, p.Back, true)
 		if it == nil {
 			break
 		}
 		sh.settle(q, it.Handle, 1)
 		p.Bodies = append(p.Bodies, it.Env.Body())
-		size += shownBytes + int64(len(it.Env))
+		size += ShownBytes + int64(len(it.Env))
 	}
 	p.Left = q.state.Ready()
 	return nil
 }
 
-// takeNext lends the next message of the queue, from its back the last; nil when none can be had. With settled the caller settles it at once.
-func (sh *shard) takeNext(q *Queue, back, settled bool) *queue.Item {
+// takeNext lends a session the next message of the queue, from its back the last; nil when none can
+// be had. With settled the caller settles it at once.
+func (sh *shard) takeNext(s *Session, q *Queue, back, settled bool) *queue.Item {
 	q.used(sh.now)
 	take := sh.getNext
 	if back {
@@ -72,13 +76,16 @@ func (sh *shard) takeNext(q *Queue, back, settled bool) *queue.Item {
 	}
 	sh.taken = *it // what settling it may change
 	sh.got(q, it, settled)
+	d := newDelivery(q, it)
+	sh.tapDelivery(&d, holder{session: s})
 	sh.mark(q)
 	return &sh.taken
 }
 
-// getLast is getNext from the other end. Messages that are parked are not looked at. again: it found one that must be.
+// getLast is getNext from the other end. Messages that are parked are not looked at. again: it
+// found one that must be.
 func (sh *shard) getLast(q *Queue, settled bool) (it *queue.Item, again bool) {
-	if it = q.state.LendLast(sh.now, sh.now+1); it == nil {
+	if it = q.state.LendLast(sh.now); it == nil {
 		return nil, false
 	}
 	if it.Env == nil {
@@ -91,16 +98,8 @@ func (sh *shard) getLast(q *Queue, settled bool) (it *queue.Item, again bool) {
 		sh.loaded.Env = env
 		it = &sh.loaded
 	}
-	if p := q.picky; p != nil {
-		g, pl := p.sort(it.Env)
-		defer p.tidy(g)
-		if g != nil && g.out > 0 {
-			p.park(q.state, g, pl, it.Handle)
-			return nil, true
-		}
-		if !settled {
-			p.hold(g, nil, it.Handle)
-		}
+	if q.selective != nil && !q.selective.Taken(it, settled) {
+		return nil, true
 	}
 	return it, false
 }

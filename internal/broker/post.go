@@ -5,10 +5,10 @@ import "fiveways/internal/core/message"
 // demanding is a command without which a DoAll is to do nothing at all.
 type demanding interface {
 	Command
-	// demanded tells whether the command of this call is such a one.
+	// demanded reports whether the command of this call is such a one.
 	demanded() bool
-	// refused tells why it cannot be done, before any command of the meeting is. It runs while all shards of the meeting stand still, and the
-	// queue is there.
+	// refused tells why it cannot be done, before any command of the meeting is. It runs while all
+	// shards of the meeting stand still, and the queue is there.
 	refused(m *meeting) error
 	// size is how many bytes of the log it asks for.
 	size() int
@@ -22,7 +22,8 @@ func demandingOf(c Command) demanding {
 	return nil
 }
 
-// Post publishes one message to a queue, as Session.Publish does: the queue's limits, times, and keys that it takes once count.
+// Post publishes one message to a queue, as Session.Publish does: the queue's limits, times, and
+// keys that it takes once count.
 type Post struct {
 	OnQueue
 	Env        message.Envelope // belongs to the engine from now on
@@ -35,22 +36,16 @@ type Post struct {
 	Must       bool  // when it cannot be done, nothing of the DoAll is: DoAll returns why. Else that is in Err
 }
 
-func (p *Post) find(s *Session) (*Queue, error) { return s.writable(p.Queue, p.Create) }
+func (p *Post) Find(f Finder) (*Queue, error) { return f.s.writable(p.Queue, p.Create) }
 
 // run publishes. Errors: ErrRejected (the queue is full).
-func (p *Post) run(sh *shard, q *Queue) error {
+func (p *Post) Run(at Context) error {
 	of := Publish{Env: p.Env, Persistent: p.Persistent, Priority: p.Priority, TTL: p.TTL, NotBefore: p.NotBefore, Deadline: p.Deadline}
-	o := of.op()
-	o.queue = q
-	if !sh.publish(&o) {
-		return q.rejected()
-	}
-	q.counts.Direct++
-	return nil
+	return at.Publish(p.on(), &of)
 }
 
 // ofStreams: a message that is published to a stream is an entry.
-func (*Post) ofStreams() {}
+func (*Post) OfStreams() {}
 
 func (p *Post) demanded() bool { return p.Must }
 
@@ -63,12 +58,13 @@ func (p *Post) refused(m *meeting) error {
 
 func (p *Post) size() int { return len(p.Env) }
 
-// loads counts what is to be published to queues, to tell whether it would all get in.
+// loads counts what is to be published to queues, to report whether it would all get in.
 type loads map[*Queue]struct{ n, bytes int64 }
 
-// fit tells whether a queue that refuses what is too much has room for one more message of so many bytes, beside those before it.
+// fit reports whether a queue that refuses what is too much has room for one more message of so
+// many bytes, beside those before it.
 func (l *loads) fit(q *Queue, bytes int) bool {
-	if q.gone || !q.Policy().limited() || q.Policy().Overflow == DropHead {
+	if q.gone || !q.Policy().Limited() || q.Policy().Overflow == DropHead {
 		return true
 	}
 	if *l == nil {

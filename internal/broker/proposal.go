@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/store"
 )
 
@@ -12,10 +11,10 @@ import (
 // it. Proposals are reused.
 type proposal struct {
 	sh       *shard
-	index    uint64 // once it is sealed
+	on       [1]uint32 // the shard's id
+	index    uint64    // once it is sealed; 0 when there was nothing to seal
 	data     []byte
-	settled  []settledRun // settle facts, added when the entry is proposed
-	refs     int          // references from queues to bodies in this entry
+	refs     int // references from queues to bodies in this entry
 	confirms []answer
 	early    []answer    // confirms that leave once the entry is written
 	releases []store.Run // bodies no longer needed once this entry is durable
@@ -27,29 +26,10 @@ type proposal struct {
 	written  func()      // p.tellEarly, bound once
 }
 
-// settledRun is n contiguous messages that are gone.
-type settledRun struct {
-	queue  uint64
-	handle queue.Handle
-	n      int
-}
-
 func newProposal(sh *shard) *proposal {
-	p := &proposal{sh: sh}
+	p := &proposal{sh: sh, on: [1]uint32{sh.id}}
 	p.finished, p.written = p.finish, p.tellEarly
 	return p
-}
-
-// settle notes that n messages from h on are gone; adjacent ones share a fact.
-// The facts go to the end of the entry, so after the publishes they refer to.
-func (p *proposal) settle(queueID uint64, h queue.Handle, n int) {
-	if k := len(p.settled); k > 0 {
-		if r := &p.settled[k-1]; r.queue == queueID && r.handle+queue.Handle(r.n) == h {
-			r.n += n
-			return
-		}
-	}
-	p.settled = append(p.settled, settledRun{queueID, h, n})
 }
 
 func (p *proposal) release(index uint64) {
@@ -79,11 +59,10 @@ func (p *proposal) confirm(to Confirmer, seq uint64, wait store.Wait) {
 // propose hands the entry in hand to the log and begins the next one.
 func (sh *shard) propose() {
 	p := sh.entry
-	if len(p.data) == 0 && len(p.settled) == 0 {
-		for _, w := range p.waiters {
-			w(nil)
+	if sh.facts.Empty() {
+		if p.promises() {
+			sh.keepPromises()
 		}
-		p.waiters = p.waiters[:0]
 		return
 	}
 	e := sh.seal()
@@ -91,13 +70,47 @@ func (sh *shard) propose() {
 	sh.log(p.group, p.finished)
 }
 
+// promises reports whether somebody is to be told of the entry.
+func (p *proposal) promises() bool { return len(p.waiters)+len(p.confirms)+len(p.early) > 0 }
+
+// keepPromises is propose for an entry without facts: what its promises are about, such as a
+// message that is gone already or the original of a duplicate, stands in earlier entries.
+func (sh *shard) keepPromises() {
+	p := sh.entry
+	sh.begin()
+	sh.b.wal.Barrier(p.on[:], p.waits(), p.finished)
+}
+
+// waits is what the promises of the entry wait for.
+func (p *proposal) waits() store.Wait {
+	if len(p.confirms) > 0 {
+		p.sealed = time.Now()
+	}
+	if len(p.waiters) > 0 {
+		return max(p.wait, p.sh.b.opts.Sync.Wait())
+	}
+	return p.wait
+}
+
+// synced reports whether the entry is durable once it is finished: one without a promise is then
+// only written, and synced a little later.
+func (p *proposal) synced() bool {
+	return p.wait != store.WaitNot || p.sh.b.opts.Sync.Wait() == store.WaitNot
+}
+
+// begin makes the next entry the one in hand.
+func (sh *shard) begin() {
+	sh.entry = sh.b.proposals.get(sh)
+	sh.facts.Begin(sh.index, sh.entry.data)
+}
+
 // log appends to the log what was sealed.
 func (sh *shard) log(group []store.Entry, done func(error)) {
 	if sh.writes {
 		sh.owes = true
-		sh.b.store.AppendOwn(group, done)
+		sh.b.wal.AppendInline(group, done)
 	} else {
-		sh.b.store.Append(group, done)
+		sh.b.wal.Append(group, done)
 	}
 }
 
@@ -105,37 +118,24 @@ func (sh *shard) log(group []store.Entry, done func(error)) {
 // begins the next one.
 func (sh *shard) seal() store.Entry {
 	p := sh.entry
-	sh.tellSettled()
-	e := store.Entry{
-		Shard: sh.id, Index: sh.index, Data: p.data, Refs: p.refs,
-		Wait: p.wait,
-	}
-	if len(p.waiters) > 0 {
-		e.Wait = max(e.Wait, sh.b.opts.Sync.Wait())
-	}
+	p.data, p.refs = sh.facts.Seal()
+	p.wait = p.waits()
+	e := store.Entry{Shard: sh.id, Index: sh.index, Data: p.data, Refs: p.refs, Wait: p.wait}
 	if len(p.early) > 0 {
 		e.Written = p.written
-	}
-	if len(p.confirms) > 0 {
-		p.sealed = time.Now()
 	}
 	p.index = sh.index
 	sh.logged.add(len(p.data))
 	sh.index++
-	sh.sub = 0
-	sh.entry = sh.b.proposals.get(sh)
+	sh.begin()
 	return e
 }
 
-// tellSettled appends the settle facts that were gathered.
-func (sh *shard) tellSettled() {
-	p := sh.entry
-	for _, r := range p.settled {
-		p.data = appendRange(p.data, factSettle, r.queue, r.handle, r.n)
-	}
-	sh.sub += uint32(len(p.settled))
-	p.settled = p.settled[:0]
-}
+// releasing notes in the entry in hand which bodies are not needed once it is durable.
+type releasing struct{ sh *shard }
+
+func (r releasing) Logged(index uint64)  { r.sh.entry.release(index) }
+func (r releasing) Scratch(index uint64) { r.sh.releaseSpilled(index) }
 
 // finish runs on the goroutine that writes the log when the entry is durable, or never
 // will be.
@@ -147,9 +147,9 @@ func (p *proposal) finish(err error) {
 		a := &p.confirms[i]
 		a.to.Confirmed(a.from, a.up, err == nil)
 	}
-	for i := range p.early { // left over only when the write failed
+	for i := range p.early { // left over when the write failed or there was nothing to write
 		a := &p.early[i]
-		a.to.Confirmed(a.from, a.up, false)
+		a.to.Confirmed(a.from, a.up, err == nil)
 	}
 	for _, w := range p.waiters {
 		w(err)
@@ -157,7 +157,9 @@ func (p *proposal) finish(err error) {
 	if err == nil && len(p.releases) > 0 {
 		p.sh.b.store.ReleaseRuns(p.sh.id, p.releases)
 	}
-	p.sh.advance(p.index, err)
+	if p.index > 0 && (err != nil || p.synced()) {
+		p.sh.advance(p.index, err)
+	}
 	b := p.sh.b
 	b.proposals.put(p)
 	b.flow.relieve()
@@ -197,7 +199,7 @@ func (ps *proposals) get(sh *shard) *proposal {
 	p := ps.free[n]
 	ps.free[n] = nil
 	ps.free = ps.free[:n]
-	p.sh = sh
+	p.sh, p.on[0] = sh, sh.id
 	return p
 }
 
@@ -206,7 +208,7 @@ func (ps *proposals) put(p *proposal) {
 		p.data = nil
 	}
 	p.data = p.data[:0]
-	p.refs, p.wait = 0, store.WaitNot
+	p.index, p.refs, p.wait = 0, 0, store.WaitNot
 	clear(p.confirms)
 	p.confirms = p.confirms[:0]
 	clear(p.early)

@@ -18,7 +18,8 @@ type Push struct {
 	envelopes []message.Envelope
 }
 
-func (p *Push) find(s *Session) (*Queue, error) {
+func (p *Push) Find(f Finder) (*Queue, error) {
+	s := f.s
 	q, err := s.writable(p.Queue, p.Create)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,8 @@ func (p *Push) find(s *Session) (*Queue, error) {
 	return q, nil
 }
 
-func (p *Push) run(sh *shard, q *Queue) error {
+func (p *Push) Run(at Context) error {
+	sh, q := at.sh, at.q
 	defer clear(p.envelopes)
 	if p.Len = q.state.Ready(); p.MustExist && p.Len == 0 {
 		return nil
@@ -41,6 +43,7 @@ func (p *Push) run(sh *shard, q *Queue) error {
 	}
 	for _, env := range p.envelopes {
 		o := op{kind: kind, persistent: true, queue: q, env: env, ttl: -1}
+		sh.tapPublish(p.on(), &o)
 		if !sh.publish(&o) {
 			p.Len = q.state.Ready()
 			return q.rejected()
@@ -67,7 +70,8 @@ func (q *Queue) rejected() error {
 	return &Error{Err: ErrRejected, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 }
 
-// bareProps are the properties of a message of which nothing but the body is known: delivery-mode 2.
+// bareProps are the properties of a message of which nothing but the body is known: delivery-mode
+// 2.
 var bareProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}).Append(nil)
 
 // bareEnvelope is what publishing a body to a queue through the default exchange makes of it.

@@ -5,50 +5,48 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/dedup"
-	"fiveways/internal/core/message"
+	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
-	"fiveways/internal/core/stream"
+	"fiveways/internal/core/shardstate"
 	"fiveways/internal/storage/store"
+	"fiveways/internal/throttle"
 )
 
 // Queue is a declared queue. Its first fields never change; the rest belongs to
 // its shard.
 type Queue struct {
-	ID         uint64 // never used again
-	Name       string
-	Durable    bool // exclusive queues never are: they go with their session
-	AutoDelete bool
-	Args       message.Table
-	Declared   QueuePolicy // what its declaration said; Policy is what counts
-	declared   bool        // the durable flag as the client gave it
-	vhost      *VHost
-	shard      *shard
-	relay      *relay        // nil unless the queue belongs to an exchange
-	owner      *Session      // of an exclusive queue
-	created    uint64        // index of the topology entry that declared it
-	implicit   atomic.Bool   // a command made it by the way: it goes when nobody needs it
-	explicitAt atomic.Uint64 // index of the topology entry that made it one that stays, 0 none
+	catalog.Queue // its definition
+	vhost         *VHost
+	shard         *shard
+	relay         *catalog.Relay // nil unless the queue belongs to an exchange
+	owner         *Session       // of an exclusive queue
+	pace          pace           // with rate, here: sessions read both beside the shard, which writes what is below
+	rate          throttle.Limit // of what sessions publish
+	created       uint64         // index of the topology entry that declared it
+	explicitAt    atomic.Uint64  // index of the topology entry that made it one that stays, 0 none
 
 	ruling  atomic.Pointer[Ruling] // nil: what was declared counts; replaced by the shard, read by all
 	promise store.Wait             // what a publisher confirm waits for
 
-	state         *queue.State
-	consumers     consumers
-	granted       []*share       // with what a shared limit has left to them, until the next look at the queue
-	picky         *picky         // nil: any message may go to any consumer
-	after         *after         // nil: no message waits for another
-	stream        *stream.Stream // nil unless the queue is a stream
-	reader        *store.Reader  // read-ahead over the log, while there is a backlog
+	content       *shardstate.Queue // what the log knows of it; changed by the shard's recorder alone
+	state         *queue.Deliveries // of content.State
+	consumers     dispatch.Consumers
+	selective     *dispatch.Selective // nil: any message may go to any consumer
+	selection     selection           // its source
+	after         *dependency.Member  // nil: no message waits for another
+	reader        *store.Reader       // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
 	early         *early                    // messages that do not stand where they came; nil when there are none
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
 	waiting       row                       // who waits for anything at all; see waiter
 	waking        bool                      // they are to be looked at
 	wakeAll       bool                      // though nothing may be ready
-	jobs          *jobs                     // nil: it is not used for jobs
-	jobsOpening   opening
+	feature       atomic.Pointer[attached]  // stored by the shard, read by all; nil: it has none
 	gone          bool
 	removed       bool  // for being idle
 	seen          look  // of an implicit queue
@@ -64,10 +62,7 @@ type Queue struct {
 	cooledTo      int64 // what was to be kept when messages were last packed, and
 	cooled        int64 // what stayed
 
-	dead *deadBacklog // nil when no dead letter waits here
-
-	pace pace
-	rate rateLimit // of what sessions publish
+	dead *deadletter.Backlog // nil when no dead letter waits here
 
 	memory *dedup.Memory // keys that are not in the log; nil when there are none
 
@@ -78,34 +73,33 @@ type Queue struct {
 	changes uint64 // how often it was marked: with what was handed out, the version of what it holds
 }
 
+// VHost is the name of the queue's virtual host.
+func (q *Queue) VHost() string { return q.vhost.Name }
+
+// Fail is an error of the engine about the queue.
+func (q *Queue) Fail(err error) error {
+	return &Error{Err: err, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+}
+
 // used restarts the time after which an unused queue goes.
 func (q *Queue) used(now int64) { q.lastUsed = now }
 
 // VHost is one virtual host: a name space of exchanges and queues.
 type VHost struct {
-	Name    string
-	made    uint64 // VHostID.Made
+	catalog.VHost // its definitions
+
 	b       *Broker
-	table   tableCell
 	traffic routing.Traffic // of all its exchanges, also of those that are gone
-	queues  atomic.Int64    // declared now
+	rate    throttle.Limit
+	scan    atomic.Pointer[scanOrder] // nil before the first Session.Scan
+	tapped  atomic.Bool               // SetTapped
 
-	info vhostFact // guarded by rules.mu
-	rate rateLimit
-
-	scan atomic.Pointer[scanOrder] // nil before the first Session.Scan
-
-	parameters parameters
-	policies   atomic.Pointer[Rules] // nil: there are none; replaced under catalog.mu
-	version    atomic.Uint64         // another one after each change of definitions and parameters
-
-	gone bool // guarded by catalog.mu: it was deleted
-
-	ordered atomic.Pointer[[]*shard] // where queues with an order are or were, that of the newest last; replaced as a whole under catalog.mu
-	newest  uint64                   // guarded by catalog.mu: id of that queue
+	ordered atomic.Pointer[[]*shard] // where queues with an order are or were, that of the newest last; replaced as a whole, by whoever changes the definitions
+	newest  uint64                   // id of that queue, for the same
 }
 
-// orderedOn are the shards on which queues with an order (QueuePolicy.ConsumeAfter) are or were, that of the newest last.
+// orderedOn are the shards on which queues with an order (QueuePolicy.ConsumeAfter) are or were,
+// that of the newest last.
 func (v *VHost) orderedOn() []*shard {
 	if shards := v.ordered.Load(); shards != nil {
 		return *shards
@@ -113,7 +107,7 @@ func (v *VHost) orderedOn() []*shard {
 	return nil
 }
 
-// orderOn notes the shard of a queue with an order. catalog.mu is held.
+// orderOn notes the shard of a queue with an order. It is for whoever changes the definitions.
 func (v *VHost) orderOn(q *Queue) {
 	have := v.orderedOn()
 	shards := slices.DeleteFunc(slices.Clone(have), func(sh *shard) bool { return sh == q.shard })
@@ -128,31 +122,35 @@ func (v *VHost) orderOn(q *Queue) {
 	v.ordered.Store(&shards)
 }
 
+// setContent gives the queue what it holds.
+func (q *Queue) setContent(c *shardstate.Queue) { q.content, q.state = c, &c.State.Deliveries }
+
 // register makes the shard know the queue.
 func (sh *shard) register(q *Queue) {
 	q.lastUsed = sh.b.nowMillis()
-	q.promise = q.Policy().Sync.wait(sh.b.opts.Sync)
+	q.promise = syncWait(q.Policy().Sync, sh.b.opts.Sync)
 	q.once = q.Policy().Deduplicate && q.relay == nil
 	sh.queues[q.ID] = q
+	q.consumers.Init(consumed{q})
 	if q.Policy().SingleActive {
-		q.consumers.single = &single{byRank: q.Policy().ActiveByRank}
+		q.consumers.Single(q.Policy().ActiveByRank)
 	}
 	if q.Policy().GroupHeader != "" {
-		q.picky = newPicky(q.Policy())
+		q.selective = q.newSelective()
 	}
 	if q.Policy().ConsumeAfter {
 		sh.enterOrder(q)
 	}
 	if q.Durable {
-		sh.m.queues[q.ID] = q.state
 		if q.Policy().Deduplicate {
-			sh.m.memories[q.ID] = newMemory(q.Policy())
+			q.content.Keys = newMemory(q.Policy())
 		}
+		sh.machine.Add(q.content)
 	}
 	if q.Policy().Expires > 0 {
 		sh.mark(q)
 	}
-	if q.implicit.Load() {
+	if q.Implicit() {
 		sh.implicits.add(q, q.lastUsed)
 	}
 }
@@ -166,10 +164,11 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	fail := func(e error) (int, []store.Run, error) {
 		return 0, nil, &Error{Err: e, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
+	sh.catchUpConsumers(q)
 	switch {
 	case q.gone:
 		return 0, nil, nil
-	case when.unused && len(q.consumers.list) > 0:
+	case when.unused && q.consumers.Len() > 0:
 		return fail(ErrInUse)
 	case when.empty && q.state.Ready() > 0:
 		return fail(ErrNotEmpty)
@@ -190,15 +189,18 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	}
 	q.early = nil
 	messages = q.state.Ready()
-	ended := slices.SortedFunc(slices.Values(q.consumers.list), func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) })
-	for _, c := range ended { // in an order that does not depend on whose turn it was
+	var ended []*Consumer
+	for _, c := range q.consumers.All() {
+		ended = append(ended, consumerOf(c))
+	}
+	slices.SortFunc(ended, func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) }) // not by whose turn it was
+	q.consumers.Clear()
+	for _, c := range ended {
 		c.out.flush(sh)
-		c.gone = true
 		sh.leave(c)
 		c.session.forget(c)
 		c.session.sink.Cancelled(c)
 	}
-	q.consumers.clear()
 	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		if it.Flags&queue.Scratch != 0 {
@@ -215,11 +217,10 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	sh.count(q, 0)
 	sh.timers.set(q, noTime)
 	delete(sh.queues, q.ID)
-	delete(sh.m.queues, q.ID)
-	delete(sh.m.memories, q.ID)
-	delete(sh.m.streams, q.ID)
-	delete(sh.m.books, q.ID)
-	q.state, q.scratchReader, q.memory, q.picky, q.stream, q.jobs = &queue.State{}, nil, nil, nil, nil, nil
+	sh.machine.Drop(q.ID)
+	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
+	q.scratchReader, q.memory, q.selective = nil, nil, nil
+	q.feature.Store(nil)
 	return messages, bodies, nil
 }
 
@@ -229,6 +230,7 @@ func (sh *shard) purge(q *Queue, durable func(error)) (messages int) {
 		durable(nil)
 		return 0
 	}
+	sh.catchUpConsumers(q)
 	messages = sh.clear(q)
 	sh.entry.waiters = append(sh.entry.waiters, durable)
 	return messages

@@ -7,23 +7,24 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Range looks at the ready messages at some places of a queue: 0 is the first that would be taken, -1 the last. Looking changes nothing. Errors:
-// ErrTooLarge, when they would take more than a quarter of the memory that the broker may use.
+// Range looks at the ready messages at some places of a queue: 0 is the first that would be taken,
+// -1 the last. Looking changes nothing. Errors: ErrTooLarge, when they would take more than a
+// quarter of the memory that the broker may use.
 type Range struct {
 	OnQueue
 	First, Last int
 	Back        bool     // places count from the other end, and Bodies have that order: 0 is the last that would be taken
 	Bodies      [][]byte // not to be changed
 
-	shard *shard
 	page  []message.Envelope
-	disk  []diskPlace
+	later Later // by the place in page
 }
 
-func (r *Range) find(s *Session) (*Queue, error) { return s.readableList(r.Queue, false) }
+func (r *Range) Find(f Finder) (*Queue, error) { return f.s.readableList(r.Queue, false) }
 
-func (r *Range) run(sh *shard, q *Queue) error {
-	r.Bodies, r.page, r.disk, r.shard = nil, nil, nil, sh
+func (r *Range) Run(at Context) error {
+	sh, q := at.sh, at.q
+	r.Bodies, r.page, r.later = nil, nil, Later{}
 	q.used(sh.now)
 	q.state.Due(sh.now)
 	first, n := window(r.First, r.Last, q.state.Ready(), r.Back)
@@ -32,45 +33,27 @@ func (r *Range) run(sh *shard, q *Queue) error {
 	}
 	size := int64(0)
 	q.state.Window(first, n, func(it *queue.Item) {
-		if size += shownBytes + int64(it.Size); size > sh.b.lookBytes && n > 1 {
+		if size += ShownBytes + int64(it.Size); size > sh.b.lookBytes && n > 1 {
 			return
 		}
-		env := it.Env
-		switch {
-		case env != nil:
-		case it.Flags&queue.Scratch != 0:
-			env, _ = sh.loadAside(it) // one that cannot be read is left out
-		default:
-			r.disk = append(r.disk, diskPlace{len(r.page), it.Index, it.Sub})
-		}
-		r.page = append(r.page, env)
+		r.page = append(r.page, r.later.Load(at, it, len(r.page)))
 	})
 	if size > sh.b.lookBytes && n > 1 {
-		r.page, r.disk = nil, nil
+		r.page, r.later = nil, Later{}
 		return q.tooMuch()
 	}
 	return nil
 }
-
-// shownBytes is what a message that is shown takes beside its body, about.
-const shownBytes = 64
 
 // tooMuch is the error of a look at more than there may be room for.
 func (q *Queue) tooMuch() error {
 	return &Error{Err: ErrTooLarge, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 }
 
-// finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was taken meanwhile.
-func (r *Range) finish(s *Session) {
-	if len(r.disk) > 0 {
-		reader := s.b.store.NewReader(r.shard.id)
-		var p published
-		for _, d := range r.disk {
-			if fact, err := reader.Read(d.index, d.sub); err == nil {
-				r.page[d.at], _ = publishedEnvelope(fact, &p)
-			}
-		}
-	}
+// finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was
+// taken meanwhile.
+func (r *Range) Finish(*Session) {
+	r.later.Read(func(i int, env message.Envelope) { r.page[i] = env })
 	r.Bodies = make([][]byte, 0, len(r.page))
 	for _, env := range r.page {
 		if env != nil {
@@ -80,10 +63,11 @@ func (r *Range) finish(s *Session) {
 	if r.Back {
 		slices.Reverse(r.Bodies)
 	}
-	r.page, r.disk = nil, nil
+	r.page = nil
 }
 
-// window turns places among size messages, negative ones counted from the end, into the first place from the head and how many there are.
+// window turns places among size messages, negative ones counted from the end, into the first place
+// from the head and how many there are.
 func window(first, last, size int, back bool) (from, n int) {
 	if first < 0 {
 		first = max(first+size, 0)

@@ -32,7 +32,8 @@ func (r queueRates) Queue(_ string, _ message.Table, declared QueuePolicy) Rulin
 
 func (queueRates) Exchange(string) (string, Applied) { return "", Applied{} }
 
-// inRatedBubble opens a broker that knows policies, a queue q and a client, in a bubble of synctest.
+// inRatedBubble opens a broker that knows policies, a queue q and a client, in a bubble of
+// synctest.
 func inRatedBubble(t *testing.T) (*Broker, *client) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Policies = onePolicy{} })
 	t.Cleanup(func() { mustClose(t, b) })
@@ -57,7 +58,7 @@ func TestRates(t *testing.T) {
 	}
 	policy := func(format string) func(*Broker, int64) error {
 		return func(b *Broker, n int64) error {
-			return b.SetParameter(Parameter{"/", "policy", "p", []byte(fmt.Sprintf(format, n))})
+			return b.SetParameter(Parameter{VHost: "/", Component: "policy", Name: "p", Value: []byte(fmt.Sprintf(format, n))})
 		}
 	}
 	publish := func(c *client, body string) {

@@ -19,7 +19,8 @@ func (c *client) onceOnly(name string) {
 	must(c.t, c.DeclareExchange(spec))
 }
 
-// Exchanges that hold messages may be bound in a circle, as others may: each queue gets a message once.
+// Exchanges that hold messages may be bound in a circle, as others may: each queue gets a message
+// once.
 func TestRelaysInACircle(t *testing.T) {
 	declare := map[string]func(*client, string){
 		"delays":     func(c *client, x string) { c.delayed(x, "fanout", nil) },
@@ -56,7 +57,7 @@ func TestRelaysInACircle(t *testing.T) {
 						sameStrings(t, c.drain("qa"), "m")
 						sameStrings(t, c.drain("qb"), "m")
 						for _, x := range []string{"a", "b"} {
-							c.relayOn(x).look(t, func(s *queue.State) {
+							c.relayOn(x).look(t, func(s *queue.Deliveries) {
 								if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
 									t.Errorf("the relay of %s is not empty", x)
 								}
@@ -69,7 +70,8 @@ func TestRelaysInACircle(t *testing.T) {
 	}
 }
 
-// A dead letter without a delay does not go round through a delayed exchange, as it does not through others.
+// A dead letter without a delay does not go round through a delayed exchange, as it does not
+// through others.
 func TestDeadLettersThroughRelaysInACircle(t *testing.T) {
 	for name, one := range map[string]func(*client, string){
 		"delays": func(c *client, x string) { c.delayed(x, "fanout", nil) }, "duplicates": (*client).onceOnly,

@@ -58,11 +58,11 @@ func threeShards(o *Options) { o.Shards = 3 }
 // relayOn returns the relay of an exchange.
 func (c *client) relayOn(exchange string) *Queue {
 	c.t.Helper()
-	x, ok := c.vhost.table.Load().Exchange(exchange)
+	x, ok := c.vhost.Table().Exchange(exchange)
 	if !ok {
 		c.t.Fatalf("no exchange %s", exchange)
 	}
-	q := c.b.catalog.relayQueue(x)
+	q := c.b.relayQueue(x)
 	if q == nil {
 		c.t.Fatalf("exchange %s has no relay", exchange)
 	}
@@ -70,7 +70,7 @@ func (c *client) relayOn(exchange string) *Queue {
 }
 
 // look shows the state of a queue on the goroutine of its shard.
-func (q *Queue) look(t *testing.T, fn func(*queue.State)) {
+func (q *Queue) look(t *testing.T, fn func(*queue.Deliveries)) {
 	t.Helper()
 	must(t, q.shard.call(func() { fn(q.state) }))
 }
@@ -111,7 +111,7 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		c.relayOn("later").look(t, func(s *queue.State) {
+		c.relayOn("later").look(t, func(s *queue.Deliveries) {
 			if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
 				t.Error("the relay is not empty")
 			}
@@ -148,7 +148,7 @@ func TestDelayedKeepsWhatTheSenderAsked(t *testing.T) {
 		time.Sleep(1499 * time.Millisecond)
 		synctest.Wait()
 		q, _ := c.vhost.queue("q")
-		q.look(t, func(s *queue.State) {
+		q.look(t, func(s *queue.Deliveries) {
 			if s.Ready() != 1 {
 				t.Error("it expired before 500 ms in its queue")
 			}
@@ -157,21 +157,6 @@ func TestDelayedKeepsWhatTheSenderAsked(t *testing.T) {
 		synctest.Wait()
 		sameStrings(t, c.drain("q"))
 	})
-}
-
-func TestReadDelay(t *testing.T) {
-	for _, k := range []struct {
-		v    any
-		want int64
-	}{
-		{int8(5), 5}, {uint16(5), 5}, {int64(1) << 40, 1 << 40}, {message.LongLong(7), 7}, {"1500", 1500}, {"soon", 0}, {1500.9, 1500},
-		{float32(2.5), 2}, {message.Decimal{Scale: 1, Value: 25}, 2}, {int32(-5), -5}, {true, 0}, {nil, 0}, {int64(1) << 60, maxDelay},
-	} {
-		raw := message.AppendTable(nil, message.Table{{Name: "x-delay", Value: k.v}})
-		if got := readDelay(raw[4:]); got != k.want {
-			t.Errorf("x-delay %v (%T) is %d, want %d", k.v, k.v, got, k.want)
-		}
-	}
 }
 
 func TestDelayedSurvivesRestarts(t *testing.T) {
@@ -259,7 +244,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 		c.delayed("later", "fanout", nil)
 		c.delayed("later", "fanout", nil) // once more is no change
 		c.send("later", "", "never", delayOf64(3_600_000))
-		c.relayOn("later").look(t, func(s *queue.State) {
+		c.relayOn("later").look(t, func(s *queue.Deliveries) {
 			if n := s.Scheduled(); n != 1 {
 				t.Errorf("%d messages wait", n)
 			}
@@ -275,7 +260,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 	must(t, c.Unbind(BindSpec{Source: "swept", Destination: "q"}))
 	c.delayed("stays", "fanout", nil)
 	c.send("stays", "", "waits", delayOf64(3_600_000))
-	must(t, b.checkpointTopology())
+	must(t, b.journal.Checkpoint(b.store))
 	c.Close()
 	mustClose(t, b)
 
@@ -401,7 +386,7 @@ func TestDelayedCrowd(t *testing.T) {
 		if took := time.Since(start); took != 0 {
 			t.Fatalf("publishing was held back for %v", took)
 		}
-		c.relayOn("later").look(t, func(s *queue.State) {
+		c.relayOn("later").look(t, func(s *queue.Deliveries) {
 			cold := 0
 			s.Each(0, func(it *queue.Item, _ queue.Status) bool {
 				if it.Env == nil {
@@ -426,6 +411,27 @@ func TestDelayedCrowd(t *testing.T) {
 		}
 		if slices.Sort(want); !slices.IsSorted(got) {
 			t.Error("they did not come in the order of their times")
+		}
+	})
+}
+
+// TestRenewRelay: the relay of a deleted exchange is no target any more, also when there is another
+// exchange of its name.
+func TestRenewRelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := inBubble(t)
+		c.delayed("late", "fanout", nil)
+		targets := newTargets([]*Queue{c.relayOn("late")})
+		if got := c.Renew(targets, ""); got.Empty() {
+			t.Error("the relay of an exchange that is there is no target")
+		}
+		must(t, c.DeleteExchange("late", false))
+		if got := c.Renew(targets, ""); !got.Empty() {
+			t.Error("the relay of a deleted exchange is a target")
+		}
+		c.delayed("late", "fanout", nil)
+		if got := c.Renew(targets, ""); !got.Empty() {
+			t.Error("a deleted relay is a target, since another has its name")
 		}
 	})
 }

@@ -16,9 +16,10 @@ type Remove struct {
 	Removed int
 }
 
-func (r *Remove) find(s *Session) (*Queue, error) { return s.readableList(r.Queue, false) }
+func (r *Remove) Find(f Finder) (*Queue, error) { return f.s.readableList(r.Queue, false) }
 
-func (r *Remove) run(sh *shard, q *Queue) error {
+func (r *Remove) Run(at Context) error {
+	sh, q := at.sh, at.q
 	q.used(sh.now)
 	q.state.Due(sh.now)
 	var found []queue.Handle
@@ -67,9 +68,10 @@ type Trim struct {
 	Back        bool
 }
 
-func (r *Trim) find(s *Session) (*Queue, error) { return s.readableList(r.Queue, false) }
+func (r *Trim) Find(f Finder) (*Queue, error) { return f.s.readableList(r.Queue, false) }
 
-func (r *Trim) run(sh *shard, q *Queue) error {
+func (r *Trim) Run(at Context) error {
+	sh, q := at.sh, at.q
 	q.used(sh.now)
 	q.state.Due(sh.now)
 	size := q.state.Ready()

@@ -14,11 +14,14 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// testPolicies are policies whose value overwrites members of a QueuePolicy, for queues with the policy's name as prefix, and says an alternate for
-// exchanges with such names.
+// testPolicies are policies whose value overwrites members of a QueuePolicy, for queues with the
+// policy's name as prefix, and says an alternate for exchanges with such names.
 type testPolicies struct{}
 
 type testRules []Parameter
+
+// plainPolicy is decoded member by member: what is not given stays.
+type plainPolicy QueuePolicy
 
 func (testPolicies) Component(name string) bool { return name == "policy" }
 
@@ -28,7 +31,7 @@ func (rules testRules) Queue(name string, _ message.Table, declared QueuePolicy)
 	r := Ruling{QueuePolicy: declared}
 	for _, p := range rules {
 		if strings.HasPrefix(name, p.Name) {
-			json.Unmarshal(p.Value, (*policyMembers)(&r.QueuePolicy))
+			json.Unmarshal(p.Value, (*plainPolicy)(&r.QueuePolicy))
 			r.Applied = Applied{Policy: p.Name}
 		}
 	}
@@ -344,7 +347,8 @@ func TestPolicyChangesUnderLoad(t *testing.T) {
 	}
 }
 
-// After a crash a policy is there or not, and what is there counts. Nothing is dropped for a policy that is not.
+// After a crash a policy is there or not, and what is there counts. Nothing is dropped for a policy
+// that is not.
 func TestPolicyCrash(t *testing.T) {
 	crashEverywhere(t, 2, func() life {
 		var put, set bool // what was promised

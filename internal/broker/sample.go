@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// Sample is what a broker holds and has done, queue by queue. A queue is as it was when its shard was asked; the shards are asked one after the other.
+// Sample is what a broker holds and has done, queue by queue. A queue is as it was when its shard
+// was asked; the shards are asked one after the other.
 type Sample struct {
 	At      int64         // unix ms
 	Queues  []QueueSample // in no order
@@ -33,7 +34,7 @@ type QueueSample struct {
 	Jobs                               *JobSample // nil: it is not used for jobs
 }
 
-// JobSample counts the jobs of a queue at a moment, as [JobCounts] has them.
+// JobSample counts the jobs of a queue at a moment, as jobs.Counts has them.
 type JobSample struct{ Queued, Backoff, Locked, Behind, Done int }
 
 // VHostSample is what publishers brought to a virtual host.
@@ -44,7 +45,8 @@ type VHostSample struct {
 	Exchanges        []ExchangeSample
 }
 
-// ExchangeSample is what publishers brought to an exchange. What came past it, straight into a queue, is in Counts.Direct.
+// ExchangeSample is what publishers brought to an exchange. What came past it, straight into a
+// queue, is in Counts.Direct.
 type ExchangeSample struct {
 	Name, Type       string
 	Bindings         int // of which it is the source
@@ -54,14 +56,15 @@ type ExchangeSample struct {
 // sampleStep is how many queues a shard tells of at a time.
 const sampleStep = 512
 
-// Sample reads the counts of all queues and exchanges. The slices of s are used again when they are large enough. Errors: ErrClosed.
+// Sample reads the counts of all queues and exchanges. The slices of s are used again when they are
+// large enough. Errors: ErrClosed.
 func (b *Broker) Sample(s *Sample) error {
 	s.At, s.Retired = b.nowMillis(), Counts{}
 	s.Queues, s.VHosts = s.Queues[:0], s.VHosts[:0]
 	at := map[*VHost]int{}
 	perShard := map[*shard][]*Queue{}
-	for _, v := range b.catalog.sortedVHosts() {
-		table := v.table.Load()
+	for _, def := range b.catalog.VHosts() {
+		v, table := vhostOf(def), def.Table()
 		at[v] = len(s.VHosts)
 		s.VHosts = append(s.VHosts, v.sample(table))
 		for _, id := range table.Queues() {
@@ -111,25 +114,26 @@ func (sh *shard) sampleQueues(dst []QueueSample, queues []*Queue) []QueueSample 
 // sample runs on the shard's goroutine.
 func (q *Queue) sample(now int64) QueueSample {
 	q.freeProbe()
-	behind := q.countBehind()
+	behind := q.hidden()
 	return QueueSample{
 		ID: q.ID, VHost: q.vhost.Name, Name: q.Name, Counts: q.counts,
 		Ready: q.state.Ready(), Unacked: q.state.Unacked(), Scheduled: q.state.Scheduled() - behind, Blocked: q.state.Blocked(),
-		Consumers: len(q.consumers.list), ReadyBytes: q.state.ReadyBytes(), UnackedBytes: q.state.UnackedBytes(), Memory: q.hot,
+		Consumers: q.consumers.Len(), ReadyBytes: q.state.ReadyBytes(), UnackedBytes: q.state.UnackedBytes(), Memory: q.hot,
 		OldestSince: q.oldest(now), HeadTimestamp: q.headTimestamp(), Active: q.active,
-		Insists: q.Policy().insists(), DeadLetters: q.Policy().DeadLetter, Jobs: q.sampleJobs(behind),
+		Insists: q.Policy().Insists(), DeadLetters: q.Policy().DeadLetter, Jobs: q.sampleJobs(behind),
 	}
 }
 
 func (q *Queue) sampleJobs(behind int) *JobSample {
-	if q.jobs == nil {
+	if !q.content.UsedForJobs() {
 		return nil
 	}
 	st := q.state
-	return &JobSample{st.Ready() + st.Blocked(), st.Scheduled() - behind, st.Unacked(), behind, q.jobs.book.RememberedIDs()}
+	return &JobSample{st.Ready() + st.Blocked(), st.Scheduled() - behind, st.Unacked(), behind, q.content.Jobs.RememberedIDs()}
 }
 
-// headTimestamp is the property timestamp of the next message, unix seconds, as far as memory tells.
+// headTimestamp is the property timestamp of the next message, unix seconds, as far as memory
+// tells.
 func (q *Queue) headTimestamp() int64 {
 	if q.state.Ready() == 0 {
 		return 0

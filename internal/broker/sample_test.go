@@ -88,7 +88,8 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// The age of the oldest message is known to the time between samples, and does not get lost in a long backlog.
+// The age of the oldest message is known to the time between samples, and does not get lost in a
+// long backlog.
 func TestAges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const step, samples = 5 * time.Second, 200

@@ -12,9 +12,10 @@ type Scanned struct {
 	Kind Kind // not NoKind
 }
 
-// Scan looks at the next n queues of the virtual host from a place on, 0 is the first, and returns those that are of a kind and that the session
-// may read, with the place to go on at; 0 is the end. Whoever goes on until the end has seen each queue that was of a kind all the time.
-// Errors: ErrClosed.
+// Scan looks at the next n queues of the virtual host from a place on, 0 is the first, and returns
+// those that are of a kind and that the session may read, with the place to go on at; 0 is the end.
+// Whoever goes on until the end has seen each queue that was of a kind all the time. Errors:
+// ErrClosed.
 func (s *Session) Scan(from uint64, n int) (found []Scanned, next uint64, err error) {
 	s.Flush()
 	ids := s.vhost.queueIDs()
@@ -54,7 +55,7 @@ type scanOrder struct {
 
 // queueIDs are the ids of the queues, in their order.
 func (v *VHost) queueIDs() []uint64 {
-	table := v.table.Load()
+	table := v.Table()
 	if o := v.scan.Load(); o != nil && o.table == table {
 		return o.ids
 	}

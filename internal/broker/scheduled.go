@@ -8,10 +8,11 @@ import (
 
 // Scheduled is a message whose time has not come.
 type Scheduled struct {
-	MessageID string // as its sender named it, or ""
-	Due       int64  // unix ms
-	Size      int    // of the body, bytes
-	Exchange  string // it was published to
+	Handle    queue.Handle // its place in the schedule
+	MessageID string       // as its sender named it, or ""
+	Due       int64        // unix ms
+	Size      int          // of the body, bytes
+	Exchange  string       // it was published to
 	Key       string
 }
 
@@ -45,11 +46,20 @@ func (s *Session) ExchangeSchedule(name string) (*Schedule, error) {
 	if err := s.may(toRead, "exchange", name); err != nil {
 		return nil, err
 	}
-	x, ok := s.vhost.table.Load().Exchange(name)
+	x, ok := s.vhost.Table().Exchange(name)
 	if !ok {
 		return nil, s.fail(ErrExchangeNotFound, "exchange", name)
 	}
-	return &Schedule{s, s.b.catalog.relayQueue(x)}, nil
+	return &Schedule{s, s.b.relayQueue(x)}, nil
+}
+
+// QueueID tells the queue of the schedule from others, also of the same name later. It is 0 for an
+// exchange that holds no messages.
+func (sc *Schedule) QueueID() uint64 {
+	if sc.q == nil {
+		return 0
+	}
+	return sc.q.ID
 }
 
 // Len is how many messages wait.
@@ -57,7 +67,7 @@ func (sc *Schedule) Len() (n int, err error) {
 	if sc.q == nil {
 		return 0, nil
 	}
-	err = sc.q.shard.call(func() { n = sc.q.state.Scheduled() - sc.q.countBehind() })
+	err = sc.q.shard.call(func() { n = sc.q.state.Scheduled() - sc.q.hidden() })
 	return n, err
 }
 
@@ -76,30 +86,39 @@ func (sc *Schedule) List(from queue.Handle, n int) (page []Scheduled, next queue
 func newScheduled(it *queue.Item, env message.Envelope) Scheduled {
 	exchange, key, props, _ := env.Split()
 	peek, _ := message.PeekProperties(props) // checked when it was read
-	return Scheduled{string(peek.MessageID), it.Due, int(it.Size), string(exchange), string(key)}
+	return Scheduled{it.Handle, string(peek.MessageID), it.Due, int(it.Size), string(exchange), string(key)}
 }
 
 // Cancel removes the waiting messages with a message id for good, and returns
 // how many there were when that is durable. Errors: ErrLogFailed, ErrClosed.
 func (sc *Schedule) Cancel(messageID string) (n int, err error) {
-	return sc.change(messageID, func(sh *shard, h queue.Handle) { sh.settle(sc.q, h, 1) })
+	return sc.change(messageID, sc.cancel)
 }
+
+// CancelAt is Cancel for the message at a place, which may have no message id. n is 1, or 0 when no
+// message waits there.
+func (sc *Schedule) CancelAt(h queue.Handle) (n int, err error) { return sc.changeAt(h, sc.cancel) }
+
+func (sc *Schedule) cancel(sh *shard, h queue.Handle) { sh.settle(sc.q, h, 1) }
 
 // Reschedule gives the waiting messages with a message id another time, unix
 // ms, and returns how many there were when that is durable. A time that is over
 // makes them due. Errors: ErrLogFailed, ErrClosed.
 func (sc *Schedule) Reschedule(messageID string, due int64) (n int, err error) {
-	due = max(due, 1)
-	return sc.change(messageID, func(sh *shard, h queue.Handle) { sh.reschedule(sc.q, h, due) })
+	return sc.change(messageID, sc.reschedule(due))
+}
+
+// RescheduleAt is Reschedule for the message at a place, as CancelAt is for Cancel.
+func (sc *Schedule) RescheduleAt(h queue.Handle, due int64) (n int, err error) {
+	return sc.changeAt(h, sc.reschedule(due))
+}
+
+func (sc *Schedule) reschedule(due int64) func(*shard, queue.Handle) {
+	return func(sh *shard, h queue.Handle) { sh.reschedule(sc.q, h, max(due, 1)) }
 }
 
 func (sh *shard) reschedule(q *Queue, h queue.Handle, due int64) {
-	it, _ := q.state.Get(h)
-	persistent := it != nil && it.Flags&queue.Persistent != 0
-	if q.state.Reschedule(h, due) && persistent {
-		sh.entry.data = appendRange(sh.entry.data, factReschedule, q.ID, h, int(due))
-		sh.sub++
-	}
+	sh.facts.Reschedule(q.content, h, due)
 }
 
 // change does something to each waiting message with an id.
@@ -118,8 +137,7 @@ func (sc *Schedule) change(messageID string, do func(*shard, queue.Handle)) (n i
 				do(sh, h)
 			}
 			if found = len(hits); found > 0 {
-				sh.entry.waiters = append(sh.entry.waiters, func(err error) { done <- err })
-				sh.mark(sc.q)
+				sc.tell(sh, done)
 			}
 		})
 		if err == nil && found > 0 {
@@ -132,6 +150,32 @@ func (sc *Schedule) change(messageID string, do func(*shard, queue.Handle)) (n i
 		more = from != 0
 	}
 	return n, nil
+}
+
+// changeAt does something to the waiting message at a place.
+func (sc *Schedule) changeAt(h queue.Handle, do func(*shard, queue.Handle)) (n int, err error) {
+	if sc.q == nil {
+		return 0, nil
+	}
+	done := make(chan error, 1)
+	sh := sc.q.shard
+	err = sh.call(func() {
+		if it, status := sc.q.state.Get(h); status == queue.Scheduled && it.Due != HeldBack {
+			n = 1
+			do(sh, h)
+			sc.tell(sh, done)
+		}
+	})
+	if err == nil && n > 0 {
+		err = <-done
+	}
+	return n, err
+}
+
+// tell has done hear when what was changed is durable.
+func (sc *Schedule) tell(sh *shard, done chan<- error) {
+	sh.entry.waiters = append(sh.entry.waiters, func(err error) { done <- err })
+	sh.mark(sc.q)
 }
 
 // scan shows the waiting messages from a place on until fn returns false, and
@@ -170,7 +214,7 @@ func (sh *shard) scanScheduled(q *Queue, from queue.Handle, fn func(*shard, *que
 			next = it.Handle
 			return false
 		}
-		if status == queue.Scheduled && it.Due != dueBehind {
+		if status == queue.Scheduled && it.Due != HeldBack {
 			waiting = append(waiting, *it)
 		}
 		return true
@@ -208,5 +252,5 @@ func (sh *shard) loadBy(reader *store.Reader, q *Queue, it *queue.Item) (message
 	if err != nil {
 		return nil, err
 	}
-	return publishedEnvelope(fact, &sh.scratch)
+	return bodyOf(fact, &sh.scratch)
 }

@@ -132,6 +132,68 @@ func TestListCancelReschedule(t *testing.T) {
 	}
 }
 
+// One message is named by its place: others of its id, or without one, stay.
+func TestScheduleByPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewMem()
+		b := openBroker(t, fs, nil)
+		c := newClient(t, b)
+		c.delayed("later", "fanout", nil)
+		c.queue("q", nil)
+		c.bind("later", "q", "")
+		for i := range 600 {
+			c.send("later", "", fmt.Sprint("body ", i), delayOf64(3_600_000))
+		}
+		sc, err := c.ExchangeSchedule("later")
+		must(t, err)
+		page, _, err := sc.List(0, 600)
+		must(t, err)
+		must(t, eq(1)(sc.CancelAt(page[1].Handle)))
+		must(t, eq(1)(sc.CancelAt(page[599].Handle)))
+		must(t, eq(0)(sc.CancelAt(page[1].Handle)))
+		must(t, eq(0)(sc.RescheduleAt(page[599].Handle, 0)))
+		must(t, eq(0)(sc.CancelAt(page[599].Handle+1)))
+		must(t, eq(1)(sc.RescheduleAt(page[2].Handle, time.Now().UnixMilli()+7_200_000)))
+		clone := fs.CrashClone(rand.New(rand.NewPCG(1, 2)))
+		c.Close()
+		mustClose(t, b)
+
+		b = openBroker(t, clone, nil)
+		defer mustClose(t, b)
+		c = newClient(t, b)
+		defer c.Close()
+		sc, err = c.ExchangeSchedule("later")
+		must(t, err)
+		if n, err := sc.Len(); n != 598 || err != nil {
+			t.Errorf("%d wait after a crash: %v", n, err)
+		}
+		time.Sleep(time.Hour + time.Second)
+		synctest.Wait()
+		got := c.drain("q")
+		if len(got) != 597 || got[0] != "body 0" || got[1] != "body 3" {
+			t.Errorf("%d messages came after an hour", len(got))
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := c.drain("q"); len(got) != 1 || got[0] != "body 2" {
+			t.Errorf("%d messages came after two hours", len(got))
+		}
+		none, err := c.ExchangeSchedule("amq.fanout")
+		must(t, err)
+		must(t, eq(0)(none.CancelAt(page[0].Handle)))
+	})
+}
+
+// eq checks how many messages a change was about.
+func eq(want int) func(n int, err error) error {
+	return func(n int, err error) error {
+		if err == nil && n != want {
+			err = fmt.Errorf("%d messages were changed, want %d", n, want)
+		}
+		return err
+	}
+}
+
 func TestScheduleOfAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)

@@ -80,7 +80,8 @@ func TestSeize(t *testing.T) {
 	}
 }
 
-// TestCopyOf: what waits for a message waits for the one that takes its place in a transaction, also after a restart.
+// TestCopyOf: what waits for a message waits for the one that takes its place in a transaction,
+// also after a restart.
 func TestCopyOf(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)

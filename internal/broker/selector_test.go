@@ -18,7 +18,8 @@ func colored(color string) message.Properties {
 	}
 }
 
-// Bindings with selectors are there after a restart, clean or not, and one that was taken away is not.
+// Bindings with selectors are there after a restart, clean or not, and one that was taken away is
+// not.
 func TestSelectorsSurviveARestart(t *testing.T) {
 	for _, how := range []string{"clean", "checkpoint", "crash"} {
 		t.Run(how, func(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/throttle"
 )
 
 // Session is one client connection as the engine sees it. Its methods are for
@@ -15,27 +17,24 @@ import (
 // Ack, Requeue and Reject gather goes to the shards at the next Flush, in
 // order; every other method flushes first.
 type Session struct {
-	User  string
+	catalog.Rights
 	Name  string
 	b     *Broker
 	vhost *VHost
 	sink  Sink
 	evict func(error)
 
-	operator bool            // may do everything
 	brief    bool            // counts for no limit of connections
 	unheld   bool            // its publishes do not wait for the log or the memory, nor for consumers
-	userRate *rateLimit      // of the user; nil: there is no such user
+	userRate *throttle.Limit // of the user; nil: there is no such user
 	done     <-chan struct{} // SessionOptions.Done
 
-	clientID string
 	channels int64 // guarded by sessions.mu: counted for the user's limit
-	grant    grant
 
 	late   bool // its sink gets messages when they are durable
 	window Window
 	cache  routeCache
-	emits  routeCache // of Emit
+	emits  routeCache // of ServerPublish
 	named  namedTargets
 	routed routed
 	found  routing.Route
@@ -71,36 +70,36 @@ type SessionOptions struct {
 	VHost string
 	Name  string // for people: addresses
 	Sink  Sink
-	// Evict is called when the session must end: its virtual host or its user was deleted. It comes from any goroutine
-	// and must not block; the protocol then calls Close. With nil nobody is told.
+	// Evict is called when the session must end: its virtual host or its user was deleted. It comes
+	// from any goroutine and must not block; the protocol then calls Close. With nil nobody is
+	// told.
 	Evict func(reason error)
 	// ClientID is the protocol's name for the client, for topic permissions; "" when it has none.
 	ClientID string
-	// Outside lets a user in who has no permission in the virtual host, and who may do nothing there without one: for a protocol in which there is
-	// something else to do.
+	// Outside admits a user without permission in the virtual host, for a protocol that offers
+	// more than the virtual host's queues: these stay out of the user's reach.
 	Outside bool
-	// Brief is a session of one request, over a connection that is none of a client: it counts for no limit of connections.
+	// Brief is a session of one request, over a connection that is none of a client: it counts for
+	// no limit of connections.
 	Brief bool
-	// Done, when it is closed, ends waits for rates: the client is gone. nil: nothing does but the end of the broker.
+	// Done, when it is closed, ends waits for rates: the client is gone. nil: nothing does but the
+	// end of the broker.
 	Done <-chan struct{}
 }
 
-// NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections, ErrUserConnections,
-// ErrVHostRefused.
+// NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections,
+// ErrUserConnections, ErrVHostRefused.
 func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
-	v, ok := b.catalog.vhost(o.VHost)
+	v, ok := b.vhost(o.VHost)
 	if !ok {
 		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
-	s := &Session{
-		User: o.User, Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, clientID: o.ClientID, brief: o.Brief, done: o.Done,
+	s := &Session{Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, brief: o.Brief, done: o.Done}
+	s.Rights = v.RightsIn(catalog.Rights{User: o.User, ClientID: o.ClientID, Owner: s})
+	if rate, ok := b.userRates.Load(o.User); ok {
+		s.userRate = rate.(*throttle.Limit)
 	}
-	b.rules.read(o.User, func(u *user) {
-		if u != nil {
-			s.userRate = &u.rate
-		}
-	})
-	s.window.wake = s.wakeShards
+	s.window.Init(s.wakeShards)
 	if err := b.sessions.enter(s); err != nil {
 		return nil, err
 	}
@@ -108,8 +107,8 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	if o.Outside {
 		err = nil
 	}
-	if now, ok := b.catalog.vhost(o.VHost); err == nil && (!ok || now != v) { // deleted before it could evict this session
-		err = vhostNotFound(o.VHost)
+	if now, ok := b.vhost(o.VHost); err == nil && (!ok || now != v) { // deleted before it could evict this session
+		err = catalog.VHostNotFound(o.VHost)
 	}
 	if err != nil {
 		b.sessions.leave(s)
@@ -118,8 +117,9 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	return s, nil
 }
 
-// Operate opens a session for whoever operates the broker: it may do everything in the virtual host, also with the
-// exclusive queues of others, counts for no limit, and has no deliveries. Errors: ErrVHostNotFound.
+// Operate opens a session for whoever operates the broker: it may do everything in the virtual
+// host, also with the exclusive queues of others, counts for no limit, and has no deliveries.
+// Errors: ErrVHostNotFound.
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
 
 // OperateLate is OperateFor with a sink that gets messages only when they are durable, those that
@@ -134,12 +134,13 @@ func (b *Broker) OperateLate(vhost string, sink Sink) (*Session, error) {
 
 // OperateFor is Operate for a part of this process that consumes: sink gets its deliveries.
 func (b *Broker) OperateFor(vhost string, sink Sink) (*Session, error) {
-	v, ok := b.catalog.vhost(vhost)
+	v, ok := b.vhost(vhost)
 	if !ok {
-		return nil, vhostNotFound(vhost)
+		return nil, catalog.VHostNotFound(vhost)
 	}
-	s := &Session{Name: "operator", b: b, vhost: v, operator: true, sink: sink}
-	s.window.wake = s.wakeShards
+	s := &Session{Name: "operator", b: b, vhost: v, sink: sink}
+	s.Rights = v.RightsIn(catalog.Rights{Operator: true, Owner: s})
+	s.window.Init(s.wakeShards)
 	return s, nil
 }
 
@@ -161,8 +162,8 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	if err := s.MayPublish(exchange); err != nil {
 		return Targets{}, err
 	}
-	table := s.vhost.table.Load()
-	cached := also == nil && s.grant.topic == nil
+	table := s.vhost.Table()
+	cached := also == nil && s.PublishesFreely()
 	if cached {
 		if t, ok := s.cache.get(table, exchange, key); ok {
 			s.count(s.cache.traffic, len(t.queues))
@@ -176,8 +177,8 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	if x.Spec.Internal {
 		return Targets{}, s.fail(ErrInternalExchange, "exchange", string(exchange))
 	}
-	if p := s.grant.topic; p != nil && x.Spec.Type == topicType && !p.MatchBytes(key) {
-		return Targets{}, s.topicRefused(toWrite, string(exchange), string(key))
+	if err := s.MayRoute(x, key); err != nil {
+		return Targets{}, err
 	}
 	s.asked = asks(key, also, peek)
 	s.asked.Apart = apart
@@ -191,18 +192,18 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	return t, nil
 }
 
-// Reaches tells whether a message would get into a queue of a client, as the
+// Reaches reports whether a message would get into a queue of a client, as the
 // bindings are now, also where exchanges hold it for a while. The arguments are
 // those of Route.
 func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byte) bool {
-	x, ok := s.vhost.table.Load().Exchange(string(exchange))
+	x, ok := s.vhost.Table().Exchange(string(exchange))
 	if !ok {
 		return false
 	}
 	var r routing.Route
 	m := asks(key, also, peek)
 	m.Past = routing.PastAll
-	s.vhost.table.Load().RouteFrom(x, &m, &r)
+	s.vhost.Table().RouteFrom(x, &m, &r)
 	return len(r.Queues) > 0
 }
 
@@ -215,16 +216,24 @@ type Publish struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	// CopyOf is the message of the same id that it takes the place of, published before that is settled in the same transaction: what waits for
-	// that (QueuePolicy.ConsumeAfter) waits for the copy, which waits for nothing itself. nil: none.
+	// CopyOf is the message of the same id that it takes the place of, published before that is
+	// settled in the same transaction: what waits for that (QueuePolicy.ConsumeAfter) waits for the
+	// copy, which waits for nothing itself. nil: none.
 	CopyOf *Loan
-	// Order is the place in its queues that the sender gave the message, nil: where it comes. It counts in queues with
-	// QueuePolicy.ConsumeAfter and without groups or selectors, beside what Options.Order says of other messages.
+	// Order is the place in its queues that the sender gave the message, nil: where it comes. It
+	// counts in queues with QueuePolicy.ConsumeAfter and without groups or selectors, beside what
+	// Options.Order says of other messages.
 	Order *Order
-	// Reserved tells that limits of rates have nothing to do with it: Reserve has counted it, or it only moves. Session.Publish resets it.
+	// Told tells that TapPublish was called.
+	Told bool
+	// Reserved tells that limits of rates have nothing to do with it: Reserve has counted it, or it
+	// only moves. Session.Publish resets it.
 	Reserved bool
-	Confirm  Confirmer
-	Seq      uint64
+	// MustArrive has the transaction that it is in refused with ErrRejected when one of its queues
+	// has been deleted since Targets were found. Elsewhere it means nothing.
+	MustArrive bool
+	Confirm    Confirmer
+	Seq        uint64
 }
 
 // Loan is a message that a session was lent.
@@ -238,7 +247,7 @@ func (p *Publish) op() op {
 		p.Deadline = 1 // before 1970
 	}
 	o := op{
-		kind: opPublish, persistent: p.Persistent, priority: p.Priority, env: p.Env,
+		kind: opPublish, persistent: p.Persistent, must: p.MustArrive, priority: p.Priority, env: p.Env,
 		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, order: p.Order, confirm: p.Confirm, seq: p.Seq,
 	}
 	if p.CopyOf != nil {
@@ -251,6 +260,9 @@ func (p *Publish) op() op {
 // Confirmer, Confirmed is called for its Seq once per part of the targets, at
 // once when there are none.
 func (s *Session) Publish(p *Publish) {
+	if !p.Told {
+		s.TapPublish(0, p.Env, nil, p.Targets)
+	}
 	if p.Targets.Empty() {
 		if p.Confirm != nil {
 			p.Confirm.Confirmed(p.Seq, p.Seq, true)
@@ -312,25 +324,28 @@ func (s *Session) gather(sh *shard, o op) {
 
 // Flush hands over what was gathered. It holds this connection back while its
 // shard is behind, and a publisher also while the log or the memory is.
-func (s *Session) Flush() { s.flush(func(sh *shard, ops []op) { sh.inbox.push(ops, true) }) }
+func (s *Session) Flush() {
+	s.flush(func(sh *shard, ops []op) []op { return sh.inbox.pushBatch(ops) })
+}
 
-// FlushOwn is Flush for a caller who has nothing to do until what he gathered is done: as far as nobody else is at it, the work of the shards and the
-// writing of the log happen on his goroutine, which saves changes of goroutine. So he holds no lock that a Sink or a Confirmer takes: they may run
-// before it returns.
-func (s *Session) FlushOwn() {
+// FlushInline is Flush that runs idle shards and the committer on the caller's goroutine, which
+// saves two context switches. The caller must not hold a lock that a Sink or a Confirmer takes:
+// both may run before it returns.
+func (s *Session) FlushInline() {
 	owes := false
-	s.flush(func(sh *shard, ops []op) {
-		// Who brings a single op has a client that waits for it, and nothing to do in parallel with the log.
-		wrote, _ := sh.visitWith(s, ops, true, true, len(ops) == 1)
+	s.flush(func(sh *shard, ops []op) []op {
+		// A single op means a client is blocked on it, with nothing to do in parallel with the log.
+		next, wrote := sh.visitBatch(s, ops, len(ops) == 1)
 		owes = owes || wrote
+		return next
 	})
 	if owes {
 		s.b.commit()
 	}
 }
 
-// flush hands over what was gathered by way of hand.
-func (s *Session) flush(hand func(sh *shard, ops []op)) {
+// flush hands over what was gathered by way of hand, which returns the slice to gather in next.
+func (s *Session) flush(hand func(sh *shard, ops []op) []op) {
 	s.tellRouted()
 	if len(s.parts) == 0 {
 		return
@@ -341,9 +356,7 @@ func (s *Session) flush(hand func(sh *shard, ops []op)) {
 	s.pub = false
 	for _, i := range s.parts {
 		b := &s.batch[i]
-		hand(b.shard, b.ops)
-		clear(b.ops)
-		b.ops = b.ops[:0]
+		b.ops = hand(b.shard, b.ops)
 	}
 	s.parts = s.parts[:0]
 	if s.hold > 0 && !s.unheld {
@@ -373,12 +386,7 @@ func (s *Session) wakeShards() {
 
 // SetLimit changes a shared limit and lets those go on that wait for it.
 func (*Session) SetLimit(l *Limit, n int) {
-	l.max.Store(int64(n))
-	l.pass(nil, nil)
-}
-
-func (s *Session) fail(err error, kind, name string) error {
-	return &Error{Err: err, Kind: kind, Name: name, VHost: s.vhost.Name, User: s.User}
+	l.SetMax(n)
 }
 
 // Close ends the session: its consumers leave, its exclusive queues are

@@ -8,9 +8,6 @@ type sessions struct {
 	open   map[*Session]struct{}
 	users  map[string]usage
 	vhosts map[string]int64
-
-	onUserGone  []func(user string) // told of who is deleted
-	onVHostGone []func(VHostID)
 }
 
 // usage is what a user has open, without sessions that are brief.
@@ -22,7 +19,7 @@ func newSessions() sessions {
 
 // enter takes note of a session, and counts it unless it is brief.
 func (ss *sessions) enter(s *Session) error {
-	perVHost, perUser := s.vhost.limit(LimitConnections), s.b.rules.limit(s.User, LimitConnections)
+	perVHost, perUser := s.vhost.Limit(LimitConnections), s.b.catalog.UserLimit(s.User, LimitConnections)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if !s.brief {
@@ -34,7 +31,8 @@ func (ss *sessions) enter(s *Session) error {
 	return nil
 }
 
-// count counts a session for its virtual host and its user, if their limits leave room for it. mu is held.
+// count counts a session for its virtual host and its user, if their limits leave room for it. mu
+// is held.
 func (ss *sessions) count(s *Session, perVHost, perUser int64) error {
 	e := &Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
 	if perVHost >= 0 && ss.vhosts[s.vhost.Name] >= perVHost {
@@ -75,26 +73,6 @@ func (ss *sessions) leave(s *Session) {
 	}
 }
 
-// userGone tells who follows that a user was deleted.
-func (ss *sessions) userGone(user string) {
-	ss.mu.Lock()
-	tell := ss.onUserGone
-	ss.mu.Unlock()
-	for _, f := range tell {
-		f(user)
-	}
-}
-
-// vhostGone tells who follows that a virtual host was deleted.
-func (ss *sessions) vhostGone(id VHostID) {
-	ss.mu.Lock()
-	tell := ss.onVHostGone
-	ss.mu.Unlock()
-	for _, f := range tell {
-		f(id)
-	}
-}
-
 // evict asks the sessions that match to end.
 func (ss *sessions) evict(reason error, match func(*Session) bool) {
 	var out []*Session
@@ -112,10 +90,10 @@ func (ss *sessions) evict(reason error, match func(*Session) bool) {
 
 // OpenChannel counts a channel of the session's user. Errors: ErrUserChannels.
 func (s *Session) OpenChannel() error {
-	if s.operator {
+	if s.Operator {
 		return nil
 	}
-	limit := s.b.rules.limit(s.User, LimitChannels)
+	limit := s.b.catalog.UserLimit(s.User, LimitChannels)
 	ss := &s.b.sessions
 	ss.mu.Lock()
 	defer ss.mu.Unlock()

@@ -1,47 +1,42 @@
 package broker
 
-import "fiveways/internal/core/queue"
+import (
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/queue"
+)
 
 // ack settles n contiguous deliveries.
 func (sh *shard) ack(o *op) {
 	q := o.queue
 	if q.gone {
 		sh.giveBack(o.consumer, int(o.n))
-		sh.confirmAck(o, 0)
+		sh.confirmAck(o, 0, false)
 		return
 	}
-	n := sh.settle(q, o.handle, int(o.n))
+	n, logged := sh.settle(q, o.handle, int(o.n))
 	if o.kind == opReject {
 		q.counts.Rejected += uint64(n)
 	} else {
 		q.counts.Acked += uint64(n)
 	}
 	sh.giveBack(o.consumer, q.returned(o, n))
-	sh.confirmAck(o, n)
+	sh.confirmAck(o, n, logged)
 	sh.mark(q)
 }
 
-// settle removes n contiguous messages for good and records it.
-func (sh *shard) settle(q *Queue, h queue.Handle, n int) int {
-	if q.picky != nil {
-		q.picky.release(h, n)
+// settle removes n contiguous messages for good. It returns how many were there, and whether that
+// is recorded.
+func (sh *shard) settle(q *Queue, h queue.Handle, n int) (found int, logged bool) {
+	if q.selective != nil {
+		q.selective.Release(h, n)
 	}
-	sh.settling = settling{}
-	q.state.SettleRange(h, n, sh.settledItem)
-	if q.stream != nil {
-		q.stream.Delete(h, n)
-	}
+	found, logged = sh.facts.Settle(q.content, h, n)
 	if q.after != nil {
-		sh.freed(q, h, n, sh.settling.n)
+		sh.freed(q, h, n, found)
 	}
-	if q.jobs != nil {
-		sh.jobsWent(q, h, n)
-	}
+	sh.settled(q, h, n)
 	sh.wakeTakers(q, h, n)
-	if sh.settling.persisted {
-		sh.entry.settle(q.ID, h, n)
-	}
-	return sh.settling.n
+	return found, logged
 }
 
 // reject ends deliveries: they are dead-lettered, or gone.
@@ -51,15 +46,15 @@ func (sh *shard) reject(o *op) {
 		sh.ack(o)
 		return
 	}
-	if q.picky != nil {
-		q.picky.release(o.handle, int(o.n)) // a dead letter may take its time
+	if q.selective != nil {
+		q.selective.Release(o.handle, int(o.n)) // a dead letter may take its time
 	}
 	n := 0
 	for i := range int(o.n) {
 		h := o.handle + queue.Handle(i)
 		if _, status := q.state.Get(h); status == queue.Unacked {
 			n++
-			sh.bury(q, h, reasonRejected)
+			sh.deadLetter(q, h, deadletter.Rejected)
 			sh.doLocal()
 		}
 	}
@@ -67,22 +62,18 @@ func (sh *shard) reject(o *op) {
 	sh.mark(q)
 }
 
-// returned is how many deliveries an op ends that found n of its messages: those of a stream may have been deleted while they were out.
+// returned is how many deliveries an op ends that found n of its messages: those of a stream may
+// have been deleted while they were out.
 func (q *Queue) returned(o *op, n int) int {
-	if q.stream != nil {
+	if q.content.Stream != nil {
 		return int(o.n)
 	}
 	return n
 }
 
-// giveBack returns the consumer's credit for n settled deliveries.
+// giveBack returns the consumer's credit for n settled deliveries; nil is none.
 func (sh *shard) giveBack(c *Consumer, n int) {
-	if c == nil || c.NoAck || n == 0 {
-		return
-	}
-	c.unacked -= n
-	c.hasRoom()
-	if c.share != nil {
-		c.share.limit.give(sh, n)
+	if c != nil {
+		c.state.Returned(n)
 	}
 }

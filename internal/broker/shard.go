@@ -6,10 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/core/dedup"
-	"fiveways/internal/core/job"
+	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/shardstate"
 	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/store"
 )
@@ -30,54 +31,51 @@ type shard struct {
 	done  chan struct{} // closed when run has returned
 
 	ops    []op // of the round; reused
-	writes bool // who has the shard writes the log himself afterwards
+	writes bool // whatever runs the shard writes the log afterwards
 	owes   bool // and there is something to write
 
-	now       int64 // unix ms, read once per drain
-	m         machine
+	now       int64                // unix ms, read once per drain
+	machine   *shardstate.Machine  // the durable state
+	facts     *shardstate.Recorder // changes it; the entry in hand
 	queues    map[uint64]*Queue
-	tracked   map[trackedID]tracked // with Options.Traces
-	orders    map[*VHost]*order     // of virtual hosts with queues here that care for it
+	tracked   map[trackedID]tracked        // with Options.Traces
+	orders    map[*VHost]*dependency.Graph // of virtual hosts with queues here that care for it
 	consumers map[*Session][]*Consumer
 	timers    timers
 	implicits implicits
 
 	// The drain in hand.
-	marked     []*Queue  // queues to look at before the drain ends
-	waking     []*Queue  // those of them where somebody waits
-	local      []op      // dead letters for this shard itself
-	lending    []*outbox // with deliveries gathered
-	turns      uint64    // deliveries to consumers
-	ungranting []*share  // scratch
-	answers    []answer  // publishes that need no log
+	marked  []*Queue  // queues to look at before the drain ends
+	waking  []*Queue  // those of them where somebody waits
+	local   []op      // dead letters for this shard itself
+	lending []*outbox // with deliveries gathered
+	turns   uint64    // deliveries to consumers
+	answers []answer  // publishes that need no log
 
 	// The entry in hand.
 	entry *proposal
 	index uint64 // of the entry in hand
 
 	durable durable
-	sub     uint32 // number of the next fact
 
-	scratch     published
-	loaded      queue.Item // the item in hand when its body came from disk
-	taken       queue.Item // the item that takeNext gave last
-	targets     []target
-	remembers   []remembered      // keys to record with the publish in hand
-	arriving    arrival           // what the order asks of the publish in hand
-	entries     []newEntry        // of streams, with the publish in hand
-	givenID     stream.ID         // of the publish in hand, 0-0: as the stream has it
-	telling     []byte            // a fact of a stream, being built
-	due         []queue.Item      // messages about to leave a relay
-	promise     store.Wait        // of the publish in hand: the strictest of its targets
-	settledItem func(*queue.Item) // one closure for all settles
-	settling    settling
-	spill       spill
+	scratch   shardstate.Message
+	loaded    queue.Item         // the item in hand when its body came from disk
+	taken     queue.Item         // the item that takeNext gave last
+	arriving  arrival            // what the order asks of the publish in hand
+	taking    []*Queue           // the queues that take the publish in hand
+	incoming  shardstate.Message // the publish in hand
+	givenID   stream.ID          // of the publish in hand, 0-0: as the stream has it
+	due       []queue.Item       // messages about to leave a relay
+	promise   store.Wait         // of the publish in hand: the strictest of its targets
+	duplicate bool               // of it: a durable queue has it already
+	spill     spill
 
 	hot          int64               // memory held by the queues' messages, as last seen
 	deadBytes    int64               // dead letters on their way to other shards
-	insisting    map[*Queue]struct{} // queues with a deadBacklog
+	insisting    map[*Queue]struct{} // queues with dead letters that wait
 	deadQueues   atomic.Int32        // how many
 	hastening    atomic.Bool         // hastenDead is on its way
+	untold       int                 // ops that offer could not hand on, since it last said so
 	logged       logged
 	checkpointAt int64    // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
 	inTx         bool     // the entry in hand must stay one
@@ -95,32 +93,17 @@ type answer struct {
 	ok       bool
 }
 
-// settling is what settledItem adds up.
-type settling struct {
-	n         int
-	persisted bool
-}
-
 func newShard(b *Broker, id uint32) *shard {
 	sh := &shard{
 		b: b, id: id, inbox: newInbox(), done: make(chan struct{}),
-		m: machine{
-			queues: map[uint64]*queue.State{}, memories: map[uint64]*dedup.Memory{}, streams: map[uint64]*stream.Stream{}, books: map[uint64]*job.Book{},
-		},
-		queues: map[uint64]*Queue{}, orders: map[*VHost]*order{}, consumers: map[*Session][]*Consumer{},
+		queues: map[uint64]*Queue{}, orders: map[*VHost]*dependency.Graph{}, consumers: map[*Session][]*Consumer{},
 		insisting: map[*Queue]struct{}{}, index: 1,
 	}
+	sh.machine = shardstate.NewMachine(logBodies{sh})
+	sh.facts = shardstate.NewRecorder(releasing{sh})
 	sh.entry = newProposal(sh)
+	sh.facts.Begin(sh.index, nil)
 	sh.implicits.few = fewImplicit / max(b.opts.Shards, 1)
-	sh.settledItem = func(it *queue.Item) {
-		sh.settling.n++
-		if it.Flags&queue.Persistent != 0 {
-			sh.settling.persisted = true
-			sh.entry.release(it.Index)
-		} else if it.Flags&queue.Scratch != 0 {
-			sh.releaseSpilled(it.Index)
-		}
-	}
 	return sh
 }
 
@@ -175,6 +158,7 @@ func (sh *shard) until(at int64) time.Duration {
 // be recorded.
 func (sh *shard) drain(ops []op) {
 	sh.now = sh.b.nowMillis()
+	sh.fireTimers() // before the ops: they are to find what is true now
 	for i := range ops {
 		sh.do(&ops[i])
 		if len(sh.local) > 0 {
@@ -183,11 +167,10 @@ func (sh *shard) drain(ops []op) {
 		if len(sh.waking) > 0 {
 			sh.serveAll()
 		}
-		if len(sh.entry.data) >= entryBytes {
+		if sh.facts.Len() >= entryBytes {
 			sh.propose()
 		}
 	}
-	sh.fireTimers()
 	sh.lookAtImplicit()
 	for len(sh.marked) > 0 {
 		sh.serveAll()
@@ -196,7 +179,7 @@ func (sh *shard) drain(ops []op) {
 		for _, q := range marked {
 			q.marked = false
 			sh.attend(q)
-			if len(sh.entry.data) >= entryBytes {
+			if sh.facts.Len() >= entryBytes {
 				sh.propose()
 			}
 			if sh.gathered >= gatheredBytes {
@@ -216,7 +199,7 @@ func (sh *shard) drain(ops []op) {
 
 func (sh *shard) do(o *op) {
 	switch o.kind {
-	case opPublish, opPublishFront, opEmit:
+	case opPublish, opPublishFront, opServerPublish:
 		sh.publish(o)
 	case opAck:
 		sh.ack(o)
@@ -229,9 +212,9 @@ func (sh *shard) do(o *op) {
 	case opKick:
 		sh.kick(o.extra.(*Session))
 	case opGrant:
-		sh.grant(o.extra.(*share), int(o.n))
+		o.extra.(*dispatch.Share).Granted(int(o.n))
 	case opSettle:
-		o.extra.(letter).finish(sh)
+		o.extra.(forwarded).finish(sh)
 	case opCall:
 		o.extra.(func())()
 	case opFetch:
@@ -252,7 +235,7 @@ func (sh *shard) doLocal() {
 		sh.local = nil
 		for i := range ops {
 			sh.publish(&ops[i])
-			if len(sh.entry.data) >= entryBytes && !sh.inTx {
+			if sh.facts.Len() >= entryBytes && !sh.inTx {
 				sh.propose()
 			}
 		}
@@ -276,16 +259,17 @@ func (sh *shard) mark(q *Queue) {
 // attend brings a queue to rest: deliver, set its timer, bound its memory.
 func (sh *shard) attend(q *Queue) {
 	if q.gone {
-		sh.ungrant(q)
+		q.consumers.End()
 		return
 	}
 	sh.dispatch(q)
+	sh.expire(q) // what has a TTL of 0: it was for consumers that waited
 	if q.after != nil {
 		sh.dropHead(q) // what was blocked may be ready now
-		q.after.order.tidy()
+		q.after.Graph().Tidy()
 	}
-	if q.jobs != nil {
-		q.tidyJobs()
+	if f := q.feature.Load(); f != nil {
+		f.OnRest(Context{sh, q})
 	}
 	sh.setTimer(q)
 	if q.relay != nil {
@@ -298,9 +282,9 @@ func (sh *shard) attend(q *Queue) {
 // kick looks again at the queues that the session consumes from, first at the one whose consumer
 // was served longest ago: the window may be full again before the last.
 func (sh *shard) kick(s *Session) {
-	byTurn := slices.SortedFunc(slices.Values(sh.consumers[s]), func(a, b *Consumer) int { return cmp.Compare(a.turn, b.turn) })
+	byTurn := slices.SortedFunc(slices.Values(sh.consumers[s]), func(a, b *Consumer) int { return cmp.Compare(a.state.Turn(), b.state.Turn()) })
 	for _, c := range byTurn {
-		c.hasRoom()
+		c.state.HasRoom()
 		if c.Queue.state.Ready() > 0 {
 			sh.mark(c.Queue)
 		}
@@ -359,6 +343,14 @@ func (sh *shard) flushAnswers() {
 	sh.answers = sh.answers[:0]
 }
 
+// bodyOf finds the message in a fact, decoding into m.
+func bodyOf(fact []byte, m *shardstate.Message) (message.Envelope, error) {
+	if err := m.Decode(fact); err != nil {
+		return nil, err
+	}
+	return m.Env, nil
+}
+
 // load returns the item's message, reading it back when only the disk has it.
 func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 	if it.Env != nil {
@@ -377,7 +369,7 @@ func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return publishedEnvelope(fact, &sh.scratch)
+	return bodyOf(fact, &sh.scratch)
 }
 
 // loadAside is load for a message out of order. It leaves the queue's read-ahead where it is.
@@ -389,14 +381,14 @@ func (sh *shard) loadAside(it *queue.Item) (message.Envelope, error) {
 	case it.Flags&queue.Scratch == 0:
 		fact, err = sh.b.store.Body(at, nil)
 	case ok:
-		fact, err = nthFact(data, it.Sub)
+		fact, err = shardstate.NthFact(data, it.Sub)
 	default:
 		fact, err = sh.b.scratch.Body(at, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return publishedEnvelope(fact, &sh.scratch)
+	return bodyOf(fact, &sh.scratch)
 }
 
 // openReader gives the queue a read-ahead buffer, and takes the oldest one

@@ -47,7 +47,8 @@ func TestSingleActiveConsumer(t *testing.T) {
 	})
 }
 
-// By rank, the active one keeps its place until it has nothing out, and gets nothing more meanwhile.
+// By rank, the active one keeps its place until it has nothing out, and gets nothing more
+// meanwhile.
 func TestSingleActiveConsumerByRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)

@@ -8,37 +8,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-func TestWindowWakesAtHalf(t *testing.T) {
-	wakes := 0
-	w := &Window{wake: func() { wakes++ }}
-	w.Add(windowBytes - 1)
-	if w.full() {
-		t.Fatal("full before the end")
-	}
-	w.Done(windowBytes - 1)
-	if wakes != 0 {
-		t.Fatal("a wake without anybody waiting")
-	}
-	for round := 1; round <= 2; round++ {
-		w.Add(windowBytes)
-		for range 2 { // two shards ask
-			if !w.full() {
-				t.Fatal("not full")
-			}
-		}
-		w.Done(windowBytes/2 - 1)
-		if wakes != round-1 {
-			t.Fatal("a wake above half")
-		}
-		w.Done(1)
-		if wakes != round {
-			t.Fatalf("%d wakes at half, want %d", wakes, round)
-		}
-		w.Done(windowBytes / 2)
-	}
-}
-
-// Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no longer.
+// Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no
+// longer.
 func TestLimitOfDeletedQueue(t *testing.T) {
 	for name, settle := range map[string]func(*client, Delivery){
 		"ack":     func(c *client, d Delivery) { c.Ack(d.Queue, d.Consumer, d.Handle, 1) },
@@ -75,7 +46,8 @@ func TestLimitOfDeletedQueue(t *testing.T) {
 	}
 }
 
-// Only some queues of a shard keep a read-ahead buffer, and reading goes on where it was without one.
+// Only some queues of a shard keep a read-ahead buffer, and reading goes on where it was without
+// one.
 func TestReadAheadIsBounded(t *testing.T) {
 	fs := vfs.NewMem()
 	one := func(o *Options) { o.Shards = 1 }
@@ -122,7 +94,8 @@ func TestReadAheadIsBounded(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Consumers of one session may share a channel of a protocol, which promises the order of the queue over all of them.
+// Consumers of one session may share a channel of a protocol, which promises the order of the queue
+// over all of them.
 func TestOrderOverConsumersOfASession(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

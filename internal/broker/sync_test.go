@@ -10,8 +10,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Each queue's confirms wait for what the queue says, whatever the broker's mode; a message for several queues waits for
-// the strictest of them.
+// Each queue's confirms wait for what the queue says, whatever the broker's mode; a message for
+// several queues waits for the strictest of them.
 func TestSyncOfAQueue(t *testing.T) {
 	const delay = 7 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {

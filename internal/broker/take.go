@@ -4,16 +4,19 @@ import (
 	"context"
 	"slices"
 
+	"fiveways/internal/core/deadlock"
 	"fiveways/internal/core/queue"
 )
 
-// TakeByID lends the message of a queue that has a message-id, wherever it stands in the queue. It must be settled or returned like one from
-// Get. While the message is lent to somebody else, TakeByID waits: for its return, when those who wait for it come before all others, or for its
-// end. ok is false when there is no such message or it may not be had now: it is blocked by others, its time has not come, or it has expired.
-// Of several messages with the id it is the first. Message groups are not looked at.
+// TakeByID lends the message of a queue that has a message-id, wherever it stands in the queue. It
+// must be settled or returned like one from Get. While the message is lent to another session,
+// TakeByID waits for its return or its end; a returned message goes to the waiting calls before
+// consumers. ok is false when there is no such message or it may not be had now: other messages
+// block it, its time has not come, or it has expired. Of several messages with the id it is the
+// first. Message groups are not looked at.
 //
-// The end of ctx ends the wait with its error, and the end of the session with ErrClosed. Errors besides: ErrAccessRefused, ErrQueueNotFound,
-// ErrExclusive.
+// The end of ctx ends the wait with its error, and the end of the session with ErrClosed. Errors
+// besides: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) TakeByID(ctx context.Context, queueName, messageID string) (d Delivery, ok bool, err error) {
 	return s.takeByID(ctx, queueName, messageID, request{})
 }
@@ -31,8 +34,8 @@ func (s *Session) takeByID(ctx context.Context, queueName, messageID string, r r
 		if err != nil {
 			return d, false, err
 		}
-		locate := func() (queue.Handle, bool) { return q.after.order.firstIn(q, messageID) }
-		if !q.Policy().known() {
+		locate := func() (queue.Handle, bool) { return q.after.First(messageID) }
+		if !q.Policy().Known() {
 			m, found, err := s.Find(queueName, messageID)
 			if err != nil || !found {
 				return d, false, err
@@ -69,8 +72,10 @@ func (s *Session) readable(name string) (*Queue, error) {
 	return s.usableQueue(name)
 }
 
-// taker is somebody who waits for one message. Its fields belong to the shard until answered is closed.
+// taker is somebody who waits for one message. Its fields belong to the shard until answered is
+// closed.
 type taker struct {
+	session  *Session // nil: it only moves the message
 	answered chan struct{}
 	aside    bool // it takes what is delayed or blocked, too
 	look     bool // it only wants to know
@@ -89,7 +94,7 @@ func (s *Session) take(ctx context.Context, q *Queue, r request, locate func() (
 	if err != nil {
 		return a, err
 	}
-	t := &taker{answered: make(chan struct{}), aside: r.aside, look: r.look}
+	t := &taker{session: s, answered: make(chan struct{}), aside: r.aside, look: r.look}
 	var h queue.Handle
 	err = q.shard.call(func() {
 		var ok bool
@@ -104,7 +109,7 @@ func (s *Session) take(ctx context.Context, q *Queue, r request, locate func() (
 	if err != nil {
 		return a, err
 	}
-	if err = s.await(ctx, ended, t, spot{q, h}, r.held); err == nil {
+	if err = s.await(ctx, ended, t, Loan{q, h}, r.held); err == nil {
 		return t.takeAnswer, nil
 	}
 	if closed := q.shard.call(func() { q.withdraw(h, t) }); closed != nil {
@@ -119,7 +124,7 @@ func (s *Session) take(ctx context.Context, q *Queue, r request, locate func() (
 }
 
 // await waits until a taker is answered. With an error it is not known to be.
-func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on spot, held func() Holdings) error {
+func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on Loan, held func() Holdings) error {
 	select {
 	case <-t.answered:
 		return nil
@@ -127,12 +132,12 @@ func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on
 	}
 	if held != nil {
 		h := held()
-		w := &wait{on: on, holds: h.Loans, claims: h.Claims}
-		if len(w.holds)+len(w.claims) > 0 {
-			if !s.b.waits.enter(w) {
-				return s.fail(ErrDeadlock, "queue", on.q.Name)
+		w := &deadlock.Wait[resource]{For: resource{loan: on}, Holds: h.resources()}
+		if len(w.Holds) > 0 {
+			if !s.b.waits.Enter(w) {
+				return s.fail(ErrDeadlock, "queue", on.Queue.Name)
 			}
-			defer s.b.waits.leave(w)
+			defer s.b.waits.Leave(w)
 		}
 	}
 	select {
@@ -142,7 +147,7 @@ func (s *Session) await(ctx context.Context, ended <-chan struct{}, t *taker, on
 		return ctx.Err()
 	case <-ended:
 		return ErrClosed
-	case <-on.q.shard.done:
+	case <-on.Queue.shard.done:
 		return ErrClosed
 	}
 }
@@ -190,7 +195,7 @@ func (sh *shard) tryTake(q *Queue, h queue.Handle, t *taker) (a takeAnswer, wait
 		return takeAnswer{gone: true}, false
 	case status == queue.Unacked:
 		return a, true
-	case it.Expires != 0 && it.Expires <= sh.now+1: // its timer will bury it
+	case it.Expires != 0 && it.Expires <= sh.now: // its timer will bury it
 		return a, false
 	case t.look:
 		return takeAnswer{ok: true}, false
@@ -207,12 +212,14 @@ func (sh *shard) tryTake(q *Queue, h queue.Handle, t *taker) (a takeAnswer, wait
 		}
 	}
 	sh.got(q, it, false)
+	sh.tapDelivery(&d, holder{session: t.session})
 	sh.mark(q)
 	return takeAnswer{got: d, ok: true}, false
 }
 
-// wakeTakers tells those who wait for n contiguous messages that something has happened to them. A message that is ready goes to the first of
-// them, so it is called before other consumers are looked at.
+// wakeTakers wakes the calls that wait for one of n contiguous messages, after a change to them. A
+// message that is ready goes to the first of these calls, so this runs before other consumers are
+// served.
 func (sh *shard) wakeTakers(q *Queue, h queue.Handle, n int) {
 	if len(q.takers) == 0 {
 		return

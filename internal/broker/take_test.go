@@ -100,7 +100,8 @@ func TestFindAndTakeByID(t *testing.T) {
 			t.Fatal("took what has expired", err)
 		}
 
-		// The first who waits gets what is returned, before a consumer; the next waits on and learns of the end.
+		// The first who waits gets what is returned, before a consumer; the next waits on and
+		// learns of the end.
 		first := other.taking(ctx, "q", "b")
 		second := newClient(t, b).taking(ctx, "q", "b")
 		k := c.consume("q", func(s *ConsumerSpec) { s.Prefetch = 10 })
@@ -125,7 +126,8 @@ func TestFindAndTakeByID(t *testing.T) {
 		}
 		c.Cancel(k)
 
-		// A reject ends it too, and so do the purge of what is ready, the end of ctx, of the session, and of the queue.
+		// A reject ends it too, and so do the purge of what is ready, the end of ctx, of the
+		// session, and of the queue.
 		third := other.taking(ctx, "q", "a")
 		a, _, _ := c.Find("q", "a")
 		c.Reject(d.Queue, nil, a.Handle, 1)
@@ -167,7 +169,8 @@ func TestFindAndTakeByID(t *testing.T) {
 	}
 }
 
-// A message whose time to wait begins with its return is not had, and one of a picky queue can be returned and had again.
+// A message whose time to wait begins with its return is not had, and one of a picky queue can be
+// returned and had again.
 func TestTakeByIDAndOtherPolicies(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

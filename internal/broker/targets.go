@@ -3,7 +3,7 @@ package broker
 import (
 	"slices"
 
-	"fiveways/internal/core/message"
+	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/routing"
 )
 
@@ -47,7 +47,7 @@ func (t Targets) within(sh *shard) bool {
 // OnlyCopied tells that nobody but exchanges gets the message, to remember it.
 func (t Targets) OnlyCopied() bool {
 	for _, q := range t.queues {
-		if q.relay == nil || !q.relay.keeps {
+		if q.relay == nil || !q.relay.Keeps {
 			return false
 		}
 	}
@@ -64,6 +64,16 @@ func (t Targets) Empty() bool { return len(t.queues) == 0 }
 // Queues are the queues, the caller's to read only.
 func (t Targets) Queues() []*Queue { return t.queues }
 
+// names are those of the queues that belong to no exchange.
+func (t Targets) names() (all []string) {
+	for _, q := range t.queues {
+		if q.relay == nil {
+			all = append(all, q.Name)
+		}
+	}
+	return all
+}
+
 // Without is the targets but for the queue of that name.
 func (t Targets) Without(queue string) Targets {
 	if !slices.ContainsFunc(t.queues, func(q *Queue) bool { return q.Name == queue }) {
@@ -75,10 +85,13 @@ func (t Targets) Without(queue string) Targets {
 // Renew finds the queues of t again by their names, and the one that the default exchange names
 // with key, "" for none: what is deleted is no target any more, and what has its name now is one.
 func (s *Session) Renew(t Targets, key string) Targets {
-	table := s.vhost.table.Load()
+	table := s.vhost.Table()
 	find := func(q *Queue) *Queue {
-		if q.relay != nil {
-			return q // it belongs to its exchange, and has no name that clients give
+		if q.relay != nil { // it belongs to its exchange, and has no name that clients give
+			if x, ok := table.Exchange(q.relay.Exchange); !ok || x.Relay().Queue != routing.QueueID(q.ID) {
+				return nil
+			}
+			return q
 		}
 		now, _ := s.b.queueIn(table, q.Name)
 		return now
@@ -201,17 +214,10 @@ func (v *VHost) resolve(ids []routing.QueueID) Targets {
 }
 
 // route finds the targets of a dead letter; a missing exchange means none.
-func (v *VHost) route(exchange string, m *deadMessage) Targets {
-	peek, err := message.PeekProperties(m.props)
-	if err != nil {
-		return Targets{}
-	}
+func (v *VHost) route(m *deadletter.Message) Targets {
 	var r routing.Route
-	rm := routing.Message{
-		Key: m.key, Also: m.also, Headers: peek.Headers,
-		MessageID: peek.MessageID, CorrelationID: peek.CorrelationID, Timestamp: uint64(peek.Timestamp), Props: m.props, Body: m.env.Body(),
-	}
-	if err := v.table.Load().Route(exchange, &rm, &r); err != nil {
+	rm := m.Routed()
+	if err := v.Table().Route(string(m.Env.Exchange()), &rm, &r); err != nil {
 		return Targets{}
 	}
 	return v.resolve(r.Queues)

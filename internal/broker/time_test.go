@@ -80,7 +80,7 @@ func TestNotBefore(t *testing.T) {
 	})
 }
 
-// Get looks a millisecond ahead for what expires, but not for what is not due yet.
+// Get finds what is due, and nothing that was for consumers which wait.
 func TestGetIsNotEarly(t *testing.T) {
 	for _, header := range []string{"", "group"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -202,7 +202,8 @@ func TestFsyncFailure(t *testing.T) {
 	})
 }
 
-// A queue that is declared again when its expiry is already under way has been used: it stays for another period.
+// A queue that is declared again when its expiry is already under way has been used: it stays for
+// another period.
 func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1_000_000)
@@ -212,7 +213,7 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	declare()
 	q, _ := c.vhost.queue("q")
 	must(t, q.shard.call(func() {})) // its time has begun
-	b.catalog.mu.Lock()              // so that its deletion cannot begin
+	b.journal.Lock()                 // so that its deletion cannot begin
 	now.Add(1000)
 	must(t, q.shard.call(func() {}))
 	must(t, q.shard.call(func() {
@@ -221,7 +222,7 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 		}
 	}))
 	declare()
-	b.catalog.mu.Unlock()
+	b.journal.Unlock()
 	b.expireQueue(q) // what the timer has set off
 	if _, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); err != nil {
 		t.Errorf("gone right after it was declared: %v", err)
@@ -235,7 +236,8 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A queue does not expire while somebody waits at it or has leased a job of it; afterwards its time begins anew.
+// A queue does not expire while somebody waits at it or has leased a job of it; afterwards its time
+// begins anew.
 func TestQueueInUseDoesNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -251,9 +253,12 @@ func TestQueueInUseDoesNotExpire(t *testing.T) {
 			}
 		}
 		a := startAwait(t, b, &Pop{OnQueue: on("waited"), Max: 1})
-		jobs := jobClient{c, "leased"}
-		jobs.mustEnqueue("a", "", nil)
-		jobs.takeOne(5000)
+		c.put("", "leased", "", nil)
+		leased, _ := c.vhost.queue("leased")
+		must(t, b.At(leased, func(at Context) {
+			at.Facts().Lease(at.Content(), at.Next().Handle, at.OpenLedger().Next(), at.Now()+5000, true)
+			at.Changed()
+		}))
 		time.Sleep(4 * time.Second)
 		have("waited", true)
 		have("leased", true)

@@ -1,34 +1,21 @@
 package broker
 
 import (
-	"container/heap"
 	"math"
+
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/heap"
 )
 
 // timers orders the queues of a shard by when they next need attention: a
 // message expires or becomes due, or the queue itself expires. One place per
 // queue; core/queue keeps the order of its messages.
-type timers struct{ heap []*Queue }
+type timers struct{ heap heap.Heap[*Queue, byWake] }
 
-func (t *timers) Len() int           { return len(t.heap) }
-func (t *timers) Less(i, j int) bool { return t.heap[i].wakeAt < t.heap[j].wakeAt }
-func (t *timers) Swap(i, j int) {
-	t.heap[i], t.heap[j] = t.heap[j], t.heap[i]
-	t.heap[i].timer, t.heap[j].timer = i+1, j+1
-}
-func (t *timers) Push(x any) {
-	q := x.(*Queue)
-	t.heap = append(t.heap, q)
-	q.timer = len(t.heap)
-}
-func (t *timers) Pop() any {
-	n := len(t.heap) - 1
-	q := t.heap[n]
-	t.heap[n] = nil
-	t.heap = t.heap[:n]
-	q.timer = 0
-	return q
-}
+type byWake struct{}
+
+func (byWake) Before(a, b *Queue) bool   { return a.wakeAt < b.wakeAt }
+func (byWake) Moved(q *Queue, place int) { q.timer = place }
 
 // next is the time of the first, MaxInt64 when there is none.
 func (t *timers) next() int64 {
@@ -41,15 +28,11 @@ func (t *timers) next() int64 {
 // set puts the queue at its time; MaxInt64 takes it out.
 func (t *timers) set(q *Queue, at int64) {
 	switch {
-	case q.timer == 0 && at == math.MaxInt64:
-	case q.timer == 0:
-		q.wakeAt = at
-		heap.Push(t, q)
 	case at == math.MaxInt64:
-		heap.Remove(t, q.timer-1)
-	case q.wakeAt != at:
+		t.heap.Remove(q.timer)
+	case q.timer == 0 || q.wakeAt != at:
 		q.wakeAt = at
-		heap.Fix(t, q.timer-1)
+		t.heap.Fix(q, q.timer)
 	}
 }
 
@@ -65,10 +48,10 @@ const (
 func (sh *shard) setTimer(q *Queue) {
 	at := q.state.NextEvent()
 	if q.dead != nil {
-		at = min(at, q.dead.at)
+		at = min(at, q.dead.At())
 	}
-	if q.jobs != nil {
-		at = min(at, q.jobs.book.NextEnd())
+	if ledger := q.content.Jobs; ledger != nil {
+		at = min(at, ledger.NextEnd())
 	}
 	if q.shrinking {
 		at = sh.now
@@ -90,9 +73,9 @@ func (q *Queue) expiry() (at int64, ok bool) {
 	return q.lastUsed + q.Policy().Expires, true
 }
 
-// inUse tells whether somebody consumes from the queue, waits at it or has leased a job.
+// inUse reports whether somebody consumes from the queue, waits at it or has leased a job.
 func (q *Queue) inUse() bool {
-	return len(q.consumers.list) > 0 || q.waiting.first != nil || q.jobs != nil && q.jobs.book.Leases() > 0
+	return q.consumers.Len() > 0 || q.waiting.first != nil || q.content.Jobs != nil && q.content.Jobs.Leases() > 0
 }
 
 // fireTimers does what has come due.
@@ -104,14 +87,14 @@ func (sh *shard) fireTimers() {
 		if q.relay == nil {
 			q.state.Due(sh.now) // what is due in a relay leaves it without a time as a ready message
 		}
-		if q.jobs != nil {
+		if q.content.Jobs != nil {
 			sh.endLeases(q)
 		}
 		if q.shrinking {
 			sh.shrink(q)
 		}
 		sh.limitLength(q)
-		if q.dead != nil && q.dead.at <= sh.now {
+		if q.dead != nil && q.dead.At() <= sh.now {
 			sh.retryDead(q)
 		}
 		if at, ok := q.expiry(); ok && at <= sh.now {
@@ -122,14 +105,14 @@ func (sh *shard) fireTimers() {
 	}
 }
 
-// expire buries the messages of the queue whose time is over.
+// expire dead-letters the messages of the queue whose time is over.
 func (sh *shard) expire(q *Queue) {
 	for sh.deadBytes < maxDeadBytes && !sh.b.resting.Load() {
 		sh.expired = q.state.LendExpired(sh.now, expireStep, sh.expired[:0])
 		for _, h := range sh.expired {
-			sh.bury(q, h, reasonExpired)
+			sh.deadLetter(q, h, deadletter.Expired)
 			sh.doLocal()
-			if len(sh.entry.data) >= entryBytes {
+			if sh.facts.Len() >= entryBytes {
 				sh.propose() // that they are dead may be recorded without a publish
 			}
 		}

@@ -5,33 +5,38 @@ import (
 	"slices"
 	"sync"
 
+	"fiveways/internal/core/failure"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 )
 
-// spanning is a command about other queues, too. When one is on another shard, all their shards must stand still for it.
+// spanning is a command about other queues, too. When one is on another shard, all their shards
+// must stand still for it.
 type spanning interface {
 	Command
-	// others calls fn with each of these queues, once find went well.
-	others(fn func(*Queue))
+	// Others calls fn with each of these queues, once find went well.
+	Others(fn func(*Queue))
 }
 
-// crosses tells whether a command that was found is about more than one shard.
+// crosses reports whether a command that was found is about more than one shard.
 func crosses(c Command) (yes bool) {
 	if c.on().queue == nil {
-		return true // a Note or an Emit: all of the log that it is with is one group
+		return true // an entry of a state machine or a ServerPublish: all of the log that it is with is one group
 	}
 	if sp, ok := c.(spanning); ok {
 		sh := c.on().queue.shard
-		sp.others(func(q *Queue) { yes = yes || q.shard != sh })
+		sp.Others(func(q *Queue) { yes = yes || q.shard != sh })
 	}
 	return yes
 }
 
-// DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in between, each sees what those before it did,
-// and after a crash all of that is there or nothing. One that fails does not stop or undo the others, except that an
-// Unchanged or a Held that does not hold stops those behind it, and that nothing of all is done when there is one that must be and cannot: then
-// DoAll returns its error. The commands need not be about one shard. Those that come when the ones before have made the
-// group of the log as large as it may be get ErrTooLarge, unless they must be done: of those it is known before.
+// DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in
+// between, each sees what those before it did, and after a crash all of that is there or nothing.
+// One that fails does not stop or undo the others, except that an Unchanged that does not hold
+// stops those behind it, and that nothing of all is done when there is one that must be and cannot:
+// then DoAll returns its error. The commands need not be about one shard. Those that come when the
+// ones before have made the group of the log as large as it may be get ErrTooLarge, unless they
+// must be done: of those it is known before.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -44,14 +49,15 @@ func (s *Session) DoAll(commands ...Command) error {
 	return nil
 }
 
-// doAll does the commands; when a queue was deleted between find and the moment at which they are done, nothing was, and it begins again.
+// doAll does the commands; when a queue was deleted between find and the moment at which they are
+// done, nothing was, and it begins again.
 func (s *Session) doAll(commands ...Command) error {
 	for n := 1; ; n++ {
 		err := s.tryAll(commands, n == goneTries)
-		if !errors.Is(err, errGoneMeanwhile) {
+		if !errors.Is(err, FindAgain) {
 			return err
 		}
-		s.b.catalog.settle()
+		s.b.journal.Settle()
 	}
 }
 
@@ -66,7 +72,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 	size := 0
 	for _, c := range commands {
 		o := c.on()
-		o.queue, o.Err = c.find(s)
+		s.find(c) //nolint:errcheck // it is o.Err
 		d := demandingOf(c)
 		if o.Err != nil {
 			if d != nil {
@@ -87,7 +93,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 			meet(o.queue.shard)
 		}
 		if sp, ok := c.(spanning); ok {
-			sp.others(func(q *Queue) { meet(q.shard) })
+			sp.Others(func(q *Queue) { meet(q.shard) })
 		}
 	}
 	s.holdBack()
@@ -97,32 +103,33 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 		if err := m.call(s, shards); err != nil {
 			return err
 		}
-	} else if notes := notesOf(found); len(notes) > 0 {
-		if err := s.b.recordNotes(notes); err != nil {
+	} else if ps := piggybacksOf(found); len(ps) > 0 {
+		if err := ps.record(s.b); err != nil {
 			return err
 		}
 	}
 	for _, c := range found {
-		if o := c.on(); errors.Is(o.Err, errGoneMeanwhile) {
+		if o := c.on(); errors.Is(o.Err, FindAgain) {
 			o.Err = s.noQueue(o.Queue)
 		}
 	}
 	return nil
 }
 
-// meeting is where the shards of commands that are done at one moment stand still. The last to arrive does all of the commands, for all of them, and
-// hands the entries of all to the log as one atomic group; then they go on. They cannot wait for each other in a circle, for all shards see
+// meeting is where the shards of commands that are done at one moment stand still. The last to
+// arrive does all of the commands, for all of them, and hands the entries of all to the log as one
+// atomic group; then they go on. They cannot wait for each other in a circle, for all shards see
 // meetings and transactions in one order.
 type meeting struct {
-	b        *Broker
-	want     int
-	last     bool // it takes place also when the queue of a command is gone
-	commands []Command
-	emits    []*Emit    // of those that were done: they come last
-	notes    []*Note    // and these
-	annexes  []*annex   // of the notes
-	loads    loads      // of those that must be done
-	result   chan error // 1 slot
+	b          *Broker
+	want       int
+	last       bool // it takes place also when the queue of a command is gone
+	commands   []Command
+	publishes  []*ServerPublish   // of those that were done: they come last
+	piggybacks piggybacks         // and these
+	machines   statemachine.Hosts // of the piggybacks
+	loads      loads              // of those that must be done
+	result     chan error         // 1 slot
 
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -140,13 +147,14 @@ func (m *meeting) call(s *Session, shards []*shard) error {
 	}
 	if owes {
 		m.b.commit()
-		visitAll(m.annexes)
+		m.machines.Visit()
 	}
 	return <-m.result
 }
 
-// convene hands ops to n shards that will wait for each other there. All shards see such ops in one order, so that they cannot wait in a circle. It is
-// as visit when there is one shard; ok is false when one has stopped.
+// convene hands ops to n shards that will wait for each other there. All shards see such ops in one
+// order, so that they cannot wait in a circle. It is as visit when there is one shard; ok is false
+// when one has stopped.
 func (s *Session) convene(n int, to func(i int) (*shard, op)) (owes, ok bool) {
 	if n == 1 {
 		sh, o := to(0)
@@ -188,7 +196,7 @@ func (m *meeting) run(sh *shard) {
 // perform does the commands while all shards stand still.
 func (m *meeting) perform() {
 	if !m.last && m.anyGone() {
-		m.result <- errGoneMeanwhile
+		m.result <- FindAgain
 		return
 	}
 	if err := m.refused(); err != nil {
@@ -205,11 +213,11 @@ func (m *meeting) perform() {
 			continue
 		}
 		switch c := c.(type) {
-		case *Note:
-			m.notes = append(m.notes, c)
+		case *PiggybackedEntry:
+			m.piggybacks = append(m.piggybacks, c)
 			continue
-		case *Emit:
-			m.emits = append(m.emits, c)
+		case *ServerPublish:
+			m.publishes = append(m.publishes, c)
 			continue
 		}
 		c.on().queue.shard.runCommand(c)
@@ -218,7 +226,7 @@ func (m *meeting) perform() {
 			break
 		}
 	}
-	for _, e := range m.emits {
+	for _, e := range m.publishes {
 		e.publish()
 		m.settleDown()
 	}
@@ -236,15 +244,15 @@ func (m *meeting) perform() {
 	for _, sh := range m.here {
 		sh.inTx, sh.meeting = false, nil
 		pr := sh.entry
-		if len(pr.data) == 0 && len(pr.settled) == 0 {
+		if sh.facts.Empty() {
 			continue
 		}
 		pr.wait = max(pr.wait, m.b.opts.Sync.Wait())
 		dones = append(dones, pr.finished)
 		entries = append(entries, sh.seal())
 	}
-	m.annexes = m.b.annexesOf(m.notes)
-	m.here[0].proposeGroup(entries, dones, m.notes, func(err error) { m.result <- err })
+	m.machines = m.b.machines.With(m.piggybacks.entries())
+	m.here[0].proposeGroup(idsOf(m.here), entries, dones, m.piggybacks, func(err error) { m.result <- err })
 }
 
 // refused tells why a command that must be done cannot be.
@@ -266,43 +274,35 @@ func (m *meeting) refused() error {
 	return nil
 }
 
-// notesOf returns the notes among commands.
-func notesOf(commands []Command) (notes []*Note) {
-	for _, c := range commands {
-		if n, ok := c.(*Note); ok {
-			notes = append(notes, n)
-		}
-	}
-	return notes
-}
-
-// full tells whether the group of the log is so large that no command may add to it: few bytes of a client can move many.
+// full reports whether the group of the log is so large that no command may add to it: few bytes of
+// a client can move many.
 func (m *meeting) full() bool {
 	n := 0
 	for _, sh := range m.here {
-		n += len(sh.entry.data)
+		n += sh.facts.Len()
 	}
 	return n > m.b.groupBytes
 }
 
-// standsStill tells whether a shard that runs a command may touch another one.
+// standsStill reports whether a shard that runs a command may touch another one.
 func (sh *shard) standsStill(other *shard) bool {
 	return sh == other || sh.meeting != nil && slices.Contains(sh.meeting.here, other)
 }
 
-// anyGone tells whether a queue that a command is about was deleted.
+// anyGone reports whether a queue that a command is about was deleted.
 func (m *meeting) anyGone() (gone bool) {
 	for _, c := range m.commands {
 		q := c.on().queue
 		gone = gone || q != nil && q.gone
 		if sp, ok := c.(spanning); ok {
-			sp.others(func(q *Queue) { gone = gone || q.gone })
+			sp.Others(func(q *Queue) { gone = gone || q.gone })
 		}
 	}
 	return gone
 }
 
-// settleDown does what follows from a command, and notes where somebody waits: the queue where something came first is served first.
+// settleDown does what follows from a command, and notes where somebody waits: the queue where
+// something came first is served first.
 func (m *meeting) settleDown() {
 	for _, sh := range m.here {
 		sh.doLocal()
@@ -312,29 +312,39 @@ func (m *meeting) settleDown() {
 	}
 }
 
-// proposeGroup hands what shards that stand still have sealed to the log as one group, with notes, by way of one of them. dones are told when it is
-// durable, done when the notes are applied, too.
-func (sh *shard) proposeGroup(entries []store.Entry, dones []func(error), notes []*Note, done func(error)) {
+func idsOf(shards []*shard) (ids []uint32) {
+	for _, sh := range shards {
+		ids = append(ids, sh.id)
+	}
+	return ids
+}
+
+// proposeGroup hands what shards that stand still have sealed to the log as one group, with entries
+// of state machines, by way of one of them. It calls the dones when the group is durable, and done
+// when the state machines have applied theirs, too; without any entry when what the shards appended
+// before is durable.
+func (sh *shard) proposeGroup(shards []uint32, entries []store.Entry, dones []func(error), ps piggybacks, done func(error)) {
 	durable := func(err error) {
 		for _, tell := range dones {
 			tell(err)
 		}
 	}
+	finished := func(err error) {
+		durable(err)
+		if err != nil {
+			err = failure.LogFailed("transaction", err)
+		}
+		done(err)
+	}
 	switch {
-	case len(notes) > 0:
-		if !sh.b.appendNotes(entries, notes, sh.log, durable, done) {
+	case len(ps) > 0:
+		if !ps.append(sh.b, entries, sh.log, durable, done) {
 			durable(ErrClosed)
 			done(ErrClosed)
 		}
 	case len(entries) == 0:
-		done(nil)
+		sh.b.wal.Barrier(shards, sh.b.opts.Sync.Wait(), finished)
 	default:
-		sh.log(entries, func(err error) {
-			durable(err)
-			if err != nil {
-				err = logFailed("transaction", err)
-			}
-			done(err)
-		})
+		sh.log(entries, finished)
 	}
 }

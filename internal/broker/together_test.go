@@ -15,7 +15,7 @@ func twoShards(t *testing.T, mem *vfs.Mem) (b *Broker, c *client, here, there st
 	c = newClient(t, b)
 	here = "q0"
 	c.queue(here, nil)
-	v, _ := b.catalog.vhost("/")
+	v, _ := b.vhost("/")
 	first, _ := v.queue(here)
 	for i := 1; ; i++ {
 		there = fmt.Sprint("q", i)
@@ -26,7 +26,8 @@ func twoShards(t *testing.T, mem *vfs.Mem) (b *Broker, c *client, here, there st
 	}
 }
 
-// Commands that are done at one moment see each other's effects, over any shards; one that fails does not stop the others.
+// Commands that are done at one moment see each other's effects, over any shards; one that fails
+// does not stop the others.
 func TestDoAll(t *testing.T) {
 	mem := vfs.NewMem()
 	b, c, here, there := twoShards(t, mem)
@@ -125,7 +126,8 @@ func TestMoveRefused(t *testing.T) {
 	}
 }
 
-// Who waits to move a message, and is served at one moment of others, touches no shard that does not stand still for that.
+// Who waits to move a message, and is served at one moment of others, touches no shard that does
+// not stand still for that.
 func TestMeetingServesAMoveElsewhere(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)
@@ -158,7 +160,8 @@ func TestMeetingServesAMoveElsewhere(t *testing.T) {
 	}
 }
 
-// A few commands that move much do not make a group that the log cannot take: the rest of them, and who waits, come later or not at all.
+// A few commands that move much do not make a group that the log cannot take: the rest of them, and
+// who waits, come later or not at all.
 func TestDoAllIsBounded(t *testing.T) {
 	b, c, here, there := twoShards(t, vfs.NewMem())
 	defer mustClose(t, b)

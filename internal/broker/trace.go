@@ -7,10 +7,12 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// TraceParent is the header that says to which trace a message belongs, in the form of W3C Trace Context. The broker passes it on as it is.
+// TraceParent is the header that says to which trace a message belongs, in the form of W3C Trace
+// Context. The broker passes it on as it is.
 const TraceParent = "traceparent"
 
-// Traces hears of messages that belong to a trace. It is called on a shard's goroutine and must not wait; of what is given to it it keeps nothing but values.
+// Traces hears of messages that belong to a trace. It is called on a shard's goroutine and must not
+// wait; of what is given to it it keeps nothing but values.
 type Traces interface {
 	// Published is told of a message that has come into a queue.
 	Published(t *Traced)
@@ -39,13 +41,16 @@ type trackedID struct {
 	handle queue.Handle
 }
 
-// mostTracked is how many of them a shard remembers; beyond it some are forgotten, of which then the time in their queue is not known.
+// mostTracked is how many of them a shard remembers; beyond it some are forgotten, of which then
+// the time in their queue is not known.
 const mostTracked = 10_000
 
-// parentForm is the form of TraceParent: version, trace, span, and flags of which the lowest bit says that the trace is recorded.
+// parentForm is the form of TraceParent: version, trace, span, and flags of which the lowest bit
+// says that the trace is recorded.
 const parentForm = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 
-// traceParent is what a message says of its trace, "" when that is nothing, or that the trace is not recorded.
+// traceParent is what a message says of its trace, "" when that is nothing, or that the trace is
+// not recorded.
 func traceParent(env message.Envelope) string {
 	headers, ok := message.FindProperty(env.Properties(), message.HasHeaders)
 	if !ok {

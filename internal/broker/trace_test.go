@@ -30,7 +30,8 @@ func (h *heard) add(what string, t *Traced) {
 
 const ofTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// A message with a traceparent is told of when it comes into each queue and whenever it is handed out, by whatever means; others are not.
+// A message with a traceparent is told of when it comes into each queue and whenever it is handed
+// out, by whatever means; others are not.
 func TestTraces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}

@@ -2,7 +2,8 @@ package broker
 
 import "fiveways/internal/core/routing"
 
-// routed counts what a session has routed and not told yet: counters that all sessions share are touched once for many messages, not for each.
+// routed counts what a session has routed and not told yet: counters that all sessions share are
+// touched once for many messages, not for each.
 type routed struct {
 	exchange            *routing.Traffic
 	in, out, unroutable uint64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -63,7 +64,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 	options := func(o *Options) {
 		o.SegmentBytes, o.CheckpointBytes, o.Shards = 16<<10, 4<<10, 1+int(seed%3)
 		o.MemoryLimit = []int64{32 << 10, 1 << 30}[seed%2] // every other run spills all it can
-		o.Annexes = map[uint32]Annex{KeyShard: newTally()}
+		o.StateMachines = map[uint32]statemachine.Machine{statemachine.Keys: newTally()}
 	}
 	b := openBroker(t, mem, options)
 	c := newClient(t, b)

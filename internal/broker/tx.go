@@ -4,19 +4,21 @@ import (
 	"errors"
 	"sync"
 
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 )
 
 // Tx is a set of publishes and settles that happen together or not at all,
 // over any number of queues: they are one atomic group of the log.
 type Tx struct {
-	s     *Session
-	parts []txPart // one per shard, in the order in which they came
-	posts bool
-	emits []*Emit
-	notes []*Note
-	rates *Reservation // of the publishes, before it is charged; nil: nothing is
+	s          *Session
+	parts      []txPart // one per shard, in the order in which they came
+	posts      bool
+	publishes  []*ServerPublish
+	piggybacks piggybacks
+	rates      *Reservation // of the publishes, before it is charged; nil: nothing is
 }
 
 // txPart is a transaction's share of one shard.
@@ -51,6 +53,9 @@ func (t *Tx) Publish(p *Publish) {
 	o := p.op()
 	o.confirm = nil
 	t.posts = true
+	if !p.Told {
+		t.s.TapPublish(0, p.Env, nil, p.Targets)
+	}
 	if t.s.rated() && !p.Reserved && p.CopyOf == nil {
 		if t.rates == nil {
 			t.rates = &Reservation{s: t.s}
@@ -60,29 +65,30 @@ func (t *Tx) Publish(p *Publish) {
 	p.Targets.each(o, t.add)
 }
 
-// Note adds an entry of an annex.
-func (t *Tx) Note(n *Note) { t.notes = append(t.notes, n) }
+// Piggyback adds an entry of a state machine.
+func (t *Tx) Piggyback(e *PiggybackedEntry) { t.piggybacks = append(t.piggybacks, e) }
 
-// Emit adds a message of the server itself, behind all others.
-func (t *Tx) Emit(e *Emit) { t.emits = append(t.emits, e) }
+// ServerPublish adds a message of the server itself, behind all others.
+func (t *Tx) ServerPublish(p *ServerPublish) { t.publishes = append(t.publishes, p) }
 
-// bytes is how much of the log the publishes and the notes will take.
+// bytes is how much of the log the publishes and the piggybacked entries will take.
 func (t *Tx) bytes() (sum int64) {
 	for i := range t.parts {
 		sum += t.parts[i].bytes
 	}
-	for _, n := range t.notes {
+	for _, n := range t.piggybacks {
 		sum += int64(n.size())
 	}
 	return sum
 }
 
-// AwaitRoom holds back who publishes while the log or the memory is behind, and until it is the turn of all by the limits of rates. Commit does it,
-// too; who holds others up meanwhile does it before. Errors: ErrClosed when SessionOptions.Done was closed before.
+// AwaitRoom holds a publisher back while the log or the memory is behind, and until the limits of
+// rates allow all of the transaction. Commit does it, too; a caller that would block others
+// meanwhile calls it before. Errors: ErrClosed when SessionOptions.Done was closed before.
 func (t *Tx) AwaitRoom() error {
 	if r := t.rates; r != nil {
 		t.rates = nil
-		r.charge()
+		r.charge.Take()
 		if err := r.Await(); err != nil {
 			return err
 		}
@@ -94,20 +100,20 @@ func (t *Tx) AwaitRoom() error {
 	return nil
 }
 
-// prepare routes what the server emits and makes the records of notes.
+// prepare routes what the server publishes and makes the entries of state machines.
 func (t *Tx) prepare() error {
-	for _, n := range t.notes {
+	for _, n := range t.piggybacks {
 		if err := n.prepare(t.s.b); err != nil {
 			return err
 		}
 	}
-	for _, e := range t.emits {
-		if _, err := e.find(t.s); err != nil {
+	for _, e := range t.publishes {
+		if _, err := e.Find(Finder{t.s}); err != nil {
 			return err
 		}
 		e.each(t.add)
 	}
-	t.emits = nil
+	t.publishes = nil
 	return nil
 }
 
@@ -127,12 +133,12 @@ func (t *Tx) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
 	t.add(q.shard, op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
 }
 
-// maxTxBytes bounds what a transaction may bring or dead-letter on one shard,
+// MaxTxBytes bounds what a transaction may bring or dead-letter on one shard,
 // and bring to all of them: it is written as one group.
-const maxTxBytes = 512 << 20
+const MaxTxBytes = 512 << 20
 
-// Commit applies the transaction and returns when it is durable. With
-// ErrRejected (a full queue refused a message) or ErrTooLarge nothing of it has
+// Commit applies the transaction and returns when it is durable. With ErrRejected (a full queue
+// refused a message, or the queue of one that must arrive is gone) or ErrTooLarge nothing of it has
 // happened; with ErrLogFailed all of it is there after a restart, or nothing.
 func (t *Tx) Commit() error {
 	s := t.s
@@ -144,20 +150,20 @@ func (t *Tx) Commit() error {
 		return err
 	}
 	switch {
-	case len(t.parts)+len(t.notes) == 0:
+	case len(t.parts)+len(t.piggybacks) == 0:
 		return nil
-	case t.bytes() > maxTxBytes:
+	case t.bytes() > MaxTxBytes:
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:
-		return s.b.recordNotes(t.notes)
-	case len(t.parts) == 1 && len(t.notes) == 0:
+		return t.piggybacks.record(s.b)
+	case len(t.parts) == 1 && len(t.piggybacks) == 0:
 		err := s.committing.commit(s, &t.parts[0])
 		if err == nil {
 			t.parts = nil
 		}
 		return err
 	}
-	g := &txGroup{b: s.b, want: len(t.parts), notes: t.notes, annexes: s.b.annexesOf(t.notes), result: make(chan error, 1)}
+	g := &txGroup{b: s.b, want: len(t.parts), piggybacks: t.piggybacks, machines: s.b.machines.With(t.piggybacks.entries()), result: make(chan error, 1)}
 	g.cond = sync.NewCond(&g.mu)
 	owes, ok := s.convene(len(t.parts), func(i int) (*shard, op) {
 		p := &t.parts[i]
@@ -170,12 +176,13 @@ func (t *Tx) Commit() error {
 	}
 	if owes {
 		s.b.commit()
-		visitAll(g.annexes)
+		g.machines.Visit()
 	}
 	return <-g.result
 }
 
-// committing is how a session commits transactions of one part, one at a time. What it needs for that it uses again and again.
+// committing is how a session commits transactions of one part, one at a time. What it needs for
+// that it uses again and again.
 type committing struct {
 	result chan error  // 1 slot; nil before the first
 	answer func(error) // sends to it
@@ -185,8 +192,8 @@ type committing struct {
 // spareOps is how many ops a spare may have room for.
 const spareOps = 64
 
-// commit hands the only part of a transaction to its shard: nobody has to be met there, and many transactions may share an entry of
-// the log, which is never divided.
+// commit hands the only part of a transaction to its shard: nobody has to be met there, and many
+// transactions may share an entry of the log, which is never divided.
 func (c *committing) commit(s *Session, p *txPart) error {
 	if c.result == nil {
 		result := make(chan error, 1)
@@ -208,7 +215,7 @@ func (c *committing) commit(s *Session, p *txPart) error {
 			c.spare = p.ops[:0]
 		}
 	case !errors.Is(err, ErrRejected):
-		err = logFailed("transaction", err)
+		err = failure.LogFailed("transaction", err)
 	}
 	return err
 }
@@ -245,16 +252,17 @@ func (p *txPart) apply(sh *shard) {
 // all the entries to the log as one atomic group. All shards see transactions
 // in the same order, so they cannot wait for each other in a circle.
 type txGroup struct {
-	b       *Broker
-	want    int
-	notes   []*Note
-	annexes []*annex // of the notes
-	result  chan error
+	b          *Broker
+	want       int
+	piggybacks piggybacks
+	machines   statemachine.Hosts // of the piggybacks
+	result     chan error
 
 	mu      sync.Mutex
 	cond    *sync.Cond
 	votes   int
 	refused bool
+	shards  []uint32
 	entries []store.Entry
 	dones   []func(error)
 }
@@ -298,7 +306,7 @@ func (g *txGroup) run(p *txPart, sh *shard) {
 	sh.propose() // what came before is an entry of its own
 	p.apply(sh)
 	pr := sh.entry
-	empty := len(pr.data) == 0 && len(pr.settled) == 0
+	empty := sh.facts.Empty()
 	done := pr.finished
 	var e store.Entry
 	if !empty {
@@ -308,8 +316,8 @@ func (g *txGroup) run(p *txPart, sh *shard) {
 	g.arrive(sh, e, done, empty)
 }
 
-// admissible tells whether no full queue would refuse one of the messages,
-// counting those before it in the transaction.
+// admissible reports whether no full queue would refuse one of the messages, counting those
+// before it in the transaction, and the queues of those that must arrive are there.
 func (p *txPart) admissible() bool {
 	var loads loads
 	dead := int64(0)
@@ -321,7 +329,7 @@ func (p *txPart) admissible() bool {
 					dead += int64(it.Size)
 				}
 			}
-			if dead > maxTxBytes {
+			if dead > MaxTxBytes {
 				return false
 			}
 		}
@@ -339,7 +347,7 @@ func (p *txPart) admissible() bool {
 			if j >= 0 {
 				q = more[j]
 			}
-			if !loads.fit(q, len(o.env.Body())) {
+			if o.must && q.gone || !loads.fit(q, len(o.env.Body())) {
 				return false
 			}
 		}
@@ -347,7 +355,7 @@ func (p *txPart) admissible() bool {
 	return true
 }
 
-// mayKill tells whether the op can end in dead letters.
+// mayKill reports whether the op can end in dead letters.
 func (o *op) mayKill() bool {
 	return o.kind == opReject || (o.kind == opRequeue || o.kind == opReturn) && o.queue.Policy().DeliveryLimit >= 0
 }
@@ -357,6 +365,7 @@ func (o *op) mayKill() bool {
 func (g *txGroup) arrive(sh *shard, e store.Entry, done func(error), empty bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.shards = append(g.shards, sh.id)
 	if !empty {
 		g.entries = append(g.entries, e)
 		g.dones = append(g.dones, done)
@@ -369,5 +378,5 @@ func (g *txGroup) arrive(sh *shard, e store.Entry, done func(error), empty bool)
 		return
 	}
 	g.cond.Broadcast()
-	sh.proposeGroup(g.entries, g.dones, g.notes, g.finish)
+	sh.proposeGroup(g.shards, g.entries, g.dones, g.piggybacks, g.finish)
 }

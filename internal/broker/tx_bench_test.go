@@ -83,7 +83,8 @@ func (w *worker) consume(b *testing.B, q string) {
 	}
 }
 
-// BenchmarkSmallTx measures transactions of one step, beside publishes with a confirm, from one and many sessions on one shard.
+// BenchmarkSmallTx measures transactions of one step, beside publishes with a confirm, from one and
+// many sessions on one shard.
 func BenchmarkSmallTx(b *testing.B) {
 	for _, k := range []struct {
 		name string

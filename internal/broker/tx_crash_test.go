@@ -11,8 +11,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// transfers move messages from queue a to the queues b and c, each in a transaction, from several sessions at once, so that many
-// transactions share an entry of the log.
+// transfers move messages from queue a to the queues b and c, each in a transaction, from several
+// sessions at once, so that many transactions share an entry of the log.
 type transfers struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -114,8 +114,8 @@ func (r *transfers) check(b *Broker) {
 	}
 }
 
-// TestTransactionsThatShareEntries makes each operation on the disk in turn the last one. No transaction is half there after it, none
-// that was answered is missing, and nothing is doubled.
+// TestTransactionsThatShareEntries makes each operation on the disk in turn the last one. No
+// transaction is half there after it, none that was answered is missing, and nothing is doubled.
 func TestTransactionsThatShareEntries(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		t.Run(fmt.Sprint(shards, " shards"), func(t *testing.T) {
@@ -182,7 +182,8 @@ func TestTransactionsShareAnEntry(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Transactions of one part do not see each other half done: who looks at two queues at once finds the sum the same at any time.
+// Transactions of one part do not see each other half done: who looks at two queues at once finds
+// the sum the same at any time.
 func TestTransactionsAreWhole(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	c := newClient(t, b)

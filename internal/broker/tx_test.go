@@ -19,7 +19,7 @@ func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
 	must(t, err)
 	var huge queue.Handle
 	must(t, d.Queue.shard.call(func() { // it only says so
-		d.Queue.state.Publish(&queue.Item{Size: maxTxBytes + 1, Env: d.Env})
+		d.Queue.content.State.Publish(&queue.Item{Size: MaxTxBytes + 1, Env: d.Env})
 		huge = d.Queue.state.Next(0).Handle
 	}))
 	tx := c.NewTx()
@@ -39,7 +39,8 @@ func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A transaction is one group of the log: one that brings too much is refused before anything of it happens.
+// A transaction is one group of the log: one that brings too much is refused before anything of it
+// happens.
 func TestTransactionTooLarge(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -48,7 +49,7 @@ func TestTransactionTooLarge(t *testing.T) {
 	c.put("", "q", "before", func(have *Publish) { p = *have })
 	p.Env = append(p.Env, make([]byte, 64<<20)...)
 	tx := c.NewTx()
-	for sum := 0; sum <= maxTxBytes; sum += len(p.Env) {
+	for sum := 0; sum <= MaxTxBytes; sum += len(p.Env) {
 		tx.Publish(&p) // the same bytes again and again
 	}
 	var e *Error

@@ -22,12 +22,14 @@ type probe struct {
 	fn func()
 }
 
-func (p *probe) find(s *Session) (*Queue, error) { return s.readable(p.Queue) }
+func (p *probe) Find(f Finder) (*Queue, error) { return f.s.readable(p.Queue) }
 
-func (p *probe) run(*shard, *Queue) error {
+func (p *probe) Run(Context) error {
 	p.fn()
 	return nil
 }
+
+func (*probe) OfStreams() {}
 
 // find is a queue of the client's.
 func find(t *testing.T, c *client, name string) *Queue {
@@ -44,7 +46,8 @@ func goroutine() string {
 	return string(name)
 }
 
-// Who finds the shard and the log idle does his command himself, and his waiters hear of it on his goroutine, too.
+// Who finds the shard and the log idle does his command himself, and his waiters hear of it on his
+// goroutine, too.
 func TestVisit(t *testing.T) {
 	for _, mode := range []store.SyncMode{store.SyncAlways, store.SyncOS} {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,7 +74,8 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// Who comes while another has the shard waits for his own answer only; a guest is not kept for the ops of others.
+// Who comes while another has the shard waits for his own answer only; a guest is not kept for the
+// ops of others.
 func TestVisitOfAVisitedShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -102,7 +106,8 @@ func TestVisitOfAVisitedShard(t *testing.T) {
 	})
 }
 
-// Times that a guest sets come, the earliest first, whatever the shard's goroutine was sleeping for.
+// Times that a guest sets come, the earliest first, whatever the shard's goroutine was sleeping
+// for.
 func TestVisitSetsTimers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -186,7 +191,8 @@ func TestVisitsOfMany(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A panic of the engine ends the process, also where the protocol recovers those of its connections.
+// A panic of the engine ends the process, also where the protocol recovers those of its
+// connections.
 func TestVisitPanics(t *testing.T) {
 	if os.Getenv("VISIT_PANICS") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestVisitPanics$")
@@ -209,10 +215,11 @@ type calledOn chan string
 
 func (c calledOn) Confirmed(uint64, uint64, bool) { c <- goroutine() }
 
-// Who flushes and has nothing else to do is told on his own goroutine, once he is the one who comes; what others gathered is done too, in order.
-func TestFlushOwn(t *testing.T) { synctest.Test(t, testFlushOwn) }
+// Who flushes and has nothing else to do is told on his own goroutine, once he is the one who
+// comes; what others gathered is done too, in order.
+func TestFlushInline(t *testing.T) { synctest.Test(t, testFlushInline) }
 
-func testFlushOwn(t *testing.T) {
+func testFlushInline(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	defer mustClose(t, b)
 	c := newClient(t, b)
@@ -222,18 +229,18 @@ func testFlushOwn(t *testing.T) {
 	for i := range 3 {
 		synctest.Wait() // nobody else is at the shard or the log
 		c.post("", "q", fmt.Sprint(i), func(p *Publish) { p.Confirm = told })
-		c.FlushOwn()
+		c.FlushInline()
 		if on := <-told; i > 0 && on != goroutine() {
 			t.Errorf("message %d: told on %s, not on %s", i, on, goroutine())
 		}
 	}
-	c.FlushOwn() // nothing
+	c.FlushInline() // nothing
 	other := newClient(t, b)
 	defer other.Close()
 	for i, who := range []*client{other, c, other} { // one op each, in turn: both have a client that waits
 		synctest.Wait()
 		who.post("", "q", fmt.Sprint("turn", i), func(p *Publish) { p.Confirm = told })
-		who.FlushOwn()
+		who.FlushInline()
 		if on := <-told; on != goroutine() {
 			t.Errorf("turn %d: told on %s, not on %s", i, on, goroutine())
 		}
@@ -241,8 +248,8 @@ func testFlushOwn(t *testing.T) {
 	for i := range 100 {
 		c.post("", "q", fmt.Sprint("c", i), nil)
 		other.post("", "q", fmt.Sprint("o", i), nil)
-		c.FlushOwn()
-		other.FlushOwn()
+		c.FlushInline()
+		other.FlushInline()
 	}
 	c.until(func() bool { return len(c.acks) == 100 })
 	other.until(func() bool { return len(other.acks) == 100 })

@@ -4,18 +4,23 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"fiveways/internal/core/failure"
 )
 
 // awaitable is a command that can be waited for.
 type awaitable interface {
 	Command
-	// got tells, after a run without an error, whether there was something for it; if not, the run has changed nothing.
-	got() bool
+	// Got tells, after a run without an error, whether there was something for it; if not, the run
+	// has changed nothing.
+	Got() bool
 }
 
-// waiter is somebody who waits until one of several commands gets something. It has a turn at the queue of each.
+// waiter is somebody who waits until one of several commands gets something. It has a turn at the
+// queue of each.
 //
-// Lock order: a shard that does a command for it holds mu meanwhile, and nothing that is waited for under mu needs a shard.
+// Lock order: a shard that does a command for it holds mu meanwhile, and nothing that is waited for
+// under mu needs a shard.
 type waiter struct {
 	turns []turn
 	told  chan error // 1 slot: what was done for it is durable, or a queue is gone
@@ -28,7 +33,8 @@ type waiter struct {
 	promise promise
 }
 
-// turn is the place of a waiter in the row of those who wait at a queue. All but the first two belong to the queue's shard.
+// turn is the place of a waiter in the row of those who wait at a queue. All but the first two
+// belong to the queue's shard.
 type turn struct {
 	w          *waiter
 	i          int // of the command
@@ -69,9 +75,11 @@ func (r *row) remove(t *turn) {
 	t.waits, t.prev, t.next = false, nil, nil
 }
 
-// Await does the first of the commands that gets something, and returns its place among them when what it did is durable. While none does it waits
-// at all their queues, where those who wait are served in the order in which they came and before consumers. A command that fails (OnQueue.Err)
-// ends it too. The end of ctx ends it with -1. Errors: ErrLogFailed, ErrClosed, that of the session's end too.
+// Await does the first of the commands that gets something, and returns its place among them when
+// what it did is durable. While none does it waits at all their queues, where those who wait are
+// served in the order in which they came and before consumers. A command that fails (OnQueue.Err)
+// ends it too. The end of ctx ends it with -1. Errors: ErrLogFailed, ErrClosed, that of the
+// session's end too.
 //
 // The commands are Pop, Move and others that say so.
 func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
@@ -84,7 +92,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		w := &waiter{turns: make([]turn, 0, len(commands)), told: make(chan error, 1), served: -1}
 		for i, c := range commands {
 			o := c.on()
-			if o.queue, o.Err = c.find(s); o.Err != nil {
+			if s.find(c) != nil {
 				break
 			}
 			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue, again: again})
@@ -109,7 +117,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 			s.finishAll(commands[w.served : w.served+1])
 			return w.served, nil
 		case w.gone:
-			s.b.catalog.settle()
+			s.b.journal.Settle()
 		case failed:
 			return len(w.turns), nil
 		default:
@@ -118,7 +126,8 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 	}
 }
 
-// Waits tells whether an Await has tried all its commands and nothing has been done for it yet. Any goroutine may call it.
+// Waits reports whether an Await has tried all its commands and nothing has been done for it yet.
+// Any goroutine may call it.
 func (s *Session) Waits() bool {
 	w := s.waiter.Load()
 	if w == nil {
@@ -205,10 +214,10 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 		o.Err = nil // it is none of its business
 		return false
 	}
-	if o.Err == nil && !t.command.got() {
+	if o.Err == nil && !t.command.Got() {
 		return false
 	}
-	if errors.Is(o.Err, errGoneMeanwhile) { // another queue that it is about
+	if errors.Is(o.Err, FindAgain) { // another queue that it is about
 		w.beginAgain()
 		return true
 	}
@@ -223,17 +232,17 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 // other way round. A waiter goes on waiting then; readers of a group are told.
 func (t *turn) otherKind() bool {
 	switch t.command.(type) {
-	case *StreamRead:
-		return t.queue.stream == nil
+	case awaitsStream:
+		return t.queue.content.Stream == nil
 	case ofStreams:
 		return false
 	}
-	return t.queue.stream != nil
+	return t.queue.content.Stream != nil
 }
 
 func (w *waiter) tell(err error) {
 	if err != nil {
-		err = logFailed("queue", err)
+		err = failure.LogFailed("queue", err)
 	}
 	w.told <- err
 }

@@ -34,7 +34,7 @@ func startAwait(t *testing.T, b *Broker, commands ...Command) *awaiting {
 func untilWaiting(t *testing.T, b *Broker, name string, n int) {
 	t.Helper()
 	for have := -1; have != n; {
-		v, _ := b.catalog.vhost("/")
+		v, _ := b.vhost("/")
 		q, ok := v.queue(name)
 		if !ok {
 			continue
@@ -57,7 +57,8 @@ func (a *awaiting) popped(t *testing.T) []string {
 	return texts(a.commands[a.at].(*Pop).Bodies)
 }
 
-// Who waits is served in the order of arrival right after what brought something, and before consumers.
+// Who waits is served in the order of arrival right after what brought something, and before
+// consumers.
 func TestAwait(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)
@@ -110,7 +111,8 @@ func TestAwaitReturned(t *testing.T) {
 	}
 }
 
-// A wait ends with its context, its session, the broker, and with a command that fails; it outlives its queue.
+// A wait ends with its context, its session, the broker, and with a command that fails; it outlives
+// its queue.
 func TestAwaitEnds(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	wait := func() *awaiting {
@@ -150,7 +152,8 @@ func TestAwaitEnds(t *testing.T) {
 	}
 }
 
-// Each message goes to exactly one of many who wait at several queues of several shards, and leave when they like.
+// Each message goes to exactly one of many who wait at several queues of several shards, and leave
+// when they like.
 func TestAwaitMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)

@@ -6,7 +6,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// TestUnchanged: commands behind a condition are done only while its queue is as it was, whatever changed it.
+// TestUnchanged: commands behind a condition are done only while its queue is as it was, whatever
+// changed it.
 func TestUnchanged(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fiveways"
+	"fiveways/internal/cli/exitcode"
 )
 
 // Commands that speak a protocol find the broker that others find by the same words, not one that
@@ -54,7 +55,7 @@ func TestWhichBroker(t *testing.T) {
 			}
 			before := map[string]int{one: jobsOn(t, one), two: jobsOn(t, two)}
 			_, errs, code := command(t, args...)
-			if (code == exitOK) != (tc.want != "") {
+			if (code == exitcode.OK) != (tc.want != "") {
 				t.Errorf("exit code %d, %s", code, errs)
 			}
 			for folder, n := range before {
@@ -68,7 +69,7 @@ func TestWhichBroker(t *testing.T) {
 			}
 		})
 	}
-	if _, errs, code := command(t, "job", "list", "--data", one, "--url", "redis://127.0.0.1:1"); code != exitUsage {
+	if _, errs, code := command(t, "job", "list", "--data", one, "--url", "redis://127.0.0.1:1"); code != exitcode.WrongUsage {
 		t.Errorf("two brokers: exit code %d, %s", code, errs)
 	}
 }
@@ -77,7 +78,7 @@ func TestWhichBroker(t *testing.T) {
 func jobsOn(t *testing.T, folder string) int {
 	t.Helper()
 	out, errs, code := command(t, "queue", "list", "--data", folder, "--columns", "messages_ready")
-	if code != exitOK {
+	if code != exitcode.OK {
 		t.Fatal(errs)
 	}
 	words := strings.Fields(out)
@@ -86,16 +87,4 @@ func jobsOn(t *testing.T, folder string) int {
 		return 0
 	}
 	return n
-}
-
-func TestPlainWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"not found": "not found",
-		"Validation failed\n\n[{<<\"max-lenght\">>,5}] are not recognised policy settings\n": "Validation failed: max-lenght: 5 are not recognised policy settings",
-		`pattern should be a binary but was [<<"a">>,#{<<"b">> => 1}]`:                       `pattern should be a binary but was 'a',{'b': 1}`,
-	} {
-		if got := plainWords(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
 }

@@ -11,9 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fiveways/internal/cli/exitcode"
 )
 
-// fakeAPI answers every request with answer and notes the last one that changes something, as "METHOD path body".
+// fakeAPI answers every request from answer, and keeps the last one that changes something as
+// "METHOD path body".
 type fakeAPI struct {
 	*httptest.Server
 	answer map[string]string // by path
@@ -91,7 +94,7 @@ func TestRequests(t *testing.T) {
 		{"key delete /a", `DELETE keys/%2Fa`},
 	} {
 		api.last = ""
-		if _, errs, code := command(t, append(strings.Fields(tc.args), "--url", api.URL)...); code != exitOK || api.last != tc.want {
+		if _, errs, code := command(t, append(strings.Fields(tc.args), "--url", api.URL)...); code != exitcode.OK || api.last != tc.want {
 			t.Errorf("%s: exit code %d, %s\nasked %s\nwant  %s", tc.args, code, errs, api.last, tc.want)
 		}
 	}
@@ -99,7 +102,7 @@ func TestRequests(t *testing.T) {
 	if api.reason != "moved" {
 		t.Errorf("reason %q", api.reason)
 	}
-	if _, errs, code := command(t, "binding", "delete", "e", "q", "--routing-key", "none", "--url", api.URL); code != exitFailure || !strings.Contains(errs, "no binding from 'e' to 'q'") {
+	if _, errs, code := command(t, "binding", "delete", "e", "q", "--routing-key", "none", "--url", api.URL); code != exitcode.Failure || !strings.Contains(errs, "no binding from 'e' to 'q'") {
 		t.Errorf("a binding that is not there: exit code %d, %s", code, errs)
 	}
 }
@@ -122,7 +125,7 @@ func TestLists(t *testing.T) {
 		"empty JSON":   {[]string{"--vhost", "v", "-o", "json"}, "[]\n"},
 		"JSON in all":  {[]string{"-o", "json", "--match", "x"}, "[]\n"},
 	} {
-		if out, errs, code := command(t, append([]string{"queue", "list", "--url", api.URL}, tc.args...)...); code != exitOK || out != tc.want {
+		if out, errs, code := command(t, append([]string{"queue", "list", "--url", api.URL}, tc.args...)...); code != exitcode.OK || out != tc.want {
 			t.Errorf("%s: exit code %d, %s\n%s\nwant\n%s", name, code, errs, out, tc.want)
 		}
 	}
@@ -132,7 +135,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("JSON: %v, %s", err, out)
 	}
 	for _, args := range [][]string{{"queue", "lst"}, {"queue", "list", "-o", "xml"}, {"queue", "list", "--match", "("}, {"connection", "close"}, {"policy", "set", "p", ".*", "{"}, {"parameter", "list", "--vhost", "v"}, {"parameter", "set", "shovel", "s", "{"}} {
-		if _, errs, code := command(t, append(args, "--url", api.URL)...); code != exitUsage {
+		if _, errs, code := command(t, append(args, "--url", api.URL)...); code != exitcode.WrongUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, errs)
 		}
 	}
@@ -143,7 +146,7 @@ func TestLists(t *testing.T) {
 
 func TestShowAndExport(t *testing.T) {
 	api := newFakeAPI(t, map[string]string{"queues/%2F/q": `{"name":"q","arguments":{"x-max-length":5},"messages":3}`, "definitions": `{"users":[{"name":"a<b"}]}`})
-	if out, _, code := command(t, "queue", "show", "q", "--url", api.URL); code != exitOK || out != "MEMBER                  VALUE\narguments.x-max-length  5\nmessages                3\nname                    q\n" {
+	if out, _, code := command(t, "queue", "show", "q", "--url", api.URL); code != exitcode.OK || out != "MEMBER                  VALUE\narguments.x-max-length  5\nmessages                3\nname                    q\n" {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	for _, tc := range []struct{ args, want string }{
@@ -153,12 +156,12 @@ func TestShowAndExport(t *testing.T) {
 		{"key get /a", "no key '/a'"},
 		{"overview", "the broker does not have /api/overview"},
 	} {
-		if _, errs, code := command(t, append(strings.Fields(tc.args), "--url", api.URL)...); code != exitFailure || !strings.Contains(errs, tc.want) {
+		if _, errs, code := command(t, append(strings.Fields(tc.args), "--url", api.URL)...); code != exitcode.Failure || !strings.Contains(errs, tc.want) {
 			t.Errorf("%s: exit code %d, %s", tc.args, code, errs)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "d.json")
-	if _, errs, code := command(t, "definitions", "export", file, "--url", api.URL); code != exitOK {
+	if _, errs, code := command(t, "definitions", "export", file, "--url", api.URL); code != exitcode.OK {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	got, err := os.ReadFile(file)
@@ -178,13 +181,13 @@ func TestHTTPS(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := command(t, "queue", "list", "--url", api.URL, "--ca", ca); code != exitOK {
+	if _, errs, code := command(t, "queue", "list", "--url", api.URL, "--ca", ca); code != exitcode.OK {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
-	if _, errs, code := command(t, "queue", "list", "--url", api.URL); code != exitFailure || !strings.Contains(errs, "--ca") {
+	if _, errs, code := command(t, "queue", "list", "--url", api.URL); code != exitcode.Failure || !strings.Contains(errs, "--ca") {
 		t.Errorf("without the certificate: exit code %d, %s", code, errs)
 	}
-	if _, _, code := command(t, "queue", "list", "--url", "http://127.0.0.1:1", "--ca", ca); code != exitUsage {
+	if _, _, code := command(t, "queue", "list", "--url", "http://127.0.0.1:1", "--ca", ca); code != exitcode.WrongUsage {
 		t.Errorf("a certificate without TLS: exit code %d", code)
 	}
 }

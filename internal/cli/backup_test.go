@@ -9,10 +9,12 @@ import (
 	"syscall"
 	"testing"
 
+	"fiveways/internal/cli/exitcode"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A copy that is taken while messages are published can be started, and has all that was confirmed before.
+// A copy taken while messages are published can be started, and has all that was confirmed before.
 func TestBackup(t *testing.T) {
 	if _, err := exec.LookPath("tar"); err != nil {
 		t.Skip("no tar here")
@@ -43,16 +45,16 @@ func TestBackup(t *testing.T) {
 	publish(1000)
 	more := make(chan struct{})
 	go func() { publish(5000); close(more) }()
-	if code, out := operateOn(t, dir, "", "backup", file); code != exitOK || !strings.Contains(out, "bytes written") {
+	if code, out := operateOn(t, dir, "", "backup", file); code != exitcode.OK || !strings.Contains(out, "bytes written") {
 		t.Fatalf("exit code %d, %s", code, out)
 	}
 	<-more
-	if code, out := operateOn(t, dir, "", "backup", file); code != exitFailure || !strings.Contains(out, "exists") {
+	if code, out := operateOn(t, dir, "", "backup", file); code != exitcode.Failure || !strings.Contains(out, "exists") {
 		t.Errorf("over a file that is there: exit code %d, %s", code, out)
 	}
 	p.signal(syscall.SIGKILL)
 	p.wait()
-	if code, out := operateOn(t, dir, "", "backup", file+"2"); code != exitFailure || !strings.Contains(out, "no broker runs") {
+	if code, out := operateOn(t, dir, "", "backup", file+"2"); code != exitcode.Failure || !strings.Contains(out, "no broker runs") {
 		t.Errorf("of a folder at rest: exit code %d, %s", code, out)
 	}
 
@@ -63,7 +65,7 @@ func TestBackup(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if out, errs, code := command(t, "doctor", restored); code != exitOK || !strings.Contains(out, "orders") {
+	if out, errs, code := command(t, "doctor", restored); code != exitcode.OK || !strings.Contains(out, "orders") {
 		t.Errorf("doctor: exit code %d, %s%s", code, out, errs)
 	}
 	q, err := startProcess(t, restored).channel().QueueDeclarePassive("orders", true, false, false, false, nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	benchjobs "fiveways/internal/bench/jobs"
+	"fiveways/internal/cli/exitcode"
 	"fiveways/test/redisd"
 )
 
@@ -15,7 +16,7 @@ func TestBenchJobs(t *testing.T) {
 	stdout, stderr, code := command(t, "bench", "jobs", broker, "--against", peer, "--connections", "2", "--depth", "1,5", "--backlog", "500",
 		"--repetitions", "1", "--duration", "100ms", "--json")
 	var r benchjobs.Result
-	if err := json.Unmarshal([]byte(stdout), &r); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &r); code != exitcode.OK || err != nil {
 		t.Fatalf("exit code %d, %v, %s", code, err, stderr)
 	}
 	if len(r.Loads) != 2*len(benchjobs.LoadNames()) {
@@ -29,10 +30,10 @@ func TestBenchJobs(t *testing.T) {
 	if len(r.Servers) != 2 || !strings.HasPrefix(r.Servers[0], "Fiveways ") || !strings.HasSuffix(r.Servers[0], "appendfsync always") || !strings.HasSuffix(r.Servers[1], "appendfsync always") {
 		t.Errorf("servers %q", r.Servers)
 	}
-	if out, _ := job(t, broker, exitOK, "list", "--json"); out != "" {
+	if out, _ := job(t, broker, exitcode.OK, "list", "--json"); out != "" {
 		t.Errorf("left behind: %s", out)
 	}
-	if _, _, code := command(t, "bench", "jobs", "--load", "drink"); code != exitUsage {
+	if _, _, code := command(t, "bench", "jobs", "--load", "drink"); code != exitcode.WrongUsage {
 		t.Errorf("a load that is not there: exit code %d", code)
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"fiveways/internal/bench/sql"
+	"fiveways/internal/cli/exitcode"
 )
 
 func TestBenchSQL(t *testing.T) {
 	p := startProcess(t, t.TempDir())
 	stdout, stderr, code := command(t, "bench", "sql", p.dsn, "--clients", "2", "--backlog", "500", "--duration", "300ms", "--json")
 	var r sql.Result
-	if err := json.Unmarshal([]byte(stdout), &r); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &r); code != exitcode.OK || err != nil {
 		t.Fatalf("exit code %d, %v, %s", code, err, stderr)
 	}
 	for _, l := range r.Loads {
@@ -23,7 +24,7 @@ func TestBenchSQL(t *testing.T) {
 	if len(r.Loads) != len(sql.LoadNames()) {
 		t.Errorf("%d loads", len(r.Loads))
 	}
-	if _, _, code := command(t, "bench", "sql", p.dsn, "--load", "drink"); code != exitUsage {
+	if _, _, code := command(t, "bench", "sql", p.dsn, "--load", "drink"); code != exitcode.WrongUsage {
 		t.Errorf("a load that is not there: exit code %d", code)
 	}
 }

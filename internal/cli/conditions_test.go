@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/storage/vfs"
 )
 
-// A message that falls due while the folder is open for a command goes where the conditions of SQL send it.
+// A message that falls due while a command has the folder open is routed by SQL conditions too.
 func TestCommandsRouteBySQL(t *testing.T) {
 	dir := t.TempDir()
 	open := func(now func() time.Time) (*broker.Broker, *broker.Session) {
@@ -37,11 +39,11 @@ func TestCommandsRouteBySQL(t *testing.T) {
 	}
 	b, s := open(func() time.Time { return time.Now().Add(-time.Hour) })
 	var d broker.Definitions
-	d.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()})
-	d.DeclareExchange(broker.ExchangeSpec{
+	d.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()})
+	d.DeclareExchange(catalog.ExchangeSpec{
 		Name: "late", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}},
 	})
-	d.Bind(broker.BindSpec{Source: "late", Destination: "q", Args: message.Table{{Name: "x-sql-selector", Value: "t.data->'body' = 'wanted'"}}})
+	d.Bind(catalog.BindSpec{Source: "late", Destination: "q", Args: message.Table{{Name: "x-sql-selector", Value: "t.data->'body' = 'wanted'"}}})
 	if err := s.Define(&d); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(b, s)
-	if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitOK {
+	if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitcode.OK {
 		t.Fatalf("exit code %d, %s", code, out)
 	}
 	b, s = open(time.Now)

@@ -1,5 +1,7 @@
-// Package cli is the command line: one file per command, each of which parses flags, calls one package below and prints.
+// Package cli is the command line. The commands are in packages below, one per subject; each parses
+// flags, calls one package of the broker and prints. This package puts them together.
 //
-// Results go to standard output, logs and errors to standard error. The exit code is one of the constants in exit.go,
-// and an error ends with the way out of it. Main keeps no state between calls, so tests run it like a function.
+// Results go to standard output, logs and errors to standard error. The exit codes are those of
+// package exitcode, and an error ends with a hint. Main keeps no state between calls, so tests call
+// it like a function.
 package cli

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-
 	"fiveways/internal/broker"
+	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
 // writeLog makes a data folder with entries of 1000 bytes and returns the path of its only segment.
@@ -47,7 +49,7 @@ func TestDoctorOnASoundFolder(t *testing.T) {
 	writeLog(t, dir, 10)
 	for _, args := range [][]string{{"doctor", dir}, {"doctor", dir, "--repair"}} {
 		stdout, stderr, code := command(t, args...)
-		if code != exitOK || strings.Contains(stdout, "DAMAGE") {
+		if code != exitcode.OK || strings.Contains(stdout, "DAMAGE") {
 			t.Errorf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
 		}
 	}
@@ -59,11 +61,11 @@ func TestDoctorOnASoundFolder(t *testing.T) {
 func TestDoctorTellsOfKeys(t *testing.T) {
 	dir := t.TempDir()
 	keys := keyspace.New(keyspace.Options{})
-	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annexes: map[uint32]broker.Annex{broker.KeyShard: keys}})
+	b, err := broker.Open(vfs.OS{}, dir, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: keys}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = keys.Start(b.Recorder(broker.KeyShard))
+	err = keys.Start(b.StateMachine(statemachine.Keys))
 	for _, key := range []string{"a", "b", "b"} {
 		if err == nil {
 			_, err = keys.Put(t.Context(), &pb.PutRequest{Key: []byte(key)})
@@ -79,7 +81,7 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
 		for _, want := range []string{"keys:5 (1-5)", "\nkeys  ", "2 keys of the etcd API at revision 4, 1 leases\n"} {
-			if code != exitOK || !strings.Contains(stdout, want) {
+			if code != exitcode.OK || !strings.Contains(stdout, want) {
 				t.Errorf("exit code %d, no %q in\n%s%s", code, want, stdout, stderr)
 			}
 		}
@@ -89,7 +91,7 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 func TestDoctorTellsOfSemaphores(t *testing.T) {
 	dir := t.TempDir()
 	m := semaphores.New(semaphores.Options{})
-	b, err := broker.Open(vfs.OS{}, dir, broker.Options{Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}})
+	b, err := broker.Open(vfs.OS{}, dir, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestDoctorTellsOfSemaphores(t *testing.T) {
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
 		for _, want := range []string{"semaphores:1 (1-1)", "semaphore.events", "\n1 semaphores with 2 tasks\n"} {
-			if code != exitOK || !strings.Contains(stdout, want) {
+			if code != exitcode.OK || !strings.Contains(stdout, want) {
 				t.Errorf("exit code %d, no %q in\n%s%s", code, want, stdout, stderr)
 			}
 		}
@@ -127,7 +129,7 @@ func TestDoctorOnATornEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := command(t, "doctor", dir)
-	if code != exitOK || !strings.Contains(stdout, "torn end") || strings.Contains(stdout, "DAMAGE") {
+	if code != exitcode.OK || !strings.Contains(stdout, "torn end") || strings.Contains(stdout, "DAMAGE") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
@@ -146,14 +148,14 @@ func TestDoctorFindsAndRepairsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := command(t, "doctor", dir)
-	if code != exitDamage || !strings.Contains(stdout, "DAMAGE") || !strings.Contains(stderr, "--repair") {
+	if code != exitcode.Damage || !strings.Contains(stdout, "DAMAGE") || !strings.Contains(stderr, "--repair") {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	stdout, stderr, code = command(t, "doctor", dir, "--repair")
-	if code != exitOK || !strings.Contains(stdout, "LOST: entries 3 to 3 of shard 1") {
+	if code != exitcode.OK || !strings.Contains(stdout, "LOST: entries 3 to 3 of shard 1") {
 		t.Errorf("repair: exit code %d\n%s%s", code, stdout, stderr)
 	}
-	if stdout, stderr, code = command(t, "doctor", dir); code != exitOK || strings.Contains(stdout, "DAMAGE") {
+	if stdout, stderr, code = command(t, "doctor", dir); code != exitcode.OK || strings.Contains(stdout, "DAMAGE") {
 		t.Errorf("after the repair: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	if s, err := store.Open(vfs.OS{}, dir, store.Options{}); err != nil {
@@ -170,7 +172,7 @@ func TestDoctorOnAFolderInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, stderr, code := command(t, "doctor", dir); code != exitInUse || !strings.Contains(stderr, "Stop the broker") {
+	if _, stderr, code := command(t, "doctor", dir); code != exitcode.InUse || !strings.Contains(stderr, "Stop the broker") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }

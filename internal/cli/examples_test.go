@@ -33,18 +33,24 @@ var notPlayed = []struct{ begin, why string }{
 	{"fiveways sql print | psql", "a PostgreSQL of the reader's"},
 	{"fiveways connection close '", "a connection of the reader's"},
 	{"fiveways channel show", "a connection of the reader's"},
+	{"fiveways connection show", "a connection of the reader's"},
 	{"fiveways task s", "a task of the reader's"},
 	{"fiveways doctor ./", "a folder at rest"},
 	{"cp -a", "a folder at rest"},
 }
 
-// refused are the examples that a test has refused, by how they begin, with what is said: a token is of one job only, and there is no terminal here.
+// refused are the examples that are refused here, by how they begin, with what is said: a token is
+// of one job only, and there is no terminal.
 var refused = []struct{ begin, says string }{
 	{"fiveways job done mail welcome-1", "`fiveways job status"},
 	{"fiveways job extend", "`fiveways job status"},
 	{"fiveways job fail", "`fiveways job status"},
 	{"fiveways job retry", "`fiveways job status"},
 	{"fiveways user add alice", "--password-stdin"},
+	{"fiveways message show orders 1-1", "no such message"},
+	{"fiveways message delete orders 1-1", "no such message"},
+	{"fiveways message cancel --id 1-1", "no message with that id"},
+	{"fiveways message reschedule --id 1-1", "no message with that id"},
 }
 
 // before makes what the examples speak of.
@@ -63,7 +69,8 @@ fiveways user add alice --password-stdin < secret
 fiveways permission set alice '.*' '.*' '.*'
 `
 
-// beforeOne is what an example needs beside that, by how it begins: others may have taken it away, or have made what it makes.
+// beforeOne is what an example needs beside that, by how it begins: other examples may have removed
+// it, or have made what it makes.
 var beforeOne = []struct{ begin, lines string }{
 	{"fiveways message cancel", delayed("invoice-42")},
 	{"fiveways message reschedule", delayed("invoice-43")},
@@ -84,8 +91,16 @@ var beforeOne = []struct{ begin, lines string }{
 	{"fiveways definitions import", `fiveways definitions export definitions.json`},
 	{"fiveways migrate", `fiveways definitions export definitions.json`},
 	{"fiveways tls", `rm -rf certs`},
+	{"fiveways exchange show", `fiveways exchange add events topic`},
+	{"fiveways queue purge", `fiveways queue add orders`},
+	{"fiveways queue show", `fiveways queue add orders`},
+	{"fiveways message ", `fiveways queue add orders`},
+	{"fiveways operator-policy delete", `fiveways operator-policy set limits . '{"max-length": 5}'`},
+	{"fiveways vhost limit", `fiveways vhost add staging`},
+	{"fiveways user ", `fiveways user add alice --password-stdin < secret`},
 	{"fiveways user limit", `fiveways user add alice --password-stdin < secret`},
 	{"fiveways permission", `fiveways user add alice --password-stdin < secret`},
+	{"fiveways permission clear", `fiveways vhost add staging; fiveways permission set alice . . . --vhost staging`},
 	{"fiveways user add alice", `fiveways user delete alice`},
 	{"fiveways backup five", `rm -f *.tar`},
 	{"mkdir restored", `test -f fiveways-2030-01-31.tar || fiveways backup fiveways-2030-01-31.tar`},

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"fiveways/internal/cli/exitcode"
 )
 
 func TestHealth(t *testing.T) {
@@ -21,15 +23,15 @@ func TestHealth(t *testing.T) {
 		}
 	}))
 	defer api.Close()
-	if out, errs, code := command(t, "health", "--url", api.URL); code != exitOK || out != "ok\n" {
+	if out, errs, code := command(t, "health", "--url", api.URL); code != exitcode.OK || out != "ok\n" {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 	alarm = true
-	if _, errs, code := command(t, "health", "--url", api.URL); code != exitFailure || !strings.Contains(errs, "local-alarms: the disk is full") {
+	if _, errs, code := command(t, "health", "--url", api.URL); code != exitcode.Failure || !strings.Contains(errs, "local-alarms: the disk is full") {
 		t.Errorf("with an alarm: exit code %d, %q", code, errs)
 	}
 	// A folder at rest is not opened for it.
-	if _, errs, code := command(t, "health", "--data", t.TempDir()); code != exitFailure || !strings.Contains(errs, "no broker runs on") {
+	if _, errs, code := command(t, "health", "--data", t.TempDir()); code != exitcode.Failure || !strings.Contains(errs, "no broker runs on") {
 		t.Errorf("without a broker: exit code %d, %q", code, errs)
 	}
 }

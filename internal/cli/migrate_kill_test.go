@@ -14,7 +14,8 @@ import (
 	"fiveways/worker/carmine"
 )
 
-// TestKilledMigration kills the program again and again while it moves a queue: in the end everything is in the broker, once.
+// TestKilledMigration kills the program again and again while it moves a queue: in the end
+// everything is in the broker, once.
 func TestKilledMigration(t *testing.T) {
 	from, to := "redis://"+redisd.Start(t, redisd.Options{}), jobBroker(t)
 	source, err := carmine.Dial(from, carmine.Options{})

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/cli/exitcode"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
@@ -33,12 +35,13 @@ func operateOn(t *testing.T, dir, stdin string, args ...string) (code int, outpu
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// The same commands work on a broker that runs and on the folder of one that does not, and each sees what the other did.
+// The same commands work on a broker that runs and on the folder of one that does not, and each
+// sees what the other did.
 func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 	dir := t.TempDir()
 	do := func(stdin, want string, args ...string) {
 		t.Helper()
-		if code, out := operateOn(t, dir, stdin, args...); code != exitOK || !strings.Contains(out, want) {
+		if code, out := operateOn(t, dir, stdin, args...); code != exitcode.OK || !strings.Contains(out, want) {
 			t.Fatalf("%v: exit code %d, %s; want %q", args, code, out, want)
 		}
 	}
@@ -74,6 +77,10 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 		t.Errorf("alice on the other virtual host: %v", err)
 	}
 	do("", "", "vhost", "limit", "other", "max-queues", "2")
+	do("", "", "vhost", "trace", "other", "on")
+	do("", `"tracing": true`, "vhost", "list", "-o", "json")
+	do("", `"description": "for tests"`, "vhost", "list", "-o", "json")
+	do("", "", "vhost", "trace", "other", "off")
 	do("", "", "user", "from", "guest", "anywhere")
 	do("", "", "user", "tags", "alice", "management")
 	do("", "alice  management", "user", "list")
@@ -97,7 +104,8 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 	p.stop()
 }
 
-// What waits in a delayed exchange can be listed, cancelled and put off by message id, and a queue can be looked at.
+// What waits in a delayed exchange can be listed, cancelled and rescheduled by message id, and a
+// queue can be looked at.
 func TestMessagesOfABroker(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -134,17 +142,29 @@ func TestMessagesOfABroker(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s; want %d with %q", args, got, out, code, want)
 		}
 	}
-	do(exitOK, "body of now", "message", "list", "orders")
+	do(exitcode.OK, "body of now", "message", "list", "orders")
 	if _, out := operateOn(t, dir, "", "message", "list", "orders"); !strings.Contains(out, "pwned") || strings.ContainsAny(out, "\x1b\a\u009b\x7f") {
 		t.Errorf("a message speaks to the terminal: %q", out)
 	}
-	do(exitOK, "and more: 3 wait", "message", "scheduled", "--exchange", "later", "--limit", "2")
-	do(exitOK, "1 cancelled", "message", "cancel", "one", "--exchange", "later")
-	do(exitFailure, "no message with that id", "message", "cancel", "one", "--exchange", "later")
-	do(exitOK, "1 rescheduled", "message", "reschedule", "two", "+0s", "--exchange", "later")
-	do(exitUsage, "is no time", "message", "reschedule", "three", "tomorrow", "--exchange", "later")
-	do(exitUsage, "queue", "message", "cancel", "three")
-	do(exitFailure, "no such queue", "message", "list", "none")
+	do(exitcode.OK, "and more: 3 wait", "message", "scheduled", "--exchange", "later", "--limit", "2")
+	do(exitcode.OK, "1 cancelled", "message", "cancel", "one", "--exchange", "later")
+	do(exitcode.Failure, "no message with that id", "message", "cancel", "one", "--exchange", "later")
+	do(exitcode.OK, "1 rescheduled", "message", "reschedule", "two", "+0s", "--exchange", "later")
+	do(exitcode.WrongUsage, "is not a time", "message", "reschedule", "three", "tomorrow", "--exchange", "later")
+	do(exitcode.WrongUsage, "queue", "message", "cancel", "three")
+	do(exitcode.Failure, "no such queue", "message", "list", "none")
+	publish("later", "k", "", time.Hour.Milliseconds()) // without a message id
+	publish("later", "k", "", time.Hour.Milliseconds())
+	_, out := operateOn(t, dir, "", "message", "scheduled", "--exchange", "later")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	idOf := func(line string) string { return strings.Fields(line)[0] }
+	do(exitcode.OK, "1 cancelled", "message", "cancel", "--id", idOf(lines[len(lines)-1]), "--exchange", "later")
+	do(exitcode.Failure, "no message with that id", "message", "cancel", "--id", idOf(lines[len(lines)-1]), "--exchange", "later")
+	do(exitcode.OK, "1 rescheduled", "message", "reschedule", "--id", idOf(lines[len(lines)-2]), "+30m", "--exchange", "later")
+	do(exitcode.OK, "1 cancelled", "message", "cancel", "--id", idOf(lines[len(lines)-2]), "--exchange", "later")
+	do(exitcode.WrongUsage, "1 argument was given", "message", "cancel", "three", "--id", "1-1", "--exchange", "later")
+	do(exitcode.WrongUsage, "no argument was given", "message", "cancel", "--exchange", "later")
+	do(exitcode.WrongUsage, "that is no id of a message", "message", "cancel", "--id", "three", "--exchange", "later")
 	deliveries, err := ch.Consume("orders", "", true, false, false, false, nil)
 	must(err)
 	for _, want := range []string{"now", "pwned", "two"} {
@@ -154,8 +174,8 @@ func TestMessagesOfABroker(t *testing.T) {
 	}
 	p.signal(syscall.SIGKILL)
 	p.wait()
-	do(exitOK, "three", "message", "scheduled", "--exchange", "later")
-	do(exitOK, "1 cancelled", "message", "cancel", "three", "--exchange", "later")
+	do(exitcode.OK, "three", "message", "scheduled", "--exchange", "later")
+	do(exitcode.OK, "1 cancelled", "message", "cancel", "three", "--exchange", "later")
 }
 
 func dialAs(p *process, user, password, vhost string) (*amqp.Connection, error) {
@@ -173,27 +193,27 @@ func TestOperatorRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"user", "delete", "nobody"}, exitFailure, "user 'nobody': no such user"},
-		{[]string{"user", "add", "alice"}, exitUsage, "--password-stdin"},
-		{[]string{"user", "limit", "guest", "max-channels", "many"}, exitUsage, "a number or none"},
-		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitUsage, "max-dreams"},
-		{[]string{"permission", "set", "guest", "(", "", ""}, exitUsage, "regular expression"},
-		{[]string{"user", "from", "guest", "mars"}, exitUsage, "from loopback or from anywhere"},
-		{[]string{"user", "delete", ".."}, exitFailure, "user '..': no such user"},
-		{[]string{"user", "tags", "."}, exitFailure, "user '.': no such user"},
-		{[]string{"vhost", "delete", "none"}, exitFailure, "no such virtual host"},
+		{[]string{"user", "delete", "nobody"}, exitcode.Failure, "user 'nobody': no such user"},
+		{[]string{"user", "add", "alice"}, exitcode.WrongUsage, "--password-stdin"},
+		{[]string{"user", "limit", "guest", "max-channels", "many"}, exitcode.WrongUsage, "a number or none"},
+		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitcode.WrongUsage, "max-dreams"},
+		{[]string{"permission", "set", "guest", "(", "", ""}, exitcode.WrongUsage, "regular expression"},
+		{[]string{"user", "from", "guest", "mars"}, exitcode.WrongUsage, "from loopback or from anywhere"},
+		{[]string{"user", "delete", ".."}, exitcode.Failure, "user '..': no such user"},
+		{[]string{"user", "tags", "."}, exitcode.Failure, "user '.': no such user"},
+		{[]string{"vhost", "delete", "none"}, exitcode.Failure, "no such virtual host"},
 	} {
 		if code, out := operateOn(t, dir, "", c.args...); code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%v: exit code %d, %s\nwant %d with %q", c.args, code, out, c.code, c.want)
 		}
 	}
-	if code, out := operateOn(t, dir+"/none", "", "user", "list"); code != exitFailure || !strings.Contains(out, "fiveways serve") {
+	if code, out := operateOn(t, dir+"/none", "", "user", "list"); code != exitcode.Failure || !strings.Contains(out, "fiveways serve") {
 		t.Errorf("no folder: exit code %d, %s", code, out)
 	}
 }
 
-// A broker that was killed leaves its admin socket behind: the commands then work on the folder, and the next broker
-// serves its own socket.
+// A broker that was killed leaves its admin socket behind: commands then work on the folder, and
+// the next broker serves its own socket.
 func TestAdminSocketLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -203,12 +223,12 @@ func TestAdminSocketLeftBehind(t *testing.T) {
 	if err != nil || left.Mode()&os.ModeSocket == 0 {
 		t.Fatalf("no socket is left behind: %v", err)
 	}
-	if code, out := operateOn(t, dir, "", "vhost", "add", "at rest"); code != exitOK {
+	if code, out := operateOn(t, dir, "", "vhost", "add", "at rest"); code != exitcode.OK {
 		t.Fatalf("with nobody at the socket: exit code %d, %s", code, out)
 	}
 	for range 2 { // the second time a socket that was served is left behind
 		p = startProcess(t, dir)
-		if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitOK || !strings.Contains(out, "at rest") {
+		if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitcode.OK || !strings.Contains(out, "at rest") {
 			t.Errorf("after the start: exit code %d, %s", code, out)
 		}
 		p.signal(syscall.SIGKILL)

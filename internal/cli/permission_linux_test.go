@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"fiveways/internal/cli/exitcode"
 )
 
 // withoutRoot runs fn with the file access of an ordinary user, on a thread that ends with it.
@@ -40,7 +42,7 @@ func TestMissingPermission(t *testing.T) {
 	} {
 		withoutRoot(t, func() {
 			_, stderr, code := command(t, args...)
-			if code != exitFailure || !strings.Contains(stderr, closed) || !strings.Contains(stderr, "the right to it") {
+			if code != exitcode.Failure || !strings.Contains(stderr, closed) || !strings.Contains(stderr, "permission for it") {
 				t.Errorf("%s: exit code %d, %s", name, code, stderr)
 			}
 		})

@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/cli/exitcode"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// asProgram makes the test binary run as fiveways itself, for what needs a process: signals and SIGKILL.
+// asProgram makes the test binary run as fiveways, for what needs a process: signals and SIGKILL.
 const asProgram = "CLI_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -94,7 +96,7 @@ func (p *process) stop() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
 	p.until("Stopped.")
-	if code := p.wait(); code != exitOK {
+	if code := p.wait(); code != exitcode.OK {
 		p.t.Errorf("exit code %d, %s", code, &p.stderr)
 	}
 }
@@ -165,7 +167,7 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	p.fill()
 	p.signal(syscall.SIGKILL)
 	p.wait()
-	doctor(t, dir, exitOK, ordersRow)
+	doctor(t, dir, exitcode.OK, ordersRow)
 
 	segment := filepath.Join(dir, "seg-0000000000000001.log")
 	whole, err := os.ReadFile(segment)
@@ -175,15 +177,15 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	if err := os.WriteFile(segment, append(whole, "half a fra"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	doctor(t, dir, exitOK, "torn end")
-	doctor(t, dir, exitOK, ordersRow)
+	doctor(t, dir, exitcode.OK, "torn end")
+	doctor(t, dir, exitcode.OK, ordersRow)
 
 	p = startProcess(t, dir) // just works
 	if n := p.ready(); n != 3 {
 		t.Errorf("%d messages after SIGKILL", n)
 	}
 	p.stop()
-	doctor(t, dir, exitOK, ordersRow)
+	doctor(t, dir, exitcode.OK, ordersRow)
 
 	if whole, err = os.ReadFile(segment); err != nil {
 		t.Fatal(err)
@@ -192,12 +194,12 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	if err := os.WriteFile(segment, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	doctor(t, dir, exitDamage, "DAMAGE: seg-0000000000000001.log")
-	if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitDamage || !strings.Contains(stderr, "doctor DIR --repair") {
+	doctor(t, dir, exitcode.Damage, "DAMAGE: seg-0000000000000001.log")
+	if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitcode.Damage || !strings.Contains(stderr, "doctor DIR --repair") {
 		t.Errorf("serve on damage: exit code %d, %s", code, stderr)
 	}
 	stdout, stderr, code := command(t, "doctor", dir, "--repair")
-	if code != exitOK || !strings.Contains(stdout, "Repaired:") || !strings.Contains(stdout, "LOST: 1 messages of queue orders in /") {
+	if code != exitcode.OK || !strings.Contains(stdout, "Repaired:") || !strings.Contains(stdout, "LOST: 1 messages of queue orders in /") {
 		t.Errorf("repair: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	p = startProcess(t, dir)
@@ -208,7 +210,8 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	p.stop()
 }
 
-// A checkpoint that cannot be read stops the broker; as long as the log goes back to its start, a repair loses nothing.
+// A checkpoint that cannot be read stops the broker; as long as the log goes back to its start, a
+// repair loses nothing.
 func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -227,18 +230,18 @@ func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 		if err := os.WriteFile(path, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		doctor(t, dir, exitDamage, "DAMAGED")
-		if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitDamage {
+		doctor(t, dir, exitcode.Damage, "DAMAGED")
+		if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitcode.Damage {
 			t.Errorf("serve on a damaged checkpoint: exit code %d, %s", code, stderr)
 		}
 		stdout, stderr, code := command(t, "doctor", dir, "--repair")
-		if code != exitOK || !strings.Contains(stdout, "Repaired:") || strings.Contains(stdout, "LOST") {
+		if code != exitcode.OK || !strings.Contains(stdout, "Repaired:") || strings.Contains(stdout, "LOST") {
 			t.Errorf("repair: exit code %d\n%s%s", code, stdout, stderr)
 		}
 		if _, err := os.Stat(path + ".damaged"); err != nil {
 			t.Errorf("the damaged file is not kept: %v", err)
 		}
-		doctor(t, dir, exitOK, ordersRow)
+		doctor(t, dir, exitcode.OK, ordersRow)
 	}
 	p = startProcess(t, dir)
 	if n := p.ready(); n != 3 {
@@ -281,7 +284,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.until("Draining")
 	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitFailure || !strings.Contains(p.stderr.String(), "second signal") {
+	if code := p.wait(); code != exitcode.Failure || !strings.Contains(p.stderr.String(), "second signal") {
 		t.Errorf("exit code %d, %s", code, &p.stderr)
 	}
 }

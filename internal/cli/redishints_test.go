@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fiveways"
+	"fiveways/internal/cli/exitcode"
 	"fiveways/test/redisd"
 )
 
@@ -37,15 +38,15 @@ func TestWrongServers(t *testing.T) {
 		"carmine://user:wrong@" + foreign: "user:password@",
 		"carmine://127.0.0.1:1":           "Is the server running",
 	} {
-		if _, stderr := job(t, server, exitFailure, "enqueue", "q", "x"); !strings.Contains(stderr[strings.IndexByte(stderr, '\n'):], hint) {
+		if _, stderr := job(t, server, exitcode.Failure, "enqueue", "q", "x"); !strings.Contains(stderr[strings.IndexByte(stderr, '\n'):], hint) {
 			t.Errorf("%s: %s", server, stderr)
 		}
 	}
-	if _, stderr := job(t, ours, exitUsage, "list"); !strings.Contains(stderr, "redis://user:password@host") {
+	if _, stderr := job(t, ours, exitcode.WrongUsage, "list"); !strings.Contains(stderr, "redis://user:password@host") {
 		t.Errorf("no scheme: %s", stderr)
 	}
 	for _, args := range [][]string{{"bench", "jobs", "redis://" + amqp, "--duration", "1ms"}, {"migrate", "carmine", "redis://" + ours, "q"}} {
-		if stdout, stderr, code := command(t, args...); code != exitFailure || stdout != "" || strings.Count(stderr, "\n") < 2 {
+		if stdout, stderr, code := command(t, args...); code != exitcode.Failure || stdout != "" || strings.Count(stderr, "\n") < 2 {
 			t.Errorf("%v: %d, %s%s", args, code, stdout, stderr)
 		}
 	}
@@ -68,17 +69,17 @@ func TestWrongNumbers(t *testing.T) {
 		"enqueue q x --lock 5", "take q --count 0", "take q --lock -1s", "take q --wait -1s", "done q m t --backoff -1s", "retry q m t --backoff -1s",
 		"extend q m t --lock 0s", "list --limit 0", "nosuch", "enqueue q", "done q m",
 	} {
-		if _, stderr := job(t, server, exitUsage, strings.Fields(line)...); !strings.Contains(stderr, "--help") {
+		if _, stderr := job(t, server, exitcode.WrongUsage, strings.Fields(line)...); !strings.Contains(stderr, "--help") {
 			t.Errorf("%s: %s", line, stderr)
 		}
 	}
 	for line, want := range map[string]string{"take q": "no job is ready\n", "list": "no queue has jobs\n", "list q": "no jobs\n"} {
-		if out, _ := job(t, server, exitOK, strings.Fields(line)...); out != want {
+		if out, _ := job(t, server, exitcode.OK, strings.Fields(line)...); out != want {
 			t.Errorf("%s: %q", line, out)
 		}
 	}
 	for _, group := range []string{"user", "vhost", "permission", "message", "migrate", "bench", "sql"} {
-		if _, _, code := command(t, group, "nosuch"); code != exitUsage {
+		if _, _, code := command(t, group, "nosuch"); code != exitcode.WrongUsage {
 			t.Errorf("%s nosuch: %d", group, code)
 		}
 	}

@@ -4,22 +4,50 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
+
+	"fiveways/internal/cli/access"
+	"fiveways/internal/cli/benches"
+	"fiveways/internal/cli/certificates"
+	"fiveways/internal/cli/datafolder"
+	"fiveways/internal/cli/definitions"
+	"fiveways/internal/cli/demo"
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/cli/jobs"
+	"fiveways/internal/cli/keys"
+	"fiveways/internal/cli/migration"
+	"fiveways/internal/cli/monitoring"
+	"fiveways/internal/cli/queues"
+	"fiveways/internal/cli/semaphores"
+	"fiveways/internal/cli/serving"
+	"fiveways/internal/cli/sqlinstall"
 
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
 )
 
-// Main runs the command that args name and returns the process's exit code. When ctx ends, a running command stops as on Ctrl-C.
+// Main runs the command that args name and returns the process's exit code. When ctx ends, a
+// running command stops as on Ctrl-C.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	logging.Disable() // what goes wrong with a connection is an error of the command
-	started := false  // whether a command's own code ran; an error before that is about the command line
+	started := false  // an error before a command's own code runs is about the command line
+	root := commands(stdout, stderr)
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	if err != nil && !started {
+		err = fmt.Errorf("%w: %w", exitcode.ErrUsage, err)
+	}
+	return report(stderr, command.CommandPath(), err)
+}
+
+// commands returns all commands below the root. They print to stdout and stderr.
+func commands(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fiveways",
 		Short: "a durable message broker in one binary",
 		Long: `Fiveways is one durable queue engine in one binary with five protocols in front of it: AMQP 0-9-1 (RabbitMQ's clients), SQL (PostgreSQL's
-clients), the protocol of Redis (jobs, lists, channels, streams), the etcd v3 API (queues as keys, and ordinary keys) and HTTP (semaphores, and
-what operators do).
+clients), the Redis protocol (jobs, lists, channels, streams), the etcd v3 API (queues as keys, and ordinary keys) and HTTP (semaphores, and
+management).
 
 ` + exitHelp,
 		Example: `  fiveways serve                        serve on 127.0.0.1, data in ./fiveways-data
@@ -31,40 +59,61 @@ what operators do).
   fiveways semaphore show crowd         how many tasks of a semaphore run, and how many wait
   fiveways job list                     the queues of jobs, and how many each has
   fiveways doctor ./fiveways-data       look into a data folder offline`,
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		PersistentPreRun: func(*cobra.Command, []string) { started = true },
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
-	root.AddCommand(serveCommand(), configCommand(), demoCommand(), benchCommand(), doctorCommand(), healthCommand(), backupCommand(), tlsCommand(), versionCommand())
-	root.AddCommand(userCommand(), vhostCommand(), permissionCommand(), messageCommand(), semaphoreCommand(), jobCommand(), sqlCommand(), migrateCommand())
-	root.AddCommand(overviewCommand(), nodeCommand(), listenerCommand(), queueCommand(), exchangeCommand(), bindingCommand(), connectionCommand(), channelCommand(),
-		consumerCommand(), policyCommand(), operatorPolicyCommand(), parameterCommand(), definitionsCommand(), taskCommand(), keyCommand(), shovelCommand())
-	for _, group := range root.Commands() {
-		if group.HasSubCommands() && !group.Runnable() { // else a word that is no command would show the help, and be a success
-			group.Args, group.RunE = knownBelow, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-	}
-	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.AddCommand(serving.ServeCommand(buildVersion()), serving.ConfigCommand(), demo.Command(buildVersion()), benches.Command(), datafolder.DoctorCommand(), monitoring.HealthCommand(), datafolder.BackupCommand(), certificates.Command(), versionCommand())
+	root.AddCommand(access.UserCommand(), access.VhostCommand(), access.PermissionCommand(), queues.MessageCommand(), semaphores.Command(), jobs.Command(), sqlinstall.Command(), migration.MigrateCommand())
+	root.AddCommand(monitoring.OverviewCommand(), monitoring.NodeCommand(), monitoring.ListenerCommand(), queues.QueueCommand(), queues.ExchangeCommand(), queues.BindingCommand(), monitoring.ConnectionCommand(), monitoring.ChannelCommand(),
+		monitoring.ConsumerCommand(), definitions.PolicyCommand(), definitions.OperatorPolicyCommand(), definitions.ParameterCommand(), definitions.DefinitionsCommand(), queues.TaskCommand(), keys.Command(), migration.ShovelCommand())
+	root.SetOut(stdout) // before cobra makes the commands for completion, which keep it
 	root.SetErr(stderr)
-	command, err := root.ExecuteContextC(ctx)
-	if err != nil && !started {
-		err = fmt.Errorf("%w: %w", errUsage, err)
-	}
-	return report(stderr, command.CommandPath(), err)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	addCompletion(root)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	checkWords(root)
+	return root
 }
 
-// knownBelow refuses words that are no command of a group, and names those that are meant perhaps.
-func knownBelow(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// helpCommand shows a command's help, and refuses words that are no command.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND ...]", Short: "show what a command does", Example: "  fiveways help queue list",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			about, rest, err := cmd.Root().Find(words)
+			if err == nil {
+				err = knownBelow(about, rest)
+			}
+			if err != nil {
+				return fmt.Errorf("%w: %w", exitcode.ErrUsage, err)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
 	}
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2
+}
+
+// completions are the shells that a script completes commands in, each with how it is loaded.
+var completions = map[string]string{
+	"bash":       "source <(fiveways completion bash)",
+	"zsh":        "source <(fiveways completion zsh)",
+	"fish":       "fiveways completion fish | source",
+	"powershell": "fiveways completion powershell | Out-String | Invoke-Expression",
+}
+
+// addCompletion adds cobra's command for completion, with examples.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, group := range root.Commands() {
+		if group.Name() != "completion" {
+			continue
+		}
+		group.Short = "print a script that completes commands in a shell"
+		group.Example = "  " + completions["bash"]
+		for _, shell := range group.Commands() {
+			shell.Short = "print the script for " + shell.Name()
+			shell.Example = "  " + completions[shell.Name()]
+		}
 	}
-	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }

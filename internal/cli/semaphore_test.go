@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"fiveways"
+	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/config"
 )
 
@@ -48,55 +49,55 @@ func TestSemaphoreCommands(t *testing.T) {
 				}
 			}
 			key := "crowd-" + name
-			do(exitOK, "set", key, "--active", "1", "--try-release", "1", "--lease", "90s")
-			do(exitOK, "set", key, "--active", "2")
-			out, _ := do(exitOK, "show", key)
+			do(exitcode.OK, "set", key, "--active", "1", "--try-release", "1", "--lease", "90s")
+			do(exitcode.OK, "set", key, "--active", "2")
+			out, _ := do(exitcode.OK, "show", key)
 			line(out, "/", "/ "+key+" 2 1 desc 1m30s 0 0 0")
-			out, _ = do(exitOK, "enqueue", key, "1", "5")
+			out, _ = do(exitcode.OK, "enqueue", key, "1", "5")
 			line(out, "1", "1 ACQUIRED 5 1")
-			do(exitOK, "enqueue", key, "two words", "7")
-			_, hint := do(exitFailure, "enqueue", key, "3", "1", "--wait", "1ms")
-			if !strings.Contains(hint, "keeps its place") {
+			do(exitcode.OK, "enqueue", key, "two words", "7")
+			_, hint := do(exitcode.Failure, "enqueue", key, "3", "1", "--wait", "1ms")
+			if !strings.Contains(hint, "stays enqueued") {
 				t.Errorf("%q", hint)
 			}
-			out, _ = do(exitOK, "enqueue", key, "3", "6", "-o", "json")
+			out, _ = do(exitcode.OK, "enqueue", key, "3", "6", "-o", "json")
 			if !strings.HasPrefix(out, `{"task":"3","status":"WAIT","priority":6,"position":2,`) {
 				t.Errorf("%s", out)
 			}
-			out, _ = do(exitOK, "tasks", key)
+			out, _ = do(exitcode.OK, "tasks", key)
 			line(out, "two", "two words ACQUIRED 7 1")
 			line(out, "1", "1 TRY_RELEASE 5 3")
-			if out, _ = do(exitOK, "tasks", key, "--status", "WAIT,TRY_RELEASE", "--limit", "1"); !strings.HasSuffix(out, "and more: see --limit\n") {
+			if out, _ = do(exitcode.OK, "tasks", key, "--status", "WAIT,TRY_RELEASE", "--limit", "1"); !strings.HasSuffix(out, "and more: see --limit\n") {
 				t.Errorf("%s", out)
 			}
-			out, _ = do(exitOK, "show", key, "1", "9")
+			out, _ = do(exitcode.OK, "show", key, "1", "9")
 			line(out, "9", "9 not there")
-			if out, _ = do(exitOK, "renew", key, "1", "3"); out != "1 renewed, 1 do not run\n" {
+			if out, _ = do(exitcode.OK, "renew", key, "1", "3"); out != "1 renewed, 1 do not run\n" {
 				t.Errorf("%q", out)
 			}
-			if out, _ = do(exitOK, "release", key, "1", "9"); out != "1 released, 1 not there\n" {
+			if out, _ = do(exitcode.OK, "release", key, "1", "9"); out != "1 released, 1 not there\n" {
 				t.Errorf("%q", out)
 			}
-			if out, _ = do(exitOK, "release", key, "3", "-o", "json"); out != `{"released":["3"],"missing":[]}`+"\n" {
+			if out, _ = do(exitcode.OK, "release", key, "3", "-o", "json"); out != `{"released":["3"],"missing":[]}`+"\n" {
 				t.Errorf("%q", out)
 			}
-			out, _ = do(exitOK, "list", "--contains", name)
+			out, _ = do(exitcode.OK, "list", "--contains", name)
 			line(out, "/", "/ "+key+" 2 1 desc 1m30s 0 1 0")
-			if out, _ = do(exitOK, "list", "--vhost", "", "-o", "json"); !strings.Contains(out, `"key":"`+key+`"`) {
+			if out, _ = do(exitcode.OK, "list", "--vhost", "", "-o", "json"); !strings.Contains(out, `"key":"`+key+`"`) {
 				t.Errorf("%s", out)
 			}
-			if _, hint = do(exitFailure, "delete", key, "--if-empty"); !strings.Contains(hint, "has tasks") {
+			if _, hint = do(exitcode.Failure, "delete", key, "--if-empty"); !strings.Contains(hint, "has tasks") {
 				t.Errorf("%q", hint)
 			}
-			do(exitOK, "delete", key)
-			if _, hint = do(exitFailure, "show", key); !strings.Contains(hint, "no such semaphore") || !strings.Contains(hint, "semaphore list") {
+			do(exitcode.OK, "delete", key)
+			if _, hint = do(exitcode.Failure, "show", key); !strings.Contains(hint, "no such semaphore") || !strings.Contains(hint, "semaphore list") {
 				t.Errorf("%q", hint)
 			}
-			do(exitUsage, "set", key, "--order", "up")
-			do(exitUsage, "set", key, "-o", "yaml")
-			do(exitUsage, "enqueue", key, "1")
-			do(exitUsage, "enqueue", key, "1", "high")
-			do(exitUsage, "watch", "--prefix")
+			do(exitcode.WrongUsage, "set", key, "--order", "up")
+			do(exitcode.WrongUsage, "set", key, "-o", "yaml")
+			do(exitcode.WrongUsage, "enqueue", key, "1")
+			do(exitcode.WrongUsage, "enqueue", key, "1", "high")
+			do(exitcode.WrongUsage, "watch", "--prefix")
 		})
 	}
 }
@@ -104,7 +105,7 @@ func TestSemaphoreCommands(t *testing.T) {
 // Without a broker that runs there are no semaphores, and the user is told what to do.
 func TestSemaphoreOfAStoppedBroker(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	if _, _, code := command(t, "user", "list", "--data", dir); code != exitFailure {
+	if _, _, code := command(t, "user", "list", "--data", dir); code != exitcode.Failure {
 		t.Fatal("there is no folder")
 	}
 	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "off"})
@@ -114,7 +115,7 @@ func TestSemaphoreOfAStoppedBroker(t *testing.T) {
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, hint, code := command(t, "semaphore", "list", "--data", dir); code != exitFailure || !strings.Contains(hint, "fiveways serve") {
+	if _, hint, code := command(t, "semaphore", "list", "--data", dir); code != exitcode.Failure || !strings.Contains(hint, "fiveways serve") {
 		t.Errorf("exit code %d, %s", code, hint)
 	}
 }
@@ -123,7 +124,7 @@ func TestSemaphoreOfAStoppedBroker(t *testing.T) {
 func TestURL(t *testing.T) {
 	dir, url := semaphoreBroker(t)
 	host := strings.TrimPrefix(url, "http://")
-	if code, out := operateOn(t, dir, "s3cret\n", "user", "add", "alice", "--password-stdin"); code != exitOK {
+	if code, out := operateOn(t, dir, "s3cret\n", "user", "add", "alice", "--password-stdin"); code != exitcode.OK {
 		t.Fatal(out)
 	}
 	do := func(password string, want int, text string, args ...string) {
@@ -135,22 +136,22 @@ func TestURL(t *testing.T) {
 		}
 	}
 	alice := "http://alice@" + host
-	do("s3cret", exitFailure, "permission set", "semaphore", "set", "k", "--url", alice)
-	if code, out := operateOn(t, dir, "", "permission", "set", "alice", "^k$", "^k$", "^k$"); code != exitOK {
+	do("s3cret", exitcode.Failure, "permission set", "semaphore", "set", "k", "--url", alice)
+	if code, out := operateOn(t, dir, "", "permission", "set", "alice", "^k$", "^k$", "^k$"); code != exitcode.OK {
 		t.Fatal(out)
 	}
-	do("s3cret", exitOK, "", "semaphore", "set", "k", "--url", alice+"/")
-	do("s3cret", exitOK, "k", "semaphore", "list", "--url", alice)
-	do("s3cret", exitFailure, "no such", "semaphore", "list", "--url", alice, "--vhost", "other")
-	do("wrong", exitFailure, config.EnvPassword, "semaphore", "list", "--url", alice)
-	do("s3cret", exitFailure, "Not administrator user", "user", "list", "--url", alice)
-	do("guest", exitOK, "alice", "user", "list", "--url", url)
-	do("guest", exitUsage, "no password in --url", "semaphore", "list", "--url", "http://alice:s3cret@"+host)
-	do("guest", exitUsage, "looks like http://", "semaphore", "list", "--url", host)
-	do("guest", exitUsage, "looks like http://", "semaphore", "list", "--url", url+"/api")
-	do("guest", exitUsage, "url", "semaphore", "list", "--url", url, "--data", dir)
-	do("guest", exitFailure, "that of HTTP is", "semaphore", "list", "--url", "http://"+noHTTP(t))
-	do("guest", exitFailure, "Is the server running", "semaphore", "list", "--url", "http://127.0.0.1:1")
+	do("s3cret", exitcode.OK, "", "semaphore", "set", "k", "--url", alice+"/")
+	do("s3cret", exitcode.OK, "k", "semaphore", "list", "--url", alice)
+	do("s3cret", exitcode.Failure, "no such", "semaphore", "list", "--url", alice, "--vhost", "other")
+	do("wrong", exitcode.Failure, config.EnvPassword, "semaphore", "list", "--url", alice)
+	do("s3cret", exitcode.Failure, "Not administrator user", "user", "list", "--url", alice)
+	do("guest", exitcode.OK, "alice", "user", "list", "--url", url)
+	do("guest", exitcode.WrongUsage, "no password in --url", "semaphore", "list", "--url", "http://alice:s3cret@"+host)
+	do("guest", exitcode.WrongUsage, "looks like http://", "semaphore", "list", "--url", host)
+	do("guest", exitcode.WrongUsage, "looks like http://", "semaphore", "list", "--url", url+"/api")
+	do("guest", exitcode.WrongUsage, "url", "semaphore", "list", "--url", url, "--data", dir)
+	do("guest", exitcode.Failure, "that of HTTP is", "semaphore", "list", "--url", "http://"+noHTTP(t))
+	do("guest", exitcode.Failure, "Is the server running", "semaphore", "list", "--url", "http://127.0.0.1:1")
 }
 
 // noHTTP is the address of a server that greets as one of AMQP does.
@@ -170,7 +171,8 @@ func noHTTP(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Tasks come from standard input by the thousand; a line that is none is named, and what was enqueued before it is known.
+// Tasks come from standard input by the thousand; a line that is wrong is named, and what was
+// enqueued before it is known.
 func TestEnqueueLines(t *testing.T) {
 	dir, _ := semaphoreBroker(t)
 	run := func(stdin string, want int, text string, args ...string) {
@@ -179,21 +181,22 @@ func TestEnqueueLines(t *testing.T) {
 			t.Errorf("%q: exit code %d, %s; want %d with %q", args, code, out, want, text)
 		}
 	}
-	run("", exitOK, "", "set", "k", "--active", "3")
+	run("", exitcode.OK, "", "set", "k", "--active", "3")
+	const tasks = 5010 // more than go in one request
 	var many strings.Builder
-	for i := range taskBatch + 10 {
+	for i := range tasks {
 		fmt.Fprintf(&many, "task %d %d.5\n\n", i, i)
 	}
-	run(many.String(), exitOK, fmt.Sprintf("%d enqueued, %d of them new: ", taskBatch+10, taskBatch+10), "enqueue", "k")
-	run("", exitOK, fmt.Sprintf("%d.5", taskBatch+9), "tasks", "k", "--limit", "1")
-	run("a 1\nb 2\n", exitOK, `{"task":"b","status":"WAIT","priority":2,`, "enqueue", "k", "-o", "json")
-	run("a 1\n\nb two\n", exitUsage, "line 3: a priority is a number", "enqueue", "k")
-	run("a\n", exitUsage, `line 1: "a" has no priority`, "enqueue", "k")
-	run("a NaN\n", exitUsage, "line 1", "enqueue", "k")
-	run(strings.Repeat("x", maxTaskLine+1), exitFailure, "line 1", "enqueue", "k")
-	run("a 1\n", exitFailure, "lines 1 to 1: semaphore 'none'", "enqueue", "none")
-	run("a\ntask 1\nnobody\n", exitOK, "2 released, 1 not there", "release", "k")
-	run("", exitOK, "0 enqueued", "enqueue", "k")
+	run(many.String(), exitcode.OK, fmt.Sprintf("%d enqueued, %d of them new: ", tasks, tasks), "enqueue", "k")
+	run("", exitcode.OK, fmt.Sprintf("%d.5", tasks-1), "tasks", "k", "--limit", "1")
+	run("a 1\nb 2\n", exitcode.OK, `{"task":"b","status":"WAIT","priority":2,`, "enqueue", "k", "-o", "json")
+	run("a 1\n\nb two\n", exitcode.WrongUsage, "line 3: a priority is a number", "enqueue", "k")
+	run("a\n", exitcode.WrongUsage, `line 1: "a" has no priority`, "enqueue", "k")
+	run("a NaN\n", exitcode.WrongUsage, "line 1", "enqueue", "k")
+	run(strings.Repeat("x", 5000), exitcode.Failure, "line 1", "enqueue", "k")
+	run("a 1\n", exitcode.Failure, "lines 1 to 1: semaphore 'none'", "enqueue", "none")
+	run("a\ntask 1\nnobody\n", exitcode.OK, "2 released, 1 not there", "release", "k")
+	run("", exitcode.OK, "0 enqueued", "enqueue", "k")
 }
 
 // watch prints what happens until it is told to stop, and that is no failure.
@@ -201,7 +204,7 @@ func TestSemaphoreWatch(t *testing.T) {
 	dir, url := semaphoreBroker(t)
 	do := func(args ...string) {
 		t.Helper()
-		if _, stderr, code := command(t, append(append([]string{"semaphore"}, args...), "--url", url)...); code != exitOK {
+		if _, stderr, code := command(t, append(append([]string{"semaphore"}, args...), "--url", url)...); code != exitcode.OK {
 			t.Fatalf("%q: %s", args, stderr)
 		}
 	}
@@ -241,7 +244,7 @@ func TestSemaphoreWatch(t *testing.T) {
 			t.Errorf("%q: %v, %s", args, err, errs)
 		}
 	}
-	if _, stderr, code := command(t, "semaphore", "watch", "none", "--url", url); code != exitFailure || !strings.Contains(stderr, "no such semaphore") {
+	if _, stderr, code := command(t, "semaphore", "watch", "none", "--url", url); code != exitcode.Failure || !strings.Contains(stderr, "no such semaphore") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

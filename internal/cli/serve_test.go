@@ -8,10 +8,12 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"fiveways/internal/cli/exitcode"
 )
 
-// startServe runs serve with AMQP on a free port until the test ends, and returns the address that it printed.
-// stop ends it and returns the exit code and what else it printed.
+// startServe runs serve with AMQP on a free port until the test ends, and returns the address that
+// it printed.
 func startServe(t *testing.T, dir string) (addr string, stop func() (string, int)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +52,7 @@ func TestServeUntilToldToStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	if rest, code := stop(); code != exitOK || !strings.Contains(rest, "Stopped.") {
+	if rest, code := stop(); code != exitcode.OK || !strings.Contains(rest, "Stopped.") {
 		t.Errorf("exit code %d, printed %q", code, rest)
 	}
 	if c, err := net.Dial("tcp", addr); err == nil {
@@ -70,8 +72,8 @@ func TestServeRefusesWhatIsTaken(t *testing.T) {
 		"folder":  {[]string{"--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}, []string{"data", dir, "--data DIR"}},
 	} {
 		_, stderr, code := command(t, append([]string{"serve"}, tc.args...)...)
-		if code != exitInUse {
-			t.Errorf("%s: exit code %d, want %d", name, code, exitInUse)
+		if code != exitcode.InUse {
+			t.Errorf("%s: exit code %d, want %d", name, code, exitcode.InUse)
 		}
 		for _, want := range tc.want {
 			if !strings.Contains(stderr, want) {
@@ -79,14 +81,14 @@ func TestServeRefusesWhatIsTaken(t *testing.T) {
 			}
 		}
 	}
-	if _, code := stop(); code != exitOK {
+	if _, code := stop(); code != exitcode.OK {
 		t.Errorf("exit code %d", code)
 	}
 }
 
 func TestDemoSucceeds(t *testing.T) {
 	stdout, stderr, code := command(t, "demo")
-	if code != exitOK || !strings.Contains(stdout, "as expected") || strings.Contains(stdout, "WRONG") {
+	if code != exitcode.OK || !strings.Contains(stdout, "as expected") || strings.Contains(stdout, "WRONG") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

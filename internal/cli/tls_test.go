@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fiveways/internal/cli/exitcode"
 )
 
 func TestSelfSigned(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "certs")
 	stdout, stderr, code := command(t, "tls", "self-signed", "--out", dir, "--host", "broker.example", "--client", "alice", "--days", "7")
-	if code != exitOK || strings.Count(stdout, "\n") != 5 {
+	if code != exitcode.OK || strings.Count(stdout, "\n") != 5 {
 		t.Fatalf("%d: %s%s", code, stdout, stderr)
 	}
 	for _, name := range []string{"server", "alice"} {
@@ -22,7 +24,7 @@ func TestSelfSigned(t *testing.T) {
 		if want := map[string]string{"server": "broker.example", "alice": "alice"}[name]; pair.Leaf.Subject.CommonName != want {
 			t.Errorf("%s is %s", name, pair.Leaf.Subject)
 		}
-		if info, err := os.Stat(filepath.Join(dir, name+"-key.pem")); err != nil || info.Mode().Perm() != secretMode {
+		if info, err := os.Stat(filepath.Join(dir, name+"-key.pem")); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the key of %s: %v, %v", name, info.Mode(), err)
 		}
 	}
@@ -30,12 +32,12 @@ func TestSelfSigned(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--out", dir}, "is there already"},
+		{[]string{"--out", dir}, "exists already"},
 		{[]string{"--out", dir + "2", "--client", "../alice"}, "cannot be the name of a file"},
 		{[]string{"--out", dir + "2", "--days", "0"}, "--days"},
 	} {
 		_, stderr, code := command(t, append([]string{"tls", "self-signed"}, tc.args...)...)
-		if code != exitUsage || !strings.Contains(stderr, tc.want) {
+		if code != exitcode.WrongUsage || !strings.Contains(stderr, tc.want) {
 			t.Errorf("%v: %d, %s", tc.args, code, stderr)
 		}
 		if _, err := os.Stat(dir + "2"); err == nil {

@@ -32,24 +32,26 @@ const (
 const (
 	TLSClientsOff      = "off"      // none is asked for
 	TLSClientsOptional = "optional" // one that is shown must be good
-	TLSClientsRequired = "required" // who shows none does not get in by TLS
+	TLSClientsRequired = "required" // a TLS client without a certificate is rejected
 )
 
-// The values of Config.TLSCertUser: what names the user in a client's certificate. They are RabbitMQ's.
+// The values of Config.TLSCertUser: what names the user in a client's certificate. They are
+// RabbitMQ's.
 const (
 	CertCommonName        = "common_name"
 	CertDistinguishedName = "distinguished_name"
 	CertAlternativeName   = "subject_alternative_name"
 )
 
-// The values of Config.TLSPlain: who may come without TLS on a port that takes it.
+// The values of Config.TLSPlain: which clients may connect without TLS to a port that takes it.
 const (
 	PlainAlways   = "always"
 	PlainLoopback = "loopback" // clients on this machine
 	PlainNever    = "never"
 )
 
-// ErrInvalid is wrapped by every error about a setting: an unknown key, a value out of range, an unreadable file.
+// ErrInvalid is wrapped by every error about a setting: an unknown key, a value out of range, an
+// unreadable file.
 var ErrInvalid = errors.New("invalid configuration")
 
 // Config is the configuration of one node. Default returns a valid one; the zero value is not.
@@ -65,7 +67,7 @@ type Config struct {
 
 	LoadDefinitions string // file of definitions that is taken in at the start; "": none
 
-	DefaultUser     string // administrator that replaces guest in a folder whose users nobody has changed; "": guest stays
+	DefaultUser     string // administrator that replaces guest in a folder with unchanged users; "": guest stays
 	DefaultPassFile string // file with its password; "": DefaultPass has it
 	DefaultPass     string // its password, from EnvDefaultPass
 
@@ -74,7 +76,7 @@ type Config struct {
 	TLSClientAuth   string // TLSClientsOff, TLSClientsOptional or TLSClientsRequired
 	TLSCertUser     string // what names the user in a client's certificate: CertCommonName, CertDistinguishedName or CertAlternativeName
 	TLSMinVersion   string // "1.2" or "1.3"
-	TLSPlain        string // who may come without TLS where there is a certificate: PlainAlways, PlainLoopback or PlainNever
+	TLSPlain        string // which clients may connect without TLS where there is a certificate: PlainAlways, PlainLoopback or PlainNever
 
 	AuditLog string // file of the audit log, or Off: it goes where other logs go only
 
@@ -166,7 +168,8 @@ func Default() Config {
 	}
 }
 
-// Validate reports every setting that is out of its range, each by its key, and every pair of settings that contradict each other.
+// Validate reports every setting that is out of its range, each by its key, and every pair of
+// settings that contradict each other.
 func (c Config) Validate() error {
 	var errs []error
 	for _, o := range options {
@@ -203,11 +206,11 @@ func (c Config) checkAddresses() (errs []error) {
 func (c Config) checkDefaultUser() (errs []error) {
 	switch given := c.DefaultPass != "" || c.DefaultPassFile != ""; {
 	case c.DefaultPass != "" && c.DefaultPassFile != "":
-		errs = append(errs, invalid("default_pass_file", fmt.Errorf("the password is given twice; give the file or %s", EnvDefaultPass)))
+		errs = append(errs, invalid("default_pass_file", fmt.Errorf("the password is given twice; use the file or %s", EnvDefaultPass)))
 	case c.DefaultUser != "" && !given:
 		errs = append(errs, invalid("default_user", fmt.Errorf("it has no password; give default_pass_file or %s", EnvDefaultPass)))
 	case c.DefaultUser == "" && given:
-		errs = append(errs, invalid("default_user", errors.New("there is a password and no user; give default_user")))
+		errs = append(errs, invalid("default_user", errors.New("there is a password but no user; set default_user")))
 	}
 	return errs
 }
@@ -215,17 +218,17 @@ func (c Config) checkDefaultUser() (errs []error) {
 // checkTLS finds settings of TLS that need others.
 func (c Config) checkTLS() (errs []error) {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		errs = append(errs, invalid("tls_cert", errors.New("a certificate and its key go together; give tls_cert and tls_key, or neither")))
+		errs = append(errs, invalid("tls_cert", errors.New("a certificate needs its key; set both tls_cert and tls_key, or neither")))
 	}
 	if c.TLSCert == "" && c.TLSPlain == PlainNever {
-		errs = append(errs, invalid("tls_plain", errors.New("nobody could connect without a certificate; give tls_cert and tls_key")))
+		errs = append(errs, invalid("tls_plain", errors.New("no client could connect without a certificate; set tls_cert and tls_key")))
 	}
 	if (c.TLSClientCA == "") != (c.TLSClientAuth == TLSClientsOff) {
 		errs = append(errs, invalid("tls_client_auth",
-			errors.New("clients' certificates take an authority to check them and a word that they are asked for; give tls_client_ca and optional or required")))
+			errors.New("client certificates need a CA and a mode; set tls_client_ca, and tls_client_auth to optional or required")))
 	}
 	if c.TLSCert == "" && c.TLSClientCA != "" {
-		errs = append(errs, invalid("tls_client_ca", errors.New("clients show certificates over TLS; give tls_cert and tls_key")))
+		errs = append(errs, invalid("tls_client_ca", errors.New("client certificates need TLS; set tls_cert and tls_key")))
 	}
 	return errs
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// file applies the TOML file at path. It is a flat list of keys, so the parser's expressions are read one by one:
-// that gives the line of every key, which decoding into a struct would lose.
+// file applies the TOML file at path. It is a flat list of keys, so the parser's expressions are
+// read one by one: that gives the line of every key, which decoding into a struct would lose.
 func (l *loader) file(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *loader) file(path string) {
 		case unstable.String, unstable.Integer:
 			l.set(key, string(v.Data), where)
 		default:
-			l.errs = append(l.errs, fmt.Errorf("%w (%s)", invalid(key, errors.New("must be a string or a whole number")), where))
+			l.errs = append(l.errs, fmt.Errorf("%w (%s)", invalid(key, errors.New("must be a string or an integer")), where))
 		}
 	}
 	if err := p.Error(); err != nil {

@@ -10,7 +10,8 @@ const (
 	envPrefix = "FIVEWAYS_"
 	// EnvFile is the variable that names the TOML file, as --config does.
 	EnvFile = envPrefix + "CONFIG"
-	// EnvPassword is the variable with the password for commands that log in to a broker. It is no setting.
+	// EnvPassword is the variable with the password for commands that log in to a broker. It is no
+	// setting.
 	EnvPassword = envPrefix + "PASSWORD"
 	// EnvSourcePassword is the same for the broker that a command takes messages from.
 	EnvSourcePassword = envPrefix + "SOURCE_PASSWORD"
@@ -26,10 +27,12 @@ type Sources struct {
 	Flags map[string]string // by key, only those the user gave
 }
 
-// Origins tells for every key where its value came from, in words: "default", "fiveways.toml:12", "FIVEWAYS_AMQP", "--amqp".
+// Origins tells for every key where its value came from, in words: "default", "fiveways.toml:12",
+// "FIVEWAYS_AMQP", "--amqp".
 type Origins map[string]string
 
-// Load builds the configuration from s. The error names every key that is wrong, where it stands and what it may be; it wraps ErrInvalid.
+// Load builds the configuration from s. The error names every key that is wrong, where it stands
+// and what it may be; it wraps ErrInvalid.
 func Load(s Sources) (Config, Origins, error) {
 	l := loader{config: Default(), origins: Origins{}}
 	for _, o := range options {

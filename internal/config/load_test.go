@@ -69,7 +69,7 @@ func TestErrorsNameKeyAndPlace(t *testing.T) {
 		"choice":              {flags: map[string]string{"sync": "never"}, want: []string{"sync", "always, batch, os", "--sync"}},
 		"address":             {flags: map[string]string{"amqp": "5672"}, want: []string{"amqp", "host:port", "--amqp"}},
 		"duration step":       {flags: map[string]string{"heartbeat": "1500ms"}, want: []string{"heartbeat", "in steps of 1s"}},
-		"wrong type":          {file: "shards = [1]\n", want: []string{"shards", "f.toml:1", "string or a whole number"}},
+		"wrong type":          {file: "shards = [1]\n", want: []string{"shards", "f.toml:1", "string or an integer"}},
 		"table":               {file: "[amqp]\nport = 1\n", want: []string{"f.toml:1", "[amqp] is a table"}},
 		"twice":               {file: "shards = 1\nshards = 2\n", want: []string{"f.toml:2", "already set at", "f.toml:1"}},
 		"syntax":              {file: "shards = 1\nsync = \n", want: []string{"f.toml:2"}},
@@ -117,7 +117,7 @@ func TestExampleFile(t *testing.T) {
 	}
 }
 
-// Metrics are optional only where nobody gave their address, the default one included.
+// Metrics are optional only if no source sets their address, not even to the default.
 func TestMetricsOptional(t *testing.T) {
 	given := Default().Metrics
 	for name, s := range map[string]Sources{
@@ -144,7 +144,7 @@ func TestDefaultUser(t *testing.T) {
 		"with a file":      {Sources{Env: []string{user, "FIVEWAYS_DEFAULT_PASS_FILE=/run/secrets/p"}}, ""},
 		"no password":      {Sources{Env: []string{user}}, EnvDefaultPass},
 		"an empty one":     {Sources{Env: []string{user, EnvDefaultPass + "="}}, EnvDefaultPass},
-		"no user":          {Sources{Env: []string{pass}}, "give default_user"},
+		"no user":          {Sources{Env: []string{pass}}, "set default_user"},
 		"two passwords":    {Sources{Env: []string{user, pass}, Flags: map[string]string{"default_pass_file": "p"}}, "given twice"},
 		"password as flag": {Sources{Env: []string{user}, Flags: map[string]string{"default_pass": "secret"}}, "unknown key default_pass"},
 	} {

@@ -1,6 +1,7 @@
 package config
 
-// nearest returns the known name that takes the fewest single-letter edits to reach from name, or "" when even that is more than a third of it.
+// nearest returns the known name that takes the fewest single-letter edits to reach from name, or
+// "" when even that is more than a third of it.
 func nearest(name string, known []string) string {
 	best, bestEdits := "", len(name)/3+1
 	for _, k := range known {

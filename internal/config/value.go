@@ -22,7 +22,7 @@ func (v *text) String() string { return *v.p }
 func (v *text) Type() string   { return "text" }
 func (v *text) Set(s string) error {
 	if len(s) < v.minBytes || len(s) > v.maxBytes {
-		return fmt.Errorf("%q does not fit; give %d to %d bytes of text", s, v.minBytes, v.maxBytes)
+		return fmt.Errorf("%q has the wrong length; use %d to %d bytes of text", s, v.minBytes, v.maxBytes)
 	}
 	*v.p = s
 	return nil
@@ -64,7 +64,7 @@ type guarantee struct{ choice }
 
 func (v *guarantee) Set(s string) error {
 	if s == "quorum" {
-		return errors.New("quorum needs a cluster, and this version has none; give none or local")
+		return errors.New("quorum needs a cluster, which this version does not have; use none or local")
 	}
 	return v.choice.Set(s)
 }
@@ -91,7 +91,7 @@ func (v *endpoint) Set(s string) error {
 	if s != Off {
 		u, err := url.Parse(s)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-			return fmt.Errorf("%q is no address such as http://127.0.0.1:4318, without a login; off turns it off", s)
+			return fmt.Errorf("%q is not an address such as http://127.0.0.1:4318 (without a login), nor off", s)
 		}
 	}
 	*v.p = s
@@ -130,7 +130,7 @@ func addresses(s string) (list []string) {
 	return list
 }
 
-// hasPortZero tells whether the system chooses the port, so that equal addresses do not collide.
+// hasPortZero reports whether the system chooses the port, so that equal addresses do not collide.
 func hasPortZero(addr string) bool {
 	_, port, err := net.SplitHostPort(addr)
 	n, perr := strconv.ParseUint(port, 10, 16)
@@ -202,7 +202,8 @@ var sizeUnits = []struct {
 
 var errSize = errors.New("config: not a size in bytes")
 
-// ParseSize reads a whole number of bytes with an optional unit: B, kB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (of 1024).
+// ParseSize reads a whole number of bytes with an optional unit: B, kB, MB, GB, TB (powers of 1000)
+// or KiB, MiB, GiB, TiB (of 1024).
 func ParseSize(s string) (int64, error) {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(s, u.suffix)
@@ -218,7 +219,8 @@ func ParseSize(s string) (int64, error) {
 	return 0, errSize
 }
 
-// FormatSize writes n bytes in the largest binary unit that divides them, so that ParseSize gives n back exactly.
+// FormatSize writes n bytes in the largest binary unit that divides them, so that ParseSize gives n
+// back exactly.
 func FormatSize(n int64) string {
 	for _, u := range sizeUnits[:4] {
 		if n >= u.bytes && n%u.bytes == 0 {

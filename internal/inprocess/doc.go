@@ -1,4 +1,6 @@
-// Package inprocess is worker.Jobs and semaphore.Backend on an engine in the same process: calls of the engine, no protocol between.
+// Package inprocess implements worker.Jobs and semaphore.Backend on an engine in the same process,
+// without a protocol.
 //
-// Each call has a session of the engine to itself while it lasts, one that may do everything (broker.Operate); sessions are kept for the next calls.
+// Each call uses an engine session of its own, with all permissions (broker.Operate); sessions are
+// kept for later calls.
 package inprocess

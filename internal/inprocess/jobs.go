@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/worker"
 )
@@ -29,12 +31,12 @@ func (j *Jobs) do(ctx context.Context, commands ...broker.Command) error {
 
 // refusals are the engine's errors in the words of package worker.
 var refusals = []struct{ engine, means error }{
-	{broker.ErrAlreadyQueued, worker.ErrAlreadyQueued},
-	{broker.ErrLocked, worker.ErrLocked},
-	{broker.ErrBackoff, worker.ErrBackoff},
-	{broker.ErrStale, worker.ErrStale},
-	{broker.ErrRejected, worker.ErrNoRoom},
-	{broker.ErrClosed, worker.ErrClosed},
+	{failure.ErrAlreadyQueued, worker.ErrAlreadyQueued},
+	{failure.ErrLocked, worker.ErrLocked},
+	{failure.ErrBackoff, worker.ErrBackoff},
+	{failure.ErrStale, worker.ErrStale},
+	{failure.ErrRejected, worker.ErrNoRoom},
+	{failure.ErrClosed, worker.ErrClosed},
 }
 
 func meaning(err error) error {
@@ -47,7 +49,7 @@ func meaning(err error) error {
 }
 
 // missing tells that a queue is not there, which is the same as an empty one.
-func missing(err error) bool { return errors.Is(err, broker.ErrQueueNotFound) }
+func missing(err error) bool { return errors.Is(err, failure.ErrQueueNotFound) }
 
 // room refuses jobs while there is an alarm, as the protocols do.
 func (j *Jobs) room() error { return j.alarm(worker.ErrNoRoom) }
@@ -78,13 +80,13 @@ func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest)
 	}
 	results := make([]worker.EnqueueResult, len(requests))
 	for i, c := range commands {
-		results[i].Enqueued, results[i].Err = enqueued(c.(*broker.Enqueue))
+		results[i].Enqueued, results[i].Err = enqueued(c.(*jobs.Enqueue))
 	}
 	return results, nil
 }
 
-func enqueue(queue string, body []byte, o worker.EnqueueOptions) *broker.Enqueue {
-	c := &broker.Enqueue{
+func enqueue(queue string, body []byte, o worker.EnqueueOptions) *jobs.Enqueue {
+	c := &jobs.Enqueue{
 		OnQueue: broker.OnQueue{Queue: queue}, ID: []byte(o.MID), Body: body,
 		Backoff: ms(o.Backoff), Lock: ms(o.Lock), TTL: ms(o.Expire), Priority: uint8(min(max(o.Priority, 0), 255)),
 		Update: o.Update, Requeue: o.Requeue, ResetBackoff: o.ResetDelay,
@@ -95,7 +97,7 @@ func enqueue(queue string, body []byte, o worker.EnqueueOptions) *broker.Enqueue
 	return c
 }
 
-func enqueued(c *broker.Enqueue) (worker.Enqueued, error) {
+func enqueued(c *jobs.Enqueue) (worker.Enqueued, error) {
 	if c.Err != nil {
 		return worker.Enqueued{}, meaning(c.Err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 	"fiveways/worker"
@@ -30,7 +31,7 @@ func TestConformance(t *testing.T) {
 	workertest.Conformance(t, workertest.Suite{Open: func(*testing.T) worker.Jobs { return New(b, "/") }})
 }
 
-// TestBrokerCloses: who waits when the broker goes away hears that it is closed.
+// TestBrokerCloses: a waiting call ends with an error when the broker closes.
 func TestBrokerCloses(t *testing.T) {
 	b := open(t)
 	j := New(b, "/")
@@ -64,7 +65,7 @@ func TestNoToken(t *testing.T) {
 }
 
 func TestUnknownVirtualHost(t *testing.T) {
-	if _, err := New(open(t), "nowhere").Names(t.Context()); !errors.Is(err, broker.ErrVHostNotFound) {
+	if _, err := New(open(t), "nowhere").Names(t.Context()); !errors.Is(err, failure.ErrVHostNotFound) {
 		t.Errorf("%v, want ErrVHostNotFound", err)
 	}
 }

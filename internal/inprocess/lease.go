@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/message"
 	"fiveways/worker"
 )
@@ -18,9 +19,9 @@ func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, er
 		return nil, err
 	}
 	defer j.put(s)
-	takes := make([]*broker.Take, len(o.Queues))
+	takes := make([]*jobs.Take, len(o.Queues))
 	for i, name := range o.Queues {
-		takes[i] = &broker.Take{OnQueue: broker.OnQueue{Queue: name}, Max: o.Count, Lock: ms(o.Lock), Create: o.Wait > 0}
+		takes[i] = &jobs.Take{OnQueue: broker.OnQueue{Queue: name}, Max: o.Count, Lock: ms(o.Lock), Create: o.Wait > 0}
 	}
 	if o.Wait <= 0 {
 		return takeNow(s, takes)
@@ -29,7 +30,7 @@ func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, er
 }
 
 // takeNow asks one queue after the other.
-func takeNow(s *broker.Session, takes []*broker.Take) ([]worker.Job, error) {
+func takeNow(s *broker.Session, takes []*jobs.Take) ([]worker.Job, error) {
 	for _, t := range takes {
 		if err := s.Do(t); err != nil {
 			return nil, meaning(err)
@@ -45,7 +46,7 @@ func takeNow(s *broker.Session, takes []*broker.Take) ([]worker.Job, error) {
 }
 
 // takeLater waits at all queues.
-func (j *Jobs) takeLater(ctx context.Context, s *broker.Session, takes []*broker.Take, wait time.Duration) ([]worker.Job, error) {
+func (j *Jobs) takeLater(ctx context.Context, s *broker.Session, takes []*jobs.Take, wait time.Duration) ([]worker.Job, error) {
 	commands := make([]broker.Command, len(takes))
 	for i, t := range takes {
 		commands[i] = t
@@ -67,7 +68,7 @@ func (j *Jobs) takeLater(ctx context.Context, s *broker.Session, takes []*broker
 	return nil, ctx.Err()
 }
 
-func taken(t *broker.Take) []worker.Job {
+func taken(t *jobs.Take) []worker.Job {
 	jobs := make([]worker.Job, len(t.Jobs))
 	for i := range t.Jobs {
 		from := &t.Jobs[i]
@@ -80,9 +81,10 @@ func taken(t *broker.Take) []worker.Job {
 	return jobs
 }
 
-// headers are those of a message that have a simple value, as text, without those in which the engine keeps what it knows of a job.
+// headers are those of a message that have a simple value, as text, without those in which the
+// engine keeps what it knows of a job.
 func headers(env message.Envelope) map[string]string {
-	table, err := broker.JobHeaders(env)
+	table, err := jobs.HeadersOf(env)
 	if err != nil {
 		return nil
 	}
@@ -129,8 +131,8 @@ func (j *Jobs) report(ctx context.Context, c broker.Command, on *broker.OnQueue)
 	return meaning(on.Err)
 }
 
-func (j *Jobs) end(ctx context.Context, l worker.Lease, r *broker.Report) error {
-	token, ok := broker.ParseToken([]byte(l.Token))
+func (j *Jobs) end(ctx context.Context, l worker.Lease, r *jobs.Report) error {
+	token, ok := jobs.ParseToken([]byte(l.Token))
 	if !ok {
 		return noToken(l)
 	}
@@ -138,29 +140,31 @@ func (j *Jobs) end(ctx context.Context, l worker.Lease, r *broker.Report) error 
 	return j.report(ctx, r, &r.OnQueue)
 }
 
-func noToken(l worker.Lease) error { return fmt.Errorf("%w: %q is no token", worker.ErrStale, l.Token) }
+func noToken(l worker.Lease) error {
+	return fmt.Errorf("%w: %q is not a token", worker.ErrStale, l.Token)
+}
 
 // Done implements worker.Jobs.
 func (j *Jobs) Done(ctx context.Context, l worker.Lease, remember time.Duration) error {
-	return j.end(ctx, l, &broker.Report{Outcome: broker.JobDone, Backoff: ms(remember)})
+	return j.end(ctx, l, &jobs.Report{Outcome: jobs.Done, Backoff: ms(remember)})
 }
 
 // Retry implements worker.Jobs.
 func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration) error {
-	return j.end(ctx, l, &broker.Report{Outcome: broker.JobRetry, Backoff: ms(after)})
+	return j.end(ctx, l, &jobs.Report{Outcome: jobs.Retry, Backoff: ms(after)})
 }
 
 // Fail implements worker.Jobs.
 func (j *Jobs) Fail(ctx context.Context, l worker.Lease, text string) error {
-	return j.end(ctx, l, &broker.Report{Outcome: broker.JobFailed, Error: []byte(text)})
+	return j.end(ctx, l, &jobs.Report{Outcome: jobs.Failed, Error: []byte(text)})
 }
 
 // Extend implements worker.Jobs.
 func (j *Jobs) Extend(ctx context.Context, l worker.Lease, lock time.Duration) error {
-	token, ok := broker.ParseToken([]byte(l.Token))
+	token, ok := jobs.ParseToken([]byte(l.Token))
 	if !ok {
 		return noToken(l)
 	}
-	c := &broker.Extend{OnQueue: broker.OnQueue{Queue: l.Queue}, ID: []byte(l.MID), Token: token, Lock: ms(lock)}
+	c := &jobs.Extend{OnQueue: broker.OnQueue{Queue: l.Queue}, ID: []byte(l.MID), Token: token, Lock: ms(lock)}
 	return j.report(ctx, c, &c.OnQueue)
 }

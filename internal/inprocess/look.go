@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/job"
 	"fiveways/worker"
 )
@@ -21,14 +22,14 @@ func (j *Jobs) look(ctx context.Context, c broker.Command, on *broker.OnQueue) (
 
 // Status implements worker.Jobs.
 func (j *Jobs) Status(ctx context.Context, queue, mid string) (worker.JobStatus, error) {
-	c := &broker.JobStatus{OnQueue: broker.OnQueue{Queue: queue}, ID: []byte(mid)}
+	c := &jobs.Status{OnQueue: broker.OnQueue{Queue: queue}, ID: []byte(mid)}
 	if found, err := j.look(ctx, c, &c.OnQueue); !found {
 		return worker.JobStatus{}, err
 	}
-	return status(&c.JobInfo), nil
+	return status(&c.Info), nil
 }
 
-func status(i *broker.JobInfo) worker.JobStatus {
+func status(i *jobs.Info) worker.JobStatus {
 	if i.State == job.None {
 		return worker.JobStatus{}
 	}
@@ -40,7 +41,7 @@ func status(i *broker.JobInfo) worker.JobStatus {
 
 // QueueStatus implements worker.Jobs.
 func (j *Jobs) QueueStatus(ctx context.Context, queue string) (worker.QueueStatus, error) {
-	c := &broker.JobCounts{OnQueue: broker.OnQueue{Queue: queue}}
+	c := &jobs.Counts{OnQueue: broker.OnQueue{Queue: queue}}
 	if found, err := j.look(ctx, c, &c.OnQueue); !found {
 		return worker.QueueStatus{}, err
 	}
@@ -51,7 +52,7 @@ func (j *Jobs) QueueStatus(ctx context.Context, queue string) (worker.QueueStatu
 
 // Content implements worker.Jobs.
 func (j *Jobs) Content(ctx context.Context, queue, cursor string, count int) (entries []worker.Entry, next string, err error) {
-	c := &broker.JobContent{OnQueue: broker.OnQueue{Queue: queue}, Cursor: cursor, Max: max(count, 1)}
+	c := &jobs.Content{OnQueue: broker.OnQueue{Queue: queue}, Cursor: cursor, Max: max(count, 1)}
 	if found, err := j.look(ctx, c, &c.OnQueue); !found {
 		return nil, "", err
 	}
@@ -79,7 +80,7 @@ func (j *Jobs) Names(ctx context.Context) (names []string, err error) {
 
 // Clear implements worker.Jobs.
 func (j *Jobs) Clear(ctx context.Context, queues ...string) error {
-	clears := make([]broker.JobClear, len(queues))
+	clears := make([]jobs.Clear, len(queues))
 	commands := make([]broker.Command, len(queues))
 	for i, name := range queues {
 		clears[i].Queue = name

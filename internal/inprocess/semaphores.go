@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/glob"
 	core "fiveways/internal/core/semaphore"
 	"fiveways/internal/semaphores"
@@ -34,7 +35,7 @@ func NewSemaphores(b *broker.Broker, m *semaphores.Manager, vhost string) *Semap
 	return s
 }
 
-// run waits for the end of the manager, or its own: who watches then looks, and is told.
+// run waits for the end of the manager, or its own, and then tells the watchers.
 func (s *Semaphores) run() {
 	select {
 	case <-s.m.Stopped():
@@ -64,7 +65,7 @@ var meanings = []struct{ engine, means error }{
 	{semaphores.ErrInvalid, semaphore.ErrInvalid},
 	{semaphores.ErrTooMany, semaphore.ErrNoRoom},
 	{semaphores.ErrDiskFull, semaphore.ErrNoRoom},
-	{broker.ErrClosed, semaphore.ErrClosed},
+	{failure.ErrClosed, semaphore.ErrClosed},
 }
 
 // do does one change, and gives its error a meaning.

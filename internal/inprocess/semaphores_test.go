@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 	"fiveways/semaphore"
@@ -19,7 +21,7 @@ func openLines(t *testing.T) (b *broker.Broker, m *semaphores.Manager, stop func
 	log := slog.New(slog.DiscardHandler)
 	m = semaphores.New(semaphores.Options{Logger: log})
 	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{
-		Sync: store.SyncOS, Shards: 2, DiskFreeLimit: -1, Logger: log, Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m},
+		Sync: store.SyncOS, Shards: 2, DiskFreeLimit: -1, Logger: log, StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +42,7 @@ func TestSemaphoresConformance(t *testing.T) {
 	semaphoretest.Conformance(t, semaphoretest.Suite{Open: func(*testing.T) *semaphore.Manager { return semaphore.New(NewSemaphores(b, m, "/")) }})
 }
 
-// TestEngineStops: who waits, holds or watches when the engine goes away hears that it is closed.
+// TestEngineStops: calls that wait, hold or watch get an error when the engine closes.
 func TestEngineStops(t *testing.T) {
 	b, m, stop := openLines(t)
 	s := semaphore.New(NewSemaphores(b, m, "/"))
@@ -72,10 +74,10 @@ func TestSemaphoresOfUnknownVirtualHost(t *testing.T) {
 	b, m, _ := openLines(t)
 	s := semaphore.New(NewSemaphores(b, m, "nowhere"))
 	defer s.Close()
-	if _, err := s.GetOrCreate(t.Context(), "crowd", semaphore.Settings{}); !errors.Is(err, broker.ErrVHostNotFound) {
+	if _, err := s.GetOrCreate(t.Context(), "crowd", semaphore.Settings{}); !errors.Is(err, failure.ErrVHostNotFound) {
 		t.Errorf("%v, want ErrVHostNotFound", err)
 	}
-	if _, err := s.Acquire(t.Context(), "crowd", "t", 1); !errors.Is(err, broker.ErrVHostNotFound) {
+	if _, err := s.Acquire(t.Context(), "crowd", "t", 1); !errors.Is(err, failure.ErrVHostNotFound) {
 		t.Errorf("%v, want ErrVHostNotFound", err)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// tell hands a result to who waits for it. When it says for the first time that there is no space, the alarm is raised before.
+// tell hands a result to its waiter. If it is the first that says there is no space, the alarm is
+// raised before.
 func (s *Store) tell(w *waiter, x *Result) {
 	switch {
 	case w == nil:

@@ -14,14 +14,15 @@ import (
 // slowApply is how long a change may take before etcd's code warns.
 const slowApply = 100 * time.Millisecond
 
-// ErrEntry means that an entry of the log is not a change this version knows. Nothing behind it is applied.
+// ErrEntry means that an entry of the log is not a change this version knows. Nothing behind it is
+// applied.
 var ErrEntry = errors.New("keyspace: an entry of the log cannot be read")
 
-// Apply does the change of a durable entry and tells who waits for it. Entries come in the order of the log, from one goroutine. After an entry that
-// cannot be read nothing is applied; Start says so.
+// Apply makes the change of a durable entry and tells its waiter. Entries come in log order, from
+// one goroutine. After an entry that cannot be read nothing is applied; Start reports that.
 func (s *Store) Apply(index uint64, entry []byte) {
 	if err := s.failure.Load(); err != nil {
-		s.waiters.failAll(*err) // who came meanwhile
+		s.waiters.failAll(*err) // the waiters that came meanwhile
 		return
 	}
 	r := new(pb.InternalRaftRequest)
@@ -42,7 +43,8 @@ func (s *Store) Apply(index uint64, entry []byte) {
 	s.tell(waiter, result)
 }
 
-// do runs a request through etcd's appliers. silent: nobody reads the answer, so it need not be complete.
+// do runs a request through etcd's appliers. silent: the answer is not used, so it need not be
+// complete.
 func (s *Store) do(r *pb.InternalRaftRequest, silent bool) *Result {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()

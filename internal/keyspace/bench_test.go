@@ -19,6 +19,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -71,7 +72,8 @@ func residentMiB(tb testing.TB) float64 {
 	return kb / 1024
 }
 
-// BenchmarkMillionKeys loads a million keys, and measures memory as the process has it, ranges, a dump, and a start from it. Run it with -benchtime 1x.
+// BenchmarkMillionKeys loads a million keys, and measures memory as the process has it, ranges, a
+// dump, and a start from it. Run it with -benchtime 1x.
 func BenchmarkMillionKeys(b *testing.B) {
 	const n = 1_000_000
 	for b.Loop() {
@@ -181,18 +183,19 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkDurablePuts is puts of many callers at once, each durable on the disk of the folder for temporary files; syncs/put tells how they share.
+// BenchmarkDurablePuts is puts of many callers at once, each durable on the disk of the folder for
+// temporary files; syncs/put tells how they share.
 func BenchmarkDurablePuts(b *testing.B) {
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {
 			s := New(Options{QuotaBytes: -1})
-			log, err := broker.Open(vfs.OS{}, b.TempDir(), broker.Options{Annexes: map[uint32]broker.Annex{broker.KeyShard: s}, Logger: slog.New(slog.DiscardHandler)})
+			log, err := broker.Open(vfs.OS{}, b.TempDir(), broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: s}, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				b.Fatal(err)
 			}
 			n := &node{s, log}
 			defer n.close()
-			if err := s.Start(log.Recorder(broker.KeyShard)); err != nil {
+			if err := s.Start(log.StateMachine(statemachine.Keys)); err != nil {
 				b.Fatal(err)
 			}
 			before := log.Stats().Log.Syncs

@@ -14,12 +14,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
 var (
-	_ Log          = broker.Recorder{}
-	_ broker.Annex = (*Store)(nil)
+	_ Log                  = (*statemachine.Host)(nil)
+	_ statemachine.Machine = (*Store)(nil)
 )
 
 // node is a store in the log of a broker.
@@ -31,13 +32,13 @@ type node struct {
 func openNode(fs vfs.FS, o Options) (*node, error) {
 	s := New(o)
 	b, err := broker.Open(fs, "data", broker.Options{
-		Annexes: map[uint32]broker.Annex{broker.KeyShard: s}, Shards: 1, SegmentBytes: 8 << 10, CheckpointBytes: 4 << 10, DiskFreeLimit: -1, Logger: slog.New(slog.DiscardHandler),
+		StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: s}, Shards: 1, SegmentBytes: 8 << 10, CheckpointBytes: 4 << 10, DiskFreeLimit: -1, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	n := &node{s, b}
-	if err := s.Start(b.Recorder(broker.KeyShard)); err != nil {
+	if err := s.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
 	return n, nil
@@ -48,7 +49,8 @@ func (n *node) close() error {
 	return errors.Join(n.b.Close(), n.Store.Close())
 }
 
-// A hundred changes at once through the broker's log: every one gets its own answer, the last revision is their number, and a start finds them.
+// A hundred changes at once through the broker's log: every one gets its own answer, the last
+// revision is their number, and a start finds them.
 func TestConcurrentChanges(t *testing.T) {
 	fs := vfs.NewMem()
 	n, err := openNode(fs, Options{})
@@ -96,8 +98,8 @@ func TestConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestCrashAtEveryOperation makes each operation on the disk in turn the last one. What a start finds then is the state after one of the changes, and
-// not before one that was answered.
+// TestCrashAtEveryOperation makes each operation on the disk in turn the last one. What a start
+// finds then is the state after one of the changes, and not before one that was answered.
 func TestCrashAtEveryOperation(t *testing.T) {
 	script, states := crashScript(t)
 	for k := 1; ; k++ {

@@ -8,8 +8,9 @@ import (
 	"go.etcd.io/etcd/server/v3/lease"
 )
 
-// Freeze returns the state after the last Apply: about how many bytes it takes, and what writes it. write runs beside later changes, once at most, and
-// is given up by the next Freeze if it did not begin. docs/format/keyspace.md has the bytes.
+// Freeze returns the state after the last Apply: about how many bytes it takes, and what writes it.
+// write runs beside later changes, once at most, and is given up by the next Freeze if it did not
+// begin. docs/format/keyspace.md has the bytes.
 func (s *Store) Freeze() (size int64, write func(io.Writer) error) {
 	if err := s.Err(); err != nil {
 		return 0, func(io.Writer) error { return err } // what comes after the entry that was not applied must not count as held

@@ -12,10 +12,12 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
-// Eight who count in one key, by looking and recording what they saw and one, beside others who put: nobody loses a count.
+// Eight goroutines increment one key by read and conditional write, beside others that put: no
+// increment is lost.
 func TestExclusiveCounts(t *testing.T) {
 	s, log := open(t, Options{})
 	ctx := context.Background()
@@ -83,8 +85,8 @@ func TestExclusiveFails(t *testing.T) {
 	}
 }
 
-// What would be refused when it is applied is refused before it is recorded with something else: over the quota, and then, with the alarm, all that may
-// take room; deletes go through.
+// What would be refused when it is applied is refused before it is recorded with something else:
+// over the quota, and then, with the alarm, all that may take room; deletes go through.
 func TestExclusiveRefusedBefore(t *testing.T) {
 	s, log := open(t, Options{QuotaBytes: 1})
 	ctx := context.Background()
@@ -149,7 +151,8 @@ func TestExclusiveOfNobody(t *testing.T) {
 	}
 }
 
-// The change of an Exclusive goes into the broker's log as a note of DoAll, and has its answer when that returns.
+// The change of an Exclusive goes into the broker's log as a note of DoAll, and has its answer when
+// that returns.
 func TestExclusiveWithNote(t *testing.T) {
 	n, err := openNode(vfs.NewMem(), Options{})
 	if err != nil {
@@ -166,7 +169,9 @@ func TestExclusiveWithNote(t *testing.T) {
 			func() (*pb.InternalRaftRequest, error) {
 				return &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: []byte("k"), Value: []byte(get(t, n.Store, "k") + "x")}}, nil
 			},
-			func(entry []byte) error { return session.DoAll(&broker.Note{Annex: broker.KeyShard, Entry: entry}) })
+			func(entry []byte) error {
+				return session.DoAll(&broker.PiggybackedEntry{Machine: statemachine.Keys, Entry: entry})
+			})
 		if err != nil || x.Err != nil || x.Resp.(*pb.PutResponse).Header.Revision != int64(i+2) {
 			t.Fatal(x, err)
 		}

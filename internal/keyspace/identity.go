@@ -12,7 +12,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 )
 
-// memberKey is where the id of this member lies in the bucket of the cluster: eight bytes, the highest first.
+// memberKey is where the id of this member lies in the bucket of the cluster: eight bytes, the
+// highest first.
 var memberKey = []byte("member")
 
 // readIdentity takes the member's id from the buckets.
@@ -37,7 +38,8 @@ func (s *Store) identify(id uint64) {
 	s.cluster.SetID(types.ID(id), types.ID(clusterOf(id)))
 }
 
-// applyIdentity keeps the member's id. The first one stays: a node keeps its id when it is renamed or its folder is moved.
+// applyIdentity keeps the member's id. The first one stays: a node keeps its id when it is renamed
+// or its folder is moved.
 func (s *Store) applyIdentity(r *membershippb.ClusterMemberAttrSetRequest) {
 	if s.member.Load() != 0 || r.Member_ID == 0 {
 		return

@@ -23,7 +23,7 @@ func proposed[T proto.Message](s *Store, ctx context.Context, r *pb.InternalRaft
 	return answer, nil
 }
 
-// Range reads keys. It sees every change that anybody was told of.
+// Range reads keys. It sees every change that was answered.
 func (s *Store) Range(ctx context.Context, r *pb.RangeRequest) (answer *pb.RangeResponse, err error) {
 	err = s.permitted(ctx,
 		func(who *grants.Info) error { return s.grants.MayRange(who, r.Key, r.RangeEnd) },
@@ -74,7 +74,8 @@ func (s *Store) readTxn(ctx context.Context, r *pb.TxnRequest) (answer *pb.TxnRe
 	return answer, nil
 }
 
-// Compact drops what lies before a revision. With Physical it returns when the memory is given back.
+// Compact drops what lies before a revision. With Physical it returns when the memory is given
+// back.
 func (s *Store) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.CompactionResponse, error) {
 	x, err := s.Propose(ctx, &pb.InternalRaftRequest{Compaction: r})
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *Store) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.Compa
 	if r.Physical && x.Physc != nil {
 		select {
 		case <-x.Physc:
-		case <-ctx.Done(): // of a store that is closed first nobody is told
+		case <-ctx.Done(): // a closed store is not an error here
 			return nil, ctx.Err()
 		}
 	}

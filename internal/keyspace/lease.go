@@ -32,7 +32,8 @@ func (s *Store) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.
 	return proposed[*pb.LeaseRevokeResponse](s, ctx, &pb.InternalRaftRequest{LeaseRevoke: r})
 }
 
-// LeaseRenew gives a lease its full time again, in seconds, which it returns. It is not recorded: after a start every lease has its full time.
+// LeaseRenew gives a lease its full time again, in seconds, which it returns. It is not recorded:
+// after a start every lease has its full time.
 func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, err error) {
 	err = s.permitted(ctx,
 		func(who *grants.Info) error { return s.grants.MayEndLease(who, id, s.le) },
@@ -88,7 +89,8 @@ func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (answ
 	return answer, err
 }
 
-// revokeExpired records the end of leases whose time is over. The lessor finds them and bounds how many in a second.
+// revokeExpired records the end of leases whose time is over. The lessor finds them and bounds how
+// many in a second.
 func (s *Store) revokeExpired() {
 	defer s.done.Done()
 	for {

@@ -33,8 +33,8 @@ func putLeased(t *testing.T, s *Store, key string, id int64) {
 	}
 }
 
-// A lease that is over ends by a recorded revoke: its keys go, who asked is told, and the log alone gives the same state without any clock. One that
-// is renewed stays.
+// An expired lease ends by a recorded revoke: its keys are deleted, the waiter is told, and the log
+// alone gives the same state without any clock. A renewed lease stays.
 func TestLeaseEndsByRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := New(Options{}), &fakeLog{}

@@ -13,7 +13,8 @@ func (s *Store) Hash(context.Context) (hash uint32, revision int64, err error) {
 	return s.kv.HashStorage().Hash()
 }
 
-// HashKV returns etcd's hash of all keys up to a revision, and the current revision; 0 means that one.
+// HashKV returns etcd's hash of all keys up to a revision, and the current revision; 0 means that
+// one.
 func (s *Store) HashKV(_ context.Context, upTo int64) (hash mvcc.KeyValueHash, revision int64, err error) {
 	return s.kv.HashStorage().HashByRev(upTo)
 }

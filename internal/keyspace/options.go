@@ -11,15 +11,18 @@ type Options struct {
 	Logger *zap.Logger
 	// Folder is where Snapshot puts temporary files; "" for the system's.
 	Folder string
-	// Name is the member's name. Its id, and that of the cluster, come from Name and Place, once; then they stay as they are recorded.
+	// Name is the member's name. Its id, and that of the cluster, come from Name and Place, once;
+	// then they stay as they are recorded.
 	Name string
 	// Place tells nodes of one name apart: the data folder.
 	Place string
-	// QuotaBytes is how many bytes the keys may take before puts are refused and the alarm is raised; 0 for 2 GiB, negative for no limit.
+	// QuotaBytes is how many bytes the keys may take before puts are refused and the alarm is
+	// raised; 0 for 2 GiB, negative for no limit.
 	QuotaBytes int64
 	// MaxRequestBytes is how large a change may be; 0 for 1.5 MiB as in etcd.
 	MaxRequestBytes int
-	// MinLeaseTTL in seconds is the shortest time a lease gets; 0 for 2 s, what etcd has with its default settings.
+	// MinLeaseTTL in seconds is the shortest time a lease gets; 0 for 2 s, what etcd has with its
+	// default settings.
 	MinLeaseTTL int64
 }
 

@@ -15,7 +15,8 @@ import (
 type Log interface {
 	// Record returns the entry's index when it is durable and applied.
 	Record(entry []byte) (index uint64, err error)
-	// RecordAsync calls done when the entry is durable and applied, or with what went wrong; done must not block.
+	// RecordAsync calls done when the entry is durable and applied, or with what went wrong; done
+	// must not block.
 	RecordAsync(entry []byte, done func(index uint64, err error))
 }
 
@@ -25,8 +26,9 @@ type Result = apply.Result
 // ErrNotStarted means that the store does not take changes yet.
 var ErrNotStarted = errors.New("keyspace: not started")
 
-// Start lets the store take changes, and leases run: each has its full time from now on. Call it when the log was replayed. It fails when an entry
-// could not be read, or when the identity of a new store cannot be recorded.
+// Start lets the store take changes, and leases run: each has its full time from now on. Call it
+// when the log was replayed. It fails when an entry could not be read, or when the identity of a
+// new store cannot be recorded.
 func (s *Store) Start(log Log) error {
 	if err := s.Err(); err != nil {
 		return err
@@ -42,8 +44,9 @@ func (s *Store) Start(log Log) error {
 	return nil
 }
 
-// Propose records a change and returns when it is durable and applied. The error tells that it was not recorded, or that the log failed and nobody
-// knows; what etcd says against the change itself is in the result. A change once begun is not given up because ctx ends.
+// Propose records a change and returns when it is durable and applied. The error says that it was
+// not recorded, or that the log failed and the outcome is unknown; etcd's error for the change
+// itself is in the result. A change once begun is not abandoned when ctx ends.
 func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result, error) {
 	answer := make(chan *Result, 1)
 	entry, id, err := s.entry(ctx, r, waiter{tell: func(x *Result) { answer <- x }})
@@ -60,8 +63,8 @@ func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result
 	return failed(<-answer)
 }
 
-// ProposeAsync is Propose that does not wait: done gets what Propose returns, on the goroutine that applies; it must neither block nor propose. An
-// Exclusive makes ProposeAsync itself wait.
+// ProposeAsync is Propose that does not wait: done gets what Propose returns, on the goroutine that
+// applies; it must neither block nor propose. An Exclusive makes ProposeAsync itself wait.
 func (s *Store) ProposeAsync(ctx context.Context, r *pb.InternalRaftRequest, done func(*Result, error)) {
 	entry, id, err := s.entry(ctx, r, waiter{tell: func(x *Result) { done(failed(x)) }})
 	if err != nil {
@@ -86,7 +89,7 @@ func failed(x *Result) (*Result, error) {
 	return x, nil
 }
 
-// entry is the bytes of a change, and who waits for it under which id.
+// entry encodes a change and registers its waiter under the id.
 func (s *Store) entry(ctx context.Context, r *pb.InternalRaftRequest, w waiter) (entry []byte, id uint64, err error) {
 	if err := s.Err(); err != nil {
 		return nil, 0, err

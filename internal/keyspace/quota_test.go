@@ -11,8 +11,8 @@ import (
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 )
 
-// When the quota is used up puts are refused and the alarm is raised, once, recorded; deletes, reads and compaction go on. After compaction and the end
-// of the alarm there is room again.
+// When the quota is used up puts are refused and the alarm is raised, once, recorded; deletes,
+// reads and compaction go on. After compaction and the end of the alarm there is room again.
 func TestQuota(t *testing.T) {
 	s, log := open(t, Options{QuotaBytes: 64 << 10})
 	ctx := context.Background()

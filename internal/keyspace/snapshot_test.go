@@ -105,8 +105,8 @@ func sameDatabase(t *testing.T, s *Store, path string) {
 	}
 }
 
-// etcdctl of a real etcd takes a snapshot for one: status reads it, restore makes a data folder of it, and an etcd that is started there has the same
-// keys, history and leases.
+// etcdctl of a real etcd takes a snapshot for one: status reads it, restore makes a data folder of
+// it, and an etcd that is started there has the same keys, history and leases.
 func TestSnapshotForEtcdctl(t *testing.T) {
 	if os.Getenv("CI") == "true" {
 		if err := etcdd.Install(io.Discard); err != nil {

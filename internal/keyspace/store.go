@@ -22,7 +22,8 @@ import (
 	"fiveways/internal/keyspace/grants"
 )
 
-// Store is the ordinary keys, their leases, alarms and roles. New makes one, Start lets it take changes, Close ends it.
+// Store is the ordinary keys, their leases, alarms and roles. New makes one, Start lets it take
+// changes, Close ends it.
 type Store struct {
 	o      Options
 	lg     *zap.Logger
@@ -101,7 +102,8 @@ func (s *Store) Close() error {
 	return s.kv.Close()
 }
 
-// Stop ends what the store does by itself: no lease is revoked any more. Call it before the broker closes, and Close after.
+// Stop ends what the store does by itself: no lease is revoked any more. Call it before the broker
+// closes, and Close after.
 func (s *Store) Stop() {
 	s.stopping.Do(func() { close(s.stop) })
 	s.done.Wait()
@@ -116,16 +118,18 @@ func (s *Store) Lessor() lease.Lessor { return s.le }
 // Backend returns the buckets.
 func (s *Store) Backend() etcdbackend.Backend { return s.b }
 
-// Grants returns roles and who has them: for reads. Only Apply may change them.
+// Grants returns the roles and their users, read-only: only Apply may change them.
 func (s *Store) Grants() *grants.Grants { return s.grants }
 
 // Quota returns how many bytes the keys may take; 0 for no limit.
 func (s *Store) Quota() int64 { return max(s.o.QuotaBytes, 0) }
 
-// indexBytes is what etcd's index takes on the heap for one revision of a key, about: the most is for a key with one.
+// indexBytes is what etcd's index takes on the heap for one revision of a key, about: the most is
+// for a key with one.
 const indexBytes = 256
 
-// IndexBytes returns about how much of Go's heap the index of the keys takes. The keys themselves are elsewhere.
+// IndexBytes returns about how much of Go's heap the index of the keys takes. The keys themselves
+// are elsewhere.
 func (s *Store) IndexBytes() int64 { return int64(s.b.Records()) * indexBytes }
 
 // Logger returns where etcd's code writes.

@@ -191,8 +191,9 @@ func hashKV(t *testing.T, kv mvcc.KV) mvcc.KeyValueHash {
 	return h
 }
 
-// The same random requests to the store and to etcd's own on its own backend: the same answers, errors and hashes. A store made of a dump and the
-// entries behind it, and one made of all entries, are the same too, compactions that ran meanwhile or not.
+// The same random requests to the store and to etcd's own on its own backend: the same answers,
+// errors and hashes. A store made of a dump and the entries behind it, and one made of all entries,
+// are the same too, compactions that ran meanwhile or not.
 func TestTwinOfEtcd(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { twinRun(t, seed, 1500) })

@@ -11,12 +11,13 @@ import (
 
 type whoKey struct{}
 
-// WithWho returns a context in which requests are somebody's. Without it they are the server's own, which may do everything.
+// WithWho returns a context in which requests are made by a user. Without it they are the server's
+// own, which may do everything.
 func WithWho(ctx context.Context, who grants.Info) context.Context {
 	return context.WithValue(ctx, whoKey{}, &who)
 }
 
-// whoOf returns who asks; nil for the server itself.
+// whoOf returns the user of a request; nil for the server itself.
 func whoOf(ctx context.Context) *grants.Info {
 	who, _ := ctx.Value(whoKey{}).(*grants.Info)
 	return who
@@ -31,7 +32,8 @@ func requestHeader(ctx context.Context) *pb.RequestHeader {
 	return &pb.RequestHeader{Username: who.Username, AuthRevision: who.Revision}
 }
 
-// permitted runs a read of who asks: check before, and the roles must not have changed when it is over.
+// permitted runs a read for the user of ctx: it checks before, and the roles must not have changed
+// when it is over.
 func (s *Store) permitted(ctx context.Context, check func(*grants.Info) error, read func() error) error {
 	who := whoOf(ctx)
 	if who == nil || !s.grants.Enabled() {
@@ -49,7 +51,8 @@ func (s *Store) permitted(ctx context.Context, check func(*grants.Info) error, r
 	return nil
 }
 
-// everybody is the store of roles that etcd's appliers see: all may. Who may do what is judged before, by package grants.
+// everybody is the store of roles that etcd's appliers see: everything is allowed. Package grants
+// has checked the permission before.
 type everybody struct{ auth.AuthStore }
 
 func (everybody) IsPutPermitted(*auth.AuthInfo, []byte) error                 { return nil }

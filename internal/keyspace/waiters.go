@@ -5,13 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// waiter is told the result of a change. exclusive: it waits within Exclusive, so that nothing can be proposed before it is told.
+// waiter is told the result of a change. exclusive: it waits within Exclusive, so that nothing can
+// be proposed before it is told.
 type waiter struct {
 	tell      func(*Result)
 	exclusive bool
 }
 
-// waiters are those who wait for entries of theirs to be applied, by the id in the entry.
+// waiters are the calls that wait for their entries to be applied, by the ID in the entry.
 type waiters struct {
 	last atomic.Uint64
 	mu   sync.Mutex
@@ -32,7 +33,7 @@ func (w *waiters) add(id uint64, x waiter) {
 	w.by[id] = x
 }
 
-// take removes who waits under an id; nil when nobody does, as for all entries that are replayed.
+// take removes the waiter of an ID; nil when there is none, as for all replayed entries.
 func (w *waiters) take(id uint64) *waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()

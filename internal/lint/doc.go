@@ -1,3 +1,4 @@
-// Package lint holds tests of what a reader relies on: that packages import only lower ranks, that the core is pure, that every package
-// explains itself, and that tests neither sleep nor need an assertion library. It has no code of its own.
+// Package lint holds tests of rules that a reader relies on: packages import only lower ranks, the
+// core is pure, every package is documented, comments are plain, and tests neither sleep nor need
+// an assertion library. It has no code of its own.
 package lint

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func isCall(n ast.Node, pkg, name string) bool {
@@ -44,6 +45,45 @@ func noAssertions(s source) (complaints []string) {
 		}
 	}
 	return complaints
+}
+
+// commentWidth is how many columns a line of a comment may take, with tabs of four.
+const commentWidth = 100
+
+// commentsFit refuses comments beside no code that are too wide. What is indented in a comment,
+// such as a table, and addresses stay as they are.
+func commentsFit(s source) (complaints []string) {
+	code := map[int]bool{} // lines that code begins on
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.Comment, *ast.CommentGroup:
+			return false
+		}
+		code[s.fset.Position(n.Pos()).Line] = true
+		return true
+	})
+	for _, group := range s.file.Comments {
+		for _, c := range group.List {
+			at := s.fset.Position(c.Pos())
+			width := 4*(at.Column-1) + utf8.RuneCountInString(c.Text) // tabs stand before it
+			if !code[at.Line] && strings.HasPrefix(c.Text, "// ") && width > commentWidth && !strings.Contains(c.Text, "://") {
+				complaints = append(complaints, s.at(c)+": a comment is at most 100 columns wide")
+			}
+		}
+	}
+	return complaints
+}
+
+func TestCommentsFit(t *testing.T) {
+	everywhere(t, commentsFit)
+	wide := strings.Repeat("wide ", 20)
+	catches(t, commentsFit, []planted{
+		{"beside code", "a.go", "package a\n\nvar a int // " + wide, false},
+		{"an address", "a.go", "package a\n\n// https://" + wide, false},
+		{"a table", "a.go", "package a\n\n//\t" + wide, false},
+		{"too wide", "a.go", "package a\n\n// " + wide, true},
+		{"too wide where it stands", "a.go", "package a\n\nfunc f() {\n\t// " + wide[:96] + "\n}", true},
+	})
 }
 
 func TestNoSleepInTests(t *testing.T) {

@@ -14,8 +14,9 @@ var (
 	clockCalls    = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 )
 
-// pureCore keeps I/O, clock, chance and goroutines out of internal/core: replaying the log must give the same state.
-// Routing may throw dice, since it decides and the log records what it decided.
+// pureCore keeps I/O, clock, chance and goroutines out of internal/core: replaying the log must
+// give the same state. Routing may throw dice, since it decides and the log records what it
+// decided.
 func pureCore(s source) (complaints []string) {
 	if s.isTest() || !strings.HasPrefix(s.name, "internal/core/") {
 		return nil

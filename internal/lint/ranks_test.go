@@ -8,7 +8,8 @@ import (
 
 const self = "fiveways"
 
-// ranks orders the layers of docs/architecture.md: a package imports only lower ranks, and its own layer. The longest prefix counts.
+// ranks orders the layers of docs/architecture.md: a package imports only lower ranks, and its own
+// layer. The longest prefix counts.
 var ranks = []struct {
 	prefix string
 	rank   int
@@ -17,6 +18,26 @@ var ranks = []struct {
 	{"test", 100},
 	{"examples", 100},
 	{"internal/cli", 90},
+	{"internal/cli/exitcode", 81},
+	{"internal/cli/display", 81},
+	{"internal/cli/input", 82},
+	{"internal/cli/brokerapi", 83},
+	{"internal/cli/brokeraddr", 84},
+	{"internal/cli/listing", 84},
+	{"internal/cli/access", 87},
+	{"internal/cli/benches", 87},
+	{"internal/cli/certificates", 87},
+	{"internal/cli/datafolder", 87},
+	{"internal/cli/definitions", 87},
+	{"internal/cli/jobs", 87},
+	{"internal/cli/keys", 87},
+	{"internal/cli/migration", 87},
+	{"internal/cli/monitoring", 87},
+	{"internal/cli/queues", 87},
+	{"internal/cli/semaphores", 87},
+	{"internal/cli/serving", 87},
+	{"internal/cli/sqlinstall", 87},
+	{"internal/cli/demo", 88},
 	{".", 80},
 	{"worker", 75},
 	{"internal/inprocess", 77},
@@ -26,24 +47,42 @@ var ranks = []struct {
 	{"internal/bench", 65},
 	{"internal/sqlschema", 65},
 	{"internal/protocol", 60},
-	{"internal/refusals", 52},
+	{"internal/protocol/resp", 63},
+	{"internal/protocol/resp/respwire", 60},
+	{"internal/protocol/resp/command", 61},
+	{"internal/protocol/resp/jobs", 62},
+	{"internal/protocol/resp/keys", 62},
+	{"internal/protocol/resp/lists", 62},
+	{"internal/protocol/resp/semaphores", 62},
+	{"internal/protocol/resp/streams", 62},
+	{"internal/amqperr", 52},
+	{"internal/amqpcode", 30},
 	{"internal/broker", 50},
-	{"internal/arguments", 52},
+	{"internal/broker/enginetest", 51},
+	{"internal/broker/jobs", 51},
+	{"internal/broker/streams", 51},
+	{"internal/definitions", 46},
+	{"internal/authn", 45},
+	{"internal/throttle", 45},
+	{"internal/declareargs", 52},
 	{"internal/policies", 55},
 	{"internal/keyspace", 50},
 	{"internal/semaphores", 52},
 	{"internal/monitor", 55},
 	{"internal/traces", 55},
+	{"internal/firehose", 55},
 	{"semaphore", 75},
 	{"internal/respclient", 72},
 	{"internal/shovel", 58},
+	{"internal/replica", 45},
+	{"internal/statemachine", 45},
 	{"internal/storage", 40},
 	{"internal/core", 30},
 	{"web", 10},
 	{"internal/lint", 0},
 }
 
-// layer returns the layer of a package and its rank; "" when nobody gave it one.
+// layer returns the layer of a package and its rank; "" if it has none.
 func layer(pkg string) (prefix string, rank int) {
 	for _, r := range ranks {
 		if (pkg == r.prefix || strings.HasPrefix(pkg, r.prefix+"/")) && len(r.prefix) > len(prefix) {
@@ -53,7 +92,8 @@ func layer(pkg string) (prefix string, rank int) {
 	return prefix, rank
 }
 
-// inModule turns an import path into the package's folder from the module's root; ok is false for others' packages.
+// inModule turns an import path into the package's folder from the module's root; ok is false for
+// others' packages.
 func inModule(imported string) (pkg string, ok bool) {
 	if imported == self {
 		return ".", true
@@ -110,6 +150,12 @@ func TestImportRanks(t *testing.T) {
 	everywhere(t, importRank)
 	catches(t, importRank, []planted{
 		{"downwards", "internal/server/a.go", `package a; import _ "fiveways/internal/core/queue"`, false},
+		{"commands on what they share", "internal/cli/queues/a.go", `package a; import _ "fiveways/internal/cli/display"`, false},
+		{"one kind of command on another", "internal/cli/queues/a.go", `package a; import _ "fiveways/internal/cli/jobs"`, true},
+		{"what commands share on a command", "internal/cli/display/a.go", `package a; import _ "fiveways/internal/cli/jobs"`, true},
+		{"a family of Redis commands on what they share", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways/internal/protocol/resp/command"`, false},
+		{"one family of Redis commands on another", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways/internal/protocol/resp/semaphores"`, true},
+		{"a family of Redis commands on the connection", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways/internal/protocol/resp"`, true},
 		{"own layer", "internal/storage/store/a.go", `package a; import _ "fiveways/internal/storage/wal"`, false},
 		{"others' packages", "internal/core/queue/a.go", `package a; import _ "example.org/x"`, false},
 		{"a test looks up", "internal/core/queue/a_test.go", `package a; import _ "fiveways/internal/broker"`, false},

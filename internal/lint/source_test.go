@@ -111,3 +111,13 @@ func catches(t *testing.T, r rule, files []planted) {
 		}
 	}
 }
+
+// reparse parses a file again, into a set of files that are typed together.
+func reparse(t *testing.T, fset *token.FileSet, s source) *ast.File {
+	t.Helper()
+	file, err := parser.ParseFile(fset, filepath.Join("../..", s.name), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -23,7 +24,7 @@ func BenchmarkSample(b *testing.B) {
 			}
 			for i := range queues {
 				name := fmt.Sprint("q", i)
-				if _, err := s.DeclareQueue(broker.QueueSpec{Name: name, Policy: broker.DefaultQueuePolicy()}); err != nil {
+				if _, err := s.DeclareQueue(catalog.QueueSpec{Name: name, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 					b.Fatal(err)
 				}
 				if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}); err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Span asks for the history of values: samples as far back as Age, Every apart. The zero Span asks for none.
+// Span asks for the history of values: samples as far back as Age, Every apart. The zero Span asks
+// for none.
 type Span struct{ Age, Every time.Duration }
 
 // Query is which histories a request asks for.
@@ -19,7 +20,8 @@ type Query struct {
 	Node     Span // of the node
 }
 
-// ParseQuery reads RabbitMQ's parameters: lengths_age and lengths_incr, in seconds, and so on. What makes no sense asks for nothing.
+// ParseQuery reads RabbitMQ's parameters: lengths_age and lengths_incr, in seconds, and so on. What
+// makes no sense asks for nothing.
 func ParseQuery(q url.Values) Query {
 	span := func(name string) (s Span) {
 		age, _ := strconv.Atoi(q.Get(name + "_age"))
@@ -56,7 +58,8 @@ type Figure struct {
 	Details Details
 }
 
-// Figures are values of one thing. In JSON each is a field, with its details in a field beside it: {"publish": 3, "publish_details": {"rate": 0.2}}.
+// Figures are values of one thing. In JSON each is a field, with its details in a field beside it:
+// {"publish": 3, "publish_details": {"rate": 0.2}}.
 type Figures []Figure
 
 // JSONSchema says how figures look in JSON.

@@ -1,6 +1,7 @@
 package monitor
 
-// history is the last samples of some values of one thing. Samples are numbered; the times of all histories of a Monitor are in one place.
+// history is the last samples of some values of one thing. Samples are numbered; the times of all
+// histories of a Monitor are in one place.
 type history struct {
 	width, depth int     // values of a sample, and the most samples that are kept
 	last         int     // number of the newest sample
@@ -38,7 +39,7 @@ func (h *history) at(back, i int) int64 {
 	return h.values[place*h.width+i]
 }
 
-// any tells whether one of the values of the newest sample from that one on is not 0.
+// any reports whether one of the values of the newest sample from that one on is not 0.
 func (h *history) any(from int) bool {
 	for i := from; h.len() > 0 && i < h.width; i++ {
 		if h.at(0, i) != 0 {

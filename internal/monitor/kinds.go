@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/broker"
 )
 
-// A kind says which values of a thing are sampled, in the words of RabbitMQ, and for how long they are kept.
+// A kind says which values of a thing are sampled, in the words of RabbitMQ, and for how long they
+// are kept.
 type kind struct {
 	names []string
 	kept  time.Duration
@@ -30,7 +31,8 @@ var (
 	}, time.Hour}
 )
 
-// lengths is how many values of queues, virtual hosts and totals are numbers of messages; statistics of messages follow.
+// lengths is how many values of queues, virtual hosts and totals are numbers of messages;
+// statistics of messages follow.
 const lengths = 3
 
 var (
@@ -47,14 +49,15 @@ func (k *kind) index(name string) int { return slices.Index(k.names, name) }
 // the times of samples jitter.
 func (k *kind) depth(every time.Duration) int { return int(k.kept/every) + 2 }
 
-// appendQueueStats appends the values of queueStats. published says how many messages publishers brought.
+// appendQueueStats appends the values of queueStats. published says how many messages publishers
+// brought.
 func appendQueueStats(dst []int64, published uint64, c *broker.Counts) []int64 {
 	return append(dst, int64(published), int64(c.HandedOut()), int64(c.Delivered), int64(c.DeliveredNoAck), int64(c.Got), int64(c.GotNoAck),
 		int64(c.GotNone), int64(c.Redelivered), int64(c.Acked))
 }
 
-// appendLengths appends numbers of messages. What waits for its time, or for others to be gone, is in none of them, as with RabbitMQ's delayed
-// exchange.
+// appendLengths appends numbers of messages. What waits for its time, or for others to be gone, is
+// in none of them, as with RabbitMQ's delayed exchange.
 func appendLengths(dst []int64, ready, unacked int) []int64 {
 	return append(dst, int64(ready+unacked), int64(ready), int64(unacked))
 }

@@ -19,7 +19,8 @@ type Options struct {
 	Log     *slog.Logger     // [slog.Default()]
 }
 
-// Monitor samples one broker. Its methods may be called by any goroutine, also before Start and after Stop.
+// Monitor samples one broker. Its methods may be called by any goroutine, also before Start and
+// after Stop.
 type Monitor struct {
 	b       *broker.Broker
 	o       Options
@@ -27,7 +28,7 @@ type Monitor struct {
 	stop    context.CancelFunc
 	stopped chan struct{}
 
-	taking   sync.Mutex // held by who takes a sample; before mu
+	taking   sync.Mutex // held while a sample is taken; before mu
 	expected int        // queues of the next sample, about
 	values   []int64
 

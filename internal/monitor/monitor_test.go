@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -50,7 +51,7 @@ func (n *node) end() {
 
 func (n *node) declare(name string) {
 	n.t.Helper()
-	if _, err := n.s.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := n.s.DeclareQueue(catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -310,7 +311,7 @@ func TestParseQuery(t *testing.T) {
 		"lengths_age=60":                        {},
 		"lengths_age=-1&lengths_incr=5":         {},
 		"lengths_age=x&lengths_incr=y":          {},
-		"lengths_age=999999999&lengths_incr=1":  {}, // more samples than anybody needs
+		"lengths_age=999999999&lengths_incr=1":  {}, // more samples than allowed
 		"msg_rates_age=60&msg_rates_incr=0":     {},
 		"msg_rates_age=3600&msg_rates_incr=5&x": {Messages: Span{time.Hour, 5 * time.Second}},
 	} {

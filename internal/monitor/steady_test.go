@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
 // At a steady rate every rate is that rate, however the times of samples jitter and whatever steps
@@ -25,7 +25,7 @@ func TestSteadyRates(t *testing.T) {
 			}
 			n.m.Sample()
 			*now = now.Add(every + time.Duration(rng.IntN(2000)-1000)*time.Millisecond)
-			if rng.IntN(20) == 0 { // a sample that nobody took
+			if rng.IntN(20) == 0 { // a missed sample
 				*now = now.Add(every)
 			}
 		}
@@ -106,7 +106,7 @@ func TestSteadyFromTheFirst(t *testing.T) {
 func TestCountersThatRestart(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()
-	if _, err := n.b.PutVHost(broker.VHostSpec{Name: "v"}); err != nil {
+	if _, err := n.b.PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
 		t.Fatal(err)
 	}
 	id := ChannelID{1, 1}
@@ -145,7 +145,7 @@ func TestCountersThatRestart(t *testing.T) {
 	if err := n.b.DeleteVHost("v"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.b.PutVHost(broker.VHostSpec{Name: "v"}); err != nil {
+	if _, err := n.b.PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
 		t.Fatal(err)
 	}
 	n.m.Sample()

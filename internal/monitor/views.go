@@ -33,7 +33,8 @@ func (m *Monitor) lengths(h *history, ready, unacked int, q Query) Lengths {
 	}
 }
 
-// QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing has.
+// QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing
+// has.
 func (m *Monitor) QueueStats(st *broker.QueueStatus, q Query) Figures {
 	if st.Counts == (broker.Counts{}) {
 		return nil
@@ -44,8 +45,10 @@ func (m *Monitor) QueueStats(st *broker.QueueStatus, q Query) Figures {
 	return m.figures(queueStats, m.queues[st.ID], lengths, appendQueueStats(room[:0], st.Counts.Published, &st.Counts), q.Messages)
 }
 
-// QueueRates tells how fast a value of queues changes, by their ids: messages, messages_ready, messages_unacknowledged, or one of what has happened, such
-// as message_stats.publish. It is a float64 for each as [Monitor.QueueLengths] and [Monitor.QueueStats] have it, nil where they have none. All are of one moment.
+// QueueRates tells how fast a value of queues changes, by their ids: messages, messages_ready,
+// messages_unacknowledged, or one of what has happened, such as message_stats.publish. It is a
+// float64 for each as [Monitor.QueueLengths] and [Monitor.QueueStats] have it, nil where they have
+// none. All are of one moment.
 func (m *Monitor) QueueRates(value string, ids []uint64) []any {
 	name, happened := strings.CutPrefix(value, "message_stats.")
 	i := queueKind.index(name)
@@ -63,7 +66,8 @@ func (m *Monitor) QueueRates(value string, ids []uint64) []any {
 	return rates
 }
 
-// ExchangeStats tells what came to an exchange, as message_stats; nil when nothing did. in and out are what was counted by now.
+// ExchangeStats tells what came to an exchange, as message_stats; nil when nothing did. in and out
+// are what was counted by now.
 func (m *Monitor) ExchangeStats(vhost, name string, in, out uint64, q Query) Figures {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -77,7 +81,8 @@ func (m *Monitor) ExchangeStats(vhost, name string, in, out uint64, q Query) Fig
 	return m.figures(exchangeKind.names, h, 0, []int64{int64(in), int64(out)}, q.Messages)
 }
 
-// ChannelStats tells what has happened on a channel, as message_stats; nil when nothing has. Values that are 0 are left out but for those that RabbitMQ always has.
+// ChannelStats tells what has happened on a channel, as message_stats; nil when nothing has. Values
+// that are 0 are left out but for those that RabbitMQ always has.
 func (m *Monitor) ChannelStats(id ChannelID, c *ChannelCounts, q Query) Figures {
 	if *c == (ChannelCounts{}) {
 		return nil
@@ -310,7 +315,8 @@ type Quantiles struct {
 	P99 float64 `json:"p99"`
 }
 
-// Latency is how long the log took between the last two samples. A nil one was not measured: nothing happened.
+// Latency is how long the log took between the last two samples. A nil one was not measured:
+// nothing happened.
 type Latency struct {
 	Fsync   *Quantiles `json:"fsync,omitempty"`
 	Confirm *Quantiles `json:"confirm,omitempty"`
@@ -331,7 +337,8 @@ func between(before, after *histogram.Snapshot) *Quantiles {
 	return &Quantiles{d.Quantile(0.5) / float64(time.Millisecond), d.Quantile(0.99) / float64(time.Millisecond)}
 }
 
-// Read calls fn with the newest sample, and what was learned beside it, which fn must not change. Without one it takes it.
+// Read calls fn with the newest sample, and what was learned beside it, which fn must not change.
+// Without one it takes it.
 func (m *Monitor) Read(fn func(s *broker.Sample, e *Edge, p *Process)) {
 	m.mu.RLock()
 	empty := m.n == 0

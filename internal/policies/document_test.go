@@ -11,10 +11,12 @@ import (
 // page describes every setting.
 const page = "../../docs/management/policies.md"
 
-// row is a line of the tables of settings: `name`, values, what it does or why it does nothing, and what an operator policy has of it.
+// row is a line of the tables of settings: `name`, values, what it does or why it does nothing, and
+// what an operator policy has of it.
 var row = regexp.MustCompile("^\\| `([a-z-]+)` \\|.*\\| *(smaller|operator|) \\|$")
 
-// The tables of the page have each setting once, with what operators may say; those without effect are in the second one.
+// The tables of the page have each setting once, with what operators may say; those without effect
+// are in the second one.
 func TestSettingsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {

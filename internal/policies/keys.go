@@ -1,6 +1,8 @@
 package policies
 
-import "fiveways/internal/broker"
+import (
+	"fiveways/internal/core/catalog"
+)
 
 // key is a setting that a policy may have.
 type key struct {
@@ -59,17 +61,18 @@ func (k *key) operable() *key {
 // onlyStreams is what policies for streams say, which are not there.
 const onlyStreams = classicQueues | quorumQueues
 
-// keys are all settings: those of RabbitMQ 3.10, with their texts; those that later versions added, for their files of definitions; and our own.
+// keys are all settings: those of RabbitMQ 3.10, with their texts; those that later versions added,
+// for their files of definitions; and our own.
 var keys = map[string]*key{
-	"message-ttl":             bound(natural, "message TTL", number(func(r *broker.Ruling) *int64 { return &r.MessageTTL }, maxTimer)),
-	"expires":                 bound(positive, "queue expiry", number(func(r *broker.Ruling) *int64 { return &r.Expires }, maxTimer)),
-	"max-length":              bound(natural, "maximum length", number(func(r *broker.Ruling) *int64 { return &r.MaxLength }, maxNumber)),
-	"max-length-bytes":        bound(natural, "maximum length in bytes", number(func(r *broker.Ruling) *int64 { return &r.MaxLengthBytes }, maxNumber)),
-	"overflow":                choice("overflow value", overflows, func(r *broker.Ruling) *broker.Overflow { return &r.Overflow }).operable(),
+	"message-ttl":             bound(natural, "message TTL", number(func(r *catalog.Ruling) *int64 { return &r.MessageTTL }, maxTimer)),
+	"expires":                 bound(positive, "queue expiry", number(func(r *catalog.Ruling) *int64 { return &r.Expires }, maxTimer)),
+	"max-length":              bound(natural, "maximum length", number(func(r *catalog.Ruling) *int64 { return &r.MaxLength }, maxNumber)),
+	"max-length-bytes":        bound(natural, "maximum length in bytes", number(func(r *catalog.Ruling) *int64 { return &r.MaxLengthBytes }, maxNumber)),
+	"overflow":                choice("overflow value", overflows, func(r *catalog.Ruling) *catalog.Overflow { return &r.Overflow }).operable(),
 	"dead-letter-exchange":    setting(name, "dead letter exchange name", deadLetterExchange),
 	"dead-letter-routing-key": setting(name, "dead letter routing key", deadLetterKey),
-	"dead-letter-strategy":    choice("dead letter strategy", strategies, func(r *broker.Ruling) *bool { return &r.AtLeastOnce }).not(classicQueues),
-	"delivery-limit":          bound(natural, "delivery limit", number(func(r *broker.Ruling) *int64 { return &r.DeliveryLimit }, maxNumber)).not(classicQueues),
+	"dead-letter-strategy":    choice("dead letter strategy", strategies, func(r *catalog.Ruling) *bool { return &r.AtLeastOnce }).not(classicQueues),
+	"delivery-limit":          bound(natural, "delivery limit", number(func(r *catalog.Ruling) *int64 { return &r.DeliveryLimit }, maxNumber)).not(classicQueues),
 	"max-in-memory-length":    bound(natural, "maximum memory in bytes", nil), // sic
 	"max-in-memory-bytes":     bound(natural, "maximum memory in bytes", nil),
 	"queue-mode":              setting(word("default", "lazy"), "queue-mode value", nil).not(quorumQueues),
@@ -94,38 +97,38 @@ var keys = map[string]*key{
 	"queue-master-locator": {group: ofLeaders, valid: word("min-masters", "client-local", "random"),
 		refusal: "invalid queue-master-locator value", hinders: quorumQueues},
 
-	"consumer-timeout":         bound(positive, "consumer timeout", number(func(r *broker.Ruling) *int64 { return &r.ConsumerTimeout }, maxTimer)),
+	"consumer-timeout":         bound(positive, "consumer timeout", number(func(r *catalog.Ruling) *int64 { return &r.ConsumerTimeout }, maxTimer)),
 	"stream-filter-size-bytes": setting(natural, "filter size", nil).not(onlyStreams),
 	"target-group-size":        setting(positive, "qq target count value", nil).operable().not(classicQueues),
 
-	"sync":                   choice("sync value", syncs, func(r *broker.Ruling) *broker.SyncChoice { return &r.Sync }),
-	"delayed-retry-type":     choice("delayed retry type", retries, func(r *broker.Ruling) *broker.RetryType { return &r.RetryType }),
-	"delayed-retry-min":      setting(natural, "delayed retry time", exact(func(r *broker.Ruling) *int64 { return &r.RetryMin })),
-	"delayed-retry-max":      setting(natural, "delayed retry time", exact(func(r *broker.Ruling) *int64 { return &r.RetryMax })),
-	"max-publish-rate":       bound(positive, "publish rate", number(func(r *broker.Ruling) *int64 { return &r.Messages }, maxNumber)),
-	"max-publish-bytes-rate": bound(positive, "publish rate in bytes", number(func(r *broker.Ruling) *int64 { return &r.Bytes }, maxNumber)),
+	"sync":                   choice("sync value", syncs, func(r *catalog.Ruling) *catalog.SyncChoice { return &r.Sync }),
+	"delayed-retry-type":     choice("delayed retry type", retries, func(r *catalog.Ruling) *catalog.RetryType { return &r.RetryType }),
+	"delayed-retry-min":      setting(natural, "delayed retry time", exact(func(r *catalog.Ruling) *int64 { return &r.RetryMin })),
+	"delayed-retry-max":      setting(natural, "delayed retry time", exact(func(r *catalog.Ruling) *int64 { return &r.RetryMax })),
+	"max-publish-rate":       bound(positive, "publish rate", number(func(r *catalog.Ruling) *int64 { return &r.Messages }, maxNumber)),
+	"max-publish-bytes-rate": bound(positive, "publish rate in bytes", number(func(r *catalog.Ruling) *int64 { return &r.Bytes }, maxNumber)),
 }
 
 // Values of settings that choose, by RabbitMQ's words.
 var (
-	overflows = map[string]broker.Overflow{
-		"drop-head": broker.DropHead, "reject-publish": broker.RejectPublish, "reject-publish-dlx": broker.RejectPublishDLX,
+	overflows = map[string]catalog.Overflow{
+		"drop-head": catalog.DropHead, "reject-publish": catalog.RejectPublish, "reject-publish-dlx": catalog.RejectPublishDLX,
 	}
 	strategies = map[string]bool{"at-most-once": false, "at-least-once": true}
-	syncs      = map[string]broker.SyncChoice{"always": broker.SyncAlways, "batch": broker.SyncBatch, "os": broker.SyncOS}
-	retries    = map[string]broker.RetryType{
-		"disabled": broker.RetryDisabled, "all": broker.RetryAll, "failed": broker.RetryFailed, "returned": broker.RetryReturned,
+	syncs      = map[string]catalog.SyncChoice{"always": catalog.SyncAlways, "batch": catalog.SyncBatch, "os": catalog.SyncOS}
+	retries    = map[string]catalog.RetryType{
+		"disabled": catalog.RetryDisabled, "all": catalog.RetryAll, "failed": catalog.RetryFailed, "returned": catalog.RetryReturned,
 	}
 )
 
 // choice is a setting that is one of some words.
-func choice[T any](refusal string, values map[string]T, field func(*broker.Ruling) *T) *key {
+func choice[T any](refusal string, values map[string]T, field func(*catalog.Ruling) *T) *key {
 	valid := func(v any) bool {
 		word, ok := v.(string)
 		_, known := values[word]
 		return ok && known
 	}
-	return setting(valid, refusal, func(r *broker.Ruling, v any, declared bool) {
+	return setting(valid, refusal, func(r *catalog.Ruling, v any, declared bool) {
 		if !declared {
 			*field(r) = values[v.(string)]
 		}

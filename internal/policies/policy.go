@@ -50,7 +50,8 @@ var targets = map[string]target{
 	"all": all, "queues": queues, "exchanges": exchanges, "classic_queues": classicQueues, "quorum_queues": quorumQueues, "streams": streams,
 }
 
-// Check refuses the value of a policy, or of an operator policy, in RabbitMQ's words: each text is one thing that is wrong.
+// Check refuses the value of a policy, or of an operator policy, in RabbitMQ's words: each text is
+// one thing that is wrong.
 func Check(name string, operator bool, value json.RawMessage) (wrong []string) {
 	_, wrong = parse(name, operator, value)
 	return wrong
@@ -123,7 +124,8 @@ func (p *policy) readPriority(v any) (refusal string) {
 	return ""
 }
 
-// readDefinition checks the settings of one group after the other, as RabbitMQ does, and tells of the first that is wrong.
+// readDefinition checks the settings of one group after the other, as RabbitMQ does, and tells of
+// the first that is wrong.
 func (p *policy) readDefinition(operator bool, v any) string {
 	settings, ok := v.(map[string]any)
 	if !ok {

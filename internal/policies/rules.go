@@ -6,18 +6,18 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
 
-// Engine is the broker.Policies of RabbitMQ's policies.
+// Engine is the catalog.Policies of RabbitMQ's policies.
 type Engine struct{}
 
-// Component implements broker.Policies.
+// Component implements catalog.Policies.
 func (Engine) Component(name string) bool { return name == Component || name == OperatorComponent }
 
-// Compile implements broker.Policies.
-func (Engine) Compile(parameters []broker.Parameter) broker.Rules {
+// Compile implements catalog.Policies.
+func (Engine) Compile(parameters []catalog.Parameter) catalog.Rules {
 	r := &rules{}
 	for _, parameter := range parameters {
 		operator := parameter.Component == OperatorComponent
@@ -51,15 +51,15 @@ type pair struct{ policy, operator *policy }
 
 // effective is what a pair says together.
 type effective struct {
-	broker.Applied
+	catalog.Applied
 	settings map[string]any
 }
 
-// Queue implements broker.Rules.
-func (r *rules) Queue(name string, args message.Table, declared broker.QueuePolicy) broker.Ruling {
+// Queue implements catalog.Rules.
+func (r *rules) Queue(name string, args message.Table, declared catalog.QueuePolicy) catalog.Ruling {
 	kind := kindOf(args)
 	e := r.together(pair{chosen(r.policies, name, kind), chosen(r.operators, name, kind)})
-	ruling := broker.Ruling{QueuePolicy: declared, Applied: e.Applied}
+	ruling := catalog.Ruling{QueuePolicy: declared, Applied: e.Applied}
 	for name, v := range e.settings {
 		k := keys[name]
 		if k.rule == nil {
@@ -82,14 +82,14 @@ func kindOf(args message.Table) target {
 	return classicQueues
 }
 
-// Exchange implements broker.Rules.
-func (r *rules) Exchange(name string) (alternate string, applied broker.Applied) {
+// Exchange implements catalog.Rules.
+func (r *rules) Exchange(name string) (alternate string, applied catalog.Applied) {
 	p := chosen(r.policies, name, exchanges)
 	if p == nil {
-		return "", broker.Applied{}
+		return "", catalog.Applied{}
 	}
 	alternate, _ = p.definition["alternate-exchange"].(string)
-	return alternate, broker.Applied{Policy: p.name}
+	return alternate, catalog.Applied{Policy: p.name}
 }
 
 // chosen is the first policy that counts for a thing of that name, nil when none does.

@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
 
-var declaredNothing = broker.DefaultQueuePolicy()
+var declaredNothing = catalog.DefaultQueuePolicy()
 
 // compiled are the rules of policies of a component, which are called a, b, c and so on.
-func compiled(component string, values ...string) broker.Rules {
+func compiled(component string, values ...string) catalog.Rules {
 	return Engine{}.Compile(parameters(component, values...))
 }
 
-func parameters(component string, values ...string) (all []broker.Parameter) {
+func parameters(component string, values ...string) (all []catalog.Parameter) {
 	for i, v := range values {
-		all = append(all, broker.Parameter{VHost: "/", Component: component, Name: string(rune('a' + i)), Value: json.RawMessage(v)})
+		all = append(all, catalog.Parameter{VHost: "/", Component: component, Name: string(rune('a' + i)), Value: json.RawMessage(v)})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func TestWhichPolicyCounts(t *testing.T) {
 
 // What is left of a declaration, a policy and an operator policy.
 func TestRuling(t *testing.T) {
-	type change = func(*broker.Ruling)
+	type change = func(*catalog.Ruling)
 	for name, c := range map[string]struct {
 		args             message.Table
 		declared         change
@@ -76,38 +76,38 @@ func TestRuling(t *testing.T) {
 	}{
 		"nothing is declared": {nil, nil, `{"message-ttl":5,"expires":6,"max-length":7,"max-length-bytes":8,"overflow":"reject-publish","dead-letter-exchange":"",
 			"dead-letter-routing-key":"k","consumer-timeout":9,"sync":"os","delayed-retry-type":"failed","delayed-retry-min":10,"delayed-retry-max":11,
-			"max-publish-rate":12,"max-publish-bytes-rate":13}`, "", func(r *broker.Ruling) {
-			r.MessageTTL, r.Expires, r.MaxLength, r.MaxLengthBytes, r.Overflow = 5, 6, 7, 8, broker.RejectPublish
-			r.DeadLetter, r.HasDeadLetterKey, r.DeadLetterKey, r.ConsumerTimeout, r.Sync = true, true, "k", 9, broker.SyncOS
-			r.RetryType, r.RetryMin, r.RetryMax, r.Messages, r.Bytes = broker.RetryFailed, 10, 11, 12, 13
+			"max-publish-rate":12,"max-publish-bytes-rate":13}`, "", func(r *catalog.Ruling) {
+			r.MessageTTL, r.Expires, r.MaxLength, r.MaxLengthBytes, r.Overflow = 5, 6, 7, 8, catalog.RejectPublish
+			r.DeadLetter, r.HasDeadLetterKey, r.DeadLetterKey, r.ConsumerTimeout, r.Sync = true, true, "k", 9, catalog.SyncOS
+			r.RetryType, r.RetryMin, r.RetryMax, r.Messages, r.Bytes = catalog.RetryFailed, 10, 11, 12, 13
 		}},
 		"the smaller number, and the queue's choice": {
 			message.Table{{Name: "x-max-length", Value: int32(3)}, {Name: "x-message-ttl", Value: int32(50)}, {Name: "x-overflow", Value: "drop-head"},
 				{Name: "x-dead-letter-exchange", Value: "own"}, {Name: "x-sync", Value: "always"}, {Name: "x-delayed-retry-min", Value: int32(1)}},
-			func(r *broker.Ruling) {
-				r.MaxLength, r.MessageTTL, r.DeadLetter, r.DeadLetterExchange, r.Sync, r.RetryMin = 3, 50, true, "own", broker.SyncAlways, 1
+			func(r *catalog.Ruling) {
+				r.MaxLength, r.MessageTTL, r.DeadLetter, r.DeadLetterExchange, r.Sync, r.RetryMin = 3, 50, true, "own", catalog.SyncAlways, 1
 			},
 			`{"max-length":10,"message-ttl":5,"overflow":"reject-publish","dead-letter-exchange":"p","sync":"os","delayed-retry-min":9}`, "",
-			func(r *broker.Ruling) {
-				r.MaxLength, r.MessageTTL, r.DeadLetter, r.DeadLetterExchange, r.Sync, r.RetryMin = 3, 5, true, "own", broker.SyncAlways, 1
+			func(r *catalog.Ruling) {
+				r.MaxLength, r.MessageTTL, r.DeadLetter, r.DeadLetterExchange, r.Sync, r.RetryMin = 3, 5, true, "own", catalog.SyncAlways, 1
 			}},
 		"an operator's bounds": {nil, nil, `{"max-length":10,"message-ttl":5,"overflow":"reject-publish"}`, `{"max-length":3,"message-ttl":50,"expires":1000,"overflow":"drop-head"}`,
-			func(r *broker.Ruling) { r.MaxLength, r.MessageTTL, r.Expires = 3, 5, 1000 }},
+			func(r *catalog.Ruling) { r.MaxLength, r.MessageTTL, r.Expires = 3, 5, 1000 }},
 		"a quorum queue": {
 			message.Table{{Name: "x-queue-type", Value: "quorum"}, {Name: "x-overflow", Value: "drop-head"}, {Name: "x-expires", Value: int32(5)}},
-			func(r *broker.Ruling) { r.DeliveryLimit, r.Expires = 20, 5 },
+			func(r *catalog.Ruling) { r.DeliveryLimit, r.Expires = 20, 5 },
 			`{"delivery-limit":50,"overflow":"reject-publish","expires":9,"dead-letter-strategy":"at-least-once"}`, "",
-			func(r *broker.Ruling) {
-				r.DeliveryLimit, r.Overflow, r.Expires, r.AtLeastOnce = 50, broker.RejectPublish, 9, true
+			func(r *catalog.Ruling) {
+				r.DeliveryLimit, r.Overflow, r.Expires, r.AtLeastOnce = 50, catalog.RejectPublish, 9, true
 			}},
 		"no limit of deliveries": {
 			message.Table{{Name: "x-queue-type", Value: "quorum"}, {Name: "x-delivery-limit", Value: int32(-1)}},
-			func(r *broker.Ruling) { r.DeliveryLimit = -1 }, `{"delivery-limit":5}`, "", func(r *broker.Ruling) { r.DeliveryLimit = 5 }},
+			func(r *catalog.Ruling) { r.DeliveryLimit = -1 }, `{"delivery-limit":5}`, "", func(r *catalog.Ruling) { r.DeliveryLimit = 5 }},
 		"numbers beyond all bounds": {nil, nil, `{"max-length":99999999999999999999999,"message-ttl":99999999999999999999999}`, "",
-			func(r *broker.Ruling) { r.MaxLength, r.MessageTTL = maxNumber, maxTimer }},
+			func(r *catalog.Ruling) { r.MaxLength, r.MessageTTL = maxNumber, maxTimer }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			declared := broker.Ruling{QueuePolicy: declaredNothing}
+			declared := catalog.Ruling{QueuePolicy: declaredNothing}
 			if c.declared != nil {
 				c.declared(&declared)
 			}
@@ -115,10 +115,10 @@ func TestRuling(t *testing.T) {
 			if c.operator != "" {
 				all = append(all, parameters(OperatorComponent, policyOf("", c.operator, 0, "all"))...)
 			}
-			want := broker.Ruling{QueuePolicy: declaredNothing}
+			want := catalog.Ruling{QueuePolicy: declaredNothing}
 			c.want(&want)
 			got := Engine{}.Compile(all).Queue("q", c.args, declared.QueuePolicy)
-			got.Applied = broker.Applied{}
+			got.Applied = catalog.Applied{}
 			if got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
@@ -130,7 +130,7 @@ func TestEffectiveDefinition(t *testing.T) {
 	all := append(parameters(Component, policyOf("^q", `{"max-length":10,"overflow":"reject-publish","message-ttl":5}`, 0, "all")),
 		parameters(OperatorComponent, policyOf("1$", `{"max-length":3,"expires":1000000,"message-ttl":50}`, 0, "all"))...)
 	r := Engine{}.Compile(all)
-	for name, want := range map[string]broker.Applied{
+	for name, want := range map[string]catalog.Applied{
 		"q1": {Policy: "a", OperatorPolicy: "a", Definition: `{"expires":1000000,"max-length":3,"message-ttl":5,"overflow":"reject-publish"}`},
 		"q2": {Policy: "a", Definition: `{"max-length":10,"message-ttl":5,"overflow":"reject-publish"}`},
 		"1":  {OperatorPolicy: "a", Definition: `{"expires":1000000,"max-length":3,"message-ttl":50}`},
@@ -142,7 +142,7 @@ func TestEffectiveDefinition(t *testing.T) {
 			}
 		}
 	}
-	if _, applied := r.Exchange("q1"); applied != (broker.Applied{Policy: "a"}) {
+	if _, applied := r.Exchange("q1"); applied != (catalog.Applied{Policy: "a"}) {
 		t.Errorf("the exchange q1 has %+v", applied)
 	}
 }

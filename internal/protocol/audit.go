@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// Act is something that only those do who administer the broker, or that somebody
-// tried: a change of users, permissions, policies, definitions and the like.
-// Passwords and the contents of messages are in none.
+// Act is an administrative act, done or attempted: a change of users, permissions, policies,
+// definitions and the like. It contains no passwords and no message contents.
 type Act struct {
 	Protocol string // http, etcd, redis
 	Who      string // the user; "operator" over the admin socket or on the data folder itself
@@ -55,15 +54,14 @@ func openAppend(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, auditMode)
 }
 
-// Reopen opens the file again, which somebody has moved away. With an error the
-// one that is open stays.
+// Reopen reopens the file after log rotation. On an error the open one stays in use.
 func (a *Audit) Reopen() error {
 	if a == nil || a.path == "" {
 		return nil
 	}
 	f, err := openAppend(a.path)
 	if err != nil {
-		a.log.Error("audit: the file cannot be opened again, the one before stays", "err", err)
+		a.log.Error("audit: the file cannot be reopened, the previous one stays in use", "err", err)
 		return fmt.Errorf("audit log: %w", err)
 	}
 	a.mu.Lock()
@@ -135,7 +133,7 @@ func (a *Audit) write(line auditLine) {
 		_, err = a.file.Write(append(b, '\n'))
 	}
 	if err != nil && !a.failed {
-		a.log.Error("audit: a line could not be written; such errors are told once", "path", a.path, "err", err)
+		a.log.Error("audit: a line could not be written; further errors are not logged", "path", a.path, "err", err)
 	}
 	a.failed = err != nil
 }

@@ -35,11 +35,11 @@ func (u CertUser) Name(c *x509.Certificate) string {
 	return c.Subject.CommonName
 }
 
-// AsksCertificates tells whether clients are asked for certificates.
+// AsksCertificates reports whether clients are asked for certificates.
 func (t *TLS) AsksCertificates() bool { return t != nil && t.o.ClientCA != "" }
 
-// UserOf is the user whom the certificate names that the client of a connection
-// showed; "" when it showed none. The certificate was checked in the handshake.
+// UserOf is the user named by the certificate that the client of a connection showed; "" when it
+// showed none. The certificate was checked in the handshake.
 func (t *TLS) UserOf(nc net.Conn) string {
 	state, ok := StateOf(nc)
 	if t == nil || !ok {
@@ -48,7 +48,7 @@ func (t *TLS) UserOf(nc net.Conn) string {
 	return t.UserIn(&state)
 }
 
-// UserIn is UserOf for who has the state of a connection, nil for a plain one.
+// UserIn is UserOf for a caller that has the state of a connection, nil for a plain one.
 func (t *TLS) UserIn(state *tls.ConnectionState) string {
 	if t == nil || state == nil || len(state.VerifiedChains) == 0 {
 		return ""

@@ -17,14 +17,15 @@ import (
 
 // The states of a connection, in RabbitMQ's words.
 const (
-	StateStarting = "starting" // nobody has logged in yet
+	StateStarting = "starting" // not logged in yet
 	StateRunning  = "running"
 	StateBlocked  = "blocked" // its publishes wait for the end of an alarm
 	StateFlow     = "flow"    // its publishes wait for a limit of a rate
 	StateClosing  = "closing"
 )
 
-// Clients are the connections of clients to a node, of all its protocols, as operators see them. A nil one knows none.
+// Clients are the connections of clients to a node, of all its protocols, as operators see them. A
+// nil one knows none.
 type Clients struct {
 	strangers *lobby // connections that have not logged in
 
@@ -37,7 +38,8 @@ type Clients struct {
 	totals map[string]*BytesMoved   // guarded by mu: of connections that are closed, by protocol
 }
 
-// BytesMoved is what went over connections, with the framing of the protocol and without that of TLS.
+// BytesMoved is what went over connections, with the framing of the protocol and without that of
+// TLS.
 type BytesMoved struct{ In, Out uint64 }
 
 // NewClients returns a registry without connections.
@@ -59,7 +61,7 @@ type Client struct {
 	TLS      *tls.ConnectionState // nil: plain
 	Opened   time.Time
 
-	In, Out atomic.Uint64 // bytes; whoever reads and writes for the connection counts them
+	In, Out atomic.Uint64 // bytes; counted by the code that reads and writes for the connection
 
 	part    Part
 	clients *Clients                // nil: it is in none, or has left
@@ -71,7 +73,8 @@ type Client struct {
 
 // Part is the protocol's side of a connection.
 type Part interface {
-	// End has the client told why, in the words of the protocol, and the connection closed. It does not wait. Any goroutine may call it.
+	// End has the client told why, in the words of the protocol, and the connection closed. It does
+	// not wait. Any goroutine may call it.
 	End(reason string)
 }
 
@@ -82,11 +85,11 @@ type Channeled interface {
 	Channels() []Channel
 }
 
-// Login is who a client is, and what was agreed with it.
+// Login is the user of a client, and what was agreed with it.
 type Login struct {
 	User, VHost string
 	Version     string        // of the protocol, for people: "AMQP 0-9-1"
-	Mechanism   string        // how the user proved who it is; "" where there is one way only
+	Mechanism   string        // how the user authenticated; "" where there is one way only
 	Properties  message.Table // what the client says of itself
 	FrameMax    int           // bytes, 0: the protocol has no such limit
 	ChannelMax  int           // likewise
@@ -164,13 +167,13 @@ func (c *Client) Name() string { return ConnectionName(c.Peer, c.Local) }
 // ConnectionName is the name of a connection between two addresses.
 func ConnectionName(peer, local net.Addr) string { return fmt.Sprintf("%v -> %v", peer, local) }
 
-// LogIn notes who the client is.
+// LogIn records the login of the client.
 func (c *Client) LogIn(l Login) {
 	c.login.Store(&l)
 	c.known()
 }
 
-// Login is who the client is; nil before it has said so.
+// Login is the client's login; nil before it has logged in.
 func (c *Client) Login() *Login { return c.login.Load() }
 
 // SetState notes what the connection does.

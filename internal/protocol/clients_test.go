@@ -66,7 +66,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// Without a registry a connection still counts, for whoever has it.
+// Without a registry a connection still has counters.
 func TestNoClients(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()

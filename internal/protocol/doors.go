@@ -18,7 +18,7 @@ type Door struct {
 	// Refusal is what a client hears that comes without TLS and may not.
 	Refusal []byte
 	// Ask serves protocols in which clients ask for TLS before they use it. It
-	// reads what comes first, tells whether TLS follows, and otherwise returns the
+	// reads what comes first, reports whether TLS follows, and otherwise returns the
 	// connection with what was read in front; nil: clients begin with TLS. It
 	// leaves refusing to the protocol, which has TLS.MayBePlain.
 	Ask func(nc net.Conn) (rest net.Conn, secure bool, err error)
@@ -40,10 +40,10 @@ func (t *TLS) Listen(ln net.Listener, d Door) net.Listener {
 	return l
 }
 
-// MayBePlain tells whether a client at this address may come without TLS.
+// MayBePlain reports whether a client at this address may come without TLS.
 func (t *TLS) MayBePlain(peer net.Addr) bool { return t == nil || t.o.Plain(peer) }
 
-// doorway is a listener that lets in who has said how he speaks.
+// doorway is a listener that accepts a connection once its protocol is known.
 type doorway struct {
 	net.Listener
 	tls    *TLS
@@ -83,8 +83,8 @@ func (l *doorway) Close() error {
 	return err
 }
 
-// accept is a goroutine of its own. It goes on after an error when that has been
-// told: whoever accepts decides how.
+// accept runs on its own goroutine. It continues after reporting an error: the caller of Accept
+// decides what to do.
 func (l *doorway) accept() {
 	for l.open.Err() == nil {
 		nc, err := l.Listener.Accept()
@@ -127,7 +127,7 @@ func (l *doorway) receive(nc net.Conn) {
 	delete(l.waiting, nc)
 	l.mu.Unlock()
 	if err != nil {
-		if l.open.Err() == nil && !errors.Is(err, io.EOF) { // somebody looked whether the port is open
+		if l.open.Err() == nil && !errors.Is(err, io.EOF) { // a port scan ends without data
 			l.tls.quiet.Warn("tls: connection refused", "protocol", l.door.Protocol, "peer", nc.RemoteAddr(), "err", Clipped(err.Error()))
 		}
 		nc.Close()
@@ -140,7 +140,7 @@ func (l *doorway) receive(nc net.Conn) {
 	}
 }
 
-var errPlain = errors.New("it came without TLS, which is asked of it (tls_plain)")
+var errPlain = errors.New("it connected without TLS, which is required (tls_plain)")
 
 // admit has a client begin, for as long as it may take to.
 func (l *doorway) admit(nc net.Conn) (net.Conn, error) {
@@ -156,7 +156,8 @@ func (l *doorway) admit(nc net.Conn) (net.Conn, error) {
 	var late net.Error
 	switch {
 	case errors.As(err, &late) && late.Timeout() && l.door.Ask == nil && t.MayBePlain(nc.RemoteAddr()):
-		// A client that has nothing to say yet is none of TLS, which begins at once. How long it may be silent is its protocol's affair.
+		// A client that has nothing to say yet is none of TLS, which begins at once. How long it
+		// may be silent is its protocol's affair.
 	case err != nil:
 		return nil, err
 	case secure:

@@ -178,7 +178,7 @@ func TestNoTLS(t *testing.T) {
 	}
 }
 
-// Who says nothing does not hold up others, and is closed with the listener.
+// A silent client does not hold up others, and is closed with the listener.
 func TestDoorOfTheSilent(t *testing.T) {
 	s, _, a := openTest(t, TLSOptions{Handshake: time.Hour})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
@@ -238,7 +238,7 @@ func TestDoorOfTheQuiet(t *testing.T) {
 	}
 }
 
-// TestCrowdAtTheDoor: handshakes that do not begin keep nobody out.
+// TestCrowdAtTheDoor: handshakes that do not begin do not keep others out.
 func TestCrowdAtTheDoor(t *testing.T) {
 	s, _, a := openTest(t, TLSOptions{Handshakes: 4, Handshake: time.Hour}) // one of an address
 	addr := welcome(t, s, Door{})

@@ -91,7 +91,7 @@ func (e *Edge) Serve(ln net.Listener) error {
 	}
 }
 
-// isTemporary tells whether accepting may work again later: resources ran out,
+// isTemporary reports whether accepting may work again later: resources ran out,
 // or the client was gone before it was accepted.
 func isTemporary(err error) bool {
 	var ne interface{ Temporary() bool }
@@ -119,15 +119,15 @@ func (e *Edge) start(nc net.Conn) {
 	}()
 }
 
-// Open is the number of sessions now.
-func (e *Edge) Open() int {
+// Connections is the number of connections now, those that are logging in included.
+func (e *Edge) Connections() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.sessions)
 }
 
-// Opened is the number of sessions ever accepted.
-func (e *Edge) Opened() uint64 { return e.opened.Load() }
+// ConnectionsOpened is the number of connections ever accepted.
+func (e *Edge) ConnectionsOpened() uint64 { return e.opened.Load() }
 
 // Drain closes the listeners, drains every session and waits for all to end.
 // At the end of ctx it kills those that are left, and reports ctx's error. When

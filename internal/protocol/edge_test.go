@@ -61,8 +61,8 @@ func TestDrainPolite(t *testing.T) {
 	e, addr, served := serve(t, true)
 	nc := talk(t, addr)
 	talk(t, addr)
-	if e.Open() != 2 || e.Opened() != 2 {
-		t.Errorf("open %d, opened %d, want 2, 2", e.Open(), e.Opened())
+	if e.Connections() != 2 || e.ConnectionsOpened() != 2 {
+		t.Errorf("open %d, opened %d, want 2, 2", e.Connections(), e.ConnectionsOpened())
 	}
 	for range 2 { // the second has nothing to do
 		if err := e.Drain(t.Context()); err != nil {
@@ -72,8 +72,8 @@ func TestDrainPolite(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}
-	if e.Open() != 0 {
-		t.Errorf("%d sessions left", e.Open())
+	if e.Connections() != 0 {
+		t.Errorf("%d sessions left", e.Connections())
 	}
 	if _, err := nc.Read(make([]byte, 1)); err == nil {
 		t.Error("the connection is open")
@@ -91,8 +91,8 @@ func TestDrainByForce(t *testing.T) {
 	if err := e.Drain(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
-	if e.Open() != 0 {
-		t.Errorf("%d sessions left", e.Open())
+	if e.Connections() != 0 {
+		t.Errorf("%d sessions left", e.Connections())
 	}
 }
 

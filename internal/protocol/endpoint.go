@@ -4,5 +4,5 @@ package protocol
 type Endpoint struct {
 	Protocol string // its configuration key
 	Address  string // host:port
-	TLS      bool   // the port takes TLS, beside plain connections of those who may
+	TLS      bool   // the port takes TLS, beside plain connections where those are allowed
 }

@@ -24,7 +24,7 @@ type readBuffer struct{ b []byte }
 
 var readBuffers = sync.Pool{New: func() any { return &readBuffer{make([]byte, readBufferSize)} }}
 
-// ErrKicked tells that somebody wants the reader's attention.
+// ErrKicked says that another goroutine wants the reader's attention.
 var ErrKicked = errors.New("protocol: kicked")
 
 // Input reads from the socket. While it waits it holds no buffer, where the
@@ -44,7 +44,7 @@ type Input struct {
 	r, w  int
 
 	reads   atomic.Uint64  // successful reads
-	count   *atomic.Uint64 // of bytes; nil: nobody counts
+	count   *atomic.Uint64 // of bytes; nil: not counted
 	waiting atomic.Bool    // the reader is waiting for the client
 }
 
@@ -97,7 +97,7 @@ func (in *Input) Fill(want int) error {
 	n, err := in.read()
 	in.waiting.Store(false)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		// Whoever kicks sets his flag first, so that no kick is lost here.
+		// A kick sets its flag first, so that none is lost here.
 		in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // a socket that is closed says so at the next read
 		return ErrKicked
 	}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A request of many small parts, each wanted when it is looked at, is read in few steps, however long it is.
+// A request of many small parts, each wanted when it is looked at, is read in few steps, however
+// long it is.
 func TestFillGrows(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()

@@ -28,7 +28,7 @@ func (l *Limit) Used() int {
 	return int(l.used.Load())
 }
 
-// Acquire takes one place and tells whether there was one.
+// Acquire takes one place and reports whether there was one.
 func (l *Limit) Acquire() bool {
 	if l == nil {
 		return true

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// lobby bounds the connections of clients that have not logged in, which anybody can open: how many
-// there are, and how many of them are from one address. For one too many another one goes, by
-// chance: were it the oldest, many clients that come at once would push each other out for ever;
-// were it the newest, a few that never log in would keep all others out.
+// lobby limits the connections that have not logged in, which any client can open: how many there
+// are, and how many from one address. For one too many a random other one is closed: if it were the
+// oldest, many clients that connect at once would push each other out for ever; if it were the
+// newest, a few that never log in would keep all others out.
 type lobby struct {
 	most, mostFrom int
 

@@ -37,9 +37,8 @@ const (
 // hear what they hear after a wrong password.
 var ErrHeldBack = errors.New("too many logins have failed from there; wait some seconds")
 
-// Logins is where all protocols check who their clients are, so that a guesser
-// gains nothing by changing from one to another. Those whose server was made
-// without one have one of their own.
+// Logins is where all protocols authenticate their clients, so that an attacker gains nothing by
+// switching protocols. A server without a shared one has its own.
 type Logins struct {
 	broker *broker.Broker
 	tls    *TLS
@@ -50,8 +49,8 @@ type Logins struct {
 	quiet   list.List                // guarded by mu: the source that was quiet the longest first
 }
 
-// source is whom failures are held against: a user from an address, or, with the
-// user "", all users from there.
+// source is what failures are counted for: a user from an address, or, with the user "", all users
+// from there.
 type source struct {
 	address netip.Prefix
 	user    string
@@ -83,7 +82,7 @@ func (l *Logins) TLS() *TLS { return l.tls }
 
 // Password checks a name and a password. It may take its time after failures, but
 // not longer than until gone is closed. All failures look the same to the client;
-// the error is for the log. Errors: broker.ErrAccessRefused, ErrHeldBack.
+// the error is for the log. Errors: failure.ErrAccessRefused, ErrHeldBack.
 func (l *Logins) Password(gone <-chan struct{}, at Attempt, password string) error {
 	done, err := l.Begin(gone, at)
 	if err != nil {
@@ -113,8 +112,8 @@ func (l *Logins) Begin(gone <-chan struct{}, at Attempt) (done func(ok bool), er
 	return func(ok bool) { l.note(at, ok) }, nil
 }
 
-// Certificate is the login of a client that showed a certificate: the user whom it
-// names, who must be there and may come from there. Errors: broker.ErrAccessRefused.
+// Certificate is the login of a client with a certificate: the user that it names must exist and be
+// allowed from that address. Errors: failure.ErrAccessRefused.
 func (l *Logins) Certificate(at Attempt) error {
 	err := l.broker.Admit(at.User, IsLoopback(at.Peer))
 	l.note(at, err == nil)
@@ -291,7 +290,7 @@ func (l *Logins) Sources() (list []Tally) {
 	return list
 }
 
-// Reset forgets all attempts, so that nobody is held back.
+// Reset forgets all attempts, which ends all delays.
 func (l *Logins) Reset() { l.forget(true) }
 
 // ResetSources forgets attempts by source; those by protocol stay counted.

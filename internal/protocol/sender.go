@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Sender writes to a socket what it takes at once, where the system can do that.
-// One goroutine at a time may use it, and nobody else writes meanwhile.
+// Sender writes to a socket what it takes at once, where the system can do that. Only one goroutine
+// at a time may use it, and nothing else may write meanwhile.
 type Sender struct {
 	raw syscall.RawConn // nil: the connection can only be written in the plain way
 	try func(fd uintptr) bool
@@ -28,7 +28,7 @@ func (s *Sender) Init(nc net.Conn) {
 	}
 }
 
-// Can tells whether Try does anything.
+// Can reports whether Try does anything.
 func (s *Sender) Can() bool { return s.raw != nil }
 
 // Try writes as much of b as the socket takes without waiting, which may be

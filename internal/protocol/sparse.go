@@ -14,9 +14,9 @@ const (
 	sparseTime  = time.Minute
 )
 
-// Sparse returns a log for lines that anybody can cause without a login, as often as he likes: of
-// lines with the same message it has few in a minute, and at its end one with the number of those
-// that it left out, "left_out".
+// Sparse returns a rate-limited log for lines that clients can cause without a login, any number of
+// times: of lines with the same message it writes a few per minute, and at the end one with the
+// number of suppressed ones, "left_out".
 func Sparse(log *slog.Logger) *slog.Logger {
 	return slog.New(&sparse{log.Handler(), &sparseKinds{byMessage: map[string]*sparseKind{}}})
 }

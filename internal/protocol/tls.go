@@ -20,9 +20,9 @@ type TLSOptions struct {
 	ClientCA   string                       // PEM file: the authorities of clients' certificates; "": none is asked for
 	ClientMust bool                         // a client that shows no certificate does not get in
 	MinVersion uint16                       // tls.VersionTLS12 or later [tls.VersionTLS12]
-	Plain      func(net.Addr) bool          // who may come without TLS [nobody]
+	Plain      func(net.Addr) bool          // clients that may connect without TLS [none]
 	User       CertUser                     // what names the user in a client's certificate [CommonName]
-	Handshake  time.Duration                // how long a client may take to say who it is [10 s]
+	Handshake  time.Duration                // how long a client may take to log in [10 s]
 	Handshakes int                          // how many clients may be at that, as NewClientsFor has it
 	Log        *slog.Logger                 // [slog.Default()]
 	Clock      func() time.Time             // [time.Now]
@@ -38,13 +38,13 @@ var ErrTLS = errors.New("protocol: cannot serve TLS")
 // connections to come. A nil one is none: everything is plain.
 type TLS struct {
 	o       TLSOptions
-	quiet   *slog.Logger // for what anybody can cause
+	quiet   *slog.Logger // for lines that any client can cause
 	atDoor  *lobby       // connections that have not said what they want, of all listeners
 	current atomic.Pointer[generation]
 }
 
-// generation is what one reading of the files gave. Tickets to resume a session
-// are of one generation: who is not trusted any more does not come back by one.
+// generation is the result of one reading of the files. Session tickets belong to one generation: a
+// client that is not trusted any more cannot resume with one.
 type generation struct {
 	config *tls.Config
 	leaf   *x509.Certificate
@@ -142,7 +142,7 @@ func (t *TLS) use(g *generation) {
 	t.current.Store(g)
 	attrs := []any{"cert", t.o.Cert, "serial", g.leaf.SerialNumber.Text(16), "until", g.leaf.NotAfter.UTC().Format(time.RFC3339)}
 	if now := t.o.Clock(); now.After(g.leaf.NotAfter) || now.Before(g.leaf.NotBefore) {
-		t.o.Log.Error("tls: the certificate is not valid now; clients will refuse it", attrs...)
+		t.o.Log.Error("tls: the certificate is not valid now; clients will reject it", attrs...)
 		return
 	}
 	t.o.Log.Info("tls: certificate in use", attrs...)
@@ -160,7 +160,7 @@ func (t *TLS) Reload() error {
 func (t *TLS) reload(f files) error {
 	g, err := t.load(f)
 	if err != nil {
-		t.o.Log.Error("tls: the new certificate cannot be used, the one before stays", "err", err)
+		t.o.Log.Error("tls: the new certificate cannot be used, the previous one stays in use", "err", err)
 		return err
 	}
 	t.use(g)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// tries are commands that show a protocol at work, as user guest, with %s for the address: without TLS, and with a certificate that is not looked at.
+// tries are commands that show a protocol at work, as user guest, with %s for the address: without
+// TLS, and with a certificate that is not looked at.
 var tries = map[string][2]string{
 	"amqp": {
 		`python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); ` +
@@ -29,7 +30,8 @@ func (e *Endpoint) Local() string {
 	return e.Address
 }
 
-// Try is a command that shows the protocol at work from this machine; over TLS where the address takes it.
+// Try is a command that shows the protocol at work from this machine; over TLS where the address
+// takes it.
 func (e *Endpoint) Try() string {
 	host, port, _ := net.SplitHostPort(e.Local()) //nolint:errcheck // an address that is listened on
 	text := tries[e.Protocol][0]

@@ -16,13 +16,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Conn is a connection on which the broker also speaks first. It speaks RESP3. One goroutine may send while another receives.
+// Conn is a connection on which the broker also speaks first. It speaks RESP3. One goroutine may
+// send while another receives.
 type Conn struct {
 	nc net.Conn
 	r  *bufio.Reader
 }
 
-// Push is what the broker says without being asked, and how it confirms what it will say that about.
+// Push is what the broker says without being asked, and how it confirms what it will say that
+// about.
 type Push []any
 
 // Refusal is an answer that is an error: a code, a blank, a text.
@@ -40,7 +42,7 @@ const (
 	mostNested = 8
 )
 
-var errProtocol = errors.New("the broker's answer is not understood")
+var errProtocol = errors.New("unexpected answer from the broker")
 
 // Connect makes a connection to a broker at an address as Options takes it, and logs in.
 func Connect(ctx context.Context, address string) (*Conn, error) {
@@ -118,8 +120,9 @@ func (c *Conn) Send(requests ...[]string) error {
 	return err
 }
 
-// Receive waits for the next thing that the broker says: a Push, or the answer to the next request: nil, a string, an int64, a float64, a bool, []any,
-// map[any]any, or a Refusal. An error ends the connection.
+// Receive waits for the next thing that the broker says: a Push, or the answer to the next request:
+// nil, a string, an int64, a float64, a bool, []any, map[any]any, or a Refusal. An error ends the
+// connection.
 func (c *Conn) Receive() (any, error) { return c.value(0) }
 
 // SetReadDeadline bounds how long Receive waits.

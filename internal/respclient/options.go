@@ -10,8 +10,9 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Options are what go-redis needs to reach a broker: redis://user:password@host:port, or rediss:// with TLS. A path is a virtual host; none and /0 are
-// the virtual host "/". Nothing is tried twice: what was done by half is for the caller to repeat, who knows what it may.
+// Options are what go-redis needs to reach a broker: redis://user:password@host:port, or rediss://
+// with TLS. A path is a virtual host; none and /0 are the virtual host "/". Nothing is retried:
+// only the caller knows whether a half-done command may be repeated.
 func Options(address string) (*redis.Options, error) {
 	o, vhost, err := parse(address)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Pipeline gathers what goroutines ask while a pipeline is on its way to the broker and back; the next one takes it all. So one that asks alone
-// waits for nobody, and many that ask at once share the way. The zero value needs only its Client.
+// Pipeline gathers what goroutines send while a pipeline is on its way to the broker and back; the
+// next one takes it all. So a single request does not wait for others, and many concurrent ones
+// share a round trip. The zero value needs only its Client.
 type Pipeline struct {
 	Client *redis.Client
 
@@ -26,8 +27,8 @@ type call struct {
 // maxPipeline is how many commands a pipeline begins with at most, or one call's.
 const maxPipeline = 1024
 
-// Do asks, and returns when the commands have their answers. When ctx ends before, its error is returned, and the commands are not to be looked at:
-// they may be done.
+// Do asks, and returns when the commands have their answers. When ctx ends before, its error is
+// returned, and the commands are not to be looked at: they may be done.
 func (p *Pipeline) Do(ctx context.Context, cmds ...*redis.Cmd) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (p *Pipeline) Do(ctx context.Context, cmds ...*redis.Cmd) error {
 	}
 }
 
-// fly sends pipelines until nobody waits.
+// fly sends pipelines until no request waits.
 func (p *Pipeline) fly() {
 	for {
 		calls := p.next()
@@ -74,7 +75,8 @@ func (p *Pipeline) send(calls []*call) {
 	if err == nil {
 		return
 	}
-	// Each command that was answered has its own error, or a value. When the broker refused the login there is neither.
+	// Each command that was answered has its own error, or a value. When the broker refused the
+	// login there is neither.
 	for _, c := range calls {
 		for _, cmd := range c.cmds {
 			if cmd.Err() == nil && cmd.Val() == nil {

@@ -7,25 +7,27 @@ import (
 	"fiveways/internal/core/semaphore"
 )
 
-// Exchange is where events go, in each virtual host with semaphores: a durable topic exchange, unless somebody declared another.
+// Exchange receives the events, in each virtual host with semaphores. It is a durable topic
+// exchange unless a user declared it otherwise.
 const Exchange = "semaphore.events"
 
-// Defaults of a semaphore, those of the seed's schema.
+// Defaults of a semaphore, as in the original schema.
 const (
 	DefaultActive     = 1000
 	DefaultTryRelease = 900
 )
 
-// Limits of names, in bytes: a routing key holds a semaphore's and that of an event.
+// Limits of names, in bytes. The routing key of an event contains both.
 const (
 	MaxKeyBytes  = 200
 	MaxTaskBytes = 255
 )
 
-// MaxEntries is how many tasks one change may be about.
+// MaxEntries is the maximum number of tasks in one change.
 const MaxEntries = 100_000
 
-// Sentinels, matched with errors.Is; details travel in *broker.Error with Kind "semaphore" or "task".
+// Sentinels, to be matched with errors.Is. Details are in *failure.Error with Kind "semaphore" or
+// "task".
 var (
 	ErrNotFound  = errors.New("no such semaphore")
 	ErrNoTask    = errors.New("no such task")
@@ -38,7 +40,7 @@ var (
 	ErrNotActive = errors.New("the task does not run")
 )
 
-// Settings are what Create and Update say of a semaphore; nil leaves a value as it is, or at its default.
+// Settings are the values that Create and Update set; nil keeps the current value, or the default.
 type Settings struct {
 	Active, TryRelease *int
 	Ascending          *bool
@@ -47,7 +49,7 @@ type Settings struct {
 
 // Info describes a semaphore.
 type Info struct {
-	ID         uint64 // unique in the broker for ever; above 0
+	ID         uint64 // unique in the broker, never reused; above 0
 	Key        string
 	Config     semaphore.Config
 	Waiting    int
@@ -56,36 +58,37 @@ type Info struct {
 	Created    int64 // unix ms
 }
 
-// State is a task and where it stands.
+// State is a task and its position.
 type State struct {
 	semaphore.Task
 	Found    bool
-	Position int // among all tasks of the semaphore in their order, from 1
+	Position int // among all tasks of the semaphore in rule order, from 1
 }
 
-// Change is something to do with one semaphore, and its answer: the types of this package that embed Of. One is used for one call at a time.
+// Change is an operation on one semaphore together with its result: the types of this package that
+// embed Of. A value must not be used by two calls at once.
 type Change interface {
 	of() *Of
 	needs() string // the permission
-	check() error  // whether its arguments make sense
+	check() error  // validates the arguments
 	do(r *round) error
 }
 
-// answering is a change whose answer depends on what the rule decides.
+// answering is a change whose result depends on what the rule decides.
 type answering interface {
 	Change
 	answer(r *round)
 }
 
-// Of names the semaphore of a change, and tells whether it went well.
+// Of names the semaphore of a change and holds its error.
 type Of struct {
 	Key string
-	Err error // errors of all changes: broker.ErrAccessRefused, ErrNotFound, ErrInvalid
+	Err error // errors of all changes: failure.ErrAccessRefused, ErrNotFound, ErrInvalid
 }
 
 func (o *Of) of() *Of { return o }
 
-// Create makes a semaphore; one that is there stays as it is. Needs configure.
+// Create creates a semaphore; an existing one is left unchanged. Needs configure.
 type Create struct {
 	Of
 	Settings
@@ -93,119 +96,125 @@ type Create struct {
 	Created bool
 }
 
-// Update changes a semaphore. Needs configure. Errors: ErrOrder.
+// Update changes the settings of a semaphore. Needs configure. Errors: ErrOrder.
 type Update struct {
 	Of
 	Settings
-	Create  bool // it is made when there is none
+	Create  bool // create it if it does not exist
 	Info    Info
-	Created bool // it was made
+	Created bool // it was created
 }
 
-// Delete deletes a semaphore; each of its tasks gets the event Deleted. Needs configure. Errors: ErrNotEmpty.
+// Delete deletes a semaphore; each of its tasks gets the event Deleted. Needs configure. Errors:
+// ErrNotEmpty.
 type Delete struct {
 	Of
 	IfEmpty bool
-	Missing bool // out: there was none, which is no error
+	Missing bool // out: the semaphore did not exist, which is no error
 }
 
-// Entry is a task to be enqueued.
+// Entry is a task to enqueue.
 type Entry struct {
 	Task     string
 	Priority float64 // not NaN, not infinite
-	Lease    int64   // ms; 0: that of the semaphore
-	Owner    int64   // an owner with whose end (Manager.EndOwner) the task loses its place; 0: none
+	Lease    int64   // ms; 0: the semaphore's
+	Owner    int64   // the task is removed when its owner ends (Manager.EndOwner); 0: no owner
 }
 
-// Enqueue puts tasks into the line, or changes the priority, lease and owner of those that are there, all of them before the rule is asked. Needs write.
+// Enqueue adds tasks to the semaphore, or changes the priority, lease and owner of existing ones.
+// The rule runs once, after all of them. Needs write.
 type Enqueue struct {
 	Of
 	Entries []Entry
 	States  []State // after the transitions that followed at once
-	Added   int     // how many were not there before
+	Added   int     // how many are new
 }
 
-// Release takes tasks out of the semaphore, running or not. Those that are not there are no error. Needs write.
+// Release removes tasks from the semaphore, running or waiting. Missing tasks are no error. Needs
+// write.
 type Release struct {
 	Of
 	Tasks    []string
 	Released []bool
 }
 
-// Renew begins the leases of running tasks anew. Needs write.
+// Renew restarts the leases of running tasks. Needs write.
 type Renew struct {
 	Of
 	Tasks   []string
-	Renewed []bool // false: it does not run
+	Renewed []bool // false: the task does not run
 }
 
-// Status looks at tasks. Needs read.
+// Status returns the state of tasks. Needs read.
 type Status struct {
 	Of
 	Tasks  []string
 	States []State
 }
 
-// Look describes a semaphore. Needs read.
+// Look returns the settings and counts of a semaphore. Needs read.
 type Look struct {
 	Of
 	Info Info
 }
 
-// Page lists tasks in their order. Needs read.
+// Page lists tasks in rule order. Needs read.
 type Page struct {
 	Of
-	From   int                // position of the first, from 1
-	Limit  int                // at most so many; 0: 100
+	From   int                // position of the first task, from 1
+	Limit  int                // maximum number of tasks; 0: 100
 	Only   []semaphore.Status // empty: all
 	States []State
-	Next   int // From of the next page, 0: there is none
+	Next   int // From of the next page, 0: this was the last
 }
 
-// Scan lists tasks in no order, also while others change them: a task that is there all the time comes at least once, and may come twice when tasks
-// were taken away between the pages. Positions are not told. Needs read.
+// Scan lists tasks in no particular order and tolerates concurrent changes: a task that exists
+// throughout is returned at least once, and may be returned twice if tasks were removed between
+// pages. It returns no positions. Needs read.
 type Scan struct {
 	Of
-	From   uint32  // Next of the page before, 0: from the beginning
-	Limit  int     // at most so many; 0: 100
-	States []State // the next page of the same Scan is written over it
-	Next   uint32  // 0: that was all
+	From   uint32  // Next of the previous page, 0: from the beginning
+	Limit  int     // maximum number of tasks; 0: 100
+	States []State // overwritten by the next page of the same Scan
+	Next   uint32  // 0: this was the last page
 }
 
-// Expect asks whether something holds, at its place among the changes of a call. With Group.Must it keeps all of them out when it does not. Needs read.
-// Errors: broker.ErrStale (it does not hold).
+// Expect checks a condition in order with the other changes of a call. With Group.Must, a condition
+// that does not hold rejects the whole call. Needs read. Errors: failure.ErrStale (it does not
+// hold).
 type Expect struct {
 	Of
-	Task string // "": it is about the semaphore alone
-	// Holds looks at the semaphore, as far as it is there, and at the task. It runs under the manager's lock and calls nothing of it.
+	Task string // "": the condition concerns the semaphore alone
+	// Holds checks the semaphore, if it exists, and the task. It runs under the manager's lock and
+	// must not call the manager.
 	Holds func(i Info, there bool, s State) bool
 }
 
-// Event is something that happened and is durable, as a watcher sees it.
+// Event is a durable change as a watcher sees it.
 type Event struct {
 	VHost, Key string
-	Event      semaphore.Event // 0: the task was enqueued, changed its priority, or was released; or it is about the semaphore itself
-	Task       semaphore.Task  // after it; of one that is gone as it was
-	Was        semaphore.Task  // before it; without ID: it was not there
-	Info       *Info           // of an event about the semaphore itself, which has no task: it was made, changed or (Gone) deleted; else nil
-	Gone       bool            // it is not there any more
-	Seq        uint64          // number of the transition in the semaphore, in the order of the log; 0 when Event is 0
+	Event      semaphore.Event // 0: the task was enqueued, got another priority or was released; or the event concerns the semaphore itself
+	Task       semaphore.Task  // after the event; of a removed task its last state
+	Was        semaphore.Task  // before the event; without ID: it did not exist
+	Info       *Info           // set if the event concerns the semaphore itself and no task: it was created, changed or (Gone) deleted
+	Gone       bool            // it does not exist any more
+	Seq        uint64          // number of the transition in the semaphore, in log order; 0 when Event is 0
 	Time       int64           // unix ms
 
 	of *sem
 }
 
-// WatchOptions say what a watcher wants to see.
+// WatchOptions say which events a watcher gets.
 type WatchOptions struct {
-	Key    string // "" is all the user may read
+	Key    string // "": all that the user may read
 	Prefix bool   // all whose key begins with Key
-	Task   string // "" is all
-	All    bool   // also what is no transition (Event 0)
+	Task   string // "": all
+	All    bool   // also events that are no transition (Event 0)
 }
 
-// Group is what else happens together with changes: after a crash all of it is there, or nothing.
+// Group is what is committed atomically with the changes.
 type Group struct {
-	Commands []broker.Command // done as Session.DoAll does, before the changes; a condition among them that does not hold keeps the changes out
-	Tx       *broker.Tx       // or a transaction, which is committed
-	Must     bool             // a change that fails keeps all of the group out
+	Commands []broker.Command // run before the changes as by Session.DoAll; a condition among them that does not hold rejects the changes
+	Tx       *broker.Tx       // or a transaction to commit
+	Must     bool             // a change that fails rejects the whole group
 }

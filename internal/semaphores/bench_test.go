@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
-// BenchmarkStart measures a start with tasks in one semaphore: from the entries of the log, and from the checkpoint of a clean stop.
+// BenchmarkStart measures a start with tasks in one semaphore: from log entries, and from the
+// checkpoint of a clean stop.
 func BenchmarkStart(b *testing.B) {
 	const tasks = 500_000
 	for _, clean := range []bool{false, true} {
@@ -60,7 +63,7 @@ func BenchmarkStart(b *testing.B) {
 func startForBench(b *testing.B, dir string) (*Manager, *broker.Broker) {
 	m := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	br, err := broker.Open(vfs.OS{}, dir, broker.Options{
-		Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}, Shards: 1, Sync: store.SyncOS, Logger: slog.New(slog.DiscardHandler),
+		StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}, Shards: 1, Sync: store.SyncOS, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err == nil {
 		err = m.Start(br)
@@ -71,8 +74,8 @@ func startForBench(b *testing.B, dir string) (*Manager, *broker.Broker) {
 	return m, br
 }
 
-// BenchmarkChange measures a release with the transition that follows, and the return of the task, by callers at once: with nobody who listens to
-// the events, and with a queue.
+// BenchmarkChange measures a release with the transition that follows, and the task's return, by
+// concurrent callers: without a consumer of the events, and with a queue.
 func BenchmarkChange(b *testing.B) {
 	for _, callers := range []int{1, 16} {
 		for _, listens := range []bool{false, true} {
@@ -100,10 +103,10 @@ func benchmarkChange(b *testing.B, callers int, listens bool) {
 	}
 	err := m.Do(s, &Create{Of: Of{Key: "k"}}, fill)
 	if listens && err == nil {
-		p := broker.DefaultQueuePolicy()
+		p := catalog.DefaultQueuePolicy()
 		p.MaxLength = 1000
-		if _, err = s.DeclareQueue(broker.QueueSpec{Name: "events", Durable: true, Policy: p}); err == nil {
-			err = s.Bind(broker.BindSpec{Source: Exchange, Destination: "events", Key: "#"})
+		if _, err = s.DeclareQueue(catalog.QueueSpec{Name: "events", Durable: true, Policy: p}); err == nil {
+			err = s.Bind(catalog.BindSpec{Source: Exchange, Destination: "events", Key: "#"})
 		}
 	}
 	if err != nil {

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 )
 
-// What a change needs permission for, as broker.Session.May has it.
+// The permissions that changes need, as in catalog.Session.May.
 const (
 	toConfigure = "configure"
 	toWrite     = "write"
@@ -62,10 +63,11 @@ func (c *Create) do(r *round) error {
 	return nil
 }
 
-// mayCreate tells whether there may be another semaphore. Errors: broker.ErrVHostNotFound (a session that outlives its virtual host), those of room.
+// mayCreate reports whether another semaphore can be created. Errors: catalog.ErrVHostNotFound (the
+// session outlived its virtual host), those of room.
 func (r *round) mayCreate() error {
 	if vhost := r.vhost(); !r.m.b.HasVHost(vhost) {
-		return &broker.Error{Err: broker.ErrVHostNotFound, Kind: "vhost", Name: vhost.Name, VHost: vhost.Name}
+		return &failure.Error{Err: failure.ErrVHostNotFound, Kind: "vhost", Name: vhost.Name, VHost: vhost.Name}
 	}
 	return r.room(semBytes)
 }
@@ -83,7 +85,7 @@ func (c *Update) do(r *round) error {
 		return err
 	}
 	if r.configure(s, c.Settings.apply(s.state.Config())) != nil {
-		return &broker.Error{Err: ErrOrder, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
+		return &failure.Error{Err: ErrOrder, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
 	}
 	r.log("semaphore updated", s)
 	r.changed(s)
@@ -102,7 +104,7 @@ func (c *Delete) do(r *round) error {
 		return nil
 	}
 	if c.IfEmpty && s.state.Len() > 0 {
-		return &broker.Error{Err: ErrNotEmpty, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
+		return &failure.Error{Err: ErrNotEmpty, Kind: "semaphore", Name: c.Key, VHost: s.vhost.Name}
 	}
 	r.delete(s)
 	r.log("semaphore deleted", s)
@@ -138,10 +140,10 @@ func (c *Enqueue) answer(r *round) {
 	}
 }
 
-// taskBytes is about what a task takes at least.
+// taskBytes is roughly the minimum memory of a task.
 const taskBytes = 50
 
-// lacks tells whether one of the tasks is not there.
+// lacks reports whether one of the tasks does not exist yet.
 func (s *sem) lacks(entries []Entry) bool {
 	return slices.ContainsFunc(entries, func(e Entry) bool {
 		_, there := s.state.Get(e.Task)
@@ -149,7 +151,8 @@ func (s *sem) lacks(entries []Entry) bool {
 	})
 }
 
-// enqueue puts a task into the line, or changes what is said of it. Doing that again is a sign of life: its lease begins anew.
+// enqueue adds a task or changes its settings. Enqueueing again counts as a sign of life: the lease
+// restarts.
 func (r *round) enqueue(s *sem, e *Entry) (added bool) {
 	was, there := s.state.Get(e.Task)
 	task := was
@@ -194,7 +197,8 @@ func (c *Renew) do(r *round) error {
 	return nil
 }
 
-// renew begins the lease of a running task anew. The log does not hear of it: after a start every lease has its whole time.
+// renew restarts the lease of a running task. It is not logged: after a start every lease has its
+// full time.
 func (r *round) renew(s *sem, id string) bool {
 	t, ok := s.state.Get(id)
 	if !ok || t.Status == semaphore.Wait {
@@ -216,18 +220,19 @@ func (c *Expect) do(r *round) error {
 		}
 	}
 	if !c.Holds(info, s != nil, state) {
-		return &broker.Error{Err: broker.ErrStale, Kind: "semaphore", Name: c.Key, VHost: r.q.s.VHost()}
+		return &failure.Error{Err: failure.ErrStale, Kind: "semaphore", Name: c.Key, VHost: r.q.s.VHost()}
 	}
 	return nil
 }
 
-// room tells whether there is memory for so many bytes more, and space on the disk. What makes room goes on without it. Errors: ErrTooMany, ErrDiskFull.
+// room reports whether there is memory for n more bytes and space on the disk. Changes that free
+// memory do not ask it. Errors: ErrTooMany, ErrDiskFull.
 func (r *round) room(n int64) error {
 	if a := r.m.b.Alarm(); a != nil && a.Reason == broker.LowOnDisk {
-		return &broker.Error{Err: ErrDiskFull, Kind: "semaphore"}
+		return &failure.Error{Err: ErrDiskFull, Kind: "semaphore"}
 	}
 	if most := r.m.o.MaxBytes; most > 0 && n > 0 && r.m.table.bytes+n > most {
-		return &broker.Error{Err: ErrTooMany, Kind: "semaphore"}
+		return &failure.Error{Err: ErrTooMany, Kind: "semaphore"}
 	}
 	return nil
 }

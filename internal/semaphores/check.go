@@ -8,28 +8,29 @@ import (
 	"unicode/utf8"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 )
 
-// maxNumber bounds active and try_release, as PostgreSQL's int does.
+// maxNumber bounds active and try_release, like PostgreSQL's int.
 const maxNumber = math.MaxInt32
 
 // maxLease bounds leases: a hundred years, in ms.
 const maxLease = 100 * 366 * 24 * 3600 * 1000
 
 func invalid(kind, name, arg, detail string) error {
-	return &broker.Error{Err: ErrInvalid, Kind: kind, Name: shorten(name), Arg: arg, Detail: detail}
+	return &failure.Error{Err: ErrInvalid, Kind: kind, Name: shorten(name), Arg: arg, Detail: detail}
 }
 
 func notFound(s *broker.Session, key string) error {
-	return &broker.Error{Err: ErrNotFound, Kind: "semaphore", Name: key, VHost: s.VHost(), User: s.User}
+	return &failure.Error{Err: ErrNotFound, Kind: "semaphore", Name: key, VHost: s.VHost(), User: s.User}
 }
 
 func noTask(s *broker.Session, task string) error {
-	return &broker.Error{Err: ErrNoTask, Kind: "task", Name: task, VHost: s.VHost(), User: s.User}
+	return &failure.Error{Err: ErrNoTask, Kind: "task", Name: task, VHost: s.VHost(), User: s.User}
 }
 
-// shorten is a name as errors show it.
+// shorten returns a name as error texts show it.
 func shorten(name string) string {
 	name = strings.ToValidUTF8(name, "?")
 	if utf8.RuneCountInString(name) > 80 {
@@ -38,7 +39,7 @@ func shorten(name string) string {
 	return name
 }
 
-// CheckKey tells whether a semaphore can have this key. Errors: ErrInvalid.
+// CheckKey validates the key of a semaphore. Errors: ErrInvalid.
 func CheckKey(key string) error {
 	if strings.Contains(key, "/") {
 		return invalid("semaphore", key, "key", "it has a '/'")
@@ -49,7 +50,7 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckTask tells whether a task can have this name. Errors: ErrInvalid.
+// CheckTask validates the name of a task. Errors: ErrInvalid.
 func CheckTask(task string) error {
 	if why := wrong(task, MaxTaskBytes); why != "" {
 		return invalid("task", task, "task", why)
@@ -57,7 +58,7 @@ func CheckTask(task string) error {
 	return nil
 }
 
-// wrong says what is wrong with a name, "" nothing.
+// wrong returns what is wrong with a name, "" if nothing is.
 func wrong(name string, most int) string {
 	switch {
 	case name == "":
@@ -72,7 +73,7 @@ func wrong(name string, most int) string {
 	return ""
 }
 
-// checkTasks tells whether a change can be about these tasks. Errors: ErrInvalid, broker.ErrTooLarge.
+// checkTasks validates the tasks of a change. Errors: ErrInvalid, catalog.ErrTooLarge.
 func checkTasks(key string, tasks []string) error {
 	if err := checkCount(key, len(tasks)); err != nil {
 		return err
@@ -87,7 +88,7 @@ func checkTasks(key string, tasks []string) error {
 
 func checkCount(key string, n int) error {
 	if n > MaxEntries {
-		return &broker.Error{Err: broker.ErrTooLarge, Kind: "semaphore", Name: key, Detail: fmt.Sprintf("more than %d tasks at once", MaxEntries)}
+		return &failure.Error{Err: failure.ErrTooLarge, Kind: "semaphore", Name: key, Detail: fmt.Sprintf("more than %d tasks at once", MaxEntries)}
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (o *Settings) check(key string) error {
 	return nil
 }
 
-// apply gives a semaphore what the settings say.
+// apply returns c with the settings applied.
 func (o *Settings) apply(c semaphore.Config) semaphore.Config {
 	if o.Active != nil {
 		c.Active = *o.Active

@@ -7,11 +7,12 @@ import (
 	"fiveways/internal/core/semaphore"
 )
 
-// checkpointStep is how many tasks, or semaphores, a checkpoint looks at before it lets others go on.
+// checkpointStep is how many tasks or semaphores a checkpoint encodes before it releases the lock.
 const checkpointStep = 4096
 
-// Freeze implements broker.Annex. It stops nobody: the checkpoint is written in steps between groups of the log, and what changes meanwhile is
-// behind it in the log and replayed onto it. All that a step sees is durable.
+// Freeze implements statemachine.Machine. It blocks nothing: the checkpoint is written in steps
+// between batches of the log, and later changes are behind it in the log and replayed onto it.
+// Everything a step sees is durable.
 func (m *Manager) Freeze() (size int64, write func(io.Writer) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -19,11 +20,11 @@ func (m *Manager) Freeze() (size int64, write func(io.Writer) error) {
 	return int64(m.table.tasks)*32 + int64(len(c.all))*64, c.write
 }
 
-// checkpoint is one in the making.
+// checkpoint is a checkpoint being written.
 type checkpoint struct {
 	m    *Manager
-	all  []*sem // that were there at the beginning, and are not written
-	from uint32 // where the scan of the tasks of the first goes on; 0: it has not begun
+	all  []*sem // that existed at the beginning and are not written yet
+	from uint32 // where the scan of the first one's tasks continues; 0: not begun
 	b    []byte
 }
 
@@ -46,7 +47,7 @@ func (c *checkpoint) write(w io.Writer) error {
 	return err
 }
 
-// step encodes some.
+// step encodes the next part.
 func (c *checkpoint) step() {
 	for n := 0; n < c.m.step && len(c.all) > 0; n++ {
 		s := c.all[0]

@@ -6,11 +6,11 @@ import (
 	"io"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
 
-// again is what a checkpoint and the log behind it make.
+// again rebuilds a manager from a checkpoint and the log behind it.
 func (n *node) again(image []byte, log [][]byte) *Manager {
 	n.Helper()
 	m := New(Options{})
@@ -26,7 +26,8 @@ func (n *node) again(image []byte, log [][]byte) *Manager {
 	return m
 }
 
-// A checkpoint may see tasks that came after the order was changed, of a semaphore whose head it wrote before.
+// A checkpoint may see tasks that were added after the order changed, of a semaphore whose header
+// it wrote before.
 func TestCheckpointWhileTheOrderChanges(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.step = 7
@@ -56,7 +57,8 @@ func TestCheckpointWhileTheOrderChanges(t *testing.T) {
 	n.close()
 }
 
-// A checkpoint may begin while a group of the log is on its way, which is behind it and may have made semaphores that it sees.
+// A checkpoint may begin while a log batch is in flight. That batch is behind it in the log and may
+// have created semaphores that it sees.
 func TestCheckpointBesideAGroup(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
@@ -64,7 +66,7 @@ func TestCheckpointBesideAGroup(t *testing.T) {
 	var write func(io.Writer) error
 	n.spy.heard = func(entry []byte) {
 		if log = append(log, bytes.Clone(entry)); write == nil {
-			_, write = n.m.Freeze() // what the entry says was done, and the log has it behind the checkpoint
+			_, write = n.m.Freeze() // the entry's changes were made, and the log has the entry behind the checkpoint
 		}
 	}
 	n.must(n.m.Do(n.s, &Create{Of: Of{Key: "new"}}, &Enqueue{Of: Of{Key: "new"}, Entries: []Entry{{Task: "a", Owner: 4}}}))
@@ -75,10 +77,11 @@ func TestCheckpointBesideAGroup(t *testing.T) {
 	n.close()
 }
 
-// A checkpoint may know of a deletion before the log comes to what was before it: a task that ended, and came again.
+// A checkpoint may contain a deletion before the log replays what happened earlier: a task that
+// ended and was added again.
 func TestCheckpointAheadOfADeletion(t *testing.T) {
 	n := open(t, vfs.NewMem())
-	n.m.Stop() // tasks of the deleted go when somebody else has something done
+	n.m.Stop() // tasks of the deleted semaphore are removed with the next change
 	n.create("k", 9, 0)
 	n.do(&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "a", Owner: 7}}})
 	var log [][]byte
@@ -93,7 +96,8 @@ func TestCheckpointAheadOfADeletion(t *testing.T) {
 	n.close()
 }
 
-// A deleted semaphore whose tasks are yet to go is not found by its key when the log alone tells of it.
+// A deleted semaphore with tasks still to be removed is not found by its key after a replay from
+// the log alone.
 func TestReplayOfADeletion(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.Stop()
@@ -109,7 +113,7 @@ func TestReplayOfADeletion(t *testing.T) {
 	n.close()
 }
 
-// A group that is kept out while a checkpoint is written takes nothing away from it.
+// A batch that is rolled back while a checkpoint is written loses nothing from the checkpoint.
 func TestCheckpointBesideAGroupKeptOut(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.step = 2
@@ -119,13 +123,13 @@ func TestCheckpointBesideAGroupKeptOut(t *testing.T) {
 	var image bytes.Buffer
 	n.must(write(&changing{w: &image, change: func() {
 		never := &Expect{Of: Of{Key: "k"}, Holds: func(Info, bool, State) bool { return false }}
-		n.fails(n.m.DoWith(n.s, Group{Must: true}, &Release{Of: Of{Key: "k"}, Tasks: []string{"a", "b"}}, never), broker.ErrStale)
+		n.fails(n.m.DoWith(n.s, Group{Must: true}, &Release{Of: Of{Key: "k"}, Tasks: []string{"a", "b"}}, never), failure.ErrStale)
 	}}))
 	n.again(image.Bytes(), nil)
 	n.close()
 }
 
-// The number of a semaphore names it for ever, also when the log knows nothing of it any more.
+// The ID of a semaphore is never reused, even when the log no longer mentions it.
 func TestNumbersAreNotUsedAgain(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

@@ -4,11 +4,12 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 )
 
-// clock has rounds done that nobody asks for: a lease ended, or a group of the log had no room for all that followed.
+// clock starts rounds that no caller asked for: a lease ended, or a batch had no room for all
+// transitions.
 type clock struct {
 	wake     chan struct{} // 1 slot
 	quit     chan struct{}
@@ -17,7 +18,7 @@ type clock struct {
 	stopping sync.Once
 }
 
-// ring has a round done soon.
+// ring requests a round.
 func (c *clock) ring() {
 	select {
 	case c.wake <- struct{}{}:
@@ -25,7 +26,7 @@ func (c *clock) ring() {
 	}
 }
 
-// setClock sees to it that the clock wakes for the first end of a lease. m.mu is held.
+// setClock makes the clock wake for the first end of a lease. m.mu is held.
 func (m *Manager) setClock() {
 	if first := m.table.ends.first(); first < m.alarm {
 		m.alarm = first
@@ -44,7 +45,7 @@ func (m *Manager) run() {
 			return
 		}
 		if due {
-			m.enter(&request{work: func(*round) {}}) // whatever is due is done in each round
+			m.execute(&request{work: func(*round) {}}) // each round does what is due
 			continue
 		}
 		timer.Reset(wait)
@@ -57,7 +58,7 @@ func (m *Manager) run() {
 	}
 }
 
-// next is how long the clock may sleep. failed: nothing is done any more.
+// next returns how long the clock may sleep. failed: the manager does nothing any more.
 func (m *Manager) next() (wait time.Duration, due, failed bool) {
 	select {
 	case <-m.clock.quit:
@@ -72,7 +73,8 @@ func (m *Manager) next() (wait time.Duration, due, failed bool) {
 	return wait, len(m.table.due) > 0 || first != noEnd && wait <= 0, m.failed != nil
 }
 
-// Stop ends what it does by itself: nothing follows any more of what others did. Call it before the broker closes.
+// Stop ends the manager's own activity: no transitions follow earlier changes any more. Call it
+// before the broker closes.
 func (m *Manager) Stop() {
 	m.clock.stopping.Do(func() { close(m.clock.quit) })
 	m.mu.Lock()
@@ -83,15 +85,16 @@ func (m *Manager) Stop() {
 	}
 }
 
-// Stopped is closed when Stop begins: who waits in this process for what follows need not any more.
+// Stopped is closed when Stop begins. Goroutines that wait for a transition give up then.
 func (m *Manager) Stopped() <-chan struct{} { return m.clock.quit }
 
-// begin has the leases of running tasks begin anew, and the rule asked where a crash may have come between groups of the log. m.mu is held.
+// begin restarts the leases of running tasks, and applies the rule where a crash may have come
+// between batches of the log. m.mu is held.
 func (m *Manager) begin() {
 	now := m.o.Now().UnixMilli()
 	for _, s := range m.table.sorted() {
 		if !m.b.HasVHost(s.vhost) {
-			m.table.later(s) // it was deleted, and the broker ended before that was followed
+			m.table.later(s) // it was deleted, and the broker ended before all its tasks were removed
 		}
 		m.table.settle(s)
 		m.table.begin(s, now)
@@ -102,7 +105,7 @@ func (m *Manager) begin() {
 	}
 }
 
-// begin has leases begin anew.
+// begin restarts leases.
 func (t *table) begin(s *sem, now int64) {
 	type end struct {
 		task   string
@@ -120,13 +123,13 @@ func (t *table) begin(s *sem, now int64) {
 	}
 }
 
-// EndOwner takes the places of all tasks of an owner away, in all virtual hosts, with the event Expired.
+// EndOwner removes all tasks of an owner, in all virtual hosts, with the event Expired.
 func (m *Manager) EndOwner(owner int64) error {
 	if err := m.ready(); err != nil || owner == 0 {
 		return err
 	}
 	for more := true; more; {
-		err := m.enter(&request{work: func(r *round) { more = r.endOwner(owner) }})
+		err := m.execute(&request{work: func(r *round) { more = r.endOwner(owner) }})
 		if err != nil {
 			return err
 		}
@@ -134,9 +137,9 @@ func (m *Manager) EndOwner(owner int64) error {
 	return nil
 }
 
-// endOwner ends as many tasks as the group of the log takes; more: there are others.
+// endOwner ends as many tasks as the batch takes; more: some are left.
 func (r *round) endOwner(owner int64) (more bool) {
-	for s := range r.m.table.owners[owner] { // each goes from the map with its last task
+	for s := range r.m.table.owners[owner] { // a semaphore leaves the map with its last task
 		for _, id := range s.state.Owned(owner) {
 			if r.full() {
 				r.m.table.later(s)
@@ -149,8 +152,8 @@ func (r *round) endOwner(owner int64) (more bool) {
 	return false
 }
 
-// vhostDeleted has the semaphores of a virtual host forgotten soon.
-func (m *Manager) vhostDeleted(vhost broker.VHostID) {
+// vhostDeleted schedules the removal of the semaphores of a virtual host.
+func (m *Manager) vhostDeleted(vhost catalog.VHostID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range m.table.byID {

@@ -10,16 +10,18 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
-// startOn starts a broker with semaphores on a disk that may be broken.
+// startOn starts a broker with semaphores on a file system that may fail.
 func startOn(t *testing.T, fs vfs.FS) (*node, error) {
 	n := &node{T: t, m: New(Options{Logger: slog.New(slog.DiscardHandler)})}
 	var err error
 	n.b, err = broker.Open(fs, "data", broker.Options{
-		Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: n.m}, Shards: 2, DiskFreeLimit: -1, SegmentBytes: 8 << 10,
+		StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: n.m}, Shards: 2, DiskFreeLimit: -1, SegmentBytes: 8 << 10,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -30,14 +32,14 @@ func startOn(t *testing.T, fs vfs.FS) (*node, error) {
 	return n, nil
 }
 
-// end stops it, which on a broken disk goes wrong.
+// end stops it, which fails on a failed file system.
 func (n *node) end() error {
 	n.m.Stop()
 	n.s.Close()
 	return n.b.Close()
 }
 
-// crashSteps is a script over two semaphores: most of it is random, and the same each time.
+// crashSteps is a script over two semaphores, mostly random but the same in each run.
 func crashSteps() (steps []func(*node) error) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	do := func(g func(*node) Group, c Change) {
@@ -64,7 +66,7 @@ func crashSteps() (steps []func(*node) error) {
 	}
 	for i := range 36 {
 		key, g := Of{Key: keys[rng.IntN(2)]}, groups[rng.IntN(len(groups))]
-		task := func() string { return strings.Repeat(fmt.Sprint("t", rng.IntN(5)), 20) } // long, so that a torn page can part what belongs together
+		task := func() string { return strings.Repeat(fmt.Sprint("t", rng.IntN(5)), 20) } // long, so that a torn page can split what belongs together
 		switch n := rng.IntN(10); {
 		case i == 20:
 			do(alone, &Delete{Of: key})
@@ -76,7 +78,7 @@ func crashSteps() (steps []func(*node) error) {
 		case n < 9:
 			do(g, &Update{Of: key, Settings: Settings{Active: new(rng.IntN(4)), TryRelease: new(rng.IntN(4))}})
 		default:
-			steps = append(steps, nil) // the broker is restarted
+			steps = append(steps, nil) // restart the broker
 		}
 	}
 	return steps
@@ -87,7 +89,7 @@ func bare(key, body string) message.Envelope {
 	return append(message.AppendEnvelopeHeader(nil, "", key, props.Append(nil)), body...)
 }
 
-// message is a publish to a queue.
+// message publishes to a queue.
 func (n *node) message(q, body string) *broker.Publish {
 	n.Helper()
 	to, err := n.s.Route(nil, []byte(q), &message.Peek{}, nil)
@@ -95,21 +97,22 @@ func (n *node) message(q, body string) *broker.Publish {
 	return &broker.Publish{Targets: to, Env: bare(q, body), Persistent: true, TTL: -1}
 }
 
-// makeQueues makes a queue for the events and one for posts.
+// makeQueues declares a queue for the events and one for posts.
 func (n *node) makeQueues() error {
-	err := n.s.DeclareExchange(broker.ExchangeSpec{Name: Exchange, Type: "topic", Durable: true})
+	err := n.s.DeclareExchange(catalog.ExchangeSpec{Name: Exchange, Type: "topic", Durable: true})
 	for _, q := range []string{"events", "posts"} {
 		if err == nil {
-			_, err = n.s.DeclareQueue(broker.QueueSpec{Name: q, Durable: true, Policy: broker.DefaultQueuePolicy()})
+			_, err = n.s.DeclareQueue(catalog.QueueSpec{Name: q, Durable: true, Policy: catalog.DefaultQueuePolicy()})
 		}
 	}
 	if err == nil {
-		err = n.s.Bind(broker.BindSpec{Source: Exchange, Destination: "events", Key: "#"})
+		err = n.s.Bind(catalog.BindSpec{Source: Exchange, Destination: "events", Key: "#"})
 	}
 	return err
 }
 
-// state is all that can be seen: the semaphores, and the messages of their events and of what else was in their groups.
+// state is everything observable: the semaphores, the messages of their events, and the messages
+// committed with them.
 func (n *node) state() string {
 	n.Helper()
 	var b strings.Builder
@@ -130,7 +133,7 @@ func (n *node) state() string {
 	return b.String()
 }
 
-// ready are the messages of a queue, which stay there.
+// ready lists the messages of a queue and leaves them there.
 func (n *node) ready(q string) (all []string) {
 	n.Helper()
 	if !n.s.HasQueue(q) {
@@ -153,7 +156,8 @@ func (n *node) ready(q string) (all []string) {
 	return all
 }
 
-// liveOn does the steps on a disk until one fails, which is the crash, and returns how many were answered. after is called behind each.
+// liveOn runs the steps until one fails, which is the crash, and returns how many were answered.
+// after is called after each.
 func liveOn(t *testing.T, fs vfs.FS, steps []func(*node) error, after func(*node)) (answered int) {
 	n, err := startOn(t, fs)
 	if err != nil {
@@ -182,8 +186,9 @@ func liveOn(t *testing.T, fs vfs.FS, steps []func(*node) error, after func(*node
 	return answered
 }
 
-// TestCrashAtEveryOperation makes each operation on the disk in turn the last one. After it there is what was answered, or what was under way as
-// well, and each transition has the one message that it had without a crash, in the same order.
+// TestCrashAtEveryOperation makes each disk operation in turn the last one. After the restart there
+// is what was answered, or what was in flight as well, and each transition has the one message that
+// it had without a crash, in the same order.
 func TestCrashAtEveryOperation(t *testing.T) {
 	var states []string
 	liveOn(t, vfs.NewMem(), crashSteps(), func(n *node) { states = append(states, n.state()) })

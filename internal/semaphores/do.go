@@ -4,12 +4,13 @@ import (
 	"sync/atomic"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 )
 
 func (g *Group) empty() bool { return g.Tx == nil && len(g.Commands) == 0 }
 
-// awaitRoom holds back who publishes with the group.
+// awaitRoom applies publisher flow control to the group's messages.
 func (g *Group) awaitRoom(s *broker.Session) error {
 	if g.Tx != nil {
 		return g.Tx.AwaitRoom()
@@ -17,9 +18,11 @@ func (g *Group) awaitRoom(s *broker.Session) error {
 	return s.ReserveAll(g.Commands...).Await()
 }
 
-// Do does changes in their order, and returns when all that they changed is durable; whether each went well is in its Of. The transitions that
-// follow are decided at once and durable with them, as far as one group of the log takes them, and the others follow by themselves. The caller holds no lock that a sink or
-// a confirmer takes. Errors, after which nothing is known of any of them: broker.ErrLogFailed, broker.ErrClosed.
+// Do makes changes in order, and returns when they are durable; the Err of each says whether it
+// succeeded. The transitions that follow are decided at once and are durable with the changes as
+// far as one batch of the log takes them; the rest follows by itself. The caller must not hold a
+// lock that a sink or a confirmer takes. Errors, after which the outcome of every change is
+// unknown: catalog.ErrLogFailed, catalog.ErrClosed.
 func (m *Manager) Do(s *broker.Session, changes ...Change) error {
 	for {
 		n := together(changes)
@@ -30,12 +33,12 @@ func (m *Manager) Do(s *broker.Session, changes ...Change) error {
 	}
 }
 
-// DoWith does changes as one, together with what else is in the group: the rule of each semaphore
-// is asked once, when all of them are done, so that a task which is released and enqueued again
-// competes with those that wait, and no other task gets a place between the two. A look among them
-// is the exception: the rule is asked before it, so that it shows what the changes before it led
-// to. Errors, after which nothing happened: those of the group's commands that must be done, of
-// its transaction, with Must that of the first change that failed; broker.ErrTooLarge.
+// DoWith makes changes atomically with the rest of the group. The rule of each semaphore is applied
+// once, after all changes: a task that is released and enqueued again competes with the waiting
+// ones, and no other task starts in between. Looks are the exception: the rule is applied before a
+// look, so that it shows the result of the changes before it. Errors, after which nothing happened:
+// those of the group's required commands, of its transaction, with Must that of the first change
+// that failed; catalog.ErrTooLarge.
 func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
 	return m.do(s, g, true, changes)
 }
@@ -60,7 +63,7 @@ func (m *Manager) do(s *broker.Session, g Group, together bool, changes []Change
 		looks = looks && ok
 	}
 	s.Flush()
-	if err := g.awaitRoom(s); err != nil { // here it keeps nobody else waiting
+	if err := g.awaitRoom(s); err != nil { // wait here, outside the round, so that no other request waits
 		return err
 	}
 	switch {
@@ -71,10 +74,10 @@ func (m *Manager) do(s *broker.Session, g Group, together bool, changes []Change
 	case looks && !g.Must:
 		return m.look(s, todo)
 	}
-	return m.enter(&request{s: s, group: g, changes: todo, together: together})
+	return m.execute(&request{s: s, group: g, changes: todo, together: together})
 }
 
-// prepare does what of a change needs no place in the line.
+// prepare does the part of a change that needs no round.
 func (m *Manager) prepare(s *broker.Session, c Change) error {
 	key := c.of().Key
 	if err := s.May(c.needs(), "semaphore", key); err != nil {
@@ -92,7 +95,7 @@ func (m *Manager) prepare(s *broker.Session, c Change) error {
 	return nil
 }
 
-// makes tells whether a change may make a semaphore.
+// makes reports whether a change may create a semaphore.
 func makes(c Change) bool {
 	switch c := c.(type) {
 	case *Create:
@@ -103,7 +106,8 @@ func makes(c Change) bool {
 	return false
 }
 
-// declare makes the exchange of the events before the first semaphore of a virtual host is made. One that was declared as another stays.
+// declare declares the exchange of the events before the first semaphore of a virtual host is
+// created. An existing exchange is left as it is.
 func (m *Manager) declare(s *broker.Session) error {
 	vhost := s.VHostID()
 	m.mu.Lock()
@@ -117,13 +121,13 @@ func (m *Manager) declare(s *broker.Session) error {
 		return err
 	}
 	defer op.Close()
-	if op.DeclareExchange(broker.ExchangeSpec{Name: Exchange, Passive: true}) == nil {
+	if op.DeclareExchange(catalog.ExchangeSpec{Name: Exchange, Passive: true}) == nil {
 		return nil
 	}
-	return op.DeclareExchange(broker.ExchangeSpec{Name: Exchange, Type: "topic", Durable: true})
+	return op.DeclareExchange(catalog.ExchangeSpec{Name: Exchange, Type: "topic", Durable: true})
 }
 
-// counters are what was done since the start.
+// counters count since the start.
 type counters struct {
 	groups, changes atomic.Int64
 	transitions     [6]atomic.Int64 // by semaphore.Event
@@ -131,7 +135,7 @@ type counters struct {
 
 func (c *counters) count(r *round) {
 	c.groups.Add(1)
-	c.changes.Add(int64(len(r.undo)))
+	c.changes.Add(int64(len(r.rollbackLog)))
 	for i := range r.events {
 		c.transitions[r.events[i].Event].Add(1)
 	}
@@ -141,21 +145,21 @@ func (c *counters) count(r *round) {
 type Stats struct {
 	Semaphores  int
 	Tasks       int
-	Waiting     int              // of the tasks
+	Waiting     int              // of Tasks
 	Bytes       int64            // as Manager.Bytes
-	Groups      int64            // of the log, since the start
+	Groups      int64            // log batches since the start
 	Changes     int64            // single steps in them
-	Transitions map[string]int64 // since the start, by the name of the event
+	Transitions map[string]int64 // since the start, by event name
 }
 
-// Bytes is about what semaphores and tasks take in memory.
+// Bytes is the estimated memory of semaphores and tasks.
 func (m *Manager) Bytes() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.table.bytes
 }
 
-// Stats counts.
+// Stats returns the current counts.
 func (m *Manager) Stats() Stats {
 	st := Stats{Groups: m.counters.groups.Load(), Changes: m.counters.changes.Load(), Transitions: map[string]int64{}}
 	for e := semaphore.EventAcquired; e <= semaphore.EventDeleted; e++ {

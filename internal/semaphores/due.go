@@ -2,14 +2,14 @@ package semaphores
 
 import "fiveways/internal/core/semaphore"
 
-// changed notes a semaphore whose tasks or settings a change has altered: decide asks its rule.
+// changed marks a semaphore whose tasks or settings were changed, so that decide applies its rule.
 func (r *round) changed(s *sem) {
 	if n := len(r.undecided); n == 0 || r.undecided[n-1] != s {
 		r.undecided = append(r.undecided, s)
 	}
 }
 
-// decide asks the rule of each semaphore that was altered, and then has the changes answer.
+// decide applies the rule of each changed semaphore, then fills in the results of the changes.
 func (r *round) decide(changes []Change) {
 	for _, s := range r.undecided {
 		r.settle(s)
@@ -23,7 +23,7 @@ func (r *round) decide(changes []Change) {
 	}
 }
 
-// settle has the rule asked until it wants nothing more, or the group is full: then goOn does the rest.
+// settle applies the rule until nothing changes any more, or the batch is full: goOn does the rest.
 func (r *round) settle(s *sem) {
 	if s.deleted {
 		r.m.table.later(s)
@@ -41,7 +41,7 @@ func (r *round) settle(s *sem) {
 	}
 }
 
-// goOn does what earlier groups of the log had no room for. What is left is for the next one.
+// goOn does what earlier batches had no room for, as far as this one has.
 func (r *round) goOn() {
 	t := &r.m.table
 	due := t.due
@@ -67,7 +67,7 @@ func (r *round) goOn() {
 	}
 }
 
-// clear takes tasks of a deleted semaphore away, and it with the last one.
+// clear removes tasks of a deleted semaphore, and finally the semaphore.
 func (r *round) clear(s *sem) {
 	var ids []string
 	for task := range s.state.From(1) {
@@ -86,11 +86,11 @@ func (r *round) clear(s *sem) {
 	r.forget(s)
 }
 
-// expire takes the places of tasks whose lease has ended.
+// expire removes running tasks whose lease has ended.
 func (r *round) expire() {
 	t, now := &r.m.table, r.now/1000
 	for t.ends.first() <= now && r.transitions < r.m.most {
-		s := t.ends[0]
+		s := t.ends.Heap[0]
 		for _, id := range s.state.Ended(now, r.m.most-r.transitions) {
 			r.transition(s, id, semaphore.EventExpired)
 		}

@@ -10,7 +10,7 @@ import (
 
 const many = 20_000
 
-// fill makes a semaphore in which nobody runs, with many tasks.
+// fill creates a semaphore with many tasks, none of which runs.
 func (n *node) fill(key string, tasks int) {
 	n.Helper()
 	n.create(key, 0, 0)
@@ -30,17 +30,18 @@ func (n *node) info(key string) Info {
 	return c.Info
 }
 
-// A change that has more transitions than a group of the log takes is followed by the others, also over a crash, and each has one event.
+// A change with more transitions than a batch takes is completed by later batches, also after a
+// crash, and each transition has one event.
 func TestRaiseInSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
 		n.listen()
 		n.fill("k", many)
-		n.m.Stop() // what follows does not come by itself
+		n.m.Stop() // the rest must not follow by itself
 		active := many - 10
 		n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Active: &active}})
 		n.same("acquired at once", n.info("k").Acquired, roundTransitions)
-		n.enqueue("k", "x 1e9") // another change of the same semaphore meanwhile, and a round with room for more
+		n.enqueue("k", "x 1e9") // another change of the same semaphore, and a round with room for more
 		n = n.crash()
 		synctest.Wait()
 		i := n.info("k")
@@ -59,7 +60,8 @@ func TestRaiseInSteps(t *testing.T) {
 	})
 }
 
-// What the groups of the log have no room for follows by itself, for each semaphore and whatever else is in the first of them.
+// What the batches have no room for follows by itself, for each semaphore and whatever else is in
+// the first batch.
 func TestTheRestFollows(t *testing.T) {
 	for name, group := range map[string]func(*node) Group{
 		"shared":         func(*node) Group { return Group{} },
@@ -85,7 +87,7 @@ func TestTheRestFollows(t *testing.T) {
 	}
 }
 
-// A task of a semaphore that was deleted is deleted, also when its owner ends before its turn to go comes.
+// A task of a deleted semaphore gets Deleted even if its owner ends before the task is removed.
 func TestOwnerOfDeletedEnds(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.Stop()
@@ -99,7 +101,8 @@ func TestOwnerOfDeletedEnds(t *testing.T) {
 	n.close()
 }
 
-// The tasks of a semaphore that is deleted go in steps, also over a crash, while its key is free for another one.
+// The tasks of a deleted semaphore are removed in steps, also after a crash, while its key is free
+// for another one.
 func TestDeleteInSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
@@ -127,7 +130,7 @@ func TestDeleteInSteps(t *testing.T) {
 	})
 }
 
-// An owner with more tasks than a group of the log takes.
+// An owner with more tasks than a batch takes.
 func TestOwnerInSteps(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

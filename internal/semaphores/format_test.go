@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
-// image is a checkpoint of a manager.
+// image returns a checkpoint of the manager.
 func (m *Manager) image(t testing.TB) []byte {
 	t.Helper()
 	_, write := m.Freeze()
@@ -24,7 +24,7 @@ func (m *Manager) image(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// samples are entries of all kinds of facts, and a checkpoint.
+// samples returns entries with all kinds of facts, and a checkpoint.
 func samples(t testing.TB) (entries [][]byte, image []byte) {
 	n := open(&testing.T{}, vfs.NewMem())
 	n.spy.heard = func(entry []byte) { entries = append(entries, slices.Clone(entry)) }
@@ -42,9 +42,10 @@ func samples(t testing.TB) (entries [][]byte, image []byte) {
 	return entries, image
 }
 
-// The bytes of docs/format/semaphores.md. They are on disk: an older version of this test must go on to pass with a newer format.
+// The bytes of docs/format/semaphores.md. They are on disk: this test must still pass with a newer
+// format.
 func TestFormat(t *testing.T) {
-	s := &sem{id: 5, vhost: broker.VHostID{Name: "/", Made: 2}, key: "k", created: 300}
+	s := &sem{id: 5, vhost: catalog.VHostID{Name: "/", Made: 2}, key: "k", created: 300}
 	s.state = semaphore.New(semaphore.Config{Active: 2, TryRelease: 1, Ascending: true, Lease: 200})
 	var f facts
 	f.create(s)
@@ -72,10 +73,10 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Newer versions are refused as such, and what is broken as that.
+// Newer versions are rejected as such, and damage as damage.
 func TestUnreadable(t *testing.T) {
 	var f facts
-	f.create(&sem{id: 7, vhost: broker.VHostID{Name: "/"}, key: "behind", state: semaphore.New(semaphore.Config{})})
+	f.create(&sem{id: 7, vhost: catalog.VHostID{Name: "/"}, key: "behind", state: semaphore.New(semaphore.Config{})})
 	for entry, want := range map[string]error{
 		"":                     errFormat,
 		"\x02":                 store.ErrUnsupportedFormat,
@@ -85,7 +86,7 @@ func TestUnreadable(t *testing.T) {
 	} {
 		m := New(Options{})
 		m.Apply(1, []byte(entry))
-		m.Apply(2, f.b) // nothing is done behind what could not be read
+		m.Apply(2, f.b) // nothing is applied after what could not be read
 		if len(m.table.byID) > 0 {
 			t.Errorf("%q: what is behind it was done", entry)
 		}
@@ -132,14 +133,14 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// sound tells whether a table that was read can be written and read again.
+// sound checks that a decoded table can be encoded and decoded again.
 func sound(t *testing.T, m *Manager) {
 	for _, s := range m.table.byID {
 		m.table.settle(s)
 		seen := map[uint64]bool{}
 		for task := range s.state.From(1) {
 			if seen[task.Seq] {
-				return // no log has two tasks of one number; which of them is the first nobody knows
+				return // no real log has two tasks with one number; their order is undefined
 			}
 			seen[task.Seq] = true
 		}

@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
-// declare makes a queue that holds so many messages and refuses more; 0: as many as come.
+// declare declares a queue with a length limit that rejects more messages; 0: no limit.
 func (n *node) declare(queue string, limit int64) {
 	n.Helper()
-	p := broker.DefaultQueuePolicy()
+	p := catalog.DefaultQueuePolicy()
 	if limit > 0 {
-		p.MaxLength, p.Overflow = limit, broker.RejectPublish
+		p.MaxLength, p.Overflow = limit, catalog.RejectPublish
 	}
-	_, err := n.s.DeclareQueue(broker.QueueSpec{Name: queue, Durable: true, Policy: p})
+	_, err := n.s.DeclareQueue(catalog.QueueSpec{Name: queue, Durable: true, Policy: p})
 	n.must(err)
 }
 
@@ -42,13 +44,13 @@ func (n *node) count(queue string) int {
 	return c.Ready
 }
 
-// A transaction and the changes in its group happen together, or nothing of both.
+// A transaction and the changes in its group are committed together or not at all.
 func TestTransaction(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.listen()
 	n.create("k", 1, 0)
 	n.declare("q", 1)
-	for i, want := range []error{nil, broker.ErrRejected} {
+	for i, want := range []error{nil, failure.ErrRejected} {
 		tx := n.s.NewTx()
 		n.post(tx, "q")
 		c := &Enqueue{Of: Of{Key: "k"}, Entries: entries(fmt.Sprint("t", i, " 1"))}
@@ -75,7 +77,7 @@ func TestTransaction(t *testing.T) {
 	n.close()
 }
 
-// A command that must be done and cannot be keeps the changes out.
+// A required command that fails rejects the changes.
 func TestCommandsOfAGroup(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.listen()
@@ -111,8 +113,8 @@ func TestLimits(t *testing.T) {
 	} {
 		fails(c, ErrInvalid)
 	}
-	fails(&Enqueue{Of: k, Entries: make([]Entry, MaxEntries+1)}, broker.ErrTooLarge)
-	fails(&Release{Of: k, Tasks: make([]string, MaxEntries+1)}, broker.ErrTooLarge)
+	fails(&Enqueue{Of: k, Entries: make([]Entry, MaxEntries+1)}, failure.ErrTooLarge)
+	fails(&Release{Of: k, Tasks: make([]string, MaxEntries+1)}, failure.ErrTooLarge)
 	fails(&Enqueue{Of: Of{Key: "none"}, Entries: entries("a 1")}, ErrNotFound)
 	n.do(&Delete{Of: Of{Key: "none"}})
 	n.do(&Create{Of: Of{Key: string(long[:200])}})
@@ -133,12 +135,13 @@ func TestLimits(t *testing.T) {
 	}
 	fails(&Create{Of: Of{Key: "more"}}, ErrTooMany)
 	fails(&Update{Of: Of{Key: "more"}, Create: true}, ErrTooMany)
-	n.enqueue("k", "0 5", "1 6") // who is there may change its priority
-	n.release("k", "0", "1")     // what makes room goes always
+	n.enqueue("k", "0 5", "1 6") // an existing task may change its priority
+	n.release("k", "0", "1")     // changes that free memory always work
 	n.close()
 }
 
-// A request that may be too large for the log begins a round, so that nobody is refused with it.
+// A request that may be too large for the log begins a round, so that no other request fails with
+// it.
 func TestLargeRequestBeginsARound(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
@@ -156,7 +159,7 @@ func TestLargeRequestBeginsARound(t *testing.T) {
 	n.close()
 }
 
-// While the disk is short nothing is added; what is there changes, and goes.
+// While the disk is short of space nothing is added; existing tasks can be changed and released.
 func TestDiskShort(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -23,10 +24,10 @@ type node struct {
 	spy *spy
 }
 
-// spy hears what goes into the log.
+// spy sees what goes into the log.
 type spy struct {
 	*Manager
-	heard func(entry []byte) // nil: nobody listens
+	heard func(entry []byte) // nil: it ignores entries
 }
 
 func (s *spy) Apply(index uint64, entry []byte) {
@@ -45,7 +46,7 @@ func open(t *testing.T, fs *vfs.Mem, change ...func(*broker.Options, *Options)) 
 	}
 	n.m = New(mine)
 	n.spy = &spy{Manager: n.m}
-	o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: n.spy}
+	o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: n.spy}
 	var err error
 	n.b, err = broker.Open(fs, "data", o)
 	n.must(err)
@@ -68,11 +69,11 @@ func (n *node) must(err error) {
 	}
 }
 
-// crash ends it as a power cut would, and begins again with what that may leave.
+// crash ends it as a power failure would, and restarts it from what may be left.
 func (n *node) crash(change ...func(*broker.Options, *Options)) *node {
 	n.Helper()
 	left := n.fs.CrashClone(rand.New(rand.NewPCG(1, 1)))
-	n.close() // for its goroutines; nobody looks at its files any more
+	n.close() // for its goroutines; its files are not used any more
 	return open(n.T, left, change...)
 }
 
@@ -82,7 +83,7 @@ func (n *node) close() {
 	n.must(n.b.Close())
 }
 
-// do does one change that must go well.
+// do makes one change that must succeed.
 func (n *node) do(c Change) {
 	n.Helper()
 	n.must(n.m.Do(n.s, c))
@@ -94,7 +95,7 @@ func (n *node) create(key string, active, tryRelease int) {
 	n.do(&Create{Of: Of{Key: key}, Settings: Settings{Active: &active, TryRelease: &tryRelease}})
 }
 
-// enqueue puts tasks into the line, each "name priority".
+// enqueue enqueues tasks, each given as "name priority".
 func (n *node) enqueue(key string, tasks ...string) {
 	n.Helper()
 	n.do(&Enqueue{Of: Of{Key: key}, Entries: entries(tasks...)})
@@ -116,7 +117,7 @@ func (n *node) release(key string, tasks ...string) {
 	n.do(&Release{Of: Of{Key: key}, Tasks: tasks})
 }
 
-// shows compares the tasks of a semaphore in their order, each "name:STATUS".
+// shows compares the tasks of a semaphore in order, each as "name:STATUS".
 func (n *node) shows(key string, want ...string) {
 	n.Helper()
 	page := &Page{Of: Of{Key: key}, Limit: 1000}
@@ -130,7 +131,7 @@ func (n *node) shows(key string, want ...string) {
 	}
 }
 
-// log is what a watcher heard.
+// heard records what a watcher gets.
 type heard struct{ events []string }
 
 func (h *heard) hear(events []Event) {

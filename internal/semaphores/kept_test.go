@@ -7,19 +7,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
 )
 
-// A look shows nothing that may yet be lost: it waits for the group of the log that is on its way, and looks again when that was kept out.
+// A look shows nothing that may still be lost: it waits for the batch in flight, and looks again if
+// that was rolled back.
 func TestLookWaits(t *testing.T) {
 	for name, c := range map[string]struct {
-		err  error // of the group
+		err  error // of the batch
 		want semaphore.Status
 	}{
 		"durable":  {nil, semaphore.Acquired},
-		"kept out": {broker.ErrRejected, semaphore.Wait},
+		"kept out": {failure.ErrRejected, semaphore.Wait},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,7 +52,8 @@ func TestLookWaits(t *testing.T) {
 	}
 }
 
-// Of a request that is kept out nothing is in the group that it would have shared: no fact, no event, no transition.
+// Of a rejected request nothing is in the batch it would have shared: no fact, no event, no
+// transition.
 func TestKeptOutOfASharedGroup(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.listen()
@@ -64,7 +66,7 @@ func TestKeptOutOfASharedGroup(t *testing.T) {
 	}
 	out := asks("k", "out 1", &Expect{Of: Of{Key: "l"}, Holds: func(Info, bool, State) bool { return false }})
 	n.same("done", n.m.round([]*request{asks("l", "a 1"), out, asks("k", "b 1"), asks("l", "c 1")}), 4)
-	n.fails(out.err, broker.ErrStale)
+	n.fails(out.err, failure.ErrStale)
 	n.same("told", h.events, []string{"l a -", "l a Acquired 1", "k b -", "k b Acquired 1", "l c -", "l c Acquired 2"})
 	n.same("transitions", n.m.Stats().Transitions["Acquired"], 3)
 	n = n.crash()
@@ -74,7 +76,7 @@ func TestKeptOutOfASharedGroup(t *testing.T) {
 	n.close()
 }
 
-// With Must one change that fails keeps all out, wherever it stands and whatever is wrong with it.
+// With Must one change that fails rejects all, whatever its position and its error.
 func TestMust(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("mine", 1, 0)
@@ -85,7 +87,7 @@ func TestMust(t *testing.T) {
 		bad  Change
 		want error
 	}{
-		{&Release{Of: Of{Key: "theirs"}, Tasks: []string{"a"}}, broker.ErrAccessRefused},
+		{&Release{Of: Of{Key: "theirs"}, Tasks: []string{"a"}}, failure.ErrAccessRefused},
 		{&Release{Of: Of{Key: "mine"}, Tasks: []string{""}}, ErrInvalid},
 		{&Release{Of: Of{Key: "none"}, Tasks: []string{"a"}}, ErrNotFound},
 		{&Look{Of: Of{Key: "none"}}, ErrNotFound},
@@ -98,7 +100,8 @@ func TestMust(t *testing.T) {
 	n.close()
 }
 
-// When the disk fails nothing is changed or shown any more: whether what was under way is there shows the next start.
+// When the disk fails nothing is changed or shown any more; only the next start tells whether the
+// batch in flight is there.
 func TestDiskFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())
@@ -119,10 +122,10 @@ func TestDiskFails(t *testing.T) {
 		fs.FailSync(errors.New("the disk is broken"))
 		k := Of{Key: "k"}
 		for _, c := range []Change{&Release{Of: k, Tasks: []string{"a"}}, &Look{Of: k}, &Enqueue{Of: k, Entries: entries("c 1")}} {
-			n.fails(n.m.Do(n.s, c), broker.ErrLogFailed)
+			n.fails(n.m.Do(n.s, c), failure.ErrLogFailed)
 		}
-		n.fails(<-waits, broker.ErrLogFailed)
-		n.fails(n.m.EndOwner(1), broker.ErrLogFailed)
+		n.fails(<-waits, failure.ErrLogFailed)
+		n.fails(n.m.EndOwner(1), failure.ErrLogFailed)
 		if n.end() == nil {
 			t.Error("it ended as if all were well")
 		}

@@ -40,7 +40,7 @@ func TestLeases(t *testing.T) {
 		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		n.enqueue("k", "long 2.5") // a sign of life; and from now on it has the lease of the semaphore
+		n.enqueue("k", "long 2.5") // a sign of life; from now on it has the lease of the semaphore
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
 		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
@@ -53,7 +53,7 @@ func TestLeases(t *testing.T) {
 		n.close()
 		time.Sleep(time.Hour)
 		n = open(t, n.fs)
-		time.Sleep(9 * time.Second) // the lease has its whole time again
+		time.Sleep(9 * time.Second) // the lease has its full time again
 		synctest.Wait()
 		n.shows("k", "b:ACQUIRED", "c:WAIT")
 		time.Sleep(time.Second)
@@ -66,7 +66,7 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// A lease of a semaphore counts for those that begin after it was set, and one of no length is none.
+// A changed lease of the semaphore applies to leases that begin later, and 0 means none.
 func TestLeaseIsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
@@ -87,7 +87,7 @@ func TestLeaseIsChanged(t *testing.T) {
 	})
 }
 
-// Each sign of life of a task begins its lease anew, with the length that it has then, be it shorter.
+// Each sign of life of a task restarts its lease with the length that it has then, even if shorter.
 func TestSignsOfLife(t *testing.T) {
 	for name, live := range map[string]func(*node){
 		"renew":            func(n *node) { n.renew("k", "a") },
@@ -118,7 +118,7 @@ func TestOwners(t *testing.T) {
 	n.create("two", 9, 0)
 	n.do(&Enqueue{Of: Of{Key: "one"}, Entries: []Entry{{Task: "a", Owner: 7, Priority: 2}, {Task: "b", Owner: 7}, {Task: "c", Owner: 8}, {Task: "d", Owner: 7}}})
 	n.do(&Enqueue{Of: Of{Key: "two"}, Entries: []Entry{{Task: "a", Owner: 7}}})
-	n.enqueue("one", "d 0") // whose it is no more
+	n.enqueue("one", "d 0") // it has no owner any more
 	n.same("owned", len(n.m.Owned(7, 0)), 3)
 	n.same("owned, bounded", len(n.m.Owned(7, 2)), 2)
 	want := n.m.Hash()

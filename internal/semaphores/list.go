@@ -6,8 +6,9 @@ import (
 	"fiveways/internal/broker"
 )
 
-// List describes the semaphores of the session's virtual host that it may read and whose key contains what is given, in order of their keys, those
-// behind after, at most limit; next is the last key, "" when there are no more.
+// List describes the semaphores of the session's virtual host that it may read and whose key
+// contains a text, in key order, after a key, at most limit. next is the last key, "" when there
+// are no more.
 func (m *Manager) List(s *broker.Session, contains, after string, limit int) (all []Info, next string) {
 	limit = pageLimit(limit)
 	m.seen(func() {
@@ -31,7 +32,8 @@ func (m *Manager) List(s *broker.Session, contains, after string, limit int) (al
 	return all, next
 }
 
-// ByID finds a semaphore by its number, when it is in the session's virtual host and the session may read it.
+// ByID finds a semaphore by its ID, if it is in the session's virtual host and the session may read
+// it.
 func (m *Manager) ByID(s *broker.Session, id uint64) (i Info, ok bool) {
 	m.seen(func() {
 		x := m.table.byID[id]
@@ -43,7 +45,7 @@ func (m *Manager) ByID(s *broker.Session, id uint64) (i Info, ok bool) {
 	return i, ok
 }
 
-// Owners are the owners of the tasks that are there, in no order.
+// Owners returns the owners of all current tasks, in no order.
 func (m *Manager) Owners() (all []int64) {
 	m.seen(func() {
 		all = make([]int64, 0, len(m.table.owners))
@@ -57,7 +59,7 @@ func (m *Manager) Owners() (all []int64) {
 // Ref names a task.
 type Ref struct{ VHost, Key, Task string }
 
-// Owned are the tasks of an owner in all virtual hosts, at most limit (0: all), in no order.
+// Owned returns the tasks of an owner in all virtual hosts, at most limit (0: all), in no order.
 func (m *Manager) Owned(owner int64, limit int) (all []Ref) {
 	m.seen(func() {
 		all = nil

@@ -5,48 +5,49 @@ import (
 	"errors"
 	"log/slog"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 )
 
-// line of the log that is written when the round is durable.
+// logLine is a log line that is written when the round is durable.
 type logLine struct {
 	what string
 	s    *sem
 	user string
 }
 
-// log notes who did something to a semaphore. It is for debugging: a program may make one for each of its jobs.
+// log records which user did what to a semaphore. It is for debugging: a program may create one per
+// job.
 func (r *round) log(what string, s *sem) {
 	if r.m.log.Enabled(context.Background(), slog.LevelDebug) {
 		r.lines = append(r.lines, logLine{what, s, r.user()})
 	}
 }
 
-// writeLog writes what was noted.
+// writeLog writes the recorded lines.
 func (r *round) writeLog() {
 	for _, l := range r.lines {
 		r.m.log.Debug(l.what, "vhost", l.s.vhost.Name, "semaphore", l.s.key, "user", l.user)
 	}
 }
 
-// fail notes that nothing can be changed any more. m.mu is held.
+// fail records that the manager can change nothing any more. m.mu is held.
 func (m *Manager) fail(err error) {
 	if m.failed != nil {
 		return
 	}
-	if !errors.Is(err, broker.ErrClosed) {
-		m.log.Error("semaphores stand still", "err", err)
+	if !errors.Is(err, failure.ErrClosed) {
+		m.log.Error("semaphores stopped: the log failed", "err", err)
 	}
 	m.failed = err
 	close(m.dead)
 }
 
-// ready tells whether it takes changes.
+// ready reports whether the manager takes changes.
 func (m *Manager) ready() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.b == nil {
-		return broker.ErrClosed
+		return failure.ErrClosed
 	}
 	return m.failed
 }

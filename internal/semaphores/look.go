@@ -7,13 +7,13 @@ import (
 	"fiveways/internal/core/semaphore"
 )
 
-// What one look shows at most.
+// The page size of one look, by default and at most.
 const (
 	pageDefault = 100
 	pageMost    = 10_000
 )
 
-// looking is a change that changes nothing: it can be done by itself.
+// looking is a read-only change. It can run without a round.
 type looking interface {
 	Change
 	look(t *table, s *broker.Session) error
@@ -34,7 +34,7 @@ func (c *Look) do(r *round) error   { return c.look(&r.m.table, r.q.s) }
 func (c *Page) do(r *round) error   { return c.look(&r.m.table, r.q.s) }
 func (c *Scan) do(r *round) error   { return c.look(&r.m.table, r.q.s) }
 
-// findFor is find for a session. Errors: ErrNotFound.
+// findFor is find in the session's virtual host. Errors: ErrNotFound.
 func (t *table) findFor(s *broker.Session, key string) (*sem, error) {
 	if found := t.find(s.VHostID(), key); found != nil {
 		return found, nil
@@ -97,7 +97,7 @@ func pageLimit(n int) int {
 	return min(n, pageMost)
 }
 
-// look does changes that all are looks, without a place in the line. What is seen is durable when it returns.
+// look runs changes that are all looks, without a round. What they show is durable when it returns.
 func (m *Manager) look(s *broker.Session, changes []Change) error {
 	return m.seen(func() {
 		for _, c := range changes {
@@ -106,7 +106,7 @@ func (m *Manager) look(s *broker.Session, changes []Change) error {
 	})
 }
 
-// seen has fn look at the table, again when what it saw was undone.
+// seen runs fn on the table, and again if what it saw was rolled back.
 func (m *Manager) seen(fn func()) error {
 	for {
 		m.mu.Lock()
@@ -119,7 +119,7 @@ func (m *Manager) seen(fn func()) error {
 		if err != nil || f == nil {
 			return err
 		}
-		if <-f.done; !f.undone {
+		if <-f.done; !f.rolledBack {
 			return nil
 		}
 	}

@@ -12,37 +12,38 @@ import (
 
 // Options configure a Manager. The zero value of a field is its default.
 type Options struct {
-	MaxBytes int64 // memory that tasks may take; new ones are refused beyond; 0: no bound
+	MaxBytes int64 // memory for tasks; new ones are rejected beyond; 0: no limit
 	Logger   *slog.Logger
 	Now      func() time.Time // time.Now
 }
 
-// Manager is all semaphores of a broker. It is the broker's annex, and its methods may be called by any goroutine.
+// Manager holds all semaphores of a broker. It is a state machine of the broker's log; any
+// goroutine may call its methods.
 type Manager struct {
 	o    Options
 	log  *slog.Logger
 	step int // checkpointStep, less in tests
 	most int // roundTransitions, less in tests
 
-	line     line     // who wait for their turn
-	watchers watchers // who are told of what happens
+	combiner combiner // queues requests
+	watchers watchers // get the events
 	counters counters
 
-	// These belong to who leads the line.
-	n     uint64          // number of the round
-	r     round           // in hand, and its room for the next one
-	voice *broker.Session // in whose name events of rounds go out; nil before the first
+	// These belong to the combiner's leader.
+	n       uint64          // number of the round
+	r       round           // the current round, and its buffers for the next one
+	session *broker.Session // publishes the events of rounds; nil before the first
 
-	// mu is held while the state is changed or read, and not while a group of the log is on its way.
-	// Order: mu, then watchers.mu. Nothing of the broker that waits is called under it.
+	// mu is held while the state is changed or read, but not while a batch is written to the log.
+	// Order: mu, then watchers.mu. Nothing in the broker that blocks is called under it.
 	mu     sync.Mutex
 	b      *broker.Broker // nil until Start
 	table  table
-	flight *flight       // what was changed and is not durable yet; nil: nothing
-	failed error         // why nothing is changed any more
+	flight *flight       // changes that are not durable yet; nil: none
+	failed error         // why nothing can be changed any more
 	dead   chan struct{} // closed with failed
 	broken error         // what was wrong with an entry or a checkpoint
-	alarm  int64         // unix ms for which the clock is set
+	alarm  int64         // unix ms the clock is set for
 
 	clock clock
 }
@@ -57,12 +58,13 @@ func New(o Options) *Manager {
 	}
 	m := &Manager{o: o, log: o.Logger, step: checkpointStep, most: roundTransitions, table: newTable(), alarm: math.MaxInt64}
 	m.dead = make(chan struct{})
-	m.watchers.by = map[place]map[*watcher]struct{}{}
+	m.watchers.by = map[target]map[*watcher]struct{}{}
 	m.clock = clock{wake: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
 	return m
 }
 
-// Start lets it take changes, through b, which has recovered, and begins all leases anew. Errors: what was wrong with the log.
+// Start makes the manager take changes, through b, which has recovered, and restarts all leases.
+// Errors: what was wrong with the log.
 func (m *Manager) Start(b *broker.Broker) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,14 +79,15 @@ func (m *Manager) Start(b *broker.Broker) error {
 	return nil
 }
 
-// Err is what was wrong with the log that it read, and what Start would return; nil: nothing.
+// Err is what was wrong with the log, and what Start would return; nil: nothing.
 func (m *Manager) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.broken
 }
 
-// Apply implements broker.Annex. An entry of a group that was made here says what is done already: those who watch are told.
+// Apply implements statemachine.Machine. The changes of an entry that this process wrote are
+// already made: it only tells the watchers.
 func (m *Manager) Apply(_ uint64, entry []byte) {
 	m.mu.Lock()
 	f := m.flight
@@ -97,14 +100,14 @@ func (m *Manager) Apply(_ uint64, entry []byte) {
 	m.watchers.tell(f.events)
 }
 
-// Hash is equal for equal semaphores; Broker.Hash contains it.
+// Hash is equal for equal semaphores; Broker.Hash includes it.
 func (m *Manager) Hash() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.table.hash()
 }
 
-// Restore implements broker.Annex.
+// Restore implements statemachine.Machine.
 func (m *Manager) Restore(r io.Reader) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

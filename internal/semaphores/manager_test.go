@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -41,7 +42,8 @@ func TestLife(t *testing.T) {
 	n.close()
 }
 
-// Who made, changed and deleted a semaphore is in the log for who wants to see it, once it is so.
+// The log says at debug level which user created, changed and deleted a semaphore, once that is
+// durable.
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	n := open(t, vfs.NewMem(), func(_ *broker.Options, o *Options) {
@@ -55,7 +57,7 @@ func TestLog(t *testing.T) {
 	s := n.user("ann", ".*", "", ".*")
 	k := Of{Key: "k"}
 	never := &Expect{Of: k, Holds: func(Info, bool, State) bool { return false }}
-	n.fails(n.m.DoWith(s, Group{Must: true}, &Create{Of: k}, never), broker.ErrStale)
+	n.fails(n.m.DoWith(s, Group{Must: true}, &Create{Of: k}, never), failure.ErrStale)
 	n.must(n.m.Do(s, &Create{Of: k}, &Create{Of: k}, &Update{Of: k}, &Delete{Of: k}, &Delete{Of: k}))
 	want := "level=DEBUG msg=\"semaphore created\" vhost=/ semaphore=k user=ann\n" +
 		"level=DEBUG msg=\"semaphore updated\" vhost=/ semaphore=k user=ann\n" +

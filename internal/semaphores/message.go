@@ -7,7 +7,7 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// envelope is the message of a transition, as docs/features/semaphores.md describes it.
+// envelope returns the message of a transition, as docs/features/semaphores.md describes it.
 func envelope(e *Event) message.Envelope {
 	name, status := e.Event.String(), ""
 	if !e.Gone {
@@ -26,7 +26,7 @@ func envelope(e *Event) message.Envelope {
 	return append(env, body(e, name, status)...)
 }
 
-// body is the event in JSON.
+// body returns the event as JSON.
 func body(e *Event, name, status string) []byte {
 	b, err := json.Marshal(struct {
 		Key      string  `json:"key"`
@@ -37,7 +37,7 @@ func body(e *Event, name, status string) []byte {
 		Seq      uint64  `json:"seq"`
 	}{e.Key, e.Task.ID, name, status, e.Task.Priority, e.Seq})
 	if err != nil {
-		panic(err) // strings and finite numbers
+		panic(err) // strings and finite numbers: cannot happen
 	}
 	return b
 }

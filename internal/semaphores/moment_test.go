@@ -6,8 +6,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// One request that must happen at one moment asks the rule once; the same changes in turns ask it
-// after each.
+// An atomic request applies the rule once; the same changes made one by one apply it after each.
 func TestRuleIsAskedOncePerMoment(t *testing.T) {
 	releaseAndEnqueue := func(task string) []Change {
 		return []Change{&Release{Of: Of{Key: "k"}, Tasks: []string{"a"}}, &Enqueue{Of: Of{Key: "k"}, Entries: entries(task)}}
@@ -52,8 +51,8 @@ func TestRuleIsAskedOncePerMoment(t *testing.T) {
 	}
 }
 
-// A change at one moment answers with what the rule made of all of it, and a change that fails
-// leaves nothing that the rule would be asked about.
+// The changes of an atomic request return the result of all of them, and a request that fails
+// leaves nothing for the rule to do.
 func TestAnswersOfOneMoment(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

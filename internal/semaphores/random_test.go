@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
 )
 
-// model is what the manager ought to keep: the rule, asked after each change, with no log, no groups and no steps.
+// model is the expected behaviour of the manager: the rule applied after each change, without log,
+// batches and steps.
 type model struct {
 	states map[string]*semaphore.State
 	seqs   map[string]uint64 // of events, of the semaphore that has the key now
@@ -93,15 +95,15 @@ func (m *model) delete(key string) {
 	delete(m.states, key)
 }
 
-// twins is the manager beside its model.
+// twins is the manager and its model.
 type twins struct {
 	*node
 	model
 	rand *rand.Rand
 }
 
-// TestRandom does random changes, kept-out groups and restarts, and compares statuses after each and all events at the end. SEMAPHORE_SEED and
-// SEMAPHORE_STEPS ask for another or a longer run.
+// TestRandom makes random changes, rollbacks and restarts, and compares statuses after each and all
+// events at the end. SEMAPHORE_SEED and SEMAPHORE_STEPS ask for another or a longer run.
 func TestRandom(t *testing.T) {
 	seeds, steps := []uint64{1, 2, 3}, 600
 	if s, err := strconv.ParseUint(os.Getenv("SEMAPHORE_SEED"), 10, 64); err == nil {
@@ -199,7 +201,7 @@ func (w *twins) run(c Change, ok bool) {
 	}
 }
 
-// keptOut does many changes in a group that is kept out, in one of two ways.
+// keptOut makes many changes in a group that is rejected, in one of two ways.
 func (w *twins) keptOut() {
 	of := Of{Key: w.key()}
 	changes := []Change{
@@ -256,16 +258,16 @@ func (n *node) listen() {
 	n.Helper()
 	n.do(&Create{Of: Of{Key: "first"}})
 	for _, name := range []string{"events", "other"} {
-		_, err := n.s.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()})
+		_, err := n.s.DeclareQueue(catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()})
 		n.must(err)
 	}
-	n.must(n.s.Bind(broker.BindSpec{Source: Exchange, Destination: "events", Key: "#"}))
+	n.must(n.s.Bind(catalog.BindSpec{Source: Exchange, Destination: "events", Key: "#"}))
 	push := &broker.Push{OnQueue: broker.OnQueue{Queue: "other"}, Bodies: [][]byte{[]byte("x")}}
 	n.must(n.s.Do(push))
 	n.must(push.Err)
 }
 
-// messages takes all events that are in the queue.
+// messages takes all events from the queue.
 func (n *node) messages() (all []string) {
 	n.Helper()
 	pop := &broker.Pop{OnQueue: broker.OnQueue{Queue: "events"}, Max: 1 << 20}

@@ -4,27 +4,32 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/statemachine"
 )
 
-// recordAlone makes what the round did durable, with its events. It does not wait for room, as those do who publish: there is one such group at a time,
-// and a release is what makes room elsewhere.
+// recordAlone makes the round durable, with its events. It is exempt from publisher flow control:
+// there is one such batch at a time, and a release is what frees memory elsewhere.
 func (r *round) recordAlone() error {
-	if s := r.speaker(); s != nil {
-		return s.DoAll(append([]broker.Command{r.note()}, commands(r.emits())...)...)
+	if s := r.session(); s != nil {
+		return s.DoAll(append([]broker.Command{r.entry()}, commands(r.publishes())...)...)
 	}
-	_, err := r.m.b.Recorder(broker.SemaphoreShard).Record(r.facts.b)
+	_, err := r.m.b.StateMachine(statemachine.Semaphores).Record(r.facts.b)
 	return err
 }
 
-// speaker is the session in whose name groups of the log are made, nil when there is no virtual host for one: then nobody hears events either.
-func (r *round) speaker() *broker.Session {
-	for i := 0; r.m.voice == nil && i < len(r.touched); i++ {
-		r.m.voice, _ = r.m.b.Operate(r.touched[i].vhost.Name)
+// session publishes the events of rounds. It is nil if there is no virtual host for it: then
+// nothing receives events either.
+func (r *round) session() *broker.Session {
+	for i := 0; r.m.session == nil && i < len(r.touched); i++ {
+		r.m.session, _ = r.m.b.Operate(r.touched[i].vhost.Name)
 	}
-	return r.m.voice
+	return r.m.session
 }
 
-// recordWith makes it durable together with what else is in the group of a request. kept tells whether it is in the log.
+// recordWith makes the round durable together with the rest of the request's group. kept reports
+// whether it is in the log.
 func (r *round) recordWith(q *request) (err error, kept bool) {
 	if q.group.Tx != nil {
 		return r.commit(q.group.Tx)
@@ -32,31 +37,31 @@ func (r *round) recordWith(q *request) (err error, kept bool) {
 	if len(r.facts.b) == 0 {
 		return q.s.DoAll(q.group.Commands...), true
 	}
-	n := r.note()
-	all := append(append(append([]broker.Command(nil), q.group.Commands...), n), commands(r.emits())...)
+	n := r.entry()
+	all := append(append(append([]broker.Command(nil), q.group.Commands...), n), commands(r.publishes())...)
 	err = q.s.DoAll(all...)
 	return err, err == nil && n.Index != 0
 }
 
-// commit commits a transaction with what the round did in it.
+// commit commits a transaction that includes the round.
 func (r *round) commit(tx *broker.Tx) (err error, kept bool) {
 	if len(r.facts.b) > 0 {
-		tx.Note(r.note())
-		for _, e := range r.emits() {
-			tx.Emit(e)
+		tx.Piggyback(r.entry())
+		for _, e := range r.publishes() {
+			tx.ServerPublish(e)
 		}
 	}
 	err = tx.Commit()
 	return err, err == nil
 }
 
-func (r *round) note() *broker.Note {
-	return &broker.Note{Annex: broker.SemaphoreShard, Entry: r.facts.b}
+func (r *round) entry() *broker.PiggybackedEntry {
+	return &broker.PiggybackedEntry{Machine: statemachine.Semaphores, Entry: r.facts.b}
 }
 
-// emits are the messages of the transitions, as far as somebody listens.
-func (r *round) emits() (all []*broker.Emit) {
-	var of broker.VHostID
+// publishes returns the messages of the transitions in virtual hosts with listeners.
+func (r *round) publishes() (all []*broker.ServerPublish) {
+	var of catalog.VHostID
 	listens := false
 	for i := range r.events {
 		e := &r.events[i]
@@ -68,21 +73,21 @@ func (r *round) emits() (all []*broker.Emit) {
 			listens = r.m.b.Listens(of, Exchange)
 		}
 		if listens {
-			all = append(all, &broker.Emit{VHost: of, Env: envelope(e)})
+			all = append(all, &broker.ServerPublish{VHost: of, Env: envelope(e)})
 		}
 	}
 	return all
 }
 
-func commands(emits []*broker.Emit) []broker.Command {
-	all := make([]broker.Command, len(emits))
-	for i, e := range emits {
+func commands(publishes []*broker.ServerPublish) []broker.Command {
+	all := make([]broker.Command, len(publishes))
+	for i, e := range publishes {
 		all[i] = e
 	}
 	return all
 }
 
-// fatal tells whether the broker takes nothing any more.
+// fatal reports whether the broker takes no writes any more.
 func fatal(err error) bool {
-	return errors.Is(err, broker.ErrLogFailed) || errors.Is(err, broker.ErrClosed)
+	return errors.Is(err, failure.ErrLogFailed) || errors.Is(err, failure.ErrClosed)
 }

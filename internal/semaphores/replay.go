@@ -1,7 +1,7 @@
 package semaphores
 
 import (
-	"bytes"
+	"bufio"
 	"fmt"
 	"io"
 
@@ -11,8 +11,9 @@ import (
 
 var errUnsupported = store.ErrUnsupportedFormat
 
-// replay does what an entry of the log says. A fact says how things are then, not what changed: a checkpoint that was written beside changes may have
-// seen some of those behind it, and what they are about may be gone already.
+// replay applies a log entry. A fact records a result, not a difference: a checkpoint written
+// beside changes may contain some that are behind it in the log, and what they concern may already
+// be gone.
 func (m *Manager) replay(entry []byte) {
 	if m.broken != nil {
 		return
@@ -23,34 +24,32 @@ func (m *Manager) replay(entry []byte) {
 }
 
 func replayEntry(t *table, entry []byte) error {
-	from := bytes.NewReader(entry)
-	r := &reader{source: from}
-	if err := r.version(); err != nil {
-		return err
-	}
+	var r reader
+	r.Reset(entry)
+	r.version()
 	var at *sem // nil: it is gone
-	for from.Len() > 0 && r.err == nil {
-		kind := r.byte()
+	for r.Len() > 0 {
+		kind := r.Uint8()
 		switch kind {
 		case factCreate:
-			at = t.created(r)
+			at = t.created(&r)
 		case factAt:
-			at = t.byID[r.uvarint()]
+			at = t.byID[r.Uvarint()]
 		default:
 			if at != nil && t.byID[at.id] != at {
 				at = nil
 			}
-			replayFact(t, r, kind, at)
+			replayFact(t, &r, kind, at)
 		}
 	}
-	return r.err
+	return r.failure()
 }
 
-// replayFact does a fact about a semaphore that may be gone.
+// replayFact applies a fact about a semaphore that may be gone.
 func replayFact(t *table, r *reader, kind byte, s *sem) {
 	switch kind {
 	case factConfigure:
-		if c := r.config(); s != nil && r.err == nil {
+		if c := r.config(); s != nil && r.Err() == nil {
 			t.configured(s, c)
 		}
 	case factDelete:
@@ -62,7 +61,7 @@ func replayFact(t *table, r *reader, kind byte, s *sem) {
 			t.remove(s)
 		}
 	case factPut:
-		if task := r.task(); s != nil && r.err == nil {
+		if task := r.task(); s != nil && r.Err() == nil {
 			t.put(s, task)
 		}
 	case factRemove:
@@ -70,19 +69,19 @@ func replayFact(t *table, r *reader, kind byte, s *sem) {
 			t.take(s, id)
 		}
 	case factTransition:
-		e, seq, id := semaphore.Event(r.byte()), r.uvarint(), r.str()
-		if s != nil && r.err == nil {
+		e, seq, id := semaphore.Event(r.Uint8()), r.Uvarint(), r.str()
+		if s != nil && r.Err() == nil {
 			t.transition(r, s, e, seq, id)
 		}
 	default:
-		r.fail(fmt.Errorf("%w: fact %d of the semaphores", errUnsupported, kind))
+		r.Fail(fmt.Errorf("%w: fact %d of the semaphores", errUnsupported, kind))
 	}
 }
 
 // created adds a semaphore, unless the checkpoint had it.
 func (t *table) created(r *reader) *sem {
 	s, c := r.identity(), r.config()
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	if there := t.byID[s.id]; there != nil {
@@ -94,14 +93,15 @@ func (t *table) created(r *reader) *sem {
 	return &s
 }
 
-// loading is a semaphore whose tasks get their order when the log was read: table.settle.
+// loading returns a semaphore whose tasks are sorted at the end of the replay, by table.settle.
 func loading(c semaphore.Config) *semaphore.State {
 	s := semaphore.New(c)
 	s.Load()
 	return s
 }
 
-// configured sets what a semaphore goes by. With tasks that came later the order may have to change under them.
+// configured sets the settings of a semaphore. If the checkpoint contains later tasks, the order
+// may have to change under them.
 func (t *table) configured(s *sem, c semaphore.Config) {
 	if s.state.Configure(c) == nil {
 		return
@@ -128,60 +128,72 @@ func (t *table) transition(r *reader, s *sem, e semaphore.Event, seq uint64, id 
 		t.setStatus(s, id, semaphore.Acquired, 0)
 	case semaphore.EventTryRelease:
 		t.setStatus(s, id, semaphore.TryRelease, 0)
-	case semaphore.EventExpired: // the semaphore stays: it may be a checkpoint that says it was deleted, which comes later in the log, as others of its tasks may
+	case semaphore.EventExpired: // the semaphore stays: its deletion may come from a checkpoint that was ahead of the log
 		t.take(s, id)
 	case semaphore.EventDeleted:
 		if t.take(s, id); s.state.Len() == 0 {
 			t.remove(s)
 		}
 	default:
-		r.fail(fmt.Errorf("%w: event %d of a semaphore", errUnsupported, e))
+		r.Fail(fmt.Errorf("%w: event %d of a semaphore", errUnsupported, e))
 	}
 }
 
-// What a checkpoint consists of, after the version. Never renumber.
+// The parts of a checkpoint, after the version. Never renumber.
 const (
-	partEnd       = 0 // and the number of the last semaphore
+	partEnd       = 0 // with the ID of the last semaphore
 	partSemaphore = 1
 	partTask      = 2
 )
 
-// restore reads a checkpoint.
+// mostPart is above the size of any part of a checkpoint: a few numbers and names.
+const mostPart = 2048
+
+// restore reads a checkpoint part by part.
 func (m *Manager) restore(from io.Reader) error {
-	src, ok := from.(source)
-	if !ok {
-		return errFormat
-	}
-	r := &reader{source: src}
-	if err := r.version(); err != nil {
-		return err
-	}
+	in := bufio.NewReaderSize(from, 64<<10)
+	part, err := in.Peek(1)
+	var r reader
+	r.Reset(part)
+	r.version()
 	var at *sem
-	for r.err == nil {
-		switch kind := r.byte(); kind {
-		case partEnd:
-			m.table.lastID = max(m.table.lastID, r.uvarint())
-			return r.err
-		case partSemaphore:
-			at = m.table.restored(r)
-		case partTask:
-			if task := r.task(); at != nil && r.err == nil {
-				m.table.put(at, task)
-			}
-		default:
-			r.fail(fmt.Errorf("%w: part %d of a checkpoint of the semaphores", errUnsupported, kind))
+	for ended := false; !ended && r.Err() == nil; {
+		_, _ = in.Discard(len(part) - r.Len())
+		if part, err = in.Peek(mostPart); err != nil && err != io.EOF {
+			return fmt.Errorf("%w: %w", errFormat, err)
 		}
+		r.Reset(part)
+		at, ended = m.table.part(&r, at)
 	}
-	return r.err
+	return r.failure()
+}
+
+// part reads a part of a checkpoint. at is the semaphore of the part; next is that of the next
+// part; ended: it was the last part.
+func (t *table) part(r *reader, at *sem) (next *sem, ended bool) {
+	switch kind := r.Uint8(); kind {
+	case partEnd:
+		t.lastID = max(t.lastID, r.Uvarint())
+		return nil, true
+	case partSemaphore:
+		return t.restored(r), false
+	case partTask:
+		if task := r.task(); at != nil && r.Err() == nil {
+			t.put(at, task)
+		}
+	default:
+		r.Fail(fmt.Errorf("%w: part %d of a checkpoint of the semaphores", errUnsupported, kind))
+	}
+	return at, false
 }
 
 func (t *table) restored(r *reader) *sem {
 	h := r.header()
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	if t.byID[h.id] != nil {
-		r.fail(fmt.Errorf("%w: semaphore %d twice", errFormat, h.id))
+		r.Fail(fmt.Errorf("%w: semaphore %d twice", errFormat, h.id))
 		return nil
 	}
 	s := new(sem)

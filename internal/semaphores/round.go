@@ -1,38 +1,42 @@
 package semaphores
 
-import "fiveways/internal/broker"
+import (
+	"fiveways/internal/core/catalog"
+)
 
-// What one group of the log takes: rounds end when they have more, and the next one goes on.
+// A batch of the log takes at most this much; what is left is done in the next round.
 const (
 	roundTransitions = 1000
 	roundBytes       = 256 << 10
 )
 
-// round is one turn of the manager: changes, what the rule makes of them, and what is told of both.
+// round is one pass of the combiner: the changes, the transitions that the rule derives from them,
+// and the events of both. They are one batch of the log.
 type round struct {
-	m     *Manager
-	n     uint64
-	now   int64    // unix µs
-	q     *request // in hand
-	facts facts
-	undo  []edit
+	m           *Manager
+	n           uint64
+	now         int64    // unix µs
+	q           *request // the current one
+	facts       facts
+	rollbackLog []rollbackEntry
 
 	touched     []*sem
-	undecided   []*sem  // altered by the request in hand; empty between requests
+	undecided   []*sem  // changed by the current request; empty between requests
 	events      []Event // in order
 	transitions int
 	lines       []logLine
 }
 
-// flight is a group of the log on its way.
+// flight is a batch on its way to the log.
 type flight struct {
-	n      uint64
-	events []Event
-	done   chan struct{} // closed when it is durable, or was undone
-	undone bool
+	n          uint64
+	events     []Event
+	done       chan struct{} // closed when it is durable or rolled back
+	rolledBack bool
 }
 
-// round does the requests of a batch, as many as fit, and returns how many. After it they are durable, or their error says what happened.
+// round executes requests, as many as fit, and returns how many. When it returns they are durable,
+// or their err is set.
 func (m *Manager) round(batch []*request) (done int) {
 	m.mu.Lock()
 	if first := batch[0]; first.still != nil {
@@ -65,29 +69,30 @@ func (m *Manager) round(batch []*request) (done int) {
 	return done
 }
 
-// spareMost is how many steps the room of a round may have to be used again by the next one.
+// spareMost is the capacity, in steps, up to which buffers are kept for the next round.
 const spareMost = 4 * roundTransitions
 
-// begin begins a round. m.mu is held.
+// begin starts a round. m.mu is held.
 func (r *round) begin(m *Manager) {
 	m.n++
 	r.m, r.n, r.now = m, m.n, m.o.Now().UnixMicro()
 }
 
-// end clears it for the next one.
+// end resets r and keeps its buffers.
 func (r *round) end() {
-	clear(r.undo)
+	clear(r.rollbackLog)
 	clear(r.touched)
 	clear(r.events)
-	spare := round{facts: facts{b: r.facts.b[:0]}, undo: r.undo[:0], touched: r.touched[:0],
+	spare := round{facts: facts{b: r.facts.b[:0]}, rollbackLog: r.rollbackLog[:0], touched: r.touched[:0],
 		undecided: r.undecided[:0], events: r.events[:0]}
-	if cap(r.undo) > spareMost || cap(r.events) > spareMost || cap(r.facts.b) > 2*roundBytes {
+	if cap(r.rollbackLog) > spareMost || cap(r.events) > spareMost || cap(r.facts.b) > 2*roundBytes {
 		spare = round{}
 	}
 	*r = spare
 }
 
-// doAll does requests, as many as fit, and what is due. One that may be undone, because of what else is in its group, has the round for itself.
+// doAll executes requests, as many as fit, and what is due. A request that may be rolled back
+// because of the rest of its group gets a round of its own.
 func (r *round) doAll(batch []*request) (done int) {
 	if batch[0].alone() {
 		r.do(batch[0])
@@ -108,10 +113,10 @@ func (r *round) doAll(batch []*request) (done int) {
 	return done
 }
 
-// full tells whether nothing more is to go into the group of the log.
+// full reports whether the batch is full.
 func (r *round) full() bool { return r.transitions >= r.m.most || len(r.facts.b) >= roundBytes }
 
-// do does the changes of a request, or nothing of them.
+// do makes all changes of a request, or none of them.
 func (r *round) do(q *request) {
 	r.q = q
 	if q.work != nil {
@@ -122,13 +127,13 @@ func (r *round) do(q *request) {
 	for i, c := range q.changes {
 		o := c.of()
 		if _, looks := c.(looking); looks {
-			r.decide(nil) // what it shows must not contradict the answers of the changes before it
+			r.decide(nil) // its result must not contradict the results of the changes before it
 		}
 		if o.Err == nil {
 			o.Err = c.do(r)
 		}
 		if o.Err != nil && q.group.Must {
-			r.back(mark)
+			r.rollBack(mark)
 			q.err = o.Err
 			return
 		}
@@ -141,7 +146,7 @@ func (r *round) do(q *request) {
 	}
 }
 
-// depart puts what was changed on its way to the log; nil: nothing was. m.mu is held.
+// depart marks the changes as in flight; nil: there are none. m.mu is held.
 func (r *round) depart() *flight {
 	r.follow()
 	if len(r.facts.b) == 0 {
@@ -152,7 +157,8 @@ func (r *round) depart() *flight {
 	return f
 }
 
-// record makes the group durable, with what else goes with it. kept tells whether it is in the log.
+// record makes the batch durable, with the rest of the request's group. kept reports whether it is
+// in the log.
 func (r *round) record(batch []*request, f *flight) (err error, kept bool) {
 	if len(batch) == 1 && !batch[0].group.empty() && batch[0].err == nil {
 		batch[0].err, kept = r.recordWith(batch[0])
@@ -169,7 +175,7 @@ func (r *round) record(batch []*request, f *flight) (err error, kept bool) {
 	return err, err == nil
 }
 
-// arrive ends the flight: what is not in the log is undone. m.mu is held.
+// arrive ends the flight: a batch that is not in the log is rolled back. m.mu is held.
 func (r *round) arrive(f *flight, err error, kept bool) {
 	m := r.m
 	m.flight = nil
@@ -184,12 +190,12 @@ func (r *round) arrive(f *flight, err error, kept bool) {
 		r.writeLog()
 		return
 	}
-	f.undone = true
-	r.back(mark{})
+	f.rolledBack = true
+	r.rollBack(mark{})
 	r.follow()
 }
 
-// follow has the clock know of the leases as they are now.
+// follow updates the clock after changes to leases.
 func (r *round) follow() {
 	t := &r.m.table
 	for _, s := range r.touched {
@@ -200,29 +206,29 @@ func (r *round) follow() {
 	r.m.setClock()
 }
 
-// mark is a point of a round to which it can be taken back.
+// mark is a point of a round that it can be rolled back to.
 type mark struct {
-	undo, facts, events, transitions, lines int
-	at                                      *sem
+	rollbackLog, facts, events, transitions, lines int
+	at                                             *sem
 }
 
 func (r *round) mark() mark {
-	return mark{len(r.undo), len(r.facts.b), len(r.events), r.transitions, len(r.lines), r.facts.at}
+	return mark{len(r.rollbackLog), len(r.facts.b), len(r.events), r.transitions, len(r.lines), r.facts.at}
 }
 
-// back undoes what was done since a mark.
-func (r *round) back(to mark) {
-	for i := len(r.undo) - 1; i >= to.undo; i-- {
-		r.undo[i].undo(&r.m.table)
+// rollBack reverts what was done since a mark.
+func (r *round) rollBack(to mark) {
+	for i := len(r.rollbackLog) - 1; i >= to.rollbackLog; i-- {
+		r.rollbackLog[i].revert(&r.m.table)
 	}
-	r.undo, r.facts.b, r.events, r.lines = r.undo[:to.undo], r.facts.b[:to.facts], r.events[:to.events], r.lines[:to.lines]
+	r.rollbackLog, r.facts.b, r.events, r.lines = r.rollbackLog[:to.rollbackLog], r.facts.b[:to.facts], r.events[:to.events], r.lines[:to.lines]
 	r.transitions, r.facts.at, r.undecided = to.transitions, to.at, r.undecided[:0]
 }
 
-// vhost is that of the request in hand.
-func (r *round) vhost() broker.VHostID { return r.q.s.VHostID() }
+// vhost is that of the current request.
+func (r *round) vhost() catalog.VHostID { return r.q.s.VHostID() }
 
-// user is who asks.
+// user is that of the current request.
 func (r *round) user() string { return r.q.s.User }
 
 // find returns the semaphore of a key. Errors: ErrNotFound.

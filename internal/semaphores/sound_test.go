@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/storage/vfs"
 )
 
-// sound compares what the table counts with what it has.
+// sound checks the table's counts against its contents.
 func (n *node) sound(m *Manager) {
 	n.Helper()
 	m.mu.Lock()
@@ -57,10 +58,10 @@ func (n *node) sound(m *Manager) {
 	n.same("tasks", t.tasks, tasks)
 	n.same("keys without their semaphore", named, 0)
 	n.same("owners that are not known", owned, map[string]int{})
-	n.same("ends", len(t.ends), ending)
+	n.same("ends", len(t.ends.Heap), ending)
 }
 
-// What is counted stays right whatever happens, also to tasks with leases and owners.
+// Counts stay right through any changes, also of tasks with leases and owners.
 func TestCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem(), smallLog)
@@ -76,7 +77,8 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// A checkpoint that is written while everything changes, with what the log has behind it until a crash at any later time, is what the log alone makes.
+// A checkpoint written during changes, plus the log behind it up to any later crash, gives the same
+// state as the log alone.
 func TestCheckpointBesideChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
@@ -95,11 +97,11 @@ func TestCheckpointBesideChanges(t *testing.T) {
 			defer mu.Unlock()
 			return len(log)
 		}
-		var s *broker.Session // in a virtual host that comes and goes
+		var s *broker.Session // in a virtual host that is created and deleted
 		change := func() {
 			switch {
 			case s == nil:
-				_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+				_, err := n.b.PutVHost(catalog.VHostSpec{Name: "other"})
 				n.must(err)
 				s, err = n.b.Operate("other")
 				n.must(err)
@@ -112,7 +114,7 @@ func TestCheckpointBesideChanges(t *testing.T) {
 				n.churn(r, n.s)
 			}
 		}
-		truth := New(Options{}) // which has no checkpoint
+		truth := New(Options{}) // without a checkpoint
 		for range 200 {
 			for range 10 {
 				change()
@@ -158,7 +160,7 @@ func TestCheckpointBesideChanges(t *testing.T) {
 	})
 }
 
-// seedFor is the seed of a random test; SEMAPHORE_SEED asks for another.
+// seedFor returns the seed of a random test; SEMAPHORE_SEED overrides it.
 func seedFor(t *testing.T, seed uint64) uint64 {
 	if s, err := strconv.ParseUint(os.Getenv("SEMAPHORE_SEED"), 10, 64); err == nil {
 		seed = s
@@ -167,7 +169,7 @@ func seedFor(t *testing.T, seed uint64) uint64 {
 	return seed
 }
 
-// churn does something in the virtual host of a session.
+// churn makes one random change in the session's virtual host.
 func (n *node) churn(r *rand.Rand, s *broker.Session) {
 	n.Helper()
 	of := Of{Key: fmt.Sprint("k", r.IntN(3))}
@@ -179,7 +181,7 @@ func (n *node) churn(r *rand.Rand, s *broker.Session) {
 		c = &Delete{Of: of}
 	case 1, 2, 3:
 		up, active, try, ms := r.IntN(2) == 0, r.IntN(20), r.IntN(9), lease()
-		c = &Update{Of: of, Create: true, Settings: Settings{Ascending: &up, Active: &active, TryRelease: &try, Lease: &ms}} // the order may be refused
+		c = &Update{Of: of, Create: true, Settings: Settings{Ascending: &up, Active: &active, TryRelease: &try, Lease: &ms}} // the order may be rejected
 	case 4, 5, 6, 7:
 		c = &Release{Of: of, Tasks: []string{task(), task()}}
 	case 8:
@@ -188,7 +190,7 @@ func (n *node) churn(r *rand.Rand, s *broker.Session) {
 		n.must(n.m.EndOwner(r.Int64N(3)))
 		return
 	case 10, 11:
-		<-time.After(time.Duration(r.IntN(2000)) * time.Millisecond) // in the bubble of the caller
+		<-time.After(time.Duration(r.IntN(2000)) * time.Millisecond) // in the caller's bubble
 		synctest.Wait()
 		return
 	default:
@@ -207,7 +209,7 @@ func (n *node) churn(r *rand.Rand, s *broker.Session) {
 	n.must(n.m.Do(s, c))
 }
 
-// firstError is that of the change which kept the others out.
+// firstError returns the error of the change that made the others fail.
 func firstError(changes ...Change) error {
 	for _, c := range changes {
 		if err := c.of().Err; err != nil {

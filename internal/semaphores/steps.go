@@ -2,9 +2,9 @@ package semaphores
 
 import "fiveways/internal/core/semaphore"
 
-// The single steps of a round. Each is noted three times: how it is undone, what the log says of it, and what is told.
+// The single steps of a round. Each adds to the rollback log, to the log's facts and to the events.
 
-// touch notes that a semaphore is changed.
+// touch marks a semaphore as changed.
 func (r *round) touch(s *sem) {
 	if s.round != r.n {
 		s.round = r.n
@@ -12,7 +12,7 @@ func (r *round) touch(s *sem) {
 	}
 }
 
-// tell notes what happened, for those who watch and, when it is a transition, for the queues.
+// tell records an event, for watchers and, if it is a transition, for queues.
 func (r *round) tell(s *sem, e Event) {
 	if e.Event == 0 && !r.m.watchers.any() {
 		return
@@ -21,12 +21,12 @@ func (r *round) tell(s *sem, e Event) {
 	r.events = append(r.events, e)
 }
 
-// create makes a semaphore.
+// create creates a semaphore.
 func (r *round) create(key string, c semaphore.Config) *sem {
 	t := &r.m.table
 	s := &sem{id: t.lastID + 1, vhost: r.vhost(), key: key, created: r.now / 1000, state: semaphore.New(c)}
 	t.add(s)
-	r.undo = append(r.undo, edit{kind: undoCreate, s: s})
+	r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: createStep, s: s})
 	r.touch(s)
 	r.facts.create(s)
 	info := s.info()
@@ -34,7 +34,7 @@ func (r *round) create(key string, c semaphore.Config) *sem {
 	return s
 }
 
-// configure changes one. Errors: semaphore.ErrOrder.
+// configure changes the settings of a semaphore. Errors: semaphore.ErrOrder.
 func (r *round) configure(s *sem, c semaphore.Config) error {
 	was := s.state.Config()
 	if was == c {
@@ -43,7 +43,7 @@ func (r *round) configure(s *sem, c semaphore.Config) error {
 	if err := s.state.Configure(c); err != nil {
 		return err
 	}
-	r.undo = append(r.undo, edit{kind: undoConfigure, s: s, config: was})
+	r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: configureStep, s: s, config: was})
 	r.touch(s)
 	r.facts.configure(s)
 	info := s.info()
@@ -51,12 +51,12 @@ func (r *round) configure(s *sem, c semaphore.Config) error {
 	return nil
 }
 
-// delete frees the key of one; its tasks go by goOn.
+// delete frees the key of a semaphore; goOn removes its tasks.
 func (r *round) delete(s *sem) {
 	info := s.info()
 	s.deleted = true
 	r.m.table.unname(s)
-	r.undo = append(r.undo, edit{kind: undoDelete, s: s})
+	r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: deleteStep, s: s})
 	r.touch(s)
 	r.facts.delete(s)
 	r.tell(s, Event{Info: &info, Gone: true})
@@ -67,7 +67,7 @@ func (r *round) delete(s *sem) {
 	r.forget(s)
 }
 
-// drop forgets one with all its tasks, and tells only those who watch.
+// drop removes a semaphore with all its tasks, and tells only watchers.
 func (r *round) drop(s *sem) {
 	info := s.info()
 	r.facts.drop(s)
@@ -78,16 +78,16 @@ func (r *round) drop(s *sem) {
 
 func (r *round) forget(s *sem) {
 	r.m.table.remove(s)
-	r.undo = append(r.undo, edit{kind: undoForget, s: s})
+	r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: forgetStep, s: s})
 }
 
-// put sets a task. was is what it was, without a name when it was not there.
+// put sets a task. was is its previous state, without a name if it did not exist.
 func (r *round) put(s *sem, task, was semaphore.Task) {
 	next := s.state.NextSeq()
 	if r.m.table.put(s, task) {
-		r.undo = append(r.undo, edit{kind: undoAdd, s: s, task: semaphore.Task{ID: task.ID, Seq: next}})
+		r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: addStep, s: s, task: semaphore.Task{ID: task.ID, Seq: next}})
 	} else {
-		r.undo = append(r.undo, edit{kind: undoPut, s: s, task: was})
+		r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: putStep, s: s, task: was})
 	}
 	task, _ = s.state.Get(task.ID)
 	r.touch(s)
@@ -95,21 +95,21 @@ func (r *round) put(s *sem, task, was semaphore.Task) {
 	r.tell(s, Event{Task: task, Was: was})
 }
 
-// remove takes a task away. ok: it was there.
+// remove removes a task. ok: it existed.
 func (r *round) remove(s *sem, id string) (ok bool) {
 	slot := s.state.Slot(id)
 	was, ok := r.m.table.take(s, id)
 	if !ok {
 		return false
 	}
-	r.undo = append(r.undo, edit{kind: undoRemove, s: s, task: was, slot: slot})
+	r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: removeStep, s: s, task: was, slot: slot})
 	r.touch(s)
 	r.facts.remove(s, id)
 	r.tell(s, Event{Task: was, Was: was, Gone: true})
 	return true
 }
 
-// transition changes the status of a task that is there.
+// transition changes the status of an existing task.
 func (r *round) transition(s *sem, id string, e semaphore.Event) {
 	was, ok := s.state.Get(id)
 	if !ok {
@@ -119,7 +119,7 @@ func (r *round) transition(s *sem, id string, e semaphore.Event) {
 		e = semaphore.EventDeleted
 	}
 	task, gone := was, false
-	undo := edit{kind: undoTransition, s: s, task: was, events: s.events}
+	entry := rollbackEntry{kind: transitionStep, s: s, task: was, events: s.events}
 	switch e {
 	case semaphore.EventAcquired:
 		task.Status, task.Until = semaphore.Acquired, r.until(s, &was)
@@ -132,10 +132,10 @@ func (r *round) transition(s *sem, id string, e semaphore.Event) {
 		r.m.table.setStatus(s, id, task.Status, task.Until)
 	default:
 		gone = true
-		undo.kind, undo.slot = undoEnd, s.state.Slot(id)
+		entry.kind, entry.slot = endStep, s.state.Slot(id)
 		r.m.table.take(s, id)
 	}
-	r.undo = append(r.undo, undo)
+	r.rollbackLog = append(r.rollbackLog, entry)
 	s.events++
 	r.transitions++
 	r.touch(s)
@@ -143,7 +143,7 @@ func (r *round) transition(s *sem, id string, e semaphore.Event) {
 	r.tell(s, Event{Event: e, Task: task, Was: was, Gone: gone, Seq: s.events})
 }
 
-// until is when the lease of a task ends that begins now; 0: never.
+// until returns when a task's lease ends if it begins now; 0: never.
 func (r *round) until(s *sem, t *semaphore.Task) int64 {
 	if lease := s.lease(t); lease > 0 {
 		return r.now/1000 + lease

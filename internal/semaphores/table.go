@@ -1,33 +1,34 @@
 package semaphores
 
 import (
+	"encoding/binary"
 	"hash/fnv"
 	"slices"
 
 	"github.com/tidwall/btree"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 )
 
 // sem is one semaphore.
 type sem struct {
 	id      uint64
-	vhost   broker.VHostID
+	vhost   catalog.VHostID
 	key     string
 	created int64 // unix ms
 	state   *semaphore.State
 	events  uint64 // number of the last transition
-	round   uint64 // the last that changed it
-	deleted bool   // its key is free, its tasks are going
+	round   uint64 // the last one that changed it
+	deleted bool   // its key is free, its tasks are being removed
 	waiting bool   // it is in table.due
-	bytes   int64  // as table.bytes has it
+	bytes   int64  // as counted in table.bytes
 
-	end  int64 // first end of a lease, as table.ends has it; unix ms
-	heap int   // place in table.ends, -1 none
+	end  int64 // first end of a lease, as in table.ends; unix ms
+	heap int   // index in table.ends, from 1; 0: none
 }
 
-// info describes it.
+// info describes the semaphore.
 func (s *sem) info() Info {
 	return Info{
 		ID: s.id, Key: s.key, Config: s.state.Config(), Created: s.created,
@@ -35,7 +36,7 @@ func (s *sem) info() Info {
 	}
 }
 
-// look is a task of it.
+// look returns one of its tasks.
 func (s *sem) look(id string) State {
 	t, ok := s.state.Get(id)
 	if !ok {
@@ -44,7 +45,7 @@ func (s *sem) look(id string) State {
 	return State{Task: t, Found: true, Position: s.state.Position(id)}
 }
 
-// lease is how long a task may run without a renewal, in ms; 0: for ever.
+// lease is how long a task may run without renewal, in ms; 0: for ever.
 func (s *sem) lease(t *semaphore.Task) int64 {
 	if t.Lease > 0 {
 		return t.Lease
@@ -52,30 +53,32 @@ func (s *sem) lease(t *semaphore.Task) int64 {
 	return s.state.Config().Lease
 }
 
-// keys are the semaphores of a virtual host, in order.
+// keys are the semaphores of a virtual host, in key order.
 type keys = btree.Map[string, *sem]
 
-// table is all semaphores, and what finds them. Its methods change it alike for a change and for a fact of the log.
+// table holds all semaphores and their indexes. Live changes and replayed facts use the same
+// methods.
 type table struct {
-	byID   map[uint64]*sem // with those that are deleted and have tasks
-	byKey  map[broker.VHostID]*keys
-	owners map[int64]map[*sem]int // how many tasks of an owner a semaphore has
+	byID   map[uint64]*sem // includes deleted ones that still have tasks
+	byKey  map[catalog.VHostID]*keys
+	owners map[int64]map[*sem]int // how many tasks each owner has in each semaphore
 	lastID uint64
-	bytes  int64 // about what all take
+	bytes  int64 // estimated memory of all
 	tasks  int
 	ends   ends
-	due    []*sem // the rule is to be asked, or tasks of the deleted are to go
+	due    []*sem // the rule must run, or tasks of a deleted one must be removed
 }
 
-// semBytes is about what a semaphore takes beside its tasks: itself, its key, its place in the tables.
+// semBytes is the estimated memory of a semaphore beside its tasks: itself, its key, its index
+// entries.
 const semBytes = 400
 
 func newTable() table {
-	return table{byID: map[uint64]*sem{}, byKey: map[broker.VHostID]*keys{}, owners: map[int64]map[*sem]int{}}
+	return table{byID: map[uint64]*sem{}, byKey: map[catalog.VHostID]*keys{}, owners: map[int64]map[*sem]int{}}
 }
 
-// find returns the semaphore of a key; nil: there is none.
-func (t *table) find(vhost broker.VHostID, key string) *sem {
+// find returns the semaphore of a key, or nil.
+func (t *table) find(vhost catalog.VHostID, key string) *sem {
 	k := t.byKey[vhost]
 	if k == nil {
 		return nil
@@ -86,7 +89,7 @@ func (t *table) find(vhost broker.VHostID, key string) *sem {
 
 // add adds a semaphore.
 func (t *table) add(s *sem) {
-	s.end, s.heap = noEnd, -1
+	s.end = noEnd
 	t.byID[s.id] = s
 	t.lastID = max(t.lastID, s.id)
 	t.bytes += semBytes
@@ -97,7 +100,7 @@ func (t *table) add(s *sem) {
 	}
 }
 
-// weigh notes what the tasks of a semaphore take now.
+// weigh updates the memory that the tasks of a semaphore take.
 func (t *table) weigh(s *sem) {
 	now := s.state.Bytes()
 	t.bytes += now - s.bytes
@@ -128,7 +131,7 @@ func (t *table) unname(s *sem) {
 	}
 }
 
-// remove forgets a semaphore with all its tasks.
+// remove removes a semaphore with all its tasks.
 func (t *table) remove(s *sem) {
 	t.unname(s)
 	delete(t.byID, s.id)
@@ -140,7 +143,7 @@ func (t *table) remove(s *sem) {
 	t.ends.set(s, noEnd)
 }
 
-// settle finds the order of the tasks of a semaphore that was read from the log; of others it is kept.
+// settle sorts the tasks of a semaphore that was read from the log; a live one is always sorted.
 func (t *table) settle(s *sem) {
 	s.state.Settle()
 	t.weigh(s)
@@ -164,7 +167,7 @@ func (t *table) put(s *sem, task semaphore.Task) (added bool) {
 	return added
 }
 
-// putBack undoes take, when all that came later is undone. slot is where the task was.
+// putBack reverts take, when all later steps have been reverted. slot is where the task was.
 func (t *table) putBack(s *sem, task semaphore.Task, slot uint32) {
 	s.state.PutBack(task, slot)
 	t.weigh(s)
@@ -172,13 +175,13 @@ func (t *table) putBack(s *sem, task semaphore.Task, slot uint32) {
 	t.own(s, task.Owner)
 }
 
-// setStatus sets the status of a task that is there, and when its lease ends.
+// setStatus sets the status and the lease end of an existing task.
 func (t *table) setStatus(s *sem, id string, st semaphore.Status, until int64) {
 	s.state.SetStatus(id, st, until)
 	t.weigh(s)
 }
 
-// take takes a task away.
+// take removes a task.
 func (t *table) take(s *sem, id string) (was semaphore.Task, ok bool) {
 	was, ok = s.state.Remove(id)
 	t.weigh(s)
@@ -214,7 +217,7 @@ func (t *table) disown(s *sem, owner int64, n int) {
 	}
 }
 
-// later notes that there is more to do for a semaphore than one group of the log takes.
+// later marks a semaphore that has more to do than one batch of the log takes.
 func (t *table) later(s *sem) {
 	if !s.waiting {
 		s.waiting = true
@@ -222,7 +225,7 @@ func (t *table) later(s *sem) {
 	}
 }
 
-// sorted are all semaphores in the order of their numbers.
+// sorted returns all semaphores by ID.
 func (t *table) sorted() []*sem {
 	all := make([]*sem, 0, len(t.byID))
 	for _, s := range t.byID {
@@ -237,14 +240,14 @@ func (t *table) sorted() []*sem {
 	return all
 }
 
-// hash is equal for tables that are equal in all that the log keeps.
+// hash is equal for tables that agree in all that the log keeps.
 func (t *table) hash() uint64 {
 	h := fnv.New64a()
 	for _, s := range t.sorted() {
 		t.settle(s)
 		b := appendHeader(nil, s)
 		h.Write(b)
-		h.Write(appendU64(b[:0], s.state.Hash()))
+		h.Write(binary.LittleEndian.AppendUint64(b[:0], s.state.Hash()))
 	}
 	return h.Sum64()
 }

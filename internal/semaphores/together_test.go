@@ -7,12 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
 )
 
-// Of many callers at once each gets his own answer, and no more run than may.
+// Many concurrent callers each get their own answer, and never more tasks run than allowed.
 func TestTogether(t *testing.T) {
 	const callers, each = 1000, 5
 	n := open(t, vfs.NewMem())
@@ -65,7 +65,7 @@ func TestTogether(t *testing.T) {
 	n.close()
 }
 
-// Those who come while the log is busy share its next group.
+// Requests that come while the log is busy share its next batch.
 func TestShareAGroup(t *testing.T) {
 	const callers = 100
 	n := open(t, vfs.NewMem())
@@ -76,15 +76,15 @@ func TestShareAGroup(t *testing.T) {
 		for i := range callers {
 			q := &request{s: n.s, changes: []Change{&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: fmt.Sprint(i)}}}}}
 			all.Go(func() {
-				if err := n.m.enter(q); err != nil {
+				if err := n.m.execute(q); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		for waiting := 0; waiting < callers; runtime.Gosched() {
-			n.m.line.mu.Lock()
-			waiting = len(n.m.line.waiting)
-			n.m.line.mu.Unlock()
+			n.m.combiner.mu.Lock()
+			waiting = len(n.m.combiner.waiting)
+			n.m.combiner.mu.Unlock()
 		}
 	}))
 	all.Wait()
@@ -94,17 +94,17 @@ func TestShareAGroup(t *testing.T) {
 	n.close()
 }
 
-// After the log has failed nothing is changed or shown any more: what would be seen may not be in it.
+// After the log has failed nothing can be changed or read: what was read might not be in the log.
 func TestAfterTheLogFailed(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
 	n.m.mu.Lock()
-	n.m.fail(broker.ErrLogFailed)
+	n.m.fail(failure.ErrLogFailed)
 	n.m.mu.Unlock()
 	late := &request{s: n.s, changes: []Change{&Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1")}}}
-	n.fails(n.m.enter(late), broker.ErrLogFailed)
+	n.fails(n.m.execute(late), failure.ErrLogFailed)
 	for _, c := range []Change{&Enqueue{Of: Of{Key: "k"}, Entries: entries("b 1")}, &Look{Of: Of{Key: "k"}}} {
-		n.fails(n.m.Do(n.s, c), broker.ErrLogFailed)
+		n.fails(n.m.Do(n.s, c), failure.ErrLogFailed)
 	}
 	n.same("tasks", n.m.Stats().Tasks, 0)
 	n.close()

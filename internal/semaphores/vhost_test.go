@@ -6,10 +6,13 @@ import (
 	"testing/synctest"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
 
-// The semaphores of a virtual host go with it, without events, and do not come back with another one of its name.
+// Deleting a virtual host removes its semaphores without events; a new one with the same name
+// starts empty.
 func TestVHostDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
@@ -17,7 +20,7 @@ func TestVHostDeleted(t *testing.T) {
 		n.enqueue("k", "stays 1")
 		other := func() *broker.Session {
 			n.Helper()
-			_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+			_, err := n.b.PutVHost(catalog.VHostSpec{Name: "other"})
 			n.must(err)
 			s, err := n.b.Operate("other")
 			n.must(err)
@@ -36,14 +39,14 @@ func TestVHostDeleted(t *testing.T) {
 		n.must(n.b.DeleteVHost("other"))
 		late := &Create{Of: Of{Key: "late"}}
 		n.must(n.m.Do(s, late))
-		n.fails(late.Err, broker.ErrVHostNotFound)
+		n.fails(late.Err, failure.ErrVHostNotFound)
 		s = other()
 		synctest.Wait()
 		n.same("tasks", n.m.Stats().Tasks, 1)
 		n.sound(n.m)
 		make()
 
-		n.m.Stop() // and now the broker ends before it is followed
+		n.m.Stop() // the broker ends before the deletion is followed
 		n.must(n.b.DeleteVHost("other"))
 		n = n.crash()
 		other()
@@ -56,14 +59,14 @@ func TestVHostDeleted(t *testing.T) {
 	})
 }
 
-// A semaphore is found by its number only where it is.
+// A semaphore is found by its ID only in its own virtual host.
 func TestByID(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
 	id := n.info("k").ID
 	i, found := n.m.ByID(n.s, id)
 	n.same("found", i.Key+" "+fmt.Sprint(found), "k true")
-	_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+	_, err := n.b.PutVHost(catalog.VHostSpec{Name: "other"})
 	n.must(err)
 	s, err := n.b.Operate("other")
 	n.must(err)
@@ -72,24 +75,25 @@ func TestByID(t *testing.T) {
 	n.close()
 }
 
-// The exchange of events is made with the first semaphore, unless there is one; deleted, it stays away and nothing else changes.
+// The exchange of events is created with the first semaphore unless it exists; once deleted, it
+// stays away and nothing else changes.
 func TestExchange(t *testing.T) {
 	n := open(t, vfs.NewMem())
-	passive := broker.ExchangeSpec{Name: Exchange, Passive: true}
-	n.fails(n.s.DeclareExchange(passive), broker.ErrExchangeNotFound)
+	passive := catalog.ExchangeSpec{Name: Exchange, Passive: true}
+	n.fails(n.s.DeclareExchange(passive), failure.ErrExchangeNotFound)
 	bad := -1
 	n.must(n.m.Do(n.s, &Create{Of: Of{Key: "k"}, Settings: Settings{Active: &bad}}))
-	n.fails(n.s.DeclareExchange(passive), broker.ErrExchangeNotFound)
+	n.fails(n.s.DeclareExchange(passive), failure.ErrExchangeNotFound)
 	n.create("k", 1, 0)
 	n.must(n.s.DeclareExchange(passive))
 	n.must(n.s.DeleteExchange(Exchange, false))
 	n.create("l", 1, 0)
 	n.enqueue("k", "a 1")
 	n.shows("k", "a:ACQUIRED")
-	n.fails(n.s.DeclareExchange(passive), broker.ErrExchangeNotFound)
+	n.fails(n.s.DeclareExchange(passive), failure.ErrExchangeNotFound)
 	n.do(&Delete{Of: Of{Key: "k"}})
 	n.do(&Delete{Of: Of{Key: "l"}})
-	n.must(n.s.DeclareExchange(broker.ExchangeSpec{Name: Exchange, Type: "fanout"}))
+	n.must(n.s.DeclareExchange(catalog.ExchangeSpec{Name: Exchange, Type: "fanout"}))
 	n.create("k", 1, 0)
 	n.close()
 }

@@ -8,44 +8,47 @@ import (
 	"sync/atomic"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 )
 
-// place is what a watcher looks at: a task, a semaphore (without task), or many of a virtual host (without key).
-type place struct {
-	vhost     broker.VHostID
+// target is what a watcher watches: a task, a semaphore (without task), or many of a virtual host
+// (without key).
+type target struct {
+	vhost     catalog.VHostID
 	key, task string
 }
 
-// watchers are who is told of what happens, found by what they look at.
+// watchers are all watchers, by target.
 type watchers struct {
 	count atomic.Int64
 	mu    sync.Mutex
-	by    map[place]map[*watcher]struct{}
+	by    map[target]map[*watcher]struct{}
 
-	told []*watcher // of the events in hand; belongs to who applies
+	told []*watcher // of the current events; used by the applying goroutine only
 }
 
 type watcher struct {
-	s       *broker.Session // nil: it may see all
+	s       *broker.Session // nil: no permission checks
 	o       WatchOptions
-	place   place
+	target  target
 	fn      func([]Event)
-	orphan  func() // nil, or to be called when its virtual host is deleted; must not block
+	orphan  func() // nil, or called when its virtual host is deleted; must not block
 	stopped atomic.Bool
-	batch   []Event // belongs to who applies
+	batch   []Event // used by the applying goroutine only
 }
 
-// any tells whether somebody watches.
+// any reports whether there are watchers.
 func (w *watchers) any() bool { return w.count.Load() > 0 }
 
 func (w *watchers) add(x *watcher) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := w.by[x.place]
+	all := w.by[x.target]
 	if all == nil {
 		all = map[*watcher]struct{}{}
-		w.by[x.place] = all
+		w.by[x.target] = all
 	}
 	all[x] = struct{}{}
 	w.count.Add(1)
@@ -58,16 +61,16 @@ func (w *watchers) remove(x *watcher) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if all := w.by[x.place]; len(all) > 1 {
+	if all := w.by[x.target]; len(all) > 1 {
 		delete(all, x)
 	} else {
-		delete(w.by, x.place)
+		delete(w.by, x.target)
 	}
 	w.count.Add(-1)
 }
 
-// leave tells those who wait in a virtual host that it was deleted: their tasks have no events.
-func (w *watchers) leave(vhost broker.VHostID) {
+// leave tells the waiters in a virtual host that it was deleted: their tasks get no events.
+func (w *watchers) leave(vhost catalog.VHostID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for at, all := range w.by {
@@ -82,7 +85,7 @@ func (w *watchers) leave(vhost broker.VHostID) {
 	}
 }
 
-// tell tells those who watch. It is called for one group of the log after the other.
+// tell delivers the events of one batch. Batches are told one after the other.
 func (w *watchers) tell(events []Event) {
 	if !w.any() {
 		return
@@ -103,18 +106,18 @@ func (w *watchers) tell(events []Event) {
 	w.told = w.told[:0]
 }
 
-// sort gives an event to those who look at it.
+// sort adds an event to the batches of its watchers.
 func (w *watchers) sort(e *Event) {
-	at := place{vhost: e.of.vhost, key: e.Key, task: e.Task.ID}
+	at := target{vhost: e.of.vhost, key: e.Key, task: e.Task.ID}
 	if at.task != "" {
 		w.give(at, e)
 		at.task = ""
 	}
 	w.give(at, e)
-	w.give(place{vhost: at.vhost}, e)
+	w.give(target{vhost: at.vhost}, e)
 }
 
-func (w *watchers) give(at place, e *Event) {
+func (w *watchers) give(at target, e *Event) {
 	for x := range w.by[at] {
 		if !x.wants(e) {
 			continue
@@ -126,22 +129,24 @@ func (w *watchers) give(at place, e *Event) {
 	}
 }
 
-// wants tells whether an event is for it, of those at its place.
+// wants reports whether a watcher of the event's target wants it.
 func (x *watcher) wants(e *Event) bool {
-	if e.Event == 0 && !x.o.All || x.place.task == "" && x.o.Task != "" && e.Task.ID != x.o.Task {
+	if e.Event == 0 && !x.o.All || x.target.task == "" && x.o.Task != "" && e.Task.ID != x.o.Task {
 		return false
 	}
-	if x.place.key != "" {
+	if x.target.key != "" {
 		return true
 	}
 	return strings.HasPrefix(e.Key, x.o.Key) && x.s.May(toRead, "semaphore", e.Key) == nil
 }
 
-// Watch has fn told of what happens from now on, once it is durable, in the order of the log, until stop is called: after it no call of fn begins, but
-// one may be under way. fn must not block and calls neither the manager nor the broker; the events are not to be kept. Of many semaphores those are
-// told that the user may read at that time. Errors: broker.ErrAccessRefused, ErrInvalid.
+// Watch calls fn with what happens from now on, once it is durable and in log order, until stop is
+// called: no call of fn begins after that, but one may still run. fn must not block, must not call
+// the manager or the broker, and must not keep the events. A watcher of many semaphores gets the
+// events of those that the user may read at that time. Errors: catalog.ErrAccessRefused,
+// ErrInvalid.
 func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (stop func(), err error) {
-	at := place{vhost: s.VHostID()}
+	at := target{vhost: s.VHostID()}
 	if o.Key != "" && !o.Prefix {
 		if err := s.May(toRead, "semaphore", o.Key); err != nil {
 			return nil, err
@@ -151,11 +156,12 @@ func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (st
 		}
 		at.key, at.task = o.Key, o.Task
 	}
-	return m.watchers.add(&watcher{s: s, o: o, place: at, fn: fn}), nil
+	return m.watchers.add(&watcher{s: s, o: o, target: at, fn: fn}), nil
 }
 
-// Acquire enqueues a task and returns when it runs. When ctx ends first the task stays in the line. Needs write. Errors: those of Enqueue; ErrNoTask
-// (it was released or its owner ended), and those of Await.
+// Acquire enqueues a task and returns when it runs. If ctx ends first the task stays enqueued.
+// Needs write. Errors: those of Enqueue; ErrNoTask (it was released or its owner ended), and those
+// of Await.
 func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e Entry) (State, error) {
 	c := Enqueue{Of: Of{Key: key}, Entries: []Entry{e}}
 	if err := m.Do(s, &c); err != nil {
@@ -170,8 +176,9 @@ func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e 
 	return m.Await(ctx, s, key, e.Task)
 }
 
-// Await returns when a task runs. Needs write, as all that one does with an own task. Errors: ErrNotFound, ErrNoTask (it is not there any more),
-// ErrDeleted (also with its virtual host), that of ctx, broker.ErrClosed, broker.ErrLogFailed.
+// Await returns when a task runs. Needs write, like all changes of one's own tasks. Errors:
+// ErrNotFound, ErrNoTask (it does not exist any more), ErrDeleted (also with its virtual host),
+// that of ctx, catalog.ErrClosed, catalog.ErrLogFailed.
 func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string) (State, error) {
 	if err := m.ready(); err != nil {
 		return State{}, err
@@ -181,7 +188,7 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 	}
 	a := awaiting{outcome: make(chan outcome, 1)}
 	o := WatchOptions{Key: key, Task: task, All: true}
-	stop := m.watchers.add(&watcher{s: s, o: o, place: place{s.VHostID(), key, task}, fn: a.see, orphan: a.orphan})
+	stop := m.watchers.add(&watcher{s: s, o: o, target: target{s.VHostID(), key, task}, fn: a.see, orphan: a.orphan})
 	defer stop()
 	c := Status{Of: Of{Key: key}, Tasks: []string{task}}
 	if err := m.look(s, []Change{&c}); err != nil {
@@ -205,14 +212,14 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 	case <-m.dead:
 		return State{}, m.ready()
 	case <-m.Stopped():
-		return State{}, broker.ErrClosed
+		return State{}, failure.ErrClosed
 	case <-ctx.Done():
 		return State{}, ctx.Err()
 	}
 }
 
-// position is where a task stands, 0 when it is not there.
-func (m *Manager) position(vhost broker.VHostID, key, task string) (at int) {
+// position is the position of a task, 0 if it does not exist.
+func (m *Manager) position(vhost catalog.VHostID, key, task string) (at int) {
 	m.seen(func() {
 		if s := m.table.find(vhost, key); s != nil {
 			at = s.state.Position(task)
@@ -221,13 +228,13 @@ func (m *Manager) position(vhost broker.VHostID, key, task string) (at int) {
 	return at
 }
 
-// awaiting is who waits for a task to run.
+// awaiting is a caller that waits for a task to run.
 type awaiting struct{ outcome chan outcome }
 
-// outcome is the first that happened to the task and ends the waiting.
+// outcome is the first event of the task that ends the wait.
 type outcome struct {
 	task semaphore.Task
-	gone semaphore.Event // 0 when it is not gone, or was released
+	gone semaphore.Event // 0: it still exists, or it was released
 	runs bool
 }
 
@@ -247,7 +254,7 @@ func (a *awaiting) orphan() { a.end(outcome{gone: semaphore.EventDeleted}) }
 func (a *awaiting) end(o outcome) {
 	select {
 	case a.outcome <- o:
-	default: // the first one counts
+	default: // only the first one counts
 	}
 }
 
@@ -256,7 +263,7 @@ func (o *outcome) result(s *broker.Session, key string) (State, error) {
 	case o.runs:
 		return State{Task: o.task, Found: true}, nil
 	case o.gone == semaphore.EventDeleted:
-		return State{}, &broker.Error{Err: ErrDeleted, Kind: "semaphore", Name: key, VHost: s.VHost()}
+		return State{}, &failure.Error{Err: ErrDeleted, Kind: "semaphore", Name: key, VHost: s.VHost()}
 	}
 	return State{}, noTask(s, o.task.ID)
 }

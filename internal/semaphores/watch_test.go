@@ -6,22 +6,24 @@ import (
 	"testing/synctest"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
 
-// user makes a user with permissions, and a session of it.
+// user creates a user with permissions and returns a session of it.
 func (n *node) user(name, configure, write, read string) *broker.Session {
 	n.Helper()
-	_, err := n.b.PutUser(broker.UserSpec{Name: name, Password: "secret"})
+	_, err := n.b.PutUser(catalog.UserSpec{Name: name, Password: "secret"})
 	n.must(err)
-	_, err = n.b.SetPermission(broker.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read})
+	_, err = n.b.SetPermission(catalog.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read})
 	n.must(err)
 	s, err := n.b.NewSession(broker.SessionOptions{User: name, VHost: "/"})
 	n.must(err)
 	return s
 }
 
-// Who has no permission learns nothing, not even whether the semaphore is there.
+// A user without permission learns nothing, not even whether the semaphore exists.
 func TestPermissions(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("mine", 1, 0)
@@ -38,7 +40,7 @@ func TestPermissions(t *testing.T) {
 			n.must(n.m.Do(s, changes...))
 			for _, c := range changes {
 				if refused[i] {
-					n.fails(c.of().Err, broker.ErrAccessRefused)
+					n.fails(c.of().Err, failure.ErrAccessRefused)
 				} else {
 					n.must(c.of().Err)
 				}
@@ -47,7 +49,7 @@ func TestPermissions(t *testing.T) {
 		_, err := n.m.Watch(s, WatchOptions{Key: key}, func([]Event) {})
 		n.same("watch refused", err != nil, refused[2])
 		_, err = n.m.Await(t.Context(), s, key, "x")
-		n.fails(err, map[bool]error{true: broker.ErrAccessRefused, false: ErrNoTask}[refused[1]])
+		n.fails(err, map[bool]error{true: failure.ErrAccessRefused, false: ErrNoTask}[refused[1]])
 	}
 	all, next := n.m.List(s, "", "", 0)
 	n.same("list", len(all), 2)
@@ -74,7 +76,7 @@ func TestWatchers(t *testing.T) {
 		n.enqueue(key, "t 1", "u 2")
 		n.release(key, "t")
 	}
-	n.enqueue("ab", "u 2") // nothing new
+	n.enqueue("ab", "u 2") // nothing changed
 	n.do(&Delete{Of: Of{Key: "ab"}})
 	stop()
 	stop()
@@ -89,7 +91,7 @@ func TestWatchers(t *testing.T) {
 	n.close()
 }
 
-// What a watcher is told of a task before and after.
+// A watcher gets the state of a task before and after.
 func TestEventsTell(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	var got []Event
@@ -148,18 +150,18 @@ func TestAcquire(t *testing.T) {
 	})
 }
 
-// Nobody waits for a task in vain when the manager stops, the broker ends, or the virtual host is deleted.
+// Await returns when the manager stops, the broker ends, or the virtual host is deleted.
 func TestAwaitEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		end  func(n *node)
 		want error
 	}{
-		{"stop", func(n *node) { n.m.Stop() }, broker.ErrClosed},
+		{"stop", func(n *node) { n.m.Stop() }, failure.ErrClosed},
 		{"broker", func(n *node) {
 			n.must(n.b.Close())
-			n.fails(n.m.Do(n.s, &Release{Of: Of{Key: "first"}, Tasks: []string{"a"}}), broker.ErrClosed)
-		}, broker.ErrClosed},
+			n.fails(n.m.Do(n.s, &Release{Of: Of{Key: "first"}, Tasks: []string{"a"}}), failure.ErrClosed)
+		}, failure.ErrClosed},
 		{"virtual host", func(n *node) { n.must(n.b.DeleteVHost("other")) }, ErrDeleted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,7 +169,7 @@ func TestAwaitEnds(t *testing.T) {
 				n := open(t, vfs.NewMem())
 				n.create("first", 1, 0)
 				n.enqueue("first", "a 1")
-				_, err := n.b.PutVHost(broker.VHostSpec{Name: "other"})
+				_, err := n.b.PutVHost(catalog.VHostSpec{Name: "other"})
 				n.must(err)
 				n.s, err = n.b.Operate("other")
 				n.must(err)

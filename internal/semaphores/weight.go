@@ -3,16 +3,17 @@ package semaphores
 import (
 	"fmt"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 )
 
-// Nobody else is served while changes of one caller are done, nor while they are looked up.
+// Other callers wait while the changes of one are made or looked up, so one round takes at most
+// this much of one caller.
 const (
-	turnMost  = 10_000  // tasks that the changes of one turn are about, where they need not be done at one moment
-	groupMost = 2 << 20 // and where they must
+	maxRequestTasks = 10_000  // tasks in the changes of one round, where they need not be atomic
+	maxAtomicTasks  = 2 << 20 // where they must be
 )
 
-// weight is how many tasks a change is about, at most.
+// weight is the maximum number of tasks that a change concerns.
 func weight(c Change) int {
 	switch c := c.(type) {
 	case *Enqueue:
@@ -31,22 +32,23 @@ func weight(c Change) int {
 	return 1
 }
 
-// together is how many of the changes are done in one turn: the first, and those behind it with which it is not too much.
+// together returns how many of the changes are made in one round: the first, and those after it
+// within the limit.
 func together(changes []Change) (n int) {
 	for sum := 0; n < len(changes); n++ {
-		if sum += max(weight(changes[n]), 1); n > 0 && sum > turnMost {
+		if sum += max(weight(changes[n]), 1); n > 0 && sum > maxRequestTasks {
 			break
 		}
 	}
 	return n
 }
 
-// fewEnough refuses what would take too long at one moment.
+// fewEnough rejects a group that is too large to be atomic.
 func fewEnough(changes []Change) error {
 	sum := 0
 	for _, c := range changes {
-		if sum += max(weight(c), 1); sum > groupMost {
-			return &broker.Error{Err: broker.ErrTooLarge, Kind: "semaphore", Name: c.of().Key, Detail: fmt.Sprintf("more than %d tasks at one moment", groupMost)}
+		if sum += max(weight(c), 1); sum > maxAtomicTasks {
+			return &failure.Error{Err: failure.ErrTooLarge, Kind: "semaphore", Name: c.of().Key, Detail: fmt.Sprintf("more than %d tasks at one moment", maxAtomicTasks)}
 		}
 	}
 	return nil

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
 )
 
-// What one caller asks for in one go is done in turns, between which others have theirs.
+// A large call of one caller is split into rounds, between which others are served.
 func TestTurns(t *testing.T) {
 	page := &Page{Limit: pageMost}
-	small, few := &Look{}, &Status{Tasks: make([]string, turnMost/2)}
+	small, few := &Look{}, &Status{Tasks: make([]string, maxRequestTasks/2)}
 	for _, c := range []struct {
 		changes []Change
 		want    int
@@ -22,7 +22,7 @@ func TestTurns(t *testing.T) {
 		{[]Change{small, page}, 1},
 		{[]Change{few, few, small}, 2},
 		{[]Change{&Enqueue{Entries: make([]Entry, MaxEntries)}, small}, 1},
-		{[]Change{&Release{Tasks: make([]string, turnMost)}, &Renew{}}, 1},
+		{[]Change{&Release{Tasks: make([]string, maxRequestTasks)}, &Renew{}}, 1},
 		{[]Change{small, &Scan{Limit: 5}, &Page{}, &Delete{}}, 4},
 	} {
 		if got := together(c.changes); got != c.want {
@@ -37,30 +37,30 @@ func TestManyTurns(t *testing.T) {
 	var changes []Change
 	var pages []*Page
 	for i := range 3 {
-		all := make([]Entry, turnMost)
+		all := make([]Entry, maxRequestTasks)
 		for j := range all {
-			all[j] = Entry{Task: fmt.Sprint(i*turnMost + j), Priority: 1}
+			all[j] = Entry{Task: fmt.Sprint(i*maxRequestTasks + j), Priority: 1}
 		}
-		pages = append(pages, &Page{Of: Of{Key: "k"}, Limit: 1, Only: []semaphore.Status{semaphore.Wait}, From: i*turnMost + 1})
+		pages = append(pages, &Page{Of: Of{Key: "k"}, Limit: 1, Only: []semaphore.Status{semaphore.Wait}, From: i*maxRequestTasks + 1})
 		changes = append(changes, &Enqueue{Of: Of{Key: "k"}, Entries: all}, pages[i])
 	}
 	groups := n.m.Stats().Groups
 	n.must(n.m.Do(n.s, changes...))
 	n.same("groups of the log", n.m.Stats().Groups-groups, 3)
 	for i, p := range pages {
-		want := fmt.Sprint(i * turnMost)
+		want := fmt.Sprint(i * maxRequestTasks)
 		if i == 0 {
 			want = "1" // the first one runs
 		}
 		n.must(p.Err)
 		n.same("first of the page", p.States[0].ID, want)
-		n.same("next", p.Next, map[bool]int{true: 3, false: i*turnMost + 2}[i == 0])
+		n.same("next", p.Next, map[bool]int{true: 3, false: i*maxRequestTasks + 2}[i == 0])
 	}
 	n.must(n.m.Do(n.s))
 	n.close()
 }
 
-// A page is not longer than may be, whatever is asked for, and tells where the next one begins.
+// A page never exceeds the maximum, and says where the next one begins.
 func TestLongestPage(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.fill("k", pageMost+1)
@@ -74,17 +74,17 @@ func TestLongestPage(t *testing.T) {
 	n.close()
 }
 
-// A group is done at one moment, and may not be too long.
+// A group is atomic and may not be too large.
 func TestGroupThatIsTooLarge(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
 	changes := []Change{&Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1")}}
-	for range groupMost / pageMost {
+	for range maxAtomicTasks / pageMost {
 		changes = append(changes, &Page{Of: Of{Key: "k"}, Limit: pageMost})
 	}
 	n.must(n.m.DoWith(n.s, Group{}, changes...))
 	changes[0] = &Release{Of: Of{Key: "k"}, Tasks: []string{"a"}}
-	n.fails(n.m.DoWith(n.s, Group{}, append(changes, &Page{Of: Of{Key: "k"}, Limit: pageMost})...), broker.ErrTooLarge)
+	n.fails(n.m.DoWith(n.s, Group{}, append(changes, &Page{Of: Of{Key: "k"}, Limit: pageMost})...), failure.ErrTooLarge)
 	n.shows("k", "a:ACQUIRED")
 	n.close()
 }

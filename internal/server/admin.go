@@ -15,9 +15,8 @@ import (
 	"fiveways/internal/protocol/httpapi"
 )
 
-// AdminSocket is the Unix socket on which a broker with this configuration
-// serves the HTTP API to its own user (mode 0600): who may open it may do
-// everything.
+// AdminSocket is the Unix socket on which a broker with this configuration serves the HTTP API to
+// its own OS user (mode 0600): a process that can open it may do everything.
 func AdminSocket(cfg config.Config) string { return filepath.Join(cfg.Data, "admin.sock") }
 
 // adminPatience bounds how long a request may take to come in.

@@ -9,7 +9,7 @@ import (
 	"fiveways/internal/protocol/httpapi"
 )
 
-// loadDefinitions takes a file of definitions in before anybody is served.
+// loadDefinitions imports a definitions file before the broker accepts connections.
 func loadDefinitions(b *broker.Broker, file string, log *slog.Logger) error {
 	text, err := os.ReadFile(file)
 	if err == nil {

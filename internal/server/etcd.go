@@ -11,9 +11,11 @@ import (
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/etcd"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 )
 
-// etcdServer is the etcd v3 API with the store of its ordinary keys, which lives in the broker's log.
+// etcdServer is the etcd v3 API with the store of its ordinary keys, which lives in the broker's
+// log.
 type etcdServer struct {
 	keys   *keyspace.Store
 	server *etcd.Server // nil until start
@@ -42,18 +44,19 @@ func quota(cfg config.Config) int64 {
 	return cfg.EtcdQuota
 }
 
-// annexes are the state machines that the broker keeps in its log. What it holds of keys is left alone when their protocol is off.
-func annexes(keys *etcdServer, sems *semaphores.Manager) map[uint32]broker.Annex {
-	all := map[uint32]broker.Annex{broker.SemaphoreShard: sems}
+// stateMachines are those that the broker keeps in its log. What it holds of keys is left alone
+// when their protocol is off.
+func stateMachines(keys *etcdServer, sems *semaphores.Manager) map[uint32]statemachine.Machine {
+	all := map[uint32]statemachine.Machine{statemachine.Semaphores: sems}
 	if keys != nil {
-		all[broker.KeyShard] = keys.keys
+		all[statemachine.Keys] = keys.keys
 	}
 	return all
 }
 
 // start lets the store take changes and makes the server.
 func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error {
-	if err := e.keys.Start(b.Recorder(broker.KeyShard)); err != nil {
+	if err := e.keys.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		return err
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{
@@ -79,7 +82,8 @@ func (e *etcdServer) Serve(l net.Listener) error { return e.server.Serve(l) }
 // drain ends connections.
 func (e *etcdServer) drain(ctx context.Context) error { return e.server.Drain(ctx) }
 
-// stop ends what the store does by itself. It comes before the broker is closed, which still writes the store's checkpoint, and close after.
+// stop ends what the store does by itself. It comes before the broker is closed, which still writes
+// the store's checkpoint, and close after.
 func (e *etcdServer) stop() {
 	if e != nil {
 		e.keys.Stop()

@@ -9,6 +9,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/core/access"
+	"fiveways/internal/core/catalog"
 )
 
 const (
@@ -16,9 +17,9 @@ const (
 	rootVHost = "/"
 )
 
-// makeFirstUser makes the administrator of the configuration and removes guest, while nobody has
-// changed the users of the data folder. guest goes last, so a start that was cut off in between is
-// made up for by the next one.
+// makeFirstUser creates the administrator of the configuration and removes guest, if the users of
+// the data folder are unchanged. guest is removed last, so the next start completes one that was
+// interrupted in between.
 func makeFirstUser(b *broker.Broker, cfg config.Config, log *slog.Logger) error {
 	if !untouched(b, cfg.DefaultUser) {
 		return nil
@@ -34,10 +35,10 @@ func makeFirstUser(b *broker.Broker, cfg config.Config, log *slog.Logger) error 
 		}
 	}
 	name := cfg.DefaultUser
-	if _, err := b.PutUser(broker.UserSpec{Name: name, Password: password, Tags: []string{broker.TagAdministrator}}); err != nil {
+	if _, err := b.PutUser(catalog.UserSpec{Name: name, Password: password, Tags: []string{catalog.TagAdministrator}}); err != nil {
 		return fmt.Errorf("default_user: %w", err)
 	}
-	all := broker.Permission{User: name, VHost: rootVHost, Configure: access.Everything, Write: access.Everything, Read: access.Everything}
+	all := catalog.Permission{User: name, VHost: rootVHost, Configure: access.Everything, Write: access.Everything, Read: access.Everything}
 	if _, err := b.SetPermission(all); err != nil {
 		return fmt.Errorf("default_user: %w", err)
 	}
@@ -46,7 +47,7 @@ func makeFirstUser(b *broker.Broker, cfg config.Config, log *slog.Logger) error 
 			return fmt.Errorf("default_user: %w", err)
 		}
 	}
-	log.Info("the first user was made", "user", name, "guest_removed", name != guest)
+	log.Info("the first user was created", "user", name, "guest_removed", name != guest)
 	return nil
 }
 

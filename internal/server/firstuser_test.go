@@ -13,6 +13,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -97,12 +98,12 @@ func TestFirstUser(t *testing.T) {
 	}
 }
 
-// A folder whose users somebody has changed keeps them.
+// A folder with changed users keeps them.
 func TestFirstUserComesOnce(t *testing.T) {
 	for name, change := range map[string]func(*broker.Broker) error{
 		"guest has another password": func(b *broker.Broker) error { return b.SetPassword("guest", "other") },
 		"there is another user": func(b *broker.Broker) error {
-			_, err := b.PutUser(broker.UserSpec{Name: "bob", Password: "b"})
+			_, err := b.PutUser(catalog.UserSpec{Name: "bob", Password: "b"})
 			return err
 		},
 		"guest was deleted": func(b *broker.Broker) error { return b.DeleteUser("guest") },
@@ -141,7 +142,7 @@ func TestFirstUserAfterACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.PutUser(broker.UserSpec{Name: "alice", Password: "secret"}); err != nil {
+	if _, err := b.PutUser(catalog.UserSpec{Name: "alice", Password: "secret"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Close(); err != nil {

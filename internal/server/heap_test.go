@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/config"
 )
 
-// The collector's limit grows with the index of the keys, which is on the heap beside what memory_limit counts.
+// The collector's limit grows with the index of the keys, which is on the heap beside what
+// memory_limit counts.
 func TestHeapLimitFollowsKeys(t *testing.T) {
 	cfg := config.Default()
 	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = t.TempDir(), config.Off, config.Off, config.Off, "127.0.0.1:0", config.Off, config.Off

@@ -15,8 +15,9 @@ import (
 type Endpoint = protocol.Endpoint
 
 // listenAll opens the listeners of all protocols that are not off. An error names every address
-// that could not be had, and leaves none open. Metrics that nobody asked for are not worth a node
-// that does not start; a protocol is: its clients would talk to whatever has its address.
+// that could not be opened, and leaves none open. A busy default address of the metrics does not
+// prevent the start; that of a protocol does: its clients would talk to the program that uses its
+// address.
 func listenAll(cfg config.Config, log *slog.Logger) (map[string][]net.Listener, error) {
 	listeners := map[string][]net.Listener{}
 	var errs []error

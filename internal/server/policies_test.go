@@ -97,7 +97,8 @@ func takeAll(t *testing.T, ch *amqp.Channel, queue string) (bodies []string) {
 	}
 }
 
-// A policy changes what a queue in use does, over a restart too, and without it the queue is as declared.
+// A policy changes what a queue in use does, over a restart too, and without it the queue is as
+// declared.
 func TestPoliciesOverAMQP(t *testing.T) {
 	dir := t.TempDir()
 	n := startPolicyNode(t, dir)

@@ -15,7 +15,9 @@ import (
 	"sync"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/config"
+	"fiveways/internal/firehose"
 	"fiveways/internal/monitor"
 	"fiveways/internal/policies"
 	"fiveways/internal/protocol"
@@ -66,7 +68,7 @@ type Server struct {
 	ends    []Endpoint
 	stop    context.CancelFunc // of what runs beside the protocols
 	served  sync.WaitGroup
-	forced  context.Context    // ends when who drains wants no more patience
+	forced  context.Context    // ends when the drain must not wait any longer
 	force   context.CancelFunc // ends forced
 	once    sync.Once
 	err     error
@@ -81,9 +83,14 @@ var syncModes = map[string]store.SyncMode{
 // fsyncs are the sync modes as Redis' appendfsync would have them.
 var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "everysec"}
 
-// Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse (naming the
-// key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
+// Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse
+// (naming the key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
+	return startOn(nil, cfg, version, log)
+}
+
+// startOn is Start with something between the engine and its log; nil: nothing.
+func startOn(wrap func(*store.Store) broker.Log, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
 	secure, err := openTLS(cfg, log)
 	if err != nil {
@@ -102,8 +109,8 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
 		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
 		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
-		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Annexes: annexes(keys, sems), Policies: policies.Engine{},
-		Traces: heard(spans),
+		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, StateMachines: stateMachines(keys, sems), Policies: policies.Engine{},
+		Traces: heard(spans), Tap: firehose.Of(cfg.NodeName), WrapLog: wrap,
 	})
 	if err != nil {
 		closeAll(listeners)
@@ -117,6 +124,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		version: version, semaphores: sems, logins: protocol.NewLogins(b, secure), audit: audit,
 		limit: protocol.NewLimit(cfg.MaxConnections), clients: protocol.NewClients(), log: log,
 	}
+	jobs.Resume(b)
 	err = sems.Start(b)
 	if err == nil && keys != nil {
 		err = keys.start(b, cfg, all)
@@ -149,7 +157,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 		spans.Start()
 	}
 	if s.admin, err = startAdmin(api, cfg, log); err != nil {
-		log.Warn("administration only with the broker stopped", "err", err)
+		log.Warn("the admin socket cannot be opened; administration needs a stopped broker", "err", err)
 	}
 	if l := listeners["amqp"]; l != nil {
 		s.amqp = amqp.New(b, amqpOptions(cfg, all))
@@ -178,7 +186,8 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	return s, nil
 }
 
-// Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores take. It grows and shrinks with them.
+// Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores
+// take. It grows and shrinks with them.
 func (s *Server) Kept() int64 {
 	n := s.sems.Bytes()
 	if s.etcd != nil {
@@ -193,8 +202,8 @@ func (s *Server) Semaphores() *semaphores.Manager { return s.sems }
 // Broker is the engine. It is closed by Drain.
 func (s *Server) Broker() *broker.Broker { return s.broker }
 
-// Addrs gives the bound address of each protocol served, the first one when there are several, by its configuration
-// key.
+// Addrs gives the bound address of each protocol served, the first one when there are several, by
+// its configuration key.
 func (s *Server) Addrs() map[string]string { return s.addrs }
 
 // Drain stops accepting, answers outstanding confirms, closes politely, and gives up on clients at

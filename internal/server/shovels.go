@@ -14,7 +14,8 @@ import (
 	"fiveways/internal/shovel/dynamic"
 )
 
-// shovels run inside the broker. To it they speak AMQP as any client does, over pipes that nobody else reaches, so that they run where AMQP is off, too.
+// shovels run inside the broker. They connect to it as ordinary AMQP clients, over private pipes,
+// so that they run where AMQP is off, too.
 type shovels struct {
 	manager *dynamic.Manager
 	inside  *amqp.Server
@@ -54,7 +55,7 @@ type pipes struct {
 
 func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), shut: make(chan struct{})} }
 
-// dial connects to who accepts.
+// dial connects to the accepting side.
 func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	near, far := net.Pipe()
 	at := inside(fmt.Sprintf("inside:%d", p.last.Add(1)))

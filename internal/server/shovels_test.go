@@ -15,8 +15,8 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/shovel/dynamic"
 )
 
@@ -108,7 +108,7 @@ func (n *shovelNode) set(name, value string) {
 	if wrong := dynamic.Check(name, json.RawMessage(value), dynamic.Access{}); len(wrong) > 0 {
 		n.t.Fatal(wrong)
 	}
-	if err := n.broker.SetParameter(broker.Parameter{VHost: "/", Component: dynamic.Component, Name: name, Value: json.RawMessage(value)}); err != nil {
+	if err := n.broker.SetParameter(catalog.Parameter{VHost: "/", Component: dynamic.Component, Name: name, Value: json.RawMessage(value)}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -150,7 +150,7 @@ func (n *shovelNode) consume(ch *amqp.Channel, queue string) func(want string) a
 // A shovel that is to move what there is does that, in order, and is gone then, with its parameter.
 func TestShovelOfAQueueLength(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
-	if _, err := n.broker.PutVHost(broker.VHostSpec{Name: "far"}); err != nil {
+	if _, err := n.broker.PutVHost(catalog.VHostSpec{Name: "far"}); err != nil {
 		t.Fatal(err)
 	}
 	near, far := n.channel("/"), n.channel("far")
@@ -181,7 +181,8 @@ func TestShovelOfAQueueLength(t *testing.T) {
 	n.until("a shovel of nothing is gone", func() bool { return len(n.broker.Parameters("/", dynamic.Component)) == 0 })
 }
 
-// A shovel runs until it is changed or deleted, also after a restart, and when its virtual host comes and goes.
+// A shovel runs until it is changed or deleted, also after a restart, and when its virtual host
+// comes and goes.
 func TestShovelThatStays(t *testing.T) {
 	dir := t.TempDir()
 	n := startShovelNode(t, dir)
@@ -221,7 +222,7 @@ func TestShovelThatStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.until("it ends", func() bool { return len(n.shovels.manager.List()) == 0 })
-	if _, err := ch.Consume("a", "", true, true, false, false, nil); err != nil { // nobody else consumes
+	if _, err := ch.Consume("a", "", true, true, false, false, nil); err != nil { // an exclusive consumer
 		t.Error(err)
 	}
 }
@@ -229,10 +230,10 @@ func TestShovelThatStays(t *testing.T) {
 // A shovel from an exchange gets what comes while it runs; its virtual host takes it along.
 func TestShovelOfAnExchange(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
-	if _, err := n.broker.PutVHost(broker.VHostSpec{Name: "v"}); err != nil {
+	if _, err := n.broker.PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
 		t.Fatal(err)
 	}
-	p := broker.Parameter{VHost: "v", Component: dynamic.Component, Name: "s",
+	p := catalog.Parameter{VHost: "v", Component: dynamic.Component, Name: "s",
 		Value: json.RawMessage(`{"src-uri":"amqp:///v","src-exchange":"amq.topic","src-exchange-key":"x.#","dest-uri":"amqp://","dest-queue":"b","ack-mode":"on-publish"}`)}
 	if err := n.broker.SetParameter(p); err != nil {
 		t.Fatal(err)
@@ -253,7 +254,7 @@ func TestShovelOfAnExchange(t *testing.T) {
 	n.until("it is gone", func() bool { return len(n.shovels.manager.List()) == 0 })
 }
 
-// What fails is told, without what nobody is to know.
+// Failures are reported, without secrets.
 func TestShovelThatFails(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -68,9 +68,6 @@ func (s *Server) watchTLS() {
 	}
 }
 
-// TLS is the certificate that the protocols show; nil when there is none.
-func (s *Server) TLS() *protocol.TLS { return s.tls }
-
-// Reload takes over files that have changed: the certificate, and where the audit log goes. What cannot be used is
-// told in the log, and what was in use stays.
+// Reload takes over files that have changed: the certificate, and where the audit log goes. What
+// cannot be used is told in the log, and what was in use stays.
 func (s *Server) Reload() error { return errors.Join(s.tls.Reload(), s.audit.Reopen()) }

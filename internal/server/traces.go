@@ -8,7 +8,7 @@ import (
 	"fiveways/internal/traces"
 )
 
-// newTraces is who sends spans of messages, nil where that is off.
+// newTraces returns the exporter of message spans, nil if that is off.
 func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Exporter {
 	if cfg.OTLPEndpoint == config.Off {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// etcdLogger is where the code of etcd that runs in the store of keys writes: the broker's log. What it tells as information is for who debugs.
+// etcdLogger sends the log of etcd's code in the store of keys to the broker's log. Its information
+// is debug level there.
 func etcdLogger(log *slog.Logger) *zap.Logger { return zap.New(slogCore{log}) }
 
 // slogCore gives what zap is told to slog.
@@ -26,7 +27,7 @@ func slogLevel(l zapcore.Level) slog.Level {
 	return slog.LevelDebug
 }
 
-// Enabled tells whether somebody wants to know.
+// Enabled reports whether lines of the level are written.
 func (c slogCore) Enabled(l zapcore.Level) bool {
 	return c.log.Enabled(context.Background(), slogLevel(l))
 }

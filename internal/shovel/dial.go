@@ -18,9 +18,10 @@ const (
 )
 
 // errURI refuses a URI without repeating it: there may be a password in it.
-var errURI = errors.New("not a valid URI of AMQP: amqp(s)://user:password@host:port/vhost")
+var errURI = errors.New("not a valid AMQP URI: amqp(s)://user:password@host:port/vhost")
 
-// dial connects; the end of ctx ends the attempt. The URI may name files of certificates as RabbitMQ's URIs do (cacertfile, certfile, keyfile).
+// dial connects; the end of ctx ends the attempt. The URI may name files of certificates as
+// RabbitMQ's URIs do (cacertfile, certfile, keyfile).
 func (o *Options) dial(ctx context.Context, uri, side string) (*amqp.Connection, error) {
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName(o.Name + ": " + side)
@@ -58,7 +59,8 @@ func guarded(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// WithoutLogin is a URI for people: without user, password and what stands behind a question mark; "" for one that cannot be read.
+// WithoutLogin is a URI for people: without user, password and what stands behind a question mark;
+// "" for one that cannot be read.
 func WithoutLogin(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {

@@ -34,7 +34,8 @@ func (n *node) start() {
 	n.b = b
 }
 
-// Both brokers are killed again and again while messages are moved. None is lost, and those that come twice were under way at a kill.
+// Both brokers are killed again and again while messages are moved. None is lost, and those that
+// come twice were under way at a kill.
 func TestKillsOfBothSides(t *testing.T) {
 	const messages, prefetch, kills = 6000, 100, 6
 	from, to := newNode(t), newNode(t)
@@ -76,7 +77,8 @@ func TestKillsOfBothSides(t *testing.T) {
 	if left, _ := bodies(t, from.b.URL(), "a"); len(left) != 0 {
 		t.Errorf("%d messages are still at the source", len(left))
 	}
-	// A kill of the source forgets what it was told in the last moments, too: acknowledgements have no answer.
+	// A kill of the source forgets what it was told in the last moments, too: acknowledgements have
+	// no answer.
 	if p.Breaks == 0 || killed != kills {
 		t.Errorf("%d kills, %d breaks: the test did not do what it should", killed, p.Breaks)
 	}

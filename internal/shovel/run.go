@@ -12,7 +12,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// idle is how long the source brings nothing before a shovel that moves what is there looks whether it is empty.
+// idle is how long the source brings nothing before a shovel that moves what is there looks whether
+// it is empty.
 const idle = 200 * time.Millisecond
 
 // run is a shovel while both connections hold. Everything is done on one goroutine.
@@ -153,7 +154,8 @@ func (r *run) consume() (err error) {
 	return nil
 }
 
-// move is the loop. Invariant: a delivery is acknowledged only when its confirm has come and no message was returned.
+// move is the loop. Invariant: a delivery is acknowledged only when its confirm has come and no
+// message was returned.
 func (r *run) move(ctx context.Context) error {
 	r.began = time.Now()
 	for {
@@ -194,7 +196,8 @@ func (r *run) move(ctx context.Context) error {
 // enough tells that as many messages were moved as are wanted.
 func (r *run) enough() bool { return r.options.Limit > 0 && r.progress.Moved >= r.options.Limit }
 
-// next tells where the next delivery comes from, nil while none is to be taken, and what to wait for beside it.
+// next tells where the next delivery comes from, nil while none is to be taken, and what to wait
+// for beside it.
 func (r *run) next() (<-chan amqp.Delivery, <-chan time.Time) {
 	if pause := r.pause(); pause > 0 {
 		return nil, time.After(pause)
@@ -245,7 +248,7 @@ func (r *run) publish(ctx context.Context, d amqp.Delivery) error {
 	return r.sent(&d)
 }
 
-// sent is the end of a message whose confirm nobody waits for.
+// sent is the end of a message without a confirm.
 func (r *run) sent(d *amqp.Delivery) error {
 	if r.options.AckMode == OnPublish {
 		if err := r.from.Ack(d.DeliveryTag, false); err != nil {
@@ -272,7 +275,8 @@ func (r *run) settle() error {
 	for done < len(r.pending) && isDone(r.pending[done].confirm) {
 		done++
 	}
-	// A message that is returned is returned before it is confirmed, so that all returns of these are here.
+	// A message that is returned is returned before it is confirmed, so that all returns of these
+	// are here.
 	if err := r.markReturned(); err != nil {
 		return err
 	}
@@ -298,11 +302,15 @@ func (r *run) settle() error {
 	return nil
 }
 
-// markReturned notes which messages came back. What is equal in all that decides where a message goes comes back alike.
+// markReturned notes which messages came back. What is equal in all that decides where a message
+// goes comes back alike.
 func (r *run) markReturned() error {
 	for {
 		select {
-		case back := <-r.returned:
+		case back, ok := <-r.returned:
+			if !ok {
+				return fmt.Errorf("shovel: target: %w", amqp.ErrClosed)
+			}
 			i := slices.IndexFunc(r.pending, func(p pending) bool {
 				return !p.returned && p.exchange == back.Exchange && p.key == back.RoutingKey && bytes.Equal(p.delivery.Body, back.Body) &&
 					reflect.DeepEqual(p.delivery.Headers, back.Headers)
@@ -326,7 +334,8 @@ func isDone(c *amqp.DeferredConfirmation) bool {
 	}
 }
 
-// empty stops consuming, moves what has arrived already, and tells whether the source holds nothing more; else it consumes again.
+// empty stops consuming, moves what has arrived already, and reports whether the source holds
+// nothing more; else it consumes again.
 func (r *run) empty(ctx context.Context) (bool, error) {
 	if err := r.from.Cancel(consumerTag, false); err != nil {
 		return false, fmt.Errorf("shovel: source: %w", err)

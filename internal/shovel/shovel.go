@@ -20,22 +20,25 @@ const (
 
 var (
 	// ErrUnroutable tells that no queue of the target takes a message. It stays at the source.
-	ErrUnroutable = errors.New("shovel: no queue of the target takes the message")
-	// ErrRefused tells that the target refused a message, as a full queue does. It stays at the source.
-	ErrRefused = errors.New("shovel: the target refused the message")
+	ErrUnroutable = errors.New("shovel: the message is unroutable at the target")
+	// ErrRefused tells that the target refused a message, as a full queue does. It stays at the
+	// source.
+	ErrRefused = errors.New("shovel: the target rejected the message")
 )
 
 // AckMode says when the source is told that a message has arrived.
 type AckMode uint8
 
-// The modes. With those that do not wait for the target, what is under way when a connection breaks is lost.
+// The modes. With those that do not wait for the target, what is under way when a connection breaks
+// is lost.
 const (
 	OnConfirm AckMode = iota // when the target has confirmed it
 	OnPublish                // when it was sent on
 	NoAck                    // never: the source forgets what it delivers
 )
 
-// Source is where messages come from: a queue, or an exchange, to which a queue of the shovel's own is bound that goes with its connection.
+// Source is where messages come from: a queue, or an exchange, to which a queue of the shovel's own
+// is bound that goes with its connection.
 type Source struct {
 	URI      string     // amqp or amqps, with user, password and virtual host
 	Others   []string   // further URIs of the same broker, tried in turn after a break
@@ -47,7 +50,8 @@ type Source struct {
 	Consumer amqp.Table // arguments of the consumer
 }
 
-// Target is where messages go: to a queue, which is declared durable when it is missing, or to an exchange.
+// Target is where messages go: to a queue, which is declared durable when it is missing, or to an
+// exchange.
 type Target struct {
 	URI      string
 	Others   []string // as those of Source
@@ -77,10 +81,11 @@ type Options struct {
 
 	// Name is how the connections are called, beside which side they are.
 	Name string
-	// Local connects to the broker that a URI without a host means: the one that runs the shovel. Without a user in the URI it asks for no login.
-	// Without Local such a URI means localhost.
+	// Local connects to the broker that a URI without a host means: the one that runs the shovel.
+	// Without a user in the URI it asks for no login. Without Local such a URI means localhost.
 	Local func(ctx context.Context) (net.Conn, error)
-	// Change makes of a message what is published. source and target are the URIs in use, without logins.
+	// Change makes of a message what is published. source and target are the URIs in use, without
+	// logins.
 	Change func(p *amqp.Publishing, source, target string)
 }
 
@@ -119,8 +124,9 @@ func (o *Options) fill() {
 	o.Name = cmp.Or(o.Name, "fiveways shovel")
 }
 
-// Run moves messages until ctx ends, the source is empty (Once) or Limit is reached; then the error is nil. When a connection breaks it makes new
-// ones. The error of a first connection that fails is returned unless the options are Patient, and with Once that of a message that goes nowhere.
+// Run moves messages until ctx ends, the source is empty (Once) or Limit is reached; then the error
+// is nil. When a connection breaks it makes new ones. The error of a first connection that fails is
+// returned unless the options are Patient, and with Once that of a message that goes nowhere.
 func Run(ctx context.Context, o Options) (Progress, error) {
 	o.fill()
 	var p Progress

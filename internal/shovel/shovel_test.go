@@ -137,7 +137,8 @@ func TestKeepsProperties(t *testing.T) {
 	}
 }
 
-// What the target takes into no queue, or refuses, stays at the source; what came before it is moved once.
+// What the target takes into no queue, or refuses, stays at the source; what came before it is
+// moved once.
 func TestKeepsWhatTheTargetDoesNotTake(t *testing.T) {
 	b := brokertest.Run(t).URL()
 	ch := open(t, b)
@@ -200,5 +201,14 @@ func TestFirstConnectionFails(t *testing.T) {
 		if _, err := Run(within(t), o); err == nil || strings.Contains(err.Error(), "wrong@") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestReturnsEndWithTheChannel: a target whose channel has closed returned nothing.
+func TestReturnsEndWithTheChannel(t *testing.T) {
+	returned := make(chan amqp.Return)
+	close(returned)
+	if err := (&run{returned: returned}).markReturned(); !errors.Is(err, amqp.ErrClosed) || errors.Is(err, ErrUnroutable) {
+		t.Errorf("%v", err)
 	}
 }

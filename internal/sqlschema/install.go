@@ -16,12 +16,12 @@ const oldestServer = 150000
 // What keeps the schema from being installed, each with a way out that the command line tells.
 var (
 	ErrTooOld  = errors.New("PostgreSQL 15 or newer is needed")
-	ErrHstore  = errors.New("the extension hstore cannot be had")
-	ErrForeign = errors.New("another software's queues are there")
-	ErrOthers  = errors.New("another software's semaphores are there")
-	ErrBroker  = errors.New("this is no PostgreSQL but a Fiveways")
-	ErrNewer   = errors.New("a newer version of the schema is there")
-	ErrRights  = errors.New("no right to make schemas in the database")
+	ErrHstore  = errors.New("the extension hstore is not available")
+	ErrForeign = errors.New("queues of other software are there")
+	ErrOthers  = errors.New("semaphores of other software are there")
+	ErrBroker  = errors.New("this is Fiveways, not PostgreSQL")
+	ErrNewer   = errors.New("a newer version of the schema is installed")
+	ErrRights  = errors.New("no permission to create schemas in the database")
 	ErrDSN     = errors.New("not a DSN")
 	ErrConnect = errors.New("cannot connect")
 )
@@ -40,7 +40,8 @@ type Report struct {
 	Tasks                  bool // of semaphores: their tasks refer to the table markup.task
 }
 
-// Install puts the schema mbus4 into the database of dsn, or brings the one that is there up to date. Queues and messages stay. It is one transaction.
+// Install puts the schema mbus4 into the database of dsn, or brings the one that is there up to
+// date. Queues and messages stay. It is one transaction.
 func Install(ctx context.Context, dsn string) (Report, error) {
 	return install(ctx, dsn, func(tx pgx.Tx, r *Report) error {
 		if err := inspect(ctx, tx, r); err != nil {
@@ -54,7 +55,8 @@ func Install(ctx context.Context, dsn string) (Report, error) {
 	})
 }
 
-// install connects, looks whether the server is one for a schema, and has work put it there, all in one transaction.
+// install connects, looks whether the server is one for a schema, and has work put it there, all in
+// one transaction.
 func install(ctx context.Context, dsn string, work func(pgx.Tx, *Report) error) (r Report, err error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -108,7 +110,7 @@ func inspect(ctx context.Context, tx pgx.Tx, r *Report) error {
 	case err != nil:
 		return foreignRights(err)
 	case mbus && !ours:
-		return fmt.Errorf("%w: database %s has a schema mbus or mbus4 that is not of this kind", ErrForeign, r.Database)
+		return fmt.Errorf("%w: database %s has a schema mbus or mbus4 that was not installed by Fiveways", ErrForeign, r.Database)
 	case !ours:
 		return nil
 	}
@@ -129,7 +131,7 @@ func (r *Report) findBefore(ctx context.Context, tx pgx.Tx, table string, versio
 // foreignRights tells of an error in looking at what is there.
 func foreignRights(err error) error {
 	if code(err) == insufficientPrivilege {
-		return fmt.Errorf("%w: the schema there belongs to somebody else: %w", ErrRights, err)
+		return fmt.Errorf("%w: the existing schema belongs to another user: %w", ErrRights, err)
 	}
 	return err
 }

@@ -43,7 +43,8 @@ func ask(t *testing.T, conn *pgx.Conn, sql string) string {
 	return *got
 }
 
-// A second run keeps queues, messages, subscribers, triggers and temporary queues, and makes what was dropped by hand.
+// A second run keeps queues, messages, subscribers, triggers and temporary queues, and makes what
+// was dropped by hand.
 func TestInstallTwice(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
 	if r, err := Install(t.Context(), dsn); err != nil || r.Before != 0 || r.Database != "fiveways" || r.User != postgres.Superuser {
@@ -72,7 +73,8 @@ func TestInstallTwice(t *testing.T) {
 	}
 }
 
-// An ordinary user who owns the database can install and use it, with hstore in a schema of its own; so can others what he lets them.
+// An ordinary user who owns the database can install and use it, with hstore in its own schema; so
+// can users with grants.
 func TestInstallByTheOwner(t *testing.T) {
 	server := postgres.Run(t, postgres.Options{})
 	admin := connect(t, server.DSN())

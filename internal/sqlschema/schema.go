@@ -16,8 +16,8 @@ var files embed.FS
 // hstorePlace stands in the files for the schema that the extension hstore is in.
 const hstorePlace = "@hstore@"
 
-// Text returns the whole SQL as one script for a database whose extension hstore is in the schema hstoreSchema. Run it as one transaction, by
-// whom the schema shall belong to.
+// Text returns the whole SQL as one script for a database whose extension hstore is in the schema
+// hstoreSchema. Run it as one transaction, as the user that is to own the schema.
 func Text(hstoreSchema string) string {
 	hstore := quote(hstoreSchema)
 	return strings.ReplaceAll(join("sql/*.sql", "pg_catalog, "+hstore+", pg_temp"), hstorePlace, hstore)

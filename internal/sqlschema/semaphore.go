@@ -10,12 +10,13 @@ import (
 // SemaphoreVersion is the version of the schema that SemaphoreText has.
 const SemaphoreVersion = 1
 
-// SemaphoreText returns the SQL of task semaphores as one script: the tables of the schema markup and the functions of the schema semaphore. Run it as
-// one transaction, by whom they shall belong to.
+// SemaphoreText returns the SQL of task semaphores as one script: the tables of the schema markup
+// and the functions of the schema semaphore. Run it as one transaction, as the user that is to own
+// them.
 func SemaphoreText() string { return join("semaphore/*.sql", "pg_catalog, pg_temp") }
 
-// InstallSemaphores puts task semaphores into the database of dsn, or brings those that are there up to date. Semaphores and tasks stay, also in tables of
-// markup that somebody made by hand. It is one transaction.
+// InstallSemaphores installs or updates task semaphores in the database of dsn. Semaphores and
+// tasks stay, even in tables of markup that were created by hand. It is one transaction.
 func InstallSemaphores(ctx context.Context, dsn string) (Report, error) {
 	return install(ctx, dsn, func(tx pgx.Tx, r *Report) error {
 		if err := inspectSemaphores(ctx, tx, r); err != nil {
@@ -37,7 +38,7 @@ func inspectSemaphores(ctx context.Context, tx pgx.Tx, r *Report) error {
 	case err != nil:
 		return foreignRights(err)
 	case taken && !ours:
-		return fmt.Errorf("%w: database %s has a schema semaphore that is not of this kind", ErrOthers, r.Database)
+		return fmt.Errorf("%w: database %s has a schema semaphore that was not installed by Fiveways", ErrOthers, r.Database)
 	case !ours:
 		return nil
 	}

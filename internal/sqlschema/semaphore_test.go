@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// seedTables are those of somebody who has the tables of before, with tasks in them.
+// seedTables are tables from before an installation, with tasks in them.
 const seedTables = `create schema markup;
 	create table markup.task (id bigint primary key);
 	create table markup.semaphore (id serial primary key, key text not null, active int not null default 1000, try_release int not null default 900);
@@ -27,7 +27,8 @@ const seedTables = `create schema markup;
 	insert into markup.semaphore_task (semaphore_id, task_id, priority) select 1, id, id from markup.task;
 	update markup.semaphore_task set status = 'ACQUIRED' where task_id in (1, 9)`
 
-// Tables that are there already are taken over: their tasks are settled by the rule, and the indexes get the whole order.
+// Tables that are there already are taken over: their tasks are settled by the rule, and the
+// indexes get the whole order.
 func TestSemaphoresTakeOver(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
 	conn := connect(t, dsn)
@@ -111,7 +112,8 @@ func TestSemaphoreStatements(t *testing.T) {
 	}
 }
 
-// However many enqueue and release at once: never more than active run, and the numbers of the events have no gaps.
+// However many enqueue and release at once: never more than active run, and the numbers of the
+// events have no gaps.
 func TestSemaphoresAtOnce(t *testing.T) {
 	const active, workers, rounds = 3, 8, 40
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})

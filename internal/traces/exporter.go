@@ -63,7 +63,8 @@ func New(o Options) *Exporter {
 // Start begins to send.
 func (e *Exporter) Start() { go e.run() }
 
-// Stop sends what waits, as far as the collector takes it, and returns then. Spans that come later are dropped.
+// Stop sends what waits, as far as the collector takes it, and returns then. Spans that come later
+// are dropped.
 func (e *Exporter) Stop() {
 	close(e.stop)
 	<-e.done
@@ -140,9 +141,9 @@ func (e *Exporter) send(batch []span) {
 	}
 	switch {
 	case err != nil && !e.failing:
-		e.o.Log.Warn("traces: the collector does not take spans, they are dropped until it does", "endpoint", e.o.Endpoint, "err", err)
+		e.o.Log.Warn("traces: the collector does not accept spans, they are dropped until it does", "endpoint", e.o.Endpoint, "err", err)
 	case err == nil && e.failing:
-		e.o.Log.Info("traces: the collector takes spans again", "endpoint", e.o.Endpoint)
+		e.o.Log.Info("traces: the collector accepts spans again", "endpoint", e.o.Endpoint)
 	}
 	e.failing = err != nil
 }

@@ -77,13 +77,14 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// Nobody waits for a collector: what it does not take is dropped and counted, and told once.
+// The exporter never waits for a collector: spans that it does not accept are dropped and counted,
+// and reported once.
 func TestDropped(t *testing.T) {
 	c := newCollector(t)
 	c.refuses.Store(true)
 	var log strings.Builder
 	e := New(Options{Endpoint: c.URL, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	for range mostWaiting + 10 { // nobody sends yet
+	for range mostWaiting + 10 { // the sender does not run yet
 		e.Published(&broker.Traced{Parent: parent, Queue: "q"})
 	}
 	if s := e.Stats(); s != (Stats{Dropped: 10}) {
@@ -94,7 +95,7 @@ func TestDropped(t *testing.T) {
 	if s := e.Stats(); s != (Stats{Dropped: mostWaiting + 10}) {
 		t.Errorf("%+v", s)
 	}
-	if n := strings.Count(log.String(), "does not take spans"); n != 1 || !strings.Contains(log.String(), "503") {
+	if n := strings.Count(log.String(), "does not accept spans"); n != 1 || !strings.Contains(log.String(), "503") {
 		t.Errorf("told %d times: %s", n, log.String())
 	}
 }

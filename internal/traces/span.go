@@ -57,7 +57,8 @@ type scope struct {
 	Version string `json:"version"`
 }
 
-// internalKind is that of a span within a service: the publisher and the consumer have spans of their own kinds.
+// internalKind is that of a span within a service: the publisher and the consumer have spans of
+// their own kinds.
 const internalKind = 1
 
 func text(key, v string) attribute { return attribute{key, value{Text: &v}} }
@@ -96,7 +97,7 @@ func parse(parent string) (trace, span string, ok bool) {
 	return parts[1], parts[2], isID(parts[1], 32) && isID(parts[2], 16)
 }
 
-// isID tells whether a text is an id of so many lower-case digits, which are not all 0.
+// isID reports whether a text is an id of so many lower-case digits, which are not all 0.
 func isID(id string, digits int) bool {
 	return len(id) == digits && strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
 }

@@ -77,7 +77,7 @@ func (b *bench) acquire() {
 	b.ends(first, semaphore.ErrReleased)
 	held := b.got(high)
 	b.stands(s, "high ACQUIRED", "low WAIT")
-	other := b.s.Open(b.T) // anybody may release
+	other := b.s.Open(b.T) // any client may release
 	defer other.Close()
 	b.release(other.Semaphore(s.Key()), "high")
 	b.ends(held, semaphore.ErrReleased)
@@ -130,7 +130,7 @@ func (b *bench) giveUp() {
 	}
 }
 
-// lease: who is silent loses the place.
+// lease: a silent task is removed.
 func (b *bench) lease() {
 	s := b.new("", semaphore.Settings{Active: new(1), Lease: new(time.Hour)})
 	if _, err := s.EnqueueAll(b.ctx, semaphore.Entry{Task: "silent", Priority: 2, Lease: 100 * time.Millisecond}); err != nil {
@@ -163,7 +163,7 @@ func (b *bench) renewal() {
 	b.ends(held, semaphore.ErrReleased)
 
 	ctx, cancel := context.WithCancel(b.ctx)
-	b.got(b.inLineUntil(ctx, s, "left", 2)) // nobody releases it, nobody renews it any more
+	b.got(b.inLineUntil(ctx, s, "left", 2)) // without release and renewal
 	events, err := s.Watch(b.ctx, semaphore.WatchOptions{Task: "left"})
 	if err != nil {
 		b.Fatal(err)

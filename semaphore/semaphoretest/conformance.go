@@ -23,8 +23,8 @@ type Suite struct {
 	Open func(t *testing.T) *semaphore.Manager
 }
 
-// Conformance tests that what a backend makes of a manager does what package semaphore says. Keys are of the suite's own, so there may be other
-// semaphores.
+// Conformance tests that what a backend makes of a manager does what package semaphore says. Keys
+// are of the suite's own, so there may be other semaphores.
 func Conformance(t *testing.T, s Suite) {
 	for name, test := range map[string]func(*bench){
 		"settings": (*bench).settings, "errors": (*bench).errors, "order": (*bench).order, "ascending": (*bench).ascending, "deletion": (*bench).deletion,
@@ -187,7 +187,7 @@ func (b *bench) order() {
 	s := b.new("", semaphore.Settings{Active: new(2), TryRelease: new(0)})
 	b.enqueue(s, 1, 5, 3, 4)
 	b.stands(s, "5 ACQUIRED", "4 ACQUIRED", "3 WAIT", "1 WAIT")
-	b.enqueue(s, 9) // nobody is disturbed
+	b.enqueue(s, 9) // no task is asked
 	b.stands(s, "9 WAIT", "5 ACQUIRED", "4 ACQUIRED", "3 WAIT", "1 WAIT")
 	b.release(s, "4")
 	b.stands(s, "9 ACQUIRED", "5 ACQUIRED", "3 WAIT", "1 WAIT")

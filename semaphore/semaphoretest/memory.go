@@ -15,8 +15,8 @@ import (
 	"fiveways/semaphore"
 )
 
-// Memory is semaphores in memory, by the rule of the broker: what a test gives semaphore.New. Time is that of package time, so it works in a bubble of
-// testing/synctest.
+// Memory is semaphores in memory, by the rule of the broker: what a test gives semaphore.New. Time
+// is that of package time, so it works in a bubble of testing/synctest.
 type Memory struct {
 	mu       sync.Mutex
 	all      map[string]*line // guarded by mu
@@ -32,7 +32,7 @@ type line struct {
 	timer *time.Timer // for the end of the next lease
 }
 
-// watcher is one who is told of some events.
+// watcher is a subscriber to some events.
 type watcher struct {
 	only func(semaphore.Event) bool
 	fn   func(semaphore.Event)
@@ -352,7 +352,8 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// settle does the transitions that the rule wants now, and wakes up for the end of the next lease. mu is held.
+// settle does the transitions that the rule wants now, and wakes up for the end of the next lease.
+// mu is held.
 func (m *Memory) settle(l *line) {
 	now := time.Now()
 	for _, id := range l.state.Ended(now.UnixMilli(), math.MaxInt) {
@@ -394,7 +395,7 @@ func (m *Memory) expire(l *line) {
 	}
 }
 
-// happened tells an event to who watches. mu is held.
+// happened tells an event to its watchers. mu is held.
 func (m *Memory) happened(l *line, t core.Task, k semaphore.Kind, gone bool) {
 	e := semaphore.Event{Kind: k, Key: l.key, Task: t.ID, Priority: t.Priority}
 	if !gone {

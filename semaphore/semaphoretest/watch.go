@@ -8,7 +8,8 @@ import (
 	"fiveways/semaphore"
 )
 
-// happen does something of all kinds to a semaphore, and returns what is told of it: what is a transition, and all.
+// happen does something of all kinds to a semaphore, and returns what is told of it: what is a
+// transition, and all.
 func (b *bench) happen(s *semaphore.Semaphore) (transitions, all []string) {
 	b.enqueue(s, 1)
 	b.enqueue(s, 2)

@@ -23,7 +23,8 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// users are those that there are, by what they may do in "/": configure, write and read as patterns.
+// users are those that there are, by what they may do in "/": configure, write and read as
+// patterns.
 var users = map[string][3]string{
 	"none":      {"", "", ""}, // may enter
 	"configure": {".*", "", ""},
@@ -35,7 +36,8 @@ var users = map[string][3]string{
 
 const stranger = "stranger" // has no permission in "/"
 
-// action is what somebody wants, in one protocol. refusal is in what those hear who may not, and entry in what a stranger hears.
+// action is an operation in one protocol. refusal is part of the error for a user without
+// permission, and entry part of that for a stranger.
 type action struct {
 	protocol, what string
 	do             func(t *testing.T, n *node, user string) error
@@ -256,7 +258,7 @@ func (n *node) request(t *testing.T, user, method, path, body string) error {
 	return nil
 }
 
-// TestNoSignOfUsers compares what those hear who give a wrong password with what those hear whose user is not there.
+// TestNoSignOfUsers compares the answer to a wrong password with that for a missing user.
 func TestNoSignOfUsers(t *testing.T) {
 	n := &node{brokertest.Run(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0")}
 	n.prepare(t)

@@ -11,7 +11,8 @@ const (
 	backlogSize  = 100 // body bytes
 )
 
-// backlog fills one durable queue with n persistent messages, restarts the broker on them, and drains them with acks.
+// backlog fills one durable queue with n persistent messages, restarts the broker on them, and
+// drains them with acks.
 func backlog(n int64) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		n := s.scaled(n, burstMessages*usualAckEvery) // a multiple of both, so that bursts and acks come out even
@@ -36,7 +37,8 @@ func backlog(n int64) runner {
 	}
 }
 
-// fillQueue publishes n messages with confirms and returns the messages per second up to the last confirm.
+// fillQueue publishes n messages with confirms and returns the messages per second up to the last
+// confirm.
 func fillQueue(ctx context.Context, b *broker, n int64) (float64, error) {
 	c := newCrew()
 	defer c.stop()

@@ -14,7 +14,8 @@ import (
 	"fiveways/test/daemon"
 )
 
-// How long a broker may take to answer a handshake (a restart on millions of messages included) and to stop when asked.
+// How long a broker may take to answer a handshake (a restart on millions of messages included) and
+// to stop when asked.
 const (
 	startLimit = 3 * time.Minute
 	stopLimit  = 3 * time.Minute
@@ -110,7 +111,8 @@ func (b *broker) lastOutput() string {
 
 func (b *broker) pid() int { return b.cmd.Process.Pid }
 
-// restart stops the broker politely and starts it again on its data; it returns the time from exec to serving.
+// restart stops the broker politely and starts it again on its data; it returns the time from exec
+// to serving.
 func (b *broker) restart(ctx context.Context) (time.Duration, error) {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return 0, err
@@ -137,7 +139,7 @@ func (b *broker) kill() {
 		return
 	}
 	select {
-	case <-b.done: // reaped: the number may belong to somebody else by now
+	case <-b.done: // reaped: the pid may be reused by now
 	default:
 		syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
 	}

@@ -58,7 +58,8 @@ type benchCase struct {
 	once        bool             // takes minutes: not repeated
 }
 
-// throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the cost.
+// throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the
+// cost.
 func throughputMetrics() []metric {
 	return []metric{
 		{name: "delivered", unit: "msg/s", more: true, bar: timesRival(8)},

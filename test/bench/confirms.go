@@ -2,8 +2,8 @@ package main
 
 import "encoding/binary"
 
-// readConfirms reads a publisher's connection until it ends. Each newly confirmed tag goes to each, which may be nil, and the number of
-// all of them to pause whenever one read is done.
+// readConfirms reads a publisher's connection until it ends. Each newly confirmed tag goes to each,
+// which may be nil, and the number of all of them to pause whenever one read is done.
 func readConfirms(k *conn, each func(tag uint64), pause func(total int64)) error {
 	count := confirmCounter{each: each}
 	return k.walk(func(typ byte, payload []byte) error {
@@ -20,7 +20,8 @@ func readConfirms(k *conn, each func(tag uint64), pause func(total int64)) error
 	})
 }
 
-// confirmCounter counts confirmed messages; single confirms may overtake each other before a multiple one covers them.
+// confirmCounter counts confirmed messages; single confirms may overtake each other before a
+// multiple one covers them.
 type confirmCounter struct {
 	each   func(tag uint64)
 	floor  uint64              // all tags up to here are confirmed

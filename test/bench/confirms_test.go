@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestConfirmCounterAgainstSet confirms tags singly and in ranges, in random order, and compares with a plain set.
+// TestConfirmCounterAgainstSet confirms tags singly and in ranges, in random order, and compares
+// with a plain set.
 func TestConfirmCounterAgainstSet(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -33,7 +33,8 @@ func (s *consumer) start(c *crew) error {
 	return nil
 }
 
-// subscribe sends the consumes in one go and returns at once: expect would throw away deliveries that come between the answers.
+// subscribe sends the consumes in one go and returns at once: expect would throw away deliveries
+// that come between the answers.
 func (s *consumer) subscribe() error {
 	var flags byte
 	if s.noAck {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// crew is a set of connections and the goroutines that work on them. The first failure of a member ends the measurement;
-// what fails because stop closed its connection is no failure.
+// crew is a set of connections and the goroutines that work on them. The first failure of a member
+// ends the measurement; what fails because stop closed its connection is no failure.
 type crew struct {
 	stopping atomic.Bool
 	failed   chan error // holds the first failure

@@ -24,8 +24,9 @@ const (
 	delayedSpread   = 5 * time.Second
 )
 
-// delayed publishes a million messages with random delays of ten minutes to an hour. While they wait, others become due at a fixed rate,
-// in another order than they were published, and say how late they come. Then the process is killed, and the million counted on disk.
+// delayed publishes a million messages with random delays of ten minutes to an hour. While they
+// wait, others become due at a fixed rate, in another order than they were published, and say how
+// late they come. Then the process is killed, and the million counted on disk.
 func delayed(ctx context.Context, b *broker, s settings) (values, error) {
 	n := s.scaled(delayedPending, burstMessages)
 	rate, err := fillDelayed(ctx, b, n)
@@ -91,8 +92,8 @@ func declareDelayed(k *conn) error {
 	return err
 }
 
-// delayedPublishes encodes n persistent publishes of backlogSize bytes with an x-delay. set gives number i its delay, and writes a time
-// (ns since 1970) into its body.
+// delayedPublishes encodes n persistent publishes of backlogSize bytes with an x-delay. set gives
+// number i its delay, and writes a time (ns since 1970) into its body.
 func delayedPublishes(n int) (set func(i int, delay time.Duration, due int64), burst []byte) {
 	one := appendMethod(nil, 1, basicPublish, append(appendShort(appendShort([]byte{0, 0}, delayedExchange), ""), 0))
 	table := append(appendShort(nil, "x-delay"), 'l', 0, 0, 0, 0, 0, 0, 0, 0)
@@ -110,7 +111,8 @@ func delayedPublishes(n int) (set func(i int, delay time.Duration, due int64), b
 	}, burst
 }
 
-// lateness has messages become due at delayedRate for the settings' duration, and tells how late they came.
+// lateness has messages become due at delayedRate for the settings' duration, and tells how late
+// they came.
 func lateness(ctx context.Context, b *broker, s settings, out values) error {
 	c := newCrew()
 	defer c.stop()

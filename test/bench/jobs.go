@@ -96,8 +96,8 @@ func jobsLoad(load string, connections, depth int) jobsRunner {
 	}
 }
 
-// jobsCases are the cases of jobs, in their order. Beside a Redis that syncs every second Fiveways does the same; what its default costs, which is to
-// sync before each answer, is measured too.
+// jobsCases are the cases of jobs, in their order. Beside a Redis that syncs every second Fiveways
+// does the same; what its default costs, which is to sync before each answer, is measured too.
 func jobsCases() (all []benchCase) {
 	add := func(suffix, load, what string, connections, depth int, sync string, oursEnv []string, b bar) {
 		title := fmt.Sprintf("%s, %s, %d in flight each", what, connectionsText(connections), depth)

@@ -13,8 +13,8 @@ const (
 	latencySize = 100  // body bytes
 )
 
-// stopwatch notes when each message left, was confirmed and arrived. Message n stands at n-1; one queue keeps the order, so the n-th
-// confirm and the n-th delivery belong to the n-th publish.
+// stopwatch notes when each message left, was confirmed and arrived. Message n stands at n-1; one
+// queue keeps the order, so the n-th confirm and the n-th delivery belong to the n-th publish.
 type stopwatch struct {
 	start                    time.Time
 	sent, confirmed, arrived []atomic.Int64 // nanoseconds since start; 0 = not yet
@@ -30,7 +30,8 @@ func (w *stopwatch) note(at []atomic.Int64, n int64) {
 	}
 }
 
-// percentiles gives the p50 and p99 in milliseconds from sent to at, without the first skip messages.
+// percentiles gives the p50 and p99 in milliseconds from sent to at, without the first skip
+// messages.
 func (w *stopwatch) percentiles(at []atomic.Int64, skip int) (p50, p99 float64, err error) {
 	var took []int64
 	for i := skip; i < len(at); i++ {
@@ -44,8 +45,8 @@ func (w *stopwatch) percentiles(at []atomic.Int64, skip int) (p50, p99 float64, 
 	return of(50), of(99), nil
 }
 
-// latency publishes persistent messages with confirms at a fixed pace, one write each, whatever the broker's answers do: a broker that stalls
-// shows all the messages that waited.
+// latency publishes persistent messages with confirms at a fixed pace, one write each, whatever the
+// broker's answers do: a broker that stalls shows all the messages that waited.
 func latency(ctx context.Context, b *broker, s settings) (values, error) {
 	warm := int(s.duration.Seconds() * latencyRate / warmUpShare)
 	total := warm + int(s.duration.Seconds()*latencyRate)

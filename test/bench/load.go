@@ -42,7 +42,8 @@ type running struct {
 	cons []*consumer
 }
 
-// begin declares the queues of l, named after prefix, and sets everybody to work. The caller stops the crew.
+// begin declares the queues of l, named after prefix, and starts all clients. The caller stops the
+// crew.
 func (l load) begin(addr, prefix string) (*running, error) {
 	r := &running{crew: newCrew()}
 	if err := r.open(addr, prefix, l); err != nil {
@@ -88,7 +89,8 @@ func (r *running) open(addr, prefix string, l load) error {
 	return nil
 }
 
-// totals are the messages sent and received so far. With confirms only confirmed messages count as sent.
+// totals are the messages sent and received so far. With confirms only confirmed messages count as
+// sent.
 func (r *running) totals() (sent, got int64) {
 	for _, p := range r.pubs {
 		if p.window > 0 {

@@ -115,7 +115,8 @@ func missingTool(tools []string) error {
 	return nil
 }
 
-// raiseFileLimit lets this process and the brokers it starts hold as many connections as the system allows.
+// raiseFileLimit lets this process and the brokers it starts hold as many connections as the system
+// allows.
 func raiseFileLimit() error {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
@@ -125,7 +126,8 @@ func raiseFileLimit() error {
 	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set by hand, children inherit it
 }
 
-// gather finds the servers that the cases need; rivals first, in the order of the table. What it returns must be closed even with an error.
+// gather finds the servers that the cases need; rivals first, in the order of the table. What it
+// returns must be closed even with an error.
 func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	var peers []*peer
 	with := func(p part) bool {
@@ -196,7 +198,8 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	return append(peers, ours), nil
 }
 
-// measureCase lets the peers take turns. A peer that fails is left out of the rest of the case; only the end of ctx is an error.
+// measureCase lets the peers take turns. A peer that fails is left out of the rest of the case;
+// only the end of ctx is an error.
 func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, res *result) error {
 	for i := range s.repetitions {
 		for _, p := range peers {
@@ -249,7 +252,8 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 	return within(ctx, c, b.kill, func(ctx context.Context) (values, error) { return c.run(ctx, b, s) })
 }
 
-// within measures, and gives up after caseLimit. Killing the server ends every wait for an answer of it, so the cases need no deadlines of their own.
+// within measures, and gives up after caseLimit. Killing the server ends every wait for an answer
+// of it, so the cases need no deadlines of their own.
 func within(ctx context.Context, c benchCase, kill func(), measure func(context.Context) (values, error)) (values, error) {
 	ctx, cancel := context.WithTimeout(ctx, caseLimit)
 	defer cancel()

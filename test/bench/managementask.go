@@ -46,7 +46,8 @@ func ask(ctx context.Context, url string) error {
 	return nil
 }
 
-// askOn has members of the crew ask until the function that it returns has been called, which waits for them.
+// askOn has members of the crew ask until the function that it returns has been called, which waits
+// for them.
 func askOn(ctx context.Context, c *crew, questions []*question) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -95,7 +96,7 @@ func (q *question) percentiles(v values) {
 	}
 }
 
-// freePorts are addresses on loopback that nobody listens on.
+// freePorts are unused addresses on loopback.
 func freePorts(n int) (addresses []string, err error) {
 	for range n {
 		port, err := daemon.FreePort()

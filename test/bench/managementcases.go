@@ -53,7 +53,8 @@ func answers(ctx context.Context, open func(bool) (*management, error), s settin
 	return v, err
 }
 
-// watching has a load take turns on two brokers, one of which is watched and sampled while the other is not.
+// watching has a load take turns on two brokers, one of which is watched and sampled while the
+// other is not.
 func watching(ctx context.Context, open func(bool) (*management, error), s settings) (values, error) {
 	var estates [2]*estate // without, with
 	for i := range estates {
@@ -69,7 +70,7 @@ func watching(ctx context.Context, open func(bool) (*management, error), s setti
 	var rates, costs [2][]float64
 	for round := range costRounds {
 		for turn := range 2 {
-			i := (round + turn) % 2 // who began last time comes second: a machine that gets slower is no cost
+			i := (round + turn) % 2 // the first of last time comes second: a machine that gets slower is no cost
 			o, err := estates[i].turn(ctx, s)
 			if err != nil {
 				return nil, err
@@ -82,7 +83,8 @@ func watching(ctx context.Context, open func(bool) (*management, error), s setti
 	}, nil
 }
 
-// turn runs the load at full speed. A watched broker meanwhile is asked by a page three times and scraped once.
+// turn runs the load at full speed. A watched broker meanwhile is asked by a page three times and
+// scraped once.
 func (e *estate) turn(ctx context.Context, s settings) (outcome, error) {
 	r, err := e.flow(0)
 	if err != nil {

@@ -40,8 +40,8 @@ func (m *management) settle(ctx context.Context, s settings) (*estate, error) {
 
 func flowQueue(i int64) string { return fmt.Sprintf("queue-%05d", i) }
 
-// flow sets publishers and consumers to work, with acks and confirms. perSecond is of all publishers together; 0 means as fast as the broker takes them.
-// The caller stops the crew.
+// flow sets publishers and consumers to work, with acks and confirms. perSecond is of all
+// publishers together; 0 means as fast as the broker takes them. The caller stops the crew.
 func (e *estate) flow(perSecond float64) (*running, error) {
 	r := &running{crew: newCrew()}
 	for pair := range int64(flowPairs) {
@@ -79,7 +79,8 @@ func (e *estate) join(r *running, pair int64, perSecond float64) error {
 	return p.start(r.crew)
 }
 
-// paced waits before each burst until it is due. A broker that stalls gets what it missed as soon as it goes on.
+// paced waits before each burst until it is due. A broker that stalls gets what it missed as soon
+// as it goes on.
 func paced(perSecond float64, burst int64) func() {
 	begin, n := time.Now(), int64(0)
 	return func() {

@@ -22,8 +22,8 @@ type bar struct {
 func timesRival(f float64) bar { return bar{times: f} }
 func limit(v float64) bar      { return bar{limit: v} }
 
-// better is the factor by which ours beats theirs, 2 meaning twice the rate or half the cost. ok is false when one of them is not
-// positive and no factor exists.
+// better is the factor by which ours beats theirs, 2 meaning twice the rate or half the cost. ok is
+// false when one of them is not positive and no factor exists.
 func (m metric) better(ours, theirs float64) (factor float64, ok bool) {
 	if ours <= 0 || theirs <= 0 {
 		return 0, false

@@ -8,7 +8,8 @@ import (
 // A nuisance is a badly behaved client. It joins the crew of the load it disturbs.
 type nuisance func(c *crew, addr string) error
 
-// neighbours measures a load alone, then again next to a nuisance: what is left of its speed, and the broker's memory.
+// neighbours measures a load alone, then again next to a nuisance: what is left of its speed, and
+// the broker's memory.
 func neighbours(disturb nuisance) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		l := load{size: 100, pubs: 1, cons: 1, queues: 1, prefetch: usualPrefetch, ackEvery: usualAckEvery}
@@ -72,7 +73,8 @@ func stuckPublisher(c *crew, addr string) error {
 	return nil
 }
 
-// neverReading subscribes without acks to a queue with 4 MB/s, soon more than the socket buffers hold, and reads nothing.
+// neverReading subscribes without acks to a queue with 4 MB/s, soon more than the socket buffers
+// hold, and reads nothing.
 func neverReading(c *crew, addr string) error {
 	if err := trickle(c, addr, "unread", 500, 8<<10); err != nil {
 		return err
@@ -85,7 +87,8 @@ func neverReading(c *crew, addr string) error {
 	return s.subscribe()
 }
 
-// trickle declares a queue and publishes transient messages to it, rate a second in bursts of a hundredth.
+// trickle declares a queue and publishes transient messages to it, rate a second in bursts of a
+// hundredth.
 func trickle(c *crew, addr, queue string, rate, size int) error {
 	k, err := c.dial(addr)
 	if err != nil {

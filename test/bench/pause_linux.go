@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pause sleeps to about 0.1 ms. time.Sleep rounds up to a whole millisecond when the process is otherwise idle, which would turn
-// an even pace into bursts.
+// pause sleeps to about 0.1 ms. time.Sleep rounds up to a whole millisecond when the process is
+// otherwise idle, which would turn an even pace into bursts.
 func pause(d time.Duration) {
 	if d <= 0 {
 		return

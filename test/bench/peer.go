@@ -25,8 +25,9 @@ const (
 type peer struct {
 	name    string
 	version string // as the server says; "" until it has run
-	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port, guest/guest allowed. Its process id must stay
-	// the broker's, so no shell may remain in between.
+	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port,
+	// guest/guest allowed. Its process id must stay the broker's, so no shell may remain in
+	// between.
 	command    func(dir string, port int) (*exec.Cmd, error)
 	sql        starter
 	jobs       jobsStarter
@@ -81,7 +82,8 @@ func lavinmq() *peer {
 			}
 			ports[i] = p
 		}
-		// Without tcp_nodelay its confirms wait for delayed acknowledgements of the kernel; the comparison is with its best.
+		// Without tcp_nodelay its confirms wait for delayed acknowledgements of the kernel; the
+		// comparison is with its best.
 		ini := fmt.Sprintf("[main]\ndata_dir = %s\ntcp_nodelay = true\nlog_level = error\nmetrics_http_port = %d\n"+
 			"[mgmt]\nbind = 127.0.0.1\nport = %d\n[mqtt]\nbind = 127.0.0.1\nport = %d\n[amqp]\nbind = 127.0.0.1\nport = %d\n",
 			append(append([]any{filepath.Join(dir, "data")}, ports...), port)...)

@@ -23,7 +23,8 @@ var perfTestPOM []byte
 // perfTestTools must be in PATH for the cases that run PerfTest.
 var perfTestTools = []string{"java", "mvn"}
 
-// perfTestLimit bounds the download of PerfTest, which happens once and stays in Maven's own folder.
+// perfTestLimit bounds the download of PerfTest, which happens once and stays in Maven's own
+// folder.
 const perfTestLimit = 3 * time.Minute
 
 var errPerfTest = errors.New("bench: PerfTest")
@@ -49,7 +50,8 @@ var perfTestClassPath = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(path)), err
 })
 
-// perfTestMetrics carry the bar: five times the rate. The generator's own CPU tells how much of the machine is left for a broker.
+// perfTestMetrics carry the bar: five times the rate. The generator's own CPU tells how much of the
+// machine is left for a broker.
 func perfTestMetrics() []metric {
 	return []metric{
 		{name: "sent", unit: "msg/s", more: true},
@@ -60,7 +62,8 @@ func perfTestMetrics() []metric {
 	}
 }
 
-// perfTest runs RabbitMQ's own load generator, unmodified, with these arguments for the measured time.
+// perfTest runs RabbitMQ's own load generator, unmodified, with these arguments for the measured
+// time.
 func perfTest(args ...string) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		path, err := perfTestClassPath()
@@ -100,7 +103,8 @@ var perfTestSummary = map[string]*regexp.Regexp{
 	"latency p50": regexp.MustCompile(`consumer latency min/median/75th/95th/99th \d+/(\d+)/[\d/]+ µs\s*$`),
 }
 
-// parsePerfTest reads the averages over the whole run, which are the last lines that PerfTest prints.
+// parsePerfTest reads the averages over the whole run, which are the last lines that PerfTest
+// prints.
 func parsePerfTest(out string) (values, error) {
 	v := values{}
 	for line := range strings.Lines(out) {

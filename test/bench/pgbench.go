@@ -52,7 +52,8 @@ func (p pgbench) run(ctx context.Context, end ...string) (done, error) {
 	return parsePgbench(string(out))
 }
 
-// pgbenchProgram is beside the server's programs or, where a system keeps clients elsewhere, in the PATH.
+// pgbenchProgram is beside the server's programs or, where a system keeps clients elsewhere, in the
+// PATH.
 func pgbenchProgram(bin string) string {
 	program := filepath.Join(bin, "pgbench")
 	if _, err := os.Stat(program); err != nil {

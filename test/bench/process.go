@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// userTick is the unit of CPU times in /proc/PID/stat: USER_HZ is 100 on every Linux port that Go runs on.
+// userTick is the unit of CPU times in /proc/PID/stat: USER_HZ is 100 on every Linux port that Go
+// runs on.
 const userTick = 10 * time.Millisecond
 
 var errProcess = errors.New("bench: cannot read the broker's process")

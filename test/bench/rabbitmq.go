@@ -7,7 +7,8 @@ import (
 	"fiveways/test/rabbitmq"
 )
 
-// rabbitPeer is RabbitMQ, installed when that is asked for. The error is rabbitmq.ErrNone where there is none.
+// rabbitPeer is RabbitMQ, installed when that is asked for. The error is rabbitmq.ErrNone where
+// there is none.
 func rabbitPeer(install bool) (*peer, error) {
 	if install {
 		if err := rabbitmq.Install(os.Stderr); err != nil {

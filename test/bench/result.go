@@ -92,7 +92,7 @@ func (r *result) cell(broker, metric string) string {
 	return "–"
 }
 
-// rival is whom Fiveways is compared with.
+// rival is the server that Fiveways is compared with.
 func (r *result) rival() string {
 	switch r.part {
 	case partSQL, partSemaphore:

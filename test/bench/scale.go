@@ -62,7 +62,8 @@ func emptyQueues(ctx context.Context, b *broker, s settings) (values, error) {
 	return values{"declares": rate, "rss": rss}, err
 }
 
-// topicBindings binds queues to a topic exchange and compares what a publish through it costs with one straight to the queue.
+// topicBindings binds queues to a topic exchange and compares what a publish through it costs with
+// one straight to the queue.
 func topicBindings(ctx context.Context, b *broker, s settings) (values, error) {
 	n := s.scaled(manyBindings, askers*asksPerWrite)
 	admin, err := dialChannel(b.addr)
@@ -104,7 +105,8 @@ func topicBindings(ctx context.Context, b *broker, s settings) (values, error) {
 
 func boundQueue(i int64) string { return fmt.Sprintf("bound-%d", i%boundQueues) }
 
-// bindingPattern i matches routedKey(i) and no other key: a quarter each without wildcard, with one at the end, with # and with a leading one.
+// bindingPattern i matches routedKey(i) and no other key: a quarter each without wildcard, with one
+// at the end, with # and with a leading one.
 func bindingPattern(i int64) string {
 	switch i % 4 {
 	case 0:
@@ -119,14 +121,15 @@ func bindingPattern(i int64) string {
 
 func routedKey(i int64) string { return fmt.Sprintf("plant.device%d.temperature", i) }
 
-// A publisher uses routedKeys different keys, so that no cache of the last key helps. The stride is prime, which spreads them over all
-// bindings and over the four kinds of pattern.
+// A publisher uses routedKeys different keys, so that no cache of the last key helps. The stride is
+// prime, which spreads them over all bindings and over the four kinds of pattern.
 const (
 	routedKeys   = 9973
 	routedStride = 7919
 )
 
-// publishCost is the broker's CPU in microseconds per message that goes from one publisher to one consumer of all bound queues.
+// publishCost is the broker's CPU in microseconds per message that goes from one publisher to one
+// consumer of all bound queues.
 func publishCost(ctx context.Context, b *broker, s settings, one func(dst []byte, i int64) []byte) (float64, error) {
 	r := &running{crew: newCrew()}
 	defer r.crew.stop()
@@ -157,7 +160,8 @@ func publishCost(ctx context.Context, b *broker, s settings, one func(dst []byte
 	return o.cpu, err
 }
 
-// askAll sends n requests over several connections, each writing many before it reads their answers, and returns the answers per second.
+// askAll sends n requests over several connections, each writing many before it reads their
+// answers, and returns the answers per second.
 func askAll(ctx context.Context, b *broker, n int64, ask, answer methodID, args func(i int64) []byte) (float64, error) {
 	start := time.Now()
 	err := inParallel(askers, func(worker int) error {

@@ -15,7 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// semaphoreServer is a server with task semaphores, started on an empty folder for one run of one case.
+// semaphoreServer is a server with task semaphores, started on an empty folder for one run of one
+// case.
 type semaphoreServer struct {
 	urls    map[string]string // by protocol, redis or sql; one that has only SQL is measured over that in all cases
 	sweep   time.Duration     // of tables that a sweep goes over; 0: no tables
@@ -29,7 +30,8 @@ type semaphoreStarter func(ctx context.Context, s settings) (*semaphoreServer, e
 // semaphoreRunner measures one case on a server started for it.
 type semaphoreRunner func(ctx context.Context, q *semaphoreServer, s settings) (values, error)
 
-// sweepEvery is how often the original goes over all semaphores, and sweeps how many sweeps a case sees at least.
+// sweepEvery is how often the original goes over all semaphores, and sweeps how many sweeps a case
+// sees at least.
 const (
 	sweepEvery = time.Minute
 	sweeps     = 2
@@ -37,8 +39,8 @@ const (
 
 func (s settings) sweep() time.Duration { return time.Duration(float64(sweepEvery) * s.scale) }
 
-// sweepPeer is a real PostgreSQL with tables that a sweep goes over, functionsPeer one with the functions of `fiveways semaphore install`. The error is
-// postgres.ErrNone where there is none.
+// sweepPeer is a real PostgreSQL with tables that a sweep goes over, functionsPeer one with the
+// functions of `fiveways semaphore install`. The error is postgres.ErrNone where there is none.
 func sweepPeer() (*peer, error) {
 	return semaphoresInPostgres(namePostgres, func(_ context.Context, q *semaphoreServer, s settings) error {
 		q.sweep = s.sweep()
@@ -87,7 +89,8 @@ func versionOf(ctx context.Context, dsn string) (version string, err error) {
 	return version, err
 }
 
-// oursForSemaphores starts Fiveways with the Redis protocol and SQL beside AMQP, which tells when it serves.
+// oursForSemaphores starts Fiveways with the Redis protocol and SQL beside AMQP, which tells when
+// it serves.
 func oursForSemaphores(p *peer, binary string) semaphoreStarter {
 	return func(ctx context.Context, _ settings) (*semaphoreServer, error) {
 		var addr [2]string

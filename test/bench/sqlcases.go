@@ -129,8 +129,8 @@ func (q *sqlServer) fill(ctx context.Context, n int64) error {
 	return nil
 }
 
-// sqlConsume measures how a backlog is taken, each messages with a statement, until it is gone or the time is over. Everything that was not
-// counted as taken must be there afterwards.
+// sqlConsume measures how a backlog is taken, each messages with a statement, until it is gone or
+// the time is over. Everything that was not counted as taken must be there afterwards.
 func sqlConsume(statement string, each int64, clients int) sqlRunner {
 	return func(ctx context.Context, q *sqlServer, s settings) (values, error) {
 		left := s.scaled(sqlBacklog, each*int64(clients))
@@ -144,7 +144,8 @@ func sqlConsume(statement string, each int64, clients int) sqlRunner {
 		p := pgbench{dsn: q.dsn, script: statement + ";\n", clients: clients}
 		var took time.Duration
 		var taken int64
-		// pgbench cannot stop at an empty queue, so it is told a number: a little at first, then what fits into the time that is left.
+		// pgbench cannot stop at an empty queue, so it is told a number: a little at first, then
+		// what fits into the time that is left.
 		for n := int64(20); left > 0 && took < s.duration*9/10; n = fitting(taken/each, took, s.duration-took, clients) {
 			n = min(n, left/each/int64(clients))
 			d, err := p.run(ctx, "-t", strconv.FormatInt(n, 10))
@@ -163,7 +164,8 @@ func sqlConsume(statement string, each int64, clients int) sqlRunner {
 	}
 }
 
-// fitting is how many transactions of each client will take about the time that is left, when n of all took so long.
+// fitting is how many transactions of each client will take about the time that is left, when n of
+// all took so long.
 func fitting(n int64, took, left time.Duration, clients int) int64 {
 	return max(1, int64(float64(n)*left.Seconds()/took.Seconds())/int64(clients))
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sqlServer is a server with the queues of mbus4, started on an empty folder for one run of one case.
+// sqlServer is a server with the queues of mbus4, started on an empty folder for one run of one
+// case.
 type sqlServer struct {
 	name    string
 	dsn     string
@@ -27,7 +28,8 @@ type sqlServer struct {
 // starter starts a server of SQL.
 type starter func(ctx context.Context) (*sqlServer, error)
 
-// postgresPeer is a real PostgreSQL with the native schema. The error is postgres.ErrNone where there is none.
+// postgresPeer is a real PostgreSQL with the native schema. The error is postgres.ErrNone where
+// there is none.
 func postgresPeer() (*peer, error) {
 	if _, err := postgres.Bin(); err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func exec1(ctx context.Context, conn *pgx.Conn, statement string) (n int64, err 
 	return n, rows.Err()
 }
 
-// serves tells whether a case runs on a peer.
+// serves reports whether a case runs on a peer.
 func (p *peer) serves(c benchCase) bool {
 	switch c.part() {
 	case partSQL:

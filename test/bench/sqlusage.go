@@ -23,7 +23,8 @@ func oneUsage(pid int) (u usage, err error) {
 	return u, err
 }
 
-// familyUsage sums up a process and its children: those that have ended count with their CPU time, and memory that they share counts once.
+// familyUsage sums up a process and its children: those that have ended count with their CPU time,
+// and memory that they share counts once.
 func familyUsage(pid int) (u usage, err error) {
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -57,7 +58,8 @@ func familyUsage(pid int) (u usage, err error) {
 	return u, nil
 }
 
-// sharedMB is the memory of a process in which what n processes share counts as an n-th; 0 when it has ended.
+// sharedMB is the memory of a process in which what n processes share counts as an n-th; 0 when it
+// has ended.
 func sharedMB(pid int) float64 {
 	rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -69,7 +69,8 @@ func appendMethod(b []byte, channel uint16, m methodID, args []byte) []byte {
 	return appendFrame(b, frameMethod, channel, append(binary.BigEndian.AppendUint32(nil, uint32(m)), args...))
 }
 
-// appendPublish encodes a publish of size zero bytes on channel 1: method, header with only a delivery mode, and one body frame.
+// appendPublish encodes a publish of size zero bytes on channel 1: method, header with only a
+// delivery mode, and one body frame.
 func appendPublish(b []byte, exchange, key string, size int, persist bool) []byte {
 	args := append(appendShort(appendShort([]byte{0, 0}, exchange), key), 0)
 	b = appendMethod(b, 1, basicPublish, args)
@@ -86,7 +87,8 @@ func appendHeader(b []byte, size int, persist bool) []byte {
 	return appendFrame(b, frameHeader, 1, append(h, 0x10, 0, mode))
 }
 
-// conn is one AMQP connection. It starts small, because the idle-connection case holds thousands; walk takes a large buffer.
+// conn is one AMQP connection. It starts small, because the idle-connection case holds thousands;
+// walk takes a large buffer.
 type conn struct {
 	net.Conn
 	version string // of the broker, from its server-properties
@@ -136,7 +138,8 @@ func (k *conn) handshake() error {
 	return k.SetDeadline(time.Time{})
 }
 
-// propertyString finds a long-string field in an encoded table without decoding the rest; "" when it is not there.
+// propertyString finds a long-string field in an encoded table without decoding the rest; "" when
+// it is not there.
 func propertyString(table []byte, name string) string {
 	_, rest, ok := bytes.Cut(table, append(appendShort(nil, name), 'S'))
 	if !ok || len(rest) < 4 {
@@ -195,7 +198,8 @@ func (k *conn) expect(want methodID) ([]byte, error) {
 
 func methodOf(payload []byte) methodID { return methodID(binary.BigEndian.Uint32(payload)) }
 
-// refusal is an error wrapping errRefused when a method payload says that the broker gave up on what was asked.
+// refusal is an error wrapping errRefused when a method payload says that the broker gave up on
+// what was asked.
 func refusal(payload []byte) error {
 	switch methodOf(payload) {
 	case connectionClose, channelClose:
@@ -208,11 +212,12 @@ func refusal(payload []byte) error {
 	return nil
 }
 
-// walkBuffer holds any frame up to the largest frame-max a broker offers by default (128 KiB) and many small ones.
+// walkBuffer holds any frame up to the largest frame-max a broker offers by default (128 KiB) and
+// many small ones.
 const walkBuffer = 256 << 10
 
-// walk hands every frame to visit until the connection ends or visit fails, and calls pause each time it has seen all that one
-// read brought. The payload is valid during the call only.
+// walk hands every frame to visit until the connection ends or visit fails, and calls pause each
+// time it has seen all that one read brought. The payload is valid during the call only.
 func (k *conn) walk(visit func(typ byte, payload []byte) error, pause func() error) error {
 	buf := make([]byte, walkBuffer)
 	have := 0

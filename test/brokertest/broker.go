@@ -17,13 +17,15 @@ import (
 	"time"
 )
 
-// startPatience is how long a broker may take from exec to its address line, recovery of its log included.
+// startPatience is how long a broker may take from exec to its address line, recovery of its log
+// included.
 const startPatience = 60 * time.Second
 
 // stopPatience is how long a broker may take to drain after SIGTERM.
 const stopPatience = 30 * time.Second
 
-// addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine follows.
+// addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine
+// follows.
 var addressLine = regexp.MustCompile(`^(amqp|sql|redis|etcd|http)\s.*?(127\.0\.0\.1:\d+)`)
 
 const lastLine = "Stop with "
@@ -37,8 +39,9 @@ type Broker struct {
 	err    error
 }
 
-// Start runs `fiveways serve` on the folder dir with AMQP on a free port and every other listener off, and returns
-// once it serves. args are further flags. The error carries what the process printed.
+// Start runs `fiveways serve` on the folder dir with AMQP on a free port and every other listener
+// off, and returns once it serves. args are further flags. The error carries what the process
+// printed.
 func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	path, err := binary()
 	if err != nil {
@@ -86,7 +89,8 @@ func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	}
 }
 
-// Run starts a broker on a folder of the test's own and kills it when the test ends; a failed test logs its output.
+// Run starts a broker on a folder of the test's own and kills it when the test ends; a failed test
+// logs its output.
 func Run(t testing.TB, args ...string) *Broker {
 	t.Helper()
 	b, err := Start(context.Background(), t.TempDir(), args...)
@@ -117,16 +121,20 @@ func (b *Broker) URL() string { return "amqp://guest:guest@" + b.Addr() + "/%2f"
 // Addr returns the host:port on which AMQP is served.
 func (b *Broker) Addr() string { return b.addrs["amqp"] }
 
-// SQLAddr returns the host:port on which the PostgreSQL protocol is served, where a flag switched it on (--sql 127.0.0.1:0).
+// SQLAddr returns the host:port on which the PostgreSQL protocol is served, where a flag switched
+// it on (--sql 127.0.0.1:0).
 func (b *Broker) SQLAddr() string { return b.addrs["sql"] }
 
-// RedisAddr returns the host:port on which the Redis protocol is served, where a flag switched it on (--redis 127.0.0.1:0).
+// RedisAddr returns the host:port on which the Redis protocol is served, where a flag switched it
+// on (--redis 127.0.0.1:0).
 func (b *Broker) RedisAddr() string { return b.addrs["redis"] }
 
-// EtcdAddr returns the host:port on which the etcd API is served, where a flag switched it on (--etcd 127.0.0.1:0).
+// EtcdAddr returns the host:port on which the etcd API is served, where a flag switched it on
+// (--etcd 127.0.0.1:0).
 func (b *Broker) EtcdAddr() string { return b.addrs["etcd"] }
 
-// HTTPAddr returns the host:port on which the HTTP API is served, where a flag switched it on (--http 127.0.0.1:0).
+// HTTPAddr returns the host:port on which the HTTP API is served, where a flag switched it on
+// (--http 127.0.0.1:0).
 func (b *Broker) HTTPAddr() string { return b.addrs["http"] }
 
 // Exited returns a channel that is closed once the process is gone.
@@ -141,11 +149,12 @@ func (b *Broker) Kill() {
 	<-b.exited
 }
 
-// Hangup sends SIGHUP, after which the broker reads its certificate again and opens its audit log again.
+// Hangup sends SIGHUP, after which the broker reads its certificate again and opens its audit log
+// again.
 func (b *Broker) Hangup() error { return b.cmd.Process.Signal(syscall.SIGHUP) }
 
-// Stop ends the process with SIGTERM and waits for its drain; the error tells an exit code other than 0 or a
-// process that did not stop in time and was killed.
+// Stop ends the process with SIGTERM and waits for its drain; the error tells an exit code other
+// than 0 or a process that did not stop in time and was killed.
 func (b *Broker) Stop() error {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("brokertest: stop: %w", err)

@@ -2,6 +2,7 @@ package brokertest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,5 +93,30 @@ func TestTailKeepsTheEnd(t *testing.T) {
 	log.Write([]byte("end"))
 	if s := log.String(); len(s) != maxTailBytes || !strings.HasSuffix(s, "aend") {
 		t.Errorf("%d bytes ending in %q", len(s), s[len(s)-5:])
+	}
+}
+
+// What `go test` takes into account of a test's run is in its log.
+func TestSourcesAreNoted(t *testing.T) {
+	if os.Getenv("NOTE_SOURCES") != "" {
+		if err := noteSources(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSourcesAreNoted$", "-test.testlogfile="+log)
+	cmd.Env = append(os.Environ(), "NOTE_SOURCES=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	noted, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"/cmd/fiveways\n", "/internal/broker\n", "/web/css\n", "/go.mod\n"} {
+		if !strings.Contains(string(noted), want) {
+			t.Errorf("%q is not noted", want)
+		}
 	}
 }

@@ -42,7 +42,8 @@ func TestJava(t *testing.T) {
 	}
 }
 
-// TestCelery runs real workers, each script with a broker of its own and beside the others, since they mostly wait.
+// TestCelery runs real workers, each script with a broker of its own and beside the others, since
+// they mostly wait.
 func TestCelery(t *testing.T) {
 	setUp(t, "celery", "python3")
 	env := []string{"FIVEWAYS=" + brokertest.Binary(t)}
@@ -61,7 +62,8 @@ func TestNode(t *testing.T) {
 	runScripts(t, brokertest.URL(t), "node", "node/tutorial_*.js", 6)
 }
 
-// setUp installs the client library by setup.sh. Without the tools for it the test is skipped, but fails in CI.
+// setUp installs the client library by setup.sh. Without the tools for it the test is skipped, but
+// fails in CI.
 func setUp(t *testing.T, client string, tools ...string) {
 	t.Helper()
 	giveUp := t.Skipf
@@ -95,8 +97,8 @@ func runScripts(t *testing.T, url, interpreter, pattern string, want int) {
 	}
 }
 
-// runScript runs one script with additions to its environment. A script proves its claims itself and exits with a code
-// other than 0 when one does not hold.
+// runScript runs one script with additions to its environment. A script proves its claims itself
+// and exits with a code other than 0 when one does not hold.
 func runScript(t *testing.T, url string, env []string, interpreter, script string) {
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
 	defer cancel()

@@ -23,7 +23,8 @@ answer 2: 42
 answer 3: 700
 `
 
-// TestEtcdExamples runs the programs of examples/etcd, each twice on one broker, so that they stay true and leave nothing behind. One without its tools skips.
+// TestEtcdExamples runs the programs of examples/etcd, each twice on one broker, so that they stay
+// true and leave nothing behind. One without its tools skips.
 func TestEtcdExamples(t *testing.T) {
 	const folder = "../../examples/etcd/"
 	check := func(name string, command func(t *testing.T) []string) {

@@ -47,7 +47,8 @@ func goEtcdSession(t *testing.T, c *clientv3.Client) *concurrency.Session {
 	return s
 }
 
-// goEtcdMutex has four add to a number under a lock; what is read and written in two steps must not be lost.
+// goEtcdMutex has four add to a number under a lock; what is read and written in two steps must not
+// be lost.
 func goEtcdMutex(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	const workers, rounds = 4, 5
 	told(t, "", second(c.Put(ctx, "go/n", "0")), "")
@@ -166,7 +167,8 @@ func goEtcdSTM(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	told(t, sum, nil, strconv.Itoa(accounts*100))
 }
 
-// goEtcdQueue consumes, transforms and produces in one transaction: the answer is there when, and only when, the question is acknowledged.
+// goEtcdQueue consumes, transforms and produces in one transaction: the answer is there when, and
+// only when, the question is acknowledged.
 func goEtcdQueue(ctx context.Context, t *testing.T, c, other *clientv3.Client) {
 	questions := c.Watch(ctx, "/q/go.questions/c/me/", clientv3.WithPrefix(), clientv3.WithFilterDelete())
 	answers := other.Watch(ctx, "/q/go.answers/c/me/", clientv3.WithPrefix(), clientv3.WithFilterDelete())

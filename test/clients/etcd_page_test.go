@@ -19,7 +19,8 @@ import (
 
 var rewriteEtcdPages = flag.Bool("rewrite-etcd-pages", false, "write what etcdctl prints into the sessions of docs/protocols/etcd*.md")
 
-// TestEtcdPages plays the sessions of the pages to etcdctl and a fresh broker for each page: what stands there is what is printed.
+// TestEtcdPages plays the sessions of the pages to etcdctl and a fresh broker for each page: what
+// stands there is what is printed.
 func TestEtcdPages(t *testing.T) {
 	needEtcdctl(t)
 	for _, name := range []string{"etcd.md", "etcd-auth.md", "etcd-queues.md", "etcd-semaphores.md"} {
@@ -93,8 +94,9 @@ var (
 	logLine = regexp.MustCompile(`(?m)^\{"level":.*\n`)
 )
 
-// play runs the commands one after the other. A watch stays open beside the others, and what it printed is looked at in the end. What only reads is tried
-// until it prints what stands on the page, since a consumer gets its messages a moment after it began to watch.
+// play runs the commands one after the other. A watch stays open beside the others, and what it
+// printed is looked at in the end. What only reads is tried until it prints what stands on the
+// page, since a consumer gets its messages a moment after it began to watch.
 func (s *etcdSession) play(t *testing.T, typed []*etcdStep) {
 	t.Helper()
 	open := map[*etcdStep]*watching{}
@@ -114,7 +116,8 @@ func (s *etcdSession) play(t *testing.T, typed []*etcdStep) {
 	}
 }
 
-// until takes what a step printed; again, when that may help, until it is what stands on the page or ten seconds are over.
+// until takes what a step printed; again, when that may help, until it is what stands on the page
+// or ten seconds are over.
 func (s *etcdSession) until(step *etcdStep, again bool, print func() string) {
 	over := time.After(10 * time.Second)
 	for {
@@ -130,7 +133,8 @@ func (s *etcdSession) until(step *etcdStep, again bool, print func() string) {
 	}
 }
 
-// asOnPage is what was printed, without the log of the client and with the address, the ids and the times of the page.
+// asOnPage is what was printed, without the log of the client and with the address, the ids and the
+// times of the page.
 func (s *etcdSession) asOnPage(printed, page string) string {
 	printed = logLine.ReplaceAllString(strings.ReplaceAll(printed, s.addr, "127.0.0.1:2379"), "")
 	for i := 0; i < len(s.ids); i += 2 {
@@ -177,7 +181,8 @@ func (w *watching) text() string {
 	return w.printed.String()
 }
 
-// watch runs a command until the test ends, and returns when the broker has its call: what a later command changes is seen by it.
+// watch runs a command until the test ends, and returns when the broker has its call: what a later
+// command changes is seen by it.
 func (s *etcdSession) watch(t *testing.T, command string) *watching {
 	t.Helper()
 	w, before := &watching{}, s.watches(t)

@@ -10,7 +10,8 @@ import (
 	"fiveways/test/etcdd"
 )
 
-// etcdAddr is where a broker of the test's own serves etcd's API. With ETCD_PEER it is that server, and queues are left out: it is a real etcd.
+// etcdAddr is where a broker of the test's own serves etcd's API. With ETCD_PEER it is that server,
+// and queues are left out: it is a real etcd.
 func etcdAddr(t *testing.T) (addr, queues string) {
 	t.Helper()
 	if peer := os.Getenv("ETCD_PEER"); peer != "" {

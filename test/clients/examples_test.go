@@ -18,7 +18,8 @@ mail 3: sent to eve, attempt 1
 mail 2: sent to bob, attempt 2
 `
 
-// TestJobExamples runs the programs of examples/jobs, so that they stay true. One without its tools skips.
+// TestJobExamples runs the programs of examples/jobs, so that they stay true. One without its tools
+// skips.
 func TestJobExamples(t *testing.T) {
 	const folder = "../../examples/jobs/"
 	check := func(name string, setUp func(t *testing.T), words ...string) {

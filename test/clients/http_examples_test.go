@@ -8,8 +8,8 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// TestHTTPExamples runs the programs of examples/http, each twice on one broker, so that they stay true and leave nothing behind. They print what their
-// README says. One without its tools skips.
+// TestHTTPExamples runs the programs of examples/http, each twice on one broker, so that they stay
+// true and leave nothing behind. They print what their README says. One without its tools skips.
 func TestHTTPExamples(t *testing.T) {
 	const folder = "../../examples/http/"
 	printed := blocks(t, folder+"README.md", "")[0]

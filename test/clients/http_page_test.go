@@ -26,7 +26,8 @@ var changing = []struct {
 	{regexp.MustCompile(`"(id|next)":"[0-9a-z]+-[0-9a-z]+"`), `"$1":"2x-1s"`},
 }
 
-// TestHTTPPages plays the sessions of pages to curl and a fresh broker each: what stands there is what is printed.
+// TestHTTPPages plays the sessions of pages to curl and a fresh broker each: what stands there is
+// what is printed.
 func TestHTTPPages(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		skipOrFail(t, err)

@@ -17,8 +17,8 @@ const (
 	orphanPoll     = 20 * time.Millisecond
 )
 
-// A test that runs out of time is gone without a word to the scripts it runs: they and their workers, which are process
-// groups of their own, must end by themselves.
+// A test that runs out of time is gone without a word to the scripts it runs: they and their
+// workers, which are process groups of their own, must end by themselves.
 func TestCeleryLeavesNothingBehind(t *testing.T) {
 	setUp(t, "celery", "python3")
 	if _, err := os.Stat("/proc/self/environ"); err != nil {

@@ -11,8 +11,9 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// TestSemaphoreExamples runs the programs of examples/semaphores, each twice on one broker, so that they stay true and leave nothing behind. They print what
-// their README says. One without its tools skips.
+// TestSemaphoreExamples runs the programs of examples/semaphores, each twice on one broker, so that
+// they stay true and leave nothing behind. They print what their README says. One without its tools
+// skips.
 func TestSemaphoreExamples(t *testing.T) {
 	const folder = "../../examples/semaphores/"
 	printed := blocks(t, folder+"README.md", "")[0]
@@ -29,7 +30,8 @@ func TestSemaphoreExamples(t *testing.T) {
 	check("python", func(t *testing.T) { setUp(t, "python", "python3") }, ".venv/bin/python", folder+"python/crowd.py")
 }
 
-// TestSemaphorePage runs the program of docs/features/semaphores.md, which prints what stands below it.
+// TestSemaphorePage runs the program of docs/features/semaphores.md, which prints what stands below
+// it.
 func TestSemaphorePage(t *testing.T) {
 	const page = "../../docs/features/semaphores.md"
 	setUp(t, "python", "python3")

@@ -17,8 +17,8 @@ var Plain = Promises{rules: []func(*run) []string{
 	checkKnown, checkFlag, checkRepeats, checkOrder, checkConfirmed, checkPublishes, checkAcks, checkSettled,
 }}
 
-// Check returns the breaches that a finished run shows, each as one line, or nil. The run must end with a drain: every
-// queue was emptied and what came was recorded as Delivered and Acked.
+// Check returns the breaches that a finished run shows, each as one line, or nil. The run must end
+// with a drain: every queue was emptied and what came was recorded as Delivered and Acked.
 func (p Promises) Check(events []Event) []string {
 	r := index(events)
 	r.doubles = p.doubles
@@ -145,7 +145,7 @@ func index(events []Event) *run {
 	return r
 }
 
-// durable tells whether the broker has promised to keep the message.
+// durable reports whether the broker has promised to keep the message.
 func (r *run) durable(p place) bool {
 	if id := r.sent[p]; id != 0 {
 		return r.txs[id].outcome == committed
@@ -153,11 +153,13 @@ func (r *run) durable(p place) bool {
 	return r.confirmed[p.msg]
 }
 
-// another tells whether the delivery, not the first one of p, may be that of a second copy: the broker was killed after the
-// message fell due and before the delivery, and what is on its way at a kill may double.
+// another reports whether the delivery, not the first one of p, may be that of a second copy: the
+// broker was killed after the message fell due and before the delivery, and what is on its way at a
+// kill may double.
 func (r *run) another(p place, d delivery) bool { return r.doubles && r.dueAtKill(p, d) }
 
-// dueAtKill tells whether the broker was killed after the message fell due and before the delivery.
+// dueAtKill reports whether the broker was killed after the message fell due and before the
+// delivery.
 func (r *run) dueAtKill(p place, d delivery) bool {
 	return d.round > 0 && r.crashes[d.round-1].At >= r.due[p]
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// jobScript makes events of the job "m" from lines such as "10..12 taken token=1 attempt=1 ms=1000", whose answer is good when it names no other.
+// jobScript makes events of the job "m" from lines such as "10..12 taken token=1 attempt=1
+// ms=1000", whose answer is good when it names no other.
 func jobScript(t *testing.T, lines string) (events []JobEvent) {
 	t.Helper()
 	for line := range strings.Lines(lines) {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// script makes a history from lines such as "sent p1 q", "delivered p1 q again", "acked p1 q tx=7", "commit tx=7", "crash".
-// A message is its publisher's letter and its number; key=, by=, count=, at= and after= stand for the further fields.
+// script makes a history from lines such as "sent p1 q", "delivered p1 q again", "acked p1 q tx=7",
+// "commit tx=7", "crash". A message is its publisher's letter and its number; key=, by=, count=,
+// at= and after= stand for the further fields.
 func script(t *testing.T, lines string) []Event {
 	t.Helper()
 	kinds := map[string]Kind{

@@ -11,7 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// maxUnconfirmed is how many publishes a publisher leaves unanswered unless it has a window of its own.
+// maxUnconfirmed is how many publishes a publisher leaves unanswered unless it has a window of its
+// own.
 const maxUnconfirmed = 200
 
 // keyHeader holds a message's Key.
@@ -56,7 +57,8 @@ func (c *client) publish(ch *amqp.Channel, m outgoing, tx int) error {
 	return ch.Publish(m.exchange, m.routingKey, false, false, m.message)
 }
 
-// run works on a new connection until it breaks. Only what the broker hands out damaged or refuses is an error.
+// run works on a new connection until it breaks. Only what the broker hands out damaged or refuses
+// is an error.
 func (c *client) run(url string) error {
 	conn, err := amqp.Dial(url)
 	if err != nil {
@@ -198,8 +200,9 @@ func (c *client) consumeTx(ch *amqp.Channel) error {
 	})
 }
 
-// receive records each delivery and hands it to settle, together with the Acked events to record when all deliveries
-// that are still held are acknowledged, that of d last. settle returns what is held afterwards.
+// receive records each delivery and hands it to settle, together with the Acked events to record
+// when all deliveries that are still held are acknowledged, that of d last. settle returns what is
+// held afterwards.
 func (c *client) receive(ch *amqp.Channel, settle func(d amqp.Delivery, held []Event) ([]Event, error)) error {
 	if err := ch.Qos(prefetch, 0, false); err != nil {
 		return err

@@ -26,7 +26,7 @@ const patience = 60 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// scenario is queues, who works with them, and what is promised of them.
+// scenario is queues, their clients, and the promises about them.
 type scenario struct {
 	declare         func(*amqp.Channel) error // it may all be there already
 	queues          []string
@@ -36,8 +36,8 @@ type scenario struct {
 	settled         func([]Event) time.Time // when the drain may begin; nil: at once
 }
 
-// TestCrash kills the broker CRASH_ROUNDS times (4 when unset) at moments drawn from CRASH_SEED (drawn itself when
-// unset) and then checks all that its clients saw.
+// TestCrash kills the broker CRASH_ROUNDS times (4 when unset) at moments drawn from CRASH_SEED
+// (drawn itself when unset) and then checks all that its clients saw.
 func TestCrash(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
@@ -102,7 +102,8 @@ func (s *scenario) newClients(history *History, seed int) []*client {
 	return clients
 }
 
-// crash starts the broker on dir, lets the clients work until they have recorded so many events, and kills it.
+// crash starts the broker on dir, lets the clients work until they have recorded so many events,
+// and kills it.
 func (s *scenario) crash(t *testing.T, dir string, history *History, clients []*client, events int, flags []string) {
 	b, ch := start(t, dir, flags)
 	defer b.Kill()
@@ -193,14 +194,14 @@ func (s *scenario) logSummary(t *testing.T, events []Event) {
 	}
 }
 
-// covered tells whether the run shows what it is for.
+// covered reports whether the run shows what it is for.
 func (s *scenario) covered(events []Event) bool {
 	again := slices.ContainsFunc(events, func(e Event) bool { return e.Redelivered })
 	ackedInTx := slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Acked && e.Tx != 0 })
 	return again && ackedInTx && has(events, Confirmed) && s.shows(events)
 }
 
-// has tells whether an event is of each kind.
+// has reports whether an event is of each kind.
 func has(events []Event, kinds ...Kind) bool {
 	for _, k := range kinds {
 		if !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == k }) {
@@ -210,7 +211,7 @@ func has(events []Event, kinds ...Kind) bool {
 	return true
 }
 
-// showsTransactions tells whether some were committed and some rolled back.
+// showsTransactions reports whether some were committed and some rolled back.
 func showsTransactions(events []Event) bool { return has(events, Committed, RolledBack) }
 
 // writeHistory writes the events as text and returns the file.

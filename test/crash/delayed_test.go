@@ -9,7 +9,8 @@ import (
 // later is a delayed exchange; each queue is bound with its own name.
 const later = "crash.later"
 
-// delayed is publishers to a delayed exchange. Many messages fall due while the broker is down, or as it is killed.
+// delayed is publishers to a delayed exchange. Many messages fall due while the broker is down, or
+// as it is killed.
 var delayed = scenario{
 	queues:  queues,
 	declare: declareDelayed,
@@ -25,7 +26,8 @@ var delayed = scenario{
 	settled: allDue,
 }
 
-// delay is a message that is kept for up to three seconds, most for less than half of one, some not at all.
+// delay is a message that is kept for up to three seconds, most for less than half of one, some not
+// at all.
 func delay(c *client) outgoing {
 	ms := max(0, c.rng.IntN(500)-50)
 	if c.rng.IntN(20) == 0 {
@@ -49,7 +51,7 @@ func allDue(events []Event) time.Time {
 	return time.UnixMilli(last).Add(2 * time.Second)
 }
 
-// showsDelays tells whether messages fell due in a later round than that of their publish.
+// showsDelays reports whether messages fell due in a later round than that of their publish.
 func showsDelays(events []Event) bool {
 	over, latest := 0, int64(0)
 	for _, e := range events {

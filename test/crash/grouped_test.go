@@ -37,7 +37,7 @@ func inGroup(c *client) outgoing {
 	return m
 }
 
-// showsSharing tells whether a key went from one consumer to another within a round.
+// showsSharing reports whether a key went from one consumer to another within a round.
 func showsSharing(events []Event) bool {
 	holder := map[keyed]string{}
 	for _, e := range events {

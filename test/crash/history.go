@@ -5,7 +5,8 @@ import "fmt"
 // Kind is what happened in an Event.
 type Kind uint8
 
-// The kinds of events. "Before" and "after" tell whether the client records it before acting or after the answer.
+// The kinds of events. "Before" and "after" report whether the client records it before acting or
+// after the answer.
 const (
 	Sent       Kind = iota + 1 // before: Msg is published so that it reaches Queue; in transaction Tx unless 0
 	Confirmed                  // after: the broker has confirmed Msg, for all its queues

@@ -29,7 +29,8 @@ func (k JobKind) String() string { return jobKindNames[k] }
 // Answer is what the broker said.
 type Answer uint8
 
-// The answers. Unknown: the connection ended before one came, so that the request was done, or was not, or is done later.
+// The answers. Unknown: the connection ended before one came, so that the request was done, or was
+// not, or is done later.
 const (
 	Unknown Answer = iota
 	Good

@@ -22,7 +22,8 @@ const (
 	maxJobEvents = 2000 // of a round
 )
 
-// TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail and die.
+// TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail
+// and die.
 func TestCrashJobs(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
@@ -58,7 +59,8 @@ func (r *jobCrashes) newClients(seed int) {
 	}
 }
 
-// start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first start on.
+// start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first
+// start on.
 func (r *jobCrashes) start() *brokertest.Broker {
 	r.t.Helper()
 	b, ch := start(r.t, r.dir, r.flags)

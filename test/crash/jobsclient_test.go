@@ -27,14 +27,16 @@ type jobClient struct {
 	tokens  map[int64]string // the text of tokens by their number
 }
 
-// rememberedIDs is what the clients know together: how much there is to do, and the ids that the broker was asked to remember.
+// rememberedIDs is what the clients know together: how much there is to do, and the ids that the
+// broker was asked to remember.
 type rememberedIDs struct {
 	mu   sync.Mutex
 	ids  []JobEvent   // JobDone, answered
 	left atomic.Int64 // jobs that were enqueued and not finished, about
 }
 
-// jobsAhead is how many jobs there are for the workers at most, about: with more, most of a run would be one of enqueuing.
+// jobsAhead is how many jobs there are for the workers at most, about: with more, most of a run
+// would be one of enqueuing.
 const jobsAhead = 100
 
 func (r *rememberedIDs) add(e JobEvent) {
@@ -111,7 +113,8 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// work runs step again and again until the broker is killed; an error before that, and every refusal, is a mistake of the broker.
+// work runs step again and again until the broker is killed; an error before that, and every
+// refusal, is a mistake of the broker.
 func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.connect(addr)
 	defer c.redis.Close()
@@ -186,8 +189,8 @@ func (c *jobClient) take(n, wait int) (jobs []JobEvent, err error) {
 	return jobs, nil
 }
 
-// handle does with a job what workers do: mostly it succeeds, at once or after a while with a longer lock; it may fail, be tried again, or see the
-// worker die.
+// handle does with a job what workers do: mostly it succeeds, at once or after a while with a
+// longer lock; it may fail, be tried again, or see the worker die.
 func (c *jobClient) handle(job JobEvent) error {
 	for c.rng.IntN(4) == 0 {
 		if c.rng.IntN(3) == 0 {

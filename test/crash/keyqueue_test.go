@@ -21,7 +21,8 @@ const (
 	maxQueueEvents                 = 4000 // of a round
 )
 
-// TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of etcd's API, and consumers come and go.
+// TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of etcd's
+// API, and consumers come and go.
 func TestCrashKeyQueue(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
@@ -129,7 +130,8 @@ func (r *queueCrashes) counts() (count [QueueKilled + 1]int) {
 	return count
 }
 
-// shows tells whether the run covers what it is for: consumers that left with messages, puts without an answer.
+// shows reports whether the run covers what it is for: consumers that left with messages, puts
+// without an answer.
 func (r *queueCrashes) shows() bool {
 	count := r.counts()
 	return count[QueueGot] > count[QueueAcked] && count[QueueLeft] > 0 && count[QueuePut] > count[QueueAnswered]

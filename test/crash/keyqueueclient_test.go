@@ -15,7 +15,8 @@ import (
 
 const queuePath = "/q/crash"
 
-// queueClient is one program that puts messages into a queue by keys, or takes them; it lives through all rounds.
+// queueClient is one program that puts messages into a queue by keys, or takes them; it lives
+// through all rounds.
 type queueClient struct {
 	history *record[QueueEvent]
 	rng     *rand.Rand
@@ -25,7 +26,8 @@ type queueClient struct {
 	etcd    *clientv3.Client
 }
 
-// queueAhead is how many messages there are for the consumers at most, about: with more, most of a run would be one of putting.
+// queueAhead is how many messages there are for the consumers at most, about: with more, most of a
+// run would be one of putting.
 const queueAhead = 300
 
 // errBreach is wrapped by what the broker should not have told.
@@ -59,7 +61,8 @@ func (c *queueClient) produce(ctx context.Context) error {
 	return nil
 }
 
-// consume is the life of one consumer: it becomes one by a watch, half of them with a lease too, works for a while, and goes with what it holds.
+// consume is the life of one consumer: it becomes one by a watch, half of them with a lease too,
+// works for a while, and goes with what it holds.
 func (c *queueClient) consume(ctx context.Context) error {
 	c.seq++
 	me := &queueConsumer{queueClient: c, id: fmt.Sprintf("%s.%d", c.name, c.seq)}

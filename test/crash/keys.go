@@ -12,7 +12,8 @@ import (
 // KeyAct is what a client of ordinary keys asked for.
 type KeyAct uint8
 
-// What clients ask for. Keys come in pairs, so that a transaction over two of them can be told from two steps.
+// What clients ask for. Keys come in pairs, so that a transaction over two of them can be told from
+// two steps.
 const (
 	KeyPut      KeyAct = iota // Key becomes Value
 	KeyDelete                 // Key goes
@@ -57,8 +58,9 @@ func (h *KeyHistory) Add(client int, asked KeyAsked, called int64, told KeyTold)
 	h.record.Add(porcupine.Operation{ClientId: client, Input: asked, Call: called, Output: told, Return: returned})
 }
 
-// keyModel is a pair of keys as it should behave: every request happens at one moment between its sending and its answer. A request without an
-// answer is one whose answer is still to come: it may happen after everything else, which is as good as never.
+// keyModel is a pair of keys as it should behave: every request happens at one moment between its
+// sending and its answer. A request without an answer is one whose answer is still to come: it may
+// happen after everything else, which is as good as never.
 var keyModel = porcupine.Model{
 	Partition: func(all []porcupine.Operation) (parts [][]porcupine.Operation) {
 		byPair := map[int][]porcupine.Operation{}
@@ -100,13 +102,14 @@ func keyStep(pair [2]string, asked KeyAsked, told KeyTold) (bool, [2]string) {
 	return told.Unknown || told.Held == held, next
 }
 
-// changes tells whether the store is another one after the request.
+// changes reports whether the store is another one after the request.
 func changes(op porcupine.Operation) bool {
 	told := op.Output.(KeyTold)
 	return !told.Unknown && told.Held && op.Input.(KeyAsked).Act != KeyRead
 }
 
-// CheckRevisions looks at the revisions of the answers: they never go back, and each change has one of its own.
+// CheckRevisions looks at the revisions of the answers: they never go back, and each change has one
+// of its own.
 func CheckRevisions(all []porcupine.Operation) (breaches []string) {
 	returned := slices.DeleteFunc(slices.Clone(all), func(op porcupine.Operation) bool { return op.Output.(KeyTold).Unknown })
 	called := slices.Clone(returned)
@@ -141,8 +144,9 @@ type KeyEvent struct {
 	Rev       int64
 }
 
-// CheckKeyEvents compares what a watch told, that was taken up again after each kill, with the answers: the revisions never go back, no event comes
-// twice, each change that was answered has its events, and nothing is told that nobody asked for.
+// CheckKeyEvents compares what a watch showed, resumed after each kill, with the answers: the
+// revisions never go back, no event comes twice, each answered change has its events, and there are
+// no events without a request.
 func CheckKeyEvents(all []porcupine.Operation, events []KeyEvent) (breaches []string) {
 	told := map[KeyEvent]bool{}
 	var last int64

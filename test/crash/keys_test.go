@@ -19,7 +19,8 @@ const (
 	judgeWithin = 90 * time.Second // how long may be looked for an order of the requests
 )
 
-// TestCrashKeys kills the broker while clients of etcd's API change ordinary keys, and then looks for an order in which all of it happened.
+// TestCrashKeys kills the broker while clients of etcd's API change ordinary keys, and then looks
+// for an order in which all of it happened.
 func TestCrashKeys(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)

@@ -143,7 +143,8 @@ type keyWatcher struct {
 	events []KeyEvent
 }
 
-// follow takes up where it was, until ctx ends or the watch does. When it begins, the store's revision is at least that of all that was told.
+// follow takes up where it was, until ctx ends or the watch does. When it begins, the store's
+// revision is at least that of all that was told.
 func (w *keyWatcher) follow(ctx context.Context, addr string) error {
 	etcd, err := dialEtcd(addr)
 	if err != nil {
@@ -163,7 +164,7 @@ func (w *keyWatcher) follow(ctx context.Context, addr string) error {
 func (w *keyWatcher) note(r clientv3.WatchResponse) {
 	for _, e := range r.Events {
 		var pair, key int
-		fmt.Sscanf(string(e.Kv.Key), "crash/%d/%d", &pair, &key) //nolint:errcheck // what nobody asked for is found later
+		fmt.Sscanf(string(e.Kv.Key), "crash/%d/%d", &pair, &key) //nolint:errcheck // events without a request are found later
 		w.events = append(w.events, KeyEvent{Pair: pair, Key: key, Value: string(e.Kv.Value), Rev: e.Kv.ModRevision})
 		w.next = e.Kv.ModRevision + 1
 	}

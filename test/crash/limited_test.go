@@ -26,8 +26,8 @@ var limited = scenario{
 
 func toLimited(c *client) outgoing { return c.direct(limitedQueues[c.rng.IntN(len(limitedQueues))]) }
 
-// consumeAndReturn gives every second message back, acknowledges others, and now and then waits for a confirm of a
-// message to its own queue, which covers all it did before.
+// consumeAndReturn gives every second message back, acknowledges others, and now and then waits for
+// a confirm of a message to its own queue, which covers all it did before.
 func (c *client) consumeAndReturn(ch *amqp.Channel) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *client) sync(ch *amqp.Channel) error {
 	return nil
 }
 
-// showsDeaths tells whether messages died, and returns were promised to count.
+// showsDeaths reports whether messages died, and returns were promised to count.
 func showsDeaths(events []Event) bool {
 	for _, e := range events {
 		if e.Kind == Delivered && (e.Queue == deadOf(limitedQueues[0]) || e.Queue == deadOf(limitedQueues[1])) {

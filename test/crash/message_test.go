@@ -10,8 +10,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// publishing returns the persistent message that carries id: one line that names it, then a body of random bytes, now
-// and then one that spans several frames.
+// publishing returns the persistent message that carries id: one line that names it, then a body of
+// random bytes, now and then one that spans several frames.
 func publishing(id MsgID, rng *rand.Rand) amqp.Publishing {
 	size := rng.IntN(1000)
 	if rng.IntN(200) == 0 {

@@ -7,7 +7,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// once is publishers that, after a kill, repeat all that they have no confirm for, and now and then something else.
+// once is publishers that, after a kill, repeat all that they have no confirm for, and now and then
+// something else.
 var once = scenario{
 	queues:  queues,
 	declare: declareOnce,
@@ -33,7 +34,8 @@ type repeater struct {
 
 func newRepeater() *repeater { return &repeater{waiting: map[MsgID]keyed{}} }
 
-// confirmed forgets a message. Like the next two it may be called for publishers that do not repeat.
+// confirmed forgets a message. Like the next two it may be called for publishers that do not
+// repeat.
 func (r *repeater) confirmed(id MsgID) {
 	if r == nil {
 		return
@@ -96,7 +98,7 @@ func keyedOnce(c *client) outgoing {
 	return m
 }
 
-// showsRepeats tells whether keys were sent again after a kill.
+// showsRepeats reports whether keys were sent again after a kill.
 func showsRepeats(events []Event) bool {
 	sent, repeats, killed := map[keyed]bool{}, 0, map[keyed]bool{}
 	for _, e := range events {

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// record is what happened, in the order in which it was noted. Its methods may be called from any goroutine.
+// record is what happened, in the order in which it was noted. Its methods may be called from any
+// goroutine.
 type record[T any] struct {
 	mu     sync.Mutex
 	events []T

@@ -42,8 +42,9 @@ func checkRepeats(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkOrder: per queue and publisher, messages come in the order of sending. First deliveries do so over the whole run;
-// later ones within each round, as a crash puts back what was unsettled in its place, unless a consumer gave it back.
+// checkOrder: per queue and publisher, messages come in the order of sending. First deliveries do
+// so over the whole run; later ones within each round, as a crash puts back what was unsettled in
+// its place, unless a consumer gave it back.
 func checkOrder(r *run) []string { return r.outOfOrder(func(Event) string { return "" }) }
 
 // outOfOrder finds what breaks the order among the messages that have the same part.
@@ -77,7 +78,8 @@ func (r *run) outOfOrder(part func(Event) string) (breaches []string) {
 	return breaches
 }
 
-// checkConfirmed: what was promised to be kept was delivered, and delivered until its consumer at least tried to settle it.
+// checkConfirmed: what was promised to be kept was delivered, and delivered until its consumer at
+// least tried to settle it.
 func checkConfirmed(r *run) (breaches []string) {
 	for _, p := range r.places {
 		if !r.durable(p) {
@@ -95,15 +97,17 @@ func checkConfirmed(r *run) (breaches []string) {
 	return breaches
 }
 
-// tried tells whether the consumer tried to settle the delivery, and the broker may have done so.
+// tried reports whether the consumer tried to settle the delivery, and the broker may have done so.
 func (r *run) tried(d delivery) bool {
 	return d.acked && (d.ackTx == 0 || r.txs[d.ackTx].outcome >= unknown)
 }
 
-// checkPublishes: the messages of a transaction all exist or none does, and none before its commit was asked for.
+// checkPublishes: the messages of a transaction all exist or none does, and none before its commit
+// was asked for.
 //
-// With an unknown outcome a part of them may have been seen before the crash and all be lost in it, as after the crash
-// nothing of the transaction is there. So a part is a breach once any of it was delivered in a later round.
+// With an unknown outcome a part of them may have been seen before the crash and all be lost in it,
+// as after the crash nothing of the transaction is there. So a part is a breach once any of it was
+// delivered in a later round.
 func checkPublishes(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]
@@ -133,14 +137,15 @@ func checkPublishes(r *run) (breaches []string) {
 	return breaches
 }
 
-// back tells whether the message came again after the delivery with this index, and not as a second copy.
+// back reports whether the message came again after the delivery with this index, and not as a
+// second copy.
 func (r *run) back(p place, delivery int) bool {
 	ds := r.deliveries[p]
 	return len(ds) > delivery+1 && !r.another(p, ds[len(ds)-1])
 }
 
-// checkAcks: the acknowledgements of a transaction with an unknown outcome took effect all or not at all. Only messages
-// that are sure to have been on disk count.
+// checkAcks: the acknowledgements of a transaction with an unknown outcome took effect all or not
+// at all. Only messages that are sure to have been on disk count.
 func checkAcks(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]

@@ -2,13 +2,14 @@ package crash
 
 import "fmt"
 
-// Delayed holds for queues behind a delayed exchange whose messages do not leave their shard. Order is that of the times,
-// which only the broker knows exactly.
+// Delayed holds for queues behind a delayed exchange whose messages do not leave their shard. Order
+// is that of the times, which only the broker knows exactly.
 var Delayed = Promises{rules: []func(*run) []string{
 	checkKnown, checkEarly, checkFlag, checkRepeats, checkConfirmed, checkPublishes, checkAcks, checkSettled,
 }}
 
-// DelayedElsewhere is Delayed when the queues may be on other shards than the exchange: a kill can double what is on its way.
+// DelayedElsewhere is Delayed when the queues may be on other shards than the exchange: a kill can
+// double what is on its way.
 var DelayedElsewhere = Promises{rules: Delayed.rules, doubles: true}
 
 // checkEarly: nothing comes before its time.

@@ -30,8 +30,9 @@ type jobLease struct {
 	reports []JobEvent // in the order of asking
 }
 
-// CheckJobs returns the breaches of a finished run, each as one line, or nil. The run must end with workers that handle jobs until there are none, and
-// with a look at all that is in the dead-letter queue.
+// CheckJobs returns the breaches of a finished run, each as one line, or nil. The run must end with
+// workers that handle jobs until there are none, and with a look at all that is in the dead-letter
+// queue.
 func CheckJobs(events []JobEvent) []string {
 	r := sortJobs(events)
 	var breaches []string
@@ -88,8 +89,8 @@ func sortJobs(events []JobEvent) *jobRun {
 	return r
 }
 
-// heldUntil is the time before which the lock of a lease holds for sure, however long answers took, after some of its reports: until it runs out, or
-// until its worker asked for its end.
+// heldUntil is the time before which the lock of a lease holds for sure, however long answers took,
+// after some of its reports: until it runs out, or until its worker asked for its end.
 func (l *jobLease) heldUntil(reports []JobEvent) int64 {
 	end := l.From + l.MS
 	for _, r := range reports {
@@ -144,7 +145,8 @@ func checkTokens(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkExclusive: nobody takes a job while another worker's lock on it holds. Of two takes in one millisecond the one with the smaller token was first.
+// checkExclusive: a job is not taken while another worker's lock on it is valid. Of two takes in
+// one millisecond the one with the smaller token was first.
 func checkExclusive(_ *jobRun, j *jobStory) (breaches []string) {
 	for _, a := range j.leases {
 		for _, b := range j.leases {
@@ -204,7 +206,7 @@ func checkHandled(_ *jobRun, j *jobStory) []string {
 	return nil
 }
 
-// checkFinished: what is finished is not given to anybody again.
+// checkFinished: a finished job is never taken again.
 func checkFinished(_ *jobRun, j *jobStory) (breaches []string) {
 	end, _, sure := j.ending(JobDone, JobFailed)
 	for _, l := range j.leases {
@@ -215,7 +217,8 @@ func checkFinished(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkAttempts: a take counts one more attempt than the one before it; more only where takes in between had no answer.
+// checkAttempts: a take counts one more attempt than the one before it; more only where takes in
+// between had no answer.
 func checkAttempts(r *jobRun, j *jobStory) (breaches []string) {
 	before, from := 0, int64(math.MinInt64)
 	for _, l := range j.leases {
@@ -267,7 +270,8 @@ func checkRemembered(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkDeadJob: what failed is in the dead-letter queue, and nothing else. A kill between the copy and the end of the original makes another copy.
+// checkDeadJob: what failed is in the dead-letter queue, and nothing else. A kill between the copy
+// and the end of the original makes another copy.
 func checkDeadJob(r *jobRun, j *jobStory) (breaches []string) {
 	failed, maybe, sure := j.ending(JobFailed)
 	copies := 1

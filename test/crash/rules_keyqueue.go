@@ -38,12 +38,12 @@ type keyQueue struct {
 	n        int            // of the event at hand
 	put      map[string]int // when; by message
 	answered map[string]int
-	holder   map[string]string    // who was told of a message and has neither acknowledged it nor gone
+	holder   map[string]string    // the client that was told of a message and has neither acknowledged it nor gone
 	place    map[string]int64     // of each message
 	at       map[int64]string     // the message of each place
 	acked    map[string]bool      // a delete of it was answered
 	last     map[string]lastPlace // what each consumer got last
-	acking   map[string]bool      // somebody was about to delete it
+	acking   map[string]bool      // a client was about to delete it
 	owed     map[string]bool      // a consumer was told of it, and it has to come again
 	highest  int64                // of the places
 	above    map[string]int64     // the highest place when a message was put
@@ -122,8 +122,7 @@ func (q *keyQueue) see(e QueueEvent) {
 	}
 }
 
-// owe notes that a message that somebody was told of has to come again, unless it was about to be
-// deleted.
+// owe records that a message that was shown has to come again, unless it was about to be deleted.
 func (q *keyQueue) owe(msg string) {
 	delete(q.holder, msg)
 	if !q.acking[msg] {
@@ -157,7 +156,8 @@ func (q *keyQueue) got(e QueueEvent) {
 	q.last[e.Consumer] = lastPlace{e.Place, e.Msg}
 }
 
-// inOrder wants places to grow for each consumer, and with the times of the puts. A message may come late when one was given back after it was there.
+// inOrder wants places to grow for each consumer, and with the times of the puts. A message may
+// come late when one was given back after it was there.
 func (q *keyQueue) inOrder(e QueueEvent) {
 	last, ok := q.last[e.Consumer]
 	if !ok {

@@ -5,13 +5,14 @@ import "fmt"
 // limit is the delivery limit of limited queues: how often a message may come back.
 const limit = 3
 
-// Limited holds for queues with a delivery limit, whose dead letters go to dead queues, when both are on one shard.
+// Limited holds for queues with a delivery limit, whose dead letters go to dead queues, when both
+// are on one shard.
 var Limited = Promises{rules: []func(*run) []string{
 	checkSent, checkFlag, checkRepeats, checkOrder, checkCounts, checkBuried, checkEnds, checkSettled,
 }}
 
-// LimitedElsewhere is Limited when the dead queues may be on other shards: a kill can double what is on its way there, and
-// what has died is out of its queue only some time after it died.
+// LimitedElsewhere is Limited when the dead queues may be on other shards: a kill can double what
+// is on its way there, and what has died is out of its queue only some time after it died.
 var LimitedElsewhere = Promises{rules: []func(*run) []string{
 	checkSent, checkOrder, checkCounts, checkEnds,
 }}
@@ -19,7 +20,8 @@ var LimitedElsewhere = Promises{rules: []func(*run) []string{
 // deadOf names the queue of the dead letters of a limited queue.
 func deadOf(queue string) string { return queue + ".dead" }
 
-// checkSent: what is delivered was sent to that queue, or was given back in it often enough to be a dead letter.
+// checkSent: what is delivered was sent to that queue, or was given back in it often enough to be a
+// dead letter.
 func checkSent(r *run) (breaches []string) {
 	returns := map[place]int{}
 	sent := map[place]bool{}
@@ -40,8 +42,9 @@ func checkSent(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkCounts: within a round each return counts, and only returns do. Over a crash those count that were promised, and
-// no more than there were. Nothing that came back more often than the limit comes again.
+// checkCounts: within a round each return counts, and only returns do. Over a crash those count
+// that were promised, and no more than there were. Nothing that came back more often than the limit
+// comes again.
 func checkCounts(r *run) (breaches []string) {
 	returned, promised := map[place]int{}, map[place]int{} // how often at most, and at least
 	unpromised := map[string][]place{}                     // by queue
@@ -110,7 +113,8 @@ func checkBuried(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkEnds: what was promised to be kept was delivered, and at last acknowledged, in its queue or as a dead letter.
+// checkEnds: what was promised to be kept was delivered, and at last acknowledged, in its queue or
+// as a dead letter.
 func checkEnds(r *run) (breaches []string) {
 	for _, p := range r.places {
 		ds, dead := r.deliveries[p], r.deliveries[place{p.msg, deadOf(p.queue)}]

@@ -2,8 +2,8 @@ package crash
 
 import "fmt"
 
-// Once holds for queues that de-duplicate by Key. A publisher may send a key again, as another message; so which of
-// the messages must come is a rule of its own.
+// Once holds for queues that de-duplicate by Key. A publisher may send a key again, as another
+// message; so which of the messages must come is a rule of its own.
 var Once = Promises{rules: []func(*run) []string{
 	checkKnown, checkFlag, checkRepeats, checkOrder, checkKeys, checkKeysConfirmed, checkSettled,
 }}
@@ -13,8 +13,9 @@ type keyed struct{ key, queue string }
 
 func (k keyed) String() string { return fmt.Sprintf("key %s in %s", k.key, k.queue) }
 
-// checkKeys: a broker takes one message with a key in its life, and from a promise about the key on that one stays the
-// only one for ever. A message that was promised nothing may be seen, lost in the crash and followed by another.
+// checkKeys: a broker takes one message with a key in its life, and from a promise about the key on
+// that one stays the only one for ever. A message that was promised nothing may be seen, lost in
+// the crash and followed by another.
 func checkKeys(r *run) (breaches []string) {
 	taken := map[keyed]MsgID{} // what was delivered and cannot be replaced by another message
 	kept := map[keyed]bool{}   // the key is on disk
@@ -66,8 +67,8 @@ func (r *run) keyOf(e Event, sent map[MsgID][]keyed) keyed {
 	return keyed{}
 }
 
-// checkKeysConfirmed: of the messages with a key of which one is promised to be kept, one was delivered, and delivered
-// until its consumer at least tried to settle it.
+// checkKeysConfirmed: of the messages with a key of which one is promised to be kept, one was
+// delivered, and delivered until its consumer at least tried to settle it.
 func checkKeysConfirmed(r *run) (breaches []string) {
 	came, settled, told := map[keyed]bool{}, map[keyed]bool{}, map[keyed]bool{} // settled: the message that came last
 	for _, e := range r.events {

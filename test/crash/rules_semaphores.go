@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// numbers: the transitions of a semaphore come in order and without a gap, and one that comes again is the same and says so.
+// numbers: the transitions of a semaphore come in order and without a gap, and one that comes again
+// is the same and says so.
 func (r *semRun) numbers() {
 	seen := map[string][]SemEvent{}
 	for _, e := range r.events {
@@ -27,7 +28,8 @@ func (r *semRun) numbers() {
 	}
 }
 
-// follows are the transitions that may come before each, of the same task; "" is none. A release is not told: behind it a task begins anew.
+// follows are the transitions that may come before each, of the same task; "" is none. A release is
+// not told: behind it a task begins anew.
 var follows = map[string][]string{
 	"Acquired":   {"", "Acquired", "TryRelease", "Retained", "Expired"},
 	"TryRelease": {"Acquired", "Retained"},
@@ -49,7 +51,8 @@ func (r *semRun) course() {
 	}
 }
 
-// places: at no moment more tasks run than there are places. A task runs at least from the answer that says so until its release is asked for.
+// places: at no moment more tasks run than there are places. A task runs at least from the answer
+// that says so until its release is asked for.
 func (r *semRun) places() {
 	type moment struct {
 		at    int64
@@ -98,7 +101,8 @@ type fate struct {
 	priority float64
 }
 
-// fates are what may be after each of a task's requests, the last of which is returned. An answer leaves one possibility.
+// fates are what may be after each of a task's requests, the last of which is returned. An answer
+// leaves one possibility.
 func (r *semRun) fates(all []SemEvent, leased bool) map[fate]bool {
 	may := map[fate]bool{{}: true}
 	for _, e := range all {
@@ -118,7 +122,7 @@ func (r *semRun) fates(all []SemEvent, leased bool) map[fate]bool {
 	return may
 }
 
-// tasks: what was answered is so at the end, and nothing is there that nobody asked for.
+// tasks: what was answered holds at the end, and there is nothing without a request.
 func (r *semRun) tasks() {
 	by := r.of(SemEnqueued, SemReleased)
 	for key, end := range r.end {

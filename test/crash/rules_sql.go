@@ -2,13 +2,15 @@ package crash
 
 import "fmt"
 
-// SQL holds for the queues of the SQL protocol, whose transactions consume and post. A message does not tell that it came before, and with
-// several consumers at work the order of recording is not that of delivery; what waits for other messages has its own rule.
+// SQL holds for the queues of the SQL protocol, whose transactions consume and post. A message does
+// not tell that it came before, and with several consumers at work the order of recording is not
+// that of delivery; what waits for other messages has its own rule.
 var SQL = Promises{rules: []func(*run) []string{
 	checkKnown, checkRepeats, checkConfirmed, checkPublishes, checkAcks, checkWhole, checkSettled, checkAfter, checkNames,
 }}
 
-// checkWhole: of a transaction with an unknown outcome, what it consumed is gone if and only if what it posted is there.
+// checkWhole: of a transaction with an unknown outcome, what it consumed is gone if and only if
+// what it posted is there.
 func checkWhole(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]
@@ -33,7 +35,8 @@ func checkWhole(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkAfter: a message that waits for others does not come while one of them is in any queue, unless it is asked for by its name.
+// checkAfter: a message that waits for others does not come while one of them is in any queue,
+// unless it is asked for by its name.
 func checkAfter(r *run) (breaches []string) {
 	after, queues := map[MsgID][]MsgID{}, map[MsgID][]place{}
 	for _, e := range r.events {
@@ -58,7 +61,8 @@ func checkAfter(r *run) (breaches []string) {
 	return breaches
 }
 
-// precedes tells whether the message of first had come into its queue before the event at, at which that of then was delivered.
+// precedes reports whether the message of first had come into its queue before the event at, at
+// which that of then was delivered.
 func (r *run) precedes(first, then place, at int) bool {
 	t := r.txs[r.sent[first]]
 	if t == nil || t.outcome < unknown {
@@ -67,7 +71,7 @@ func (r *run) precedes(first, then place, at int) bool {
 	return r.sent[first] == r.sent[then] || t.outcome == committed && t.committed < at
 }
 
-// waits tells whether p was still in its queue when another message was delivered by d.
+// waits reports whether p was still in its queue when another message was delivered by d.
 func (r *run) waits(p place, d delivery) bool {
 	var last, next *delivery
 	for n := range r.deliveries[p] {
@@ -89,8 +93,8 @@ func (r *run) waits(p place, d delivery) bool {
 	return true
 }
 
-// checkNames: no name is given twice, and a message keeps its name; a copy, which gets its name from
-// the server, keeps the one that it first came with.
+// checkNames: no name is given twice, and a message keeps its name; a copy, which gets its name
+// from the server, keeps the one that it first came with.
 func checkNames(r *run) (breaches []string) {
 	owner, name, copies := map[string]any{}, map[any]string{}, map[place]bool{}
 	give := func(key string, to any) {

@@ -5,7 +5,8 @@ import "fmt"
 // SemKind is what a SemEvent tells of.
 type SemKind uint8
 
-// The kinds of events of semaphores. All but the last are requests of clients; each task and each setting is one client's.
+// The kinds of events of semaphores. All but the last are requests of clients; each task and each
+// setting is one client's.
 const (
 	SemEnqueued SemKind = iota + 1
 	SemReleased
@@ -47,10 +48,10 @@ func (e SemEvent) String() string {
 		e.Kind, e.Key, e.Task, e.Priority, e.Active, e.Try, e.From, e.To, e.Status, e.Was)
 }
 
-// answered tells whether a request had an answer.
+// answered reports whether a request had an answer.
 func (e *SemEvent) answered() bool { return e.To != 0 }
 
-// runs tells whether an answer says that the task runs.
+// runs reports whether an answer says that the task runs.
 func (e *SemEvent) runs() bool { return e.Status == "ACQUIRED" || e.Status == "TRY_RELEASE" }
 
 // SemHistory is the record of a run with semaphores. Its methods may be called from any goroutine.
@@ -70,8 +71,8 @@ type SemEnd struct {
 	Tasks       []SemTask
 }
 
-// CheckSemaphores returns the breaches that a finished run shows, each as one line. All messages must have been read. end are the semaphores that
-// are there at the end.
+// CheckSemaphores returns the breaches that a finished run shows, each as one line. All messages
+// must have been read. end are the semaphores that are there at the end.
 func CheckSemaphores(events []SemEvent, end map[string]SemEnd) (breaches []string) {
 	r := &semRun{events: events, end: end}
 	for _, rule := range []func(){r.numbers, r.course, r.places, r.tasks, r.settings, r.rule, r.last, r.turns} {

@@ -18,8 +18,9 @@ const (
 	maxSemActs = 1500 // of a round
 )
 
-// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings, and then compares the messages about all
-// transitions with what the clients saw and with what is there at the end.
+// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings,
+// and then compares the messages about all transitions with what the clients saw and with what is
+// there at the end.
 func TestCrashSemaphores(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
@@ -189,7 +190,7 @@ func (r *semCrashes) summary() (requests, unknown int, told map[string]int) {
 	return requests, unknown, told
 }
 
-// covered tells whether there were messages of every event, and requests in doubt.
+// covered reports whether there were messages of every event, and requests in doubt.
 func (r *semCrashes) covered() bool {
 	_, unknown, told := r.summary()
 	return len(told) == 5 && unknown > 0

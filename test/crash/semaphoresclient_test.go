@@ -34,7 +34,7 @@ type semClient struct {
 	redis   *redis.Client
 }
 
-// ask sends a command and returns what it answered, and when; to 0 says that nobody knows.
+// ask sends a command and returns its answer and the time; to 0 means unknown.
 func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 	from = c.clock.Add(1)
 	reply, err = c.redis.Do(context.Background(), words...).Result()
@@ -49,7 +49,8 @@ func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 	return nil, from, 0, err
 }
 
-// work does steps until the broker is killed; an error before that, and every refusal, is a mistake of the broker.
+// work does steps until the broker is killed; an error before that, and every refusal, is a mistake
+// of the broker.
 func (c *semClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.redis = newRedis(addr)
 	defer c.redis.Close()

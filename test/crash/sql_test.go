@@ -13,8 +13,9 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have one consumer. It is run once; the definitions
-// must survive all kills. The last queue is one of AMQP, which may live on another shard.
+// sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have
+// one consumer. It is run once; the definitions must survive all kills. The last queue is one of
+// AMQP, which may live on another shard.
 const sqlSetup = `
 	select mbus4.create_queue('a', 4), mbus4.create_queue('b', 4), mbus4.create_queue('c', 4);
 	select mbus4.create_consumer(qname := 'a', cname := 'second', selector := null);
@@ -36,7 +37,8 @@ type sqlSource struct{ queue, consumer, place string }
 
 const sqlClients = 5
 
-// TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues and post to others.
+// TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues
+// and post to others.
 func TestCrashSQL(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
@@ -161,7 +163,8 @@ func (r *sqlRun) finish() {
 	}
 }
 
-// recent is what was posted and committed lately, of which messages may be said to wait and which may be taken by name.
+// recent is what was posted and committed lately, of which messages may be said to wait and which
+// may be taken by name.
 type recent struct {
 	mu    sync.Mutex
 	posts []sqlPost

@@ -53,7 +53,8 @@ type sqlAct struct {
 // errDropped says that the client itself has cut the connection.
 var errDropped = errors.New("dropped")
 
-// run works until the broker is killed. All that happens to it before is an error, and so is every refusal.
+// run works until the broker is killed. All that happens to it before is an error, and so is every
+// refusal.
 func (c *sqlClient) run(ctx context.Context, url string, killed *atomic.Bool) error {
 	for {
 		err := c.session(ctx, url)
@@ -211,7 +212,8 @@ func (c *sqlClient) rollback(ctx context.Context, statement string) error {
 	return c.checkTemp(ctx, nil)
 }
 
-// commit records all that the transaction asks for and ends it. Sometimes it does not stay for the answer.
+// commit records all that the transaction asks for and ends it. Sometimes it does not stay for the
+// answer.
 func (c *sqlClient) commit(ctx context.Context) error {
 	var events []Event
 	var posts []sqlPost
@@ -416,7 +418,8 @@ func (c *sqlClient) postTemp(ctx context.Context) error {
 	return c.conn.QueryRow(ctx, "select mbus4.post($1, hstore('body', $2::text))", c.temp, c.body(id)).Scan(new(string))
 }
 
-// checkTemp empties the temporary queue, in which these messages must be, and sees to it that there is one.
+// checkTemp empties the temporary queue, in which these messages must be, and sees to it that there
+// is one.
 func (c *sqlClient) checkTemp(ctx context.Context, want []MsgID) error {
 	if c.temp == "" {
 		return c.conn.QueryRow(ctx, "select mbus4.create_temporary_queue()").Scan(&c.temp)
@@ -445,7 +448,8 @@ func (c *sqlClient) exec(ctx context.Context, statement string) error {
 	return err
 }
 
-// drain takes all there is, one transaction for each look at a queue, until there is nothing: what waits for others comes after them.
+// drain takes all there is, one transaction for each look at a queue, until there is nothing: what
+// waits for others comes after them.
 func (c *sqlClient) drain(ctx context.Context, url string) (err error) {
 	if c.conn, err = pgx.Connect(ctx, url); err != nil {
 		return err
@@ -476,7 +480,7 @@ func (c *sqlClient) drain(ctx context.Context, url string) (err error) {
 	return nil
 }
 
-// isState tells whether an error is one of the broker with this code.
+// isState reports whether an error is one of the broker with this code.
 func isState(err error, code string) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == code

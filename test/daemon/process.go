@@ -43,7 +43,8 @@ func Start(cmd *exec.Cmd, log string) (*Process, error) {
 	return p, nil
 }
 
-// Await asks until there is no error. Its own is ErrEnded when the process ends first, or has that of the last answer when ctx does.
+// Await asks until there is no error. Its own is ErrEnded when the process ends first, or has that
+// of the last answer when ctx does.
 func (p *Process) Await(ctx context.Context, ask func() error) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -74,7 +75,8 @@ func (p *Process) Log() string {
 	return string(text)
 }
 
-// Stop ends the process with a signal, and kills it when that does not end it in time. It may be called again.
+// Stop ends the process with a signal, and kills it when that does not end it in time. It may be
+// called again.
 func (p *Process) Stop(signal os.Signal, patience time.Duration) {
 	p.cmd.Process.Signal(signal) //nolint:errcheck // gone already is as good
 	select {
@@ -85,7 +87,8 @@ func (p *Process) Stop(signal os.Signal, patience time.Duration) {
 	}
 }
 
-// FreePort finds a port of 127.0.0.1 that nobody listens on. Another program may take it before a server does, which then ends.
+// FreePort finds an unused port of 127.0.0.1. Another program may take it before a server does,
+// which then ends.
 func FreePort() (int, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

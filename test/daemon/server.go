@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	startPatience = 30 * time.Second
+	startPatience = 90 * time.Second
 	startTries    = 3 // another program may have taken a port
 )
 
@@ -22,8 +22,9 @@ type Server struct {
 	process *Process
 }
 
-// Serve makes a folder, starts in it what command says (its log is in it too), and waits until ready has no error. It starts anew what ends
-// before that, on the ports that command then finds. The error begins with name.
+// Serve makes a folder, starts in it what command says (its log is in it too), and waits until
+// ready has no error. It starts anew what ends before that, on the ports that command then finds.
+// The error begins with name.
 func Serve(name string, command func(dir string) (*exec.Cmd, error), ready func() error) (*Server, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
@@ -74,8 +75,8 @@ func (s *Server) Close() {
 	os.RemoveAll(s.dir) //nolint:errcheck // a temporary folder
 }
 
-// ForTest is a server that open starts, and that ends with the test. When open's error is none, which says that there is no such program here,
-// the test is skipped, but fails with CI=true.
+// ForTest is a server that open starts, and that ends with the test. When open's error is none,
+// which says that there is no such program here, the test is skipped, but fails with CI=true.
 func ForTest[S interface {
 	Log() string
 	Close()

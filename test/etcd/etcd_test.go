@@ -11,7 +11,8 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// both is a real etcd and a broker. ETCD_PEER names another server (host:port) to put in the broker's place.
+// both is a real etcd and a broker. ETCD_PEER names another server (host:port) to put in the
+// broker's place.
 func both(t *testing.T) *duel.Duel {
 	t.Helper()
 	peers := [2]*duel.Peer{duel.NewPeer("etcd", etcdd.Start(t))}

@@ -12,8 +12,8 @@ import (
 	"fiveways/test/etcdd"
 )
 
-// TestEtcdctlAuth plays commands of etcdctl about users, roles and access control to a real etcd and to a broker, and compares what is printed with
-// what stands behind each.
+// TestEtcdctlAuth plays commands of etcdctl about users, roles and access control to a real etcd
+// and to a broker, and compares what is printed with what stands behind each.
 func TestEtcdctlAuth(t *testing.T) {
 	etcdctl, err := exec.LookPath("etcdctl")
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // newer are calls that etcd 3.5 has not, which are not served.
 var newer = []string{"KV.RangeStream"}
 
-// TestSupportTable compares the table of the page with the calls that there are: each stands in a row below its service, and no other.
+// TestSupportTable compares the table of the page with the calls that there are: each stands in a
+// row below its service, and no other.
 func TestSupportTable(t *testing.T) {
 	text, err := os.ReadFile("../../docs/protocols/etcd.md")
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // A sequence is so many operations; sequences are how many are usual.
 const sequenceOps, sequences = 500, 6
 
-// Random sequences of several clients have the same answers and events from both. ETCD_SEED and ETCD_TIMES ask for others and for more.
+// Random sequences of several clients have the same answers and events from both. ETCD_SEED and
+// ETCD_TIMES ask for others and for more.
 func TestRandom(t *testing.T) {
 	d := both(t)
 	seed, times := number(t, "ETCD_SEED", 1), number(t, "ETCD_TIMES", 1)
@@ -42,7 +43,8 @@ func number(t testing.TB, name string, unset uint64) uint64 {
 	return n
 }
 
-// generator makes operations that mean something: it knows at what revision the store is at, and which leases and watches there may be.
+// generator makes operations that mean something: it knows at what revision the store is at, and
+// which leases and watches there may be.
 type generator struct {
 	rng      *rand.Rand
 	revision func() int // that of the store
@@ -198,9 +200,10 @@ func (g *generator) compare() string {
 // deletesTail finds a delete of all keys from one on.
 var deletesTail = regexp.MustCompile(`request_delete_range:\{[^}]*range_end:"\\0"`)
 
-// alike is a transaction that all servers answer alike. One that deletes all keys from one on and puts one of them with what it has ends an etcd for
-// good, and the broker refuses it. Of one with a read that cannot be done and a put that cannot, etcd 3.4 tells about the put, and since 3.6, whose
-// code the broker has, about what comes first.
+// alike is a transaction that all servers answer alike. One that deletes all keys from one on and
+// puts one of them with what it has ends an etcd for good, and the broker refuses it. Of one with a
+// read that cannot be done and a put that cannot, etcd 3.4 tells about the put, and since 3.6,
+// whose code the broker has, about what comes first.
 func (g *generator) alike(depth int) string {
 	for {
 		t := g.txn(depth)

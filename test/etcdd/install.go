@@ -12,7 +12,8 @@ import (
 // ErrNone says that no etcd is installed.
 var ErrNone = errors.New("etcdd: no etcd here (on Debian: apt-get install etcd-server etcd-client; or ETCD_BIN names the program)")
 
-// Program is the server that is started: what the variable ETCD_BIN names, else the etcd of the path. The error is ErrNone where there is none.
+// Program is the server that is started: what the variable ETCD_BIN names, else the etcd of the
+// path. The error is ErrNone where there is none.
 func Program() (string, error) {
 	name := os.Getenv("ETCD_BIN")
 	if name == "" {
@@ -25,7 +26,8 @@ func Program() (string, error) {
 	return path, nil
 }
 
-// Install asks apt-get for Debian's etcd and etcdctl unless there is one. What apt-get says goes to output.
+// Install asks apt-get for Debian's etcd and etcdctl unless there is one. What apt-get says goes to
+// output.
 func Install(output io.Writer) error {
 	if _, err := Program(); err == nil {
 		return nil

@@ -20,14 +20,15 @@ type Server struct {
 	addr string
 }
 
-// Start returns the host:port of a server that ends with the test. Settings are further flags. Without etcd the test is skipped, but fails
-// with CI=true.
+// Start returns the host:port of a server that ends with the test. Settings are further flags.
+// Without etcd the test is skipped, but fails with CI=true.
 func Start(t testing.TB, settings ...string) string {
 	t.Helper()
 	return daemon.ForTest(t, func() (*Server, error) { return Open(settings...) }, ErrNone).Addr()
 }
 
-// Open starts a server. With CI=true it first installs etcd where it is missing; the error is ErrNone where there is none.
+// Open starts a server. With CI=true it first installs etcd where it is missing; the error is
+// ErrNone where there is none.
 func Open(settings ...string) (*Server, error) {
 	if os.Getenv("CI") == "true" {
 		var output bytes.Buffer
@@ -70,7 +71,7 @@ func (s *Server) command(dir, program string, settings []string) (*exec.Cmd, err
 	return exec.Command(program, append(args, settings...)...), nil
 }
 
-// healthy tells whether it has elected itself and serves.
+// healthy reports whether it has elected itself and serves.
 func (s *Server) healthy() error {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	reply, err := client.Get("http://" + s.addr + "/health")

@@ -2,10 +2,9 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,21 +17,6 @@ import (
 const patience = 60 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
-
-// smallDisk mounts a file system of its own, of 256 MiB.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("needs the right to mount a file system: %v %s", err, strings.TrimSpace(string(out)))
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
-	return dir
-}
 
 // fill takes all that is left of the disk.
 func fill(t *testing.T, path string) {
@@ -49,10 +33,15 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// TestDiskFull: when the disk is full a publisher is told connection.blocked and its confirms wait, a consumer goes on, and
-// when there is room again the confirms come and publishing goes on, all by itself. Nothing confirmed is lost by a SIGKILL after it.
+// TestDiskFull: when the disk is full a publisher is told connection.blocked and its confirms wait,
+// a consumer goes on, and when there is room again the confirms come and publishing goes on, all by
+// itself. Nothing confirmed is lost by a SIGKILL after it.
 func TestDiskFull(t *testing.T) {
-	disk := smallDisk(t)
+	disk, err := brokertest.SmallDisk(t, "256m")
+	if errors.Is(err, brokertest.ErrNoMount) {
+		t.Skip(err)
+	}
+	check(t, err)
 	data, filler := filepath.Join(disk, "data"), filepath.Join(disk, "filler")
 	b, err := brokertest.Start(t.Context(), data, "--disk-free-limit", "1MiB")
 	check(t, err)

@@ -16,7 +16,8 @@ import (
 	"fiveways/test/redis/duel"
 )
 
-// node is a broker in this process whose clock the script moves, as a client of the Redis protocol sees it.
+// node is a broker in this process whose clock the script moves, as a client of the Redis protocol
+// sees it.
 type node struct {
 	t     *testing.T
 	now   atomic.Int64

@@ -17,7 +17,8 @@ const (
 	prompt = "127.0.0.1:6380> "
 )
 
-// TestPage plays the sessions of the page to redis-cli and a fresh broker, whose clock stands still: what stands there is what is printed.
+// TestPage plays the sessions of the page to redis-cli and a fresh broker, whose clock stands
+// still: what stands there is what is printed.
 func TestPage(t *testing.T) {
 	program, err := exec.LookPath("redis-cli")
 	if err != nil {
@@ -79,8 +80,9 @@ var (
 	withToken  = regexp.MustCompile(`^JOB\.(DONE|RETRY|FAIL|EXTEND) `)
 )
 
-// playSessions types the lines and returns what is printed after each, with the page's tokens for the broker's, which are others each time. Before a
-// line with a token what was printed must be known: there another redis-cli begins.
+// playSessions types the lines and returns what is printed after each, with the page's tokens for
+// the broker's, which are others each time. Before a line with a token what was printed must be
+// known: there another redis-cli begins.
 func playSessions(t *testing.T, program, port string, typed []typedLine) (printed []string) {
 	t.Helper()
 	var tokens []string // the page's, and the broker's behind each

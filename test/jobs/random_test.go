@@ -9,7 +9,8 @@ import (
 	"fiveways/test/redis/duel"
 )
 
-// generator makes up steps. It knows what was taken, so that most reports come from who has the job.
+// generator makes up steps. It knows what was taken, so that most reports come from the job's
+// worker.
 type generator struct {
 	rng    *rand.Rand
 	leases []held // in the order of the player's

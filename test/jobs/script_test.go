@@ -59,7 +59,8 @@ func newPlayer(t *testing.T, sides ...side) *player {
 	return &player{t: t, sides: sides, now: start}
 }
 
-// play returns the answer that all sides gave, in one line, and whether they agree; if not, all their answers.
+// play returns the answer that all sides gave, in one line, and whether they agree; if not, all
+// their answers.
 func (p *player) play(s step) (string, bool) {
 	if s.verb == "advance" {
 		p.now += s.ms

@@ -12,7 +12,8 @@ func sides(t *testing.T) []side {
 	return []side{newReference(t), newNode(t, 2), newNode(t, 3)}
 }
 
-// TestScripts plays the files of testdata: every answer is what the file says, from all sides. With -rewrite the files take the answers.
+// TestScripts plays the files of testdata: every answer is what the file says, from all sides. With
+// -rewrite the files take the answers.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		both := sides(t)

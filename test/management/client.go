@@ -14,7 +14,8 @@ type client struct {
 	name string // of the connection, as the server shows it
 }
 
-// ofClient does something with a client: open VHOST, consume QUEUE TAG, publish QUEUE TEXT, get QUEUE, close.
+// ofClient does something with a client: open VHOST, consume QUEUE TAG, publish QUEUE TEXT, get
+// QUEUE, close.
 func (p *player) ofClient(name string, words []string) (answer, error) {
 	done := answer{status: 0, empty: true}
 	if words[0] == "open" {

@@ -36,25 +36,25 @@ func TestScripts(t *testing.T) {
 		recordAll(t)
 		return
 	}
-	known, err := readKnown("known.txt")
+	expected, err := readExpected("expected_differences.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := brokertest.Run(t, "--http", "127.0.0.1:0", "--amqp-product", "RabbitMQ", "--stats-interval", "1s", "--node-name", "fiveways@localhost")
 	p := newPlayer(b.HTTPAddr(), b.Addr(), "fiveways@localhost", t.TempDir())
 	for _, file := range scripts(t) {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { p.compare(t, file, known) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { p.compare(t, file, expected) })
 	}
 	if !t.Failed() && *only == "*" && flag.Lookup("test.run").Value.String() == "" {
-		for _, k := range known {
+		for _, k := range expected {
 			if !k.used && !k.sometimes {
-				t.Errorf("known.txt has `%s`, which no answer shows", k.line)
+				t.Errorf("expected_differences.txt has `%s`, which no answer shows", k.line)
 			}
 		}
 	}
 }
 
-func (p *player) compare(t *testing.T, file string, known []*knownDifference) {
+func (p *player) compare(t *testing.T, file string, expected []*expectedDifference) {
 	if err := p.reset(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,14 +75,15 @@ func (p *player) compare(t *testing.T, file string, known []*knownDifference) {
 			t.Errorf("%s\n%v", s.line, err)
 			continue
 		}
-		found := unknown(s.line, known, compared(want, got))
+		found := unexpected(s.line, expected, compared(want, got))
 		if len(found) > 0 {
 			t.Errorf("%s\n\t%s", s.line, strings.Join(found, "\n\t"))
 		}
 	}
 }
 
-// compared tells what is other than it should be. Where RabbitMQ fails over a request, any refusal will do; where it refuses without a word, ours may have some.
+// compared tells what is other than it should be. Where RabbitMQ fails over a request, any refusal
+// will do; where it refuses without a word, ours may have some.
 func compared(want, got answer) []string {
 	refused := got.status >= http.StatusBadRequest && got.status < http.StatusInternalServerError
 	if want.status == http.StatusInternalServerError && refused {

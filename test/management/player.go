@@ -105,7 +105,8 @@ func (p *player) nameless(text string) string {
 	return strings.ReplaceAll(text, p.node, "{node}")
 }
 
-// reset has the server as it was before the first script: virtual hosts, users and global parameters are gone but for the first ones.
+// reset has the server as it was before the first script: virtual hosts, users and global
+// parameters are gone but for the first ones.
 func (p *player) reset() error {
 	for _, c := range p.clients {
 		c.conn.Close() //nolint:errcheck // a script may have had it closed

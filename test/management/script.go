@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// step is one line of a script and what RabbitMQ answers. A request is `USER METHOD PATH [BODY]`, where the password is the name, and - is nobody;
-// before it may stand `until TEXT`, which has it repeated until the answer has that text. `amqp NAME VERB …` is done by a client of AMQP, and
+// step is one line of a script and what RabbitMQ answers. A request is `USER METHOD PATH [BODY]`,
+// where the password is the name, and - is no user; it may be preceded by `until TEXT`, which
+// repeats it until the answer contains that text. `amqp NAME VERB …` is done by an AMQP client, and
 // `rabbitmqadmin …` by that program, whose exit code is the status then.
 type step struct {
 	comments []string // lines before it

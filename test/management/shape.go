@@ -19,7 +19,8 @@ var volatile = regexp.MustCompile(`^(.*rate|avg|sample|samples|timestamp|.*_at|.
 	`auth_attempts.*|internal_id|` + `socket_opts|exchange_types|auth_mechanisms|applications|contexts|log_files?|db_dir|config_files|enabled_plugins|` +
 	`net_ticktime|type_of_node|statistics_db_event_queue|listeners|sample_retention_policies|release_series_support_status|.*erlang.*|desc|doc_url|provided_by|stability)$`)
 
-// shape is the JSON text of an answer without what depends on the run: numbers, times and the like are the names of their types. Lists are sorted unless ordered.
+// shape is the JSON text of an answer without what depends on the run: numbers, times and the like
+// are the names of their types. Lists are sorted unless ordered.
 func shape(text []byte, ordered bool) any {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -49,7 +50,8 @@ func stable(name string, v any, ordered bool) any {
 	return v
 }
 
-// sortKey orders the elements of a list: by what names them first, so that a field more or less does not change the order.
+// sortKey orders the elements of a list: by what names them first, so that a field more or less
+// does not change the order.
 func sortKey(v any) string {
 	var key strings.Builder
 	if object, ok := v.(map[string]any); ok {
@@ -98,7 +100,8 @@ func differences(place string, want, got any) (out []string) {
 	return out
 }
 
-// says tells whether the reason of a refusal begins with RabbitMQ's word for it: a text, or the first one of a list. Of what is not found any may say more.
+// says reports whether the reason of a refusal begins with RabbitMQ's word for it: a text, or the
+// first one of a list. Of what is not found any may say more.
 func says(reason, word any) bool {
 	if list, ok := word.([]any); ok && len(list) > 0 {
 		word = list[0]

@@ -21,7 +21,8 @@ type quartet struct {
 	http *httpEnd
 }
 
-// across are tests of what only some protocols have words for. They have one broker: the first statement of SQL in a process takes long.
+// across are tests of what only some protocols have words for. They have one broker: the first
+// statement of SQL in a process takes long.
 var across = map[string]func(t *testing.T, n *quartet){
 	"messages are jobs":      messagesAreJobs,
 	"jobs are messages":      jobsAreMessages,

@@ -103,7 +103,7 @@ func TestOrderAndReturn(t *testing.T) {
 	})
 }
 
-// TestPriorities: the most urgent first, whoever says so.
+// TestPriorities: the highest priority first, whichever protocol sets it.
 func TestPriorities(t *testing.T) {
 	start(t).pairs(9, func(t *testing.T, p pair) {
 		for _, priority := range []string{"1", "9", "5", "0", "9"} {

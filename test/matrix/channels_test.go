@@ -9,7 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// channels: what is published to a channel, its exchange or SQL's queue of that name is heard by who listens by any of the three.
+// channels: what is published to a channel, its exchange or SQL's queue of that name reaches the
+// listeners of any of the three.
 func channels(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('news', 4)")
 	own, err := n.amqp.ch.QueueDeclare("", false, true, true, false, nil)
@@ -132,7 +133,7 @@ func streamsOfAll(t *testing.T, n *quartet) {
 	n.tells("0", "XLEN", "s")
 }
 
-// listsOfAll: the ends of a list are the ends of the queue, for who pushes and who publishes.
+// listsOfAll: the ends of a list are the ends of the queue, for pushes and publishes.
 func listsOfAll(t *testing.T, n *quartet) {
 	n.tells("1", "LPUSH", "q", "2")
 	n.publish("", "q", amqp.Publishing{Body: []byte("3")})

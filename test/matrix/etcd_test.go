@@ -15,7 +15,7 @@ import (
 
 var etcdProtocol = protocol{name: "etcd", plain: true, marks: true, blind: true, said: saidByEtcd, shown: shownByEtcd, dial: dialEtcd}
 
-// saidByEtcd is what the key of a put has words for: the id and who sends.
+// saidByEtcd is what the key of a put has words for: the id and the sender.
 func saidByEtcd(m message) message {
 	properties := map[string]string{}
 	if v := m.properties["app_id"]; v != "" {
@@ -67,7 +67,7 @@ func (e *etcdEnd) send(ctx context.Context, queue string, m message) error {
 // keys numbers the keys that tests do not name.
 var keys atomic.Int64
 
-// consume is a watch of a consumer of a queue, who has what he can have when it returns.
+// consume is a watch of a consumer of a queue, which has what it can have when it returns.
 func (e *etcdEnd) consume(ctx context.Context, queue, client string) (watch clientv3.WatchChan, prefix string, err error) {
 	prefix = "/q/" + segment(queue) + "/c/" + client + "/"
 	watch = e.c.Watch(ctx, prefix, clientv3.WithPrefix(), clientv3.WithFilterDelete(), clientv3.WithCreatedNotify())
@@ -77,7 +77,8 @@ func (e *etcdEnd) consume(ctx context.Context, queue, client string) (watch clie
 	return watch, prefix, nil
 }
 
-// lend is the next message of a queue, held by a consumer with the node's limit of one, until end is called; false: none can be had now.
+// lend is the next message of a queue, held by a consumer with the node's limit of one, until end
+// is called; false: none can be had now.
 func (e *etcdEnd) lend(ctx context.Context, queue string) (key string, value []byte, ok bool, end func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	watch, prefix, err := e.consume(ctx, queue, "matrix")

@@ -11,7 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// streamsOverHTTP: what any protocol sends reaches a stream at once, and a take that waits; what is acknowledged is gone for all.
+// streamsOverHTTP: what any protocol sends reaches a stream at once, and a take that waits; what is
+// acknowledged is gone for all.
 func streamsOverHTTP(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('q', 4)")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -52,7 +53,8 @@ func streamsOverHTTP(t *testing.T, n *quartet) {
 	}
 }
 
-// httpOfRabbitMQ: what RabbitMQ's publish sends has its properties for AMQP, and what AMQP sends has them for RabbitMQ's get.
+// httpOfRabbitMQ: what RabbitMQ's publish sends has its properties for AMQP, and what AMQP sends
+// has them for RabbitMQ's get.
 func httpOfRabbitMQ(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-max-priority": int32(9)})
 	ctx := t.Context()
@@ -99,7 +101,8 @@ func httpOfRabbitMQ(t *testing.T, n *quartet) {
 	}
 }
 
-// bodiesAsTheyAre: the body of a request may be the message itself, with its properties in fields of HTTP.
+// bodiesAsTheyAre: the body of a request may be the message itself, with its properties in fields
+// of HTTP.
 func bodiesAsTheyAre(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-max-priority": int32(9)})
 	body := random(100_000)

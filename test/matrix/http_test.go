@@ -24,7 +24,8 @@ var httpProtocol = protocol{
 	name: "http", typed: true, plain: true, marks: true, volatile: true, said: saidByHTTP, value: valueInJSON, dial: dialHTTP,
 }
 
-// saidByHTTP is what JSON has words for: of headers those that are texts, truths, numbers, and objects and lists of them. A number is a long or a double.
+// saidByHTTP is what JSON has words for: of headers those that are texts, truths, numbers, and
+// objects and lists of them. A number is a long or a double.
 func saidByHTTP(m message) message {
 	var headers []header
 	for _, h := range m.headers {

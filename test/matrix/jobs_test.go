@@ -11,7 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// messagesAreJobs: what AMQP and SQL send is a job with the id that it has, or a number, and knows when it was made.
+// messagesAreJobs: what AMQP and SQL send is a job with the id that it has, or a number, and knows
+// when it was made.
 func messagesAreJobs(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	at := time.Unix(1_700_000_000, 0)
@@ -36,7 +37,8 @@ func messagesAreJobs(t *testing.T, n *quartet) {
 		t.Errorf("%+v", j)
 	}
 
-	// An update of a message that AMQP sent keeps its place when it was persistent; a second version waits behind the one that AMQP has.
+	// An update of a message that AMQP sent keeps its place when it was persistent; a second
+	// version waits behind the one that AMQP has.
 	n.publish("", "q", amqp.Publishing{Body: []byte("old"), MessageId: "m2", DeliveryMode: amqp.Persistent})
 	n.publish("", "q", amqp.Publishing{Body: []byte("next"), MessageId: "m3"})
 	n.tells("[updated m2]", "JOB.ENQUEUE", "q", "new", "ID", "m2", "UPDATE")
@@ -96,7 +98,7 @@ func jobsAreMessages(t *testing.T, n *quartet) {
 	}
 }
 
-// attempts: whoever gives a message back, and locks that ran out, count; AMQP sees it as redelivered.
+// attempts: returns by any protocol and expired locks count; AMQP sees the job as redelivered.
 func attempts(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-queue-type": "quorum"}) // its consumers see the count
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
@@ -127,7 +129,8 @@ func attempts(t *testing.T, n *quartet) {
 	n.tells("0", "LLEN", "q")
 }
 
-// transactionsHoldJobs: what a transaction of SQL has taken is locked, comes back with ROLLBACK, and is gone with COMMIT.
+// transactionsHoldJobs: what a transaction of SQL has taken is locked, comes back with ROLLBACK,
+// and is gone with COMMIT.
 func transactionsHoldJobs(t *testing.T, n *quartet) {
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
 	n.query("begin")
@@ -157,7 +160,8 @@ func transactionsHoldJobs(t *testing.T, n *quartet) {
 	n.tells(`"k"=>"v"`, "RPOP", "q")
 }
 
-// deadJobs: jobs that failed, expired or came back too often reach AMQP and SQL by the dead-letter exchange.
+// deadJobs: jobs that failed, expired or came back too often reach AMQP and SQL by the dead-letter
+// exchange.
 func deadJobs(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('dead', 4)") // with an exchange of that name
 	n.declare("letters", nil)
@@ -210,7 +214,7 @@ func deadJobs(t *testing.T, n *quartet) {
 	}
 }
 
-// waiters: who waits by one protocol is woken by what is sent by another.
+// waiters: a client that waits by one protocol is woken by what is sent by another.
 func waiters(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('q', 4)")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -292,7 +296,8 @@ func selectorsAndGroups(t *testing.T, n *quartet) {
 		t.Errorf("%+v", j)
 	}
 
-	// What goes to the exchange of SQL's queue goes by the selectors of its consumers; jobs and lists go straight to a queue.
+	// What goes to the exchange of SQL's queue goes by the selectors of its consumers; jobs and
+	// lists go straight to a queue.
 	n.query("select mbus4.create_queue('orders', 4); select mbus4.create_consumer('orders', 'cold', $$t.properties->'temperature' = 'cold'$$)")
 	n.query("select mbus4.post('orders', 'drink=>cola', properties => 'temperature=>cold')")
 	n.do("JOB.ENQUEUE", "orders", "tea", "HEADERS", "temperature", "cold")

@@ -58,7 +58,7 @@ func (n *quartet) keys(queue string) (all []string) {
 	return all
 }
 
-// reads fails unless the messages of a queue are as wanted, for etcd, once that is so for everybody.
+// reads fails unless the messages of a queue are as wanted, for etcd once every protocol sees them.
 func (n *quartet) reads(queue string, want ...string) {
 	n.t.Helper()
 	var got []string
@@ -70,7 +70,8 @@ func (n *quartet) reads(queue string, want ...string) {
 	n.t.Errorf("%s has %v, want %v", queue, got, want)
 }
 
-// messagesAreKeys: what all others send can be read as ordered keys, held or not, until somebody acknowledges it by whatever protocol.
+// messagesAreKeys: what all others send can be read as ordered keys, held or not, until it is
+// acknowledged by any protocol.
 func messagesAreKeys(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	n.publish("", "q", amqp.Publishing{Body: []byte("one"), MessageId: "a/1", AppId: "shop"})
@@ -113,7 +114,8 @@ func messagesAreKeys(t *testing.T, n *quartet) {
 	n.tells("0", "LLEN", "q")
 }
 
-// keysAreMessages: what a put makes has the properties that the page names, and is a job with the key as its id.
+// keysAreMessages: what a put makes has the properties that the page names, and is a job with the
+// key as its id.
 func keysAreMessages(t *testing.T, n *quartet) {
 	n.put("/q/q/i/me/k/1", "body")
 	d := n.get("q")
@@ -133,7 +135,7 @@ func keysAreMessages(t *testing.T, n *quartet) {
 	}
 	n.tells("OK", "JOB.DONE", "q", j.mid, j.token)
 
-	// Where the queue takes one message per key, the key of the put is that; whoever sends.
+	// Where the queue takes one message per key, the key of the put is that, whatever the sender.
 	n.declare("r", amqp.Table{"x-message-deduplication": true})
 	n.put("/q/r/p/k", "first")
 	n.put("/q/r/p/me/k", "second")
@@ -148,7 +150,8 @@ func keysAreMessages(t *testing.T, n *quartet) {
 	}
 }
 
-// heldByOne: what one protocol holds no other can have, and what a consumer of etcd held is to be had by all when it goes, in its old place.
+// heldByOne: what one protocol holds no other can have, and what a consumer of etcd held is to be
+// had by all when it goes, in its old place.
 func heldByOne(t *testing.T, n *quartet) {
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "one", "ID", "j")
 	n.put("/q/q/p/k", "two")
@@ -176,10 +179,11 @@ func heldByOne(t *testing.T, n *quartet) {
 		t.Errorf("%+v", d)
 	}
 	n.tells("three", "RPOP", "q")
-	n.del(string(e.Kv.Key), 0) // it is somebody else's now
+	n.del(string(e.Kv.Key), 0) // another consumer has it now
 	n.reads("q", "j=one")
 
-	// The other way round: a watch waits while somebody else holds, and gets it when that is over.
+	// In the other direction: a watch waits while another consumer holds the message, and gets it
+	// when that is over.
 	watch, _, err = n.etcd.consume(t.Context(), "q", "v")
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +199,8 @@ func heldByOne(t *testing.T, n *quartet) {
 	n.reads("q")
 }
 
-// transactionsOfKeys: a transaction of etcd that takes, sends and writes a key is seen whole by all, or not at all; those of SQL hold what they took.
+// transactionsOfKeys: a transaction of etcd that takes, sends and writes a key is seen whole by
+// all, or not at all; those of SQL hold what they took.
 func transactionsOfKeys(t *testing.T, n *quartet) {
 	ctx := t.Context()
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "in", "ID", "j")
@@ -278,7 +283,8 @@ func transactionsOfKeys(t *testing.T, n *quartet) {
 	n.reads("q")
 }
 
-// deadKeys: messages of etcd go where the queue sends its dead ones, and what died elsewhere is read by etcd.
+// deadKeys: messages of etcd go where the queue sends its dead ones, and what died elsewhere is
+// read by etcd.
 func deadKeys(t *testing.T, n *quartet) {
 	n.declare("dead", nil)
 	n.declare("q", amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead", "x-max-length": int32(2), "x-message-ttl": int32(600_000)})

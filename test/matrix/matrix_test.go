@@ -29,7 +29,8 @@ type protocol struct {
 	marks    bool // a message that was given back is marked
 	blind    bool // the mark is not seen
 	volatile bool // a message can be sent that does not outlive the broker
-	// said is what of a message the protocol can send, shown what of it its receivers can see; nil: all.
+	// said is what of a message the protocol can send, shown what of it its receivers can see; nil:
+	// all.
 	said, shown func(message) message
 	// value is how its receivers see the value of a header, false: not at all; nil: as it is.
 	value func(v any) (any, bool)
@@ -38,13 +39,16 @@ type protocol struct {
 
 // endpoint is a client of one protocol.
 type endpoint interface {
-	// declare makes a durable queue in the way of the protocol, with that many priorities; errors.ErrUnsupported where it cannot.
+	// declare makes a durable queue in the way of the protocol, with that many priorities;
+	// errors.ErrUnsupported where it cannot.
 	declare(ctx context.Context, queue string, priorities int) error
-	// send puts a message into a queue, and returns when the broker has promised to keep it; errors.ErrUnsupported where it cannot.
+	// send puts a message into a queue, and returns when the broker has promised to keep it;
+	// errors.ErrUnsupported where it cannot.
 	send(ctx context.Context, queue string, m message) error
 	// take takes the next message for good; false: none can be had now.
 	take(ctx context.Context, queue string) (m message, ok bool, err error)
-	// giveBack takes the next message and gives it back, as one that could not be handled; errors.ErrUnsupported where it cannot.
+	// giveBack takes the next message and gives it back, as one that could not be handled;
+	// errors.ErrUnsupported where it cannot.
 	giveBack(ctx context.Context, queue string) error
 	close()
 }
@@ -60,7 +64,8 @@ type message struct {
 	expires    time.Duration // not to be had after; 0: never
 }
 
-// header is a header of the application: a value, and the text that it is where headers have no types. A nil is NULL.
+// header is a header of the application: a value, and the text that it is where headers have no
+// types. A nil is NULL.
 type header struct {
 	name  string
 	value any
@@ -114,7 +119,8 @@ func (n *node) restart() {
 	n.run()
 }
 
-// pairs runs a test for each two protocols, over a queue made by each that can, with so many priorities.
+// pairs runs a test for each two protocols, over a queue made by each that can, with so many
+// priorities.
 func (n *node) pairs(priorities int, test func(t *testing.T, p pair)) {
 	for _, in := range protocols {
 		for _, out := range protocols {
@@ -208,7 +214,8 @@ func (p pair) compare(got, sent message) {
 	}
 }
 
-// seen is what the receiver sees of headers; typed says whether their values have kept their types on the way.
+// seen is what the receiver sees of headers; typed says whether their values have kept their types
+// on the way.
 func (p pair) seen(headers []header, typed bool) map[string]any {
 	all := map[string]any{}
 	for _, h := range headers {
@@ -231,7 +238,7 @@ func (p pair) seen(headers []header, typed bool) map[string]any {
 // names of the cases in a stable order.
 func names(cases map[string]message) []string { return slices.Sorted(maps.Keys(cases)) }
 
-// kept tells whether a header is one in which a protocol keeps what it knows of a message beside.
+// kept reports whether a header is one in which a protocol keeps what it knows of a message beside.
 func kept(name string) bool {
 	switch name {
 	case "mbus", "consume_after": // SQL

@@ -32,8 +32,8 @@ type semaphoreEnd interface {
 
 // semaphoreWatcher is a client that is told of events without a queue.
 type semaphoreWatcher interface {
-	// watch returns when it is told of all that happens from now on. next is the next event in words: the task and the event, or where the protocol has
-	// no events the status that it led to.
+	// watch returns when it is told of all that happens from now on. next is the next event in
+	// words: the task and the event, or where the protocol has no events the status that it led to.
 	watch(ctx context.Context, key string) (next func() (string, error), stop func(), err error)
 }
 
@@ -51,7 +51,8 @@ var semaphoreSteps = []struct {
 // semaphoreEvents are what these steps lead to.
 var semaphoreEvents = []string{"7 Acquired", "7 TryRelease", "7 Retained", "8 Acquired"}
 
-// TestSemaphores changes a semaphore by each way, looks at it by every other, and hears of it by messages and by watching.
+// TestSemaphores changes a semaphore by each way, looks at it by every other, and hears of it by
+// messages and by watching.
 func TestSemaphores(t *testing.T) {
 	n := start(t)
 	ways := n.semaphoreEnds()

@@ -24,8 +24,9 @@ const (
 	traffic = 1500
 )
 
-// A migration that is killed again and again while others publish loses nothing: when the last publisher has gone and a run has come to its end, each
-// message is in the broker, and nothing of the migration is left there.
+// A migration that is killed again and again while others publish loses nothing: when the last
+// publisher has gone and a run has come to its end, each message is in the broker, and nothing of
+// the migration is left there.
 func TestKilledMigration(t *testing.T) {
 	r := daemon.ForTest(t, openRabbit, rabbitmq.ErrNone)
 	b := brokertest.Run(t, "--http", "127.0.0.1:0")

@@ -180,7 +180,8 @@ func publish(t *testing.T, addr, vhost, exchange, key, text string) {
 	}
 }
 
-// What a RabbitMQ holds is in the broker afterwards, messages in their order with all they carry, and is gone from the RabbitMQ; its users log in.
+// What a RabbitMQ holds is in the broker afterwards, messages in their order with all they carry,
+// and is gone from the RabbitMQ; its users log in.
 func TestMigrateRabbitMQ(t *testing.T) {
 	r := daemon.ForTest(t, openRabbit, rabbitmq.ErrNone)
 	b := brokertest.Run(t, "--http", "127.0.0.1:0")

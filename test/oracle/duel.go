@@ -11,7 +11,7 @@ import (
 // duel plays the same scripts to RabbitMQ and to Fiveways.
 type duel struct {
 	rabbit, fiveways string // addresses
-	known            []difference
+	expected         []difference
 	runs             atomic.Int64
 }
 
@@ -33,8 +33,8 @@ func (d *duel) playLines(addr string, script []string) ([][]string, error) {
 // replyTag is the delivery tag of a direct reply.
 var replyTag = regexp.MustCompile(`delivery-tag=\d+( .*routing-key="amq\.rabbitmq\.reply-to)`)
 
-// free replaces what a broker is free to answer. Most of what is free the generator keeps away from; this is the rest: the delivery tag of a
-// direct reply, which acknowledges nothing.
+// free replaces what a broker is free to answer. Most of what is free the generator keeps away
+// from; this is the rest: the delivery tag of a direct reply, which acknowledges nothing.
 func free(answers []string) []string {
 	for i, a := range answers {
 		answers[i] = replyTag.ReplaceAllString(a, "delivery-tag=*$1")
@@ -61,11 +61,11 @@ func (d *duel) generate(seed uint64, lines int) (script []string, answers [][]st
 
 // verdict is what came of a script.
 type verdict struct {
-	same  bool
-	known *difference // the meant difference that ended the comparison
-	line  int         // that was answered differently
-	clash string      // the answers to it
-	kind  string      // what they are: differences of one kind have one cause, most likely
+	same     bool
+	expected *difference // the expected difference that ended the comparison
+	line     int         // that was answered differently
+	clash    string      // the answers to it
+	kind     string      // what they are: differences of one kind have one cause, most likely
 }
 
 // judge compares the answers up to the first difference.
@@ -74,9 +74,9 @@ func (d *duel) judge(script []string, rabbit, fiveways [][]string) verdict {
 		if slices.Equal(rabbit[i], fiveways[i]) {
 			continue
 		}
-		for k := range d.known {
-			if d.known[k].fits(rabbit[i], fiveways[i]) {
-				return verdict{same: true, known: &d.known[k], line: i}
+		for k := range d.expected {
+			if d.expected[k].fits(rabbit[i], fiveways[i]) {
+				return verdict{same: true, expected: &d.expected[k], line: i}
 			}
 		}
 		return verdict{line: i, clash: clash(script[i], rabbit[i], fiveways[i]), kind: kindOf(rabbit[i]) + " / " + kindOf(fiveways[i])}
@@ -118,8 +118,8 @@ func (d *duel) differs(script []string) (verdict, error) {
 // sightings is how often a script is played again to see whether its difference is there to stay.
 const sightings = 3
 
-// shrink leaves out lines, then words, as long as the brokers still answer differently. What it returns ends with the line that shows it; it is
-// nil when the difference does not come again.
+// shrink leaves out lines, then words, as long as the brokers still answer differently. What it
+// returns ends with the line that shows it; it is nil when the difference does not come again.
 func (d *duel) shrink(script []string, kind string) []string {
 	differs := func(script []string) (cut []string, ok bool) {
 		v, err := d.differs(script)
@@ -184,7 +184,8 @@ func lineWords(line string) (words []string) {
 	return append(words, line[start:])
 }
 
-// describe prints a script as a case of testdata, with both answers to the line that shows the difference.
+// describe prints a script as a case of testdata, with both answers to the line that shows the
+// difference.
 func (d *duel) describe(script []string) string {
 	rabbit, err := d.playLines(d.rabbit, script)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	known, err := knownDifferences()
+	expected, err := expectedDifferences()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &duel{known: known}
+	d := &duel{expected: expected}
 	const (
 		refused = `channel.close reply-code=406 reply-text="PRECONDITION_FAILED - invalid arg 'x-queue-type' for queue 'q' in vhost '/': \"unsupported queue type 'odd'\"" class-id=50 method-id=10`
 		newer   = `channel.close reply-code=406 reply-text="PRECONDITION_FAILED - unsupported queue type 'odd'" class-id=50 method-id=10`

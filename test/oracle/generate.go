@@ -14,18 +14,25 @@ import (
 // Some things come in an order that RabbitMQ leaves open, and then what follows from them differs
 // without a meaning. The generator keeps away from them:
 //
-//   - A channel consumes from one queue only, its home: what two queues send to one channel comes in any order, and so do the delivery tags.
-//   - Of a queue, one consumer at most has unsettled messages on a channel, or basic.get has: RabbitMQ requeues and rejects what each had after the
-//     other.
-//   - Dead letters stay in their chain, q1 to q4 to q7, and so on: a message that goes to two queues, one of which dead-letters it into the
-//     other, would come to that in any order.
-//   - Direct replies come to channels of their own: RabbitMQ gives them a delivery tag that it uses again for the next delivery.
-//   - Transactions have a channel of their own, without a limit for the whole channel: an ack that is not committed counts in RabbitMQ for a
-//     limit that was there before, and not for one that comes later.
-//   - So have limits for a whole channel, without consumers that need no acks: RabbitMQ gives such a one nothing when it comes while the limit is used up.
-//   - A transaction publishes to the default exchange only where the queues are there: RabbitMQ looks for those of CC at the commit, Fiveways at once.
-//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the head of a queue. There a queue has one consumer
-//     (whether an expired message that is requeued counts as the turn of one is open), and nobody publishes to queues for dead letters, which live on.
+//   - A channel consumes from one queue only, its home: what two queues send to one channel comes
+//     in any order, and so do the delivery tags.
+//   - Of a queue, one consumer at most has unsettled messages on a channel, or basic.get has:
+//     RabbitMQ requeues and rejects what each had after the other.
+//   - Dead letters stay in their chain, q1 to q4 to q7, and so on: a message that goes to two
+//     queues, one of which dead-letters it into the other, would come to that in any order.
+//   - Direct replies come to channels of their own: RabbitMQ gives them a delivery tag that it uses
+//     again for the next delivery.
+//   - Transactions have a channel of their own, without a limit for the whole channel: an ack that
+//     is not committed counts in RabbitMQ for a limit that was there before, and not for one that
+//     comes later.
+//   - So have limits for a whole channel, without consumers that need no acks: RabbitMQ gives such
+//     a one nothing when it comes while the limit is used up.
+//   - A transaction publishes to the default exchange only where the queues are there: RabbitMQ
+//     looks for those of CC at the commit, Fiveways at once.
+//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the
+//     head of a queue. There a queue has one consumer (whether an expired message that is requeued
+//     counts as the turn of one is open), and nobody publishes to queues for dead letters, which
+//     live on.
 type generator struct {
 	*rand.Rand
 	r       *run
@@ -37,7 +44,8 @@ type generator struct {
 	planned []string // lines that belong together
 }
 
-// The names of a script: where clients publish to and consume from, and the two steps of their dead letters.
+// The names of a script: where clients publish to and consume from, and the two steps of their dead
+// letters.
 var (
 	liveQueues    = []string{"q1", "q2", "q3"}
 	allQueues     = []string{"q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9"}

@@ -60,7 +60,8 @@ func (g *generator) publish() string {
 	return at(place, line)
 }
 
-// settledRoute tells whether a message finds the same queues now and at a later commit, which RabbitMQ does not say of the default exchange.
+// settledRoute reports whether a message finds the same queues now and at a later commit, which
+// RabbitMQ does not say of the default exchange.
 func (g *generator) settledRoute(publish string) bool {
 	if strings.Contains(publish, "exchange=x") {
 		return true

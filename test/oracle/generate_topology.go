@@ -2,7 +2,8 @@ package oracle
 
 import "strings"
 
-// chainOf is the number of a queue or exchange within its chain, and whether it is one for dead letters.
+// chainOf is the number of a queue or exchange within its chain, and whether it is one for dead
+// letters.
 func chainOf(name string) (chain, step int) {
 	n := int(name[1] - '1')
 	return n % 3, n / 3

@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"flag"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -74,7 +75,42 @@ func compare(t *testing.T, cases []*testCase, outcomes []outcome, want func(*tes
 
 func TestFiveways(t *testing.T) {
 	_, cases := allCases(t)
-	compare(t, cases, playAll(brokertest.Run(t).Addr(), cases), (*testCase).want)
+	b := brokertest.Run(t, "--http", "127.0.0.1:0")
+	if err := traceHere(b.HTTPAddr()); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, cases, playAll(b.Addr(), cases), (*testCase).want)
+}
+
+// traced are the virtual hosts that scripts about the firehose log in to. Those that listen to the
+// default exchange, which all scripts use, have one for themselves.
+var traced = []string{"traced", "traced1", "traced2"}
+
+// traceThere is what makes them in RabbitMQ, and switches their firehose on, in one command.
+func traceThere() string {
+	return `lists:foreach(fun(V) -> rabbit_vhost:add(V, <<"oracle">>), rabbit_trace:start(V), ` +
+		`rabbit_auth_backend_internal:set_permissions(<<"guest">>, V, <<".*">>, <<".*">>, <<".*">>, <<"oracle">>) end, ` +
+		`[<<"` + strings.Join(traced, `">>, <<"`) + `">>]).`
+}
+
+// traceHere makes them in the Fiveways that serves HTTP at addr.
+func traceHere(addr string) error {
+	for _, vhost := range traced {
+		r, err := http.NewRequest(http.MethodPut, "http://"+addr+"/api/vhosts/"+vhost, strings.NewReader(`{"tracing":true}`))
+		if err != nil {
+			return err
+		}
+		r.SetBasicAuth("guest", "guest")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		answer.Body.Close() //nolint:errcheck // it was not read
+		if answer.StatusCode != http.StatusCreated {
+			return errors.New(answer.Status)
+		}
+	}
+	return nil
 }
 
 func TestRabbitMQ(t *testing.T) {
@@ -87,6 +123,9 @@ func TestRabbitMQ(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.stop)
+	if _, err := r.kit.Ctl(r.dir, r.port, "eval", traceThere()); err != nil {
+		t.Fatal(err)
+	}
 	outcomes := playAll(r.addr, cases)
 	if !*rewrite {
 		playAgain(t, r.addr, cases, outcomes)
@@ -106,8 +145,9 @@ func TestRabbitMQ(t *testing.T) {
 	}
 }
 
-// playAgain plays once more, one by one, the cases that RabbitMQ answered otherwise than it did before: its processes run side by side, and on a busy
-// machine a count may be told before a message that was sent earlier has come to its queue.
+// playAgain plays once more, one by one, the cases that RabbitMQ answered otherwise than it did
+// before: its processes run side by side, and on a busy machine a count may be told before a
+// message that was sent earlier has come to its queue.
 func playAgain(t *testing.T, addr string, cases []*testCase, outcomes []outcome) {
 	for i, c := range cases {
 		if outcomes[i].err != nil || slices.Equal(outcomes[i].answers, c.rabbit) {

@@ -16,13 +16,15 @@ import (
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// patience is how long an answer may take. The slowest honest ones are the three seconds after a refused login.
+// patience is how long an answer may take. The slowest honest ones are the three seconds after a
+// refused login.
 const patience = 8 * time.Second
 
 // readAhead is how many bytes are asked of the socket at least.
 const readAhead = 4 << 10
 
-// What clients of the scripts agree to, unless a script says otherwise: bytes per frame, by which they also split bodies, and channels.
+// What clients of the scripts agree to, unless a script says otherwise: bytes per frame, by which
+// they also split bodies, and channels.
 const (
 	clientFrameMax   = 131072
 	clientChannelMax = 2047
@@ -254,7 +256,8 @@ func (ch *peerChannel) begin(id uint16, text, consumer string, tag uint64) event
 	return event{channel: id}
 }
 
-// confirm notes an answer to publishes. Brokers may answer in any order and grouping, so only the outcome of each is kept.
+// confirm notes an answer to publishes. Brokers may answer in any order and grouping, so only the
+// outcome of each is kept.
 func (ch *peerChannel) confirm(seq uint64, multiple, nack bool) {
 	first := seq
 	if multiple {
@@ -302,8 +305,9 @@ func sortFields(t message.Table) {
 	slices.SortFunc(t, func(a, b message.Field) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// showProperties prints what is set. A dead-lettered message is shown without what versions of RabbitMQ do differently: some sort its headers,
-// and x-last-death-* are there since 3.13, and here.
+// showProperties prints what is set. A dead-lettered message is shown without what versions of
+// RabbitMQ do differently: some sort its headers, and x-last-death-* are there since 3.13, and
+// here.
 func showProperties(props *message.Properties) string {
 	if deaths, dead := props.Headers.Get("x-death"); dead {
 		list, _ := deaths.(message.Array) // a client may have sent something else

@@ -38,7 +38,8 @@ type rabbit struct {
 	log  bytes.Buffer
 }
 
-// startRabbit starts a node that keeps all it has in dir. The error is errNoRabbit where there is none of the right version to start.
+// startRabbit starts a node that keeps all it has in dir. The error is errNoRabbit where there is
+// none of the right version to start.
 func startRabbit(dir string) (*rabbit, error) {
 	kit, err := rabbitmq.Open()
 	if errors.Is(err, rabbitmq.ErrNone) {

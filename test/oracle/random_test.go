@@ -23,10 +23,10 @@ const (
 	worthShrinking = 10 // differences that are made small; more are only counted
 )
 
-// TestRandom makes up scripts, plays each to a RabbitMQ and to Fiveways, and fails with a script as short as it can make it when they answer
-// differently.
+// TestRandom makes up scripts, plays each to a RabbitMQ and to Fiveways, and fails with a script as
+// short as it can make it when they answer differently.
 func TestRandom(t *testing.T) {
-	known, err := knownDifferences()
+	expected, err := expectedDifferences()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.stop)
-	d := &duel{rabbit: r.addr, fiveways: brokertest.Run(t).Addr(), known: known}
+	d := &duel{rabbit: r.addr, fiveways: brokertest.Run(t).Addr(), expected: expected}
 	seed := *randomSeed
 	if seed == 0 {
 		seed = uint64(time.Now().Unix()) * 1000
@@ -88,8 +88,8 @@ func (d *duel) random(seed uint64) (script []string, v verdict, err error) {
 	return script, d.judge(script, rabbit, fiveways), nil
 }
 
-// report fails with the shortest script that shows the difference. One that does not come again is only told about: a busy machine can hold up
-// a process for longer than settle waits.
+// report fails with the shortest script that shows the difference. One that does not come again is
+// only told about: a busy machine can hold up a process for longer than settle waits.
 func report(t *testing.T, d *duel, seed uint64, script []string, v verdict) {
 	t.Helper()
 	small := d.shrink(script, v.kind)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -17,8 +18,9 @@ import (
 //
 //	[connection][channel][!]: verb name=value …
 //
-// Connections are letters, A unless said; a connection that a line uses for the first time logs in, and a channel opens, channel 1 unless said.
-// With ! the channel is used as it is. A verb is a method of AMQP with its fields, and its answer is awaited where it has one, or one of these:
+// Connections are letters, A unless said; a connection that a line uses for the first time logs in,
+// and a channel opens, channel 1 unless said. With ! the channel is used as it is. A verb is a
+// method of AMQP with its fields, and its answer is awaited where it has one, or one of these:
 //
 //	publish     a whole message: exchange, key, mandatory, properties by name, and body or size; key=@reply answers the last reply-to seen
 //	expect=N    N deliveries, returns or cancels, as they come
@@ -47,10 +49,12 @@ type run struct {
 var (
 	linePrefix  = regexp.MustCompile(`^([A-Z]?)(\d*)(!?): *`)
 	scriptNames = regexp.MustCompile(`([=\[,])([qx]\d?)\b`)
-	randomNames = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.)[^ "']+`)
+	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // keys of the firehose
+	randomNames = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.|\bnode="|\bconnection=")[^"' ]+( -> [^"]+)?`)
 )
 
-// play runs a script and returns the answers. id makes the names of its queues and exchanges its own.
+// play runs a script and returns the answers. id makes the names of its queues and exchanges its
+// own.
 func play(addr string, id int, script []string) ([]string, error) {
 	r := newRun(addr, id)
 	defer r.hangUp()
@@ -70,6 +74,7 @@ func newRun(addr string, id int) *run {
 // play runs one line.
 func (r *run) play(line string) error {
 	named := scriptNames.ReplaceAllString(line, "${1}${2}"+r.suffix)
+	named = tracedNames.ReplaceAllString(named, "${1}.${2}"+r.suffix)
 	named = strings.ReplaceAll(named, r.suffix+":", ":") // x:5 is a value
 	r.instant = r.instant || strings.Contains(line, "expiration=0") || strings.Contains(line, "x-message-ttl=0")
 	if err := r.line(named); err != nil {
@@ -78,7 +83,8 @@ func (r *run) play(line string) error {
 	return nil
 }
 
-// take returns the answers so far and forgets them. What is the broker's or the run's own in them is replaced.
+// take returns the answers so far and forgets them. What is the broker's or the run's own in them
+// is replaced.
 func (r *run) take() []string {
 	answers := r.answers
 	for i, a := range answers {
@@ -155,12 +161,12 @@ func (r *run) line(line string) error {
 	return nil
 }
 
-// sendsPart tells whether more has to follow before the broker may be asked anything.
+// sendsPart reports whether more has to follow before the broker may be asked anything.
 func sendsPart(verb string) bool {
 	return verb == "basic.publish" || verb == "frame" || verb == "bytes"
 }
 
-// needsChannel tells whether a verb wants the channel open.
+// needsChannel reports whether a verb wants the channel open.
 func needsChannel(verb string) bool {
 	return verb == "publish" || strings.Contains(verb, ".") && verb != "channel.open"
 }
@@ -232,7 +238,7 @@ func (r *run) do(s *step) error {
 func (r *run) end() {
 	for _, p := range r.sorted() {
 		if p.loggedIn && !p.over {
-			p.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.ReplySuccess})
+			p.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpcode.Success})
 			for !p.over {
 				e := p.next()
 				if e.kind == finished || e.kind == reply && !strings.HasPrefix(e.text, "connection.close-ok") {
@@ -334,7 +340,7 @@ func (r *run) follow(s *step, m amqpwire.Method, answer string) {
 	}
 }
 
-// hasAnswer tells whether a client waits after the method.
+// hasAnswer reports whether a client waits after the method.
 func hasAnswer(m amqpwire.Method) bool {
 	switch m.ID() {
 	case amqpwire.IDBasicPublish, amqpwire.IDBasicAck, amqpwire.IDBasicNack, amqpwire.IDBasicReject, amqpwire.IDBasicRecoverAsync,
@@ -344,7 +350,8 @@ func hasAnswer(m amqpwire.Method) bool {
 	return true
 }
 
-// awaitReply reads up to an answer on the channel, or on any; what closes the connection answers everything.
+// awaitReply reads up to an answer on the channel, or on any; what closes the connection answers
+// everything.
 func (p *peer) awaitReply(channel uint16, anywhere bool) event {
 	if p.over {
 		return event{text: "not sent: the connection is over"}
@@ -357,7 +364,8 @@ func (p *peer) awaitReply(channel uint16, anywhere bool) event {
 	}
 }
 
-// awaitAsync returns the next delivery, return or cancel of the channel; an answer that comes instead is shown as such.
+// awaitAsync returns the next delivery, return or cancel of the channel; an answer that comes
+// instead is shown as such.
 func (p *peer) awaitAsync(channel uint16) event {
 	ch := p.channel(channel)
 	for len(ch.async) == 0 {
@@ -388,7 +396,8 @@ func (p *peer) awaitEnd() event {
 	}
 }
 
-// login does the handshake as fs want it and returns the answers, those that are always the same left out.
+// login does the handshake as fs want it and returns the answers, those that are always the same
+// left out.
 func (p *peer) login(fs []field) (answers []event) {
 	o := struct {
 		User, Password, Mechanism, Vhost string

@@ -15,8 +15,8 @@ func StartRabbitMQ(dir string) (*Node, error) {
 // Addr returns the host:port on which AMQP is served.
 func (n *Node) Addr() string { return n.r.addr }
 
-// Ctl runs rabbitmqctl on the node.
-func (n *Node) Ctl(args ...string) error { return n.r.kit.Ctl(n.r.dir, n.r.port, args...) }
+// Ctl runs rabbitmqctl on the node, and returns its output.
+func (n *Node) Ctl(args ...string) (string, error) { return n.r.kit.Ctl(n.r.dir, n.r.port, args...) }
 
 // Stop kills the node.
 func (n *Node) Stop() { n.r.stop() }

@@ -6,27 +6,32 @@ import (
 	"strings"
 	"time"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// How a script waits until a broker has done all that a line caused, without knowing what that is and without sleeping.
+// How a script waits until a broker has done all that a line caused, without knowing what that is
+// and without sleeping.
 //
-// What a line causes runs through the broker from one queue or channel to the next, and each of them works in the order in which it is asked.
-// So a round asks every channel something harmless (channel.flow) and every queue for its counts (a passive declare), and waits for the
-// answers: what stood in front of a question is done when the answer is here, and what it caused stands somewhere in front of the next
-// round's questions. Enough rounds follow one another until two in a row bring nothing new, no frame and no other count. Confirms are awaited
-// by their number: each publish has one.
+// What a line causes runs through the broker from one queue or channel to the next, and each of
+// them works in the order in which it is asked. So a round asks every channel something harmless
+// (channel.flow) and every queue for its counts (a passive declare), and waits for the answers:
+// what stood in front of a question is done when the answer is here, and what it caused stands
+// somewhere in front of the next round's questions. Enough rounds follow one another until two in a
+// row bring nothing new, no frame and no other count. Confirms are awaited by their number: each
+// publish has one.
 //
-// RabbitMQ answers the question for counts with priority, out of turn, but the work is begun before the next one can come: three rounds at
-// least make up for that.
+// RabbitMQ answers the question for counts with priority, out of turn, but the work is begun before
+// the next one can come: three rounds at least make up for that.
 const (
 	leastRounds = 3
 	quietRounds = 2
 	mostRounds  = 200 // that bring something: a circle that never ends shows as a difference
 )
 
-// expiryTime is how long a message that lives for no time at all may be counted: Fiveways looks at its clock once in a millisecond, and again at a
-// queue that comes to hold an expired message after five.
+// expiryTime is how long a message that lives for no time at all may be counted: Fiveways looks at
+// its clock once in a millisecond, and again at a queue that comes to hold an expired message after
+// five.
 const expiryTime = 20 * time.Millisecond
 
 // probeChannel is the channel of each connection on which queues are asked for their counts.
@@ -40,7 +45,8 @@ type probed struct {
 	shown string // and when they were last shown
 }
 
-// settle waits for the end of what was caused and notes it: for each connection and channel what came, then the queues that have changed.
+// settle waits for the end of what was caused and notes it: for each connection and channel what
+// came, then the queues that have changed.
 func (r *run) settle() {
 	news := time.Now()
 	restless := 0
@@ -60,7 +66,7 @@ func (r *run) settle() {
 			ch := p.channels[id]
 			for _, text := range ch.async {
 				if p.over && strings.HasPrefix(text, "basic.deliver ") {
-					continue // while its channels ended one after another: nobody can rely on it
+					continue // while its channels ended one after another: clients cannot rely on it
 				}
 				r.note(p, event{channel: id, text: text})
 			}
@@ -114,7 +120,8 @@ func (p *peer) askChannels() {
 	p.write(b)
 }
 
-// gather reads until the questions are answered, or cannot be any more, and all publishes are confirmed.
+// gather reads until the questions are answered, or cannot be any more, and all publishes are
+// confirmed.
 func (p *peer) gather() (news bool) {
 	for !p.over && p.loggedIn && (p.asked > 0 || p.unconfirmed()) {
 		e := p.next()
@@ -138,7 +145,7 @@ func (p *peer) gather() (news bool) {
 	return news
 }
 
-// unconfirmed tells whether answers to publishes are still to come.
+// unconfirmed reports whether answers to publishes are still to come.
 func (p *peer) unconfirmed() bool {
 	for _, ch := range p.channels {
 		if ch.open && ch.confirming && len(ch.answered) < ch.published {
@@ -177,7 +184,8 @@ func (q *probed) set(counts string) bool {
 	return changed
 }
 
-// probe asks for the counts of queues. One that is not there closes the channel, and the others are asked again.
+// probe asks for the counts of queues. One that is not there closes the channel, and the others are
+// asked again.
 func (p *peer) probe(qs []*probed) (news bool) {
 	for len(qs) > 0 && !p.over {
 		ch := p.channel(probeChannel)
@@ -283,7 +291,7 @@ func (r *run) clean() {
 	for n := '1'; n <= '9'; n++ {
 		b = amqpwire.AppendMethodFrame(b, channel, &amqpwire.ExchangeDelete{Exchange: "x" + string(n) + r.suffix})
 	}
-	p.write(amqpwire.AppendMethodFrame(b, 0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.ReplySuccess}))
+	p.write(amqpwire.AppendMethodFrame(b, 0, &amqpwire.ConnectionClose{ReplyCode: amqpcode.Success}))
 	for e := (event{}); !p.over && e.kind != finished; {
 		e = p.next()
 	}

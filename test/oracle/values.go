@@ -38,7 +38,8 @@ func fields(s string) (fs []field, rest string, err error) {
 	}
 }
 
-// value reads one value: "quoted", {table}, [array], word, 5, l:5 with the letter of a type, true, false, void.
+// value reads one value: "quoted", {table}, [array], word, 5, l:5 with the letter of a type, true,
+// false, void.
 func value(s string) (v any, rest string, err error) {
 	switch {
 	case strings.HasPrefix(s, `"`):

@@ -14,10 +14,11 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// build makes the Debian package and returns its path.
+// build makes the Debian package and returns its path. It is packed loosely: nobody downloads it.
 func build(t *testing.T, version string) string {
 	t.Helper()
 	needs(t, "dpkg-deb", "dpkg", "gzip")
+	t.Setenv("DPKG_DEB_COMPRESSOR_LEVEL", "1")
 	return strings.TrimSpace(output(t, "../../deploy/deb/build", brokertest.Binary(t), version, t.TempDir()))
 }
 
@@ -50,7 +51,7 @@ func TestPackageContent(t *testing.T) {
 	}
 }
 
-// has tells whether a line of a listing has the mode, the owner and the path that want names.
+// has reports whether a line of a listing has the mode, the owner and the path that want names.
 func has(list, want string) bool {
 	w := strings.Fields(want)
 	for line := range strings.Lines(list) {
@@ -69,7 +70,8 @@ func TestPackageVersions(t *testing.T) {
 	}
 }
 
-// The package is installed, serves as its own user, keeps messages and settings over a removal, and is gone with a purge.
+// The package is installed, serves as its own user, keeps messages and settings over a removal, and
+// is gone with a purge.
 func TestPackageLives(t *testing.T) {
 	if os.Getenv("CI") != "true" || os.Geteuid() != 0 {
 		t.Skip("installs a package into this system: only as root with CI=true")

@@ -1,2 +1,3 @@
-// Package packaging tests what deploy/ holds: the Debian package, the unit of systemd and the Dockerfile.
+// Package packaging tests what deploy/ holds: the Debian package, the unit of systemd and the
+// Dockerfile.
 package packaging

@@ -90,7 +90,8 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// What the Dockerfile sets, builds and copies is there: its settings are settings, and its version is a variable of the program.
+// What the Dockerfile sets, builds and copies is there: its settings are settings, and its version
+// is a variable of the program.
 func TestDockerfileFits(t *testing.T) {
 	var settings []string
 	for _, line := range instructions(t, "../../deploy/docker/Dockerfile") {

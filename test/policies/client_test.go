@@ -67,7 +67,8 @@ func (c *client) open() {
 	c.ch = ch
 }
 
-// request makes a request of the HTTP API below /api/ that must succeed, and returns what is answered.
+// request makes a request of the HTTP API below /api/ that must succeed, and returns what is
+// answered.
 func (c *client) request(method, path, body string) string {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+c.http+"/api/"+path, strings.NewReader(body))
@@ -106,7 +107,8 @@ func (c *client) declare(queue string, args amqp.Table) {
 	}
 }
 
-// publish puts a message for each letter to an exchange, one after the other: + is one that was confirmed, - one that was refused.
+// publish puts a message for each letter to an exchange, one after the other: + is one that was
+// confirmed, - one that was refused.
 func (c *client) publish(exchange, key, letters string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
@@ -143,7 +145,8 @@ func (c *client) take(queue string) string {
 	}
 }
 
-// arrives waits for a message in a queue, and returns its body with why it is a dead letter: `x rejected`.
+// arrives waits for a message in a queue, and returns its body with why it is a dead letter: `x
+// rejected`.
 func (c *client) arrives(queue string) string {
 	c.t.Helper()
 	tag := "of " + queue

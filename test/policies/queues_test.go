@@ -33,7 +33,8 @@ func (s setting) put(c *client, name, queue string) (drop func()) {
 	return func() { c.drop(s.kind, name) }
 }
 
-// A queue gets a, b, c and d with policies and without them: what is confirmed, and what it has then.
+// A queue gets a, b, c and d with policies and without them: what is confirmed, and what it has
+// then.
 func TestPoliciesOfQueues(t *testing.T) {
 	const everything = "++++ abcd"
 	c := start(t)

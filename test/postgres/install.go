@@ -21,7 +21,8 @@ const debianFolders = "/usr/lib/postgresql/*/bin"
 // ErrNone says that no PostgreSQL of a sufficient version is installed.
 var ErrNone = errors.New("postgres: no PostgreSQL 15 or newer here (on Debian: apt-get install postgresql)")
 
-// Install asks apt-get for Debian's PostgreSQL unless there is one. What apt-get says goes to output.
+// Install asks apt-get for Debian's PostgreSQL unless there is one. What apt-get says goes to
+// output.
 func Install(output io.Writer) error {
 	if _, err := Bin(); err == nil {
 		return nil
@@ -29,7 +30,8 @@ func Install(output io.Writer) error {
 	return daemon.Install(output, "postgresql", "postgresql-contrib")
 }
 
-// Bin returns the folder of the newest PostgreSQL's programs: initdb, postgres, psql, pgbench. The error is ErrNone when there is none.
+// Bin returns the folder of the newest PostgreSQL's programs: initdb, postgres, psql, pgbench. The
+// error is ErrNone when there is none.
 func Bin() (string, error) {
 	folders, err := filepath.Glob(debianFolders)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	stopPatience  = 30 * time.Second
 )
 
-// Superuser is who owns the server. Everybody on this machine may connect as him.
+// Superuser owns the server. Every user of this machine may connect as it.
 const Superuser = "postgres"
 
 // Options say what server is wanted.
@@ -40,19 +40,21 @@ type Server struct {
 	process *daemon.Process
 }
 
-// Start returns the DSN of a server that ends with the test. Without PostgreSQL the test is skipped, but fails with CI=true.
+// Start returns the DSN of a server that ends with the test. Without PostgreSQL the test is
+// skipped, but fails with CI=true.
 func Start(t testing.TB, o Options) string {
 	t.Helper()
 	return Run(t, o).DSN()
 }
 
-// Run is Start for those who want more than the DSN.
+// Run is Start for callers that need more than the DSN.
 func Run(t testing.TB, o Options) *Server {
 	t.Helper()
 	return daemon.ForTest(t, func() (*Server, error) { return Open(o) }, ErrNone)
 }
 
-// Open starts a server. With CI=true it first installs PostgreSQL where it is missing; the error is ErrNone where there is none.
+// Open starts a server. With CI=true it first installs PostgreSQL where it is missing; the error is
+// ErrNone where there is none.
 func Open(o Options) (*Server, error) {
 	bin, err := Bin()
 	if errors.Is(err, ErrNone) && os.Getenv("CI") == "true" {

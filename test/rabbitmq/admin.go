@@ -13,7 +13,8 @@ var ErrNoAdmin = errors.New("rabbitmq: no rabbitmqadmin, or no python3, here (on
 // adminTools is where Debian has rabbitmqadmin: the management plugin offers it for download.
 const adminTools = "/usr/lib/rabbitmq/lib/*/plugins/rabbitmq_management-*/priv/www/cli/rabbitmqadmin"
 
-// Admin is a command of the installed rabbitmqadmin on the management API at addr, host:port, as guest. The error is ErrNoAdmin where there is none.
+// Admin is a command of the installed rabbitmqadmin on the management API at addr, host:port, as
+// guest. The error is ErrNoAdmin where there is none.
 func Admin(addr string, args ...string) (*exec.Cmd, error) {
 	tools, err := filepath.Glob(adminTools)
 	if err != nil || len(tools) == 0 {

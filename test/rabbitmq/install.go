@@ -9,7 +9,8 @@ import (
 	"fiveways/test/daemon"
 )
 
-// debianScript is the start script itself: the one in /usr/sbin changes the user and keeps a shell between us and the broker.
+// debianScript is the start script itself: the one in /usr/sbin changes the user and keeps a shell
+// between us and the broker.
 const debianScript = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
 // ErrNone says that no RabbitMQ is installed.

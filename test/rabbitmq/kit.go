@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ type Kit struct {
 	epmdPort int
 }
 
-// Open finds RabbitMQ and starts a port mapper for the nodes to come. The error is ErrNone where there is none.
+// Open finds RabbitMQ and starts a port mapper for the nodes to come. The error is ErrNone where
+// there is none.
 func Open() (*Kit, error) {
 	script, err := find()
 	if err != nil {
@@ -59,8 +61,8 @@ func (k *Kit) Close() {
 	k.epmd.Wait()         //nolint:errcheck // it was killed: the status says so
 }
 
-// Command builds the command of a node with the given plugins that serves AMQP on 127.0.0.1:port and has all its files in dir. Its process
-// becomes the broker itself.
+// Command builds the command of a node with the given plugins that serves AMQP on 127.0.0.1:port
+// and has all its files in dir. Its process becomes the broker itself.
 func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error) {
 	distribution, err := daemon.FreePort()
 	if err != nil {
@@ -94,15 +96,18 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 // nodeName is always of the same length: a recorded answer shows it.
 func nodeName(port int) string { return fmt.Sprintf("rabbit-%05d@localhost", port) }
 
-// Ctl runs rabbitmqctl on the node of Command(dir, port).
-func (k *Kit) Ctl(dir string, port int, args ...string) error {
+// Ctl runs rabbitmqctl on the node of Command(dir, port), and returns its output.
+func (k *Kit) Ctl(dir string, port int, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ctlPatience)
 	defer cancel()
 	tool := filepath.Join(filepath.Dir(k.script), "rabbitmqctl") // beside the start script, and as that one without a change of user
 	cmd := exec.CommandContext(ctx, tool, append([]string{"--node", nodeName(port)}, args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort), "RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("rabbitmq: rabbitmqctl %s: %w\n%s", args[0], err, out)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("rabbitmq: rabbitmqctl %s: %w\n%s%s", strings.Join(args, " "), err, out, &errs)
 	}
-	return nil
+	return string(out), nil
 }

@@ -17,7 +17,8 @@ import (
 
 const startPatience = 90 * time.Second
 
-// Two nodes of two kits run beside each other, and one that crashes leaves its dump in its own folder.
+// Two nodes of two kits run beside each other, and one that crashes leaves its dump in its own
+// folder.
 func TestNodesBesideEachOther(t *testing.T) {
 	var nodes []*exec.Cmd
 	var folders []string

@@ -30,7 +30,8 @@ type Node struct {
 	AMQPAddr, HTTPAddr string // host:port
 }
 
-// Serve starts a node, and returns once it answers clients and requests. The error is ErrNone where there is no RabbitMQ.
+// Serve starts a node, and returns once it answers clients and requests. The error is ErrNone where
+// there is no RabbitMQ.
 func Serve(o Options) (*Node, error) {
 	kit, err := Open()
 	if err != nil {
@@ -98,8 +99,8 @@ func (n *Node) ready() error {
 	return c.Close()
 }
 
-// Ctl runs rabbitmqctl on the node.
-func (n *Node) Ctl(args ...string) error { return n.kit.Ctl(n.dir, n.port, args...) }
+// Ctl runs rabbitmqctl on the node, and returns its output.
+func (n *Node) Ctl(args ...string) (string, error) { return n.kit.Ctl(n.dir, n.port, args...) }
 
 // Close ends the node and its port mapper. It may be called again.
 func (n *Node) Close() {

@@ -26,8 +26,9 @@ func TestRandomLists(t *testing.T) {
 	duel.Random(t, 2500, listSteps, both(t)...)
 }
 
-// listCommand is a command with what stands for its arguments: k a key, v a value, n a number that may be negative, c a count, s a side, t a timeout
-// that is for ever; a + behind the last: more of them.
+// listCommand is a command with what stands for its arguments: k a key, v a value, n a number that
+// may be negative, c a count, s a side, t a timeout that is for ever; a + behind the last: more of
+// them.
 type listCommand struct {
 	weight int
 	words  []string

@@ -27,13 +27,15 @@ type Server struct {
 	port int
 }
 
-// Start returns the host:port of a server that ends with the test. Without Redis the test is skipped, but fails with CI=true.
+// Start returns the host:port of a server that ends with the test. Without Redis the test is
+// skipped, but fails with CI=true.
 func Start(t testing.TB, o Options) string {
 	t.Helper()
 	return daemon.ForTest(t, func() (*Server, error) { return Open(o) }, ErrNone).Addr()
 }
 
-// Open starts a server. With CI=true it first installs Redis where it is missing; the error is ErrNone where there is none.
+// Open starts a server. With CI=true it first installs Redis where it is missing; the error is
+// ErrNone where there is none.
 func Open(o Options) (*Server, error) {
 	if os.Getenv("CI") == "true" {
 		var output bytes.Buffer

@@ -134,7 +134,8 @@ func (r *run) each(n int, do func(c *redis.Client, rng *rand.Rand, n int)) {
 	all.Wait()
 }
 
-// measure tells the processor's time of the broker for each request. A call of two adds two to a pipeline.
+// measure tells the processor's time of the broker for each request. A call of two adds two to a
+// pipeline.
 func (r *run) measure(what string, two func(redis.Pipeliner, *rand.Rand)) {
 	r.Helper()
 	before, began := r.cpu(), time.Now()

@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -24,7 +25,7 @@ type manager struct {
 
 func startManager(t testing.TB) *manager {
 	m := semaphores.New(semaphores.Options{Logger: slog.New(slog.DiscardHandler)})
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}})
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
 	if err != nil {
 		t.Fatal(err)
 	}

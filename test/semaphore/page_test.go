@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestPage runs the statements of the page about PostgreSQL, one a line, and compares what they give with the comment behind.
+// TestPage runs the statements of the page about PostgreSQL, one a line, and compares what they
+// give with the comment behind.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/features/semaphores-in-postgresql.md")
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 const (
 	// patience is for what must happen; only a failing test uses it up.
 	patience = 120 * time.Second
-	// memoryLimit is what the broker is told, and maxRSS what it may really take: the limit, its program, and what the
-	// garbage collector has not returned yet. volume is what a broker that buffers for a stuck client would take.
+	// memoryLimit is what the broker is told, and maxRSS what it may really take: the limit, its
+	// program, and what the garbage collector has not returned yet. volume is what a broker that
+	// buffers for a stuck client would take.
 	memoryLimit = "64MiB"
 	maxRSS      = 320 << 20
 	volume      = 512 << 20
@@ -24,8 +25,8 @@ const (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// TestConsumerThatNeverReads: of two subscribers one stops reading its socket. The other gets everything, and so does
-// the stuck one when it reads again.
+// TestConsumerThatNeverReads: of two subscribers one stops reading its socket. The other gets
+// everything, and so does the stuck one when it reads again.
 func TestConsumerThatNeverReads(t *testing.T) {
 	b := brokertest.Run(t, "--memory-limit", memoryLimit)
 	stuckConn, stuckSocket := dialValve(t, b.URL())
@@ -44,7 +45,8 @@ func TestConsumerThatNeverReads(t *testing.T) {
 	receiveNumbers(t, stuck)
 }
 
-// TestPublisherThatStopsInAFrame: publishers die in the middle of a body frame without closing their sockets.
+// TestPublisherThatStopsInAFrame: publishers die in the middle of a body frame without closing
+// their sockets.
 func TestPublisherThatStopsInAFrame(t *testing.T) {
 	b := brokertest.Run(t, "--memory-limit", memoryLimit)
 	healthyConn, _ := dialValve(t, b.URL())
@@ -63,8 +65,8 @@ func TestPublisherThatStopsInAFrame(t *testing.T) {
 	checkMemory(t, b)
 }
 
-// TestPublisherThatNeverReads: every message of a publisher comes back to it, but it does not read. The broker must stop
-// taking more of them, and serve the others.
+// TestPublisherThatNeverReads: every message of a publisher comes back to it, but it does not read.
+// The broker must stop taking more of them, and serve the others.
 func TestPublisherThatNeverReads(t *testing.T) {
 	b := brokertest.Run(t, "--memory-limit", memoryLimit)
 	conn, socket := dialValve(t, b.URL())

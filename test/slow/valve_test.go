@@ -47,7 +47,8 @@ func dialValve(t *testing.T, url string) (*amqp.Connection, *valve) {
 	return conn, v
 }
 
-// stopReading lets the bytes of the broker pile up; a read that waits already may still return. resume ends it.
+// stopReading lets the bytes of the broker pile up; a read that waits already may still return.
+// resume ends it.
 func (v *valve) stopReading() (resume func()) {
 	gate := make(chan struct{})
 	v.mu.Lock()
@@ -77,7 +78,8 @@ func (v *valve) Read(p []byte) (int, error) {
 	return v.Conn.Read(p)
 }
 
-// Write writes all of p, however long it takes; a broker that takes nothing for stallAfter is reported by stalled.
+// Write writes all of p, however long it takes; a broker that takes nothing for stallAfter is
+// reported by stalled.
 func (v *valve) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	pass := p

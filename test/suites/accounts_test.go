@@ -15,7 +15,7 @@ func TestAccountsOnFiveways(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Kill)
-	if err := (server{addr: b.Addr(), ctl: fivewaysCtl(brokertest.Binary(t), dir)}).open(bunnyAccounts); err != nil {
+	if err := (server{addr: b.Addr(), ctl: (&standIn{binary: brokertest.Binary(t), data: dir}).ctl}).open(bunnyAccounts); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command(brokertest.Binary(t), "permission", "list", "--data", dir).CombinedOutput()

@@ -24,11 +24,13 @@ var errPortTaken = errors.New("suites: something else listens on port " + ownPor
 
 // server is the broker under test.
 type server struct {
-	addr string // host:port of AMQP
-	ctl  func(args ...string) error
+	addr    string // host:port of AMQP
+	ctl     ctl
+	without []string // classes that cannot run on this machine
 }
 
-// startBroker starts the broker under test on a free port. Fiveways says that it is RabbitMQ: amqp091-go and amqplib leave cases out otherwise.
+// startBroker starts the broker under test on a free port. Fiveways says that it is RabbitMQ:
+// amqp091-go and amqplib leave cases out otherwise.
 func startBroker(t *testing.T, name string) server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "suites-")
@@ -42,7 +44,7 @@ func startBroker(t *testing.T, name string) server {
 			t.Fatal(err)
 		}
 		t.Cleanup(b.Kill)
-		return server{addr: b.Addr(), ctl: fivewaysCtl(brokertest.Binary(t), dir)}
+		return server{addr: b.Addr(), ctl: (&standIn{binary: brokertest.Binary(t), data: dir}).ctl}
 	}
 	node, err := oracle.StartRabbitMQ(dir)
 	if err != nil {
@@ -66,7 +68,8 @@ func startRedis(t *testing.T, name string) server {
 	return server{addr: b.RedisAddr()}
 }
 
-// openDoors leads ownPort of localhost to the broker, until the test ends. A machine without IPv6 gets one door only.
+// openDoors leads ownPort of localhost to the broker, until the test ends. A machine without IPv6
+// gets one door only.
 func openDoors(t *testing.T, addr string) error {
 	t.Helper()
 	var door net.Listener

@@ -18,7 +18,8 @@ const (
 	notRun          = "skip"
 )
 
-// exception is one line of exceptions.txt: `kind | case | reason`. A * in the name of the case stands for anything.
+// exception is one line of exceptions.txt: `kind | case | reason`. A * in the name of the case
+// stands for anything.
 type exception struct {
 	kind, name, reason string
 	cases              *regexp.Regexp
@@ -48,7 +49,8 @@ func readExceptions(file string) ([]exception, error) {
 	return list, nil
 }
 
-// verdict compares the results of a suite on a broker with what is expected, and returns what is wrong.
+// verdict compares the results of a suite on a broker with what is expected, and returns what is
+// wrong.
 func verdict(results map[string]result, exceptions []exception, broker string) (wrong []string) {
 	used := make([]bool, len(exceptions))
 	for name, r := range results {

@@ -18,6 +18,7 @@ skip     | e      | it needs another port
 `
 
 const exampleJUnit = `<testsuites><testsuite name="s"><testcase classname="a" name="1"><failure message="no printer"/></testcase>
+<testcase classname="a" name="3"><failure/><system-out>no ink</system-out></testcase>
 <testcase classname="a" name="2"><skipped/></testcase><testcase name="x" classname="test"/>
 <testsuite name="t"><testcase name="y" classname="test"><error>boom</error></testcase></testsuite></testsuite></testsuites>`
 
@@ -40,7 +41,7 @@ func write(t *testing.T, text string) string {
 
 func TestReadReport(t *testing.T) {
 	for text, want := range map[string]map[string]outcome{
-		exampleJUnit: {"a 1": failed, "a 2": skipped, "s > x": passed, "s > t > y": failed},
+		exampleJUnit: {"a 1": failed, "a 2": skipped, "a 3": failed, "s > x": passed, "s > t > y": failed},
 		exampleGo:    {"TestA": failed, "TestB": passed, "TestC": skipped, wholeRun: failed},
 	} {
 		got, err := readReport(write(t, text))
@@ -51,6 +52,18 @@ func TestReadReport(t *testing.T) {
 			if got[name].outcome != o {
 				t.Errorf("%s: %q", name, got[name])
 			}
+		}
+	}
+}
+
+func TestReasonOfFailure(t *testing.T) {
+	got, err := readReport(write(t, exampleJUnit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, why := range map[string]string{"a 1": "no printer", "a 3": "no ink", "s > t > y": "boom"} {
+		if text := got[name].text; !strings.Contains(text, why) {
+			t.Errorf("%s: %q, want %q", name, text, why)
 		}
 	}
 }

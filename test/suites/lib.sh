@@ -28,6 +28,42 @@ go_module() {
 	cd "$DIR/src" && go vet ./... >/dev/null 2>&1 || true # compiles the tests, and downloads what they import
 }
 
+# crate NAME VERSION puts a crate, whose archive has its tests, into DIR/src.
+crate() {
+	cargo new --quiet --lib --vcs none --name get "$DIR/get"
+	cd "$DIR/get"
+	cargo add --quiet --no-default-features "$1@=$2"
+	manifest=$(cargo metadata --quiet --format-version 1 --filter-platform "$(rustc --print host-tuple)" | tr , '\n' |
+		sed -n "s|^\"manifest_path\":\"\(.*/$1-$2/Cargo.toml\)\"$|\1|p")
+	cp -r "${manifest%/Cargo.toml}" "$DIR/src"
+}
+
+# compile_crate OPTION... compiles the tests of DIR/src, of the library and of each file, and leaves their programs in DIR/tests.
+compile_crate() {
+	cd "$DIR/src"
+	CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0 cargo test --no-run --target-dir "$DIR/target" "$@" 2>"$DIR/compiled" ||
+		{ cat "$DIR/compiled"; exit 1; }
+	mkdir "$DIR/tests"
+	sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$DIR/compiled" | while read -r program; do
+		file=$(basename "$program")
+		cp "$program" "$DIR/tests/${file%-*}"
+	done
+	rm -rf "$DIR/target"
+}
+
+# run_crate runs the programs in DIR/tests. Only nightly compilers write JUnit, or those that are told to be one. A program
+# writes its report on one line, among what its tests say; cases of files have the file's name.
+run_crate() {
+	cd "$DIR/src"
+	echo '<testsuites>' >"$REPORT"
+	for program in "$DIR"/tests/*; do
+		RUST_BACKTRACE=0 RUSTC_BOOTSTRAP=1 timeout 120 "$program" -Z unstable-options --format junit >"$DIR/said" || [ $? -eq 101 ] ||
+			{ cat "$DIR/said"; exit 1; }
+		sed -n "s|^.*<testsuites>\(.*\)</testsuites>$|\1|p" "$DIR/said" | sed "s/classname=\"integration\"/classname=\"$(basename "$program")\"/g" >>"$REPORT"
+	done
+	echo '</testsuites>' >>"$REPORT"
+}
+
 # debian_source RELEASE NAME [VERSION] puts the upstream source that Debian keeps of a package into DIR/src. It comes from where this
 # machine has its packages from; the lists of apt stay as they are.
 debian_source() {

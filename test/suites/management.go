@@ -17,7 +17,8 @@ import (
 // managementPort is where suites of clients of the management API look for it.
 const managementPort = "15672"
 
-// startManaged starts the broker under test on the ports that clients of the management API have in their sources: some cases ask which ports there are.
+// startManaged starts the broker under test on the ports that clients of the management API have in
+// their sources: some cases ask which ports there are.
 func startManaged(t *testing.T, name string) (server, error) {
 	t.Helper()
 	if err := awaitPorts(ownPort, managementPort); err != nil {
@@ -56,7 +57,7 @@ func portNumber(port string) int {
 	return n
 }
 
-// awaitPorts waits until nobody listens on ports of this machine, as long as another suite may.
+// awaitPorts waits until ports of this machine are free, as long as another suite may run.
 func awaitPorts(ports ...string) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -96,7 +97,8 @@ var rabbitHoleRequests = []request{
 	{http.MethodPut, "cluster-name", `{"name":"rabbitmq@localhost"}`},
 }
 
-// rabbitHoleStatistics is the part of that script which has RabbitMQ keep a sample a second. Fiveways keeps all that it takes.
+// rabbitHoleStatistics is the part of that script which has RabbitMQ keep a sample a second.
+// Fiveways keeps all that it takes.
 var rabbitHoleStatistics = []string{
 	`supervisor2:terminate_child(rabbit_mgmt_sup_sup, rabbit_mgmt_sup), application:set_env(rabbitmq_management, sample_retention_policies, ` +
 		`[{global, [{605, 1}]}, {basic, [{605, 1}]}, {detailed, [{10, 1}]}]), rabbit_mgmt_sup_sup:start_child().`,
@@ -108,7 +110,7 @@ var rabbitHoleStatistics = []string{
 func (s server) prepare(requests []request) error {
 	if s.ctl != nil {
 		for _, expression := range rabbitHoleStatistics {
-			if err := s.ctl("eval", expression); err != nil {
+			if _, err := s.ctl("eval", expression); err != nil {
 				return err
 			}
 		}

@@ -93,8 +93,8 @@ func readJUnit(b []byte) (map[string]result, error) {
 	return results, nil
 }
 
-// collect adds the cases below n. Cases without a class of their own are named by the suites around them. One that is
-// there twice has failed when one of them has.
+// collect adds the cases below n. Cases without a class of their own are named by the suites around
+// them. One that is there twice has failed when one of them has.
 func (n *node) collect(path string, results map[string]result) {
 	for i := range n.Children {
 		child := &n.Children[i]
@@ -118,10 +118,20 @@ func (n *node) result() result {
 	for _, c := range n.Children {
 		switch c.XMLName.Local {
 		case "failure", "error":
-			return result{failed, c.Message + "\n" + c.Text}
+			return result{failed, c.Message + "\n" + c.Text + n.said()}
 		case "skipped":
 			return result{outcome: skipped}
 		}
 	}
 	return result{outcome: passed}
+}
+
+// said is what the case wrote, which is where some have the reason.
+func (n *node) said() string {
+	for _, c := range n.Children {
+		if c.XMLName.Local == "system-out" {
+			return c.Text
+		}
+	}
+	return ""
 }

@@ -23,8 +23,8 @@ var (
 )
 
 const (
-	fetchPatience = 5 * time.Minute
-	runPatience   = 15 * time.Minute
+	fetchPatience = 15 * time.Minute // compilers are slow
+	runPatience   = 30 * time.Minute
 )
 
 // suite is one client's tests; its folder has its name.
@@ -33,7 +33,9 @@ type suite struct {
 	version string
 	quick   bool
 	ownPort bool      // has port 5672 in its sources
-	manages []request // its cases are about the management API on its usual port; first these requests are made
+	manages bool      // uses the management API on its usual port
+	ctl     bool      // calls rabbitmqctl
+	asks    []request // of the management API, before the suite
 	tools   []string
 	users   []account
 	redis   bool // speaks the Redis protocol
@@ -46,13 +48,17 @@ var suites = []suite{
 	{name: "amqplib", version: "2.1.0", quick: true, ownPort: true, tools: []string{"node", "npm"}, least: 250},
 	{name: "py-amqp", version: "5.4.2", quick: true, tools: []string{"python3"}, least: 40},
 	{name: "kombu", version: "5.7.0", tools: []string{"python3"}, least: 50},
-	{name: "rabbit-hole", version: "3.2.0", quick: true, manages: rabbitHoleRequests, tools: []string{"go"}, least: 135},
+	{name: "rabbit-hole", version: "3.2.0", quick: true, manages: true, asks: rabbitHoleRequests, tools: []string{"go"}, least: 135},
 	{name: "bunny", version: "2.23.0", ownPort: true, tools: []string{"apt-get"}, users: bunnyAccounts, least: 8000},
 	{name: "go-rabbitmq", version: "0.15.0", quick: true, ownPort: true, tools: []string{"go"}, least: 4},
 	{name: "watermill-amqp", version: "3.0.2", tools: []string{"go"}, least: 12},
 	{name: "aio-pika", version: "10.2.1", tools: []string{"python3"}, least: 900},
 	{name: "dramatiq", version: "2.2.1", ownPort: true, tools: []string{"python3"}, least: 25},
 	{name: "redis", version: "7.0.15", redis: true, tools: []string{"apt-get"}, least: 290},
+	{name: "rascal", version: "12.0.1", manages: true, tools: []string{"node", "npm"}, least: 330},
+	{name: "lapin", version: "4.12.3", tools: []string{"cargo"}, least: 35},
+	{name: "amqprs", version: "2.1.5", ownPort: true, tools: []string{"cargo"}, users: amqprsAccounts, least: 49},
+	{name: "amqp-client", version: "5.0.0", ctl: true, tools: []string{"java", "mvn", "apt-get", "make"}, least: 350},
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
 
@@ -66,7 +72,15 @@ var bunnyAccounts = []account{
 	{user: "bunny_gem", vhost: "bunny_dqt_stream", permissions: everything, queueType: "stream"},
 }
 
-func TestMain(m *testing.M) { brokertest.Main(m) }
+// amqprsAccounts is the user of the container that its CI starts.
+var amqprsAccounts = []account{{user: "user", password: "bitnami", vhost: "/", permissions: everything}}
+
+func TestMain(m *testing.M) {
+	if socket := os.Getenv(ctlSocket); socket != "" {
+		os.Exit(callCtl(socket, os.Args[1:]))
+	}
+	brokertest.Main(m)
+}
 
 func TestSuites(t *testing.T) {
 	chosen := strings.Split(*suitesFlag, ",")
@@ -81,7 +95,7 @@ func TestSuites(t *testing.T) {
 }
 
 func (s suite) test(t *testing.T) {
-	if !s.ownPort && s.manages == nil {
+	if !s.ownPort && !s.manages && !s.ctl {
 		t.Parallel()
 	}
 	exceptions, err := readExceptions(filepath.Join(s.name, "exceptions.txt"))
@@ -102,14 +116,20 @@ func (s suite) test(t *testing.T) {
 	}
 	host, port, _ := strings.Cut(addr, ":")
 	report := filepath.Join(t.TempDir(), "report")
-	var skip []string
+	skip := broker.without
 	for _, e := range exceptions {
 		if e.kind == notRun {
 			skip = append(skip, e.name)
 		}
 	}
-	out, err := s.script(t.Context(), runPatience, []string{"run", dir, report},
-		"REDIS_HOST="+host, "REDIS_PORT="+port, "AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))
+	var env []string
+	if s.ctl {
+		if env, err = serveCtl(t, broker.ctl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := s.script(t.Context(), runPatience, []string{"run", dir, report}, append(env,
+		"REDIS_HOST="+host, "REDIS_PORT="+port, "AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -123,13 +143,20 @@ func (s suite) test(t *testing.T) {
 // start starts the broker under test, with what the suite expects to find in it.
 func (s suite) start(t *testing.T) server {
 	t.Helper()
-	if s.manages != nil {
+	if s.manages {
 		broker, err := startManaged(t, *brokerFlag)
 		if err != nil {
 			giveUp(t, err)
 		}
-		if err := broker.prepare(s.manages); err != nil {
+		if err := broker.prepare(s.asks); err != nil {
 			t.Fatal(err)
+		}
+		return broker
+	}
+	if s.ctl {
+		broker, err := startControlled(t, *brokerFlag)
+		if err != nil {
+			giveUp(t, err)
 		}
 		return broker
 	}
@@ -167,7 +194,8 @@ func giveUp(t *testing.T, err error) {
 	t.Skipf("suite not run: %v", err)
 }
 
-// fetch returns the folder that the suite was fetched into, which is kept for the next run while its scripts are the same.
+// fetch returns the folder that the suite was fetched into, which is kept for the next run while
+// its scripts are the same.
 func (s suite) fetch(ctx context.Context) (dir string, err error) {
 	for _, tool := range s.tools {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -178,7 +206,7 @@ func (s suite) fetch(ctx context.Context) (dir string, err error) {
 		return "", err
 	}
 	scripts := sha256.New()
-	for _, file := range []string{"lib.sh", s.name + "/run.sh", s.name + "/requirements.txt", s.name + "/units.tcl"} {
+	for _, file := range []string{"lib.sh", s.name + "/run.sh", s.name + "/requirements.txt", s.name + "/units.tcl", s.name + "/report.js", s.name + "/random.js", s.name + "/pom.xml", s.name + "/Report.java"} {
 		b, err := os.ReadFile(file)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err

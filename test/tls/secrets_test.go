@@ -23,8 +23,9 @@ import (
 // secret stands wherever a client or an operator may put one.
 const secret = "Tr0ub4dor"
 
-// TestNoSecretInLogs logs in rightly and wrongly by every protocol, makes users and changes passwords, at the most talkative level, and looks for
-// secrets in what the broker says, in the audit log and in its command line.
+// TestNoSecretInLogs logs in rightly and wrongly by every protocol, makes users and changes
+// passwords, at the most talkative level, and looks for secrets in what the broker says, in the
+// audit log and in its command line.
 func TestNoSecretInLogs(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-level", "debug", "--audit-log", audit)
@@ -103,7 +104,8 @@ func useEtcd(t *testing.T, addr, password string) {
 	c.UserChangePassword(ctx, "dave", secret) //nolint:errcheck // as above
 }
 
-// TestReloadBySignal has a broker take over a new certificate after SIGHUP and go on with its connections.
+// TestReloadBySignal has a broker take over a new certificate after SIGHUP and go on with its
+// connections.
 func TestReloadBySignal(t *testing.T) {
 	n := start(t, "--tls-client-auth", "optional")
 	c, err := amqp.DialConfig("amqps://"+n.Addr(), amqp.Config{SASL: []amqp.Authentication{&amqp.ExternalAuth{}}, TLSClientConfig: n.trust(t, "alice")})

@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// node is a broker with a certificate, and users alice, who has one, and bob, who has a password.
+// node is a broker with a certificate, and users alice with a certificate and bob with a
+// password.
 type node struct {
 	*brokertest.Broker
 	certs string // folder of certificates
@@ -112,7 +113,8 @@ func (n *node) trust(t *testing.T, user string) *tls.Config {
 
 func port(addr string) string { return addr[strings.LastIndex(addr, ":")+1:] }
 
-// TestClients has each client come in by TLS: with a password, with a certificate, with that of nobody, and, on this machine, plain.
+// TestClients connects each client over TLS: with a password, with a certificate, with a
+// certificate that names no user, and, on this machine, plain.
 func TestClients(t *testing.T) {
 	n := start(t, "--tls-client-auth", "optional")
 	t.Run("amqp091-go", func(t *testing.T) { t.Parallel(); testAMQP(t, n) })
@@ -252,7 +254,7 @@ func testPika(t *testing.T, n *node) {
 	}
 }
 
-// testPrograms has those who come with their servers do a thing that shows who they are.
+// testPrograms has the programs that come with the servers do something that shows their user.
 func testPrograms(t *testing.T, n *node) {
 	ca, cert, key := n.file("ca.pem"), n.file("alice.pem"), n.file("alice-key.pem")
 	redis := func(args ...string) []string {
@@ -289,7 +291,7 @@ func testPrograms(t *testing.T, n *node) {
 	}
 }
 
-// TestRequired refuses who shows no certificate, and who comes without TLS.
+// TestRequired rejects clients without a certificate, and clients without TLS.
 func TestRequired(t *testing.T) {
 	n := start(t, "--tls-client-auth", "required", "--tls-plain", "never", "--tls-cert-user", "subject_alternative_name", "--tls-min-version", "1.3")
 	dial := func(scheme, cert string) error {

@@ -19,14 +19,14 @@ func TestUsersAndPermissions(t *testing.T) {
 	p.fill("New user", "Password", "secret-of-clerk")
 	p.fill("New user", "Tags", "management")
 	p.press("Create user")
-	p.reads("This user may enter no virtual host yet.")
-	p.fill("Grant a permission", "May make and delete", "^clerk\\.")
+	p.reads("This user has no access to a virtual host yet.")
+	p.fill("Grant a permission", "May create and delete", "^clerk\\.")
 	p.press("Grant", "Grant a permission")
 	p.readsIn("td", "^clerk\\.")
-	p.press("Bounds of routing keys (0)")
-	p.choose("Bound routing keys", "Virtual host", "staging")
-	p.fill("Bound routing keys", "Routing keys to publish", "^order\\.")
-	p.press("Grant", "Bound routing keys")
+	p.press("Routing key limits")
+	p.choose("Limit routing keys", "Virtual host", "staging")
+	p.fill("Limit routing keys", "Routing keys to publish", "^order\\.")
+	p.press("Grant", "Limit routing keys")
 	p.readsIn("td", "^order\\.")
 	p.fill("Change user", "Tags", "monitoring")
 	p.press("Change", "Change user")
@@ -39,7 +39,7 @@ func TestUsersAndPermissions(t *testing.T) {
 		t.Errorf("the user has the tags %v", user.Tags)
 	}
 
-	// The clerk may look at much and make what is his; the page says what is not for him.
+	// The clerk may look at much and create its own things; the page says what is not permitted.
 	clerk := openAt(t, s.at)
 	clerk.loginAs("clerk", "secret-of-clerk")
 	clerk.show("#/queues?new=clerk.notes")
@@ -54,8 +54,8 @@ func TestUsersAndPermissions(t *testing.T) {
 	}
 
 	p.press("Take away …", "Permissions")
-	p.press("Take away", "Take this permission away?")
-	p.reads("This user may enter no virtual host yet.")
+	p.press("Take away", "Remove this permission?")
+	p.reads("This user has no access to a virtual host yet.")
 	p.press("Delete …")
 	p.press("Delete user", "Delete user clerk?")
 	p.sees(`document.querySelector("h1").innerText === "Users"`)
@@ -104,7 +104,7 @@ func TestDefinitionsGoIntoAFileAndOutOfOne(t *testing.T) {
 	other.sees(`document.querySelector("input[type=file]") !== null`)
 	other.do(chromedp.SetUploadFiles("input[type=file]", []string{file}))
 	other.press("Load", "Load from a file")
-	other.reads("Loaded: what the file names is there now.")
+	other.reads("Loaded: the definitions of the file are in place.")
 	other.show("#/queues")
 	other.readsIn("td", "orders.dead")
 	other.show("#/users")

@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 	brokertest.Main(m)
 }
 
-// launch starts the browser. The tests of a machine's root run it without its sandbox, which root cannot have.
+// launch starts the browser. The tests of a machine's root run it without its sandbox, which root
+// cannot have.
 func launch(path string) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.WindowSize(1360, 900))
@@ -211,7 +212,8 @@ func (p *page) readsIn(selector, text string) {
 	p.sees(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%q))`, selector, text))
 }
 
-// press clicks the button or the link with a label; in a form, a section or a dialog of that name when in is given.
+// press clicks the button or the link with a label; in a form, a section or a dialog of that name
+// when in is given.
 func (p *page) press(label string, in ...string) {
 	p.t.Helper()
 	scope := ""

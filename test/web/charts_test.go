@@ -2,10 +2,12 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
-// coloured counts the pixels of the chart with a title that have the colour of one of its series, which begin with 1.
+// coloured counts the pixels of the chart with a title that have the colour of one of its series,
+// which begin with 1.
 func coloured(title string, series int) string {
 	return fmt.Sprintf(`(() => {
 		const card = [...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent.startsWith(%q));
@@ -29,7 +31,7 @@ func TestChartsDraw(t *testing.T) {
 	p := openAt(t, s.at)
 	p.login()
 	p.show("#/overview")
-	p.do(evaluate(`(() => { const s = document.querySelector("[aria-label^='How often']"); s.value = "2000"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`))
+	p.do(evaluate(`(() => { const s = document.querySelector("[aria-label='Refresh interval']"); s.value = "2000"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`))
 	for _, theme := range []string{"Dark", "Light"} { // the button's name is the theme that comes next
 		for title, series := range map[string]int{"Messages in queues": 2, "Memory": 1, "Disk": 1, "A write to the disk": 2, "From publish to confirm": 2} {
 			for i := range series {
@@ -53,6 +55,13 @@ func TestChartsDraw(t *testing.T) {
 	})()`)
 
 	p.show("#/queues/%2F/audit")
+	for _, pair := range [][3]string{{"Ready", "Messages", "ready"}, {"Unacked", "Messages", "unacknowledged"}, {"In", "Rates", "published"}, {"Out", "Rates", "delivered"}} {
+		p.sees(`(() => { const [name, title, series] = ` + strings.ReplaceAll(fmt.Sprintf("%q", pair), `" "`, `", "`) + `;
+			const tile = [...document.querySelectorAll(".tile")].find((t) => t.querySelector(".name").textContent === name)?.querySelector(".value").textContent;
+			const chart = [...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent === title);
+			const legend = [...chart?.querySelectorAll(".legend span") ?? []].find((e) => e.innerText.startsWith(series))?.querySelector("b").textContent;
+			return tile !== undefined && legend === tile; })()`)
+	}
 	p.sees(coloured("Messages", 2) + ` > 20`)
 	p.sees(coloured("Rates", 3) + ` > 20`)
 	p.shot("queue-charts")

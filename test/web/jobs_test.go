@@ -19,7 +19,7 @@ func TestJobs(t *testing.T) {
 
 	p.press("New job")
 	p.fill("New job", "Id", "welcome-cat")
-	p.fill("New job", "What is to be done", `{"to": "cat@shop.example"}`)
+	p.fill("New job", "Payload", `{"to": "cat@shop.example"}`)
 	p.press("Time and priority", "New job")
 	p.fill("New job", "Priority", "3")
 	p.press("Enqueue")

@@ -35,7 +35,7 @@ func TestKeys(t *testing.T) {
 	p.sees(`document.querySelectorAll("tbody tr").length === 1`)
 	p.press("Delete …")
 	p.press("Delete", "Delete config/new?")
-	p.reads("No key begins so.")
+	p.reads("No key has this prefix.")
 
 	// A key that is no text is found by its bytes.
 	p.show("#/keys")

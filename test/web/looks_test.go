@@ -104,7 +104,8 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// Every stop of the Tab key can be seen, and they come in the order of the page; Escape gives the focus back to who opened a question.
+// Every stop of the Tab key is visible, in the order of the page; Escape returns the focus to where
+// the dialog was opened.
 func TestFocus(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()
@@ -143,7 +144,8 @@ func TestFocus(t *testing.T) {
 	p.sees(`document.querySelector("dialog") === null && document.activeElement.innerText === "Purge …"`)
 }
 
-// The drawing shows what is bound to what; its nodes lead to what they stand for, and it is moved and zoomed.
+// The drawing shows what is bound to what; its nodes lead to what they stand for, and it is moved
+// and zoomed.
 func TestTopologyIsDrawn(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()

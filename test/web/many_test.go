@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Five thousand queues are searched, sorted and turned over by the broker: the page holds one page of them.
+// Five thousand queues are searched, sorted and turned over by the broker: the page holds one page
+// of them.
 func TestFiveThousandQueues(t *testing.T) {
 	const many = 5000
 	s := openShop(t)

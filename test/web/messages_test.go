@@ -23,7 +23,9 @@ func TestPublishBrowseTake(t *testing.T) {
 	p.readsIn("pre", `"order"`)
 	p.shot("taken")
 	p.press("Acknowledge")
-	p.reads("the message is done and gone")
+	p.reads("the message is removed")
 	p.press("Take one")
 	p.reads("No message is ready.")
+	p.show("#/jobs")
+	p.reads("There are no jobs yet.") // a message that was taken is no job
 }

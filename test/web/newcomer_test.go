@@ -9,11 +9,12 @@ import (
 
 // answers are what the page says when a label was pressed that does something.
 var answers = map[string]string{
-	"Create queue": "Queue orders is there.", "Publish": "Published: it is in a queue.", "Take one": "Taken: it is yours for a minute.",
-	"Acknowledge": "Acknowledged: the message is done and gone.",
+	"Create queue": "Queue orders is there.", "Publish": "Published: it is in a queue.", "Take one": "Taken: it is leased to you for one minute.",
+	"Acknowledge": "Acknowledged: the message is removed.",
 }
 
-// The README tells a newcomer what to press: its words in italics are labels, in their order, and the first word in code is the name of the queue.
+// The README tells a newcomer what to press: its words in italics are labels, in their order, and
+// the first word in code is the name of the queue.
 func TestNewcomerFollowsTheReadme(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -90,7 +90,7 @@ func TestSemaphores(t *testing.T) {
 	p.reads("There is no semaphore here")
 	p.press("New semaphore")
 	p.fill("New semaphore", "Name", "crowd")
-	p.fill("New semaphore", "So many may run", "1")
+	p.fill("New semaphore", "Active", "1")
 	p.press("Create semaphore")
 	for i, task := range []string{"cat", "dog"} {
 		p.fill("New task", "Task", task)
@@ -114,7 +114,7 @@ func TestRefusalsAreShown(t *testing.T) {
 	p.press("New queue")
 	p.fill("New queue", "Name", "orders")
 	p.press("Limits, dead letters and other settings")
-	p.fill("New queue", "At most so many messages", "5")
+	p.fill("New queue", "Max length", "5")
 	p.expectRefusals(1)
 	p.press("Create queue")
 	p.readsIn("[role=alert]", "inequivalent arg")

@@ -12,7 +12,7 @@ func TestPolicies(t *testing.T) {
 	p.fill("Set policy", "Name", "short")
 	p.fill("Set policy", "Names that match", "^(invoices|audit)$")
 	p.fill("Set policy", "Priority", "1")
-	p.fill("Set policy", "At most so many messages", "1000")
+	p.fill("Set policy", "Max length", "1000")
 	p.choose("Set policy", "When a queue is full", "reject-publish")
 	p.press("Set policy")
 	p.reads("The policy short is in force.")
@@ -21,7 +21,7 @@ func TestPolicies(t *testing.T) {
 	p.fill("Set operator policy", "Name", "bound")
 	p.fill("Set operator policy", "Names that match", "^invoices$")
 	p.fill("Set operator policy", "Priority", "1")
-	p.fill("Set operator policy", "At most so many messages", "50")
+	p.fill("Set operator policy", "Max length", "50")
 	p.press("Set operator policy")
 	p.reads("The operator policy bound is in force.")
 	p.shot("policies-set")
@@ -33,7 +33,7 @@ func TestPolicies(t *testing.T) {
 
 	p.show("#/policies")
 	p.press("short")
-	p.fill("Set policy", "At most so many messages", "40")
+	p.fill("Set policy", "Max length", "40")
 	p.press("More settings", "Set policy")
 	p.fill("Set policy", "Other settings", `{"queue-mode": "lazy"}`)
 	p.press("Set policy")
@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 		p.press("Set", "Set a limit")
 		p.readsIn(".card", "max-connections\n7")
 		p.press("Remove")
-		p.reads("The limit is gone.")
+		p.reads("The limit is removed.")
 		p.sees(`![...document.querySelectorAll("button")].some((b) => b.innerText === "Remove")`)
 	}
 }

@@ -25,7 +25,7 @@ func TestRedrive(t *testing.T) {
 	p.reads("Published: it is in a queue.")
 	p.press("Take one")
 	p.press("Refuse")
-	p.reads("it went where dead letters go")
+	p.reads("it was dead-lettered")
 
 	p.show("#/queues/%2F/dead?tab=manage")
 	p.press("Redrive", "Redrive")

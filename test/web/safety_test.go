@@ -61,7 +61,8 @@ func TestNothingBecomesMarkup(t *testing.T) {
 	}
 }
 
-// A policy of the browser stands behind that: even a script of the page cannot make markup of text, reach another host, or run text.
+// A policy of the browser stands behind that: even a script of the page cannot make markup of text,
+// reach another host, or run text.
 func TestContentSecurityPolicy(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
@@ -80,7 +81,8 @@ func TestContentSecurityPolicy(t *testing.T) {
 	}
 }
 
-// The login is in this tab and nowhere else: not in the address, in a cookie, nor where other tabs find it.
+// The login is in this tab and nowhere else: not in the address, in a cookie, nor where other tabs
+// find it.
 func TestLoginStaysInTheTab(t *testing.T) {
 	p := open(t)
 	p.login()

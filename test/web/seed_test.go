@@ -14,7 +14,8 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// everything is the flags of a broker with all its protocols, and counters that are looked at often enough for a test.
+// everything is the flags of a broker with all its protocols, and counters that are looked at often
+// enough for a test.
 var everything = []string{"--http", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--stats-interval", "250ms"}
 
 // shop is a broker with some of everything, as a shop could have it.
@@ -127,7 +128,8 @@ func (s *shop) client(name string) *amqp.Channel {
 	return ch
 }
 
-// trade publishes to the queue audit and consumes from it until the test ends, so that there are rates to look at.
+// trade publishes to the queue audit and consumes from it until the test ends, so that there are
+// rates to look at.
 func (s *shop) trade() {
 	s.t.Helper()
 	seller, buyer := s.client("till-1"), s.client("auditor")

@@ -22,7 +22,8 @@ const (
 	patience  = 2 * time.Minute
 )
 
-// remembered is success, with the id known for longer than the test takes: an enqueue whose answer was lost is not done twice.
+// remembered is success, with the id known for longer than the test takes: an enqueue whose answer
+// was lost is not done twice.
 var remembered = worker.Done(time.Hour)
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -81,7 +82,8 @@ func (b *book) await(t *testing.T, n int) {
 	}
 }
 
-// TestBrokerIsKilled: locks are shorter than the test, so that jobs whose reports were lost come back in it.
+// TestBrokerIsKilled: locks are shorter than the test, so that jobs whose reports were lost come
+// back in it.
 func TestBrokerIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	b, err := brokertest.Start(t.Context(), dir, "--redis", "127.0.0.1:0")
@@ -181,7 +183,8 @@ func enqueue(t *testing.T, c *worker.Client, n int) {
 	}
 }
 
-// empty waits until the broker has no job that is queued or locked: reports that were lost come to an end with their locks.
+// empty waits until the broker has no job that is queued or locked: reports that were lost come to
+// an end with their locks.
 func empty(t *testing.T, c *worker.Client) {
 	t.Helper()
 	for over := time.Now().Add(patience); ; {

@@ -9,6 +9,9 @@ export const session = store(null);
 /** Why the last session ended, for the login form. */
 export const farewell = store("");
 
+/** Whether the broker answered when it was last asked. */
+export const reached = store(true);
+
 /** An answer that is an error: the status (0: none came), a word for programs and a sentence for people. */
 class Refused extends Error {
   constructor(status, error, reason) {
@@ -45,8 +48,10 @@ async function send(method, where, { body, signal, login = sessionStorage.getIte
     answer = await fetch(new URL(`api/${where}`, location.href.split("#")[0]), options);
   } catch (err) {
     if (err.name === "AbortError") throw err;
+    reached.set(false);
     throw new Refused(0, "unreachable", "The broker cannot be reached. Is it running?");
   }
+  reached.set(true);
   const text = await answer.text();
   let value = null;
   try {
@@ -63,7 +68,7 @@ async function request(method, where, options) {
   try {
     return await send(method, where, options);
   } catch (err) {
-    if (err.status === 401 && /^Login/.test(err.message)) logout("You were logged out: the broker does not take this login any more.");
+    if (err.status === 401 && /^Login/.test(err.message)) logout("You were logged out: the broker no longer accepts this login.");
     throw err;
   }
 }

@@ -1,4 +1,4 @@
-// What is asked for again and again.
+// Polling.
 import { get } from "./api.js";
 import { useEffect, useRef, useState } from "./html.js";
 import { store, useStore } from "./store.js";

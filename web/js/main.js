@@ -1,4 +1,4 @@
-// Starts the page: logs in when this tab has a login, and shows the view of the place.
+// Starts the page: logs in if this tab has a login, and shows the view of the address.
 import { resume, session } from "./api.js";
 import { Head } from "./components/basics.js";
 import { Shell } from "./components/shell.js";
@@ -31,7 +31,7 @@ const views = {
   keys: [Keys], users: [access.Users, access.User, 1], vhosts: [VHosts, VHost, 1], policies: [Policies], definitions: [Definitions],
 };
 
-const Lost = () => html`<${Head} title="There is no such place" /><p>Choose one from the navigation.</p>`;
+const Lost = () => html`<${Head} title="Page not found" /><p>Choose one from the navigation.</p>`;
 
 function viewOf(parts) {
   const [list, one, names] = views[parts[0] ?? "overview"] ?? [];

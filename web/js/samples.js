@@ -35,7 +35,7 @@ function rates(of, name, age = Infinity) {
 export const rateSeries = (all, of, age) => all.map(([label, name]) => ({ label, points: rates(of, name, age), now: rateOf(of, name) }));
 
 /** The series of a chart: what goes up and down. */
-export const levelSeries = (all, of, age) => all.map(([label, name]) => ({ label, points: levels(of, name, age) }));
+export const levelSeries = (all, of, age) => all.map(([label, name]) => ({ label, points: levels(of, name, age), now: of?.[name] }));
 
 /** The rate now. */
 export const rateOf = (of, name) => of?.[`${name}_details`]?.rate;

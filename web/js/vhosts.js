@@ -1,4 +1,4 @@
-// The virtual host that is looked at: one, or "" for all.
+// The selected virtual host: one, or "" for all.
 import { store, useStore } from "./store.js";
 import { useLive } from "./live.js";
 import { path } from "./api.js";

@@ -15,7 +15,8 @@ import (
 	"fiveways/worker"
 )
 
-// clojure is a worker and a producer of one generation of Carmine, as far as the keys go: written from what is known of the layout.
+// clojure is a worker and a producer of one generation of Carmine, as far as the keys go: written
+// from what is known of the layout.
 type clojure struct {
 	t      *testing.T
 	client *redis.Client
@@ -65,7 +66,8 @@ func (c clojure) enqueue(mid, content string) {
 		mid, content)
 }
 
-// take looks at one message and returns its id and its content; "" when it is not to be handled. The token is that of generation 4.
+// take looks at one message and returns its id and its content; "" when it is not to be handled.
+// The token is that of generation 4.
 func (c clojure) take(lock time.Duration) (mid, content, token string) {
 	c.t.Helper()
 	token = randomID()
@@ -107,7 +109,8 @@ func (c clojure) take(lock time.Duration) (mid, content, token string) {
 	return got[0].(string), got[1].(string), token
 }
 
-// finish reports success, or that it is to be tried again. Only generation 4 looks whether the lock is still its own.
+// finish reports success, or that it is to be tried again. Only generation 4 looks whether the lock
+// is still its own.
 func (c clojure) finish(mid, token string, done bool) bool {
 	c.t.Helper()
 	return c.lua(`
@@ -122,8 +125,9 @@ func (c clojure) finish(mid, token string, done bool) bool {
 		return 1`, mid, token, strconv.Itoa(flag(done))) == int64(1)
 }
 
-// TestBesideClojure lets producers and workers in Go and of a generation of Carmine share a queue: every job is handled to success exactly once,
-// since no lock runs out, whoever enqueued it and whoever retried it.
+// TestBesideClojure lets producers and workers in Go and of a generation of Carmine share a queue:
+// every job is handled to success exactly once, since no lock expires, whichever side enqueued or
+// retried it.
 func TestBesideClojure(t *testing.T) {
 	for _, c := range []struct{ generation, oldest int }{{2, 2}, {3, 2}, {3, 3}, {4, 2}, {4, 3}} {
 		t.Run(fmt.Sprintf("generation %d oldest %d", c.generation, c.oldest), func(t *testing.T) {
@@ -211,7 +215,7 @@ func both(t *testing.T, random *rand.Rand, j *Jobs, theirs clojure, handled map[
 	}
 }
 
-// TestLateReports: the lock ran out and somebody else took the job, a worker of whatever version.
+// TestLateReports: the lock expired and another worker of any version took the job.
 func TestLateReports(t *testing.T) {
 	j, client := dial(t, Options{})
 	for generation := range 5 {

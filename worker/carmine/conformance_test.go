@@ -10,7 +10,8 @@ import (
 	"fiveways/worker/workertest"
 )
 
-// TestConformance: Carmine's queues are jobs as the interface has them, whatever the oldest version.
+// TestConformance: Carmine's queues are jobs as the interface has them, whatever the oldest
+// version.
 func TestConformance(t *testing.T) {
 	for _, oldest := range []int{2, 3} {
 		t.Run(strconv.Itoa(oldest), func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"fiveways/worker"
 )
 
-// Enqueue implements worker.Jobs. Carmine has no priorities, no expiry and no headers; of these only the content type may be given.
+// Enqueue implements worker.Jobs. Carmine has no priorities, no expiry and no headers; of these
+// only the content type may be given.
 func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.EnqueueOptions) (worker.Enqueued, error) {
 	results, err := j.EnqueueAll(ctx, []worker.EnqueueRequest{{Queue: queue, Body: body, EnqueueOptions: o}})
 	if err != nil {
@@ -19,7 +20,8 @@ func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.
 	return results[0].Enqueued, results[0].Err
 }
 
-// EnqueueAll implements worker.Jobs. Each job is enqueued at once or not at all; together they are one pipeline.
+// EnqueueAll implements worker.Jobs. Each job is enqueued at once or not at all; together they are
+// one pipeline.
 func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest) ([]worker.EnqueueResult, error) {
 	if err := errors.Join(j.open(), ctx.Err()); err != nil {
 		return nil, err

@@ -47,7 +47,8 @@ type Version struct {
 	OwnLock     time.Duration // its own lock time; 0: the worker's
 }
 
-// MaxRecords is how many ids Records and Remove take at once: while a script runs, the Redis serves nobody else.
+// MaxRecords is how many ids Records and Remove take at once: while a script runs, the Redis serves
+// no other client.
 const MaxRecords = 500
 
 // maxRead is after how many bytes of contents Records reads no further id.
@@ -55,7 +56,8 @@ const maxRead = 8 << 20
 
 var errTooMany = fmt.Errorf("carmine: more than %d ids at once", MaxRecords)
 
-// MIDs lists all ids of a queue, each once, in the order in which workers would come by. Those of a queue that works meanwhile may be missing.
+// MIDs lists all ids of a queue, each once, in the order in which workers would come by. Those of a
+// queue that works meanwhile may be missing.
 func (j *Jobs) MIDs(ctx context.Context, queue string) (mids []string, err error) {
 	if err := j.open(); err != nil {
 		return nil, err
@@ -95,7 +97,8 @@ func (j *Jobs) MIDs(ctx context.Context, queue string) (mids []string, err error
 	return mids, nil
 }
 
-// Records reads what is kept of the first of some ids: of all unless they are large. One of which nothing is kept has the state worker.None.
+// Records reads what is kept of the first of some ids: of all unless they are large. One of which
+// nothing is kept has the state worker.None.
 func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Record, error) {
 	if len(mids) > MaxRecords {
 		return nil, errTooMany
@@ -119,7 +122,7 @@ func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Reco
 		if r.State != worker.None {
 			r.Version = j.version(r, queue, g.text(2), g.integer(3))
 			if r.State == worker.DoneAwaitingGC || r.State == worker.DoneWithBackoff || r.State == worker.DoneWithRequeue {
-				r.Unreadable = nil // nobody will read it
+				r.Unreadable = nil // it is not read any more
 			}
 		}
 		if behind, ok := g.at(4).(string); ok {
@@ -141,7 +144,8 @@ func (j *Jobs) version(r *Record, queue, kept string, lockMs int64) Version {
 	return Version{Body: body, ContentType: contentType, OwnLock: time.Duration(max(lockMs, 0)) * time.Millisecond}
 }
 
-// Remove removes records, each only when nothing of it has changed since it was read, and tells which.
+// Remove removes records, each only when nothing of it has changed since it was read, and tells
+// which.
 func (j *Jobs) Remove(ctx context.Context, queue string, records []Record) ([]bool, error) {
 	if len(records) > MaxRecords {
 		return nil, errTooMany
@@ -162,7 +166,7 @@ func (j *Jobs) Remove(ctx context.Context, queue string, records []Record) ([]bo
 	return removed, f.err
 }
 
-// Tidy removes what is left of a queue when it has no messages, and tells whether it had none.
+// Tidy removes what is left of a queue when it has no messages, and reports whether it had none.
 func (j *Jobs) Tidy(ctx context.Context, queue string) (bool, error) {
 	reply, err := j.run(ctx, tidyScript, queue)
 	if err != nil {

@@ -97,7 +97,8 @@ func TestMIDsInOrder(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: after all was removed, and nothing of a queue that still has messages is tidied away.
+// TestNothingIsLeft: after all was removed, and nothing of a queue that still has messages is
+// tidied away.
 func TestNothingIsLeft(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		for i := range 5 {

@@ -30,11 +30,12 @@ type Jobs struct {
 
 // Options of Jobs. The zero value suits all versions.
 type Options struct {
-	// Oldest is the oldest major version of Carmine whose workers share the queues: 2 (the default; also right for 3.0 and 3.1), or 3 for 3.2 and
-	// later.
+	// Oldest is the oldest major version of Carmine whose workers share the queues: 2 (the default;
+	// also right for 3.0 and 3.1), or 3 for 3.2 and later.
 	Oldest int
-	// Poll is how often a Take that waits looks again. It is woken at once by what producers in Go, or in Carmine since 3.2, enqueue into the first
-	// of its queues; older ones wake nobody. 0 is one second; at most two.
+	// Poll is how often a waiting Take polls. It is woken at once by enqueues of producers in Go,
+	// or in Carmine since 3.2, into the first of its queues; older producers do not wake it. 0 is
+	// one second; at most two.
 	Poll time.Duration
 	// Codec turns bodies into what is kept; nil is Values.
 	Codec Codec
@@ -60,7 +61,8 @@ func Dial(url string, o Options) (*Jobs, error) {
 	return j, err
 }
 
-// New uses a client that the caller closes. It should not retry (MaxRetries: -1), else a lost answer may make a report stale.
+// New uses a client that the caller closes. It should not retry (MaxRetries: -1), else a lost
+// answer may make a report stale.
 func New(client redis.UniversalClient, o Options) (*Jobs, error) {
 	if o.Oldest == 0 {
 		o.Oldest = 2

@@ -56,7 +56,7 @@ func TestPayloads(t *testing.T) {
 			}
 			ok(t, j.Clear(t.Context(), q))
 		}
-		for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} { // nobody takes it for what it is not
+		for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} { // none must be taken for what it is not
 			enqueue(t, j, "m", body, worker.EnqueueOptions{})
 			if job := take(t, j); string(job.Body) != body || job.Headers[ContentTypeHeader] == Nippy {
 				t.Errorf("%s: %q is taken as %q, %q", name, body, job.Body, job.Headers)
@@ -70,8 +70,8 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a job whose content Go cannot read stays as it was, for those who can; it is told
-// of, and the others are taken meanwhile.
+// TestUnreadable: a job whose content Go cannot read stays as it was, for workers that can; it is
+// reported, and the others are taken meanwhile.
 func TestUnreadable(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		theirs := clojure{t, client, 4}
@@ -143,8 +143,9 @@ func TestWhatItRefuses(t *testing.T) {
 	}
 }
 
-// TestWoken: a take that waits gets a job at once, whoever enqueues it, and also when a lock or a backoff ends, not at its next poll. Every other one
-// has not begun to wait for sure: a job that is there then is not overlooked.
+// TestWoken: a waiting take gets a job at once, whichever producer enqueues it, and also when a
+// lock or a backoff ends, not at its next poll. Every other one may not have begun to wait: a job
+// that is there then is not overlooked.
 func TestWoken(t *testing.T) {
 	for name, wake := range map[string]func(j *Jobs, client *redis.Client){
 		"by Go":           func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{}) },
@@ -187,7 +188,7 @@ func TestWoken(t *testing.T) {
 	}
 }
 
-// TestOldProducersAreFoundByPolling: they wake nobody.
+// TestOldProducersAreFoundByPolling: they do not wake a take.
 func TestOldProducersAreFoundByPolling(t *testing.T) {
 	j, client := dial(t, Options{Poll: 10 * time.Millisecond})
 	var both sync.WaitGroup
@@ -199,7 +200,8 @@ func TestOldProducersAreFoundByPolling(t *testing.T) {
 	}
 }
 
-// TestLongQueue: what is ready is found behind more than one script looks at, and in the order of the queue.
+// TestLongQueue: what is ready is found behind more than one script looks at, and in the order of
+// the queue.
 func TestLongQueue(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, _ *redis.Client) {
 		var requests []worker.EnqueueRequest
@@ -225,7 +227,8 @@ func TestLongQueue(t *testing.T) {
 	})
 }
 
-// TestScriptsAreForgotten: a Redis that was restarted, or told SCRIPT FLUSH, gets them again, also in the midst of a batch.
+// TestScriptsAreForgotten: a Redis that was restarted, or told SCRIPT FLUSH, gets them again, also
+// in the midst of a batch.
 func TestScriptsAreForgotten(t *testing.T) {
 	j, client := dial(t, Options{})
 	for i := range 3 {
@@ -243,7 +246,8 @@ func TestScriptsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestOldRemovalLeavesNothingBehind: a worker of version 2 forgets a job and leaves the version behind it; a new one with its id does not get it.
+// TestOldRemovalLeavesNothingBehind: a worker of version 2 forgets a job and leaves the version
+// behind it; a new one with its id does not get it.
 func TestOldRemovalLeavesNothingBehind(t *testing.T) {
 	j, client := dial(t, Options{Oldest: 3})
 	enqueue(t, j, "m", "1", worker.EnqueueOptions{})
@@ -263,7 +267,7 @@ func TestOldRemovalLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// TestLateReportCounts: as long as nobody else has taken the job.
+// TestLateReportCounts: until another worker has taken the job.
 func TestLateReportCounts(t *testing.T) {
 	j, client := dial(t, Options{})
 	enqueue(t, j, "m", "1", worker.EnqueueOptions{})

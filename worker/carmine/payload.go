@@ -24,8 +24,8 @@ var (
 	nilMark   = []byte("\x00_")
 )
 
-// Codec turns the body of a job into what is kept on the Redis, and back. Clojure workers must be able to read what it writes. Without one
-// Values is used.
+// Codec turns the body of a job into what is kept on the Redis, and back. Clojure workers must be
+// able to read what it writes. Without one Values is used.
 type Codec interface {
 	// Encode returns what to keep of a body with a content type.
 	Encode(body []byte, contentType string) ([]byte, error)

@@ -43,7 +43,8 @@ func eachVersion(t *testing.T, test func(t *testing.T, j *Jobs, client *redis.Cl
 	}
 }
 
-// pass lets time pass on a queue: all that is to end ends so much earlier. It is the tests' clock, the one of the Redis cannot be moved.
+// pass lets time pass on a queue: all that is to end ends so much earlier. It is the tests' clock,
+// the one of the Redis cannot be moved.
 func pass(t *testing.T, client *redis.Client, queue string, d time.Duration) {
 	t.Helper()
 	ctx := context.Background()

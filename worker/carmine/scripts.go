@@ -62,7 +62,8 @@ func keys(queue string) []string {
 	return all
 }
 
-// run runs a script on a queue. Once it has begun it is not given up when ctx ends: what it did would not be known.
+// run runs a script on a queue. Once it has begun it is not given up when ctx ends: what it did
+// would not be known.
 func (j *Jobs) run(ctx context.Context, s *redis.Script, queue string, args ...any) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -29,7 +29,8 @@ func (j *Jobs) Status(ctx context.Context, queue, mid string) (worker.JobStatus,
 // pageSize is how many messages one script lists.
 const pageSize = 500
 
-// QueueStatus implements worker.Jobs. It lists the queue; what is enqueued or done meanwhile may be counted or not.
+// QueueStatus implements worker.Jobs. It lists the queue; what is enqueued or done meanwhile may be
+// counted or not.
 func (j *Jobs) QueueStatus(ctx context.Context, queue string) (s worker.QueueStatus, err error) {
 	seen := map[string]bool{} // a Redis may list one twice while its table grows
 	for cursor := "0"; ; {

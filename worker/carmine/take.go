@@ -11,13 +11,15 @@ import (
 	"fiveways/worker"
 )
 
-// stepsAtOnce is how many messages one script looks at, and maxTaken how many it takes: while it runs, the Redis serves nobody else.
+// stepsAtOnce is how many messages one script examines, and maxTaken how many it takes: while it
+// runs, the Redis serves no other client.
 const (
 	stepsAtOnce = 500
 	maxTaken    = 500
 )
 
-// Take implements worker.Jobs. A round looks at every message of a queue once, in the order of its circle.
+// Take implements worker.Jobs. A round looks at every message of a queue once, in the order of its
+// circle.
 func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, error) {
 	if len(o.Queues) == 0 {
 		return nil, errors.New("carmine: take: no queue is named")
@@ -137,8 +139,8 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// sleep ends when something was enqueued, when the time is over, or with ctx or j. What goes wrong with the Redis meanwhile shows when the
-// queue is looked at next; until then it only waits.
+// sleep ends when something was enqueued, when the time is over, or with ctx or j. What goes wrong
+// with the Redis meanwhile shows when the queue is looked at next; until then it only waits.
 func (j *Jobs) sleep(ctx context.Context, queue, bed string, d time.Duration) {
 	other := key(queue, "isleep-a")
 	if other == bed {

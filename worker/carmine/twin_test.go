@@ -205,7 +205,8 @@ func step(t *testing.T, random *rand.Rand, w *twin, j *Jobs, client *redis.Clien
 	return fmt.Sprint("pass ", d)
 }
 
-// TestTwin compares with the plain one. Its times are whole minutes; the Redis' clock runs a little further, so what ends now has ended there too.
+// TestTwin compares with the plain one. Its times are whole minutes; the Redis' clock runs a little
+// further, so what ends now has ended there too.
 func TestTwin(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		for seed := range uint64(6) {

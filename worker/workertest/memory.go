@@ -12,8 +12,9 @@ import (
 	"fiveways/worker"
 )
 
-// Memory is queues of jobs in memory: the states, times and errors of a broker, nothing on disk, and time as package time has it, so that it can be
-// used in a bubble of testing/synctest. Priorities mean nothing, failed jobs are gone, and nothing expires while it is locked.
+// Memory is queues of jobs in memory: the states, times and errors of a broker, nothing on disk,
+// and time as package time has it, so that it can be used in a bubble of testing/synctest.
+// Priorities mean nothing, failed jobs are gone, and nothing expires while it is locked.
 type Memory struct {
 	mu      sync.Mutex
 	queues  map[string]*queue

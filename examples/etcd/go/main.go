@@ -1,4 +1,5 @@
-// Command go asks three questions by a queue and answers them, with etcd's client (go.etcd.io/etcd/client/v3).
+// Command go asks three questions by a queue and answers them, with etcd's client
+// (go.etcd.io/etcd/client/v3).
 //
 // ETCDCTL_ENDPOINTS says where the broker is; without it 127.0.0.1:2379.
 package main
@@ -23,7 +24,8 @@ func main() {
 	}
 	defer c.Close()
 
-	// The last part of a key is the message's own name: here it says who asks, and which question it is. A put is answered when the message is on disk.
+	// The last part of a key is the message's own name: here the sender and the number of the
+	// question. A put is answered when the message is on disk.
 	for i, question := range []string{"1 2", "20 22", "300 400"} {
 		_, err := c.Put(ctx, fmt.Sprintf("/q/examples.sums/p/ann.%d", i+1), question)
 		must(err)
@@ -38,7 +40,8 @@ func main() {
 		var a, b int
 		fmt.Sscan(question, &a, &b)
 		asker, number, _ := strings.Cut(name, ".")
-		// The question is acknowledged and its answer sent in one transaction: a crash leaves both or neither.
+		// The question is acknowledged and its answer sent in one transaction: a crash leaves both
+		// or neither.
 		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.Version(key), ">", 0)).
 			Then(clientv3.OpDelete(key), clientv3.OpPut("/q/examples.answers."+asker+"/p/"+number, fmt.Sprint(a+b))).Commit()
 		must(err)

@@ -29,7 +29,7 @@ func main() {
 	}
 	defer jobs.Close()
 
-	// An id is enqueued once, however often somebody asks for it.
+	// An id is enqueued once, however often it is sent.
 	mails := worker.Queue[Mail]{Jobs: jobs, Name: "examples.mails"}
 	for _, m := range []Mail{{1, "ann"}, {2, "bob"}, {2, "bob"}, {3, "eve"}} {
 		_, err := mails.Enqueue(ctx, m, worker.EnqueueOptions{MID: fmt.Sprint("mail-", m.Number)})
@@ -48,7 +48,7 @@ func main() {
 		}
 		fmt.Printf("mail %d: sent to %s, attempt %d\n", m.Payload.Number, m.Payload.To, m.Attempt)
 		sent <- m.Payload.Number
-		return worker.Done(time.Second) // the id is remembered for a second: who asks again in that time is refused
+		return worker.Done(time.Second) // the id is remembered for a second: the same id is rejected during that time
 	}
 	w, err := worker.New(jobs, "examples.mails", send, worker.Options{Lock: time.Minute, AutoStart: true})
 	if err != nil {

@@ -1,4 +1,5 @@
-// Command go keeps a crowd platform full with the 1,000 most urgent of 5,000 tasks, with package semaphore.
+// Command go keeps a crowd platform full with the 1,000 most urgent of 5,000 tasks, with package
+// semaphore.
 //
 // REDIS_URL says where the broker is; without it redis://127.0.0.1:6380.
 package main
@@ -47,7 +48,7 @@ func main() {
 	fmt.Printf("%d urgent on the platform of %d\n", f.urgent(), len(f.onPlatform))
 
 	f.enqueue(201, 210, 10_000)
-	f.enqueue(201, 210, 0) // a mistake: those who were asked may stay
+	f.enqueue(201, 210, 0) // a mistake: the tasks that were asked may keep running
 	f.feedUntil(func() bool { return f.asked == 10 })
 	fmt.Printf("10 became urgent for a moment: %s\n", f.gaveWay())
 
@@ -73,7 +74,8 @@ type feeder struct {
 	asked, takenBack, finishedFirst int // since the last gaveWay
 }
 
-// enqueue puts tasks in line, or changes their priorities when they are there: each has its number and more.
+// enqueue puts tasks in line, or changes their priorities when they are there: each has its number
+// and more.
 func (f *feeder) enqueue(from, to int, more float64) {
 	var entries []semaphore.Entry
 	for n := from; n <= to; n++ {
@@ -85,7 +87,8 @@ func (f *feeder) enqueue(from, to int, more float64) {
 	check(err)
 }
 
-// feedUntil does what events ask for until it is enough. Events are only hints: what counts is the status of the tasks that they name.
+// feedUntil does what events ask for until it is enough. Events are only hints: what counts is the
+// status of the tasks that they name.
 func (f *feeder) feedUntil(enough func() bool) {
 	for !enough() {
 		named := map[string]bool{}
@@ -132,7 +135,8 @@ func (f *feeder) look(named map[string]bool) {
 	f.giveWay(giveWay)
 }
 
-// giveWay takes tasks from the platform that are asked to. Those in somebody's hands are finished first, the others stand in line again.
+// giveWay takes tasks from the platform that are asked to give way. Tasks that a person has begun
+// are finished first, the others are enqueued again.
 func (f *feeder) giveWay(names []string) {
 	var again []semaphore.Entry
 	for _, name := range names {
@@ -151,7 +155,7 @@ func (f *feeder) giveWay(names []string) {
 	check(err)
 }
 
-// inHands tells whether somebody on the platform has begun with a task: every fourth.
+// inHands reports whether a person on the platform has begun the task: every fourth.
 func inHands(name string) bool {
 	n, err := strconv.Atoi(name)
 	check(err)

@@ -5,11 +5,13 @@ import (
 	"sync"
 	"testing"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// toyBroker knows just enough AMQP for a run: it hands each message to the first consumer of its queue and confirms it.
+// toyBroker knows just enough AMQP for a run: it hands each message to the first consumer of its
+// queue and confirms it.
 type toyBroker struct {
 	addr      string
 	refuse    bool // nack instead of ack
@@ -125,7 +127,7 @@ func (b *toyBroker) method(c *toyConn, m amqpwire.Method) bool {
 	switch m := m.(type) {
 	case *amqpwire.ConnectionStartOk:
 		if string(m.Response) != "\x00guest\x00guest" {
-			c.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.AccessRefused, ReplyText: "ACCESS_REFUSED - wrong password"})
+			c.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpcode.AccessRefused, ReplyText: "ACCESS_REFUSED - wrong password"})
 			return true
 		}
 		c.send(0, &amqpwire.ConnectionTune{ChannelMax: 10, FrameMax: 4096})

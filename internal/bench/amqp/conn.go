@@ -5,6 +5,7 @@ import (
 	"net"
 	"time"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -163,5 +164,5 @@ func (c *conn) frame() (f amqpwire.Frame, ok bool, err error) {
 func (c *conn) shutdown() {
 	// Errors here mean that the connection is gone already, which is what is wanted.
 	_ = c.SetDeadline(time.Now().Add(closeTimeout))
-	_ = c.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpwire.ReplySuccess, ReplyText: "done"})
+	_ = c.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpcode.Success, ReplyText: "done"})
 }

@@ -40,7 +40,8 @@ func newConsumer(r *run, queue string) (*consumer, error) {
 	return k, nil
 }
 
-// read takes deliveries until the connection ends. Frames that came with basic.consume-ok are in the buffer already.
+// read takes deliveries until the connection ends. Frames that came with basic.consume-ok are in
+// the buffer already.
 func (k *consumer) read() error {
 	for {
 		now, before := k.run.now(), k.tag

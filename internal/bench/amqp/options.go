@@ -2,12 +2,14 @@ package amqp
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"time"
+
+	"fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on which broker. DefaultOptions is a valid start; the zero value is not.
+// Options say what load Run puts on which broker. DefaultOptions is a valid start; the zero value
+// is not.
 type Options struct {
 	URL string `json:"url"` // amqp://user:password@host:port/vhost
 
@@ -44,33 +46,24 @@ var ErrInvalid = errors.New("amqp bench: invalid option")
 
 // Validate names each option that is out of its range, as the command line spells it.
 func (o Options) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
-		}
-	}
-	within := func(name string, v, low, high int) {
-		check(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
-	}
-	if _, err := parseURL(o.URL); err != nil {
-		errs = append(errs, fmt.Errorf("%w: %w", ErrInvalid, err))
-	}
-	within("publishers", o.Publishers, 0, 100_000)
-	within("consumers", o.Consumers, 0, 100_000)
-	check(o.Publishers+o.Consumers > 0, "publishers and consumers are both 0; there is nothing to do")
-	check(o.Publishers > 0 || o.Queue != "", "with 0 publishers, queue must name a queue that holds messages")
-	within("queues", o.Queues, 1, 1_000_000)
-	check(len(o.Queue) <= 200, "queue has %d bytes; at most 200 leave room for a number", len(o.Queue))
-	within("size", o.Size, 0, 512<<20)
-	within("confirm", o.Confirm, 0, 10_000_000)
-	within("prefetch", o.Prefetch, 0, 65535)
-	within("ack", o.AckEvery, 1, math.MaxInt32)
-	check(o.NoAck || o.Prefetch == 0 || o.AckEvery <= o.Prefetch,
+	c := option.NewCheck(ErrInvalid)
+	_, err := parseURL(o.URL)
+	c.NoError(err)
+	c.Within("publishers", o.Publishers, 0, 100_000)
+	c.Within("consumers", o.Consumers, 0, 100_000)
+	c.That(o.Publishers+o.Consumers > 0, "publishers and consumers are both 0; there is nothing to do")
+	c.That(o.Publishers > 0 || o.Queue != "", "with 0 publishers, queue must name a queue that holds messages")
+	c.Within("queues", o.Queues, 1, 1_000_000)
+	c.That(len(o.Queue) <= 200, "queue has %d bytes; at most 200 leave room for a number", len(o.Queue))
+	c.Within("size", o.Size, 0, 512<<20)
+	c.Within("confirm", o.Confirm, 0, 10_000_000)
+	c.Within("prefetch", o.Prefetch, 0, 65535)
+	c.Within("ack", o.AckEvery, 1, math.MaxInt32)
+	c.That(o.NoAck || o.Prefetch == 0 || o.AckEvery <= o.Prefetch,
 		"ack is %d and prefetch %d; the broker would stop before the first ack", o.AckEvery, o.Prefetch)
-	check(o.Rate >= 0 && o.Rate <= 1e9, "rate is %v; it must be from 0 (no limit) to 1e9 per second", o.Rate)
-	within("batch", o.Batch, 1, 100_000)
-	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
-	check(o.PID >= 0, "pid is %d", o.PID)
-	return errors.Join(errs...)
+	c.That(o.Rate >= 0 && o.Rate <= 1e9, "rate is %v; it must be from 0 (no limit) to 1e9 per second", o.Rate)
+	c.Within("batch", o.Batch, 1, 100_000)
+	c.Duration(o.Duration)
+	c.That(o.PID >= 0, "pid is %d", o.PID)
+	return c.Err()
 }

@@ -2,7 +2,8 @@ package amqp
 
 import "time"
 
-// pacer is the timetable of an open loop: message k of a publisher is due at k/rate after the start, whatever happened before.
+// pacer is the timetable of an open loop: message k of a publisher is due at k/rate after the
+// start, whatever happened before.
 type pacer struct {
 	perSecond float64
 	sent      uint64

@@ -38,8 +38,8 @@ func newPublisher(r *run, queue string, quota uint64) (*publisher, error) {
 	return p, nil
 }
 
-// encode prepares the frames. The head of the message (method and content header) has the same length whatever the body,
-// so a message without a body tells where the body begins.
+// encode prepares the frames. The head of the message (method and content header) has the same
+// length whatever the body, so a message without a body tells where the body begins.
 func (p *publisher) encode(queue string) {
 	properties := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Transient}
 	if p.run.Persist {
@@ -50,7 +50,8 @@ func (p *publisher) encode(queue string) {
 	p.body = len(amqpwire.AppendPublish(nil, channel, "", queue, false, list, nil, p.frameMax)) + frameHeaderBytes
 	one := amqpwire.AppendPublish(nil, channel, "", queue, false, list, make([]byte, p.run.Size), p.frameMax)
 	p.stride = len(one)
-	// Large messages go one or a few per write: a batch of them is no better and would fill the memory.
+	// Large messages go one or a few per write: a batch of them is no better and would fill the
+	// memory.
 	const maxWriteBytes = 1 << 20
 	for range min(p.run.Batch, maxWriteBytes/p.stride+1) {
 		p.frames = append(p.frames, one...)

@@ -47,8 +47,9 @@ type Progress struct {
 	Sent, Confirmed, Received uint64
 }
 
-// Run puts the load on the broker until Duration is over, Count is reached or ctx ends, and measures it. A ctx that ends early is no error.
-// progress, when not nil, is called every second from Run's own goroutine.
+// Run puts the load on the broker until Duration is over, Count is reached or ctx ends, and
+// measures it. A ctx that ends early is no error. progress, when not nil, is called every second
+// from Run's own goroutine.
 func Run(ctx context.Context, o Options, progress func(Progress)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -67,7 +68,8 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (Result, error
 	if o.Queue == "" {
 		defer func() {
 			for _, q := range queues {
-				// The run is over; a queue that cannot be deleted is the broker's trouble, which it has told before.
+				// The run is over; a queue that cannot be deleted is the broker's trouble, which it
+				// has told before.
 				_, _ = control.call(channel, &amqpwire.QueueDelete{Queue: q}, amqpwire.IDQueueDeleteOk)
 			}
 			control.shutdown()

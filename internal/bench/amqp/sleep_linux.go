@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// preciseThread ties the goroutine to its thread and makes that thread wake within microseconds: by default Linux adds
-// 50 µs to a sleep and Go's timers up to 1 ms, which would count as the broker's latency.
+// preciseThread ties the goroutine to its thread and makes that thread wake within microseconds: by
+// default Linux adds 50 µs to a sleep and Go's timers up to 1 ms, which would count as the broker's
+// latency.
 func preciseThread() {
 	const prSetTimerSlack = 29
 	runtime.LockOSThread()

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// stampBytes is the length of the stamp at the start of a body: the run's id, and when the message was due, in ns since the run's start.
+// stampBytes is the length of the stamp at the start of a body: the run's id, and when the message
+// was due, in ns since the run's start.
 const stampBytes = 16
 
 func putStamp(body []byte, run uint64, due time.Duration) {

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// target is where and as whom to log in.
+// target is the address and the user to log in as.
 type target struct {
 	addr, user, password, vhost string
 }
 
-// parseURL reads amqp://user:password@host:port/vhost. Missing parts are guest, guest, 127.0.0.1, 5672 and the vhost "/".
+// parseURL reads amqp://user:password@host:port/vhost. Missing parts are guest, guest, 127.0.0.1,
+// 5672 and the vhost "/".
 func parseURL(raw string) (target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

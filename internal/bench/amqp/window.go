@@ -7,11 +7,13 @@ import (
 	"fiveways/internal/bench/latency"
 )
 
-// window holds the messages of one publisher that wait for a confirm. With a limit of 0 there are no confirms and nothing waits.
+// window holds the messages of one publisher that wait for a confirm. With a limit of 0 there are
+// no confirms and nothing waits.
 type window struct {
 	mu   sync.Mutex
 	room sync.Cond
-	// due[seq % len] is when message seq was due, or settled. Invariant: low <= seq < next for all that wait, next-low <= len(due).
+	// due[seq % len] is when message seq was due, or settled. Invariant: low <= seq < next for all
+	// that wait, next-low <= len(due).
 	due    []time.Duration
 	low    uint64 // oldest publish sequence number not confirmed
 	next   uint64 // the next one to send; AMQP counts from 1
@@ -29,8 +31,9 @@ func newWindow(limit int) *window {
 	return w
 }
 
-// acquire waits until messages may be sent and returns how many of want; 0 after close. It lets a quarter of the window
-// come free first, if that many are wanted: a broker that confirms one by one would otherwise make every write a single message.
+// acquire waits until messages may be sent and returns how many of want; 0 after close. It lets a
+// quarter of the window come free first, if that many are wanted: a broker that confirms one by one
+// would otherwise make every write a single message.
 func (w *window) acquire(want int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +57,8 @@ func (w *window) sent(due []time.Duration) {
 	}
 }
 
-// settle takes an ack or nack of the broker that arrived at now and returns how many messages it answered; 0 for a tag that is not waiting.
+// settle takes an ack or nack of the broker that arrived at now and returns how many messages it
+// answered; 0 for a tag that is not waiting.
 func (w *window) settle(tag uint64, multiple, ack bool, now time.Duration) (answered int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -101,7 +101,8 @@ func rangeLoad(n int) func(context.Context, *bench) (Load, error) {
 	}
 }
 
-// limitLoad reads so many keys of all from any of them on: the server has to count how many there would be.
+// limitLoad reads so many keys of all from any of them on: the server has to count how many there
+// would be.
 func limitLoad(n int) func(context.Context, *bench) (Load, error) {
 	return func(ctx context.Context, b *bench) (Load, error) {
 		return b.ranges(ctx, n, func(int, int) clientv3.OpOption { return clientv3.WithRange(b.prefix + "l") }, clientv3.WithLimit(int64(n)))
@@ -131,7 +132,8 @@ func countLoad(ctx context.Context, b *bench) (Load, error) {
 	})
 }
 
-// watchLoad lets producers put one key, and all consumers be told. What counts is the events that consumers got.
+// watchLoad lets producers put one key, and all consumers be told. What counts is the events that
+// consumers got.
 func watchLoad(ctx context.Context, b *bench) (Load, error) {
 	connections, err := b.spread()
 	if err != nil {

@@ -2,13 +2,13 @@ package etcd
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
+
+	"fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on a server. DefaultOptions is a valid start; the zero value is not.
+// Options say what load Run puts on a server. DefaultOptions is a valid start; the zero value is
+// not.
 type Options struct {
 	URL         string        `json:"url"`         // host:port
 	User        string        `json:"user"`        // "": none
@@ -26,8 +26,9 @@ type Options struct {
 	PID         int           `json:"pid"`         // the server's process, whose CPU and memory are measured; 0: unknown
 }
 
-// DefaultOptions measures the local broker. So many deletes are in flight that a consumer keeps up with the producers, whatever the server: with fewer, a delete
-// that takes longer than a put makes a line grow, and the latency is the time in the line, which grows with the run.
+// DefaultOptions measures the local broker. So many deletes are in flight that a consumer keeps up
+// with the producers, whatever the server: with fewer, a delete that takes longer than a put makes
+// a line grow, and the latency is the time in the line, which grows with the run.
 func DefaultOptions() Options {
 	return Options{
 		URL: "127.0.0.1:2379", Loads: []string{"queue"}, Producers: 16, Consumers: 1, InFlight: 64, Connections: 1, Size: 100, Keys: 100_000, Clients: 4,
@@ -40,26 +41,16 @@ var ErrInvalid = errors.New("etcd bench: invalid option")
 
 // Validate names each option that is out of its range, as the command line spells it.
 func (o Options) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
-		}
-	}
-	check(o.URL != "", "url is empty; it must be host:port")
-	check(len(o.Loads) > 0, "no load is named; there are %s", strings.Join(LoadNames(), ", "))
-	for _, name := range o.Loads {
-		check(slices.Contains(LoadNames(), name), "there is no load %q; there are %s", name, strings.Join(LoadNames(), ", "))
-	}
-	for _, of := range []struct {
-		name         string
-		v, low, high int
-	}{
-		{"producers", o.Producers, 1, 100_000}, {"consumers", o.Consumers, 1, 100_000}, {"in-flight", o.InFlight, 1, 10_000},
-		{"connections", o.Connections, 1, 10_000}, {"size", o.Size, stampBytes, 1 << 20}, {"keys", o.Keys, 1, 100_000_000}, {"clients", o.Clients, 1, 10_000},
-	} {
-		check(of.v >= of.low && of.v <= of.high, "%s is %d; it must be from %d to %d", of.name, of.v, of.low, of.high)
-	}
-	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
-	return errors.Join(errs...)
+	c := option.NewCheck(ErrInvalid)
+	c.That(o.URL != "", "url is empty; it must be host:port")
+	c.Loads(o.Loads, LoadNames())
+	c.Within("producers", o.Producers, 1, 100_000)
+	c.Within("consumers", o.Consumers, 1, 100_000)
+	c.Within("in-flight", o.InFlight, 1, 10_000)
+	c.Within("connections", o.Connections, 1, 10_000)
+	c.Within("size", o.Size, stampBytes, 1<<20)
+	c.Within("keys", o.Keys, 1, 100_000_000)
+	c.Within("clients", o.Clients, 1, 10_000)
+	c.Duration(o.Duration)
+	return c.Err()
 }

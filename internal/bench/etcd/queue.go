@@ -18,7 +18,8 @@ import (
 // stampBytes are at the beginning of each value: when it was put.
 const stampBytes = 8
 
-// drainPatience is how long the consumers may take for what is left when the producers have stopped.
+// drainPatience is how long the consumers may take for what is left when the producers have
+// stopped.
 const drainPatience = time.Minute
 
 // queueRun is one run of the load queue.
@@ -31,8 +32,8 @@ type queueRun struct {
 	stopped       atomic.Bool   // the producers have
 }
 
-// queueLoad lets producers put and consumers watch and delete. A message counts when its delete is answered; its latency is from before the put to
-// then.
+// queueLoad lets producers put and consumers watch and delete. A message counts when its delete is
+// answered; its latency is from before the put to then.
 func queueLoad(ctx context.Context, b *bench) (Load, error) {
 	r := &queueRun{bench: b, received: make([]int64, b.o.Consumers), drained: make(chan struct{})}
 	r.puts.latency = make([]latency.Histogram, b.o.Producers)
@@ -80,7 +81,8 @@ func (r *queueRun) consumerPrefix(n int) string {
 	return fmt.Sprintf("%sc/%d/", r.prefix, n)
 }
 
-// producerKey is what the nth message of a producer is put to. Without queues it goes to a consumer right away, to each in turn.
+// producerKey is what the nth message of a producer is put to. Without queues it goes to a consumer
+// right away, to each in turn.
 func (r *queueRun) producerKey(producer, n int) string {
 	name := strconv.Itoa(producer) + "-" + strconv.Itoa(n)
 	if r.queues {

@@ -13,7 +13,8 @@ type Result struct {
 	Loads   []Load  `json:"results"`
 }
 
-// Load is what one load measured. Latencies are in milliseconds, at most 0.8 % too high. Shares of a processor are in percent of one core.
+// Load is what one load measured. Latencies are in milliseconds, at most 0.8 % too high. Shares of
+// a processor are in percent of one core.
 type Load struct {
 	Name      string  `json:"load"`
 	Count     int64   `json:"count"` // messages put, received and deleted; requests; or events

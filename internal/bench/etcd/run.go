@@ -50,10 +50,12 @@ type bench struct {
 	filled  bool   // some of the keys for ranges are there, or all
 }
 
-// gcPercent lets garbage gather for longer: collecting that of the client would take time on the cores that the server is measured on.
+// gcPercent lets garbage gather for longer: collecting that of the client would take time on the
+// cores that the server is measured on.
 const gcPercent = 400
 
-// Run puts the loads on the server, one after the other, and leaves nothing there. done is called after each with its result; it may be nil.
+// Run puts the loads on the server, one after the other, and leaves nothing there. done is called
+// after each with its result; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (r Result, err error) {
 	if err := o.Validate(); err != nil {
 		return r, err
@@ -117,7 +119,7 @@ func (b *bench) close() {
 // patience is how long a server may take to answer that it is there.
 const patience = 5 * time.Second
 
-// reach finds out whether anybody listens at all: a client of etcd says of a server that is not there only that time is over.
+// reach checks that a server listens: for a missing one the etcd client reports only a timeout.
 func (b *bench) reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -147,7 +149,7 @@ func (b *bench) look(ctx context.Context) error {
 	if b.o.Plain {
 		return nil
 	}
-	// The record of a queue is there as soon as somebody watches it as a consumer.
+	// The record of a queue exists as soon as a client watches it as a consumer.
 	probe, stop := context.WithCancel(ctx)
 	defer stop()
 	created := <-c.Watch(probe, b.queue()+"/c/probe/", clientv3.WithPrefix(), clientv3.WithCreatedNotify())
@@ -171,7 +173,8 @@ func (b *bench) look(ctx context.Context) error {
 // queue is the path of the run's queue.
 func (b *bench) queue() string { return "/q/" + b.prefix[:len(b.prefix)-1] }
 
-// sweepBatch is how many keys are deleted at once: with hundreds of thousands etcd takes longer than it lets a request take.
+// sweepBatch is how many keys are deleted at once: with hundreds of thousands etcd takes longer
+// than it lets a request take.
 const sweepBatch = 10_000
 
 // sweep leaves nothing behind.

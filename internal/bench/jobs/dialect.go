@@ -12,7 +12,8 @@ import (
 // job is what a report needs of a job that was taken.
 type job struct{ mid, token string }
 
-// dialect is how a server is told of jobs. The methods that add a command leave its reply to be read.
+// dialect is how a server is told of jobs. The methods that add a command leave its reply to be
+// read.
 type dialect interface {
 	enqueue(c *conn, queue, mid, body string)
 	take(c *conn, queue string, count int)
@@ -77,7 +78,8 @@ func (commands) remove(c *conn, queue string) error {
 	return c.do("QUEUE.CLEAR", queue)
 }
 
-// scripts are the reference semantics on a real Redis: the same work on the wire, EVALSHA with the key of the queue.
+// scripts are the reference semantics on a real Redis: the same work on the wire, EVALSHA with the
+// key of the queue.
 type scripts struct{ enqueueSHA, takeSHA, reportSHA string }
 
 func loadScripts(c *conn) (s scripts, err error) {

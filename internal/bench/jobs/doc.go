@@ -1,4 +1,5 @@
-// Package jobs loads queues of jobs over the Redis protocol: those of a broker with its JOB commands, or those that Lua scripts keep on a real
-// Redis (package lua). Each client is a connection that writes whole commands and looks only at what it needs of the answers, so that what is
-// measured is the server.
+// Package jobs loads job queues over the Redis protocol: those of a broker with its JOB commands,
+// or those of Lua scripts on a real Redis (package lua). Each client is a connection that writes
+// whole commands and parses only the parts of the answers that it needs, so that it measures the
+// server.
 package jobs

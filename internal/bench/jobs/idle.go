@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fiveways/internal/bench/latency"
+	"fiveways/internal/bench/option"
 	"fiveways/internal/bench/process"
 )
 
@@ -32,7 +33,8 @@ func DefaultIdleOptions() IdleOptions {
 	}
 }
 
-// IdleResult is what it cost to wait, and how long a job took to reach who waited. Latencies are in microseconds.
+// IdleResult is the cost of waiting, and how long a job took to reach a waiting worker. Latencies
+// are in microseconds.
 type IdleResult struct {
 	Options IdleOptions `json:"options"`
 	Server  string      `json:"server"`
@@ -46,22 +48,13 @@ type IdleResult struct {
 
 // Validate names each option that is out of its range, as the command line spells it.
 func (o IdleOptions) Validate() error {
-	var errs []error
-	for _, of := range []struct {
-		name         string
-		v, low, high int
-	}{{"queues", o.Queues, 1, 1_000_000}, {"takers", o.Takers, 1, 100_000}, {"wakes", o.Wakes, 1, 100_000_000}} {
-		if of.v < of.low || of.v > of.high {
-			errs = append(errs, fmt.Errorf("%w: %s is %d; it must be from %d to %d", ErrInvalid, of.name, of.v, of.low, of.high))
-		}
-	}
-	if o.Takers > o.Queues {
-		errs = append(errs, fmt.Errorf("%w: takers is %d; there must be a queue for each", ErrInvalid, o.Takers))
-	}
-	if o.Quiet <= 0 || o.Pause < 0 {
-		errs = append(errs, fmt.Errorf("%w: a time is too short", ErrInvalid))
-	}
-	return errors.Join(errs...)
+	c := option.NewCheck(ErrInvalid)
+	c.Within("queues", o.Queues, 1, 1_000_000)
+	c.Within("takers", o.Takers, 1, 100_000)
+	c.Within("wakes", o.Wakes, 1, 100_000_000)
+	c.That(o.Takers <= o.Queues, "takers is %d; each needs a queue of its own", o.Takers)
+	c.That(o.Quiet > 0 && o.Pause >= 0, "a time is too short")
+	return c.Err()
 }
 
 // idleRun is one run of Idle.
@@ -71,7 +64,8 @@ type idleRun struct {
 	arrived chan time.Time // one for each job that reached its taker and was reported done
 }
 
-// Idle makes queues and takers that wait at them, lets nothing happen for a while, and then enqueues jobs in queues taken at random.
+// Idle makes queues and takers that wait at them, lets nothing happen for a while, and then
+// enqueues jobs in queues taken at random.
 func Idle(ctx context.Context, o IdleOptions) (r IdleResult, err error) {
 	if err := o.Validate(); err != nil {
 		return r, err

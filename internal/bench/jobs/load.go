@@ -32,8 +32,10 @@ var loads = []load{
 	{name: "wire", list: true, do: (*client).pings},
 }
 
-// LoadNames are the names of the loads: enqueue puts jobs into a queue; work takes them from a backlog and reports them done; cycle does all
-// three; list is LPUSH and then BRPOP; wire is as many PINGs as a cycle has commands, which is what a cycle costs before anything is done. With a depth above one commands are pipelined, and that many jobs are taken at once.
+// LoadNames are the names of the loads: enqueue puts jobs into a queue; work takes them from a
+// backlog and reports them done; cycle does all three; list is LPUSH and then BRPOP; wire is as
+// many PINGs as a cycle has commands, which is what a cycle costs before anything is done. With a
+// depth above one commands are pipelined, and that many jobs are taken at once.
 func LoadNames() (names []string) {
 	for _, l := range loads {
 		names = append(names, l.name)
@@ -106,7 +108,8 @@ func (k *client) work() (int, error) {
 	return len(k.got), k.skipAll(len(k.got))
 }
 
-// workAll works until as many jobs as were enqueued are done: others of the run may have been given ours, then theirs are left for us.
+// workAll works until as many jobs as were enqueued are done: others of the run may have been given
+// ours, then theirs are left for us.
 func (k *client) workAll() (n int, err error) {
 	for n < k.depth {
 		some, err := k.work()

@@ -2,14 +2,14 @@ package jobs
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
+
+	"fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on which servers. DefaultOptions is a valid start; the zero value is not.
+// Options say what load Run puts on which servers. DefaultOptions is a valid start; the zero value
+// is not.
 type Options struct {
 	URL         string        `json:"url"`         // redis://user:password@host:port/database
 	Against     string        `json:"against"`     // another server, which takes turns with the first; "" is none
@@ -35,35 +35,24 @@ var ErrInvalid = errors.New("jobs bench: invalid option")
 
 // Validate names each option that is out of its range, as the command line spells it.
 func (o Options) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
-		}
-	}
-	within := func(name string, v, low, high int) {
-		check(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
-	}
+	c := option.NewCheck(ErrInvalid)
 	for _, address := range []string{o.URL, o.Against} {
 		if u, err := url.Parse(address); address != o.Against || address != "" {
-			check(err == nil && u.Scheme == "redis" && u.Host != "", "%q is no URL such as redis://user:password@host:6380", address)
+			c.That(err == nil && u.Scheme == "redis" && u.Host != "", "%q is no URL such as redis://user:password@host:6380", address)
 		}
 	}
-	check(len(o.Loads) > 0, "no load is named; there are %s", strings.Join(LoadNames(), ", "))
-	for _, name := range o.Loads {
-		check(slices.Contains(LoadNames(), name), "there is no load %q; there are %s", name, strings.Join(LoadNames(), ", "))
-	}
-	check(len(o.Connections) > 0, "no number of connections is given")
+	c.Loads(o.Loads, LoadNames())
+	c.That(len(o.Connections) > 0, "no number of connections is given")
 	for _, n := range o.Connections {
-		within("connections", n, 1, 10_000)
+		c.Within("connections", n, 1, 10_000)
 	}
-	check(len(o.Depths) > 0, "no depth is given")
+	c.That(len(o.Depths) > 0, "no depth is given")
 	for _, n := range o.Depths {
-		within("depth", n, 1, 1000)
+		c.Within("depth", n, 1, 1000)
 	}
-	within("size", o.Size, 0, 16<<20)
-	within("backlog", o.Backlog, 1, 100_000_000)
-	within("repetitions", o.Repetitions, 1, 1000)
-	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
-	return errors.Join(errs...)
+	c.Within("size", o.Size, 0, 16<<20)
+	c.Within("backlog", o.Backlog, 1, 100_000_000)
+	c.Within("repetitions", o.Repetitions, 1, 1000)
+	c.Duration(o.Duration)
+	return c.Err()
 }

@@ -28,8 +28,9 @@ type Load struct {
 	Ratio       float64 `json:"ratio"`   // the first server's rate to the second's; 0 when there is only one
 }
 
-// Rate is what one server did: the median of the repetitions' rates, and the latency in all of them. The latency is that of a step with so many
-// jobs as the depth is, in microseconds, at most 0.8 % too high.
+// Rate is what one server did: the median of the repetitions' rates, and the latency in all of
+// them. The latency is that of a step with so many jobs as the depth is, in microseconds, at most
+// 0.8 % too high.
 type Rate struct {
 	PerSecond float64   `json:"jobs_per_second"`
 	Runs      []float64 `json:"runs"`

@@ -13,8 +13,8 @@ import (
 	"fiveways/internal/bench/latency"
 )
 
-// Run puts the loads on the servers, each on a queue of its own that is removed afterwards. done is called after each with its result; it may
-// be nil.
+// Run puts the loads on the servers, each on a queue of its own that is removed afterwards. done is
+// called after each with its result; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -80,7 +80,8 @@ func runLoad(ctx context.Context, o Options, targets []string, l load, connectio
 	return summed(l.name, connections, depth, runs), nil
 }
 
-// Once is what one load measured once on one server. The latency is that of a whole step: of so many jobs as the depth is.
+// Once is what one load measured once on one server. The latency is that of a whole step: of so
+// many jobs as the depth is.
 type Once struct {
 	Jobs      uint64
 	PerSecond float64

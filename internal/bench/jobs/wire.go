@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// conn is one connection of the Redis protocol, version 2. Commands are gathered in out and written by flush; replies are read piece by piece.
+// conn is one connection of the Redis protocol, version 2. Commands are gathered in out and written
+// by flush; replies are read piece by piece.
 type conn struct {
 	net  net.Conn
 	out  []byte
@@ -150,7 +151,8 @@ func (c *conn) line() ([]byte, error) {
 	}
 }
 
-// next reads the head of a reply: its kind and number. An error reply is an ErrReply; a simple string is given as the text.
+// next reads the head of a reply: its kind and number. An error reply is an ErrReply; a simple
+// string is given as the text.
 func (c *conn) next() (kind byte, n int, text []byte, err error) {
 	l, err := c.line()
 	if err != nil {

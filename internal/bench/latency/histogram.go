@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// subBits fixes the precision: within a power of two there are 2^subBits buckets, so a percentile is at most 1/128 (0.8 %) too high.
+// subBits fixes the precision: within a power of two there are 2^subBits buckets, so a percentile
+// is at most 1/128 (0.8 %) too high.
 const subBits = 7
 
-// Histogram counts durations in buckets of constant relative width, from 1 ns to over 9 years, in constant memory.
-// The zero value is empty. It is not safe for concurrent use: every connection has its own, merged at the end.
+// Histogram counts durations in buckets of constant relative width, from 1 ns to over 9 years, in
+// constant memory. The zero value is empty. It is not safe for concurrent use: every connection has
+// its own, merged at the end.
 type Histogram struct {
 	counts [(64 - subBits) << subBits]uint64
 	total  uint64
@@ -40,7 +42,8 @@ func (h *Histogram) Count() uint64 { return h.total }
 // Max is the largest duration recorded, exactly.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Quantile returns a duration that at least the part q (0 to 1) of the records does not exceed; 0 when there are none.
+// Quantile returns a duration that at least the part q (0 to 1) of the records does not exceed; 0
+// when there are none.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := uint64(q*float64(h.total) + 0.5)
 	rank = min(max(rank, 1), h.total)
@@ -54,7 +57,8 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return 0
 }
 
-// bucket maps small values to themselves, larger ones to their exponent and their subBits bits after the leading one.
+// bucket maps small values to themselves, larger ones to their exponent and their subBits bits
+// after the leading one.
 func bucket(v uint64) int {
 	if v < 1<<subBits {
 		return int(v)

@@ -24,8 +24,8 @@ func Read(pid int) (Usage, error) {
 	return parseStat(string(stat), int64(os.Getpagesize()))
 }
 
-// parseStat reads fields 14 (utime), 15 (stime) and 24 (rss in pages) of proc(5). The second field, the program's name in
-// parentheses, may hold spaces and parentheses itself.
+// parseStat reads fields 14 (utime), 15 (stime) and 24 (rss in pages) of proc(5). The second field,
+// the program's name in parentheses, may hold spaces and parentheses itself.
 func parseStat(stat string, pageBytes int64) (Usage, error) {
 	const ticksPerSecond = 100 // USER_HZ, which Linux fixes at 100 for /proc on every architecture Go supports
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])

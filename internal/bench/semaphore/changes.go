@@ -8,8 +8,8 @@ import (
 	"fiveways/internal/bench/latency"
 )
 
-// changes lets each client release a running task and enqueue another at the end of the line, again and again. Both are changes; a release hands its place
-// over.
+// changes lets each client release a running task and enqueue another at the end of the line, again
+// and again. Both are changes; a release hands its place over.
 func changes(ctx context.Context, o Options, s server) (Load, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -45,7 +45,8 @@ func changes(ctx context.Context, o Options, s server) (Load, error) {
 	return newLoad("changes", &h, took), nil
 }
 
-// connectAll opens the connections before the clock runs. What it returns must be interrupted even with an error.
+// connectAll opens the connections before the clock runs. What it returns must be interrupted even
+// with an error.
 func connectAll(ctx context.Context, n int, s server) (clients []client, err error) {
 	for range n {
 		c, err := s.connect(ctx)

@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/bench/latency"
 )
 
-// places pairs releases with the tasks that are acquired after them: the place that was free first is taken first.
+// places pairs releases with the tasks that are acquired after them: the place that was free first
+// is taken first.
 type places struct {
 	mu       sync.Mutex
 	free     []time.Time // when they were released
@@ -53,8 +54,8 @@ var errLost = errors.New("places that were released are still free")
 // handoverPatience is how long the last place may stay free, longer than a sweep takes to come.
 const handoverPatience = 30 * time.Second
 
-// handover releases running tasks at a steady rate, and measures until the next task is told to run. Who releases waits while none runs that he could
-// release.
+// handover releases running tasks at a steady rate, and measures until the next task is told to
+// run. It waits while no task runs that it could release.
 func handover(ctx context.Context, o Options, s server) (Load, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -2,14 +2,14 @@ package semaphore
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
+
+	"fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value is not.
+// Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value
+// is not.
 type Options struct {
 	URL      string        `json:"url"`         // redis://… or postgres://…
 	Loads    []string      `json:"loads"`       // one after the other, of LoadNames
@@ -33,29 +33,18 @@ var ErrInvalid = errors.New("semaphore bench: invalid option")
 
 // Validate names each option that is out of its range, as the command line spells it.
 func (o Options) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
-		}
-	}
-	within := func(name string, v, low, high int) {
-		check(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
-	}
+	c := option.NewCheck(ErrInvalid)
 	u, err := url.Parse(o.URL)
-	check(err == nil && (isRedis(u.Scheme) || isPostgres(u.Scheme)), "the URL must begin with redis:// or postgres://")
-	check(o.Sweep == 0 || err == nil && isPostgres(u.Scheme), "sweep is for a URL that begins with postgres://")
-	check(o.Sweep >= 0, "sweep is %s; it must not be negative", o.Sweep)
-	check(len(o.Loads) > 0, "no load is named; there are %s", strings.Join(LoadNames(), ", "))
-	for _, name := range o.Loads {
-		check(slices.Contains(LoadNames(), name), "there is no load %q; there are %s", name, strings.Join(LoadNames(), ", "))
-	}
-	within("active", o.Active, 1, 1_000_000)
-	within("waiting", o.Waiting, 0, 10_000_000)
-	within("clients", o.Clients, 1, 10_000)
-	check(o.Rate > 0 && o.Rate <= 1e6, "rate is %v; it must be above 0 and at most 1000000", o.Rate)
-	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
-	return errors.Join(errs...)
+	c.That(err == nil && (isRedis(u.Scheme) || isPostgres(u.Scheme)), "the URL must begin with redis:// or postgres://")
+	c.That(o.Sweep == 0 || err == nil && isPostgres(u.Scheme), "sweep is for a URL that begins with postgres://")
+	c.That(o.Sweep >= 0, "sweep is %s; it must not be negative", o.Sweep)
+	c.Loads(o.Loads, LoadNames())
+	c.Within("active", o.Active, 1, 1_000_000)
+	c.Within("waiting", o.Waiting, 0, 10_000_000)
+	c.Within("clients", o.Clients, 1, 10_000)
+	c.That(o.Rate > 0 && o.Rate <= 1e6, "rate is %v; it must be above 0 and at most 1000000", o.Rate)
+	c.Duration(o.Duration)
+	return c.Err()
 }
 
 func isRedis(scheme string) bool    { return scheme == "redis" || scheme == "rediss" }

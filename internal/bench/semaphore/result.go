@@ -13,7 +13,7 @@ import (
 // Result is what a run measured. Its JSON names are kept stable for scripts.
 type Result struct {
 	Options Options `json:"options"`
-	Server  string  `json:"server"` // what it says it is, and who decides
+	Server  string  `json:"server"` // its name and version, and which side decides
 	Loads   []Load  `json:"results"`
 }
 

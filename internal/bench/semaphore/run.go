@@ -16,7 +16,8 @@ type load struct {
 // loads are in the order in which they run.
 var loads = []load{{"handover", handover}, {"changes", changes}}
 
-// LoadNames are the names of the loads: a place that is released and taken by the next task, and changes as fast as they are done.
+// LoadNames are the names of the loads: a place that is released and taken by the next task, and
+// changes as fast as they are done.
 func LoadNames() (names []string) {
 	for _, l := range loads {
 		names = append(names, l.name)
@@ -29,7 +30,8 @@ const (
 	lookEvery      = 10 * time.Millisecond
 )
 
-// Run puts the loads on the server, each on a semaphore of its own that is deleted afterwards. done is called after each with its result; it may be nil.
+// Run puts the loads on the server, each on a semaphore of its own that is deleted afterwards. done
+// is called after each with its result; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err

@@ -6,17 +6,19 @@ import (
 	"net/url"
 )
 
-// server is who decides. Tasks are numbered from 0, and each is less urgent than the one before, so that they run in their order.
+// server is the server under test. Tasks are numbered from 0, and each is less urgent than the one
+// before, so that they run in order.
 type server interface {
 	// prepare makes the semaphore.
 	prepare(ctx context.Context, active, tryRelease int) error
 	// fill enqueues so many tasks, many at once.
 	fill(ctx context.Context, tasks int) error
-	// runs tells whether a task runs.
+	// runs reports whether a task runs.
 	runs(ctx context.Context, task int) (bool, error)
 	// connect returns a connection of its own.
 	connect(ctx context.Context) (client, error)
-	// watch has acquired called for each task that is told to run from now on, until ctx ends; and failed, if something goes wrong before.
+	// watch has acquired called for each task that is told to run from now on, until ctx ends; and
+	// failed, if something goes wrong before.
 	watch(ctx context.Context, acquired func(), failed func(error)) error
 	// remove takes all away that prepare made.
 	remove(ctx context.Context) error

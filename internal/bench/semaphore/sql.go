@@ -8,14 +8,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sqlServer is one with the functions semaphore.*: Fiveways, or a PostgreSQL into which they were installed.
+// sqlServer is one with the functions semaphore.*: Fiveways, or a PostgreSQL into which they were
+// installed.
 type sqlServer struct {
 	dsn      string
 	key      string
 	admin    *pgx.Conn
 	notifies bool // of events
 	active   int
-	looking  *looking // for where it does not; nil: nobody looks
+	looking  *looking // for servers without notifications; nil: not needed
 }
 
 func openSQL(ctx context.Context, o Options, key string) (server, string, error) {
@@ -108,7 +109,8 @@ func (c *sqlClient) run(statement string, args ...any) error {
 
 func (c *sqlClient) interrupt() { c.conn.PgConn().Conn().Close() }
 
-// lookingClient looks after each release until it sees the next task run: Fiveways has no notifications, and who speaks SQL alone asks.
+// lookingClient polls after each release until it sees the next task run: Fiveways' SQL has no
+// notifications.
 type lookingClient struct {
 	*sqlClient
 	*looking

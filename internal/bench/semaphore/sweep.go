@@ -9,8 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sweepServer is a PostgreSQL with the tables of before, over which a sweep goes once in a while: it fills the free places, and asks the lowest of the running
-// to give way to waiting ones that are more urgent. A release or an enqueue is a statement on a table, and decides nothing.
+// sweepServer is a PostgreSQL with the tables of before, over which a sweep goes once in a while:
+// it fills the free places, and asks the lowest of the running to give way to waiting ones that are
+// more urgent. A release or an enqueue is a statement on a table, and decides nothing.
 type sweepServer struct {
 	dsn   string
 	every time.Duration
@@ -110,7 +111,8 @@ func connectSweep(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// sweep does for the semaphore what the original does for each: places, then requests to give way. Those that begin are told by a notification each.
+// sweep does for the semaphore what the original does for each: places, then requests to give way.
+// Those that begin are told by a notification each.
 func sweep(ctx context.Context, tx pgx.Tx) error {
 	var active, tryRelease, running int
 	err := tx.QueryRow(ctx, `select active, try_release, (select count(*) from semaphore_task t where t.semaphore_id = s.id and t.status in ('ACQUIRED', 'TRY_RELEASE'))

@@ -29,8 +29,8 @@ func connect(ctx context.Context, o Options, texts map[string]string) (*client, 
 	return &client{conn: conn, prepared: map[string]bool{}, texts: texts}, nil
 }
 
-// run runs a prepared statement and returns the number of its rows. It has no context of its own, which would cost a goroutine each time: to
-// interrupt it, close the socket.
+// run runs a prepared statement and returns the number of its rows. It has no context of its own,
+// which would cost a goroutine each time: to interrupt it, close the socket.
 func (k *client) run(statement string, args ...string) (rows int, err error) {
 	ctx := context.Background()
 	if err := k.prepare(statement); err != nil {

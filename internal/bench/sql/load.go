@@ -24,8 +24,8 @@ var loads = []load{
 	{name: "transaction", backlog: true, do: transaction},
 }
 
-// LoadNames are the names of the loads: posting a message, taking one, taking many at once, and taking one and posting another in one
-// transaction.
+// LoadNames are the names of the loads: posting a message, taking one, taking many at once, and
+// taking one and posting another in one transaction.
 func LoadNames() (names []string) {
 	for _, l := range loads {
 		names = append(names, l.name)
@@ -51,7 +51,8 @@ const (
 	commit   = "commit"
 )
 
-// statements are their texts for a queue. The text of a message stands in the statement: what is measured is the queue.
+// statements are their texts for a queue. The text of a message stands in the statement: what is
+// measured is the queue.
 func statements(queue string, o Options) map[string]string {
 	return map[string]string{
 		post:     "select mbus4.post('" + queue + "', '" + messageOf(o.Size) + "')",

@@ -2,15 +2,15 @@ package sql
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
+
+	"fiveways/internal/bench/option"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value is not.
+// Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value
+// is not.
 type Options struct {
 	DSN      string        `json:"dsn"`         // as psql takes it; the database has the schema mbus4
 	Loads    []string      `json:"loads"`       // one after the other, of LoadNames
@@ -34,26 +34,14 @@ var ErrInvalid = errors.New("sql bench: invalid option")
 
 // Validate names each option that is out of its range, as the command line spells it.
 func (o Options) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...))
-		}
-	}
-	within := func(name string, v, low, high int) {
-		check(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
-	}
-	if _, err := pgconn.ParseConfig(o.DSN); err != nil {
-		errs = append(errs, fmt.Errorf("%w: %w", ErrInvalid, err))
-	}
-	check(len(o.Loads) > 0, "no load is named; there are %s", strings.Join(LoadNames(), ", "))
-	for _, name := range o.Loads {
-		check(slices.Contains(LoadNames(), name), "there is no load %q; there are %s", name, strings.Join(LoadNames(), ", "))
-	}
-	within("clients", o.Clients, 1, 10_000)
-	within("size", o.Size, 0, 16<<20)
-	within("amount", o.Amount, 1, 100_000)
-	within("backlog", o.Backlog, 1, 100_000_000)
-	check(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
-	return errors.Join(errs...)
+	c := option.NewCheck(ErrInvalid)
+	_, err := pgconn.ParseConfig(o.DSN)
+	c.NoError(err)
+	c.Loads(o.Loads, LoadNames())
+	c.Within("clients", o.Clients, 1, 10_000)
+	c.Within("size", o.Size, 0, 16<<20)
+	c.Within("amount", o.Amount, 1, 100_000)
+	c.Within("backlog", o.Backlog, 1, 100_000_000)
+	c.Duration(o.Duration)
+	return c.Err()
 }

@@ -16,8 +16,8 @@ type Result struct {
 	Loads   []Load  `json:"results"`
 }
 
-// Load is what one load measured. An operation is a statement, or the transaction of several; its latency is in microseconds, at most 0.8 %
-// too high.
+// Load is what one load measured. An operation is a statement, or the transaction of several; its
+// latency is in microseconds, at most 0.8 % too high.
 type Load struct {
 	Name       string  `json:"load"`
 	Clients    int     `json:"clients"`

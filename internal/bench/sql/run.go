@@ -19,8 +19,8 @@ const fillChunk = 10_000
 // dropPatience is how long the removal of a run's queue may take, after an interruption too.
 const dropPatience = time.Minute
 
-// Run puts the loads on the server, each on a queue of its own that is dropped afterwards. done is called after each with its result; it may
-// be nil.
+// Run puts the loads on the server, each on a queue of its own that is dropped afterwards. done is
+// called after each with its result; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -109,7 +109,8 @@ func (k *client) fill(ctx context.Context, n int) error {
 	return ctx.Err()
 }
 
-// connectAll opens the connections and prepares their statements before the clock runs. What it returns must be closed even with an error.
+// connectAll opens the connections and prepares their statements before the clock runs. What it
+// returns must be closed even with an error.
 func connectAll(ctx context.Context, o Options, texts map[string]string) (clients []*client, err error) {
 	prepared := slices.Sorted(maps.Keys(statements("", o)))
 	for range o.Clients {

@@ -45,22 +45,24 @@ const (
 // rabbitSalt is how many bytes of salt RabbitMQ puts before its hash.
 const rabbitSalt = 4
 
-// Secret is a password as it is kept. An empty hash lets nobody in.
+// Secret is a stored password. With an empty hash no login succeeds.
 type Secret struct {
 	Algorithm string `json:"algorithm,omitempty"`
 	Hash      string `json:"hash,omitempty"`
-	// Scram is for those who prove a password without telling it; it is not there when nothing but the hash was ever known.
+	// Scram is for clients that prove a password without sending it; it is missing if only the hash
+	// was ever known.
 	Scram Scram `json:"scram,omitempty"`
 }
 
-// NewSecret hashes a password with argon2id, which takes about 20 MB of memory and 25 ms. salt is random, 16 bytes.
+// NewSecret hashes a password with argon2id, which takes about 20 MB of memory and 25 ms. salt is
+// random, 16 bytes.
 func NewSecret(password string, salt []byte) Secret {
 	key := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey)
 	return Secret{Algorithm: Argon2id, Hash: fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))}
 }
 
-// Check tells whether the secret is in a form that Verify knows. Errors: ErrHash.
+// Check reports whether the secret is in a form that Verify knows. Errors: ErrHash.
 func (s Secret) Check() error {
 	if s.Hash == "" {
 		return nil
@@ -80,10 +82,11 @@ func (s Secret) Check() error {
 	return nil
 }
 
-// Slow tells that Verify costs what NewSecret does, or what the one who made the hash chose.
+// Slow reports whether Verify is expensive: it costs what NewSecret does, or what the hash was made
+// with.
 func (s Secret) Slow() bool { return s.Algorithm == Argon2id }
 
-// Verify tells whether the password is the one that is kept. The empty password never is.
+// Verify reports whether the password is the one that is kept. The empty password never is.
 func (s Secret) Verify(password string) bool {
 	if s.Hash == "" || password == "" {
 		return false
@@ -132,7 +135,7 @@ func parseArgon(hash string) (*argon, error) {
 		return nil, fmt.Errorf("%w: it should be $argon2id$v=19$m=…,t=…,p=…$salt$hash", ErrHash)
 	}
 	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
-		return nil, fmt.Errorf("%w: argon2 version %d is the one that is known", ErrHash, argon2.Version)
+		return nil, fmt.Errorf("%w: only argon2 version %d is supported", ErrHash, argon2.Version)
 	}
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &a.memory, &a.time, &a.threads); err != nil {
 		return nil, fmt.Errorf("%w: its parameters should be m=…,t=…,p=…", ErrHash)

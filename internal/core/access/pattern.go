@@ -15,8 +15,8 @@ var ErrPattern = errors.New("not a valid regular expression")
 // Everything is the pattern that matches every name.
 const Everything = ".*"
 
-// Pattern is a regular expression over names. It matches a name when it is found anywhere in it; the empty one
-// matches nothing but the empty name, and the zero value nothing at all.
+// Pattern is a regular expression over names. It matches a name when it is found anywhere in it;
+// the empty one matches nothing but the empty name, and the zero value nothing at all.
 type Pattern struct {
 	source string
 	re     *pattern.Pattern
@@ -41,7 +41,7 @@ func (p *Pattern) String() string { return p.source }
 // Everything tells that every name matches.
 func (p *Pattern) Everything() bool { return p.source == Everything }
 
-// Match tells whether the pattern is found in name.
+// Match reports whether the pattern is found in name.
 func (p *Pattern) Match(name string) bool {
 	return p.re != nil && (p.Everything() || p.re.Match(name))
 }
@@ -58,8 +58,8 @@ type Variables struct {
 	ClientID string // "": the protocol has none, and {client_id} stays as it is
 }
 
-// Expand makes the pattern of a topic permission from its template: {username}, {vhost} and {client_id} become their
-// values, literally. A template that is no pattern then matches nothing.
+// Expand makes the pattern of a topic permission from its template: {username}, {vhost} and
+// {client_id} become their values, literally. A template that is no pattern then matches nothing.
 func Expand(template string, v Variables) *Pattern {
 	values := []string{"{username}", regexp.QuoteMeta(v.Username), "{vhost}", regexp.QuoteMeta(v.VHost)}
 	if v.ClientID != "" {
@@ -72,7 +72,7 @@ func Expand(template string, v Variables) *Pattern {
 	return p
 }
 
-// CheckTemplate tells whether a template is a pattern. Errors: ErrPattern.
+// CheckTemplate reports whether a template is a pattern. Errors: ErrPattern.
 func CheckTemplate(template string) error {
 	_, err := Compile(strings.NewReplacer("{username}", "u", "{vhost}", "v", "{client_id}", "c").Replace(template))
 	return err

@@ -12,15 +12,16 @@ import (
 	"github.com/xdg-go/stringprep"
 )
 
-// ScramIterations is what a new verifier costs whoever guesses passwords with it; it is PostgreSQL's figure, which clients are made for.
+// ScramIterations is what a new verifier costs an attacker per guess; it is PostgreSQL's figure,
+// which clients expect.
 const ScramIterations = 4096
 
 // maxScramIterations bounds what a client is made to compute.
 const maxScramIterations = 1 << 24
 
-// Scram is what proves that a client knows a password by SCRAM-SHA-256 (RFC 5802, RFC 7677), in PostgreSQL's form:
-// SCRAM-SHA-256$iterations:salt$stored key:server key. The password cannot be found from it but by guessing, yet who has it can pretend to
-// be the server.
+// Scram is a verifier for SCRAM-SHA-256 (RFC 5802, RFC 7677), in PostgreSQL's form:
+// SCRAM-SHA-256$iterations:salt$stored key:server key. The password can be found from it only by
+// guessing, but a thief of it can impersonate the server.
 type Scram string
 
 // ScramKeys are the parts of a Scram.
@@ -48,7 +49,8 @@ func scramKey(salted []byte, name string) []byte {
 	return h.Sum(nil)
 }
 
-// prepared is the password as clients normalize it (SASLprep); one that cannot be is taken as it is, which PostgreSQL's clients do, too.
+// prepared is the password as clients normalize it (SASLprep); one that cannot be is taken as it
+// is, which PostgreSQL's clients do, too.
 func prepared(password string) string {
 	if p, err := stringprep.SASLprep.Prepare(password); err == nil && p != "" {
 		return p

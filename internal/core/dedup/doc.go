@@ -1,10 +1,11 @@
-// Package dedup remembers which messages came already.
+// Package dedup remembers the keys of messages, to recognise duplicates.
 //
-// It is pure: no I/O, no clock, no goroutines. What a Memory holds depends on nothing but the calls of Remember, so that replaying
-// them gives the same memory. A key costs about 80 bytes.
+// It is pure: no I/O, no clock, no goroutines. The content of a Memory depends only on the calls of
+// Remember, so that replaying them gives the same memory. A key costs about 80 bytes.
 //
 // # Invariants
 //
-//   - A Memory holds the last limit calls of Remember at most, without those at the old end whose time was over at the last call.
-//   - For each key only the newest of its calls counts.
+//   - A Memory holds at most the last limit calls of Remember, without those at the old end that
+//     had expired at the last call.
+//   - For each key only its newest call counts.
 package dedup

@@ -33,7 +33,7 @@ func New(limit int) *Memory {
 // Len is the number of keys held, some of which may be over.
 func (m *Memory) Len() int { return len(m.known) }
 
-// Known tells whether the key is remembered at now, unix ms.
+// Known reports whether the key is remembered at now, unix ms.
 func (m *Memory) Known(key Key, now int64) bool {
 	number, ok := m.known[key]
 	if !ok {
@@ -43,7 +43,8 @@ func (m *Memory) Known(key Key, now int64) bool {
 	return until == 0 || now < until
 }
 
-// Remember takes the key in until a time in unix ms (0: for ever), or until limit others came after it. at is the time of the call.
+// Remember takes the key in until a time in unix ms (0: for ever), or until limit others came after
+// it. at is the time of the call.
 func (m *Memory) Remember(key Key, at, until int64) {
 	for m.n > 0 && (m.n == m.limit || m.oldestIsOver(at)) {
 		m.forget()

@@ -4,13 +4,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"fiveways/internal/core/codec"
 )
 
 // ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
 var ErrCorrupt = errors.New("dedup: corrupt snapshot")
 
-// AppendTo appends a snapshot to dst: for each call, the oldest first, the key and, as a varint, the difference of until to that of
-// the call before.
+// AppendTo appends a snapshot to dst: for each call, the oldest first, the key and, as a varint,
+// the difference of until to that of the call before.
 func (m *Memory) AppendTo(dst []byte) []byte {
 	before := int64(0)
 	for number := m.oldest(); number < m.next; number++ {
@@ -22,21 +24,20 @@ func (m *Memory) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the memory is empty. The limit stays;
-// when the snapshot holds more, the newest are kept.
+// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the
+// memory is empty. The limit stays; when the snapshot holds more, the newest are kept.
 func (m *Memory) Restore(b []byte) error {
 	*m = *New(m.limit)
-	for before := int64(0); len(b) > 0; {
+	r := codec.NewReader(b)
+	for before := int64(0); r.Len() > 0; {
 		var c call
-		if len(b) <= len(c.key) {
-			return m.corrupt(b)
+		left := r.Len()
+		copy(c.key[:], r.Bytes(len(c.key)))
+		c.until = before + r.Varint()
+		if r.Err() != nil || c.until < 0 {
+			*m = *New(m.limit)
+			return fmt.Errorf("%w: %d bytes left", ErrCorrupt, left)
 		}
-		diff, n := binary.Varint(b[len(c.key):])
-		if n <= 0 || before+diff < 0 {
-			return m.corrupt(b)
-		}
-		c.key, c.until = Key(b), before+diff
-		b = b[len(c.key)+n:]
 		before = c.until
 		if m.n == m.limit {
 			m.forget()
@@ -44,11 +45,6 @@ func (m *Memory) Restore(b []byte) error {
 		m.push(c)
 	}
 	return nil
-}
-
-func (m *Memory) corrupt(rest []byte) error {
-	*m = *New(m.limit)
-	return fmt.Errorf("%w: %d bytes left", ErrCorrupt, len(rest))
 }
 
 // Hash is a fingerprint of the content.

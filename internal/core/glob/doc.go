@@ -1,3 +1,3 @@
-// Package glob matches names with the patterns of Redis: * any bytes, ? any byte, [a-z] one of these, [^a-z] none of these, \ before a byte that means
-// itself.
+// Package glob matches names with Redis' patterns: * any bytes, ? any byte, [a-z] one of these,
+// [^a-z] none of these, \ before a literal byte.
 package glob

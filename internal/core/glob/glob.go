@@ -1,12 +1,13 @@
 package glob
 
-// Match tells whether all of s matches a pattern. As in Redis, * alone does not match nothing.
+// Match reports whether all of s matches a pattern. As in Redis, * alone does not match nothing.
 func Match(pattern, s string) bool {
 	ok, _ := from(pattern, s)
 	return ok
 }
 
-// from is Match; giveUp tells that a * was tried on all that is left of s: stars before it need not try more.
+// from is Match; giveUp tells that a * was tried on all that is left of s: stars before it need not
+// try more.
 func from(p, s string) (ok, giveUp bool) {
 	for len(p) > 0 && len(s) > 0 {
 		switch p[0] {
@@ -49,7 +50,8 @@ func from(p, s string) (ok, giveUp bool) {
 	return len(p) == 0 && len(s) == 0, false
 }
 
-// class tells whether c is in the class at the beginning of p, and what follows it. A class that is not closed ends with the pattern.
+// class reports whether c is in the class at the beginning of p, and what follows it. A class that
+// is not closed ends with the pattern.
 func class(p string, c byte) (in bool, rest string) {
 	not := len(p) > 0 && p[0] == '^'
 	if not {

@@ -27,7 +27,8 @@ type Snapshot struct {
 	Sum    uint64          // of all values
 }
 
-// Read returns what was counted. Values that are observed meanwhile may be in Counts and not yet in Sum.
+// Read returns what was counted. Values that are observed meanwhile may be in Counts and not yet in
+// Sum.
 func (h *Histogram) Read() (s Snapshot) {
 	for i := range h.counts {
 		s.Counts[i] = h.counts[i].Load()
@@ -69,8 +70,8 @@ func (s *Snapshot) Since(before *Snapshot) (d Snapshot) {
 	return d
 }
 
-// Quantile is a value that the given share (0 to 1) of all values does not exceed, as if the values of a bucket were spread evenly over it; 0 when
-// nothing was counted.
+// Quantile is a value that the given share (0 to 1) of all values does not exceed, as if the values
+// of a bucket were spread evenly over it; 0 when nothing was counted.
 func (s *Snapshot) Quantile(share float64) float64 {
 	want := share * float64(s.Count())
 	var below float64

@@ -23,8 +23,8 @@ func (TextError) Error() string { return "hstore: text is not UTF-8 or holds a N
 
 const minPairBytes = 8 // two lengths
 
-// ParseBinary reads the binary form: the number of pairs, then for each the length and the bytes of its key and of its value (length -1:
-// NULL). It keeps nothing of b.
+// ParseBinary reads the binary form: the number of pairs, then for each the length and the bytes of
+// its key and of its value (length -1: NULL). It keeps nothing of b.
 func ParseBinary(b []byte) (Map, error) {
 	n, rest, err := length(string(b))
 	if err != nil {

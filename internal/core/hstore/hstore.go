@@ -1,4 +1,5 @@
-// Package hstore is PostgreSQL's hstore: a map from text to text or NULL, with its text form, its binary form and its operators.
+// Package hstore is PostgreSQL's hstore: a map from text to text or NULL, with its text form, its
+// binary form and its operators.
 package hstore
 
 import (
@@ -7,8 +8,8 @@ import (
 	"strings"
 )
 
-// Map is a value of hstore: its pairs in the order of PostgreSQL (shorter keys first, then by bytes), each key once. It is not changed
-// after it was made. A nil Map is an empty one.
+// Map is a value of hstore: its pairs in the order of PostgreSQL (shorter keys first, then by
+// bytes), each key once. It is not changed after it was made. A nil Map is an empty one.
 type Map []Pair
 
 // Pair is one key and its value.
@@ -18,7 +19,8 @@ type Pair struct {
 	Null  bool // Value is NULL, and empty
 }
 
-// New makes a Map of pairs in any order, and takes the slice over. Of several pairs with one key the first is kept.
+// New makes a Map of pairs in any order, and takes the slice over. Of several pairs with one key
+// the first is kept.
 func New(pairs []Pair) Map {
 	ordered := true
 	for i := range pairs {
@@ -71,7 +73,7 @@ func (m Map) Exists(key string) bool {
 	return ok
 }
 
-// Defined tells whether the key has a value that is not NULL.
+// Defined reports whether the key has a value that is not NULL.
 func (m Map) Defined(key string) bool {
 	p, ok := m.Get(key)
 	return ok && !p.Null
@@ -145,7 +147,8 @@ func (m Map) DeleteKeys(keys []string) Map {
 	return m.without(func(p Pair) bool { return slices.Contains(keys, p.Key) })
 }
 
-// DeletePairs is the operator - with another hstore: it takes away the pairs that are the same in both.
+// DeletePairs is the operator - with another hstore: it takes away the pairs that are the same in
+// both.
 func (m Map) DeletePairs(b Map) Map { return m.without(b.has) }
 
 // Slice keeps the pairs with these keys.
@@ -162,11 +165,11 @@ func (m Map) Keys() []string {
 	return keys
 }
 
-// Equal tells whether both have the same pairs.
+// Equal reports whether both have the same pairs.
 func (m Map) Equal(b Map) bool { return slices.Equal(m, b) }
 
-// Compare orders two values as PostgreSQL's btree does: an empty one first, then by the bytes of all keys and values strung together,
-// then by what parts them.
+// Compare orders two values as PostgreSQL's btree does: an empty one first, then by the bytes of
+// all keys and values strung together, then by what parts them.
 func Compare(a, b Map) int {
 	if len(a) == 0 || len(b) == 0 {
 		return cmp.Compare(min(len(a), 1), min(len(b), 1))

@@ -7,8 +7,9 @@ import (
 
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// AppendJSON appends the value as a JSON object of strings and nulls (hstore_to_json). When loose, what reads as a number or as one of
-// the booleans t and f is written as such (hstore_to_json_loose).
+// AppendJSON appends the value as a JSON object of strings and nulls (hstore_to_json). When loose,
+// what reads as a number or as one of the booleans t and f is written as such
+// (hstore_to_json_loose).
 func (m Map) AppendJSON(dst []byte, loose bool) []byte {
 	dst = append(dst, '{')
 	for i, p := range m {

@@ -46,7 +46,8 @@ func Parse(s string) (Map, error) {
 	}
 }
 
-// parser goes through a text as PostgreSQL's does, also where that is odd: a value may hold =, a key a comma, and an unquoted word a quote.
+// parser goes through a text as PostgreSQL's does, also where that is odd: a value may hold =, a
+// key a comma, and an unquoted word a quote.
 type parser struct {
 	text string
 	at   int
@@ -104,7 +105,8 @@ func (p *parser) quoted() (string, error) {
 	return "", errEnd
 }
 
-// plain reads a word without quotes. Its first character is part of it whatever it is, unless it is a backslash.
+// plain reads a word without quotes. Its first character is part of it whatever it is, unless it is
+// a backslash.
 func (p *parser) plain(stop byte) (string, error) {
 	start := p.at
 	ends := func(c byte) bool { return c == stop || isSpace(c) }

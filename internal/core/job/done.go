@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 )
 
@@ -17,18 +16,20 @@ type Done struct {
 	at       int    // place in byUntil + 1; 0: Mention noted it
 }
 
-// maxMentioned is how many ids are remembered at least without a time: they only say for a while what became of them.
+// maxMentioned is how many ids are remembered at least without a time: they only say for a while
+// what became of them.
 const maxMentioned = 4096
 
 func (d *Done) end() (int64, uint64) { return d.Until, d.Number }
 
-func (d *Done) place() *int { return &d.at }
+func (d *Done) heapIndex() *int { return &d.at }
 
 // Remember takes an id in, or changes what is known of it. d is copied.
-func (b *Book) Remember(d *Done) { heap.Push(&b.byUntil, b.note(d)) }
+func (b *Ledger) Remember(d *Done) { b.byUntil.Push(b.note(d)) }
 
-// Mention is Remember for an id that may be used again at once. No restart survives it, and when there are many the oldest go.
-func (b *Book) Mention(d *Done) {
+// Mention is Remember for an id that may be used again at once. No restart survives it, and when
+// there are many the oldest go.
+func (b *Ledger) Mention(d *Done) {
 	own := b.note(d)
 	own.Logged = false
 	if b.recent = append(b.recent, own); len(b.recent) > 2*maxMentioned {
@@ -42,7 +43,7 @@ func (b *Book) Mention(d *Done) {
 	}
 }
 
-func (b *Book) note(d *Done) *Done {
+func (b *Ledger) note(d *Done) *Done {
 	b.Forget(d.ID)
 	own := new(Done)
 	*own = *d
@@ -54,21 +55,19 @@ func (b *Book) note(d *Done) *Done {
 }
 
 // Remembered is what is known of an id after its message has gone, nil when that is nothing.
-func (b *Book) Remembered(id []byte) *Done { return b.done[string(id)] }
+func (b *Ledger) Remembered(id []byte) *Done { return b.done[string(id)] }
 
 // RememberedIDs is the number of ids that are remembered.
-func (b *Book) RememberedIDs() int { return len(b.done) }
+func (b *Ledger) RememberedIDs() int { return len(b.done) }
 
 // Forget forgets an id.
-func (b *Book) Forget(id string) {
+func (b *Ledger) Forget(id string) {
 	d := b.done[id]
 	if d == nil {
 		return
 	}
 	delete(b.done, id)
-	if d.at > 0 {
-		heap.Remove(&b.byUntil, d.at-1)
-	}
+	b.byUntil.Remove(d.at)
 	b.tidyOrder()
 }
 
@@ -76,14 +75,15 @@ func (b *Book) Forget(id string) {
 const slackOrder = 64
 
 // tidyOrder takes what is forgotten out of order when it is most of it.
-func (b *Book) tidyOrder() {
+func (b *Ledger) tidyOrder() {
 	if len(b.order) > 2*len(b.done)+slackOrder {
 		b.order = slices.DeleteFunc(b.order, func(d *Done) bool { return b.done[d.ID] != d })
 	}
 }
 
-// ForgetPassed forgets the ids whose time is over by now, and tells fn of those that a restart survives.
-func (b *Book) ForgetPassed(now int64, fn func(*Done)) {
+// ForgetPassed forgets the ids whose time is over by now, and tells fn of those that a restart
+// survives.
+func (b *Ledger) ForgetPassed(now int64, fn func(*Done)) {
 	for _, d := range b.recent {
 		if b.done[d.ID] == d {
 			delete(b.done, d.ID)
@@ -102,10 +102,10 @@ func (b *Book) ForgetPassed(now int64, fn func(*Done)) {
 }
 
 // InBackoff is how many ids are remembered whose time is not over by now.
-func (b *Book) InBackoff(now int64) int { return len(b.byUntil) - b.byUntil.passed(0, now) }
+func (b *Ledger) InBackoff(now int64) int { return len(b.byUntil) - passed(b.byUntil, 0, now) }
 
 // DoneFrom are up to n of the remembered ids, the first remembered first, from a Number on.
-func (b *Book) DoneFrom(number uint64, n int) []*Done {
+func (b *Ledger) DoneFrom(number uint64, n int) []*Done {
 	from, _ := slices.BinarySearchFunc(b.order, number, func(d *Done, number uint64) int { return cmp.Compare(d.Number, number) })
 	all := make([]*Done, 0, min(n, len(b.done)))
 	for _, d := range b.order[from:] {
@@ -120,6 +120,6 @@ func (b *Book) DoneFrom(number uint64, n int) []*Done {
 }
 
 // Clear forgets all ids.
-func (b *Book) Clear() {
+func (b *Ledger) Clear() {
 	b.done, b.byUntil, b.recent, b.order = map[string]*Done{}, nil, nil, nil
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"container/heap"
 	"math"
 
 	"fiveways/internal/core/queue"
@@ -10,7 +9,7 @@ import (
 // Never is the time of what does not come, in unix ms.
 const Never = math.MaxInt64
 
-// Lease is a message that somebody has until a time.
+// Lease is a message that a worker holds until a time.
 type Lease struct {
 	Handle queue.Handle
 	Number uint64 // of the lease: no other of the queue has it, and younger ones have larger ones
@@ -18,7 +17,7 @@ type Lease struct {
 	Logged bool   // it survives a restart: the message is in the log
 	Key    Key    // of the id that the message was taken by; zero: not known yet since a restart
 	First  int64  // unix ms when the job was first enqueued, 0: not known
-	Ended  bool   // the message is on its way out of the queue, so nobody can report on it or take it back
+	Ended  bool   // the message is on its way out of the queue, so it can neither be reported nor taken back
 	at     int    // place in byEnd + 1; 0: not there
 }
 
@@ -27,23 +26,24 @@ type Key [16]byte
 
 func (l *Lease) end() (int64, uint64) { return l.Until, l.Number }
 
-func (l *Lease) place() *int { return &l.at }
+func (l *Lease) heapIndex() *int { return &l.at }
 
 // Next is the number for the next lease.
-func (b *Book) Next() uint64 { return b.last + 1 }
+func (b *Ledger) Next() uint64 { return b.last + 1 }
 
-// Skip leaves out n numbers, so that none is given again that a lease had of which nothing is known any more.
-func (b *Book) Skip(n uint64) { b.last += n }
+// Skip leaves out n numbers, so that none is given again that a lease had of which nothing is known
+// any more.
+func (b *Ledger) Skip(n uint64) { b.last += n }
 
-// Lease notes that n messages from h on are leased until a time (unix ms), by leases with the numbers from number on. One that is leased already by
-// its number gets the other time.
-func (b *Book) Lease(h queue.Handle, n int, number uint64, until int64, logged bool) {
+// Lease notes that n messages from h on are leased until a time (unix ms), by leases with the
+// numbers from number on. One that is leased already by its number gets the other time.
+func (b *Ledger) Lease(h queue.Handle, n int, number uint64, until int64, logged bool) {
 	for i := range n {
 		b.lease(h+queue.Handle(i), number+uint64(i), until, logged)
 	}
 }
 
-func (b *Book) lease(h queue.Handle, number uint64, until int64, logged bool) {
+func (b *Ledger) lease(h queue.Handle, number uint64, until int64, logged bool) {
 	b.last = max(b.last, number)
 	l := b.leases[h]
 	if l == nil {
@@ -57,21 +57,17 @@ func (b *Book) lease(h queue.Handle, number uint64, until int64, logged bool) {
 		l.Handle = h
 	}
 	l.Number, l.Until, l.Logged = number, until, logged
-	if l.at == 0 {
-		heap.Push(&b.byEnd, l)
-	} else {
-		heap.Fix(&b.byEnd, l.at-1)
-	}
+	b.byEnd.Fix(l, l.at)
 }
 
 // Leased is the lease of a message, nil when it has none.
-func (b *Book) Leased(h queue.Handle) *Lease { return b.leases[h] }
+func (b *Ledger) Leased(h queue.Handle) *Lease { return b.leases[h] }
 
 // Leases is the number of leases, with those that have Ended.
-func (b *Book) Leases() int { return len(b.leases) }
+func (b *Ledger) Leases() int { return len(b.leases) }
 
 // LoggedLeases is how many of them survive a restart.
-func (b *Book) LoggedLeases() (n int) {
+func (b *Ledger) LoggedLeases() (n int) {
 	for _, l := range b.leases {
 		if l.Logged {
 			n++
@@ -81,14 +77,14 @@ func (b *Book) LoggedLeases() (n int) {
 }
 
 // EachLease shows all leases, in no order.
-func (b *Book) EachLease(fn func(*Lease)) {
+func (b *Ledger) EachLease(fn func(*Lease)) {
 	for _, l := range b.leases {
 		fn(l)
 	}
 }
 
 // NextEnd is when the next lease is over, Never when there is none.
-func (b *Book) NextEnd() int64 {
+func (b *Ledger) NextEnd() int64 {
 	if len(b.byEnd) == 0 {
 		return Never
 	}
@@ -96,7 +92,7 @@ func (b *Book) NextEnd() int64 {
 }
 
 // Over is a lease whose time is over by now, nil when there is none.
-func (b *Book) Over(now int64) *Lease {
+func (b *Ledger) Over(now int64) *Lease {
 	if b.NextEnd() > now {
 		return nil
 	}
@@ -104,17 +100,15 @@ func (b *Book) Over(now int64) *Lease {
 }
 
 // Finish marks the lease of a message as Ended: its time does not matter any more.
-func (b *Book) Finish(h queue.Handle) {
+func (b *Ledger) Finish(h queue.Handle) {
 	if l := b.leases[h]; l != nil && !l.Ended {
 		l.Ended = true
-		if l.at > 0 {
-			heap.Remove(&b.byEnd, l.at-1)
-		}
+		b.byEnd.Remove(l.at)
 	}
 }
 
 // End forgets the leases of n contiguous messages, which came back or have gone.
-func (b *Book) End(h queue.Handle, n int) {
+func (b *Ledger) End(h queue.Handle, n int) {
 	if len(b.leases) == 0 {
 		return
 	}
@@ -131,14 +125,12 @@ func (b *Book) End(h queue.Handle, n int) {
 	}
 }
 
-func (b *Book) end(h queue.Handle) {
+func (b *Ledger) end(h queue.Handle) {
 	l := b.leases[h]
 	if l == nil {
 		return
 	}
 	delete(b.leases, h)
-	if l.at > 0 {
-		heap.Remove(&b.byEnd, l.at-1)
-	}
+	b.byEnd.Remove(l.at)
 	b.spare = l
 }

@@ -10,7 +10,7 @@ const (
 	Queued
 	// QueuedWithBackoff: its message is ready when its time has come.
 	QueuedWithBackoff
-	// Locked: somebody has its message.
+	// Locked: a worker or consumer has its message.
 	Locked
 	// LockedWithRequeue: Locked, and another version of the message waits behind.
 	LockedWithRequeue
@@ -57,8 +57,8 @@ const (
 	InBackoff
 )
 
-// Decide tells what comes of a wish to enqueue a message with an id in a state. backoff tells, for DoneWithRequeue, whether the id's backoff is
-// not over yet.
+// Decide tells what comes of a wish to enqueue a message with an id in a state. backoff tells, for
+// DoneWithRequeue, whether the id's backoff is not over yet.
 func Decide(s State, w Wish, backoff bool) Step {
 	switch s {
 	case None:

@@ -9,15 +9,17 @@ import (
 //
 //	u8 length + exchange | u8 length + routing key | u32be length + properties | body, to the end
 //
-// It is immutable once built and may be shared by any number of queues. The methods assume a whole envelope: bytes that come from outside
-// this process are checked with CheckEnvelope first. What they return aliases the envelope.
+// It is immutable once built and may be shared by any number of queues. The methods assume a whole
+// envelope: bytes that come from outside this process are checked with CheckEnvelope first. What
+// they return aliases the envelope.
 type Envelope []byte
 
 // propsLenSize is the width of the length in front of the properties.
 const propsLenSize = 4
 
 // AppendEnvelopeHeader appends all of an envelope but the body, which the caller appends next.
-// Invariant: exchange and key have at most MaxShortStr bytes; the protocols check names where they enter.
+// Invariant: exchange and key have at most MaxShortStr bytes; the protocols check names where they
+// enter.
 func AppendEnvelopeHeader[S ~string | ~[]byte](dst []byte, exchange, key S, props []byte) []byte {
 	dst = AppendShortStr(dst, exchange)
 	dst = AppendShortStr(dst, key)
@@ -60,8 +62,8 @@ func (e Envelope) Body() []byte {
 	return body
 }
 
-// CheckEnvelope validates the layout of b and its property list, as it must hold before b is used as an Envelope.
-// The error wraps ErrMalformedEnvelope.
+// CheckEnvelope validates the layout of b and its property list, as it must hold before b is used
+// as an Envelope. The error wraps ErrMalformedEnvelope.
 func CheckEnvelope(b []byte) error {
 	r := NewReader(b)
 	r.ShortStr()

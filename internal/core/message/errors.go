@@ -2,11 +2,13 @@ package message
 
 import "errors"
 
-// The ways in which bytes can fail to be a message. Returned errors wrap one of these and add the detail.
+// The ways in which bytes can fail to be a message. Returned errors wrap one of these and add the
+// detail.
 var (
 	// ErrTruncated reports a field that reaches beyond the end of its input.
 	ErrTruncated = errors.New("message: truncated")
-	// ErrMalformedTable reports a field table that does not follow AMQP 0-9-1 section 4.2.5.5 with RabbitMQ's type letters.
+	// ErrMalformedTable reports a field table that does not follow AMQP 0-9-1 section 4.2.5.5 with
+	// RabbitMQ's type letters.
 	ErrMalformedTable = errors.New("message: malformed table")
 	// ErrTableTooDeep reports tables and arrays nested deeper than MaxTableDepth.
 	ErrTableTooDeep = errors.New("message: table nested too deep")

@@ -1,13 +1,15 @@
 package message
 
-// FindHeader returns the first value called name of a raw table (without its length) as it stands there: its type letter and its bytes, which
-// alias raw, without the length that text, octets, tables and arrays have in front. Nothing is decoded or allocated. As with HeaderLookup,
-// what follows the value is not validated, and a table that is malformed before its end counts as not holding the name.
+// FindHeader returns the first value called name of a raw table (without its length) as it stands
+// there: its type letter and its bytes, which alias raw, without the length that text, octets,
+// tables and arrays have in front. Nothing is decoded or allocated. As with HeaderLookup, what
+// follows the value is not validated, and a table that is malformed before its end counts as not
+// holding the name.
 func FindHeader(raw []byte, name string) (letter byte, value []byte, ok bool) {
 	r := NewReader(raw)
 	for r.Len() > 0 {
 		found := string(r.ShortStr()) == name
-		start := r.rest
+		start := r.Rest()
 		skipValue(&r, 1)
 		if r.Err() != nil {
 			return 0, nil, false
@@ -25,8 +27,9 @@ func FindHeader(raw []byte, name string) (letter byte, value []byte, ok bool) {
 	return 0, nil, false
 }
 
-// FindProperty returns the bytes of one property of a list: text without its length, the headers without theirs, numbers big-endian. Slices
-// alias list. ok is false if the property is not set or the list is malformed before its end. which is one flag.
+// FindProperty returns the bytes of one property of a list: text without its length, the headers
+// without theirs, numbers big-endian. Slices alias list. ok is false if the property is not set or
+// the list is malformed before its end. which is one flag.
 func FindProperty(list []byte, which PropertyFlags) (value []byte, ok bool) {
 	r := NewReader(list)
 	flags := readFlags(&r)
@@ -53,22 +56,23 @@ func FindProperty(list []byte, which PropertyFlags) (value []byte, ok bool) {
 	}
 }
 
-// NextField takes the first field off a raw table: its name, its type letter and its bytes as FindHeader gives them. ok is false when there is
-// none, or it is malformed. It does not look into tables and arrays.
+// NextField takes the first field off a raw table: its name, its type letter and its bytes as
+// FindHeader gives them. ok is false when there is none, or it is malformed. It does not look into
+// tables and arrays.
 func NextField(raw []byte) (name []byte, letter byte, value, rest []byte, ok bool) {
 	r := NewReader(raw)
 	name = r.ShortStr()
-	start := r.rest
+	start := r.Rest()
 	if len(start) == 0 {
 		return nil, 0, nil, nil, false
 	}
 	switch letter = start[0]; letter {
 	case 'S', 'x', 'F', 'A':
-		r.rest = r.rest[1:]
+		r.Uint8()
 		value = r.LongStr()
 	default:
 		skipValue(&r, 1)
 		value = start[1 : len(start)-r.Len()]
 	}
-	return name, letter, value, r.rest, r.Err() == nil
+	return name, letter, value, r.Rest(), r.Err() == nil
 }

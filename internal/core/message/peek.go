@@ -1,7 +1,7 @@
 package message
 
-// Peek is what the publish path needs of a property list. Slices alias the list; a nil slice means that the property is not set, an empty one
-// that it is set to nothing.
+// Peek is what the publish path needs of a property list. Slices alias the list; a nil slice means
+// that the property is not set, an empty one that it is set to nothing.
 type Peek struct {
 	DeliveryMode uint8 // 0 when not set
 	Priority     uint8
@@ -9,7 +9,7 @@ type Peek struct {
 	HasTimestamp bool
 
 	List          []byte // all of it
-	Body          []byte // of the message: set by whoever has it, for conditions of bindings
+	Body          []byte // of the message: set by the owner of the message, for conditions of bindings
 	Timestamp     Timestamp
 	Headers       []byte // payload of the table, not validated: see CheckTable
 	CorrelationID []byte
@@ -19,11 +19,12 @@ type Peek struct {
 	UserID        []byte
 }
 
-// Persistent tells whether the publisher asked for a message that survives a restart.
+// Persistent reports whether the publisher asked for a message that survives a restart.
 func (p *Peek) Persistent() bool { return p.DeliveryMode == Persistent }
 
-// PeekProperties validates that the fields of b are exactly those that its flags announce, and returns what the publish path needs. It allocates
-// nothing and does not look inside the header table. The error wraps ErrMalformedProperties.
+// PeekProperties validates that the fields of b are exactly those that its flags announce, and
+// returns what the publish path needs. It allocates nothing and does not look inside the header
+// table. The error wraps ErrMalformedProperties.
 func PeekProperties(b []byte) (Peek, error) {
 	r := NewReader(b)
 	p := Peek{List: b}

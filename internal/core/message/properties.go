@@ -9,8 +9,8 @@ import (
 // PropertyFlags says which properties a list holds, one bit each, as in the first word on the wire.
 type PropertyFlags uint16
 
-// The bits of PropertyFlags in the order of the fields (AMQP 0-9-1, class basic). Bit 0 announces a further flag word and bit 1 belongs to no
-// property; both are refused.
+// The bits of PropertyFlags in the order of the fields (AMQP 0-9-1, class basic). Bit 0 announces a
+// further flag word and bit 1 belongs to no property; both are refused.
 const (
 	HasContentType PropertyFlags = 1 << (15 - iota)
 	HasContentEncoding
@@ -36,8 +36,8 @@ const (
 	Persistent uint8 = 2
 )
 
-// Properties is a decoded property list. Flags decides what is encoded: a field without its flag is not sent, and a flag without a value sends
-// the empty one. Strings have at most MaxShortStr bytes.
+// Properties is a decoded property list. Flags decides what is encoded: a field without its flag is
+// not sent, and a flag without a value sends the empty one. Strings have at most MaxShortStr bytes.
 type Properties struct {
 	Flags PropertyFlags
 
@@ -57,11 +57,11 @@ type Properties struct {
 	ClusterID       string
 }
 
-// Has tells whether all properties of f are set.
+// Has reports whether all properties of f are set.
 func (p *Properties) Has(f PropertyFlags) bool { return p.Flags&f == f }
 
-// DecodeProperties decodes a whole property list; the result does not alias b. The error wraps ErrMalformedProperties or the errors of
-// DecodeTable.
+// DecodeProperties decodes a whole property list; the result does not alias b. The error wraps
+// ErrMalformedProperties or the errors of DecodeTable.
 func DecodeProperties(b []byte) (Properties, error) {
 	r := NewReader(b)
 	var p Properties

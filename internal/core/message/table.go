@@ -1,13 +1,21 @@
 package message
 
-// MaxTableDepth is how deep tables and arrays may nest; the table itself is level 1. Real headers stay under five (x-death holds a table in an
-// array in the header table); the limit keeps a hostile header from exhausting the stack.
+import (
+	"strconv"
+	"strings"
+)
+
+// MaxTableDepth is how deep tables and arrays may nest; the table itself is level 1. Real headers
+// stay under five (x-death holds a table in an array in the header table); the limit keeps a
+// hostile header from exhausting the stack.
 const MaxTableDepth = 64
 
-// Table is a field table in the order of the wire. Names may repeat, and are kept when they do; lookups see the first.
+// Table is a field table in the order of the wire. Names may repeat, and are kept when they do;
+// lookups see the first.
 //
-// A value is one of the types below, and each type has one letter, so a decoded table encodes to the same bytes. The one exception is a
-// bool sent as an octet other than 0 and 1, which reads as true.
+// A value is one of the types below, and each type has one letter, so a decoded table encodes to
+// the same bytes. The one exception is a bool sent as an octet other than 0 and 1, which reads as
+// true.
 //
 //	string S | bool t | int8 b | uint8 B | int16 s | uint16 u | int32 I | uint32 i | int64 l | LongLong L | float32 f | float64 d
 //	Decimal D | Timestamp T | Table F | Array A | Bytes x | nil V
@@ -30,13 +38,27 @@ type Bytes []byte
 // Timestamp is a time in seconds since 1970-01-01 UTC.
 type Timestamp uint64
 
-// LongLong is a 64-bit integer that came with the letter L. RabbitMQ reads it as signed, like l; the type keeps the letter.
+// LongLong is a 64-bit integer that came with the letter L. RabbitMQ reads it as signed, like l;
+// the type keeps the letter.
 type LongLong int64
 
 // Decimal is Value divided by ten to the power of Scale. RabbitMQ reads Value as unsigned.
 type Decimal struct {
 	Scale uint8
 	Value uint32
+}
+
+// Text is d in decimal notation, with as many digits behind the point as Scale says.
+func (d Decimal) Text() string {
+	digits := strconv.FormatUint(uint64(d.Value), 10)
+	if d.Scale == 0 {
+		return digits
+	}
+	if missing := int(d.Scale) + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - int(d.Scale)
+	return digits[:point] + "." + digits[point:]
 }
 
 // Get returns the first value called name.
@@ -72,7 +94,8 @@ func (t *Table) Delete(name string) {
 	*t = kept
 }
 
-// Int returns v as an int64 if v is an integer of any width that fits. A Timestamp is not an integer.
+// Int returns v as an int64 if v is an integer of any width that fits. A Timestamp is not an
+// integer.
 func Int(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int8:
@@ -97,8 +120,8 @@ func Int(v any) (int64, bool) {
 	return 0, false
 }
 
-// TypeName is RabbitMQ's word for the type of v, as its error texts print it ("longstr", "signedint", ...); "unknown" for a Go type that a
-// Table does not hold.
+// TypeName is RabbitMQ's word for the type of v, as its error texts print it ("longstr",
+// "signedint", ...); "unknown" for a Go type that a Table does not hold.
 func TypeName(v any) string {
 	switch v.(type) {
 	case string:

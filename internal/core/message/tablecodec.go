@@ -7,23 +7,25 @@ import (
 	"math"
 )
 
-// DecodeTable decodes a field table from its payload, without the length in front. It copies strings and bytes, so the result does not
-// alias b. The error wraps ErrMalformedTable or ErrTableTooDeep.
+// DecodeTable decodes a field table from its payload, without the length in front. It copies
+// strings and bytes, so the result does not alias b. The error wraps ErrMalformedTable or
+// ErrTableTooDeep.
 func DecodeTable(b []byte) (Table, error) {
 	r := NewReader(b)
 	t := decodeTable(&r, 1)
 	return t, tableError(&r)
 }
 
-// CheckTable tells whether DecodeTable would accept b, without allocating.
+// CheckTable reports whether DecodeTable would accept b, without allocating.
 func CheckTable(b []byte) error {
 	r := NewReader(b)
 	skipTable(&r, 1)
 	return tableError(&r)
 }
 
-// HeaderLookup returns the first value called name of the raw table (without its length), decoding only that value. It stops at the value:
-// what follows is not validated, and a raw table that is malformed before it counts as not holding the name.
+// HeaderLookup returns the first value called name of the raw table (without its length), decoding
+// only that value. It stops at the value: what follows is not validated, and a raw table that is
+// malformed before it counts as not holding the name.
 func HeaderLookup(raw []byte, name string) (value any, ok bool) {
 	r := NewReader(raw)
 	for r.Len() > 0 {
@@ -67,7 +69,8 @@ func decodeArray(r *Reader, depth int) Array {
 	return a
 }
 
-// nested returns a reader of the contents of a table or array inside a container of the given depth.
+// nested returns a reader of the contents of a table or array inside a container of the given
+// depth.
 func nested(r *Reader, depth int) Reader {
 	if depth >= MaxTableDepth {
 		r.Fail(ErrTableTooDeep)
@@ -172,15 +175,16 @@ func adopt(r, in *Reader) {
 	}
 }
 
-// failLetter reports an unknown letter; if the letter itself was missing, that failure stands and nothing is built.
+// failLetter reports an unknown letter; if the letter itself was missing, that failure stands and
+// nothing is built.
 func failLetter(r *Reader, letter byte) {
 	if r.Err() == nil {
 		r.Fail(fmt.Errorf("%w: unknown type letter %q", ErrMalformedTable, letter))
 	}
 }
 
-// AppendTable appends t with its length in front. Invariant: t holds only what Table documents; Validate tells for tables that were not
-// decoded from the wire.
+// AppendTable appends t with its length in front. Invariant: t holds only what Table documents;
+// Validate tells for tables that were not decoded from the wire.
 func AppendTable(dst []byte, t Table) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
@@ -259,9 +263,10 @@ func appendValue(dst []byte, v any) []byte {
 	panic(fmt.Sprintf("message: table value of type %T", v))
 }
 
-// Validate tells whether t can be encoded and decoded again: every value has a documented type, every name fits a short string, and nothing
-// nests deeper than MaxTableDepth. Edges that build tables from something other than AMQP call it before they hand the table on.
-// The error wraps ErrUnencodable or ErrTableTooDeep.
+// Validate reports whether t can be encoded and decoded again: every value has a documented type,
+// every name fits a short string, and nothing nests deeper than MaxTableDepth. Edges that build
+// tables from something other than AMQP call it before they hand the table on. The error wraps
+// ErrUnencodable or ErrTableTooDeep.
 func (t Table) Validate() error { return t.validate(1) }
 
 func (t Table) validate(depth int) error {
@@ -306,8 +311,9 @@ func validateArray(a []any, depth int) error {
 	return nil
 }
 
-// SkipHeader splits the first field off an encoded table (without its length): its name, and the fields behind it. A table that is not
-// well-formed ends there. A walk over the names costs less than a look-up of each one of interest.
+// SkipHeader splits the first field off an encoded table (without its length): its name, and the
+// fields behind it. A table that is not well-formed ends there. A walk over the names costs less
+// than a look-up of each one of interest.
 func SkipHeader(fields []byte) (name, rest []byte) {
 	n := 1 + int(fields[0])
 	if n+5 <= len(fields) { // what nearly all headers are, without a Reader
@@ -332,5 +338,5 @@ func skipHeader(fields []byte) (name, rest []byte) {
 	r := NewReader(fields)
 	name = r.ShortStr()
 	skipValue(&r, 1)
-	return name, r.rest
+	return name, r.Rest()
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Bounds of how long one name may keep the matcher that goes back. Its clock is advanced by a goroutine, ten times a second: where that one waits for a processor,
-// or the process was halted, the clock stands still and then leaps, and the matcher gives up too early. So a name must take too long several times in a row.
+// Bounds of how long one name may keep the matcher that goes back. Its clock is advanced by a
+// goroutine, ten times a second: where that one waits for a processor, or the process was halted,
+// the clock stands still and then leaps, and the matcher gives up too early. So a name must take
+// too long several times in a row.
 const (
 	patience = time.Second // each time
 	tries    = 3
@@ -21,7 +23,8 @@ type backtracker interface {
 	MatchString(name string) (bool, error)
 }
 
-// Pattern is a compiled regular expression. It is found anywhere in a name. Many goroutines may use it.
+// Pattern is a compiled regular expression. It is found anywhere in a name. Many goroutines may use
+// it.
 type Pattern struct {
 	linear *regexp.Regexp // nil: RE2 does not know it
 	back   backtracker    // instead
@@ -47,7 +50,7 @@ type invalid string
 
 func (e invalid) Error() string { return string(e) }
 
-// Match tells whether the pattern is found in a name.
+// Match reports whether the pattern is found in a name.
 func (p *Pattern) Match(name string) bool {
 	if p.linear != nil {
 		return p.linear.MatchString(name)

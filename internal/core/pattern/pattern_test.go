@@ -64,7 +64,8 @@ func (h *halting) MatchString(string) (bool, error) {
 	return true, nil
 }
 
-// A busy machine does not change what a pattern means: only a name that takes too long again and again does.
+// A busy machine does not change what a pattern means: only a name that takes too long again and
+// again does.
 func TestHaltedMatcherTriesAgain(t *testing.T) {
 	for halts := range tries + 2 {
 		h := halting(halts)

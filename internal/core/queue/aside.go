@@ -1,8 +1,9 @@
 package queue
 
-// Park sets an unacked message aside as if it had never been handed out: it counts as ready and keeps its place, but
-// Next passes over it. Lend takes it. The result is false when the message is not unacked.
-func (s *State) Park(h Handle) bool {
+// Park sets an unacked message aside as if it had never been handed out: it counts as ready and
+// keeps its place, but Next passes over it. Lend takes it. The result is false when the message is
+// not unacked.
+func (s *Deliveries) Park(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {
 		return false
@@ -16,7 +17,7 @@ func (s *State) Park(h Handle) bool {
 }
 
 // UnparkAll makes all parked messages ready for Next again.
-func (s *State) UnparkAll() {
+func (s *Deliveries) UnparkAll() {
 	if s.count[Parked] == 0 {
 		return
 	}
@@ -43,9 +44,9 @@ func (s *State) UnparkAll() {
 	s.checkInvariants()
 }
 
-// Block takes a message that is ready, parked or scheduled out of the order of delivery until Unblock. The result is
-// false when it is none of these.
-func (s *State) Block(h Handle) bool {
+// Block takes a message that is ready, parked or scheduled out of the order of delivery until
+// Unblock. The result is false when it is none of these.
+func (s *Deliveries) Block(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Ready && status != Parked && status != Scheduled {
 		return false
@@ -54,9 +55,9 @@ func (s *State) Block(h Handle) bool {
 	return true
 }
 
-// Unblock makes a blocked message ready, or scheduled when it has a Due time. The result is false when it is not
-// blocked.
-func (s *State) Unblock(h Handle) bool {
+// Unblock makes a blocked message ready, or scheduled when it has a Due time. The result is false
+// when it is not blocked.
+func (s *Deliveries) Unblock(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Blocked {
 		return false
@@ -72,9 +73,9 @@ func (s *State) Unblock(h Handle) bool {
 	return true
 }
 
-// Oldest marks the first message that is ready or parked as unacked, expired or not, and returns it; nil when there is
-// none. Unlike Next it looks for the place from the beginning of each lane.
-func (s *State) Oldest() *Item {
+// Oldest marks the first message that is ready or parked as unacked, expired or not, and returns
+// it; nil when there is none. Unlike Next it looks for the place from the beginning of each lane.
+func (s *Deliveries) Oldest() *Item {
 	for _, l := range s.lanes {
 		for i := l.head; i < len(l.row) && (l.ready > 0 || s.count[Parked] > 0); i++ {
 			c := l.row[i].chunk
@@ -91,7 +92,7 @@ func (s *State) Oldest() *Item {
 }
 
 // Status is what is happening to a message; Gone when it is not here.
-func (s *State) Status(h Handle) Status {
+func (s *Deliveries) Status(h Handle) Status {
 	_, _, status := s.find(h)
 	return status
 }

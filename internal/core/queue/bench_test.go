@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// fill publishes n persistent messages in batches of 16, packing as it goes, as a shard under memory pressure does.
+// fill publishes n persistent messages in batches of 16, packing as it goes, as a shard under
+// memory pressure does.
 func fill(s *State, n int) {
 	body := env("0123456789abcdef")
 	for i := range n {
@@ -43,7 +44,8 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// BenchmarkSettleRange is publish and next of 200 messages and one settle of them all; ns/op is per message.
+// BenchmarkSettleRange is publish and next of 200 messages and one settle of them all; ns/op is per
+// message.
 func BenchmarkSettleRange(b *testing.B) {
 	s := new(State)
 	body := env("0123456789abcdef")
@@ -132,8 +134,8 @@ func heapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestPackedMemory holds the promise of 8 bytes for a message of a deep queue, and that taking it from a snapshot costs
-// no more.
+// TestPackedMemory holds the promise of 8 bytes for a message of a deep queue, and that taking it
+// from a snapshot costs no more.
 func TestPackedMemory(t *testing.T) {
 	const n = 1_000_000
 	before := heapBytes()
@@ -163,7 +165,8 @@ func TestPackedMemory(t *testing.T) {
 	t.Logf("bytes per message: packed %.2f, restored %.2f, snapshot %.2f", float64(packed)/n, float64(loaded)/n, float64(len(snapshot))/n)
 }
 
-// TestStragglersPinLittle settles all but one message in 256 after they were packed, and all but one while hot.
+// TestStragglersPinLittle settles all but one message in 256 after they were packed, and all but
+// one while hot.
 func TestStragglersPinLittle(t *testing.T) {
 	const n = 256 * 1000
 	for _, packFirst := range []bool{true, false} {

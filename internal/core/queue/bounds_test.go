@@ -24,7 +24,8 @@ func TestRowStaysShort(t *testing.T) {
 	}
 }
 
-// TestGapsCostNothing publishes with gaps of a million, as a replay without the transient messages may.
+// TestGapsCostNothing publishes with gaps of a million, as a replay without the transient messages
+// may.
 func TestGapsCostNothing(t *testing.T) {
 	s := new(State)
 	for i := range uint64(100) {
@@ -39,7 +40,8 @@ func TestGapsCostNothing(t *testing.T) {
 	s.check()
 }
 
-// TestShortTailShrinks leaves one message of a burst in each of many queues: Cool gives back the room of the others.
+// TestShortTailShrinks leaves one message of a burst in each of many queues: Cool gives back the
+// room of the others.
 func TestShortTailShrinks(t *testing.T) {
 	s := new(State)
 	for range 255 {
@@ -60,7 +62,8 @@ func TestShortTailShrinks(t *testing.T) {
 	}
 }
 
-// TestCoolKeepsWhatIsNowhereElse has one message of each kind; each keeps its envelope unless its body is elsewhere.
+// TestCoolKeepsWhatIsNowhereElse has one message of each kind; each keeps its envelope unless its
+// body is elsewhere.
 func TestCoolKeepsWhatIsNowhereElse(t *testing.T) {
 	s := new(State)
 	refuse := func(*Item) (uint64, uint32, bool) { return 0, 0, false }
@@ -99,7 +102,8 @@ func TestCoolStopsAtKeep(t *testing.T) {
 	}
 }
 
-// TestEventsComeInTime expires messages only at the times that NextEvent names: none may be left behind.
+// TestEventsComeInTime expires messages only at the times that NextEvent names: none may be left
+// behind.
 func TestEventsComeInTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	s := new(State)

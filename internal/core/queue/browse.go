@@ -2,9 +2,9 @@ package queue
 
 import "math"
 
-// Each shows the live messages in delivery order, unacked and scheduled ones at their places, from a handle on, until
-// fn returns false. The zero handle means from the first.
-func (s *State) Each(from Handle, fn func(*Item, Status) bool) {
+// Each shows the live messages in delivery order, unacked and scheduled ones at their places, from
+// a handle on, until fn returns false. The zero handle means from the first.
+func (s *Deliveries) Each(from Handle, fn func(*Item, Status) bool) {
 	start := 0
 	if from != 0 {
 		start = s.laneIndex(from.Priority())
@@ -32,8 +32,9 @@ func (s *State) Each(from Handle, fn func(*Item, Status) bool) {
 	}
 }
 
-// Between is how many live messages of the priority of from lie from there on and before to, of whatever status. No message is looked at.
-func (s *State) Between(from, to Handle) (n int) {
+// Between is how many live messages of the priority of from lie from there on and before to, of
+// whatever status. No message is looked at.
+func (s *Deliveries) Between(from, to Handle) (n int) {
 	l := s.lane(from.Priority())
 	lo, hi := from.Seq(), to.Seq()
 	if to.Priority() > from.Priority() {
@@ -58,8 +59,9 @@ func (s *State) Between(from, to Handle) (n int) {
 	return n
 }
 
-// eachPersistent shows the persistent live messages of the chunks that may hold an Index in lo..hi, in delivery order.
-func (s *State) eachPersistent(lo, hi uint64, fn func(*Item)) {
+// eachPersistent shows the persistent live messages of the chunks that may hold an Index in lo..hi,
+// in delivery order.
+func (s *Deliveries) eachPersistent(lo, hi uint64, fn func(*Item)) {
 	w := getWalker()
 	defer w.release()
 	for _, l := range s.lanes {
@@ -77,8 +79,9 @@ func (s *State) eachPersistent(lo, hi uint64, fn func(*Item)) {
 	}
 }
 
-// Live reports the places of the persistent live messages with lo <= Index <= hi, in no particular order.
-func (s *State) Live(lo, hi uint64, fn func(index uint64, sub uint32)) {
+// Live reports the places of the persistent live messages with lo <= Index <= hi, in no particular
+// order.
+func (s *Deliveries) Live(lo, hi uint64, fn func(index uint64, sub uint32)) {
 	s.eachPersistent(lo, hi, func(it *Item) {
 		if lo <= it.Index && it.Index <= hi {
 			fn(it.Index, it.Sub)
@@ -86,9 +89,9 @@ func (s *State) Live(lo, hi uint64, fn func(index uint64, sub uint32)) {
 	})
 }
 
-// RefsByIndex reports how many persistent live messages have their body in each entry of the log. An index may be
-// reported several times; the numbers add up.
-func (s *State) RefsByIndex(fn func(index uint64, n int)) {
+// RefsByIndex reports how many persistent live messages have their body in each entry of the log.
+// An index may be reported several times; the numbers add up.
+func (s *Deliveries) RefsByIndex(fn func(index uint64, n int)) {
 	var index uint64
 	n := 0
 	s.eachPersistent(0, math.MaxUint64, func(it *Item) {
@@ -104,9 +107,9 @@ func (s *State) RefsByIndex(fn func(index uint64, n int)) {
 	}
 }
 
-// Hash is a fingerprint of the persistent live messages: handle, Index, Sub, Size, Expires, Due and Count of each. It does
-// not depend on what is packed or on what is happening to them.
-func (s *State) Hash() uint64 {
+// Hash is a fingerprint of the persistent live messages: handle, Index, Sub, Size, Expires, Due and
+// Count of each. It does not depend on what is packed or on what is happening to them.
+func (s *Deliveries) Hash() uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	mix := func(v uint64) {
 		h = (h ^ v) * 0xff51afd7ed558ccd
@@ -124,7 +127,7 @@ func (s *State) Hash() uint64 {
 }
 
 // First is the lowest handle of the highest priority so far, 0 when there never was a message.
-func (s *State) First() Handle {
+func (s *Deliveries) First() Handle {
 	if len(s.lanes) == 0 {
 		return 0
 	}
@@ -132,7 +135,7 @@ func (s *State) First() Handle {
 }
 
 // Ends are the handles that the next messages of each lane would get, highest priority first.
-func (s *State) Ends() []Handle {
+func (s *Deliveries) Ends() []Handle {
 	ends := make([]Handle, len(s.lanes))
 	for i, l := range s.lanes {
 		ends[i] = MakeHandle(l.priority, l.next)
@@ -140,8 +143,9 @@ func (s *State) Ends() []Handle {
 	return ends
 }
 
-// Fronts appends the handle of the first ready message of each priority that has one, highest first.
-func (s *State) Fronts(dst []Handle) []Handle {
+// Fronts appends the handle of the first ready message of each priority that has one, highest
+// first.
+func (s *Deliveries) Fronts(dst []Handle) []Handle {
 	for _, l := range s.lanes {
 		if l.ready > 0 {
 			c := l.headChunk()

@@ -3,7 +3,7 @@ package queue
 import "fmt"
 
 // check panics when an invariant of the package comment does not hold. It looks at every message.
-func (s *State) check() {
+func (s *Deliveries) check() {
 	fail := func(format string, args ...any) { panic("queue: broken invariant: " + fmt.Sprintf(format, args...)) }
 	var count [statuses]int
 	var bytes [statuses]int64

@@ -8,7 +8,8 @@ import (
 // never is the time of an event that does not come.
 const never = math.MaxInt64
 
-// chunk holds the messages of one lane whose sequence numbers are base .. base+255; a message's slot is seq-base.
+// chunk holds the messages of one lane whose sequence numbers are base .. base+255; a message's
+// slot is seq-base.
 type chunk struct {
 	base uint64
 	lane *lane
@@ -18,7 +19,8 @@ type chunk struct {
 	live        uint16               // bits set in state
 	ready       uint16               // bits set in state[Ready-1]
 
-	// A chunk is hot (items) or packed (packed), or neither when it is the empty last chunk of its lane.
+	// A chunk is hot (items) or packed (packed), or neither when it is the empty last chunk of its
+	// lane.
 	items   []Item // items[slot-off]; elements that are not live have a nil Env and are otherwise leftovers
 	off     uint16
 	encoded uint16 // messages in packed, live or not
@@ -95,7 +97,7 @@ func (c *chunk) decode(slot int) Item {
 	d := newDecoder(c.packed)
 	for d.next() && d.slot < slot {
 	}
-	if d.slot != slot || d.bad {
+	if d.slot != slot || d.Err() != nil {
 		panic("queue: packed chunk lacks a live message")
 	}
 	return c.finish(&d)
@@ -121,8 +123,8 @@ func (c *chunk) noteIndex(it *Item) {
 	c.hiIndex = max(c.hiIndex, it.Index)
 }
 
-// walker visits the messages of a chunk that are live at its start, in order. The caller may change the state of the
-// slot it stands on.
+// walker visits the messages of a chunk that are live at its start, in order. The caller may change
+// the state of the slot it stands on.
 type walker struct {
 	slot int
 	it   *Item
@@ -176,7 +178,8 @@ var (
 	pool256 = sync.Pool{New: func() any { return new([chunkLen]Item) }}
 )
 
-// getItems returns an array for at least n items, with length 0. Its elements have no Env and are otherwise leftovers.
+// getItems returns an array for at least n items, with length 0. Its elements have no Env and are
+// otherwise leftovers.
 func getItems(n int) []Item {
 	switch {
 	case n <= 8:

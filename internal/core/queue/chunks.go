@@ -6,14 +6,14 @@ import (
 )
 
 // lane returns the lane of a priority, nil when it never had a message.
-func (s *State) lane(priority uint8) *lane {
+func (s *Deliveries) lane(priority uint8) *lane {
 	if len(s.lanes) == 1 && s.lanes[0].priority == priority {
 		return s.lanes[0]
 	}
 	return s.searchLane(priority)
 }
 
-func (s *State) searchLane(priority uint8) *lane {
+func (s *Deliveries) searchLane(priority uint8) *lane {
 	if i := s.laneIndex(priority); i < len(s.lanes) && s.lanes[i].priority == priority {
 		return s.lanes[i]
 	}
@@ -21,7 +21,7 @@ func (s *State) searchLane(priority uint8) *lane {
 }
 
 // laneIndex returns the place of the first lane of that priority or a lower one.
-func (s *State) laneIndex(priority uint8) int {
+func (s *Deliveries) laneIndex(priority uint8) int {
 	lo, hi := 0, len(s.lanes)
 	for lo < hi {
 		if m := (lo + hi) / 2; s.lanes[m].priority > priority {
@@ -34,7 +34,7 @@ func (s *State) laneIndex(priority uint8) int {
 }
 
 // laneFor returns the lane of a priority and makes it when needed.
-func (s *State) laneFor(priority uint8) *lane {
+func (s *Deliveries) laneFor(priority uint8) *lane {
 	if l := s.lane(priority); l != nil {
 		return l
 	}
@@ -46,7 +46,7 @@ func (s *State) laneFor(priority uint8) *lane {
 }
 
 // topLane returns the highest lane with ready messages, nil when there is none.
-func (s *State) topLane() *lane {
+func (s *Deliveries) topLane() *lane {
 	if len(s.lanes) == 1 && s.lanes[0].ready > 0 {
 		return s.lanes[0]
 	}
@@ -59,7 +59,7 @@ func (s *State) topLane() *lane {
 }
 
 // addChunk appends an empty chunk to a lane.
-func (s *State) addChunk(l *lane, base uint64) *chunk {
+func (s *Deliveries) addChunk(l *lane, base uint64) *chunk {
 	old := l.tail
 	c := newChunk(l, base)
 	l.push(c)
@@ -70,9 +70,9 @@ func (s *State) addChunk(l *lane, base uint64) *chunk {
 	return c
 }
 
-// retire is called for a chunk that may have lost its last message. The caller calls lane.trim when it no longer needs
-// places in the row, and must not use the chunk again.
-func (s *State) retire(c *chunk) {
+// retire is called for a chunk that may have lost its last message. The caller calls lane.trim when
+// it no longer needs places in the row, and must not use the chunk again.
+func (s *Deliveries) retire(c *chunk) {
 	switch {
 	case c.live > 0:
 		s.shrink(c)
@@ -84,7 +84,7 @@ func (s *State) retire(c *chunk) {
 }
 
 // empty resets the last chunk of a lane; a short queue goes on in the same small array.
-func (s *State) empty(c *chunk) {
+func (s *Deliveries) empty(c *chunk) {
 	s.setKey(&s.expiring, c, byExpiry, never)
 	s.setKey(&s.due, c, byDue, never)
 	c.lane.returned.remove(c, byBase)
@@ -99,7 +99,7 @@ func (s *State) empty(c *chunk) {
 }
 
 // drop takes a chunk without live messages out of its row.
-func (s *State) drop(c *chunk) {
+func (s *Deliveries) drop(c *chunk) {
 	l := c.lane
 	s.empty(c)
 	if c.items != nil {
@@ -113,14 +113,14 @@ func (s *State) drop(c *chunk) {
 }
 
 // remove takes a live message out; it is the item of that slot. The caller calls retire afterwards.
-func (s *State) remove(c *chunk, slot int, status Status, it *Item) {
+func (s *Deliveries) remove(c *chunk, slot int, status Status, it *Item) {
 	s.move(c, slot, status, Gone, it.Size)
 	s.hotBytes -= int64(len(it.Env))
 	it.Env = nil
 }
 
 // setItems changes the array of a chunk, nil for none. Envelopes are the caller's to account for.
-func (s *State) setItems(c *chunk, items []Item) {
+func (s *Deliveries) setItems(c *chunk, items []Item) {
 	s.hotBytes += int64(cap(items)-cap(c.items)) * itemBytes
 	switch {
 	case c.items == nil && items != nil:

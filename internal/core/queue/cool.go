@@ -1,12 +1,13 @@
 package queue
 
-// Cool frees memory until HotBytes is at most keep, as far as it can, by dropping envelopes whose body is on disk and
-// packing chunks without envelopes. It starts with what is delivered last, goes on to what was handed out long ago, and
-// comes to the chunks at the cursor and at the end only when the rest was not enough; these are never packed.
+// Cool frees memory until HotBytes is at most keep, as far as it can, by dropping envelopes whose
+// body is on disk and packing chunks without envelopes. It starts with what is delivered last, goes
+// on to what was handed out long ago, and comes to the chunks at the cursor and at the end only
+// when the rest was not enough; these are never packed.
 //
-// A persistent message loses its envelope when its Index is at most written, a Scratch one always. Any other message
-// only when spill, which may be nil, returns a place in the scratch log for it.
-func (s *State) Cool(written uint64, keep int64, spill func(*Item) (index uint64, sub uint32, ok bool)) {
+// A persistent message loses its envelope when its Index is at most written, a Scratch one always.
+// Any other message only when spill, which may be nil, returns a place in the scratch log for it.
+func (s *Deliveries) Cool(written uint64, keep int64, spill func(*Item) (index uint64, sub uint32, ok bool)) {
 	if s.hotBytes <= keep {
 		return
 	}
@@ -44,7 +45,7 @@ func (c *chunk) busy() bool {
 func (c *chunk) passed() bool { return c.base < c.lane.row[c.lane.cur].base }
 
 type cooler struct {
-	s       *State
+	s       *Deliveries
 	written uint64
 	keep    int64
 	spill   func(*Item) (index uint64, sub uint32, ok bool)
@@ -77,7 +78,7 @@ func (w *cooler) thin(c *chunk) {
 }
 
 // fit moves the live messages of a hot chunk to a smaller array if one will do.
-func (s *State) fit(c *chunk) {
+func (s *Deliveries) fit(c *chunk) {
 	live := c.liveMap()
 	first, end := live.from(0), live.last()+1
 	if c.live == 0 || end-first > cap(c.items)/4 || cap(c.items) == 8 {

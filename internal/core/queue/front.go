@@ -1,27 +1,27 @@
 package queue
 
-// A front lane is filled from its front: each message gets the number below the lowest one so far. Numbers count down from frontEnd; above frontFloor
-// no lane ever gets by counting up.
+// A front lane is filled from its front: each message gets the number below the lowest one so far.
+// Numbers count down from frontEnd; above frontFloor no lane ever gets by counting up.
 const (
 	frontFloor = 1 << 54
 	frontEnd   = 1 << 55
 )
 
-// PublishFront adds a copy of a message before all others of its priority and returns its handle. it.Handle carries the priority, which must be one
-// that Publish is not asked to choose a number for: the result is 0 otherwise. The message is scheduled when Due is not 0, otherwise ready.
-func (s *State) PublishFront(it *Item) Handle {
-	l := s.laneFor(it.Handle.Priority())
-	if l.next == 1 {
-		l.low, l.next = frontEnd, frontEnd
+// NextFront is the handle for the next message before all others of a priority, which must be one
+// that Publish is not asked to choose a number for. It is 0 otherwise, and when there is no room.
+func (s *Deliveries) NextFront(priority uint8) Handle {
+	seq := uint64(frontEnd)
+	if l := s.lane(priority); l != nil && l.next > 1 {
+		seq = l.low
 	}
-	if l.low < frontFloor {
+	if seq < frontFloor {
 		return 0
 	}
-	return s.putFront(l, l.low-1, it)
+	return MakeHandle(priority, seq-1)
 }
 
 // putFront adds a message with a number below all others of a front lane.
-func (s *State) putFront(l *lane, seq uint64, it *Item) Handle {
+func (s *Deliveries) putFront(l *lane, seq uint64, it *Item) Handle {
 	l.low = seq
 	c := l.firstChunk()
 	if base := seq &^ (chunkLen - 1); c == nil || c.base != base {
@@ -42,7 +42,7 @@ func (l *lane) firstChunk() *chunk {
 }
 
 // addFrontChunk puts an empty chunk before all others of a lane.
-func (s *State) addFrontChunk(l *lane, base uint64) *chunk {
+func (s *Deliveries) addFrontChunk(l *lane, base uint64) *chunk {
 	c := newChunk(l, base)
 	if l.tail != nil && l.tail.live == 0 && l.firstChunk() == l.tail {
 		s.drop(l.tail)
@@ -64,12 +64,13 @@ func (l *lane) unshift(c *chunk) {
 		l.row = append(make([]rowEntry, n, n+len(l.row)), l.row...)
 		l.head, l.cur = n, l.cur+n
 	}
+	l.cur = max(l.cur, l.head) // else c may take its place
 	l.head--
 	l.row[l.head] = rowEntry{c.base, c}
 }
 
 // placeFront makes room for a slot of the first chunk, before all its others.
-func (s *State) placeFront(l *lane, c *chunk, slot int) *Item {
+func (s *Deliveries) placeFront(l *lane, c *chunk, slot int) *Item {
 	if c.packed != nil {
 		s.unpack(c)
 	}
@@ -83,7 +84,7 @@ func (s *State) placeFront(l *lane, c *chunk, slot int) *Item {
 }
 
 // growFront moves the items of a chunk to the end of an array that has room for a slot before them.
-func (s *State) growFront(l *lane, c *chunk, slot int) {
+func (s *Deliveries) growFront(l *lane, c *chunk, slot int) {
 	end, old := int(c.off)+len(c.items), c.items
 	if len(old) > 0 || cap(old) == 0 {
 		n := end - slot

@@ -2,12 +2,13 @@ package queue
 
 import "testing"
 
-// A queue used as a stack goes on for ever in a small array: its numbers do not come back, its memory does.
+// A queue used as a stack goes on for ever in a small array: its numbers do not come back, its
+// memory does.
 func TestStack(t *testing.T) {
 	s := new(State)
 	for i := range 10 * chunkLen {
 		for range 3 {
-			s.PublishFront(&Item{Handle: MakeHandle(1, 0), Flags: Persistent, Env: env("x")})
+			s.publishFront(&Item{Handle: MakeHandle(1, 0), Flags: Persistent, Env: env("x")})
 		}
 		for range 3 {
 			s.Settle(s.Next(0).Handle)
@@ -19,15 +20,16 @@ func TestStack(t *testing.T) {
 	s.check()
 }
 
-// What was put before the head comes first, the last first; a lane that counts up takes nothing there.
+// What was put before the head comes first, the last first; a lane that counts up takes nothing
+// there.
 func TestPublishFront(t *testing.T) {
 	s := new(State)
 	s.Publish(&Item{})
-	if h := s.PublishFront(&Item{}); h != 0 {
+	if h := s.publishFront(&Item{}); h != 0 {
 		t.Fatalf("published as %x", h)
 	}
-	second := s.PublishFront(&Item{Handle: MakeHandle(1, 0)})
-	first := s.PublishFront(&Item{Handle: MakeHandle(1, 0)})
+	second := s.publishFront(&Item{Handle: MakeHandle(1, 0)})
+	first := s.publishFront(&Item{Handle: MakeHandle(1, 0)})
 	for i, want := range []Handle{first, second, MakeHandle(0, 1)} {
 		if got := s.Next(0); got.Handle != want {
 			t.Fatalf("number %d is %x, want %x", i, got.Handle, want)
@@ -36,4 +38,38 @@ func TestPublishFront(t *testing.T) {
 	if s.First() != first {
 		t.Fatalf("first place %x", s.First())
 	}
+}
+
+// After a start, what is put before the head comes first also where the head was removed by name,
+// not by delivery.
+func TestPublishFrontAfterRemoval(t *testing.T) {
+	s := new(State)
+	front := func(n int) (last Handle) {
+		for range n {
+			last = s.publishFront(&Item{Handle: MakeHandle(1, 0), Flags: Persistent, Env: env("x")})
+		}
+		return last
+	}
+	head := front(4 * chunkLen)
+	restored := new(State)
+	if err := restored.Restore(s.AppendTo(nil)); err != nil {
+		t.Fatal(err)
+	}
+	s = restored
+	for h := head; s.Ready() > chunkLen; h++ {
+		s.Settle(h)
+	}
+	want := front(3 * chunkLen)
+	if got := s.Next(0); got.Handle != want {
+		t.Errorf("the first is %x, want %x", got.Handle, want)
+	}
+	s.check()
+}
+
+// publishFront puts a message before all others of its priority; 0 when that cannot be.
+func (s *State) publishFront(it *Item) Handle {
+	if it.Handle = s.NextFront(it.Handle.Priority()); it.Handle == 0 {
+		return 0
+	}
+	return s.Publish(it)
 }

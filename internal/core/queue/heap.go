@@ -10,7 +10,8 @@ const (
 	heapKinds
 )
 
-// chunkHeap is a binary min-heap of chunks by key[kind]. A chunk knows its place, so it can be moved and removed.
+// chunkHeap is a binary min-heap of chunks by key[kind]. A chunk knows its place, so it can be
+// moved and removed.
 type chunkHeap []*chunk
 
 func (c *chunk) before(d *chunk, k heapKind) bool {

@@ -1,7 +1,7 @@
 package queue
 
-// Hold marks a live message as unacked whatever is happening to it, and tells whether it is here.
-func (s *State) Hold(h Handle) bool {
+// Hold marks a live message as unacked whatever is happening to it, and reports whether it is here.
+func (s *Deliveries) Hold(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status == Gone {
 		return false

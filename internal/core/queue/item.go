@@ -11,8 +11,9 @@ const seqBits = 56
 
 const seqMask = 1<<seqBits - 1
 
-// Handle is the place of a message in one queue: priority<<56 | seq. Sequence numbers start at 1 and grow per priority
-// level, so the messages of one level that came one after the other have consecutive handles. Zero is no handle.
+// Handle is the place of a message in one queue: priority<<56 | seq. Sequence numbers start at 1
+// and grow per priority level, so the messages of one level that came one after the other have
+// consecutive handles. Zero is no handle.
 type Handle uint64
 
 // MakeHandle joins a priority and a sequence number.
@@ -30,8 +31,9 @@ func (h Handle) Seq() uint64 { return uint64(h) & seqMask }
 type Flags uint8
 
 const (
-	// Persistent: the message is in the shard's log at (Index, Sub) and takes part in snapshots. A message that the
-	// client marked persistent but that lies in a transient queue is not Persistent here.
+	// Persistent: the message is in the shard's log at (Index, Sub) and takes part in snapshots. A
+	// message that the client marked persistent but that lies in a transient queue is not
+	// Persistent here.
 	Persistent Flags = 1 << iota
 	// Scratch: (Index, Sub) names a place in the scratch log, which is wiped at start.
 	Scratch
@@ -39,8 +41,8 @@ const (
 	Redelivered
 )
 
-// Item is one message of the queue. Pointers to items that State hands out are valid until the next call of any of
-// its methods, and their fields must not be changed.
+// Item is one message of the queue. Pointers to items that State hands out are valid until the next
+// call of any of its methods, and their fields must not be changed.
 type Item struct {
 	Handle  Handle
 	Index   uint64           // log index of the entry that holds the body
@@ -67,10 +69,10 @@ const (
 	Unacked
 	// Scheduled: waiting for its Due time.
 	Scheduled
-	// Parked: ready, but none of the consumers there may have it now, so Next passes over it. Whoever parks a message
-	// knows what it waits for.
+	// Parked: ready, but none of the current consumers may have it, so Next passes over it. The
+	// caller that parks a message knows what it waits for.
 	Parked
-	// Blocked: waiting for other messages to be gone. Whoever blocks a message knows which.
+	// Blocked: waiting for other messages to be gone. The caller that blocks a message knows which.
 	Blocked
 
 	statuses = iota

@@ -13,8 +13,8 @@ type lane struct {
 	dead int // entries of row[head:] without a chunk
 	tail *chunk
 
-	// cur is the place in row of the delivery cursor: no chunk before it has a ready message unless it is in returned.
-	// It may lag behind head.
+	// cur is the place in row of the delivery cursor: no chunk before it has a ready message unless
+	// it is in returned. It may lag behind head.
 	cur      int
 	returned chunkHeap
 	ready    int
@@ -84,7 +84,8 @@ func (l *lane) push(c *chunk) {
 	l.tail = c
 }
 
-// trim drops dead entries: those at the head at once, others when they are many. Places in row change.
+// trim drops dead entries: those at the head at once, others when they are many. Places in row
+// change.
 func (l *lane) trim() {
 	for l.head < len(l.row) && l.row[l.head].chunk == nil {
 		l.head++

@@ -1,12 +1,13 @@
 package queue
 
-// LendLast marks the ready message that would be delivered last as unacked and returns it, nil when there is none. It passes over messages that
-// are expired at until, which is not before now (both unix ms), and over parked ones. Scheduled messages that are due by now count as ready.
-func (s *State) LendLast(now, until int64) *Item {
+// LendLast marks the ready message that would be delivered last as unacked and returns it, nil when
+// there is none. It passes over messages that are expired at now (unix ms), and over parked ones.
+// Scheduled messages that are due by now count as ready.
+func (s *Deliveries) LendLast(now int64) *Item {
 	s.Due(now)
 	for i := len(s.lanes) - 1; i >= 0; i-- {
 		if l := s.lanes[i]; l.ready > 0 {
-			if it := s.lendLastOf(l, until); it != nil {
+			if it := s.lendLastOf(l, now); it != nil {
 				return it
 			}
 		}
@@ -14,7 +15,7 @@ func (s *State) LendLast(now, until int64) *Item {
 	return nil
 }
 
-func (s *State) lendLastOf(l *lane, until int64) *Item {
+func (s *Deliveries) lendLastOf(l *lane, now int64) *Item {
 	for i := len(l.row) - 1; i >= l.head; i-- {
 		c := l.row[i].chunk
 		if c == nil || c.ready == 0 {
@@ -25,7 +26,7 @@ func (s *State) lendLastOf(l *lane, until int64) *Item {
 		}
 		for ready := c.state[Ready-1]; !ready.empty(); {
 			slot := ready.last()
-			if it := c.hotItem(slot); it.Expires == 0 || it.Expires > until {
+			if it := c.hotItem(slot); it.Expires == 0 || it.Expires > now {
 				s.move(c, slot, Ready, Unacked, it.Size)
 				return it
 			}

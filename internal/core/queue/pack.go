@@ -4,10 +4,13 @@ import (
 	"encoding/binary"
 	"math"
 	"sync"
+
+	"fiveways/internal/core/codec"
 )
 
-// A packed chunk is its messages in order of slot. Each starts with a byte that says which fields differ from what the
-// message before it predicts; those follow in the order of the bits. The first message follows a zero Item in slot -1.
+// A packed chunk is its messages in order of slot. Each starts with a byte that says which fields
+// differ from what the message before it predicts; those follow in the order of the bits. The first
+// message follows a zero Item in slot -1.
 const (
 	packSlot    = 1 << iota // u8; predicted: the next one
 	packIndex               // zigzag difference; predicted: the same
@@ -85,31 +88,34 @@ func (e *encoder) add(slot int, it *Item) {
 	e.prev.Flags, e.prev.Env = flags, nil
 }
 
-// decoder reads what encoder wrote. It never fails on a chunk's own bytes; on bytes from disk bad tells.
+// decoder reads what encoder wrote. It never fails on a chunk's own bytes; on bytes from disk it
+// may.
 type decoder struct {
-	b    []byte
+	codec.Reader
 	slot int
 	it   Item // without Handle, Env and Redelivered
-	bad  bool
 }
 
-func newDecoder(b []byte) decoder { return decoder{b: b, slot: -1} }
+func newDecoder(b []byte) (d decoder) {
+	d.Reset(b)
+	d.slot = -1
+	return d
+}
 
 // next steps to the next message; false at the end and at bytes that encoder cannot have written.
 func (d *decoder) next() bool {
-	if len(d.b) == 0 || d.bad {
+	if d.Len() == 0 {
 		return false
 	}
-	head := d.b[0]
-	d.b = d.b[1:]
+	head := d.Uint8()
 	slot := d.slot + 1
 	d.it.Sub++
 	if head&^packSub != 0 { // most messages of a batch differ in nothing
 		if head&packSlot != 0 {
-			slot = int(d.byte())
+			slot = int(d.Uint8())
 		}
 		if head&packIndex != 0 {
-			d.it.Index += uint64(d.varint())
+			d.it.Index += uint64(d.Varint())
 			d.it.Sub = 0
 		}
 	}
@@ -120,10 +126,10 @@ func (d *decoder) next() bool {
 		d.rest(head)
 	}
 	if slot <= d.slot || slot >= chunkLen {
-		d.bad = true
+		d.Fail(ErrCorrupt)
 	}
 	d.slot = slot
-	return !d.bad
+	return d.Err() == nil
 }
 
 func (d *decoder) rest(head byte) {
@@ -131,55 +137,30 @@ func (d *decoder) rest(head byte) {
 		d.it.Size = d.uint32()
 	}
 	if head&packFlags != 0 {
-		d.it.Flags = Flags(d.byte())
+		d.it.Flags = Flags(d.Uint8())
 	}
 	if head&packExpires != 0 {
-		d.it.Expires += d.varint()
+		d.it.Expires += d.Varint()
 	}
 	if head&packDue != 0 {
-		d.it.Due += d.varint()
+		d.it.Due += d.Varint()
 	}
 	if head&packCount != 0 {
 		d.it.Count = d.uint32()
 	}
 }
 
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
-		d.bad = true
-		return 0
-	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad = true
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v := d.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
-}
-
 func (d *decoder) uint32() uint32 {
-	v := d.uvarint()
+	v := d.Uvarint()
 	if v > math.MaxUint32 {
-		d.bad = true
+		d.Fail(ErrCorrupt)
 		return 0
 	}
 	return uint32(v)
 }
 
 // pack turns a hot chunk into a packed one; no live item of it may have an Env.
-func (s *State) pack(c *chunk) {
+func (s *Deliveries) pack(c *chunk) {
 	e := getEncoder()
 	live := c.liveMap()
 	for slot := live.from(0); slot < chunkLen; slot = live.from(slot + 1) {
@@ -192,7 +173,7 @@ func (s *State) pack(c *chunk) {
 }
 
 // unpack makes a packed chunk hot, with nil Envs.
-func (s *State) unpack(c *chunk) {
+func (s *Deliveries) unpack(c *chunk) {
 	live := c.liveMap()
 	first, end := live.from(0), live.last()+1
 	items := getItems(end - first)[:end-first]
@@ -205,9 +186,9 @@ func (s *State) unpack(c *chunk) {
 	s.setItems(c, items)
 }
 
-// shrink encodes a packed chunk anew when three quarters of its messages are gone, so that a few stragglers do not
-// hold the bytes of all. The old bytes may be shared and are left alone.
-func (s *State) shrink(c *chunk) {
+// shrink encodes a packed chunk anew when three quarters of its messages are gone, so that a few
+// stragglers do not hold the bytes of all. The old bytes may be shared and are left alone.
+func (s *Deliveries) shrink(c *chunk) {
 	if c.packed == nil || c.encoded < 8 || c.live > c.encoded/4 {
 		return
 	}

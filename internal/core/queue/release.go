@@ -1,8 +1,9 @@
 package queue
 
-// Release puts an unacked message back to its place as if it had never been handed out: neither counted nor marked. It is scheduled
-// when its Due time is later than now (unix ms), else ready. The result is false when the message is not unacked.
-func (s *State) Release(h Handle, now int64) bool {
+// Release puts an unacked message back to its place as if it had never been handed out: neither
+// counted nor marked. It is scheduled when its Due time is later than now (unix ms), else ready.
+// The result is false when the message is not unacked.
+func (s *Deliveries) Release(h Handle, now int64) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {
 		return false

@@ -1,6 +1,7 @@
 package queue
 
-// Settle removes a live message, whatever is happening to it, and returns it; false when it is not here.
+// Settle removes a live message, whatever is happening to it, and returns it; false when it is not
+// here.
 func (s *State) Settle(h Handle) (Item, bool) {
 	c, slot, status := s.find(h)
 	if status == Gone {
@@ -23,8 +24,8 @@ func (s *State) Settle(h Handle) (Item, bool) {
 	return out, true
 }
 
-// SettleRange settles the live messages among the n consecutive handles from h and returns how many there were. fn,
-// which may be nil, gets each of them.
+// SettleRange settles the live messages among the n consecutive handles from h and returns how many
+// there were. fn, which may be nil, gets each of them.
 func (s *State) SettleRange(h Handle, n int, fn func(*Item)) int {
 	l := s.lane(h.Priority())
 	if l == nil || n <= 0 {
@@ -55,15 +56,15 @@ func (s *State) SettleRange(h Handle, n int, fn func(*Item)) int {
 }
 
 // take removes the message a walker stands on, after fn has seen it.
-func (s *State) take(c *chunk, w *walker, fn func(*Item)) {
+func (s *Deliveries) take(c *chunk, w *walker, fn func(*Item)) {
 	if fn != nil {
 		fn(w.it)
 	}
 	s.remove(c, w.slot, c.status(w.slot), w.it)
 }
 
-// Purge removes all ready messages, parked ones too. run gets each run of consecutive handles among them, release each message; either
-// may be nil.
+// Purge removes all ready messages, parked ones too. run gets each run of consecutive handles among
+// them, release each message; either may be nil.
 func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {
 	var start Handle
 	n := 0

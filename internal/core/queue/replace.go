@@ -1,7 +1,8 @@
 package queue
 
-// Replace puts another message into the place of a live one, and returns the one that was there; false when there is none. The handle and the count
-// of returns stay, and so does what is happening to it, but that one which nobody has is scheduled when it.Due is not 0, and ready else.
+// Replace puts another message at the position of a live one, and returns the old one; false when
+// there is none. Handle, count of returns and state are kept, except that a message that is not
+// unacked is scheduled if it.Due is not 0, and ready otherwise.
 func (s *State) Replace(h Handle, it *Item) (old Item, ok bool) {
 	c, slot, status := s.find(h)
 	if status == Gone {

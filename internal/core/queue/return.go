@@ -1,6 +1,7 @@
 package queue
 
-// Return is Requeue for replay, where nobody knows what was handed out: the message may also be ready or scheduled.
+// Return is Requeue for replay, where deliveries are unknown: the message may also be ready or
+// scheduled.
 func (s *State) Return(h Handle, count uint32, due int64) bool {
 	return s.Hold(h) && s.Requeue(h, count, due)
 }

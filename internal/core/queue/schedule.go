@@ -1,8 +1,9 @@
 package queue
 
-// LendDue marks up to n scheduled messages with Due <= now as unacked and appends copies of them to dst, in no particular
-// order. It unpacks nothing. There may be more when it appends n of them: NextEvent is not after now as long as there are.
-func (s *State) LendDue(now int64, n int, dst []Item) []Item {
+// LendDue marks up to n scheduled messages with Due <= now as unacked and appends copies of them to
+// dst, in no particular order. It unpacks nothing. There may be more when it appends n of them:
+// NextEvent is not after now as long as there are.
+func (s *Deliveries) LendDue(now int64, n int, dst []Item) []Item {
 	w := getWalker()
 	defer w.release()
 	for n > 0 && s.due.topKey(byDue) <= now {
@@ -26,8 +27,8 @@ func (s *State) LendDue(now int64, n int, dst []Item) []Item {
 	return dst
 }
 
-// Reschedule gives a scheduled message another Due time, which is not 0; false when the message is not scheduled. The time that
-// it lives once it is due stays the same.
+// Reschedule gives a scheduled message another Due time, which is not 0; false when the message is
+// not scheduled. The time that it lives once it is due stays the same.
 func (s *State) Reschedule(h Handle, due int64) bool {
 	c, slot, status := s.find(h)
 	if status != Scheduled {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"fiveways/internal/core/codec"
 )
 
 // ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
@@ -17,8 +19,9 @@ var ErrCorrupt = errors.New("queue: corrupt snapshot")
 //	       0x02 | priority u8 | uvarint next | uvarint low | chunk ... | 0x00       a front lane
 //	chunk: tag u8 | uvarint chunks since the one before | live | [scheduled] | [redelivered] | uvarint length | packed
 //
-// Bitmaps are four u64 little-endian words; tag says which optional ones are there. Messages in packed that are not
-// live are to be skipped, and so are bits of scheduled for messages without a Due time.
+// Bitmaps are four u64 little-endian words; tag says which optional ones are there. Messages in
+// packed that are not live are to be skipped, and so are bits of scheduled for messages without a
+// Due time.
 const (
 	snapshotVersion = 1
 
@@ -49,9 +52,9 @@ type frozenChunk struct {
 	mixed                        bool // packed has live messages that are not persistent
 }
 
-// Freeze returns the persistent messages as they are now. It shares the bytes of packed chunks, copies bitmaps and
-// encodes hot chunks.
-func (s *State) Freeze() *Frozen {
+// Freeze returns the persistent messages as they are now. It shares the bytes of packed chunks,
+// copies bitmaps and encodes hot chunks.
+func (s *Deliveries) Freeze() *Frozen {
 	f := &Frozen{lanes: make([]frozenLane, 0, len(s.lanes))}
 	for _, l := range s.lanes {
 		fl := frozenLane{priority: l.priority, next: l.next, low: l.low, chunks: make([]frozenChunk, 0, len(l.row)-l.head-l.dead)}
@@ -106,7 +109,7 @@ func (f frozenChunk) filter() frozenChunk {
 }
 
 // AppendTo appends the snapshot of the persistent messages to dst.
-func (s *State) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(dst) }
+func (s *Deliveries) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(dst) }
 
 // AppendTo appends the snapshot to dst.
 func (f *Frozen) AppendTo(dst []byte) []byte {
@@ -117,8 +120,7 @@ func (f *Frozen) AppendTo(dst []byte) []byte {
 			dst = binary.AppendUvarint(dst, l.next)
 		} else {
 			dst = append(dst, tagFrontLane, l.priority)
-			dst = binary.AppendUvarint(dst, l.next)
-			dst = binary.AppendUvarint(dst, l.low)
+			dst = codec.AppendUvarints(dst, l.next, l.low)
 		}
 		var before uint64
 		for _, c := range l.chunks {
@@ -154,8 +156,7 @@ func (f *frozenChunk) appendTo(dst []byte, before uint64) []byte {
 		dst[at] |= tagRedelivered
 		dst = f.redelivered.appendTo(dst)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(f.packed)))
-	return append(dst, f.packed...)
+	return codec.AppendPrefixed(dst, f.packed)
 }
 
 func (b *bitmap) appendTo(dst []byte) []byte {
@@ -165,82 +166,52 @@ func (b *bitmap) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// Restore replaces the content with that of a snapshot. Its messages are packed, and ready or scheduled: who had them
-// is not in a snapshot. On an error, which wraps ErrCorrupt, the queue is empty. The bytes are not kept.
+// Restore replaces the content with that of a snapshot. Its messages are packed, and ready or
+// scheduled: a snapshot does not record deliveries. On an error, which wraps ErrCorrupt, the queue
+// is empty. The bytes are not kept.
 func (s *State) Restore(b []byte) error {
 	*s = State{}
-	r := snapshotReader{b: b}
+	var r snapshotReader
+	r.Reset(b)
 	if err := r.restore(s); err != nil {
 		*s = State{}
-		return err
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	s.checkInvariants()
 	return nil
 }
 
-// snapshotReader reads fields; after the first failure all reads return zero and err says what was wrong.
-type snapshotReader struct {
-	b   []byte
-	err error
-}
+// snapshotReader reads the parts of a snapshot.
+type snapshotReader struct{ codec.Reader }
 
+// fail says what is wrong, unless that is known.
 func (r *snapshotReader) fail(what string) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w: %s with %d bytes left", ErrCorrupt, what, len(r.b))
+	if r.Err() == nil {
+		r.Fail(fmt.Errorf("%s with %d bytes left", what, r.Len()))
 	}
-	r.b = nil
-}
-
-func (r *snapshotReader) bytes(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.fail("short")
-		return nil
-	}
-	v := r.b[:n]
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *snapshotReader) byte() byte {
-	if v := r.bytes(1); v != nil {
-		return v[0]
-	}
-	return 0
-}
-
-func (r *snapshotReader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.fail("bad number")
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
 }
 
 func (r *snapshotReader) bitmap() (m bitmap) {
-	if v := r.bytes(chunkLen / 8); v != nil {
-		for i := range m {
-			m[i] = binary.LittleEndian.Uint64(v[i*8:])
-		}
+	for i := range m {
+		m[i] = r.Uint64LE()
 	}
 	return m
 }
 
 func (r *snapshotReader) restore(s *State) error {
-	if r.byte() != snapshotVersion {
+	if r.Uint8() != snapshotVersion {
 		r.fail("unknown version")
 	}
 	last := math.MaxUint8 + 1
 	for {
-		more := r.byte()
+		more := r.Uint8()
 		if more == 0 {
 			break
 		}
-		priority := r.byte()
-		next, low := r.uvarint(), uint64(1)
+		priority := r.Uint8()
+		next, low := r.Uvarint(), uint64(1)
 		if more == tagFrontLane {
-			if low = r.uvarint(); low < frontFloor {
+			if low = r.Uvarint(); low < frontFloor {
 				r.fail("bad front lane")
 				break
 			}
@@ -258,19 +229,16 @@ func (r *snapshotReader) restore(s *State) error {
 		for before := uint64(0); r.chunk(s, l, &before); {
 		}
 	}
-	if len(r.b) > 0 {
-		r.fail("left over")
-	}
-	return r.err
+	return r.End()
 }
 
 // chunk reads one chunk of a lane; false at the end of the lane and after a failure.
 func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
-	tag := r.byte()
+	tag := r.Uint8()
 	if tag == 0 {
 		return false
 	}
-	gap := r.uvarint()
+	gap := r.Uvarint()
 	live := r.bitmap()
 	var scheduled, redelivered bitmap
 	if tag&tagScheduled != 0 {
@@ -279,8 +247,8 @@ func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
 	if tag&tagRedelivered != 0 {
 		redelivered = r.bitmap()
 	}
-	packed := r.bytes(r.uvarint())
-	if r.err != nil {
+	packed := r.Prefixed()
+	if r.Err() != nil {
 		return false
 	}
 	if tag&^(tagScheduled|tagRedelivered) != tagChunk || live.empty() || gap >= seqMask {
@@ -305,8 +273,9 @@ func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
 	return true
 }
 
-// adopt checks the packed bytes of a restored chunk and counts its messages; false when they do not fit live.
-func (s *State) adopt(c *chunk, live, scheduled bitmap) bool {
+// adopt checks the packed bytes of a restored chunk and counts its messages; false when they do not
+// fit live.
+func (s *Deliveries) adopt(c *chunk, live, scheduled bitmap) bool {
 	expires, due := int64(never), int64(never)
 	d := newDecoder(c.packed)
 	for d.next() {
@@ -329,7 +298,7 @@ func (s *State) adopt(c *chunk, live, scheduled bitmap) bool {
 		c.noteIndex(it)
 		s.move(c, d.slot, Gone, status, it.Size)
 	}
-	if d.bad || int(c.live) != live.count() {
+	if d.Err() != nil || int(c.live) != live.count() {
 		return false
 	}
 	if expires != never {

@@ -26,7 +26,7 @@ func sample() *State {
 	}
 	s.Publish(&Item{Handle: MakeHandle(3, 0), Index: 1 << 60, Sub: 1<<32 - 1, Size: 1<<32 - 1, Flags: Persistent, Count: 1<<32 - 1})
 	for i := range 300 {
-		s.PublishFront(&Item{Handle: MakeHandle(1, 0), Index: uint64(i), Flags: Persistent, Env: env("front")})
+		s.publishFront(&Item{Handle: MakeHandle(1, 0), Index: uint64(i), Flags: Persistent, Env: env("front")})
 	}
 	for range 20 {
 		s.Requeue(s.Next(0).Handle, 1, 0)
@@ -88,17 +88,18 @@ func TestRestoreRejectsBadChunks(t *testing.T) {
 func TestDecoderRejectsSlotsOutOfOrder(t *testing.T) {
 	for _, second := range []byte{5, 4} {
 		d := newDecoder([]byte{packSlot, 5, packSlot, second})
-		if !d.next() || d.slot != 5 || d.next() || !d.bad {
-			t.Errorf("slot %d after 5: bad %v", second, d.bad)
+		if !d.next() || d.slot != 5 || d.next() || d.Err() == nil {
+			t.Errorf("slot %d after 5: %v", second, d.Err())
 		}
 	}
 	d := newDecoder([]byte{packSlot, chunkLen - 1, 0})
-	if !d.next() || d.next() || !d.bad {
-		t.Errorf("slot after the last: bad %v", d.bad)
+	if !d.next() || d.next() || d.Err() == nil {
+		t.Errorf("slot after the last: %v", d.Err())
 	}
 }
 
-// TestFrozenInBackground needs the race detector to be of use: the State changes while its Frozen is written.
+// TestFrozenInBackground needs the race detector to be of use: the State changes while its Frozen
+// is written.
 func TestFrozenInBackground(t *testing.T) {
 	s := sample()
 	want := string(s.AppendTo(nil))

@@ -2,8 +2,13 @@ package queue
 
 import "fiveways/internal/core/invariants"
 
-// State is the live messages of one queue. The zero value is an empty queue.
-type State struct {
+// State is the live messages of one queue. The zero value is an empty queue. Its own methods change
+// what a log records: which messages there are, their times, their counts of returns.
+type State struct{ Deliveries }
+
+// Deliveries is a State without those methods. It reads, and changes what is only of this process:
+// which messages are handed out, set aside, or found to be due, and where their bytes are.
+type Deliveries struct {
 	lanes []*lane   // highest priority first
 	ready [4]uint64 // one bit per priority whose lane has ready messages
 
@@ -17,43 +22,45 @@ type State struct {
 	hotBytes         int64  // arrays of items and the envelopes in them
 }
 
-// Ready is the number of messages waiting for a consumer, with parked ones and expired ones that LendExpired has not
-// taken yet.
-func (s *State) Ready() int { return s.count[Ready] + s.count[Parked] }
+// Ready is the number of messages waiting for a consumer, with parked ones and expired ones that
+// LendExpired has not taken yet.
+func (s *Deliveries) Ready() int { return s.count[Ready] + s.count[Parked] }
 
 // Unacked is the number of messages handed out and not settled.
-func (s *State) Unacked() int { return s.count[Unacked] }
+func (s *Deliveries) Unacked() int { return s.count[Unacked] }
 
 // Scheduled is the number of messages waiting for their Due time.
-func (s *State) Scheduled() int { return s.count[Scheduled] }
+func (s *Deliveries) Scheduled() int { return s.count[Scheduled] }
 
 // Parked is the number of the ready messages that Next passes over.
-func (s *State) Parked() int { return s.count[Parked] }
+func (s *Deliveries) Parked() int { return s.count[Parked] }
 
 // Blocked is the number of messages waiting for others to be gone.
-func (s *State) Blocked() int { return s.count[Blocked] }
+func (s *Deliveries) Blocked() int { return s.count[Blocked] }
 
 // ReadyBytes is the sum of the body sizes of the ready messages, parked ones included.
-func (s *State) ReadyBytes() int64 { return s.bytes[Ready] + s.bytes[Parked] }
+func (s *Deliveries) ReadyBytes() int64 { return s.bytes[Ready] + s.bytes[Parked] }
 
 // UnackedBytes is the sum of the body sizes of the unacked messages.
-func (s *State) UnackedBytes() int64 { return s.bytes[Unacked] }
+func (s *Deliveries) UnackedBytes() int64 { return s.bytes[Unacked] }
 
-// HotBytes is the memory that Cool can free: envelopes and the arrays of unpacked messages, in bytes.
-func (s *State) HotBytes() int64 { return s.hotBytes }
+// HotBytes is the memory that Cool can free: envelopes and the arrays of unpacked messages, in
+// bytes.
+func (s *Deliveries) HotBytes() int64 { return s.hotBytes }
 
 // NextSeq is the sequence number that Publish gives the next message of a priority.
-func (s *State) NextSeq(priority uint8) uint64 {
+func (s *Deliveries) NextSeq(priority uint8) uint64 {
 	if l := s.lane(priority); l != nil {
 		return l.next
 	}
 	return 1
 }
 
-// Publish adds a copy of a message and returns its handle. it.Handle carries the priority; a sequence number of 0 asks
-// for the next one, any other is taken as it is (replay). A number that is neither NextSeq or above nor below all of a front
-// lane (PublishFront) belongs to a message that was here already: nothing happens and the result is 0. The message is
-// scheduled when Due is not 0, otherwise ready.
+// Publish adds a copy of a message and returns its handle. it.Handle carries the priority; a
+// sequence number of 0 asks for the next one, any other is taken as it is (replay). A number that
+// is neither NextSeq or above nor below all of a front lane (NextFront) belongs to a message that
+// was here already: nothing happens and the result is 0. The message is scheduled when Due is not
+// 0, otherwise ready.
 func (s *State) Publish(it *Item) Handle {
 	l := s.laneFor(it.Handle.Priority())
 	seq := it.Handle.Seq()
@@ -79,7 +86,7 @@ func (s *State) Publish(it *Item) Handle {
 }
 
 // put fills the place of a slot with a copy of a message.
-func (s *State) put(c *chunk, slot int, dst, it *Item) {
+func (s *Deliveries) put(c *chunk, slot int, dst, it *Item) {
 	*dst = *it
 	dst.Handle = c.handle(slot)
 	s.hotBytes += int64(len(it.Env))
@@ -100,7 +107,7 @@ func (s *State) put(c *chunk, slot int, dst, it *Item) {
 }
 
 // place makes room for a slot of the last chunk, behind all its others.
-func (s *State) place(l *lane, c *chunk, slot int) *Item {
+func (s *Deliveries) place(l *lane, c *chunk, slot int) *Item {
 	if c.packed != nil {
 		s.unpack(c)
 	}
@@ -123,12 +130,13 @@ func (s *State) place(l *lane, c *chunk, slot int) *Item {
 	return &c.items[i]
 }
 
-// Next marks the first ready message of the highest priority that is not expired at now (unix ms) as unacked and
-// returns it, nil when there is none. Scheduled messages that are due by now count as ready.
-func (s *State) Next(now int64) *Item { return s.NextBeyond(now, now) }
+// Next marks the first ready message of the highest priority that is not expired at now (unix ms)
+// as unacked and returns it, nil when there is none. Scheduled messages that are due by now count
+// as ready.
+func (s *Deliveries) Next(now int64) *Item { return s.NextBeyond(now, now) }
 
-// NextBeyond is Next at now for messages that are not expired at until either, which is not before now.
-func (s *State) NextBeyond(now, until int64) *Item {
+// NextBeyond is Next at now for messages that are not expired at until, another time.
+func (s *Deliveries) NextBeyond(now, until int64) *Item {
 	c, slot := s.first(now, until)
 	if c == nil {
 		return nil
@@ -139,10 +147,10 @@ func (s *State) NextBeyond(now, until int64) *Item {
 }
 
 // Peek returns the message that Next would, and leaves it ready.
-func (s *State) Peek(now int64) *Item { return s.PeekBeyond(now, now) }
+func (s *Deliveries) Peek(now int64) *Item { return s.PeekBeyond(now, now) }
 
 // PeekBeyond returns the message that NextBeyond would, and leaves it ready.
-func (s *State) PeekBeyond(now, until int64) *Item {
+func (s *Deliveries) PeekBeyond(now, until int64) *Item {
 	c, slot := s.first(now, until)
 	if c == nil {
 		return nil
@@ -151,7 +159,7 @@ func (s *State) PeekBeyond(now, until int64) *Item {
 }
 
 // first finds the message to deliver at now that lives beyond until, and makes its chunk hot.
-func (s *State) first(now, until int64) (*chunk, int) {
+func (s *Deliveries) first(now, until int64) (*chunk, int) {
 	if s.due.topKey(byDue) <= now {
 		s.Due(now)
 	}
@@ -162,7 +170,7 @@ func (s *State) first(now, until int64) (*chunk, int) {
 }
 
 // head finds the first ready message, expired or not, and makes its chunk hot.
-func (s *State) head() (*chunk, int) {
+func (s *Deliveries) head() (*chunk, int) {
 	l := s.topLane()
 	if l == nil {
 		return nil, 0
@@ -175,7 +183,7 @@ func (s *State) head() (*chunk, int) {
 }
 
 // firstUnexpired is first while LendExpired is overdue: it looks at messages one by one.
-func (s *State) firstUnexpired(now int64) (*chunk, int) {
+func (s *Deliveries) firstUnexpired(now int64) (*chunk, int) {
 	for _, l := range s.lanes {
 		if l.ready == 0 {
 			continue
@@ -200,7 +208,7 @@ func (s *State) firstUnexpired(now int64) (*chunk, int) {
 }
 
 // Get returns a message and what is happening to it; nil and Gone when it is not here.
-func (s *State) Get(h Handle) (*Item, Status) {
+func (s *Deliveries) Get(h Handle) (*Item, Status) {
 	c, slot, status := s.find(h)
 	if status == Gone {
 		return nil, Gone
@@ -209,7 +217,7 @@ func (s *State) Get(h Handle) (*Item, Status) {
 }
 
 // Lend marks one ready or parked message as unacked and returns it, nil when it is neither.
-func (s *State) Lend(h Handle) *Item {
+func (s *Deliveries) Lend(h Handle) *Item {
 	c, slot, status := s.find(h)
 	if status != Ready && status != Parked {
 		return nil
@@ -219,8 +227,9 @@ func (s *State) Lend(h Handle) *Item {
 	return it
 }
 
-// LendAside is Lend also for a scheduled or blocked message; nil when there is none that nobody has.
-func (s *State) LendAside(h Handle) *Item {
+// LendAside is Lend also for a scheduled or blocked message; nil when the message is missing or
+// unacked.
+func (s *Deliveries) LendAside(h Handle) *Item {
 	c, slot, status := s.find(h)
 	if status == Gone || status == Unacked {
 		return nil
@@ -230,8 +239,9 @@ func (s *State) LendAside(h Handle) *Item {
 	return it
 }
 
-// Requeue returns an unacked message to its place, with count as its Count. It is ready, or scheduled when due is not
-// 0, and redelivered. The result is false when the message is not unacked.
+// Requeue returns an unacked message to its place, with count as its Count. It is ready, or
+// scheduled when due is not 0, and redelivered. The result is false when the message is not
+// unacked.
 func (s *State) Requeue(h Handle, count uint32, due int64) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {
@@ -259,8 +269,9 @@ func (s *State) Requeue(h Handle, count uint32, due int64) bool {
 	return true
 }
 
-// MarkAllRedelivered marks every live message as handed out before: after a crash nobody knows which were.
-func (s *State) MarkAllRedelivered() {
+// MarkAllRedelivered marks every live message as delivered before: after a crash it is unknown
+// which were.
+func (s *Deliveries) MarkAllRedelivered() {
 	for _, l := range s.lanes {
 		for _, e := range l.row[l.head:] {
 			if e.chunk != nil {
@@ -271,7 +282,7 @@ func (s *State) MarkAllRedelivered() {
 }
 
 // find returns where a message is. The status is Gone when it is not here.
-func (s *State) find(h Handle) (*chunk, int, Status) {
+func (s *Deliveries) find(h Handle) (*chunk, int, Status) {
 	l := s.lane(h.Priority())
 	if l == nil {
 		return nil, 0, Gone
@@ -285,7 +296,7 @@ func (s *State) find(h Handle) (*chunk, int, Status) {
 }
 
 // move changes what is happening to a message; every change of status goes through here.
-func (s *State) move(c *chunk, slot int, from, to Status, size uint32) {
+func (s *Deliveries) move(c *chunk, slot int, from, to Status, size uint32) {
 	if from == Gone {
 		c.live++
 	} else {
@@ -317,7 +328,7 @@ func (s *State) move(c *chunk, slot int, from, to Status, size uint32) {
 }
 
 // lowerKey moves c in a heap when at is before all that the heap knows of it.
-func (s *State) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
+func (s *Deliveries) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	if at < c.key[k] {
 		c.key[k] = at
 		h.fix(c, k)
@@ -325,7 +336,7 @@ func (s *State) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 }
 
 // setKey sets the key of c in a heap exactly.
-func (s *State) setKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
+func (s *Deliveries) setKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	c.key[k] = at
 	if at == never {
 		h.remove(c, k)
@@ -334,7 +345,7 @@ func (s *State) setKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	h.fix(c, k)
 }
 
-func (s *State) checkInvariants() {
+func (s *Deliveries) checkInvariants() {
 	if invariants.Enabled {
 		s.check()
 	}

@@ -1,15 +1,19 @@
 package queue
 
-// NextEvent is when LendExpired or Due may next have something to do (unix ms), never later than the first such moment;
-// math.MaxInt64 when there is none. It can be too early once, until both have run at that time.
-func (s *State) NextEvent() int64 {
+// NextEvent is when LendExpired or Due may next have something to do (unix ms), never later than
+// the first such moment; math.MaxInt64 when there is none. It can be too early once, until both
+// have run at that time.
+func (s *Deliveries) NextEvent() int64 {
 	return min(s.expiring.topKey(byExpiry), s.due.topKey(byDue))
 }
 
-// LendExpired marks up to n messages with Expires <= now as unacked, wherever they stand and unless they are it, and
-// appends their handles to dst, in no particular order. There may be more when it appends n of them: NextEvent is not
-// after now as long as there are.
-func (s *State) LendExpired(now int64, n int, dst []Handle) []Handle {
+// LendExpired marks up to n messages with Expires <= now as unacked, wherever they stand and unless
+// they are it, and appends their handles to dst, in no particular order. There may be more when it
+// appends n of them: NextEvent is not after now as long as there are.
+func (s *Deliveries) LendExpired(now int64, n int, dst []Handle) []Handle {
+	if s.expiring.topKey(byExpiry) > now {
+		return dst
+	}
 	w := getWalker()
 	defer w.release()
 	for n > 0 && s.expiring.topKey(byExpiry) <= now {
@@ -34,7 +38,7 @@ func (s *State) LendExpired(now int64, n int, dst []Handle) []Handle {
 }
 
 // Due makes the scheduled messages whose time has come ready. Next, Peek and their like do it too.
-func (s *State) Due(now int64) {
+func (s *Deliveries) Due(now int64) {
 	if s.due.topKey(byDue) > now {
 		return
 	}

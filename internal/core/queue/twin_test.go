@@ -67,10 +67,10 @@ func (q *twin) publishFront(it Item, seq uint64) Handle {
 }
 
 // last is first from the other end.
-func (q *twin) last(now, until int64) *twinItem {
+func (q *twin) last(now int64) *twinItem {
 	q.due(now)
 	for i := len(q.live) - 1; i >= 0; i-- {
-		if it := &q.live[i]; it.status == Ready && (it.Expires == 0 || it.Expires > until) {
+		if it := &q.live[i]; it.status == Ready && (it.Expires == 0 || it.Expires > now) {
 			return it
 		}
 	}
@@ -251,7 +251,8 @@ func (q *twin) requireSame(t *testing.T, s *State) {
 	}
 }
 
-// requireItem compares all fields; an Env may be missing but not wrong, and a place in the scratch log is not compared.
+// requireItem compares all fields; an Env may be missing but not wrong, and a place in the scratch
+// log is not compared.
 func requireItem(t *testing.T, got, want *Item) {
 	t.Helper()
 	if got.Env != nil && string(got.Env) != string(want.Env) {

@@ -1,8 +1,9 @@
 package queue
 
-// Window shows n of the ready messages, parked ones too, in delivery order from a place on: 0 is the place of the first of them. It goes there from
-// the nearer end, over chunks and not over messages.
-func (s *State) Window(place, n int, fn func(*Item)) {
+// Window shows n of the ready messages, parked ones too, in delivery order from a place on: 0 is
+// the place of the first of them. It goes there from the nearer end, over chunks and not over
+// messages.
+func (s *Deliveries) Window(place, n int, fn func(*Item)) {
 	if n <= 0 || place >= s.Ready() {
 		return
 	}
@@ -41,8 +42,9 @@ func (s *State) Window(place, n int, fn func(*Item)) {
 // waiting is the number of messages that are ready or parked.
 func (c *chunk) waiting() int { return int(c.ready) + c.state[Parked-1].count() }
 
-// placeFromFirst finds the chunk with the ready or parked message at a place, and how many such messages it has before it.
-func (s *State) placeFromFirst(place int) (lane, row, skip int) {
+// placeFromFirst finds the chunk with the ready or parked message at a place, and how many such
+// messages it has before it.
+func (s *Deliveries) placeFromFirst(place int) (lane, row, skip int) {
 	for lane, l := range s.lanes {
 		for i := l.head; i < len(l.row); i++ {
 			if c := l.row[i].chunk; c != nil {
@@ -58,7 +60,7 @@ func (s *State) placeFromFirst(place int) (lane, row, skip int) {
 }
 
 // placeFromLast is placeFromFirst from the other end.
-func (s *State) placeFromLast(place int) (lane, row, skip int) {
+func (s *Deliveries) placeFromLast(place int) (lane, row, skip int) {
 	behind := s.Ready() - place // counted with the one at the place
 	for lane := len(s.lanes) - 1; lane >= 0; lane-- {
 		l := s.lanes[lane]

@@ -122,7 +122,8 @@ func BenchmarkRouteHeaders100(b *testing.B) {
 	}
 }
 
-// BenchmarkRouteSelectors has a fanout to n queues, each with a selector of its own, one of which matches.
+// BenchmarkRouteSelectors has a fanout to n queues, each with a selector of its own, one of which
+// matches.
 func BenchmarkRouteSelectors(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -28,10 +28,11 @@ func (d Destination) appendKey(key []byte) []byte {
 	return binary.BigEndian.AppendUint64(append(key, 'q'), uint64(d.Queue))
 }
 
-// Binding leads messages from an exchange to a queue, or to the exchange ToExchange where that is not empty. Source, destination,
-// key and arguments together identify it; arguments are equal if they hold the same names, types and values in any order. The arguments
-// x-selector (package selector), x-sql-selector and x-sql-trigger (Conditions) are conditions that a message has to meet on top of what
-// the exchange's type asks for.
+// Binding leads messages from an exchange to a queue, or to the exchange ToExchange where that is
+// not empty. Source, destination, key and arguments together identify it; arguments are equal if
+// they hold the same names, types and values in any order. The arguments x-selector (package
+// selector), x-sql-selector and x-sql-trigger (Conditions) are conditions that a message has to
+// meet on top of what the exchange's type asks for.
 type Binding struct {
 	Source     string
 	ToQueue    QueueID
@@ -116,11 +117,13 @@ func collect(index *btree.Map[string, *Binding], prefix []byte) []*Binding {
 	return slices.Collect(in(index, prefix))
 }
 
-// Bind adds a binding. added is false, and the table unchanged, if it is there already. The caller has made sure that the queue
-// exists, and leaves b.Args alone afterwards. Errors: ErrDefaultExchange, ErrNoExchange (its Exchange says which side is missing), ErrInvalidBinding.
+// Bind adds a binding. added is false, and the table unchanged, if it is there already. The caller
+// has made sure that the queue exists, and leaves b.Args alone afterwards. Errors:
+// ErrDefaultExchange, ErrNoExchange (its Exchange says which side is missing), ErrInvalidBinding.
 func (t *Table) Bind(b Binding) (next *Table, added bool, err error) { return t.bind(b, true) }
 
-// Rebind is Bind for a binding that an earlier run has accepted: one whose condition cannot be compiled now is kept and matches nothing.
+// Rebind is Bind for a binding that an earlier run has accepted: one whose condition cannot be
+// compiled now is kept and matches nothing.
 func (t *Table) Rebind(b Binding) (next *Table, added bool, err error) { return t.bind(b, false) }
 
 func (t *Table) bind(b Binding, strict bool) (next *Table, added bool, err error) {

@@ -9,23 +9,27 @@ import (
 	"fiveways/internal/core/selector"
 )
 
-// Condition is what a binding asks of a message on top of what the exchange's type asks for. It is used by many goroutines at once.
+// Condition is what a binding asks of a message on top of what the exchange's type asks for. It is
+// used by many goroutines at once.
 type Condition interface {
 	Match(m *Message) bool
 }
 
-// Conditions compile conditions, by the name of the argument that holds the text; true and false count as texts.
+// Conditions compile conditions, by the name of the argument that holds the text; true and false
+// count as texts.
 type Conditions map[string]func(text string) (Condition, error)
 
-// selectorArg is the argument that holds a condition in the language of package selector, which every table knows.
+// selectorArg is the argument that holds a condition in the language of package selector, which
+// every table knows.
 const selectorArg = "x-selector"
 
-// conditionArgs are the arguments of a binding that hold conditions. A table knows the languages of the first one and of those that it
-// was given; a binding with one that it does not know must not pass for one without it.
+// conditionArgs are the arguments of a binding that hold conditions. A table knows the languages of
+// the first one and of those that it was given; a binding with one that it does not know must not
+// pass for one without it.
 var conditionArgs = []string{selectorArg, "x-sql-selector", copyArg}
 
-// copyArg marks a binding that copies what passes: for senders who make messages of their own of
-// the copies (Message.Apart). For all others it is a binding like any.
+// copyArg marks a binding that copies what passes: senders that make separate messages of the
+// copies (Message.Apart) treat it so. For all others it is an ordinary binding.
 const copyArg = "x-sql-trigger"
 
 func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }
@@ -50,7 +54,8 @@ func (c *condition) match(m *Message) bool {
 	return true
 }
 
-// Broken tells why the binding, which an earlier run had accepted, matches nothing; nil when it is in order.
+// Broken tells why the binding, which an earlier run had accepted, matches nothing; nil when it is
+// in order.
 func (b *Binding) Broken() error {
 	if b.condition == nil {
 		return nil
@@ -58,15 +63,17 @@ func (b *Binding) Broken() error {
 	return b.condition.broken
 }
 
-// Admits tells whether the condition of a binding of the table lets a message pass, whatever the exchange's type asks for.
+// Admits reports whether the condition of a binding of the table lets a message pass, whatever the
+// exchange's type asks for.
 func (t *Table) Admits(b *Binding, m *Message) bool {
 	have, ok := t.bySource.Get(b.sourceKey())
 	m.exchange = b.Source
 	return ok && (have.condition == nil || have.condition.match(m))
 }
 
-// conditionOf returns the condition that the arguments of a new binding hold, nil if they hold none: the one that others of the
-// exchange have where it is the same. The error is an ErrInvalidBinding; the condition is broken then.
+// conditionOf returns the condition that the arguments of a new binding hold, nil if they hold
+// none: the one that others of the exchange have where it is the same. The error is an
+// ErrInvalidBinding; the condition is broken then.
 func (t *Table) conditionOf(x *Exchange, b *Binding) (*condition, error) {
 	var args message.Table
 	for _, name := range conditionArgs {
@@ -105,7 +112,7 @@ func (t *Table) compile(name string, arg any) (Condition, error) {
 	text, isText := arg.(string)
 	switch {
 	case compile == nil:
-		return nil, errors.New("its language is not known")
+		return nil, errors.New("unknown selector language")
 	case isFlag && name != selectorArg:
 		return compile(strconv.FormatBool(flag))
 	case !isText:

@@ -49,7 +49,8 @@ func sql(text string, more ...message.Field) message.Table {
 	return append(message.Table{{Name: "x-sql-selector", Value: text}}, more...)
 }
 
-// A condition of another language is tried once for all bindings of an exchange that have it, and sees the body.
+// A condition of another language is tried once for all bindings of an exchange that have it, and
+// sees the body.
 func TestConditions(t *testing.T) {
 	conditions, compiled, tried := testConditions()
 	table := NewWith(conditions)
@@ -91,7 +92,8 @@ func TestConditionsBetweenExchanges(t *testing.T) {
 	checkInvariants(t, table)
 }
 
-// What cannot be understood is refused; what was accepted once is kept and matches nothing, and can be unbound.
+// What cannot be understood is refused; what was accepted once is kept and matches nothing, and can
+// be unbound.
 func TestBrokenConditions(t *testing.T) {
 	conditions, _, _ := testConditions()
 	for _, c := range []struct {
@@ -103,8 +105,8 @@ func TestBrokenConditions(t *testing.T) {
 		{NewWith(conditions), message.Table{{Name: "x-sql-selector", Value: int32(1)}}, "invalid arg 'x-sql-selector' for binding: expected longstr, got signedint"},
 		{NewWith(conditions), sql("a", message.Field{Name: "x-sql-trigger", Value: false}), "invalid arg 'x-sql-trigger' for binding: only true"},
 		{NewWith(conditions), message.Table{{Name: "x-selector", Value: true}}, "invalid arg 'x-selector' for binding: expected longstr, got bool"},
-		{New(), sql("a"), "invalid arg 'x-sql-selector' for binding: its language is not known"},
-		{New(), message.Table{{Name: "x-sql-trigger", Value: true}}, "invalid arg 'x-sql-trigger' for binding: its language is not known"},
+		{New(), sql("a"), "invalid arg 'x-sql-selector' for binding: unknown selector language"},
+		{New(), message.Table{{Name: "x-sql-trigger", Value: true}}, "invalid arg 'x-sql-trigger' for binding: unknown selector language"},
 	} {
 		table := declare(t, c.table, ExchangeSpec{Name: "x", Type: TypeHeaders})
 		b := Binding{Source: "x", ToQueue: 1, Args: append(c.args, message.Field{Name: "x-match", Value: "all-with-x"})}

@@ -34,8 +34,9 @@ func (e *Error) Error() string {
 // Unwrap returns the sentinel that tells the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// InequivalentError tells which property of a redeclared exchange differs. Received and Current are phrases ready for
-// "received <Received> but current is <Current>": 'fanout', none, or the value 'x' of type 'longstr'.
+// InequivalentError tells which property of a redeclared exchange differs. Received and Current are
+// phrases ready for "received <Received> but current is <Current>": 'fanout', none, or the value
+// 'x' of type 'longstr'.
 type InequivalentError struct {
 	Exchange, Arg, Received, Current string
 }

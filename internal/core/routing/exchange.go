@@ -46,8 +46,9 @@ type Exchange struct {
 	selected  []selected // the others, by condition; nil if there are none
 }
 
-// matcher finds the destinations of a message among the bindings of one exchange. add and remove return the changed matcher;
-// siblings are the other bindings of the same exchange, destination and condition.
+// matcher finds the destinations of a message among the bindings of one exchange. add and remove
+// return the changed matcher; siblings are the other bindings of the same exchange, destination and
+// condition.
 type matcher interface {
 	check(b *Binding) error
 	add(b *Binding, others siblings) matcher
@@ -58,7 +59,8 @@ type matcher interface {
 // BindingCount returns how many bindings have this exchange as their source.
 func (x *Exchange) BindingCount() int { return x.bindings }
 
-// Alternate returns the alternate exchange in force ("" = none): that of the argument, else that of the policy.
+// Alternate returns the alternate exchange in force ("" = none): that of the argument, else that of
+// the policy.
 func (x *Exchange) Alternate() string { return x.alternate }
 
 // ValidType reports whether an exchange of this type can be declared.
@@ -107,9 +109,9 @@ func (t *Table) Exchanges() iter.Seq[*Exchange] {
 // ExchangeCount tells how many exchanges there are.
 func (t *Table) ExchangeCount() int { return t.exchanges.Len() }
 
-// DeclareExchange adds an exchange. If it exists with the same type, flags and alternate the table comes back unchanged (other
-// arguments are not compared); else the error is an *InequivalentError. Further errors: ErrReservedName, ErrUnknownType,
-// ErrInvalidArgument.
+// DeclareExchange adds an exchange. If it exists with the same type, flags and alternate the table
+// comes back unchanged (other arguments are not compared); else the error is an *InequivalentError.
+// Further errors: ErrReservedName, ErrUnknownType, ErrInvalidArgument.
 func (t *Table) DeclareExchange(spec ExchangeSpec) (*Table, error) {
 	if old, ok := t.exchanges.Get(spec.Name); ok {
 		return t, old.compare(&spec)
@@ -165,7 +167,8 @@ func argPhrase(s string, typed bool) string {
 	return "'" + s + "'"
 }
 
-// SetPolicyAlternate sets the alternate exchange that a policy gives an exchange ("" = none). The exchange's own argument wins.
+// SetPolicyAlternate sets the alternate exchange that a policy gives an exchange ("" = none). The
+// exchange's own argument wins.
 func (t *Table) SetPolicyAlternate(name, alternate string) (*Table, error) {
 	x, ok := t.exchanges.Get(name)
 	if !ok {
@@ -184,8 +187,8 @@ func (t *Table) SetPolicyAlternate(name, alternate string) (*Table, error) {
 	return next, nil
 }
 
-// DeleteExchange removes an exchange and the bindings from and to it, which it returns. Errors: ErrNoExchange, ErrDefaultExchange,
-// ErrSystemExchange.
+// DeleteExchange removes an exchange and the bindings from and to it, which it returns. Errors:
+// ErrNoExchange, ErrDefaultExchange, ErrSystemExchange.
 func (t *Table) DeleteExchange(name string) (*Table, []Binding, error) {
 	switch {
 	case name == "":

@@ -41,7 +41,8 @@ func TestAlternateExchange(t *testing.T) {
 	table = bind(t, table, Binding{Source: "c", ToQueue: 3})
 	requireRoute(t, table, "a", keyed("m"), 3)
 
-	// A match that leads to an exchange is a match, even if nothing comes of it there; and each exchange has its own alternate.
+	// A match that leads to an exchange is a match, even if nothing comes of it there; and each
+	// exchange has its own alternate.
 	table = bind(t, table, Binding{Source: "a", ToExchange: "amq.direct", Key: "n"})
 	requireRoute(t, table, "a", keyed("n"))
 	table = bind(t, table, Binding{Source: "amq.fanout", ToExchange: "a"})
@@ -122,7 +123,8 @@ func TestOldTablesAnswerAsBefore(t *testing.T) {
 		table = bind(t, table, Binding{Source: "amq.direct", ToQueue: id, Key: "k"})
 		table = bind(t, table, Binding{Source: "amq.match", ToQueue: id})
 	}
-	// Two lines of descent from one ancestor: the second must not write into what the first one appended.
+	// Two lines of descent from one ancestor: the second must not write into what the first one
+	// appended.
 	base := history[100]
 	left := bind(t, base, Binding{Source: "amq.fanout", ToQueue: 1001})
 	right := bind(t, base, Binding{Source: "amq.fanout", ToQueue: 1002})
@@ -148,8 +150,8 @@ func TestOldTablesAnswerAsBefore(t *testing.T) {
 	checkInvariants(t, table)
 }
 
-// Readers see whole tables while one goroutine changes them: of the queues 1..n, bound and unbound in order, always a prefix.
-// The race detector watches the rest.
+// Readers see whole tables while one goroutine changes them: of the queues 1..n, bound and unbound
+// in order, always a prefix. The race detector watches the rest.
 func TestRouteWhileChanging(t *testing.T) {
 	var current atomic.Pointer[Table]
 	current.Store(New())

@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// headers matches the message's headers against the arguments of each binding; keys do not matter. Routing walks all bindings.
+// headers matches the message's headers against the arguments of each binding; keys do not matter.
+// Routing walks all bindings.
 type headers struct{ rules list[*headerRule] }
 
 // headerRule is one binding's arguments, compiled. It is immutable.
@@ -17,7 +18,8 @@ type headerRule struct {
 	wants []field
 }
 
-// field is a header in comparable form. A nil value stands for void, which in a rule means: the header exists.
+// field is a header in comparable form. A nil value stands for void, which in a rule means: the
+// header exists.
 type field struct {
 	name  string
 	value any

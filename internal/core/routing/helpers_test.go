@@ -8,6 +8,9 @@ import (
 	"fiveways/internal/core/message"
 )
 
+// New is a table without conditions.
+func New() *Table { return NewWith(nil) }
+
 // declare adds an exchange that the test needs.
 func declare(t testing.TB, table *Table, spec ExchangeSpec) *Table {
 	t.Helper()

@@ -10,8 +10,9 @@ import (
 type Relay struct {
 	Queue QueueID // 0 = none
 	Copy  bool    // it gets a copy, and the bindings are followed all the same; else the message stops there
-	// Holds tells whether a message with these headers has business there; nil: each has. What has none goes past, so that exchanges that
-	// are bound in a circle do not hand it to each other for ever.
+	// Holds reports whether a message with these headers has business there; nil: each has. What
+	// has none goes past, so that exchanges that are bound in a circle do not hand it to each other
+	// for ever.
 	Holds func(headers []byte) bool
 }
 
@@ -40,7 +41,8 @@ func (t *Table) SetRelay(name string, relay Relay) (*Table, error) {
 	return next, nil
 }
 
-// atRelay adds the relay of x to the result where the message does not go past it, and tells whether the message stops there.
+// atRelay adds the relay of x to the result where the message does not go past it, and reports
+// whether the message stops there.
 func (r *Route) atRelay(x *Exchange, m *Message, first bool) bool {
 	if m.Past == PastAll || m.Past == PastFirst && first {
 		return false
@@ -56,7 +58,8 @@ func (r *Route) atRelay(x *Exchange, m *Message, first bool) bool {
 	return !x.relay.Copy
 }
 
-// newDelayed returns the matcher of the type that a delayed exchange routes by when a message is due.
+// newDelayed returns the matcher of the type that a delayed exchange routes by when a message is
+// due.
 func newDelayed(spec *ExchangeSpec) (matcher, error) {
 	v, _ := spec.Args.Get("x-delayed-type")
 	inner, ok := v.(string)
@@ -74,7 +77,8 @@ func newDelayed(spec *ExchangeSpec) (matcher, error) {
 // defaultHistory is how many messages a recent-history exchange remembers that names no number.
 const defaultHistory = 20
 
-// HistoryLength reads how many messages a recent-history exchange remembers. Error: ErrInvalidArgument.
+// HistoryLength reads how many messages a recent-history exchange remembers. Error:
+// ErrInvalidArgument.
 func HistoryLength(args message.Table) (int64, error) {
 	v, ok := args.Get("x-recent-history-length")
 	if !ok {

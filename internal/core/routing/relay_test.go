@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// Exchange a holds messages, b copies them; both lead to queues and a also to b. The relays are queues 100 and 200.
+// Exchange a holds messages, b copies them; both lead to queues and a also to b. The relays are
+// queues 100 and 200.
 func relays(t *testing.T) *Table {
 	table := New()
 	table = declare(t, table, ExchangeSpec{Name: "a", Type: TypeFanout})

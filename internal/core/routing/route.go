@@ -7,8 +7,8 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// Message is what routing looks at. Slices may alias a read buffer; nothing is kept after Route returns.
-// Keep one per session and use it again: it escapes to the heap.
+// Message is what routing looks at. Slices may alias a read buffer; nothing is kept after Route
+// returns. Keep one per session and use it again: it escapes to the heap.
 type Message struct {
 	Key           []byte
 	Also          [][]byte // further routing keys (AMQP's CC and BCC headers); direct, topic and default exchanges look at them
@@ -25,12 +25,14 @@ type Message struct {
 	exchange string // where it was published to: RouteFrom sets it
 }
 
-// Route is the result of routing one message, with the scratch space for it: keep one per session and use it again.
+// Route is the result of routing one message, with the scratch space for it: keep one per session
+// and use it again.
 type Route struct {
-	// Queues are the queues that get the message, each once. Read-only, and valid until the next call with this Route: it may be
-	// part of a table.
+	// Queues are the queues that get the message, each once. Read-only, and valid until the next
+	// call with this Route: it may be part of a table.
 	Queues []QueueID
-	// ByKey tells that only the routing key decided: any message with this key gets the same queues from this table.
+	// ByKey tells that only the routing key decided: any message with this key gets the same queues
+	// from this table.
 	ByKey bool
 	// Copies are the destinations of bindings that copy, each as often as it is bound, when the
 	// message is Apart. Valid as Queues is.
@@ -48,8 +50,9 @@ type Route struct {
 	property [8]byte // a timestamp as bytes to hash
 }
 
-// Route finds the queues for a message published to an exchange: ErrNoExchange if there is none of that name. Bindings between
-// exchanges are followed, each exchange once, and alternate exchanges wherever an exchange had no match.
+// Route finds the queues for a message published to an exchange: ErrNoExchange if there is none of
+// that name. Bindings between exchanges are followed, each exchange once, and alternate exchanges
+// wherever an exchange had no match.
 func (t *Table) Route(exchange string, m *Message, r *Route) error {
 	x, ok := t.exchanges.Get(exchange)
 	if !ok {
@@ -87,7 +90,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table = nil
 }
 
-// byKeyOnly tells whether an exchange of the type looks at nothing but the routing key.
+// byKeyOnly reports whether an exchange of the type looks at nothing but the routing key.
 func byKeyOnly(exchangeType string) bool {
 	return exchangeType == TypeDirect || exchangeType == TypeFanout || exchangeType == TypeTopic || exchangeType == TypeHistory
 }
@@ -151,7 +154,8 @@ func (r *Route) takeOne(d Destination) {
 	}
 }
 
-// headers returns the message's headers, decoded once per message. A table that does not decode counts as empty.
+// headers returns the message's headers, decoded once per message. A table that does not decode
+// counts as empty.
 func (r *Route) headers(m *Message) []field {
 	if !r.decoded {
 		r.decoded = true

@@ -2,7 +2,8 @@ package routing
 
 import "slices"
 
-// selected are the bindings of one exchange that have the same condition, in a matcher of their own: the condition is tried once for all of them.
+// selected are the bindings of one exchange that have the same condition, in a matcher of their
+// own: the condition is tried once for all of them.
 type selected struct {
 	by       *condition // every one of the bindings points at it
 	bindings int        // at least 1

@@ -14,7 +14,8 @@ func only(text string, more ...message.Field) message.Table {
 	return append(message.Table{{Name: "x-selector", Value: text}}, more...)
 }
 
-// TestSelectorOnEveryType: a binding with a selector takes what its exchange's type matches and the selector too.
+// TestSelectorOnEveryType: a binding with a selector takes what its exchange's type matches and the
+// selector too.
 func TestSelectorOnEveryType(t *testing.T) {
 	red, blue := message.Table{{Name: "color", Value: "red"}}, message.Table{{Name: "color", Value: "blue"}}
 	for _, c := range []struct {
@@ -58,7 +59,8 @@ func TestSelectorOnEveryType(t *testing.T) {
 	}
 }
 
-// TestSelectorsAreBindings: the selector belongs to what a binding is, and a queue gets a message once however many bindings match.
+// TestSelectorsAreBindings: the selector belongs to what a binding is, and a queue gets a message
+// once however many bindings match.
 func TestSelectorsAreBindings(t *testing.T) {
 	low := Binding{Source: "amq.topic", ToQueue: 1, Key: "#", Args: only("n < 10")}
 	even := Binding{Source: "amq.topic", ToQueue: 1, Key: "#", Args: only("n / 2 * 2 = n")}
@@ -86,7 +88,8 @@ func TestSelectorsAreBindings(t *testing.T) {
 	}
 }
 
-// TestSelectorSeesTheMessage looks at what does not come from the headers, also behind a second exchange.
+// TestSelectorSeesTheMessage looks at what does not come from the headers, also behind a second
+// exchange.
 func TestSelectorSeesTheMessage(t *testing.T) {
 	table := declare(t, New(), ExchangeSpec{Name: "first", Type: TypeFanout, Alternate: "amq.direct"})
 	table = bind(t, table, Binding{Source: "first", ToExchange: "amq.fanout", Args: only("routing_key LIKE 'in.%'")})
@@ -125,7 +128,8 @@ func TestSelectorForbidsCaching(t *testing.T) {
 	}
 }
 
-// TestSelectorPartitions: where messages are divided, bindings with the same selector divide what it takes, apart from the others.
+// TestSelectorPartitions: where messages are divided, bindings with the same selector divide what
+// it takes, apart from the others.
 func TestSelectorPartitions(t *testing.T) {
 	table := declare(t, New(), ExchangeSpec{Name: "x", Type: TypeHash})
 	for id := range QueueID(6) {

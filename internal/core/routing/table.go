@@ -6,10 +6,12 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// degree of the B-trees. A change copies one node on each level, so smaller nodes make changes cheaper and lookups a little deeper.
+// degree of the B-trees. A change copies one node on each level, so smaller nodes make changes
+// cheaper and lookups a little deeper.
 const degree = 32
 
-// Table is an immutable snapshot of the exchanges, bindings and queue names of one vhost. See the package comment.
+// Table is an immutable snapshot of the exchanges, bindings and queue names of one vhost. See the
+// package comment.
 type Table struct {
 	exchanges *btree.Map[string, *Exchange]
 	queues    *btree.Map[string, QueueID]  // the default exchange
@@ -19,11 +21,12 @@ type Table struct {
 	conditions Conditions // that bindings may have
 }
 
-// New returns a table with the exchanges every vhost has: the default exchange "", amq.direct, amq.fanout, amq.topic, amq.headers,
-// amq.match and the internal amq.rabbitmq.trace.
-func New() *Table { return NewWith(nil) }
+// Tap is the internal exchange that tells what happens to the messages of a vhost.
+const Tap = "amq.rabbitmq.trace"
 
-// NewWith is New for a table whose bindings may have these conditions beside selectors.
+// NewWith returns a table with the exchanges every vhost has: the default exchange "", amq.direct,
+// amq.fanout, amq.topic, amq.headers, amq.match and Tap. Its bindings may have these conditions
+// beside selectors.
 func NewWith(conditions Conditions) *Table {
 	t := &Table{
 		conditions: conditions,
@@ -40,7 +43,7 @@ func NewWith(conditions Conditions) *Table {
 		{Name: "amq.topic", Type: TypeTopic, Durable: true},
 		{Name: "amq.headers", Type: TypeHeaders, Durable: true},
 		{Name: "amq.match", Type: TypeHeaders, Durable: true},
-		{Name: "amq.rabbitmq.trace", Type: TypeTopic, Durable: true, Internal: true},
+		{Name: Tap, Type: TypeTopic, Durable: true, Internal: true},
 	} {
 		matcher, _ := newMatcher(&spec) // these types need no arguments, so none can be wrong
 		t.exchanges.Set(spec.Name, &Exchange{Spec: spec, matcher: matcher, traffic: &Traffic{}})
@@ -68,8 +71,9 @@ func (t *Table) AddQueue(name string, id QueueID) *Table {
 	return next
 }
 
-// RemoveQueue takes a queue off the default exchange and removes all bindings to it, which it returns. The cost grows with the
-// number of its own bindings only. The name stays if it has meanwhile passed to another queue.
+// RemoveQueue takes a queue off the default exchange and removes all bindings to it, which it
+// returns. The cost grows with the number of its own bindings only. The name stays if it has
+// meanwhile passed to another queue.
 func (t *Table) RemoveQueue(name string, id QueueID) (*Table, []Binding) {
 	next := t.edit()
 	if cur, ok := next.queues.Get(name); ok && cur == id {

@@ -8,8 +8,8 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// topic matches keys word by word, words being split at dots: * stands for one word, # for any number of them. The empty key has
-// no words; other empty words are words.
+// topic matches keys word by word, words being split at dots: * stands for one word, # for any
+// number of them. The empty key has no words; other empty words are words.
 type topic struct{ root *topicNode }
 
 // topicNode is the end of one word in a trie of patterns. Nodes are immutable.
@@ -20,8 +20,9 @@ type topicNode struct {
 	set   *destinations // of the patterns that end here; nil = none
 }
 
-// wordNode leads on from one word. The map is searched by hash, because comparing numbers that lie side by side takes a
-// third of the time of comparing strings all over the memory. Words that share a hash hang behind each other.
+// wordNode leads on from one word. The map is searched by hash, because comparing numbers that lie
+// side by side takes a third of the time of comparing strings all over the memory. Words that share
+// a hash hang behind each other.
 type wordNode struct {
 	word string
 	node *topicNode
@@ -53,7 +54,7 @@ func (w *wordNode) with(word string, n *topicNode) *wordNode {
 	return &wordNode{word: word, node: n, twin: w.twin}
 }
 
-// wordSeed differs from process to process, so that nobody can make words collide.
+// wordSeed differs from process to process, so that collisions of words cannot be provoked.
 var wordSeed = maphash.MakeSeed()
 
 func (topic) check(*Binding) error { return nil }
@@ -79,7 +80,8 @@ func patternWords(key string) []string {
 	return strings.Split(key, ".")
 }
 
-// change returns the trie with the set at the end of words changed; nil stands for an empty trie, both ways.
+// change returns the trie with the set at the end of words changed; nil stands for an empty trie,
+// both ways.
 func (n *topicNode) change(words []string, change func(*destinations) *destinations) *topicNode {
 	var next topicNode
 	if n != nil {
@@ -136,8 +138,9 @@ func (x topic) match(m *Message, r *Route) {
 	}
 }
 
-// matchKey walks all branches at once, word by word. As a node is reached through its one parent only, and # nodes are kept apart
-// and once each, no branch is walked twice: patterns with many # cannot make this explode.
+// matchKey walks all branches at once, word by word. As a node is reached through its one parent
+// only, and # nodes are kept apart and once each, no branch is walked twice: patterns with many #
+// cannot make this explode.
 func (x topic) matchKey(key []byte, r *Route) {
 	s := &r.topic
 	s.next = s.next[:0]

@@ -6,11 +6,12 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// exact is a value that only an equal value of the same type equals: a table, an array, or what has no simpler form.
+// exact is a value that only an equal value of the same type equals: a table, an array, or what has
+// no simpler form.
 type exact string
 
-// plain turns a header value into a form in which == compares values and not types: integers of any width, timestamps and whole
-// floats become int64, text and bytes become string.
+// plain turns a header value into a form in which == compares values and not types: integers of any
+// width, timestamps and whole floats become int64, text and bytes become string.
 func plain(v any) any {
 	if i, ok := message.Int(v); ok {
 		return i

@@ -10,8 +10,8 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// printed writes a parsed condition with parentheses around everything. Names of fields come from the tables, those of JMS if they are
-// special to it.
+// printed writes a parsed condition with parentheses around everything. Names of fields come from
+// the tables, those of JMS if they are special to it.
 func printed(n *node) string {
 	kid := func(i int) string { return printed(n.kids[i]) }
 	switch n.op {
@@ -94,7 +94,8 @@ func patternText(pieces []piece) string {
 	return b.String()
 }
 
-// FuzzCompile: no text and no properties make the package panic, and what is printed from a parsed condition parses to the same.
+// FuzzCompile: no text and no properties make the package panic, and what is printed from a parsed
+// condition parses to the same.
 func FuzzCompile(f *testing.F) {
 	_, _, props, _ := order().Split()
 	for _, list := range conditions {

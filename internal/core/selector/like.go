@@ -19,7 +19,8 @@ const (
 	pieceAny            // %
 )
 
-// splitPattern cuts a pattern into pieces. Behind escape (0 = none) a %, _ or escape stands for itself; the problem says what else was there.
+// splitPattern cuts a pattern into pieces. Behind escape (0 = none) a %, _ or escape stands for
+// itself; the problem says what else was there.
 func splitPattern(pattern string, escape rune) (pieces []piece, problem string) {
 	var text strings.Builder
 	flush := func() {
@@ -57,8 +58,9 @@ func splitPattern(pattern string, escape rune) (pieces []piece, problem string) 
 	return pieces, ""
 }
 
-// like matches s with a pattern. A failure goes back to the last % only: what the ones before it took is as good as anything else they could
-// take. So the time is at most the length of s times that of the pattern.
+// like matches s with a pattern. A failure goes back to the last % only: what the ones before it
+// took is as good as anything else they could take. So the time is at most the length of s times
+// that of the pattern.
 func like(pieces []piece, s string) bool {
 	last, retry := -1, "" // the last %, and what of s it has not taken
 	i := 0

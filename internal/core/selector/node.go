@@ -83,7 +83,8 @@ func (n *node) test(v *view) truth {
 	return n.value(v).truth()
 }
 
-// value is the outcome of an operand; that of a condition is a boolean, or NULL where it is unknown.
+// value is the outcome of an operand; that of a condition is a boolean, or NULL where it is
+// unknown.
 func (n *node) value(v *view) value {
 	switch n.op {
 	case opLiteral:
@@ -136,7 +137,8 @@ func holds(op op, a, b value) truth {
 	return truthOf(order >= 0)
 }
 
-// isCondition tells whether the node can be true: an operator with a truth, a name, or TRUE and FALSE.
+// isCondition reports whether the node can be true: an operator with a truth, a name, or TRUE and
+// FALSE.
 func (n *node) isCondition() bool {
 	switch n.op {
 	case opLiteral:

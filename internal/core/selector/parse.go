@@ -8,8 +8,9 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// parser reads a condition by recursive descent; doc.go has the grammar. The first failure sticks: from then on there are no more tokens, so
-// that every loop ends and one check at the end is enough.
+// parser reads a condition by recursive descent; doc.go has the grammar. The first failure sticks:
+// from then on there are no more tokens, so that every loop ends and one check at the end is
+// enough.
 type parser struct {
 	text  string
 	tok   token // the one at hand
@@ -178,7 +179,8 @@ func (p *parser) unless(at int, not bool, n *node) *node {
 	return p.node(at, opNot, n)
 }
 
-// in reads the list behind IN. All its values are of one kind, so that a value of another is neither in it nor outside.
+// in reads the list behind IN. All its values are of one kind, so that a value of another is
+// neither in it nor outside.
 func (p *parser) in(at int, x *node) *node {
 	n := p.node(at, opIn, x)
 	n.set = map[value]struct{}{}
@@ -285,7 +287,8 @@ func (p *parser) arithmetic(at int, op op, kids ...*node) *node {
 	return p.node(at, op, kids...)
 }
 
-// sign reads a primary with signs in front. A minus and a number are one literal, for the smallest integer has no positive twin.
+// sign reads a primary with signs in front. A minus and a number are one literal, for the smallest
+// integer has no positive twin.
 func (p *parser) sign() *node {
 	at := p.tok.at
 	switch {

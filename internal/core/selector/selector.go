@@ -38,7 +38,7 @@ func Compile(text string) (*Selector, error) {
 // String returns the text that was compiled.
 func (s *Selector) String() string { return s.text }
 
-// Match tells whether the condition is true for a message.
+// Match reports whether the condition is true for a message.
 func (s *Selector) Match(env message.Envelope) bool {
 	exchange, key, props, _ := env.Split()
 	return s.MatchMessage(&Message{Exchange: text(exchange), Key: text(key), Props: props})

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a token is, where it is not an operator or a keyword; those are called as they are written, keywords in capitals.
+// What a token is, where it is not an operator or a keyword; those are called as they are written,
+// keywords in capitals.
 const (
 	tokEnd    = "the end"
 	tokWord   = "a name"
@@ -66,7 +67,8 @@ func (p *parser) operator(rest string, c rune) {
 	p.fail(p.tok.at, "unexpected character "+quote(string(c)))
 }
 
-// quoted reads what stands between two quotes, the first at start; a doubled quote inside means one. The token ends behind it.
+// quoted reads what stands between two quotes, the first at start; a doubled quote inside means
+// one. The token ends behind it.
 func (p *parser) quoted(start int) string {
 	q := p.text[start : start+1]
 	var s strings.Builder
@@ -87,7 +89,8 @@ func (p *parser) quoted(start int) string {
 	}
 }
 
-// upper is the word in capitals if it is of ASCII; other letters, of which some have capitals in ASCII, change its length.
+// upper is the word in capitals if it is of ASCII; other letters, of which some have capitals in
+// ASCII, change its length.
 func upper(word string) string {
 	if u := strings.ToUpper(word); len(u) == len(word) {
 		return u

@@ -12,8 +12,8 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// expr is a condition or operand as text, and how a naive evaluator finds its value in decoded headers: nil (NULL), bool, int64, float64,
-// string, or anything else (not comparable).
+// expr is a condition or operand as text, and how a naive evaluator finds its value in decoded
+// headers: nil (NULL), bool, int64, float64, string, or anything else (not comparable).
 type expr struct {
 	text string
 	eval func(h message.Table) any
@@ -263,7 +263,7 @@ func (d drawn) calculated(depth int, ops []string, part func(int) expr) expr {
 	return e
 }
 
-// notNumber tells whether e is a literal, perhaps in parentheses, that cannot be calculated with.
+// notNumber reports whether e is a literal, perhaps in parentheses, that cannot be calculated with.
 func notNumber(e expr) bool {
 	text := strings.TrimLeft(e.text, "(")
 	return strings.HasPrefix(text, "'") || strings.HasPrefix(text, "TRUE")

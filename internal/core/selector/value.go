@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// truth is the outcome of a condition. AND is the least of its parts, OR the greatest, NOT the opposite.
+// truth is the outcome of a condition. AND is the least of its parts, OR the greatest, NOT the
+// opposite.
 type truth int8
 
 const (
@@ -33,7 +34,8 @@ const (
 	str
 )
 
-// value is an operand while a condition is tested. Values of one kind are equal if and only if they are ==, but for the two zeros of floats.
+// value is an operand while a condition is tested. Values of one kind are equal if and only if they
+// are ==, but for the two zeros of floats.
 type value struct {
 	kind kind
 	num  uint64
@@ -120,7 +122,8 @@ func compareMixed(i int64, f float64) int {
 	return cmp.Compare(0, f-whole)
 }
 
-// calculate does arithmetic: with integers if both are, else with floats. The result is NULL where there is none.
+// calculate does arithmetic: with integers if both are, else with floats. The result is NULL where
+// there is none.
 func calculate(op op, a, b value) value {
 	switch {
 	case !a.number() || !b.number():

@@ -40,7 +40,8 @@ func follow(s *semaphore.State) bool {
 	return s.SetStatus(tr.Task, st, 0)
 }
 
-// BenchmarkChange measures one change of the largest semaphore, 5,000,000 waiting and 100,000 running, with the transitions that follow.
+// BenchmarkChange measures one change of the largest semaphore, 5,000,000 waiting and 100,000
+// running, with the transitions that follow.
 func BenchmarkChange(b *testing.B) {
 	for kind, id := range idKinds {
 		b.Run("ids="+kind, func(b *testing.B) {

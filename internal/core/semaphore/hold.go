@@ -120,7 +120,7 @@ func (hs *holds) leave(i uint32) {
 	h.owner, h.next, h.prev = 0, 0, 0
 }
 
-// endsBefore tells whether one hold ends before another.
+// endsBefore reports whether one hold ends before another.
 func (s *State) endsBefore(i, j uint32) bool {
 	a, b := s.holds.slab.at(i), s.holds.slab.at(j)
 	return a.until < b.until || a.until == b.until && s.records.at(a.task).seq() < s.records.at(b.task).seq()
@@ -185,7 +185,8 @@ func (s *State) swapEnds(i, j uint32) {
 	s.holds.slab.at(*b).heap = j + 1
 }
 
-// ended are the holds that end until now, at most so many, in their order. The heap stays as it is: the next is always among the kids of those found.
+// ended are the holds that end until now, at most so many, in their order. The heap stays as it is:
+// the next is always among the kids of those found.
 func (s *State) ended(now int64, most int) (found []uint32) {
 	ends := &s.holds.ends
 	var next []uint32 // places in the heap that may come next, the first last

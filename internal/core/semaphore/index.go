@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// index finds records by their id. It is a hash table by linear hashing: there are about as many buckets as records, and one bucket is split or joined
-// when a record comes or goes, so it never stands still to grow. The records of a bucket are a chain through their field next.
+// index finds records by their id. It is a hash table by linear hashing: there are about as many
+// buckets as records, and one bucket is split or joined when a record comes or goes, so it never
+// stands still to grow. The records of a bucket are a chain through their field next.
 type index struct {
 	heads slab[uint32] // the first record of each bucket, from 1; 0: none
 }
@@ -30,7 +31,7 @@ type name struct {
 	isText bool
 }
 
-// nameOf tells whether an id is a number that is written back the same.
+// nameOf reports whether an id is a number that is written back the same.
 func nameOf(id string) name {
 	if len(id) == 0 || len(id) > 20 || id[0] > '9' {
 		return name{text: id, isText: true}
@@ -65,7 +66,8 @@ func (s *State) idOf(r *record) string {
 	return strconv.FormatInt(int64(r.id), 10)
 }
 
-// head is the bucket of a hash: as many of its low bits as the buckets need, or one less where that bucket is not there yet.
+// head is the bucket of a hash: as many of its low bits as the buckets need, or one less where that
+// bucket is not there yet.
 func (x *index) head(hash uint64) *uint32 {
 	mask := uint64(1)<<bits.Len32(x.heads.n-1) - 1
 	if b := hash & mask; b < uint64(x.heads.n) {
@@ -89,7 +91,8 @@ func (s *State) find(n name) (i uint32, ok bool) {
 	return 0, false
 }
 
-// indexAdd puts a record into its bucket, and splits the next bucket when there are more records than buckets.
+// indexAdd puts a record into its bucket, and splits the next bucket when there are more records
+// than buckets.
 func (s *State) indexAdd(i uint32) {
 	if s.records.n > s.index.heads.n {
 		s.indexSplit()

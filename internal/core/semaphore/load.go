@@ -7,8 +7,9 @@ import (
 	"fiveways/internal/core/invariants"
 )
 
-// Load begins a load, until Settle: tasks may be put, changed and removed, looked up and counted, but nothing is asked that depends on their order. With millions of
-// tasks that takes a fraction of the time, because their order is found once and not anew for each.
+// Load begins a load, until Settle: tasks may be put, changed and removed, looked up and counted,
+// but nothing is asked that depends on their order. With millions of tasks that takes a fraction of
+// the time, because their order is found once and not anew for each.
 func (s *State) Load() {
 	s.tree.root, s.tree.leaves, s.tree.inner = nil, 0, 0
 	s.tree.loading = true
@@ -48,7 +49,8 @@ func (s *State) sorted() []placed {
 	return all
 }
 
-// Nodes of a tree that is built have room for an eighth more, so that the first tasks that come do not divide them all.
+// Nodes of a tree that is built have room for an eighth more, so that the first tasks that come do
+// not divide them all.
 const (
 	builtItems = maxItems * 7 / 8
 	builtKids  = maxKids * 7 / 8
@@ -81,7 +83,8 @@ func (t *tree) build(all []placed) {
 	}
 }
 
-// parts divides a row into as few parts as can be that are no longer than most, all about equally long.
+// parts divides a row into as few parts as can be that are no longer than most, all about equally
+// long.
 func parts[T any](all []T, most int) (parts [][]T) {
 	n := (len(all) + most - 1) / most
 	for i := range n {

@@ -13,7 +13,8 @@ import (
 	"fiveways/internal/core/semaphore"
 )
 
-// duel does the same with a State, its twin, and a replica that is told only what came out, as a log tells it.
+// duel does the same with a State, its twin, and a replica that is told only what came out, as a
+// log tells it.
 type duel struct {
 	t       testing.TB
 	choose  func(n int) int // a number below n
@@ -51,7 +52,7 @@ func (d *duel) priority() float64 {
 	case 2:
 		return -math.MaxFloat64
 	case 3:
-		return math.Inf(1) // nobody lets it in, but the order holds
+		return math.Inf(1) // it is never let in, but the order holds
 	}
 	return float64(d.choose(9) - 4)
 }
@@ -273,7 +274,8 @@ func number(name string, standard int) int {
 	return n
 }
 
-// TestTwin does 100,000 steps by chance for each seed. SEMAPHORE_SEED and SEMAPHORE_STEPS set the first seed and their number.
+// TestTwin does 100,000 steps by chance for each seed. SEMAPHORE_SEED and SEMAPHORE_STEPS set the
+// first seed and their number.
 func TestTwin(t *testing.T) {
 	steps, first := number("SEMAPHORE_STEPS", 100_000), number("SEMAPHORE_SEED", 1)
 	for i, c := range []struct {

@@ -2,7 +2,8 @@ package semaphore
 
 import "math"
 
-// record is a task as it is kept. It has no pointers: the collector does not look at millions of tasks that wait.
+// record is a task as it is kept. It has no pointers: the collector does not look at millions of
+// tasks that wait.
 type record struct {
 	rank     uint64 // its priority as a number that sorts: the smaller, the more urgent
 	seqBits  uint64 // Seq << 3, whether id is the number of a text << 2, Status

@@ -6,8 +6,9 @@ const (
 	chunkSize = 1 << chunkBits
 )
 
-// slab is a dense array that grows and shrinks at its end by a chunk at a time, so that no change copies more than one chunk, whatever its length. The
-// first chunk grows as a slice does: most semaphores are small.
+// slab is a dense array that grows and shrinks at its end by a chunk at a time, so that no change
+// copies more than one chunk, whatever its length. The first chunk grows as a slice does: most
+// semaphores are small.
 type slab[T any] struct {
 	chunks [][]T // all but the last have chunkSize elements in use; there may be a spare one behind
 	n      uint32

@@ -14,7 +14,8 @@ import (
 // ErrOrder is returned when the order is to change while there are tasks.
 var ErrOrder = errors.New("semaphore: the order cannot change while there are tasks")
 
-// State is the tasks of one semaphore. A change costs O(log n), and what it keeps grows and shrinks with the tasks, a little at a time.
+// State is the tasks of one semaphore. A change costs O(log n), and what it keeps grows and shrinks
+// with the tasks, a little at a time.
 type State struct {
 	config    Config
 	next      uint64
@@ -45,8 +46,9 @@ func (s *State) Configure(c Config) error {
 	return nil
 }
 
-// Put sets a task, whether it is there or not: its priority, status, lease, owner and end. Seq and Enqueued of one that is there stay; a new one with Seq 0
-// gets the next number. A task that waits has no end.
+// Put sets a task, whether it is there or not: its priority, status, lease, owner and end. Seq and
+// Enqueued of one that is there stay; a new one with Seq 0 gets the next number. A task that waits
+// has no end.
 func (s *State) Put(t Task) (added bool) {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -89,7 +91,8 @@ func (s *State) Slot(id string) uint32 {
 	return i
 }
 
-// PutBack undoes the removal of a task that was in a slot, when all that came later is undone. Put could give it a slot that a Scan under way has passed.
+// PutBack undoes the removal of a task that was in a slot, when all that came later is undone. Put
+// could give it a slot that a Scan under way has passed.
 func (s *State) PutBack(t Task, slot uint32) {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -118,7 +121,8 @@ func (s *State) move(i uint32, rank uint64, st Status) {
 	s.tree.insert(itemOf(i, st))
 }
 
-// SetStatus sets a task's status and its end, and tells whether it is there. A task that waits has no end.
+// SetStatus sets a task's status and its end, and reports whether it is there. A task that waits
+// has no end.
 func (s *State) SetStatus(id string, st Status, until int64) bool {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -220,7 +224,8 @@ func (s *State) Position(id string) int {
 	return s.tree.before(s.records.at(i).place()) + 1
 }
 
-// From are the tasks in their order, from a position on, which counts from 1. Nothing may change meanwhile.
+// From are the tasks in their order, from a position on, which counts from 1. Nothing may change
+// meanwhile.
 func (s *State) From(position int) iter.Seq[Task] {
 	return func(yield func(Task) bool) {
 		for _, t := range s.Of(position) {
@@ -231,7 +236,8 @@ func (s *State) From(position int) iter.Seq[Task] {
 	}
 }
 
-// Of are the tasks that have one of the statuses, all without any, with their positions among all, as From has them. It takes O(log n) to come to the next.
+// Of are the tasks that have one of the statuses, all without any, with their positions among all,
+// as From has them. It takes O(log n) to come to the next.
 func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
 	wanted := statusSet{Wait: len(only) == 0, Acquired: len(only) == 0, TryRelease: len(only) == 0}
 	for _, st := range only {
@@ -244,13 +250,16 @@ func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
 	}
 }
 
-// Scan tells of at most max tasks in no order, and where to go on: begin with from 0, and next is 0 at the end. Tasks may come, change and go between two calls. One
-// that is there all the time is seen at least once, also when it was removed and put back (PutBack); seen again it is when others went meanwhile.
+// Scan tells of at most max tasks in no order, and where to go on: begin with from 0, and next is 0
+// at the end. Tasks may come, change and go between two calls. One that is there all the time is
+// seen at least once, also when it was removed and put back (PutBack); seen again it is when others
+// went meanwhile.
 func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 	if next = min(from, s.records.n); from == 0 {
 		next = s.records.n
 	}
-	// Downwards, because a removal moves the last record to the place of the one removed: one that was seen may be seen again, but none is passed over.
+	// Downwards, because a removal moves the last record to the place of the one removed: one that
+	// was seen may be seen again, but none is passed over.
 	for ; next > 0 && max > 0; max-- {
 		next--
 		fn(s.task(next))
@@ -266,7 +275,8 @@ func (s *State) NextEnd() int64 {
 	return s.holds.slab.at(*s.holds.ends.at(0)).until
 }
 
-// Ended are the running tasks whose end has come, at most max, those that ended earlier first, and of equals those that came earlier.
+// Ended are the running tasks whose end has come, at most max, those that ended earlier first, and
+// of equals those that came earlier.
 func (s *State) Ended(now int64, max int) (ids []string) {
 	for _, i := range s.ended(now, max) {
 		ids = append(ids, s.idOf(s.records.at(s.holds.slab.at(i).task)))
@@ -306,7 +316,8 @@ func (s *State) Bytes() int64 {
 		owner*int64(len(s.holds.owners)) + leaf*int64(s.tree.leaves) + inner*int64(s.tree.inner)
 }
 
-// Hash is a hash of all that the state keeps but Until, which a start begins anew; equal states have equal hashes.
+// Hash is a hash of all that the state keeps but Until, which a start begins anew; equal states
+// have equal hashes.
 func (s *State) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte

@@ -5,8 +5,9 @@ import (
 	"sort"
 )
 
-// The tree is a B-tree of all tasks in their order that counts, for each subtree, the tasks of each status. What the rule asks – the first that waits, the last
-// that runs, how many run among the first so many – are walks from the root to a leaf.
+// The tree is a B-tree of all tasks in their order that counts, for each subtree, the tasks of each
+// status. What the rule asks – the first that waits, the last that runs, how many run among the N
+// highest – are walks from the root to a leaf.
 type tree struct {
 	root    *node
 	sum     counts
@@ -16,13 +17,15 @@ type tree struct {
 	loading bool // only sum is kept, until build
 }
 
-// A node has at most so many items or kids. One that falls below a quarter is joined with a neighbour when the two fill less than three quarters of one.
+// A node has at most so many items or kids. One that falls below a quarter is joined with a
+// neighbour when the two fill less than three quarters of one.
 const (
 	maxItems = 64
 	maxKids  = 32
 )
 
-// item is a record's number and, so that a leaf can be counted without looking at its records, the status.
+// item is a record's number and, so that a leaf can be counted without looking at its records, the
+// status.
 type item uint32
 
 func itemOf(i uint32, st Status) item { return item(i<<2 | uint32(st)) }
@@ -56,7 +59,7 @@ type node struct {
 
 func (n *node) isLeaf() bool { return n.kids == nil }
 
-// tooSmall tells whether a node should be joined with another.
+// tooSmall reports whether a node should be joined with another.
 func (n *node) tooSmall() bool {
 	return n.isLeaf() && len(n.items) < maxItems/4 || !n.isLeaf() && len(n.kids) < maxKids/4
 }
@@ -64,7 +67,7 @@ func (n *node) tooSmall() bool {
 // kid is a subtree.
 type kid struct {
 	node  *node
-	first place // nothing in it stands before; of the first kid of a node nobody looks at it
+	first place // the first place in it; unused in the first kid of a node
 	counts
 }
 
@@ -108,7 +111,8 @@ func (t *tree) insert(it item) {
 	t.sum[it.status()]++
 }
 
-// insertInto adds a task to a subtree. When its node was full the right part of it is returned, to stand behind it.
+// insertInto adds a task to a subtree. When its node was full the right part of it is returned, to
+// stand behind it.
 func (t *tree) insertInto(n *node, p place, it item) (right kid) {
 	if n.isLeaf() {
 		return t.insertLeaf(n, p, it)
@@ -162,8 +166,8 @@ func (t *tree) insertLeaf(n *node, p place, it item) (right kid) {
 	return right
 }
 
-// cutAt is where a full node is cut for what is to be inserted at a place: in the middle, and behind all when it is the last, so that tasks which come in
-// order leave full nodes behind.
+// cutAt is where a full node is cut for what is to be inserted at a place: in the middle, and
+// behind all when it is the last, so that tasks which come in order leave full nodes behind.
 func cutAt(at, full int) int {
 	if at == full {
 		return full

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/core/semaphore"
 )
 
-// twin does what a semaphore is said to do, in the words of its description: whenever something changes it sorts all tasks and looks at all of them.
+// twin does what a semaphore is said to do, in the words of its description: whenever something
+// changes it sorts all tasks and looks at all of them.
 type twin struct {
 	semaphore.Config
 	now   int64
@@ -62,8 +63,9 @@ func (w *twin) running() (all []*semaphore.Task) {
 	return all
 }
 
-// decide gives free places to the first that wait, then asks the lowest of the running for as many places as tasks among the first Active have none, or as
-// many as too many run, and takes back what it asked of others.
+// decide gives free places to the first that wait, then asks the lowest of the running for as many
+// places as tasks among the first Active have none, or as many as too many run, and takes back what
+// it asked of others.
 func (w *twin) decide() (events []string) {
 	tell := func(t *semaphore.Task, e semaphore.Event, st semaphore.Status) {
 		t.Status = st

@@ -12,7 +12,7 @@ const (
 
 // Config is what the rule goes by.
 type Config struct {
-	Active     int   // how many tasks may run; 0: nobody begins
+	Active     int   // how many tasks may run; 0: no task starts
 	TryRelease int   // how many of the running, counted from the last, may be asked to give way
 	Ascending  bool  // the smaller number is the more urgent
 	Lease      int64 // ms after which a running task that is not renewed loses its place; 0: never
@@ -27,7 +27,7 @@ type Task struct {
 	Seq      uint64 // its number among the tasks of the semaphore, in the order in which they came
 	Lease    int64  // ms, its own; 0: that of the semaphore
 	Until    int64  // unix ms at which it loses its place; 0: never
-	Owner    int64  // whose end is its end, 0 nobody's
+	Owner    int64  // the task ends with its owner; 0: no owner
 }
 
 // Event is why a task's status changed.

@@ -70,10 +70,10 @@ func (t *tree) before(p place) (tasks int) {
 	return tasks + t.search(n, p)
 }
 
-// statusSet are those of tasks that somebody looks for.
+// statusSet is the set of wanted statuses.
 type statusSet [3]bool
 
-// among tells whether some of the counted tasks have one of them.
+// among reports whether some of the counted tasks have one of them.
 func (w *statusSet) among(c *counts) bool {
 	for st, wanted := range w {
 		if wanted && c[st] > 0 {
@@ -83,8 +83,9 @@ func (w *statusSet) among(c *counts) bool {
 	return false
 }
 
-// from yields the tasks of a subtree that have one of the statuses, in their order, and their places from 0 on; so many stand before the subtree, and what stands
-// before first is left out. False: yield wants no more. Subtrees without such tasks are not looked at.
+// from yields the tasks of a subtree that have one of the statuses, in their order, and their
+// places from 0 on; so many stand before the subtree, and what stands before first is left out.
+// False: yield wants no more. Subtrees without such tasks are not looked at.
 func (n *node) from(first, before int, wanted *statusSet, yield func(place int, it item) bool) bool {
 	for i := range n.kids {
 		k := &n.kids[i]

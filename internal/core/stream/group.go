@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Group reads the entries of a stream: each is given to one of its consumers, and pending until it is acknowledged.
+// Group reads the entries of a stream: each is given to one of its consumers, and pending until it
+// is acknowledged.
 type Group struct {
 	Name string
-	Last ID    // the last entry that was given to somebody
+	Last ID    // the last entry that was delivered
 	Read int64 // how many entries that makes since the first, or Unknown
 
 	pending   list[Pending]
@@ -22,7 +23,8 @@ type Consumer struct {
 	own  list[ownID]
 }
 
-// Pending is an entry that was given to a consumer and is not acknowledged. The entry itself may be gone.
+// Pending is an entry that was given to a consumer and is not acknowledged. The entry itself may be
+// gone.
 type Pending struct {
 	ID       ID
 	Consumer *Consumer
@@ -76,7 +78,11 @@ func (g *Group) Enter(name string, seen int64) *Consumer {
 	return c
 }
 
-// Leave ends a consumer. What is pending for it is nobody's any more, as if it had been acknowledged: it returns how much that was.
+// Touch notes when a consumer that is there was seen, Unix ms. That is not in the log by itself.
+func (g *Group) Touch(name string, seen int64) { g.consumers[name].Seen = seen }
+
+// Leave removes a consumer. What is pending for it is dropped, as if acknowledged; Leave returns
+// how much that was.
 func (g *Group) Leave(name string) int {
 	c := g.consumers[name]
 	if c == nil {
@@ -90,7 +96,7 @@ func (g *Group) Leave(name string) int {
 	return c.own.n
 }
 
-// Give makes an entry pending for a consumer, whoever had it.
+// Give makes an entry pending for a consumer, taking it from any other.
 func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
 	p := g.pending.get(id)
 	if p == nil {
@@ -105,7 +111,7 @@ func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
 	p.Consumer, p.Time, p.Count = c, at, count
 }
 
-// Ack ends what is pending of an entry and tells whether there was something.
+// Ack ends what is pending of an entry and reports whether there was something.
 func (g *Group) Ack(id ID) bool {
 	p := g.pending.get(id)
 	if p == nil {
@@ -115,7 +121,8 @@ func (g *Group) Ack(id ID) bool {
 	return g.pending.remove(id)
 }
 
-// Pending is what is pending of an entry, nil when nothing is. It is valid until the next change of the group and must not be changed.
+// Pending is what is pending of an entry, nil when nothing is. It is valid until the next change of
+// the group and must not be changed.
 func (g *Group) Pending(id ID) *Pending { return g.pending.get(id) }
 
 // Len is how many entries are pending.

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// ID names an entry: the time in Unix ms at which it came, or what its sender took for that, and a number among those of that time.
+// ID names an entry: the time in Unix ms at which it came, or what its sender took for that, and a
+// number among those of that time.
 type ID struct{ Ms, Seq uint64 }
 
 // MaxID is the last id there is.
@@ -19,10 +20,10 @@ func (a ID) Compare(b ID) int {
 	return cmp.Compare(a.Seq, b.Seq)
 }
 
-// Before tells whether a comes before b.
+// Before reports whether a comes before b.
 func (a ID) Before(b ID) bool { return a.Ms < b.Ms || a.Ms == b.Ms && a.Seq < b.Seq }
 
-// IsZero tells whether it is 0-0, which no entry has.
+// IsZero reports whether it is 0-0, which no entry has.
 func (a ID) IsZero() bool { return a == ID{} }
 
 // Next is the id behind a; false when there is none.

@@ -8,8 +8,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// blockEntries is how many entries a block takes in all: as many as a node of Redis' streams, so that what trims whole nodes there trims the same
-// here.
+// blockEntries is how many entries a block takes in all: as many as a node of Redis' streams, so
+// that what trims whole nodes there trims the same here.
 const blockEntries = 100
 
 // index is the entries in order.
@@ -27,7 +27,8 @@ type block struct {
 	spots  []spot // never empty
 }
 
-// spot is one entry: what its time and handle are above those of the block, and its sequence number.
+// spot is one entry: what its time and handle are above those of the block, and its sequence
+// number.
 type spot struct {
 	ms, handle uint32
 	seq        uint64
@@ -41,7 +42,7 @@ func (b *block) lastID() ID { return b.id(len(b.spots) - 1) }
 
 func (b *block) lastHandle() queue.Handle { return b.at(len(b.spots) - 1) }
 
-// takes tells whether an entry that comes next has its place in the block.
+// takes reports whether an entry that comes next has its place in the block.
 func (b *block) takes(id ID, h queue.Handle) bool {
 	return len(b.spots)+b.gone < blockEntries && id.Ms-b.ms <= math.MaxUint32 && uint64(h)-b.handle <= math.MaxUint32
 }
@@ -66,7 +67,8 @@ func (x *index) add(id ID, h queue.Handle) {
 	x.n++
 }
 
-// seek is the place of the first entry that is not before id: a block and a place in it. The block is len(x.blocks) when there is none.
+// seek is the place of the first entry that is not before id: a block and a place in it. The block
+// is len(x.blocks) when there is none.
 func (x *index) seek(id ID) (k, i int) {
 	k = sort.Search(len(x.blocks), func(k int) bool { return !x.blocks[k].lastID().Before(id) })
 	if k < len(x.blocks) {
@@ -108,7 +110,8 @@ func (x *index) last() (id ID, ok bool) {
 	return x.blocks[len(x.blocks)-1].lastID(), true
 }
 
-// remove takes out the entries with handles in [from, to) and returns the id of the last of them, and how many they were.
+// remove takes out the entries with handles in [from, to) and returns the id of the last of them,
+// and how many they were.
 func (x *index) remove(from, to queue.Handle) (last ID, n int) {
 	k, i := x.seekHandle(from)
 	first := k
@@ -164,7 +167,8 @@ func (x *index) ascend(from ID, fn func(ID, queue.Handle) bool) {
 	}
 }
 
-// descend shows entries from the last one that is not behind an id downwards, until fn returns false.
+// descend shows entries from the last one that is not behind an id downwards, until fn returns
+// false.
 func (x *index) descend(from ID, fn func(ID, queue.Handle) bool) {
 	k, i := x.seek(from)
 	if k < len(x.blocks) && x.blocks[k].id(i) == from {

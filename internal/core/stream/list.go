@@ -14,7 +14,8 @@ type list[T interface{ key() ID }] struct {
 	n      int
 }
 
-// seek is the place of the first value that is not before id. The block is len(l.blocks) when there is none.
+// seek is the place of the first value that is not before id. The block is len(l.blocks) when there
+// is none.
 func (l *list[T]) seek(id ID) (k, i int) {
 	k = sort.Search(len(l.blocks), func(k int) bool { b := l.blocks[k]; return !b[len(b)-1].key().Before(id) })
 	if k < len(l.blocks) {
@@ -24,7 +25,8 @@ func (l *list[T]) seek(id ID) (k, i int) {
 	return k, i
 }
 
-// get returns the value of an id, nil when there is none. It is valid until the next change of the list.
+// get returns the value of an id, nil when there is none. It is valid until the next change of the
+// list.
 func (l *list[T]) get(id ID) *T {
 	k, i := l.seek(id)
 	if k == len(l.blocks) || l.blocks[k][i].key() != id {
@@ -59,7 +61,7 @@ func (l *list[T]) put(v T) {
 	l.n++
 }
 
-// remove takes the value of an id out and tells whether it was there.
+// remove takes the value of an id out and reports whether it was there.
 func (l *list[T]) remove(id ID) bool {
 	k, i := l.seek(id)
 	if k == len(l.blocks) || l.blocks[k][i].key() != id {

@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// heap is what lives on the heap of this test's process, in which nothing runs beside it. A second collection empties what a first keeps in pools.
+// heap is what lives on the heap of this test's process, in which nothing runs beside it. A second
+// collection empties what a first keeps in pools.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -16,8 +17,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestMemory: what an entry takes in memory beside its message, and what is pending of it. The hundredth part of the bounds is megabytes less than
-// anything else on the heap could make of them.
+// TestMemory: what an entry takes in memory beside its message, and what is pending of it. The
+// hundredth part of the bounds is megabytes less than anything else on the heap could make of them.
 func TestMemory(t *testing.T) {
 	const n = 200_000
 	before := heap()

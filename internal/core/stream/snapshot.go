@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"fiveways/internal/core/codec"
 	"fiveways/internal/core/queue"
 )
 
@@ -19,8 +20,9 @@ var ErrCorrupt = errors.New("stream: corrupt snapshot")
 //	group:    name | last | read + 1 | n, n × consumer | n, n × (id, number of its consumer, time, count)
 //	consumer: name | seen
 //
-// An id is the difference of its time to that of the id before in its row (the first: to 0), then its sequence number, or the difference of that to
-// the one before when the times are the same. A handle is the difference to the one before.
+// An id is the difference of its time to that of the id before in its row (the first: to 0), then
+// its sequence number, or the difference of that to the one before when the times are the same. A
+// handle is the difference to the one before.
 const snapshotVersion = 1
 
 // Frozen is the content of a Stream at one moment. It may be used by another goroutine.
@@ -65,8 +67,7 @@ func (s *Stream) Freeze() *Frozen {
 func (f *Frozen) AppendTo(dst []byte) []byte {
 	dst = append(dst, snapshotVersion)
 	dst = AppendID(AppendID(dst, ID{}, f.head.lastID), ID{}, f.head.maxDeleted)
-	dst = binary.AppendUvarint(dst, f.head.added)
-	dst = binary.AppendUvarint(dst, uint64(f.n))
+	dst = codec.AppendUvarints(dst, f.head.added, uint64(f.n))
 	var before ID
 	var handle queue.Handle
 	for k := range f.blocks {
@@ -85,20 +86,17 @@ func (f *Frozen) AppendTo(dst []byte) []byte {
 }
 
 func (g *frozenGroup) appendTo(dst []byte) []byte {
-	dst = AppendID(AppendName(dst, g.name), ID{}, g.last)
-	dst = binary.AppendUvarint(dst, uint64(g.read+1))
-	dst = binary.AppendUvarint(dst, uint64(len(g.consumers)))
+	dst = AppendID(codec.AppendPrefixed(dst, g.name), ID{}, g.last)
+	dst = codec.AppendUvarints(dst, uint64(g.read+1), uint64(len(g.consumers)))
 	for _, c := range g.consumers {
-		dst = binary.AppendUvarint(AppendName(dst, c.name), uint64(c.seen))
+		dst = binary.AppendUvarint(codec.AppendPrefixed(dst, c.name), uint64(c.seen))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(g.pending)))
 	var before ID
 	for _, p := range g.pending {
 		dst = AppendID(dst, before, p.ID)
 		before = p.ID
-		dst = binary.AppendUvarint(dst, uint64(g.number[p.Consumer]))
-		dst = binary.AppendUvarint(dst, uint64(p.Time))
-		dst = binary.AppendUvarint(dst, p.Count)
+		dst = codec.AppendUvarints(dst, uint64(g.number[p.Consumer]), uint64(p.Time), p.Count)
 	}
 	return dst
 }
@@ -106,33 +104,34 @@ func (g *frozenGroup) appendTo(dst []byte) []byte {
 // AppendTo appends the snapshot to dst.
 func (s *Stream) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(dst) }
 
-// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the stream is empty. The bytes are not kept.
+// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the
+// stream is empty. The bytes are not kept.
 func (s *Stream) Restore(b []byte) error {
 	*s = Stream{}
 	if len(b) == 0 || b[0] != snapshotVersion {
 		return fmt.Errorf("%w: unknown version", ErrCorrupt)
 	}
-	r := Reader{b: b[1:]}
-	restored := Stream{lastID: r.ID(ID{}), maxDeleted: r.ID(ID{}), added: r.Uint()}
+	r := codec.NewReader(b[1:])
+	restored := Stream{lastID: ReadID(&r, ID{}), maxDeleted: ReadID(&r, ID{}), added: r.Uvarint()}
 	restored.restoreEntries(&r)
-	for n := r.Uint(); n > 0 && !r.bad; n-- {
+	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
 		restored.restoreGroup(&r)
 	}
-	if r.bad || len(r.b) != 0 {
-		return fmt.Errorf("%w: %d bytes left", ErrCorrupt, len(r.b))
+	if left := r.Len(); r.End() != nil {
+		return fmt.Errorf("%w: %d bytes left", ErrCorrupt, left)
 	}
 	*s = restored
 	return nil
 }
 
-func (s *Stream) restoreEntries(r *Reader) {
+func (s *Stream) restoreEntries(r *codec.Reader) {
 	var before ID
 	var handle queue.Handle
-	for n := r.Uint(); n > 0 && !r.bad; n-- {
-		h := handle + queue.Handle(r.Uint())
-		id := r.ID(before)
+	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
+		h := handle + queue.Handle(r.Uvarint())
+		id := ReadID(r, before)
 		if h <= handle || !before.Before(id) || s.lastID.Before(id) {
-			r.bad = true
+			r.Fail(ErrCorrupt)
 			return
 		}
 		s.index.add(id, h)
@@ -140,19 +139,19 @@ func (s *Stream) restoreEntries(r *Reader) {
 	}
 }
 
-func (s *Stream) restoreGroup(r *Reader) {
-	g := s.SetGroup(r.Name(), r.ID(ID{}), int64(r.Uint())-1)
+func (s *Stream) restoreGroup(r *codec.Reader) {
+	g := s.SetGroup(r.String(), ReadID(r, ID{}), int64(r.Uvarint())-1)
 	var consumers []*Consumer
-	for n := r.Uint(); n > 0 && !r.bad; n-- {
-		consumers = append(consumers, g.Enter(r.Name(), int64(r.Uint())))
+	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
+		consumers = append(consumers, g.Enter(r.String(), int64(r.Uvarint())))
 	}
 	var before ID
-	for n := r.Uint(); n > 0 && !r.bad; n-- {
-		before = r.ID(before)
-		who := r.Uint()
-		at, count := int64(r.Uint()), r.Uint()
-		if r.bad || who >= uint64(len(consumers)) {
-			r.bad = true
+	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
+		before = ReadID(r, before)
+		who := r.Uvarint()
+		at, count := int64(r.Uvarint()), r.Uvarint()
+		if r.Err() != nil || who >= uint64(len(consumers)) {
+			r.Fail(ErrCorrupt)
 			return
 		}
 		g.Give(consumers[who], before, at, count)

@@ -4,7 +4,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Stream is the entries of a queue and the groups that read them. The zero value is empty and has no groups.
+// Stream is the entries of a queue and the groups that read them. The zero value is empty and has
+// no groups.
 type Stream struct {
 	index      index
 	lastID     ID
@@ -61,7 +62,8 @@ func (s *Stream) NextIn(ms uint64) (ID, bool) {
 	return id, s.lastID.Before(id)
 }
 
-// Add makes a message an entry. An id that is not above Last, which a replay may bring again, changes nothing.
+// Add makes a message an entry. An id that is not above Last, which a replay may bring again,
+// changes nothing.
 func (s *Stream) Add(id ID, h queue.Handle) {
 	if !s.lastID.Before(id) {
 		return
@@ -109,7 +111,8 @@ func (s *Stream) Ascend(from ID, fn func(ID, queue.Handle) bool) { s.index.ascen
 // Descend shows the entries from an id downwards until fn returns false.
 func (s *Stream) Descend(from ID, fn func(ID, queue.Handle) bool) { s.index.descend(from, fn) }
 
-// tombstones tells whether an entry may have been deleted at from or behind it, and behind the first one.
+// tombstones reports whether an entry may have been deleted at from or behind it, and behind the
+// first one.
 func (s *Stream) tombstones(from ID) bool {
 	return s.index.n > 0 && !s.maxDeleted.IsZero() && !s.maxDeleted.Before(from) && !s.maxDeleted.Before(s.FirstEntry())
 }
@@ -139,7 +142,8 @@ func (s *Stream) position(id ID) int64 {
 	return Unknown
 }
 
-// Lag is how many entries a group has not been given yet; false when that cannot be told. It is below 0 when Read said too much.
+// Lag is how many entries a group has not been given yet; false when that cannot be told. It is
+// below 0 when Read said too much.
 func (s *Stream) Lag(g *Group) (n int64, known bool) {
 	if s.added == 0 {
 		return 0, true

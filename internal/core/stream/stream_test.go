@@ -56,7 +56,8 @@ func (n *naive) compare(t *testing.T, s *Stream, rng *rand.Rand) {
 	}
 }
 
-// Entries against a plain slice: they come, with jumps that no block bridges, are deleted and trimmed, and are there again after a snapshot.
+// Entries against a plain slice: they come, with jumps that no block bridges, are deleted and
+// trimmed, and are there again after a snapshot.
 func TestEntriesTwin(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -202,7 +203,8 @@ type pendingTwin map[ID]struct {
 	count uint64
 }
 
-// What is pending against a map: given in any order, taken over, acknowledged, lost with a consumer.
+// What is pending against a map: given in any order, taken over, acknowledged, lost with a
+// consumer.
 func TestPendingTwin(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	for seed := range uint64(10) {

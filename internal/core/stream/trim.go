@@ -6,7 +6,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Trim says which entries are too many: the first ones until MaxLen are left, or those before MinID.
+// Trim says which entries are too many: the first ones until MaxLen are left, or those before
+// MinID.
 type Trim struct {
 	ByID   bool
 	MaxLen int
@@ -15,7 +16,8 @@ type Trim struct {
 	Limit  int  // at most so many entries go, rounded down to whole blocks; 0: no limit
 }
 
-// Cut is where the entries begin that a trim leaves: those before the handle are to go. n is how many these are.
+// Cut is where the entries begin that a trim leaves: those before the handle are to go. n is how
+// many these are.
 func (s *Stream) Cut(t *Trim) (before queue.Handle, n int) {
 	keep := math.MaxInt
 	if !t.ByID {

@@ -27,8 +27,9 @@ type view struct {
 	epoch *epoch
 }
 
-// New returns a backend without buckets. Its memory is given back when neither it nor a transaction is referred to any more. Snapshot writes its
-// temporary files into the folder snapshots; "" means the system's.
+// New returns a backend without buckets. Its memory is given back when neither it nor a transaction
+// is referred to any more. Snapshot writes its temporary files into the folder snapshots; "" means
+// the system's.
 func New(snapshots string) *Backend {
 	b := &Backend{snapshots: snapshots, current: new(atomic.Pointer[view])}
 	b.tx.b = b
@@ -101,7 +102,8 @@ func (b *Backend) ReadTx() etcd.ReadTx { return &readTx{b: b} }
 // ConcurrentReadTx returns a transaction that sees what is published now; its RUnlock ends it.
 func (b *Backend) ConcurrentReadTx() etcd.ReadTx { return &readTx{b: b, v: b.acquire()} }
 
-// Hash is etcd's hash of all buckets but of what ignores names: the same as over a file of etcd with the same content.
+// Hash is etcd's hash of all buckets but of what ignores names: the same as over a file of etcd
+// with the same content.
 func (b *Backend) Hash(ignores func(bucket, key []byte) bool) (uint32, error) {
 	v := b.acquire()
 	defer b.release(v)
@@ -127,7 +129,8 @@ func (v *view) hashBucket(h hash.Hash, t *table, ignores func(bucket, key []byte
 	})
 }
 
-// Size returns the bytes of all records, those included that were deleted and whose memory is not given back yet.
+// Size returns the bytes of all records, those included that were deleted and whose memory is not
+// given back yet.
 func (b *Backend) Size() int64 {
 	taken, _ := b.current.Load().size()
 	return taken
@@ -139,7 +142,8 @@ func (b *Backend) SizeInUse() int64 {
 	return live
 }
 
-// Records returns how many revisions of keys there are, those included that were deleted and whose memory is not given back yet.
+// Records returns how many revisions of keys there are, those included that were deleted and whose
+// memory is not given back yet.
 func (b *Backend) Records() int { return b.current.Load().records() }
 
 // OpenReadTxN returns how many transactions read.
@@ -155,7 +159,8 @@ func (b *Backend) Defrag() error {
 	return nil
 }
 
-// ForceCommit does nothing: what a BatchTx changed is published when it is unlocked, and it is the log that makes it durable.
+// ForceCommit does nothing: what a BatchTx changed is published when it is unlocked, and it is the
+// log that makes it durable.
 func (b *Backend) ForceCommit() {}
 
 // Close does nothing: a transaction that is late still finds what it sees.

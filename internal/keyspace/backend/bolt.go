@@ -11,12 +11,13 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// boltBatch is how many records go into one transaction of bbolt: it keeps what it changed in memory until then.
+// boltBatch is how many records go into one transaction of bbolt: it keeps what it changed in
+// memory until then.
 const boltBatch = 20000
 
 const snapshotFiles = "keyspace-snapshot-*.db"
 
-// Sweep removes files that a killed process was writing. Nobody else may have the folder.
+// Sweep removes files that a killed process was writing. No other process may use the folder.
 func (b *Backend) Sweep() {
 	if b.snapshots == "" {
 		return
@@ -27,8 +28,8 @@ func (b *Backend) Sweep() {
 	}
 }
 
-// Snapshot returns all buckets of now as a file of bbolt, as etcd's own database is. The file is made at the first Size or WriteTo, beside
-// writers and readers; Close removes it.
+// Snapshot returns all buckets of now as a file of bbolt, as etcd's own database is. The file is
+// made at the first Size or WriteTo, beside writers and readers; Close removes it.
 func (b *Backend) Snapshot() etcd.Snapshot { return &snapshot{b: b, view: b.acquire()} }
 
 type snapshot struct {
@@ -109,7 +110,7 @@ func (v *view) boltFile(folder string) (*os.File, int64, error) {
 }
 
 func (v *view) writeBolt(path string) error {
-	// Nobody reads the file after a crash, so nothing of it is synced.
+	// The file is not read after a crash, so it is not synced.
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, NoGrowSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return err

@@ -13,10 +13,11 @@ const (
 	slotBytes  = 4
 )
 
-// chunk is a run of records in one piece of memory: records from the front, their offsets (slots) from the back.
+// chunk is a run of records in one piece of memory: records from the front, their offsets (slots)
+// from the back.
 //
-// Once published only what lies behind the records that views can see is written: mem beyond used, n and used of the last chunk. Everything else
-// changes in a copy of the struct that shares mem.
+// Once published only what lies behind the records that views can see is written: mem beyond used,
+// n and used of the last chunk. Everything else changes in a copy of the struct that shares mem.
 type chunk struct {
 	mem   []byte
 	first uint64 // the begin of the first key, see prefix
@@ -109,8 +110,8 @@ func prefix(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// seek returns the first of n records whose key is not below key. Revisions are spread evenly as a rule: the search begins where the key would be
-// then, and doubles its steps from there.
+// seek returns the first of n records whose key is not below key. Revisions are spread evenly as a
+// rule: the search begins where the key would be then, and doubles its steps from there.
 func (c *chunk) seek(n int, key []byte) int {
 	if n == 0 {
 		return 0

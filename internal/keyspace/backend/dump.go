@@ -13,6 +13,8 @@ import (
 
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/schema"
+
+	"fiveways/internal/core/codec"
 )
 
 // These bytes are on disk; docs/format/keyspace.md describes them.
@@ -29,7 +31,7 @@ var (
 	// ErrDump means that a dump is damaged or ends early.
 	ErrDump = errors.New("the dump is damaged")
 	// ErrDumpVersion means that another version wrote the dump.
-	ErrDumpVersion = errors.New("the dump has a version that is not known here")
+	ErrDumpVersion = errors.New("the dump has an unknown version")
 )
 
 var dumpTable = crc32.MakeTable(crc32.Castagnoli)
@@ -58,7 +60,7 @@ func (f *Frozen) Release() { f.once.Do(func() { f.b.release(f.view) }) }
 
 // Write writes the dump. It may be called once.
 func (f *Frozen) Write(to io.Writer) (err error) {
-	err = errors.New("keyspace: the frozen state was given up")
+	err = errors.New("keyspace: the frozen state was abandoned")
 	f.once.Do(func() {
 		defer f.b.release(f.view)
 		err = f.view.dump(to, f.index)
@@ -78,14 +80,11 @@ func (v *view) dump(to io.Writer, index uint64) error {
 		_ = v.forEach(t.id, func(key, value []byte) error {
 			records++
 			d.item(itemRecord, key)
-			d.block = binary.AppendUvarint(d.block, uint64(len(value)))
-			d.block = append(d.block, value...)
+			d.block = codec.AppendPrefixed(d.block, value)
 			return d.flush(dumpBlock)
 		})
 	}
-	d.block = append(d.block, itemEnd)
-	d.block = binary.AppendUvarint(d.block, records)
-	d.block = binary.AppendUvarint(d.block, index)
+	d.block = codec.AppendUvarints(append(d.block, itemEnd), records, index)
 	return d.flush(1)
 }
 
@@ -97,9 +96,7 @@ type dumper struct {
 }
 
 func (d *dumper) item(kind byte, name []byte) {
-	d.block = append(d.block, kind)
-	d.block = binary.AppendUvarint(d.block, uint64(len(name)))
-	d.block = append(d.block, name...)
+	d.block = codec.AppendPrefixed(append(d.block, kind), name)
 }
 
 // flush writes the block when it has at least some bytes: its length, its check sum, itself.
@@ -117,7 +114,8 @@ func (d *dumper) flush(least int) error {
 	return d.err
 }
 
-// Load replaces all buckets by those of a dump and returns its index. After an error the buckets are not to be used.
+// Load replaces all buckets by those of a dump and returns its index. After an error the buckets
+// are not to be used.
 func (b *Backend) Load(from io.Reader) (index uint64, err error) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	magic := make([]byte, len(dumpMagic))
@@ -184,28 +182,28 @@ func (l *loader) readBlock(in io.Reader) error {
 }
 
 func (l *loader) items(block []byte) error {
-	in := items{b: block}
-	for len(in.b) > 0 && !in.bad {
-		switch kind := in.byte(); kind {
+	in := codec.NewReader(block)
+	for in.Len() > 0 {
+		switch kind := in.Uint8(); kind {
 		case itemBucket:
-			if err := l.begin(string(in.bytes())); err != nil {
+			if err := l.begin(in.String()); err != nil {
 				return err
 			}
 		case itemRecord:
-			key, value := in.bytes(), in.bytes()
-			if in.bad || !l.put(key, value) {
+			key, value := in.Prefixed(), in.Prefixed()
+			if in.Err() != nil || !l.put(key, value) {
 				return fmt.Errorf("%w: a record out of place", ErrDump)
 			}
 		case itemEnd:
-			if records := in.uvarint(); records != l.records {
+			if records := in.Uvarint(); records != l.records {
 				return fmt.Errorf("%w: %d records instead of %d", ErrDump, l.records, records)
 			}
-			l.index, l.ended = in.uvarint(), true
+			l.index, l.ended = in.Uvarint(), true
 		default:
 			return fmt.Errorf("%w: an item of kind %d", ErrDump, kind)
 		}
 	}
-	if in.bad {
+	if in.Err() != nil {
 		return fmt.Errorf("%w: an item ends early", ErrDump)
 	}
 	return nil
@@ -236,37 +234,4 @@ func (l *loader) begin(name string) error {
 		}
 	}
 	return fmt.Errorf("%w: a bucket %q", ErrDumpVersion, name)
-}
-
-// items reads the items of a block. After a failure all it returns is zero.
-type items struct {
-	b   []byte
-	bad bool
-}
-
-func (in *items) byte() byte {
-	kind := in.b[0]
-	in.b = in.b[1:]
-	return kind
-}
-
-func (in *items) uvarint() uint64 {
-	v, n := binary.Uvarint(in.b)
-	if n <= 0 {
-		in.bad, in.b = true, nil
-		return 0
-	}
-	in.b = in.b[n:]
-	return v
-}
-
-func (in *items) bytes() []byte {
-	n := in.uvarint()
-	if in.bad || n > uint64(len(in.b)) {
-		in.bad, in.b = true, nil
-		return nil
-	}
-	b := in.b[:n:n]
-	in.b = in.b[n:]
-	return b
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A damaged or shortened dump is refused, wherever the damage is; one of another version is not called damaged.
+// A damaged or shortened dump is refused, wherever the damage is; one of another version is not
+// called damaged.
 func TestDamagedDump(t *testing.T) {
 	w := newTwin(t, 5)
 	for len(w.keys) < 20 {
@@ -34,7 +35,8 @@ func TestDamagedDump(t *testing.T) {
 	}
 }
 
-// Memory of chunks that are gone is given back when the last reader that could see it ends, and not before.
+// Memory of chunks that are gone is given back when the last reader that could see it ends, and not
+// before.
 func TestMemoryIsGivenBack(t *testing.T) {
 	w := newTwin(t, 6)
 	for range 30 {
@@ -70,7 +72,8 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	}
 }
 
-// Whatever a block holds, reading it ends with an error or with rows, and what was read can be dumped and read again.
+// Whatever a block holds, reading it ends with an error or with rows, and what was read can be
+// dumped and read again.
 func FuzzItems(f *testing.F) {
 	d := dumper{}
 	d.item(itemBucket, []byte("key"))

@@ -2,8 +2,9 @@ package backend
 
 import "sync/atomic"
 
-// epoch is a span of views between two givings back of memory. Memory that a view of this epoch was the last to see is freed when nobody reads a
-// view of this or an earlier epoch any more: an epoch is held by its readers, by the backend while it is the current one, and by the epoch before it.
+// epoch is a span of views between two releases of memory. Memory that a view of this epoch was the
+// last to see is freed when no view of this or an earlier epoch is read any more: an epoch is held
+// by its readers, by the backend while it is the current one, and by the epoch before it.
 type epoch struct {
 	refs    atomic.Int64
 	retired [][]byte // set before the backend lets go of the epoch

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Backends that nobody refers to give their memory back: this one, and before it those of the tests that came before.
+// Unreferenced backends free their memory: this one, and before it those of earlier tests.
 func TestForgottenBackend(t *testing.T) {
 	awaitUnmapped(t)
 	w := newTwin(t, 8)

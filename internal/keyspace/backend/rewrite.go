@@ -1,7 +1,8 @@
 package backend
 
-// tidy gives back the memory of deleted records: a chunk of which more than half is deleted is written anew, together with the one before it when
-// both are small. least is how many of a chunk's bytes must be deleted, in percent.
+// tidy gives back the memory of deleted records: a chunk of which more than half is deleted is
+// written anew, together with the one before it when both are small. least is how many of a chunk's
+// bytes must be deleted, in percent.
 func (w *writer) tidy(least int) {
 	for i := len(w.chunks) - 1; i >= 0; i-- {
 		c := w.chunks[i]
@@ -50,7 +51,8 @@ func (w *writer) rewrite(i int) {
 	}
 }
 
-// roomFor returns an empty chunk that holds what is alive from one chunk to another, and no more, unless records will follow.
+// roomFor returns an empty chunk that holds what is alive from one chunk to another, and no more,
+// unless records will follow.
 func (w *writer) roomFor(from, to int, grows bool) *chunk {
 	if grows {
 		return newChunk(w.chunks[from].liveWithSlots() + w.chunks[to].liveWithSlots())

@@ -9,7 +9,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 )
 
-// state is all that the buckets hold. A published state is immutable but for its last chunk, of which it sees lastN records.
+// state is all that the buckets hold. A published state is immutable but for its last chunk, of
+// which it sees lastN records.
 type state struct {
 	chunks []*chunk // the bucket of revisions
 	lastN  int      // records of the last chunk
@@ -29,7 +30,8 @@ func (s *state) count(i int) int {
 	return s.chunks[i].n
 }
 
-// records is how many records the bucket of revisions holds, those included that were deleted and not given back yet.
+// records is how many records the bucket of revisions holds, those included that were deleted and
+// not given back yet.
 func (s *state) records() (n int) {
 	for i := range s.chunks {
 		n += s.count(i)
@@ -37,11 +39,13 @@ func (s *state) records() (n int) {
 	return n
 }
 
-// place finds the first record of the bucket of revisions that is not below key: its chunk, its number there.
+// place finds the first record of the bucket of revisions that is not below key: its chunk, its
+// number there.
 func (s *state) place(key []byte) (int, int) {
 	p := prefix(key)
-	// The first chunk that begins behind p: key is in the one before, or it is its begin. Chunks that begin with one main revision are rare,
-	// so what is left of them is looked through one by one.
+	// The first chunk that begins behind p: key is in the one before, or it is its begin. Chunks
+	// that begin with one main revision are rare, so what is left of them is looked through one by
+	// one.
 	i := sort.Search(len(s.chunks), func(i int) bool { return s.chunks[i].first > p }) - 1
 	for i > 0 && s.chunks[i].first == p && bytes.Compare(s.chunks[i].key(0), key) > 0 {
 		i--

@@ -5,7 +5,8 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// table is a bucket other than that of revisions: a sorted map that is copied, lazily, before it is changed.
+// table is a bucket other than that of revisions: a sorted map that is copied, lazily, before it is
+// changed.
 type table struct {
 	id    etcd.BucketID
 	name  string

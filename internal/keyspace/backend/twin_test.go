@@ -54,7 +54,8 @@ func revision(main, sub uint64, tombstone bool) []byte {
 	return key
 }
 
-// twin does random operations to a Backend and to maps, and compares what readers see, old ones too.
+// twin does random operations to a Backend and to maps, and compares what readers see, old ones
+// too.
 type twin struct {
 	t     *testing.T
 	rng   *rand.Rand

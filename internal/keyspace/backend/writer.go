@@ -10,13 +10,14 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// writer changes a state that others may be looking at: it copies what they can see before it changes it.
+// writer changes a state that others may be looking at: it copies what they can see before it
+// changes it.
 type writer struct {
 	state
 	dirty      bool
 	ownsList   bool            // chunks was copied since the last publishing
 	ownsTables bool            // tables was
-	open       bool            // the last chunk was always the last: nobody reads its n and used
+	open       bool            // the last chunk was always the last: its n and used are never read
 	touched    map[*chunk]bool // chunks copied since the last publishing
 	retired    [][]byte        // memory that no later view shows
 }

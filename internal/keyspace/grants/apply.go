@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Apply does what an entry says about users and roles; ok is false for an entry that is about something else. The answers have no headers; the
-// errors are those of package auth.
+// Apply does what an entry says about users and roles; ok is false for an entry that is about
+// something else. The answers have no headers; the errors are those of package auth.
 func (g *Grants) Apply(r *pb.InternalRaftRequest) (resp proto.Message, err error, ok bool) {
 	switch {
 	case r.AuthEnable != nil:

@@ -11,9 +11,10 @@ type Leases interface {
 	Lookup(id lease.LeaseID) *lease.Lease
 }
 
-// Allow judges an entry by who is named in its header; without a header it is the server's own, which may do everything. While access is not
-// controlled all may. Errors: auth.ErrPermissionDenied, auth.ErrUserEmpty for nobody, auth.ErrAuthOldRevision for somebody who was looked at
-// before users or roles last changed.
+// Allow checks an entry against the user in its header; without a header it is the server's own,
+// which may do everything. While access control is off everything is allowed. Errors:
+// auth.ErrPermissionDenied, auth.ErrUserEmpty for no user, auth.ErrAuthOldRevision for a user that
+// was looked up before users or roles last changed.
 func (g *Grants) Allow(r *pb.InternalRaftRequest, leases Leases) error {
 	if r.Header == nil || !g.Enabled() {
 		return nil
@@ -36,7 +37,7 @@ func (g *Grants) Allow(r *pb.InternalRaftRequest, leases Leases) error {
 	return g.MayAdminister(who)
 }
 
-// MayAnything tells whether who is somebody. Errors: auth.ErrUserEmpty.
+// MayAnything reports whether the request has a user at all. Errors: auth.ErrUserEmpty.
 func (g *Grants) MayAnything(who *Info) error {
 	if !g.Enabled() || who.Username != "" {
 		return nil
@@ -44,13 +45,15 @@ func (g *Grants) MayAnything(who *Info) error {
 	return auth.ErrUserEmpty
 }
 
-// MayRange tells whether somebody may read the keys from key to end; end is as in a RangeRequest. Errors as Allow.
+// MayRange reports whether a user may read the keys from key to end; end is as in a RangeRequest.
+// Errors as Allow.
 func (g *Grants) MayRange(who *Info, key, end []byte) error {
 	return g.store.IsRangePermitted(who, key, end)
 }
 
-// MayPut tells whether somebody may do a put: write the key; with a lease also what hangs on it already, for the keys go together; and read the key
-// when the answer is to show its old value. Errors as Allow.
+// MayPut reports whether a user may do a put: write the key; with a lease also all keys of that
+// lease, because they are deleted together; and read the key if the answer shows its old value.
+// Errors as Allow.
 func (g *Grants) MayPut(who *Info, r *pb.PutRequest, leases Leases) error {
 	if err := g.store.IsPutPermitted(who, r.GetKey()); err != nil {
 		return err
@@ -64,7 +67,8 @@ func (g *Grants) MayPut(who *Info, r *pb.PutRequest, leases Leases) error {
 	return nil
 }
 
-// MayDelete tells whether somebody may delete a range of keys, and read it when the answer is to show what was there. Errors as Allow.
+// MayDelete reports whether a user may delete a range of keys, and read it if the answer shows the
+// old values. Errors as Allow.
 func (g *Grants) MayDelete(who *Info, r *pb.DeleteRangeRequest) error {
 	if err := g.store.IsDeleteRangePermitted(who, r.GetKey(), r.GetRangeEnd()); err != nil {
 		return err
@@ -75,7 +79,8 @@ func (g *Grants) MayDelete(who *Info, r *pb.DeleteRangeRequest) error {
 	return nil
 }
 
-// MayTxn tells whether somebody may do all that a transaction might do, also in the branch that is not taken. Errors as Allow.
+// MayTxn reports whether a user may do all that a transaction might do, also in the branch that is
+// not taken. Errors as Allow.
 func (g *Grants) MayTxn(who *Info, r *pb.TxnRequest, leases Leases) error {
 	for _, c := range r.GetCompare() {
 		if err := g.MayRange(who, c.Key, c.RangeEnd); err != nil {
@@ -106,8 +111,8 @@ func (g *Grants) mayOp(who *Info, op *pb.RequestOp, leases Leases) error {
 	return nil
 }
 
-// MayEndLease tells whether somebody may revoke a lease, renew it or hang a key on it: who may write all keys that hang on it. A lease that is not
-// there may be ended by everybody who is somebody. Errors as Allow.
+// MayEndLease reports whether a user may revoke a lease, renew it or attach a key to it: this takes
+// write permission on all keys of the lease. Any user may end a missing lease. Errors as Allow.
 func (g *Grants) MayEndLease(who *Info, id lease.LeaseID, leases Leases) error {
 	if err := g.MayAnything(who); err != nil {
 		return err
@@ -115,12 +120,14 @@ func (g *Grants) MayEndLease(who *Info, id lease.LeaseID, leases Leases) error {
 	return g.eachKey(who, leases.Lookup(id), func(key []byte) error { return g.store.IsPutPermitted(who, key) })
 }
 
-// MayReadLease tells whether somebody may see which keys hang on a lease: who may read them all. Errors as Allow.
+// MayReadLease reports whether a user may see the keys of a lease: this takes read permission on
+// all of them. Errors as Allow.
 func (g *Grants) MayReadLease(who *Info, id lease.LeaseID, leases Leases) error {
 	return g.MayReadLeases(who, []*lease.Lease{leases.Lookup(id)})
 }
 
-// MayReadLeases tells whether somebody may see that there are these leases: who may read all keys that hang on them. Errors as Allow.
+// MayReadLeases reports whether a user may see that these leases exist: this takes read permission
+// on all of their keys. Errors as Allow.
 func (g *Grants) MayReadLeases(who *Info, leases []*lease.Lease) error {
 	if err := g.MayAnything(who); err != nil {
 		return err
@@ -133,7 +140,7 @@ func (g *Grants) MayReadLeases(who *Info, leases []*lease.Lease) error {
 	return nil
 }
 
-// eachKey asks for every key of a lease, but for who may do everything.
+// eachKey checks every key of a lease, unless the user may do everything.
 func (g *Grants) eachKey(who *Info, l *lease.Lease, may func(key []byte) error) error {
 	if l == nil || g.MayAdminister(who) == nil {
 		return nil

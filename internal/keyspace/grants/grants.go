@@ -12,11 +12,11 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Root is the user without whom there is no access control, and the role that may do everything.
+// Root is the user that access control requires, and the role that may do everything.
 const Root = "root"
 
-// Info is who asks, as the store of roles knows it: the name, and the revision of the store at which somebody looked who it is. The zero value is
-// nobody.
+// Info is the user of a request as the store of roles knows it: the name, and the revision of the
+// store at which the user was looked up. The zero value is no user.
 type Info = auth.AuthInfo
 
 // Grants is the store of roles.
@@ -44,20 +44,20 @@ func (g *Grants) Recover(be backend.Backend) {
 	g.store.Recover(g.users)
 }
 
-// Enabled tells whether access is controlled.
+// Enabled reports whether access is controlled.
 func (g *Grants) Enabled() bool { return g.store.IsAuthEnabled() }
 
 // Revision grows with every change of roles and users.
 func (g *Grants) Revision() uint64 { return g.store.Revision() }
 
-// Holder is a user to whom something was granted.
+// Holder is a user with granted roles.
 type Holder struct {
 	Name   string
 	Number uint64 // of the broker's user: another one of that name has another
 	Roles  []string
 }
 
-// Holds tells whether the user has a role.
+// Holds reports whether the user has a role.
 func (h *Holder) Holds(role string) bool { return slices.Contains(h.Roles, role) }
 
 // Holder is what is known of a user; nil when nothing was ever granted to it.
@@ -85,11 +85,11 @@ func (g *Grants) Roles() []string {
 	return names
 }
 
-// MayAdminister tells whether somebody has the role root, which all may while access is not controlled. Errors: auth.ErrUserEmpty,
-// auth.ErrPermissionDenied.
+// MayAdminister reports whether a user has the role root; while access control is off every user
+// may. Errors: auth.ErrUserEmpty, auth.ErrPermissionDenied.
 func (g *Grants) MayAdminister(who *Info) error {
 	err := g.store.IsAdminPermitted(who)
-	if errors.Is(err, auth.ErrUserNotFound) { // a user of the broker to whom nothing was granted
+	if errors.Is(err, auth.ErrUserNotFound) { // a user of the broker without granted roles
 		return auth.ErrPermissionDenied
 	}
 	return err

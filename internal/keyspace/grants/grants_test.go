@@ -63,7 +63,8 @@ func enable() *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthEnable: &pb.AuthEnableRequest{}}
 }
 
-// populated has root, alice, who reads and writes below a, bob, who reads b, and carol, to whom nothing was granted but her name.
+// populated has root; alice, which reads and writes below a; bob, which reads b; and carol, which
+// has no role.
 func populated(t *testing.T, be backend.Backend) *Grants {
 	t.Helper()
 	g := New(be)
@@ -201,7 +202,8 @@ func TestTransactionsAsEtcdJudgesThem(t *testing.T) {
 	}
 }
 
-// TestReplayGivesTheSame replays entries, the refused ones included, in another backend, and opens the first again.
+// TestReplayGivesTheSame replays entries, the refused ones included, in another backend, and opens
+// the first again.
 func TestReplayGivesTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	names := []string{"x", "y", Root}
@@ -277,7 +279,7 @@ func TestHolders(t *testing.T) {
 	if h := g.Holder("alice"); h.Number != 5 || len(h.Roles) > 0 {
 		t.Errorf("%+v", h)
 	}
-	// What a real etcd left: the hash of a password is nobody's number.
+	// Data of a real etcd: the hash of a password is no user's number.
 	tx := schema.NewAuthBackend(zap.NewNop(), be).BatchTx()
 	tx.Lock()
 	tx.UnsafePutUser(&authpb.User{Name: []byte("old"), Password: []byte("$2a$10$x"), Roles: []string{"a"}})

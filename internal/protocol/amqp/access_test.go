@@ -13,14 +13,15 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // user makes a user whose password is its name, with a permission in "/".
-func (n *node) user(name string, p broker.Permission) {
+func (n *node) user(name string, p catalog.Permission) {
 	n.t.Helper()
 	p.User, p.VHost = name, "/"
-	_, err := n.b.PutUser(broker.UserSpec{Name: name, Password: name})
+	_, err := n.b.PutUser(catalog.UserSpec{Name: name, Password: name})
 	if err == nil {
 		_, err = n.b.SetPermission(p)
 	}
@@ -111,8 +112,9 @@ func publish(exchange, key string, p amqp091.Publishing) func(*amqp091.Channel) 
 	}
 }
 
-// operations are for a user who may configure ^c, write ^w and ^cw, and read ^r and ^cr. All answers but the first word
-// of a refusal ("configure", …), which came later, are those of RabbitMQ 3.10.
+// operations are for a user who may configure ^c, write ^w and ^cw, and read ^r and ^cr. All
+// answers but the first word of a refusal ("configure", …), which came later, are those of RabbitMQ
+// 3.10.
 var operations = []operation{
 	{"declare a queue", declareQueue("q1", nil), noAccess("configure", "queue", "q1")},
 	{"declare a queue that is there", declareQueue("q", nil), noAccess("configure", "queue", "q")},
@@ -203,7 +205,7 @@ var operations = []operation{
 
 func TestPermissionMatrix(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
-	n.user("u", broker.Permission{Configure: "^c", Write: "^w|^cw", Read: "^r|^cr|amq.topic"})
+	n.user("u", catalog.Permission{Configure: "^c", Write: "^w|^cw", Read: "^r|^cr|amq.topic"})
 	admin, err := n.mustConnect("guest", "/").Channel()
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +220,7 @@ func TestPermissionMatrix(t *testing.T) {
 		err = errors.Join(err, declareQueue(name, nil)(admin))
 	}
 	for _, x := range []string{"wtopic", "rtopic", "wdirect"} {
-		_, e := n.b.SetTopicPermission(broker.TopicPermission{User: "u", VHost: "/", Exchange: x, Write: "^ok-{username}", Read: "^rd"})
+		_, e := n.b.SetTopicPermission(catalog.TopicPermission{User: "u", VHost: "/", Exchange: x, Write: "^ok-{username}", Read: "^rd"})
 		err = errors.Join(err, e)
 	}
 	if err != nil {
@@ -240,8 +242,8 @@ func TestPermissionMatrix(t *testing.T) {
 // TestImpersonator lets a user publish in another's name.
 func TestImpersonator(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
-	n.user("u", broker.Permission{Write: ".*"})
-	if err := n.b.SetUserTags("u", []string{broker.TagImpersonator}); err != nil {
+	n.user("u", catalog.Permission{Write: ".*"})
+	if err := n.b.SetUserTags("u", []string{catalog.TagImpersonator}); err != nil {
 		t.Fatal(err)
 	}
 	ch, err := n.mustConnect("u", "/").Channel()
@@ -255,11 +257,11 @@ func TestImpersonator(t *testing.T) {
 
 func TestLimitTexts(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
-	n.user("u", broker.Permission{Configure: ".*"})
-	n.user("stranger", broker.Permission{})
-	_, err := n.b.PutVHost(broker.VHostSpec{Name: "v"})
-	err = errors.Join(err, n.b.DeletePermission("stranger", "/"), n.b.SetUserLimit("u", broker.LimitConnections, 1),
-		n.b.SetUserLimit("u", broker.LimitChannels, 2), n.b.SetVHostLimit("/", broker.LimitQueues, 1), n.b.SetVHostLimit("v", broker.LimitConnections, 0))
+	n.user("u", catalog.Permission{Configure: ".*"})
+	n.user("stranger", catalog.Permission{})
+	_, err := n.b.PutVHost(catalog.VHostSpec{Name: "v"})
+	err = errors.Join(err, n.b.DeletePermission("stranger", "/"), n.b.SetUserLimit("u", catalog.LimitConnections, 1),
+		n.b.SetUserLimit("u", catalog.LimitChannels, 2), n.b.SetVHostLimit("/", catalog.LimitQueues, 1), n.b.SetVHostLimit("v", catalog.LimitConnections, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,14 +301,15 @@ func TestLimitTexts(t *testing.T) {
 	}
 }
 
-// TestDeletionEndsConnections deletes a virtual host and a user under clients at work, and both can be made anew.
+// TestDeletionEndsConnections deletes a virtual host and a user under clients at work, and both can
+// be made anew.
 func TestDeletionEndsConnections(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
-	n.user("u", broker.Permission{Configure: ".*", Write: ".*", Read: ".*"})
+	n.user("u", catalog.Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	setUp := func() *amqp091.Connection {
-		_, err := n.b.PutVHost(broker.VHostSpec{Name: "v"})
+		_, err := n.b.PutVHost(catalog.VHostSpec{Name: "v"})
 		if err == nil {
-			_, err = n.b.SetPermission(broker.Permission{User: "u", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"})
+			_, err = n.b.SetPermission(catalog.Permission{User: "u", VHost: "v", Configure: ".*", Write: ".*", Read: ".*"})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -368,11 +371,12 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// TestRefusedLoginsAreLogged: who, from where, how and why, and never with what.
+// TestRefusedLoginsAreLogged: user, address, mechanism and reason are logged, and never the
+// password.
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	var log safeBuffer
 	n := startNode(t, Options{LoginDelay: time.Nanosecond, Log: slog.New(slog.NewTextHandler(&log, nil))}, broker.Options{})
-	n.user("u", broker.Permission{})
+	n.user("u", catalog.Permission{})
 	texts := map[string]bool{}
 	for _, login := range []struct{ user, password, why string }{
 		{"u", "hunter2", "the password is wrong"}, {"nobody", "hunter3", "there is no such user"},
@@ -407,7 +411,7 @@ func TestNewSecret(t *testing.T) {
 	}
 }
 
-// TestNewSecretIsCheckedAgain: whoever lost the virtual host meanwhile is told so.
+// TestNewSecretIsCheckedAgain: a user who lost access to the virtual host meanwhile is told so.
 func TestNewSecretIsCheckedAgain(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
@@ -424,10 +428,10 @@ func TestNewSecretIsCheckedAgain(t *testing.T) {
 // TestDocumentedPatterns has the users of docs/access.md do their work.
 func TestDocumentedPatterns(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
-	n.user("app", broker.Permission{Configure: "^app-", Write: `^(app-|amq\.default$)`, Read: "^app-"})
-	n.user("publisher", broker.Permission{Write: "^events$"})
-	n.user("subscriber", broker.Permission{Configure: `^amq\.gen-`, Write: `^amq\.gen-`, Read: `^(amq\.gen-|events$)`})
-	n.user("rpc", broker.Permission{Write: `^amq\.default$`})
+	n.user("app", catalog.Permission{Configure: "^app-", Write: `^(app-|amq\.default$)`, Read: "^app-"})
+	n.user("publisher", catalog.Permission{Write: "^events$"})
+	n.user("subscriber", catalog.Permission{Configure: `^amq\.gen-`, Write: `^amq\.gen-`, Read: `^(amq\.gen-|events$)`})
+	n.user("rpc", catalog.Permission{Write: `^amq\.default$`})
 	channel := func(user string) *amqp091.Channel {
 		ch, err := n.mustConnect(user, "/").Channel()
 		if err != nil {

@@ -1,10 +1,10 @@
 package amqp
 
 import (
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/declareargs"
 )
 
 // consumerPriority reads x-priority of basic.consume.
@@ -16,7 +16,7 @@ func consumerPriority(args message.Table, rs string) (int, error) {
 	}
 	n, ok := message.Int(v)
 	if !ok {
-		return 0, invalidArg(arg, rs, arguments.NotAnInteger(v))
+		return 0, invalidArg(arg, rs, declareargs.NotAnInteger(v))
 	}
 	return int(n), nil
 }
@@ -30,7 +30,7 @@ func consumerSelector(args message.Table, rs string) (*selector.Selector, error)
 	}
 	text, ok := v.(string)
 	if !ok {
-		return nil, invalidArg(arg, rs, arguments.UnacceptableType(v))
+		return nil, invalidArg(arg, rs, declareargs.UnacceptableType(v))
 	}
 	s, err := selector.Compile(text)
 	if err != nil {
@@ -40,20 +40,22 @@ func consumerSelector(args message.Table, rs string) (*selector.Selector, error)
 }
 
 // refusedArg is the fault that an argument of a resource is refused with, nil when it is not.
-func refusedArg(r *arguments.Refusal, rs string) error {
+func refusedArg(r *declareargs.Refusal, rs string) error {
 	if r == nil {
 		return nil
 	}
-	return faultf(amqpwire.PreconditionFailed, "%s", r.Text(rs))
+	return faultf(amqpcode.PreconditionFailed, "%s", r.Text(rs))
 }
 
-func invalidArg(arg, rs, reason string) error { return refusedArg(arguments.Invalid(arg, reason), rs) }
+func invalidArg(arg, rs, reason string) error {
+	return refusedArg(declareargs.Invalid(arg, reason), rs)
+}
 
 // expiration reads the expiration property.
 func expiration(b []byte) (int64, error) {
-	ms, reason := arguments.Expiration(b)
+	ms, reason := declareargs.Expiration(b)
 	if reason != "" {
-		return 0, faultf(amqpwire.PreconditionFailed, "invalid expiration '%s': %s", b, reason)
+		return 0, faultf(amqpcode.PreconditionFailed, "invalid expiration '%s': %s", b, reason)
 	}
 	return ms, nil
 }

@@ -3,7 +3,7 @@ package amqp
 import (
 	"testing"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/declareargs"
 )
 
 func TestExpiration(t *testing.T) {
@@ -20,7 +20,7 @@ func TestExpiration(t *testing.T) {
 		"99999999999999999999": "invalid expiration '99999999999999999999': {value_too_large,99999999999999999999}",
 	} {
 		n, err := expiration([]byte(in))
-		if n < 0 || n > arguments.MaxExpiry {
+		if n < 0 || n > declareargs.MaxExpiry {
 			t.Errorf("%q: %d ms", in, n)
 		}
 		got := ""

@@ -6,8 +6,17 @@ import (
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
+// unlessAlarm blocks the connection during an alarm. It follows each frame of a content, with what
+// became of the frame: as in RabbitMQ a message is held behind the frame that met the alarm, so one
+// without a body is taken, and one whose header came during the alarm is not.
+func (c *conn) unlessAlarm(err error) error {
+	if alarm := c.srv.broker.Alarm(); alarm != nil && err == nil {
+		c.block(alarm.Reason)
+	}
+	return err
+}
+
 // block makes the connection wait for the end of an alarm before it reads on.
-// The publish that ran into the alarm is still taken.
 func (c *conn) block(reason string) {
 	if c.blocked {
 		return
@@ -19,8 +28,8 @@ func (c *conn) block(reason string) {
 	}
 }
 
-// awaitTurn has a publish wait for its turn by the limits of rates. Nothing is read meanwhile, and what came before it is done. When the connection
-// is to end it is taken at once, for it was read.
+// awaitTurn has a publish wait for its turn by the limits of rates. Nothing is read meanwhile, and
+// what came before it is done. When the connection is to end it is taken at once, for it was read.
 func (c *conn) awaitTurn(p *broker.Publish) {
 	r := c.session.Reserve(p)
 	if r == nil {
@@ -32,7 +41,7 @@ func (c *conn) awaitTurn(p *broker.Publish) {
 	c.client.SetState(protocol.StateRunning)
 }
 
-// awaitAlarmEnd waits, and tells whether to go on with what was read.
+// awaitAlarmEnd waits, and reports whether to go on with what was read.
 func (c *conn) awaitAlarmEnd() bool {
 	c.flush()
 	for {
@@ -45,7 +54,7 @@ func (c *conn) awaitAlarmEnd() bool {
 		case <-c.attention: // drained: the publishes that were not read were not taken
 			c.blocked = false
 			return false
-		case <-c.done:
+		case <-c.Over():
 			c.state = closed
 			return false
 		}

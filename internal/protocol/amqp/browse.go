@@ -1,16 +1,17 @@
 package amqp
 
 import (
-	"fiveways/internal/arguments"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // stateHeader tells in copies of messages what is happening to the original.
 const stateHeader = "x-state"
 
-// wantsCopies reads x-browse of basic.consume: the consumer gets copies of what is in the queue, and leaves it there.
+// wantsCopies reads x-browse of basic.consume: the consumer gets copies of what is in the queue,
+// and leaves it there.
 func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 	const arg = "x-browse"
 	v, ok := m.Arguments.Get(arg)
@@ -18,7 +19,7 @@ func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 		return false, nil
 	}
 	on := false
-	reason := arguments.Bool(v, &on)
+	reason := declareargs.Bool(v, &on)
 	if reason == "" && on && !m.NoAck {
 		reason = "browsing needs no_ack, for there is nothing to acknowledge"
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -39,7 +40,7 @@ type channel struct {
 // openChannel opens a channel.
 func (c *conn) openChannel(id uint16) error {
 	if len(c.channels) >= c.channelMax {
-		f := faultf(amqpwire.NotAllowed, "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), c.channelMax)
+		f := faultf(amqpcode.NotAllowed, "number of channels opened (%d) has reached the negotiated channel_max (%d)", len(c.channels), c.channelMax)
 		f.bare = true
 		return f
 	}
@@ -71,13 +72,7 @@ func (c *conn) endChannel(ch *channel) {
 	c.srv.channels.Add(-1)
 	c.roster.leave(ch)
 	c.session.CloseChannel()
-	c.out.mu.Lock()
-	consumers := ch.consumers
-	ch.consumers = nil
-	c.out.mu.Unlock()
-	for _, k := range consumers {
-		k.cancel()
-	}
+	ch.cancelAll()
 	if ch.tx != nil {
 		ch.takeBack()
 	}
@@ -86,6 +81,17 @@ func (c *conn) endChannel(ch *channel) {
 	ch.content.drop(c.srv)
 	ch.endConfirms()
 	ch.tx, ch.replies = nil, nil
+}
+
+// cancelAll takes the channel's consumers out of the engine.
+func (ch *channel) cancelAll() {
+	ch.c.out.mu.Lock()
+	consumers := ch.consumers
+	ch.consumers = nil
+	ch.c.out.mu.Unlock()
+	for _, k := range consumers {
+		k.cancel()
+	}
 }
 
 // removeChannel frees the id.
@@ -115,9 +121,9 @@ func (ch *channel) frame(f amqpwire.Frame) error {
 	}
 	switch f.Type {
 	case amqpwire.FrameBody:
-		return ch.contentBody(f.Payload)
+		return ch.c.unlessAlarm(ch.contentBody(f.Payload))
 	case amqpwire.FrameHeader:
-		return ch.contentHeader(f.Payload)
+		return ch.c.unlessAlarm(ch.contentHeader(f.Payload))
 	case amqpwire.FrameHeartbeat:
 		return unexpectedFrame(f)
 	}
@@ -176,14 +182,14 @@ func (ch *channel) answer(noWait bool, m amqpwire.Method, err error) error {
 func (ch *channel) method(m amqpwire.Method) error {
 	switch m := m.(type) {
 	case *amqpwire.ChannelOpen:
-		return faultf(amqpwire.ChannelFault, "second 'channel.open' seen")
+		return faultf(amqpcode.ChannelError, "second 'channel.open' seen")
 	case *amqpwire.ChannelClose:
 		ch.c.endChannel(ch)
 		ch.reply(&amqpwire.ChannelCloseOk{})
 		ch.c.removeChannel(ch)
 	case *amqpwire.ChannelFlow:
 		if !m.Active {
-			return faultf(amqpwire.NotImplemented, "active=false")
+			return faultf(amqpcode.NotImplemented, "active=false")
 		}
 		ch.reply(&amqpwire.ChannelFlowOk{Active: true})
 	case *amqpwire.AccessRequest:
@@ -238,14 +244,14 @@ func (ch *channel) method(m amqpwire.Method) error {
 	case *amqpwire.TxRollback:
 		return ch.answer(false, &amqpwire.TxRollbackOk{}, ch.rollback())
 	default:
-		return faultf(amqpwire.CommandInvalid, "unimplemented method")
+		return faultf(amqpcode.CommandInvalid, "unimplemented method")
 	}
 	return nil
 }
 
 func (ch *channel) selectConfirms() error {
 	if ch.tx != nil {
-		return faultf(amqpwire.PreconditionFailed, "cannot switch from tx to confirm mode")
+		return faultf(amqpcode.PreconditionFailed, "cannot switch from tx to confirm mode")
 	}
 	if ch.confirms == nil {
 		ch.confirms = newConfirms(ch)
@@ -257,7 +263,7 @@ func (ch *channel) selectConfirms() error {
 // together.
 func (ch *channel) qos(m *amqpwire.BasicQos) error {
 	if m.PrefetchSize != 0 {
-		return faultf(amqpwire.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
+		return faultf(amqpcode.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
 	}
 	ch.reply(&amqpwire.BasicQosOk{}) // before a raised limit lets deliveries out
 	if m.Global {
@@ -280,7 +286,7 @@ func (ch *channel) sharedLimit() *broker.Limit {
 	return ch.limit
 }
 
-// randomName is 22 characters that nobody can guess behind a prefix.
+// randomName is the prefix and 22 unguessable characters.
 func randomName(prefix string) string {
 	var random [16]byte
 	rand.Read(random[:]) //nolint:errcheck // never fails

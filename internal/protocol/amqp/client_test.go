@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -75,7 +76,7 @@ type client struct {
 	nc        net.Conn
 	buf       []byte
 	heartbeat uint16 // seconds, asked for at the login
-	user      string // who logs in, "" is guest
+	user      string // "" is guest
 }
 
 // frame is a frame with a payload of its own.
@@ -258,7 +259,7 @@ func (c *client) connectionClosed() string {
 	c.t.Helper()
 	m := expect[*amqpwire.ConnectionClose](c, 0)
 	c.nc.Write(amqpwire.AppendMethodFrame(nil, 0, &amqpwire.ConnectionCloseOk{})) //nolint:errcheck // the server may be gone
-	if m.ReplyCode == amqpwire.FrameFault {
+	if m.ReplyCode == amqpcode.FrameError {
 		c.nc.(*net.TCPConn).CloseWrite() //nolint:errcheck // as above; the server does not read what follows a framing error
 	}
 	c.gone()

@@ -18,7 +18,8 @@ type endsWith string
 
 func (c endsWith) Match(m *routing.Message) bool { return bytes.HasSuffix(m.Body, []byte(c)) }
 
-// Bindings may have conditions in SQL, which see the whole body, in however many frames and reads it came.
+// Bindings may have conditions in SQL, which see the whole body, in however many frames and reads
+// it came.
 func TestConditionsSeeTheBody(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{Conditions: routing.Conditions{
 		"x-sql-selector": func(text string) (routing.Condition, error) {

@@ -22,7 +22,7 @@ type confirms struct {
 	held   int    // slots that are not zero
 	queued bool   // in conn.confirming
 	acked  uint64 // publishes that the client was told are confirmed
-	closed bool   // the channel is gone: nobody wants to know
+	closed bool   // the channel is closed: confirms are dropped
 }
 
 // slot is what is known of one publish: the parts that are still to answer
@@ -70,7 +70,7 @@ func (cf *confirms) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// note records an answer and tells whether the client can be told something
+// note records an answer and reports whether the client can be told something
 // new.
 func (cf *confirms) note(from, to uint64, ok bool) bool {
 	if ok && from == cf.low && cf.held == 0 {
@@ -187,7 +187,7 @@ func (ch *channel) endConfirms() {
 	ch.confirms.closed = true
 }
 
-// unconfirmed tells whether a publish of the connection waits for its answer.
+// unconfirmed reports whether a publish of the connection waits for its answer.
 func (c *conn) unconfirmed() bool {
 	c.confirmMu.Lock()
 	defer c.confirmMu.Unlock()

@@ -1,17 +1,16 @@
 package amqp
 
 import (
-	"io"
 	"net"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/refusals"
 )
 
 // state is where a connection is in its life.
@@ -39,6 +38,7 @@ const (
 // conn is one client connection. Its fields belong to the reader goroutine
 // (Serve) unless they say otherwise.
 type conn struct {
+	protocol.Life
 	srv *Server
 	nc  net.Conn
 	id  uint64
@@ -53,7 +53,7 @@ type conn struct {
 	linger   bool // the client has asked for the end, and closes the socket itself
 	admitted bool // holds a place of Options.Connections
 	user     string
-	operator bool // whoever operates the broker, under no name
+	operator bool // the operator of the broker, without a user name
 	peer     clientProperties
 	client   *protocol.Client
 	roster   roster // has its own lock
@@ -75,10 +75,6 @@ type conn struct {
 	evicted   atomic.Pointer[fault] // set by evict: why
 	idle      atomic.Bool           // set by the heartbeat: give back memory
 	attention chan struct{}         // 1 slot: Drain was called
-	leaving   chan struct{}         // closed by Drain and Kill
-	leaveOnce sync.Once
-	done      chan struct{} // closed when Serve ends or Kill was called
-	doneOnce  sync.Once
 
 	confirmMu  sync.Mutex
 	confirming []*confirms   // guarded by confirmMu: with news for the client
@@ -87,12 +83,10 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	c := &conn{
-		srv: s, nc: nc, id: id, done: make(chan struct{}), attention: make(chan struct{}, 1), leaving: make(chan struct{}),
+		srv: s, nc: nc, id: id, attention: make(chan struct{}, 1),
 		frameMax: max(handshakeFrameMax, amqpwire.MinFrameMax), channelMax: int(s.o.ChannelMax),
 	}
-	if tc, ok := nc.(*net.TCPConn); ok {
-		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
-	}
+	c.Begin(nc, id)
 	c.client = s.o.Clients.Enter(nc, id, "amqp", c)
 	c.in.Init(nc)
 	c.in.Count(&c.client.In)
@@ -107,21 +101,11 @@ func (c *conn) Serve() {
 	go c.writeLoop()
 	handshake := time.AfterFunc(c.srv.o.HandshakeTimeout, c.giveUpHandshake)
 	defer handshake.Stop()
-	c.work()
+	c.Protect(c.srv.o.Log, "amqp: a connection failed", &c.user, c.readLoop, func() {
+		c.send(&amqpwire.ConnectionClose{ReplyCode: amqpcode.InternalError, ReplyText: "INTERNAL_ERROR"})
+		c.state = closed
+	})
 	c.finish()
-}
-
-// work reads until the connection is over. A panic ends this connection only;
-// the engine's own goroutines are not covered.
-func (c *conn) work() {
-	defer func() {
-		if p := recover(); p != nil {
-			c.srv.o.Log.Error("amqp: a connection failed", "conn", c.id, "peer", c.nc.RemoteAddr(), "panic", p, "stack", string(debug.Stack()))
-			c.send(&amqpwire.ConnectionClose{ReplyCode: amqpwire.InternalError, ReplyText: "INTERNAL_ERROR"})
-			c.state = closed
-		}
-	}()
-	c.readLoop()
 }
 
 // giveUpHandshake ends a connection that did not get to connection.open in time.
@@ -148,16 +132,11 @@ func (c *conn) finish() {
 		c.srv.o.Connections.Release()
 	}
 	if c.linger && !c.draining.Load() {
-		c.awaitEnd()
+		// The end is left to a client that has close-ok, as RabbitMQ does: publishes may follow its
+		// close (amqplib), and a socket closed before they are read would take close-ok from it.
+		c.Linger(lingerTimeout)
 	}
 	c.Kill()
-}
-
-// awaitEnd leaves the end of the connection to a client that has close-ok, as RabbitMQ does: publishes may follow its
-// close (amqplib), and a socket closed before they are read would take close-ok from the client.
-func (c *conn) awaitEnd() {
-	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // a socket that is closed is at its end
-	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
 }
 
 // endSession takes the connection out of the engine: no delivery comes after
@@ -166,6 +145,10 @@ func (c *conn) awaitEnd() {
 func (c *conn) endSession() {
 	if c.session == nil {
 		return
+	}
+	c.doRequests()
+	for _, ch := range c.channels {
+		ch.cancelAll() // of all channels first: none is sent what another gives back
 	}
 	for _, ch := range c.channels {
 		c.endChannel(ch)
@@ -178,7 +161,7 @@ func (c *conn) endSession() {
 // Drain implements protocol.Session.
 func (c *conn) Drain() {
 	c.draining.Store(true)
-	c.leave()
+	c.Leave()
 	select {
 	case c.attention <- struct{}{}:
 	default:
@@ -192,16 +175,6 @@ func (c *conn) evict(reason error) {
 	c.evicted.Store(faultOf(reason))
 	c.Drain()
 }
-
-// Kill implements protocol.Session.
-func (c *conn) Kill() {
-	c.doneOnce.Do(func() { close(c.done) })
-	c.leave()
-	c.nc.Close()
-}
-
-// leave ends waits for rates.
-func (c *conn) leave() { c.leaveOnce.Do(func() { close(c.leaving) }) }
 
 // goodbye is what Drain asks for, on the reader's goroutine: outstanding
 // confirms leave first.
@@ -225,11 +198,11 @@ func (c *conn) goodbye() {
 	for c.unconfirmed() {
 		select {
 		case <-signal:
-		case <-c.done:
+		case <-c.Over():
 			return
 		}
 	}
-	c.fail(&fault{code: amqpwire.ConnectionForced, text: refusals.ShutdownText})
+	c.fail(&fault{code: amqpcode.ConnectionForced, text: amqperr.ShutdownText})
 }
 
 // send appends a method of channel 0 to what is written next.

@@ -3,11 +3,12 @@ package amqp
 import (
 	"time"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/refusals"
 )
 
 // consumer is one consumer of a channel.
@@ -43,10 +44,10 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	other, n := ch.consumers[m.ConsumerTag], len(ch.consumers)
 	c.out.mu.Unlock()
 	if other != nil && (m.Queue != replyQueue || other != ch.replies) { // a second consumer of replies is refused as such
-		return faultf(amqpwire.NotAllowed, "attempt to reuse consumer tag '%s'", m.ConsumerTag)
+		return faultf(amqpcode.NotAllowed, "attempt to reuse consumer tag '%s'", m.ConsumerTag)
 	}
 	if limit := c.srv.o.ChannelConsumers; limit > 0 && n >= limit {
-		return faultf(amqpwire.NotAllowed, "reached maximum (%d) of consumers per channel", limit)
+		return faultf(amqpcode.NotAllowed, "reached maximum (%d) of consumers per channel", limit)
 	}
 	k := &consumer{ch: ch, tag: m.ConsumerTag, noAck: m.NoAck}
 	if m.Queue == replyQueue {
@@ -59,8 +60,8 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err := c.session.MayRead(name); err != nil {
 		return err
 	}
-	rs := refusals.Resource("queue", name, c.session.VHost())
-	if err := refusedArg(arguments.StreamConsumer(m.Arguments), rs); err != nil {
+	rs := amqperr.Resource("queue", name, c.session.VHost())
+	if err := refusedArg(declareargs.StreamConsumer(m.Arguments), rs); err != nil {
 		return err
 	}
 	priority, err := consumerPriority(m.Arguments, rs)
@@ -75,7 +76,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err != nil {
 		return err
 	}
-	if k.timeout, err = consumerTimeout(m.Arguments, refusals.Resource("queue", name, c.session.VHost())); err != nil {
+	if k.timeout, err = consumerTimeout(m.Arguments, amqperr.Resource("queue", name, c.session.VHost())); err != nil {
 		return err
 	}
 	ch.addConsumer(k) // before it runs: its queue may be deleted at once
@@ -188,8 +189,9 @@ func (c *conn) Cancelled(bc *broker.Consumer) {
 	o.signal()
 }
 
-// notifyCancelledLocked tells the client which of its consumers are gone, unless a queue.delete of the same channel has
-// yet to be answered: clients that wait for delete-ok take a cancel before it for a failure. output.mu is held.
+// notifyCancelledLocked tells the client which of its consumers are gone, unless a queue.delete of
+// the same channel has yet to be answered: clients that wait for delete-ok take a cancel before it
+// for a failure. output.mu is held.
 func (ch *channel) notifyCancelledLocked() {
 	if ch.deleting {
 		return
@@ -210,7 +212,7 @@ func (ch *channel) get(m *amqpwire.BasicGet) error {
 	if err != nil {
 		return err
 	}
-	d, left, ok, err := ch.c.session.Get(name, m.NoAck)
+	d, left, ok, err := ch.c.session.GetOn(int(ch.id), name, m.NoAck)
 	if err != nil {
 		return err
 	}
@@ -247,7 +249,7 @@ func (ch *channel) addGetOk(d *broker.Delivery, left uint32, noAck bool) {
 func (ch *channel) sendReturn(env message.Envelope) {
 	c := ch.c
 	c.out.add(func(dst []byte) []byte {
-		return amqpwire.AppendReturn(dst, ch.id, amqpwire.NoRoute, amqpwire.ReplyName(amqpwire.NoRoute), env, c.frameMax)
+		return amqpwire.AppendReturn(dst, ch.id, amqpcode.NoRoute, amqpcode.Name(amqpcode.NoRoute), env, c.frameMax)
 	})
 	c.out.signal()
 	c.awaitRoom()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -43,9 +44,9 @@ type content struct {
 func (ct *content) unexpected(kind string) error {
 	var f *fault
 	if ct.stage == wantContentHeader {
-		f = faultf(amqpwire.UnexpectedFrame, "expected content header for class %d, got %scontent header frame instead", amqpwire.ClassBasic, kind)
+		f = faultf(amqpcode.UnexpectedFrame, "expected content header for class %d, got %scontent header frame instead", amqpwire.ClassBasic, kind)
 	} else {
-		f = faultf(amqpwire.UnexpectedFrame, "expected content body, got %scontent body frame instead", kind)
+		f = faultf(amqpcode.UnexpectedFrame, "expected content body, got %scontent body frame instead", kind)
 	}
 	f.method = amqpwire.IDBasicPublish
 	return f
@@ -58,7 +59,7 @@ func (ch *channel) beginPublish(args []byte) error {
 		return err
 	}
 	if m.Immediate {
-		return faultf(amqpwire.NotImplemented, "immediate=true")
+		return faultf(amqpcode.NotImplemented, "immediate=true")
 	}
 	ct := &ch.content
 	ct.stage, ct.exchange, ct.key, ct.mandatory = wantContentHeader, m.Exchange, m.RoutingKey, m.Mandatory
@@ -79,7 +80,7 @@ func (ch *channel) contentHeader(payload []byte) error {
 	ct := &ch.content
 	switch ct.stage {
 	case noContent:
-		return faultf(amqpwire.UnexpectedFrame, "expected method frame, got non method frame instead")
+		return faultf(amqpcode.UnexpectedFrame, "expected method frame, got non method frame instead")
 	case wantContentBody:
 		return ct.unexpected("non ")
 	}
@@ -93,20 +94,20 @@ func (ch *channel) contentHeader(payload []byte) error {
 		return publishFault(err)
 	}
 	if class != amqpwire.ClassBasic {
-		return publishFault(faultf(amqpwire.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", amqpwire.ClassBasic, class))
+		return publishFault(faultf(amqpcode.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", amqpwire.ClassBasic, class))
 	}
 	if size > maxBodySize {
-		return publishFault(faultf(amqpwire.FrameFault, "content body size %d exceeds maximum allowed size %d", size, maxBodySize))
+		return publishFault(faultf(amqpcode.FrameError, "content body size %d exceeds maximum allowed size %d", size, maxBodySize))
 	}
 	if limit := ch.c.srv.o.MaxMessageSize; int64(size) > limit {
-		return publishFault(faultf(amqpwire.PreconditionFailed, "message size %d is larger than configured max size %d", size, limit))
+		return publishFault(faultf(amqpcode.PreconditionFailed, "message size %d is larger than configured max size %d", size, limit))
 	}
 	ct.peek, err = message.PeekProperties(props)
 	if err == nil && len(ct.peek.Headers) > 0 {
 		err = message.CheckTable(ct.peek.Headers)
 	}
 	if err != nil {
-		return publishFault(faultf(amqpwire.SyntaxError, "%v", err))
+		return publishFault(faultf(amqpcode.SyntaxError, "%v", err))
 	}
 	ct.props, ct.size = props, int(size)
 	if size == 0 {
@@ -122,16 +123,16 @@ func (ch *channel) contentBody(payload []byte) error {
 	ct := &ch.content
 	switch {
 	case ct.stage == noContent:
-		return faultf(amqpwire.UnexpectedFrame, "expected method frame, got non method frame instead")
+		return faultf(amqpcode.UnexpectedFrame, "expected method frame, got non method frame instead")
 	case ct.stage == wantContentHeader:
 		return ct.unexpected("non ")
 	case len(payload) > ct.size-ct.body:
-		return publishFault(faultf(amqpwire.FrameFault, "content body frame exceeds remaining content size"))
+		return publishFault(faultf(amqpcode.FrameError, "content body frame exceeds remaining content size"))
 	case len(payload) == ct.size && ct.env == nil:
 		return ch.endContent(payload)
 	}
 	if !ch.c.srv.assemble(len(payload)) {
-		return publishFault(faultf(amqpwire.ResourceError, "too many bytes of unfinished messages"))
+		return publishFault(faultf(amqpcode.ResourceError, "too many bytes of unfinished messages"))
 	}
 	ct.counted += len(payload)
 	ct.own()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -21,7 +22,7 @@ func BenchmarkDeliver(b *testing.B) {
 			c.out.window = new(broker.Window)
 			ch := &channel{c: c, id: 1}
 			k := &consumer{ch: ch, tag: "c"}
-			q := &broker.Queue{Declared: broker.DefaultQueuePolicy()}
+			q := &broker.Queue{Queue: catalog.Queue{Declared: catalog.DefaultQueuePolicy()}}
 			bc := &broker.Consumer{Queue: q, Data: k}
 			env := append(message.AppendEnvelopeHeader(nil, "", "q", []byte{0, 0}), make([]byte, 100)...)
 			ds := make([]broker.Delivery, batch)

@@ -5,6 +5,6 @@ import (
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// Door is how AMQP takes TLS: clients begin with it. Who may not come without
-// hears the header of our version, which is how AMQP says no.
+// Door is how AMQP takes TLS: clients begin with it. A client that may not connect without TLS gets
+// the protocol header of our version, which is how AMQP rejects a connection.
 var Door = protocol.Door{Protocol: "amqp", Refusal: []byte(amqpwire.ProtocolHeader)}

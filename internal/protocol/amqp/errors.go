@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/refusals"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
 )
 
 // fault is a failure as the client is told about it. Its code decides the scope
-// (amqpwire.IsHard).
+// (amqpcode.IsHard).
 type fault struct {
 	code   uint16
 	text   string            // what follows the name of the code
@@ -21,12 +22,7 @@ type fault struct {
 }
 
 // Error is the reply text of the close method.
-func (f *fault) Error() string {
-	if f.text == "" {
-		return amqpwire.ReplyName(f.code)
-	}
-	return amqpwire.ReplyName(f.code) + " - " + f.text
-}
+func (f *fault) Error() string { return amqpcode.Text(f.code, f.text) }
 
 func faultf(code uint16, format string, args ...any) *fault {
 	return &fault{code: code, text: fmt.Sprintf(format, args...)}
@@ -38,35 +34,36 @@ type faultRow struct {
 	code uint16
 }
 
-// faults has a row for every sentinel of the semaphores; a test says so. They are of requests in transactions; others have an answer.
+// faults has a row for every sentinel of the semaphores; a test says so. They are of requests in
+// transactions; others have an answer.
 var faults = []faultRow{
-	{semaphores.ErrNotFound, amqpwire.NotFound},
-	{semaphores.ErrNoTask, amqpwire.NotFound},
-	{semaphores.ErrDeleted, amqpwire.NotFound},
-	{semaphores.ErrNotEmpty, amqpwire.PreconditionFailed},
-	{semaphores.ErrOrder, amqpwire.PreconditionFailed},
-	{semaphores.ErrInvalid, amqpwire.PreconditionFailed},
-	{semaphores.ErrTooMany, amqpwire.PreconditionFailed},
-	{semaphores.ErrDiskFull, amqpwire.PreconditionFailed},
-	{semaphores.ErrNotActive, amqpwire.PreconditionFailed},
+	{semaphores.ErrNotFound, amqpcode.NotFound},
+	{semaphores.ErrNoTask, amqpcode.NotFound},
+	{semaphores.ErrDeleted, amqpcode.NotFound},
+	{semaphores.ErrNotEmpty, amqpcode.PreconditionFailed},
+	{semaphores.ErrOrder, amqpcode.PreconditionFailed},
+	{semaphores.ErrInvalid, amqpcode.PreconditionFailed},
+	{semaphores.ErrTooMany, amqpcode.PreconditionFailed},
+	{semaphores.ErrDiskFull, amqpcode.PreconditionFailed},
+	{semaphores.ErrNotActive, amqpcode.PreconditionFailed},
 }
 
-// faultOf tells what the client hears about err. An error that nobody foresaw
-// is an internal one and says no more.
+// faultOf returns the fault that the client gets for err. An unforeseen error is internal and says
+// no more.
 func faultOf(err error) *fault {
 	var f *fault
 	if errors.As(err, &f) {
 		return f
 	}
-	if code, text, ok := refusals.Of(err); ok {
+	if code, text, ok := amqperr.Of(err); ok {
 		return &fault{code: code, text: text}
 	}
 	for _, row := range faults {
 		if errors.Is(err, row.err) {
-			e := &broker.Error{Err: row.err}
+			e := &failure.Error{Err: row.err}
 			errors.As(err, &e)
 			return &fault{code: row.code, text: semjson.Refuse(e).Reason}
 		}
 	}
-	return &fault{code: amqpwire.InternalError}
+	return &fault{code: amqpcode.InternalError}
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/refusals/refusalstest"
+	"fiveways/internal/amqperr/amqperrtest"
+	"fiveways/internal/core/failure"
 )
 
 // A sentinel that is exported and has no row here would reach clients as an internal error.
 func TestEverySentinelHasARow(t *testing.T) {
-	names := refusalstest.Sentinels(t, "../../semaphores/api.go", 5)
+	names := amqperrtest.Sentinels(t, "../../semaphores/api.go", 5)
 	for _, row := range faults {
 		delete(names, row.err.Error())
 	}
@@ -21,20 +21,20 @@ func TestEverySentinelHasARow(t *testing.T) {
 }
 
 func TestFaultTexts(t *testing.T) {
-	e := func(err error, kind string) *broker.Error {
-		return &broker.Error{Err: err, Kind: kind, Name: "q", VHost: "/", User: "u"}
+	e := func(err error, kind string) *failure.Error {
+		return &failure.Error{Err: err, Kind: kind, Name: "q", VHost: "/", User: "u"}
 	}
 	inequivalent := func(kind, arg string, received, current any) error {
-		return &broker.Error{Err: broker.ErrInequivalent, Kind: kind, Name: "q", VHost: "/", Arg: arg, Received: received, Current: current}
+		return &failure.Error{Err: failure.ErrInequivalent, Kind: kind, Name: "q", VHost: "/", Arg: arg, Received: received, Current: current}
 	}
 	for _, c := range []struct {
 		err  error
 		code uint16
 		want string
 	}{
-		{e(broker.ErrQueueNotFound, "queue"), 404, "NOT_FOUND - no queue 'q' in vhost '/'"},
-		{e(broker.ErrExchangeNotFound, "exchange"), 404, "NOT_FOUND - no exchange 'q' in vhost '/'"},
-		{e(broker.ErrVHostNotFound, "vhost"), 530, "NOT_ALLOWED - vhost / not found"},
+		{e(failure.ErrQueueNotFound, "queue"), 404, "NOT_FOUND - no queue 'q' in vhost '/'"},
+		{e(failure.ErrExchangeNotFound, "exchange"), 404, "NOT_FOUND - no exchange 'q' in vhost '/'"},
+		{e(failure.ErrVHostNotFound, "vhost"), 530, "NOT_ALLOWED - vhost / not found"},
 		{inequivalent("queue", "durable", false, true), 406,
 			"PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q' in vhost '/': received 'false' but current is 'true'"},
 		{inequivalent("queue", "x-max-length", int32(5000), nil), 406,
@@ -43,16 +43,16 @@ func TestFaultTexts(t *testing.T) {
 			"PRECONDITION_FAILED - inequivalent arg 'x-max-length' for queue 'q' in vhost '/': received '6' but current is '5'"},
 		{inequivalent("exchange", "type", "'fanout'", "'direct'"), 406,
 			"PRECONDITION_FAILED - inequivalent arg 'type' for exchange 'q' in vhost '/': received 'fanout' but current is 'direct'"},
-		{e(broker.ErrExclusive, "queue"), 405, "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q' in vhost '/'. It could be " +
+		{e(failure.ErrExclusive, "queue"), 405, "RESOURCE_LOCKED - cannot obtain exclusive access to locked queue 'q' in vhost '/'. It could be " +
 			"originally declared on another connection or the exclusive property value does not match that of the original declaration."},
-		{e(broker.ErrInUse, "exchange"), 406, "PRECONDITION_FAILED - exchange 'q' in vhost '/' in use"},
-		{e(broker.ErrNotEmpty, "queue"), 406, "PRECONDITION_FAILED - queue 'q' in vhost '/' not empty"},
-		{e(broker.ErrReservedName, "exchange"), 403, "ACCESS_REFUSED - exchange name 'q' contains reserved prefix 'amq.*'"},
-		{e(broker.ErrDefaultExchange, "exchange"), 403, "ACCESS_REFUSED - operation not permitted on the default exchange"},
-		{e(broker.ErrSystemExchange, "exchange"), 403, "ACCESS_REFUSED - deletion of system exchange 'q' in vhost '/' not allowed"},
-		{e(broker.ErrInternalExchange, "exchange"), 403, "ACCESS_REFUSED - cannot publish to internal exchange 'q' in vhost '/'"},
-		{e(broker.ErrExclusiveConsumer, "queue"), 403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"},
-		{fmt.Errorf("wrapped: %w", broker.ErrRejected), 406, "PRECONDITION_FAILED - partial tx completion"},
+		{e(failure.ErrInUse, "exchange"), 406, "PRECONDITION_FAILED - exchange 'q' in vhost '/' in use"},
+		{e(failure.ErrNotEmpty, "queue"), 406, "PRECONDITION_FAILED - queue 'q' in vhost '/' not empty"},
+		{e(failure.ErrReservedName, "exchange"), 403, "ACCESS_REFUSED - exchange name 'q' contains reserved prefix 'amq.*'"},
+		{e(failure.ErrDefaultExchange, "exchange"), 403, "ACCESS_REFUSED - operation not permitted on the default exchange"},
+		{e(failure.ErrSystemExchange, "exchange"), 403, "ACCESS_REFUSED - deletion of system exchange 'q' in vhost '/' not allowed"},
+		{e(failure.ErrInternalExchange, "exchange"), 403, "ACCESS_REFUSED - cannot publish to internal exchange 'q' in vhost '/'"},
+		{e(failure.ErrExclusiveConsumer, "queue"), 403, "ACCESS_REFUSED - queue 'q' in vhost '/' in exclusive use"},
+		{fmt.Errorf("wrapped: %w", failure.ErrRejected), 406, "PRECONDITION_FAILED - partial tx completion"},
 		{errors.New("nobody knows"), 541, "INTERNAL_ERROR"},
 	} {
 		f := faultOf(c.err)

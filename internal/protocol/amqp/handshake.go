@@ -3,11 +3,11 @@ package amqp
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol"
@@ -67,7 +67,7 @@ func (s *Server) serverProperties() message.Table {
 	}
 }
 
-// protocolHeader handles what a client sends first, and tells whether frames
+// protocolHeader handles what a client sends first, and reports whether frames
 // follow.
 func (c *conn) protocolHeader() bool {
 	pending := c.in.Pending()
@@ -92,7 +92,7 @@ func (c *conn) protocolHeader() bool {
 
 func unexpectedMethod(s state) *fault {
 	names := map[state]string{wantStartOk: "starting", wantTuneOk: "tuning", wantOpen: "opening", running: "running"}
-	return faultf(amqpwire.ChannelFault, "unexpected method in connection state %s", names[s])
+	return faultf(amqpcode.ChannelError, "unexpected method in connection state %s", names[s])
 }
 
 // connectionMethod handles a method of channel 0.
@@ -150,8 +150,7 @@ func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
 	return nil
 }
 
-// external is the SASL mechanism of clients that have shown who they are already, by
-// a certificate.
+// external is the SASL mechanism of clients that have already authenticated with a certificate.
 const external = "EXTERNAL"
 
 // mechanisms are the SASL mechanisms that the client may choose from.
@@ -162,14 +161,13 @@ func (c *conn) mechanisms() string {
 	return "PLAIN AMQPLAIN"
 }
 
-// authenticate finds out who the client is. An error that is no fault is a login
-// that failed.
+// authenticate authenticates the client. An error that is no fault is a failed login.
 func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err error) {
 	at := protocol.Attempt{Protocol: "amqp091", Peer: c.nc.RemoteAddr()}
 	if m.Mechanism == external && strings.Contains(c.mechanisms(), external) {
 		// As in RabbitMQ the response, which may ask to act as another, is not looked at.
 		if at.User = c.srv.o.Logins.TLS().UserOf(c.nc); at.User == "" {
-			return "", errors.New("the client shows no certificate, or one that names no user")
+			return "", errors.New("the client sent no certificate, or one that names no user")
 		}
 		return at.User, c.srv.o.Logins.Certificate(at)
 	}
@@ -182,10 +180,10 @@ func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err err
 		return "", nil
 	}
 	at.User = user
-	return user, c.srv.o.Logins.Password(c.done, at, password)
+	return user, c.srv.o.Logins.Password(c.Over(), at, password)
 }
 
-// isFault tells whether an error is for the client to hear as it is.
+// isFault reports whether an error is for the client to hear as it is.
 func isFault(err error) bool {
 	var f *fault
 	return errors.As(err, &f)
@@ -195,7 +193,7 @@ func isFault(err error) bool {
 // guessing passwords is slow.
 func (c *conn) refuseLogin(mechanism string) {
 	if c.peer.loginClose {
-		f := faultf(amqpwire.AccessRefused, "Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism)
+		f := faultf(amqpcode.AccessRefused, "Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism)
 		c.send(&amqpwire.ConnectionClose{ReplyCode: f.code, ReplyText: f.Error()})
 	}
 	delay := time.NewTimer(c.srv.o.LoginDelay)
@@ -203,7 +201,7 @@ func (c *conn) refuseLogin(mechanism string) {
 	select {
 	case <-delay.C:
 	case <-c.attention:
-	case <-c.done:
+	case <-c.Over():
 	}
 	c.state = closed
 }
@@ -213,28 +211,28 @@ func credentials(mechanism string, response []byte) (user, password string, err 
 	switch mechanism {
 	case "PLAIN":
 		parts := bytes.Split(response, []byte{0})
-		if len(parts) != 3 || len(parts[0]) > 0 { // nobody may act as another
-			return "", "", faultf(amqpwire.SyntaxError, "response %s invalid", octets(response))
+		if len(parts) != 3 || len(parts[0]) > 0 { // acting as another user is not allowed
+			return "", "", faultf(amqpcode.SyntaxError, "response %s invalid", octets(response))
 		}
 		return string(parts[1]), string(parts[2]), nil
 	case "AMQPLAIN":
 		t, err := message.DecodeTable(response)
 		if err != nil {
-			return "", "", faultf(amqpwire.SyntaxError, "response %s invalid", octets(response))
+			return "", "", faultf(amqpcode.SyntaxError, "response %s invalid", octets(response))
 		}
 		login, hasLogin := t.Get("LOGIN")
 		pass, hasPass := t.Get("PASSWORD")
 		if !hasLogin || !hasPass {
-			return "", "", faultf(amqpwire.SyntaxError, "AMQPLAIN auth info is missing LOGIN or PASSWORD field")
+			return "", "", faultf(amqpcode.SyntaxError, "AMQPLAIN auth info is missing LOGIN or PASSWORD field")
 		}
 		user, okUser := text(login)
 		password, okPass := text(pass)
 		if !okUser || !okPass {
-			return "", "", faultf(amqpwire.SyntaxError, "AMQPLAIN auth info has a LOGIN or PASSWORD field that is not a string")
+			return "", "", faultf(amqpcode.SyntaxError, "AMQPLAIN auth info has a LOGIN or PASSWORD field that is not a string")
 		}
 		return user, password, nil
 	}
-	return "", "", faultf(amqpwire.CommandInvalid, "unknown authentication mechanism '%s'", mechanism)
+	return "", "", faultf(amqpcode.CommandInvalid, "unknown authentication mechanism '%s'", mechanism)
 }
 
 // text is the string of a table's value: a long string or a byte string.
@@ -270,9 +268,9 @@ func negotiate(name string, asked, least uint32, ours *uint32) error {
 	switch {
 	case asked == 0:
 	case asked < least:
-		return faultf(amqpwire.NotAllowed, "negotiated %s = %d is lower than the minimum allowed value (%d)", name, asked, least)
+		return faultf(amqpcode.NotAllowed, "negotiated %s = %d is lower than the minimum allowed value (%d)", name, asked, least)
 	case asked > *ours:
-		return faultf(amqpwire.NotAllowed, "negotiated %s = %d is higher than the maximum allowed value (%d)", name, asked, *ours)
+		return faultf(amqpcode.NotAllowed, "negotiated %s = %d is higher than the maximum allowed value (%d)", name, asked, *ours)
 	default:
 		*ours = asked
 	}
@@ -282,7 +280,7 @@ func negotiate(name string, asked, least uint32, ours *uint32) error {
 // openVHost opens the session; from here on the connection is the client's.
 func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	if !c.srv.o.Connections.Acquire() {
-		return faultf(amqpwire.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())
+		return faultf(amqpcode.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())
 	}
 	c.admitted = true
 	s, err := c.newSession(m.VirtualHost)
@@ -307,19 +305,17 @@ func (c *conn) newSession(vhost string) (*broker.Session, error) {
 	if c.operator {
 		return c.srv.broker.OperateFor(vhost, c)
 	}
-	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.name(), Evict: c.evict, Done: c.leaving})
+	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.client.Name(), Evict: c.evict, Done: c.Leaving()})
 }
 
-// updateSecret takes note of a new secret, which is meant to renew a login that expires. Logins by password do not
-// expire: as in RabbitMQ any secret is welcome and none is looked at, but whether the user may still be here.
+// updateSecret takes note of a new secret, which is meant to renew a login that expires. Logins by
+// password do not expire: as in RabbitMQ any secret is welcome and none is looked at, but whether
+// the user may still be here.
 func (c *conn) updateSecret(m *amqpwire.ConnectionUpdateSecret) error {
 	if err := c.session.MayEnter(); err != nil {
 		c.srv.o.Log.Warn("amqp: new secret refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", m.Reason, "err", err)
-		return faultf(amqpwire.NotAllowed, "New secret was refused by one of the backends")
+		return faultf(amqpcode.NotAllowed, "New secret was refused by one of the backends")
 	}
 	c.send(&amqpwire.ConnectionUpdateSecretOk{})
 	return nil
 }
-
-// name is the connection's name for people.
-func (c *conn) name() string { return fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()) }

@@ -44,7 +44,7 @@ func (h *heartbeat) start(c *conn) {
 	}
 }
 
-// started tells whether the connection was opened.
+// started reports whether the connection was opened.
 func (h *heartbeat) started() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -3,7 +3,6 @@ package amqp
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
@@ -15,20 +14,11 @@ func TestBlockedWithoutTheCapability(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
 	c.open(1)
-	c.declare(1, amqpwire.QueueDeclare{Queue: "kept", Durable: true})
 	c.declare(1, amqpwire.QueueDeclare{Queue: "q"})
 	c.open(2)
 	c.call(2, &amqpwire.ConfirmSelect{}, &amqpwire.ConfirmSelectOk{})
-	n.disk.SetFull(true)
-	c.publish(1, "", "kept", false, persistent, "what does not fit")
-	for n.b.Alarm() == nil {
-		select { // the watchdog looks four times a second
-		case <-t.Context().Done():
-			t.Fatal("no alarm")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	c.publish(2, "", "q", false, message.Properties{}, "first") // is taken still
+	n.raiseAlarm()
+	c.publish(2, "", "q", false, message.Properties{}, "") // without a body it is taken still
 	if a := expect[*amqpwire.BasicAck](c, 2); a.DeliveryTag != 1 {
 		t.Fatalf("%+v", a)
 	}

@@ -1,16 +1,16 @@
 package amqp
 
 import (
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/declareargs"
 )
 
 // notBefore reads the time before which a message is not delivered, in unix ms.
 func notBefore(headers []byte) (int64, error) {
-	ms, reason := arguments.NotBefore(headers)
+	ms, reason := declareargs.NotBefore(headers)
 	if reason != "" {
-		return 0, faultf(amqpwire.PreconditionFailed, "invalid '%s' header: %s", arguments.NotBeforeName, reason)
+		return 0, faultf(amqpcode.PreconditionFailed, "invalid '%s' header: %s", declareargs.NotBeforeName, reason)
 	}
 	return ms, nil
 }
@@ -32,8 +32,8 @@ func readMarks(headers []byte) (found marks) {
 			if string(name) == "CC" || string(name) == "BCC" {
 				found |= markKeys
 			}
-		case len(arguments.NotBeforeName):
-			if string(name) == arguments.NotBeforeName {
+		case len(declareargs.NotBeforeName):
+			if string(name) == declareargs.NotBeforeName {
 				found |= markNotBefore
 			}
 		}

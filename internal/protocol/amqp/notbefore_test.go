@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/arguments"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 )
 
 func encoded(fields ...message.Field) []byte { return message.AppendTable(nil, fields)[4:] }
@@ -18,10 +18,10 @@ func TestNotBeforeHeader(t *testing.T) {
 		bad  string
 	}{
 		{v: message.Timestamp(1_700_000_000), want: 1_700_000_000_000},
-		{v: message.Timestamp(1 << 63), want: arguments.LatestTime / 1000 * 1000},
+		{v: message.Timestamp(1 << 63), want: declareargs.LatestTime / 1000 * 1000},
 		{v: int64(1_700_000_000_123), want: 1_700_000_000_123},
 		{v: int32(7), want: 7},
-		{v: int64(1<<63 - 1), want: arguments.LatestTime},
+		{v: int64(1<<63 - 1), want: declareargs.LatestTime},
 		{v: "2023-11-14T22:13:20.5Z", want: 1_700_000_000_500},
 		{v: "2023-11-14T23:13:20+01:00", want: 1_700_000_000_000},
 		{v: "1900-01-01T00:00:00Z", want: 0},

@@ -215,7 +215,7 @@ func (c *conn) awaitRoom() {
 			c.endOverdue()
 		case <-c.attention:
 			return
-		case <-c.done:
+		case <-c.Over():
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -24,8 +25,8 @@ func (l panicLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told, and all it had is given
-// back; the others notice nothing.
+// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told, and
+// all it had is given back; the others notice nothing.
 func TestPanicEndsOneConnection(t *testing.T) {
 	var log safeBuffer
 	n := startNode(t, Options{}, broker.Options{})
@@ -51,7 +52,7 @@ func TestPanicEndsOneConnection(t *testing.T) {
 			t.Errorf("no %q in the log: %s", part, log.String())
 		}
 	}
-	n.user("guest", broker.Permission{Configure: ".*", Write: ".*", Read: ".*"})
+	n.user("guest", catalog.Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	other.call(1, &amqpwire.BasicConsume{Queue: "q", ConsumerTag: "o"}, &amqpwire.BasicConsumeOk{ConsumerTag: "o"})
 	if d, body := other.delivery(1); body != "m" || !d.Redelivered {
 		t.Errorf("%q, redelivered %v", body, d.Redelivered)

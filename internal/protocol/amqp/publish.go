@@ -3,9 +3,9 @@ package amqp
 import (
 	"encoding/binary"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // arenaChunk is how much memory is taken at a time for the envelopes of one
@@ -49,9 +49,6 @@ func (ch *channel) publish(body []byte) error {
 	}
 	peek := &ct.peek
 	peek.Body = body
-	if alarm := c.srv.broker.Alarm(); alarm != nil {
-		c.block(alarm.Reason)
-	}
 	if len(exchange) == 0 && string(key) == semaphoreQueue && c.srv.o.Semaphores != nil {
 		return ch.request(peek)
 	}
@@ -86,7 +83,7 @@ func (ch *channel) publish(body []byte) error {
 		targets = broker.Targets{} // no queue would get it as things are now
 	}
 	p := &c.pub
-	p.TTL, p.NotBefore = -1, 0
+	p.TTL, p.NotBefore, p.Told = -1, 0, true
 	if peek.Expiration != nil {
 		if p.TTL, err = expiration(peek.Expiration); err != nil {
 			return err
@@ -110,8 +107,12 @@ func (ch *channel) publish(body []byte) error {
 		env = nil
 	}
 	late := ch.tx != nil && (len(exchange) == 0 || !targets.Empty()) // its queues are found at the commit
-	if env == nil && (ct.mandatory || late || !targets.Empty()) {
+	tapped := c.session.Tapped()
+	if env == nil && (ct.mandatory || late || tapped || !targets.Empty()) {
 		env = c.envelope(exchange, key, props, body)
+	}
+	if tapped {
+		c.session.TapPublish(int(ch.id), env, extra.keys, targets)
 	}
 	if targets.Empty() && !late {
 		ch.unroutable(env)
@@ -141,7 +142,7 @@ func (ch *channel) publish(body []byte) error {
 // checkUserID refuses a message that names another sender.
 func (c *conn) checkUserID(peek *message.Peek) error {
 	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
-		return faultf(amqpwire.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
+		return faultf(amqpcode.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
 	}
 	return nil
 }
@@ -152,7 +153,7 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 	if !set || peek.DeliveryMode == message.Transient || peek.DeliveryMode == message.Persistent {
 		return nil
 	}
-	return faultf(amqpwire.PreconditionFailed, "invalid message: {delivery_mode_unknown,%d}", peek.DeliveryMode)
+	return faultf(amqpcode.PreconditionFailed, "invalid message: {delivery_mode_unknown,%d}", peek.DeliveryMode)
 }
 
 // unroutable ends a publish that reaches no queue: it goes back to the client
@@ -206,7 +207,7 @@ func readExtraKeys(headers []byte) extraKeys {
 		}
 		list, ok := v.(message.Array)
 		if !ok {
-			x.err = faultf(amqpwire.PreconditionFailed, "invalid message: {unacceptable_type_in_header,\"%s\",%s}", name, message.TypeName(v))
+			x.err = faultf(amqpcode.PreconditionFailed, "invalid message: {unacceptable_type_in_header,\"%s\",%s}", name, message.TypeName(v))
 			return x
 		}
 		for _, item := range list {
@@ -226,7 +227,7 @@ func readExtraKeys(headers []byte) extraKeys {
 func (ch *channel) rewrite(props []byte, replies, blind bool) ([]byte, error) {
 	p, err := message.DecodeProperties(props)
 	if err != nil {
-		return nil, faultf(amqpwire.SyntaxError, "%v", err)
+		return nil, faultf(amqpcode.SyntaxError, "%v", err)
 	}
 	if replies {
 		p.ReplyTo = replyPrefix + ch.replies.mailbox

@@ -5,16 +5,18 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// A publish that has to wait for days holds up what comes behind it on its connection only, and is taken when the limit goes or the connection does.
+// A publish that has to wait for days holds up what comes behind it on its connection only, and is
+// taken when the limit goes or the connection does.
 func TestRateLimit(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, n *node, waits *protocol.Client){
 		"the limit is taken away": func(t *testing.T, n *node, _ *protocol.Client) {
-			if err := n.b.ClearUserLimit("guest", broker.LimitPublishBytes); err != nil {
+			if err := n.b.ClearUserLimit("guest", catalog.LimitPublishBytes); err != nil {
 				t.Error(err)
 			}
 		},
@@ -24,7 +26,7 @@ func TestRateLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clients := protocol.NewClients()
 			n := startNode(t, Options{Clients: clients}, broker.Options{DiskFreeLimit: -1})
-			if err := n.b.SetUserLimit("guest", broker.LimitPublishBytes, 1); err != nil {
+			if err := n.b.SetUserLimit("guest", catalog.LimitPublishBytes, 1); err != nil {
 				t.Fatal(err)
 			}
 			c := n.login()

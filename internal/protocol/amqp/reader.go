@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -145,14 +146,14 @@ func (c *conn) frameWithoutChannel(f amqpwire.Frame) error {
 		return unexpectedFrame(f)
 	case amqpwire.FrameMethod:
 	default:
-		return faultf(amqpwire.UnexpectedFrame, "expected method frame, got non method frame instead")
+		return faultf(amqpcode.UnexpectedFrame, "expected method frame, got non method frame instead")
 	}
 	id, _, err := amqpwire.SplitMethod(f.Payload)
 	switch {
 	case err != nil:
 		return err
 	case id != amqpwire.IDChannelOpen:
-		return faultf(amqpwire.ChannelFault, "expected 'channel.open'")
+		return faultf(amqpcode.ChannelError, "expected 'channel.open'")
 	}
 	return c.openChannel(f.Channel)
 }
@@ -180,7 +181,7 @@ func (c *conn) refuse(f amqpwire.Frame, err error) {
 	if f.Type == amqpwire.FrameMethod && fl.method == 0 && !fl.bare {
 		fl.method, _, _ = amqpwire.SplitMethod(f.Payload)
 	}
-	if ch := c.channels[f.Channel]; ch != nil && !amqpwire.IsHard(fl.code) {
+	if ch := c.channels[f.Channel]; ch != nil && !amqpcode.IsHard(fl.code) {
 		ch.fail(fl)
 		return
 	}
@@ -192,11 +193,11 @@ func wireFault(err error) *fault {
 	var unknown *amqpwire.UnknownMethodError
 	switch {
 	case errors.As(err, &unknown):
-		f := faultf(amqpwire.NotImplemented, "unknown method %d of class %d", unknown.ID.Method(), unknown.ID.Class())
+		f := faultf(amqpcode.NotImplemented, "unknown method %d of class %d", unknown.ID.Method(), unknown.ID.Class())
 		f.method = unknown.ID
 		return f
 	case errors.Is(err, amqpwire.ErrMalformedHeader):
-		return faultf(amqpwire.SyntaxError, "%s", strings.TrimPrefix(err.Error(), "amqpwire: "))
+		return faultf(amqpcode.SyntaxError, "%s", strings.TrimPrefix(err.Error(), "amqpwire: "))
 	}
 	return faultOf(err)
 }
@@ -204,18 +205,18 @@ func wireFault(err error) *fault {
 // undecodable is the fault of a method frame whose arguments, or ids, are not there or too long.
 func undecodable(f amqpwire.Frame, err error) *fault {
 	if errors.Is(err, amqpwire.ErrNotUTF8) {
-		return &fault{code: amqpwire.FrameFault, text: "Malformed UTF-8 in shortstr", bare: f.Channel != 0}
+		return &fault{code: amqpcode.FrameError, text: "Malformed UTF-8 in shortstr", bare: f.Channel != 0}
 	}
 	const ids = 4
 	if len(f.Payload) < ids {
 		return unknownFrame(f.Type, f.Payload)
 	}
-	return faultf(amqpwire.FrameFault, "cannot decode %s", numbers(f.Payload[ids:]))
+	return faultf(amqpcode.FrameError, "cannot decode %s", numbers(f.Payload[ids:]))
 }
 
 // unknownFrame is the fault of a frame whose payload is not that of its type.
 func unknownFrame(frameType uint8, payload []byte) *fault {
-	return &fault{code: amqpwire.FrameFault, text: describe(frameType, payload) + ": unknown_frame", bare: true}
+	return &fault{code: amqpcode.FrameError, text: describe(frameType, payload) + ": unknown_frame", bare: true}
 }
 
 // frameFault ends a connection whose byte stream is not AMQP any more.
@@ -230,7 +231,7 @@ func (c *conn) frameFault(err error, pending []byte) {
 	if fe.Kind == amqpwire.ErrFrameTooLarge {
 		payload = nil // it was not waited for
 	}
-	c.fail(faultf(amqpwire.FrameFault, "%s: %s", describe(fe.Type, payload), fe.Reason()))
+	c.fail(faultf(amqpcode.FrameError, "%s: %s", describe(fe.Type, payload), fe.Reason()))
 	c.state = garbled
 	c.killAfter(garbledTimeout)
 }
@@ -240,7 +241,7 @@ func unexpectedFrame(f amqpwire.Frame) *fault {
 	if f.Type == amqpwire.FrameHeartbeat && len(f.Payload) > 0 {
 		return unknownFrame(f.Type, f.Payload)
 	}
-	return &fault{code: amqpwire.UnexpectedFrame, text: describe(f.Type, f.Payload)}
+	return &fault{code: amqpcode.UnexpectedFrame, text: describe(f.Type, f.Payload)}
 }
 
 // describe words a frame as RabbitMQ does.

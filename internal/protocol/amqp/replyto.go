@@ -3,15 +3,16 @@ package amqp
 import (
 	"strings"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// Direct replies (RabbitMQ's direct reply-to): a client consumes replyQueue,
-// publishes requests with it as reply-to, which the server replaces by a name
-// of the client's mailbox, and whoever answers publishes to that name on the
-// default exchange. Such replies are volatile: delivered at once or lost.
+// Direct replies (RabbitMQ's direct reply-to): a client consumes replyQueue and publishes requests
+// with it as reply-to, which the server replaces by a name of the client's mailbox; a replier
+// publishes to that name on the default exchange. Such replies are volatile: delivered at once or
+// lost.
 const (
 	replyQueue  = "amq.rabbitmq.reply-to"
 	replyPrefix = replyQueue + "."
@@ -21,9 +22,9 @@ const (
 func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 	switch {
 	case !m.NoAck:
-		return faultf(amqpwire.PreconditionFailed, "reply consumer cannot acknowledge")
+		return faultf(amqpcode.PreconditionFailed, "reply consumer cannot acknowledge")
 	case ch.replies != nil:
-		return faultf(amqpwire.PreconditionFailed, "reply consumer already set")
+		return faultf(amqpcode.PreconditionFailed, "reply consumer already set")
 	}
 	name, bc, err := ch.c.session.OpenMailbox(broker.ConsumerSpec{Tag: k.tag, NoAck: true, Data: k})
 	if err != nil {
@@ -39,12 +40,12 @@ func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 }
 
 // errNoReplies refuses a request whose channel does not wait for an answer.
-var errNoReplies = faultf(amqpwire.PreconditionFailed, "fast reply consumer does not exist")
+var errNoReplies = faultf(amqpcode.PreconditionFailed, "fast reply consumer does not exist")
 
-// isReplyName tells whether a queue's name stands for direct replies.
+// isReplyName reports whether a queue's name stands for direct replies.
 func isReplyName(name string) bool { return name == replyQueue || strings.HasPrefix(name, replyPrefix) }
 
-// hasReplyName tells whether somebody waits behind such a name. The common one is always there.
+// hasReplyName reports whether such a name has a mailbox. The common one always exists.
 func (ch *channel) hasReplyName(name string) bool {
 	if name == replyQueue {
 		return true
@@ -52,15 +53,17 @@ func (ch *channel) hasReplyName(name string) bool {
 	return ch.c.srv.broker.HasMailbox(strings.TrimPrefix(name, replyPrefix))
 }
 
-// publishReply delivers a direct reply. It counts as routed whether somebody
-// waits for it or not.
+// publishReply delivers a direct reply. It counts as routed whether it has a receiver or not.
 func (ch *channel) publishReply(key, props, body []byte) {
 	ch.counts.Published++
+	if s := ch.c.session; s.Tapped() {
+		s.TapPublish(int(ch.id), ch.c.envelope(nil, key, props, body), nil, broker.Targets{})
+	}
 	ch.c.postReply(key, props, body)
 	ch.confirmNow()
 }
 
-// postReply hands a direct reply to who waits behind key.
+// postReply hands a direct reply to the mailbox of key.
 func (c *conn) postReply(key, props, body []byte) {
 	env := make([]byte, 0, message.EnvelopeSize(0, len(key), len(props), len(body)))
 	env = append(message.AppendEnvelopeHeader(env, nil, key, props), body...)

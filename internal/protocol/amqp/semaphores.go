@@ -2,17 +2,18 @@ package amqp
 
 import (
 	"encoding/json"
-	"fiveways/internal/refusals"
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
 )
 
-// Requests to semaphores: a client publishes them to the default exchange with the name of a queue that is none, and the answer goes to the
-// queue that reply-to names. Those of one read are done together, with one wait for the disk, when the read ends or when another method follows.
+// Requests to semaphores: a client publishes them to the default exchange with the name of a queue
+// that is none, and the answer goes to the queue that reply-to names. Those of one read are done
+// together, with one wait for the disk, when the read ends or when another method follows.
 const semaphoreQueue = "amq.semaphore"
 
 // request is one on its way.
@@ -22,12 +23,12 @@ type request struct {
 	refused error  // why it cannot even be tried
 	seq     uint64 // number of the publish in confirm mode, 0 in others
 
-	replyTo       string // "": nobody wants the answer
+	replyTo       string // "": no answer is wanted
 	correlationID string
 	persistent    bool // the answer is as persistent as the request
 }
 
-// isRequestQueue tells whether a queue's name stands for requests to semaphores.
+// isRequestQueue reports whether a queue's name stands for requests to semaphores.
 func (s *Server) isRequestQueue(name string) bool {
 	return name == semaphoreQueue && s.o.Semaphores != nil
 }
@@ -93,7 +94,8 @@ func changesOf(rs []*request) []semaphores.Change {
 	return changes
 }
 
-// tell answers the request, err being the manager's for all. It is true when the request was done, and when its sender hears that it was refused.
+// tell answers the request, err being the manager's for all. It is true when the request was done,
+// and when its sender hears that it was refused.
 func (r *request) tell(err error) bool {
 	switch {
 	case r.refused != nil:
@@ -115,7 +117,7 @@ func (r *request) tell(err error) bool {
 	return true
 }
 
-// reply publishes an answer. One that reaches nobody is lost.
+// reply publishes an answer. An unroutable one is lost.
 func (r *request) reply(answer any) {
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -161,5 +163,5 @@ func (ch *channel) txRequest(r *request, size int) error {
 
 // refuseRequestQueue refuses what can be done with other queues.
 func (ch *channel) refuseRequestQueue() error {
-	return faultf(amqpwire.AccessRefused, "operation not permitted on %s: it only takes requests", refusals.Resource("queue", semaphoreQueue, ch.c.session.VHost()))
+	return faultf(amqpcode.AccessRefused, "operation not permitted on %s: it only takes requests", amqperr.Resource("queue", semaphoreQueue, ch.c.session.VHost()))
 }

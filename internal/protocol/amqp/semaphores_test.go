@@ -9,16 +9,18 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 )
 
 // startSemaphores is a node with semaphores.
 func startSemaphores(t testing.TB) *node {
 	t.Helper()
 	m := semaphores.New(semaphores.Options{})
-	n := startNode(t, Options{Semaphores: m, LoginDelay: -1}, broker.Options{Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m}})
+	n := startNode(t, Options{Semaphores: m, LoginDelay: -1}, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
 	if err := m.Start(n.b); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,8 @@ func TestSemaphoreRequests(t *testing.T) {
 	}
 }
 
-// TestSemaphoreRequestsTogether: many of one write are answered in their order, with confirms, and what other methods ask for comes behind them.
+// TestSemaphoreRequestsTogether: many of one write are answered in their order, with confirms, and
+// what other methods ask for comes behind them.
 func TestSemaphoreRequestsTogether(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -148,7 +151,7 @@ func TestSemaphoreRequestsTogether(t *testing.T) {
 	}
 }
 
-// TestSemaphoreConfirms: without reply-to the confirm tells whether it was done.
+// TestSemaphoreConfirms: without reply-to the confirm reports whether it was done.
 func TestSemaphoreConfirms(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -169,7 +172,8 @@ func TestSemaphoreConfirms(t *testing.T) {
 	}
 }
 
-// TestSemaphoreAnswersInQueues: reply-to may be any queue, and the answer is as persistent as the request.
+// TestSemaphoreAnswersInQueues: reply-to may be any queue, and the answer is as persistent as the
+// request.
 func TestSemaphoreAnswersInQueues(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -226,7 +230,8 @@ func TestSemaphoreQueueIsNone(t *testing.T) {
 	}
 }
 
-// TestSemaphoreTransactions: requests, publishes and acknowledgements of a transaction happen together or not at all.
+// TestSemaphoreTransactions: requests, publishes and acknowledgements of a transaction happen
+// together or not at all.
 func TestSemaphoreTransactions(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -291,14 +296,15 @@ func TestSemaphoreTransactions(t *testing.T) {
 	ready(1)
 }
 
-// TestSemaphorePermissions: a request is a publish to the default exchange, and needs what its operation asks for.
+// TestSemaphorePermissions: a request is a publish to the default exchange, and needs what its
+// operation asks for.
 func TestSemaphorePermissions(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
 	c.listen(1)
 	c.request(1, "c", `{"op":"create","semaphore":"k"}`)
 	c.answer(1, "c")
-	n.user("worker", broker.Permission{VHost: "/", Configure: "^$", Write: "^(amq.default|k)$", Read: "^$"})
+	n.user("worker", catalog.Permission{VHost: "/", Configure: "^$", Write: "^(amq.default|k)$", Read: "^$"})
 	w := n.dial()
 	w.user = "worker"
 	w.login()

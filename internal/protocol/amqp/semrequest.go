@@ -71,7 +71,8 @@ type (
 	}
 )
 
-// semaphoreOp is a request that was understood: a change for the manager, and what to answer when it went well. One without a change only asks in answer.
+// semaphoreOp is a request that was understood: a change for the manager, and what to answer when
+// it went well. One without a change only asks in answer.
 type semaphoreOp struct {
 	change semaphores.Change
 	err    *error // of the change
@@ -229,7 +230,8 @@ func (c *conn) listSemaphores(r *semaphoreRequest) any {
 	return a
 }
 
-// defaultPage is how many semaphores a list has that does not say; the manager has the same for tasks.
+// defaultPage is how many semaphores a list has that does not say; the manager has the same for
+// tasks.
 const defaultPage = 100
 
 func (r *semaphoreRequest) needsTasks() error {

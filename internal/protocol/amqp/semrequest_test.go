@@ -85,7 +85,7 @@ func TestBadRequests(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                               "the request is empty",
 		`[]`:                             "cannot unmarshal array",
-		`{"op":"enqueue"}{}`:             "something follows the request",
+		`{"op":"enqueue"}{}`:             "data after the request",
 		`{"op":"enqueue","prio":1}`:      `unknown field "prio"`,
 		`{}`:                             "op: it is missing",
 		`{"op":"drop"}`:                  `there is no "drop"`,

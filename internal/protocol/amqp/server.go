@@ -1,7 +1,6 @@
 package amqp
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -31,7 +30,8 @@ type Options struct {
 
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
 
-	// Operator lets clients in that give no user: they may do everything, and count for no limit. It is for a server that only this process can reach.
+	// Operator lets clients in that give no user: they may do everything, and count for no limit.
+	// It is for a server that only this process can reach.
 	Operator bool
 
 	Logins           *protocol.Logins  // shared with other protocols [of its own]
@@ -79,9 +79,10 @@ func (o Options) withDefaults() Options {
 
 // Server serves AMQP connections in front of one broker.
 type Server struct {
+	*protocol.Edge // Drain closes every connection with 320 when its confirms are out, and waits for close-ok
+
 	broker *broker.Broker
 	o      Options
-	edge   *protocol.Edge
 	quiet  *slog.Logger // for what clients can cause that have not logged in
 
 	channels   atomic.Int64 // open now
@@ -95,24 +96,9 @@ func New(b *broker.Broker, o Options) *Server {
 	if s.o.Logins == nil {
 		s.o.Logins = protocol.NewLogins(b, nil)
 	}
-	s.edge = protocol.NewEdge("amqp", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
+	s.Edge = protocol.NewEdge("amqp", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }
-
-// Serve accepts connections on ln until Drain, or until ln is closed.
-func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
-
-// Drain stops accepting, answers outstanding confirms, closes every connection
-// with 320 and waits for the clients' close-ok. At the end of ctx it closes what
-// is left by force and reports that. When it returns no connection is left.
-func (s *Server) Drain(ctx context.Context) error { return s.edge.Drain(ctx) }
-
-// Connections is the number of connections now, those that are logging in
-// included.
-func (s *Server) Connections() int { return s.edge.Open() }
-
-// ConnectionsOpened is the number of connections ever accepted.
-func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }
 
 // Channels is the number of open channels.
 func (s *Server) Channels() int64 { return s.channels.Load() }
@@ -121,7 +107,7 @@ func (s *Server) Channels() int64 { return s.channels.Load() }
 // in at a time, over all connections.
 const assemblyMessages = 4
 
-// assemble accounts for n more bytes of a half-received body and tells whether
+// assemble accounts for n more bytes of a half-received body and reports whether
 // there is room for them.
 func (s *Server) assemble(n int) bool {
 	if s.assembling.Add(int64(n)) <= assemblyMessages*s.o.MaxMessageSize {

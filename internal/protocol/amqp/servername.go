@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
 	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/refusals"
+	"fiveways/internal/declareargs"
 )
 
 const (
-	// namePrefixArg is the argument of queue.declare with which the names that the server makes up begin (RabbitMQ 4).
+	// namePrefixArg is the argument of queue.declare with which the names that the server makes up
+	// begin (RabbitMQ 4).
 	namePrefixArg = "x-name-prefix"
 	// maxNamePrefix is how long it may be, in bytes.
 	maxNamePrefix = 64
@@ -23,11 +24,11 @@ func (ch *channel) serverName(args message.Table) (string, error) {
 	if !ok {
 		return randomName("amq.gen-"), nil
 	}
-	rs := refusals.Resource("queue", "", ch.c.session.VHost())
+	rs := amqperr.Resource("queue", "", ch.c.session.VHost())
 	prefix, ok := v.(string)
 	switch {
 	case !ok:
-		return "", invalidArg(namePrefixArg, rs, arguments.UnacceptableType(v))
+		return "", invalidArg(namePrefixArg, rs, declareargs.UnacceptableType(v))
 	case len(prefix) > maxNamePrefix:
 		return "", invalidArg(namePrefixArg, rs, fmt.Sprintf("{max_value_exceeded,%d}", len(prefix)))
 	}
@@ -40,5 +41,5 @@ func (ch *channel) serverName(args message.Table) (string, error) {
 
 // reservedName refuses a name that clients cannot declare.
 func reservedName(name string) error {
-	return faultf(amqpwire.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
+	return faultf(amqpcode.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
 }

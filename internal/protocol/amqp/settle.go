@@ -1,9 +1,9 @@
 package amqp
 
 import (
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // settlement is how a delivery ends.
@@ -90,7 +90,7 @@ func (ch *channel) settle(how settlement, tag uint64, multiple bool) error {
 	c := ch.c
 	taken, ok := ch.take(tag, multiple)
 	if !ok {
-		return faultf(amqpwire.PreconditionFailed, "unknown delivery tag %d", tag)
+		return faultf(amqpcode.PreconditionFailed, "unknown delivery tag %d", tag)
 	}
 	if how == ack {
 		ch.counts.Acked += uint64(len(taken))
@@ -156,7 +156,7 @@ func (ch *channel) requeueAll() {
 // recover asks for all unsettled deliveries again.
 func (ch *channel) recover(back bool) error {
 	if !back {
-		return faultf(amqpwire.NotImplemented, "requeue=false")
+		return faultf(amqpcode.NotImplemented, "requeue=false")
 	}
 	ch.requeueAll()
 	return nil

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // roster is the open channels of a connection, for others than its reader.
@@ -54,8 +54,8 @@ type shown struct {
 	confirms *confirms
 }
 
-// show tells others how the channel is. The reader calls it when it turns to another one, and at the end of a read: counting costs each message no
-// more than an addition.
+// show tells others how the channel is. The reader calls it when it turns to another one, and at
+// the end of a read: counting costs each message no more than an addition.
 func (ch *channel) show() {
 	if ch == nil {
 		return
@@ -73,7 +73,8 @@ func (ch *channel) show() {
 	s.last, s.confirms = ch.published, ch.confirms
 }
 
-// look is the channel as it was when the reader last told, with what others count as it is now. Any goroutine may call it.
+// look is the channel as it was when the reader last told, with what others count as it is now. Any
+// goroutine may call it.
 func (ch *channel) look() protocol.Channel {
 	ch.shown.mu.Lock()
 	s, last, confirms := ch.shown.state, ch.shown.last, ch.shown.confirms
@@ -133,6 +134,6 @@ func (c *conn) Channels() []protocol.Channel {
 
 // End implements protocol.Part: the connection is closed with 320 and the reason.
 func (c *conn) End(reason string) {
-	c.evicted.CompareAndSwap(nil, &fault{code: amqpwire.ConnectionForced, text: reason})
+	c.evicted.CompareAndSwap(nil, &fault{code: amqpcode.ConnectionForced, text: reason})
 	c.Drain()
 }

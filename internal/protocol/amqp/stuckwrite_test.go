@@ -9,14 +9,16 @@ import (
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// beat is the interval of heartbeats here. A client that sends them and does not read is ended by the write that is
-// stuck, not by its silence.
+// beat is the interval of heartbeats here. A client that sends them and does not read is ended by
+// the write that is stuck, not by its silence.
 const beat = 10 * time.Second
 
-// stuckAfter is when the connection of a client that reads nothing ends: a write that waits begins with the delivery.
+// stuckAfter is when the connection of a client that reads nothing ends: a write that waits begins
+// with the delivery.
 const stuckAfter = stuckWrite
 
-// stuckClient consumes from queue q and has been sent a message that it does not read. alive sends its heartbeats.
+// stuckClient consumes from queue q and has been sent a message that it does not read. alive sends
+// its heartbeats.
 func stuckClient(t *testing.T, connect func() *client) (c *client, begin time.Time, alive func() error) {
 	t.Helper()
 	c = connect()

@@ -5,9 +5,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -108,7 +109,7 @@ func consumerTimeout(args message.Table, rs string) (time.Duration, error) {
 		return -1, nil
 	}
 	var n int64
-	if reason := arguments.Timer(v, &n); reason != "" {
+	if reason := declareargs.Timer(v, &n); reason != "" {
 		return -1, invalidArg(arg, rs, reason)
 	}
 	return millis(n), nil
@@ -208,11 +209,11 @@ func (ch *channel) endOverdue() {
 
 func (ch *channel) timeoutFault(d delivery) *fault {
 	t := ch.c.srv.timeoutOf(d.queue, d.consumer.Data.(*consumer).timeout)
-	return faultf(amqpwire.PreconditionFailed, "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
+	return faultf(amqpcode.PreconditionFailed, "delivery acknowledgement on channel %d timed out. Timeout value used: %d ms. "+
 		"This timeout value can be configured, see consumers doc guide to learn more", ch.id, t.Milliseconds())
 }
 
-// dropConsumer forgets the consumer and tells whether it was there.
+// dropConsumer forgets the consumer and reports whether it was there.
 func (ch *channel) dropConsumer(k *consumer) bool {
 	ch.c.out.mu.Lock()
 	defer ch.c.out.mu.Unlock()

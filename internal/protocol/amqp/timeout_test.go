@@ -18,7 +18,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// bubble starts a broker in memory and returns a function that connects a client by a pipe. It is for a test with fake time; all ends with it.
+// bubble starts a broker in memory and returns a function that connects a client by a pipe. It is
+// for a test with fake time; all ends with it.
 func bubble(t *testing.T, o Options) (login func(capabilities ...string) *client) {
 	connect := bubbleUp(t, o)
 	return func(capabilities ...string) *client {
@@ -70,7 +71,8 @@ func at(t *testing.T, start time.Time, want time.Duration, what string) {
 	}
 }
 
-// A consumer that is too slow is cancelled, its late messages go to another one, what is not late stays with it, and late acks do no harm.
+// A consumer that is too slow is cancelled, its late messages go to another one, what is not late
+// stays with it, and late acks do no harm.
 func TestConsumerTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		login := bubble(t, Options{ConsumerTimeout: time.Minute})
@@ -226,7 +228,8 @@ func TestConsumerTimeoutArgument(t *testing.T) {
 	}
 }
 
-// A message that was got goes back too; nobody hears of it. One that a transaction would settle does not, until it is rolled back.
+// A message from basic.get goes back too, without notice. One that a transaction would settle does
+// not, until it is rolled back.
 func TestTimeoutOfGetAndTx(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		login := bubble(t, Options{ConsumerTimeout: time.Minute})

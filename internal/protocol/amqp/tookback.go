@@ -47,7 +47,7 @@ func (t *tookBack) insert(i int, r tagRun) {
 	}
 }
 
-// take forgets a tag and tells whether it was there.
+// take forgets a tag and reports whether it was there.
 func (t *tookBack) take(tag uint64) bool {
 	i := t.after(tag) - 1
 	if i < 0 || t.runs[i].to < tag {

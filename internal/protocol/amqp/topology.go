@@ -2,32 +2,36 @@ package amqp
 
 import (
 	"cmp"
-	"fiveways/internal/refusals"
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"strings"
 
-	"fiveways/internal/arguments"
-	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // reservedPrefix begins names that clients cannot declare.
 const reservedPrefix = "amq."
 
-// lineEnds leave names of queues and exchanges where they are declared, bound and deleted, as in RabbitMQ.
+// lineEnds leave names of queues and exchanges where they are declared, bound and deleted, as in
+// RabbitMQ.
 var lineEnds = strings.NewReplacer("\r", "", "\n", "")
 
 func stripLineEnds(name string) string { return lineEnds.Replace(name) }
 
-// queueName resolves "" to the queue that the channel declared last, and refuses the one that is none.
+// queueName resolves "" to the queue that the channel declared last, and refuses the one that is
+// none.
 func (ch *channel) queueName(name string) (string, error) {
 	if name == "" {
 		name = ch.lastQueue
 	}
 	switch {
 	case name == "":
-		return "", faultf(amqpwire.NotFound, "no previously declared queue")
+		return "", faultf(amqpcode.NotFound, "no previously declared queue")
 	case ch.c.srv.isRequestQueue(name):
 		return "", ch.refuseRequestQueue()
 	}
@@ -38,11 +42,11 @@ func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 	name := stripLineEnds(m.Exchange)
 	switch {
 	case !m.Passive && !routing.ValidType(m.Type): // RabbitMQ looks at the type before anything else
-		return &broker.Error{Err: broker.ErrUnknownExchangeType, Kind: "exchange", Name: name, Detail: m.Type}
+		return &failure.Error{Err: failure.ErrUnknownExchangeType, Kind: "exchange", Name: name, Detail: m.Type}
 	case name == "":
-		return broker.ErrDefaultExchange
+		return failure.ErrDefaultExchange
 	}
-	spec := broker.ExchangeSpec{
+	spec := catalog.ExchangeSpec{
 		Name: name, Type: m.Type, Passive: m.Passive, Durable: m.Durable, AutoDelete: m.AutoDelete,
 		Internal: m.Internal, Args: m.Arguments,
 	}
@@ -50,9 +54,9 @@ func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 		if err := ch.c.session.MayConfigure("exchange", spec.Name); err != nil {
 			return err
 		}
-		var refused *arguments.Refusal
-		if spec.Alternate, spec.Relay, refused = arguments.Exchange(m.Arguments); refused != nil {
-			return refusedArg(refused, refusals.Resource("exchange", spec.Name, ch.c.session.VHost()))
+		var refused *declareargs.Refusal
+		if spec.Alternate, spec.Relay, refused = declareargs.Exchange(m.Arguments); refused != nil {
+			return refusedArg(refused, amqperr.Resource("exchange", spec.Name, ch.c.session.VHost()))
 		}
 	}
 	return ch.c.session.DeclareExchange(spec)
@@ -64,7 +68,7 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	if isReplyName(name) {
 		return ch.declareReplyQueue(m, name)
 	}
-	spec := broker.QueueSpec{
+	spec := catalog.QueueSpec{
 		// An exclusive queue never outlives its connection, whatever durable says.
 		Name: name, Passive: m.Passive, Durable: m.Durable && !m.Exclusive, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Args: m.Arguments,
 	}
@@ -85,10 +89,10 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		if err := ch.c.session.MayConfigure("queue", spec.Name); err != nil {
 			return err
 		}
-		spec.Compared = arguments.Compared(m.Arguments)
-		var refused *arguments.Refusal
-		if spec.Policy, refused = arguments.Queue(m.Arguments); refused != nil {
-			return cmp.Or(ch.c.session.CompareQueue(&spec), refusedArg(refused, refusals.Resource("queue", spec.Name, ch.c.session.VHost())))
+		spec.Compared = declareargs.Compared(m.Arguments)
+		var refused *declareargs.Refusal
+		if spec.Policy, refused = declareargs.Queue(m.Arguments); refused != nil {
+			return cmp.Or(ch.c.session.CompareQueue(&spec), refusedArg(refused, amqperr.Resource("queue", spec.Name, ch.c.session.VHost())))
 		}
 	}
 	info, err := ch.c.session.DeclareQueue(spec)
@@ -101,11 +105,11 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	}, nil)
 }
 
-// declareReplyQueue answers a declaration of a name of direct replies, which
-// only asks whether somebody waits there.
+// declareReplyQueue answers a declaration of a direct-reply name, which only asks whether it has a
+// receiver.
 func (ch *channel) declareReplyQueue(m *amqpwire.QueueDeclare, name string) error {
 	if !ch.hasReplyName(name) {
-		return faultf(amqpwire.NotFound, "no %s", refusals.Resource("queue", name, ch.c.session.VHost()))
+		return faultf(amqpcode.NotFound, "no %s", amqperr.Resource("queue", name, ch.c.session.VHost()))
 	}
 	ch.lastQueue = name
 	return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{Queue: name, ConsumerCount: 1}, nil)
@@ -113,23 +117,23 @@ func (ch *channel) declareReplyQueue(m *amqpwire.QueueDeclare, name string) erro
 
 // queueBinding resolves the names of a binding. Without a queue and a key, the
 // queue's name is the key, too.
-func (ch *channel) queueBinding(name, exchange, key string, args message.Table) (broker.BindSpec, error) {
+func (ch *channel) queueBinding(name, exchange, key string, args message.Table) (catalog.BindSpec, error) {
 	name = stripLineEnds(name)
 	resolved, err := ch.queueName(name)
 	if err != nil {
-		return broker.BindSpec{}, err
+		return catalog.BindSpec{}, err
 	}
 	if isReplyName(resolved) {
-		return broker.BindSpec{}, faultf(amqpwire.AccessRefused, "cannot bind or unbind to a volatile (direct reply-to) queue")
+		return catalog.BindSpec{}, faultf(amqpcode.AccessRefused, "cannot bind or unbind to a volatile (direct reply-to) queue")
 	}
 	if name == "" && key == "" {
 		key = resolved
 	}
-	return broker.BindSpec{Source: stripLineEnds(exchange), Destination: resolved, Key: key, Args: args}, nil
+	return catalog.BindSpec{Source: stripLineEnds(exchange), Destination: resolved, Key: key, Args: args}, nil
 }
 
-func exchangeBinding(source, destination, key string, args message.Table) broker.BindSpec {
-	return broker.BindSpec{
+func exchangeBinding(source, destination, key string, args message.Table) catalog.BindSpec {
+	return catalog.BindSpec{
 		Source: stripLineEnds(source), Destination: stripLineEnds(destination), ToExchange: true, Key: key, Args: args,
 	}
 }

@@ -1,9 +1,9 @@
 package amqp
 
 import (
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
 	"fiveways/internal/semaphores"
 )
 
@@ -37,7 +37,7 @@ const maxTxMessages = 4
 
 func (ch *channel) selectTx() error {
 	if ch.confirms != nil {
-		return faultf(amqpwire.PreconditionFailed, "cannot switch from confirm to tx mode")
+		return faultf(amqpcode.PreconditionFailed, "cannot switch from confirm to tx mode")
 	}
 	if ch.tx == nil {
 		ch.tx = &transaction{}
@@ -54,7 +54,7 @@ func (t *transaction) settle(how settlement, ds []delivery) {
 // grow counts n more bytes, and refuses them when they are too many.
 func (t *transaction) grow(s *Server, n int64) error {
 	if t.bytes += n; t.bytes > maxTxMessages*s.o.MaxMessageSize {
-		return faultf(amqpwire.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*s.o.MaxMessageSize)
+		return faultf(amqpcode.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*s.o.MaxMessageSize)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (ch *channel) post(tx *broker.Tx) (returns []message.Envelope) {
 func (ch *channel) commit() error {
 	t := ch.tx
 	if t == nil {
-		return faultf(amqpwire.PreconditionFailed, "channel is not transactional")
+		return faultf(amqpcode.PreconditionFailed, "channel is not transactional")
 	}
 	tx := ch.c.session.NewTx()
 	returns := ch.post(tx)
@@ -140,7 +140,7 @@ func (ch *channel) commitAll(tx *broker.Tx, requests []*request) error {
 // still the client's.
 func (ch *channel) rollback() error {
 	if ch.tx == nil {
-		return faultf(amqpwire.PreconditionFailed, "channel is not transactional")
+		return faultf(amqpcode.PreconditionFailed, "channel is not transactional")
 	}
 	ch.takeBack()
 	ch.tx = &transaction{}

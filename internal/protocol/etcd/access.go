@@ -15,31 +15,35 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
 )
 
-// guest is who a client is that does not log in, while access is not controlled: from this machine, and while guest has the password that everybody
-// knows.
+// guest is the user of a client that does not log in while access control is off: from this
+// machine, and while guest has the well-known password.
 const guest = "guest"
 
-// identity is who makes a call.
+// identity is the user of a call.
 type identity struct {
-	user          string // of the broker; "" is nobody: access is controlled, and the client has not logged in
+	user          string // of the broker; "" is no user: access control is on, and the client has not logged in
 	loopback      bool   // from this machine
 	root          bool   // may do everything: access is controlled, and the user has the role root
 	administrator bool   // may change users while access is not controlled
 
-	// info is the user as roles are asked for, at the revision at which the roles were when the call came.
+	// info is the user as roles are asked for, at the revision at which the roles were when the
+	// call came.
 	info grants.Info
-	// session is the engine's: what the user may do with queues. nil for nobody, for a call from inside, and when there is no virtual host "/".
+	// session is the engine's: what the user may do with queues. nil without a user, for a call
+	// from inside, and when there is no virtual host "/".
 	session *broker.Session
 	over    context.Context // ends when the user may do nothing here any more; nil: never
 }
 
 type identityKey struct{}
 
-// afterwardsKey marks the context of what is done for a caller after his call, whose connection may be gone: by who he was.
+// afterwardsKey marks the context of what is done for a caller after its call, when its connection
+// may be gone. Its value is the caller's identity.
 type afterwardsKey struct{}
 
 // openMethods are for clients that have not logged in, where others must; etcd has them open, too.
@@ -52,8 +56,9 @@ var openMethods = map[string]bool{
 	"/grpc.health.v1.Health/List":        true,
 }
 
-// admit finds out who makes the call of a method and keeps it in the context, for the store, too. Nobody gets no further than openMethods, but for
-// streams of watches, each of which is answered for itself.
+// admit authenticates the caller of a method and keeps the identity in the context, for the store,
+// too. An anonymous caller gets no further than openMethods, except for watch streams, in which
+// each watch is checked by itself.
 func (s *Server) admit(ctx context.Context, method string) (context.Context, error) {
 	if openMethods[method] {
 		return ctx, nil
@@ -68,7 +73,8 @@ func (s *Server) admit(ctx context.Context, method string) (context.Context, err
 	return keyspace.WithWho(context.WithValue(ctx, identityKey{}, who), who.info), nil
 }
 
-// whileSeated calls f when the user of a context may do nothing here any more; stop says that it need not.
+// whileSeated calls f when the user of a context may do nothing here any more; stop says that it
+// need not.
 func whileSeated(ctx context.Context, f func()) (stop func() bool) {
 	who, _ := ctx.Value(identityKey{}).(*identity)
 	if who == nil || who.over == nil {
@@ -83,7 +89,7 @@ func unseated(ctx context.Context) error {
 	switch {
 	case who == nil || who.over == nil || who.over.Err() == nil:
 		return nil
-	case errors.Is(context.Cause(who.over), broker.ErrUserDeleted):
+	case errors.Is(context.Cause(who.over), failure.ErrUserDeleted):
 		return rpctypes.ErrGRPCInvalidAuthToken
 	}
 	return rpctypes.ErrGRPCStopped
@@ -107,7 +113,8 @@ func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.Strea
 	return handler(srv, &streamOf{stream, ctx})
 }
 
-// identify tells who makes a call, as it is now: what a stream may do changes while it is open. Errors are etcd's.
+// identify returns the current identity of a caller: what a stream may do changes while it is open.
+// Errors are etcd's.
 func (s *Server) identify(ctx context.Context) (*identity, error) {
 	if was, ok := ctx.Value(identityKey{}).(*identity); ok && ctx.Value(afterwardsKey{}) != nil {
 		who := *was
@@ -122,8 +129,8 @@ func (s *Server) identify(ctx context.Context) (*identity, error) {
 	return s.identifyToken(tokenIn(md), addr)
 }
 
-// tokenIn is the token that came with a call; "" when there is none. An empty one does not hide another: who shows something is never taken for one
-// who shows nothing.
+// tokenIn is the token that came with a call; "" when there is none. An empty one does not hide
+// another: a caller with a token must never be taken for one without.
 func tokenIn(md metadata.MD) string {
 	for _, field := range [...]string{rpctypes.TokenFieldNameGRPC, rpctypes.TokenFieldNameSwagger} {
 		for _, v := range md[field] {
@@ -135,7 +142,7 @@ func tokenIn(md metadata.MD) string {
 	return ""
 }
 
-// identifyToken tells who shows a token, or none (""), from an address. Errors are etcd's.
+// identifyToken returns the user of a token, or of none (""), from an address. Errors are etcd's.
 func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 	who := &identity{loopback: addr != nil && isLoopback(addr)}
 	controlled := s.grants.Enabled()
@@ -164,7 +171,8 @@ func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 	return who, nil
 }
 
-// showing is the login of who shows a token, or has shown a certificate; nil of who has neither. Errors: those of holder.
+// showing is the login of a caller with a token or a certificate; nil for a caller with neither.
+// Errors: those of holder.
 func (s *Server) showing(text string, addr net.Addr, loopback bool) (*token, *standing, error) {
 	if text != "" {
 		return s.accounts.holder(text, loopback)
@@ -175,15 +183,15 @@ func (s *Server) showing(text string, addr net.Addr, loopback bool) (*token, *st
 	return nil, nil, nil
 }
 
-// sit gives the caller its seat on the connection. Without a virtual host "/" there are no queues, and ordinary keys are served still. Errors: those
-// of agent.seat.
+// sit gives the caller its seat on the connection. Without a virtual host "/" there are no queues,
+// and ordinary keys are served still. Errors: those of agent.seat.
 func (s *Server) sit(who *identity, addr net.Addr) error {
 	client, ok := addr.(agentAddr)
 	if !ok {
 		return nil
 	}
 	st, err := client.agent.seat(who.user)
-	if errors.Is(err, broker.ErrVHostNotFound) {
+	if errors.Is(err, failure.ErrVHostNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -195,24 +203,26 @@ func (s *Server) sit(who *identity, addr net.Addr) error {
 	return err
 }
 
-// mayRange tells whether who may read the keys from key to end; end is as in a RangeRequest.
+// mayRange reports whether the caller may read the keys from key to end; end is as in a
+// RangeRequest.
 func (s *Server) mayRange(who *identity, key, end []byte) error {
 	return s.grants.MayRange(&who.info, key, end)
 }
 
-// mayPut tells whether who may write a key, with what the request shows of the old value and does to a lease. The store asks again in the order of
-// the log; this keeps what is refused out of it.
+// mayPut reports whether the caller may write a key, with what the request shows of the old value
+// and does to a lease. The store checks again in log order; this check keeps rejected requests out
+// of the log.
 func (s *Server) mayPut(who *identity, r *pb.PutRequest) error {
 	return s.grants.MayPut(&who.info, r, s.keys.Lessor())
 }
 
-// mayDelete tells whether who may delete the keys of a request.
+// mayDelete reports whether the caller may delete the keys of a request.
 func (s *Server) mayDelete(who *identity, r *pb.DeleteRangeRequest) error {
 	return s.grants.MayDelete(&who.info, r)
 }
 
-// mayTxn tells whether who may do all that may happen in a transaction, also in the branch that is not taken. Virtual keys are left out: roles do not
-// speak of them.
+// mayTxn reports whether the caller may do all that may happen in a transaction, also in the branch
+// that is not taken. Virtual keys are left out: roles do not cover them.
 func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error {
 	if !s.grants.Enabled() {
 		return nil
@@ -220,16 +230,19 @@ func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error {
 	return s.grants.MayTxn(&who.info, s.virtual.ordinaryPart(r), s.keys.Lessor())
 }
 
-// mayEndLease tells whether who may revoke a lease, which takes the permission to write all its keys.
+// mayEndLease reports whether the caller may revoke a lease, which takes write permission on all
+// its keys.
 func (s *Server) mayEndLease(who *identity, id lease.LeaseID) error {
 	return s.grants.MayEndLease(&who.info, id, s.keys.Lessor())
 }
 
-// mayAdminister tells whether who may do what is for root: compaction, alarms, members. While access is not controlled everybody may, as in etcd.
+// mayAdminister reports whether the caller may do what is for root: compaction, alarms, members.
+// While access control is off every caller may, as in etcd.
 func (s *Server) mayAdminister(who *identity) error { return s.grants.MayAdminister(&who.info) }
 
-// mayChangeUsers tells whether who may see and change users and roles. Users are the broker's, and its administrators may do everything; so, while
-// access is not controlled, only these may, and who has the role root already.
+// mayChangeUsers reports whether the caller may see and change users and roles. Users are the
+// broker's, and its administrators may do everything; so while access control is off only
+// administrators may, and users who have the role root already.
 func (s *Server) mayChangeUsers(who *identity) error {
 	if !s.grants.Enabled() && !who.administrator {
 		return auth.ErrPermissionDenied

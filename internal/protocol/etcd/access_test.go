@@ -24,12 +24,13 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol/grpcwire"
 )
 
-// controlled is a node that controls access, with root, carol without a role, reader and writer of the keys from a to b, and a user for both.
+// controlled is a node that controls access, with root, carol without a role, reader and writer of
+// the keys from a to b, and a user for both.
 func controlled(t *testing.T) *node {
 	t.Helper()
 	n := newNode(t, Options{LoginDelay: -1})
@@ -74,11 +75,11 @@ func plain(t *testing.T, addr string) *grpc.ClientConn {
 	return conn
 }
 
-// rpc is one call, and for whom it is.
+// rpc is one call, and the users it is allowed to.
 type rpc struct {
 	name    string
 	call    func(ctx context.Context, cc grpc.ClientConnInterface) error
-	allowed []string // of carol, reader, writer, both, root; * is all of them, ** also nobody, *** also who shows a bad token
+	allowed []string // of carol, reader, writer, both, root; * is all of them, ** also an anonymous caller, *** also a caller with a bad token
 }
 
 func (r rpc) isFor(user string) bool {
@@ -92,7 +93,7 @@ func (r rpc) isFor(user string) bool {
 	return slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(r.allowed, g) })
 }
 
-// badToken is who shows one.
+// badToken is a caller with a bad token.
 const badToken = "bad token"
 
 // once is a call of a method with one answer.
@@ -317,7 +318,7 @@ func watchOnce(key, end []byte) func(context.Context, grpc.ClientConnInterface) 
 	}
 }
 
-// TestWhoMayDoWhat calls everything as everybody.
+// TestWhoMayDoWhat makes every call as every user.
 func TestWhoMayDoWhat(t *testing.T) {
 	n := controlled(t)
 	c, conn := dialAs(t, n.addr, grants.Root, "root"), plain(t, n.addr)
@@ -365,7 +366,8 @@ func tokenOf(t *testing.T, n *node, user string) context.Context {
 	return metadata.AppendToOutgoingContext(t.Context(), rpctypes.TokenFieldNameGRPC, token)
 }
 
-// TestRightsChangeUnderTheHands is what a client sees that is connected while its roles, its password and access control change.
+// TestRightsChangeUnderTheHands is what a client sees that is connected while its roles, its
+// password and access control change.
 func TestRightsChangeUnderTheHands(t *testing.T) {
 	n := controlled(t)
 	root, c := dialAs(t, n.addr, grants.Root, "root"), dialAs(t, n.addr, "both", "p")
@@ -405,7 +407,8 @@ func TestRightsChangeUnderTheHands(t *testing.T) {
 	do(dial(t, n.addr).Put(ctx, "a", "nobody is asked"))
 }
 
-// TestADeletedUserIsOut has three users on one connection, each with a watch: that of the one that is deleted ends, and the others go on.
+// TestADeletedUserIsOut has three users on one connection, each with a watch: that of the one that
+// is deleted ends, and the others go on.
 func TestADeletedUserIsOut(t *testing.T) {
 	n := controlled(t)
 	conn := plain(t, n.addr)
@@ -442,7 +445,7 @@ func TestADeletedUserIsOut(t *testing.T) {
 
 func TestConnectionsOfAUserAreLimited(t *testing.T) {
 	n := controlled(t)
-	if err := n.broker.SetUserLimit("reader", broker.LimitConnections, 1); err != nil {
+	if err := n.broker.SetUserLimit("reader", catalog.LimitConnections, 1); err != nil {
 		t.Fatal(err)
 	}
 	first, second := dialAs(t, n.addr, "reader", "p"), dialAs(t, n.addr, "reader", "p")
@@ -547,11 +550,12 @@ func TestTheGatewayAsksToo(t *testing.T) {
 	}
 }
 
-// TestLeasesOfConsumers: a lease keeps its owner's consumer, who renews it without a role; others cannot end the consumer by the lease, nor see it there.
+// TestLeasesOfConsumers: a lease keeps its owner's consumer, whose owner renews it without a role;
+// others cannot end the consumer by the lease, nor see it there.
 func TestLeasesOfConsumers(t *testing.T) {
 	n := controlled(t)
 	for _, user := range []string{"carol", "both"} {
-		if _, err := n.broker.SetPermission(broker.Permission{User: user, VHost: "/", Configure: "jobs", Write: "jobs", Read: "jobs"}); err != nil {
+		if _, err := n.broker.SetPermission(catalog.Permission{User: user, VHost: "/", Configure: "jobs", Write: "jobs", Read: "jobs"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -579,7 +583,8 @@ func TestLeasesOfConsumers(t *testing.T) {
 	}
 }
 
-// TestNoWayAroundAdmission calls every method that is served, also those that a later version adds, as nobody.
+// TestNoWayAroundAdmission calls every served method, also those that a later version adds, without
+// a user.
 func TestNoWayAroundAdmission(t *testing.T) {
 	n := controlled(t)
 	conn := plain(t, n.addr)

@@ -14,16 +14,19 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
 )
 
-// accounts are the users: the broker's, whose passwords it keeps, with the roles that the keyspace keeps.
+// accounts are the users: the broker's users, whose passwords the broker keeps, with the roles that
+// the keyspace keeps.
 //
-// The two change one after the other in an order that is safe when the server dies in between: what gives rights comes last when a user gets them
-// and first when a user goes. And what was granted names the number of the broker's user (broker.User.Made), so that nothing granted to a user
-// passes to another of the same name, whoever deleted the first one and by which protocol.
+// The two change one after the other in an order that is safe if the server dies in between: rights
+// are granted last when a user is added and revoked first when a user is deleted. And grants name
+// the number of the broker's user (broker.User.Made), so that nothing granted to a user passes to
+// another of the same name, by whatever protocol the first was deleted.
 type accounts struct {
 	broker  *broker.Broker
 	logins  *protocol.Logins
@@ -34,7 +37,7 @@ type accounts struct {
 	delay   time.Duration // before a refused login is answered
 
 	tokens *tokens
-	turns  turns
+	login  keyedMutex // by client
 	guest  atomic.Pointer[guestStanding]
 }
 
@@ -42,7 +45,8 @@ func newAccounts(s *Server) *accounts {
 	return &accounts{broker: s.broker, logins: s.o.Logins, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, quiet: s.quiet, delay: s.o.LoginDelay, tokens: newTokens()}
 }
 
-// proposer records a change and returns its answer when it is made; who makes it is in ctx, the server itself in one without.
+// proposer records a change and returns its answer once it is made. The user who makes it is in
+// ctx; without one it is the server itself.
 type proposer func(ctx context.Context, r *pb.InternalRaftRequest) (*keyspace.Result, error)
 
 // guestStanding is what is known of guest at a generation of the broker's rules.
@@ -52,7 +56,8 @@ type guestStanding struct {
 	administrator bool
 }
 
-// trustsGuest tells whether a client from this machine is guest without a login, and whether guest is an administrator.
+// trustsGuest reports whether a client from this machine is guest without a login, and whether
+// guest is an administrator.
 func (a *accounts) trustsGuest() *guestStanding {
 	generation := a.broker.AccessGeneration()
 	if g := a.guest.Load(); g != nil && g.generation == generation {
@@ -66,9 +71,10 @@ func (a *accounts) trustsGuest() *guestStanding {
 	return g
 }
 
-func isAdministrator(u *broker.User) bool { return slices.Contains(u.Tags, broker.TagAdministrator) }
+func isAdministrator(u *catalog.User) bool { return slices.Contains(u.Tags, catalog.TagAdministrator) }
 
-// holder finds the token's user as it stands now. Errors: auth.ErrInvalidAuthToken; those of the log.
+// holder finds the token's user as it stands now. Errors: auth.ErrInvalidAuthToken; those of the
+// log.
 func (a *accounts) holder(text string, loopback bool) (*token, *standing, error) {
 	t := a.tokens.use(text)
 	if t == nil {
@@ -78,7 +84,8 @@ func (a *accounts) holder(text string, loopback bool) (*token, *standing, error)
 	return t, st, err
 }
 
-// certified finds the user of a client's certificate as it stands now; a nil token is for a certificate of nobody. Errors: those of holder.
+// certified finds the current user of a client's certificate; a nil token means that the
+// certificate names no user. Errors: those of holder.
 func (a *accounts) certified(client *agent) (*token, *standing, error) {
 	if client.certUser == "" {
 		return nil, nil, nil
@@ -125,7 +132,8 @@ func (a *accounts) standingOf(t *token, loopback bool) (*standing, error) {
 	return st, nil
 }
 
-// lookUp tells how a token's user stands. A user that is gone, is another one, or has another password ends the token.
+// lookUp tells how a token's user stands. A user that is gone, is another one, or has another
+// password ends the token.
 func (a *accounts) lookUp(t *token) (*standing, error) {
 	st := &standing{generation: a.broker.AccessGeneration()} // before the user: a change in between is noticed next time
 	u, err := a.broker.User(t.user)
@@ -143,9 +151,10 @@ func (a *accounts) lookUp(t *token) (*standing, error) {
 	return st, nil
 }
 
-// shedOthers takes away what was granted to another user of that name, who was deleted: nobody can use it any more, and this one must not. Root is
-// different while access is controlled: there must be one, and whoever may make users of the broker may make it again.
-func (a *accounts) shedOthers(u *broker.User) error {
+// shedOthers revokes what was granted to an earlier, deleted user of that name: it cannot be used
+// any more, and this user must not have it. Root is different while access control is on: it must
+// exist, and any user who may add users to the broker may add it again.
+func (a *accounts) shedOthers(u *catalog.User) error {
 	h := a.grants.Holder(u.Name)
 	if h == nil || h.Number == u.Made {
 		return nil
@@ -155,16 +164,16 @@ func (a *accounts) shedOthers(u *broker.User) error {
 		entry = grants.Rebind(u.Name, u.Made)
 	}
 	_, err := a.change(context.Background(), entry)
-	if errors.Is(err, auth.ErrUserNotFound) { // somebody else was faster
+	if errors.Is(err, auth.ErrUserNotFound) { // another call was faster
 		return nil
 	}
 	if err == nil {
-		a.log.Info("etcd: roles of a deleted user are not those of the new one", "user", u.Name, "roles", h.Roles)
+		a.log.Info("etcd: roles of a deleted user were revoked from a new user with its name", "user", u.Name, "roles", h.Roles)
 	}
 	return err
 }
 
-// change makes a change of roles, or of who has them, and returns etcd's answer when it is durable.
+// change changes roles or which users have them, and returns etcd's answer when that is durable.
 func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto.Message, error) {
 	result, err := a.propose(ctx, r)
 	if err != nil {
@@ -173,16 +182,17 @@ func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto
 	return result.Resp, result.Err
 }
 
-// authenticate checks a password and returns a token. A refusal comes late, so that guessing is slow, and the attempts of one client (an address with
-// its port) one after the other. Errors: auth.ErrAuthFailed; auth.ErrAuthNotEnabled for a wrong password while access is not controlled, for clients
-// then go on without one.
+// authenticate checks a password and returns a token. A rejection is delayed, so that guessing is
+// slow, and attempts of one client (an address with its port) run one after the other. Errors:
+// auth.ErrAuthFailed; auth.ErrAuthNotEnabled for a wrong password while access control is off,
+// because clients then go on without one.
 func (a *accounts) authenticate(ctx context.Context, name, password string, peer net.Addr) (string, error) {
 	client := peer.String()
-	done, err := a.turns.take(ctx, client)
+	unlock, err := a.login.lock(ctx, client)
 	if err != nil {
 		return "", err
 	}
-	defer done()
+	defer unlock()
 	u, err := a.broker.User(name) // before the check: a token is never newer than the password that was checked
 	if refused := a.logins.Password(ctx.Done(), protocol.Attempt{Protocol: "etcd", User: name, Peer: peer}, password); refused != nil || err != nil {
 		a.quiet.Warn("etcd: login refused", "peer", client, "user", protocol.Clipped(name), "err", protocol.Clipped(errors.Join(refused, err).Error()))

@@ -17,8 +17,11 @@ import (
 	"go.etcd.io/etcd/server/v3/auth"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -32,11 +35,11 @@ func openRig(t *testing.T, fs vfs.FS) *rig {
 	t.Helper()
 	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir()})
 	log := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.KeyShard: ks}})
+	b, err := broker.Open(fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: ks}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ks.Start(b.Recorder(broker.KeyShard)); err != nil {
+	if err := ks.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}
 	return &rig{New(b, ks, Options{LoginDelay: -1, Log: log}), t}
@@ -172,7 +175,7 @@ func TestTokensLiveAsLongAsTheyAreUsed(t *testing.T) {
 	tk := newTokens()
 	now := time.Unix(0, 0)
 	tk.now = func() time.Time { return now }
-	used, idle := tk.issue(&broker.User{Name: "a"}), tk.issue(&broker.User{Name: "b"})
+	used, idle := tk.issue(&catalog.User{Name: "a"}), tk.issue(&catalog.User{Name: "b"})
 	for range 3 {
 		now = now.Add(tokenLife - time.Second)
 		if tk.use(used) == nil {
@@ -186,17 +189,17 @@ func TestTokensLiveAsLongAsTheyAreUsed(t *testing.T) {
 	if tk.use(used) != nil {
 		t.Error("at its end it lives")
 	}
-	first := tk.issue(&broker.User{Name: "first"})
-	kept := tk.issue(&broker.User{Name: "kept"})
+	first := tk.issue(&catalog.User{Name: "first"})
+	kept := tk.issue(&catalog.User{Name: "kept"})
 	tk.use(first)
 	for range maxTokens - 1 {
-		tk.issue(&broker.User{Name: "more"})
+		tk.issue(&catalog.User{Name: "more"})
 	}
 	if tk.use(kept) != nil || tk.use(first) == nil || len(tk.byText) != maxTokens || tk.used.Len() != maxTokens {
 		t.Errorf("not the one that was used least recently went: %d", len(tk.byText))
 	}
 	now = now.Add(tokenLife)
-	if tk.issue(&broker.User{Name: "last"}); len(tk.byText) != 1 {
+	if tk.issue(&catalog.User{Name: "last"}); len(tk.byText) != 1 {
 		t.Errorf("what is over takes memory: %d", len(tk.byText))
 	}
 }
@@ -232,7 +235,7 @@ func TestRolesDoNotPassToAnotherUser(t *testing.T) {
 	}
 }
 
-// TestRootComesBack is how an operator gets in again who deleted root by another protocol.
+// TestRootComesBack is how an operator who deleted root by another protocol gets in again.
 func TestRootComesBack(t *testing.T) {
 	r := openRig(t, vfs.NewMem())
 	defer r.close()
@@ -245,20 +248,20 @@ func TestRootComesBack(t *testing.T) {
 	if _, err := r.accounts.authenticate(context.Background(), grants.Root, "root", here); !errors.Is(err, auth.ErrAuthFailed) {
 		t.Errorf("root is deleted, and logs in: %v", err)
 	}
-	_, err := r.broker.PutUser(broker.UserSpec{Name: grants.Root, Password: "new"})
+	_, err := r.broker.PutUser(catalog.UserSpec{Name: grants.Root, Password: "new"})
 	r.must(err)
 	if who, err := r.identifyToken(r.login(grants.Root, "new"), here); err != nil || !who.root || r.mayChangeUsers(who) != nil {
 		t.Errorf("made again: %+v, %v", who, err)
 	}
 }
 
-// While access is not controlled, who is no administrator of the broker may do everything with keys and nothing with users: they are those of all
-// protocols.
+// While access control is off, users who are no administrators of the broker may do everything with
+// keys and nothing with users: those are shared by all protocols.
 func TestUsersAreForAdministrators(t *testing.T) {
 	r := openRig(t, vfs.NewMem())
 	defer r.close()
 	r.add("u", "p")
-	_, err := r.broker.PutUser(broker.UserSpec{Name: "boss", Password: "p", Tags: []string{broker.TagAdministrator}})
+	_, err := r.broker.PutUser(catalog.UserSpec{Name: "boss", Password: "p", Tags: []string{catalog.TagAdministrator}})
 	r.must(err)
 	for _, c := range []struct {
 		user string
@@ -291,7 +294,7 @@ func TestUsersThatCannotBe(t *testing.T) {
 	r.must(r.accounts.addUser(&pb.AuthUserAddRequest{Name: "none"}))
 	for name, c := range map[string]struct{ err, want error }{
 		"no name":                  {r.accounts.addUser(&pb.AuthUserAddRequest{Password: "p"}), auth.ErrUserEmpty},
-		"a name that is too long":  {r.accounts.addUser(&pb.AuthUserAddRequest{Name: long, Password: "p"}), broker.ErrInvalidName},
+		"a name that is too long":  {r.accounts.addUser(&pb.AuthUserAddRequest{Name: long, Password: "p"}), failure.ErrInvalidName},
 		"twice":                    {r.accounts.addUser(&pb.AuthUserAddRequest{Name: "u", Password: "q"}), auth.ErrUserAlreadyExist},
 		"guest":                    {r.accounts.addUser(&pb.AuthUserAddRequest{Name: guest, Password: "q"}), auth.ErrUserAlreadyExist},
 		"no password any more":     {r.accounts.changePassword("u", ""), errNoPassword},
@@ -310,8 +313,9 @@ func TestUsersThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestDeletionIsSafeInACrash makes each operation on the disk during a deletion the last one: what is there after it is a user with its roles, one
-// without, or none; never the roles without the user.
+// TestDeletionIsSafeInACrash makes each operation on the disk during a deletion the last one: what
+// is there after it is a user with its roles, one without, or none; never the roles without the
+// user.
 func TestDeletionIsSafeInACrash(t *testing.T) {
 	seen := map[string]bool{}
 	for k := 1; ; k++ {
@@ -351,41 +355,42 @@ func TestDeletionIsSafeInACrash(t *testing.T) {
 }
 
 func TestLoginsOfOneClientWaitForEachOther(t *testing.T) {
-	var turns turns
-	done, err := turns.take(t.Context(), "a")
+	var locks keyedMutex
+	unlock, err := locks.lock(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := turns.take(t.Context(), "b")
+	other, err := locks.lock(t.Context(), "b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	other()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := turns.take(gone, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a client that is gone got the turn: %v", err)
+	if _, err := locks.lock(gone, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a client that is gone got the lock: %v", err)
 	}
 	next := make(chan struct{})
 	go func() {
 		defer close(next)
-		if done, err := turns.take(t.Context(), "a"); err == nil {
-			done()
+		if unlock, err := locks.lock(t.Context(), "a"); err == nil {
+			unlock()
 		}
 	}()
 	select {
 	case <-next:
-		t.Error("two have the turn")
+		t.Error("two hold the lock")
 	default:
 	}
-	done()
+	unlock()
 	<-next
-	if len(turns.taken) > 0 {
-		t.Errorf("%d clients are remembered", len(turns.taken))
+	if len(locks.keys) > 0 {
+		t.Errorf("%d clients are remembered", len(locks.keys))
 	}
 }
 
-// TestLogsOfRefusals: anybody may name a user, of any length; the log keeps little of it, and no password.
+// TestLogsOfRefusals: a client may send any user name, of any length; the log keeps little of it,
+// and no password.
 func TestLogsOfRefusals(t *testing.T) {
 	var text bytes.Buffer
 	r := openRig(t, vfs.NewMem())

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -13,19 +12,21 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
 )
 
-// agent is what is kept of a client for as long as its connection lasts: the sessions of the engine in which it works, one for each user that it
-// names. Calls find it by the address of their peer ([agentAddr]).
+// agent is what is kept of a client for as long as its connection lasts: the sessions of the engine
+// in which it works, one for each user that it names. Calls find it by the address of their peer
+// ([agentAddr]).
 type agent struct {
 	srv    *Server
 	id     uint64
 	nc     net.Conn
 	client *protocol.Client // set before the connection is served
 
-	certUser string                // whom the client's certificate names; "" without one
+	certUser string                // the user named by the client's certificate; "" without one
 	login    atomic.Pointer[token] // of certUser; nil: not asked for yet
 	refused  atomic.Uint64         // the generation of the broker's rules, plus one, at which certUser could not come in
 
@@ -33,11 +34,12 @@ type agent struct {
 	closed   bool
 	admitted bool             // holds a place of Options.Connections
 	seats    map[string]*seat // by user
-	operator *broker.Session  // of root, who may do everything; nil: not asked for yet
+	operator *broker.Session  // of root, which may do everything; nil: not opened yet
 }
 
-// seat is one user on one connection: a session of the engine, which counts for the limits of connections. It ends with the connection, or when the
-// engine ends it, because the user was deleted; others on the connection go on.
+// seat is one user on one connection: a session of the engine, which counts for the limits of
+// connections. It ends with the connection, or when the engine ends it, because the user was
+// deleted; others on the connection go on.
 type seat struct {
 	session *broker.Session
 	over    context.Context // ends with the seat: streams end with it
@@ -51,12 +53,12 @@ const rootVHost = "/"
 var errTooMany = status.Error(codes.ResourceExhausted, "etcdserver: too many connections")
 
 // seat is that of a user. The first one takes a place for the connection. Errors: those of
-// NewSession, errTooMany, broker.ErrClosed when the connection is gone.
+// NewSession, errTooMany, catalog.ErrClosed when the connection is gone.
 func (a *agent) seat(user string) (*seat, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
-		return nil, broker.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	if st := a.seats[user]; st != nil {
 		return st, nil
@@ -70,7 +72,7 @@ func (a *agent) seat(user string) (*seat, error) {
 	st.over, st.end = context.WithCancelCause(context.Background())
 	var err error
 	st.session, err = a.srv.broker.NewSession(broker.SessionOptions{
-		User: user, VHost: rootVHost, Name: fmt.Sprintf("%v -> %v", a.nc.RemoteAddr(), a.nc.LocalAddr()), Outside: true, Done: st.over.Done(),
+		User: user, VHost: rootVHost, Name: a.client.Name(), Outside: true, Done: st.over.Done(),
 		Evict: func(reason error) { go a.unseat(user, st, reason) },
 	})
 	if err != nil {
@@ -104,12 +106,13 @@ func (st *seat) leave(reason error) {
 	st.session.Close()
 }
 
-// operate is the session of the engine in which root works. Errors: broker.ErrVHostNotFound, broker.ErrClosed when the connection is gone.
+// operate is the session of the engine in which root works. Errors: catalog.ErrVHostNotFound,
+// catalog.ErrClosed when the connection is gone.
 func (a *agent) operate() (*broker.Session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
-		return nil, broker.ErrClosed
+		return nil, failure.ErrClosed
 	}
 	if a.operator == nil {
 		s, err := a.srv.broker.Operate(rootVHost)
@@ -132,7 +135,7 @@ func (a *agent) close() {
 		a.admitted = false
 	}
 	for _, st := range a.seats {
-		st.leave(broker.ErrClosed)
+		st.leave(failure.ErrClosed)
 	}
 	a.seats = nil
 	if a.operator != nil {
@@ -155,7 +158,7 @@ type agentAddr struct {
 // RemoteAddr is the client's address.
 func (c *clientConn) RemoteAddr() net.Addr { return agentAddr{c.Conn.RemoteAddr(), c.agent} }
 
-// SyscallConn is for who reads and writes without waiting.
+// SyscallConn is for code that reads and writes without waiting.
 func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 	sc, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -176,7 +179,8 @@ func (c *clientConn) ConnectionState() tls.ConnectionState {
 	return state
 }
 
-// isLoopback tells whether the client is on this machine. What has no IP address (a pipe, a Unix socket) is.
+// isLoopback reports whether the client is on this machine. What has no IP address (a pipe, a Unix
+// socket) is.
 func isLoopback(addr net.Addr) bool {
 	if a, ok := addr.(agentAddr); ok {
 		addr = a.Addr

@@ -22,7 +22,7 @@ func newAuthService(s *Server) pb.AuthServer { return &authService{srv: s} }
 // header is the header of an answer.
 func (a *authService) header() *pb.ResponseHeader { return a.srv.keys.Header() }
 
-// manage does what only those may do who may change users, and records who did it.
+// manage changes users or roles for a caller that may do so, and records the act in the audit log.
 func (a *authService) manage(ctx context.Context, what, whom string, do func() error) error {
 	who, err := a.srv.identify(ctx)
 	if err != nil {
@@ -39,7 +39,8 @@ func (a *authService) manage(ctx context.Context, what, whom string, do func() e
 	return reply(err)
 }
 
-// maxRoleName is how long the name of a role may be: a snapshot is a database of etcd, in which a key has no more than 32 KiB.
+// maxRoleName is how long the name of a role may be: a snapshot is a database of etcd, in which a
+// key has no more than 32 KiB.
 const maxRoleName = 1024
 
 // record is a step of manage that changes roles.
@@ -68,7 +69,7 @@ func (a *authService) Authenticate(ctx context.Context, r *pb.AuthenticateReques
 	return &pb.AuthenticateResponse{Header: a.header(), Token: token}, nil
 }
 
-// AuthStatus tells whether access is controlled.
+// AuthStatus reports whether access is controlled.
 func (a *authService) AuthStatus(context.Context, *pb.AuthStatusRequest) (*pb.AuthStatusResponse, error) {
 	return &pb.AuthStatusResponse{Header: a.header(), Enabled: a.srv.grants.Enabled(), AuthRevision: a.srv.grants.Revision()}, nil
 }
@@ -141,7 +142,7 @@ func (a *authService) UserList(ctx context.Context, r *pb.AuthUserListRequest) (
 	return &pb.AuthUserListResponse{Header: a.header(), Users: a.srv.accounts.userNames()}, nil
 }
 
-// mayLook tells whether the caller may see all users and roles.
+// mayLook reports whether the caller may see all users and roles.
 func (a *authService) mayLook(ctx context.Context) error {
 	who, err := a.srv.identify(ctx)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *authService) RoleAdd(ctx context.Context, r *pb.AuthRoleAddRequest) (*p
 	return answer(&pb.AuthRoleAddResponse{Header: a.header()}, err)
 }
 
-// RoleDelete deletes a role; who had it has it no more.
+// RoleDelete deletes a role and takes it from its users.
 func (a *authService) RoleDelete(ctx context.Context, r *pb.AuthRoleDeleteRequest) (*pb.AuthRoleDeleteResponse, error) {
 	err := a.manage(ctx, "role deleted", r.Role, a.record(ctx, &pb.InternalRaftRequest{AuthRoleDelete: r}))
 	return answer(&pb.AuthRoleDeleteResponse{Header: a.header()}, err)

@@ -14,9 +14,9 @@ import (
 // longBodies are the paths whose requests may have no end: messages come as the client makes them.
 var longBodies = map[string]bool{"/v3/watch": true, "/v3/lease/keepalive": true}
 
-// bodies bounds what the JSON gateway does before it knows who calls. A request that shows no login
-// is short, and it and its answer have the time that net/http gives them. Of one that does only the
-// body has: the answer may wait for others, or have no end.
+// bodies limits what the JSON gateway does before it knows the caller. A request without a login is
+// short, and it and its answer have net/http's timeouts. For a request with a login only the body
+// is limited: the answer may wait for others, or have no end.
 func (s *Server) bodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer next.ServeHTTP(w, r)

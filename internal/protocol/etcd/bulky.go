@@ -6,9 +6,9 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 )
 
-// bulky reports whether the answer to a request may be large, so that it has to be made in turns
-// (grpcwire.AwaitTurn). Requests that wait for other clients, and those that many clients make at
-// once to share an fsync, are not among them: their answers are small.
+// bulky reports whether the answer to a request may be large, so that it needs an answer slot
+// (grpcwire.AwaitAnswerSlot). Requests that wait for other clients, and those that many clients
+// make at once to share an fsync, are not bulky: their answers are small.
 func bulky(req any) bool {
 	switch r := req.(type) {
 	case *pb.RangeRequest:

@@ -7,8 +7,9 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 )
 
-// Requests whose answers hold values are made in turns, wherever the value is asked for; those that
-// wait for others are not, or they would keep turns from those that they wait for.
+// Requests whose answers hold values need an answer slot, wherever the value is asked for; those
+// that wait for other clients must not hold one, or they would keep it from the very calls they
+// wait for.
 func TestBulky(t *testing.T) {
 	k := []byte("k")
 	get := &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: &pb.RangeRequest{Key: k}}}

@@ -30,7 +30,8 @@ func (c *clusterService) MemberList(ctx context.Context, r *pb.MemberListRequest
 	return &pb.MemberListResponse{Header: h, Members: []*pb.Member{c.self(ctx)}}, nil
 }
 
-// self is this member. Its URL is where this client reached it: another one may not lead here from where the client is.
+// self is this member. Its URL is where this client reached it: another one may not lead here from
+// where the client is.
 func (c *clusterService) self(ctx context.Context) *pb.Member {
 	m := &pb.Member{ID: c.srv.keys.MemberID(), Name: c.srv.o.NodeName}
 	if p, ok := peer.FromContext(ctx); ok && p.LocalAddr != nil {
@@ -39,7 +40,7 @@ func (c *clusterService) self(ctx context.Context) *pb.Member {
 	return m
 }
 
-// admin tells whether the caller may change members, and whether there is one of the id.
+// admin reports whether the caller may change members, and whether there is one of the id.
 func (c *clusterService) admin(ctx context.Context, id uint64) error {
 	who, err := c.srv.identify(ctx)
 	if err != nil {
@@ -65,7 +66,7 @@ func (c *clusterService) MemberAdd(ctx context.Context, r *pb.MemberAddRequest) 
 	return nil, errOneMember
 }
 
-// isBadURL tells whether something is no address of a member: scheme, host and port.
+// isBadURL reports whether something is no address of a member: scheme, host and port.
 func isBadURL(s string) bool {
 	u, err := url.Parse(s)
 	return err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Port() == "" || u.Path != ""

@@ -1,13 +1,16 @@
-// Package etcd serves the etcd v3 API: ordinary keys on a [keyspace.Store], the broker's queues as keys below /q/ and /queue/, and its semaphores as keys
-// below /semaphore/.
+// Package etcd serves the etcd v3 API: ordinary keys on a [keyspace.Store], the broker's queues as
+// keys below /q/ and /queue/, and its semaphores as keys below /semaphore/.
 //
-// One port speaks HTTP/2 with the gRPC services KV, Watch, Lease, Auth, Maintenance, Cluster, Lock, Election and Health, and HTTP/1 with
-// /version, /health, /livez, /readyz and /metrics; the first bytes of a connection tell which ([Server.open]). The services are registered at
-// a transport, which knows nothing of etcd (transport.go).
+// One port speaks HTTP/2 with the gRPC services KV, Watch, Lease, Auth, Maintenance, Cluster, Lock,
+// Election and Health, and HTTP/1 with /version, /health, /livez, /readyz and /metrics; the first
+// bytes of a connection tell which ([Server.open]). The services are registered at a transport,
+// which knows nothing of etcd (transport.go).
 //
-// A call passes these files: intercept.go (who calls, counters, the end of the server), then its service (kv.go, lease.go, …), which checks the
-// request as etcd does (kvcheck.go), asks whether the caller may (access.go), gives virtual keys to their families (virtualkeys.go) and all others to
-// the store, and turns what comes back into etcd's errors (errors.go).
+// A call passes these files: intercept.go (authentication, counters, the end of the server), then
+// its service (kv.go, lease.go, …), which checks the request as etcd does (kvcheck.go), checks the
+// caller's permissions (access.go), gives virtual keys to their families (virtualkeys.go) and all
+// others to the store, and turns the result into etcd's errors (errors.go).
 //
-// Methods of services run on goroutines of the transport, any number at a time; the package keeps no state between calls but counters.
+// Methods of services run on goroutines of the transport, any number at a time; the package keeps
+// no state between calls but counters.
 package etcd

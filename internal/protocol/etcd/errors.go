@@ -12,11 +12,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// replies are the errors of the layers below and what clients hear of them. Errors of packages of etcd have the texts and codes that etcd's
-// servers give them; those of the engine have the nearest ones that clients act upon.
+// replies are the errors of the layers below and what clients hear of them. Errors of packages of
+// etcd have the texts and codes that etcd's servers give them; those of the engine have the nearest
+// ones that clients act upon.
 var replies = []struct{ cause, reply error }{
 	{mvcc.ErrCompacted, rpctypes.ErrGRPCCompacted},
 	{mvcc.ErrFutureRev, rpctypes.ErrGRPCFutureRev},
@@ -56,16 +58,17 @@ var replies = []struct{ cause, reply error }{
 	{auth.ErrAuthOldRevision, rpctypes.ErrGRPCAuthOldRevision},
 
 	{errNoPassword, status.Error(codes.InvalidArgument, errNoPassword.Error())},
-	{broker.ErrAccessRefused, rpctypes.ErrGRPCPermissionDenied},
-	{broker.ErrInvalidName, status.Error(codes.InvalidArgument, "etcdserver: a user cannot have this name")},
-	{broker.ErrUserConnections, status.Error(codes.ResourceExhausted, "etcdserver: the user has too many connections")},
-	{broker.ErrVHostConnections, status.Error(codes.ResourceExhausted, "etcdserver: the virtual host has too many connections")},
-	{broker.ErrTooLarge, rpctypes.ErrGRPCRequestTooLarge},
-	{broker.ErrClosed, rpctypes.ErrGRPCStopped},
-	{broker.ErrLogFailed, status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")},
+	{failure.ErrAccessRefused, rpctypes.ErrGRPCPermissionDenied},
+	{failure.ErrInvalidName, status.Error(codes.InvalidArgument, "etcdserver: a user cannot have this name")},
+	{failure.ErrUserConnections, status.Error(codes.ResourceExhausted, "etcdserver: the user has too many connections")},
+	{failure.ErrVHostConnections, status.Error(codes.ResourceExhausted, "etcdserver: the virtual host has too many connections")},
+	{failure.ErrTooLarge, rpctypes.ErrGRPCRequestTooLarge},
+	{failure.ErrClosed, rpctypes.ErrGRPCStopped},
+	{failure.ErrLogFailed, virtual.ErrLogFailed},
 }
 
-// reply turns an error of the layers below into the one that clients hear; one that is a status of gRPC already stays what it is.
+// reply turns an error of the layers below into the one that clients hear; one that is a status of
+// gRPC already stays what it is.
 func reply(err error) error {
 	if err == nil {
 		return nil

@@ -9,23 +9,26 @@ import (
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// family is a kind of virtual keys: of queues, or of semaphores. The methods return errors that are ready for clients.
+// family is a kind of virtual keys: of queues, or of semaphores. The methods return errors that are
+// ready for clients.
 type family interface {
 	virtual.Family
 	Put(who virtual.Caller, r *pb.PutRequest) (*pb.PutResponse, error)
 	DeleteRange(who virtual.Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error)
 	// Watch opens a watch, as virtualWatches.Watch says.
 	Watch(who virtual.Caller, r *pb.WatchCreateRequest, ready func()) (w virtual.Watcher, since int64, err error)
-	// MayEndLease tells whether who may end a lease, as far as virtual keys hang on it.
+	// MayEndLease reports whether a caller may end a lease, as far as virtual keys are attached to
+	// it.
 	MayEndLease(who virtual.Caller, lease int64) error
-	// LeaseKeys are the keys that hang on a lease and that who may see.
+	// LeaseKeys are the virtual keys of a lease that a caller may see.
 	LeaseKeys(who virtual.Caller, lease int64) [][]byte
-	// Close ends what runs in the background, at the latest with ctx. No method is called afterwards.
+	// Close ends what runs in the background, at the latest with ctx. No method is called
+	// afterwards.
 	Close(ctx context.Context)
 }
 
-// of is the family that a key belongs to; nil: it is an ordinary key. A range belongs where it begins: one that only spans virtual keys is a range of
-// ordinary keys, in which they do not show.
+// of is the family that a key belongs to; nil: it is an ordinary key. A range belongs where it
+// begins: one that only spans virtual keys is a range of ordinary keys, in which they do not show.
 func (n *virtualKeys) of(key []byte) family {
 	for _, f := range n.families {
 		if f.Holds(key) {
@@ -35,10 +38,10 @@ func (n *virtualKeys) of(key []byte) family {
 	return nil
 }
 
-// holds tells whether a key is virtual.
+// holds reports whether a key is virtual.
 func (n *virtualKeys) holds(key []byte) bool { return n.of(key) != nil }
 
-// touched tells whether a virtual key stands anywhere in a transaction.
+// touched reports whether a virtual key stands anywhere in a transaction.
 func (n *virtualKeys) touched(r *pb.TxnRequest) bool {
 	return slices.ContainsFunc(r.Compare, func(c *pb.Compare) bool { return n.holds(c.Key) }) ||
 		slices.ContainsFunc(r.Success, n.touchedBy) || slices.ContainsFunc(r.Failure, n.touchedBy)

@@ -19,9 +19,10 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST with the request as JSON, keys and values in
-// base64; streams answer with one object a line. conn calls the services; the calls come from the HTTP client's address, with his header
-// Authorization as token. A request, or all requests of a stream together, may have maxBytes.
+// newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST
+// with the request as JSON, keys and values in base64; streams answer with one object a line. conn
+// calls the services; the calls come from the HTTP client's address, with its header Authorization
+// as token. A request, or all requests of a stream together, may have maxBytes.
 func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
 	mux := runtime.NewServeMux(runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.HTTPBodyMarshaler{
 		Marshaler: &runtime.JSONPb{
@@ -58,9 +59,11 @@ func oldPaths(next http.Handler) http.Handler {
 	})
 }
 
-// noForeignPages refuses requests that a browser makes for a page from elsewhere: without users whoever is on this machine may do everything,
-// and a page that somebody on this machine looks at is not meant. (etcd lets them in.) A page can also call itself by a name of its own that leads
-// to this machine; so the name that is asked for must be an address or that of this machine when the client is on it and shows no token.
+// noForeignPages rejects requests that a browser makes for a page from elsewhere: while access
+// control is off every process on this machine may do everything, and a page in a browser on this
+// machine must not. (etcd lets them in.) A page can also reach this machine by a host name of its
+// own; so the requested host must be an address or a name of this machine when the client is local
+// and shows no token.
 func noForeignPages(next http.Handler) http.Handler {
 	var cross http.CrossOriginProtection
 	return cross.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

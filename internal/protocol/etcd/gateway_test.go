@@ -150,7 +150,7 @@ type endless struct{}
 
 func (*endless) Read(b []byte) (int, error) { return copy(b, bytes.Repeat([]byte{' '}, len(b))), nil }
 
-// TestGatewayTakesNoEndlessRequests: anybody may send one, also who is nobody.
+// TestGatewayTakesNoEndlessRequests: any client may send one, even without a login.
 func TestGatewayTakesNoEndlessRequests(t *testing.T) {
 	n := newNode(t, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -21,7 +21,7 @@ type health struct {
 	Reason string `json:"reason"`
 }
 
-// serveHealth is /health: healthy is who has no alarm, can read, and has a log that takes more.
+// serveHealth serves /health: healthy means no alarm, reads work, and the log takes writes.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	if !onlyGet(w, r) {
 		return
@@ -40,7 +40,8 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, string(text), http.StatusServiceUnavailable)
 }
 
-// illness is why the server is not healthy, "" when it is. Alarms of the names in excluded do not count.
+// illness is why the server is not healthy, "" when it is. Alarms of the names in excluded do not
+// count.
 func (s *Server) illness(ctx context.Context, excluded []string) string {
 	for _, a := range s.keys.Alarms() {
 		if name := a.Alarm.String(); !slices.Contains(excluded, name) {

@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -43,12 +44,12 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 	ks := keyspace.New(ko)
 	log := slog.New(slog.DiscardHandler)
 	sems := semaphores.New(semaphores.Options{Logger: log})
-	bo.Logger, bo.Annexes = log, map[uint32]broker.Annex{broker.KeyShard: ks, broker.SemaphoreShard: sems}
+	bo.Logger, bo.StateMachines = log, map[uint32]statemachine.Machine{statemachine.Keys: ks, statemachine.Semaphores: sems}
 	b, err := broker.Open(n.fs, "data", bo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ks.Start(b.Recorder(broker.KeyShard)); err != nil {
+	if err := ks.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}
 	if err := sems.Start(b); err != nil {

@@ -96,7 +96,8 @@ func (h hostile) txn(depth int) *pb.TxnRequest {
 	return r
 }
 
-// No request that passes the checks makes etcd's code end the process when it is applied: it would do so at every start from then on.
+// No request that passes the checks makes etcd's code end the process when it is applied: it would
+// do so at every start from then on.
 func TestNoRequestEndsTheStore(t *testing.T) {
 	keys := keyspace.New(keyspace.Options{})
 	log := &directLog{store: keys}

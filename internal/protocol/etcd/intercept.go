@@ -28,14 +28,15 @@ func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnarySe
 		return nil, err
 	}
 	if bulky(req) {
-		if err := grpcwire.AwaitTurn(ctx); err != nil {
+		if err := grpcwire.AwaitAnswerSlot(ctx); err != nil {
 			return nil, status.FromContextError(err).Err()
 		}
 	}
 	return handler(ctx, req)
 }
 
-// interceptStream is around every stream. Its context is over when the client is gone, when its user is deleted, and when the server drains.
+// interceptStream is around every stream. Its context is over when the client is gone, when its
+// user is deleted, and when the server drains.
 func (s *Server) interceptStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	kind := kindServerStream
 	if info.IsClientStream {
@@ -71,7 +72,8 @@ type streamOf struct {
 
 func (s *streamOf) Context() context.Context { return s.ctx }
 
-// enter does what every call begins with: it looks at the version that the client says it has, and finds out who calls.
+// enter does what every call begins with: it checks the client's version, and authenticates the
+// caller.
 func (s *Server) enter(ctx context.Context, method string) (context.Context, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	if v := md.Get(rpctypes.MetadataClientAPIVersionKey); len(v) > 0 && !utf8.ValidString(v[0]) {
@@ -83,7 +85,7 @@ func (s *Server) enter(ctx context.Context, method string) (context.Context, err
 // survive keeps a defect in one call from taking the others with it.
 func (s *Server) survive(ctx context.Context, method string, err *error) {
 	if p := recover(); p != nil {
-		s.log.Error("etcd: call broken by a defect", "method", method, "peer", peerOf(ctx), "panic", p, "stack", string(debug.Stack()))
+		s.log.Error("etcd: a call failed by a panic", "method", method, "peer", peerOf(ctx), "panic", p, "stack", string(debug.Stack()))
 		*err = errPanic
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"go.etcd.io/etcd/pkg/v3/adt"
 )
 
-// The checks of this file are those that etcd makes of a request before anything else, in its order: which error is found first counts.
+// The checks of this file are those that etcd makes of a request before anything else, in its
+// order: which error is found first counts.
 
 func checkRange(r *pb.RangeRequest) error {
 	if len(r.GetKey()) == 0 {
@@ -39,7 +40,8 @@ func checkDelete(r *pb.DeleteRangeRequest) error {
 	return nil
 }
 
-// checkTxn checks a transaction and what is in it; a branch may have maxOps operations, less those of the transactions around it.
+// checkTxn checks a transaction and what is in it; a branch may have maxOps operations, less those
+// of the transactions around it.
 func checkTxn(r *pb.TxnRequest, maxOps int) error {
 	if err := checkTxnOps(r, maxOps); err != nil {
 		return err
@@ -98,8 +100,9 @@ type changes struct {
 // everything is the interval of all keys.
 var everything = adt.NewStringAffineInterval("\x00", "")
 
-// changesOf gathers the changes of a list of operations and of the transactions inside of it. It fails when a key is put twice, or put and
-// deleted: the operations of a transaction happen at one moment, so there is no order between them.
+// changesOf gathers the changes of a list of operations and of the transactions inside of it. It
+// fails when a key is put twice, or put and deleted: the operations of a transaction happen at one
+// moment, so there is no order between them.
 func changesOf(ops []*pb.RequestOp) (changes, error) {
 	all := changes{puts: map[string]bool{}, dels: adt.NewIntervalTree()}
 	for _, op := range ops {
@@ -134,7 +137,8 @@ func intervalOf(d *pb.DeleteRangeRequest) adt.Interval {
 	return adt.NewStringAffinePoint(string(d.Key))
 }
 
-// addTxn adds both branches of an inner transaction. They may put the same key: only one of them happens.
+// addTxn adds both branches of an inner transaction. They may put the same key: only one of them
+// happens.
 func (c *changes) addTxn(t *pb.TxnRequest) error {
 	success, err := changesOf(t.Success)
 	if err != nil {
@@ -173,8 +177,9 @@ func (c *changes) addTail(from string) {
 	}
 }
 
-// addPut adds a key that is put; it may have been put before if it is among the allowed. etcd does not see that a delete of all keys from one on meets a
-// put. One that keeps what the key has finds nothing then, and panics whenever the log is applied: it is refused here.
+// addPut adds a key that is put; it may have been put before if it is among the allowed. etcd does
+// not see that a delete of all keys from one on meets a put. One that keeps what the key has finds
+// nothing then, and panics whenever the log is applied: it is refused here.
 func (c *changes) addPut(key string, keeps bool, allowed map[string]bool) error {
 	_, twice := c.puts[key]
 	_, may := allowed[key]

@@ -51,7 +51,8 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 	return resp, nil
 }
 
-// LeaseTimeToLive tells how long a lease has left, -1 when there is none of that id, and which keys it has.
+// LeaseTimeToLive tells how long a lease has left, -1 when there is none of that id, and which keys
+// it has.
 func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
 	who, err := l.srv.identify(ctx)
 	if err != nil {
@@ -84,7 +85,8 @@ func (l *leaseService) LeaseLeases(ctx context.Context, r *pb.LeaseLeasesRequest
 	return resp, nil
 }
 
-// LeaseKeepAlive renews a lease with every message of the client and answers with the time that it has now: 0 when there is no such lease.
+// LeaseKeepAlive renews a lease with every message of the client and answers with the time that it
+// has now: 0 when there is no such lease.
 func (l *leaseService) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) error {
 	over := make(chan error, 1)
 	go func() { over <- l.keepAlive(stream) }()
@@ -106,9 +108,10 @@ func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer) (err erro
 		if err != nil {
 			return err
 		}
-		// The header is older than the renewal: a client that sees the lease end at a later revision knows that this renewal was before.
+		// The header is older than the renewal: a client that sees the lease end at a later
+		// revision knows that this renewal was before.
 		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.keys.Header(), ID: r.ID}
-		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // who may have other rights than at the last one
+		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // the caller's rights may have changed since the last one
 		if err != nil {
 			return err
 		}

@@ -50,14 +50,14 @@ func (e *electionService) Proclaim(ctx context.Context, r *epb.ProclaimRequest) 
 	})
 }
 
-// Leader tells who leads.
+// Leader returns the current leader.
 func (e *electionService) Leader(ctx context.Context, r *epb.LeaderRequest) (*epb.LeaderResponse, error) {
 	return through(e.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*epb.LeaderResponse, error) {
 		return v3election.NewElectionServer(c).Leader(ctx, r)
 	})
 }
 
-// Observe tells who leads, now and whenever it changes.
+// Observe sends the leader, now and whenever it changes.
 func (e *electionService) Observe(r *epb.LeaderRequest, stream epb.Election_ObserveServer) error {
 	c := e.inside.client(stream.Context())
 	defer c.Close() //nolint:errcheck // it tells that it is closed

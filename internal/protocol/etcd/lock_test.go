@@ -15,7 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The lock of the service is held by one at a time, and goes on when it is unlocked or its lease ends.
+// The lock of the service is held by one at a time, and goes on when it is unlocked or its lease
+// ends.
 func TestLockService(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	locks := lpb.NewLockClient(c.ActiveConnection())
@@ -42,7 +43,7 @@ func TestLockService(t *testing.T) {
 	}
 	waiting := c.Watch(t.Context(), "l/", clientv3.WithPrefix(), clientv3.WithRev(first.Header.Revision))
 	go wait(second)
-	for n := 0; n < 2; { // the keys of the first and of the second, who waits
+	for n := 0; n < 2; { // the keys of the first holder and of the second, which waits
 		n += len((<-waiting).Events)
 	}
 	select {
@@ -61,7 +62,7 @@ func TestLockService(t *testing.T) {
 	<-got
 }
 
-// Who does not want to wait any longer leaves no key behind.
+// A client that gives up waiting leaves no key behind.
 func TestLockGivenUp(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	locks := lpb.NewLockClient(c.ActiveConnection())
@@ -87,7 +88,7 @@ func TestLockGivenUp(t *testing.T) {
 	}
 }
 
-// Who is gone while he waits for a lock leaves no key behind either.
+// A client that disconnects while it waits for a lock leaves no key behind either.
 func TestLockOfAClientThatIsGone(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
@@ -113,7 +114,7 @@ func TestLockOfAClientThatIsGone(t *testing.T) {
 	}
 }
 
-// Who waits for a lock does not hold up a drain.
+// A client that waits for a lock does not hold up a drain.
 func TestLockWhileDraining(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
@@ -211,7 +212,7 @@ func TestConcurrencyRecipes(t *testing.T) {
 	}
 }
 
-// A lease that nobody renews ends by itself and takes its keys along.
+// A lease without renewals ends by itself and deletes its keys.
 func TestLeaseRunsOut(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	r, err := pb.NewLeaseClient(c.ActiveConnection()).LeaseGrant(t.Context(), &pb.LeaseGrantRequest{TTL: 1})

@@ -26,7 +26,7 @@ type maintenanceService struct {
 	srv *Server
 }
 
-// admin tells whether the caller may do what is for administrators.
+// admin reports whether the caller may do what is for administrators.
 func (m *maintenanceService) admin(ctx context.Context) error {
 	who, err := m.srv.identify(ctx)
 	if err != nil {

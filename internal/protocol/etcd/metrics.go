@@ -23,8 +23,8 @@ const (
 	kindBidiStream   = "bidi_stream"
 )
 
-// metrics are the figures of one server under the names that dashboards for etcd know. Those of mvcc and leases, which etcd's packages keep
-// for themselves, are in the registry of the process.
+// metrics are the figures of one server under the names that dashboards for etcd know. Those of
+// mvcc and leases, which etcd's packages keep for themselves, are in the registry of the process.
 type metrics struct {
 	registry *prometheus.Registry
 	log      func() store.Stats // of the log
@@ -71,19 +71,21 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// counted adds a counter that somebody else counts up.
+// counted adds a counter that other code increments.
 func (m *metrics) counted(name, help string, n *atomic.Uint64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) }))
 }
 
-// foreign are figures of parts of etcd that are linked but do nothing here: its log on disk and its database file.
+// foreign are figures of parts of etcd that are linked but do nothing here: its log on disk and its
+// database file.
 var foreign = []string{"etcd_disk_", "etcd_snap_", "etcd_debugging_disk_", "etcd_debugging_snap_", "etcd_debugging_store_"}
 
 func isForeign(name string) bool {
 	return slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// Gather gives the figures of this server, and those that etcd's packages keep in the registry of the process under other names.
+// Gather gives the figures of this server, and those that etcd's packages keep in the registry of
+// the process under other names.
 func (m *metrics) Gather() ([]*dto.MetricFamily, error) {
 	all, err := m.registry.Gather()
 	ours := map[string]bool{}

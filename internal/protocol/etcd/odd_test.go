@@ -18,10 +18,12 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
-// oddFill gives a message random contents: few different keys, numbers that are interesting, and enums that nobody defined.
+// oddFill gives a message random contents: few different keys, interesting numbers, and undefined
+// enums.
 func oddFill(r *rand.Rand, m protoreflect.Message, depth int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -78,7 +80,8 @@ func oddValue(r *rand.Rand, f protoreflect.FieldDescriptor) protoreflect.Value {
 	}
 }
 
-// oddMethods are the methods that take any request here: one reply each, and none that leaves nobody allowed to go on.
+// oddMethods are the methods that take any request here: one reply each, and none that locks every
+// user out.
 func oddMethods(t *testing.T) (all []protoreflect.MethodDescriptor) {
 	for _, name := range []protoreflect.FullName{"etcdserverpb.KV", "etcdserverpb.Lease", "etcdserverpb.Maintenance", "etcdserverpb.Cluster", "etcdserverpb.Auth", "v3lockpb.Lock", "v3electionpb.Election"} {
 		d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
@@ -96,7 +99,8 @@ func oddMethods(t *testing.T) (all []protoreflect.MethodDescriptor) {
 	return all
 }
 
-// Whatever a client sends, it is answered, with no defect on the way; and what it did is there again after a restart.
+// Whatever a client sends, it is answered, with no defect on the way; and what it did is there
+// again after a restart.
 func TestOddRequests(t *testing.T) {
 	n := newNode(t, Options{LoginDelay: -1})
 	conn := dial(t, n.addr).ActiveConnection()
@@ -114,7 +118,7 @@ func TestOddRequests(t *testing.T) {
 	}
 	want, disk := crashed(t, n)
 	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir()})
-	b, err := broker.Open(disk, "data", broker.Options{Logger: n.log, DiskFreeLimit: -1, Annexes: map[uint32]broker.Annex{broker.KeyShard: ks}})
+	b, err := broker.Open(disk, "data", broker.Options{Logger: n.log, DiskFreeLimit: -1, StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: ks}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +159,7 @@ func oddCall(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescripto
 	t.Helper()
 	patience := 10 * time.Second
 	if m.Parent().Name() == "Lock" || m.Parent().Name() == "Election" {
-		patience = 5 * time.Millisecond // it may wait for somebody who never goes
+		patience = 5 * time.Millisecond // it may wait for a holder that never goes
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

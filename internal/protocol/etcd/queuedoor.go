@@ -13,8 +13,9 @@ import (
 	"fiveways/internal/protocol/grpcwire"
 )
 
-// queueDoor handles what queues live of on the reader of a connection: puts of messages and deletes of single deliveries. All that one read brings goes to
-// the engine together. Everything else, and what has to wait, is left to the services.
+// queueDoor handles what queues live of on the reader of a connection: puts of messages and deletes
+// of single deliveries. All that one read brings goes to the engine together. Everything else, and
+// what has to wait, is left to the services.
 type queueDoor struct {
 	srv   *Server
 	addr  net.Addr
@@ -59,7 +60,7 @@ func (d *queueDoor) Unary(c *grpcwire.Call, in []byte) bool {
 	return false
 }
 
-// enter is the door of who calls, nil when the service is to find out what is wrong.
+// enter is the door of the caller, nil when the service is to find out what is wrong.
 func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
 	md := c.Metadata()
 	if !sound(md) {
@@ -89,7 +90,7 @@ func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
 	return door
 }
 
-// Admit implements grpcwire.Conn: who may do nothing may not have much kept either.
+// Admit implements grpcwire.Conn: a caller without permissions gets little buffered, too.
 func (d *queueDoor) Admit(c *grpcwire.Call) error {
 	who, err := d.srv.identifyToken(tokenIn(c.Metadata()), d.addr)
 	if err == nil && who.user == "" {

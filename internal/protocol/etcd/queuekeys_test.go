@@ -136,7 +136,8 @@ func TestQueueConsumerWithLease(t *testing.T) {
 	}
 }
 
-// Two queues make requests and replies: the key of a request says who waits for the reply.
+// Two queues make requests and replies: the key of a request names the client that waits for the
+// reply.
 func TestQueueRequestReply(t *testing.T) {
 	n := newNode(t, Options{})
 	worker, client := dial(t, n.addr), dial(t, n.addr)
@@ -164,7 +165,8 @@ func TestQueueRequestReply(t *testing.T) {
 	work.Wait()
 }
 
-// A transaction takes a message, makes another of it and notes that in an ordinary key, all or nothing.
+// A transaction takes a message, makes another of it and notes that in an ordinary key, all or
+// nothing.
 func TestQueueTransaction(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)

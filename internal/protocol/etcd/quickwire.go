@@ -8,7 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages of the hottest calls are read and written here without protobuf's machinery; rpc.proto has the numbers of the fields.
+// The messages of the hottest calls are read and written here without protobuf's machinery;
+// rpc.proto has the numbers of the fields.
 
 // The first bytes of fields of answers: their number and kind.
 const (
@@ -21,7 +22,8 @@ const (
 	fieldTerm     = 4<<3 | byte(protowire.VarintType)
 )
 
-// parsePut reads a PutRequest that has nothing but a key and a value; the slices alias in. ok is false for any other.
+// parsePut reads a PutRequest that has nothing but a key and a value; the slices alias in. ok is
+// false for any other.
 func parsePut(in []byte) (key, value []byte, ok bool) {
 	for len(in) > 0 {
 		number, kind, n := protowire.ConsumeTag(in)
@@ -42,7 +44,7 @@ func parsePut(in []byte) (key, value []byte, ok bool) {
 }
 
 // parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other,
-// and for one that asks for the value: such answers may be large, and are made in turns.
+// and for one that asks for the value: such answers may be large and need an answer slot.
 func parseDelete(in []byte) (key []byte, ok bool) {
 	for len(in) > 0 {
 		number, kind, n := protowire.ConsumeTag(in)
@@ -89,7 +91,7 @@ func (s *Server) appendHeader(dst []byte, revision int64) []byte {
 // memberIdentity is what headers say of this server; it never changes.
 type memberIdentity struct{ cluster, member, term uint64 }
 
-// sound tells whether the version that a client says it has is text.
+// sound reports whether the version that a client says it has is text.
 func sound(md metadata.MD) bool {
 	v := md[rpctypes.MetadataClientAPIVersionKey]
 	return len(v) == 0 || utf8.ValidString(v[0])

@@ -7,8 +7,9 @@ import (
 	"fiveways/internal/broker"
 )
 
-// room refuses what adds keys while the disk is short, as etcd does beyond its quota. Deletions and compactions go on: they are the way out. The
-// memory that an alarm of the engine may be about is that of messages.
+// room refuses what adds keys while the disk is short, as etcd does beyond its quota. Deletions and
+// compactions go on: they are the way out. The memory that an alarm of the engine may be about is
+// that of messages.
 func (s *Server) room() error {
 	if a := s.broker.Alarm(); a != nil && a.Reason == broker.LowOnDisk {
 		return rpctypes.ErrGRPCNoSpace
@@ -16,7 +17,7 @@ func (s *Server) room() error {
 	return nil
 }
 
-// puts tells whether a put stands anywhere in a transaction.
+// puts reports whether a put stands anywhere in a transaction.
 func puts(r *pb.TxnRequest) bool {
 	for _, branch := range [][]*pb.RequestOp{r.Success, r.Failure} {
 		for _, op := range branch {

@@ -43,7 +43,8 @@ func put(t *testing.T, c *clientv3.Client, key, value string, options ...clientv
 	}
 }
 
-// Etcd's client waits for a place with a watch, holds it with a lease, and loses it with that; also when the connection breaks meanwhile.
+// Etcd's client waits for a place with a watch, holds it with a lease, and loses it with that; also
+// when the connection breaks meanwhile.
 func TestSemaphoreOfClients(t *testing.T) {
 	node := newNode(t, Options{})
 	line := newCuttable(t, node.addr)
@@ -84,7 +85,8 @@ func TestSemaphoreOfClients(t *testing.T) {
 	}
 }
 
-// A transaction that compares a place, and does something with ordinary keys and queues, happens as a whole or not at all.
+// A transaction that compares a place, and does something with ordinary keys and queues, happens as
+// a whole or not at all.
 func TestSemaphoreTxn(t *testing.T) {
 	node := newNode(t, Options{})
 	c := dial(t, node.addr)
@@ -194,7 +196,8 @@ func TestSemaphoreCompare(t *testing.T) {
 	}
 }
 
-// Transactions that all take the one place only if it is free: nobody gets it twice, though each looks first.
+// Transactions that all start a task only if the semaphore is free: only one succeeds, though each
+// looks first.
 func TestSemaphoreTxnRace(t *testing.T) {
 	node := newNode(t, Options{})
 	c := dial(t, node.addr)

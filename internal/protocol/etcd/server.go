@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -71,6 +70,8 @@ func (o Options) withDefaults() Options {
 
 // Server serves the etcd v3 API in front of one broker and its store of keys.
 type Server struct {
+	*protocol.Edge
+
 	broker *broker.Broker
 	keys   *keyspace.Store
 	o      Options
@@ -80,7 +81,6 @@ type Server struct {
 	accounts *accounts
 	grants   *grants.Grants
 
-	edge      *protocol.Edge
 	transport transport
 	web       *webServer
 	virtual   *virtualKeys
@@ -124,26 +124,17 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.closed = sync.OnceValue(func() error {
 		return errors.Join(s.web.Close(), s.virtual.Close())
 	})
-	s.edge = protocol.NewEdge("etcd", s.log, s.open)
+	s.Edge = protocol.NewEdge("etcd", s.log, s.open)
 	return s
 }
 
-// Serve accepts connections on ln until Drain, or until ln is closed.
-func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
-
-// Drain stops accepting, ends streams, answers the calls that run, and closes all connections; at the end of ctx by force. When it returns no
-// connection is left. It may be called again.
+// Drain stops accepting, ends streams, answers the calls that run, and closes all connections; at
+// the end of ctx by force. When it returns no connection is left. It may be called again.
 func (s *Server) Drain(ctx context.Context) error {
 	s.drain()
-	err := s.edge.Drain(ctx)
+	err := s.Edge.Drain(ctx)
 	return errors.Join(err, s.closed())
 }
-
-// Connections is the number of connections now.
-func (s *Server) Connections() int { return s.edge.Open() }
-
-// ConnectionsOpened is the number of connections ever accepted.
-func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }
 
 // handle adds a handler to what is served over HTTP/1; the longest pattern wins.
 func (s *Server) handle(pattern string, h http.Handler) { s.web.mux.Handle(pattern, h) }

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol"
 )
 
@@ -63,7 +63,7 @@ func TestDrainEndsStreams(t *testing.T) {
 	}
 }
 
-// A server that nobody used stops well, also at once and twice.
+// An unused server stops, even at once and twice.
 func TestStopAtOnce(t *testing.T) {
 	for range 20 {
 		n := newNode(t, Options{})
@@ -109,7 +109,8 @@ func TestHealthService(t *testing.T) {
 	}
 }
 
-// A version of a client that is no text is refused, as etcd does; what leader a client requires does not matter: there is one.
+// A version of a client that is no text is refused, as etcd does; what leader a client requires
+// does not matter: there is one.
 func TestMetadata(t *testing.T) {
 	kv := pb.NewKVClient(dial(t, newNode(t, Options{}).addr).ActiveConnection())
 	get := func(key, value string) error {
@@ -128,9 +129,9 @@ func TestReplies(t *testing.T) {
 	own := status.Error(codes.Aborted, "own")
 	for _, tc := range []struct{ err, want error }{
 		{nil, nil},
-		{fmt.Errorf("x: %w", broker.ErrAccessRefused), rpctypes.ErrGRPCPermissionDenied},
-		{broker.ErrLogFailed, status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")},
-		{broker.ErrClosed, rpctypes.ErrGRPCStopped},
+		{fmt.Errorf("x: %w", failure.ErrAccessRefused), rpctypes.ErrGRPCPermissionDenied},
+		{failure.ErrLogFailed, status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")},
+		{failure.ErrClosed, rpctypes.ErrGRPCStopped},
 		{own, own},
 		{context.Canceled, status.FromContextError(context.Canceled).Err()},
 		{errors.New("odd"), status.Error(codes.Unknown, "odd")},
@@ -141,7 +142,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// Who pings too much is told to calm down and cut off, as by etcd.
+// A client that pings too often is told to calm down and cut off, as by etcd.
 func TestTooManyPings(t *testing.T) {
 	n := newNode(t, Options{})
 	nc, err := net.Dial("tcp", n.addr)

@@ -12,7 +12,8 @@ import (
 // preface is how a connection of HTTP/2 begins.
 var preface = []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 
-// connection is one connection of a client. What it speaks is known after the first bytes; from then on somebody else serves it.
+// connection is one connection of a client. Its protocol is known after the first bytes; from then
+// on a session of that protocol serves it.
 type connection struct {
 	srv *Server
 	nc  *clientConn
@@ -20,7 +21,7 @@ type connection struct {
 
 	mu       sync.Mutex
 	draining bool
-	session  protocol.Session // who serves it; nil: nobody yet
+	session  protocol.Session // serves it; nil: not yet
 }
 
 func (s *Server) open(nc net.Conn, id uint64) protocol.Session {
@@ -47,7 +48,7 @@ func (c *connection) Serve() {
 		session = s.transport.Session(c.nc, c.id, head)
 	} else {
 		agent.client.In.Add(uint64(len(head)))
-		session = s.web.session(&headed{c.nc, head})
+		session = s.web.Session(&headed{c.nc, head})
 	}
 	if c.hand(session) {
 		session.Serve()
@@ -65,7 +66,8 @@ func (c *connection) hand(session protocol.Session) bool {
 	return true
 }
 
-// firstBytes reads until the connection cannot be HTTP/2 any more, or has said that it is; at most as long as Options.FirstBytes.
+// firstBytes reads until the connection cannot be HTTP/2 any more, or has said that it is; at most
+// as long as Options.FirstBytes.
 func (c *connection) firstBytes() ([]byte, error) {
 	if err := c.nc.SetReadDeadline(time.Now().Add(c.srv.o.FirstBytes)); err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func (c *connection) firstBytes() ([]byte, error) {
 	return head[:n], c.nc.SetReadDeadline(time.Time{})
 }
 
-// Drain closes a connection that has not said anything; the others are drained by who serves them.
+// Drain closes a connection that has not said anything; the others are drained by their sessions.
 func (c *connection) Drain() {
 	c.mu.Lock()
 	c.draining = true

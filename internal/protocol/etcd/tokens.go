@@ -7,17 +7,19 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
 const (
 	// tokenLife is how long a token lives after it was last used, as etcd's simple tokens do.
 	tokenLife = 5 * time.Minute
-	// maxTokens bounds the memory that tokens take: beyond it the one that was used least recently goes, and its client logs in again.
+	// maxTokens bounds the memory that tokens take: beyond it the one that was used least recently
+	// goes, and its client logs in again.
 	maxTokens = 100_000
 )
 
-// tokens are what clients show instead of a password, in memory: a restart ends them, and clients log in again.
+// tokens are what clients show instead of a password, in memory: a restart ends them, and clients
+// log in again.
 type tokens struct {
 	now func() time.Time // [time.Now]
 
@@ -30,14 +32,15 @@ type tokens struct {
 type token struct {
 	text string
 	user string
-	made uint64 // of the user, broker.User.Made
+	made uint64 // of the user, catalog.User.Made
 	hash string // of the password that was given: another password ends the token
 
 	expires  time.Time                // guarded by tokens.mu
 	standing atomic.Pointer[standing] // as last looked up; nil before the first time
 }
 
-// standing is what is known of a token's user, at a generation of the broker's rules and a revision of the roles.
+// standing is what is known of a token's user, at a generation of the broker's rules and a revision
+// of the roles.
 type standing struct {
 	generation, revision uint64
 	loopbackOnly         bool
@@ -49,12 +52,12 @@ func newTokens() *tokens {
 	return &tokens{now: time.Now, byText: map[string]*list.Element{}}
 }
 
-func newToken(u *broker.User) *token {
+func newToken(u *catalog.User) *token {
 	return &token{text: rand.Text(), user: u.Name, made: u.Made, hash: u.Hash}
 }
 
 // issue makes a token for a user as it was when its password was checked.
-func (t *tokens) issue(u *broker.User) string {
+func (t *tokens) issue(u *catalog.User) string {
 	made := newToken(u)
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,15 +18,16 @@ type transport interface {
 	Session(nc net.Conn, id uint64, read []byte) protocol.Session
 }
 
-// What etcd does by default (embed.DefaultGRPCKeepAlive…): clients may ping every five seconds while a call runs; a connection that has been
-// quiet for two hours is probed.
+// What etcd does by default (embed.DefaultGRPCKeepAlive…): clients may ping every five seconds
+// while a call runs; a connection that has been quiet for two hours is probed.
 const (
 	minPingInterval = 5 * time.Second
 	quietBeforePing = 2 * time.Hour
 	pingTimeout     = 20 * time.Second
 )
 
-// requestOverhead is what a message may have beyond the limit of requests before it is refused unread, as in etcd.
+// requestOverhead is what a message may have beyond the limit of requests before it is refused
+// unread, as in etcd.
 const requestOverhead = 512 << 10
 
 func newTransport(s *Server) transport {

@@ -7,20 +7,22 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/auth"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/keyspace/grants"
 )
 
-// errNoPassword tells that a password is missing: the broker lets nobody in with an empty one.
+// errNoPassword says that a password is missing: the broker does not accept empty ones.
 var errNoPassword = errors.New("etcdserver: the password is empty")
 
-// addUser makes a user of the broker. It has no permissions in virtual hosts and no roles; without a password nobody logs in as that user. Errors:
-// auth.ErrUserEmpty, auth.ErrUserAlreadyExist, broker.ErrInvalidName.
+// addUser adds a user to the broker. It has no permissions in virtual hosts and no roles; without a
+// password it cannot log in with one. Errors: auth.ErrUserEmpty, auth.ErrUserAlreadyExist,
+// failure.ErrInvalidName.
 func (a *accounts) addUser(r *pb.AuthUserAddRequest) error {
 	if r.Name == "" {
 		return auth.ErrUserEmpty
 	}
-	spec := broker.UserSpec{Name: r.Name, Password: r.Password, MakeOnly: true}
+	spec := catalog.UserSpec{Name: r.Name, Password: r.Password, MakeOnly: true}
 	if r.Options.GetNoPassword() {
 		spec.Password = ""
 	}
@@ -31,8 +33,8 @@ func (a *accounts) addUser(r *pb.AuthUserAddRequest) error {
 	return err
 }
 
-// deleteUser takes a user's roles, and then the user from the broker, which ends its sessions. Errors: auth.ErrUserNotFound, auth.ErrInvalidAuthMgmt
-// for root while access is controlled.
+// deleteUser takes a user's roles, and then the user from the broker, which ends its sessions.
+// Errors: auth.ErrUserNotFound, auth.ErrInvalidAuthMgmt for root while access is controlled.
 func (a *accounts) deleteUser(ctx context.Context, name string) error {
 	if name == grants.Root && a.grants.Enabled() {
 		return auth.ErrInvalidAuthMgmt
@@ -45,8 +47,8 @@ func (a *accounts) deleteUser(ctx context.Context, name string) error {
 	return known(a.broker.DeleteUser(name))
 }
 
-// changePassword gives a user another password, which ends its tokens. One that was made without a password keeps none, as in etcd. Errors:
-// auth.ErrUserNotFound, errNoPassword.
+// changePassword gives a user another password, which ends its tokens. One that was made without a
+// password keeps none, as in etcd. Errors: auth.ErrUserNotFound, errNoPassword.
 func (a *accounts) changePassword(name, password string) error {
 	u, err := a.broker.User(name)
 	switch {
@@ -81,8 +83,8 @@ func (a *accounts) grantRole(ctx context.Context, r *pb.AuthUserGrantRoleRequest
 	return err
 }
 
-// revokeRole takes a role from a user. Errors: auth.ErrUserNotFound, auth.ErrRoleNotGranted, auth.ErrInvalidAuthMgmt for root's role root while
-// access is controlled.
+// revokeRole takes a role from a user. Errors: auth.ErrUserNotFound, auth.ErrRoleNotGranted,
+// auth.ErrInvalidAuthMgmt for root's role root while access is controlled.
 func (a *accounts) revokeRole(ctx context.Context, r *pb.AuthUserRevokeRoleRequest) error {
 	if a.grants.Enabled() && r.Name == grants.Root && r.Role == grants.Root {
 		return auth.ErrInvalidAuthMgmt
@@ -123,7 +125,8 @@ func (a *accounts) userNames() []string {
 	return names
 }
 
-// enable begins to control access. Errors: auth.ErrRootUserNotExist, auth.ErrRootRoleNotExist when nobody could end it.
+// enable switches access control on. Errors: auth.ErrRootUserNotExist, auth.ErrRootRoleNotExist if
+// no user could switch it off.
 func (a *accounts) enable(ctx context.Context) error {
 	u, err := a.broker.User(grants.Root)
 	if err != nil {
@@ -141,7 +144,7 @@ func (a *accounts) enable(ctx context.Context) error {
 
 // known turns the broker's word for a user that is not there into etcd's.
 func known(err error) error {
-	if errors.Is(err, broker.ErrUserNotFound) {
+	if errors.Is(err, failure.ErrUserNotFound) {
 		return auth.ErrUserNotFound
 	}
 	return err

@@ -13,14 +13,15 @@ import (
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// virtualCloseWait is how long what is left of virtual keys may take to end when the server does: consumers give back what they hold.
+// virtualCloseWait is how long what is left of virtual keys may take to end when the server does:
+// consumers give back what they hold.
 const virtualCloseWait = 10 * time.Second
 
-// virtualKeys is the keys of queues and semaphores as the services ask for them. They are not in the store: they are made of what the broker holds as
-// somebody asks.
+// virtualKeys serves the keys of queues and semaphores. They are not stored: they are derived from
+// the broker's state on each request.
 //
-// The methods are given requests that passed the checks of etcd (kvcheck.go) and return etcd's errors (errors.go). The headers of what they
-// return are complete.
+// The methods expect requests that passed the checks of etcd (kvcheck.go) and return etcd's errors
+// (errors.go). The headers of their results are complete.
 type virtualKeys struct {
 	*virtual.Base
 	srv      *Server
@@ -59,7 +60,8 @@ func newVirtualKeys(s *Server) *virtualKeys {
 	return n
 }
 
-// caller is who asks, as virtual keys want to know it. A call from inside has nobody's permissions.
+// caller is the user of a request in the form that virtual keys need. A call from inside has no
+// user's permissions.
 func (who *identity) caller() (virtual.Caller, error) {
 	if who.session == nil {
 		return virtual.Caller{}, rpctypes.ErrGRPCPermissionDenied
@@ -67,7 +69,7 @@ func (who *identity) caller() (virtual.Caller, error) {
 	return virtual.Caller{Session: who.session, User: who.user, Root: who.root}, nil
 }
 
-// asked does what a request asks of virtual keys, for who asks.
+// asked carries out a request on virtual keys for its caller.
 func asked[R, A any](who *identity, r R, do func(virtual.Caller, R) (A, error)) (answer A, err error) {
 	caller, err := who.caller()
 	if err == nil {
@@ -84,7 +86,8 @@ func (n *virtualKeys) fits(r proto.Message) error {
 	return nil
 }
 
-// mayEndLease tells whether who may end a lease, as far as virtual keys hang on it.
+// mayEndLease reports whether the caller may end a lease, as far as virtual keys are attached to
+// it.
 func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
 	for _, f := range n.families {
 		if err := f.MayEndLease(virtual.Caller{Session: who.session, User: who.user, Root: who.root}, lease); err != nil {
@@ -94,7 +97,7 @@ func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
 	return nil
 }
 
-// leaseKeys are the virtual keys that hang on a lease, as far as who may see them.
+// leaseKeys are the virtual keys of a lease that the caller may see.
 func (n *virtualKeys) leaseKeys(who *identity, lease int64) (keys [][]byte) {
 	for _, f := range n.families {
 		keys = append(keys, f.LeaseKeys(virtual.Caller{Session: who.session, User: who.user, Root: who.root}, lease)...)
@@ -110,7 +113,8 @@ func (n *virtualKeys) Put(f family, who *identity, r *pb.PutRequest) (*pb.PutRes
 	return asked(who, r, f.Put)
 }
 
-// Txn does a transaction of which a comparison or an operation has a virtual key, with the ordinary keys in it.
+// Txn does a transaction of which a comparison or an operation has a virtual key, with the ordinary
+// keys in it.
 func (n *virtualKeys) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	if err := n.fits(r); err != nil {
 		return nil, err

@@ -25,9 +25,10 @@ type watchOptions struct {
 	keys    mvcc.WatchableKV
 	virtual virtualWatches
 	header  func(revision int64) *pb.ResponseHeader // of a response
-	// permit tells who opens a watch, or why he may not, as an error of gRPC. Whether he may watch virtual keys, their families decide.
+	// permit returns the identity of the caller of a watch, or the gRPC error that refuses it. For
+	// virtual keys their families decide.
 	permit   func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error)
-	maxBytes int             // of a response, for those who asked for fragments
+	maxBytes int             // of a response, for watchers that asked for fragments
 	progress time.Duration   // between reports of progress [10 min]
 	over     context.Context // ends when the server drains
 }
@@ -36,7 +37,7 @@ func (s *Server) watchOptions() watchOptions {
 	return watchOptions{
 		keys: s.keys.KV(), virtual: s.virtual,
 		header: func(revision int64) *pb.ResponseHeader {
-			h := &pb.ResponseHeader{Revision: revision} // 0 stays: that is what etcd tells whoever asks for compacted history
+			h := &pb.ResponseHeader{Revision: revision} // 0 stays: that is what etcd answers a request for compacted history
 			s.keys.Fill(h)
 			return h
 		},
@@ -65,12 +66,14 @@ func newWatchService(o watchOptions) *watchService {
 	return &watchService{watchOptions: o}
 }
 
-// progressInterval is a little different for each stream, so that many that began together do not report together.
+// progressInterval is a little different for each stream, so that many that began together do not
+// report together.
 func (s *watchService) progressInterval() time.Duration {
 	return s.progress + rand.N(s.progress/10) // #nosec G404 -- spreads reports; no secret
 }
 
-// Watch serves one stream until its client or the server ends it. A client that only says it has no more requests keeps its watchers.
+// Watch serves one stream until its client or the server ends it. A client that only says it has no
+// more requests keeps its watchers.
 func (s *watchService) Watch(stream pb.Watch_WatchServer) error {
 	w := newWatchStream(s, stream)
 	defer w.close()
@@ -90,7 +93,8 @@ func (s *watchService) Watch(stream pb.Watch_WatchServer) error {
 	return err
 }
 
-// readRequests hands the requests of a stream on until it ends; nil: the client has no more of them.
+// readRequests hands the requests of a stream on until it ends; nil: the client has no more of
+// them.
 func readRequests(stream pb.Watch_WatchServer, requests chan<- *pb.WatchRequest, ended <-chan struct{}) error {
 	for {
 		r, err := stream.Recv()

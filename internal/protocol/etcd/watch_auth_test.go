@@ -11,7 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// TestWatchWithUsers: a watch tells only what its user may read, also when his role changes while the stream is open.
+// TestWatchWithUsers: a watch shows only what its user may read, also when the user's role changes
+// while the stream is open.
 func TestWatchWithUsers(t *testing.T) {
 	node := controlled(t)
 	root, reader := dialAs(t, node.addr, "root", "root"), dialAs(t, node.addr, "reader", "p")

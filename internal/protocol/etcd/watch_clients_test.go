@@ -64,7 +64,8 @@ func (c *cuttable) cut() {
 	c.conns = nil
 }
 
-// TestWatchResumes: a client whose connection breaks goes on where it was, without a hole and without a repetition.
+// TestWatchResumes: a client whose connection breaks goes on where it was, without a hole and
+// without a repetition.
 func TestWatchResumes(t *testing.T) {
 	const n, every = 400, 50
 	node := newNode(t, Options{})
@@ -119,7 +120,8 @@ func TestWatchOfCompactedHistoryTellsClient(t *testing.T) {
 	}
 }
 
-// TestWatchFragmentsThroughClient: a batch above the limit of requests comes in parts, which the client library puts together.
+// TestWatchFragmentsThroughClient: a batch above the limit of requests comes in parts, which the
+// client library puts together.
 func TestWatchFragmentsThroughClient(t *testing.T) {
 	const n, size = 10, 1 << 20
 	node := newNode(t, Options{})

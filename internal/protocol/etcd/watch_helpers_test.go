@@ -94,7 +94,7 @@ func (b *watchBed) stream() *testStream {
 	return s
 }
 
-// unread opens a stream that nobody reads from.
+// unread opens a stream that is never read.
 func (b *watchBed) unread() *testStream {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -27,7 +27,8 @@ func nextEvents(t *testing.T, events clientv3.WatchChan) []*clientv3.Event {
 	}
 }
 
-// TestMixedStream: a client watches a queue and ordinary keys on one stream; each kind keeps its own revisions when the connection breaks.
+// TestMixedStream: a client watches a queue and ordinary keys on one stream; each kind keeps its
+// own revisions when the connection breaks.
 func TestMixedStream(t *testing.T) {
 	node := newNode(t, Options{})
 	line := newCuttable(t, node.addr)
@@ -80,7 +81,8 @@ func TestMixedStream(t *testing.T) {
 	}
 }
 
-// TestConsumerWhoseConnectionBreaks: without a lease the consumer is gone with its stream, and what it held is delivered when it is back.
+// TestConsumerWhoseConnectionBreaks: without a lease the consumer is gone with its stream, and what
+// it held is delivered when it is back.
 func TestConsumerWhoseConnectionBreaks(t *testing.T) {
 	node := newNode(t, Options{})
 	line := newCuttable(t, node.addr)

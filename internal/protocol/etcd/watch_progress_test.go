@@ -76,7 +76,8 @@ func TestProgressOnRequest(t *testing.T) {
 	}
 }
 
-// TestProgressOfYoungerWatchers: a report that was asked for before a watcher came says nothing of it.
+// TestProgressOfYoungerWatchers: a report that was asked for before a watcher came says nothing of
+// it.
 func TestProgressOfYoungerWatchers(t *testing.T) {
 	b := newWatchBed(t, nil)
 	b.put("a", "v")

@@ -52,7 +52,7 @@ func TestWatcherIDs(t *testing.T) {
 			t.Errorf("%s: %v", step.name, r)
 		}
 	}
-	s.cancelWatch(77) // nobody: no answer
+	s.cancelWatch(77) // unknown: no answer
 	s.askProgress()
 	if r := s.next(); r.WatchId != noWatcher && r.WatchId != 1 {
 		t.Errorf("canceling nobody said %v", r)
@@ -246,7 +246,7 @@ func TestQueueWatch(t *testing.T) {
 		t.Errorf("canceling: %v", r)
 	}
 	<-b.queues.opened[1].closed
-	b.queues.opened[1].happen("late") // nobody hears it, nothing breaks
+	b.queues.opened[1].happen("late") // no watcher, nothing breaks
 	s.create(&pb.WatchCreateRequest{Key: []byte("/q/a/c/me")})
 	s.cancel()
 	<-b.queues.opened[2].closed
@@ -321,7 +321,7 @@ func TestThousandWatchers(t *testing.T) {
 	}
 }
 
-// TestSlowReader: a stream that is not read holds nobody back and misses nothing.
+// TestSlowReader: a stream that is not read delays no other and misses nothing.
 func TestSlowReader(t *testing.T) {
 	const n = 5000
 	b := newWatchBed(t, nil)
@@ -349,7 +349,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestWatchAcrossCompaction: a slow watcher whose history was compacted meanwhile is told, not left with a hole.
+// TestWatchAcrossCompaction: a slow watcher whose history was compacted meanwhile is told, not left
+// with a hole.
 func TestWatchAcrossCompaction(t *testing.T) {
 	b := newWatchBed(t, nil)
 	s := b.unread()

@@ -11,7 +11,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// create opens a watcher and answers. What is wrong with a request is told in the answer, which is canceled then; the stream goes on.
+// create opens a watcher and answers. What is wrong with a request is told in the answer, which is
+// canceled then; the stream goes on.
 func (w *watchStream) create(ctx context.Context, r *pb.WatchCreateRequest) error {
 	if len(r.Key) == 0 {
 		r.Key = []byte{0} // the smallest key
@@ -70,7 +71,8 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, isVirt
 	return x, nil
 }
 
-// endOfWatch says the end of a range as mvcc has it: nil for a single key, empty for all keys from the first on.
+// endOfWatch says the end of a range as mvcc has it: nil for a single key, empty for all keys from
+// the first on.
 func endOfWatch(end []byte) []byte {
 	switch {
 	case len(end) == 0:

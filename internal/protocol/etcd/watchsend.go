@@ -12,8 +12,9 @@ import (
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// maxVirtualResponseBytes is where a response with events of virtual keys is full: the rest leaves in the next one. Their events have a revision each, so
-// that a response may end behind any of them.
+// maxVirtualResponseBytes is where a response with events of virtual keys is full: the rest leaves
+// in the next one. Their events have a revision each, so that a response may end behind any of
+// them.
 const maxVirtualResponseBytes = 1 << 20
 
 // allOrdinary sends r and what else mvcc has handed over meanwhile.
@@ -26,7 +27,8 @@ func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
 	}
 }
 
-// ordinaryEvents sends what mvcc handed over: events of one watcher, the end of one whose history was compacted, or progress.
+// ordinaryEvents sends what mvcc handed over: events of one watcher, the end of one whose history
+// was compacted, or progress.
 func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	mvcc.ReportEventReceived(len(r.Events))
 	if r.WatchID == noWatcher {
@@ -49,7 +51,8 @@ func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	return w.sendEvents(x, answer)
 }
 
-// withPrevious adds to each event what its key held before, as far as that is not compacted. Other watchers share the events, so they are copied.
+// withPrevious adds to each event what its key held before, as far as that is not compacted. Other
+// watchers share the events, so they are copied.
 func (w *watchStream) withPrevious(events []*mvccpb.Event) []*mvccpb.Event {
 	out := make([]*mvccpb.Event, len(events))
 	for i, e := range events {
@@ -131,7 +134,8 @@ func (w *watchStream) sendEvents(x *watcher, r *pb.WatchResponse) error {
 	return sendFragments(r, w.maxBytes, w.stream.Send)
 }
 
-// sendFragments divides the events of a response over several that stay below maxBytes where they can; all but the last say that there is more.
+// sendFragments divides the events of a response over several that stay below maxBytes where they
+// can; all but the last say that there is more.
 func sendFragments(r *pb.WatchResponse, maxBytes int, send func(*pb.WatchResponse) error) error {
 	for events := r.Events; ; {
 		part := &pb.WatchResponse{

@@ -15,9 +15,10 @@ import (
 	"fiveways/internal/protocol/grpcwire"
 )
 
-// watchStream is one stream of watches. One goroutine does everything on it, requests and responses, so that a watcher is always announced
-// before its events and heard of no more after its end. It holds no events: those of ordinary keys wait in mvcc, which sets a slow stream
-// aside and reads the history again for it; those of virtual keys wait in their watchers, which are bounded.
+// watchStream is one stream of watches. One goroutine does everything on it, requests and
+// responses, so that a watcher is always announced before its events and heard of no more after its
+// end. It holds no events: those of ordinary keys wait in mvcc, which sets a slow stream aside and
+// reads the history again for it; those of virtual keys wait in their watchers, which are bounded.
 type watchStream struct {
 	*watchService
 	stream pb.Watch_WatchServer
@@ -32,7 +33,8 @@ type watchStream struct {
 	waiting readyWatchers
 }
 
-// watcher is one of a stream. Exactly one of virtual and ordinary is what it watches; both are unset once it is over but still holds its id.
+// watcher is one of a stream. Exactly one of virtual and ordinary is what it watches; both are
+// unset once it is over but still holds its id.
 type watcher struct {
 	id       int64
 	number   int64 // among those of the stream, from 1
@@ -83,7 +85,8 @@ func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error)
 	}
 }
 
-// close ends all watchers. What mvcc handed over and nobody sent is counted as received, as its gauge of pending events wants it.
+// close ends all watchers. Events that mvcc handed over and that were not sent are counted as
+// received, as its gauge of pending events requires.
 func (w *watchStream) close() {
 	for _, x := range w.watchers {
 		if x.virtual != nil {
@@ -186,7 +189,7 @@ func (r *readyWatchers) all() []*watcher {
 	return list
 }
 
-// isCreation tells whether a key did not exist before the event.
+// isCreation reports whether a key did not exist before the event.
 func isCreation(e *mvccpb.Event) bool {
 	return e.Type == mvccpb.Event_PUT && e.Kv.CreateRevision == e.Kv.ModRevision
 }

@@ -33,17 +33,8 @@ type Conn interface {
 	Closed()
 }
 
-type connKey struct{}
-
-// ConnFrom returns the application's Conn of the connection on which the call of
-// ctx came, nil where there is none.
-func ConnFrom(ctx context.Context) Conn {
-	app, _ := ctx.Value(connKey{}).(Conn)
-	return app
-}
-
 // Gather calls f. What f sends on the stream of ctx leaves in one write, by the
-// caller himself as far as the socket takes it: without Gather the connection's writer
+// caller itself as far as the socket takes it: without Gather the connection's writer
 // does that, on a goroutine that must be woken. On another transport it only calls f.
 func Gather(ctx context.Context, f func() error) error {
 	call, ok := grpc.ServerTransportStreamFromContext(ctx).(*Call)

@@ -111,7 +111,7 @@ var breaches = []struct {
 	{"a stream's window too large", func(r *raw) { r.ok(r.fr.WriteRawFrame(http2.FrameWindowUpdate, 0, 1, u32(1<<31-1))) }, "reset FLOW_CONTROL_ERROR"},
 	{"more data than a stream's window", func(r *raw) {
 		r.ok(r.fr.WriteData(1, false, []byte{0, 0, 0x3f, 0xff, 0xff}))
-		for range 5 { // the message is not whole, its data goes through: then messages that nobody takes
+		for range 5 { // the message is not whole, its data goes through: then messages that no handler takes
 			r.ok(r.fr.WriteData(1, false, make([]byte, 0)))
 		}
 		r.headers(3, false, with(":path", "/grpc.testing.TestService/StreamingInputCall", "do", "hold")...)
@@ -139,8 +139,7 @@ var breaches = []struct {
 	}, "goaway ENHANCE_YOUR_CALM, closed"},
 }
 
-// flood sends the same frame so often that nobody needs it. The server closes
-// before all is written.
+// flood sends the same useless frame many times. The server closes before all is written.
 func flood(r *raw, kind http2.FrameType, flags http2.Flags, id uint32, payload []byte) {
 	var b []byte
 	for range 3 * calmBurst {
@@ -171,7 +170,7 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
-// TestTolerated is what clients may do though nobody needs it.
+// TestTolerated is what clients may do though it is useless.
 func TestTolerated(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	r := dialRaw(t, addr, true)

@@ -39,12 +39,12 @@ type Call struct {
 	room     chan struct{} // 1 slot: SendMsg may look again; nil: none waited yet
 	crowding bool          // is in c.send.crowd
 
-	begun  bool  // a message of a stream has begun and is not whole
-	stale  bool  // what is missing of a message was missing at the last look for stalls, too
-	unsent int   // bytes of queue at that look, 0: the call was not over
-	turn   *turn // nil: none was asked for
+	begun  bool        // a message of a stream has begun and is not whole
+	stale  bool        // what is missing of a message was missing at the last look for stalls, too
+	unsent int         // bytes of queue at that look, 0: the call was not over
+	slot   *answerSlot // nil: none was asked for
 
-	ctx     context.Context // nil before somebody asked
+	ctx     context.Context // nil before it was asked for
 	cancel  context.CancelFunc
 	header  metadata.MD
 	trailer metadata.MD
@@ -148,7 +148,7 @@ func (c *conn) remove(call *Call) {
 	c.queued(-len(call.queue))
 	call.queue, call.last = nil, nil
 	c.letGo(call.held + call.part + weighty(int(call.req.size)))
-	c.giveTurnBack(call)
+	c.releaseSlot(call)
 	call.inbox, call.held, call.part = nil, 0, 0
 	if call.cancel != nil {
 		call.cancel()

@@ -49,7 +49,7 @@ func (c *conn) lateFrame() error {
 		c.late++
 		return nil
 	}
-	if !c.calm.take() {
+	if !c.calm.Allow() {
 		return connFault(http2.ErrCodeEnhanceYourCalm, "too many frames for calls that are over")
 	}
 	return nil

@@ -2,14 +2,13 @@ package grpcwire
 
 import (
 	"context"
-	"io"
 	"net"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2"
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 
@@ -19,6 +18,7 @@ import (
 // conn is one client connection. Its fields belong to the reader goroutine
 // (Serve) unless they say otherwise.
 type conn struct {
+	protocol.Life
 	srv *Server
 	nc  net.Conn
 	id  uint64
@@ -27,8 +27,8 @@ type conn struct {
 	in      protocol.Input
 	headers headerReader
 	pings   pingPolicy
-	calm    bucket // frames that cost the client nothing
-	resets  bucket // calls that the client gave up
+	calm    *rate.Limiter // frames that cost the client nothing
+	resets  *rate.Limiter // calls that the client gave up
 
 	app    Conn               // nil: none
 	base   context.Context    // of every call
@@ -41,13 +41,11 @@ type conn struct {
 	frames   uint64 // read
 	received uint32 // bytes of data not yet given back to the connection's window
 
-	known    atomic.Bool   // the client has shown a login, or needs none; it stays so
-	held     atomic.Int64  // bytes of requests
-	greeted  atomic.Bool   // settled, for the timer of the handshake
-	draining atomic.Bool   // set by Drain
-	quit     atomic.Bool   // the reader leaves: nothing is left to do
-	done     chan struct{} // closed by Kill
-	doneOnce sync.Once
+	known    atomic.Bool    // the client has shown a login, or needs none; it stays so
+	held     atomic.Int64   // bytes of requests
+	greeted  atomic.Bool    // settled, for the timer of the handshake
+	draining atomic.Bool    // set by Drain
+	quit     atomic.Bool    // the reader leaves: nothing is left to do
 	handlers sync.WaitGroup // goroutines that run handlers; the reader adds
 	work     chan func()    // for those that wait; the reader sends and closes
 	idle     atomic.Int32   // of them
@@ -63,7 +61,7 @@ type conn struct {
 	sentAll uint64           // guarded by mu: frames of data and headers
 	late    uint64           // guarded by mu: frames that came for calls that were over, at most sentAll
 	closed  closedCalls      // guarded by mu
-	turns   turns            // guarded by mu
+	slots   answerSlots      // guarded by mu
 	stall   stall            // guarded by mu
 	goaway  goawayStage      // guarded by mu
 	keep    keepalive        // guarded by mu
@@ -71,10 +69,8 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), work: make(chan func()), calls: map[uint32]*Call{}}
-	if tc, ok := nc.(*net.TCPConn); ok {
-		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
-	}
+	c := &conn{srv: s, nc: nc, id: id, work: make(chan func()), calls: map[uint32]*Call{}}
+	c.Begin(nc, id)
 	c.in.Init(nc)
 	c.in.Unread(read)
 	c.client = protocol.ClientOf(nc)
@@ -84,7 +80,7 @@ func newConn(s *Server, nc net.Conn, id uint64, read []byte) *conn {
 	c.out.init(nc)
 	c.send.init()
 	c.headers.init(s.o.MaxHeaderBytes)
-	c.calm, c.resets = newBucket(calmBurst, calmRate), newBucket(resetBurst, resetRate)
+	c.calm, c.resets = rate.NewLimiter(calmRate, calmBurst), rate.NewLimiter(resetRate, resetBurst)
 	return c
 }
 
@@ -98,20 +94,11 @@ func (c *conn) Serve() {
 	})
 	defer handshake.Stop()
 	c.base, c.cancel = context.WithCancel(context.Background())
-	c.converse()
+	c.Protect(c.srv.o.Log, "grpc: a connection failed", new(string), func() {
+		c.hello()
+		c.readLoop()
+	}, func() { c.sayGoAway(http2.ErrCodeInternal, "") })
 	c.finish()
-}
-
-// converse reads until the connection is over. A panic ends this connection only.
-func (c *conn) converse() {
-	defer func() {
-		if p := recover(); p != nil {
-			c.srv.o.Log.Error("grpc: a connection failed", "conn", c.id, "peer", c.nc.RemoteAddr(), "panic", p, "stack", string(debug.Stack()))
-			c.sayGoAway(http2.ErrCodeInternal, "")
-		}
-	}()
-	c.hello()
-	c.readLoop()
 }
 
 // welcome makes what the application and the handlers know of the connection.
@@ -127,9 +114,7 @@ func (c *conn) welcome() {
 	}
 	ctx := peer.NewContext(c.base, p)
 	if c.srv.o.NewConn != nil {
-		if c.app = c.srv.o.NewConn(ConnInfo{ID: c.id, Peer: p}); c.app != nil {
-			ctx = context.WithValue(ctx, connKey{}, c.app)
-		}
+		c.app = c.srv.o.NewConn(ConnInfo{ID: c.id, Peer: p})
 	}
 	c.known.Store(c.app == nil)
 	c.base = ctx
@@ -153,8 +138,8 @@ func (c *conn) finish() {
 	last := time.AfterFunc(lastWriteWait, func() { c.nc.Close() })
 	<-c.out.done
 	last.Stop()
-	hc, ok := c.nc.(interface{ CloseWrite() error })
-	if ok = ok && hc.CloseWrite() == nil; !ok {
+	half := protocol.CloseWrite(c.nc) == nil
+	if !half {
 		c.Kill()
 	}
 	close(c.work)
@@ -162,21 +147,8 @@ func (c *conn) finish() {
 	if c.app != nil {
 		c.app.Closed()
 	}
-	if ok {
-		c.linger()
+	if half {
+		c.Linger(lingerWait)
 	}
 	c.Kill()
-}
-
-// linger leaves the client time to read why the connection ends: a socket that is
-// closed while something is unread throws away what was sent.
-func (c *conn) linger() {
-	c.nc.SetReadDeadline(time.Now().Add(lingerWait)) //nolint:errcheck // a socket that is closed is at its end
-	io.Copy(io.Discard, c.nc)                        //nolint:errcheck // as above
-}
-
-// Kill implements protocol.Session.
-func (c *conn) Kill() {
-	c.doneOnce.Do(func() { close(c.done) })
-	c.nc.Close()
 }

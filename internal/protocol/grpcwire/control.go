@@ -83,7 +83,8 @@ func (c *conn) setting(s http2.Setting) error {
 	return nil
 }
 
-// widenAll changes the windows of all open calls: once for a frame, in which a setting may stand thousands of times. mu is held.
+// widenAll changes the windows of all open calls: once for a frame, in which a setting may stand
+// thousands of times. mu is held.
 func (c *conn) widenAll(delta int64) error {
 	if delta == 0 {
 		return nil
@@ -130,7 +131,7 @@ func (c *conn) resetFrame(f frame) error {
 		return connFault(http2.ErrCodeFrameSize, "a reset of %d bytes", len(f.payload))
 	case f.call == 0 || f.call > c.lastID:
 		return connFault(http2.ErrCodeProtocol, "a reset of no open stream")
-	case !c.resets.take():
+	case !c.resets.Allow():
 		return connFault(http2.ErrCodeEnhanceYourCalm, "too many resets")
 	}
 	c.mu.Lock()

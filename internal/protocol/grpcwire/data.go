@@ -58,7 +58,7 @@ func (a *assembly) next(p []byte, most int) (m message, rest []byte, ok bool, er
 	return m, p[need:], true, nil
 }
 
-// partial tells whether a message has begun and is not whole.
+// partial reports whether a message has begun and is not whole.
 func (a *assembly) partial() bool { return a.have > 0 }
 
 // dataFrame handles a frame of messages.
@@ -71,7 +71,7 @@ func (c *conn) dataFrame(f frame) error {
 	switch {
 	case err != nil:
 		return err
-	case len(p) == 0 && !last && !c.calm.take():
+	case len(p) == 0 && !last && !c.calm.Allow():
 		return connFault(http2.ErrCodeEnhanceYourCalm, "too many frames for nothing")
 	}
 	size := uint32(len(f.payload))

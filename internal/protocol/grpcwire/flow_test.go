@@ -153,7 +153,7 @@ func TestSlowHandler(t *testing.T) {
 	}
 }
 
-// TestPeeked has somebody read the start of the connection before the session.
+// TestPeeked reads the start of the connection before the session does.
 func TestPeeked(t *testing.T) {
 	srv := New(Options{})
 	testpb.RegisterTestServiceServer(srv, &service{})

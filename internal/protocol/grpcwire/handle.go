@@ -13,7 +13,7 @@ import (
 // start begins what a call needs before its first message.
 func (c *conn) start(call *Call, last bool) {
 	if call.req.comp != nil {
-		call.sendAs = call.req.encoded // before anybody else knows the call
+		call.sendAs = call.req.encoded // before the call is visible to other goroutines
 	}
 	if call.req.method.stream != nil {
 		call.arrived = make(chan struct{}, 1)

@@ -38,8 +38,8 @@ func (h *headerReader) init(limit uint32) {
 
 func (h *headerReader) open() bool { return h.call != 0 }
 
-// decode turns a whole block into a request. An error is one of the connection:
-// nobody knows what the client's table holds after it.
+// decode decodes a whole header block into a request. An error ends the connection: the state of
+// the compression table is unknown after it.
 func (h *headerReader) decode(block []byte, methods map[string]*method) (*request, error) {
 	if r := h.known[string(block)]; r != nil {
 		return r, nil
@@ -62,7 +62,7 @@ func (h *headerReader) decode(block []byte, methods map[string]*method) (*reques
 	return r, nil
 }
 
-// pointsOnly tells whether each byte of a block is a field that the tables hold,
+// pointsOnly reports whether each byte of a block is a field that the tables hold,
 // which leaves the tables as they are.
 func pointsOnly(block []byte) bool {
 	for _, x := range block {
@@ -118,7 +118,7 @@ func (c *conn) continuationFrame(f frame) error {
 	if !h.open() {
 		return connFault(http2.ErrCodeProtocol, "a continuation of nothing")
 	}
-	if h.block = append(h.block, f.payload...); len(h.block) > int(h.limit) || !c.calm.take() {
+	if h.block = append(h.block, f.payload...); len(h.block) > int(h.limit) || !c.calm.Allow() {
 		return connFault(http2.ErrCodeEnhanceYourCalm, "headers without end")
 	}
 	if !f.flags.Has(http2.FlagContinuationEndHeaders) {

@@ -5,13 +5,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// What clients have the server keep of requests is bounded for each connection and over all of
-// them: windows and the number of calls bound it for one call, but not for all calls together, and
-// anybody can open calls. What counts are messages of which a part is missing, messages that wait
-// for the handler of a stream or are in the hands of one of a unary call, and long headers.
+// The memory for requests is limited per connection and in total: windows and the number of calls
+// limit it for one call, but not for all calls together, and any client can open calls. Counted are
+// incomplete messages, messages that wait for a stream's handler or are in use by a unary one, and
+// long headers.
 //
-// A connection that has not shown a login may have little kept, and all of those together no more
-// than half of the whole: the other half is for clients that have logged in.
+// A connection that has not logged in may use little, and all of those together at most half of the
+// total: the other half is for clients that have logged in.
 
 // littleHeld is what a call may keep without being counted: the number of calls bounds it well
 // enough.

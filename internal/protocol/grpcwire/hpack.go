@@ -72,7 +72,7 @@ func (e *headerEncoder) field(dst []byte, kept *int, head byte, name, value stri
 	return appendString(dst, value)
 }
 
-// appendLiteral appends a field that nobody keeps.
+// appendLiteral appends a field without indexing.
 func appendLiteral(dst []byte, name, value string) []byte {
 	return appendString(appendString(append(dst, 0), name), value)
 }

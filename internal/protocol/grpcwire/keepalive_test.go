@@ -203,7 +203,8 @@ func TestManyPings(t *testing.T) {
 	}
 }
 
-// TestAckWaits has the answer to a ping leave at once where no call is open, else with the next frame, or after a moment without one.
+// TestAckWaits has the answer to a ping leave at once where no call is open, else with the next
+// frame, or after a moment without one.
 func TestAckWaits(t *testing.T) {
 	const answer, never = time.Millisecond, time.Hour
 	for _, c := range []struct {
@@ -259,28 +260,4 @@ func TestAckWaits(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestBucket refills with time.
-func TestBucket(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBucket(10, 2)
-		take := func() (n int) {
-			for n < 100 && b.take() {
-				n++
-			}
-			return n
-		}
-		if n := take(); n != 10 {
-			t.Errorf("%d at once", n)
-		}
-		time.Sleep(3 * time.Second)
-		if n := take(); n != 6 {
-			t.Errorf("%d after three seconds", n)
-		}
-		time.Sleep(time.Hour)
-		if n := take(); n != 10 {
-			t.Errorf("%d after an hour", n)
-		}
-	})
 }

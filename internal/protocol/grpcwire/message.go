@@ -49,7 +49,7 @@ func (s *Call) codec() encoding.CodecV2 {
 	return encoding.GetCodecV2("proto")
 }
 
-// usual tells whether the content type asks for the usual codec.
+// usual reports whether the content type asks for the usual codec.
 func (s *Call) usual() bool { return s.req.subtype == "" || s.req.subtype == "proto" }
 
 // decode decodes a message into v.

@@ -20,7 +20,7 @@ type Options struct {
 	Unary  grpc.UnaryServerInterceptor  // around the handlers of unary methods
 	Stream grpc.StreamServerInterceptor // around the handlers of streams
 
-	BytesIn, BytesOut *atomic.Uint64 // count what goes over the connections; nil: nobody counts
+	BytesIn, BytesOut *atomic.Uint64 // count the bytes of the connections; nil: not counted
 
 	MaxRecvBytes   int    // of one message, decompressed; default 4 MiB
 	MaxSendBytes   int    // of one message; default: no limit
@@ -32,7 +32,7 @@ type Options struct {
 	// MaxConnHeldBytes is the same for one connection; default a quarter of MaxHeldBytes. One that
 	// has not shown a login has less, and all of those together have half of MaxHeldBytes.
 	MaxConnHeldBytes int64
-	MaxQueuedBytes   int64 // of answers that all clients have not taken; default 256 MiB. See AwaitTurn.
+	MaxQueuedBytes   int64 // of answers that all clients have not taken; default 256 MiB. See AwaitAnswerSlot.
 
 	PingEvery   time.Duration // a client silent for so long is asked whether it is there; default 2 h, negative: never
 	PingTimeout time.Duration // for its answer; default 20 s

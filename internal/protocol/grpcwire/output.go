@@ -24,8 +24,8 @@ type outBuffer struct{ b []byte }
 
 var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, firstOut)} }}
 
-// output gathers frames for the client. conn.mu guards it, but for wake, room,
-// done and, while writing is set, what belongs to who set it.
+// output gathers frames for the client. conn.mu guards it, except wake, room, done and, while
+// writing is set, what belongs to the goroutine that set it.
 type output struct {
 	nc       net.Conn
 	deadline time.Time // of writes; the writer's
@@ -39,7 +39,7 @@ type output struct {
 	partly  *outBuffer // frames of which a part is written; they come before buf
 	rest    []byte     // of partly
 	taken   int        // bytes being written
-	writing bool       // somebody writes; he looks again before he leaves
+	writing bool       // a goroutine writes; it looks again before it leaves
 	rounds  int        // how many gather, the reader or a handler: each of them writes at its end
 	ended   bool       // the writer leaves when all is written
 	failed  bool       // nothing can be written any more: frames are dropped
@@ -123,11 +123,10 @@ func (c *conn) failWrites() {
 	c.mu.Lock()
 }
 
-// waits tells whether there is something to write.
+// waits reports whether there is something to write.
 func (o *output) waits() bool { return o.partly != nil || o.buf != nil && len(o.buf.b) > o.idle }
 
-// gather begins a round: until its end nobody is woken for what is appended. mu
-// is held.
+// gather begins a round: until its end appends do not wake the writer. mu is held.
 func (o *output) gather() { o.rounds++ }
 
 // leaveRound ends a round: what has gathered leaves, also what others gathered whose
@@ -161,7 +160,7 @@ func (c *conn) writeAtOnce() {
 		c.failWrites()
 	}
 	if o.waits() || o.ended {
-		o.signal() // the writer found somebody writing
+		o.signal() // the writer found another goroutine writing
 	}
 	c.tellRoom()
 }
@@ -230,14 +229,14 @@ func (o *output) delay(timeout time.Duration) {
 	o.nc.SetWriteDeadline(o.deadline) //nolint:errcheck // the write tells
 }
 
-// tellRoom tells who waits for room that something was written, or sent from a
-// queue. mu is held.
+// tellRoom wakes senders that wait for room after something was written, or sent from a queue. mu
+// is held.
 func (c *conn) tellRoom() {
 	select {
 	case c.out.room <- struct{}{}:
 	default:
 	}
-	c.nextTurns()
+	c.grantSlots()
 	if len(c.send.crowd) == 0 {
 		return
 	}
@@ -262,7 +261,7 @@ func (c *conn) awaitRoom() {
 		}
 		select {
 		case <-c.out.room:
-		case <-c.done:
+		case <-c.Over():
 			return
 		}
 	}

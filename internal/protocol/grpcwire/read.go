@@ -13,7 +13,7 @@ import (
 // readLoop reads until the connection is over.
 func (c *conn) readLoop() {
 	want := 0
-	if len(c.in.Pending()) > 0 { // what somebody read before us
+	if len(c.in.Pending()) > 0 { // read before the session began
 		want = c.round()
 	}
 	for !c.over {
@@ -89,9 +89,8 @@ func (c *conn) parse() (want int) {
 	return 0
 }
 
-// preface takes what every connection starts with. false: more is needed, or the
-// connection is over. Who says something else does not speak HTTP/2 and would not
-// understand a refusal.
+// preface consumes what every connection starts with. false: more is needed, or the connection is
+// over. A client that sends something else does not speak HTTP/2 and would not understand an error.
 func (c *conn) preface(pending []byte) bool {
 	const preface = http2.ClientPreface
 	if len(pending) < len(preface) {
@@ -133,7 +132,7 @@ func (c *conn) frame(f frame) error {
 	case http2.FrameRSTStream:
 		return c.resetFrame(f)
 	}
-	if !c.calm.take() {
+	if !c.calm.Allow() {
 		return connFault(http2.ErrCodeEnhanceYourCalm, "too many frames for nothing")
 	}
 	switch f.kind {
@@ -157,7 +156,7 @@ func (c *conn) refuse(err error) {
 	if !errors.As(err, &f) {
 		f = &fault{code: http2.ErrCodeInternal, text: err.Error()}
 	}
-	if f.call != 0 && !c.resets.take() { // the client makes the server reset calls, which is as good as doing it itself
+	if f.call != 0 && !c.resets.Allow() { // the client makes the server reset calls, which is as good as doing it itself
 		f = &fault{code: http2.ErrCodeEnhanceYourCalm, text: "too many resets: " + f.text}
 	}
 	if f.call == 0 {

@@ -222,7 +222,7 @@ func contentSubtype(value string) (subtype string, ok bool) {
 	return rest[1:], true
 }
 
-// validField tells whether a field may be in an HTTP/2 message.
+// validField reports whether a field may be in an HTTP/2 message.
 func validField(f hpack.HeaderField) bool {
 	if f.Name == "" {
 		return false

@@ -1,7 +1,6 @@
 package grpcwire
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -15,13 +14,14 @@ import (
 
 // Server serves gRPC. It is a grpc.ServiceRegistrar.
 type Server struct {
+	*protocol.Edge // Drain lets connections finish their calls
+
 	o        Options
 	methods  map[string]*method // by path; not changed once there was a connection
 	services map[string]grpc.ServiceInfo
 	began    atomic.Bool  // there was a connection
 	held     atomic.Int64 // bytes of requests, of all connections
 	queued   atomic.Int64 // bytes of answers behind the windows of clients, of all connections
-	edge     *protocol.Edge
 	quiet    *slog.Logger // for what clients can cause that have not logged in
 }
 
@@ -37,7 +37,7 @@ type method struct {
 func New(o Options) *Server {
 	s := &Server{o: o.withDefaults(), methods: map[string]*method{}, services: map[string]grpc.ServiceInfo{}}
 	s.quiet = protocol.Sparse(s.o.Log)
-	s.edge = protocol.NewEdge("grpc", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return s.Session(nc, id, nil) })
+	s.Edge = protocol.NewEdge("grpc", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return s.Session(nc, id, nil) })
 	return s
 }
 
@@ -82,11 +82,3 @@ func (s *Server) Session(nc net.Conn, id uint64, read []byte) protocol.Session {
 	s.began.Store(true)
 	return newConn(s, nc, id, read)
 }
-
-// Serve accepts connections on ln until Drain, or until ln is closed, which is no
-// error.
-func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
-
-// Drain lets the connections that Serve accepted finish their calls, and returns
-// when all have ended. At the end of ctx it closes those that are left.
-func (s *Server) Drain(ctx context.Context) error { return s.edge.Drain(ctx) }

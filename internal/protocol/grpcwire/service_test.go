@@ -24,8 +24,8 @@ const waitForAnswer = 20 * time.Second
 // echoing.
 type service struct {
 	testpb.UnimplementedTestServiceServer
-	began   chan string   // told when a handler begins, nil: nobody
-	ended   chan error    // told how the context of a handler ended, nil: nobody
+	began   chan string   // told when a handler begins; may be nil
+	ended   chan error    // told how the context of a handler ended; may be nil
 	release chan struct{} // handlers asked to "hold" wait for it
 }
 

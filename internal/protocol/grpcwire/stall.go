@@ -27,7 +27,7 @@ type stall struct {
 // errStalled ends a call whose message does not come.
 var errStalled = status.New(codes.DeadlineExceeded, "grpc: the message did not arrive in time")
 
-// watchStalls has somebody look soon. mu is held.
+// watchStalls schedules the next check. mu is held.
 func (c *conn) watchStalls() {
 	st, every := &c.stall, c.srv.o.MessageTimeout
 	switch {

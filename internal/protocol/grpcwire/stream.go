@@ -37,9 +37,9 @@ func (s *serverStream) SendHeader(md metadata.MD) error {
 
 func (s *serverStream) SetTrailer(md metadata.MD) {
 	if err := checkMetadata(md); err != nil {
-		s.c.srv.o.Log.Error("grpc: a handler set a trailer that cannot be sent", "method", s.req.path, "err", err)
+		s.c.srv.o.Log.Error("grpc: a handler set an invalid trailer", "method", s.req.path, "err", err)
 	}
-	s.Call.SetTrailer(md) //nolint:errcheck // after the end of the call nobody reads it
+	s.Call.SetTrailer(md) //nolint:errcheck // after the end of the call it has no effect
 }
 
 // SendMsg implements grpc.ServerStream. It waits while too much waits for the
@@ -164,7 +164,7 @@ func (s *Call) waiting() int {
 	return n
 }
 
-// crowded tells whether more than limit waits. mu is held.
+// crowded reports whether more than limit waits. mu is held.
 func (s *Call) crowded(limit int) bool { return s.waiting() > limit && !s.c.out.failed }
 
 // join has tellRoom called. mu is held.
@@ -175,8 +175,8 @@ func (s *Call) join() {
 	}
 }
 
-// tellRoom wakes who waits for room, if there is some. It returns whether nobody
-// waits any more. mu is held.
+// tellRoom wakes the waiting senders if there is room. It reports whether none waits any more. mu
+// is held.
 func (s *Call) tellRoom() bool {
 	if !s.ended && s.crowded(PushFull/2) {
 		return false

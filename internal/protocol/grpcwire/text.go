@@ -56,7 +56,7 @@ func isReserved(name string) bool {
 	return strings.HasPrefix(name, ":")
 }
 
-// isBinary tells whether the values of a field are in base64.
+// isBinary reports whether the values of a field are in base64.
 func isBinary(name string) bool { return strings.HasSuffix(name, "-bin") }
 
 func encodeBinary(v string) string { return base64.RawStdEncoding.EncodeToString([]byte(v)) }

@@ -62,7 +62,7 @@ type ServerOptions = rest.ServerOptions
 // NewServer returns a server of an API; Serve starts it.
 func NewServer(a *API, o ServerOptions) *Server { return rest.NewServer(a.API, o) }
 
-// NewMetricsServer returns a server of nothing but the metrics of an API, which it gives to anybody.
+// NewMetricsServer returns a server for only the metrics of an API, without a login.
 func NewMetricsServer(a *API, o ServerOptions) *Server {
 	m := rest.New(a.Broker, rest.Options{Logins: a.Logins, Log: a.Log})
 	metrics.Register(m, rest.Anyone, a.counters)
@@ -114,7 +114,8 @@ func Identify(b *broker.Broker) error { return topology.Identify(b) }
 // ClusterName is what operators call a broker, the node's name unless they call it otherwise.
 func ClusterName(b *broker.Broker, node string) string { return topology.ClusterName(b, node) }
 
-// LoadDefinitions takes in a file of definitions, RabbitMQ's or our own. What it cannot take as it is it says in the log.
+// LoadDefinitions takes in a file of definitions, RabbitMQ's or our own. What it cannot take as it
+// is it says in the log.
 func LoadDefinitions(b *broker.Broker, log *slog.Logger, file []byte) error {
 	return definitions.Load(b, log, file, definitions.Options{CheckPolicy: policy.Check})
 }

@@ -10,10 +10,12 @@ import (
 // backups serves copies of the data folder.
 func (a *API) backups() { a.Open(rest.Administration, "GET /api/backup", a.backup) }
 
-// backupPatience is how long a part of a copy may take to be sent: who reads no more is let go, and with it the files that are kept for it.
+// backupPatience is how long a part of a copy may take to be sent: a client that stops reading is
+// disconnected, so that the files kept for it are released.
 const backupPatience = time.Minute
 
-// backup answers with a tar archive of the data folder. An error in the middle breaks the connection off, so that nobody takes a part for the whole.
+// backup answers with a tar archive of the data folder. On an error in the middle it breaks the
+// connection, so that an incomplete archive is not mistaken for a whole one.
 func (a *API) backup(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-tar")
 	w.Header().Set("Content-Disposition", `attachment; filename="fiveways.tar"`)

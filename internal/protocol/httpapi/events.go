@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// maxUnsent is how many events a stream holds for a client that does not read them; then it ends.
+	// maxUnsent is how many events a stream holds for a client that does not read them; then it
+	// ends.
 	maxUnsent = 10_000
-	// heartbeat is how often a stream says something, so that a client that is gone is found, and proxies keep the connection.
+	// heartbeat is how often a stream says something, so that a client that is gone is found, and
+	// proxies keep the connection.
 	heartbeat = 15 * time.Second
 	// streamPatience is how long a client may take for what is sent at once.
 	streamPatience = 30 * time.Second
@@ -35,7 +37,8 @@ func (a *API) eventPaths() {
 	})
 }
 
-// stream answers with events until the client is gone, the server drains, or the client is too slow.
+// stream answers with events until the client is gone, the server drains, or the client is too
+// slow.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchOptions) {
 	out := &stream{w: w, wake: make(chan struct{}, 1), caller: rest.CallerOf(r.Context())}
 	err := a.with(r, func(ctx context.Context, s *broker.Session) error {
@@ -55,7 +58,8 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchO
 	}
 }
 
-// begin tells the client how things stood when the watch was already on: nothing that happens after it is missed.
+// begin tells the client how things stood when the watch was already on: nothing that happens after
+// it is missed.
 func (a *API) begin(s *broker.Session, out *stream, o semaphores.WatchOptions) error {
 	var opened any = struct{}{}
 	var states []semaphores.State
@@ -144,7 +148,7 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// swap takes what is unsent, for an empty slice, and tells whether that is all there will be.
+// swap takes what is unsent, for an empty slice, and reports whether that is all there will be.
 func (s *stream) swap(empty []semaphores.Event) (events []semaphores.Event, over bool) {
 	clear(empty)
 	s.mu.Lock()
@@ -153,7 +157,7 @@ func (s *stream) swap(empty []semaphores.Event) (events []semaphores.Event, over
 	return events, s.overrun
 }
 
-// send writes the text that is there and tells whether the client takes more.
+// send writes the text that is there and reports whether the client takes more.
 func (s *stream) send() bool {
 	conn := s.caller.Conn
 	_ = conn.SetWriteDeadline(time.Now().Add(streamPatience)) // writers that know no deadlines are those of tests

@@ -17,6 +17,7 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -26,7 +27,7 @@ func openAll(t testing.TB) (*broker.Broker, *API) {
 	sems := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
 	keys := keyspace.New(keyspace.Options{Folder: t.TempDir()})
 	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) {
-		o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: sems, broker.KeyShard: keys}
+		o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: sems, statemachine.Keys: keys}
 	})
 	t.Cleanup(func() {
 		sems.Stop()
@@ -35,13 +36,14 @@ func openAll(t testing.TB) (*broker.Broker, *API) {
 			t.Error(err)
 		}
 	})
-	if err := errors.Join(sems.Start(b), keys.Start(b.Recorder(broker.KeyShard))); err != nil {
+	if err := errors.Join(sems.Start(b), keys.Start(b.StateMachine(statemachine.Keys))); err != nil {
 		t.Fatal(err)
 	}
 	return b, New(b, Options{Semaphores: sems, Keys: keys, Log: resttest.Quiet})
 }
 
-// furnish has one of everything in the virtual host /, so that requests find something; what is there stays.
+// furnish has one of everything in the virtual host /, so that requests find something; what is
+// there stays.
 func furnish(t testing.TB, b *broker.Broker, a *API) {
 	t.Helper()
 	if s, err := b.Operate("/"); err == nil {
@@ -62,7 +64,8 @@ func furnish(t testing.TB, b *broker.Broker, a *API) {
 	}
 }
 
-// FuzzRequests sends whatever comes to the fuzzer's mind to every path: nothing fails inside, and what waits ends with the request.
+// FuzzRequests sends whatever comes to the fuzzer's mind to every path: nothing fails inside, and
+// what waits ends with the request.
 func FuzzRequests(f *testing.F) {
 	b, a := openAll(f)
 	routes := slices.DeleteFunc(a.Routes(), func(r rest.Route) bool { return strings.Contains(r.Pattern, "/debug/pprof/") })

@@ -48,7 +48,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Each route says in one line what it is for, in the file describe.go of its package, and nothing is said of what is not there.
+// Each route says in one line what it is for, in the file describe.go of its package, and nothing
+// is said of what is not there.
 func TestRoutesAreDescribed(t *testing.T) {
 	a := New(resttest.OpenBroker(t), Options{})
 	var patterns []string
@@ -70,7 +71,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 	}
 }
 
-// Who is asked for a tag hears of it in the document: any of those that open the path is enough.
+// The document says which tags a path needs: any one of them is enough.
 func TestDocumentTellsRoles(t *testing.T) {
 	a := New(resttest.OpenBroker(t), Options{})
 	_, text := resttest.Request(t, a, "GET "+openapi.Path)

@@ -16,14 +16,16 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/access"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
 
-// roles are users by their one tag, and who has none, and nobody.
+// roles are users by their one tag, a user without a tag, and no user.
 var roles = []string{"", "user", "management", "policymaker", "monitoring", "administrator"}
 
-// admitted tells for each need whom it admits. The table is written out: it is what users are promised.
+// admitted lists for each need the roles it admits. The table is written out: it is what users are
+// promised.
 var admitted = map[rest.Need][]string{
 	rest.Anyone:         roles,
 	rest.Login:          roles[1:],
@@ -33,13 +35,14 @@ var admitted = map[rest.Need][]string{
 	rest.Administration: {"administrator"},
 }
 
-// tagRefusals are what those hear who are not admitted.
+// tagRefusals are the errors for callers that are not admitted.
 var tagRefusals = []string{
 	"Login needed", "Login failed", "Not management user", "Not monitor user", "Not administrator user", "User not authorised to access object",
 	"User not authorised to access virtual host",
 }
 
-// ofOthers tells whether who may use a path is refused there, as in this test, what belongs to others: their connections.
+// ofOthers reports whether a caller that may use a path is rejected in this test because it
+// concerns what belongs to others: their connections.
 func ofOthers(pattern, reason string) bool {
 	return strings.Contains(pattern, "/connections/username/") && reason == "User not authorised to access object"
 }
@@ -50,23 +53,24 @@ type failed struct {
 	Status string `json:"status"`
 }
 
-// says tells whether a body gives a reason.
+// says reports whether a body gives a reason.
 func (f *failed) says() bool { return f.Reason != "" && (f.Error != "" || f.Status == "failed") }
 
-// withRoles makes a user for each role, with all permissions. Their passwords are their names, hashed in a way that costs nothing.
+// withRoles makes a user for each role, with all permissions. Their passwords are their names,
+// hashed in a way that costs nothing.
 func withRoles(t *testing.T) *broker.Broker {
 	t.Helper()
 	b := resttest.OpenBroker(t)
 	for _, role := range roles[1:] {
 		sum := sha256.Sum256([]byte("salt" + role))
-		spec := broker.UserSpec{Name: role, Algorithm: access.RabbitSHA256, Hash: base64.StdEncoding.EncodeToString(append([]byte("salt"), sum[:]...))}
+		spec := catalog.UserSpec{Name: role, Algorithm: access.RabbitSHA256, Hash: base64.StdEncoding.EncodeToString(append([]byte("salt"), sum[:]...))}
 		if role != "user" {
 			spec.Tags = []string{role}
 		}
 		if _, err := b.PutUser(spec); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.SetPermission(broker.Permission{User: role, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+		if _, err := b.SetPermission(catalog.Permission{User: role, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +97,8 @@ func pathOf(pattern string) (method, path string) {
 	return method, path
 }
 
-// TestEveryRouteForEveryRole calls every path as everybody. Who is not admitted hears so, and nothing happens; who is hears something else.
+// TestEveryRouteForEveryRole calls every path as every role. A role that is not admitted gets that
+// error and nothing happens; an admitted one gets something else.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	for _, route := range New(resttest.OpenBroker(t), Options{}).Routes() {
 		t.Run(route.Pattern, func(t *testing.T) {
@@ -170,7 +175,8 @@ var names = []string{"%2F", "nothing", "%00", "..", "%2E%2E", "%FF", "%E2%80%AE"
 // queries are what they ask for beside.
 var queries = []string{"", "page=0", "page=1&page_size=501", "page=x", "sort=..", "name=(&use_regex=true", "columns=,,.a", "limit=-1", "lengths_age=1&lengths_incr=0", "after=%FF", "wait=forever", "lengths_age=99999999999999&lengths_incr=1"}
 
-// TestAnyBodyAnyPath plays nonsense to every path as an administrator: no request fails inside or is answered with anything but JSON.
+// TestAnyBodyAnyPath plays nonsense to every path as an administrator: no request fails inside or
+// is answered with anything but JSON.
 func TestAnyBodyAnyPath(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	a := New(b, Options{LoginDelay: -1})
@@ -190,7 +196,7 @@ func TestAnyBodyAnyPath(t *testing.T) {
 			})
 			if method == http.MethodDelete && (strings.HasPrefix(path, "/api/users/guest") || strings.HasPrefix(path, "/api/permissions/%2F/guest")) ||
 				method == http.MethodPut && strings.HasPrefix(path, "/api/users/guest") {
-				continue // who asks
+				continue // whoami
 			}
 			nonsense(t, n, method, path+"?"+queries[r.IntN(len(queries))], bodies[r.IntN(len(bodies))])
 		}

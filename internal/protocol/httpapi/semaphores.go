@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
@@ -28,7 +30,8 @@ const (
 	largestPage = 1000
 )
 
-// semaphorePaths serves /api/semaphores but for tasks and events. A login is enough: permissions on the names of semaphores say who may do what.
+// semaphorePaths serves /api/semaphores but for tasks and events. A login is enough: permissions on
+// the names of semaphores decide the rest.
 func (a *API) semaphorePaths() {
 	a.Get(rest.Login, "/api/semaphores", a.allSemaphores)
 	a.Get(rest.Login, "/api/semaphores/{vhost}", a.listSemaphores)
@@ -48,7 +51,7 @@ func (a *API) semaphorePaths() {
 			return err
 		}
 		if change.Missing {
-			return semaphoreRefusal(&broker.Error{Err: semaphores.ErrNotFound, Kind: "semaphore", Name: change.Key})
+			return semaphoreRefusal(&failure.Error{Err: semaphores.ErrNotFound, Kind: "semaphore", Name: change.Key})
 		}
 		return nil
 	})
@@ -57,7 +60,8 @@ func (a *API) semaphorePaths() {
 // of names the semaphore of the path.
 func of(r *http.Request) semaphores.Of { return semaphores.Of{Key: rest.Name(r, "key")} }
 
-// do does one change, or looks at something, in the virtual host of the path; of is where the change tells whether it went well.
+// do does one change, or looks at something, in the virtual host of the path; of is where the
+// change reports whether it went well.
 func (a *API) do(r *http.Request, change semaphores.Change, of *error) error {
 	return a.with(r, func(_ context.Context, s *broker.Session) error { return a.doIn(s, change, of) })
 }
@@ -87,7 +91,8 @@ var semaphoreStatuses = map[string]int{
 	semjson.Unavailable: http.StatusServiceUnavailable,
 }
 
-// semaphoreRefusal words an error of the manager as all protocols do; what it does not know is left as it is.
+// semaphoreRefusal words an error of the manager as all protocols do; what it does not know is left
+// as it is.
 func semaphoreRefusal(err error) error {
 	var re *rest.Refused
 	if err == nil || errors.As(err, &re) {
@@ -122,8 +127,8 @@ func (a *API) pageOf(s *broker.Session, vhost, contains, after string, limit int
 	return rest.List(found, func(i semaphores.Info) semjson.Semaphore { return semjson.OfInfo(vhost, &i) }), next
 }
 
-// allSemaphores is one page over all virtual hosts that the caller may enter. A page is found by where the one before ended: virtual host and key, as
-// they stand in a path.
+// allSemaphores is one page over all virtual hosts that the caller may enter. A page is found by
+// where the one before ended: virtual host and key, as they stand in a path.
 func (a *API) allSemaphores(r *http.Request) (any, error) {
 	if a.semaphores == nil {
 		return nil, errAtRest
@@ -146,8 +151,8 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 		if v == vhost {
 			behind = key
 		}
-		err := a.fill(r, &page, v, behind, limit+1) // one more tells whether there are more
-		if errors.Is(err, broker.ErrVHostNotFound) || errors.Is(err, broker.ErrVHostRefused) {
+		err := a.fill(r, &page, v, behind, limit+1) // one more reports whether there are more
+		if errors.Is(err, failure.ErrVHostNotFound) || errors.Is(err, failure.ErrVHostRefused) {
 			continue // since it was listed
 		}
 		if err != nil {
@@ -175,9 +180,9 @@ func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, li
 // entered are the virtual hosts that the caller may enter, in order.
 func (a *API) entered(r *http.Request) (names []string) {
 	if c := rest.CallerOf(r.Context()); !c.Operator {
-		names = rest.List(a.Broker.Permissions(c.User, ""), func(p broker.Permission) string { return p.VHost })
+		names = rest.List(a.Broker.Permissions(c.User, ""), func(p catalog.Permission) string { return p.VHost })
 	} else {
-		names = rest.List(a.Broker.VHosts(), func(v broker.VHostInfo) string { return v.Name })
+		names = rest.List(a.Broker.VHosts(), func(v catalog.VHostInfo) string { return v.Name })
 	}
 	slices.Sort(names)
 	return names
@@ -191,7 +196,8 @@ func cutPlace(text string) (vhost, key string, ok bool) {
 	return vhost, key, ok && cmp.Or(err, err2) == nil
 }
 
-// putSemaphore makes a semaphore or changes one; what the body does not name stays as it is, or at its default.
+// putSemaphore makes a semaphore or changes one; what the body does not name stays as it is, or at
+// its default.
 func (a *API) putSemaphore(r *http.Request) (rest.Answer, error) {
 	var in semjson.Settings
 	if err := read(r, &in); err != nil {
@@ -211,7 +217,8 @@ func (a *API) putSemaphore(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusNoContent}, nil
 }
 
-// read reads the body of a request about semaphores. Fields that nobody knows are refused, for they would be mistakes; no body is one without fields.
+// read reads the body of a request about semaphores. Unknown fields are rejected, because they
+// would be mistakes; an empty body has no fields.
 func read(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	switch {

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -18,7 +20,7 @@ import (
 func openSemaphores(t testing.TB) (*broker.Broker, *semaphores.Manager) {
 	t.Helper()
 	m := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
-	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: m} })
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: m} })
 	t.Cleanup(func() {
 		m.Stop()
 		if err := b.Close(); err != nil {
@@ -33,7 +35,7 @@ func openSemaphores(t testing.TB) (*broker.Broker, *semaphores.Manager) {
 
 func TestSemaphores(t *testing.T) {
 	b, m := openSemaphores(t)
-	if _, err := b.PutVHost(broker.VHostSpec{Name: "a/b"}); err != nil {
+	if _, err := b.PutVHost(catalog.VHostSpec{Name: "a/b"}); err != nil {
 		t.Fatal(err)
 	}
 	resttest.Play(t, New(b, Options{Semaphores: m}), []resttest.Step{
@@ -47,7 +49,7 @@ func TestSemaphores(t *testing.T) {
 		{`PUT /api/semaphores/%2F/crowd {}`, 204, ""}, // leaves all as it is
 		{"GET /api/semaphores/%2F/crowd", 200, `"active":2,"try_release":1,"order":"desc","lease":60000`},
 		{`PUT /api/semaphores/%2F/crowd {"actve":2}`, 400, `unknown field \"actve\"`},
-		{`PUT /api/semaphores/%2F/crowd {"active":2}{}`, 400, "something follows"},
+		{`PUT /api/semaphores/%2F/crowd {"active":2}{}`, 400, "data after the request"},
 		{`PUT /api/semaphores/%2F/crowd {"active":-1}`, 400, `"error":"bad_request"`},
 		{`PUT /api/semaphores/%2F/crowd {"order":"up"}`, 400, "asc or desc"},
 		{`PUT /api/semaphores/a%2Fb/other {"order":"asc","lease":0}`, 201, ""},
@@ -111,7 +113,8 @@ func TestSemaphoresAtRest(t *testing.T) {
 	})
 }
 
-// Pages over many virtual hosts show each semaphore that the caller may see once, whatever their size.
+// Pages over many virtual hosts show each semaphore that the caller may see once, whatever their
+// size.
 func TestPagesOfSemaphores(t *testing.T) {
 	b, m := openSemaphores(t)
 	addUsers(t, b, "reader", "stranger")
@@ -119,10 +122,10 @@ func TestPagesOfSemaphores(t *testing.T) {
 	var want []string
 	for v := range 3 {
 		vhost := fmt.Sprintf("v/%d", v)
-		if _, err := b.PutVHost(broker.VHostSpec{Name: vhost}); err != nil {
+		if _, err := b.PutVHost(catalog.VHostSpec{Name: vhost}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.SetPermission(broker.Permission{User: "reader", VHost: vhost, Read: "^k.[02468]$"}); err != nil {
+		if _, err := b.SetPermission(catalog.Permission{User: "reader", VHost: vhost, Read: "^k.[02468]$"}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := b.Operate(vhost)
@@ -167,11 +170,12 @@ func TestPagesOfSemaphores(t *testing.T) {
 	}
 }
 
-// Each path asks for the permission that it needs, and tells nobody else whether there is what it names.
+// Each path needs its permission, and reveals to others nothing about the existence of what it
+// names.
 func TestPermissionsOfSemaphores(t *testing.T) {
 	b, m := openSemaphores(t)
 	addUsers(t, b, "configure", "write", "read", "none", "stranger")
-	for _, p := range []broker.Permission{
+	for _, p := range []catalog.Permission{
 		{User: "configure", VHost: "/", Configure: "^k$"}, {User: "write", VHost: "/", Write: "^k$"}, {User: "read", VHost: "/", Read: "^k$"}, {User: "none", VHost: "/"},
 	} {
 		if _, err := b.SetPermission(p); err != nil {
@@ -218,7 +222,8 @@ func TestPermissionsOfSemaphores(t *testing.T) {
 	}
 }
 
-// Whatever a body holds, the answer is JSON and not an internal error, and the semaphore still works.
+// Whatever a body holds, the answer is JSON and not an internal error, and the semaphore still
+// works.
 func FuzzSemaphoreBodies(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `[]`, `{"tasks":[{"task":"1","priority":5,"lease":0}]}`, `{"tasks":["1",2]}`, `{"priority":1e308,"lease":-1}`, `{"active":99999999999999999999}`,

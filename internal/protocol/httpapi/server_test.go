@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
@@ -82,11 +84,12 @@ func (n *node) request(t *testing.T, method, path, login, body string, header ..
 	return w
 }
 
-// users are made on the broker: each has the tag that it is called by, and its name as its password.
+// users are made on the broker: each has the tag that it is called by, and its name as its
+// password.
 func addUsers(t *testing.T, b *broker.Broker, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if _, err := b.PutUser(broker.UserSpec{Name: name, Password: name, Tags: []string{name}}); err != nil {
+		if _, err := b.PutUser(catalog.UserSpec{Name: name, Password: name, Tags: []string{name}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,12 +104,13 @@ func textOf(t *testing.T, w *http.Response) string {
 	return string(text)
 }
 
-// The paths of operators need a login with a tag, as RabbitMQ has it; on the admin socket none of that is asked.
+// The paths of operators need a login with a tag, as RabbitMQ has it; on the admin socket none of
+// that is asked.
 func TestLoginAndTags(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	addUsers(t, b, "nobody", "management", "monitoring", "policymaker", "administrator")
-	for _, user := range []string{"management", "monitoring", "policymaker"} { // who sees the virtual host, and may do nothing there
-		if _, err := b.SetPermission(broker.Permission{User: user, VHost: "/"}); err != nil {
+	for _, user := range []string{"management", "monitoring", "policymaker"} { // users who see the virtual host but have no permissions in it
+		if _, err := b.SetPermission(catalog.Permission{User: user, VHost: "/"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +136,9 @@ func TestLoginAndTags(t *testing.T) {
 		{"GET", "/api/queues/%2F/q/messages", rest.Management}, {"GET", "/api/queues/%2F/q/scheduled", rest.Management},
 		{"PUT", "/api/queues/%2F/q/scheduled/x", rest.Management}, {"DELETE", "/api/queues/%2F/q/scheduled/x", rest.Management},
 		{"GET", "/api/exchanges/%2F/e/scheduled", rest.Management}, {"PUT", "/api/exchanges/%2F/e/scheduled/x", rest.Management},
-		{"DELETE", "/api/exchanges/%2F/e/scheduled/x", rest.Management}, {"GET", "/api/none", rest.Login}, {"PATCH", "/api/users", rest.Login},
+		{"DELETE", "/api/exchanges/%2F/e/scheduled/x", rest.Management}, {"PUT", "/api/queues/%2F/q/scheduled/at/1-1", rest.Management},
+		{"DELETE", "/api/queues/%2F/q/scheduled/at/1-1", rest.Management}, {"PUT", "/api/exchanges/%2F/e/scheduled/at/1-1", rest.Management},
+		{"DELETE", "/api/exchanges/%2F/e/scheduled/at/1-1", rest.Management}, {"GET", "/api/none", rest.Login}, {"PATCH", "/api/users", rest.Login},
 	} {
 		for user, has := range map[string]rest.Need{"nobody": rest.Login, "management": rest.Management, "monitoring": rest.Management, "policymaker": rest.Management, "administrator": rest.Administration} {
 			w := n.request(t, tc.method, tc.path, user+":"+user, "x")
@@ -154,7 +160,7 @@ func TestLoginAndTags(t *testing.T) {
 	}
 }
 
-// wantsLogin makes sure that who is asked for a login.
+// wantsLogin checks that a request without a valid login gets 401.
 func wantsLogin(t *testing.T, n *node, method, path, who string) {
 	t.Helper()
 	w := n.request(t, method, path, who, "x")
@@ -173,7 +179,7 @@ func TestPermissionsOfMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
 	look := func(want int, text string) {
@@ -186,7 +192,7 @@ func TestPermissionsOfMessages(t *testing.T) {
 	look(http.StatusUnauthorized, `"reason":"User not authorised to access virtual host"`)
 	allow := func(read string) {
 		t.Helper()
-		if _, err := b.SetPermission(broker.Permission{User: "management", VHost: "/", Read: read}); err != nil {
+		if _, err := b.SetPermission(catalog.Permission{User: "management", VHost: "/", Read: read}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -200,7 +206,8 @@ func TestPermissionsOfMessages(t *testing.T) {
 	look(http.StatusUnauthorized, "Login failed")
 }
 
-// A page from elsewhere, in a browser that knows a password, does nothing; and a page that gives its own name our address does not log in as guest.
+// A page from elsewhere, in a browser that knows a password, does nothing; and a page that gives
+// its own name our address does not log in as guest.
 func TestForeignPages(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	addUsers(t, b, "administrator")
@@ -378,17 +385,17 @@ func TestDrainWithASilentConnection(t *testing.T) {
 	}
 }
 
-// A user who may have no connection more works over HTTP all the same: a request is none, as in RabbitMQ.
+// A user at the connection limit can still use HTTP: a request is no connection, as in RabbitMQ.
 func TestRequestsAreNoConnections(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	n := serve(t, b, Options{}, ServerOptions{})
-	if err := errors.Join(b.SetUserLimit("guest", broker.LimitConnections, 0), b.SetVHostLimit("/", broker.LimitConnections, 0)); err != nil {
+	if err := errors.Join(b.SetUserLimit("guest", catalog.LimitConnections, 0), b.SetVHostLimit("/", catalog.LimitConnections, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if w := n.request(t, "GET", "/api/exchanges/%2F/amq.direct/scheduled", "guest:guest", ""); w.StatusCode != http.StatusOK {
 		t.Errorf("%d %s", w.StatusCode, textOf(t, w))
 	}
-	if _, err := b.NewSession(broker.SessionOptions{User: "guest", VHost: "/"}); !errors.Is(err, broker.ErrVHostConnections) {
+	if _, err := b.NewSession(broker.SessionOptions{User: "guest", VHost: "/"}); !errors.Is(err, failure.ErrVHostConnections) {
 		t.Errorf("a connection: %v", err)
 	}
 }

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
 )
 
-// TaskPage is one page of the tasks of a semaphore, in their order, or the tasks that were asked for.
+// TaskPage is one page of the tasks of a semaphore, in their order, or the tasks that were asked
+// for.
 type TaskPage struct {
 	Tasks []semjson.Task `json:"tasks"`
 	Next  int            `json:"next,omitempty"` // for ?from=, when there are more
@@ -80,7 +82,7 @@ func (a *API) taskPaths() {
 }
 
 func noTask(task string) error {
-	return semaphoreRefusal(&broker.Error{Err: semaphores.ErrNoTask, Kind: "task", Name: task})
+	return semaphoreRefusal(&failure.Error{Err: semaphores.ErrNoTask, Kind: "task", Name: task})
 }
 
 // listTasks is a page of tasks, or, with ?task=, what is known of these.
@@ -204,8 +206,8 @@ func (a *API) task(r *http.Request) (any, error) {
 	return semjson.OfState(task, &state), err
 }
 
-// putTask enqueues a task, or changes its priority; with ?wait= the answer comes when it runs, or when that time is over. The task stays in the line
-// whatever becomes of the client.
+// putTask enqueues a task, or changes its priority; with ?wait= the answer comes when it runs, or
+// when that time is over. The task stays in the line whatever becomes of the client.
 func (a *API) putTask(r *http.Request) (rest.Answer, error) {
 	wait, err := waitOf(r)
 	if err != nil {
@@ -247,8 +249,8 @@ func (a *API) look(s *broker.Session, key, task string) (semaphores.State, error
 	return look.States[0], nil
 }
 
-// await is a task when it runs, or when the time is over or the server drains. It stood as was tells. Errors: semaphores.ErrNoTask and others of the
-// manager; the context's.
+// await is a task when it runs, or when the time is over or the server drains. It stood as was
+// tells. Errors: semaphores.ErrNoTask and others of the manager; the context's.
 func (a *API) await(ctx context.Context, s *broker.Session, key string, was semaphores.State, wait time.Duration) (semaphores.State, error) {
 	if wait == 0 || was.Status != semaphore.Wait {
 		return was, nil
@@ -266,7 +268,7 @@ func (a *API) await(ctx context.Context, s *broker.Session, key string, was sema
 		return state, context.Cause(ctx)
 	}
 	now, err := a.look(s, key, was.ID)
-	if errors.Is(err, broker.ErrAccessRefused) { // who may enqueue only knows what it was told then
+	if errors.Is(err, failure.ErrAccessRefused) { // a user who may only enqueue knows only what the enqueue answered
 		return was, nil
 	}
 	return now, err

@@ -4,6 +4,7 @@ import (
 	"fiveways/internal/protocol/httpapi/access"
 	"fiveways/internal/protocol/httpapi/messages"
 	"fiveways/internal/protocol/httpapi/policy"
+	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // What the paths of package access show and take.
@@ -15,6 +16,7 @@ type (
 	TagsChange      = access.TagsChange
 	VHost           = access.VHost
 	VHostChange     = access.VHostChange
+	Tracing         = rest.Switch // of VHostChange
 	Permission      = access.Permission
 	TopicPermission = access.TopicPermission
 	Switch          = access.Switch

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
@@ -24,7 +24,7 @@ func crowded(t *testing.T, so ServerOptions) *node {
 	t.Helper()
 	b, m := openSemaphores(t)
 	addUsers(t, b, "reader")
-	if _, err := b.SetPermission(broker.Permission{User: "reader", VHost: "/", Read: ".*", Write: ".*"}); err != nil {
+	if _, err := b.SetPermission(catalog.Permission{User: "reader", VHost: "/", Read: ".*", Write: ".*"}); err != nil {
 		t.Fatal(err)
 	}
 	n := serve(t, b, Options{Semaphores: m}, so)
@@ -93,7 +93,8 @@ func TestWait(t *testing.T) {
 	(<-n.start(t, "GET", "/tasks/none?wait=5m", "")).check(t, 404, "no such task")
 }
 
-// The answer tells how things stand when the time is over, though a request may not take as long to come in.
+// The answer tells how things stand when the time is over, though a request may not take as long to
+// come in.
 func TestWaitEnds(t *testing.T) {
 	n := crowded(t, ServerOptions{Patience: 20 * time.Millisecond})
 	(<-n.start(t, "GET", "/tasks/b?wait=100ms", "")).check(t, 200, `"status":"WAIT"`)
@@ -132,7 +133,7 @@ func TestWaitEndsWithTheServer(t *testing.T) {
 	(<-wait).check(t, 201, `"status":"WAIT"`)
 }
 
-// Who leaves is not waited for, and his task keeps its place in the line.
+// Nothing waits for a client that has left, and its task stays enqueued.
 func TestWaitingClientLeaves(t *testing.T) {
 	n := crowded(t, ServerOptions{})
 	ctx, leave := context.WithCancel(t.Context())
@@ -236,7 +237,8 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return s.ResponseRecorder.Write(b)
 }
 
-// Who does not read is told that events are missing, at their place, and costs a bounded amount of memory.
+// A client that does not read is told that events are missing, in their place, and uses bounded
+// memory.
 func TestSlowReaderOfEvents(t *testing.T) {
 	for _, extra := range []int{0, 1} {
 		w := &stuck{httptest.NewRecorder(), make(chan struct{})}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkBindExecute is what the wire costs for a prepared statement with a parameter and a row, beside the session and the sockets: many
-// of them come in one read.
+// BenchmarkBindExecute is what the wire costs for a prepared statement with a parameter and a row,
+// beside the session and the sockets: many of them come in one read.
 func BenchmarkBindExecute(b *testing.B) {
 	const batch = 256
 	n := startNode(b, Options{})

@@ -9,7 +9,7 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-const administrator = "administrator" // the tag of those who see all users and virtual hosts
+const administrator = "administrator" // the tag of users who see all users and virtual hosts
 
 // catalogs are pg_catalog and information_schema for one session.
 func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []sql.Schema) *catalog.Catalog {

@@ -44,7 +44,8 @@ func closing(kind byte, name string) pgproto3.FrontendMessage {
 
 func query(text string) pgproto3.FrontendMessage { return &pgproto3.Query{String: text} }
 
-// conversations are what a client may say. Each ends in as many ReadyForQuery as it has Query, FunctionCall and Sync.
+// conversations are what a client may say. Each ends in as many ReadyForQuery as it has Query,
+// FunctionCall and Sync.
 var conversations = map[string][]pgproto3.FrontendMessage{
 	"simple":                    {query("select 1 as a, 'x' as b, null, 1.5, true")},
 	"several":                   {query("select 1; select 2; select 'three'")},
@@ -112,7 +113,8 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
 }
 
-// TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come back.
+// TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come
+// back.
 func TestAsPostgres(t *testing.T) {
 	real, err := url.Parse(postgres.Start(t, postgres.Options{}))
 	if err != nil {

@@ -7,9 +7,11 @@ import (
 	"fiveways/internal/protocol/pgwire/mbus"
 )
 
-// Conditions are the languages of SQL that conditions of bindings may be in: broker.Options.Conditions of every broker that serves this
-// protocol, or opens the data of one that did.
+// Conditions are the languages of SQL that conditions of bindings may be in:
+// broker.Options.Conditions of every broker that serves this protocol, or opens the data of one
+// that did.
 func Conditions() routing.Conditions { return mbus.Conditions() }
 
-// OrderOf is the place that a message of this protocol has in its queue: broker.Options.Order of every broker that serves it.
+// OrderOf is the place that a message of this protocol has in its queue: broker.Options.Order of
+// every broker that serves it.
 func OrderOf(m message.Envelope) (broker.Order, bool) { return mbus.OrderOf(m) }

@@ -1,10 +1,7 @@
 package pgwire
 
 import (
-	"io"
 	"net"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,12 +17,14 @@ const (
 	deafWindow      = 300 * time.Millisecond // for a client to take what is being written when its connection is ended
 )
 
-// conn is one client connection. Its fields belong to the goroutine of Serve unless they say otherwise.
+// conn is one client connection. Its fields belong to the goroutine of Serve unless they say
+// otherwise.
 type conn struct {
+	protocol.Life
 	srv *Server
 	nc  net.Conn
 	id  uint64
-	pid uint32         // names the connection in cancel requests; set before anybody else can see it
+	pid uint32         // names the connection in cancel requests; set before other goroutines can see it
 	key [keyBytes]byte // proves that a cancel request may name it; as pid
 
 	client *protocol.Client
@@ -41,6 +40,8 @@ type conn struct {
 
 	ahead incoming // was read, and comes next, when it has a kind
 
+	last *pgerror.Error // is told behind the next problem, and ends the connection; nil: nothing
+
 	over    bool // nothing is read any more
 	linger  bool // the client may be sending still
 	skip    bool // after an error in the extended protocol: until Sync nothing counts
@@ -54,21 +55,14 @@ type conn struct {
 	draining atomic.Bool                   // to end when no transaction is open
 	fatal    atomic.Pointer[pgerror.Error] // to end now, and why
 	kicked   atomic.Bool                   // the read was interrupted for draining or fatal
-	done     chan struct{}                 // closed by Kill, and at the end
-	doneOnce sync.Once
-	leaving  chan struct{} // closed when the connection is to end
-	endWaits func()        // closes it
 }
 
 // reported is a change of a setting that the client is to be told.
 type reported struct{ name, value string }
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
-	if tc, ok := nc.(*net.TCPConn); ok {
-		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
-	}
-	c := &conn{srv: s, nc: nc, id: id, started: time.Now(), done: make(chan struct{}), leaving: make(chan struct{})}
-	c.endWaits = sync.OnceFunc(func() { close(c.leaving) })
+	c := &conn{srv: s, nc: nc, id: id, started: time.Now()}
+	c.Begin(nc, id)
 	c.client = s.o.Clients.Enter(nc, id, "sql", c)
 	c.out.w = &countedWriter{nc, &c.client.Out}
 	c.running.gone = func() bool { return isGone(nc) }
@@ -79,36 +73,32 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 func (c *conn) Serve() {
 	login := time.AfterFunc(c.srv.o.LoginTimeout, c.Kill)
 	defer login.Stop()
-	c.work(func() bool { login.Stop(); return true })
+	c.protect("sql: a connection failed", func() {
+		if c.startUp() {
+			login.Stop()
+			c.loop()
+		}
+	}, c.abandon)
 	c.finish()
 }
 
-// work reads until the connection is over; loggedIn is called when the login is. A panic ends this connection only.
-func (c *conn) work(loggedIn func() bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.srv.o.Log.Error("sql: a connection failed", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "panic", p, "stack", string(debug.Stack()))
-			c.abandon()
-			c.out.problem('E', fatal(pgerror.InternalError, "internal error"))
-		}
-	}()
-	if c.startUp() && loggedIn() {
-		c.loop()
-	}
+func (c *conn) protect(what string, fn, failed func()) {
+	c.Protect(c.srv.o.Log, what, &c.user, fn, failed)
 }
 
-// abandon drops what was being written: it may end in the middle of a message.
+// abandon drops what was being written, which may end in the middle of a message, and says so.
 func (c *conn) abandon() {
 	c.out.buf = c.out.buf[:0]
 	if c.out.pooled == nil {
 		c.out.buf = nil
 	}
+	c.out.problem('E', fatal(pgerror.InternalError, "internal error"))
 }
 
 // finish gives back everything, writes what is left, and closes the socket.
 func (c *conn) finish() {
 	defer c.client.Leave()
-	c.endSession()
+	c.protect("sql: the end of a session failed", c.endSession, func() {})
 	c.srv.conns.leave(c)
 	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.out.flush()                                          //nolint:errcheck // as above
@@ -116,19 +106,14 @@ func (c *conn) finish() {
 		c.srv.o.Connections.Release()
 	}
 	if c.linger {
-		c.awaitEnd()
+		protocol.CloseWrite(c.nc) //nolint:errcheck // as above
+		c.Linger(lingerTimeout)
 	}
 	c.Kill()
 }
 
-// endSession takes the connection out of the engine: what was open is rolled back. A panic in it is told, and must not keep the rest from
-// ending.
+// endSession takes the connection out of the engine: what was open is rolled back.
 func (c *conn) endSession() {
-	defer func() {
-		if p := recover(); p != nil {
-			c.srv.o.Log.Error("sql: the end of a session failed", "conn", c.id, "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
 	if c.closeSession != nil {
 		defer c.closeSession()
 	}
@@ -138,23 +123,16 @@ func (c *conn) endSession() {
 	}
 }
 
-// awaitEnd reads on for a moment: a socket that is closed with something unread takes back what was written.
-func (c *conn) awaitEnd() {
-	protocol.CloseWrite(c.nc)                           //nolint:errcheck // a socket that is closed is at its end
-	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // as above
-	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
-}
-
 // Drain implements protocol.Session.
 func (c *conn) Drain() {
 	c.draining.Store(true)
 	c.kick()
 }
 
-// end makes the connection tell the client e and end; what runs is interrupted, the writing of rows to a client that does not read too. Any
-// goroutine may call it.
+// end makes the connection tell the client e and end; what runs is interrupted, the writing of rows
+// to a client that does not read too. Any goroutine may call it.
 func (c *conn) end(e *pgerror.Error) {
-	c.endWaits()
+	c.Leave()
 	c.fatal.CompareAndSwap(nil, e)
 	c.running.stop()
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
@@ -180,10 +158,8 @@ var past = time.Unix(1, 0)
 
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
-	c.doneOnce.Do(func() { close(c.done) })
-	c.endWaits()
+	c.Life.Kill()
 	c.running.stop()
-	c.nc.Close()
 }
 
 // giveUp tells the client e, which ends the connection.

@@ -19,8 +19,9 @@ import (
 // crowd is how many connections open and close transactions at a time.
 const crowd = 200
 
-// TestCrowd lets many connections come, work and go in every way for a second, or PGWIRE_CROWD seconds: under the race detector it shows what
-// is shared and should not be. No message may be lost or doubled by it.
+// TestCrowd lets many connections come, work and go in every way for a second, or PGWIRE_CROWD
+// seconds: under the race detector it shows what is shared and should not be. No message may be
+// lost or doubled by it.
 func TestCrowd(t *testing.T) {
 	seconds, err := strconv.Atoi(os.Getenv("PGWIRE_CROWD"))
 	if err != nil {
@@ -56,7 +57,7 @@ func TestCrowd(t *testing.T) {
 	}
 	working.Wait()
 	t.Logf("%d transactions", count.Load())
-	for deadline := time.Now().Add(patience); n.s.Connections() > 1 && time.Now().Before(deadline); { // those who left without a word
+	for deadline := time.Now().Add(patience); n.s.Connections() > 1 && time.Now().Before(deadline); { // clients that left without a word
 		<-time.After(time.Millisecond)
 	}
 	if err := setup.say(ctx, "select count(distinct data->'n') || ' ' || count(*) from mbus4.consumen_b_by_default(100000)"); err != nil {
@@ -92,7 +93,8 @@ func (v *visitor) say(ctx context.Context, statements string) error {
 	return err
 }
 
-// visit is one connection with some transactions. Those move messages of b to b, whatever else they do.
+// visit is one connection with some transactions. Those move messages of b to b, whatever else they
+// do.
 func (v *visitor) visit(ctx context.Context, end time.Time) error {
 	if err := v.come(ctx); err != nil {
 		return err

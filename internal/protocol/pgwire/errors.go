@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
@@ -22,7 +22,8 @@ func fatal(code, format string, args ...any) *pgerror.Error {
 
 const severityFatal = "FATAL"
 
-// errorOf is what the client is told of err; internal tells that it is a mistake of ours, for the log.
+// errorOf is what the client is told of err; internal tells that it is a mistake of ours, for the
+// log.
 func errorOf(err error) (e *pgerror.Error, internal bool) {
 	switch {
 	case errors.As(err, &e):
@@ -33,7 +34,8 @@ func errorOf(err error) (e *pgerror.Error, internal bool) {
 	return pgerror.New(pgerror.InternalError, "%v", err), true
 }
 
-// loginError is what becomes of an error of opening a session; database is the name that the client used.
+// loginError is what becomes of an error of opening a session; database is the name that the client
+// used.
 func loginError(err error, user, database string) *pgerror.Error {
 	for _, row := range loginErrors {
 		if errors.Is(err, row.err) {
@@ -51,19 +53,19 @@ var loginErrors = []struct {
 	message      string
 	detail, hint string
 }{
-	{err: broker.ErrVHostNotFound, code: pgerror.InvalidCatalog, message: `database "{database}" does not exist`,
+	{err: failure.ErrVHostNotFound, code: pgerror.InvalidCatalog, message: `database "{database}" does not exist`,
 		hint: `A database is a virtual host of that name; "` + rootDatabase + `" is the virtual host "` + rootVHost + `".`},
-	{err: broker.ErrVHostRefused, code: pgerror.InsufficientPrivilege, message: `permission denied for database "{database}"`,
+	{err: failure.ErrVHostRefused, code: pgerror.InsufficientPrivilege, message: `permission denied for database "{database}"`,
 		detail: "User does not have CONNECT privilege.", hint: "A user may enter a virtual host in which it has a permission."},
-	{err: broker.ErrVHostConnections, code: pgerror.TooManyConnections, message: `too many connections for database "{database}"`},
-	{err: broker.ErrUserConnections, code: pgerror.TooManyConnections, message: `too many connections for role "{user}"`},
-	{err: broker.ErrClosed, code: pgerror.CannotConnectNow, message: `the database system is shutting down`},
+	{err: failure.ErrVHostConnections, code: pgerror.TooManyConnections, message: `too many connections for database "{database}"`},
+	{err: failure.ErrUserConnections, code: pgerror.TooManyConnections, message: `too many connections for role "{user}"`},
+	{err: failure.ErrClosed, code: pgerror.CannotConnectNow, message: `the database system is shutting down`},
 }
 
 // evicted is what a session is told that the engine ends.
 func evicted(reason error) *pgerror.Error {
 	e := *errShutdown
-	var why *broker.Error
+	var why *failure.Error
 	if errors.As(reason, &why) {
 		e.Detail = why.Err.Error()
 	}

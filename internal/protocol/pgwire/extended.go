@@ -153,7 +153,8 @@ func (c *conn) describe(r *body) error {
 	}
 }
 
-// describable refuses to tell of rows in a transaction that has failed, as PostgreSQL does: there will be none.
+// describable refuses to tell of rows in a transaction that has failed, as PostgreSQL does: there
+// will be none.
 func (c *conn) describable(columns []value.Field) error {
 	if len(columns) > 0 && c.session.Status() == 'E' {
 		return sql.Aborted()
@@ -171,7 +172,7 @@ func (c *conn) execute(r *body) error {
 	if err != nil {
 		return err
 	}
-	if p.Spent() {
+	if p.Spent() && c.session.Status() != 'E' {
 		return c.fail(pgerror.New("55000", `portal "%s" cannot be run`, name))
 	}
 	limit := max(int(most), 0) // negative ones mean none, too
@@ -194,8 +195,9 @@ func (c *conn) execute(r *body) error {
 	return nil
 }
 
-// syncFollows tells whether the next message is a Sync, and waits for it: a client that waits for the answers first has to send a Sync or a Flush. The
-// fields of the message before it are void then.
+// syncFollows reports whether the next message is a Sync, and waits for it: a client that waits for
+// the answers first has to send a Sync or a Flush. The fields of the message before it are void
+// then.
 func (c *conn) syncFollows() bool {
 	next, ok := c.receive()
 	if !ok {

@@ -13,7 +13,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fake is a session with a small language, for what the wire does around statements. Words are cut at blanks, statements at semicolons:
+// fake is a session with a small language, for what the wire does around statements. Words are cut
+// at blanks, statements at semicolons:
 //
 //	rows N       N rows of an int4
 //	echo         its parameter, a text

@@ -26,8 +26,8 @@ func encoded(t testing.TB, ms ...pgproto3.FrontendMessage) (b []byte) {
 	return b
 }
 
-// finish sends bytes, says that no more come, and reads to the end: the server may do with them what it likes, but must neither panic nor
-// hang.
+// finish sends bytes, says that no more come, and reads to the end: the server may do with them
+// what it likes, but must neither panic nor hang.
 func finish(t *testing.T, c *client, data []byte) {
 	if _, err := c.nc.Write(data); err == nil {
 		c.nc.(*net.TCPConn).CloseWrite() //nolint:errcheck // the server may have closed

@@ -9,8 +9,8 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// isGone tells whether the client has closed the connection, without reading from it; false when that cannot be told, also since there is
-// something to read before the end.
+// isGone reports whether the client has closed the connection, without reading from it; false when
+// that cannot be told, also since there is something to read before the end.
 func isGone(nc net.Conn) (gone bool) {
 	sc, ok := protocol.Socket(nc).(syscall.Conn)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 // many is a list of n times v.
 func many[T any](n int, v T) []T { return slices.Repeat([]T{v}, n) }
 
-// TestHostileMessages: what no driver sends, in front of the statements themselves. The session goes on.
+// TestHostileMessages: what no driver sends, in front of the statements themselves. The session
+// goes on.
 func TestHostileMessages(t *testing.T) {
 	type ms = []pgproto3.FrontendMessage
 	one := &pgproto3.Parse{Query: "select $1::int"}
@@ -97,7 +98,8 @@ func TestLengthsThatLie(t *testing.T) {
 	n.login().query("select 1", `T ?column?:23:0 / D "1" / C SELECT 1 / Z I`)
 }
 
-// TestNamesAreNoCode: names and selectors that would be code if a statement were put together from them.
+// TestNamesAreNoCode: names and selectors that would be code if a statement were put together from
+// them.
 func TestNamesAreNoCode(t *testing.T) {
 	n := startRealNode(t, Options{})
 	c := n.login()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
 const (
@@ -48,7 +48,8 @@ func TestCancel(t *testing.T) {
 	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
 }
 
-// TestDrain: who is idle goes at once, who is in a transaction when that ends, who does not end is told shortly before the end of the time.
+// TestDrain: an idle session ends at once, one in a transaction ends with it, and one that does not
+// end is told shortly before the deadline.
 func TestDrain(t *testing.T) {
 	n := startNode(t, Options{})
 	idle, busy, stuck, waits, login := n.login(), n.login(), n.login(), n.login(), n.dial()
@@ -101,7 +102,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestEvictionOfTheDeaf: who does not read can be ended too, and what it held is free.
+// TestEvictionOfTheDeaf: a client that does not read can be evicted too, and what it held is
+// released.
 func TestEvictionOfTheDeaf(t *testing.T) {
 	n := startRealNode(t, Options{})
 	deaf := n.login()
@@ -125,7 +127,7 @@ func TestIdleInTransaction(t *testing.T) {
 	c.query("begin", "C BEGIN / Z T")
 	c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
 	c = n.login()
-	c.query("begin; fail", "C BEGIN / "+failure+" / Z E")
+	c.query("begin; fail", "C BEGIN / "+divisionFails+" / Z E")
 	c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
 	c = n.login() // outside of a transaction there is no limit, and a transaction that ended has none
 	for range 3 {
@@ -138,7 +140,8 @@ func TestIdleInTransaction(t *testing.T) {
 	}
 }
 
-// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told; the others notice nothing.
+// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told; the
+// others notice nothing.
 func TestPanicEndsOneConnection(t *testing.T) {
 	n := startNode(t, Options{})
 	other, c := n.login(), n.login()
@@ -154,7 +157,7 @@ func TestPanicEndsOneConnection(t *testing.T) {
 	}
 }
 
-// TestSlowLogin: who does not say anything does not stay.
+// TestSlowLogin: a client that does not say anything is disconnected.
 func TestSlowLogin(t *testing.T) {
 	n := startNode(t, Options{LoginTimeout: 50 * time.Millisecond})
 	n.dial().expect("gone")
@@ -192,7 +195,7 @@ func TestClientsThatVanish(t *testing.T) {
 // TestSignals: one session interrupts and ends another by functions.
 func TestSignals(t *testing.T) {
 	n := startRealNode(t, Options{})
-	n.user(broker.UserSpec{Name: "u", Password: "secret"})
+	n.user(catalog.UserSpec{Name: "u", Password: "secret"})
 	one, two := n.login(), n.login()
 	two.send(&pgproto3.Query{String: "select pg_sleep(60)"})
 	for canceled := false; !canceled; { // it may not have begun yet
@@ -224,7 +227,7 @@ func TestSignals(t *testing.T) {
 	two.expect(shutdown + " / gone")
 }
 
-// TestStatementOfAClientThatLeft: nobody would get what it waits for.
+// TestStatementOfAClientThatLeft: the statement ends, because its result could not be delivered.
 func TestStatementOfAClientThatLeft(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.login()
@@ -233,7 +236,7 @@ func TestStatementOfAClientThatLeft(t *testing.T) {
 	c.nc.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := n.s.edge.Drain(ctx); err != nil {
+	if err := n.s.Edge.Drain(ctx); err != nil {
 		t.Error(err)
 	}
 }

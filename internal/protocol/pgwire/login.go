@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/xdg-go/scram"
@@ -19,8 +18,8 @@ import (
 // scramSHA256 is the one SASL mechanism there is.
 const scramSHA256 = "SCRAM-SHA-256"
 
-// logIn finds out who the client is, opens its session, and says all that comes before the first ReadyForQuery. An error is for the client;
-// c.over means that it has left.
+// logIn authenticates the client, opens its session, and sends all that comes before the first
+// ReadyForQuery. An error is for the client; c.over means that it has left.
 func (c *conn) logIn(s *start) *pgerror.Error {
 	for _, text := range []string{s.user, s.database} {
 		if err := charset.Valid(text); err != nil {
@@ -83,7 +82,7 @@ func (c *conn) settings(list []reported) *pgerror.Error {
 	return nil
 }
 
-// checkEncryption refuses who comes without TLS and may not. PostgreSQL says it so.
+// checkEncryption rejects a client that must use TLS and does not, with PostgreSQL's error.
 func (c *conn) checkEncryption() *pgerror.Error {
 	peer := c.nc.RemoteAddr()
 	if _, secure := protocol.StateOf(c.nc); secure || c.srv.o.Logins.TLS().MayBePlain(peer) {
@@ -97,7 +96,7 @@ func (c *conn) checkEncryption() *pgerror.Error {
 		WithHint("This broker is reached by TLS only from there: sslmode=require, or better verify-full.")
 }
 
-// certified tells whether the client has shown a certificate of the user whom it wants to be.
+// certified reports whether the client has shown a certificate of the user it logs in as.
 func (c *conn) certified() bool {
 	if c.srv.o.Logins.TLS().UserOf(c.nc) != c.user {
 		return false
@@ -124,7 +123,7 @@ func (c *conn) authenticate() *pgerror.Error {
 	case how.HashOnly && loopback:
 		return c.clearText()
 	}
-	done, err := c.srv.o.Logins.Begin(c.done, c.attempt())
+	done, err := c.srv.o.Logins.Begin(c.Over(), c.attempt())
 	if err != nil {
 		return c.refused(err)
 	}
@@ -134,7 +133,7 @@ func (c *conn) authenticate() *pgerror.Error {
 	}
 	if done(proved); e == nil && !proved {
 		if how.HashOnly {
-			return c.refused(errors.New("the broker knows only a hash of the password, as RabbitMQ's definitions have it; give the user its password again"))
+			return c.refused(errors.New("the broker has only a hash of the password, from RabbitMQ's definitions; set the user's password again"))
 		}
 		return c.refused(errors.New("the proof is wrong"))
 	}
@@ -151,13 +150,15 @@ func (c *conn) clearText() *pgerror.Error {
 	if m.Password == "" {
 		return c.refused(errors.New("the password is empty"))
 	}
-	if err := c.srv.o.Logins.Password(c.done, c.attempt(), m.Password); err != nil {
+	if err := c.srv.o.Logins.Password(c.Over(), c.attempt(), m.Password); err != nil {
 		return c.refused(err)
 	}
 	return nil
 }
 
-// scram lets the client prove its password by SCRAM-SHA-256, and tells whether it did; an error is for a client that does not keep to that. The name in its messages does not count: that of the start-up packet does.
+// scram lets the client prove its password by SCRAM-SHA-256, and reports whether it did; an error
+// is for a client that does not keep to that. The name in its messages does not count: that of the
+// start-up packet does.
 func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return credentials(verifier) })
 	if err != nil {
@@ -176,7 +177,7 @@ func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	if err != nil {
 		return fatal(pgerror.ProtocolViolation, "malformed SCRAM message").WithDetail("%v", err), false
 	}
-	if talk.AuthzID() != "" { // it would not be who it thinks it is
+	if talk.AuthzID() != "" { // it asks to act as another user
 		return fatal(pgerror.FeatureNotSupported, "client uses authorization identity, but it is not supported"), false
 	}
 	c.out.message(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
@@ -221,16 +222,10 @@ func (c *conn) answer(to pgproto3.FrontendMessage) *pgerror.Error {
 	return nil
 }
 
-// refused is the answer to a login that failed, whatever the reason. It takes its time, so that guessing is slow.
+// refused is the answer to a login that failed, whatever the reason. It takes its time, so that
+// guessing is slow.
 func (c *conn) refused(err error) *pgerror.Error {
 	c.srv.quiet.Warn("sql: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
-	if c.srv.o.LoginDelay > 0 {
-		delay := time.NewTimer(c.srv.o.LoginDelay)
-		defer delay.Stop()
-		select {
-		case <-delay.C:
-		case <-c.done:
-		}
-	}
+	c.Pause(c.srv.o.LoginDelay)
 	return fatal(pgerror.InvalidPassword, `password authentication failed for user "%s"`, c.user)
 }

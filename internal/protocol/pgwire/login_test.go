@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/core/access"
+	"fiveways/internal/core/catalog"
 )
 
-var userSpec = broker.UserSpec{Name: "u", Password: "secret"}
+var userSpec = catalog.UserSpec{Name: "u", Password: "secret"}
 
 // connect logs in with pgx's own client.
 func (n *node) connect(user, password string) (*pgconn.PgConn, error) {
@@ -30,12 +30,12 @@ func (n *node) connect(user, password string) (*pgconn.PgConn, error) {
 	return c, err
 }
 
-func (n *node) user(spec broker.UserSpec) {
+func (n *node) user(spec catalog.UserSpec) {
 	n.t.Helper()
 	if _, err := n.b.PutUser(spec); err != nil {
 		n.t.Fatal(err)
 	}
-	if _, err := n.b.SetPermission(broker.Permission{User: spec.Name, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+	if _, err := n.b.SetPermission(catalog.Permission{User: spec.Name, VHost: "/", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -43,9 +43,9 @@ func (n *node) user(spec broker.UserSpec) {
 func TestLogin(t *testing.T) {
 	n := startNode(t, Options{})
 	n.user(userSpec)
-	n.user(broker.UserSpec{Name: "ü, =", Password: "пароль ä"})
-	n.user(broker.UserSpec{Name: "hash", Algorithm: access.RabbitMD5, Hash: "UxE6o4sC1GUaxzf4JhkhrD20KZQ="}) // s3cret-ä
-	n.user(broker.UserSpec{Name: "bare"})
+	n.user(catalog.UserSpec{Name: "ü, =", Password: "пароль ä"})
+	n.user(catalog.UserSpec{Name: "hash", Algorithm: access.RabbitMD5, Hash: "UxE6o4sC1GUaxzf4JhkhrD20KZQ="}) // s3cret-ä
+	n.user(catalog.UserSpec{Name: "bare"})
 	for _, c := range []struct {
 		user, password string
 		welcome        bool

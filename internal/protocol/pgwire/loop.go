@@ -1,6 +1,10 @@
 package pgwire
 
-import "fiveways/internal/protocol/pgwire/pgerror"
+import (
+	"errors"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
 
 // loop handles messages until the connection is over.
 func (c *conn) loop() {
@@ -48,7 +52,8 @@ func (c *conn) handle(m incoming) {
 			WithHint("Call the function in a SELECT."))
 		c.sync()
 	case 'd', 'c', 'f':
-		// PostgreSQL overlooks these outside of COPY: a client may have sent them before it heard that its COPY failed.
+		// PostgreSQL overlooks these outside of COPY: a client may have sent them before it heard
+		// that its COPY failed.
 	default: // known to the login only
 		c.linger = true
 		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid frontend message type %d", m.kind))
@@ -67,7 +72,7 @@ func (c *conn) extended(err error) {
 
 // problem tells the client of an error of a statement.
 func (c *conn) problem(err error) {
-	if c.out.err != nil {
+	if c.out.err != nil || errors.Is(err, errLeft) {
 		return // and err may be no more than that
 	}
 	e, internal := errorOf(err)
@@ -80,6 +85,10 @@ func (c *conn) problem(err error) {
 	c.out.problem('E', e)
 	if e.Severity == severityFatal {
 		c.over = true
+	}
+	if last := c.last; last != nil {
+		c.last = nil
+		c.giveUp(last)
 	}
 }
 

@@ -212,7 +212,19 @@ func (c *client) next() string {
 	case *pgproto3.ReadyForQuery:
 		return "Z " + string(m.TxStatus)
 	case *pgproto3.ErrorResponse:
-		return "E " + fields(m.Severity, m.Code, m.Message, m.Detail, m.Hint, m.Position)
+		text := "E " + fields(m.Severity, m.Code, m.Message, m.Detail, m.Hint, m.Position)
+		if strings.HasPrefix(m.Where, "COPY") {
+			text += " in " + m.Where
+		}
+		return text
+	case *pgproto3.CopyInResponse:
+		return fmt.Sprint("G ", m.OverallFormat, " ", m.ColumnFormatCodes)
+	case *pgproto3.CopyOutResponse:
+		return fmt.Sprint("H ", m.OverallFormat, " ", m.ColumnFormatCodes)
+	case *pgproto3.CopyData:
+		return fmt.Sprintf("d %q", m.Data)
+	case *pgproto3.CopyDone:
+		return "c"
 	case *pgproto3.NoticeResponse:
 		return "N " + fields(m.Severity, m.Code, m.Message, m.Detail, m.Hint, m.Position)
 	case *pgproto3.NegotiateProtocolVersion:
@@ -262,7 +274,8 @@ func fields(severity, code, message, detail, hint string, position int32) string
 	return text
 }
 
-// until reads up to the first message of a kind, or to the end, and returns all in words, joined by " / ".
+// until reads up to the first message of a kind, or to the end, and returns all in words, joined by
+// " / ".
 func (c *client) until(kind string) string {
 	c.n.t.Helper()
 	var all []string

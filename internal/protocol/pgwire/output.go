@@ -19,7 +19,8 @@ const (
 
 var outBuffers = sync.Pool{New: func() any { b := make([]byte, 0, outBytes); return &b }}
 
-// output gathers messages for the client and writes them together. It has a buffer only while there is something in it.
+// output gathers messages for the client and writes them together. It has a buffer only while there
+// is something in it.
 type output struct {
 	w      io.Writer
 	pooled *[]byte
@@ -132,6 +133,7 @@ func (o *output) problem(kind byte, e *pgerror.Error) {
 	field('D', e.Detail)
 	field('H', e.Hint)
 	field('P', position(e.Position))
+	field('W', e.Context)
 	if told, ok := unsaid.(*pgerror.Error); ok && kind == 'E' {
 		o.buf = o.buf[:at-1]
 		other := *told

@@ -12,7 +12,7 @@ var (
 	terminate = &pgproto3.Terminate{}
 )
 
-const failure = "E ERROR 22012 division by zero | a detail | a hint @5"
+const divisionFails = "E ERROR 22012 division by zero | a detail | a hint @5"
 
 func TestSimpleQuery(t *testing.T) {
 	c := startNode(t, Options{}).login()
@@ -21,9 +21,9 @@ func TestSimpleQuery(t *testing.T) {
 		{"", "I / Z I"},
 		{" ; ;", "I / Z I"},
 		{"begin; rows 1; notice hello; commit", `C BEGIN / T n:23:0 / D "1" / C SELECT 1 / N NOTICE 00000 hello / C NOTICE / C COMMIT / Z I`},
-		{"rows 1; fail; rows 1", `T n:23:0 / D "1" / C SELECT 1 / ` + failure + " / Z I"},
+		{"rows 1; fail; rows 1", `T n:23:0 / D "1" / C SELECT 1 / ` + divisionFails + " / Z I"},
 		{"begin", "C BEGIN / Z T"},
-		{"fail", failure + " / Z E"},
+		{"fail", divisionFails + " / Z E"},
 		{"commit", "C COMMIT / Z I"},
 		{"rows 1; syntax", `E ERROR 42601 syntax error at or near "syntax" @1 / Z I`},
 		{"late; rows 1", `C LATE / T n:23:0 / D "1" / E ERROR 40001 not committed / Z I`},
@@ -123,7 +123,8 @@ func TestExtendedQuery(t *testing.T) {
 	}
 }
 
-// TestSyncThatComesLater: what depends on whether a Sync is next waits for it, and is not done when the client leaves or the server ends.
+// TestSyncThatComesLater: what depends on whether a Sync is next waits for it, and is not done when
+// the client leaves or the server ends.
 func TestSyncThatComesLater(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.login()

@@ -46,7 +46,8 @@ func (c *conn) mustEnd() bool {
 	return c.over || c.out.err != nil
 }
 
-// patience sets the deadline for the next message when the session has one: the time that it may be idle, in a transaction or out of it.
+// patience sets the deadline for the next message when the session has one: the time that it may be
+// idle, in a transaction or out of it.
 func (c *conn) patience() (limit time.Duration) {
 	if !c.resting {
 		return 0

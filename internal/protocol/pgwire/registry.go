@@ -18,7 +18,8 @@ type registry struct {
 	byPID map[uint32]*conn
 }
 
-// enter gives a connection its process id and its key: there is no process, but clients show the number.
+// enter gives a connection its process id and its key: there is no process, but clients show the
+// number.
 func (r *registry) enter(c *conn) {
 	rand.Read(c.key[:]) //nolint:errcheck // never fails
 	r.mu.Lock()
@@ -41,7 +42,7 @@ func (r *registry) leave(c *conn) {
 	}
 }
 
-// cancel interrupts the statement that a connection runs. A wrong key does nothing, and nobody is told.
+// cancel interrupts the statement that a connection runs. A wrong key does nothing, silently.
 func (r *registry) cancel(pid uint32, key []byte) {
 	r.mu.Lock()
 	c := r.byPID[pid]
@@ -51,7 +52,8 @@ func (r *registry) cancel(pid uint32, key []byte) {
 	}
 }
 
-// signal is pg_cancel_backend and pg_terminate_backend, called by a session: on its own user's, or by a superuser on any.
+// signal is pg_cancel_backend and pg_terminate_backend, called by a session: on its own user's, or
+// by a superuser on any.
 func (r *registry) signal(by *conn, superuser bool, pid uint32, terminate bool) (bool, error) {
 	r.mu.Lock()
 	c := r.byPID[pid]

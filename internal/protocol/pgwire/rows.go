@@ -88,7 +88,8 @@ func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error
 	return nil
 }
 
-// rows returns what sends the rows of a portal to the client. A row that cannot be written leaves nothing behind.
+// rows returns what sends the rows of a portal to the client. A row that cannot be written leaves
+// nothing behind.
 func (c *conn) rows(p *sql.Portal) func([]value.Datum) error {
 	var set value.Settings
 	known := false

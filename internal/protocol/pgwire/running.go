@@ -9,8 +9,9 @@ import (
 // lookEvery is how often it is asked whether the client of a long statement is still there.
 const lookEvery = time.Second
 
-// running is the statement that a connection runs, as those see it who interrupt it. One context serves statement after statement until it
-// is ended: a context for each would cost more than a small statement.
+// running is the statement that a connection runs, for code that interrupts it. One context serves
+// statement after statement until it is ended: a context for each would cost more than a small
+// statement.
 type running struct {
 	mu      sync.Mutex
 	ctx     context.Context // guarded by mu; nil: none yet
@@ -18,7 +19,7 @@ type running struct {
 	now     bool // guarded by mu: a statement is running
 	stopped bool // guarded by mu: none may run any more
 
-	gone func() bool // tells whether the client has left
+	gone func() bool // reports whether the client has left
 	look *time.Timer // guarded by mu
 }
 
@@ -41,7 +42,8 @@ func (r *running) begin() context.Context {
 	return r.ctx
 }
 
-// lookOut ends a statement whose client has left, one that waits for a message, say: nobody would get what it waits for.
+// lookOut ends a statement whose client has left, one that waits for a message for example: its
+// result could not be delivered.
 func (r *running) lookOut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

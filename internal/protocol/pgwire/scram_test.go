@@ -12,7 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// prove makes the last message of a client by hand: header is what it says of channel binding, nonce what becomes of the nonce.
+// prove makes the last message of a client by hand: header is what it says of channel binding,
+// nonce what becomes of the nonce.
 func prove(t *testing.T, challenge, password, firstBare, header string, nonce func(string) string) string {
 	t.Helper()
 	parts := strings.Split(challenge, ",")

@@ -7,17 +7,18 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// TestCatalogOfDemoted: who was an administrator when the session began sees no more of users and virtual hosts than others do.
+// TestCatalogOfDemoted: a user who was an administrator when the session began sees no more of
+// users and virtual hosts than others do.
 func TestCatalogOfDemoted(t *testing.T) {
 	n := startRealNode(t, Options{})
-	if _, err := n.b.PutUser(broker.UserSpec{Name: "other", Password: "secret-of-other"}); err != nil {
+	if _, err := n.b.PutUser(catalog.UserSpec{Name: "other", Password: "secret-of-other"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.b.PutVHost(broker.VHostSpec{Name: "elsewhere"}); err != nil {
+	if _, err := n.b.PutVHost(catalog.VHostSpec{Name: "elsewhere"}); err != nil {
 		t.Fatal(err)
 	}
 	c := n.login()
@@ -37,11 +38,12 @@ func TestCatalogOfDemoted(t *testing.T) {
 	}
 }
 
-// TestNoSecretsAreTold: neither in the catalogs nor in settings nor in errors nor in the log is what a password is known by.
+// TestNoSecretsAreTold: neither in the catalogs nor in settings nor in errors nor in the log is
+// what a password is known by.
 func TestNoSecretsAreTold(t *testing.T) {
 	n := startRealNode(t, Options{})
 	const password = "open-sesame"
-	n.user(broker.UserSpec{Name: "u", Password: password})
+	n.user(catalog.UserSpec{Name: "u", Password: password})
 	c := n.login()
 	for _, text := range []string{
 		"select * from pg_authid", "select * from pg_shadow", "select * from pg_stat_activity", "select * from pg_settings", "show all",
@@ -72,14 +74,15 @@ func TestNoSecretsAreTold(t *testing.T) {
 	}
 }
 
-// TestRunHasTheRightsOfItsCaller: the statement of a run function may do what its user may, and not what the maker of the queue may.
+// TestRunHasTheRightsOfItsCaller: the statement of a run function may do what its user may, and not
+// what the maker of the queue may.
 func TestRunHasTheRightsOfItsCaller(t *testing.T) {
 	n := startRealNode(t, Options{})
 	admin := n.login()
-	if _, err := n.b.PutUser(broker.UserSpec{Name: "worker", Password: "secret"}); err != nil {
+	if _, err := n.b.PutUser(catalog.UserSpec{Name: "worker", Password: "secret"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.b.SetPermission(broker.Permission{User: "worker", VHost: "/", Write: "^dmq$"}); err != nil {
+	if _, err := n.b.SetPermission(catalog.Permission{User: "worker", VHost: "/", Write: "^dmq$"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{

@@ -44,9 +44,10 @@ func (o Options) withDefaults() Options {
 
 // Server serves connections of PostgreSQL clients in front of one broker.
 type Server struct {
+	*protocol.Edge
+
 	broker  *broker.Broker
 	o       Options
-	edge    *protocol.Edge
 	quiet   *slog.Logger // for what clients can cause that have not logged in
 	conns   registry
 	started time.Time
@@ -62,29 +63,22 @@ func New(b *broker.Broker, o Options) *Server {
 	}
 	s.open = s.openSession
 	s.conns.byPID = map[uint32]*conn{}
-	s.edge = protocol.NewEdge("sql", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
+	s.Edge = protocol.NewEdge("sql", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }
 
-// Serve accepts connections on ln until Drain, or until ln is closed.
-func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
-
-// lastCall is the part of the time of a drain that is left for goodbyes to those whose transactions did not end.
+// lastCall is the part of the time of a drain that is left for goodbyes to those whose transactions
+// did not end.
 const lastCall = 8
 
-// Drain stops accepting, ends the sessions that are idle, and the others when their transactions end. Shortly before the end of ctx the rest
-// is told to go, and what is left at its end is closed by force. All of them are told 57P01. When it returns no connection is left.
+// Drain stops accepting, ends the sessions that are idle, and the others when their transactions
+// end. Shortly before the end of ctx the rest is told to go, and what is left at its end is closed
+// by force. All of them are told 57P01. When it returns no connection is left.
 func (s *Server) Drain(ctx context.Context) error {
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
 		t := time.AfterFunc(left-left/lastCall, s.conns.endAll)
 		defer t.Stop()
 	}
-	return s.edge.Drain(ctx)
+	return s.Edge.Drain(ctx)
 }
-
-// Connections is the number of connections now, those that are logging in included.
-func (s *Server) Connections() int { return s.edge.Open() }
-
-// ConnectionsOpened is the number of connections ever accepted.
-func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }

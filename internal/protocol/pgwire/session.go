@@ -2,14 +2,13 @@ package pgwire
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"fiveways/internal/broker"
-	"fiveways/internal/protocol/pgwire/markup"
 	"fiveways/internal/protocol/pgwire/mbus"
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/semaphoresql"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -39,7 +38,8 @@ type session interface {
 	Close()
 }
 
-// opener opens the session of a user who has proved who it is. What it returns second is called after the session's Close.
+// opener opens the session of an authenticated user. Its second result is called after the
+// session's Close.
 type opener func(c *conn) (session, func(), error)
 
 // openSession opens a session of the engine, and on it one of SQL.
@@ -49,10 +49,10 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 		return nil, nil, err
 	}
 	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database, Largest: s.o.MaxMessageSize, Semaphores: s.o.Semaphores})
-	schemas := slices.Concat(work.Schemas(), markup.Schemas(work))
+	schemas := slices.Concat(work.Schemas(), semaphoresql.Schemas(work))
 	catalogs := s.catalogs(c, work, schemas)
 	session := sql.NewSession(sql.Options{
-		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter,
+		User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid, Notice: c.notice, Parameter: c.parameter, Copier: c,
 		Schemas: slices.Concat(catalogs.Schemas(), schemas), Names: catalogs.Names(), Roles: work, Work: work, Session: work,
 		Signal: func(pid uint32, terminate bool) (bool, error) {
 			return s.conns.signal(c, work.Superuser(), pid, terminate)
@@ -65,7 +65,7 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 
 func (s *Server) engineSession(c *conn) (*broker.Session, error) {
 	return s.broker.NewSession(broker.SessionOptions{
-		User: c.user, VHost: vhostOf(c.database), Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict, Done: c.leaving,
+		User: c.user, VHost: vhostOf(c.database), Name: c.client.Name(), Evict: c.evict, Done: c.Leaving(),
 	})
 }
 

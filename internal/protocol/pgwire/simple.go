@@ -26,7 +26,8 @@ func (c *conn) query(r *body) {
 	c.sync()
 }
 
-// runAll runs statement after statement up to the first error. The answer to the last one goes out when their transaction is committed.
+// runAll runs statement after statement up to the first error. The answer to the last one goes out
+// when their transaction is committed.
 func (c *conn) runAll(ctx context.Context, text string) error {
 	c.session.Deallocate("") // as PostgreSQL does
 	list, err := c.session.Split(text)

@@ -23,8 +23,8 @@ const (
 	optionPrefix = "_pq_."  // of parameters that are for the protocol itself
 )
 
-// startUp takes the connection to where statements may come; false means that it is over. Then everything the client is to know has been
-// said.
+// startUp takes the connection to where statements may come; false means that it is over. Then
+// everything the client is to know has been said.
 func (c *conn) startUp() bool {
 	packet, ok := c.firstPacket()
 	if !ok {
@@ -48,8 +48,8 @@ func (c *conn) startUp() bool {
 	return true
 }
 
-// firstPacket reads start-up packets up to the one with the version of the protocol. A cancel request ends the connection, as anything does
-// that is none of it; nobody is told.
+// firstPacket reads start-up packets up to the one with the version of the protocol. A cancel
+// request ends the connection, as does any invalid packet, silently.
 func (c *conn) firstPacket() (packet []byte, ok bool) {
 	asked := map[uint32]bool{}
 	for {
@@ -133,7 +133,8 @@ func (c *conn) parameters(packet []byte) (*start, *pgerror.Error) {
 	return s, nil
 }
 
-// parameter takes one parameter. Settings of their own count after those of "options", wherever that stands.
+// parameter takes one parameter. Settings of their own count after those of "options", wherever
+// that stands.
 func (s *start) parameter(name, value string, later *[]reported) *pgerror.Error {
 	switch name {
 	case "user":
@@ -152,7 +153,8 @@ func (s *start) parameter(name, value string, later *[]reported) *pgerror.Error 
 	return nil
 }
 
-// commandLine reads the parameter "options": arguments for a server process, of which -c NAME=VALUE and --NAME=VALUE are known.
+// commandLine reads the parameter "options": arguments for a server process, of which -c NAME=VALUE
+// and --NAME=VALUE are known.
 func (s *start) commandLine(text string) *pgerror.Error {
 	args := words(text)
 	for i := 0; i < len(args); i++ {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol"
 )
 
@@ -101,18 +101,18 @@ func TestTooManyConnections(t *testing.T) {
 	start().expect("R ok / E FATAL 53300 sorry, too many clients already / gone")
 	second.send(terminate)
 	second.expect("gone")
-	if err := n.b.SetVHostLimit("/", broker.LimitConnections, 1); err != nil {
+	if err := n.b.SetVHostLimit("/", catalog.LimitConnections, 1); err != nil {
 		t.Fatal(err)
 	}
 	start().expect(`R ok / E FATAL 53300 too many connections for database "fiveways" / gone`)
-	if err := n.b.ClearVHostLimit("/", broker.LimitConnections); err != nil {
+	if err := n.b.ClearVHostLimit("/", catalog.LimitConnections); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.b.SetUserLimit("guest", broker.LimitConnections, 1); err != nil {
+	if err := n.b.SetUserLimit("guest", catalog.LimitConnections, 1); err != nil {
 		t.Fatal(err)
 	}
 	start().expect(`R ok / E FATAL 53300 too many connections for role "guest" / gone`)
-	if err := n.b.ClearUserLimit("guest", broker.LimitConnections); err != nil {
+	if err := n.b.ClearUserLimit("guest", catalog.LimitConnections); err != nil {
 		t.Fatal(err)
 	}
 	n.login()

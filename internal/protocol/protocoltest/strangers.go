@@ -17,9 +17,9 @@ const patience = 20 * time.Second
 // Few is a registry in which one connection of an address may be that has not logged in.
 func Few() *protocol.Clients { return protocol.NewClientsFor(4) }
 
-// Strangers checks that connections that never log in keep nobody out. The server at addr has a
-// registry of Few, and places (protocol.Limit) for one connection. login connects and logs in, and
-// the function that it returns asks for something over that connection.
+// Strangers checks that connections that never log in do not keep others out. The server at addr
+// has a registry of Few, and room (protocol.Limit) for one connection. login connects and logs in,
+// and the function that it returns makes a request over that connection.
 func Strangers(t *testing.T, addr string, login func() (ask func() error)) {
 	t.Helper()
 	ended := make(chan error, 2)

@@ -5,28 +5,33 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
+
+	"fiveways/internal/protocol/resp/resptest"
 )
 
-// BenchmarkPipeline is what a command costs when many come together: its share of reading, of one Do, of writing.
+// BenchmarkPipeline is what a command costs when many come together: its share of reading, of one
+// Do, of writing.
 func BenchmarkPipeline(b *testing.B) {
 	for _, tc := range []struct {
 		name     string
 		requests []string
 		replies  string // one each of the requests'
 	}{
-		{"ping", []string{encode("PING")}, "+PONG\r\n"},
-		{"lpush-rpop", []string{encode("LPUSH", "q", "xxxxxxxx"), encode("RPOP", "q")}, ":1\r\n$8\r\nxxxxxxxx\r\n"},
+		{"ping", []string{resptest.Encode("PING")}, "+PONG\r\n"},
+		{"lpush-rpop", []string{resptest.Encode("LPUSH", "q", "xxxxxxxx"), resptest.Encode("RPOP", "q")}, ":1\r\n$8\r\nxxxxxxxx\r\n"},
 	} {
 		for _, depth := range []int{1, 64} {
 			b.Run(fmt.Sprintf("%s/%d", tc.name, depth), func(b *testing.B) {
-				c := startNode(b, Options{}).dial()
+				c := startNode(b, Options{}).Dial()
+				c.Conn.SetDeadline(time.Time{}) //nolint:errcheck // it may take longer than a test
 				times := max(1, depth/len(tc.requests))
 				sent := strings.Repeat(strings.Join(tc.requests, ""), times)
 				got := make([]byte, len(tc.replies)*times)
 				b.ReportAllocs()
 				for n := 0; n < b.N; n += times * len(tc.requests) {
-					c.send(sent)
-					if _, err := io.ReadFull(c.r, got); err != nil {
+					c.Send(sent)
+					if _, err := io.ReadFull(c.R, got); err != nil {
 						b.Fatal(err)
 					}
 				}

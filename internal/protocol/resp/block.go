@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/resp/command"
 )
 
 const (
@@ -16,12 +17,12 @@ const (
 )
 
 // await does a request that may wait. Everything before it has been answered.
-func (c *conn) await(b blocker, cmds []broker.Command, timeout time.Duration) {
+func (c *conn) await(b command.Blocker, cmds []broker.Command, timeout time.Duration) {
 	if c.flush(); c.over {
 		return
 	}
-	if e, ok := b.(eager); ok {
-		if err := c.session.Do(b.commands(nil)...); err != nil || e.answered() {
+	if e, ok := b.(command.MultiPollable); ok {
+		if err := c.session.Do(b.Commands(nil)...); err != nil || e.Answered() {
 			c.tellOf(b, err)
 			return
 		}
@@ -36,19 +37,20 @@ func (c *conn) await(b blocker, cmds []broker.Command, timeout time.Duration) {
 }
 
 // awaitTask waits for a task. Everything before it has been answered.
-func (c *conn) awaitTask(r patient) {
+func (c *conn) awaitTask(r command.SemaphoreBlocker) {
 	if c.flush(); c.over {
 		return
 	}
 	var err error
-	why := c.block(func() bool { return true }, r.timeout(), func(ctx context.Context) { err = r.await(ctx, c) })
-	if !r.satisfied() && err == nil && c.wasStopped(why) {
+	why := c.block(func() bool { return true }, r.Timeout(), func(ctx context.Context) { err = r.Await(ctx, c) })
+	if !r.Satisfied() && err == nil && c.wasStopped(why) {
 		return
 	}
 	c.tellOf(r, err)
 }
 
-// block has fn wait until it has what it wants, its time is over, or something ends the wait: that is why. waits tells meanwhile that nothing has come yet.
+// block has fn wait until it has what it wants, its time is over, or something ends the wait: that
+// is why. waits tells meanwhile that nothing has come yet.
 func (c *conn) block(waits func() bool, timeout time.Duration, fn func(ctx context.Context)) (why error) {
 	c.giveBack()
 	ctx, release := c.waits.begin(waits, timeout)
@@ -62,7 +64,8 @@ func (c *conn) block(waits func() bool, timeout time.Duration, fn func(ctx conte
 	return why
 }
 
-// wasStopped tells that a request that got nothing is not answered as usual, because of why its wait ended.
+// wasStopped tells that a request that got nothing is not answered as usual, because of why its
+// wait ended.
 func (c *conn) wasStopped(why error) bool {
 	switch {
 	case errors.Is(why, errLeft):
@@ -76,17 +79,18 @@ func (c *conn) wasStopped(why error) bool {
 }
 
 // tellOf answers a request, or tells that all failed.
-func (c *conn) tellOf(r request, failed error) {
+func (c *conn) tellOf(r command.Request, failed error) {
 	c.answer(func() {
 		if failed != nil {
-			replyWith(&c.w, failed)
+			command.Fail(&c.w, failed)
 			return
 		}
-		r.reply(&c.w)
+		r.Reply(&c.w)
 	})
 }
 
-// watch reads on while a request waits, so that the end of the connection ends the wait. stop gives the reading back.
+// watch reads on while a request waits, so that the end of the connection ends the wait. stop gives
+// the reading back.
 func (c *conn) watch() (stop func()) {
 	var over atomic.Bool
 	done := make(chan struct{})

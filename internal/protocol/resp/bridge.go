@@ -5,11 +5,13 @@ import (
 	"sync"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
 
-// bridges bring what other protocols publish to exchanges to the subscribers of the channels of these names. Each channel that somebody
-// subscribed to has one queue of its own, bound to the exchange; where there is no exchange, one is made that goes with the last subscriber.
+// bridges forward messages that other protocols publish to exchanges to the subscribers of the
+// channels of the same names. Each channel with subscribers has one queue of its own, bound to the
+// exchange; if there is no exchange, one is created that is deleted with the last subscriber.
 type bridges struct {
 	srv *Server
 
@@ -20,7 +22,8 @@ type bridges struct {
 	queues sync.Map // topic -> name of the queue of its bridge; it stands here from before its binding until after its end
 }
 
-// bridgeSession is the server's own session on a virtual host. It lasts as long as there are bridges.
+// bridgeSession is the server's own session on a virtual host. It lasts as long as there are
+// bridges.
 type bridgeSession struct {
 	*broker.Session
 	used int
@@ -40,7 +43,8 @@ func (b *bridges) init(s *Server) {
 	b.srv, b.sessions, b.open = s, map[string]*bridgeSession{}, map[topic]*bridge{}
 }
 
-// join counts a subscriber. When the channel cannot have an exchange, what others publish does not come.
+// join counts a subscriber. When the channel cannot have an exchange, what others publish does not
+// come.
 func (b *bridges) join(by *broker.Session, channel string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +60,7 @@ func (b *bridges) join(by *broker.Session, channel string) {
 		return
 	}
 	if err := b.build(t, br, there); err != nil {
-		b.srv.o.Log.Debug("redis: a channel has no exchange", "channel", channel, "vhost", t.vhost, "err", err)
+		b.srv.o.Log.Debug("redis: cannot bridge a channel to its exchange", "channel", channel, "vhost", t.vhost, "err", err)
 		b.demolish(t, br)
 	}
 }
@@ -69,18 +73,18 @@ func (b *bridges) build(t topic, br *bridge, there bool) error {
 		return err
 	}
 	s.used++
-	br.queue = "redis.channel-" + rand.Text() // a name that nobody has taken, and nobody guesses to put something into it
+	br.queue = "redis.channel-" + rand.Text() // a new and unguessable name
 	if !there {
-		if err := s.DeclareExchange(broker.ExchangeSpec{Name: t.name, Type: "fanout", AutoDelete: true}); err != nil {
+		if err := s.DeclareExchange(catalog.ExchangeSpec{Name: t.name, Type: "fanout", AutoDelete: true}); err != nil {
 			return err
 		}
 	}
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: br.queue, Exclusive: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: br.queue, Exclusive: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		return err
 	}
 	b.queues.Store(t, br.queue)
 	for _, key := range []string{"#", t.name} { // all of a topic exchange, and of a direct one what has the name as its key
-		if err := s.Bind(broker.BindSpec{Source: t.name, Destination: br.queue, Key: key}); err != nil {
+		if err := s.Bind(catalog.BindSpec{Source: t.name, Destination: br.queue, Key: key}); err != nil {
 			return err
 		}
 	}
@@ -130,7 +134,7 @@ func (b *bridges) leave(t topic) {
 	}
 }
 
-// Deliver implements broker.Sink.
+// Deliver implements catalog.Sink.
 func (b *bridges) Deliver(ds []broker.Delivery) {
 	hub := &b.srv.hub
 	hub.mu.RLock()
@@ -141,7 +145,8 @@ func (b *bridges) Deliver(ds []broker.Delivery) {
 	}
 }
 
-// Cancelled implements broker.Sink: the queue is gone, and with it its virtual host, or it was deleted.
+// Cancelled implements catalog.Sink: the queue is gone, and with it its virtual host, or it was
+// deleted.
 func (b *bridges) Cancelled(*broker.Consumer) {}
 
 // queue is the queue of a channel's bridge, "" when there is none.
@@ -159,8 +164,9 @@ var (
 	channelPeek  = message.Peek{List: channelProps, DeliveryMode: transient}
 )
 
-// publish posts a message to the exchange of the channel's name, if there is one, for all but the bridge. n is how many queues got it. Errors:
-// those of Session.Route, and a replyError when there is no room for what queues keep.
+// publish posts a message to the exchange of the channel's name, if there is one, for all but the
+// bridge. n is how many queues got it. Errors: those of Session.Route, and a command.Error when
+// there is no room for what queues keep.
 func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err error) {
 	if len(channel) == 0 || len(channel) > mostName || !s.HasExchange(string(channel)) {
 		return 0, nil

@@ -4,27 +4,30 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/protocol/resp/command"
 )
 
-// TestBridgeLeavesQueuesAlone: whatever clients call their queues, a subscription neither takes them nor deletes them.
+// TestBridgeLeavesQueuesAlone: whatever clients call their queues, a subscription neither takes
+// them nor deletes them.
 func TestBridgeLeavesQueuesAlone(t *testing.T) {
 	n := startNode(t, Options{})
-	c, p := n.dial(), n.dial()
-	s, err := n.b.Operate("/")
+	c, p := n.Dial(), n.Dial()
+	s, err := n.Broker.Operate("/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c.wants("SUBSCRIBE first", `["subscribe" "first" 1]`)
+	c.Wants("SUBSCRIBE first", `["subscribe" "first" 1]`)
 	all, err := s.ListQueues()
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	p.wants("LPUSH redis.channel.2 precious", "1") // what the next one was called once
-	c.wants("SUBSCRIBE second", `["subscribe" "second" 2]`)
-	p.wants("RPOP redis.channel.2", `"precious"`)
+	p.Wants("LPUSH redis.channel.2 precious", "1") // what the next one was called once
+	c.Wants("SUBSCRIBE second", `["subscribe" "second" 2]`)
+	p.Wants("RPOP redis.channel.2", `"precious"`)
 	post(t, s, "second", "", "from an exchange")
-	if got := c.reply(); got != `["message" "second" "from an exchange"]` {
+	if got := c.Reply(); got != `["message" "second" "from an exchange"]` {
 		t.Error(got)
 	}
 	for _, q := range all {
@@ -34,30 +37,31 @@ func TestBridgeLeavesQueuesAlone(t *testing.T) {
 	}
 }
 
-// TestPublishInAnAlarm: what would be kept in queues is refused while memory or disk is short; what is only for subscribers is not.
+// TestPublishInAnAlarm: what would be kept in queues is refused while memory or disk is short; what
+// is only for subscribers is not.
 func TestPublishInAnAlarm(t *testing.T) {
 	n := startNodeOn(t, Options{}, broker.Options{DiskFreeLimit: -1, MemoryLimit: 1})
-	s, err := n.b.Operate("/")
+	s, err := n.Broker.Operate("/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.DeclareExchange(broker.ExchangeSpec{Name: "kept", Type: "fanout", Durable: true}); err != nil {
+	if err := s.DeclareExchange(catalog.ExchangeSpec{Name: "kept", Type: "fanout", Durable: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Bind(broker.BindSpec{Source: "kept", Destination: "q"}); err != nil {
+	if err := s.Bind(catalog.BindSpec{Source: "kept", Destination: "q"}); err != nil {
 		t.Fatal(err)
 	}
 	n.untilAlarm()
-	c, p := n.dial(), n.dial()
-	c.wants("SUBSCRIBE kept", `["subscribe" "kept" 1]`)
-	c.wants("SUBSCRIBE other", `["subscribe" "other" 2]`)
-	p.wants("PUBLISH kept x", "-"+string(errOOM))
-	p.wants("PUBLISH other x", "1")
-	if got := c.reply(); got != `["message" "other" "x"]` {
+	c, p := n.Dial(), n.Dial()
+	c.Wants("SUBSCRIBE kept", `["subscribe" "kept" 1]`)
+	c.Wants("SUBSCRIBE other", `["subscribe" "other" 2]`)
+	p.Wants("PUBLISH kept x", "-"+string(command.ErrOOM))
+	p.Wants("PUBLISH other x", "1")
+	if got := c.Reply(); got != `["message" "other" "x"]` {
 		t.Error(got)
 	}
 	if st, err := s.QueueStatus("q"); err != nil || st.Ready != 0 {
@@ -67,9 +71,9 @@ func TestPublishInAnAlarm(t *testing.T) {
 
 // untilAlarm waits until the broker has too little memory.
 func (n *node) untilAlarm() {
-	n.t.Helper()
-	c := n.dial()
-	for n.b.Alarm() == nil {
-		c.do("LPUSH", "full", "x")
+	n.T.Helper()
+	c := n.Dial()
+	for n.Broker.Alarm() == nil {
+		c.Do("LPUSH", "full", "x")
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/resp/resptest"
 )
 
 // post publishes as another protocol does.
@@ -28,40 +30,40 @@ func post(t *testing.T, s *broker.Session, exchange, key, body string) {
 // TestBridge: exchanges and channels of one name reach each other, each message once.
 func TestBridge(t *testing.T) {
 	n := startNode(t, Options{})
-	s, err := n.b.Operate("/")
+	s, err := n.Broker.Operate("/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	for _, kind := range []string{"topic", "direct", "fanout", "headers"} {
-		if err := s.DeclareExchange(broker.ExchangeSpec{Name: kind, Type: kind, Durable: true}); err != nil {
+		if err := s.DeclareExchange(catalog.ExchangeSpec{Name: kind, Type: kind, Durable: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c, p := n.dial(), n.dial()
+	c, p := n.Dial(), n.Dial()
 	for i, channel := range []string{"news", "topic", "direct", "fanout", "headers"} {
-		c.wants("SUBSCRIBE "+channel, fmt.Sprintf("[\"subscribe\" %q %d]", channel, i+1))
+		c.Wants("SUBSCRIBE "+channel, fmt.Sprintf("[\"subscribe\" %q %d]", channel, i+1))
 		post(t, s, channel, channel, "from an exchange")
-		if got, want := c.reply(), fmt.Sprintf("[\"message\" %q \"from an exchange\"]", channel); got != want {
+		if got, want := c.Reply(), fmt.Sprintf("[\"message\" %q \"from an exchange\"]", channel); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Bind(broker.BindSpec{Source: "news", Destination: "q"}); err != nil {
+	if err := s.Bind(catalog.BindSpec{Source: "news", Destination: "q"}); err != nil {
 		t.Fatal(err)
 	}
-	p.wants("PUBLISH news hello", "2")
-	if got := c.reply(); got != `["message" "news" "hello"]` {
+	p.Wants("PUBLISH news hello", "2")
+	if got := c.Reply(); got != `["message" "news" "hello"]` {
 		t.Error(got)
 	}
-	p.wants("TEST.POP q", `"hello"`)
+	p.Wants("TEST.POP q", `"hello"`)
 	if _, err := s.DeleteQueue("q", false, false); err != nil {
 		t.Fatal(err)
 	}
-	c.wants("PING", `["pong" ""]`) // and nothing came twice
-	c.wants("RESET", "+RESET")
+	c.Wants("PING", `["pong" ""]`) // and nothing came twice
+	c.Wants("RESET", "+RESET")
 	if s.HasExchange("news") || !s.HasExchange("fanout") {
 		t.Error("an exchange did not go with its last subscriber, or one went that was there before")
 	}
@@ -70,19 +72,20 @@ func TestBridge(t *testing.T) {
 	}
 }
 
-// TestBridgeComesAndGoes: while bridges come and go, what is published is counted for those who get it, and for nobody else.
+// TestBridgeComesAndGoes: while bridges come and go, each publish counts exactly the subscribers
+// that get it.
 func TestBridgeComesAndGoes(t *testing.T) {
 	n := startNode(t, Options{})
-	listener, publisher := n.dial(), n.dial()
+	listener, publisher := n.Dial(), n.Dial()
 	var got atomic.Int32
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		for range 300 {
 			for _, command := range []string{"subscribe", "unsubscribe"} {
-				io.WriteString(listener.nc, encode(command, "news")) //nolint:errcheck // reading tells
-				reply, err := listener.read()
-				for ; err == nil && strings.HasPrefix(reply, `["message"`); reply, err = listener.read() {
+				io.WriteString(listener.Conn, resptest.Encode(command, "news")) //nolint:errcheck // reading tells
+				reply, err := listener.Read()
+				for ; err == nil && strings.HasPrefix(reply, `["message"`); reply, err = listener.Read() {
 					got.Add(1)
 				}
 				if err != nil || !strings.HasPrefix(reply, fmt.Sprintf("[%q", command)) {
@@ -102,7 +105,7 @@ func TestBridgeComesAndGoes(t *testing.T) {
 			return
 		default:
 		}
-		reached, err := strconv.Atoi(publisher.do("PUBLISH", "news", "x"))
+		reached, err := strconv.Atoi(publisher.Do("PUBLISH", "news", "x"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,49 +113,51 @@ func TestBridgeComesAndGoes(t *testing.T) {
 	}
 }
 
-// TestBridgeRights: who may not configure an exchange makes none, and hears what this protocol publishes.
+// TestBridgeRights: a user who may not configure an exchange creates none, and hears what this
+// protocol publishes.
 func TestBridgeRights(t *testing.T) {
 	n := startNode(t, Options{})
 	n.user("me", "secret")
-	if _, err := n.b.SetPermission(broker.Permission{User: "me", VHost: "/", Write: "^a$", Read: "^a$"}); err != nil {
+	if _, err := n.Broker.SetPermission(catalog.Permission{User: "me", VHost: "/", Write: "^a$", Read: "^a$"}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := n.b.Operate("/")
+	s, err := n.Broker.Operate("/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, p := n.dial(), n.dial()
-	c.wants("AUTH me secret", "+OK")
-	c.wants("SUBSCRIBE b", "-NOPERM this user has no permissions to access one of the channels used as arguments")
-	c.wants("PUBLISH b x", "-NOPERM this user has no permissions to access one of the channels used as arguments")
-	c.wants("SUBSCRIBE a", `["subscribe" "a" 1]`)
+	c, p := n.Dial(), n.Dial()
+	c.Wants("AUTH me secret", "+OK")
+	c.Wants("SUBSCRIBE b", "-NOPERM this user has no permissions to access one of the channels used as arguments")
+	c.Wants("PUBLISH b x", "-NOPERM this user has no permissions to access one of the channels used as arguments")
+	c.Wants("SUBSCRIBE a", `["subscribe" "a" 1]`)
 	if s.HasExchange("a") {
 		t.Error("there is an exchange")
 	}
-	c.wants("PSUBSCRIBE *", `["psubscribe" "*" 2]`)
-	p.wants("PUBLISH b x", "0")
-	p.wants("PUBLISH a x", "2")
+	c.Wants("PSUBSCRIBE *", `["psubscribe" "*" 2]`)
+	p.Wants("PUBLISH b x", "0")
+	p.Wants("PUBLISH a x", "2")
 	for _, want := range []string{`["message" "a" "x"]`, `["pmessage" "*" "a" "x"]`} {
-		if got := c.reply(); got != want {
+		if got := c.Reply(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
 
-// TestBridgeTopicRights: who may bind to a topic exchange with some keys only does not get all by subscribing to it.
+// TestBridgeTopicRights: a user who may bind to a topic exchange with some keys only does not get
+// all by subscribing to it.
 func TestBridgeTopicRights(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")
 	n.permit("me", "z", ".*")
-	if _, err := n.b.SetTopicPermission(broker.TopicPermission{User: "me", VHost: "/", Exchange: "amq.topic", Write: "^public", Read: "^public"}); err != nil {
+	if _, err := n.Broker.SetTopicPermission(catalog.TopicPermission{User: "me", VHost: "/", Exchange: "amq.topic", Write: "^public", Read: "^public"}); err != nil {
 		t.Fatal(err)
 	}
-	c := n.dial()
-	c.wants("AUTH me secret", "+OK")
-	c.wants("SUBSCRIBE amq.topic", "-"+string(errNoPermChannel))
-	c.wants("PUBLISH amq.topic x", "-"+string(errNoPermChannel))
-	c.wants("PSUBSCRIBE amq*", `["psubscribe" "amq*" 1]`)
-	n.dial().wants("PUBLISH amq.topic x", "0")
-	c.wants("SUBSCRIBE amq.fanout", `["subscribe" "amq.fanout" 2]`)
+	c := n.Dial()
+	c.Wants("AUTH me secret", "+OK")
+	c.Wants("SUBSCRIBE amq.topic", "-"+string(errNoPermChannel))
+	c.Wants("PUBLISH amq.topic x", "-"+string(errNoPermChannel))
+	c.Wants("PSUBSCRIBE amq*", `["psubscribe" "amq*" 1]`)
+	n.Dial().Wants("PUBLISH amq.topic x", "0")
+	c.Wants("SUBSCRIBE amq.fanout", `["subscribe" "amq.fanout" 2]`)
 }

@@ -6,21 +6,22 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/protocol/resp/command"
 )
 
 // clientCommands are CLIENT and its subcommands.
-func clientCommands() []command {
-	const about = noScript | loading | stale
-	sub := func(name string, arity int, f flags, since, summary string, now func(c *conn, args [][]byte)) command {
-		return command{name: "client|" + name, arity: arity, flags: about | f, group: "connection", since: since, summary: summary, now: now}
+func clientCommands() []command.Command {
+	const about = command.NoScript | anywhere
+	sub := func(name string, arity int, f command.Flags, since, summary string, now func(c *conn, args [][]byte)) command.Command {
+		return command.Command{Name: "client|" + name, Arity: arity, Flags: about | f, Group: "connection", Since: since, Summary: summary, Now: on(now)}
 	}
-	return []command{{name: "client", arity: -2, group: "connection", since: "2.4.0", summary: "A container for client connection commands", now: missingSub,
-		subs: []command{
-			sub("id", 2, fast, "5.0.0", "Returns the client ID for the current connection", func(c *conn, _ [][]byte) { c.w.Int(int64(c.id)) }),
-			sub("getname", 2, fast, "2.6.9", "Get the current connection name", clientGetName),
-			sub("setname", 3, fast, "2.6.9", "Set the current connection name", clientSetName),
-			sub("setinfo", 4, fast, "7.2.0", "Tell the server the name and the version of the client's library", clientSetInfo),
+	return []command.Command{{Name: "client", Arity: -2, Group: "connection", Since: "2.4.0", Summary: "A container for client connection commands",
+		Subs: []command.Command{
+			sub("id", 2, command.Fast, "5.0.0", "Returns the client ID for the current connection", func(c *conn, _ [][]byte) { c.w.Int(int64(c.id)) }),
+			sub("getname", 2, command.Fast, "2.6.9", "Get the current connection name", clientGetName),
+			sub("setname", 3, command.Fast, "2.6.9", "Set the current connection name", clientSetName),
+			sub("setinfo", 4, command.Fast, "7.2.0", "Tell the server the name and the version of the client's library", clientSetInfo),
 			sub("info", 2, 0, "6.2.0", "Returns information about the current client connection", clientInfo),
 			sub("list", -2, 0, "2.4.0", "Get the list of client connections", clientList),
 			sub("kill", -3, 0, "2.4.0", "Kill the connection of a client", clientKill),
@@ -28,7 +29,7 @@ func clientCommands() []command {
 			sub("reply", 3, 0, "3.2.0", "Instruct the server whether to reply to commands", clientReply),
 			sub("no-evict", 3, 0, "7.0.0", "Set client eviction mode for the current connection; there is none here", onOff),
 			sub("no-touch", 3, 0, "7.2.0", "Controls whether commands alter the last use of keys; nothing does here", onOff),
-			sub("getredir", 2, fast, "6.0.0", "Get tracking notifications redirection client ID if any", func(c *conn, _ [][]byte) { c.w.Int(-1) }),
+			sub("getredir", 2, command.Fast, "6.0.0", "Get tracking notifications redirection client ID if any", func(c *conn, _ [][]byte) { c.w.Int(-1) }),
 		}}}
 }
 
@@ -55,7 +56,7 @@ func clientSetName(c *conn, args [][]byte) {
 }
 
 // setName names the connection, "" takes the name away.
-func (c *conn) setName(name string) replyError {
+func (c *conn) setName(name string) command.Error {
 	if !isGraphic(name) {
 		return "ERR Client names cannot contain spaces, newlines or special characters."
 	}
@@ -83,7 +84,7 @@ func clientSetInfo(c *conn, args [][]byte) {
 	what, value := strings.ToLower(string(args[2])), string(args[3])
 	switch {
 	case what != "lib-name" && what != "lib-ver":
-		c.w.Error(fmt.Sprintf("ERR Unrecognized option '%s'", cut(args[2], mostQuoted)))
+		c.w.Error(fmt.Sprintf("ERR Unrecognized option '%s'", command.Quoted(args[2])))
 	case !isGraphic(value):
 		c.w.Error(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", what))
 	default:
@@ -99,7 +100,7 @@ func (c *conn) describe() string {
 	now := time.Now()
 	last, idle := "NULL", now.Sub(c.opened)
 	if d := c.last.Load(); d != nil {
-		last, idle = d.name, now.Sub(time.UnixMilli(c.lastAt.Load()))
+		last, idle = d.Name, now.Sub(time.UnixMilli(c.lastAt.Load()))
 	}
 	version := 2
 	if c.resp3.Load() {
@@ -129,7 +130,8 @@ func (c *conn) flags(subscribed bool) string {
 	return text
 }
 
-// mayManage tells whether the client may see and end another: its own user's, and an administrator everybody's.
+// mayManage reports whether the client may see and end another: those of its own user, and an
+// administrator all.
 func (c *conn) mayManage(other *conn) bool {
 	return other == c || other.face.Load().user == c.user || c.isAdministrator()
 }
@@ -140,7 +142,7 @@ func (c *conn) isAdministrator() bool {
 		return false
 	}
 	for _, tag := range u.Tags {
-		if tag == broker.TagAdministrator {
+		if tag == catalog.TagAdministrator {
 			return true
 		}
 	}
@@ -184,7 +186,7 @@ func clientList(c *conn, args [][]byte) {
 		}
 	case len(args) > 3 && strings.EqualFold(string(args[2]), "ID"):
 		for _, a := range args[3:] {
-			id, ok := integer(a)
+			id, ok := command.Integer(a)
 			if !ok {
 				c.w.Error("ERR Invalid client ID")
 				return
@@ -192,7 +194,7 @@ func clientList(c *conn, args [][]byte) {
 			s.ids = append(s.ids, uint64(id))
 		}
 	default:
-		c.w.Error(string(errSyntax))
+		c.w.Error(string(command.ErrSyntax))
 		return
 	}
 	var text strings.Builder
@@ -241,13 +243,13 @@ func clientKill(c *conn, args [][]byte) {
 	}
 }
 
-func killFilters(args [][]byte) (s selection, skipMe bool, e replyError) {
+func killFilters(args [][]byte) (s selection, skipMe bool, e command.Error) {
 	if len(args) == 1 {
 		s.addr = string(args[0])
 		return s, false, ""
 	}
 	if len(args)%2 != 0 {
-		return s, false, errSyntax
+		return s, false, command.ErrSyntax
 	}
 	skipMe = true
 	for i := 0; i < len(args); i += 2 {
@@ -261,7 +263,7 @@ func killFilters(args [][]byte) (s selection, skipMe bool, e replyError) {
 			s.id = uint64(id)
 		case "TYPE":
 			if s.kind = strings.ToLower(value); !isClientType(s.kind) {
-				return s, false, errorf("ERR Unknown client type '%s'", value)
+				return s, false, command.Errorf("ERR Unknown client type '%s'", value)
 			}
 		case "ADDR":
 			s.addr = value
@@ -271,10 +273,10 @@ func killFilters(args [][]byte) (s selection, skipMe bool, e replyError) {
 			s.user = value
 		case "SKIPME":
 			if skipMe = strings.EqualFold(value, "yes"); !skipMe && !strings.EqualFold(value, "no") {
-				return s, false, errSyntax
+				return s, false, command.ErrSyntax
 			}
 		default:
-			return s, false, errSyntax
+			return s, false, command.ErrSyntax
 		}
 	}
 	return s, skipMe, ""
@@ -294,7 +296,7 @@ func clientReply(c *conn, args [][]byte) {
 			c.muted = skipNext
 		}
 	default:
-		c.w.Error(string(errSyntax))
+		c.w.Error(string(command.ErrSyntax))
 	}
 }
 
@@ -304,26 +306,26 @@ func onOff(c *conn, args [][]byte) {
 	case "ON", "OFF":
 		c.w.OK()
 	default:
-		c.w.Error(string(errSyntax))
+		c.w.Error(string(command.ErrSyntax))
 	}
 }
 
 // clientUnblock is CLIENT UNBLOCK id [TIMEOUT|ERROR].
 func clientUnblock(c *conn, args [][]byte) {
-	id, ok := integer(args[2])
+	id, ok := command.Integer(args[2])
 	mode := "TIMEOUT"
 	if len(args) == 4 {
 		mode = strings.ToUpper(string(args[3]))
 	}
 	switch {
 	case len(args) > 4:
-		c.w.Error(string(subSyntax(args)))
+		c.w.Error(string(command.SubSyntax(args)))
 		return
 	case mode != "TIMEOUT" && mode != "ERROR":
 		c.w.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 		return
 	case !ok:
-		c.w.Error(string(errNotInteger))
+		c.w.Error(string(command.ErrNotInteger))
 		return
 	}
 	other := c.srv.conns.find(uint64(id))

@@ -27,13 +27,13 @@ func TestClientReply(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := n.dial()
-		c.send(strings.ReplaceAll(lines[i], "\t", "\r\n") + "\r\nCLIENT REPLY ON\r\nPING end\r\nQUIT\r\n")
-		all, err := io.ReadAll(c.r)
+		c := n.Dial()
+		c.Send(strings.ReplaceAll(lines[i], "\t", "\r\n") + "\r\nCLIENT REPLY ON\r\nPING end\r\nQUIT\r\n")
+		all, err := io.ReadAll(c.R)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = strings.TrimSuffix(want, "<timeout>") // nobody answers any more
+		want = strings.TrimSuffix(want, "<timeout>") // no reply comes any more
 		got := strings.TrimSuffix(string(all), "+OK\r\n")
 		if got = connectionNumber.ReplaceAllString(got, "${1}N"); got != want {
 			t.Errorf("%s:\n%q, want\n%q", lines[i], got, want)

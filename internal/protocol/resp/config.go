@@ -8,8 +8,8 @@ import (
 	"fiveways/internal/core/glob"
 )
 
-// setting is a parameter of Redis' configuration and what it would be here. They are for clients that ask before they begin; what there is to be
-// set is in the configuration of the broker.
+// setting is a parameter of Redis' configuration and what it would be here. They are for clients
+// that ask before they begin; what there is to be set is in the configuration of the broker.
 type setting struct{ name, value string }
 
 func (s *Server) settings() []setting {

@@ -1,16 +1,15 @@
 package resp
 
 import (
-	"io"
 	"net"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
 )
 
 // The limits of how long a connection takes to end.
@@ -20,25 +19,27 @@ const (
 	deafWindow      = 300 * time.Millisecond
 )
 
-// conn is one client connection. Its fields belong to the goroutine of Serve unless they say otherwise.
+// conn is one client connection. Its fields belong to the goroutine of Serve unless they say
+// otherwise.
 type conn struct {
+	protocol.Life
 	srv *Server
 	nc  net.Conn
 	id  uint64
 
-	in     protocol.Input
-	out    output
-	parser respwire.Parser
-	w      respwire.Writer // replies that are not written yet
-	work   *workspace      // nil between reads
-	trying string          // what the triers at the end of work.batch have in common (sameTry); "" when there are none
+	in      protocol.Input
+	out     output
+	parser  respwire.Parser
+	w       respwire.Writer // replies that are not written yet
+	work    *workspace      // nil between reads
+	polling string          // pollKey of the requests at the end of work.batch that may wait; "": there are none
 
-	certUser  string // whom the client's certificate lets in; "" without one
+	certUser  string // the user of the client's certificate; "" without one
 	client    *protocol.Client
 	user      string          // of the session
 	session   *broker.Session // nil before the login
-	assumed   bool            // the session is guest's because nobody else was named
-	mistaken  bool            // somebody else was named, who could not log in: nobody is guest any more
+	assumed   bool            // the session is guest's because no user was named
+	mistaken  bool            // a failed login: the client is not taken for guest any more
 	login     *time.Timer     // ends a connection that does not log in; nil when none has to
 	muted     muting
 	subs      subscriptions
@@ -49,11 +50,11 @@ type conn struct {
 	// What others see.
 	opened     time.Time // never changes
 	face       atomic.Pointer[face]
-	resp3      atomic.Bool             // what w.RESP3 is
-	subscribed [3]atomic.Int32         // to channels, to patterns, to semaphores
-	queued     atomic.Int32            // commands of the transaction that was begun, -1: none was
-	last       atomic.Pointer[command] // that was handled
-	lastAt     atomic.Int64            // unix ms of the last read that brought something
+	resp3      atomic.Bool                     // what w.RESP3 is
+	subscribed [3]atomic.Int32                 // to channels, to patterns, to semaphores
+	queued     atomic.Int32                    // commands of the transaction that was begun, -1: none was
+	last       atomic.Pointer[command.Command] // that was handled
+	lastAt     atomic.Int64                    // unix ms of the last read that brought something
 	waits      waiting
 
 	admitted bool // holds a place of Options.Connections
@@ -61,21 +62,14 @@ type conn struct {
 	linger   bool // the client may be sending still
 
 	draining atomic.Bool
-	fatal    atomic.Pointer[replyError] // to end now, and why
-	done     chan struct{}              // closed by Kill, and at the end
-	doneOnce sync.Once
-	leaving  chan struct{} // closed when the connection is to end
-	endWaits func()        // closes it
+	fatal    atomic.Pointer[command.Error] // to end now, and why
 }
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
-	if tc, ok := nc.(*net.TCPConn); ok {
-		tc.SetNoDelay(true) //nolint:errcheck // only latency is at stake
-	}
-	c := &conn{srv: s, nc: nc, id: id, done: make(chan struct{}), leaving: make(chan struct{}), opened: time.Now()}
+	c := &conn{srv: s, nc: nc, id: id, opened: time.Now()}
+	c.Begin(nc, id)
 	c.face.Store(&face{})
 	c.queued.Store(-1)
-	c.endWaits = sync.OnceFunc(func() { close(c.leaving) })
 	c.client = s.o.Clients.Enter(nc, id, "redis", c)
 	c.in.Init(nc)
 	c.in.Count(&c.client.In)
@@ -110,16 +104,24 @@ func (c *conn) welcome() {
 	}
 }
 
+// Session implements command.Conn.
+func (c *conn) Session() *broker.Session { return c.session }
+
+// Semaphores implements command.Conn.
+func (c *conn) Semaphores() *semaphores.Manager { return c.srv.o.Semaphores }
+
+// Time implements command.Conn.
+func (c *conn) Time() int64 { return c.srv.broker.Now() }
+
+// Writer implements command.Conn.
+func (c *conn) Writer() *respwire.Writer { return &c.w }
+
 // protect keeps a panic from ending more than this connection.
 func (c *conn) protect(what string, fn func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.srv.o.Log.Error("redis: "+what, "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "panic", p, "stack", string(debug.Stack()))
-			c.w.Buf = nil // it may end in the middle of a reply
-			c.w.Error("ERR internal error")
-		}
-	}()
-	fn()
+	c.Protect(c.srv.o.Log, "redis: "+what, &c.user, fn, func() {
+		c.w.Buf = nil // it may end in the middle of a reply
+		c.w.Error("ERR internal error")
+	})
 }
 
 // finish gives back everything, writes what is left, and closes the socket.
@@ -137,7 +139,8 @@ func (c *conn) finish() {
 		c.srv.o.Connections.Release()
 	}
 	if c.linger {
-		c.awaitEnd()
+		protocol.CloseWrite(c.nc) //nolint:errcheck // as above
+		c.Linger(lingerTimeout)
 	}
 	c.in.Release()
 	c.Kill()
@@ -154,24 +157,18 @@ func (c *conn) leave() {
 	}
 }
 
-// awaitEnd reads on for a moment: a socket that is closed with something unread takes back what was written.
-func (c *conn) awaitEnd() {
-	protocol.CloseWrite(c.nc)                           //nolint:errcheck // a socket that is closed is at its end
-	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout)) //nolint:errcheck // as above
-	io.Copy(io.Discard, c.nc)                           //nolint:errcheck // as above
-}
-
 // Drain implements protocol.Session.
 func (c *conn) Drain() {
 	c.draining.Store(true)
-	c.endWaits()
+	c.Leave()
 	c.in.Kick()
 	c.waits.leave()
 }
 
-// end makes the connection tell the client e, when it says something, and end. Any goroutine may call it.
-func (c *conn) end(e replyError) {
-	c.endWaits()
+// end makes the connection tell the client e, when it says something, and end. Any goroutine may
+// call it.
+func (c *conn) end(e command.Error) {
+	c.Leave()
 	c.fatal.CompareAndSwap(nil, &e)
 	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
 	c.in.Kick()
@@ -179,7 +176,7 @@ func (c *conn) end(e replyError) {
 }
 
 // End implements protocol.Part.
-func (c *conn) End(reason string) { c.end(replyError("ERR " + reason)) }
+func (c *conn) End(reason string) { c.end(command.Error("ERR " + reason)) }
 
 // overrun cuts off a subscriber that does not read. Any goroutine may call it.
 func (c *conn) overrun() {
@@ -190,8 +187,6 @@ func (c *conn) overrun() {
 
 // Kill implements protocol.Session.
 func (c *conn) Kill() {
-	c.doneOnce.Do(func() { close(c.done) })
-	c.endWaits()
-	c.nc.Close()
+	c.Life.Kill()
 	c.waits.leave()
 }

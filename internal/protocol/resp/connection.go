@@ -1,45 +1,42 @@
 package resp
 
 import (
-	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
 // connectionCommands are those about the connection itself.
-func connectionCommands() []command {
-	return []command{
-		{name: "ping", arity: -1, flags: fast | subscribed, group: "connection", since: "1.0.0", summary: "Ping the server", prepare: ping},
-		{name: "echo", arity: 2, flags: loading | stale | fast, group: "connection", since: "1.0.0", summary: "Echo the given string", prepare: echo},
-		{name: "quit", arity: -1, flags: noScript | loading | stale | fast | noAuth | control | subscribed, group: "connection", since: "1.0.0",
-			summary: "Close the connection", now: quit},
-		{name: "auth", arity: -2, flags: noScript | loading | stale | fast | noAuth, group: "connection", since: "1.0.0",
-			summary: "Authenticate to the server", now: auth},
-		{name: "hello", arity: -1, flags: noScript | loading | stale | fast | noAuth, group: "connection", since: "6.0.0",
-			summary: "Handshake with Redis", now: hello},
-		{name: "reset", arity: 1, flags: noScript | loading | stale | fast | noAuth | control | subscribed, group: "connection", since: "6.2.0",
-			summary: "Reset the connection", now: reset},
-		{name: "select", arity: 2, flags: loading | stale | fast, group: "connection", since: "1.0.0",
-			summary: "Change the virtual host of the connection: 0 is /, or its name", now: selectVHost},
+func connectionCommands() []command.Command {
+	const login = command.NoScript | anywhere | command.Fast | command.NoAuth
+	row := func(name string, arity int, f command.Flags, since, summary string, now func(*conn, [][]byte)) command.Command {
+		return command.Command{Name: name, Arity: arity, Flags: f, Group: "connection", Since: since, Summary: summary, Now: on(now)}
+	}
+	return []command.Command{
+		{Name: "ping", Arity: -1, Flags: command.Fast | command.Subscribed, Group: "connection", Since: "1.0.0",
+			Summary: "Ping the server", Prepare: ping},
+		{Name: "echo", Arity: 2, Flags: anywhere | command.Fast, Group: "connection", Since: "1.0.0",
+			Summary: "Echo the given string", Prepare: echo},
+		row("quit", -1, login|command.Control|command.Subscribed, "1.0.0", "Close the connection", quit),
+		row("auth", -2, login, "1.0.0", "Authenticate to the server", auth),
+		row("hello", -1, login, "6.0.0", "Handshake with Redis", hello),
+		row("reset", 1, login|command.Control|command.Subscribed, "6.2.0", "Reset the connection", reset),
+		row("select", 2, anywhere|command.Fast, "1.0.0", "Change the virtual host of the connection: 0 is /, or its name", selectVHost),
 	}
 }
 
-// told is a request that needs no engine.
-type told func(w *respwire.Writer)
-
-func (told) commands(dst []broker.Command) []broker.Command { return dst }
-func (t told) reply(w *respwire.Writer)                     { t(w) }
-
-// ping answers a subscriber in RESP2 with something that has the form of a message: it expects nothing else.
-func ping(c *conn, args [][]byte) (request, error) {
+// ping answers a subscriber in RESP2 with something that has the form of a message: it expects
+// nothing else.
+func ping(of command.Conn, args [][]byte) (command.Request, error) {
+	c := of.(*conn)
 	var text []byte
 	switch len(args) {
 	case 1:
 	case 2:
 		text = args[1]
 	default:
-		return nil, wrongNumber("ping")
+		return nil, command.WrongNumber("ping")
 	}
-	return told(func(w *respwire.Writer) {
+	return command.Told(func(w *respwire.Writer) {
 		switch {
 		case c.subs.count() > 0 && !w.RESP3:
 			w.Array(2)
@@ -53,8 +50,8 @@ func ping(c *conn, args [][]byte) (request, error) {
 	}), nil
 }
 
-func echo(_ *conn, args [][]byte) (request, error) {
-	return told(func(w *respwire.Writer) { w.Bulk(args[1]) }), nil
+func echo(_ command.Conn, args [][]byte) (command.Request, error) {
+	return command.Told(func(w *respwire.Writer) { w.Bulk(args[1]) }), nil
 }
 
 func quit(c *conn, _ [][]byte) {

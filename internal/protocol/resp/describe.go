@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"fiveways/internal/core/glob"
+	"fiveways/internal/protocol/resp/command"
 )
 
 // all are the commands in the order of their names.
-func allCommands() (all []*command) {
+func allCommands() (all []*command.Command) {
 	for _, name := range slices.Sorted(maps.Keys(commands)) {
 		all = append(all, commands[name])
 	}
@@ -26,20 +27,20 @@ func commandAll(c *conn, _ [][]byte) {
 }
 
 // describeCommand writes what COMMAND tells of one.
-func (c *conn) describeCommand(d *command) {
+func (c *conn) describeCommand(d *command.Command) {
 	c.w.Array(10)
-	c.w.BulkString(d.name)
-	c.w.Int(int64(d.arity))
-	c.statuses(d.flags.names())
-	c.w.Int(int64(d.keys.first))
-	c.w.Int(int64(d.keys.last))
-	c.w.Int(int64(d.keys.step))
-	c.statuses(d.categories())
+	c.w.BulkString(d.Name)
+	c.w.Int(int64(d.Arity))
+	c.statuses(d.Flags.Names())
+	c.w.Int(int64(d.Keys.First))
+	c.w.Int(int64(d.Keys.Last))
+	c.w.Int(int64(d.Keys.Step))
+	c.statuses(categories(d))
 	c.w.Array(0) // tips
 	c.w.Array(0) // key specifications
-	c.w.Array(len(d.subs))
-	for i := range d.subs {
-		c.describeCommand(&d.subs[i])
+	c.w.Array(len(d.Subs))
+	for i := range d.Subs {
+		c.describeCommand(&d.Subs[i])
 	}
 }
 
@@ -51,22 +52,22 @@ func (c *conn) statuses(all []string) {
 }
 
 // categories are what kind of command it is, in the words of Redis' ACL.
-func (d *command) categories() (all []string) {
-	for flag, name := range map[flags]string{write: "@write", readonly: "@read", admin: "@admin", pubsub: "@pubsub", blocking: "@blocking", fast: "@fast"} {
-		if d.flags&flag != 0 {
+func categories(d *command.Command) (all []string) {
+	for flag, name := range map[command.Flags]string{command.Write: "@write", command.Readonly: "@read", command.Admin: "@admin", command.PubSub: "@pubsub", command.Blocking: "@blocking", command.Fast: "@fast"} {
+		if d.Flags&flag != 0 {
 			all = append(all, name)
 		}
 	}
-	if d.flags&fast == 0 {
+	if d.Flags&command.Fast == 0 {
 		all = append(all, "@slow")
 	}
-	if d.flags&admin != 0 {
+	if d.Flags&command.Admin != 0 {
 		all = append(all, "@dangerous")
 	}
-	switch d.group {
+	switch d.Group {
 	case "connection", "transactions", "list", "stream":
-		all = append(all, "@"+strings.TrimSuffix(d.group, "s"))
-	case semaphoreGroup:
+		all = append(all, "@"+strings.TrimSuffix(d.Group, "s"))
+	case command.SemaphoreGroup:
 		all = append(all, "@semaphore")
 	case "generic":
 		all = append(all, "@keyspace")
@@ -78,7 +79,7 @@ func (d *command) categories() (all []string) {
 func commandCount(c *conn, _ [][]byte) { c.w.Int(int64(len(commands))) }
 
 // named are the commands of these names, nil where there is none; without names all.
-func named(names [][]byte) (all []*command) {
+func named(names [][]byte) (all []*command.Command) {
 	if len(names) == 0 {
 		return allCommands()
 	}
@@ -89,15 +90,15 @@ func named(names [][]byte) (all []*command) {
 }
 
 // byFullName finds a command, or a subcommand by "command|subcommand"; nil when there is none.
-func byFullName(name string) *command {
+func byFullName(name string) *command.Command {
 	whole, _, isSub := strings.Cut(strings.ToLower(name), "|")
 	d, ok := byName([]byte(whole))
 	if !ok || !isSub {
 		return d
 	}
-	for i := range d.subs {
-		if strings.EqualFold(d.subs[i].name, name) {
-			return &d.subs[i]
+	for i := range d.Subs {
+		if strings.EqualFold(d.Subs[i].Name, name) {
+			return &d.Subs[i]
 		}
 	}
 	return nil
@@ -116,31 +117,31 @@ func commandInfo(c *conn, args [][]byte) {
 }
 
 func commandDocs(c *conn, args [][]byte) {
-	list := slices.DeleteFunc(named(args[2:]), func(d *command) bool { return d == nil })
+	list := slices.DeleteFunc(named(args[2:]), func(d *command.Command) bool { return d == nil })
 	c.documentation(list)
 }
 
-func (c *conn) documentation(list []*command) {
+func (c *conn) documentation(list []*command.Command) {
 	c.w.Map(len(list))
 	for _, d := range list {
-		c.w.BulkString(d.name)
-		fields := []string{"summary", d.summary, "since", d.since, "group", d.group}
-		if d.since == "" {
-			fields = []string{"summary", d.summary, "group", "module", "module", "fiveways"}
+		c.w.BulkString(d.Name)
+		fields := []string{"summary", d.Summary, "since", d.Since, "group", d.Group}
+		if d.Since == "" {
+			fields = []string{"summary", d.Summary, "group", "module", "module", "fiveways"}
 		}
 		n := len(fields) / 2
-		if len(d.subs) > 0 {
+		if len(d.Subs) > 0 {
 			n++
 		}
 		c.w.Map(n)
 		for _, f := range fields {
 			c.w.BulkString(f)
 		}
-		if len(d.subs) > 0 {
+		if len(d.Subs) > 0 {
 			c.w.BulkString("subcommands")
-			var subs []*command
-			for i := range d.subs {
-				subs = append(subs, &d.subs[i])
+			var subs []*command.Command
+			for i := range d.Subs {
+				subs = append(subs, &d.Subs[i])
 			}
 			c.documentation(subs)
 		}
@@ -149,30 +150,30 @@ func (c *conn) documentation(list []*command) {
 
 // commandList is COMMAND LIST [FILTERBY MODULE|ACLCAT|PATTERN value].
 func commandList(c *conn, args [][]byte) {
-	keep := func(*command) bool { return true }
+	keep := func(*command.Command) bool { return true }
 	switch {
 	case len(args) == 2:
 	case len(args) == 5 && strings.EqualFold(string(args[2]), "FILTERBY"):
 		value := string(args[4])
 		switch strings.ToUpper(string(args[3])) {
 		case "MODULE":
-			keep = func(d *command) bool { return d.since == "" && strings.EqualFold(value, "fiveways") }
+			keep = func(d *command.Command) bool { return d.Since == "" && strings.EqualFold(value, "fiveways") }
 		case "ACLCAT":
-			keep = func(d *command) bool { return slices.Contains(d.categories(), "@"+strings.ToLower(value)) }
+			keep = func(d *command.Command) bool { return slices.Contains(categories(d), "@"+strings.ToLower(value)) }
 		case "PATTERN":
-			keep = func(d *command) bool { return glob.Match(strings.ToLower(value), d.name) }
+			keep = func(d *command.Command) bool { return glob.Match(strings.ToLower(value), d.Name) }
 		default:
-			c.w.Error(string(errSyntax))
+			c.w.Error(string(command.ErrSyntax))
 			return
 		}
 	default:
-		c.w.Error(string(errSyntax))
+		c.w.Error(string(command.ErrSyntax))
 		return
 	}
-	list := slices.DeleteFunc(allCommands(), func(d *command) bool { return !keep(d) })
+	list := slices.DeleteFunc(allCommands(), func(d *command.Command) bool { return !keep(d) })
 	c.w.Array(len(list))
 	for _, d := range list {
-		c.w.BulkString(d.name)
+		c.w.BulkString(d.Name)
 	}
 }
 
@@ -184,28 +185,16 @@ func commandGetKeys(c *conn, args [][]byte) {
 	case !ok:
 		c.w.Error("ERR Invalid command specified")
 		return
-	case d.keys.step == 0:
+	case d.Keys.Step == 0:
 		c.w.Error("ERR The command has no key arguments")
 		return
-	case !d.takes(len(of)):
+	case !d.Takes(len(of)):
 		c.w.Error("ERR Invalid number of arguments specified for command")
 		return
 	}
-	found := d.keys.of(of)
+	found := d.Keys.Of(of)
 	c.w.Array(len(found))
 	for _, k := range found {
 		c.w.Bulk(k)
 	}
-}
-
-// of are the arguments that are keys.
-func (k keys) of(args [][]byte) (found [][]byte) {
-	last := k.last
-	if last < 0 {
-		last += len(args)
-	}
-	for i := k.first; k.step > 0 && i <= last && i < len(args); i += k.step {
-		found = append(found, args[i])
-	}
-	return found
 }

@@ -1,6 +1,10 @@
 package resp
 
-import "strings"
+import (
+	"strings"
+
+	"fiveways/internal/protocol/resp/command"
+)
 
 // foreign are the commands that Redis 7.0 has beside those of queues, by what they are about:
 // programs that keep their jobs in them cannot work here, and shall know why.
@@ -28,7 +32,7 @@ var foreign = func() map[string]string {
 // elsewhere is what stands behind Redis' text of an unknown command, when Redis knows it: no client
 // looks there.
 func elsewhere(name []byte) string {
-	about, ok := foreign[strings.ToLower(string(cut(name, mostQuoted)))]
+	about, ok := foreign[strings.ToLower(string(command.Quoted(name)))]
 	if !ok {
 		return ""
 	}

@@ -8,15 +8,15 @@ import (
 // TestForeignCommands: a program that keeps its jobs in what Redis has beside queues hears why it
 // cannot work here, behind Redis' own text.
 func TestForeignCommands(t *testing.T) {
-	c := startNode(t, Options{}).dial()
-	c.wants("SADD rq:queues q", "-ERR unknown command 'SADD', with args beginning with: 'rq:queues' 'q' (this broker has no sets; it has jobs, lists, channels and "+
+	c := startNode(t, Options{}).Dial()
+	c.Wants("SADD rq:queues q", "-ERR unknown command 'SADD', with args beginning with: 'rq:queues' 'q' (this broker has no sets; it has jobs, lists, channels and "+
 		"streams: docs/protocols/redis-job-libraries.md)")
-	c.wants("evalsha abc 0", "-ERR unknown command 'evalsha', with args beginning with: 'abc' '0' (this broker has no scripts; it has jobs, lists, channels and "+
+	c.Wants("evalsha abc 0", "-ERR unknown command 'evalsha', with args beginning with: 'abc' '0' (this broker has no scripts; it has jobs, lists, channels and "+
 		"streams: docs/protocols/redis-job-libraries.md)")
-	c.wants("nonsense a", "-ERR unknown command 'nonsense', with args beginning with: 'a' ")
+	c.Wants("nonsense a", "-ERR unknown command 'nonsense', with args beginning with: 'a' ")
 	for name := range foreign {
 		if d, ok := lookUp([][]byte{[]byte(name)}); ok {
-			t.Errorf("%s is said to be unknown, and there", d.name)
+			t.Errorf("%s is said to be unknown, and there", d.Name)
 		}
 		if strings.ToLower(name) != name {
 			t.Error(name)

@@ -3,6 +3,9 @@ package resp
 import (
 	"strings"
 	"testing"
+
+	"fiveways/internal/protocol/resp/command"
+	"fiveways/internal/protocol/resp/resptest"
 )
 
 // hostile is what a client may send in the place of any argument.
@@ -11,24 +14,24 @@ var hostile = []string{
 	strings.Repeat("n", 300), strings.Repeat("*", 40) + "x", strings.Repeat("(", 200),
 }
 
-// TestHostileArguments: whatever stands in the place of an argument, there is one answer, in which nothing of it is more than text, and the connection
-// goes on.
+// TestHostileArguments: whatever stands in the place of an argument, there is one answer, in which
+// nothing of it is more than text, and the connection goes on.
 func TestHostileArguments(t *testing.T) {
 	for _, begin := range []string{"HELLO 2", "HELLO 3", "MULTI"} {
 		t.Run(begin, func(t *testing.T) {
 			n := startNode(t, Options{})
 			for name, rows := range rights {
 				d := byFullName(name)
-				if name == "quit" || name == "client|reply" || name == "reset" || name == "auth" || name == "hello" || d.flags&subscribed != 0 && name != "ping" {
+				if name == "quit" || name == "client|reply" || name == "reset" || name == "auth" || name == "hello" || d.Flags&command.Subscribed != 0 && name != "ping" {
 					continue
 				}
-				c := n.dial()
+				c := n.Dial()
 				for _, row := range rows {
 					n.fill("q", row.kind)
 					words := append(strings.Split(name, "|"), strings.Fields(strings.ReplaceAll(row.args, "Q", "q"))...)
 					for i := 1; i <= len(words); i++ {
 						for _, value := range hostile {
-							if i < len(words) && d.flags&blocking != 0 && value == "9223372036854775807" {
+							if i < len(words) && d.Flags&command.Blocking != 0 && value == "9223372036854775807" {
 								continue // it would wait so long
 							}
 							bad := append([]string{}, words...)
@@ -41,9 +44,9 @@ func TestHostileArguments(t *testing.T) {
 						}
 					}
 				}
-				c.nc.Close()
+				c.Conn.Close()
 			}
-			if text := n.log.String(); strings.Contains(text, "panic") {
+			if text := n.Log.String(); strings.Contains(text, "panic") {
 				t.Error(text)
 			}
 		})
@@ -51,19 +54,19 @@ func TestHostileArguments(t *testing.T) {
 }
 
 // oneAnswer checks that a request has one answer.
-func (n *node) oneAnswer(c *client, begin string, words []string) {
-	n.t.Helper()
+func (n *node) oneAnswer(c *resptest.Client, begin string, words []string) {
+	n.T.Helper()
 	want := []string{"begin", "answer", "end"}
-	sent := encode(strings.Fields(begin)...) + encode(words...)
+	sent := resptest.Encode(strings.Fields(begin)...) + resptest.Encode(words...)
 	if begin == "MULTI" {
-		want, sent = []string{"begin", "answer", "exec", "end"}, sent+encode("EXEC")
+		want, sent = []string{"begin", "answer", "exec", "end"}, sent+resptest.Encode("EXEC")
 	}
-	c.send(sent + encode("ECHO", "end"))
+	c.Send(sent + resptest.Encode("ECHO", "end"))
 	for _, what := range want {
-		got, err := c.read()
+		got, err := c.Read()
 		if err != nil || strings.HasPrefix(got, "+PWNED") || strings.Contains(got, "internal error") ||
 			(got == `"end"`) != (what == "end") {
-			n.t.Fatalf("%.300q: the %s is %.300s, %v", words, what, got, err)
+			n.T.Fatalf("%.300q: the %s is %.300s, %v", words, what, got, err)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/resp/respwire"
 )
 
-// hub is who subscribed to what. Publishing takes its lock for reading, subscribing for writing; under it only the outputs' locks are taken.
+// hub keeps the subscriptions to channels. Publishing takes its lock for reading, subscribing for
+// writing; under it only the outputs' locks are taken.
 type hub struct {
 	mu       sync.RWMutex
 	channels map[topic]subscribers
@@ -25,7 +26,8 @@ func (h *hub) init() {
 	h.channels, h.patterns = map[topic]subscribers{}, map[topic]subscribers{}
 }
 
-// add makes c a subscriber in table, which is channels or patterns, and says so with text: the client hears of it before it gets anything.
+// add makes c a subscriber in table, which is channels or patterns, and says so with text: the
+// client hears of it before it gets anything.
 func (h *hub) add(table map[topic]subscribers, t topic, c *conn, text []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +72,8 @@ func (f *forms) of(c *conn, parts ...string) []byte {
 	return f[0].text(parts...)
 }
 
-// publish gives a message to the subscribers of a channel, and to those of patterns that match it; n is how many there were.
+// publish gives a message to the subscribers of a channel, and to those of patterns that match it;
+// n is how many there were.
 func (h *hub) publish(vhost, channel, body string) (n int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -91,7 +94,7 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 	return n
 }
 
-// toChannel gives a message to those who subscribed to the channel itself. mu is held.
+// toChannel gives a message to the subscribers of the channel itself. mu is held.
 func (h *hub) toChannel(vhost, channel, body string) int {
 	to := h.channels[topic{vhost, channel}]
 	var f forms
@@ -101,7 +104,7 @@ func (h *hub) toChannel(vhost, channel, body string) int {
 	return len(to)
 }
 
-// listed are the channels of a virtual host that somebody subscribed to and that match a pattern; "" is all.
+// listed are the channels of a virtual host that have subscribers and match a pattern; "" is all.
 func (h *hub) listed(vhost, pattern string) (names []string) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

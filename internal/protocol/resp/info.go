@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fiveways/internal/protocol/resp/keys"
 	"fiveways/internal/storage/store"
 )
 
@@ -121,9 +122,10 @@ func infoReplication(_ *conn, line func(string, ...any)) {
 
 func infoCluster(_ *conn, line func(string, ...any)) { line("cluster_enabled:0") }
 
-// infoKeyspace counts the queues that hold something and that the client may read: others are not there for it.
+// infoKeyspace counts the queues that hold something and that the client may read: others are not
+// there for it.
 func infoKeyspace(c *conn, line func(string, ...any)) {
-	if all, err := c.allNames("*"); err == nil && len(all) > 0 {
+	if all, err := keys.Names(c.session, "*"); err == nil && len(all) > 0 {
 		line("db0:keys=%d,expires=0,avg_ttl=0", len(all))
 	}
 }

@@ -1,24 +1,25 @@
 package resp
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/resp/command"
 )
 
-// guest is who a client is that does not log in: from this machine, while guest has the password that everybody knows. Redis calls that user
-// "default", and so may clients.
+// guest is the user of a client that does not log in: from this machine, while guest has the
+// well-known password. Redis calls that user "default", and so may clients.
 const (
 	guest       = "guest"
 	defaultUser = "default"
 	rootVHost   = "/"
 )
 
-// trusted tells whether the client is let in without a login: as the user of its certificate, or as guest.
+// trusted reports whether the client is let in without a login: as the user of its certificate, or
+// as guest.
 func (c *conn) trusted() bool {
 	if c.certUser != "" {
 		return true
@@ -31,7 +32,7 @@ func (c *conn) trusted() bool {
 }
 
 // enter makes sure that the client has a session; else it tells why not.
-func (c *conn) enter() replyError {
+func (c *conn) enter() command.Error {
 	if c.mistaken && c.assumed {
 		c.leave()
 		c.user, c.assumed = "", false
@@ -69,8 +70,8 @@ func (c *conn) certified() {
 	c.certUser = user
 }
 
-// open opens a session of the engine for a user who has proved who it is; the one before ends.
-func (c *conn) open(user, vhost string) replyError {
+// open opens an engine session for an authenticated user, and closes the one before.
+func (c *conn) open(user, vhost string) command.Error {
 	if !c.admitted && !c.srv.o.Connections.Acquire() {
 		c.srv.rejected.Add(1)
 		c.over, c.linger = true, true
@@ -78,11 +79,11 @@ func (c *conn) open(user, vhost string) replyError {
 	}
 	c.admitted = true
 	s, err := c.srv.broker.NewSession(broker.SessionOptions{
-		User: user, VHost: vhost, Name: fmt.Sprintf("%v -> %v", c.nc.RemoteAddr(), c.nc.LocalAddr()), Evict: c.evict, Done: c.leaving,
+		User: user, VHost: vhost, Name: c.client.Name(), Evict: c.evict, Done: c.Leaving(),
 	})
 	if err != nil {
 		c.srv.quiet.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)
-		return replyError(errorText(err))
+		return command.Error(command.Text(err))
 	}
 	if c.session != nil && (c.session.VHost() != vhost || c.user != user) {
 		c.watched = nil
@@ -106,12 +107,12 @@ func (c *conn) open(user, vhost string) replyError {
 
 // evict is what the engine calls when the session must end. Any goroutine may call it.
 func (c *conn) evict(reason error) {
-	c.end(replyError(errorText(reason)))
+	c.end(command.Error(command.Text(reason)))
 }
 
-// authenticate logs a user in. Who fails is not taken for guest after that: what was meant for a
-// user and a virtual host shall not be done as another in another.
-func (c *conn) authenticate(user, password string) replyError {
+// authenticate logs a user in. After a failure the client is not taken for guest: commands meant
+// for one user and virtual host must not run as another in another.
+func (c *conn) authenticate(user, password string) command.Error {
 	e := c.prove(user, password)
 	switch {
 	case e == "":
@@ -124,37 +125,26 @@ func (c *conn) authenticate(user, password string) replyError {
 
 // prove opens a session when the password is right. It answers a wrong one late, so that guessing
 // is slow.
-func (c *conn) prove(user, password string) replyError {
+func (c *conn) prove(user, password string) command.Error {
 	if user == defaultUser {
 		user = guest
 	}
-	if err := c.srv.o.Logins.Password(c.done, c.attempt(user), password); err != nil {
+	if err := c.srv.o.Logins.Password(c.Over(), c.attempt(user), password); err != nil {
 		c.srv.quiet.Warn("redis: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "err", err)
-		c.delay()
+		c.Pause(c.srv.o.LoginDelay)
 		return errWrongPass
 	}
 	return c.open(user, c.srv.homeOf(user))
 }
 
-// homeOf is the virtual host in which a user begins: "/", or the first one in which it may be when it may not be there.
+// homeOf is the virtual host in which a user begins: "/", or the first one in which it may be when
+// it may not be there.
 func (s *Server) homeOf(user string) string {
 	all := s.broker.Permissions(user, "")
-	if len(all) == 0 || slices.ContainsFunc(all, func(p broker.Permission) bool { return p.VHost == rootVHost }) {
+	if len(all) == 0 || slices.ContainsFunc(all, func(p catalog.Permission) bool { return p.VHost == rootVHost }) {
 		return rootVHost
 	}
 	return all[0].VHost
-}
-
-func (c *conn) delay() {
-	if c.srv.o.LoginDelay <= 0 {
-		return
-	}
-	wait := time.NewTimer(c.srv.o.LoginDelay)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-	case <-c.done:
-	}
 }
 
 // auth is AUTH [user] password.
@@ -165,7 +155,7 @@ func auth(c *conn, args [][]byte) {
 	case 3:
 		user = string(args[1])
 	default:
-		c.w.Error(string(errSyntax))
+		c.w.Error(string(command.ErrSyntax))
 		return
 	}
 	if e := c.authenticate(user, password); e != "" {
@@ -177,9 +167,9 @@ func auth(c *conn, args [][]byte) {
 
 // hello is HELLO [version [AUTH user password] [SETNAME name]].
 func hello(c *conn, args [][]byte) {
-	resp3, e := c.w.RESP3, replyError("")
+	resp3, e := c.w.RESP3, command.Error("")
 	if len(args) > 1 {
-		switch version, ok := integer(args[1]); {
+		switch version, ok := command.Integer(args[1]); {
 		case !ok:
 			e = "ERR Protocol version is not an integer or out of range"
 		case version != 2 && version != 3:
@@ -210,7 +200,7 @@ func (c *conn) speak(resp3 bool) {
 }
 
 // helloOptions does what stands behind the version.
-func (c *conn) helloOptions(args [][]byte) replyError {
+func (c *conn) helloOptions(args [][]byte) command.Error {
 	var user, password, name string
 	given, rename := false, false
 	for i := 2; i < len(args); i++ {
@@ -222,7 +212,7 @@ func (c *conn) helloOptions(args [][]byte) replyError {
 			name, rename = string(args[i+1]), true
 			i++
 		default:
-			return errorf("ERR Syntax error in HELLO option '%s'", args[i])
+			return command.Errorf("ERR Syntax error in HELLO option '%s'", args[i])
 		}
 	}
 	if rename && !isGraphic(name) {
@@ -268,7 +258,7 @@ const redisVersion = "7.0.15"
 // selectVHost is SELECT: 0 is the virtual host "/", a name any other.
 func selectVHost(c *conn, args [][]byte) {
 	vhost := string(args[1])
-	if n, ok := integer(args[1]); ok {
+	if n, ok := command.Integer(args[1]); ok {
 		if n != 0 {
 			c.w.Error("ERR DB index is out of range")
 			return

@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 	"fiveways/internal/semaphores"
 )
@@ -25,40 +26,40 @@ const (
 type workspace struct {
 	out     []byte
 	args    [][]byte
-	batch   []pending // all that concern the engine are about queues, or all are about semaphores
-	about   engine    // which
+	batch   []pending // all of them for one engine, or for none
+	about   engine    // that of the batch
 	cmds    []broker.Command
 	changes []semaphores.Change
 }
 
-// engine is what does a request.
+// engine is the part that executes a request.
 type engine uint8
 
 const (
-	nothing engine = iota // it is answered without one
-	queues
-	lines // semaphores
+	nothing engine = iota // answered without one
+	queueEngine
+	semaphoreEngine
 )
 
-// engineOf tells what does a request; nil is one that was refused.
-func engineOf(r request) engine {
+// engineOf returns the engine of r. A rejected request is nil and has none.
+func engineOf(r command.Request) engine {
 	switch r.(type) {
-	case nil, told:
+	case nil, command.Told:
 		return nothing
-	case changer:
-		return lines
+	case command.Changer:
+		return semaphoreEngine
 	}
-	return queues
+	return queueEngine
 }
 
 var workspaces = sync.Pool{New: func() any { return &workspace{out: make([]byte, 0, 4<<10)} }}
 
-// pending is a request that waits to be answered, in its turn.
+// pending is a request that has not been answered yet.
 type pending struct {
-	req     request
+	req     command.Request
 	ready   string // the answer, when there is no request
 	engine  bool   // it has commands
-	waits   bool   // it is a trier, and waits when it got nothing:
+	waits   bool   // it is a command.Pollable, which waits if it gets nothing:
 	awaited []broker.Command
 	timeout time.Duration
 }
@@ -86,7 +87,8 @@ func (c *conn) mustEnd() bool {
 	return c.over || c.draining.Load()
 }
 
-// want is how much room the next read needs: for the request at hand, but not much more than the client has sent so far.
+// want is how much room the next read needs: for the request at hand, but not much more than the
+// client has sent so far.
 func (c *conn) want() int { return min(c.parser.Want(), 2*len(c.in.Pending())+growth) }
 
 // handleAll handles the whole requests of what was read, and writes the answers.
@@ -106,7 +108,7 @@ func (c *conn) handleAll() {
 		if n == 0 {
 			break
 		}
-		if c.trying != "" && sameTry(all[from:]) != c.trying {
+		if c.polling != "" && pollKey(all[from:]) != c.polling {
 			c.run() // it may wait, and meanwhile more is read: this request is looked at again
 			continue
 		}
@@ -147,7 +149,7 @@ func (c *conn) giveBack() {
 
 // handle does one request, or gathers it.
 func (c *conn) handle(args [][]byte) {
-	if is(args[0], "post") || is(args[0], "host:") {
+	if command.Is(args[0], "post") || command.Is(args[0], "host:") {
 		c.cutOff()
 		return
 	}
@@ -158,21 +160,21 @@ func (c *conn) handle(args [][]byte) {
 	switch {
 	case e != "":
 		c.refuse(d, e)
-	case c.tx != nil && d.flags&control == 0:
+	case c.tx != nil && d.Flags&command.Control == 0:
 		c.queue(d, args)
-	case d.now != nil:
+	case d.Now != nil:
 		c.run()
-		c.answer(func() { d.now(c, args) })
+		c.answer(func() { d.Now(c, args) })
 	default:
-		req, err := d.prepare(c, args)
+		req, err := d.Prepare(c, args)
 		if err != nil {
-			c.gather(pending{ready: errorReply(replyError(errorText(err)))})
+			c.gather(pending{ready: errorReply(command.Error(command.Text(err)))})
 			return
 		}
-		if b, ok := req.(blocker); ok {
-			if cmds, timeout := b.wait(); len(cmds) > 0 {
-				if _, ok := b.(trier); ok && len(cmds) == 1 {
-					c.trying = sameTry(args)
+		if b, ok := req.(command.Blocker); ok {
+			if cmds, timeout := b.Wait(); len(cmds) > 0 {
+				if _, ok := b.(command.Pollable); ok && len(cmds) == 1 {
+					c.polling = pollKey(args)
 					c.gather(pending{req: req, waits: true, awaited: cmds, timeout: timeout})
 					return
 				}
@@ -181,69 +183,71 @@ func (c *conn) handle(args [][]byte) {
 				return
 			}
 		}
-		if c.trying != "" {
+		if c.polling != "" {
 			c.run()
 		}
 		c.gather(pending{req: req})
 		switch req.(type) {
-		case patient: // what follows is not done before it
+		case command.SemaphoreBlocker: // what follows is not done before it
 			c.run()
-		case *paging: // many of them would be much to hold
+		case command.Bulky: // many of them would be much to hold
 			c.run()
 		}
 	}
 }
 
-// sameTry is equal for requests that are tried together: command and queue. What they keep of their arguments are copies.
-func sameTry(args [][]byte) string {
+// pollKey is equal for requests that are polled together: same command, same queue. It copies the
+// arguments.
+func pollKey(args [][]byte) string {
 	if len(args) < 2 {
 		return ""
 	}
 	return string(args[0]) + " " + string(args[1])
 }
 
-// cutOff ends a connection on which somebody speaks HTTP: a browser that a page of others has send commands in a request to this machine, where no
-// login is needed. Redis does the same.
+// cutOff ends a connection on which HTTP is spoken: a malicious page may have made a browser send
+// commands to this machine, where no login is needed. Redis does the same.
 func (c *conn) cutOff() {
 	c.srv.quiet.Warn("redis: a client speaks HTTP, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())
 	c.run()
 	c.over, c.linger = true, true
 }
 
-// refuse answers a command that may not run; d is nil when there is no such command. A transaction is spoiled by it.
-func (c *conn) refuse(d *command, e replyError) {
+// refuse answers a command that may not run; d is nil when there is no such command. A transaction
+// is spoiled by it.
+func (c *conn) refuse(d *command.Command, e command.Error) {
 	if c.tx != nil {
 		c.tx.broken = true
 	}
-	if d != nil && d.name == "exec" {
+	if d != nil && d.Name == "exec" {
 		c.endTransaction()
-		e = errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(string(e), "ERR "))
+		e = command.Errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(string(e), "ERR "))
 	}
 	c.gather(pending{ready: errorReply(e)})
 }
 
 // admit finds the command of a request and tells why it may not run, in Redis' order of reasons.
-func (c *conn) admit(args [][]byte) (*command, replyError) {
+func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 	d, ok := lookUp(args)
 	switch {
-	case !ok, d.group == semaphoreGroup && c.srv.o.Semaphores == nil:
+	case !ok, d.Group == command.SemaphoreGroup && c.srv.o.Semaphores == nil:
 		return nil, unknown(args)
-	case len(d.subs) > 0 && len(args) > 1:
+	case len(d.Subs) > 0 && len(args) > 1:
 		return d, unknownSub(args)
-	case !d.takes(len(args)):
-		return d, wrongNumber(d.name)
-	case d.flags&noAuth == 0:
+	case !d.Takes(len(args)):
+		return d, command.WrongNumber(d.Name)
+	case d.Flags&command.NoAuth == 0:
 		if e := c.enter(); e != "" {
 			return d, e
 		}
 	}
-	if c.tx != nil && d.flags&noMulti != 0 {
+	if c.tx != nil && d.Flags&command.NoMulti != 0 {
 		return d, "ERR Command not allowed inside a transaction"
 	}
-	if c.subs.count() > 0 && !c.w.RESP3 && d.flags&subscribed == 0 {
-		return d, errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.name)
+	if c.subs.count() > 0 && !c.w.RESP3 && d.Flags&command.Subscribed == 0 {
+		return d, command.Errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.Name)
 	}
-	if d.flags&denyOOM != 0 || d.name == "exec" && c.tx != nil && c.tx.adds {
+	if d.Flags&command.DenyOOM != 0 || d.Name == "exec" && c.tx != nil && c.tx.adds {
 		if e := c.srv.alarm(); e != "" {
 			return d, e
 		}
@@ -252,24 +256,24 @@ func (c *conn) admit(args [][]byte) (*command, replyError) {
 }
 
 // alarm is why nothing can be added now, "" when it can.
-func (s *Server) alarm() replyError {
+func (s *Server) alarm() command.Error {
 	a := s.broker.Alarm()
 	switch {
 	case a == nil:
 		return ""
 	case a.Reason == broker.LowOnDisk:
-		return errDiskFull
+		return command.ErrDiskFull
 	}
-	return errOOM
+	return command.ErrOOM
 }
 
-func errorReply(e replyError) string {
+func errorReply(e command.Error) string {
 	var w respwire.Writer
 	w.Error(string(e))
 	return string(w.Buf)
 }
 
-// gather adds a request to those that are done together.
+// gather adds a request to the batch.
 func (c *conn) gather(p pending) {
 	if about := engineOf(p.req); about != nothing {
 		if c.work.about != nothing && c.work.about != about {
@@ -283,7 +287,8 @@ func (c *conn) gather(p pending) {
 	}
 }
 
-// run does what was gathered and answers it. It waits for those at the end that may wait and got nothing.
+// run executes the gathered requests and answers them. From the first one that must wait on, it
+// takes them one by one.
 func (c *conn) run() {
 	k := c.work
 	if len(k.batch) == 0 {
@@ -300,17 +305,17 @@ func (c *conn) run() {
 		c.answerTo(p, err)
 	}
 	k.clear()
-	c.trying = ""
+	c.polling = ""
 	for i := range waiting {
 		p := &waiting[i]
 		switch {
 		case c.over:
 			return
 		case p.mustWait():
-			if b, ok := p.req.(blocker); ok {
+			if b, ok := p.req.(command.Blocker); ok {
 				c.await(b, p.awaited, p.timeout)
 			} else {
-				c.awaitTask(p.req.(patient))
+				c.awaitTask(p.req.(command.SemaphoreBlocker))
 			}
 		default: // also one that got something after all: a message that died may have come back to its queue
 			c.answerTo(p, nil)
@@ -318,7 +323,7 @@ func (c *conn) run() {
 	}
 }
 
-// perform has the engine do what was gathered.
+// perform has the engine execute the batch.
 func (c *conn) perform(k *workspace) error {
 	for i := range k.batch {
 		p := &k.batch[i]
@@ -326,9 +331,9 @@ func (c *conn) perform(k *workspace) error {
 			continue
 		}
 		before := len(k.cmds) + len(k.changes)
-		k.cmds = p.req.commands(k.cmds)
-		if r, ok := p.req.(changer); ok {
-			k.changes = r.changes(k.changes)
+		k.cmds = p.req.Commands(k.cmds)
+		if r, ok := p.req.(command.Changer); ok {
+			k.changes = r.Changes(k.changes)
 		}
 		p.engine = len(k.cmds)+len(k.changes) > before
 	}
@@ -352,24 +357,24 @@ func (k *workspace) clear() {
 	}
 }
 
-// mustWait tells, once it was tried, that there was nothing for it.
+// mustWait reports, once the commands of p are done, that it got nothing and has to wait.
 func (p *pending) mustWait() bool {
-	if r, ok := p.req.(patient); ok {
-		return !r.satisfied()
+	if r, ok := p.req.(command.SemaphoreBlocker); ok {
+		return !r.Satisfied()
 	}
-	return p.waits && !p.req.(trier).tried()
+	return p.waits && !p.req.(command.Pollable).Polled()
 }
 
-// answerTo answers a request that was done, or that failed with all the others.
+// answerTo answers a request that is done, or that failed with the whole batch.
 func (c *conn) answerTo(p *pending, failed error) {
 	c.answer(func() {
 		switch {
 		case p.req == nil:
 			c.w.Buf = append(c.w.Buf, p.ready...)
 		case failed != nil && p.engine:
-			replyWith(&c.w, failed)
+			command.Fail(&c.w, failed)
 		default:
-			p.req.reply(&c.w)
+			p.req.Reply(&c.w)
 		}
 	})
 }

@@ -4,21 +4,22 @@ import (
 	"bytes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/semaphores"
 )
 
 // multiCommands are those of transactions.
-func multiCommands() []command {
-	const about = noScript | loading | stale | fast
-	return []command{
-		{name: "multi", arity: 1, flags: about | control, group: "transactions", since: "1.2.0", summary: "Mark the start of a transaction block", now: multi},
-		{name: "exec", arity: 1, flags: noScript | loading | stale | control, group: "transactions", since: "1.2.0",
-			summary: "Execute all commands issued after MULTI, all of them at one moment", now: exec},
-		{name: "discard", arity: 1, flags: about | control, group: "transactions", since: "2.0.0", summary: "Discard all commands issued after MULTI",
-			now: discard},
-		{name: "watch", arity: -2, flags: about | control, keys: keys{1, -1, 1}, group: "transactions", since: "2.2.0",
-			summary: "Watch the given queues to determine execution of the MULTI/EXEC block", now: watchQueues},
-		{name: "unwatch", arity: 1, flags: about, group: "transactions", since: "2.2.0", summary: "Forget about all watched queues", now: unwatch},
+func multiCommands() []command.Command {
+	const about = command.NoScript | anywhere | command.Fast
+	return []command.Command{
+		{Name: "multi", Arity: 1, Flags: about | command.Control, Group: "transactions", Since: "1.2.0", Summary: "Mark the start of a transaction block", Now: on(multi)},
+		{Name: "exec", Arity: 1, Flags: command.NoScript | anywhere | command.Control, Group: "transactions", Since: "1.2.0",
+			Summary: "Execute all commands issued after MULTI, all of them at one moment", Now: on(exec)},
+		{Name: "discard", Arity: 1, Flags: about | command.Control, Group: "transactions", Since: "2.0.0", Summary: "Discard all commands issued after MULTI",
+			Now: on(discard)},
+		{Name: "watch", Arity: -2, Flags: about | command.Control, Keys: command.AllKeys, Group: "transactions", Since: "2.2.0",
+			Summary: "Watch the given queues to determine execution of the MULTI/EXEC block", Now: on(watchQueues)},
+		{Name: "unwatch", Arity: 1, Flags: about, Group: "transactions", Since: "2.2.0", Summary: "Forget about all watched queues", Now: on(unwatch)},
 	}
 }
 
@@ -32,7 +33,7 @@ type transaction struct {
 
 // kept is a command that waits for EXEC; its arguments are copies.
 type kept struct {
-	d    *command
+	d    *command.Command
 	args [][]byte
 }
 
@@ -43,7 +44,7 @@ const (
 )
 
 // keep adds a command; false tells that the transaction has too much.
-func (tx *transaction) keep(d *command, args [][]byte, most int) bool {
+func (tx *transaction) keep(d *command.Command, args [][]byte, most int) bool {
 	tx.bytes += keptBytes
 	for _, a := range args {
 		tx.bytes += len(a) + keptArgBytes
@@ -57,7 +58,7 @@ func (tx *transaction) keep(d *command, args [][]byte, most int) bool {
 		own[i] = bytes.Clone(a)
 	}
 	tx.kept = append(tx.kept, kept{d, own})
-	tx.adds = tx.adds || d.flags&denyOOM != 0
+	tx.adds = tx.adds || d.Flags&command.DenyOOM != 0
 	return true
 }
 
@@ -86,7 +87,7 @@ func (c *conn) endTransaction() {
 }
 
 // queue keeps a command for EXEC.
-func (c *conn) queue(d *command, args [][]byte) {
+func (c *conn) queue(d *command.Command, args [][]byte) {
 	if !c.tx.keep(d, args, c.parser.Limits.Request) {
 		c.tx.broken = true
 		c.gather(pending{ready: errorReply("ERR the transaction is too large")})
@@ -99,7 +100,7 @@ func (c *conn) queue(d *command, args [][]byte) {
 // step is a command of a transaction that is being done.
 type step struct {
 	kept
-	req    request
+	req    command.Request
 	err    error // of preparing it
 	engine bool  // it has commands of the engine
 }
@@ -154,14 +155,14 @@ func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Co
 	for i, k := range tx.kept {
 		s := &steps[i]
 		s.kept = k
-		if k.d.prepare == nil {
+		if k.d.Prepare == nil {
 			continue
 		}
-		if s.req, s.err = k.d.prepare(c, k.args); s.err == nil {
+		if s.req, s.err = k.d.Prepare(c, k.args); s.err == nil {
 			before := len(cmds) + len(changes)
-			cmds = s.req.commands(cmds)
-			if r, ok := s.req.(changer); ok {
-				changes = r.changes(changes)
+			cmds = s.req.Commands(cmds)
+			if r, ok := s.req.(command.Changer); ok {
+				changes = r.Changes(changes)
 			}
 			s.engine = len(cmds)+len(changes) > before
 		}
@@ -169,18 +170,18 @@ func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Co
 	return steps, cmds, changes
 }
 
-// tell writes the answer of one command of a transaction. One that does not concern the engine's queues is done only now. failed is the error
-// of all that do.
+// tell writes the answer of one command of a transaction. One that does not concern the engine's
+// queues is done only now. failed is the error of all that do.
 func (c *conn) tell(s *step, failed error) {
 	switch {
 	case s.err != nil:
-		replyWith(&c.w, s.err)
+		command.Fail(&c.w, s.err)
 	case s.req == nil:
-		s.d.now(c, s.args)
+		s.d.Now(c, s.args)
 	case s.engine && failed != nil:
-		replyWith(&c.w, failed)
+		command.Fail(&c.w, failed)
 	default:
-		s.req.reply(&c.w)
+		s.req.Reply(&c.w)
 	}
 }
 

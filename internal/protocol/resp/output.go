@@ -11,8 +11,8 @@ const (
 	replyRoom  = 1 << 20  // bytes that wait for the client while its own replies may join them
 )
 
-// output writes to the client. At first the connection's goroutine writes by itself. When the client subscribes, there is a writer: others publish
-// to it then, and must not wait.
+// output writes to the client. At first the connection's goroutine writes by itself. When the
+// client subscribes, there is a writer: others publish to it then, and must not wait.
 type output struct {
 	nc      net.Conn
 	sent    *atomic.Uint64 // bytes written
@@ -73,7 +73,8 @@ func (o *output) run() {
 	}
 }
 
-// write writes replies of the connection's goroutine, which waits here while the client does not read. b stays the caller's.
+// write writes replies of the connection's goroutine, which waits here while the client does not
+// read. b stays the caller's.
 func (o *output) write(b []byte) (ok bool) {
 	if !o.shared {
 		n, err := o.nc.Write(b)
@@ -92,8 +93,8 @@ func (o *output) write(b []byte) (ok bool) {
 	return true
 }
 
-// push adds something that others published, without waiting. Any goroutine may call it, once there is a writer. When too much waits, the
-// client is cut off.
+// push adds something that others published, without waiting. Any goroutine may call it, once there
+// is a writer. When too much waits, the client is cut off.
 func (o *output) push(b []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

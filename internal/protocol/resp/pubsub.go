@@ -4,33 +4,33 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
 // pubsubCommands are those about channels.
-func pubsubCommands() []command {
-	const about = pubsub | noScript | loading | stale | subscribed
-	return []command{
-		{name: "subscribe", arity: -2, flags: about, group: "pubsub", since: "2.0.0", summary: "Listen to channels",
-			now: func(c *conn, args [][]byte) { c.subscribe(&byChannel, args[1:]) }},
-		{name: "unsubscribe", arity: -1, flags: about, group: "pubsub", since: "2.0.0", summary: "Stop listening to channels",
-			now: func(c *conn, args [][]byte) { c.unsubscribe(&byChannel, args[1:]) }},
-		{name: "psubscribe", arity: -2, flags: about, group: "pubsub", since: "2.0.0", summary: "Listen to channels that match patterns",
-			now: func(c *conn, args [][]byte) { c.subscribe(&byPattern, args[1:]) }},
-		{name: "punsubscribe", arity: -1, flags: about, group: "pubsub", since: "2.0.0", summary: "Stop listening to channels that match patterns",
-			now: func(c *conn, args [][]byte) { c.unsubscribe(&byPattern, args[1:]) }},
-		{name: "publish", arity: 3, flags: pubsub | loading | stale | fast, group: "pubsub", since: "2.0.0", summary: "Post a message to a channel",
-			now: publish},
-		{name: "pubsub", arity: -2, group: "pubsub", since: "2.8.0", summary: "A container for commands about channels", now: missingSub, subs: []command{
-			{name: "pubsub|channels", arity: -2, flags: pubsub | loading | stale, group: "pubsub", since: "2.8.0", summary: "List active channels",
-				now: pubsubChannels},
-			{name: "pubsub|numsub", arity: -2, flags: pubsub | loading | stale, group: "pubsub", since: "2.8.0",
-				summary: "Get the count of subscribers for channels", now: pubsubNumSub},
-			{name: "pubsub|numpat", arity: 2, flags: pubsub | loading | stale, group: "pubsub", since: "2.8.0",
-				summary: "Get the count of unique patterns", now: pubsubNumPat},
+func pubsubCommands() []command.Command {
+	const about = command.PubSub | command.NoScript | anywhere | command.Subscribed
+	return []command.Command{
+		{Name: "subscribe", Arity: -2, Flags: about, Group: "pubsub", Since: "2.0.0", Summary: "Listen to channels",
+			Now: on(func(c *conn, args [][]byte) { c.subscribe(&byChannel, args[1:]) })},
+		{Name: "unsubscribe", Arity: -1, Flags: about, Group: "pubsub", Since: "2.0.0", Summary: "Stop listening to channels",
+			Now: on(func(c *conn, args [][]byte) { c.unsubscribe(&byChannel, args[1:]) })},
+		{Name: "psubscribe", Arity: -2, Flags: about, Group: "pubsub", Since: "2.0.0", Summary: "Listen to channels that match patterns",
+			Now: on(func(c *conn, args [][]byte) { c.subscribe(&byPattern, args[1:]) })},
+		{Name: "punsubscribe", Arity: -1, Flags: about, Group: "pubsub", Since: "2.0.0", Summary: "Stop listening to channels that match patterns",
+			Now: on(func(c *conn, args [][]byte) { c.unsubscribe(&byPattern, args[1:]) })},
+		{Name: "publish", Arity: 3, Flags: command.PubSub | anywhere | command.Fast, Group: "pubsub", Since: "2.0.0", Summary: "Post a message to a channel",
+			Now: on(publish)},
+		{Name: "pubsub", Arity: -2, Group: "pubsub", Since: "2.8.0", Summary: "A container for commands about channels", Subs: []command.Command{
+			{Name: "pubsub|channels", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0", Summary: "List active channels",
+				Now: on(pubsubChannels)},
+			{Name: "pubsub|numsub", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0",
+				Summary: "Get the count of subscribers for channels", Now: on(pubsubNumSub)},
+			{Name: "pubsub|numpat", Arity: 2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0",
+				Summary: "Get the count of unique patterns", Now: on(pubsubNumPat)},
 		}},
 	}
 }
@@ -87,7 +87,8 @@ func (c *conn) subscribe(l *listening, names [][]byte) {
 	}
 }
 
-// unsubscribe answers once for each name; without names, for each there is, and once when there is none.
+// unsubscribe answers once for each name; without names, for each there is, and once when there is
+// none.
 func (c *conn) unsubscribe(l *listening, names [][]byte) {
 	if len(names) == 0 {
 		c.unsubscribeAll(l, true)
@@ -137,7 +138,7 @@ func (c *conn) counted() {
 	c.subscribed[2].Store(int32(len(c.subs.watches)))
 }
 
-// listens tells whether there are any. Any goroutine may call it.
+// listens reports whether there are any. Any goroutine may call it.
 func (c *conn) listens() bool {
 	return c.subscribed[0].Load()+c.subscribed[1].Load()+c.subscribed[2].Load() > 0
 }
@@ -153,7 +154,8 @@ func subscription(w *respwire.Writer, what, name string, count int) {
 	w.Int(int64(count))
 }
 
-// publish is PUBLISH channel message. Subscribers of this protocol get it at once; queues bound to the exchange of the channel's name get it too.
+// publish is PUBLISH channel message. Subscribers of this protocol get it at once; queues bound to
+// the exchange of the channel's name get it too.
 func publish(c *conn, args [][]byte) {
 	if err := c.session.MayPublish(args[1]); err != nil {
 		c.w.Error(string(errNoPermChannel))
@@ -163,12 +165,12 @@ func publish(c *conn, args [][]byte) {
 		c.flush() // what it gets itself comes behind what it was answered before
 	}
 	n, err := c.srv.bridges.publish(c.session, args[1], args[2])
-	var noRoom replyError
+	var noRoom command.Error
 	switch {
 	case errors.As(err, &noRoom):
 		c.w.Error(string(noRoom))
 		return
-	case errors.Is(err, broker.ErrAccessRefused): // the routing key is not allowed
+	case errors.Is(err, failure.ErrAccessRefused): // the routing key is not allowed
 		c.w.Error(string(errNoPermChannel))
 		return
 	}
@@ -183,7 +185,7 @@ func pubsubChannels(c *conn, args [][]byte) {
 	case 3:
 		pattern = string(args[2])
 	default:
-		c.w.Error(string(subSyntax(args)))
+		c.w.Error(string(command.SubSyntax(args)))
 		return
 	}
 	names := slices.DeleteFunc(c.srv.hub.listed(c.session.VHost(), pattern), func(name string) bool { return !c.mayKnow(name) })
@@ -206,17 +208,10 @@ func pubsubNumSub(c *conn, args [][]byte) {
 	}
 }
 
-// mayKnow tells whether the client may be told that somebody listens to a channel: it may listen to it itself, or publish to it.
+// mayKnow reports whether the client may know that a channel has subscribers: it may subscribe to
+// it itself, or publish to it.
 func (c *conn) mayKnow(channel string) bool {
 	return c.session.MayListen(channel) == nil || c.session.MayPublish([]byte(channel)) == nil
 }
 
 func pubsubNumPat(c *conn, _ [][]byte) { c.w.Int(int64(c.srv.hub.patternCount(c.session.VHost()))) }
-
-// missingSub stands for a command that has only subcommands: it is never reached, for its arity refuses what has none.
-func missingSub(c *conn, args [][]byte) { c.w.Error(string(unknownSub(args))) }
-
-// subSyntax is the answer to a subcommand with arguments that make no sense.
-func subSyntax(args [][]byte) replyError {
-	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", cut(args[1], mostQuoted), strings.ToUpper(string(args[0])))
-}

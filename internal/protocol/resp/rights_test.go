@@ -8,17 +8,25 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/broker/streams"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/message"
 	"fiveways/internal/core/stream"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/semaphores"
 )
 
-// right is a row of the matrix of rights: what a command is given, and to whom it answers.
+// right is a row of the matrix of rights: the arguments of a command, and the users that may run
+// it.
 type right struct {
-	// args are the arguments behind the name. Q is a queue that is there, as kind says: a list with an element (L), a stream with an entry and the group
-	// g (S), or a queue with the job m (J); or a semaphore with the task t, which runs (T).
+	// args are the arguments behind the name. Q is a queue that is there, as kind says: a list with
+	// an element (L), a stream with an entry and the group g (S), or a queue with the job m (J); or
+	// a semaphore with the task t, which runs (T).
 	kind, args string
-	// there are the letters of the users to whom the command answers when the queue is there: n has no right at all, c only configure, w only write,
-	// r only read; x has configure and write, y write and read, z all three. missing is the same when there is no queue; "=" is there.
+	// there are the letters of the users that may run the command when the queue exists: n has no
+	// right at all, c only configure, w only write, r only read; x has configure and write, y write
+	// and read, z all three. missing is the same when there is no queue; "=" is there.
 	there, missing string
 }
 
@@ -102,7 +110,8 @@ var rights = map[string][]right{
 	"sem.unwatch": {{"T", "Q", anybody, "="}},
 }
 
-// TestRights: every command answers those who have the rights that it needs, and tells all others the same, whatever is there and whatever is not.
+// TestRights: every command works for users with the rights that it needs, and gives all others the
+// same error, whatever exists or not.
 func TestRights(t *testing.T) {
 	n := startNode(t, Options{})
 	for _, who := range anybody {
@@ -111,13 +120,13 @@ func TestRights(t *testing.T) {
 	}
 	for _, d := range allCommands() {
 		switch {
-		case strings.HasPrefix(d.name, "test."):
-		case len(d.subs) > 0:
-			for i := range d.subs {
-				n.checkRights(d.subs[i].name)
+		case strings.HasPrefix(d.Name, "test."):
+		case len(d.Subs) > 0:
+			for i := range d.Subs {
+				n.checkRights(d.Subs[i].Name)
 			}
 		default:
-			n.checkRights(d.name)
+			n.checkRights(d.Name)
 		}
 	}
 	n.checkRights("command")
@@ -131,7 +140,7 @@ func TestRights(t *testing.T) {
 func (n *node) checkRights(name string) {
 	rows := rights[name]
 	if len(rows) == 0 {
-		n.t.Errorf("%s has no row in the matrix of rights", name)
+		n.T.Errorf("%s has no row in the matrix of rights", name)
 	}
 	for _, row := range rows {
 		for _, who := range anybody {
@@ -144,30 +153,30 @@ func (n *node) checkRights(name string) {
 				got := n.tryRight(name, string(who), row, there)
 				answered := !strings.Contains(got, "-NOPERM")
 				if answered != strings.ContainsRune(want, who) {
-					n.t.Errorf("%s %s by %c, the queue is there: %v: %s", name, row.args, who, there, got)
+					n.T.Errorf("%s %s by %c, the queue is there: %v: %s", name, row.args, who, there, got)
 				}
 				if !answered && want == row.there {
 					refused = append(refused, got)
 				}
 			}
 			if len(slices.Compact(refused)) > 1 {
-				n.t.Errorf("%s %s by %c tells whether the queue is there: %q", name, row.args, who, refused)
+				n.T.Errorf("%s %s by %c tells whether the queue is there: %q", name, row.args, who, refused)
 			}
 		}
 	}
 }
 
-// tryRight does a command as a user who has some of the rights.
+// tryRight runs a command as a user who has some of the rights.
 func (n *node) tryRight(name, who string, row right, there bool) string {
-	c := n.dial()
-	defer c.nc.Close()
-	c.wants("AUTH "+who+" secret", "+OK")
+	c := n.Dial()
+	defer c.Conn.Close()
+	c.Wants("AUTH "+who+" secret", "+OK")
 	if there {
 		n.fill("q", row.kind)
 	}
 	n.fill("other", "L")
 	if name == "exec" || name == "discard" {
-		c.wants("MULTI", "+OK")
+		c.Wants("MULTI", "+OK")
 	}
 	words := strings.Split(name, "|")
 	for _, w := range strings.Fields(row.args) {
@@ -176,16 +185,17 @@ func (n *node) tryRight(name, who string, row right, there bool) string {
 		}
 		words = append(words, w)
 	}
-	got := c.do(words...)
+	got := c.Do(words...)
 	n.remove("q")
 	n.remove("other")
 	return got
 }
 
-// permit gives a user the rights that a letter of the matrix stands for, on queues and exchanges of some names.
+// permit gives a user the rights that a letter of the matrix stands for, on queues and exchanges of
+// some names.
 func (n *node) permit(user, letter, pattern string) {
-	n.t.Helper()
-	p := broker.Permission{User: user, VHost: "/"}
+	n.T.Helper()
+	p := catalog.Permission{User: user, VHost: "/"}
 	if strings.Contains("cxz", letter) {
 		p.Configure = pattern
 	}
@@ -195,27 +205,27 @@ func (n *node) permit(user, letter, pattern string) {
 	if strings.Contains("ryz", letter) {
 		p.Read = pattern
 	}
-	if _, err := n.b.SetPermission(p); err != nil {
-		n.t.Fatal(err)
+	if _, err := n.Broker.SetPermission(p); err != nil {
+		n.T.Fatal(err)
 	}
 }
 
 // cheapUser makes a user with the password "secret", the hash of which takes no time.
 func (n *node) cheapUser(name string) {
-	n.t.Helper()
+	n.T.Helper()
 	salt := "salt"
 	sum := sha256.Sum256([]byte(salt + "secret"))
-	if _, err := n.b.PutUser(broker.UserSpec{Name: name, Hash: base64.StdEncoding.EncodeToString(append([]byte(salt), sum[:]...))}); err != nil {
-		n.t.Fatal(err)
+	if _, err := n.Broker.PutUser(catalog.UserSpec{Name: name, Hash: base64.StdEncoding.EncodeToString(append([]byte(salt), sum[:]...))}); err != nil {
+		n.T.Fatal(err)
 	}
 }
 
 // fill makes a queue of a kind of the matrix.
 func (n *node) fill(queue, kind string) {
-	n.t.Helper()
-	s, err := n.b.Operate("/")
+	n.T.Helper()
+	s, err := n.Broker.Operate("/")
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	defer s.Close()
 	var all []broker.Command
@@ -226,46 +236,46 @@ func (n *node) fill(queue, kind string) {
 	case "L":
 		all = append(all, &broker.Push{OnQueue: on, Bodies: [][]byte{[]byte("x")}, Create: true})
 	case "S":
-		add := &broker.StreamAdd{OnStream: broker.OnStream{OnQueue: on}, Create: true, How: broker.GivenID, ID: stream.ID{Ms: 1, Seq: 1}}
-		add.Properties = plainProps
-		group := &broker.GroupSet{Read: stream.Unknown}
+		add := &streams.Add{OnStream: streams.OnStream{OnQueue: on}, Create: true, How: streams.GivenID, ID: stream.ID{Ms: 1, Seq: 1}}
+		add.Properties = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Persistent}).Append(nil)
+		group := &streams.GroupSet{Read: stream.Unknown}
 		group.Queue, group.Group = queue, "g"
 		all = append(all, add, group)
 	case "J":
-		all = append(all, &broker.Enqueue{OnQueue: on, ID: []byte("m"), Body: []byte("x")})
+		all = append(all, &jobs.Enqueue{OnQueue: on, ID: []byte("m"), Body: []byte("x")})
 	}
 	if err := s.DoAll(all...); err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 }
 
 // line makes a semaphore of which a task, t, runs.
 func (n *node) line(key string) {
-	n.t.Helper()
-	s, err := n.b.Operate("/")
+	n.T.Helper()
+	s, err := n.Broker.Operate("/")
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	defer s.Close()
 	of := semaphores.Of{Key: key}
-	if err := n.srv.o.Semaphores.Do(s, &semaphores.Create{Of: of}, &semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "t"}}}); err != nil {
-		n.t.Fatal(err)
+	if err := n.Semaphores.Do(s, &semaphores.Create{Of: of}, &semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "t"}}}); err != nil {
+		n.T.Fatal(err)
 	}
 }
 
 // remove deletes a queue and a semaphore.
 func (n *node) remove(queue string) {
-	n.t.Helper()
-	s, err := n.b.Operate("/")
+	n.T.Helper()
+	s, err := n.Broker.Operate("/")
 	if err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
 	defer s.Close()
 	if _, err := s.DeleteQueue(queue, false, false); err != nil {
-		n.t.Fatal(err)
+		n.T.Fatal(err)
 	}
-	if err := n.srv.o.Semaphores.Do(s, &semaphores.Delete{Of: semaphores.Of{Key: queue}}); err != nil {
-		n.t.Fatal(err)
+	if err := n.Semaphores.Do(s, &semaphores.Delete{Of: semaphores.Of{Key: queue}}); err != nil {
+		n.T.Fatal(err)
 	}
 }
 
@@ -277,128 +287,129 @@ func TestSecrets(t *testing.T) {
 	}
 	n.permit("narrow", "z", "^mine")
 	n.permit("wide", "z", ".*")
-	s, err := n.b.Operate("/")
+	s, err := n.Broker.Operate("/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	wide, narrow, listener := n.dial(), n.dial(), n.dial()
-	wide.wants("AUTH wide secret", "+OK")
-	narrow.wants("AUTH narrow secret", "+OK")
+	wide, narrow, listener := n.Dial(), n.Dial(), n.Dial()
+	wide.Wants("AUTH wide secret", "+OK")
+	narrow.Wants("AUTH narrow secret", "+OK")
 	for _, command := range []string{
 		"LPUSH secret x", "LPUSH mine x", "XADD secrets 1-1 a b", "JOB.ENQUEUE secretjobs x ID m", "JOB.ENQUEUE secretjobs x ID other", "JOB.TAKE secretjobs",
 	} {
-		wide.do(strings.Fields(command)...)
+		wide.Do(strings.Fields(command)...)
 	}
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "mine.exclusive", Exclusive: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "mine.exclusive", Exclusive: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "mine.exclusive"}, Bodies: [][]byte{nil}}); err != nil {
 		t.Fatal(err)
 	}
-	listener.wants("AUTH wide secret", "+OK")
-	listener.wants("SUBSCRIBE secretchannel", `["subscribe" "secretchannel" 1]`)
-	listener.wants("SUBSCRIBE minechannel", `["subscribe" "minechannel" 2]`)
-	listener.wants("PSUBSCRIBE secret*", `["psubscribe" "secret*" 3]`)
+	listener.Wants("AUTH wide secret", "+OK")
+	listener.Wants("SUBSCRIBE secretchannel", `["subscribe" "secretchannel" 1]`)
+	listener.Wants("SUBSCRIBE minechannel", `["subscribe" "minechannel" 2]`)
+	listener.Wants("PSUBSCRIBE secret*", `["psubscribe" "secret*" 3]`)
 	for command, want := range map[string]string{
 		"KEYS *": `["mine"]`, "SCAN 0 COUNT 100": `["0" ["mine"]]`, "RANDOMKEY": `"mine"`, "DBSIZE": "1",
 		"QUEUE.NAMES": `["mine"]`, "QUEUE.NAMES sec*": "[]",
 		"INFO keyspace":   `"# Keyspace\r\ndb0:keys=1,expires=0,avg_ttl=0\r\n"`,
 		"PUBSUB CHANNELS": `["minechannel"]`, "PUBSUB NUMSUB secretchannel minechannel": `["secretchannel" 0 "minechannel" 1]`,
 	} {
-		narrow.wants(command, want)
+		narrow.Wants(command, want)
 	}
-	if got := narrow.do("CLIENT", "LIST"); strings.Count(got, `\n`) != 1 {
+	if got := narrow.Do("CLIENT", "LIST"); strings.Count(got, `\n`) != 1 {
 		t.Error(got)
 	}
 	for _, command := range []string{"CLIENT KILL USER wide", "CLIENT KILL USER wide SKIPME no", "CLIENT KILL TYPE pubsub SKIPME yes"} {
-		narrow.wants(command, "0")
+		narrow.Wants(command, "0")
 	}
-	wide.wants("PUBSUB CHANNELS", `["minechannel" "secretchannel"]`)
-	if got := wide.do("QUEUE.NAMES"); got != `["mine" "secret" "secretjobs" "secrets"]` {
+	wide.Wants("PUBSUB CHANNELS", `["minechannel" "secretchannel"]`)
+	if got := wide.Do("QUEUE.NAMES"); got != `["mine" "secret" "secretjobs" "secrets"]` {
 		t.Error(got)
 	}
 }
 
-// TestReaderMakesNoStream: who may only read cannot make a stream of a list that is empty at the moment.
+// TestReaderMakesNoStream: a user who may only read cannot turn a list that is empty at the moment
+// into a stream.
 func TestReaderMakesNoStream(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")
 	n.permit("me", "y", ".*")
 	n.fill("q", "L")
-	c := n.dial()
-	c.wants("AUTH me secret", "+OK")
-	c.wants("RPOP q", `"x"`)
-	c.wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(errNoPermKey))
-	c.wants("LPUSH q x", "1")
-	c.wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(errWrongType))
+	c := n.Dial()
+	c.Wants("AUTH me secret", "+OK")
+	c.Wants("RPOP q", `"x"`)
+	c.Wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(command.ErrNoPermKey))
+	c.Wants("LPUSH q x", "1")
+	c.Wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(command.ErrWrongType))
 }
 
-// TestOtherVHosts: nobody gets into a virtual host in which it has no permission, on no way.
+// TestOtherVHosts: no way leads into a virtual host without a permission in it.
 func TestOtherVHosts(t *testing.T) {
 	n := startNode(t, Options{})
-	if _, err := n.b.PutVHost(broker.VHostSpec{Name: "shop"}); err != nil {
+	if _, err := n.Broker.PutVHost(catalog.VHostSpec{Name: "shop"}); err != nil {
 		t.Fatal(err)
 	}
 	n.cheapUser("me")
 	n.permit("me", "z", ".*")
 	n.cheapUser("stranger")
 	n.cheapUser("shopkeeper")
-	if _, err := n.b.SetPermission(broker.Permission{User: "shopkeeper", VHost: "shop", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+	if _, err := n.Broker.SetPermission(catalog.Permission{User: "shopkeeper", VHost: "shop", Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 		t.Fatal(err)
 	}
-	c := n.dial()
-	c.wants("AUTH me secret", "+OK")
-	c.wants("LPUSH q x", "1")
-	c.wants("SELECT shop", "-NOPERM this user has no permissions in the virtual host 'shop'")
-	c.wants("MULTI", "+OK")
-	c.wants("SELECT shop", "+QUEUED")
-	c.wants("LLEN q", "+QUEUED")
-	if got := c.do("EXEC"); !strings.HasSuffix(got, " 1]") || !strings.HasPrefix(got, "[-") {
+	c := n.Dial()
+	c.Wants("AUTH me secret", "+OK")
+	c.Wants("LPUSH q x", "1")
+	c.Wants("SELECT shop", "-NOPERM this user has no permissions in the virtual host 'shop'")
+	c.Wants("MULTI", "+OK")
+	c.Wants("SELECT shop", "+QUEUED")
+	c.Wants("LLEN q", "+QUEUED")
+	if got := c.Do("EXEC"); !strings.HasSuffix(got, " 1]") || !strings.HasPrefix(got, "[-") {
 		t.Error(got)
 	}
-	c.wants("AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
-	c.wants("HELLO 3 AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
-	c.wants("LLEN q", "1")                   // still who it was, where it was
-	c.wants("AUTH shopkeeper secret", "+OK") // it begins in the only virtual host in which it may be
-	c.wants("LPUSH goods x", "1")
-	c.wants("LLEN q", "0")
-	c.wants("KEYS *", `["goods"]`)
-	c.wants("SELECT 0", "-NOPERM this user has no permissions in the virtual host '/'")
-	c.wants("KEYS *", `["goods"]`)
-	if err := n.b.SetPassword("guest", "other"); err != nil {
+	c.Wants("AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.Wants("HELLO 3 AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.Wants("LLEN q", "1")                   // user and virtual host are unchanged
+	c.Wants("AUTH shopkeeper secret", "+OK") // it begins in the only virtual host in which it may be
+	c.Wants("LPUSH goods x", "1")
+	c.Wants("LLEN q", "0")
+	c.Wants("KEYS *", `["goods"]`)
+	c.Wants("SELECT 0", "-NOPERM this user has no permissions in the virtual host '/'")
+	c.Wants("KEYS *", `["goods"]`)
+	if err := n.Broker.SetPassword("guest", "other"); err != nil {
 		t.Fatal(err)
 	}
-	c.wants("RESET", "+RESET")
+	c.Wants("RESET", "+RESET")
 	for _, command := range []string{"LLEN q", "SELECT shop", "MULTI", "SUBSCRIBE a", "CLIENT LIST", "KEYS *", "INFO"} {
-		c.wants(command, "-NOAUTH Authentication required.")
+		c.Wants(command, "-NOAUTH Authentication required.")
 	}
 }
 
 // TestReservedNames: queues of the names that the broker gives itself are used, but not made.
 func TestReservedNames(t *testing.T) {
 	n := startNode(t, Options{})
-	c := n.dial()
+	c := n.Dial()
 	const reserved = "-ERR names that begin with 'amq.' are reserved"
 	for _, command := range []string{
 		"LPUSH amq.q x", "BRPOP amq.q 0.001", "LMOVE q amq.q LEFT LEFT", "XADD amq.q * a b", "XGROUP CREATE amq.q g $ MKSTREAM", "JOB.ENQUEUE amq.q x",
 		"JOB.TAKE amq.q BLOCK 1",
 	} {
 		n.fill("q", "L")
-		c.wants(command, reserved)
+		c.Wants(command, reserved)
 	}
-	c.wants("WATCH amq.q", "+OK")
-	c.wants("MULTI", "+OK")
-	c.wants("LLEN amq.q", "+QUEUED")
-	c.wants("EXEC", "[0]")
-	s, err := n.b.Operate("/")
+	c.Wants("WATCH amq.q", "+OK")
+	c.Wants("MULTI", "+OK")
+	c.Wants("LLEN amq.q", "+QUEUED")
+	c.Wants("EXEC", "[0]")
+	s, err := n.Broker.Operate("/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "amq.q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "amq.q", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
-	c.wants("LPUSH amq.q x", "1")
-	c.wants("BRPOP amq.q 0", `["amq.q" "x"]`)
+	c.Wants("LPUSH amq.q x", "1")
+	c.Wants("BRPOP amq.q 0", `["amq.q" "x"]`)
 }

@@ -6,16 +6,29 @@ import (
 	"sync"
 
 	"fiveways/internal/core/glob"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 	"fiveways/internal/semaphores"
 )
+
+// watchCommands are those that listen to semaphores: subscriptions, as those to channels are.
+func watchCommands() []command.Command {
+	listen := func(name string, arity int, summary string, now func(*conn, [][]byte)) command.Command {
+		return command.Command{Name: name, Arity: arity, Flags: command.PubSub | command.NoScript | command.NoMulti | command.Subscribed,
+			Group: command.SemaphoreGroup, Summary: summary, Now: on(now)}
+	}
+	return []command.Command{
+		listen("sem.watch", -2, "Listen to what happens to tasks", semWatch),
+		listen("sem.unwatch", -1, "Stop listening to what happens to tasks", semUnwatch),
+	}
+}
 
 // mostWatches is how many a connection may have.
 const mostWatches = 1 << 16
 
 const (
-	errWatches   replyError = "ERR max number of watches reached"
-	errNoPattern replyError = "ERR a semaphore has a key"
+	errWatches   command.Error = "ERR max number of watches reached"
+	errNoPattern command.Error = "ERR a semaphore has a key"
 )
 
 // watchName names a watch of a connection.
@@ -36,18 +49,18 @@ type semaphoreWatch struct {
 // semWatch is SEM.WATCH pattern [TASK task] [ALL].
 func semWatch(c *conn, args [][]byte) {
 	name, all := watchName{pattern: string(args[1])}, false
-	w := words{args: args[2:]}
-	for w.more() {
-		switch w.keyword() {
+	w := command.Words{Rest: args[2:]}
+	for w.More() {
+		switch w.Keyword() {
 		case "TASK":
-			name.task = string(w.next())
+			name.task = string(w.Next())
 		case "ALL":
 			all = true
 		default:
-			w.unknown()
+			w.Unknown()
 		}
 	}
-	err := w.err
+	err := w.Err
 	if err == nil && name.pattern == "" {
 		err = errNoPattern
 	}
@@ -58,7 +71,7 @@ func semWatch(c *conn, args [][]byte) {
 		err = c.beginWatch(name, all)
 	}
 	if err != nil {
-		replyWith(&c.w, err)
+		command.Fail(&c.w, err)
 	}
 }
 
@@ -107,7 +120,7 @@ func (s *semaphoreWatch) open(text []byte) {
 	s.opened, s.held = true, nil
 }
 
-// tell pushes events. Any goroutine may call it; it waits for nobody.
+// tell pushes events. Any goroutine may call it; it never blocks.
 func (s *semaphoreWatch) tell(events []semaphores.Event) {
 	w := respwire.Writer{RESP3: s.c.resp3.Load()}
 	for i := range events {
@@ -150,8 +163,8 @@ func writeEvent(w *respwire.Writer, pattern string, e *semaphores.Event) {
 	}
 	w.BulkString("priority")
 	w.Double(e.Task.Priority)
-	field(w, "seq", int64(e.Seq))
-	field(w, "time", e.Time)
+	w.Field("seq", int64(e.Seq))
+	w.Field("time", e.Time)
 }
 
 // eventName is what a watcher is told; what is no transition has names of its own.
@@ -171,15 +184,15 @@ func semUnwatch(c *conn, args [][]byte) {
 		c.unwatchAll(true)
 		return
 	}
-	name, w := watchName{pattern: string(args[1])}, words{args: args[2:]}
-	for w.more() {
-		if w.keyword() != "TASK" {
-			w.unknown()
+	name, w := watchName{pattern: string(args[1])}, command.Words{Rest: args[2:]}
+	for w.More() {
+		if w.Keyword() != "TASK" {
+			w.Unknown()
 		}
-		name.task = string(w.next())
+		name.task = string(w.Next())
 	}
-	if w.err != nil {
-		replyWith(&c.w, w.err)
+	if w.Err != nil {
+		command.Fail(&c.w, w.Err)
 		return
 	}
 	c.endWatch(name)

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -48,9 +47,10 @@ func (o Options) withDefaults() Options {
 
 // Server serves connections of Redis clients in front of one broker.
 type Server struct {
+	*protocol.Edge // Drain has every connection answer what it has read; waits for messages end without one
+
 	broker  *broker.Broker
 	o       Options
-	edge    *protocol.Edge
 	quiet   *slog.Logger // for what clients can cause that have not logged in
 	hub     hub
 	bridges bridges
@@ -71,19 +71,6 @@ func New(b *broker.Broker, o Options) *Server {
 	s.hub.init()
 	s.bridges.init(s)
 	s.conns.byID = map[uint64]*conn{}
-	s.edge = protocol.NewEdge("redis", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
+	s.Edge = protocol.NewEdge("redis", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }
-
-// Serve accepts connections on ln until Drain, or until ln is closed.
-func (s *Server) Serve(ln net.Listener) error { return s.edge.Serve(ln) }
-
-// Drain stops accepting, has every connection answer what it has read, and closes them; who waits for a message gets none. When it returns no
-// connection is left.
-func (s *Server) Drain(ctx context.Context) error { return s.edge.Drain(ctx) }
-
-// Connections is the number of connections now.
-func (s *Server) Connections() int { return s.edge.Open() }
-
-// ConnectionsOpened is the number of connections ever accepted.
-func (s *Server) ConnectionsOpened() uint64 { return s.edge.Opened() }

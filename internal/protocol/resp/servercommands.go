@@ -3,40 +3,41 @@ package resp
 import (
 	"time"
 
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
 // serverCommands are those about the server.
-func serverCommands() []command {
-	about := func(name string, arity int, f flags, since, summary string, now func(c *conn, args [][]byte)) command {
-		return command{name: name, arity: arity, flags: f, group: "server", since: since, summary: summary, now: now}
+func serverCommands() []command.Command {
+	about := func(name string, arity int, f command.Flags, since, summary string, now func(c *conn, args [][]byte)) command.Command {
+		return command.Command{Name: name, Arity: arity, Flags: f, Group: "server", Since: since, Summary: summary, Now: on(now)}
 	}
-	return []command{
-		about("info", -1, loading|stale, "1.0.0", "Get information and statistics about the server", info),
-		{name: "time", arity: 1, flags: loading | stale | fast, group: "server", since: "2.6.0", summary: "Return the current server time", prepare: now},
-		{name: "command", arity: -1, flags: loading | stale, group: "server", since: "2.8.13", summary: "Get array of command details", now: commandAll,
-			subs: []command{
-				about("command|count", 2, loading|stale, "2.8.13", "Get total number of commands", commandCount),
-				about("command|info", -2, loading|stale, "2.8.13", "Get array of specific command details", commandInfo),
-				about("command|docs", -2, loading|stale, "7.0.0", "Get array of specific command documentation", commandDocs),
-				about("command|list", -2, loading|stale, "7.0.0", "Get an array of command names", commandList),
-				about("command|getkeys", -4, loading|stale, "2.8.13", "Extract keys given a full command", commandGetKeys),
+	return []command.Command{
+		about("info", -1, anywhere, "1.0.0", "Get information and statistics about the server", info),
+		{Name: "time", Arity: 1, Flags: anywhere | command.Fast, Group: "server", Since: "2.6.0", Summary: "Return the current server time", Prepare: now},
+		{Name: "command", Arity: -1, Flags: anywhere, Group: "server", Since: "2.8.13", Summary: "Get array of command details", Now: on(commandAll),
+			Subs: []command.Command{
+				about("command|count", 2, anywhere, "2.8.13", "Get total number of commands", commandCount),
+				about("command|info", -2, anywhere, "2.8.13", "Get array of specific command details", commandInfo),
+				about("command|docs", -2, anywhere, "7.0.0", "Get array of specific command documentation", commandDocs),
+				about("command|list", -2, anywhere, "7.0.0", "Get an array of command names", commandList),
+				about("command|getkeys", -4, anywhere, "2.8.13", "Extract keys given a full command", commandGetKeys),
 			}},
-		{name: "config", arity: -2, group: "server", since: "2.0.0", summary: "A container for server configuration commands", now: missingSub,
-			subs: []command{
-				about("config|get", -3, admin|noScript|loading|stale, "2.0.0", "Get the values of configuration parameters", configGet),
-				about("config|set", -4, admin|noScript|loading|stale, "2.0.0", "Refused: the broker has its own configuration", configRefused),
-				about("config|resetstat", 2, admin|noScript|loading|stale, "2.0.0", "Refused: figures count from the start", configRefused),
-				about("config|rewrite", 2, admin|noScript|loading|stale, "2.8.0", "Refused: the broker has its own configuration", configRefused),
+		{Name: "config", Arity: -2, Group: "server", Since: "2.0.0", Summary: "A container for server configuration commands",
+			Subs: []command.Command{
+				about("config|get", -3, command.Admin|command.NoScript|anywhere, "2.0.0", "Get the values of configuration parameters", configGet),
+				about("config|set", -4, command.Admin|command.NoScript|anywhere, "2.0.0", "Refused: the broker has its own configuration", configRefused),
+				about("config|resetstat", 2, command.Admin|command.NoScript|anywhere, "2.0.0", "Refused: figures count from the start", configRefused),
+				about("config|rewrite", 2, command.Admin|command.NoScript|anywhere, "2.8.0", "Refused: the broker has its own configuration", configRefused),
 			}},
-		{name: "wait", arity: 3, flags: noScript, group: "generic", since: "3.0.0", summary: "The number of replicas that have everything: none there are",
-			prepare: waitReplicas},
+		{Name: "wait", Arity: 3, Flags: command.NoScript, Group: "generic", Since: "3.0.0", Summary: "The number of replicas that have everything: none there are",
+			Prepare: waitReplicas},
 	}
 }
 
 // now is TIME: seconds and microseconds.
-func now(_ *conn, _ [][]byte) (request, error) {
-	return told(func(w *respwire.Writer) {
+func now(_ command.Conn, _ [][]byte) (command.Request, error) {
+	return command.Told(func(w *respwire.Writer) {
 		t := time.Now()
 		w.Array(2)
 		w.BulkString(decimal(t.Unix()))
@@ -44,15 +45,15 @@ func now(_ *conn, _ [][]byte) (request, error) {
 	}), nil
 }
 
-func waitReplicas(_ *conn, args [][]byte) (request, error) {
-	if _, ok := integer(args[1]); !ok {
-		return nil, errNotInteger
+func waitReplicas(_ command.Conn, args [][]byte) (command.Request, error) {
+	if _, ok := command.Integer(args[1]); !ok {
+		return nil, command.ErrNotInteger
 	}
-	switch ms, ok := integer(args[2]); {
+	switch ms, ok := command.Integer(args[2]); {
 	case !ok:
-		return nil, replyError("ERR timeout is not an integer or out of range")
+		return nil, command.Error("ERR timeout is not an integer or out of range")
 	case ms < 0:
-		return nil, errNegative
+		return nil, command.ErrNegative
 	}
-	return told(func(w *respwire.Writer) { w.Int(0) }), nil
+	return command.Told(func(w *respwire.Writer) { w.Int(0) }), nil
 }

@@ -4,46 +4,48 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
-// The stand-ins are commands with which the tests of this edge try what it does for all commands: TEST.PUSH queue body, TEST.POP queue [seconds],
-// TEST.PANIC, TEST.DRAIN and TEST.END (the connection is told to end while it is at work), TEST.KICK (its next read is for nothing).
+// The stand-ins are commands with which the tests of this edge try what it does for all commands:
+// TEST.PUSH queue body, TEST.POP queue [seconds], TEST.PANIC, TEST.DRAIN and TEST.END (the
+// connection is told to end while it is at work), TEST.KICK (its next read is for nothing).
 
 func init() {
-	for _, d := range []command{
-		{name: "test.push", arity: 3, flags: write | denyOOM, keys: oneKey, prepare: func(_ *conn, args [][]byte) (request, error) {
+	for _, d := range []command.Command{
+		{Name: "test.push", Arity: 3, Flags: command.Write | command.DenyOOM, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {
 			return &testPush{broker.Push{OnQueue: broker.OnQueue{Queue: string(args[1])}, Bodies: args[2:], Create: true}}, nil
 		}},
-		{name: "test.pop", arity: -2, flags: write, keys: oneKey, prepare: func(_ *conn, args [][]byte) (request, error) {
+		{Name: "test.pop", Arity: -2, Flags: command.Write, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {
 			p := &testPop{Pop: broker.Pop{OnQueue: broker.OnQueue{Queue: string(args[1])}, Max: 1}, timeout: -1}
 			if len(args) > 2 {
 				p.Create = true
 				var err error
-				if p.timeout, err = seconds(args[2]); err != nil {
+				if p.timeout, err = command.Seconds(args[2]); err != nil {
 					return nil, err
 				}
 			}
 			return p, nil
 		}},
-		{name: "test.panic", arity: 1, prepare: func(*conn, [][]byte) (request, error) {
-			return told(func(*respwire.Writer) { panic("on purpose") }), nil
+		{Name: "test.panic", Arity: 1, Prepare: func(command.Conn, [][]byte) (command.Request, error) {
+			return command.Told(func(*respwire.Writer) { panic("on purpose") }), nil
 		}},
-		{name: "test.kick", arity: 1, now: func(c *conn, _ [][]byte) { c.in.Kick() }},
-		{name: "test.drain", arity: 1, now: func(c *conn, _ [][]byte) { c.Drain() }},
-		{name: "test.end", arity: 1, now: func(c *conn, _ [][]byte) { c.end("ERR enough") }},
+		{Name: "test.kick", Arity: 1, Now: on(func(c *conn, _ [][]byte) { c.in.Kick() })},
+		{Name: "test.drain", Arity: 1, Now: on(func(c *conn, _ [][]byte) { c.Drain() })},
+		{Name: "test.end", Arity: 1, Now: on(func(c *conn, _ [][]byte) { c.end("ERR enough") })},
 	} {
-		commands[d.name] = &d
+		commands[d.Name] = &d
 	}
 }
 
 type testPush struct{ broker.Push }
 
-func (p *testPush) commands(dst []broker.Command) []broker.Command { return append(dst, &p.Push) }
+func (p *testPush) Commands(dst []broker.Command) []broker.Command { return append(dst, &p.Push) }
 
-func (p *testPush) reply(w *respwire.Writer) {
+func (p *testPush) Reply(w *respwire.Writer) {
 	if p.Err != nil {
-		replyWith(w, p.Err)
+		command.Fail(w, p.Err)
 		return
 	}
 	w.Int(int64(p.Len))
@@ -54,16 +56,16 @@ type testPop struct {
 	timeout time.Duration // negative: it does not wait
 }
 
-func (p *testPop) commands(dst []broker.Command) []broker.Command { return append(dst, &p.Pop) }
+func (p *testPop) Commands(dst []broker.Command) []broker.Command { return append(dst, &p.Pop) }
 
-func (p *testPop) wait() ([]broker.Command, time.Duration) {
+func (p *testPop) Wait() ([]broker.Command, time.Duration) {
 	if p.timeout < 0 {
 		return nil, 0
 	}
 	return []broker.Command{&p.Pop}, p.timeout
 }
 
-func (p *testPop) reply(w *respwire.Writer) {
+func (p *testPop) Reply(w *respwire.Writer) {
 	if p.Err != nil || len(p.Bodies) == 0 {
 		w.Null()
 		return

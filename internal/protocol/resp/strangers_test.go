@@ -9,11 +9,11 @@ import (
 
 func TestStrangers(t *testing.T) {
 	n := startNode(t, Options{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)})
-	protocoltest.Strangers(t, n.addr, func() func() error {
-		c := n.dial()
-		c.wants("AUTH guest guest", "+OK")
+	protocoltest.Strangers(t, n.Addr, func() func() error {
+		c := n.Dial()
+		c.Wants("AUTH guest guest", "+OK")
 		return func() error {
-			c.wants("PING", "+PONG")
+			c.Wants("PING", "+PONG")
 			return nil
 		}
 	})

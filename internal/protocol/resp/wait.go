@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// waiting is the wait of a connection for a message or a place, as others see it who end it.
+// waiting is the wait of a connection for a message or a semaphore, for code that ends the wait.
 type waiting struct {
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // guarded by mu; nil: it does not wait
@@ -43,7 +43,7 @@ func (w *waiting) end() {
 	w.cancel, w.waits = nil, nil
 }
 
-// active tells whether it waits and nothing has come yet. Any goroutine may call it.
+// active reports whether it waits and nothing has come yet. Any goroutine may call it.
 func (w *waiting) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

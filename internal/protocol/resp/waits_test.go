@@ -3,6 +3,8 @@ package resp
 import (
 	"strings"
 	"testing"
+
+	"fiveways/internal/protocol/resp/resptest"
 )
 
 // TestKeyBecomesAnother: a client that waits at a key whose kind changes waits on, as in Redis 7.0,
@@ -29,23 +31,23 @@ func TestKeyBecomesAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startNode(t, Options{})
-			w, o := n.dial(), n.dial()
+			w, o := n.Dial(), n.Dial()
 			all := func(commands string) {
 				for command := range strings.SplitSeq(commands, ";") {
 					if command != "" {
-						if got := o.do(strings.Fields(command)...); strings.HasPrefix(got, "-") {
+						if got := o.Do(strings.Fields(command)...); strings.HasPrefix(got, "-") {
 							t.Fatalf("%s: %s", command, got)
 						}
 					}
 				}
 			}
 			all(c.before)
-			w.send(encode(strings.Fields(c.wait)...))
-			n.untilBlocked(o, 1)
+			w.Send(resptest.Encode(strings.Fields(c.wait)...))
+			n.UntilBlocked(o, 1)
 			all(c.does)
-			n.untilBlocked(o, 1)
+			n.UntilBlocked(o, 1)
 			all(c.then)
-			if got := w.reply(); got != c.want {
+			if got := w.Reply(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

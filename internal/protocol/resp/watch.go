@@ -1,9 +1,8 @@
 package resp
 
 import (
-	"errors"
-
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp/command"
 )
 
 // watchQueues is WATCH queue...: EXEC does nothing when one of them changes until then.
@@ -22,12 +21,12 @@ func watchQueues(c *conn, args [][]byte) {
 	}
 	err := c.session.Do(cmds...)
 	for _, l := range looks {
-		if err == nil && l.Err != nil && !errors.Is(l.Err, broker.ErrQueueNotFound) {
+		if err == nil && l.Err != nil && !command.Missing(l.Err) {
 			err = l.Err
 		}
 	}
 	if err != nil {
-		replyWith(&c.w, err)
+		command.Fail(&c.w, err)
 		return
 	}
 	if c.watched == nil {

@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Decode reads one value from a whole text. Fields that v does not have are an error, for they would be mistakes; so is text that is no UTF-8, which
-// would change names on the way. The error is worded for the client.
+// Decode reads one JSON value that makes up the whole text. Fields that v does not have are
+// rejected, because they would be mistakes; so is text that is not UTF-8, because decoding would
+// change names. The error text is for the client.
 func Decode(text []byte, v any) error {
 	if !utf8.Valid(text) {
-		return errors.New("the request is no UTF-8")
+		return errors.New("the request is not UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -23,7 +24,7 @@ func Decode(text []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the request")
+		return errors.New("data after the request")
 	}
 	return nil
 }

@@ -1,3 +1,4 @@
-// Package semjson is how semaphores, tasks, events and refusals look in JSON: over HTTP, in answers of AMQP, as values of etcd's keys and on the command
-// line with -o json. Leases are in milliseconds, times in UTC with microseconds.
+// Package semjson defines the JSON form of semaphores, tasks, events and errors: over HTTP, in AMQP
+// replies, in values of etcd keys and on the command line with -o json. Leases are in milliseconds,
+// times in UTC with microseconds.
 package semjson

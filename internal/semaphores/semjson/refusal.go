@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/semaphores"
 )
 
-// Refusal tells why something was not done: a word for programs, a sentence for people.
+// Refusal says why an operation failed: a word for programs, a sentence for people.
 type Refusal struct {
 	Error  string `json:"error"`
 	Reason string `json:"reason"`
@@ -16,13 +16,13 @@ type Refusal struct {
 
 // Words of Refusal.Error.
 const (
-	NotFound      = "not_found"      // no such semaphore, or task
-	AccessRefused = "access_refused" // the user has not the permission
-	BadRequest    = "bad_request"    // it makes no sense, or a value is wrong
-	Conflict      = "conflict"       // not in the present state: tasks are there, or the task does not run
+	NotFound      = "not_found"      // no such semaphore or task
+	AccessRefused = "access_refused" // the user lacks the permission
+	BadRequest    = "bad_request"    // malformed request or invalid value
+	Conflict      = "conflict"       // not possible in the present state: there are tasks, or the task does not run
 	NoRoom        = "no_room"        // the broker is short of memory or disk
 	TooLarge      = "too_large"
-	Unavailable   = "unavailable" // the broker stops
+	Unavailable   = "unavailable" // the broker is stopping
 	Internal      = "internal_error"
 )
 
@@ -39,17 +39,17 @@ var words = []struct {
 	{semaphores.ErrInvalid, BadRequest},
 	{semaphores.ErrTooMany, NoRoom},
 	{semaphores.ErrDiskFull, NoRoom},
-	{broker.ErrAccessRefused, AccessRefused},
-	{broker.ErrInvalidName, BadRequest},
-	{broker.ErrTooLarge, TooLarge},
-	{broker.ErrVHostNotFound, NotFound},
-	{broker.ErrVHostDeleted, NotFound},
-	{broker.ErrRejected, Conflict},
-	{broker.ErrLogFailed, Internal},
-	{broker.ErrClosed, Unavailable},
+	{failure.ErrAccessRefused, AccessRefused},
+	{failure.ErrInvalidName, BadRequest},
+	{failure.ErrTooLarge, TooLarge},
+	{failure.ErrVHostNotFound, NotFound},
+	{failure.ErrVHostDeleted, NotFound},
+	{failure.ErrRejected, Conflict},
+	{failure.ErrLogFailed, Internal},
+	{failure.ErrClosed, Unavailable},
 }
 
-// Refuse words an error. One that nobody foresaw is an internal one and says no more.
+// Refuse returns the Refusal of an error. An unforeseen error is internal and says no more.
 func Refuse(err error) Refusal {
 	for _, w := range words {
 		if errors.Is(err, w.err) {
@@ -59,17 +59,17 @@ func Refuse(err error) Refusal {
 	return Refusal{Internal, "the broker could not do it; its log says why"}
 }
 
-// Unknown tells whether nothing is known of what was to be done: it may have happened.
+// Unknown reports whether the outcome is unknown: the operation may have happened.
 func (r Refusal) Unknown() bool { return r.Error == Internal || r.Error == Unavailable }
 
 func reason(sentinel, err error) string {
-	var e *broker.Error
-	if !errors.As(err, &e) || sentinel == broker.ErrLogFailed {
+	var e *failure.Error
+	if !errors.As(err, &e) || sentinel == failure.ErrLogFailed {
 		return sentinel.Error()
 	}
 	what := fmt.Sprintf("%s '%s'", e.Kind, e.Name)
 	switch {
-	case sentinel == broker.ErrAccessRefused && e.Detail == "":
+	case sentinel == failure.ErrAccessRefused && e.Detail == "":
 		return fmt.Sprintf("%s access to %s in vhost '%s' refused for user '%s'", e.Action, what, e.VHost, e.User)
 	case e.Arg != "" && e.Detail != "":
 		return fmt.Sprintf("%s: %v of %s: %s", what, sentinel, e.Arg, e.Detail)

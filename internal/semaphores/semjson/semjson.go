@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/semaphores"
 )
@@ -30,7 +30,7 @@ type Semaphore struct {
 	TryReleaseAsked int    `json:"try_release_asked"`
 }
 
-// OfInfo describes a semaphore of a virtual host.
+// OfInfo returns the JSON form of a semaphore.
 func OfInfo(vhost string, i *semaphores.Info) Semaphore {
 	order := Descending
 	if i.Config.Ascending {
@@ -42,7 +42,7 @@ func OfInfo(vhost string, i *semaphores.Info) Semaphore {
 	}
 }
 
-// Settings are what a request says of a semaphore. What is not there stays as it is, or at its default.
+// Settings are the settings in a request. Missing ones keep their value, or their default.
 type Settings struct {
 	Active     *int    `json:"active,omitempty"`
 	TryRelease *int    `json:"try_release,omitempty"`
@@ -50,7 +50,7 @@ type Settings struct {
 	Lease      *int64  `json:"lease,omitempty"`
 }
 
-// Of are the settings of the semaphore called key. Error: semaphores.ErrInvalid.
+// Of returns the settings for the semaphore called key. Error: semaphores.ErrInvalid.
 func (s Settings) Of(key string) (semaphores.Settings, error) {
 	out := semaphores.Settings{Active: s.Active, TryRelease: s.TryRelease, Lease: s.Lease}
 	if s.Order != nil {
@@ -63,12 +63,12 @@ func (s Settings) Of(key string) (semaphores.Settings, error) {
 	return out, nil
 }
 
-// Invalid is the error that the manager has for a wrong value.
+// Invalid is the manager's error for an invalid value.
 func Invalid(key, arg, detail string) error {
-	return &broker.Error{Err: semaphores.ErrInvalid, Kind: "semaphore", Name: key, Arg: arg, Detail: detail}
+	return &failure.Error{Err: semaphores.ErrInvalid, Kind: "semaphore", Name: key, Arg: arg, Detail: detail}
 }
 
-// Time is a moment, in unix µs.
+// Time is a time in unix µs.
 type Time int64
 
 const timeFormat = `2006-01-02T15:04:05.000000Z`
@@ -86,7 +86,7 @@ func (t *Time) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Task is a task and where it stands. One that is not there has no status, and only its name and a null status are told of it.
+// Task is a task and its position. A task that does not exist has only its name and a null status.
 type Task struct {
 	Task     string  `json:"task"`
 	Status   string  `json:"status"`
@@ -94,10 +94,11 @@ type Task struct {
 	Position int     `json:"position"` // among all tasks of the semaphore in their order, from 1
 	Enqueued Time    `json:"enqueued"`
 	Lease    int64   `json:"lease"`   // its own; 0: that of the semaphore
-	Expires  *Time   `json:"expires"` // when a running task loses its place; nil: never
+	Expires  *Time   `json:"expires"` // when the lease of a running task ends; nil: never
 }
 
-// OfState is the task called id. The manager's state of one that is not there need not have its name.
+// OfState returns the JSON form of the task called id. The state of a missing task need not have
+// its name.
 func OfState(id string, s *semaphores.State) Task {
 	if !s.Found {
 		return Task{Task: id}
@@ -112,7 +113,7 @@ func OfState(id string, s *semaphores.State) Task {
 	return t
 }
 
-// OfStates are the tasks called ids, or of a page, whose states have their names: ids is nil.
+// OfStates returns the tasks called ids; ids is nil for a page, whose states have their names.
 func OfStates(ids []string, states []semaphores.State) []Task {
 	all := make([]Task, len(states))
 	for i := range states {
@@ -125,7 +126,7 @@ func OfStates(ids []string, states []semaphores.State) []Task {
 	return all
 }
 
-// JSONSchema says how a task looks in JSON.
+// JSONSchema is the JSON schema of a task.
 func (Task) JSONSchema() map[string]any {
 	text, count := map[string]any{"type": "string"}, map[string]any{"type": "integer"}
 	return map[string]any{"type": "object", "required": []string{"task", "status"}, "properties": map[string]any{
@@ -157,7 +158,7 @@ type Event struct {
 	Time     Time    `json:"time"`
 }
 
-// OfEvent is a transition as a watcher sees it.
+// OfEvent returns the JSON form of an event.
 func OfEvent(e *semaphores.Event) Event {
 	status := ""
 	if !e.Gone {
@@ -166,7 +167,7 @@ func OfEvent(e *semaphores.Event) Event {
 	return Event{Key: e.Key, Task: e.Task.ID, Event: e.Event.String(), Status: status, Priority: e.Task.Priority, Seq: e.Seq, Time: Time(e.Time * 1000)}
 }
 
-// Only reads the names of the statuses that a list of tasks is to have. Error: semaphores.ErrInvalid.
+// Only parses the statuses that a list of tasks is limited to. Error: semaphores.ErrInvalid.
 func Only(key string, names []string) ([]semaphore.Status, error) {
 	var only []semaphore.Status
 	for _, name := range names {
@@ -179,10 +180,10 @@ func Only(key string, names []string) ([]semaphore.Status, error) {
 	return only, nil
 }
 
-// TaskID is the name of a task: in JSON a string, or a whole number, as the keys of databases are.
+// TaskID is the name of a task: in JSON a string or an integer, like the keys of databases.
 type TaskID string
 
-// JSONSchema says how the name of a task looks in JSON.
+// JSONSchema is the JSON schema of a task's name.
 func (TaskID) JSONSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "integer"}}
 }
@@ -200,14 +201,14 @@ func (id *TaskID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Entry is a task to be enqueued.
+// Entry is a task to enqueue.
 type Entry struct {
 	Task     TaskID   `json:"task"`
 	Priority *float64 `json:"priority"`        // must be there
 	Lease    int64    `json:"lease,omitempty"` // 0: that of the semaphore
 }
 
-// Of is the entry for the manager. Error: semaphores.ErrInvalid.
+// Of returns the entry for the manager. Error: semaphores.ErrInvalid.
 func (e Entry) Of(key string) (semaphores.Entry, error) {
 	if e.Priority == nil {
 		return semaphores.Entry{}, Invalid(key, "priority", fmt.Sprintf("that of task '%s' is missing", e.Task))

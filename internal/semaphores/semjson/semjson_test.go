@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/semaphores"
 )
 
-// The forms are those of docs/features/semaphores.md.
+// The JSON forms are those of docs/features/semaphores.md.
 func TestForms(t *testing.T) {
 	info := semaphores.Info{Key: "crowd", Config: semaphore.Config{Active: 1000, TryRelease: 900, Ascending: true, Lease: 5}, Waiting: 3, Acquired: 2, TryRelease: 1}
 	task := semaphore.Task{ID: "42", Priority: 5.5, Status: semaphore.TryRelease, Enqueued: 1_700_000_000_000_001, Lease: 9, Until: 1_700_000_001_000}
@@ -80,11 +80,11 @@ func TestRefusals(t *testing.T) {
 		err  error
 		want Refusal
 	}{
-		{&broker.Error{Err: semaphores.ErrNotFound, Kind: "semaphore", Name: "k", VHost: "/"}, Refusal{NotFound, "semaphore 'k': no such semaphore"}},
-		{&broker.Error{Err: broker.ErrAccessRefused, Kind: "semaphore", Name: "k", VHost: "/", User: "bob", Action: "write"},
+		{&failure.Error{Err: semaphores.ErrNotFound, Kind: "semaphore", Name: "k", VHost: "/"}, Refusal{NotFound, "semaphore 'k': no such semaphore"}},
+		{&failure.Error{Err: failure.ErrAccessRefused, Kind: "semaphore", Name: "k", VHost: "/", User: "bob", Action: "write"},
 			Refusal{AccessRefused, "write access to semaphore 'k' in vhost '/' refused for user 'bob'"}},
-		{fmt.Errorf("x: %w", &broker.Error{Err: semaphores.ErrInvalid, Kind: "task", Name: "7", Arg: "priority"}), Refusal{BadRequest, "task '7': invalid value of priority"}},
-		{&broker.Error{Err: broker.ErrLogFailed, Kind: "definition", Detail: "/secret/path: no space"}, Refusal{Internal, "the log has failed and takes no more writes"}},
+		{fmt.Errorf("x: %w", &failure.Error{Err: semaphores.ErrInvalid, Kind: "task", Name: "7", Arg: "priority"}), Refusal{BadRequest, "task '7': invalid value of priority"}},
+		{&failure.Error{Err: failure.ErrLogFailed, Kind: "definition", Detail: "/secret/path: no space"}, Refusal{Internal, "the log has failed and takes no more writes"}},
 		{errors.New("/secret/path: no space"), Refusal{Internal, "the broker could not do it; its log says why"}},
 	} {
 		if got := Refuse(c.err); got != c.want {
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEverySentinelHasAWord keeps the table whole.
+// TestEverySentinelHasAWord checks that the table is complete.
 func TestEverySentinelHasAWord(t *testing.T) {
 	text, err := os.ReadFile("../api.go")
 	if err != nil {
@@ -123,8 +123,8 @@ func TestDecode(t *testing.T) {
 		`{"task":42,"priority":-1.5,"lease":7}`: "",
 		`{"tasks":["a",-9223372036854775808]}`:  "",
 		``:                                      "the request is empty",
-		`{} {}`:                                 "something follows the request",
-		"{\"task\":\"\xff\"}":                   "the request is no UTF-8",
+		`{} {}`:                                 "data after the request",
+		"{\"task\":\"\xff\"}":                   "the request is not UTF-8",
 		`{"Task":1.5}`:                          "a task is a string or a whole number, not 1.5",
 		`{"task":"a","owner":1}`:                "unknown field",
 		`{"task":null}`:                         "not null",

@@ -51,7 +51,8 @@ func (p *properties) apply(to *amqp.Publishing) {
 	}
 }
 
-// change is what a shovel does to a message on its way; nil: nothing. cluster is the name of this broker.
+// change is what a shovel does to a message on its way; nil: nothing. cluster is the name of this
+// broker.
 func (s *settings) change(name identity, cluster string) func(p *amqp.Publishing, source, target string) {
 	props, forward, timestamp := first(s.Properties, s.OldProperties), s.OldForward, s.OldTimestamp
 	if s.Forward != nil {

@@ -14,13 +14,15 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Access tells whether who sets a shovel may connect to a virtual host of this broker, and who that is.
+// Access reports whether the user who sets a shovel may connect to a virtual host of this broker,
+// and which user that is.
 type Access struct {
 	User string
 	May  func(vhost string) bool // nil: to all
 }
 
-// Check says what is wrong with a value for a shovel, in the words and the order of RabbitMQ; nil when nothing is.
+// Check says what is wrong with a value for a shovel, in the words and the order of RabbitMQ; nil
+// when nothing is.
 func Check(name string, value json.RawMessage, by Access) (wrong []string) {
 	var v map[string]any
 	if err := json.Unmarshal(value, &v); err != nil || v == nil {
@@ -96,7 +98,8 @@ func checks(v map[string]any, by Access) []check {
 		check{"publish-properties", checkProperties, false}, check{"dest-publish-properties", checkProperties, false})
 }
 
-// checkAll checks an object of settings: RabbitMQ names what it does not know first, and goes through the others from the last to the first.
+// checkAll checks an object of settings: RabbitMQ names what it does not know first, and goes
+// through the others from the last to the first.
 func checkAll(name string, v map[string]any, all []check) (wrong []string) {
 	left := maps.Clone(v)
 	for _, c := range slices.Backward(all) {
@@ -196,7 +199,8 @@ func deleteAfter(key string, v any) []string {
 	return should(key, `a number greater than or equal to 0, "never" or "queue-length"`, v)
 }
 
-// arguments are those of a queue or a consumer. Which of them mean something is seen when they are used.
+// arguments are those of a queue or a consumer. Which of them mean something is seen when they are
+// used.
 func arguments(key string, v any) []string {
 	object, ok := v.(map[string]any)
 	if !ok {

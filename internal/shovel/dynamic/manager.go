@@ -148,7 +148,7 @@ func (m *Manager) List() []Status {
 	return all
 }
 
-// Has tells whether a shovel is there.
+// Has reports whether a shovel is there.
 func (m *Manager) Has(vhost, name string) bool {
 	if m == nil {
 		return false

@@ -14,7 +14,7 @@ import (
 // The values of settings that are words.
 const (
 	amqp091 = "amqp091" // a protocol
-	amqp10  = "amqp10"  // a protocol, which nobody speaks here
+	amqp10  = "amqp10"  // a protocol that is not supported
 
 	onConfirm = "on-confirm"
 	onPublish = "on-publish"
@@ -27,7 +27,8 @@ const (
 // defaultReconnectDelay is RabbitMQ's, in seconds.
 const defaultReconnectDelay = 5
 
-// settings are the value of a parameter. Of two names for one thing the longer is the newer one, and counts.
+// settings are the value of a parameter. Of two names for one thing the longer is the newer one,
+// and counts.
 type settings struct {
 	SourceProtocol string         `json:"src-protocol"`
 	SourceURI      uris           `json:"src-uri"`
@@ -79,7 +80,7 @@ func (u uris) split() (first string, others []string) {
 }
 
 // errAMQP10 refuses to run a shovel.
-var errAMQP10 = errors.New("AMQP 1.0 is not spoken here; use amqp091")
+var errAMQP10 = errors.New("AMQP 1.0 is not supported; use amqp091")
 
 // amount is how much a shovel is to move before it is over.
 type amount struct {
@@ -120,7 +121,7 @@ func (s *settings) options(name identity) shovel.Options {
 		},
 		Target: shovel.Target{
 			Queue: s.TargetQueue, Args: table(s.TargetArgs), Key: s.TargetKey,
-			Lossy: s.TargetQueue == "", // as in RabbitMQ: an exchange may bring to nobody
+			Lossy: s.TargetQueue == "", // as in RabbitMQ: a message for an exchange may be unroutable
 		},
 		AckMode: ackModes[s.AckMode], Limit: amount.messages, Length: amount.length && s.SourceQueue != "",
 		Patient: true, Fragile: pause <= 0, Pause: pause, MaxPause: pause,

@@ -78,7 +78,7 @@ func (w *worker) run(ctx context.Context) {
 		o.Local, o.Progress, o.Change = w.m.o.Local, w.progress, s.change(w.id, w.m.o.ClusterName())
 		log.Info("shovel: started")
 		if _, err = shovel.Run(ctx, o); err != nil {
-			log.Warn("shovel: ended, and is not started again", "err", err)
+			log.Warn("shovel: stopped, and is not restarted", "err", err)
 			w.set(Status{State: Terminated, Reason: err.Error()})
 			return
 		}
@@ -87,7 +87,7 @@ func (w *worker) run(ctx context.Context) {
 		log.Info("shovel: stopped", "moved", w.moved.Load())
 		return
 	}
-	log.Info("shovel: all is moved", "moved", w.moved.Load())
+	log.Info("shovel: all messages are moved", "moved", w.moved.Load())
 	w.forget()
 }
 

@@ -13,7 +13,8 @@ import (
 	"fiveways/internal/shovel"
 )
 
-// API sends a request to the HTTP API of a broker, with in as its JSON and out for that of the answer; both may be nil.
+// API sends a request to the HTTP API of a broker, with in as its JSON and out for that of the
+// answer; both may be nil.
 type API func(ctx context.Context, method, path string, in, out any) error
 
 // Options describe a migration.
@@ -48,7 +49,8 @@ type Report struct {
 	Failed      int            `json:"failed"` // queues
 }
 
-// Run migrates. The report tells also of what was done before an error; a queue that could not be moved is no error, but counted in it.
+// Run migrates. The report tells also of what was done before an error; a queue that could not be
+// moved is no error, but counted in it.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := Report{Definitions: map[string]int{}, Queues: []Queue{}}
 	definitions, err := o.definitions(ctx)
@@ -85,7 +87,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return r, err
 }
 
-// define brings the definitions to the target. Those of one virtual host do not tell of the virtual host itself.
+// define brings the definitions to the target. Those of one virtual host do not tell of the virtual
+// host itself.
 func (o *Options) define(ctx context.Context, definitions json.RawMessage) error {
 	if o.VHost != "" {
 		path := "/api/vhosts/" + url.PathEscape(o.VHost)
@@ -113,7 +116,7 @@ func (o *Options) definitions(ctx context.Context) (all json.RawMessage, err err
 		return o.Definitions, nil
 	}
 	if o.Source == nil {
-		return nil, errors.New("neither the management of the source nor a file of definitions is given")
+		return nil, errors.New("neither the management API of the source nor a definitions file is given")
 	}
 	if err := o.Source(ctx, http.MethodGet, definitionsPath(o.VHost), nil, &all); err != nil {
 		return nil, fmt.Errorf("source: definitions: %w", err)
@@ -125,7 +128,7 @@ func (o *Options) definitions(ctx context.Context) (all json.RawMessage, err err
 func read(definitions json.RawMessage) (count map[string]int, queues []Queue, err error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(definitions, &members); err != nil {
-		return nil, nil, fmt.Errorf("the definitions are no JSON object: %w", err)
+		return nil, nil, fmt.Errorf("the definitions are not a JSON object: %w", err)
 	}
 	count = map[string]int{}
 	for kind, value := range members {
@@ -192,7 +195,8 @@ func (o *Options) chosen(queues []Queue) []Queue {
 	return chosen
 }
 
-// mover is the user of the target who publishes what is moved: with the tag impersonator, since messages keep the user_id that they have.
+// mover is the user of the target that publishes the moved messages: with the tag impersonator,
+// since messages keep their user_id.
 const mover = "fiveways-migrate"
 
 // drain moves the messages of all queues, as a user of its own that is deleted at the end.
@@ -259,7 +263,7 @@ func (o *Options) drainQueue(ctx context.Context, q *Queue, password string) (er
 func inVHost(uri, vhost string, user *url.Userinfo) (string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		return "", errors.New("its URI cannot be read") // the reason would show the password
+		return "", errors.New("its URI cannot be parsed") // the reason would show the password
 	}
 	u.Path, u.RawPath = "/"+vhost, "/"+url.PathEscape(vhost)
 	if user != nil {

@@ -63,7 +63,8 @@ func channel(t *testing.T, b *brokertest.Broker, vhost string) *amqp.Channel {
 	return ch
 }
 
-// pair is a source with messages in two virtual hosts, and a target where an import makes the queues of definitions.
+// pair is a source with messages in two virtual hosts, and a target where an import makes the
+// queues of definitions.
 type pair struct {
 	from, to *brokertest.Broker
 	options  Options

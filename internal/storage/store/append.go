@@ -7,7 +7,7 @@ import (
 	"fiveways/internal/storage/wal"
 )
 
-// op is one call of Append, or of SyncNow when it has no group, or a mark.
+// op is one call of Append; without a group one of SyncNow or Barrier, or a mark.
 type op struct {
 	group []Entry
 	done  func(error)
@@ -18,21 +18,31 @@ type op struct {
 	wait  Wait
 	sync  bool // SyncNow: in every mode
 	mark  *mark
+	raft  *raftOp // nil on a single node
 }
 
-// Append adds a group of entries, which will be on disk as a whole or not at all. It does not wait. done is called on
-// the goroutine that writes, in the order of the calls of Append, with ErrFailed or ErrClosed or
+// Append adds a group of entries, which will be on disk as a whole or not at all. It does not wait.
+// done is called on the goroutine that writes, in the order of the calls of Append, with ErrFailed
+// or ErrClosed or
 //   - after an fsync when an entry of the group has Wait set, at once or put off as that says;
 //   - after the write otherwise, or in a scratch store.
 //
-// The group and its data may be used again after done. Indexes that do not follow, an empty group and a group of more
-// than 1 GiB are broken invariants of the caller.
+// The group and its data may be used again after done. Indexes that do not follow, an empty group
+// and a group of more than 1 GiB are broken invariants of the caller.
 func (s *Store) Append(group []Entry, done func(error)) { s.append(group, done, true) }
 
-// AppendOwn is Append for a caller who calls Commit soon, whatever happens: nobody else is told to write the group.
-func (s *Store) AppendOwn(group []Entry, done func(error)) { s.append(group, done, false) }
+// AppendInline is Append for a caller that calls Commit soon, whatever happens: the committer's
+// goroutine is not woken for it.
+func (s *Store) AppendInline(group []Entry, done func(error)) { s.append(group, done, false) }
 
 func (s *Store) append(group []Entry, done func(error), wake bool) {
+	if s.raft != nil {
+		panic("store: append past the replicated log")
+	}
+	s.enqueue(newOp(group, done), wake, nil)
+}
+
+func newOp(group []Entry, done func(error)) op {
 	o := op{group: group, done: done}
 	for i := range group {
 		o.size += wal.FrameHeaderSize + int64(len(group[i].Data))
@@ -41,25 +51,62 @@ func (s *Store) append(group []Entry, done func(error), wake bool) {
 	if len(group) == 0 || o.size > maxGroupBytes {
 		panic(fmt.Sprintf("store: append: %d entries of %d bytes", len(group), o.size))
 	}
+	return o
+}
+
+// enqueue gives a group its place. note, when not nil, is called with mu held once it has one, and
+// with the number of groups so far. (With o itself the op of every Append would be on the heap.)
+func (s *Store) enqueue(o op, wake bool, note func(seq uint64)) {
 	if s.opts.Scratch {
 		o.wait = WaitNot
 	}
-
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		done(ErrClosed)
+		o.done(ErrClosed)
 		return
 	}
 	s.place(&o)
 	s.appended++
 	o.seq = s.appended
 	s.bytes += o.size
+	if note != nil {
+		note(o.seq)
+	}
 	s.push(o, wake)
 }
 
-// SyncNow returns when all that was appended before is durable. A scratch store has only written it then. While the
-// disk is full it waits.
+// Barrier calls done when all that was appended before for these shards is as safe as wait asks, or
+// with the error that keeps it from becoming so: on the caller's goroutine when it is so already,
+// otherwise on the goroutine that writes, in its order among the dones of Append.
+func (s *Store) Barrier(shards []uint32, wait Wait, done func(error)) {
+	s.mu.Lock()
+	switch {
+	case s.closed:
+		s.mu.Unlock()
+		done(ErrClosed)
+	case s.state.Health == Healthy && s.safe(shards, wait):
+		s.mu.Unlock()
+		done(nil)
+	default:
+		s.push(op{done: done, wait: wait}, true)
+	}
+}
+
+// safe reports whether the last entry of each shard is written, or with a wait durable. Called with
+// mu held.
+func (s *Store) safe(shards []uint32, wait Wait) bool {
+	for _, id := range shards {
+		l := s.shards[id]
+		if l != nil && (l.written < l.last || wait != WaitNot && l.durable < l.last) {
+			return false
+		}
+	}
+	return true
+}
+
+// SyncNow returns when all that was appended before is durable. A scratch store has only written it
+// then. While the disk is full it waits.
 func (s *Store) SyncNow() error {
 	result := make(chan error, 1)
 	s.mu.Lock()
@@ -73,12 +120,12 @@ func (s *Store) SyncNow() error {
 
 // push hands an op to the committer and releases mu, which the caller holds.
 func (s *Store) push(o op, wake bool) {
-	s.turn.pending = append(s.turn.pending, o)
-	s.wakeIf(wake && !s.turn.taken)
+	s.lead.pending = append(s.lead.pending, o)
+	s.wakeIf(wake && !s.lead.taken)
 }
 
-// place decides where a group goes before it is written, so that its references can be counted and its place looked up
-// from now on. Called with mu held.
+// place decides where a group goes before it is written, so that its references can be counted and
+// its place looked up from now on. Called with mu held.
 func (s *Store) place(o *op) {
 	seg := s.segments[len(s.segments)-1]
 	if seg.sealed || seg.planned > wal.SegmentHeaderSize && seg.planned+o.size > s.opts.SegmentBytes {

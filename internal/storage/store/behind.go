@@ -12,8 +12,9 @@ const behindDelay = time.Second
 
 // syncs are the syncs of the log's files, one at a time.
 //
-// Invariant: after one that failed there is none that goes well. The kernel tells of a failure once, to whoever asks first: without this a sync for
-// somebody who waits could look well because the one behind has heard of the failure.
+// Invariant: after one that failed no sync succeeds. The kernel reports a failure once, to the
+// first caller: without this rule a sync that a client waits for could seem to succeed because the
+// one behind the writes got the failure.
 type syncs struct {
 	one    chan struct{}  // 1 slot: taken during a sync, for the time of which a lock would be too long
 	err    error          // guarded by one

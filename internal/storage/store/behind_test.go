@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// What is only written is synced a second later, once for all that came meanwhile; nobody waits for that, and an idle store does not sync.
+// An entry that is only written is synced a second later, once for all that came meanwhile; nothing
+// waits for that, and an idle store does not sync.
 func TestSyncBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &slowSync{FS: vfs.NewMem()}
@@ -96,7 +97,8 @@ func TestSyncBehindWhileSegmentsRoll(t *testing.T) {
 	})
 }
 
-// A sync that fails behind the writes stops the store as any other, and is not made good by the next one.
+// A sync that fails behind the writes stops the store as any other, and is not made good by the
+// next one.
 func TestSyncBehindFails(t *testing.T) {
 	errDisk := errors.New("broken disk")
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +119,8 @@ func TestSyncBehindFails(t *testing.T) {
 	})
 }
 
-// failOnce is a file system whose next sync waits for a word and then fails; later ones go well, as those of a kernel that has told once.
+// failOnce is a file system whose next sync waits for a word and then fails; later ones go well, as
+// those of a kernel that has told once.
 type failOnce struct {
 	*slowSync
 	err atomic.Pointer[error]
@@ -140,7 +143,7 @@ func (f failOnceFile) Datasync() error {
 	return f.File.Datasync()
 }
 
-// Who waits for a sync while one behind the writes fails does not get a promise.
+// An entry that waits for a sync while one behind the writes fails is not confirmed.
 func TestSyncBehindFailsUnderAPromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &failOnce{slowSync: &slowSync{FS: vfs.NewMem()}}

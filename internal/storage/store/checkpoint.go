@@ -29,8 +29,10 @@ func parseCheckpointName(name string) (c checkpointFile, ok bool) {
 	return c, c.name() == name
 }
 
-// WriteCheckpoint makes what write writes the checkpoint of a shard: its state after the entry index. The entry is
-// durable before the checkpoint is. Older checkpoints of the shard are removed once the new one is durable.
+// WriteCheckpoint makes what write writes the checkpoint of a shard: its state after the entry
+// index. The entry is durable, and in a replica committed, before the checkpoint is: that waits as
+// long as it takes. Older checkpoints of the shard are removed
+// once the new one is durable.
 func (s *Store) WriteCheckpoint(shard uint32, index uint64, write func(io.Writer) error) error {
 	if s.opts.Scratch {
 		return errors.New("store: a scratch store has no checkpoints")
@@ -87,6 +89,9 @@ func (s *Store) syncTo(shard uint32, index uint64) error {
 	if !known {
 		return fmt.Errorf("store: checkpoint at entry %d of shard %d, which was not appended", index, shard)
 	}
+	if err := s.awaitCommitted(shard, index); err != nil {
+		return err
+	}
 	if durable {
 		return nil
 	}
@@ -108,9 +113,10 @@ func (s *Store) removeOlder(c checkpointFile) error {
 	return nil
 }
 
-// Checkpoint opens the newest checkpoint of a shard that is intact and returns the index of the last entry it covers;
-// r is nil when there is none. When the newest is damaged an older one is taken, and Replay says whether the log still
-// goes back that far. ErrCorrupt when there are only damaged ones.
+// Checkpoint opens the newest checkpoint of a shard that is intact and returns the index of the
+// last entry it covers; r is nil when there is none. When the newest is damaged an older one is
+// taken, and Replay says whether the log still goes back that far. ErrCorrupt when there are only
+// damaged ones.
 func (s *Store) Checkpoint(shard uint32) (r io.ReadCloser, index uint64, err error) {
 	layout, err := readLayout(s.fs, s.dir)
 	if err != nil {

@@ -13,13 +13,15 @@ import (
 const (
 	// flushBytes is how much is gathered for one write.
 	flushBytes = 1 << 20
-	// directBytes is the size from which the data of an entry is written from where it is instead of being copied.
+	// directBytes is the size from which the data of an entry is written from where it is instead
+	// of being copied.
 	directBytes = 64 << 10
-	// retryEvery is how often a full disk is tried.
+	// retryEvery is how often a write to a full disk is retried.
 	retryEvery = 100 * time.Millisecond
 )
 
-// committer writes what was appended. It and everything in it belongs to whoever has the turn (turn.go).
+// committer writes what was appended. It and everything in it belongs to the current leader
+// (leader.go).
 type committer struct {
 	s    *Store
 	seg  *segment // being written
@@ -61,7 +63,10 @@ func (c *committer) add(o *op) {
 		c.reached(o.mark)
 		return
 	}
-	if o.sync {
+	if o.raft != nil && o.raft.rewind > 0 {
+		c.rewind(o.raft.rewind)
+	}
+	if o.seg == nil {
 		c.buffered = append(c.buffered, *o)
 		return
 	}
@@ -70,21 +75,29 @@ func (c *committer) add(o *op) {
 		c.roll(o.seg)
 	}
 	c.buffered = append(c.buffered, *o)
+	term := uint64(1)
+	if o.raft != nil {
+		term = o.raft.term
+		c.addMark(o.raft)
+	}
 	for i := range o.group {
 		if c.failed != nil {
 			return
 		}
-		c.addEntry(&o.group[i], i < len(o.group)-1)
+		c.addEntry(&o.group[i], term, i < len(o.group)-1)
 	}
 	if len(c.buf) >= flushBytes {
 		c.flush()
 	}
 }
 
-func (c *committer) addEntry(e *Entry, continued bool) {
-	h := wal.Header{Kind: wal.KindFacts, Shard: e.Shard, Index: e.Index, Term: 1, Synced: uint32(c.synced), Refs: asRefs(e.Refs)}
+func (c *committer) addEntry(e *Entry, term uint64, continued bool) {
+	h := wal.Header{Kind: wal.KindFacts, Shard: e.Shard, Index: e.Index, Term: term, Synced: uint32(c.synced), Refs: asRefs(e.Refs)}
 	if continued {
 		h.Flags = wal.Continued
+	}
+	if e.Shard == wal.RaftShard {
+		h.Kind = wal.KindRaft
 	}
 	c.buf = wal.AppendHeader(c.buf, c.seg.img.salt, &h, e.Data)
 	if len(e.Data) < directBytes {
@@ -146,8 +159,8 @@ func (c *committer) writeBuf() {
 	c.buf = c.buf[:0]
 }
 
-// write writes p at the end of the file. While the disk is full it finishes what is written already, waits and tries
-// again; on any other error the committer has failed.
+// write writes p at the end of the file. While the disk is full it finishes what is written
+// already, waits and tries again; on any other error the committer has failed.
 func (c *committer) write(p []byte) {
 	if c.failed != nil {
 		return
@@ -167,7 +180,8 @@ func (c *committer) write(p []byte) {
 	c.layOut(len(p))
 }
 
-// untilRoom repeats an operation that needs space until it works, fails for another reason, or the store is closed.
+// untilRoom repeats an operation that needs space until it works, fails for another reason, or the
+// store is closed.
 func (c *committer) untilRoom(try func() error) {
 	for {
 		err := try()
@@ -206,7 +220,8 @@ func (c *committer) fail(err error) {
 	c.s.setState(State{Health: Failed, Err: c.failed})
 }
 
-// settle calls the dones that are due, after a sync where one is needed. closing syncs whatever is written.
+// settle calls the dones that are due, after a sync where one is needed. closing syncs whatever is
+// written.
 func (c *committer) settle(closing bool) {
 	if c.failed == nil {
 		c.plan(closing)
@@ -247,7 +262,7 @@ func (c *committer) plan(closing bool) {
 		delay = min(delay, c.s.opts.BatchDelay)
 	case c.s.opts.Sync == SyncOS:
 		if c.behind {
-			c.due = time.Time{} // when it is over there is a next round
+			c.due = time.Time{} // the end of that sync starts the next round
 			return
 		}
 		delay, behind = behindDelay, true
@@ -265,7 +280,8 @@ func (c *committer) plan(closing bool) {
 	}
 }
 
-// sync makes what is written durable. A failed fsync is never tried again: the kernel may have dropped the pages.
+// sync makes what is written durable. A failed fsync is never tried again: the kernel may have
+// dropped the pages.
 func (c *committer) sync() {
 	start := time.Now()
 	if err := c.datasync(); err != nil {

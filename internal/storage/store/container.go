@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// The container of a checkpoint: header, blocks, and an empty block at the end, see docs/format/log.md.
+// The container of a checkpoint: header, blocks, and an empty block at the end, see
+// docs/format/log.md.
 const (
 	checkpointMagic   = "5WAYSCKP"
 	checkpointVersion = 1
@@ -19,7 +20,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// blockSum covers the length, the number of the block and its data: a block out of place is as bad as a changed one.
+// blockSum covers the length, the number of the block and its data: a block out of place is as bad
+// as a changed one.
 func blockSum(number uint32, data []byte) uint32 {
 	var b [8]byte
 	binary.LittleEndian.PutUint32(b[0:], uint32(len(data)))
@@ -94,7 +96,8 @@ func (w *checkpointWriter) finish() error {
 	return w.flush()
 }
 
-// checkpointReader reads what a checkpointWriter was given, checking every block before any of it is returned.
+// checkpointReader reads what a checkpointWriter was given, checking every block before any of it
+// is returned.
 type checkpointReader struct {
 	r      io.Reader
 	want   checkpointFile

@@ -56,7 +56,8 @@ func freshDir(t *testing.T) *vfs.Mem {
 	return fs
 }
 
-// TestTornTail cuts the last segment at every offset of its last frames, and overwrites what follows with zeros.
+// TestTornTail cuts the last segment at every offset of its last frames, and overwrites what
+// follows with zeros.
 func TestTornTail(t *testing.T) {
 	mem := vfs.NewMem()
 	s := mustOpen(t, mem, Options{})
@@ -101,7 +102,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestBitFlips changes every byte in turn: what was durable when a later frame was written is reported, never dropped.
+// TestBitFlips changes every byte in turn: what was durable when a later frame was written is
+// reported, never dropped.
 func TestBitFlips(t *testing.T) {
 	mem := vfs.NewMem()
 	s := mustOpen(t, mem, Options{})
@@ -155,7 +157,8 @@ func TestDamagedSealedSegment(t *testing.T) {
 	}
 }
 
-// TestCrashAtEveryOperation stops the machine at every operation that changes the disk: what was confirmed is there.
+// TestCrashAtEveryOperation stops the machine at every operation that changes the disk: what was
+// confirmed is there.
 func TestCrashAtEveryOperation(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		for k := 1; ; k++ {
@@ -174,7 +177,8 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	}
 }
 
-// crashWorkload appends groups to two shards, settles what it published, writes checkpoints, cleans and forgets.
+// crashWorkload appends groups to two shards, settles what it published, writes checkpoints, cleans
+// and forgets.
 type crashWorkload struct {
 	rng       *rand.Rand
 	last      [3]uint64
@@ -182,7 +186,8 @@ type crashWorkload struct {
 	live      map[Pos]bool // published, confirmed, never settled
 }
 
-// A body of an entry whose index is a multiple of 7 is never settled, that of any other is settled four entries later.
+// A body of an entry whose index is a multiple of 7 is never settled, that of any other is settled
+// four entries later.
 func crashKept(index uint64) bool { return index%7 == 0 }
 
 func (w *crashWorkload) run(fs vfs.FS) {

@@ -14,8 +14,8 @@ type Entry struct {
 	Data  []byte // facts, immutable until done; at most 1 GiB
 	Refs  int    // references that queues hold to bodies in this entry
 	Wait  Wait   // what done waits for
-	// Written, when not nil, is called on the goroutine that writes after the write, before done. It is not called when the
-	// write fails. It must be short and must not call the store.
+	// Written, when not nil, is called on the goroutine that writes after the write, before done.
+	// It is not called when the write fails. It must be short and must not call the store.
 	Written func()
 }
 
@@ -23,7 +23,7 @@ type Entry struct {
 type Wait uint8
 
 const (
-	WaitNot   Wait = iota // not at all: nobody waits
+	WaitNot   Wait = iota // not at all
 	WaitBatch             // for an fsync that is put off by up to Options.BatchDelay
 	WaitSync              // for an fsync that starts at once
 )

@@ -10,13 +10,15 @@ import (
 var (
 	// ErrFailed says that a write or an fsync failed and that the store takes no more entries.
 	ErrFailed = errors.New("store: stopped after a disk failure")
-	// ErrClosed says that the store was closed before the entry was durable: it may be there after a restart or not.
+	// ErrClosed says that the store was closed before the entry was durable: it may be there after
+	// a restart or not.
 	ErrClosed = errors.New("store: closed")
 	// ErrNotFound says that there is no such fact: never written, forgotten, or cleaned away.
 	ErrNotFound = errors.New("store: fact not found")
 	// ErrNotWritten says that the entry is appended but not yet readable.
 	ErrNotWritten = errors.New("store: entry not written yet")
-	// ErrCorrupt says that the disk does not hold what was written. The message names file and offset.
+	// ErrCorrupt says that the disk does not hold what was written. The message names file and
+	// offset.
 	ErrCorrupt = wal.ErrCorrupt
 	// ErrUnsupportedFormat says that a newer version wrote the file.
 	ErrUnsupportedFormat = wal.ErrUnsupportedFormat

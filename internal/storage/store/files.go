@@ -78,7 +78,8 @@ func (fl *files) release(img *image) {
 	}
 }
 
-// closeIdle closes files that nobody reads, oldest first, until at most n are open. Called with mu held.
+// closeIdle closes files without readers, oldest first, until at most n are open. Called with mu
+// held.
 func (fl *files) closeIdle(n int) {
 	kept := fl.open[:0]
 	for i, img := range fl.open {
@@ -92,7 +93,8 @@ func (fl *files) closeIdle(n int) {
 	fl.open = kept
 }
 
-// add takes over the file that the committer wrote, now that it is sealed. The committer's use of it ends.
+// add takes over the file that the committer wrote, now that it is sealed. The committer's use of
+// it ends.
 func (fl *files) add(img *image) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
@@ -101,7 +103,8 @@ func (fl *files) add(img *image) {
 	fl.open = append(fl.open, img)
 }
 
-// retire makes later reads of img fail with errStale. Called with mu held, together with the change of its path.
+// retire makes later reads of img fail with errStale. Called with mu held, together with the change
+// of its path.
 func (fl *files) retire(img *image) {
 	img.stale = true
 	for i, other := range fl.open {

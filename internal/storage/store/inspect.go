@@ -63,12 +63,8 @@ type Range struct {
 	First, Last uint64
 }
 
-func (r Range) String() string {
-	return fmt.Sprintf("entries %d to %d of shard %d", r.First, r.Last, r.Shard)
-}
-
-// Inspect reads all files of a store that is not open and says what is there and what is damaged. It changes nothing
-// but the lock file. ErrUnsupportedFormat when a newer version wrote it.
+// Inspect reads all files of a store that is not open and says what is there and what is damaged.
+// It changes nothing but the lock file. ErrUnsupportedFormat when a newer version wrote it.
 func Inspect(fs vfs.FS, dir string) (Report, error) {
 	lock, err := fs.Lock(filepath.Join(dir, lockName))
 	if err != nil {
@@ -99,7 +95,17 @@ func inspect(fs vfs.FS, dir string) (*inspection, error) {
 	if err != nil {
 		return nil, err
 	}
+	st, err := readRaftState(fs, dir)
+	if err != nil && !errors.Is(err, ErrCorrupt) {
+		return nil, err
+	}
 	in := &inspection{fs: fs, dir: dir, next: map[uint32]uint64{}, bad: map[uint64]bool{}, gaps: map[uint64]map[uint32][]Range{}}
+	if err != nil {
+		in.damage(Damage{File: raftFile, Detail: err.Error()})
+	}
+	if st != nil {
+		in.next[wal.RaftShard] = st.First.Index + 1
+	}
 	for _, c := range l.checkpoints {
 		if err := in.checkpoint(c); err != nil {
 			return nil, inFile(c.name(), err)
@@ -175,6 +181,9 @@ func (in *inspection) segment(number uint64, last bool) error {
 		in.damage(Damage{File: name, Offset: size, Detail: err.Error()})
 	}
 	err = intactFrames(f, size, number, func(h wal.Header, _ []byte) error {
+		if h.Kind == wal.KindMark {
+			return nil
+		}
 		index.Add(&h, 0)
 		in.frame(number, &h)
 		return nil
@@ -210,8 +219,8 @@ func (in *inspection) frame(number uint64, h *wal.Header) {
 	in.next[h.Shard] = max(next, h.Index+1)
 }
 
-// intactFrames calls frame for every intact frame of entries in the first size bytes of a segment and hole for every
-// range without one.
+// intactFrames calls frame for every intact frame of entries in the first size bytes of a segment
+// and hole for every range without one.
 func intactFrames(r io.ReaderAt, size int64, number uint64, frame func(wal.Header, []byte) error, hole func(from, to int64)) error {
 	salt, err := wal.ReadSegmentHeader(r, size, number)
 	if errors.Is(err, ErrCorrupt) || errors.Is(err, wal.ErrNoHeader) {

@@ -27,7 +27,7 @@ type Options struct {
 	SegmentBytes int64         // size at which a segment is sealed; 64 MiB; 4 KiB to 2 GiB
 	Sync         SyncMode      // SyncAlways
 	BatchDelay   time.Duration // longest delay of an fsync in SyncBatch; 5 ms
-	LazySync     time.Duration // longest delay of the fsync of entries that nobody waits for; 10 ms; not in SyncOS
+	LazySync     time.Duration // longest delay of the fsync of entries without a wait; 10 ms; not in SyncOS
 	Scratch      bool          // nothing survives: files of an earlier run are removed, no fsync, no checkpoints
 	Logger       *slog.Logger  // slog.Default()
 }

@@ -24,6 +24,7 @@ type Reader struct {
 	walk wal.Walker
 
 	index   uint64 // entry of payload, 0 when there is none
+	cuts    uint64 // Store.cuts when it was read, kept by Body
 	kind    wal.Kind
 	payload []byte
 
@@ -37,9 +38,9 @@ func (s *Store) NewReader(shard uint32) *Reader {
 	return &Reader{s: s, shard: shard, fresh: true, ahead: readAheadBytes}
 }
 
-// Read returns a fact: type byte and payload, of a frame whose sum was checked. The bytes stay valid for ever; they
-// keep the block of up to 256 KiB (or the entry, when that is larger) they lie in from being collected. ErrNotFound, ErrNotWritten,
-// ErrCorrupt, or an error of the file.
+// Read returns a fact: type byte and payload, of a frame whose sum was checked. The bytes stay
+// valid for ever; they keep the block of up to 256 KiB (or the entry, when that is larger) they lie
+// in from being collected. ErrNotFound, ErrNotWritten, ErrCorrupt, or an error of the file.
 func (r *Reader) Read(index uint64, sub uint32) ([]byte, error) {
 	if index != r.index {
 		if err := r.seek(index); err != nil {
@@ -111,7 +112,8 @@ func (r *Reader) scan(index uint64) error {
 	}
 }
 
-// damaged names the place of an error of the format. Everything that is read through an image was intact once.
+// damaged names the place of an error of the format. Everything that is read through an image was
+// intact once.
 func (img *image) damaged(at int64, err error) error {
 	if errors.Is(err, wal.ErrBadFrame) {
 		err = ErrCorrupt
@@ -119,16 +121,16 @@ func (img *image) damaged(at int64, err error) error {
 	return fmt.Errorf("store: %s at offset %d: %w", img.name, at, err)
 }
 
-// Body appends a fact (type byte and payload) to dst. The errors are those of Reader.Read. For many facts in order a
-// Reader is much faster.
+// Body appends a fact (type byte and payload) to dst. The errors are those of Reader.Read. For many
+// facts in order a Reader is much faster.
 func (s *Store) Body(p Pos, dst []byte) ([]byte, error) {
 	r, _ := s.bodies.Get().(*Reader)
 	if r == nil {
 		r = &Reader{s: s, ahead: bodyBytes}
 	}
 	defer s.bodies.Put(r)
-	if r.shard != p.Shard {
-		r.shard, r.index = p.Shard, 0
+	if cuts := s.cuts.Load(); r.shard != p.Shard || r.cuts != cuts {
+		r.shard, r.index, r.cuts = p.Shard, 0, cuts
 	}
 	fact, err := r.Read(p.Index, p.Sub)
 	return append(dst, fact...), err

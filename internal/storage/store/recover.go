@@ -64,9 +64,13 @@ func (s *Store) recover() (*committer, error) {
 	return c, err
 }
 
-// readLog notes the checkpoints and reads the index of every segment. It returns the file of the last segment when the
-// committer goes on there. Of the directory it changes only a torn end, which it cuts.
+// readLog notes the checkpoints and reads the index of every segment. It returns the file of the
+// last segment when the committer goes on there. Of the directory it changes only a torn end, which
+// it cuts.
 func (s *Store) readLog(l *layout) (active vfs.File, err error) {
+	if err := s.beginRaft(); err != nil {
+		return nil, err
+	}
 	for _, c := range l.checkpoints { // ascending by shard and index
 		sh := s.shard(c.shard)
 		sh.newest = c.index
@@ -76,6 +80,12 @@ func (s *Store) readLog(l *layout) (active vfs.File, err error) {
 		if active, err = s.recoverSegment(number, i == len(l.segments)-1); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.recoverRaft(); err != nil {
+		if active != nil {
+			active.Close()
+		}
+		return nil, err
 	}
 	return active, nil
 }
@@ -91,8 +101,8 @@ func (s *Store) wipe(l *layout) error {
 	return nil
 }
 
-// recoverSegment reads the index of a segment. For the last one it returns the open file, unless it is sealed
-// or the store is read-only.
+// recoverSegment reads the index of a segment. For the last one it returns the open file, unless it
+// is sealed or the store is read-only.
 func (s *Store) recoverSegment(number uint64, last bool) (vfs.File, error) {
 	name := wal.SegmentName(number)
 	open := s.fs.Open
@@ -115,7 +125,8 @@ func (s *Store) recoverSegment(number uint64, last bool) (vfs.File, error) {
 	return f, nil
 }
 
-// readSegment adds the segment in f to the log; keep says that its file is the one to go on writing.
+// readSegment adds the segment in f to the log; keep says that its file is the one to go on
+// writing.
 func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, err error) {
 	size, err := f.Size()
 	if err != nil {
@@ -134,7 +145,8 @@ func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, er
 		return false, err
 	}
 	if last && !s.readOnly {
-		// What a killed process wrote can be read but is not yet durable. It will be confirmed by being replayed.
+		// What a killed process wrote can be read but is not yet durable. It will be confirmed by
+		// being replayed.
 		if t.Torn > 0 && !t.Blank {
 			s.opts.Logger.Warn("store: cut torn end of log", "segment", wal.SegmentName(number), "offset", t.End, "bytes", t.Torn)
 		}
@@ -172,7 +184,8 @@ func (s *Store) recoverExtent(seg *segment, shard uint32, e *wal.Extent) error {
 	return nil
 }
 
-// resume returns a committer at the end of the last segment, or of a new one when that is sealed or there is none.
+// resume returns a committer at the end of the last segment, or of a new one when that is sealed or
+// there is none.
 func (s *Store) resume(active vfs.File) (*committer, error) {
 	if active != nil {
 		seg := s.segments[len(s.segments)-1]

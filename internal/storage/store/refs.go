@@ -2,11 +2,13 @@ package store
 
 import "slices"
 
-// Retain counts n more references to bodies of an entry: at restore and replay, and when a message gets another queue.
-// An entry of a deleted segment is ignored: facts that are not yet replayed settle those messages.
+// Retain counts n more references to bodies of an entry: at restore and replay, and when a message
+// gets another queue. An entry of a deleted segment is ignored: facts that are not yet replayed
+// settle those messages.
 func (s *Store) Retain(shard uint32, index uint64, n int) { s.count(shard, index, n) }
 
-// Release says that n references to bodies of an entry are gone. Call it after the Append of the facts that say so.
+// Release says that n references to bodies of an entry are gone. Call it after the Append of the
+// facts that say so.
 func (s *Store) Release(shard uint32, index uint64, n int) { s.count(shard, index, -n) }
 
 func (s *Store) count(shard uint32, index uint64, n int) {
@@ -32,8 +34,9 @@ func (s *Store) ReleaseRuns(shard uint32, runs []Run) {
 	}
 }
 
-// Forget deletes the sealed segments that checkpoints cover and whose bodies nobody refers to. What settled those
-// bodies is made durable first: otherwise a crash could bring back messages without their bodies.
+// Forget deletes the sealed segments that checkpoints cover and whose bodies are not referenced.
+// What settled those bodies is made durable first: otherwise a crash could bring back messages
+// without their bodies.
 func (s *Store) Forget() error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
@@ -73,7 +76,7 @@ func (s *Store) deadSegments() (dead []*segment, unsynced bool) {
 		if seg.dead == 0 {
 			seg.dead = s.appended
 		}
-		if seg.dead <= s.durable || s.opts.Scratch {
+		if seg.dead <= s.settledGroups() || s.opts.Scratch {
 			dead = append(dead, seg)
 		} else {
 			unsynced = true
@@ -94,7 +97,7 @@ func (s *Store) forgetSegment(seg *segment) {
 	s.files.retire(seg.img)
 }
 
-// SegmentInfo describes a segment to those who choose what to clean.
+// SegmentInfo describes a segment for the choice of what to clean.
 type SegmentInfo struct {
 	Number uint64
 	Bytes  int64
@@ -102,8 +105,8 @@ type SegmentInfo struct {
 	Live   int64 // references now
 }
 
-// Sparse returns the sealed segments that checkpoints cover, that are referred to, and of whose references less than
-// the part maxLive (0 to 1) is left: Rewrite makes them smaller.
+// Sparse returns the sealed segments that checkpoints cover, that are referred to, and of whose
+// references less than the part maxLive (0 to 1) is left: Rewrite makes them smaller.
 func (s *Store) Sparse(maxLive float64) []SegmentInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()

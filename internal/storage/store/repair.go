@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -12,17 +13,22 @@ import (
 
 const damagedSuffix = ".damaged"
 
-// Repair makes a damaged store open again and returns what Inspect found before. A torn end is cut. A damaged segment
-// is kept under its name with ".damaged" after it and replaced by one with the frames that are intact; entries that are
-// missing become entries without facts, so what they said is lost (Report.Missing). Of a group of entries the intact
-// ones stay. A damaged checkpoint is put aside too: without an older one, and with a log that does not go back to entry
-// 1, the missing entries are what the checkpoint covered.
+// Repair makes a damaged store open again and returns what Inspect found before. A torn end is cut.
+// A damaged segment is kept under its name with ".damaged" after it and replaced by one with the
+// frames that are intact; entries that are missing become entries without facts, so what they said
+// is lost (Report.Missing). Of a group of entries the intact ones stay. A damaged checkpoint is put
+// aside too: without an older one, and with a log that does not go back to entry 1, the missing
+// entries are what the checkpoint covered. ErrReplica in a cluster: a replica that lost something
+// is replaced, for the others have what it was to keep.
 func Repair(fs vfs.FS, dir string) (Report, error) {
 	lock, err := fs.Lock(filepath.Join(dir, lockName))
 	if err != nil {
 		return Report{}, inFile(dir, err)
 	}
 	defer lock.Close()
+	if st, err := readRaftState(fs, dir); st != nil || err != nil {
+		return Report{}, errors.Join(ErrReplica, err)
+	}
 	in, err := inspect(fs, dir)
 	if err != nil {
 		return Report{}, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,36 +10,51 @@ import (
 
 const replayBytes = 1 << 20
 
-// Replay calls fn for every fact of a shard in entries after the given index, in order. A fact is its type byte and
-// payload and lives until fn returns. An error of fn ends it and is returned. An entry that misses is ErrCorrupt.
+// Replay calls fn for every fact of a shard in entries after the given index, in order; in a
+// replica, of those that are committed. A fact is its type byte and payload and lives until fn
+// returns. An error of fn ends it and is returned. An entry that misses is ErrCorrupt.
 func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uint32, fact []byte) error) error {
+	next := after + 1
+	for {
+		var err error
+		if next, err = s.replay(shard, next, fn); !errors.Is(err, errStale) {
+			return err
+		}
+		// A segment was rewritten, or its end was cut, meanwhile: the rest is where it is now.
+	}
+}
+
+// replay replays the entries from next on, and returns the entry that must come after them.
+func (s *Store) replay(shard uint32, next uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
 	s.mu.Lock()
 	var spans []span
 	last := uint64(0)
 	if l := s.shards[shard]; l != nil {
 		last = l.written
+		if s.raft != nil {
+			last = min(last, l.committed)
+		}
 		for _, sp := range l.spans {
-			if sp.last > after && sp.first <= last {
+			if sp.last >= next && sp.first <= last {
 				spans = append(spans, sp)
 			}
 		}
 	}
 	s.mu.Unlock()
-	next := after + 1
 	for _, sp := range spans {
 		var err error
 		if next, err = s.replaySpan(shard, next, min(sp.last, last), max(sp.first, next), fn); err != nil {
-			return err
+			return next, err
 		}
 	}
 	if next <= last {
-		return fmt.Errorf("store: %w: entries %d to %d of shard %d are missing", ErrCorrupt, next, last, shard)
+		return next, fmt.Errorf("store: %w: entries %d to %d of shard %d are missing", ErrCorrupt, next, last, shard)
 	}
-	return nil
+	return next, nil
 }
 
-// replaySpan replays the entries from next to last, which are in one segment, the one that holds entry probe. It
-// returns the entry that must come after them.
+// replaySpan replays the entries from next to last, which are in one segment, the one that holds
+// entry probe. It returns the entry that must come after them.
 func (s *Store) replaySpan(shard uint32, next, last, probe uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
 	img, off, end, err := s.find(shard, probe)
 	if err != nil {

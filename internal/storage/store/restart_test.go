@@ -38,8 +38,8 @@ func (f countingFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestRestartReadsFootersOnly: a log of many sealed segments opens without reading them, and replay from a checkpoint
-// reads only what follows it.
+// TestRestartReadsFootersOnly: a log of many sealed segments opens without reading them, and replay
+// from a checkpoint reads only what follows it.
 func TestRestartReadsFootersOnly(t *testing.T) {
 	fs := &countingFS{FS: vfs.NewMem()}
 	const segment = 256 << 10

@@ -8,9 +8,10 @@ import (
 	"fiveways/internal/storage/wal"
 )
 
-// Rewrite replaces a sealed segment that checkpoints cover by one that holds only the facts that live returns. live is
-// called once for each shard in the segment, with the first and last index, and returns ascending positions; a fact it
-// leaves out is gone for ever; its error stops the rewrite. Reading goes on meanwhile. What made the other facts dead is durable before they go.
+// Rewrite replaces a sealed segment that checkpoints cover by one that holds only the facts that
+// live returns. live is called once for each shard in the segment, with the first and last index,
+// and returns ascending positions; a fact it leaves out is gone for ever; its error stops the
+// rewrite. Reading goes on meanwhile. What made the other facts dead is durable before they go.
 func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([]Pos, error)) error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
@@ -20,6 +21,9 @@ func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([
 	}
 	keep := map[uint32][]Pos{}
 	for shard, e := range seg.index { // does not change: only Rewrite replaces it
+		if shard == wal.RaftShard {
+			continue // no replica needs what covers it
+		}
 		if keep[shard], err = live(shard, e.First, e.Last); err != nil {
 			return err
 		}
@@ -34,7 +38,7 @@ func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([
 		s.fs.Remove(tmp) // Open removes it otherwise
 		return inFile(img.name, err)
 	}
-	if err := s.SyncNow(); err != nil {
+	if err := s.awaitSettled(); err != nil {
 		s.fs.Remove(tmp)
 		return err
 	}
@@ -61,7 +65,8 @@ func (s *Store) rewritable(number uint64) (*segment, error) {
 	return nil, fmt.Errorf("%w: segment %d", ErrNotFound, number)
 }
 
-// replace puts the new file in the place of the old one. Readers that looked the old one up look again.
+// replace puts the new file in the place of the old one. Readers that looked the old one up look
+// again.
 func (s *Store) replace(seg *segment, rw *rewriter, tmp string, refs int64) error {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
@@ -96,7 +101,8 @@ func (rw *rewriter) write(s *Store, tmp string, refs int64) error {
 	if err := rw.copyFrames(s); err != nil {
 		return err
 	}
-	// The range of a shard stays: it says what was written here, and indexes must not be given out again.
+	// The range of a shard stays: it says what was written here, and indexes must not be given out
+	// again.
 	first := true
 	for shard, e := range rw.old.index {
 		x := out.index[shard]

@@ -7,8 +7,8 @@ import (
 	"fiveways/internal/storage/wal"
 )
 
-// roll seals the current segment and starts the next one. The old one is durable before the new one is there, so that
-// only the last segment of a log can have a torn end.
+// roll seals the current segment and starts the next one. The old one is durable before the new one
+// is there, so that only the last segment of a log can have a torn end.
 func (c *committer) roll(next *segment) {
 	c.seal()
 	if c.failed != nil {
@@ -57,14 +57,16 @@ func (c *committer) seal() {
 	c.s.mu.Unlock()
 }
 
-// createSegment makes the file of a segment with a durable header and name. It can be called again when it failed.
+// createSegment makes the file of a segment with a durable header and name. It can be called again
+// when it failed.
 func createSegment(s *Store, seg *segment) (vfs.File, error) {
 	f, err := s.fs.Create(seg.img.path)
 	if err != nil {
 		return nil, err
 	}
 	if _, err = f.WriteAt(wal.AppendSegmentHeader(nil, seg.number, seg.img.salt), 0); err == nil && !s.opts.Scratch {
-		// ENOSPC from these two is a failed sync like any other, and must not look like a full disk.
+		// ENOSPC from these two is a failed sync like any other, and must not look like a full
+		// disk.
 		if serr := f.Datasync(); serr != nil {
 			err = fmt.Errorf("store: sync %s: %v", seg.img.name, serr)
 		} else if serr := s.fs.SyncDir(s.dir); serr != nil {

@@ -29,6 +29,7 @@ type shardLog struct {
 	last       uint64 // highest index appended or found
 	written    uint64 // highest index handed to the kernel
 	durable    uint64 // highest index known to survive a power cut
+	committed  uint64 // highest index known to be committed, in a replica
 	checkpoint uint64 // index of the newest checkpoint known to be good
 	newest     uint64 // index of the newest checkpoint by its name
 	spans      []span // ascending
@@ -88,7 +89,8 @@ func (l *shardLog) drop(seg *segment) {
 	l.spans, l.hit = kept, 0
 }
 
-// find returns the image that holds an entry, an offset at or before its frame, and the end of what may be read.
+// find returns the image that holds an entry, an offset at or before its frame, and the end of what
+// may be read.
 func (s *Store) find(shard uint32, index uint64) (img *image, off, end int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,5 +122,6 @@ func (s *Store) covered(seg *segment) bool {
 	return true
 }
 
-// asRefs brings a count into the 32 bits that a frame has for it; more than that only makes cleaning less eager.
+// asRefs brings a count into the 32 bits that a frame has for it; more than that only makes
+// cleaning less eager.
 func asRefs(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }

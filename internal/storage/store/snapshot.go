@@ -18,7 +18,8 @@ type SnapshotFile struct {
 // Reader reads the file.
 func (f *SnapshotFile) Reader() io.Reader { return io.NewSectionReader(f.file, 0, f.Size) }
 
-// Snapshot is what a folder has to hold to be the store as it was at one moment: the newest checkpoints, and the log up to then.
+// Snapshot is what a folder has to hold to be the store as it was at one moment: the newest
+// checkpoints, and the log up to then.
 type Snapshot struct{ Files []SnapshotFile }
 
 // Close closes the files.
@@ -28,8 +29,9 @@ func (sn *Snapshot) Close() {
 	}
 }
 
-// Snapshot opens the files of the store as they are now. Entries that are durable now are in them. Writing goes on meanwhile, and files that are replaced
-// or deleted later can still be read; their space comes back when the snapshot is closed.
+// Snapshot opens the files of the store as they are now. Entries that are durable now are in them.
+// Writing goes on meanwhile, and files that are replaced or deleted later can still be read; their
+// space comes back when the snapshot is closed.
 func (s *Store) Snapshot() (*Snapshot, error) {
 	s.housekeeping.Lock() // no segment goes or is replaced between the look at the checkpoints and the opening
 	defer s.housekeeping.Unlock()
@@ -45,7 +47,8 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	return sn, nil
 }
 
-// openCheckpoints opens the newest checkpoint of each shard. Looking comes first: what they cover is in the segments that are opened after that.
+// openCheckpoints opens the newest checkpoint of each shard. Looking comes first: what they cover
+// is in the segments that are opened after that.
 func (s *Store) openCheckpoints(sn *Snapshot) error {
 	for {
 		l, err := readLayout(s.fs, s.dir)
@@ -69,7 +72,8 @@ func (s *Store) openCheckpoints(sn *Snapshot) error {
 	}
 }
 
-// openSegments opens the segments up to the last frame that was written; a footer counts once the segment is sealed.
+// openSegments opens the segments up to the last frame that was written; a footer counts once the
+// segment is sealed.
 func (s *Store) openSegments(sn *Snapshot) error {
 	s.mu.Lock()
 	var parts []SnapshotFile

@@ -34,8 +34,9 @@ func restored(t *testing.T, sn *Snapshot) *vfs.Mem {
 	return fs
 }
 
-// Snapshots that are taken while entries are written, checkpoints replaced and segments deleted hold all that was durable when they were taken, and can be
-// opened; also when their files are gone by the time they are read.
+// Snapshots that are taken while entries are written, checkpoints replaced and segments deleted
+// hold all that was durable when they were taken, and can be opened; also when their files are gone
+// by the time they are read.
 func TestSnapshotUnderLoad(t *testing.T) {
 	s := mustOpen(t, vfs.NewMem(), Options{SegmentBytes: 4 << 10, Sync: SyncAlways})
 	const rounds, each = 40, 25
@@ -83,7 +84,8 @@ func TestSnapshotUnderLoad(t *testing.T) {
 	}
 }
 
-// checkSnapshot opens what a snapshot holds: the checkpoint and what comes after it reach up to what was promised, without a gap.
+// checkSnapshot opens what a snapshot holds: the checkpoint and what comes after it reach up to
+// what was promised, without a gap.
 func checkSnapshot(t *testing.T, sn *Snapshot, promised uint64) {
 	t.Helper()
 	fs := restored(t, sn)

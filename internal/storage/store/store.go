@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"fiveways/internal/storage/vfs"
+	"fiveways/internal/storage/wal"
 )
 
 const lockName = "LOCK"
@@ -20,10 +22,12 @@ type Store struct {
 	lock   io.Closer
 	files  files
 	syncs  syncs
-	bodies sync.Pool // of *Reader, for Body
+	bodies sync.Pool     // of *Reader, for Body
+	cuts   atomic.Uint64 // how often the replicated log was cut
 
 	readOnly  bool // made by OpenReadOnly: there is no committer
 	committer *committer
+	raft      *RaftLog // nil on a single node
 
 	wake    chan struct{} // capacity 1: there is something for the committer's goroutine
 	retry   chan struct{} // capacity 1: a full disk may have room again
@@ -37,7 +41,7 @@ type Store struct {
 	watchers []func(State)
 	shards   map[uint32]*shardLog
 	segments []*segment // ascending; the last one is where Append goes on
-	turn     turn
+	lead     lead
 	closed   bool
 	bytes    int64  // appended and not yet written
 	appended uint64 // number of groups so far
@@ -45,8 +49,9 @@ type Store struct {
 	stats    counters
 }
 
-// Open opens or makes the store in dir and locks it. Of the log it reads the end: the last segment and the footers of
-// the others. ErrCorrupt and ErrUnsupportedFormat leave the directory as it was; Inspect and Repair look further.
+// Open opens or makes the store in dir and locks it. Of the log it reads the end: the last segment
+// and the footers of the others. ErrCorrupt and ErrUnsupportedFormat leave the directory as it was;
+// Inspect and Repair look further.
 func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -80,8 +85,8 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close writes and syncs what was appended, stops the committer and gives the lock back. Entries that a full disk keeps
-// out get ErrClosed. It returns ErrFailed when the store had failed.
+// Close writes and syncs what was appended, stops the committer and gives the lock back. Entries
+// that a full disk keeps out get ErrClosed. It returns ErrFailed when the store had failed.
 func (s *Store) Close() error {
 	if s.readOnly {
 		s.files.closeAll()
@@ -97,6 +102,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	close(s.closing)
 	<-s.stopped
+	s.closeRaft()
 	s.files.closeAll()
 	err := s.lock.Close()
 	if st := s.State(); st.Err != nil {
@@ -112,7 +118,8 @@ func (s *Store) Pending() int64 {
 	return s.bytes
 }
 
-// Written returns the highest index of a shard that was handed to the kernel: entries up to it can be read.
+// Written returns the highest index of a shard that was handed to the kernel: entries up to it can
+// be read.
 func (s *Store) Written(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +129,8 @@ func (s *Store) Written(shard uint32) uint64 {
 	return 0
 }
 
-// Last returns the highest index of a shard that was appended or found on disk; the next entry is the one after it.
+// Last returns the highest index of a shard that was appended or found on disk; the next entry is
+// the one after it.
 func (s *Store) Last(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +144,8 @@ func (s *Store) Last(shard uint32) uint64 {
 func (s *Store) Shards() []uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.shards))
+	ids := slices.Sorted(maps.Keys(s.shards))
+	return slices.DeleteFunc(ids, func(id uint32) bool { return id == wal.RaftShard })
 }
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }

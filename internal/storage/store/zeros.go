@@ -3,14 +3,16 @@ package store
 const (
 	// zeroBytes is how far the file is laid out with zeros beyond what is written.
 	zeroBytes = 512 << 10
-	// smallWrite is the size up to which a write is worth it: a large one spreads what the growth of a file costs over many entries.
+	// smallWrite is the size up to which a write is worth it: a large one spreads what the growth
+	// of a file costs over many entries.
 	smallWrite = 32 << 10
 )
 
 var zeros [zeroBytes]byte
 
-// layOut keeps zeros ahead of small writes that will be synced. A sync of bytes that are overwritten costs about half as much as one after
-// which the file is larger, for then the file system has to write its journal too. Recovery takes zeros for the end of the log.
+// layOut keeps zeros ahead of small writes that will be synced. A sync of bytes that are
+// overwritten costs about half as much as one after which the file is larger, for then the file
+// system has to write its journal too. Recovery takes zeros for the end of the log.
 func (c *committer) layOut(written int) {
 	if c.at <= c.laid {
 		return

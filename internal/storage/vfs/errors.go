@@ -10,8 +10,9 @@ import (
 // ErrCrashed is the answer to every operation after the crash point of an Errors file system.
 var ErrCrashed = errors.New("vfs: crashed")
 
-// Errors passes operations on to another file system and makes chosen ones fail. Operations that change the disk
-// (create, write, truncate, sync, rename, remove, sync of a directory) are counted from 1.
+// Errors passes operations on to another file system and makes chosen ones fail. Operations that
+// change the disk (create, write, truncate, sync, rename, remove, sync of a directory) are counted
+// from 1.
 type Errors struct {
 	fs FS
 
@@ -27,7 +28,8 @@ type Errors struct {
 // NewErrors wraps fs; nothing fails until told so.
 func NewErrors(fs FS) *Errors { return &Errors{fs: fs} }
 
-// FailAt makes the k-th changing operation from the start fail with err. A failing write writes half of its bytes.
+// FailAt makes the k-th changing operation from the start fail with err. A failing write writes
+// half of its bytes.
 func (e *Errors) FailAt(k int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -200,7 +202,8 @@ func (f *errorsFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, errors.Join(err, werr)
 }
 
-// refused tells a write after the crash, which leaves nothing, from the write that failed or crashed half-way.
+// refused tells a write after the crash, which leaves nothing, from the write that failed or
+// crashed half-way.
 func (e *Errors) refused() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

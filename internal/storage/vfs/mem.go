@@ -14,8 +14,9 @@ import (
 // crashPage is the unit in which a disk keeps or loses unsynced bytes, see Mem.CrashClone.
 const crashPage = 4096
 
-// Mem is a file system in memory that remembers what was synced. The zero value is not usable: NewMem.
-// Directories exist as soon as MkdirAll names them and are always durable; names in them are not, until SyncDir.
+// Mem is a file system in memory that remembers what was synced. The zero value is not usable:
+// NewMem. Directories exist as soon as MkdirAll names them and are always durable; names in them
+// are not, until SyncDir.
 type Mem struct {
 	mu     sync.Mutex
 	files  map[string]*memNode // what processes see
@@ -29,6 +30,17 @@ type Mem struct {
 type memNode struct {
 	data   []byte
 	synced []byte // content at the last Datasync
+	from   int    // before it, and from to on, data is as synced
+	to     int
+}
+
+// changed notes that data[from:to] is not as synced any more.
+func (n *memNode) changed(from, to int) {
+	if n.from >= n.to {
+		n.from, n.to = from, to
+		return
+	}
+	n.from, n.to = min(n.from, from), max(n.to, to)
 }
 
 // NewMem returns an empty file system that reports 1 TiB of free space.
@@ -42,9 +54,10 @@ func NewMem() *Mem {
 	}
 }
 
-// CrashClone returns what a machine may find on its disk after a power cut now: all that was synced, and of the rest a
-// random choice. An unsynced name is there or not; of unsynced content, each 4 KiB page is new, old or torn in the
-// middle, and the size is the old one, the new one or one in between. Open files and locks are gone.
+// CrashClone returns what a machine may find on its disk after a power cut now: all that was
+// synced, and of the rest a random choice. An unsynced name is there or not; of unsynced content,
+// each 4 KiB page is new, old or torn in the middle, and the size is the old one, the new one or
+// one in between. Open files and locks are gone.
 func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -285,6 +298,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n := f.node
+	n.changed(min(int(off), len(n.data)), int(off)+len(p))
 	if end := int(off) + len(p); end > len(n.data) {
 		n.data = slices.Grow(n.data, end-len(n.data))
 		clear(n.data[len(n.data):end])
@@ -299,7 +313,13 @@ func (f *memFile) Datasync() error {
 	if err := f.check(true); err != nil {
 		return err
 	}
-	f.node.synced = append(f.node.synced[:0], f.node.data...)
+	n := f.node
+	size := len(n.data)
+	n.synced = slices.Grow(n.synced[:min(len(n.synced), size)], size-min(len(n.synced), size))[:size]
+	if from, to := min(n.from, size), min(n.to, size); from < to {
+		copy(n.synced[from:to], n.data[from:to])
+	}
+	n.from, n.to = 0, 0
 	return nil
 }
 
@@ -310,6 +330,7 @@ func (f *memFile) Truncate(size int64) error {
 		return err
 	}
 	n := f.node
+	n.changed(min(int(size), len(n.data)), int(size))
 	if grow := int(size) - len(n.data); grow > 0 {
 		n.data = append(n.data, make([]byte, grow)...)
 	}

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// ErrLocked is returned by FS.Lock when another process (or another opener in this one) holds the lock.
+// ErrLocked is returned by FS.Lock when another process (or another opener in this one) holds the
+// lock.
 var ErrLocked = errors.New("vfs: locked by another process")
 
 // FS is the part of a file system that the store uses. All methods may be called concurrently.
@@ -26,7 +27,8 @@ type FS interface {
 	// Stat returns the size of a file in bytes; errors.Is(err, fs.ErrNotExist) when there is none.
 	Stat(path string) (int64, error)
 	SyncDir(dir string) error
-	// Lock creates path and holds an exclusive lock on it until the result is closed. It does not wait: ErrLocked.
+	// Lock creates path and holds an exclusive lock on it until the result is closed. It does not
+	// wait: ErrLocked.
 	Lock(path string) (io.Closer, error)
 	// Free returns the bytes that an ordinary user can still write in the file system of dir.
 	Free(dir string) (uint64, error)

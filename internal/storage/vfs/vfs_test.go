@@ -175,3 +175,59 @@ func TestErrors(t *testing.T) {
 		t.Fatalf("%d bytes on the crashed disk, want 6", size)
 	}
 }
+
+// What was synced is there after a crash, whatever was written, cut and made anew before.
+func TestMemKeepsWhatWasSynced(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := NewMem()
+	if err := m.MkdirAll("/d"); err != nil {
+		t.Fatal(err)
+	}
+	open := func() File {
+		f, err := m.Create("/d/f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := open()
+	var want []byte
+	for range 2000 {
+		switch rng.IntN(10) {
+		default:
+			p := make([]byte, rng.IntN(40))
+			for i := range p {
+				p[i] = byte(1 + rng.IntN(255))
+			}
+			off := rng.IntN(100)
+			if _, err := f.WriteAt(p, int64(off)); err != nil {
+				t.Fatal(err)
+			}
+			if end := off + len(p); end > len(want) {
+				want = append(want, make([]byte, end-len(want))...)
+			}
+			copy(want[off:], p)
+		case 0, 1:
+			size := rng.IntN(120)
+			if err := f.Truncate(int64(size)); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, make([]byte, max(0, size-len(want)))...)[:size]
+		case 2:
+			f, want = open(), nil
+		case 3, 4:
+			if f.Datasync() != nil || m.SyncDir("/d") != nil {
+				t.Fatal("sync")
+			}
+			after, err := m.CrashClone(rng).Open("/d/f")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, 200)
+			n, err := after.ReadAt(got, 0)
+			if err != io.EOF || string(got[:n]) != string(want) {
+				t.Fatalf("%v after a crash, %v was synced: %v", got[:n], want, err)
+			}
+		}
+	}
+}

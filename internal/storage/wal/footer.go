@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// TrailerSize is the number of bytes after the footer frame, at the very end of a sealed segment.
+	// TrailerSize is the number of bytes after the footer frame, at the very end of a sealed
+	// segment.
 	TrailerSize = 16
 
 	trailerMagic = "5END"
 
-	// pointOwnBytes and pointFileBytes bound how far a lookup has to walk: a point is set when this many bytes of the
-	// shard's own frames, or of any frames, lie behind the last one. The second is larger so that many shards that
-	// write little each do not fill memory with points.
+	// pointOwnBytes and pointFileBytes bound how far a lookup has to walk: a point is set when this
+	// many bytes of the shard's own frames, or of any frames, lie behind the last one. The second
+	// is larger so that many shards that write little each do not fill memory with points.
 	pointOwnBytes  = 32 << 10
 	pointFileBytes = 128 << 10
 
@@ -65,7 +66,8 @@ func (x Index) Add(h *Header, offset int64) {
 	e.Refs += uint64(h.Refs)
 }
 
-// Seek returns an offset at or before the frame of the given index; ok is false when the segment cannot hold it.
+// Seek returns an offset at or before the frame of the given index; ok is false when the segment
+// cannot hold it.
 func (e *Extent) Seek(index uint64) (offset int64, ok bool) {
 	if index < e.First || index > e.Last {
 		return 0, false
@@ -78,7 +80,8 @@ func (e *Extent) Seek(index uint64) (offset int64, ok bool) {
 	return int64(e.Points[i-1].Offset), true
 }
 
-// AppendFooter appends what seals a segment of which the first end bytes are written: the footer frame and the trailer.
+// AppendFooter appends what seals a segment of which the first end bytes are written: the footer
+// frame and the trailer.
 func AppendFooter(dst []byte, salt uint32, number uint64, end int64, synced uint32, x Index) []byte {
 	le := binary.LittleEndian
 	payload := le.AppendUint32(nil, uint32(len(x)))
@@ -104,8 +107,8 @@ func AppendFooter(dst []byte, salt uint32, number uint64, end int64, synced uint
 	return le.AppendUint32(dst, crc32.Update(salt, castagnoli, dst[at:]))
 }
 
-// DecodeTrailer returns the offset of the footer frame of a sealed segment from its last TrailerSize bytes; ok is false
-// when the segment is not sealed.
+// DecodeTrailer returns the offset of the footer frame of a sealed segment from its last
+// TrailerSize bytes; ok is false when the segment is not sealed.
 func DecodeTrailer(b []byte, salt uint32) (offset int64, ok bool) {
 	if len(b) != TrailerSize || string(b[:4]) != trailerMagic {
 		return 0, false
@@ -155,7 +158,8 @@ func DecodeFooter(payload []byte) (Index, error) {
 	return x, nil
 }
 
-// Widen makes the extent name a range of entries that is at least as large, of which only some have frames.
+// Widen makes the extent name a range of entries that is at least as large, of which only some have
+// frames.
 func (e *Extent) Widen(first, last uint64) {
 	shift := uint32(0)
 	if e.Frames > 0 {

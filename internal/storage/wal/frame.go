@@ -14,6 +14,8 @@ const (
 	KindSparse Kind = 2 // some facts of an entry, each with its number
 	KindFooter Kind = 3 // the index of a sealed segment
 	KindNoop   Kind = 4 // an entry without facts
+	KindRaft   Kind = 5 // the head of an entry of the replicated log
+	KindMark   Kind = 6 // nothing but Synced
 )
 
 // Flags of a frame.
@@ -25,7 +27,8 @@ const Continued Flags = 1
 const (
 	// FrameHeaderSize is the number of bytes before the payload of a frame.
 	FrameHeaderSize = 40
-	// MaxPayload bounds the payload of a frame, so that a damaged length cannot ask for more memory than that.
+	// MaxPayload bounds the payload of a frame, so that a damaged length cannot ask for more memory
+	// than that.
 	MaxPayload = 1 << 30
 
 	frameVersion = 1
@@ -39,7 +42,7 @@ type Header struct {
 	Flags  Flags
 	Shard  uint32
 	Index  uint64 // log index of the entry; the segment number in a footer
-	Term   uint64 // always 1 on a single node
+	Term   uint64 // of the leader that proposed it; always 1 on a single node
 	Synced uint32 // bytes of this segment that were durable when the frame was written
 	Refs   uint32 // references to bodies of this entry when it was written
 	Length uint32 // bytes of payload
@@ -48,8 +51,8 @@ type Header struct {
 // Size returns the bytes that the whole frame takes.
 func (h *Header) Size() int64 { return FrameHeaderSize + int64(h.Length) }
 
-// AppendHeader appends the header of a frame whose payload is the given one. h.Length is set from the payload.
-// salt is the one of the segment.
+// AppendHeader appends the header of a frame whose payload is the given one. h.Length is set from
+// the payload. salt is the one of the segment.
 func AppendHeader(dst []byte, salt uint32, h *Header, payload []byte) []byte {
 	h.Length = uint32(len(payload))
 	at := len(dst)
@@ -69,16 +72,17 @@ func AppendHeader(dst []byte, salt uint32, h *Header, payload []byte) []byte {
 	return dst
 }
 
-// frameSum covers the whole frame but the sum itself. It starts from the salt of the segment, so that a client cannot
-// publish a body that looks like a frame, and a frame of another file is not taken for one of this file.
+// frameSum covers the whole frame but the sum itself. It starts from the salt of the segment, so
+// that a client cannot publish a body that looks like a frame, and a frame of another file is not
+// taken for one of this file.
 func frameSum(salt uint32, header, payload []byte) uint32 {
 	sum := crc32.Update(salt, castagnoli, header[:4])
 	sum = crc32.Update(sum, castagnoli, header[8:FrameHeaderSize])
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-// PeekHeader decodes a header without checking its sum, to walk over frames that are not wanted. b holds at least
-// FrameHeaderSize bytes. ErrBadFrame when it cannot be a header.
+// PeekHeader decodes a header without checking its sum, to walk over frames that are not wanted. b
+// holds at least FrameHeaderSize bytes. ErrBadFrame when it cannot be a header.
 func PeekHeader(b []byte) (Header, error) {
 	le := binary.LittleEndian
 	h := Header{
@@ -97,9 +101,9 @@ func PeekHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// DecodeFrame decodes and checks the frame at the start of b. The payload aliases b. ErrBadFrame when b does not start
-// with an intact frame, also when it is cut off; ErrUnsupportedFormat and ErrUnknownKind for an intact frame that this
-// version cannot read.
+// DecodeFrame decodes and checks the frame at the start of b. The payload aliases b. ErrBadFrame
+// when b does not start with an intact frame, also when it is cut off; ErrUnsupportedFormat and
+// ErrUnknownKind for an intact frame that this version cannot read.
 func DecodeFrame(b []byte, salt uint32) (Header, []byte, error) {
 	if len(b) < FrameHeaderSize {
 		return Header{}, nil, ErrBadFrame
@@ -118,7 +122,7 @@ func DecodeFrame(b []byte, salt uint32) (Header, []byte, error) {
 	if b[9] != frameVersion {
 		return Header{}, nil, fmt.Errorf("%w: frame version %d", ErrUnsupportedFormat, b[9])
 	}
-	if h.Kind > KindNoop {
+	if h.Kind > KindMark {
 		return Header{}, nil, fmt.Errorf("%w: %d", ErrUnknownKind, h.Kind)
 	}
 	return h, payload, nil

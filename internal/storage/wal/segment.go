@@ -41,8 +41,8 @@ func AppendSegmentHeader(dst []byte, number uint64, salt uint32) []byte {
 	return le.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
 }
 
-// DecodeSegmentHeader returns the salt of the segment with the given number. Magic, version and sum keep their places
-// in all versions, so that a newer segment is told from a damaged one.
+// DecodeSegmentHeader returns the salt of the segment with the given number. Magic, version and sum
+// keep their places in all versions, so that a newer segment is told from a damaged one.
 func DecodeSegmentHeader(b []byte, number uint64) (salt uint32, err error) {
 	if len(b) < SegmentHeaderSize || string(b[:8]) != segmentMagic {
 		return 0, ErrBadFrame

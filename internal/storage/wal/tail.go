@@ -19,12 +19,14 @@ type Tail struct {
 	Blank  bool  // those bytes are zeros, which writers lay ahead of frames: nothing was cut off
 }
 
-// ErrNoHeader says that a file was created as a segment and the machine stopped before its header was durable.
+// ErrNoHeader says that a file was created as a segment and the machine stopped before its header
+// was durable.
 var ErrNoHeader = errors.New("wal: segment without a header")
 
-// ScanTail reads a whole segment, as is done for the last one of a log, where the end may be torn. An offset without an
-// intact frame is the end of the log, unless a later intact frame says that the offset was durable when it was written:
-// then it is ErrCorrupt. A group that misses its end is cut as a whole.
+// ScanTail reads a whole segment, as is done for the last one of a log, where the end may be torn.
+// An offset without an intact frame is the end of the log, unless a later intact frame says that
+// the offset was durable when it was written: then it is ErrCorrupt. A group that misses its end is
+// cut as a whole.
 func ScanTail(r io.ReaderAt, size int64, number uint64) (Tail, error) {
 	salt, err := ReadSegmentHeader(r, size, number)
 	if err != nil {
@@ -56,6 +58,9 @@ func ScanTail(r io.ReaderAt, size int64, number uint64) (Tail, error) {
 				t.Torn = size - t.End
 			}
 			return t, nil
+		case h.Kind == KindMark && len(group) == 0:
+			t.End = w.Offset()
+			continue
 		}
 		group = append(group, located{h, at})
 		if h.Flags&Continued != 0 {
@@ -77,8 +82,9 @@ type located struct {
 	at int64
 }
 
-// ReadSegmentHeader returns the salt of a segment. ErrNoHeader when the file ends before the first frame would start,
-// which is how a crash during creation looks, for the header is made durable before any frame is written.
+// ReadSegmentHeader returns the salt of a segment. ErrNoHeader when the file ends before the first
+// frame would start, which is how a crash during creation looks, for the header is made durable
+// before any frame is written.
 func ReadSegmentHeader(r io.ReaderAt, size int64, number uint64) (salt uint32, err error) {
 	b := make([]byte, min(size, SegmentHeaderSize))
 	if n, err := r.ReadAt(b, 0); n < len(b) {
@@ -94,7 +100,8 @@ func ReadSegmentHeader(r io.ReaderAt, size int64, number uint64) (salt uint32, e
 	return salt, err
 }
 
-// ReadSealed returns the salt, the index and the end of the frames of a sealed segment without reading its frames.
+// ReadSealed returns the salt, the index and the end of the frames of a sealed segment without
+// reading its frames.
 func ReadSealed(r io.ReaderAt, size int64, number uint64) (Tail, error) {
 	salt, err := ReadSegmentHeader(r, size, number)
 	if errors.Is(err, ErrNoHeader) {
@@ -136,7 +143,7 @@ func endsWithTrailer(r io.ReaderAt, salt uint32, footer, at, size int64) bool {
 	return ok && off == footer
 }
 
-// blank tells whether there are only zeros in a range.
+// blank reports whether there are only zeros in a range.
 func blank(r io.ReaderAt, from, to int64) (bool, error) {
 	b := make([]byte, min(scanBlockBytes, to-from))
 	for ; from < to; from += int64(len(b)) {
@@ -153,7 +160,8 @@ func blank(r io.ReaderAt, from, to int64) (bool, error) {
 	return true, nil
 }
 
-// findSynced looks after a bad offset for an intact frame that was written when the bad offset was already durable.
+// findSynced looks after a bad offset for an intact frame that was written when the bad offset was
+// already durable.
 func findSynced(r io.ReaderAt, salt uint32, bad, size int64) error {
 	for at := bad + 1; ; {
 		_, next, err := FindFrame(r, salt, at, size)
@@ -174,7 +182,8 @@ func findSynced(r io.ReaderAt, salt uint32, bad, size int64) error {
 	}
 }
 
-// FindFrame returns the first intact frame that starts at or after from, at any offset; next is -1 when there is none.
+// FindFrame returns the first intact frame that starts at or after from, at any offset; next is -1
+// when there is none.
 func FindFrame(r io.ReaderAt, salt uint32, from, size int64) (h Header, next int64, err error) {
 	block := make([]byte, max(0, min(scanBlockBytes+FrameHeaderSize, size-from)))
 	for base := from; base+FrameHeaderSize <= size; base += scanBlockBytes {
@@ -198,10 +207,10 @@ func FindFrame(r io.ReaderAt, salt uint32, from, size int64) (h Header, next int
 
 // plausible is a cheap test before the sum of a frame is computed at every offset.
 func plausible(b []byte, at, size int64) bool {
-	if b[9] != frameVersion || b[8] == 0 || b[8] > byte(KindNoop) {
+	if b[9] != frameVersion || b[8] == 0 || b[8] > byte(KindMark) {
 		return false
 	}
 	le := binary.LittleEndian
-	return le.Uint64(b[24:]) == 1 && int64(le.Uint32(b[32:])) <= at &&
+	return le.Uint64(b[24:])>>32 == 0 && int64(le.Uint32(b[32:])) <= at &&
 		int64(le.Uint32(b[0:]))+FrameHeaderSize <= size-at
 }

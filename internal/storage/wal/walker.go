@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// Walker goes over the frames of a segment from one offset to another, with a block of the file in memory.
+// Walker goes over the frames of a segment from one offset to another, with a block of the file in
+// memory.
 type Walker struct {
 	src   io.ReaderAt
 	salt  uint32
@@ -19,8 +20,9 @@ type Walker struct {
 	blockAt int64 // file offset of block
 }
 
-// NewWalker returns a walker over src[off:end] that reads blockBytes at a time. With fresh, every block is new memory:
-// what Frame returned stays valid for ever. Without, it is valid until the next call.
+// NewWalker returns a walker over src[off:end] that reads blockBytes at a time. With fresh, every
+// block is new memory: what Frame returned stays valid for ever. Without, it is valid until the
+// next call.
 func NewWalker(src io.ReaderAt, salt uint32, off, end int64, blockBytes int, fresh bool) Walker {
 	return Walker{src: src, salt: salt, off: off, end: end, size: blockBytes, fresh: fresh}
 }
@@ -53,8 +55,8 @@ func (w *Walker) Peek() (Header, error) {
 // Skip goes to the frame after the one with header h.
 func (w *Walker) Skip(h *Header) { w.off += h.Size() }
 
-// Frame returns the next frame, checked, and goes to the one after it; it stays where it is on an error. io.EOF at the
-// end; otherwise the errors of DecodeFrame and of the file.
+// Frame returns the next frame, checked, and goes to the one after it; it stays where it is on an
+// error. io.EOF at the end; otherwise the errors of DecodeFrame and of the file.
 func (w *Walker) Frame() (Header, []byte, error) {
 	h, err := w.Peek()
 	if err != nil {

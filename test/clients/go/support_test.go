@@ -47,7 +47,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// publish sends a message on a channel in confirm mode and waits for the confirm, so that every queue has it.
+// publish sends a message on a channel in confirm mode and waits for the confirm, so that every
+// queue has it.
 func publish(t *testing.T, ch *amqp.Channel, exchange, key string, msg amqp.Publishing) {
 	t.Helper()
 	confirm, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, msg)
@@ -111,7 +112,8 @@ func next(t *testing.T, deliveries <-chan amqp.Delivery) amqp.Delivery {
 	return amqp.Delivery{} // never: Fatal does not return
 }
 
-// drain empties a queue with basic.get and returns the bodies; it finds all that was confirmed before.
+// drain empties a queue with basic.get and returns the bodies; it finds all that was confirmed
+// before.
 func drain(t *testing.T, ch *amqp.Channel, queue string) []string {
 	t.Helper()
 	var bodies []string

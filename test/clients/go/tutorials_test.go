@@ -27,7 +27,8 @@ func TestHello(t *testing.T) {
 	}
 }
 
-// Tutorial 2, work queue: durable queue, persistent tasks, fair dispatch, redelivery when a worker dies.
+// Tutorial 2, work queue: durable queue, persistent tasks, fair dispatch, redelivery when a worker
+// dies.
 func TestWorkQueue(t *testing.T) {
 	const queue = "tut.go.task_queue"
 	url := brokertest.URL(t)
@@ -129,7 +130,8 @@ func TestTopics(t *testing.T) {
 	expect(t, ch, all, keys...)
 }
 
-// Tutorial 6, RPC: requests with reply-to and correlation id, answered into an exclusive queue of the caller.
+// Tutorial 6, RPC: requests with reply-to and correlation id, answered into an exclusive queue of
+// the caller.
 func TestRPC(t *testing.T) {
 	const queue = "tut.go.rpc_queue"
 	url := brokertest.URL(t)

@@ -1,7 +1,8 @@
-// Package duel plays the same operations to a real etcd and to a broker, through the plain gRPC calls of etcd's API, and compares all they answer,
-// and what their watches tell.
+// Package duel plays the same operations to a real etcd and to a broker, through the plain gRPC
+// calls of etcd's API, and compares all they answer, and what their watches tell.
 //
-// A script is lines of text (testdata of package etcd). A line is one request in the text form of its protobuf message behind the method's name:
+// A script is lines of text (testdata of package etcd). A line is one request in the text form of
+// its protobuf message behind the method's name:
 //
 //	KV.Put key:"a" value:"1"          any method that answers once; of KV, Lease, Auth, Cluster, Maintenance, Lock, Election
 //	2> KV.Range key:"a"               by the second client; each has a connection of its own
@@ -21,5 +22,5 @@
 // Revisions are relative: @3 in a request is the third revision after the one at the beginning of
 // the script, and revisions in answers are written like that too. So one server serves many
 // scripts, and a difference in one changes no other. Between scripts the servers are swept: no
-// keys, leases, alarms, users or roles; users of the broker are told apart in known.go.
+// keys, leases, alarms, users or roles; users of the broker are told apart in freefields.go.
 package duel

@@ -28,7 +28,8 @@ func (d *Duel) Revision() int { return int(d.Peers[0].told - d.Peers[0].base) }
 // eventPatience is how long the events of both may take until they are the same.
 const eventPatience = 5 * time.Second
 
-// Play plays steps, one after the other to both, and compares. It ends at the first difference, reports it and returns false.
+// Play plays steps, one after the other to both, and compares. It ends at the first difference,
+// reports it and returns false.
 func (d *Duel) Play(name string, steps iter.Seq[Step]) (same bool) {
 	d.t.Helper()
 	if err := d.sweep(); err != nil {

@@ -147,7 +147,7 @@ func forget(request, reply proto.Message) {
 
 func (p *Peer) answer(s Step) string {
 	n := 0
-	fmt.Sscan(s.Rest, &n) //nolint:errcheck // then it is client 0, who asked nothing
+	fmt.Sscan(s.Rest, &n) //nolint:errcheck // then it is client 0, which asked nothing
 	c := p.clients[n]
 	if c == nil || c.waiting == nil {
 		return "nothing was asked"

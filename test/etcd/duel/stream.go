@@ -157,8 +157,9 @@ func (w *stream) wake() {
 // sentinel is the id of the watch that tells that all watches have caught up.
 const sentinel = 1 << 40
 
-// catchUp waits until all streams have told of all that happened. A watch that begins with something in the past is served together with, or after,
-// all others that are not at the present yet; so its event is the last.
+// catchUp waits until all streams have told of all that happened. A watch that begins with
+// something in the past is served together with, or after, all others that are not at the present
+// yet; so its event is the last.
 func (p *Peer) catchUp() {
 	if len(p.streams) == 0 {
 		return
@@ -171,7 +172,7 @@ func (p *Peer) catchUp() {
 	defer cancel()
 	mark, err := pb.NewKVClient(c.conn).Put(ctx, &pb.PutRequest{Key: []byte("~")})
 	if err != nil {
-		return // nobody may put it; how much they told is compared all the same
+		return // no user may put it; how much they sent is compared all the same
 	}
 	p.told = max(p.told, mark.Header.Revision)
 	var streams sync.WaitGroup

@@ -10,17 +10,19 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// RootPassword is what scripts that switch authentication on give to the user root, so that it can be switched off after them.
+// RootPassword is what scripts that switch authentication on give to the user root, so that it can
+// be switched off after them.
 const RootPassword = "root"
 
-// ownUsers are users of the broker, who are there without etcd having made them.
+// ownUsers are users of the broker that exist without etcd having made them.
 var ownUsers = []string{"guest"}
 
 func withoutOwn(users []string) []string {
 	return slices.DeleteFunc(users, func(u string) bool { return slices.Contains(ownUsers, u) })
 }
 
-// sweep ends all connections, leaves nothing in both servers, and takes down at which revision they are.
+// sweep ends all connections, leaves nothing in both servers, and takes down at which revision they
+// are.
 func (d *Duel) sweep() error {
 	for _, p := range d.Peers {
 		p.Close()

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Text writes a message in one line, the fields in the order of their numbers, revisions relative to base. What may differ between two right
-// servers is left out.
+// Text writes a message in one line, the fields in the order of their numbers, revisions relative
+// to base. What may differ between two right servers is left out.
 func Text(m proto.Message, base int64) string {
 	var b strings.Builder
 	writeMessage(&b, m.ProtoReflect(), base)

@@ -139,7 +139,7 @@ func mutex(t *testing.T, b *bed) {
 	}
 }
 
-// orphanedLock: the lock of a session whose lease is gone goes to who waits.
+// orphanedLock: the lock of a session whose lease is gone goes to the next waiter.
 func orphanedLock(t *testing.T, b *bed) {
 	c := b.client()
 	first, second := b.session(c), b.session(b.client())
@@ -160,7 +160,8 @@ func orphanedLock(t *testing.T, b *bed) {
 	}
 }
 
-// election: one leads at a time, watchers see who, and the next is the one that has waited longest.
+// election: one leads at a time, watchers see which, and the next is the one that has waited
+// longest.
 func election(t *testing.T, b *bed) {
 	s1, s2 := b.session(b.client()), b.session(b.client())
 	e1, e2 := concurrency.NewElection(s1, "election"), concurrency.NewElection(s2, "election")
@@ -266,7 +267,8 @@ func leased(t *testing.T, b *bed) {
 	}
 }
 
-// mirrored: a copy made of a snapshot and the updates behind it is the same, though keys change all the while.
+// mirrored: a copy made of a snapshot and the updates behind it is the same, though keys change all
+// the while.
 func mirrored(t *testing.T, b *bed) {
 	c := b.client()
 	put := func(i int) error {
@@ -377,7 +379,8 @@ func ordered(t *testing.T, b *bed) {
 	})
 }
 
-// barriers: who waits goes on when the barrier is taken away; a double one lets all in together and out together.
+// barriers: waiters go on when the barrier is removed; a double one lets all in together and out
+// together.
 func barriers(t *testing.T, b *bed) {
 	barrier := recipe.NewBarrier(b.client(), "barrier")
 	check(t, barrier.Hold())

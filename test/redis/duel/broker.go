@@ -8,12 +8,15 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
-// Broker starts a broker with files in memory, ends it with the test, and returns where it speaks the Redis protocol. change may be nil.
+// Broker starts a broker with files in memory, ends it with the test, and returns where it speaks
+// the Redis protocol. change may be nil.
 func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -22,11 +25,12 @@ func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 		change(&o)
 	}
 	lines := semaphores.New(semaphores.Options{Logger: log, Now: o.Now})
-	o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: lines}
+	o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: lines}
 	b, err := broker.Open(vfs.NewMem(), "data", o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	jobs.Resume(b)
 	if err := lines.Start(b); err != nil {
 		t.Fatal(err)
 	}

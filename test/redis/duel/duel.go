@@ -20,7 +20,8 @@ type Options struct {
 	Language func() Language // makes that of a server, for a sequence; none: all is compared as it is
 }
 
-// Language is how one server is spoken to, and understood, where the other says something else and both are right.
+// Language is how one server is spoken to, and understood, where the other says something else and
+// both are right.
 type Language interface {
 	Word(written string) string                // what the server is sent for a word of a step
 	Replies(s Step, replies []string) []string // what is compared of the replies that came after a step on one connection

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Random plays as many random sequences as is usual, to the duels in turn, and ends with the first that differs.
+// Random plays as many random sequences as is usual, to the duels in turn, and ends with the first
+// that differs.
 func Random(t *testing.T, usual int, sequence func(*rand.Rand) iter.Seq[Step], duels ...*Duel) {
 	t.Helper()
 	seed, times := Number(t, "REDIS_SEED", 1), Number(t, "REDIS_TIMES", 1)

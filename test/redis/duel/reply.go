@@ -20,8 +20,9 @@ func encode(words ...string) string {
 	return b.String()
 }
 
-// readReply reads one reply of either version of the protocol and writes it in one line, each part with its kind at the front: *[$"a" :1 $-1]. Two
-// replies are written alike only when they are the same, but for the elements of a set, which are in order.
+// readReply reads one reply of either version of the protocol and writes it in one line, each part
+// with its kind at the front: *[$"a" :1 $-1]. Two replies are written alike only when they are the
+// same, but for the elements of a set, which are in order.
 func readReply(r *bufio.Reader) (string, error) {
 	line, err := r.ReadString('\n')
 	if err != nil {

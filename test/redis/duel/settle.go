@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// say sends a step with a PING behind it, and returns all that comes before the answer to that, or before the end of the connection. Messages for the
-// connection that were published before are among it.
+// say sends a step with a PING behind it, and returns all that comes before the answer to that, or
+// before the end of the connection. Messages for the connection that were published before are
+// among it.
 func (p *peer) say(s Step) (replies []string) {
 	p.t.Helper()
 	p.marks++
@@ -37,9 +38,10 @@ func (p *peer) begin(s Step) {
 	}
 }
 
-// settle gathers replies until no more than so many commands are unanswered, and those wait, and returns them by connection. A broker serves one who
-// waits for what another who waits has made a little later than Redis does, which does all at once: as many are to be answered as there. Replies that
-// do not come are missing in the comparison.
+// settle gathers replies until at most so many commands are unanswered, all of them blocked, and
+// returns the replies by connection. A broker serves a blocked client that another one unblocks a
+// little later than Redis does, which does all at once: the same number is to be answered as there.
+// Replies that do not come are missing in the comparison.
 func (p *peer) settle(unanswered int) map[string][]string {
 	p.t.Helper()
 	got := map[string][]string{}
@@ -59,7 +61,7 @@ func (p *peer) settle(unanswered int) map[string][]string {
 	}
 }
 
-// gather takes what has come, and tells whether something has.
+// gather takes what has come, and reports whether something has.
 func (p *peer) gather(got map[string][]string) (some bool) {
 	for name, c := range p.conns {
 		select {
@@ -80,7 +82,7 @@ func (p *peer) gather(got map[string][]string) (some bool) {
 	return some
 }
 
-// arrived tells whether a reply is there that nobody has looked at.
+// arrived reports whether there is an unread reply.
 func (p *peer) arrived() bool {
 	for _, c := range p.conns {
 		if len(c.replies) > 0 {
@@ -90,7 +92,8 @@ func (p *peer) arrived() bool {
 	return false
 }
 
-// clean closes all connections of a sequence, waits until the server has noticed, and deletes all keys.
+// clean closes all connections of a sequence, waits until the server has noticed, and deletes all
+// keys.
 func (p *peer) clean() {
 	p.t.Helper()
 	for _, c := range p.conns {

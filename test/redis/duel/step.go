@@ -37,7 +37,7 @@ func (s Step) Text() string {
 	return strings.Join(commands, ";")
 }
 
-// special tells whether a word with this in it is written as a Go string.
+// special reports whether a word with this in it is written as a Go string.
 func special(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == ';' || r == '>' }
 
 func (s Step) String() string { return s.Conn + "> " + s.Text() }
@@ -65,7 +65,7 @@ func ParseStep(line string) (s Step, err error) {
 	return s, nil
 }
 
-// cutCommand reads the words before the first semicolon, and tells whether there is one.
+// cutCommand reads the words before the first semicolon, and reports whether there is one.
 func cutCommand(line string) (words []string, rest string, more bool, err error) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		switch line[0] {

@@ -13,7 +13,8 @@ var (
 	unsubscribed = regexp.MustCompile(`\$"(p?unsubscribe)" \$"[^"]*"`)
 )
 
-// language leaves out what Redis leaves open: the number of a connection, and the order of what is in none.
+// language leaves out what Redis leaves open: the number of a connection, and the order of what is
+// in none.
 type language struct{}
 
 func (language) Word(written string) string { return written }

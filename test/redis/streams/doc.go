@@ -1,2 +1,3 @@
-// Package streams compares the commands of streams with those of a real Redis: scripts of random commands, many of them wrong, reply by reply.
+// Package streams compares the commands of streams with those of a real Redis: scripts of random
+// commands, many of them wrong, reply by reply.
 package streams

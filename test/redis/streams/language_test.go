@@ -33,7 +33,8 @@ func (l *language) Word(written string) string {
 	})
 }
 
-// Replies gives ids of the clock the names of their place-holders, leaves times out, and tells how long something is idle in hours.
+// Replies gives ids of the clock the names of their place-holders, leaves times out, and tells how
+// long something is idle in hours.
 func (l *language) Replies(_ duel.Step, replies []string) []string {
 	for i := range replies {
 		replies[i] = l.normal(replies[i])

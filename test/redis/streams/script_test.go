@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// script makes random commands about a few streams of its own. Most make sense; some are wrong in one place.
+// script makes random commands about a few streams of its own. Most make sense; some are wrong in
+// one place.
 type script struct {
 	*rand.Rand
 	prefix string

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// mask replaces what differs by nature between two runs of a script: the numbers in iids by the order in which they appear, the sessions and
-// numbers in the names of temporary queues too, and points of time that are about now. Columns named id are masked whole, by the session.
+// mask replaces what differs by nature between two runs of a script: the numbers in iids by the
+// order in which they appear, the sessions and numbers in the names of temporary queues too, and
+// points of time that are about now. Columns named id are masked whole, by the session.
 type mask struct {
 	seen map[string]string
 	n    map[string]int

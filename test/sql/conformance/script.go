@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// superuser is who the first session of a script is.
+// superuser is the user of a script's first session.
 const superuser = "guest"
 
 // answerPrefix begins a line of what a server answered.

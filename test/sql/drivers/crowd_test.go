@@ -20,8 +20,8 @@ const (
 	settlePatient = 15 * time.Second
 )
 
-// TestCrowdIdleInTransactions: many sessions hold a message each and do nothing; the broker stays small, others work on, and all messages are
-// back when the sessions have gone.
+// TestCrowdIdleInTransactions: many sessions hold a message each and do nothing; the broker stays
+// small, others work on, and all messages are back when the sessions have gone.
 func TestCrowdIdleInTransactions(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip(err)

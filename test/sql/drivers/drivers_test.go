@@ -20,12 +20,13 @@ const programPatience = 2 * time.Minute
 type target struct {
 	name string
 	url  string
-	app  string // as user app, who has the password secret; "" where nobody has one
+	app  string // as user app, whose password is secret; "" where it has none
 }
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// TestDrivers runs every driver on the SQL protocol, and on a real PostgreSQL with the native schema where there is one.
+// TestDrivers runs every driver on the SQL protocol, and on a real PostgreSQL with the native
+// schema where there is one.
 func TestDrivers(t *testing.T) {
 	servers := startServers(t)
 	for _, d := range []struct {
@@ -75,7 +76,7 @@ func startServers(t *testing.T) []target {
 	return append(servers, target{name: "postgres", url: real.DSN()})
 }
 
-// addUser makes a user who has a password and may do everything.
+// addUser adds a user with a password and all permissions.
 func addUser(t *testing.T, dir string) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -113,7 +114,8 @@ func withJDBC(t *testing.T, s target) {
 	run(t, s, []string{"CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "WithJdbc")
 }
 
-// setUp installs the driver by setup.sh. Without the tools for it the test is skipped, but fails in CI.
+// setUp installs the driver by setup.sh. Without the tools for it the test is skipped, but fails in
+// CI.
 func setUp(t *testing.T, driver string, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
@@ -140,7 +142,8 @@ func giveUp(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// run runs a program and returns its standard output. It proves its claims itself, and exits with a code other than 0 when one does not hold.
+// run runs a program and returns its standard output. It proves its claims itself, and exits with a
+// code other than 0 when one does not hold.
 func run(t *testing.T, s target, env []string, program string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), programPatience)

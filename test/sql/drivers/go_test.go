@@ -52,6 +52,7 @@ func withPgx(t *testing.T, s target) {
 	}
 	c := pgxConnect(t, s, pgx.QueryExecModeCacheStatement)
 	pgxBatch(t, c)
+	pgxCopy(t, c)
 	pgxCancel(t, c)
 	if s.app == "" {
 		return
@@ -220,6 +221,32 @@ func pgxBatch(t *testing.T, c *pgx.Conn) {
 	}
 }
 
+// pgxCopy posts with CopyFrom, which knows the binary format only, and reads with COPY.
+func pgxCopy(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	ctx := t.Context()
+	execute(t, c, "select mbus4.create_queue('with_pgx_copy', 64)")
+	execute(t, c, "select mbus4.create_view_prop('with_pgx_copy')")
+	registerHstore(t, c)
+	view, columns := pgx.Identifier{"with_pgx_copy_q"}, []string{"data", "properties"}
+	var rows [][]any
+	for i := range 1000 {
+		n := fmt.Sprint(i)
+		rows = append(rows, []any{pgtype.Hstore{"n": &n, "null": nil}, nil})
+	}
+	if n, err := c.CopyFrom(ctx, view, columns, pgx.CopyFromRows(rows)); n != 1000 || err != nil {
+		t.Fatal(n, err)
+	}
+	_, err := c.CopyFrom(ctx, view, columns, pgx.CopyFromFunc(func() ([]any, error) { return nil, errors.New("no more") }))
+	wantState(t, err, "57014")
+	var out strings.Builder
+	tag, err := c.PgConn().CopyTo(ctx, &out, "copy (select data->'n' from mbus4.consumen_with_pgx_copy_by_default(2000)) to stdout")
+	if lines := strings.Fields(out.String()); err != nil || tag.String() != "COPY 1000" || lines[0] != "0" || lines[999] != "999" {
+		t.Fatal(tag, err, lines)
+	}
+	execute(t, c, "select mbus4.drop_queue('with_pgx_copy')")
+}
+
 func pgxCancel(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	timer := time.AfterFunc(hurry, func() { c.PgConn().CancelRequest(context.Background()) }) //nolint:errcheck // the statement tells
@@ -243,6 +270,7 @@ func withLibPQ(t *testing.T, s target) {
 	if !errors.As(err, &e) || e.Code != "42601" || e.Position != "10" {
 		t.Errorf("%+v", err)
 	}
+	pqCopy(t, db)
 	if s.app != "" {
 		if err := openDB(t, s.app, "postgres").PingContext(t.Context()); err != nil {
 			t.Error(err)
@@ -252,6 +280,36 @@ func withLibPQ(t *testing.T, s target) {
 			t.Error(err)
 		}
 	}
+}
+
+// pqCopy posts with CopyIn.
+func pqCopy(t *testing.T, db *sql.DB) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := db.ExecContext(t.Context(), "select mbus4.create_queue('with_pq_copy', 64); select mbus4.create_view('with_pq_copy')")
+	must(err)
+	tx, err := db.BeginTx(t.Context(), nil)
+	must(err)
+	in, err := tx.PrepareContext(t.Context(), pq.CopyIn("with_pq_copy_q", "data"))
+	must(err)
+	for _, data := range []string{"n=>1", `n=>"a\tb"`, ""} {
+		_, err := in.ExecContext(t.Context(), data)
+		must(err)
+	}
+	_, err = in.ExecContext(t.Context())
+	must(errors.Join(err, in.Close(), tx.Commit()))
+	var n int
+	must(db.QueryRowContext(t.Context(), "select count(*) from mbus4.consumen_with_pq_copy_by_default(10)").Scan(&n))
+	if n != 3 {
+		t.Errorf("%d messages", n)
+	}
+	_, err = db.ExecContext(t.Context(), "select mbus4.drop_queue('with_pq_copy')")
+	must(err)
 }
 
 func openDB(t *testing.T, url, driver string) *sql.DB {

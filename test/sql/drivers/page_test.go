@@ -16,11 +16,12 @@ var rewrite = flag.Bool("rewrite", false, "write what psql prints into the sessi
 
 const page = "../../../docs/protocols/sql.md"
 
-// prompt is how psql asks the user guest, who is a superuser, in the database fiveways: for a statement, for the rest of one (-), in a transaction
-// (*), and in one that failed (!).
+// prompt is psql's prompt for the user guest, a superuser, in the database fiveways: for a
+// statement, for the rest of one (-), in a transaction (*), and in one that failed (!).
 var prompt = regexp.MustCompile(`^fiveways([-=])[*!]?# ?(.*)$`)
 
-// TestPage plays the sessions of the page on SQL to psql and a fresh broker: what stands there is what is printed.
+// TestPage plays the sessions of the page on SQL to psql and a fresh broker: what stands there is
+// what is printed.
 func TestPage(t *testing.T) {
 	need(t, "psql")
 	dir := t.TempDir()

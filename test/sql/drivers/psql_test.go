@@ -74,6 +74,11 @@ German, DMY
 a|integer
 b|text
 
+?column?
+1
+2
+1 \N a\ b
+
 `
 
 // withPgbench posts and consumes with each of its protocols.

@@ -10,7 +10,8 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// TestSemaphores: drivers read and write what is about task semaphores, the type of their status included.
+// TestSemaphores: drivers read and write what is about task semaphores, the type of their status
+// included.
 func TestSemaphores(t *testing.T) {
 	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0")
 	if err != nil {
@@ -26,7 +27,8 @@ func TestSemaphores(t *testing.T) {
 	t.Run("psql", func(t *testing.T) { psqlSemaphores(t, s) })
 }
 
-// pgxSemaphore enqueues and releases with parameters of Go's types, by itself and in a batch, and reads rows of the tables.
+// pgxSemaphore enqueues and releases with parameters of Go's types, by itself and in a batch, and
+// reads rows of the tables.
 func pgxSemaphore(t *testing.T, c *pgx.Conn, key string) {
 	ctx := t.Context()
 	for _, name := range []string{"markup.semaphore_status", "markup._semaphore_status"} {

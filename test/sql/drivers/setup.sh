@@ -4,49 +4,11 @@
 # Usage: setup.sh [python] [node] [java]   (all when none is named). Does nothing for what is already in place.
 set -eu
 cd "$(dirname "$0")"
+. ../../setup.sh
 
-# limited runs a command that uses the network and ends it after three minutes: a dead connection must not hold up the tests.
-limited() {
-	if ! command -v timeout >/dev/null; then
-		"$@"
-		return
-	fi
-	code=0
-	timeout 180 "$@" || code=$?
-	if [ $code -eq 124 ]; then echo "setup.sh: no end after 3 minutes: $*" >&2; fi
-	return $code
-}
-
-python_driver() {
-	if [ -x .venv/bin/python ] && cmp -s python/requirements.txt .venv/requirements.txt; then return; fi
-	rm -rf .venv
-	python3 -m venv .venv
-	limited .venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt
-	cp python/requirements.txt .venv/requirements.txt
-}
-
-node_driver() {
-	stamp=node/node_modules/.lock
-	if cmp -s node/package-lock.json "$stamp"; then return; fi
-	(cd node && limited npm ci --no-audit --no-fund --loglevel=error)
-	cp node/package-lock.json "$stamp"
-}
-
-# The class path names files outside this folder, so it is asked for anew when one of them is gone.
-java_class_path_is_good() {
-	cmp -s java/pom.xml java/.build/pom.xml || return 1
-	for jar in $(tr ':' ' ' <java/.build/classpath); do [ -f "$jar" ] || return 1; done
-}
-
-java_driver() {
-	mkdir -p java/.build
-	if ! java_class_path_is_good; then
-		limited mvn -q -B -f java/pom.xml dependency:build-classpath -Dmdep.outputFile="$PWD/java/.build/classpath"
-		cp java/pom.xml java/.build/pom.xml
-	fi
-	rm -rf java/.build/classes
-	javac -nowarn -cp "$(cat java/.build/classpath)" -d java/.build/classes java/*.java
-}
+python_driver() { venv .venv python/requirements.txt; }
+node_driver() { node_modules; }
+java_driver() { java_classes; }
 
 if [ $# -eq 0 ]; then set -- python node java; fi
 for driver in "$@"; do "${driver}_driver"; done

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -39,8 +40,8 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%q :: %s", o.value, o.typeName)
 }
 
-// same leaves the messages and places of errors aside unless EXPRESSIONS_MESSAGES is set: some tell more of PostgreSQL's inside than of the
-// error.
+// same leaves the messages and places of errors aside unless EXPRESSIONS_MESSAGES is set: some tell
+// more of PostgreSQL's inside than of the error.
 func (o outcome) same(b outcome) bool {
 	if os.Getenv("EXPRESSIONS_MESSAGES") != "" && (o.message != b.message || o.position != b.position) {
 		return false
@@ -80,7 +81,7 @@ func evaluate(text string, set value.Settings) (o outcome) {
 	if err != nil {
 		return outcome{code: pgerror.SyntaxError, message: err.Error()}
 	}
-	c := &expr.Compiler{Text: text, Settings: set, Aggregate: nil}
+	c := &expr.Compiler{Text: text, Settings: set, Library: builtin.Library}
 	e, err := c.Compile(tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val)
 	if err == nil {
 		e, err = c.ResolveUnknown(e)
@@ -131,7 +132,8 @@ func ask(t *testing.T, conn *pgx.Conn, hstore map[uint32]string, text string) ou
 	return o
 }
 
-// asked returns a number from the environment: EXPRESSIONS is how many are compared, EXPRESSIONS_SEED which ones; `make compare` takes others each time.
+// asked returns a number from the environment: EXPRESSIONS is how many are compared,
+// EXPRESSIONS_SEED which ones; `make compare` takes others each time.
 func asked(name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
 		return n

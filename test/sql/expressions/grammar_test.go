@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// literals are the leaves of each kind of expression; with care for the ends of ranges and for what looks like something else.
+// literals are the leaves of each kind of expression; with care for the ends of ranges and for what
+// looks like something else.
 var literals = map[string][]string{
 	"int":    {"0", "1", "2", "3", "7", "-1", "-5", "42", "100", "2147483647", "(-2147483648)", "null::int", "12345", "'17'::int", "3::smallint"},
 	"bigint": {"0::bigint", "1::bigint", "9223372036854775807", "(-9223372036854775808)", "3000000000", "-7::bigint", "null::bigint"},
@@ -120,7 +121,7 @@ func (g generator) expression(kind string, depth int) string {
 	}
 }
 
-// nested tells whether an expression of the kind is put into parentheses.
+// nested reports whether an expression of the kind is put into parentheses.
 func nested(kind string) bool {
 	switch kind {
 	case "unquoted", "type":

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -102,7 +104,8 @@ func TestInsertBelongsToTheTransaction(t *testing.T) {
 	want(t, p.remote, waiting, "2 3 4 6")
 }
 
-// A local trigger posts for each row; a select receives one message, and gives it back with the rollback.
+// A local trigger posts for each row; a select receives one message, and gives it back with the
+// rollback.
 func TestTriggersAndSelect(t *testing.T) {
 	p := setUp(t, "")
 	run(t, p.local, "create table shop_orders (n int)", `create function announce() returns trigger language plpgsql as $$
@@ -123,7 +126,8 @@ func TestTriggersAndSelect(t *testing.T) {
 	want(t, p.local, "insert into orders values ('n=>back') returning data->'n'", "back")
 }
 
-// Many rows go in one statement with batch_size, and into tables imported from the broker's catalogs.
+// Many rows go in one statement with batch_size, and into tables imported from the broker's
+// catalogs.
 func TestBatchesAndImport(t *testing.T) {
 	p := setUp(t, ", batch_size '50', extensions 'hstore'")
 	run(t, p.local, "insert into orders select hstore('n', n::text) from generate_series(1, 120) n")
@@ -132,6 +136,39 @@ func TestBatchesAndImport(t *testing.T) {
 	run(t, p.local, "create schema imported", "import foreign schema public limit to (orders_p) from server fiveways into imported",
 		"insert into imported.orders_p (data) values ('n=>1')")
 	want(t, p.local, "select data->'n' from imported.orders_p", "1")
+}
+
+// What postgres_fdw sends beside the statements of the user takes nothing: for plans, for ANALYZE,
+// for tables to import. Rows that PostgreSQL reads again are not received again.
+func TestNothingIsTakenBeside(t *testing.T) {
+	p := setUp(t, ", extensions 'hstore'")
+	run(t, p.local, "insert into orders select hstore('n', n::text) from generate_series(1, 5) n")
+	all := func(expected string) {
+		t.Helper()
+		want(t, p.remote, "select count(*)::text from mbus4.messages('orders')", expected)
+	}
+	_, err := p.local.Exec(t.Context(), "analyze orders")
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "0A000" || !strings.Contains(refused.Message, `ANALYZE of a foreign table over the view "orders_q"`) {
+		t.Errorf("analyze: %v", err)
+	}
+	all("5")
+	run(t, p.local, "analyze", "explain select * from orders", "explain (verbose, format json) select * from orders",
+		"create schema imported", "import foreign schema public from server fiveways into imported")
+	all("5")
+	run(t, p.local, "alter server fiveways options (add use_remote_estimate 'true')", "explain select * from orders where data->'n' = '1' order by data",
+		"prepare s as select * from orders", "explain execute s", "begin", "declare c cursor for select * from orders", "close c", "commit")
+	all("5")
+	run(t, p.local, "explain analyze select * from orders")
+	all("4")
+	run(t, p.local, "create table kept as select * from orders", "insert into kept select * from orders")
+	all("2")
+	want(t, p.local, "select data->'n' from kept", "2 3")
+	want(t, p.local, "select (select data->'n' from orders where g > 0) from generate_series(1, 3) g", "4 4 4")
+	want(t, p.local, "select data->'n' from orders where false", "")
+	all("1")
+	run(t, p.local, "create schema markup", "create type markup.semaphore_status as enum ('WAIT', 'ACQUIRED', 'TRY_RELEASE')",
+		"import foreign schema markup from server fiveways into markup", "analyze markup.semaphore")
 }
 
 // dblink reaches every function; a connection of its own has its own transaction.

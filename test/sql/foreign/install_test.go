@@ -9,7 +9,8 @@ import (
 	"fiveways/test/brokertest"
 )
 
-// TestInstallIntoTheBroker: who takes the broker for a PostgreSQL is told so, and nothing happens.
+// TestInstallIntoTheBroker: installing into the broker instead of a PostgreSQL is rejected, and
+// nothing happens.
 func TestInstallIntoTheBroker(t *testing.T) {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--sync", "os")
 	if _, err := sqlschema.Install(t.Context(), fmt.Sprintf("postgres://guest@%s/fiveways?sslmode=disable", b.SQLAddr())); !errors.Is(err, sqlschema.ErrBroker) {

@@ -99,7 +99,8 @@ func wantMessages(t *testing.T, c *pgconn.PgConn, queue, want string) {
 	})
 }
 
-// TestResetGivesBack: what a session held is back at its place at once when its connection is cut, whatever it was doing.
+// TestResetGivesBack: what a session held is back at its place at once when its connection is cut,
+// whatever it was doing.
 func TestResetGivesBack(t *testing.T) {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0")
 	other := dial(t, b)
@@ -138,7 +139,8 @@ func query(text string) []byte {
 	return append(append([]byte{'Q', byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, text...), 0)
 }
 
-// TestDeafSessions: sessions that ask for more than fits into memory and do not read it cost little and stop nobody.
+// TestDeafSessions: sessions that ask for more than fits into memory and do not read it cost little
+// and block no other.
 func TestDeafSessions(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip(err)
@@ -187,7 +189,8 @@ func TestDeafSessions(t *testing.T) {
 	}
 }
 
-// TestIdleTransactionEnds: who is idle in a transaction for too long is told so, and what it did is undone; others are left alone.
+// TestIdleTransactionEnds: a session that is idle in a transaction for too long is told so, and its
+// transaction is rolled back; others are left alone.
 func TestIdleTransactionEnds(t *testing.T) {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--sql-idle-transaction-timeout", "300ms")
 	other := dial(t, b)
@@ -205,7 +208,8 @@ func TestIdleTransactionEnds(t *testing.T) {
 	wantMessages(t, other, "q", "2")
 }
 
-// TestStopWithOpenTransactions: a stop waits for those who are at work, undoes what does not end, and is no crash.
+// TestStopWithOpenTransactions: a stop waits for running transactions, rolls back those that do not
+// end, and is no crash.
 func TestStopWithOpenTransactions(t *testing.T) {
 	dir := t.TempDir()
 	run := func() *brokertest.Broker {

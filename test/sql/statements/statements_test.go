@@ -89,8 +89,8 @@ func theirs(t *testing.T, c *pgconn.PgConn, text string) ([]string, string) {
 	return rows, ""
 }
 
-// TestSelects sends the same statements to both. STATEMENTS says how many, STATEMENTS_SEED which ones. Rows are compared in their order
-// where the statement orders them wholly.
+// TestSelects sends the same statements to both. STATEMENTS says how many, STATEMENTS_SEED which
+// ones. Rows are compared in their order where the statement orders them wholly.
 func TestSelects(t *testing.T) {
 	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
 	if err != nil {

@@ -107,7 +107,8 @@ discard all
 discard plans
 `), "\n")
 
-// message is one simple query of several statements, or several statements of the extended protocol up to a Sync.
+// message is one simple query of several statements, or several statements of the extended protocol
+// up to a Sync.
 type message struct {
 	extended   bool
 	statements []string
@@ -132,7 +133,8 @@ func randomMessage(rng *rand.Rand) message {
 	return m
 }
 
-// TestSequences sends the same messages to both. TRANSACTIONS says how many sequences, TRANSACTIONS_SEED which ones.
+// TestSequences sends the same messages to both. TRANSACTIONS says how many sequences,
+// TRANSACTIONS_SEED which ones.
 func TestSequences(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
 	sequences, seed := number("TRANSACTIONS", 150), uint64(number("TRANSACTIONS_SEED", 1))

@@ -1,6 +1,8 @@
 // Small parts that every view uses.
+import { reached } from "../api.js";
 import { html } from "../html.js";
 import { href } from "../router.js";
+import { useStore } from "../store.js";
 import { toast } from "./toasts.js";
 
 /** A link to a place of this page. */
@@ -44,12 +46,13 @@ export const Tile = ({ name, value, note, to, query }) => {
   return to ? html`<${Go} class="tile" to=${to} query=${query}>${inside}<//>` : html`<div class="tile">${inside}</div>`;
 };
 
-/** What is told when there is nothing, with the next step. */
-export const Empty = ({ title, children }) => html`<div class="empty"><strong>${title}</strong>${children}</div>`;
+/** The text of an empty list, with the next step. Without an answer from the broker it is unknown whether the list is empty. */
+export const Empty = ({ title, children }) => html`
+  <div class="empty">${useStore(reached) ? html`<strong>${title}</strong>${children}` : "Unknown while the broker cannot be reached."}</div>`;
 
-/** Why something could not be shown. A part that this broker has not is no error. */
+/** Why something could not be shown. A part that this broker has not is no error; that it cannot be reached is told above every view. */
 export function Trouble({ error, what = "This" }) {
-  if (!error) return null;
+  if (!error || error.status === 0) return null;
   if (error.status === 404 || error.status === 405) {
     return html`<div class="note">${what} is not there (${error.message}).</div>`;
   }
@@ -72,7 +75,7 @@ export function Command({ text, what }) {
       await navigator.clipboard.writeText(text);
       toast("Copied.");
     } catch {
-      toast("The browser does not let this page copy; select the text instead.", "bad");
+      toast("The browser does not allow copying; select the text instead.", "bad");
     }
   };
   return html`<div class="command"><code>${text}</code><button type="button" onClick=${copy} aria-label=${`Copy the command for ${what}`}>Copy</button></div>`;

@@ -1,4 +1,4 @@
-// Questions before something is lost, and forms that stand over the page.
+// Confirmation dialogs, and forms above the page.
 import { html, useEffect, useRef } from "../html.js";
 import { store, useStore } from "../store.js";
 import { Form } from "./form.js";
@@ -25,12 +25,13 @@ function Dialog({ title, text, button, fields, onSubmit, resolve }) {
   useEffect(() => {
     box.current.showModal(); // takes the focus, and gives it back
   }, []);
-  // Escape closes the box by itself; whoever asked hears of it then. A second answer changes nothing.
+  // Escape closes the box by itself; the caller is told then. A second answer changes nothing.
   const close = (value) => {
     open.set(null);
     resolve(value);
   };
-  const cancel = html`<button type="button" onClick=${() => close(false)}>Cancel</button>`;
+  // A form starts at its first field, a question at Cancel: pressing Enter too often destroys nothing.
+  const cancel = html`<button type="button" autofocus=${!fields} onClick=${() => close(false)}>Cancel</button>`;
   return html`
     <dialog ref=${box} aria-labelledby="dialog-title" onClose=${() => close(false)}>
       <div class="stack">

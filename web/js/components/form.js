@@ -9,7 +9,7 @@ let made = 0;
  */
 export function Form({ fields, button = "Save", onSubmit, extra, reset = false, label, more }) {
   const [id] = useState(() => `form${++made}`);
-  const [values, setValues] = useState({}); // what somebody has changed; the rest is as the fields have it, also when that comes later
+  const [values, setValues] = useState({}); // changed values; others come from the fields, even if those arrive later
   const valueOf = (f) => values[f.name] ?? f.value ?? (f.kind === "check" ? false : f.kind === "select" ? first(f) : "");
   const [state, setState] = useState({ busy: false, error: "" });
 

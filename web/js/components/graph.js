@@ -142,7 +142,7 @@ function Edge({ way, label }) {
     </g>`;
 }
 
-/** Nodes and edges of bindings; at most so many edges, for nobody sees more. */
+/** Nodes and edges of bindings; at most so many edges: more would be unreadable. */
 export function ofBindings(bindings, most = 300) {
   const nodes = new Map();
   const add = (kind, vhost, name) => {

@@ -24,7 +24,7 @@ export function Limits({ path, names }) {
     <${Card} title="Limits">
       <div class="stack">
         ${Object.entries(now).map(([k, v]) => html`<div class="row"><span>${k}</span><b>${count(v)}</b>
-          <button onClick=${() => act("The limit is gone.", () => del(`${path}/${k}`))}>Remove</button></div>`)}
+          <button onClick=${() => act("The limit is removed.", () => del(`${path}/${k}`))}>Remove</button></div>`)}
         <${Form} label="Set a limit" fields=${fields} button="Set" onSubmit=${set} reset />
       </div>
     <//>`;

@@ -55,7 +55,7 @@ function Properties({ of }) {
 
 /** Who has a message that is unacknowledged. */
 function Holder({ of }) {
-  if (of.lease_until) return `somebody who leased it until ${time(of.lease_until)}`;
+  if (of.lease_until) return `a client with a lease until ${time(of.lease_until)}`;
   if (!of.connection) return "a consumer";
   return html`consumer <span class="mono">${of.consumer_tag}</span> on <${Go} to=${["connections", of.connection]}>${of.connection}<//>`;
 }

@@ -1,7 +1,7 @@
-// What stands around every view: the bar, the navigation, notices and dialogs.
-import { hasTag, logout, session } from "../api.js";
+// The frame of every view: the bar, the navigation, notices and dialogs.
+import { hasTag, logout, reached, session } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { chooseInterval, interval } from "../live.js";
+import { chooseInterval, interval, useLive } from "../live.js";
 import { href, place } from "../router.js";
 import { helpShown, leaps, others } from "../shortcuts.js";
 import { useStore } from "../store.js";
@@ -28,7 +28,7 @@ export function Shell({ children }) {
   const where = parts.join("/");
   useEffect(() => {
     setOpen(false);
-    // A reader of the screen hears where it is now; the first view leaves the focus where the browser has it.
+    // A screen reader announces the view; the first view leaves the focus where the browser has it.
     if (!first.current) main.current.focus({ preventScroll: true });
     first.current = false;
     scrollTo(0, 0);
@@ -38,9 +38,22 @@ export function Shell({ children }) {
     <${Bar} onMenu=${() => setOpen(!open)} open=${open} />
     <div class="frame">
       <${Nav} at=${parts[0] ?? "overview"} open=${open} />
-      <main id="main" tabindex="-1" ref=${main}>${children}</main>
+      <main id="main" tabindex="-1" ref=${main}><${Notices} />${children}</main>
     </div>
     <${Toasts} /><${Dialogs} /><${Help} />`;
+}
+
+const shortages = {
+  memory: html`Memory is short: publishers are held back until queues are emptied. More memory: setting <code>memory_limit</code>.`,
+  disk: html`The disk is nearly full: publishers are held back until there is room. The bound is the setting <code>disk_free_limit</code>.`,
+};
+
+/** What is wrong with the broker, whatever view is looked at. */
+function Notices() {
+  const { data } = useLive("overview?columns=alarms");
+  const here = useStore(reached);
+  const said = [...(here ? [] : ["The broker cannot be reached. Is it running?"]), ...(data?.alarms ?? []).map((a) => shortages[a])];
+  return said.length > 0 && html`<div class="notices stack">${said.map((text) => html`<div class="note bad" role="alert">${text}</div>`)}</div>`;
 }
 
 function Bar({ onMenu, open }) {
@@ -59,7 +72,7 @@ function Bar({ onMenu, open }) {
           <option value="" selected=${chosen === ""}>All virtual hosts</option>
           ${names.map((n) => html`<option value=${n} selected=${n === chosen}>${n}</option>`)}
         </select>`}
-      <select class="wide-only" aria-label="How often the page looks again" value=${String(every)} onChange=${(e) => chooseInterval(Number(e.target.value))}>
+      <select class="wide-only" aria-label="Refresh interval" value=${String(every)} onChange=${(e) => chooseInterval(Number(e.target.value))}>
         ${[[2000, "every 2 s"], [5000, "every 5 s"], [30000, "every 30 s"], [0, "by hand (r)"]].map(([ms, label]) => html`
           <option value=${String(ms)} selected=${ms === every}>${label}</option>`)}
       </select>

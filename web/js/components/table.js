@@ -5,7 +5,7 @@ import { count } from "../format.js";
 import { useLive } from "../live.js";
 import { place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
-import { Trouble } from "./basics.js";
+import { Empty, Trouble } from "./basics.js";
 
 const pageSizes = [50, 100, 250, 500];
 const typing = 250; // ms that a search waits for the next letter
@@ -29,8 +29,8 @@ export function Listing({ path, columns, extra = {}, empty, label, rowKey, searc
   }, [error]);
 
   if (loading && !list) return html`<p class="soft" role="status">Loading …</p>`;
-  if (!list) return html`<${Trouble} error=${error} what=${label} />`;
-  if (list.total_count === 0 && !query.name) return empty ?? html`<p class="soft">Nothing is here.</p>`;
+  if (!list || (error && list.total_count === 0)) return html`<${Trouble} error=${error} what=${label} />`;
+  if (list.total_count === 0 && !query.name) return empty ?? html`<div class="card"><${Empty} title="Nothing is here." /></div>`;
   return html`
     <div class="stack">
       ${error && html`<${Trouble} error=${error} what=${label} />`}
@@ -82,7 +82,7 @@ export const Rows = ({ columns, rows, label, rowKey = (r) => r.name, sort, down,
     </table>
   </div>`;
 
-const classes = (c) => [c.number && "number", c.wide && "wide-only", c.class].filter(Boolean).join(" ") || null;
+const classes = (c) => [c.number && "number", c.wide && "wide-only", c.title === "" && "actions", c.class].filter(Boolean).join(" ") || null;
 
 const field = (row, key) => key.split(".").reduce((v, k) => v?.[k], row);
 

@@ -12,7 +12,7 @@ const drop = (id) => notices.set(notices.get().filter((n) => n.id !== id));
 
 export function toast(text, kind = "good") {
   const id = ++last;
-  // Of what went well the last is enough: a pile of it would hide what stands below.
+  // The last success is enough: a pile of them would hide the page.
   const before = notices.get().filter((n) => n.kind === "bad").slice(-3);
   notices.set([...before, { id, text, kind }]);
   if (kind !== "bad") setTimeout(() => drop(id), seen);

@@ -1,4 +1,4 @@
-// Users, and what each may do.
+// Users and their permissions.
 import { del, path, put } from "../api.js";
 import { Card, Chip, Empty, Fold, Go, Head, Trouble } from "../components/basics.js";
 import { confirm } from "../components/dialogs.js";
@@ -6,6 +6,7 @@ import { Form } from "../components/form.js";
 import { Limits } from "../components/limits.js";
 import { Listing, Rows } from "../components/table.js";
 import { act, toast } from "../components/toasts.js";
+import { count } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll, useLive } from "../live.js";
 import { go } from "../router.js";
@@ -74,10 +75,10 @@ const pattern = (name, label, hint) => ({ name, label, value: ".*", hint });
 
 /** Who may do what: of one user in all virtual hosts, or of all users in one. */
 export function Permissions({ of, user, vhost }) {
-  const { data } = useLive(of);
+  const { data, error } = useLive(of);
   const here = useVHostField();
   const take = async (p) => {
-    const sure = await confirm("Take this permission away?", `${p.user} may not enter ${p.vhost} any more.`, "Take away");
+    const sure = await confirm("Remove this permission?", `${p.user} may not enter ${p.vhost} any more.`, "Take away");
     if (sure) await act("Taken away.", () => del(path`permissions/${p.vhost}/${p.user}`));
   };
   const columns = [
@@ -89,7 +90,7 @@ export function Permissions({ of, user, vhost }) {
   ];
   const fields = [
     user ? here : { name: "user", label: "User", required: true },
-    pattern("configure", "May make and delete", "a regular expression over names"), pattern("write", "May publish to"), pattern("read", "May consume from"),
+    pattern("configure", "May create and delete", "a regular expression over names"), pattern("write", "May publish to"), pattern("read", "May consume from"),
   ];
   const grant = async ({ user: u = user, vhost: v = vhost, configure = "", write = "", read = "" }) => {
     await put(path`permissions/${v}/${u}`, { configure, write, read });
@@ -98,14 +99,15 @@ export function Permissions({ of, user, vhost }) {
   };
   return html`
     <${Card} title="Permissions" flush>
-      ${data?.length > 0 ? html`<${Rows} columns=${columns} rows=${data} label="Permissions" rowKey=${(p) => `${p.vhost} ${p.user}`} />`
-        : html`<${Empty} title="No permission.">${user ? "This user may enter no virtual host yet." : "Nobody may enter yet."}<//>`}
+      ${error && html`<div class="body"><${Trouble} error=${error} what="The list of permissions" /></div>`}
+      ${!data ? null : data.length > 0 ? html`<${Rows} columns=${columns} rows=${data} label="Permissions" rowKey=${(p) => `${p.vhost} ${p.user}`} />`
+        : html`<${Empty} title="No permission.">${user ? "This user has no access to a virtual host yet." : "No user has access yet."}<//>`}
       <div class="body"><${Form} label="Grant a permission" fields=${fields} button="Grant" onSubmit=${grant} /></div>
     <//>`;
 }
 
 function TopicPermissions({ user }) {
-  const { data } = useLive(path`users/${user}/topic-permissions`);
+  const { data, error } = useLive(path`users/${user}/topic-permissions`);
   const here = useVHostField();
   const columns = [
     { title: "Virtual host", show: (p) => p.vhost }, { title: "Exchange", show: (p) => p.exchange || "all" },
@@ -120,8 +122,9 @@ function TopicPermissions({ user }) {
     refreshAll();
   };
   return html`
-    <${Fold} title=${`Bounds of routing keys (${data?.length ?? 0})`}>
+    <${Fold} title=${data?.length > 0 ? `Routing key limits (${count(data.length)})` : "Routing key limits"}>
+      <${Trouble} error=${error} what="The list of limits" />
       ${data?.length > 0 && html`<${Rows} columns=${columns} rows=${data} label="Topic permissions" rowKey=${(p) => `${p.vhost} ${p.exchange}`} />`}
-      <${Form} label="Bound routing keys" fields=${fields} button="Grant" onSubmit=${grant} />
+      <${Form} label="Limit routing keys" fields=${fields} button="Grant" onSubmit=${grant} />
     <//>`;
 }

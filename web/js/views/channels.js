@@ -19,4 +19,4 @@ export const channelColumns = [
 export const Channels = () => html`
   <${Head} title="Channels" />
   <${Listing} path="channels" columns=${channelColumns} label="Channels" empty=${html`
-    <div class="card"><${Empty} title="No channel is open.">Clients of AMQP open them on their connections.<//></div>`} />`;
+    <div class="card"><${Empty} title="No channel is open.">AMQP clients open them on their connections.<//></div>`} />`;

@@ -36,7 +36,7 @@ const columns = [
 export const Connections = () => html`
   <${Head} title="Connections" />
   <${Listing} path="connections" columns=${columns} label="Connections" empty=${html`
-    <div class="card"><${Empty} title="Nobody is connected."><span>The overview has a command for each protocol.</span><${Go} to=${["overview"]}>To the overview<//><//></div>`} />`;
+    <div class="card"><${Empty} title="No client is connected."><span>The overview has a command for each protocol.</span><${Go} to=${["overview"]}>To the overview<//><//></div>`} />`;
 
 export function Connection({ names: [name] }) {
   const { data: c, error, loading } = useLive(path`connections/${name}`);
@@ -53,7 +53,7 @@ export function Connection({ names: [name] }) {
             ["TLS", c.ssl ? [c.ssl_protocol, c.ssl_cipher].filter(Boolean).join(", ") || true : false], ["Login", c.auth_mechanism],
             ["Received", bytes(c.recv_oct)], ["Sent", bytes(c.send_oct)], ["Largest frame", c.frame_max && bytes(c.frame_max)], ["Heartbeat", c.timeout && `${c.timeout} s`],
           ]} /><//>
-          <${Card} title="What the client says of itself"><${Facts} of=${Object.entries(c.client_properties ?? {}).map(([k, v]) => [k, inline(v)])} /><//>
+          <${Card} title="Client properties"><${Facts} of=${Object.entries(c.client_properties ?? {}).map(([k, v]) => [k, inline(v)])} /><//>
         </div>
         ${channels.data?.length > 0 && html`<${Card} title="Channels" flush><${Rows} columns=${channelColumns} rows=${channels.data} label="Channels" /><//>`}`}
     </div>`;

@@ -17,7 +17,7 @@ export function Definitions() {
   });
   const load = async (e) => {
     e.preventDefault();
-    await act("Loaded: what the file names is there now.", async () => post(where, JSON.parse(await file.text())));
+    await act("Loaded: the definitions of the file are in place.", async () => post(where, JSON.parse(await file.text())));
   };
   const about = chosen ? `the virtual host ${chosen}` : "all virtual hosts, users and permissions";
   return html`

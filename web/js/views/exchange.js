@@ -31,7 +31,7 @@ export function Exchange({ names: [vhost, name] }) {
       ${x && html`<${Chip}>${x.type}<//>`}
       ${x && !standard && !name.startsWith("amq.") && html`<button class="danger" onClick=${remove}>Delete …</button>`}
     <//>
-    <${Tabs} of=${tabs} current=${tab} to=${["exchanges", vhost, name]} label="Parts of this exchange" />
+    <${Tabs} of=${tabs} current=${tab} to=${["exchanges", vhost, name]} label="Sections of this exchange" />
     ${x ? html`<div class="stack"><${Trouble} error=${error} what="This exchange" /><${View} vhost=${vhost} name=${name} x=${x} kind="exchanges" /></div>`
       : loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${error} what="This exchange" />`}`;
 }
@@ -64,7 +64,7 @@ function ExchangeBindings({ vhost, name }) {
     refreshAll();
   };
   return html`
-    <${Trouble} error=${out.error} what="The bindings" />
-    ${all.length > 0 ? html`<${Bindings} bindings=${all} label=${`Bindings of exchange ${name}`} />` : html`<div class="card"><${Empty} title="Nothing is bound." /></div>`}
-    <${Fold} title="Bind something to this exchange" open=${true}><${Form} label="Bind" fields=${fields} button="Bind" onSubmit=${bind} reset /><//>`;
+    <${Trouble} error=${out.error ?? into.error} what="The bindings" />
+    ${!out.data || !into.data ? null : all.length > 0 ? html`<${Bindings} bindings=${all} label=${`Bindings of exchange ${name}`} />` : html`<div class="card"><${Empty} title="Nothing is bound." /></div>`}
+    <${Fold} title="Add a binding to this exchange" open=${true}><${Form} label="Bind" fields=${fields} button="Bind" onSubmit=${bind} reset /><//>`;
 }

@@ -39,7 +39,7 @@ function NewExchange() {
     { name: "type", label: "Type", kind: "select", options: types },
     { name: "alternate-exchange", label: "Alternate exchange", more: true, hint: "gets what no binding matches" },
     { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
-    { name: "auto_delete", label: "Delete when nothing is bound any more", kind: "check", more: true },
+    { name: "auto_delete", label: "Delete with its last binding", kind: "check", more: true },
     { name: "internal", label: "Internal", kind: "check", more: true, hint: "only other exchanges publish to it" },
     { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-delayed-type": "direct"}', hint: "JSON" },
   ];

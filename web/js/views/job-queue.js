@@ -24,7 +24,7 @@ const span = "such as 30s or 1h";
 /** The fields of a job that is enqueued. */
 export const jobFields = [
   { name: "id", label: "Id", hint: "a job is queued once under its id; empty: a new one" },
-  { name: "payload", label: "What is to be done", kind: "area", rows: 3 },
+  { name: "payload", label: "Payload", kind: "area", rows: 3 },
   { name: "backoff", label: "Not before", more: true, placeholder: "at once", hint: span },
   { name: "priority", label: "Priority", kind: "number", min: 0, max: 255, step: 1, placeholder: "0", more: true },
 ];
@@ -52,7 +52,7 @@ export function JobQueue({ names: [vhost, queue] }) {
   const one = (j) => `${base}/${encodeURIComponent(j.id)}`;
   const cancel = async (j) => {
     const force = !isQueued(j);
-    const text = force ? "Somebody works on it: what he reports of it counts no more." : "It will not be done.";
+    const text = force ? "A worker has it: the worker's report will be rejected." : "It will not run.";
     if (await confirm(`Cancel job ${j.id}?`, text, "Cancel job")) await act("Cancelled.", () => del(one(j) + toQuery({ force: force || undefined })));
   };
   const columns = [
@@ -73,7 +73,7 @@ export function JobQueue({ names: [vhost, queue] }) {
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="These jobs" />
       ${data && html`<${Card} title="Jobs" flush tools=${html`${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}
           ${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}`}>
-        ${jobs.length > 0 ? html`<${Rows} columns=${columns} rows=${jobs} label="Jobs" rowKey=${(j) => j.id} />` : html`<${Empty} title=${q.state ? "No job is in this state." : "No job is here."} />`}<//>`}
+        ${jobs.length > 0 ? html`<${Rows} columns=${columns} rows=${jobs} label="Jobs" rowKey=${(j) => j.id} />` : html`<${Empty} title=${q.state ? "No job is in this state." : "There are no jobs here."} />`}<//>`}
       ${open && html`<${Job} key=${open} vhost=${vhost} queue=${queue} id=${open} onClose=${() => setOpen(null)} />`}
       <${Fold} title="New job"><${Form} label="New job" fields=${jobFields} button="Enqueue" more="Time and priority" onSubmit=${(job) => enqueue(vhost, queue, job)} reset /><//>
     </div>`;

@@ -14,8 +14,8 @@ const number = (key, title, rest) => ({ key, title, number: true, show: (q) => c
 const columns = [
   { key: "queue", title: "Queue", class: "name", show: (q) => html`<${Go} to=${["jobs", q.vhost, q.queue]}>${q.queue}<//>` },
   { key: "vhost", title: "Virtual host", wide: true },
-  number("queued", "Queued"), number("backoff", "Backing off"), number("locked", "Locked"), number("behind", "Wait behind a locked one", { wide: true }),
-  number("done", "Done", { wide: true }), number("done_backoff", "Done, backing off", { wide: true }),
+  number("queued", "Queued"), number("backoff", "Backing off"), number("locked", "Locked"), number("behind", "Queue behind a locked one", { wide: true }),
+  number("done", "Done", { wide: true }), number("done_backoff", "Done, in backoff", { wide: true }),
 ];
 
 /** The queues that are used for jobs. */

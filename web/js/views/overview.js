@@ -20,13 +20,12 @@ export function Overview() {
   return html`
     <${Head} title="Overview">
       <span class="soft small">${of.product_name ?? "Fiveways"} ${of.fiveways_version ?? ""}${of.node ? `, ${of.node}` : ""}</span>
-      <select aria-label="How much of the past charts show" value=${span} onChange=${(e) => setQuery({ span: e.target.value })}>
+      <select aria-label="Time range of charts" value=${span} onChange=${(e) => setQuery({ span: e.target.value })}>
         ${spans.map(([s, label]) => html`<option value=${s} selected=${s === span}>${label}</option>`)}
       </select>
     <//>
     <div class="stack">
       <${Trouble} error=${overview.error} what="The overview" />
-      <${Alarms} node=${node} />
       <${Totals} of=${of} />
       ${of.object_totals?.queues === 0 && html`<${FirstSteps} />`}
       <${Charts} of=${of} age=${node?.uptime} />
@@ -54,10 +53,10 @@ function Totals({ of }) {
 }
 
 const FirstSteps = () => html`
-  <${Card}><${Empty} title="There is no queue yet. The way to a first message:">
+  <${Card}><${Empty} title="There is no queue yet. To send a first message:">
     <ol>
       <li><${Go} to=${["queues"]} query=${{ new: "orders" }}>Make a queue<//>.</li>
-      <li>On its page publish a message to it.</li>
+      <li>Publish a message on its page.</li>
       <li>Take the message, look at it, acknowledge it.</li>
     </ol>
     <span>Or point a client at one of the addresses below.</span>
@@ -75,7 +74,7 @@ function Charts({ of, age }) {
     </div>`;
 }
 
-// The broker keeps the past of what RabbitMQ has too; of the rest the page remembers what it has seen.
+// The broker keeps the history of RabbitMQ's counters; for the others the page remembers what it has seen.
 function NodeCharts({ node, data }) {
   const latency = node?.latency ?? {};
   const remembered = {
@@ -88,17 +87,10 @@ function NodeCharts({ node, data }) {
     <div class="columns two">
       <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} binary series=${[{ label: "used", points: levels(node, "mem_used", node.uptime) ?? remembered.mem }]} />
       <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} binary series=${[{ label: "free", points: levels(node, "disk_free", node.uptime) ?? remembered.disk }]} />
-      <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "half within", points: remembered.fsync }, { label: "99 % within", points: remembered.fsync99 }]} />
-      <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "half within", points: remembered.confirm }, { label: "99 % within", points: remembered.confirm99 }]} />
+      <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "p50", points: remembered.fsync }, { label: "p99", points: remembered.fsync99 }]} />
+      <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "p50", points: remembered.confirm }, { label: "p99", points: remembered.confirm99 }]} />
     </div>
     <p class="soft small">Up for ${duration(node.uptime ?? 0)}, ${count(node.proc_used)} goroutines, ${count(node.fd_used)} of ${count(node.fd_total)} files open.</p>`;
-}
-
-function Alarms({ node }) {
-  if (!node) return null;
-  return html`
-    ${node.mem_alarm && html`<div class="note bad" role="alert">Memory is short: publishers are held back until queues are emptied. More memory: setting <code>memory_limit</code>.</div>`}
-    ${node.disk_free_alarm && html`<div class="note bad" role="alert">The disk is nearly full: publishers are held back until there is room. The bound is the setting <code>disk_free_limit</code>.</div>`}`;
 }
 
 function Listeners() {

@@ -16,7 +16,7 @@ export function Policies() {
   return html`
     <${Head} title="Policies" />
     <div class="stack">
-      <p class="soft">A policy gives settings to all queues and exchanges whose names match. Of several the one with the highest priority counts; one operator policy may bound it.</p>
+      <p class="soft">A policy sets the settings of all queues and exchanges whose names match. The one with the highest priority applies; an operator policy may limit it.</p>
       <${Kind} kind="policies" title="Policies" one="policy" />
       ${hasTag(who, "administrator") && html`<${Kind} kind="operator-policies" title="Operator policies" one="operator policy" />`}
     </div>`;
@@ -26,7 +26,7 @@ function Kind({ kind, title, one }) {
   const { data, error } = useLive(useVHostPath(kind));
   const [edited, setEdited] = useState(null);
   const remove = async (p) => {
-    const sure = await confirm(`Delete ${one} ${p.name}?`, "Queues and exchanges go back to what was declared, or to the policy that comes next.");
+    const sure = await confirm(`Delete ${one} ${p.name}?`, "Queues and exchanges revert to their declared settings, or to the next matching policy.");
     if (sure && (await act("Deleted.", () => del(path`${kind}/${p.vhost}/${p.name}`)))) setEdited(null);
   };
   const columns = [

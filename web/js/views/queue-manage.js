@@ -8,7 +8,7 @@ import { html } from "../html.js";
 import { refreshAll } from "../live.js";
 import { Tasks } from "./tasks.js";
 
-const selector = { name: "filter", label: "Only those for which", placeholder: "customer = 7", hint: "a condition over headers; empty: all", wide: true };
+const selector = { name: "filter", label: "Filter", placeholder: "customer = 7", hint: "a condition over headers; empty: all", wide: true };
 const limit = { name: "limit", label: "At most", kind: "number", min: 1, hint: "empty: all" };
 const pace = { name: "rate", label: "Messages per second", kind: "number", min: 1, value: 100 };
 
@@ -32,7 +32,7 @@ export function QueueManage({ vhost, name, q }) {
     <div class="columns two">
       <${Card} title="Redrive dead letters">
         <div class="stack">
-          <p class="soft">Sends each message of this queue back to the queue where it died, or to another one.</p>
+          <p class="soft">Sends each message of this queue back to the queue it came from, or to another one.</p>
           <${Form} label="Redrive" fields=${[pace, limit, { name: "to", label: "To queue", hint: "empty: where each died" }, selector]} button="Redrive" onSubmit=${start("Redriving", "redrive")} />
         </div>
       <//>
@@ -40,7 +40,7 @@ export function QueueManage({ vhost, name, q }) {
         <${Form} label="Move messages" fields=${[{ name: "to", label: "To queue", required: true }, limit, { ...pace, value: "", hint: "empty: as fast as it goes" }, selector]}
           button="Move" onSubmit=${start("Moving", "messages/move")} />
       <//>
-      <${Card} title="Purge"><div class="stack"><p class="soft">Deletes all messages that are ready. Those that consumers have stay theirs.</p>
+      <${Card} title="Purge"><div class="stack"><p class="soft">Deletes all ready messages. Unacknowledged messages stay with their consumers.</p>
         <div class="row"><button class="danger" onClick=${purge}>Purge …</button></div></div><//>
       <${Card} title="Delete"><div class="stack"><p class="soft">Deletes the queue with all its messages and bindings.</p>
         <div class="row"><button class="danger" onClick=${remove}>Delete queue …</button></div></div><//>

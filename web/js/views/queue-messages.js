@@ -34,7 +34,7 @@ export function Browse({ vhost, name }) {
   };
   const messages = data?.messages ?? [];
   return html`
-    <${Card} title="Look for"><${Form} label="Look for messages" fields=${fields} button="Look" onSubmit=${search} /><//>
+    <${Card} title="Search"><${Form} label="Search messages" fields=${fields} button="Search" onSubmit=${search} /><//>
     <${Trouble} error=${error} what="The messages of this queue" />
     ${loading && html`<p class="soft">Loading …</p>`}
     ${data && html`
@@ -44,13 +44,13 @@ export function Browse({ vhost, name }) {
         <button disabled=${!data.next} onClick=${() => turn(data.next, [...before, q.after ?? ""])}>More ›</button>`}>
         ${messages.map((m) => html`<${Message} of=${m} key=${m.id} whole=${one(m)}><${Actions} path=${one(m)} m=${m} /><//>`)}
         ${messages.length === 0 && html`<${Empty} title="No message.">
-          ${q.state || q.filter || q.contains ? "None is as you look for." : "Publish one on the tab Overview, or with a client."}<//>`}
+          ${q.state || q.filter || q.contains ? "None matches your search." : "Publish one on the Overview tab, or with a client."}<//>`}
       <//>`}`;
 }
 
 function Actions({ path: one, m }) {
   const remove = async () => {
-    if (await confirm("Delete this message?", "It is gone for good, and dead-lettered nowhere.")) await act("Deleted.", () => del(one));
+    if (await confirm("Delete this message?", "It is deleted for good and not dead-lettered.")) await act("Deleted.", () => del(one));
   };
   const move = async () => {
     let to;
@@ -61,6 +61,6 @@ function Actions({ path: one, m }) {
     });
     if (moved) await act(`Moved to ${to}.`, () => null);
   };
-  if (m.state === "unacked") return html`<span class="soft">A consumer has it; what becomes of it is up to him.</span>`;
+  if (m.state === "unacked") return html`<span class="soft">A consumer has it and decides what happens to it.</span>`;
   return html`<button onClick=${move}>Move …</button><button class="danger" onClick=${remove}>Delete …</button>`;
 }

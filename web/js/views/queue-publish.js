@@ -10,7 +10,7 @@ const fields = [
   { name: "persistent", label: "Persistent", kind: "check", value: true, more: true, hint: "survives a restart, in a durable queue" },
   { name: "content_type", label: "Content type", more: true, placeholder: "application/json" },
   { name: "headers", label: "Headers", kind: "json", rows: 1, more: true, placeholder: '{"customer": 7}', hint: "JSON" },
-  { name: "properties", label: "More properties", kind: "json", rows: 1, more: true, placeholder: '{"priority": 3, "expiration": "60000"}', hint: "JSON; as RabbitMQ calls them" },
+  { name: "properties", label: "More properties", kind: "json", rows: 1, more: true, placeholder: '{"priority": 3, "expiration": "60000"}', hint: "JSON, with RabbitMQ's names" },
 ];
 
 /** A form that publishes: to one queue when it is given, else to the exchange. */
@@ -20,7 +20,7 @@ export function Publish({ vhost, exchange, queue }) {
     const all = { delivery_mode: persistent ? 2 : 1, content_type, headers, ...properties };
     const { routed } = await post(path`exchanges/${vhost}/${exchange}/publish`, { properties: all, routing_key, payload, payload_encoding: "string" });
     if (routed) toast("Published: it is in a queue.");
-    else toast("Published, but no queue took it: no binding matches the routing key.", "bad");
+    else toast("Published, but unroutable: no binding matches the routing key.", "bad");
     refreshAll();
   };
   return html`

@@ -1,5 +1,5 @@
 import { path, query as toQuery } from "../api.js";
-import { Card, Chip, Facts, Go, Head, Tabs, Tile, Trouble } from "../components/basics.js";
+import { Card, Chip, Empty, Facts, Go, Head, Tabs, Tile, Trouble } from "../components/basics.js";
 import { Chart } from "../components/chart.js";
 import { Rows } from "../components/table.js";
 import { bytes, count, duration, rate, short, time } from "../format.js";
@@ -27,7 +27,7 @@ export function Queue({ names: [vhost, name] }) {
   const View = views[tab] ?? QueueOverview;
   return html`
     <${Head} title=${name} crumbs=${[["Queues", ["queues"]], [`virtual host ${vhost}`, ["vhosts", vhost]]]}>${q && html`<${Features} of=${q} />`}<//>
-    <${Tabs} of=${tabs} current=${tab} to=${["queues", vhost, name]} label="Parts of this queue" />
+    <${Tabs} of=${tabs} current=${tab} to=${["queues", vhost, name]} label="Sections of this queue" />
     ${q ? html`<div class="stack"><${Trouble} error=${error} what="This queue" /><${View} ...${props} kind="queues" /></div>`
       : loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${error} what="This queue" />`}`;
 }
@@ -39,7 +39,7 @@ function QueueOverview({ vhost, name, q }) {
       <${Tile} name="Ready" value=${count(q.messages_ready ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages" }} />
       <${Tile} name="Unacked" value=${count(q.messages_unacknowledged ?? 0)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "unacked" }} />
       ${q.messages_scheduled > 0 && html`<${Tile} name="Scheduled" value=${count(q.messages_scheduled)} to=${["queues", vhost, name]} query=${{ tab: "scheduled" }} />`}
-      ${q.messages_blocked > 0 && html`<${Tile} name="Wait for others" value=${count(q.messages_blocked)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "blocked" }} />`}
+      ${q.messages_blocked > 0 && html`<${Tile} name="Blocked" value=${count(q.messages_blocked)} to=${["queues", vhost, name]} query=${{ tab: "messages", state: "blocked" }} />`}
       <${Tile} name="In" value=${rate(stats.publish_details?.rate ?? 0)} note=${`${short(stats.publish ?? 0)} so far`} />
       <${Tile} name="Out" value=${rate(stats.deliver_get_details?.rate ?? 0)} note=${`${short(stats.deliver_get ?? 0)} so far`} />
       <${Tile} name="Size" value=${bytes(q.message_bytes ?? 0)} />
@@ -82,5 +82,5 @@ const Consumers = ({ of }) => html`
   <${Card} title="Consumers" flush>
     ${of.length > 0
       ? html`<${Rows} columns=${consumerColumns} rows=${of} label="Consumers" rowKey=${(c) => `${c.channel_details?.name} ${c.consumer_tag}`} />`
-      : html`<div class="empty">Nobody consumes from this queue now.</div>`}
+      : html`<${Empty} title="This queue has no consumers now." />`}
   <//>`;

@@ -42,7 +42,7 @@ export function Queues() {
     <${Head} title="Queues" />
     <div class="stack">
       <${Listing} path=${listing} columns=${columns} label="Queues" rowKey=${(q) => `${q.vhost} ${q.name}`} empty=${html`
-        <div class="card"><${Empty} title="There is no queue yet.">Make one below: a name is enough. A client that declares a queue makes it, too.<//></div>`} />
+        <div class="card"><${Empty} title="There is no queue yet.">Create one below: a name is enough. A client that declares a queue creates it, too.<//></div>`} />
       <${NewQueue} name=${query.new} />
     </div>`;
 }
@@ -50,12 +50,12 @@ export function Queues() {
 // Fields whose values are arguments of the declaration.
 const argumentFields = [
   { name: "x-message-ttl", label: "Messages expire after", kind: "number", min: 0, hint: "milliseconds" },
-  { name: "x-max-length", label: "At most so many messages", kind: "number", min: 0 },
-  { name: "x-overflow", label: "When it is full", kind: "select", options: [["", "drop the oldest"], ["reject-publish", "refuse new ones"], ["reject-publish-dlx", "refuse, and dead-letter them"]] },
+  { name: "x-max-length", label: "Max length", kind: "number", min: 0 },
+  { name: "x-overflow", label: "When it is full", kind: "select", options: [["", "drop the oldest"], ["reject-publish", "reject new ones"], ["reject-publish-dlx", "reject and dead-letter them"]] },
   { name: "x-dead-letter-exchange", label: "Dead letters go to exchange", placeholder: "none" },
   { name: "x-dead-letter-routing-key", label: "with routing key", hint: "with the default exchange the name of a queue" },
-  { name: "x-delivery-limit", label: "Deliveries before it is dead", kind: "number", min: 0 },
-  { name: "x-max-priority", label: "Priorities up to", kind: "number", min: 1, max: 255 },
+  { name: "x-delivery-limit", label: "Delivery limit", kind: "number", min: 0 },
+  { name: "x-max-priority", label: "Max priority", kind: "number", min: 1, max: 255 },
 ];
 
 function NewQueue({ name }) {
@@ -64,9 +64,9 @@ function NewQueue({ name }) {
     { name: "name", label: "Name", required: true, value: name ?? "" },
     field,
     { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
-    { name: "auto_delete", label: "Delete when its last consumer leaves", kind: "check" },
+    { name: "auto_delete", label: "Delete with its last consumer", kind: "check" },
     ...argumentFields.map((f) => ({ ...f, more: true })),
-    { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; what there is: pages below docs/features" },
+    { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; see docs/features" },
   ];
   const create = async ({ name: queue, vhost, durable, auto_delete, more = {}, ...rest }) => {
     await put(path`queues/${vhost}/${queue}`, { durable, auto_delete, arguments: { ...rest, ...more } });

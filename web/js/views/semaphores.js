@@ -11,17 +11,20 @@ import { go, place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
 import { useVHostField, useVHostPath } from "../vhosts.js";
 
+/** A task that is asked to give way runs until it does. */
+const running = (s) => s.acquired + s.try_release_asked;
+
 const columns = [
   { title: "Name", class: "name", show: (s) => html`<${Go} to=${["semaphores", s.vhost, s.key]}>${s.key}<//>` },
   { title: "Virtual host", wide: true, show: (s) => s.vhost },
-  { title: "May run", number: true, show: (s) => count(s.active) }, { title: "Run", number: true, show: (s) => count(s.acquired) },
+  { title: "May run", number: true, show: (s) => count(s.active) }, { title: "Run", number: true, show: (s) => count(running(s)) },
   { title: "Wait", number: true, show: (s) => count(s.waiting) }, { title: "Asked to give way", number: true, wide: true, show: (s) => count(s.try_release_asked) },
 ];
 
 const limits = (s = {}) => [
-  { name: "active", label: "So many may run", kind: "number", min: 0, value: s.active ?? 10 },
-  { name: "try_release", label: "Asked to give way beyond", kind: "number", min: 0, value: s.try_release ?? "", hint: "places for what is more urgent" },
-  { name: "lease", label: "Sign of life within", kind: "number", min: 0, value: s.lease ?? "", hint: "milliseconds; 0 or empty: none needed" },
+  { name: "active", label: "Active", kind: "number", min: 0, value: s.active ?? 10 },
+  { name: "try_release", label: "May be asked to give way", kind: "number", min: 0, value: s.try_release ?? "", hint: "so many of those that run, the last ones, for what is more urgent" },
+  { name: "lease", label: "Lease", kind: "number", min: 0, value: s.lease ?? "", hint: "milliseconds; 0 or empty: none needed" },
 ];
 
 export function Semaphores() {
@@ -29,7 +32,7 @@ export function Semaphores() {
   const { data, error, loading } = useLive(useVHostPath("semaphores") + toQuery({ limit: 100, after: q.after, contains: q.name }));
   const vhost = useVHostField();
   const fields = [{ name: "key", label: "Name", required: true }, vhost, ...limits(),
-    { name: "order", label: "First are tasks with the", kind: "select", options: [["desc", "highest priority"], ["asc", "lowest priority"]] }];
+    { name: "order", label: "Runs first", kind: "select", options: [["desc", "highest priority"], ["asc", "lowest priority"]] }];
   const create = async ({ key, vhost: v, ...settings }) => {
     await put(path`semaphores/${v}/${key}`, settings);
     refreshAll();
@@ -41,7 +44,7 @@ export function Semaphores() {
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="The list of semaphores" />
       ${data && html`<${Card} flush>${data.semaphores.length > 0
         ? html`<${Rows} columns=${columns} rows=${data.semaphores} label="Semaphores" rowKey=${(s) => `${s.vhost} ${s.key}`} />`
-        : html`<${Empty} title="There is no semaphore here.">A semaphore lets the first so many tasks run, by priority. Make one below.<//>`}<//>
+        : html`<${Empty} title="There is no semaphore here.">A semaphore lets the N highest-priority tasks run. Create one below.<//>`}<//>
         <div class="row">${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}</div>`}
       <${Fold} title="New semaphore"><${Form} label="New semaphore" fields=${fields} button="Create semaphore" onSubmit=${create} /><//>
     </div>`;
@@ -56,7 +59,7 @@ export function Semaphore({ names: [vhost, key] }) {
   const tasks = useLive(`${base}/tasks${toQuery({ limit: 100, from: q.from, status: q.status })}`);
   const release = (t) => act(`${t.task} is released.`, () => del(`${base}/tasks/${encodeURIComponent(t.task)}`));
   const remove = async () => {
-    if (!(await confirm(`Delete ${key}?`, "Its tasks are forgotten, those that run as well.", "Delete semaphore"))) return;
+    if (!(await confirm(`Delete ${key}?`, "Its tasks are removed, including running ones.", "Delete semaphore"))) return;
     await act("Deleted.", () => del(base), ["semaphores"]);
   };
   const columns = [
@@ -80,11 +83,12 @@ export function Semaphore({ names: [vhost, key] }) {
     <div class="stack">
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="This semaphore" />
       ${s && html`
-        <div class="tiles"><${Tile} name="May run" value=${count(s.active)} /><${Tile} name="Run" value=${count(s.acquired)} /><${Tile} name="Wait" value=${count(s.waiting)} />
-          <${Tile} name="Asked to give way" value=${count(s.try_release_asked)} note=${`beyond ${count(s.try_release)}`} /></div>
+        <div class="tiles"><${Tile} name="May run" value=${count(s.active)} /><${Tile} name="Run" value=${count(running(s))} /><${Tile} name="Wait" value=${count(s.waiting)} />
+          <${Tile} name="Asked to give way" value=${count(s.try_release_asked)} note=${`at most ${count(s.try_release)} of those that run`} /></div>
         <${Card} title="Tasks" flush tools=${html`${q.from && html`<button onClick=${() => setQuery({ from: undefined })}>First</button>`}
             ${tasks.data?.next && html`<button onClick=${() => setQuery({ from: tasks.data.next })}>More ›</button>`}`}>
-          ${tasks.data?.tasks?.length > 0 ? html`<${Rows} columns=${columns} rows=${tasks.data.tasks} label="Tasks" rowKey=${(t) => t.task} />` : html`<${Empty} title="No task wants to run." />`}
+          ${tasks.error && html`<div class="body"><${Trouble} error=${tasks.error} what="The list of tasks" /></div>`}
+          ${!tasks.data ? null : tasks.data.tasks.length > 0 ? html`<${Rows} columns=${columns} rows=${tasks.data.tasks} label="Tasks" rowKey=${(t) => t.task} />` : html`<${Empty} title="There are no tasks." />`}
         <//>
         <div class="columns">
           <${Card} title="New task"><${Form} label="New task" fields=${addFields} button="Enqueue" onSubmit=${add} reset /><//>

@@ -19,7 +19,7 @@ export function Topology() {
       <${Trouble} error=${error} what="The topology" />
       ${loading && html`<p class="soft">Loading …</p>`}
       ${drawn.left > 0 && html`<div class="note">${count(drawn.left)} more bindings are not drawn: look for names, or choose a virtual host.</div>`}
-      ${data && html`<${Card} title="Exchanges and queues" flush tools=${html`<span class="soft small">Drag to move, Ctrl and the wheel to zoom.</span>`}>
+      ${data && html`<${Card} title="Exchanges and queues" flush tools=${html`<span class="soft small">Drag to move, Ctrl and the mouse wheel to zoom.</span>`}>
         ${drawn.edges.length > 0 ? html`<${Graph} nodes=${drawn.nodes} edges=${drawn.edges} label="Exchanges and queues" tall=${760} />`
           : html`<${Empty} title=${text ? "No name matches." : "Nothing is bound yet."}><span>On the page of a queue, the tab Bindings binds it to an exchange.</span><//>`}
       <//>`}

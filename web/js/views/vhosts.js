@@ -38,7 +38,7 @@ export function VHosts() {
 export function VHost({ names: [name] }) {
   const { data: v, error, loading } = useLive(path`vhosts/${name}`);
   const remove = async () => {
-    if (!(await confirm(`Delete virtual host ${name}?`, "All its queues, exchanges and messages are gone for good.", "Delete virtual host"))) return;
+    if (!(await confirm(`Delete virtual host ${name}?`, "All its queues, exchanges and messages are deleted for good.", "Delete virtual host"))) return;
     await act("Deleted.", async () => {
       await del(path`vhosts/${name}`);
       chooseVHost("");

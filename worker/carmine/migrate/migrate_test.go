@@ -101,7 +101,7 @@ func (p pair) fill(t *testing.T) {
 		if mid == "remembered2" {
 			p.enqueue(t, mid, "second", worker.EnqueueOptions{Requeue: true})
 		}
-		if mid == "done" { // nobody is to come by
+		if mid == "done" { // no worker may come by
 			ok(t, p.redis.LRem(ctx, "carmine:mq:mail:mid-circle", 0, mid).Err())
 		}
 	}
@@ -113,7 +113,7 @@ func (p pair) fill(t *testing.T) {
 	ok(t, p.redis.RPush(ctx, "carmine:mq:mail:mid-circle", "nothing").Err()) // was forgotten
 }
 
-// near tells whether a time that is left is about what it was.
+// near reports whether a time that is left is about what it was.
 func near(got, want time.Duration) bool { return got <= want && got > want-time.Minute }
 
 func (p pair) check(t *testing.T) {
@@ -168,7 +168,8 @@ func (p pair) check(t *testing.T) {
 	}
 }
 
-// TestEveryState: what a queue has arrives with all that is known of it, and nothing is left behind.
+// TestEveryState: what a queue has arrives with all that is known of it, and nothing is left
+// behind.
 func TestEveryState(t *testing.T) {
 	p := start(t)
 	p.fill(t)
@@ -228,8 +229,8 @@ func TestWhatTheBrokerDoesNotTake(t *testing.T) {
 	}
 }
 
-// TestUnreadable: what cannot be thawed stays on the Redis and is named, unless it is to be moved
-// as it is or nobody needs it any more.
+// TestUnreadable: what cannot be thawed stays on the Redis and is reported, unless it is to be
+// moved as it is or is not needed any more.
 func TestUnreadable(t *testing.T) {
 	p := start(t)
 	const frozen = "NPY\x00\xff"
@@ -266,7 +267,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestWhileItWorks: producers and workers of the Redis go on while the queue is moved; every job is handled there or arrives, at least once.
+// TestWhileItWorks: producers and workers of the Redis go on while the queue is moved; every job is
+// handled there or arrives, at least once.
 func TestWhileItWorks(t *testing.T) {
 	p := start(t)
 	const n = 3000

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	// Keep leaves everything on the Redis: the queue is copied.
 	Keep bool
-	// Progress is told now and then how far it is; nil is nobody.
+	// Progress is called now and then with the progress; may be nil.
 	Progress func(Report)
 }
 
@@ -34,9 +34,10 @@ type Report struct {
 const maxFailures = 10
 
 // ErrFailed is wrapped by the error of a run that could not move all.
-var ErrFailed = errors.New("migrate: not all was moved")
+var ErrFailed = errors.New("migrate: not everything was moved")
 
-// passes bounds how often a queue that is in use is gone through; each pass moves what was not there at the one before.
+// passes bounds how often a queue that is in use is gone through; each pass moves what was not
+// there at the one before.
 const passes = 100
 
 // Count tells what a run would move.
@@ -80,7 +81,7 @@ func Run(ctx context.Context, from *carmine.Jobs, queue string, to *Target, o Op
 		}
 	}
 	if m.report.Failed > 0 {
-		return m.report, fmt.Errorf("%w: %d ids stay where they are\n%w", ErrFailed, m.report.Failed, errors.Join(m.failures...))
+		return m.report, fmt.Errorf("%w: %d ids stay at the source\n%w", ErrFailed, m.report.Failed, errors.Join(m.failures...))
 	}
 	if o.Keep {
 		return m.report, nil
@@ -114,8 +115,8 @@ func (m *mover) count(records []carmine.Record) {
 	}
 }
 
-// move moves the first of some ids, and tells how many. again says that they changed since they were moved: then the broker gets the content of
-// now.
+// move moves the first of some ids, and tells how many. again says that they changed since they
+// were moved: then the broker gets the content of now.
 func (m *mover) move(ctx context.Context, mids []string, again bool) (int, error) {
 	records, err := m.from.Records(ctx, m.queue, mids)
 	if err != nil {

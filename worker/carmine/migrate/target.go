@@ -39,8 +39,8 @@ type outcome struct {
 	failed error // it does not have it
 }
 
-// put moves records in one pipeline. The error is that of the whole: nothing is known then of any of them. With update the broker takes the
-// content of a job that it has already.
+// put moves records in one pipeline. The error is that of the whole: nothing is known then of any
+// of them. With update the broker takes the content of a job that it has already.
 func (t *Target) put(ctx context.Context, records []carmine.Record, update bool) ([]outcome, error) {
 	pipe := t.client.Pipeline()
 	all := make([][]*redis.Cmd, len(records))
@@ -96,10 +96,12 @@ func hopeless(err error) bool {
 	return false
 }
 
-// shortLock is the least time that a job is locked which has a second version behind it: the second can only be put behind a locked one.
+// shortLock is the least time that a job is locked which has a second version behind it: the second
+// can only be put behind a locked one.
 const shortLock = time.Second
 
-// commands are what makes the broker's queue have what a record says; none when there is nothing to move.
+// commands are what makes the broker's queue have what a record says; none when there is nothing to
+// move.
 func commands(queue string, r *carmine.Record, update bool) (all [][]any) {
 	enqueue := func(v carmine.Version, options ...any) {
 		args := append([]any{"JOB.ENQUEUE", queue, v.Body, "ID", r.MID}, options...)

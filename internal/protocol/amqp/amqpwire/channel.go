@@ -86,7 +86,8 @@ func (m *ChannelFlowOk) Append(dst []byte) []byte {
 	return append(dst, bit(m.Active))
 }
 
-// ChannelClose ends a channel; ClassID and MethodID name the method that failed, or are 0. Append cuts ReplyText to what fits.
+// ChannelClose ends a channel; ClassID and MethodID name the method that failed, or are 0. Append
+// cuts ReplyText to what fits.
 type ChannelClose struct {
 	ReplyCode uint16
 	ReplyText string

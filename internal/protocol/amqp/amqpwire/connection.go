@@ -112,7 +112,8 @@ func (m *ConnectionSecureOk) Append(dst []byte) []byte {
 	return message.AppendLongStr(dst, m.Response)
 }
 
-// ConnectionTune proposes limits: channels, bytes per frame, seconds between heartbeats; 0 means no limit, or no heartbeats.
+// ConnectionTune proposes limits: channels, bytes per frame, seconds between heartbeats; 0 means no
+// limit, or no heartbeats.
 type ConnectionTune struct {
 	ChannelMax uint16
 	FrameMax   uint32
@@ -210,7 +211,8 @@ func (*ConnectionOpenOk) Append(dst []byte) []byte {
 	return append(dst, 0) // reserved
 }
 
-// ConnectionClose ends the connection; ClassID and MethodID name the method that failed, or are 0. Append cuts ReplyText to what fits.
+// ConnectionClose ends the connection; ClassID and MethodID name the method that failed, or are 0.
+// Append cuts ReplyText to what fits.
 type ConnectionClose struct {
 	ReplyCode uint16
 	ReplyText string

@@ -2,7 +2,8 @@ package amqpwire
 
 import "math"
 
-// ProtocolHeader is what a client of AMQP 0-9-1 sends first, and what a server answers to any other header (section 4.2.2).
+// ProtocolHeader is what a client of AMQP 0-9-1 sends first, and what a server answers to any other
+// header (section 4.2.2).
 const ProtocolHeader = "AMQP\x00\x00\x09\x01"
 
 // Frame types (section 4.2.3). They are on the wire.
@@ -16,7 +17,8 @@ const (
 const (
 	// FrameEnd is the octet that closes every frame.
 	FrameEnd uint8 = 206
-	// FrameOverhead is the number of bytes of a frame beside its payload: type, channel, size and end octet.
+	// FrameOverhead is the number of bytes of a frame beside its payload: type, channel, size and
+	// end octet.
 	FrameOverhead = frameHeaderSize + 1
 	// MinFrameMax is the smallest frame_max that a peer may ask for (constant frame-min-size).
 	MinFrameMax = 4096
@@ -36,7 +38,8 @@ const (
 	ClassTx         uint16 = 90
 )
 
-// maxPayload is the largest payload that fits a frame of frameMax bytes, where frameMax 0 means no limit but that of the size field.
+// maxPayload is the largest payload that fits a frame of frameMax bytes, where frameMax 0 means no
+// limit but that of the size field.
 func maxPayload(frameMax uint32) int {
 	if frameMax == 0 {
 		return math.MaxUint32

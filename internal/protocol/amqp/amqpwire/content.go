@@ -9,11 +9,13 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// ContentHeaderSize is the number of bytes in front of the property list: class, weight and body size.
+// ContentHeaderSize is the number of bytes in front of the property list: class, weight and body
+// size.
 const ContentHeaderSize = 2 + 2 + 8
 
-// ParseContentHeader parses the payload of a header frame (section 4.2.6.1). props aliases it and is not validated: see
-// message.PeekProperties. The error wraps ErrMalformedHeader, or is ErrWeight.
+// ParseContentHeader parses the payload of a header frame (section 4.2.6.1). props aliases it and
+// is not validated: see message.PeekProperties. The error wraps ErrMalformedHeader, or is
+// ErrWeight.
 func ParseContentHeader(payload []byte) (class uint16, bodySize uint64, props []byte, err error) {
 	if len(payload) < ContentHeaderSize+2 {
 		return 0, 0, nil, fmt.Errorf("%w: %d bytes", ErrMalformedHeader, len(payload))
@@ -37,11 +39,13 @@ func contentSize(props, body int, frameMax uint32) int {
 	}
 }
 
-// bodyPerFrame is how much of a body one frame carries, at least one byte so that splitting always ends.
+// bodyPerFrame is how much of a body one frame carries, at least one byte so that splitting always
+// ends.
 func bodyPerFrame(frameMax uint32) int { return max(1, maxPayload(frameMax)) }
 
-// AppendContent appends the header frame and the body frames of a message, the body split at frameMax (bytes per frame with framing, 0 for no
-// limit). An empty body has no body frame. The header frame is never split: the protocol has no way to.
+// AppendContent appends the header frame and the body frames of a message, the body split at
+// frameMax (bytes per frame with framing, 0 for no limit). An empty body has no body frame. The
+// header frame is never split: the protocol has no way to.
 func AppendContent(dst []byte, channel uint16, props, body []byte, frameMax uint32) []byte {
 	dst = slices.Grow(dst, contentSize(len(props), len(body), frameMax))
 	dst = appendFrameHeader(dst, FrameHeader, channel, ContentHeaderSize+len(props))
@@ -59,8 +63,9 @@ func AppendContent(dst []byte, channel uint16, props, body []byte, frameMax uint
 	return dst
 }
 
-// AppendDeliver appends a whole basic.deliver of env: method, header and body frames. It grows dst once for all of them, and copies exchange and
-// key in one go: an envelope begins with the very bytes that end the arguments of basic.deliver.
+// AppendDeliver appends a whole basic.deliver of env: method, header and body frames. It grows dst
+// once for all of them, and copies exchange and key in one go: an envelope begins with the very
+// bytes that end the arguments of basic.deliver.
 func AppendDeliver(
 	dst []byte, channel uint16, consumerTag string, tag uint64, redelivered bool, env message.Envelope, frameMax uint32,
 ) []byte {
@@ -78,7 +83,8 @@ func AppendDeliver(
 	return AppendContent(dst, channel, props, body, frameMax)
 }
 
-// AppendGetOk appends a whole basic.get-ok of env; messageCount is the number of ready messages left.
+// AppendGetOk appends a whole basic.get-ok of env; messageCount is the number of ready messages
+// left.
 func AppendGetOk(
 	dst []byte, channel uint16, tag uint64, redelivered bool, messageCount uint32, env message.Envelope, frameMax uint32,
 ) []byte {
@@ -138,7 +144,8 @@ func appendSettle(dst []byte, channel uint16, id MethodID, tag uint64, flags byt
 	return append(dst, flags, FrameEnd)
 }
 
-// cut shortens a text meant for people to what a short string holds, at a character boundary, and shows that it did.
+// cut shortens a text meant for people to what a short string holds, at a character boundary, and
+// shows that it did.
 func cut(text string) string {
 	if len(text) <= message.MaxShortStr {
 		return text

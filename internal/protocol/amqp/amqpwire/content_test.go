@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 )
 
@@ -87,7 +88,7 @@ func TestAppendOtherContent(t *testing.T) {
 		want Method
 	}{
 		{AppendGetOk(nil, 9, 258, true, 5, env, frameMax), &BasicGetOk{258, true, "x", "key", 5}},
-		{AppendReturn(nil, 9, NoRoute, "NO_ROUTE", env, frameMax), &BasicReturn{NoRoute, "NO_ROUTE", "x", "key"}},
+		{AppendReturn(nil, 9, amqpcode.NoRoute, "NO_ROUTE", env, frameMax), &BasicReturn{amqpcode.NoRoute, "NO_ROUTE", "x", "key"}},
 		{AppendPublish(nil, 9, "x", "key", true, []byte(props), sent, frameMax),
 			&BasicPublish{Exchange: []byte("x"), RoutingKey: []byte("key"), Mandatory: true}},
 		{AppendDeliver(nil, 9, "t", 1, false, env, frameMax),
@@ -127,7 +128,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	allocs := testing.AllocsPerRun(100, func() {
 		dst = AppendDeliver(dst[:0], 1, "tag", 1, false, env, 4096)
 		dst = AppendGetOk(dst, 1, 1, false, 0, env, 4096)
-		dst = AppendReturn(dst, 1, NoRoute, "NO_ROUTE", env, 4096)
+		dst = AppendReturn(dst, 1, amqpcode.NoRoute, "NO_ROUTE", env, 4096)
 		dst = AppendAck(dst, 1, 1, true)
 		var p BasicPublish
 		var a BasicAck

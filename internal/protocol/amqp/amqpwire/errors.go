@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// The ways in which a byte stream can fail to be AMQP. Match with errors.Is; errors.As gives a *FrameError or *UnknownMethodError with the values.
+// The ways in which a byte stream can fail to be AMQP. Match with errors.Is; errors.As gives a
+// *FrameError or *UnknownMethodError with the values.
 var (
 	// ErrFrameTooLarge reports a frame beyond the negotiated maximum.
 	ErrFrameTooLarge = errors.New("amqpwire: frame too large")

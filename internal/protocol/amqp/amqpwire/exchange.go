@@ -104,7 +104,9 @@ type ExchangeBind struct {
 func (*ExchangeBind) ID() MethodID { return IDExchangeBind }
 
 // Decode implements Method.
-func (m *ExchangeBind) Decode(args []byte) error {
+func (m *ExchangeBind) Decode(args []byte) error { return m.decode(args, IDExchangeBind) }
+
+func (m *ExchangeBind) decode(args []byte, id MethodID) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
 	m.Destination = name(&r)
@@ -112,12 +114,14 @@ func (m *ExchangeBind) Decode(args []byte) error {
 	m.RoutingKey = name(&r)
 	m.NoWait = r.Uint8()&1 != 0
 	m.Arguments = r.Table()
-	return done(&r, IDExchangeBind)
+	return done(&r, id)
 }
 
 // Append implements Method.
-func (m *ExchangeBind) Append(dst []byte) []byte {
-	dst = appendID(dst, IDExchangeBind)
+func (m *ExchangeBind) Append(dst []byte) []byte { return m.append(dst, IDExchangeBind) }
+
+func (m *ExchangeBind) append(dst []byte, id MethodID) []byte {
+	dst = appendID(dst, id)
 	dst = append(dst, 0, 0) // reserved
 	dst = message.AppendShortStr(dst, m.Destination)
 	dst = message.AppendShortStr(dst, m.Source)
@@ -139,38 +143,19 @@ func (*ExchangeBindOk) Decode(args []byte) error { return noArgs(args, IDExchang
 func (*ExchangeBindOk) Append(dst []byte) []byte { return appendID(dst, IDExchangeBindOk) }
 
 // ExchangeUnbind removes a binding between exchanges.
-type ExchangeUnbind struct {
-	Destination string
-	Source      string
-	RoutingKey  string
-	NoWait      bool
-	Arguments   message.Table
-}
+type ExchangeUnbind ExchangeBind
 
 // ID is IDExchangeUnbind.
 func (*ExchangeUnbind) ID() MethodID { return IDExchangeUnbind }
 
 // Decode implements Method.
 func (m *ExchangeUnbind) Decode(args []byte) error {
-	r := message.NewReader(args)
-	r.Uint16() // reserved
-	m.Destination = name(&r)
-	m.Source = name(&r)
-	m.RoutingKey = name(&r)
-	m.NoWait = r.Uint8()&1 != 0
-	m.Arguments = r.Table()
-	return done(&r, IDExchangeUnbind)
+	return (*ExchangeBind)(m).decode(args, IDExchangeUnbind)
 }
 
 // Append implements Method.
 func (m *ExchangeUnbind) Append(dst []byte) []byte {
-	dst = appendID(dst, IDExchangeUnbind)
-	dst = append(dst, 0, 0) // reserved
-	dst = message.AppendShortStr(dst, m.Destination)
-	dst = message.AppendShortStr(dst, m.Source)
-	dst = message.AppendShortStr(dst, m.RoutingKey)
-	dst = append(dst, bit(m.NoWait))
-	return message.AppendTable(dst, m.Arguments)
+	return (*ExchangeBind)(m).append(dst, IDExchangeUnbind)
 }
 
 // ExchangeUnbindOk confirms ExchangeUnbind. Its method id is 51, not 41.

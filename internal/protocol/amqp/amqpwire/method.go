@@ -7,8 +7,9 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// Method is one method of the protocol. Decode replaces the method's fields by the arguments in args (what follows the two ids); Append appends
-// ids and arguments, which is the payload of a method frame.
+// Method is one method of the protocol. Decode replaces the method's fields by the arguments in
+// args (what follows the two ids); Append appends ids and arguments, which is the payload of a
+// method frame.
 type Method interface {
 	ID() MethodID
 	Decode(args []byte) error
@@ -32,7 +33,7 @@ func (id MethodID) String() string {
 	return fmt.Sprintf("%d.%d", id.Class(), id.Method())
 }
 
-// HasContent tells whether a content header and body follow the method.
+// HasContent reports whether a content header and body follow the method.
 func (id MethodID) HasContent() bool {
 	switch id {
 	case IDBasicPublish, IDBasicReturn, IDBasicDeliver, IDBasicGetOk:
@@ -51,8 +52,8 @@ func SplitMethod(payload []byte) (id MethodID, args []byte, err error) {
 	return id, r.Bytes(r.Len()), nil
 }
 
-// DecodeMethod decodes the payload of a method frame, from either side of a connection. The error is an *UnknownMethodError or wraps
-// ErrMalformedMethod.
+// DecodeMethod decodes the payload of a method frame, from either side of a connection. The error
+// is an *UnknownMethodError or wraps ErrMalformedMethod.
 func DecodeMethod(payload []byte) (Method, error) {
 	id, args, err := SplitMethod(payload)
 	if err != nil {
@@ -93,7 +94,8 @@ func noArgs(args []byte, id MethodID) error {
 
 func shortString(r *message.Reader) string { return string(r.ShortStr()) }
 
-// name is shortString for what clients name or ask for, which is text. What messages carry may be any bytes.
+// name is shortString for what clients name or ask for, which is text. What messages carry may be
+// any bytes.
 func name(r *message.Reader) string {
 	b := r.ShortStr()
 	if !utf8.Valid(b) {
@@ -116,7 +118,8 @@ func bit(set bool) byte {
 	return 0
 }
 
-// bits packs up to eight bit arguments that stand next to each other into one octet, the first in the lowest bit (section 4.2.5.2).
+// bits packs up to eight bit arguments that stand next to each other into one octet, the first in
+// the lowest bit (section 4.2.5.2).
 func bits(flags ...bool) byte {
 	var octet byte
 	for i, set := range flags {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/core/message"
 )
 
@@ -15,7 +16,8 @@ var args = message.Table{{Name: "k", Value: int32(1)}}
 
 const argsWire = "\x00\x00\x00\x07\x01kI\x00\x00\x00\x01"
 
-// samples has each method once, with the payload that the specification gives it. Bits are chosen so that a swapped pair shows.
+// samples has each method once, with the payload that the specification gives it. Bits are chosen
+// so that a swapped pair shows.
 var samples = []struct {
 	m    Method
 	wire string
@@ -164,7 +166,7 @@ func TestMethodIDString(t *testing.T) {
 }
 
 func TestReplyTextIsCut(t *testing.T) {
-	m := ConnectionClose{ReplyCode: NotFound, ReplyText: strings.Repeat("x", 254) + "é"}
+	m := ConnectionClose{ReplyCode: amqpcode.NotFound, ReplyText: strings.Repeat("x", 254) + "é"}
 	var got ConnectionClose
 	if err := got.Decode(m.Append(nil)[4:]); err != nil {
 		t.Fatal(err)
@@ -179,24 +181,6 @@ func TestReplyTextIsCut(t *testing.T) {
 	m.ReplyText = strings.Repeat("\x80", 300) // not text at all: still no more than fits
 	if err := got.Decode(m.Append(nil)[4:]); err != nil || len(got.ReplyText) < 250 {
 		t.Errorf("bytes that are no text: %d bytes, %v", len(got.ReplyText), err)
-	}
-}
-
-func TestReplyCodes(t *testing.T) {
-	soft := []uint16{311, 312, 313, 403, 404, 405, 406}
-	hard := []uint16{320, 402, 501, 502, 503, 504, 505, 506, 530, 540, 541}
-	for _, code := range soft {
-		if IsHard(code) || ReplyName(code) == "" {
-			t.Errorf("%d: hard %v, name %q", code, IsHard(code), ReplyName(code))
-		}
-	}
-	for _, code := range hard {
-		if !IsHard(code) || ReplyName(code) == "" {
-			t.Errorf("%d: hard %v, name %q", code, IsHard(code), ReplyName(code))
-		}
-	}
-	if got := ReplyName(404) + ReplyName(501) + ReplyName(999); got != "NOT_FOUNDFRAME_ERROR" {
-		t.Errorf("names %q", got)
 	}
 }
 

@@ -1,12 +1,14 @@
 // Package inproc calls gRPC services of the same process: without a socket, and without encoding.
 //
-// A [Conn] is both sides: services are registered at it as at a server, and clients that were generated for it call them as over a connection.
-// A unary method runs on the goroutine of its caller, that of a stream on one of its own. Messages are copied, so that neither side sees what
+// A [Conn] is both sides: services are registered at it as at a server, and clients that were
+// generated for it call them as over a connection. A unary method runs on the goroutine of its
+// caller, that of a stream on one of its own. Messages are copied, so that neither side sees what
 // the other does to them later.
 //
-// The context of a call goes on into the service: values, deadline, end. The metadata that the caller sends is what the service receives,
-// behind what the caller has received himself, so that a call made in the course of another is made in the name of the same client; so is
-// the peer, which may be set with peer.NewContext.
+// The context of a call goes on into the service: values, deadline, end. The metadata that the
+// caller sends is what the service receives, behind what the caller itself has received, so that a
+// call made in the course of another is made in the name of the same client; so is the peer, which
+// may be set with peer.NewContext.
 package inproc
 
 import (
@@ -20,7 +22,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Conn holds services and calls them. Register all before the first call; then any goroutine may call.
+// Conn holds services and calls them. Register all before the first call; then any goroutine may
+// call.
 type Conn struct {
 	interceptUnary  grpc.UnaryServerInterceptor
 	interceptStream grpc.StreamServerInterceptor

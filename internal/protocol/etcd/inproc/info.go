@@ -45,7 +45,7 @@ func (i *callInfo) both() (header, trailer metadata.MD) {
 	return i.header.Copy(), i.trailer.Copy()
 }
 
-// tell gives header and trailer to a caller who asked for them with call options.
+// tell gives header and trailer to a caller that asked for them with call options.
 func (i *callInfo) tell(opts []grpc.CallOption) {
 	header, trailer := i.both()
 	for _, o := range opts {

@@ -12,7 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ahead is how many messages either side of a stream may send before the other receives one; then sending waits.
+// ahead is how many messages either side of a stream may send before the other receives one; then
+// sending waits.
 const ahead = 16
 
 // stream is a stream between a caller and the goroutine of a method.

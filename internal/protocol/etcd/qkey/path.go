@@ -36,7 +36,7 @@ type Path struct {
 	Base   []byte // of Consumer and Delivery: the consumer's key as it is spelled, without a slash at the end
 }
 
-// Holds tells whether a key belongs to the queues.
+// Holds reports whether a key belongs to the queues.
 func Holds(key []byte) bool { return len(rootOf(key)) > 0 }
 
 func rootOf(key []byte) []byte {

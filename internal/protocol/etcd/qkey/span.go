@@ -2,7 +2,8 @@ package qkey
 
 import "bytes"
 
-// Span is a range of keys of queues, with what can be said of it without knowing which queues there are.
+// Span is a range of keys of queues, with what can be said of it without knowing which queues there
+// are.
 type Span struct {
 	From, To []byte // [From, To)
 	Root     []byte // as the range spells it
@@ -11,8 +12,8 @@ type Span struct {
 	Client   []byte // all keys are of what this consumer holds: its segment; nil: of any
 }
 
-// NewSpan is the range from key to end as a client names it: an end of one zero byte is the last key of all. key belongs to the queues; keys beyond its
-// root do not belong to the range.
+// NewSpan is the range from key to end as a client names it: an end of one zero byte is the last
+// key of all. key belongs to the queues; keys beyond its root do not belong to the range.
 func NewSpan(key, end []byte) Span {
 	s := Span{From: key, To: end, Root: rootOf(key)}
 	if len(end) == 1 && end[0] == 0 || bytes.Compare(end, after(s.Root)) > 0 {
@@ -61,7 +62,8 @@ func (s *Span) widen() {
 	}
 }
 
-// widened is a key or the beginning of one with its index written out; nil when there is nothing to write.
+// widened is a key or the beginning of one with its index written out; nil when there is nothing to
+// write.
 func widened(key []byte) []byte {
 	root := rootOf(key)
 	segments := bytes.SplitN(key[len(root):], slash, 5)
@@ -83,17 +85,18 @@ func widened(key []byte) []byte {
 // within tells that all keys of the span begin with the first n bytes of its first, and a slash.
 func (s *Span) within(n int) bool { return bytes.Compare(s.To, after(s.From[:n+1])) <= 0 }
 
-// Has tells whether a key lies in the span.
+// Has reports whether a key lies in the span.
 func (s *Span) Has(key []byte) bool {
 	return bytes.Compare(s.From, key) <= 0 && bytes.Compare(key, s.To) < 0
 }
 
-// Meets tells whether a key that begins with prefix may lie in the span.
+// Meets reports whether a key that begins with prefix may lie in the span.
 func (s *Span) Meets(prefix []byte) bool {
 	return bytes.Compare(prefix, s.To) < 0 && bytes.Compare(s.From, after(prefix)) < 0
 }
 
-// FirstIndex is where to begin looking for messages whose keys are prefix, a slash, the index and their own: none with a lower index is in the span.
+// FirstIndex is where to begin looking for messages whose keys are prefix, a slash, the index and
+// their own: none with a lower index is in the span.
 func (s *Span) FirstIndex(prefix []byte) uint64 {
 	if !bytes.HasPrefix(s.From, prefix) {
 		return 0
@@ -101,7 +104,8 @@ func (s *Span) FirstIndex(prefix []byte) uint64 {
 	return indexAt(s.From, len(prefix)+1)
 }
 
-// EndIndex is where such keys end to be in the span for certain: all with a lower index that are not before the span are in it.
+// EndIndex is where such keys end to be in the span for certain: all with a lower index that are
+// not before the span are in it.
 func (s *Span) EndIndex(prefix []byte) uint64 {
 	if !bytes.HasPrefix(s.To, prefix) || len(s.To) > len(prefix) && s.To[len(prefix)] != '/' {
 		return 1<<64 - 1
@@ -109,7 +113,8 @@ func (s *Span) EndIndex(prefix []byte) uint64 {
 	return indexAt(s.To, len(prefix)+1)
 }
 
-// indexAt is the lowest index whose keys may lie at or behind bound, where the digits of indexes begin at a place in it.
+// indexAt is the lowest index whose keys may lie at or behind bound, where the digits of indexes
+// begin at a place in it.
 func indexAt(bound []byte, at int) (index uint64) {
 	if len(bound) <= at {
 		return 0
@@ -171,8 +176,8 @@ const (
 	Whole
 )
 
-// ConsumerOf tells which consumer a key with an optional end is about, and which of its keys. The end of a prefix is understood as one of the consumer
-// also where others' names begin alike.
+// ConsumerOf tells which consumer a key with an optional end is about, and which of its keys. The
+// end of a prefix is understood as one of the consumer also where others' names begin alike.
 func ConsumerOf(key, end []byte) (Path, Reach) {
 	p := Parse(key)
 	if len(end) == 0 {

@@ -30,7 +30,8 @@ func parseIndex(b []byte) (n uint64, ok bool) {
 	return n, n > 0
 }
 
-// AppendMessage appends what stands behind a queue or a consumer for a message: its index and its key.
+// AppendMessage appends what stands behind a queue or a consumer for a message: its index and its
+// key.
 func AppendMessage(dst []byte, index uint64, tail []byte) []byte {
 	return append(append(AppendIndex(append(dst, '/'), index), '/'), tail...)
 }
@@ -49,7 +50,8 @@ func AppendName[S ~string | ~[]byte](dst []byte, name S) []byte {
 
 const hexDigits = "0123456789ABCDEF"
 
-// unescape is the name that a segment means. A percent sign that begins no escape stands for itself.
+// unescape is the name that a segment means. A percent sign that begins no escape stands for
+// itself.
 func unescape(segment []byte) []byte {
 	at := 0
 	for at < len(segment) && segment[at] != '%' {

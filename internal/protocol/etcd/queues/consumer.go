@@ -18,7 +18,7 @@ import (
 type consumer struct {
 	n             *Namespace
 	queue, client string
-	owner         string          // the user who made it
+	owner         string          // the user that created it
 	session       *broker.Session // used by make, then by leave
 	made          chan struct{}   // closed when it is there, or err says why not
 	err           error           // set before made is closed
@@ -40,7 +40,7 @@ type held struct {
 	env      message.Envelope
 	tail     []byte // the message's own key; nil: its index
 	revision int64  // of the delivery
-	busy     bool   // somebody decides about it
+	busy     bool   // claimed by a goroutine that decides about it
 }
 
 // weight is what a delivery or an event counts for in the session's window.
@@ -68,7 +68,7 @@ func tailOf(env message.Envelope) []byte {
 	return peek.MessageID
 }
 
-// is tells whether the delivery at a handle has this key.
+// is reports whether the delivery at a handle has this key.
 func (h *held) is(handle queue.Handle, tail []byte) bool {
 	if len(h.tail) == 0 {
 		return string(tail) == string(qkey.AppendIndex(nil, uint64(handle)))
@@ -114,7 +114,7 @@ type hold struct {
 	held
 }
 
-// claim marks deliveries as busy: those that match, in the order of the queue, which nobody else has claimed.
+// claim marks deliveries as busy: those that match and are not claimed, in queue order.
 func (c *consumer) claim(match func(queue.Handle, *held) bool) (all []hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,8 @@ func (c *consumer) claimOne(handle queue.Handle, tail []byte) (h hold, ok bool) 
 	return hold{handle, have}, true
 }
 
-// unclaim takes claims back: what was to happen did not. What a consumer that has left held goes back to the queue.
+// unclaim takes claims back: what was to happen did not. What a consumer that has left held goes
+// back to the queue.
 func (c *consumer) unclaim(all []hold) {
 	var back []hold
 	c.mu.Lock()
@@ -194,7 +195,7 @@ func (c *consumer) settled(all ...hold) {
 	}
 }
 
-// takeFree removes what nobody has claimed from what is held. c.mu is held.
+// takeFree removes the unclaimed deliveries from what is held. c.mu is held.
 func (c *consumer) takeFree() (all []hold) {
 	for handle, h := range c.held {
 		if !h.busy {
@@ -206,7 +207,7 @@ func (c *consumer) takeFree() (all []hold) {
 	return all
 }
 
-// giveBack returns deliveries to their places in the queue.
+// giveBack requeues deliveries at their original positions.
 func (c *consumer) giveBack(s *broker.Session, all []hold) {
 	for first, n := range runs(all) {
 		s.Return(c.engine.Queue, c.engine, first, n)
@@ -214,7 +215,8 @@ func (c *consumer) giveBack(s *broker.Session, all []hold) {
 	s.Flush()
 }
 
-// runs are the deliveries as runs of places that lie side by side: the first of each, and how many they are.
+// runs are the deliveries as runs of places that lie side by side: the first of each, and how many
+// they are.
 func runs(all []hold) func(yield func(queue.Handle, int) bool) {
 	return func(yield func(queue.Handle, int) bool) {
 		for at := 0; at < len(all); {

@@ -7,12 +7,14 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// DeleteRange acknowledges deliveries, ends a consumer, or deletes a queue. Everything else is refused.
+// DeleteRange acknowledges deliveries, ends a consumer, or deletes a queue. Everything else is
+// refused.
 func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
 	resp := &pb.DeleteRangeResponse{}
@@ -127,7 +129,7 @@ func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 	case there:
 		return int64(len(all)), nil
 	case c.n.Broker.LogFailed():
-		return 0, rpctypes.ErrGRPCStopped
+		return 0, virtual.ErrLogFailed
 	}
 	return 0, nil // the queue was deleted meanwhile
 }
@@ -147,7 +149,7 @@ func (n *Namespace) deleteQueue(who Caller, path *qkey.Path, r *pb.DeleteRangeRe
 	}
 	defer n.Back(s)
 	_, err = s.DeleteQueue(name, false, false)
-	if err == nil || errors.Is(err, broker.ErrQueueNotFound) {
+	if err == nil || errors.Is(err, failure.ErrQueueNotFound) {
 		resp.PrevKvs = []*mvccpb.KeyValue{n.queueRecord(r.Key)}
 		return nil
 	}

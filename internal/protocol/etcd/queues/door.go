@@ -1,16 +1,16 @@
 package queues
 
 import (
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/etcd/qkey"
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// Door is the quick way into the queues for one connection and one user: puts to producers and deletes of single deliveries are gathered while a read is
-// handled, go to the engine together with Flush, and are answered when they are durable, without a goroutine for each. What it does not take is for
-// Namespace.Put and DeleteRange, on a goroutine that may wait. A door is for the connection's reader.
+// Door is the quick way into the queues for one connection and one user: puts to producers and
+// deletes of single deliveries are gathered while a read is handled, go to the engine together with
+// Flush, and are answered when they are durable, without a goroutine for each. What it does not
+// take is for Namespace.Put and DeleteRange, on a goroutine that may wait. A door is for the
+// connection's reader.
 type Door struct {
 	n   *Namespace
 	who Caller
@@ -42,8 +42,9 @@ func (n *Namespace) NewDoor(who Caller) (*Door, error) {
 	return &Door{n: n, who: who, s: s}, nil
 }
 
-// chunk is how much memory is taken at most at a time for the messages of one read. A message that stays keeps its whole chunk: the first of a read gets
-// what it needs, and each further chunk is twice as large.
+// chunk is how much memory is taken at most at a time for the messages of one read. A message that
+// stays keeps its whole chunk: the first of a read gets what it needs, and each further chunk is
+// twice as large.
 const chunk = 16 << 10
 
 // room is an empty slice with room for n bytes.
@@ -71,7 +72,8 @@ func (p *pendingPut) Confirmed(_, _ uint64, ok bool) {
 	p.call.PutDone(p.n.Clock.Current(), p.n.refused(ok))
 }
 
-// StartPut publishes a message, if that needs no wait; false: it is not for this door. key and value are not kept.
+// StartPut publishes a message, if that needs no wait; false: it is not for this door. key and
+// value are not kept.
 func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Producer || !fits(&path) || d.n.Broker.Behind() || d.n.Broker.Alarm() != nil {
@@ -91,7 +93,7 @@ func (d *Door) StartPut(key, value []byte, call PutCall) bool {
 		return true
 	}
 	if d.who.Session.Rated(targets) {
-		return false // it may have to wait for its turn
+		return false // it may have to wait
 	}
 	p := newPublish(targets, &path, value, d.room)
 	if d.n.Guarantee == None {
@@ -115,12 +117,13 @@ func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
 	p.c.settled(p.h)
 	var err error
 	if !ok && p.c.n.Broker.LogFailed() {
-		err = rpctypes.ErrGRPCStopped
+		err = virtual.ErrLogFailed
 	}
 	p.call.DeleteDone(ok, p.c.n.Clock.Current(), err)
 }
 
-// StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is not for this door. key is not kept.
+// StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is
+// not for this door. key is not kept.
 func (d *Door) StartDelete(key []byte, call DeleteCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Delivery {
@@ -139,9 +142,10 @@ func (d *Door) StartDelete(key []byte, call DeleteCall) bool {
 	return true
 }
 
-// Flush hands what was gathered to the engine, and does the engine's work where nobody else is at it: answers may come before it returns.
+// Flush hands the gathered requests to the engine, and runs an idle engine on the caller's
+// goroutine: answers may come before it returns.
 func (d *Door) Flush() {
-	d.s.FlushOwn()
+	d.s.FlushInline()
 	quick := d.quick
 	d.quick, d.space, d.taken = nil, nil, 0
 	for _, call := range quick {

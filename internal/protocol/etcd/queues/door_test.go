@@ -2,7 +2,8 @@ package queues
 
 import "testing"
 
-// TestDoorRoom takes no more memory for the messages of a read than a few times what they need: one that stays in a queue keeps its chunk.
+// TestDoorRoom takes no more memory for the messages of a read than a few times what they need: one
+// that stays in a queue keeps its chunk.
 func TestDoorRoom(t *testing.T) {
 	for _, messages := range []int{1, 2, 3, 10, 1000} {
 		d, taken := &Door{}, 0

@@ -8,15 +8,15 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/etcd/qkey"
 )
 
-// The exclusive queue of a session of another protocol is nobody else's, by whatever key.
+// The exclusive queue of a session of another protocol is not accessible by any key.
 func TestExclusiveQueuesOfOthers(t *testing.T) {
 	w := newWorld(t, nil)
 	other := w.caller("guest").Session
-	_, err := other.DeclareQueue(broker.QueueSpec{Name: "x", Exclusive: true, Policy: broker.DefaultQueuePolicy()})
+	_, err := other.DeclareQueue(catalog.QueueSpec{Name: "x", Exclusive: true, Policy: catalog.DefaultQueuePolicy()})
 	must(t, err)
 	targets, err := other.To([]byte("x"))
 	must(t, err)
@@ -53,7 +53,7 @@ func TestExclusiveQueuesOfOthers(t *testing.T) {
 	}
 }
 
-// Who looks at a whole queue does not keep its consumers alive.
+// A watch of a whole queue does not keep its consumers alive.
 func TestLookingKeepsNoConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -108,12 +108,13 @@ func TestNamesThatBeginAlike(t *testing.T) {
 	same(t, w.all("/q/a/c/me"), "/q/a/c/me2=n1", "/q/a/c/me2/"+i(1)+"/1=v")
 }
 
-// Of a queue with many priorities, too, revisions are positive, and a range that begins in the middle of the keys has all behind that.
+// Of a queue with many priorities, too, revisions are positive, and a range that begins in the
+// middle of the keys has all behind that.
 func TestRangeOverPriorities(t *testing.T) {
 	w := newWorld(t, nil)
-	policy := broker.DefaultQueuePolicy()
+	policy := catalog.DefaultQueuePolicy()
 	policy.MaxPriority = 255
-	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "a", Durable: true, Policy: policy})
+	_, err := w.who.Session.DeclareQueue(catalog.QueueSpec{Name: "a", Durable: true, Policy: policy})
 	must(t, err)
 	targets, err := w.who.Session.To([]byte("a"))
 	must(t, err)
@@ -138,12 +139,13 @@ func TestRangeOverPriorities(t *testing.T) {
 	}
 }
 
-// A message that the queue has already is no reason for a transaction to fail, and does not come twice.
+// A message that the queue has already is no reason for a transaction to fail, and does not come
+// twice.
 func TestTxnWithAMessageThatIsThere(t *testing.T) {
 	w := newWorld(t, nil)
-	policy := broker.DefaultQueuePolicy()
+	policy := catalog.DefaultQueuePolicy()
 	policy.Deduplicate, policy.DedupHeader = true, "x-deduplication-header"
-	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "once", Durable: true, Policy: policy})
+	_, err := w.who.Session.DeclareQueue(catalog.QueueSpec{Name: "once", Durable: true, Policy: policy})
 	must(t, err)
 	w.put("/q/once/p/k", "v")
 	r, err := w.txn(&pb.TxnRequest{Success: []*pb.RequestOp{putOp("/q/once/p/k"), putOp("/q/once/i/me/k"), putOp("/q/once/p/l"), putOp("/q/b/p/k")}})

@@ -5,7 +5,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
@@ -21,19 +21,20 @@ var (
 	errLeft         = status.Error(codes.Aborted, "etcdserver: the consumer was deleted")
 )
 
-// toStatus is an error of the engine as clients of etcd get it. What is none of these stays as it is.
+// toStatus is an error of the engine as clients of etcd get it. What is none of these stays as it
+// is.
 func toStatus(err error) error { return virtual.ToStatus(err, statuses) }
 
 // statuses are the errors of the engine that only queues can lead to.
 var statuses = []virtual.Row{
-	{Err: broker.ErrExclusive, Status: rpctypes.ErrGRPCPermissionDenied},
-	{Err: broker.ErrReservedName, Status: rpctypes.ErrGRPCPermissionDenied},
-	{Err: broker.ErrRejected, Status: errFull},
-	{Err: broker.ErrQueueNotFound, Status: errQueueDeleted},
-	{Err: broker.ErrInvalidName, Code: codes.InvalidArgument},
-	{Err: broker.ErrQueueLimit, Code: codes.ResourceExhausted},
-	{Err: broker.ErrInequivalent, Code: codes.FailedPrecondition},
-	{Err: broker.ErrWrongKind, Code: codes.FailedPrecondition},
-	{Err: broker.ErrExclusiveConsumer, Code: codes.FailedPrecondition},
-	{Err: broker.ErrInUse, Code: codes.FailedPrecondition},
+	{Err: failure.ErrExclusive, Status: rpctypes.ErrGRPCPermissionDenied},
+	{Err: failure.ErrReservedName, Status: rpctypes.ErrGRPCPermissionDenied},
+	{Err: failure.ErrRejected, Status: errFull},
+	{Err: failure.ErrQueueNotFound, Status: errQueueDeleted},
+	{Err: failure.ErrInvalidName, Code: codes.InvalidArgument},
+	{Err: failure.ErrQueueLimit, Code: codes.ResourceExhausted},
+	{Err: failure.ErrInequivalent, Code: codes.FailedPrecondition},
+	{Err: failure.ErrWrongKind, Code: codes.FailedPrecondition},
+	{Err: failure.ErrExclusiveConsumer, Code: codes.FailedPrecondition},
+	{Err: failure.ErrInUse, Code: codes.FailedPrecondition},
 }

@@ -12,9 +12,11 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
-// A consumer that nobody watches and no lease keeps goes when it was not used for a while; every request of its client counts.
+// A consumer without watches and lease ends when it was not used for a while; every request of its
+// client counts.
 func TestIdleConsumerGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -50,9 +52,9 @@ func TestIdleConsumerGoes(t *testing.T) {
 // What a consumer of a deleted user held goes to others, though a lease keeps it.
 func TestUserDeleted(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.base.LeaseExists = func(int64) bool { return true } })
-	_, err := w.b.PutUser(broker.UserSpec{Name: "bob", Password: "secret"})
+	_, err := w.b.PutUser(catalog.UserSpec{Name: "bob", Password: "secret"})
 	must(t, err)
-	_, err = w.b.SetPermission(broker.Permission{User: "bob", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
+	_, err = w.b.SetPermission(catalog.Permission{User: "bob", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
 	must(t, err)
 	_, err = w.n.Put(w.caller("bob"), &pb.PutRequest{Key: []byte("/q/a/c/b"), Lease: 7})
 	must(t, err)
@@ -85,7 +87,8 @@ func (l *leases) end(n *Namespace, id int64) {
 	n.LeaseEnded(id)
 }
 
-// A consumer with a lease lives as long as that, or as it is watched if that is longer; another put changes the lease.
+// A consumer with a lease lives as long as that, or as it is watched if that is longer; another put
+// changes the lease.
 func TestLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{there: map[int64]bool{1: true, 2: true, 3: true}}
@@ -133,7 +136,8 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// A consumer holds so many messages and no more. What it held goes to others, before what came later, when it is deleted.
+// A consumer holds so many messages and no more. What it held goes to others, before what came
+// later, when it is deleted.
 func TestLimitAndOrder(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 3 })
 	first := w.watch("/q/a/c/1")
@@ -163,7 +167,8 @@ func TestLimitAndOrder(t *testing.T) {
 	same(t, w.all("/q/a/"), "/q/a/"+i(4)+"/4=v", "/q/a/"+i(6)+"/6=v", "/q/a/c/2=n1", "/q/a/c/2/"+i(4)+"/4=v", "/q/a/c/2/"+i(6)+"/6=v")
 }
 
-// A consumer whose watch is not read gets no more than the window takes, and goes on when it is read.
+// A consumer whose watch is not read gets no more than the window takes, and goes on when it is
+// read.
 func TestWatchThatIsNotRead(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 1000 })
 	x := w.watch("/q/a/c/w")

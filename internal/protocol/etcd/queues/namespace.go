@@ -35,7 +35,7 @@ type Options struct {
 	ConsumerIdle  time.Duration
 }
 
-// Caller is who asks.
+// Caller is the user of a request.
 type Caller = virtual.Caller
 
 // Namespace is all keys of queues.
@@ -75,10 +75,11 @@ func (n *Namespace) userDeleted(user string) {
 	}
 }
 
-// Holds tells whether a key belongs to the queues.
+// Holds reports whether a key belongs to the queues.
 func Holds(key []byte) bool { return qkey.Holds(key) }
 
-// Close ends all consumers, gives back what they held, and takes no more of them. It returns when that is done, or ctx is.
+// Close ends all consumers, gives back what they held, and takes no more of them. It returns when
+// that is done, or ctx is.
 func (n *Namespace) Close(ctx context.Context) {
 	n.mu.Lock()
 	n.closed = true
@@ -101,7 +102,7 @@ func (n *Namespace) Close(ctx context.Context) {
 	}
 }
 
-// mayMake tells whether the caller may make a queue, where it is not there.
+// mayMake reports whether the caller may make a queue, where it is not there.
 func (n *Namespace) mayMake(who Caller, queue string) error {
 	if who.Session.HasQueue(queue) {
 		return nil

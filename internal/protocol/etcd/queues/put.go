@@ -9,11 +9,15 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// Put does a put to a key of queues: a message to a queue, a consumer made or renewed, or a queue made.
+// Put does a put to a key of queues: a message to a queue, a consumer made or renewed, or a queue
+// made.
 func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	path := qkey.Parse(r.Key)
 	var prev *mvccpb.KeyValue
@@ -51,7 +55,7 @@ func checkProduce(path *qkey.Path, r *pb.PutRequest) error {
 	return nil
 }
 
-// fits tells whether the properties of a message can hold what its key says.
+// fits reports whether the properties of a message can hold what its key says.
 func fits(path *qkey.Path) bool {
 	return len(path.Tail) <= message.MaxShortStr && len(path.Client) <= message.MaxShortStr
 }
@@ -111,7 +115,7 @@ func (n *Namespace) target(who Caller, name []byte) (*broker.Session, broker.Tar
 // confirmation is told once what became of a publish or an acknowledgement.
 type confirmation chan bool
 
-// Confirmed implements broker.Confirmer.
+// Confirmed implements catalog.Confirmer.
 func (c confirmation) Confirmed(_, _ uint64, ok bool) { c <- ok }
 
 // refused is the error of a publish that was not confirmed.
@@ -120,12 +124,13 @@ func (n *Namespace) refused(ok bool) error {
 	case ok:
 		return nil
 	case n.Broker.LogFailed():
-		return rpctypes.ErrGRPCStopped
+		return virtual.ErrLogFailed
 	}
 	return errFull
 }
 
-// newPublish is a message with the key and the client as its message-id and app-id. room gives memory for it.
+// newPublish is a message with the key and the client as its message-id and app-id. room gives
+// memory for it.
 func newPublish(targets broker.Targets, path *qkey.Path, value []byte, room func(n int) []byte) broker.Publish {
 	q := targets.Queues()[0]
 	var space [2 * (message.MaxShortStr + 2)]byte
@@ -138,8 +143,9 @@ func newPublish(targets broker.Targets, path *qkey.Path, value []byte, room func
 // alone is room for one message.
 func alone(n int) []byte { return make([]byte, 0, n) }
 
-// appendProperties appends the properties of a message. Where the queue takes one message per key, its key is that too.
-func appendProperties(dst []byte, path *qkey.Path, policy *broker.QueuePolicy) []byte {
+// appendProperties appends the properties of a message. Where the queue takes one message per key,
+// its key is that too.
+func appendProperties(dst []byte, path *qkey.Path, policy *catalog.QueuePolicy) []byte {
 	flags := message.HasDeliveryMode
 	dedup := policy.Deduplicate && len(path.Tail) > 0
 	if dedup {
@@ -202,8 +208,8 @@ func (n *Namespace) putQueue(who Caller, name string) error {
 		return err
 	}
 	defer n.Back(s)
-	_, err = s.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()})
-	if errors.Is(err, broker.ErrInequivalent) {
+	_, err = s.DeclareQueue(catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()})
+	if errors.Is(err, failure.ErrInequivalent) {
 		return nil // it is there, with other properties
 	}
 	return toStatus(err)

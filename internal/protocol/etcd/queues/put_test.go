@@ -8,7 +8,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -63,9 +63,9 @@ func TestPutsAtOnce(t *testing.T) {
 // A full queue refuses messages, and a queue that takes one message per key takes one.
 func TestPolicies(t *testing.T) {
 	w := newWorld(t, nil)
-	policy := broker.DefaultQueuePolicy()
-	policy.MaxLength, policy.Overflow = 1, broker.RejectPublish
-	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "full", Durable: true, Policy: policy})
+	policy := catalog.DefaultQueuePolicy()
+	policy.MaxLength, policy.Overflow = 1, catalog.RejectPublish
+	_, err := w.who.Session.DeclareQueue(catalog.QueueSpec{Name: "full", Durable: true, Policy: policy})
 	must(t, err)
 	w.put("/q/full/p/k", "v")
 	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/full/p/k")})
@@ -75,9 +75,9 @@ func TestPolicies(t *testing.T) {
 	door.Flush()
 	wantCode(t, <-done, codes.ResourceExhausted)
 
-	policy = broker.DefaultQueuePolicy()
+	policy = catalog.DefaultQueuePolicy()
 	policy.Deduplicate = true
-	_, err = w.who.Session.DeclareQueue(broker.QueueSpec{Name: "once", Durable: true, Policy: policy})
+	_, err = w.who.Session.DeclareQueue(catalog.QueueSpec{Name: "once", Durable: true, Policy: policy})
 	must(t, err)
 	for _, key := range []string{"k", "me/k", "l"} {
 		w.put("/q/once/p/"+key, "v")

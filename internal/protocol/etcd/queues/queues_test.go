@@ -7,9 +7,11 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
-// A message goes from a producer's key to a consumer's, stands in the queue until that is deleted, and every key reads as what it is at the moment.
+// A message goes from a producer's key to a consumer's, stands in the queue until that is deleted,
+// and every key reads as what it is at the moment.
 func TestMessage(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watchAll("/q/a/c/w/")
@@ -95,8 +97,8 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// A watch of a consumer's key alone is told of nothing but messages, so that the next event is always the next message. One with a range is told when their
-// keys go, too.
+// A watch of a consumer's key alone is told of nothing but messages, so that the next event is
+// always the next message. One with a range is told when their keys go, too.
 func TestDeletionsAreForRanges(t *testing.T) {
 	w := newWorld(t, nil)
 	alone, all := w.watch("/q/a/c/w"), w.watchAll("/q/a/c/w")
@@ -125,7 +127,8 @@ func TestDeletionsAreForRanges(t *testing.T) {
 	}
 }
 
-// A watch that names a revision gets what came then or later and is still held; without one it gets all that is held.
+// A watch that names a revision gets what came then or later and is still held; without one it gets
+// all that is held.
 func TestStartRevision(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")
@@ -194,9 +197,9 @@ func TestRefused(t *testing.T) {
 // Users do what their permissions say, and touch no consumer of another.
 func TestPermissions(t *testing.T) {
 	w := newWorld(t, nil)
-	_, err := w.b.PutUser(broker.UserSpec{Name: "bob", Password: "secret"})
+	_, err := w.b.PutUser(catalog.UserSpec{Name: "bob", Password: "secret"})
 	must(t, err)
-	_, err = w.b.SetPermission(broker.Permission{User: "bob", VHost: "/", Configure: "^mine", Write: "^(mine|in)", Read: "^(mine|out)"})
+	_, err = w.b.SetPermission(catalog.Permission{User: "bob", VHost: "/", Configure: "^mine", Write: "^(mine|in)", Read: "^(mine|out)"})
 	must(t, err)
 	bob := w.caller("bob")
 	w.watch("/q/out/c/w")

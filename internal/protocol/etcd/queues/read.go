@@ -9,13 +9,15 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/qkey"
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// Range reads keys of queues as they are now; there is no history of them. Queues that the caller may not read are left out of a range over several.
+// Range reads keys of queues as they are now; there is no history of them. Queues that the caller
+// may not read are left out of a range over several.
 func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if r.Revision > n.Clock.Current() {
 		return nil, rpctypes.ErrGRPCFutureRev
@@ -133,7 +135,8 @@ func (g *gathering) message(key []byte, path *qkey.Path) error {
 	return g.settle(string(path.Queue))
 }
 
-// messageKV is the key of a message. Its revision is its index, which keeps within what a revision can be.
+// messageKV is the key of a message. Its revision is its index, which keeps within what a revision
+// can be.
 func messageKV(key []byte, handle queue.Handle, env message.Envelope) *mvccpb.KeyValue {
 	revision := int64(handle & math.MaxInt64)
 	return &mvccpb.KeyValue{Key: key, Value: env.Body(), CreateRevision: revision, ModRevision: revision, Version: 1}
@@ -151,8 +154,8 @@ func (g *gathering) browse(name string) (*broker.Browser, error) {
 	return b, unlessGone(err)
 }
 
-// settle waits until what was seen of a queue is durable: nobody is told of a message that a crash
-// could take back.
+// settle waits until what was read from a queue is durable: no answer shows a message that a crash
+// could lose.
 func (g *gathering) settle(name string) error {
 	if !g.looked {
 		return nil
@@ -167,7 +170,7 @@ func (g *gathering) settle(name string) error {
 
 // unlessGone is an error but for that of a queue that is not there: it has no keys.
 func unlessGone(err error) error {
-	if errors.Is(err, broker.ErrQueueNotFound) {
+	if errors.Is(err, failure.ErrQueueNotFound) {
 		return nil
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
 
@@ -77,7 +78,8 @@ func TestRangeOptions(t *testing.T) {
 	}
 }
 
-// Ranges over a part of the messages, page by page, have the same keys and counts as looking at each.
+// Ranges over a part of the messages, page by page, have the same keys and counts as looking at
+// each.
 func TestRangePages(t *testing.T) {
 	w := newWorld(t, nil)
 	const messages = 3000
@@ -156,9 +158,9 @@ func TestRangeTooLarge(t *testing.T) {
 func TestRangeWithPriorities(t *testing.T) {
 	w := newWorld(t, nil)
 	s := w.who.Session
-	policy := broker.DefaultQueuePolicy()
+	policy := catalog.DefaultQueuePolicy()
 	policy.MaxPriority = 9
-	_, err := s.DeclareQueue(broker.QueueSpec{Name: "a", Durable: true, Policy: policy})
+	_, err := s.DeclareQueue(catalog.QueueSpec{Name: "a", Durable: true, Policy: policy})
 	must(t, err)
 	targets, err := s.To([]byte("a"))
 	must(t, err)

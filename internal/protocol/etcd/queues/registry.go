@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/virtual"
 )
@@ -44,7 +45,7 @@ func (c *consumer) isMade() bool {
 	}
 }
 
-// mine refuses who is not the consumer's owner.
+// mine returns an error unless the caller owns the consumer.
 func (c *consumer) mine(who Caller) error {
 	if c.owner != who.User && !who.Root {
 		return rpctypes.ErrGRPCPermissionDenied
@@ -52,8 +53,8 @@ func (c *consumer) mine(who Caller) error {
 	return nil
 }
 
-// join finds a consumer or makes it, and runs enter with consumer.mu held while it is not leaving. One that is just leaving is waited for, so that the new one
-// gets first what that one held.
+// join finds a consumer or makes it, and runs enter with consumer.mu held while it is not leaving.
+// One that is just leaving is waited for, so that the new one gets first what that one held.
 func (n *Namespace) join(who Caller, queue, client string, enter func(*consumer)) (*consumer, error) {
 	if err := who.Session.MayConsume(queue); err != nil {
 		return nil, toStatus(err)
@@ -64,7 +65,7 @@ func (n *Namespace) join(who Caller, queue, client string, enter func(*consumer)
 			return nil, err
 		}
 		if c.err != nil {
-			continue // whoever made it could not: this caller may
+			continue // its creator failed to open it: this caller may succeed
 		}
 		if err := c.mine(who); err != nil {
 			return nil, err
@@ -139,11 +140,11 @@ func (c *consumer) make(who Caller) error {
 			}
 			c.mu.Unlock()
 			err = engine.Queue.AwaitDurable() // what is ready has been delivered when the shard comes to this
-			if err == nil || errors.Is(err, broker.ErrQueueNotFound) {
+			if err == nil || errors.Is(err, failure.ErrQueueNotFound) {
 				return nil // Cancelled tells of a queue that is gone
 			}
 		}
-		if !errors.Is(err, broker.ErrQueueNotFound) {
+		if !errors.Is(err, failure.ErrQueueNotFound) {
 			break
 		}
 	}
@@ -161,7 +162,8 @@ func (n *Namespace) forget(c *consumer) {
 	}
 }
 
-// leave ends a consumer: its watches hear why, and what it held goes back to its places in the queue. Who calls it while another does waits for that.
+// leave ends a consumer: its watches get the reason, and its deliveries are requeued at their
+// positions. A second call waits for the first.
 func (c *consumer) leave(reason error) {
 	<-c.made
 	c.mu.Lock()
@@ -195,7 +197,8 @@ func (c *consumer) leave(reason error) {
 	close(c.gone)
 }
 
-// watchOver sees to it that a consumer that nobody watches and no lease keeps goes when it is not used for a while. c.mu is held.
+// watchOver ends a consumer without watches and lease when it is not used for a while. c.mu is
+// held.
 func (c *consumer) watchOver() {
 	if c.leaving || c.lease != 0 || len(c.watches) > 0 || c.idle != nil {
 		return
@@ -247,7 +250,8 @@ func (n *Namespace) keep(c *consumer, old, lease int64) error {
 	return nil
 }
 
-// MayEndLease tells whether who may end a lease: the consumers that live as long as it must be his. Errors: permission denied.
+// MayEndLease reports whether a caller may end a lease: the consumers that live as long as it must
+// be its own. Errors: permission denied.
 func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -14,7 +14,8 @@ import (
 	"fiveways/internal/protocol/etcd/qkey"
 )
 
-// twin is what is known of one queue from outside: which messages were put and not acknowledged, and who is a consumer.
+// twin models one queue from outside: which messages were put and not acknowledged, and which
+// consumers there are.
 type twin struct {
 	*world
 	rng      *rand.Rand
@@ -22,14 +23,14 @@ type twin struct {
 	live     []uint64            // indexes, in order
 	next     uint64              // index
 	watchers map[string]*watcher // by client
-	ready    map[uint64]bool     // nobody held them after the last step
+	ready    map[uint64]bool     // not held after the last step
 }
 
 func (x *twin) key(client string, index uint64) string {
 	return fmt.Sprintf("/q/a/c/%s/%s/k", client, i(index))
 }
 
-// holders reads who holds what.
+// holders reads which consumer holds which message.
 func (x *twin) holders() map[uint64]string {
 	x.t.Helper()
 	all := map[uint64]string{}
@@ -144,7 +145,8 @@ func (x *twin) move(client string, index uint64) {
 	}
 }
 
-// However consumers come and go, every message is held by one of them or by nobody, in order, until it is acknowledged.
+// However consumers come and go, every message is held by one of them or by none, in order, until
+// it is acknowledged.
 func TestTwin(t *testing.T) {
 	for seed := range uint64(5) {
 		w := newWorld(t, func(o *settings) { o.ConsumerLimit = 3 })

@@ -53,7 +53,8 @@ func (n *Namespace) Begin(who Caller, s *broker.Session) virtual.Part {
 	return &part{n: n, who: who, s: s}
 }
 
-// part is what one try of a transaction does to keys of queues. A delivery of the caller that it compares or deletes stays until it is over.
+// part is what one try of a transaction does to keys of queues. A delivery of the caller that it
+// compares or deletes stays until it is over.
 type part struct {
 	n   *Namespace
 	who Caller
@@ -70,7 +71,8 @@ type claim struct {
 	gone bool // the transaction deletes it
 }
 
-// Compare implements virtual.Part. A delivery of the caller that it names stays until the transaction is over.
+// Compare implements virtual.Part. A delivery of the caller that it names stays until the
+// transaction is over.
 func (t *part) Compare(c *pb.Compare) (bool, error) {
 	path := qkey.Parse(c.Key)
 	if path.Kind == qkey.Delivery && len(c.RangeEnd) == 0 {

@@ -6,7 +6,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
@@ -33,9 +33,9 @@ func exists(key string) *pb.Compare {
 // A transaction that cannot do all does nothing, and what it would have deleted is held as before.
 func TestTxnRefused(t *testing.T) {
 	w := newWorld(t, nil)
-	policy := broker.DefaultQueuePolicy()
-	policy.MaxLength, policy.Overflow = 1, broker.RejectPublish
-	_, err := w.who.Session.DeclareQueue(broker.QueueSpec{Name: "full", Durable: true, Policy: policy})
+	policy := catalog.DefaultQueuePolicy()
+	policy.MaxLength, policy.Overflow = 1, catalog.RejectPublish
+	_, err := w.who.Session.DeclareQueue(catalog.QueueSpec{Name: "full", Durable: true, Policy: policy})
 	must(t, err)
 	x := w.watch("/q/a/c/w")
 	w.put("/q/a/p/k", "v")
@@ -60,7 +60,8 @@ func TestTxnRefused(t *testing.T) {
 	}
 }
 
-// Transactions inside of others are decided by what was before, and all that is chosen happens together.
+// Transactions inside of others are decided by what was before, and all that is chosen happens
+// together.
 func TestTxnNested(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watchAll("/q/a/c/w/")
@@ -91,7 +92,7 @@ func TestTxnNested(t *testing.T) {
 	same(t, w.all("/q/b/"), "/q/b/"+i(1)+"/1=v")
 }
 
-// A delivery about which somebody else is deciding is as good as gone.
+// A delivery that another request has claimed is as good as gone.
 func TestTxnOnWhatIsClaimed(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")

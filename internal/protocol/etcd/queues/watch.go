@@ -14,7 +14,8 @@ import (
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// Watch is a watch of a consumer's keys. It makes its client a consumer. The events that were not taken count with what the consumer holds, so they are bounded.
+// Watch is a watch of a consumer's keys. It makes its client a consumer. The events that were not
+// taken count with what the consumer holds, so they are bounded.
 type Watch struct {
 	c    *consumer
 	base []byte // the consumer's key as the watch spells it
@@ -30,10 +31,12 @@ type Watch struct {
 	closed bool
 }
 
-// Watch opens a watch of a consumer's key, or of all keys that begin with it. ready is called from any goroutine when there may be something to take, also
-// before Watch returns; it must not block or call back. No event has a revision below since.
+// Watch opens a watch of a consumer's key, or of all keys that begin with it. ready is called from
+// any goroutine when there may be something to take, also before Watch returns; it must not block
+// or call back. No event has a revision below since.
 //
-// A watch of the key alone tells of the deliveries below it and not of their ends. One of a range tells of these too, as etcd does.
+// A watch of the key alone tells of the deliveries below it and not of their ends. One of a range
+// tells of these too, as etcd does.
 func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_ virtual.Watcher, since int64, err error) {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
 	if reach == qkey.Elsewhere || reach == qkey.Some {
@@ -104,7 +107,8 @@ type event struct {
 	kv    mvccpb.KeyValue
 }
 
-// addDeliveries tells of deliveries that have just come, and returns what that adds to the window. c.mu is held.
+// addDeliveries tells of deliveries that have just come, and returns what that adds to the window.
+// c.mu is held.
 func (w *Watch) addDeliveries(ds []broker.Delivery) (added int) {
 	if !w.puts {
 		return 0
@@ -127,7 +131,8 @@ func (w *Watch) addDeliveries(ds []broker.Delivery) (added int) {
 	return added
 }
 
-// addDeletions tells that keys of deliveries are gone, and returns what that adds to the window. c.mu is held.
+// addDeletions tells that keys of deliveries are gone, and returns what that adds to the window.
+// c.mu is held.
 func (w *Watch) addDeletions(all []hold) (added int) {
 	if !w.deletions {
 		return 0
@@ -148,8 +153,9 @@ func (w *Watch) addDeletions(all []hold) (added int) {
 	return added
 }
 
-// Take returns the events since it was last called, each with its revision, which never falls, and that of the last. An error, with the last of them, says that
-// the watch is over and why. One goroutine calls it.
+// Take returns the events since it was last called, each with its revision, which never falls, and
+// that of the last. An error, with the last of them, says that the watch is over and why. One
+// goroutine calls it.
 func (w *Watch) Take() (events []*mvccpb.Event, revision int64, err error) {
 	w.c.mu.Lock()
 	events, err = w.events, w.ended
@@ -163,7 +169,8 @@ func (w *Watch) Take() (events []*mvccpb.Event, revision int64, err error) {
 	return events, revision, err
 }
 
-// Close ends the watch. The consumer leaves when this was the last one and no lease keeps it; Close returns when it has.
+// Close ends the watch. The consumer leaves when this was the last one and no lease keeps it; Close
+// returns when it has.
 func (w *Watch) Close() {
 	c := w.c
 	w.Take()

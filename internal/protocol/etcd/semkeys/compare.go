@@ -26,8 +26,9 @@ func fieldsOf(text []byte) (fields map[string]any) {
 	return fields
 }
 
-// CheckCompare implements virtual.Family. What semaphores do not keep cannot be compared: how often and when a key changed. And a value is JSON with where
-// a task stands, so it is not compared as a whole.
+// CheckCompare implements virtual.Family. What semaphores do not keep cannot be compared: how often
+// and when a key changed. And a value is JSON with where a task stands, so it is not compared as a
+// whole.
 func (n *Namespace) CheckCompare(who Caller, c *pb.Compare) error {
 	p, ok := parse(c.Key)
 	switch {
@@ -55,7 +56,7 @@ func canCompare(p *path, c *pb.Compare) bool {
 	return false
 }
 
-// comparableFields tells whether a text is an object with some of the fields of a key's value.
+// comparableFields reports whether a text is an object with some of the fields of a key's value.
 func comparableFields(p *path, text []byte) bool {
 	known := taskFields
 	if p.task == "" {
@@ -99,7 +100,7 @@ func kvOf(key []byte, p *path, info *semaphores.Info, there bool, st *semaphores
 	return nil
 }
 
-// holdsFor tells whether a comparison holds for a key; nil: it is not there.
+// holdsFor reports whether a comparison holds for a key; nil: it is not there.
 func holdsFor(c *pb.Compare, kv *mvccpb.KeyValue) bool {
 	switch {
 	case kv == nil:

@@ -16,7 +16,8 @@ const maxAtOnce = 10_000
 
 var errDeleteAll = status.Errorf(codes.InvalidArgument, "etcdserver: a transaction, or a delete that tells what there was, can delete %d tasks at most", maxAtOnce)
 
-// DeleteRange releases tasks or deletes a semaphore. More than maxAtOnce tasks are not released at one moment.
+// DeleteRange releases tasks or deletes a semaphore. More than maxAtOnce tasks are not released at
+// one moment.
 func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
 	if err := n.CheckDelete(who, r); err != nil {
 		return nil, err
@@ -79,7 +80,8 @@ func (n *Namespace) tasksIn(s span) (tasks []string, err error) {
 	return tasks, err
 }
 
-// deleteInSteps releases the tasks of a range: first those that wait, so that none of them gets a place for a moment.
+// deleteInSteps releases the tasks of a range: first those that wait, so that none of them gets a
+// place for a moment.
 func (n *Namespace) deleteInSteps(r *pb.DeleteRangeRequest, resp *pb.DeleteRangeResponse) error {
 	s := newSpan(r.Key, r.RangeEnd)
 	for _, waiting := range []bool{true, false} {

@@ -22,7 +22,8 @@ var (
 		"a revision with 0, and with = or != the value, as a JSON object with some of its fields")
 )
 
-// toStatus is an error of the manager as clients of etcd get it. What it does not know stays as it is.
+// toStatus is an error of the manager as clients of etcd get it. What it does not know stays as it
+// is.
 func toStatus(err error) error {
 	for _, c := range worded {
 		if errors.Is(err, c.err) {

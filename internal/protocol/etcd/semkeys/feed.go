@@ -22,8 +22,8 @@ type happening struct {
 // path is what it happened to.
 func (h *happening) path() path { return path{h.Key, h.Task.ID} }
 
-// feed is all events of semaphores, from the first request on that may want to know of later ones. It gives them their revisions, keeps the latest, and
-// hands them to the watches.
+// feed is all events of semaphores, from the first request on that may want to know of later ones.
+// It gives them their revisions, keeps the latest, and hands them to the watches.
 type feed struct {
 	n *Namespace
 
@@ -50,7 +50,7 @@ func (f *feed) init(n *Namespace) {
 	f.n, f.exact, f.ranges, f.spanning = n, map[path]watches{}, map[string]watches{}, watches{}
 }
 
-// open begins to listen, if nobody has: all that happens when it has returned gets a revision.
+// open begins to listen, unless it does already: everything after its return gets a revision.
 func (f *feed) open() error {
 	f.mu.Lock()
 	on := f.on

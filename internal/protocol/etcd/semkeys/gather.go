@@ -3,13 +3,13 @@ package semkeys
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"errors"
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/heap"
 	"fiveways/internal/protocol/etcd/virtual"
 	"fiveways/internal/semaphores"
 )
@@ -20,8 +20,8 @@ const (
 	scanStep = 4096
 )
 
-// gathering finds the keys of a range. Tasks are in the order of their priorities, not of their keys: with a limit all of them are looked at, and no more
-// are kept than are needed.
+// gathering finds the keys of a range. Tasks are in the order of their priorities, not of their
+// keys: with a limit all of them are looked at, and no more are kept than are needed.
 type gathering struct {
 	n         *Namespace
 	who       Caller
@@ -29,7 +29,7 @@ type gathering struct {
 	most      int // no more keys are needed, those that sort first; 0: all are
 	countOnly bool
 
-	found keyHeap
+	found heap.Heap[found, lastKey]
 	kept  map[string]struct{} // the tasks in found; a scan may come to one twice
 	count int64               // of all keys in the range
 	bytes int
@@ -42,19 +42,10 @@ type found struct {
 	kv   *mvccpb.KeyValue // of a semaphore
 }
 
-// keyHeap has the key that sorts last on top.
-type keyHeap []found
+// lastKey orders keys: the one that sorts last comes first.
+type lastKey struct{ heap.Untracked[found] }
 
-func (h keyHeap) Len() int           { return len(h) }
-func (h keyHeap) Less(i, j int) bool { return bytes.Compare(h[i].key, h[j].key) > 0 }
-func (h keyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *keyHeap) Push(x any)        { *h = append(*h, x.(found)) }
-func (h *keyHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
-}
+func (lastKey) Before(a, b found) bool { return bytes.Compare(a.key, b.key) > 0 }
 
 // run finds the keys.
 func (g *gathering) run() error {
@@ -125,7 +116,8 @@ func (g *gathering) semaphore(info *semaphores.Info) error {
 
 func tasksOf(info *semaphores.Info) int { return info.Waiting + info.Acquired + info.TryRelease }
 
-// wants tells whether a key that sorts at or behind another may still be among those that are needed.
+// wants reports whether a key that sorts at or behind another may still be among those that are
+// needed.
 func (g *gathering) wants(key []byte) bool {
 	return g.most == 0 || len(g.found) < g.most || bytes.Compare(key, g.found[0].key) < 0
 }
@@ -138,9 +130,9 @@ func (g *gathering) add(f found) error {
 	case g.most == 0:
 		g.found = append(g.found, f)
 	default:
-		heap.Push(&g.found, f)
+		g.found.Push(f)
 		if len(g.found) > g.most {
-			delete(g.kept, string(heap.Pop(&g.found).(found).key))
+			delete(g.kept, string(g.found.Pop().key))
 		}
 	}
 	g.kept[string(f.key)] = struct{}{}
@@ -150,7 +142,8 @@ func (g *gathering) add(f found) error {
 	return nil
 }
 
-// tasks finds the tasks of one semaphore. Each that is there all the time is found, whatever changes meanwhile. counted: their number is known.
+// tasks finds the tasks of one semaphore. Each that is there all the time is found, whatever
+// changes meanwhile. counted: their number is known.
 func (g *gathering) tasks(key string, counted bool) error {
 	return g.n.scan(key, g.span.within(key, func(st *semaphores.State, at []byte) error {
 		if !counted {
@@ -166,7 +159,8 @@ func (g *gathering) tasks(key string, counted bool) error {
 	}))
 }
 
-// scan shows all tasks of a semaphore, in no order. One that is there all the time comes at least once. f may change the semaphore.
+// scan shows all tasks of a semaphore, in no order. One that is there all the time comes at least
+// once. f may change the semaphore.
 func (n *Namespace) scan(key string, f func([]semaphores.State) error) error {
 	q := semaphores.Scan{Of: semaphores.Of{Key: key}, Limit: scanStep}
 	for {
@@ -185,7 +179,8 @@ func (n *Namespace) scan(key string, f func([]semaphores.State) error) error {
 // below is what the keys of a semaphore's tasks begin with.
 func below(semaphore string) []byte { return append(path{semaphore: semaphore}.appendKey(nil), '/') }
 
-// within is for the scan of a semaphore: f gets the tasks that lie in the range, with their keys, which it may not keep.
+// within is for the scan of a semaphore: f gets the tasks that lie in the range, with their keys,
+// which it may not keep.
 func (s *span) within(semaphore string, f func(st *semaphores.State, key []byte) error) func([]semaphores.State) error {
 	buf := below(semaphore)
 	prefix := len(buf)
@@ -202,8 +197,8 @@ func (s *span) within(semaphore string, f func(st *semaphores.State, key []byte)
 	}
 }
 
-// keyValues are the keys that were found, in their order, without those of tasks that are gone since. Values are read once more: only so is known where a
-// task stands.
+// keyValues are the keys that were found, in their order, without those of tasks that are gone
+// since. Values are read once more: only so is known where a task stands.
 func (g *gathering) keyValues(keysOnly bool) ([]*mvccpb.KeyValue, error) {
 	slices.SortFunc(g.found, func(a, b found) int { return bytes.Compare(a.key, b.key) })
 	kvs := make([]*mvccpb.KeyValue, 0, len(g.found))
@@ -227,7 +222,8 @@ func (g *gathering) keyValues(keysOnly bool) ([]*mvccpb.KeyValue, error) {
 	return kvs, nil
 }
 
-// runOf is how many of the keys at the head can be read together: the key of a semaphore, or tasks of one.
+// runOf is how many of the keys at the head can be read together: the key of a semaphore, or tasks
+// of one.
 func runOf(all []found) int {
 	n := 1
 	for all[0].kv == nil && n < len(all) && n < scanStep && all[n].kv == nil && all[n].path.semaphore == all[0].path.semaphore {
@@ -258,7 +254,7 @@ func (g *gathering) read(run []found) ([]*mvccpb.KeyValue, error) {
 // unlessGone is the first error, but that of a semaphore that is not there: it has no keys.
 func unlessGone(errs ...error) error {
 	err := cmp.Or(errs...)
-	if errors.Is(err, semaphores.ErrNotFound) || errors.Is(err, broker.ErrVHostNotFound) {
+	if errors.Is(err, semaphores.ErrNotFound) || errors.Is(err, failure.ErrVHostNotFound) {
 		return nil
 	}
 	return err

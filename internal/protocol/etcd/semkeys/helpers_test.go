@@ -13,9 +13,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/etcd/qkey"
 	"fiveways/internal/protocol/etcd/virtual"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -57,7 +59,7 @@ func openWorld(t *testing.T, fs vfs.FS, leases *leaseSet) *world {
 	log := slog.New(slog.DiscardHandler)
 	m := semaphores.New(semaphores.Options{Logger: log})
 	b, err := broker.Open(fs, "data", broker.Options{
-		Logger: log, DiskFreeLimit: -1, Shards: 2, Annexes: map[uint32]broker.Annex{broker.SemaphoreShard: m},
+		Logger: log, DiskFreeLimit: -1, Shards: 2, StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m},
 	})
 	must(t, err)
 	must(t, m.Start(b))
@@ -93,12 +95,12 @@ func (w *world) caller(user string) Caller {
 	return Caller{Session: s, User: user}
 }
 
-// user makes a user with permissions, and is him.
+// user creates a user with permissions and returns it as a caller.
 func (w *world) user(name, configure, write, read string) Caller {
 	w.t.Helper()
-	_, err := w.b.PutUser(broker.UserSpec{Name: name, Password: "secret"})
+	_, err := w.b.PutUser(catalog.UserSpec{Name: name, Password: "secret"})
 	must(w.t, err)
-	_, err = w.b.SetPermission(broker.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read})
+	_, err = w.b.SetPermission(catalog.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read})
 	must(w.t, err)
 	return w.caller(name)
 }

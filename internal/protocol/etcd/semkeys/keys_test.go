@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 	same(t, w.all("/semaphore/"), "/semaphore/full=1000/900", "/semaphore/full/t=ACQUIRED 1", "/semaphore/s=1000/900")
 }
 
-// Whoever has not the permission is told so, and nothing else, whether the semaphore is there or not.
+// A caller without permission gets only that error, whether the semaphore exists or not.
 func TestPermissions(t *testing.T) {
 	w := newWorld(t)
 	const denied = "PermissionDenied: etcdserver: permission denied"
@@ -193,7 +193,8 @@ func TestPermissions(t *testing.T) {
 	same(t, shorts(got.Kvs))
 }
 
-// Deleting and comparing ask for permission too: configure for a semaphore, write for a task, read for what is told or compared.
+// Deleting and comparing ask for permission too: configure for a semaphore, write for a task, read
+// for what is told or compared.
 func TestPermissionsOfDeleteAndCompare(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/a", "")
@@ -226,7 +227,8 @@ func TestPermissionsOfDeleteAndCompare(t *testing.T) {
 	same(t, w.all("/semaphore/"))
 }
 
-// A range of tasks is released at once when there are not too many, else in steps, and never the semaphore with them.
+// A range of tasks is released at once when there are not too many, else in steps, and never the
+// semaphore with them.
 func TestDeleteRange(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/s", `{"active":2}`)

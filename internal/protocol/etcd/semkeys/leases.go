@@ -60,7 +60,7 @@ func (l *leases) run() {
 		}
 		for _, lease := range ended {
 			if err := l.n.m.EndOwner(lease); err != nil {
-				l.log.Error("etcd: the tasks of a lease that ended keep their places", "lease", lease, "err", err)
+				l.log.Error("etcd: the tasks of an ended lease could not be removed", "lease", lease, "err", err)
 			}
 		}
 	}
@@ -80,7 +80,8 @@ func (l *leases) close(ctx context.Context) {
 // LeaseEnded is told that a lease was revoked or has expired. It does not wait for what follows.
 func (n *Namespace) LeaseEnded(lease int64) { n.leases.end(lease) }
 
-// MayEndLease tells whether who may end a lease: all tasks that it owns must be in semaphores to which he may write.
+// MayEndLease reports whether a caller may end a lease: all tasks that it owns must be in
+// semaphores that the caller may write.
 func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	for _, ref := range n.owned(lease) {
 		if err := may(who, toWrite, ref.Key); err != nil {
@@ -90,7 +91,8 @@ func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	return nil
 }
 
-// LeaseKeys are the keys of the tasks that a lease owns, of the semaphores that who may read, in their order.
+// LeaseKeys are the keys of the tasks that a lease owns, of the semaphores that the caller may
+// read, in key order.
 func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	for _, ref := range n.owned(lease) {
 		if may(who, toRead, ref.Key) == nil {
@@ -101,7 +103,7 @@ func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	return keys
 }
 
-// owned are the tasks that a lease owns. Those of other virtual hosts are nobody's of etcd.
+// owned are the tasks that a lease owns. Those of other virtual hosts do not belong to etcd leases.
 func (n *Namespace) owned(lease int64) (tasks []semaphores.Ref) {
 	for _, ref := range n.m.Owned(lease, 0) {
 		if ref.VHost == virtual.VHost {

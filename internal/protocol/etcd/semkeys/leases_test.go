@@ -7,6 +7,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/vfs"
 )
@@ -45,7 +46,8 @@ func TestLeaseEnds(t *testing.T) {
 	same(t, w.all("/semaphore/"), "/semaphore/a=1/900", "/semaphore/a/y=ACQUIRED 1", "/semaphore/b=1000/900", "/semaphore/b/freed=ACQUIRED 1", "/semaphore/b/moved=ACQUIRED 1")
 }
 
-// A lease that ended while the broker was down, or right after it was asked for, ends for its tasks, too.
+// A lease that ended while the broker was down, or right after it was asked for, ends for its
+// tasks, too.
 func TestLeaseGoneAtStart(t *testing.T) {
 	fs := vfs.NewMem()
 	leases := &leaseSet{there: map[int64]bool{1: true, 2: true}}
@@ -63,7 +65,8 @@ func TestLeaseGoneAtStart(t *testing.T) {
 	same(t, w.all("/semaphore/a/"), "/semaphore/a/y=ACQUIRED 1")
 }
 
-// TestLeaseKeys: a lease shows its tasks to who may read them, and is ended by who may write to all of them.
+// TestLeaseKeys: a lease shows its tasks to callers that may read them, and only a caller that may
+// write all of them can end it.
 func TestLeaseKeys(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(1, true)
@@ -91,13 +94,14 @@ func TestLeaseKeys(t *testing.T) {
 	same(t, texts(w.who), "/semaphore/a/x")
 }
 
-// TestLeaseOfOtherVHost: what has the number of a lease as its owner in a virtual host that etcd does not show is not the lease's.
+// TestLeaseOfOtherVHost: what has the number of a lease as its owner in a virtual host that etcd
+// does not show is not the lease's.
 func TestLeaseOfOtherVHost(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(1, true)
-	_, err := w.b.PutVHost(broker.VHostSpec{Name: "other"})
+	_, err := w.b.PutVHost(catalog.VHostSpec{Name: "other"})
 	must(t, err)
-	_, err = w.b.SetPermission(broker.Permission{User: "guest", VHost: "other", Configure: ".*", Write: ".*", Read: ".*"})
+	_, err = w.b.SetPermission(catalog.Permission{User: "guest", VHost: "other", Configure: ".*", Write: ".*", Read: ".*"})
 	must(t, err)
 	other, err := w.b.NewSession(broker.SessionOptions{User: "guest", VHost: "other"})
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 	"fiveways/internal/semaphores"
 )
 
-// Caller is who asks.
+// Caller is the user of a request.
 type Caller = virtual.Caller
 
 // Namespace is all keys of semaphores.
@@ -22,7 +22,8 @@ type Namespace struct {
 	leases leases
 }
 
-// New returns the namespace of a manager's semaphores. Tasks whose leases are gone, which ended while the broker was down, lose their places from now on.
+// New returns the namespace of a manager's semaphores. Tasks whose leases ended while the broker
+// was down are removed from now on.
 func New(base *virtual.Base, m *semaphores.Manager, log *slog.Logger) *Namespace {
 	n := &Namespace{Base: base, m: m}
 	n.feed.init(n)
@@ -49,7 +50,7 @@ const (
 	toRead      = "read"
 )
 
-// may refuses a caller who has not the permission for a semaphore.
+// may returns an error if the caller lacks the permission on a semaphore.
 func may(who Caller, action, semaphore string) error {
 	if who.Session == nil {
 		return rpctypes.ErrGRPCPermissionDenied
@@ -67,7 +68,7 @@ func (n *Namespace) ask(do func(s *broker.Session) error) error {
 	return do(s)
 }
 
-// do does changes for whoever may.
+// do makes changes without a permission check.
 func (n *Namespace) do(changes ...semaphores.Change) error {
 	return n.ask(func(s *broker.Session) error { return n.m.Do(s, changes...) })
 }

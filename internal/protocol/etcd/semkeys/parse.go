@@ -10,8 +10,8 @@ import (
 	"fiveways/internal/semaphores/semjson"
 )
 
-// parseSettings reads the value of a semaphore's key: JSON with what is to be set; nothing: nothing is. What a get shows may be put again: what cannot be
-// set is left out of account.
+// parseSettings reads the value of a semaphore's key: JSON with what is to be set; nothing: nothing
+// is. What a get shows may be put again: what cannot be set is left out of account.
 func parseSettings(key string, value []byte) (semaphores.Settings, error) {
 	if len(bytes.TrimSpace(value)) == 0 {
 		return semaphores.Settings{}, nil
@@ -37,7 +37,8 @@ type wish struct {
 	lease    int64 // ms, 0: that of the semaphore
 }
 
-// parseWish reads the value of a task's key: its priority, or JSON with it. What a get shows may be put again: what cannot be set is left out of account.
+// parseWish reads the value of a task's key: its priority, or JSON with it. What a get shows may be
+// put again: what cannot be set is left out of account.
 func parseWish(value []byte) (w wish, err error) {
 	value = bytes.TrimSpace(value)
 	if len(value) > 0 && value[0] == '{' {

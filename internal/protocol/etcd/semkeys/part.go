@@ -9,14 +9,17 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/etcd/virtual"
 	"fiveways/internal/semaphores"
 )
 
-// tries is how often a put is done again because the task that it keeps something of has changed meanwhile.
+// tries is how often a put is done again because the task that it keeps something of has changed
+// meanwhile.
 const tries = 10
 
-// part is what one request, or one try of a transaction, does to keys of semaphores. It gathers changes, and answers when they are done.
+// part is what one request, or one try of a transaction, does to keys of semaphores. It gathers
+// changes, and answers when they are done.
 type part struct {
 	n      *Namespace
 	who    Caller
@@ -66,7 +69,7 @@ func (n *Namespace) request(who Caller, gather func(*part) error) error {
 		if err == nil {
 			return t.End(true)
 		}
-		if try == tries || !errors.Is(err, broker.ErrStale) {
+		if try == tries || !errors.Is(err, failure.ErrStale) {
 			return toStatus(err)
 		}
 	}
@@ -172,7 +175,8 @@ func (t *part) keep(p *path, r *pb.PutRequest, e *semaphores.Entry) error {
 	return nil
 }
 
-// before tells of a semaphore, when all is done, as it was right before what is gathered next, if it was there.
+// before tells of a semaphore, when all is done, as it was right before what is gathered next, if
+// it was there.
 func (t *part) before(p *path, tell func(*mvccpb.KeyValue), key []byte) {
 	var was *mvccpb.KeyValue
 	q := &semaphores.Expect{Of: semaphores.Of{Key: p.semaphore}, Holds: func(info semaphores.Info, there bool, _ semaphores.State) bool {
@@ -246,7 +250,8 @@ func (t *part) release(semaphore string, tasks []string, prevKV bool, answer *pb
 	return nil
 }
 
-// there tells whether there is a semaphore; in a transaction it expects that this stays so. A single request finds out by itself.
+// there reports whether there is a semaphore; in a transaction it expects that this stays so. A
+// single request finds out by itself.
 func (t *part) there(semaphore string) (bool, error) {
 	if t.single {
 		return true, nil

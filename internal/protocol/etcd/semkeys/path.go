@@ -13,7 +13,7 @@ type path struct {
 	task      string // "": the key is that of the semaphore
 }
 
-// holds tells whether a key belongs to the semaphores.
+// holds reports whether a key belongs to the semaphores.
 func holds(key []byte) bool { return len(key) >= len(root) && string(key[:len(root)]) == root }
 
 // parse takes a key apart; false: it names nothing.
@@ -45,8 +45,8 @@ type span struct {
 	of       string // all are keys of tasks of this semaphore; "": of any, and of semaphores
 }
 
-// newSpan is the range from key to end as a client names it. key belongs to the semaphores; keys beyond the root do not belong to the range. Without an
-// end it is the key alone.
+// newSpan is the range from key to end as a client names it. key belongs to the semaphores; keys
+// beyond the root do not belong to the range. Without an end it is the key alone.
 func newSpan(key, end []byte) span {
 	s := span{from: key, to: end}
 	if len(end) == 0 {
@@ -62,17 +62,17 @@ func newSpan(key, end []byte) span {
 	return s
 }
 
-// has tells whether a key lies in the span.
+// has reports whether a key lies in the span.
 func (s *span) has(key []byte) bool {
 	return bytes.Compare(s.from, key) <= 0 && bytes.Compare(key, s.to) < 0
 }
 
-// covers tells whether all keys that begin with prefix lie in the span.
+// covers reports whether all keys that begin with prefix lie in the span.
 func (s *span) covers(prefix []byte) bool {
 	return bytes.Compare(s.from, prefix) <= 0 && bytes.Compare(after(prefix), s.to) <= 0
 }
 
-// meets tells whether a key that begins with prefix may lie in the span.
+// meets reports whether a key that begins with prefix may lie in the span.
 func (s *span) meets(prefix []byte) bool {
 	return bytes.Compare(prefix, s.to) < 0 && bytes.Compare(s.from, after(prefix)) < 0
 }

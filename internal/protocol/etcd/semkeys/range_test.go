@@ -14,7 +14,8 @@ import (
 	"fiveways/internal/semaphores"
 )
 
-// Whatever range is asked for, with whatever limit, it is what etcd would give of a store with these keys.
+// Whatever range is asked for, with whatever limit, it is what etcd would give of a store with
+// these keys.
 func TestRanges(t *testing.T) {
 	w := newWorld(t)
 	var keys []string

@@ -9,13 +9,13 @@ import (
 	"fiveways/internal/semaphores"
 )
 
-// Range reads keys of semaphores as they are now; there is no history of them. Semaphores that the caller may not read are left out of a range over
-// several.
+// Range reads keys of semaphores as they are now; there is no history of them. Semaphores that the
+// caller may not read are left out of a range over several.
 func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if r.Revision > n.Clock.Current() {
 		return nil, rpctypes.ErrGRPCFutureRev
 	}
-	if err := n.feed.open(); err != nil { // whoever watches from the revision of this answer on misses nothing
+	if err := n.feed.open(); err != nil { // a watch from the revision of this answer on must miss nothing
 		return nil, toStatus(err)
 	}
 	resp := &pb.RangeResponse{Header: n.Present()}
@@ -56,7 +56,7 @@ func (n *Namespace) get(who Caller, key []byte) (*mvccpb.KeyValue, error) {
 	return n.getOf(key, &p)
 }
 
-// getOf is get for whoever may.
+// getOf is get without a permission check.
 func (n *Namespace) getOf(key []byte, p *path) (*mvccpb.KeyValue, error) {
 	if p.task == "" {
 		q := semaphores.Look{Of: semaphores.Of{Key: p.semaphore}}

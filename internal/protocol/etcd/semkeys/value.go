@@ -22,7 +22,8 @@ func semaphoreKV(key []byte, info *semaphores.Info) *mvccpb.KeyValue {
 	}
 }
 
-// taskKV is the key of a task that is there. Its revision is when it came: when it changed last nobody knows.
+// taskKV is the key of an existing task. Its revision is its enqueue time: the time of the last
+// change is not kept.
 func taskKV(key []byte, st *semaphores.State) *mvccpb.KeyValue {
 	return &mvccpb.KeyValue{
 		Key: key, Value: taskValue(st), CreateRevision: st.Enqueued, ModRevision: st.Enqueued, Version: version, Lease: st.Owner,

@@ -31,12 +31,13 @@ type Watch struct {
 	buf     []byte
 }
 
-// Watch opens a watch of a key or a range: of a task, of a semaphore, of all tasks of one or whatever else. What happens in semaphores that the caller may
-// not read is left out of a range over several. ready is called from any goroutine when there may be something to take, also before Watch returns; it must
-// not block or call back. No event has a revision below since.
+// Watch opens a watch of a key or a range: of a task, of a semaphore, of all tasks of one or
+// whatever else. What happens in semaphores that the caller may not read is left out of a range
+// over several. ready is called from any goroutine when there may be something to take, also before
+// Watch returns; it must not block or call back. No event has a revision below since.
 //
-// Without a start revision it tells of what happens from now on, with one of what has happened since, as long as that is kept: else it ends at once, with
-// *virtual.Compacted.
+// Without a start revision it tells of what happens from now on, with one of what has happened
+// since, as long as that is kept: else it ends at once, with *virtual.Compacted.
 func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_ virtual.Watcher, since int64, err error) {
 	w := &Watch{
 		f: &n.feed, who: who, span: newSpan(bytes.Clone(r.Key), bytes.Clone(r.RangeEnd)), many: len(r.RangeEnd) > 0, from: r.StartRevision,
@@ -64,7 +65,7 @@ func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_
 	return w, n.feed.enter(w), nil
 }
 
-// concerns tells whether a watch is of an event's key. f.mu is held.
+// concerns reports whether a watch is of an event's key. f.mu is held.
 func (w *Watch) concerns(h *happening) bool {
 	switch {
 	case !w.many:

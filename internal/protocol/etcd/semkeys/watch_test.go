@@ -48,7 +48,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Revisions grow with every event; a watch that comes back with one misses nothing and hears nothing twice.
+// Revisions grow with every event; a watch that comes back with one misses nothing and hears
+// nothing twice.
 func TestWatchFromThePast(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/s", "")

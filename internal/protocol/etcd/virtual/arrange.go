@@ -9,7 +9,8 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-// LimitOf is how many keys are needed to answer a request and to tell whether there are more; 0: all.
+// LimitOf is how many keys are needed to answer a request and to report whether there are more; 0:
+// all.
 func LimitOf(r *pb.RangeRequest) int {
 	filtered := r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0
 	if r.Limit <= 0 || r.Limit >= 1<<31-1 || filtered || !byKey(r) {
@@ -18,7 +19,7 @@ func LimitOf(r *pb.RangeRequest) int {
 	return int(r.Limit) + 1
 }
 
-// byKey tells whether a request asks for the keys in their order.
+// byKey reports whether a request asks for the keys in their order.
 func byKey(r *pb.RangeRequest) bool {
 	return r.SortOrder == pb.RangeRequest_NONE || r.SortTarget == pb.RangeRequest_KEY && r.SortOrder == pb.RangeRequest_ASCEND
 }

@@ -14,7 +14,7 @@ import (
 // VHost is the virtual host whose things are shown as keys.
 const VHost = "/"
 
-// Caller is who asks.
+// Caller is the user of a request.
 type Caller struct {
 	Session *broker.Session // asked for permissions, from any goroutine
 	User    string          // owns the consumers that it makes
@@ -23,9 +23,10 @@ type Caller struct {
 
 // Options of a Base. The zero values mean the defaults.
 type Options struct {
-	// Header makes the header of an answer about virtual keys. nil: one with nothing but the revision.
+	// Header makes the header of an answer about virtual keys. nil: one with nothing but the
+	// revision.
 	Header func(revision int64) *pb.ResponseHeader
-	// LeaseExists tells whether a lease is there. nil: none is.
+	// LeaseExists reports whether a lease is there. nil: none is.
 	LeaseExists func(id int64) bool
 	Store       *keyspace.Store // of the ordinary keys; nil: there are none
 	Now         func() time.Time

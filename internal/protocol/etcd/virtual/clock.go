@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock numbers what happens to virtual keys: revisions, in microseconds since 1970 so that they go on growing over a restart. They are not those of
-// ordinary keys.
+// Clock numbers what happens to virtual keys: revisions, in microseconds since 1970 so that they go
+// on growing over a restart. They are not those of ordinary keys.
 type Clock struct {
 	last atomic.Int64
 	now  func() time.Time

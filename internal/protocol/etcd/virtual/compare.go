@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-// HoldsFor tells whether a comparison holds for all keys of its range. One that does not exist is compared as empty, but for its value: that is never as
-// somebody wants it.
+// HoldsFor reports whether a comparison holds for all keys of its range. A missing key is compared
+// as empty, except its value, which never matches.
 func HoldsFor(c *pb.Compare, kvs []*mvccpb.KeyValue) bool {
 	if len(kvs) == 0 {
 		return c.Target != pb.Compare_VALUE && holdsForOne(c, &mvccpb.KeyValue{})

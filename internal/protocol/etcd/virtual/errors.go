@@ -8,10 +8,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 )
 
-// Row is an error of the engine and what clients get for it: an error of etcd, or a code with the engine's words.
+// Row is an error of the engine and what clients get for it: an error of etcd, or a code with the
+// engine's words.
 type Row struct {
 	Err    error
 	Status error
@@ -20,16 +21,17 @@ type Row struct {
 
 // common are the errors of the engine that all families can lead to.
 var common = []Row{
-	{Err: broker.ErrAccessRefused, Status: rpctypes.ErrGRPCPermissionDenied},
-	{Err: broker.ErrVHostRefused, Status: rpctypes.ErrGRPCPermissionDenied},
-	{Err: broker.ErrLogFailed, Status: rpctypes.ErrGRPCStopped},
-	{Err: broker.ErrClosed, Status: rpctypes.ErrGRPCStopped},
-	{Err: broker.ErrTooLarge, Status: rpctypes.ErrGRPCRequestTooLarge},
-	{Err: broker.ErrStale, Code: codes.Aborted},
-	{Err: broker.ErrVHostNotFound, Code: codes.FailedPrecondition},
+	{Err: failure.ErrAccessRefused, Status: rpctypes.ErrGRPCPermissionDenied},
+	{Err: failure.ErrVHostRefused, Status: rpctypes.ErrGRPCPermissionDenied},
+	{Err: failure.ErrLogFailed, Status: ErrLogFailed},
+	{Err: failure.ErrClosed, Status: rpctypes.ErrGRPCStopped},
+	{Err: failure.ErrTooLarge, Status: rpctypes.ErrGRPCRequestTooLarge},
+	{Err: failure.ErrStale, Code: codes.Aborted},
+	{Err: failure.ErrVHostNotFound, Code: codes.FailedPrecondition},
 }
 
-// ToStatus is an error of the engine as clients of etcd get it: by the rows of a family, or those of all. What is in none of them stays as it is.
+// ToStatus is an error of the engine as clients of etcd get it: by the rows of a family, or those
+// of all. What is in none of them stays as it is.
 func ToStatus(err error, rows []Row) error {
 	if err == nil {
 		return nil
@@ -48,6 +50,10 @@ func ToStatus(err error, rows []Row) error {
 	}
 	return err
 }
+
+// ErrLogFailed is the answer to a change when the log has failed: it is unknown whether the change
+// survives a restart.
+var ErrLogFailed = status.Error(codes.Unavailable, "etcdserver: the log takes no more: see the log of the server")
 
 // ErrTooMuch is the answer to a range that is larger than MaxAnswer.
 var ErrTooMuch = status.Error(codes.ResourceExhausted, "etcdserver: the answer would be larger than 64 MiB: ask with a limit")

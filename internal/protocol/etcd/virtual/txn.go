@@ -10,10 +10,13 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
 )
 
-// txnTries is how often a transaction is done again because something that it compared or deleted was lost meanwhile.
+// txnTries is how often a transaction is done again because something that it compared or deleted
+// was lost meanwhile.
 const txnTries = 10
 
 // Txns does transactions in which there are virtual keys.
@@ -33,10 +36,11 @@ func (x *Txns) family(key []byte) Family {
 	return nil
 }
 
-// Do does a transaction. What it does to virtual keys and to ordinary keys happens together or not at all. What it compares of virtual keys, and the
-// deliveries that it deletes, stay as they are until it is over. What it reads of virtual keys is what was before it.
+// Do does a transaction. What it does to virtual keys and to ordinary keys happens together or not
+// at all. What it compares of virtual keys, and the deliveries that it deletes, stay as they are
+// until it is over. What it reads of virtual keys is what was before it.
 //
-// permit tells whether the caller may do what the transaction does to ordinary keys.
+// permit reports whether the caller may do what the transaction does to ordinary keys.
 func (x *Txns) Do(ctx context.Context, who Caller, r *pb.TxnRequest, permit func() error) (*pb.TxnResponse, error) {
 	ordinary, err := x.check(who, r)
 	if err != nil {
@@ -44,7 +48,7 @@ func (x *Txns) Do(ctx context.Context, who Caller, r *pb.TxnRequest, permit func
 	}
 	for try := 1; ; try++ {
 		resp, err := x.try(ctx, who, r, ordinary, permit)
-		if try == txnTries || !errors.Is(err, broker.ErrStale) {
+		if try == txnTries || !errors.Is(err, failure.ErrStale) {
 			return resp, x.status(err)
 		}
 	}
@@ -58,7 +62,8 @@ func (x *Txns) status(err error) error {
 	return ToStatus(err, nil)
 }
 
-// check refuses what no transaction can do, or not for this caller, in either of its branches; ordinary: it is about ordinary keys, too.
+// check refuses what no transaction can do, or not for this caller, in either of its branches;
+// ordinary: it is about ordinary keys, too.
 func (x *Txns) check(who Caller, r *pb.TxnRequest) (ordinary bool, err error) {
 	for _, c := range r.Compare {
 		f := x.family(c.Key)
@@ -162,7 +167,8 @@ func (x *Txns) try(ctx context.Context, who Caller, r *pb.TxnRequest, ordinary b
 	return t.resp, nil
 }
 
-// look decides what a mixed transaction does, and returns what it does to ordinary keys; nil when it changes none.
+// look decides what a mixed transaction does, and returns what it does to ordinary keys; nil when
+// it changes none.
 func (t *txn) look(r *pb.TxnRequest) (_ *pb.InternalRaftRequest, err error) {
 	if t.resp, err = t.choose(r); err != nil || len(t.ordinary) == 0 {
 		return nil, err
@@ -181,8 +187,8 @@ func (t *txn) look(r *pb.TxnRequest) (_ *pb.InternalRaftRequest, err error) {
 	return nil, err
 }
 
-// applicable finds what would make the store refuse the changes of ordinary keys when they are applied, which is too late for those of virtual keys. Nothing of
-// this can change until then.
+// applicable finds what would make the store refuse the changes of ordinary keys when they are
+// applied, which is too late for those of virtual keys. Nothing of this can change until then.
 func (t *txn) applicable() error {
 	there := func(key, end []byte, revision int64) (bool, error) {
 		r, err := t.x.Store.KV().Range(t.ctx, key, end, mvcc.RangeOptions{Rev: revision, CountOnly: true})
@@ -245,7 +251,7 @@ func (t *txn) choose(r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	return resp, nil
 }
 
-// compare tells whether a comparison holds.
+// compare reports whether a comparison holds.
 func (t *txn) compare(c *pb.Compare) (bool, error) {
 	if f := t.x.family(c.Key); f != nil {
 		return t.part(f).Compare(c)
@@ -312,7 +318,7 @@ func (t *txn) commit(entry []byte) error {
 		all.Commands, all.Changes = append(all.Commands, w.Commands...), append(all.Changes, w.Changes...)
 	}
 	if entry != nil {
-		all.Commands = append(all.Commands, &broker.Note{Annex: broker.KeyShard, Entry: entry})
+		all.Commands = append(all.Commands, &broker.PiggybackedEntry{Machine: statemachine.Keys, Entry: entry})
 	}
 	t.due = t.who.Session.ReserveAll(all.Commands...)
 	var err error

@@ -43,12 +43,19 @@ func TestAccess(t *testing.T) {
 		{`PUT /api/users/bob {"password":"","tags":""}`, 400, "empty"},
 		{"GET /api/users/without-permissions?columns=name", 200, `[{"name":"alice"},{"name":"bob"}]`},
 		{"GET /api/users?page=1&name=AL&columns=name", 200, `"items":[{"name":"alice"}]`},
-		{`PUT /api/users/bob {"password":"x","tags":7}`, 400, "tags are a list"},
+		{`PUT /api/users/bob {"password":"x","tags":7}`, 400, "tags must be a list"},
 		{`PUT /api/users/bob nonsense`, 400, `"error":"bad_request"`},
 
 		{"PUT /api/vhosts/a%2Fb {}", 201, ""},
 		{`PUT /api/vhosts/a%2Fb {"description":"two parts","tags":["x"]}`, 204, ""},
 		{"GET /api/vhosts/a%2Fb", 200, `{"name":"a/b","description":"two parts","tags":["x"],"default_queue_type":"undefined","metadata":{"description":"two parts","tags":["x"]},"tracing":false,"cluster_state":{"fiveways@here":"running"},"limits":{},"messages":0,`},
+		{`PUT /api/vhosts/a%2Fb {"description":"two parts","tags":["x"],"tracing":"true"}`, 204, ""},
+		{"GET /api/vhosts/a%2Fb", 200, `"tracing":true`},
+		{`PUT /api/vhosts/a%2Fb {"description":"two parts","tags":["x"]}`, 204, ""},
+		{"GET /api/vhosts", 200, `"tracing":true`},
+		{`PUT /api/vhosts/a%2Fb {"tracing":"maybe"}`, 400, "not_boolean"},
+		{`PUT /api/vhosts/a%2Fb {"description":"two parts","tags":["x"],"tracing":false}`, 204, ""},
+		{"GET /api/vhosts/a%2Fb", 200, `"tracing":false`},
 		{"PUT /api/vhosts/c", 201, ""},
 		{`POST /api/vhosts/c/start/fiveways@here`, 204, ""},
 		{`POST /api/vhosts/c/start/other`, 400, "Request to node other failed with nodedown"},
@@ -98,7 +105,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// Who makes a virtual host may use it at once; and a caller sees its own ones.
+// The creator of a virtual host may use it at once; and callers see only their own.
 func TestVHostsOfCallers(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	for _, tag := range []string{"management", "administrator"} {

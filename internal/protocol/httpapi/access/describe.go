@@ -4,7 +4,7 @@ import "fiveways/internal/protocol/httpapi/rest"
 
 // about are the routes of this package in documents.
 var about = map[string]rest.About{
-	"GET /api/whoami": {Summary: "Who calls, and its tags", Out: who{}},
+	"GET /api/whoami": {Summary: "The caller and its tags", Out: identity{}},
 
 	"GET /api/users":                                          {Summary: "All users", Out: User{}, Listing: true},
 	"GET /api/users/without-permissions":                      {Summary: "Users that may do nothing in any virtual host", Out: User{}, Listing: true},

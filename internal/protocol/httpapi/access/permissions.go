@@ -4,7 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -25,7 +26,7 @@ func (a *api) permissionPaths() {
 		if err := whole(field{"configure", in.Configure}, field{"write", in.Write}, field{"read", in.Read}); err != nil {
 			return false, err
 		}
-		created, err := a.Broker.SetPermission(broker.Permission{
+		created, err := a.Broker.SetPermission(catalog.Permission{
 			User: rest.Name(r, "user"), VHost: rest.Name(r, "vhost"), Configure: *in.Configure, Write: *in.Write, Read: *in.Read,
 		})
 		return created, whoOrWhere(err)
@@ -53,7 +54,7 @@ func (a *api) topicPermissionPaths() {
 		if err := whole(field{"exchange", in.Exchange}, field{"write", in.Write}, field{"read", in.Read}); err != nil {
 			return false, err
 		}
-		created, err := a.Broker.SetTopicPermission(broker.TopicPermission{
+		created, err := a.Broker.SetTopicPermission(catalog.TopicPermission{
 			User: rest.Name(r, "user"), VHost: rest.Name(r, "vhost"), Exchange: *in.Exchange, Write: *in.Write, Read: *in.Read,
 		})
 		return created, whoOrWhere(err)
@@ -69,16 +70,16 @@ func (a *api) topicPermissionPaths() {
 	})
 }
 
-// whoOrWhere is RabbitMQ's refusal of permissions for who, or of where, is not there.
+// whoOrWhere is RabbitMQ's error for permissions whose user or virtual host does not exist.
 func whoOrWhere(err error) error {
-	if errors.Is(err, broker.ErrUserNotFound) || errors.Is(err, broker.ErrVHostNotFound) {
+	if errors.Is(err, failure.ErrUserNotFound) || errors.Is(err, failure.ErrVHostNotFound) {
 		return rest.BadRequest("vhost_or_user_not_found: " + rest.RefusalOf(err).Reason)
 	}
 	return err
 }
 
 // topicPermissions are those of the path.
-func (a *api) topicPermissions(r *http.Request) ([]broker.TopicPermission, error) {
+func (a *api) topicPermissions(r *http.Request) ([]catalog.TopicPermission, error) {
 	found := a.Broker.TopicPermissions(rest.Name(r, "user"), rest.Name(r, "vhost"))
 	if len(found) == 0 {
 		return nil, rest.ErrNotThere
@@ -86,10 +87,10 @@ func (a *api) topicPermissions(r *http.Request) ([]broker.TopicPermission, error
 	return found, nil
 }
 
-func newPermission(p broker.Permission) Permission {
+func newPermission(p catalog.Permission) Permission {
 	return Permission{User: p.User, VHost: p.VHost, Configure: p.Configure, Write: p.Write, Read: p.Read}
 }
 
-func newTopicPermission(p broker.TopicPermission) TopicPermission {
+func newTopicPermission(p catalog.TopicPermission) TopicPermission {
 	return TopicPermission{User: p.User, VHost: p.VHost, Exchange: p.Exchange, Write: p.Write, Read: p.Read}
 }

@@ -32,23 +32,24 @@ func Register(a *rest.API, o Options) {
 	a.Get(rest.Management, "/api/whoami", p.whoAmI)
 }
 
-// who is who calls.
-type who struct {
+// identity is the answer of whoami.
+type identity struct {
 	Name string `json:"name"`
 	Tags Tags   `json:"tags"`
 }
 
-// whoAmI shows who calls, and with which tags.
+// whoAmI shows the caller and its tags.
 func (a *api) whoAmI(r *http.Request) (any, error) {
 	c := rest.CallerOf(r.Context())
 	if c.Operator {
-		return who{c.Name(), Tags{"administrator"}}, nil
+		return identity{c.Name(), Tags{"administrator"}}, nil
 	}
 	u, err := a.Broker.User(c.User)
-	return who{u.Name, u.Tags}, err
+	return identity{u.Name, u.Tags}, err
 }
 
-// thing is nil when something is there, and RabbitMQ's refusal of what is not there when err says so.
+// thing is nil when something is there, and RabbitMQ's refusal of what is not there when err says
+// so.
 func thing(err error) error {
 	if err != nil {
 		return rest.ErrNotThere

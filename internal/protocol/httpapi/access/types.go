@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// Tags is a list of words, in JSON a list or one string with commas, as older clients of RabbitMQ send it.
+// Tags is a list of words, in JSON a list or one string with commas, as older clients of RabbitMQ
+// send it.
 type Tags []string
 
 // JSONSchema says how tags look in JSON: what the broker answers is always a list.
@@ -35,7 +36,7 @@ func (t *Tags) UnmarshalJSON(b []byte) error {
 	}
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
-		return fmt.Errorf("tags are a list of strings, or one string with commas")
+		return fmt.Errorf("tags must be a list of strings, or one string with commas")
 	}
 	*t = Tags{}
 	for _, tag := range strings.Split(text, ",") {
@@ -56,8 +57,8 @@ type User struct {
 	Limits           map[string]int64 `json:"limits"`
 }
 
-// UserChange creates or changes a user: at most one of Password and PasswordHash is set. Without both, and with an empty hash, it is one that logs in
-// without a password only, by a certificate.
+// UserChange creates or changes a user: at most one of Password and PasswordHash is set. Without
+// both, and with an empty hash, it is one that logs in without a password only, by a certificate.
 type UserChange struct {
 	Password         *string `json:"password,omitempty"`
 	PasswordHash     *string `json:"password_hash,omitempty"`
@@ -107,7 +108,7 @@ type VHostChange struct {
 	Tags             Tags   `json:"tags,omitempty"`
 	DefaultQueueType string `json:"default_queue_type,omitempty"`
 
-	Tracing rest.Switch `json:"tracing,omitempty"` // RabbitMQ's, and of no use here
+	Tracing *rest.Switch `json:"tracing,omitempty"` // left out, it stays as it is
 }
 
 // Permission is what a user may do on a virtual host.

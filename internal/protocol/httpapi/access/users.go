@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -14,7 +14,7 @@ func (a *api) userPaths() {
 	const one = "/api/users/{user}"
 	a.Get(rest.Administration, "/api/users", func(r *http.Request) (any, error) { return listUsers(r, a.Broker.Users()) })
 	a.Get(rest.Administration, "/api/users/without-permissions", func(r *http.Request) (any, error) {
-		return listUsers(r, slices.DeleteFunc(a.Broker.Users(), func(u broker.User) bool { return len(a.Broker.Permissions(u.Name, "")) > 0 }))
+		return listUsers(r, slices.DeleteFunc(a.Broker.Users(), func(u catalog.User) bool { return len(a.Broker.Permissions(u.Name, "")) > 0 }))
 	})
 	a.Handle(rest.Administration, "POST /api/users/bulk-delete", a.deleteUsers)
 	a.Get(rest.Administration, one, func(r *http.Request) (any, error) {
@@ -42,10 +42,10 @@ func (a *api) userPaths() {
 	})
 }
 
-func listUsers(r *http.Request, users []broker.User) (any, error) {
-	return rest.Listing(r, users, rest.Collection[broker.User, User]{
-		Name: func(u broker.User) string { return u.Name },
-		Show: func(some []broker.User) ([]User, error) { return rest.List(some, newUser), nil },
+func listUsers(r *http.Request, users []catalog.User) (any, error) {
+	return rest.Listing(r, users, rest.Collection[catalog.User, User]{
+		Name: func(u catalog.User) string { return u.Name },
+		Show: func(some []catalog.User) ([]User, error) { return rest.List(some, newUser), nil },
 	})
 }
 
@@ -54,7 +54,7 @@ func (a *api) putUser(name string, in *UserChange) (created bool, err error) {
 	if in.Tags == nil {
 		return false, rest.BadRequest("tags_not_present")
 	}
-	spec := broker.UserSpec{Name: name, Tags: *in.Tags, Algorithm: in.HashingAlgorithm}
+	spec := catalog.UserSpec{Name: name, Tags: *in.Tags, Algorithm: in.HashingAlgorithm}
 	switch {
 	case in.Password != nil && in.PasswordHash != nil:
 		return false, rest.BadRequest("both_password_and_password_hash_are_provided")
@@ -90,7 +90,7 @@ func (a *api) deleteUsers(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusNoContent}, nil
 }
 
-func newUser(u broker.User) User {
+func newUser(u catalog.User) User {
 	return User{
 		Name: u.Name, PasswordHash: u.Hash, HashingAlgorithm: u.Algorithm, Tags: u.Tags, LoopbackOnly: u.LoopbackOnly,
 		Limits: limits(u.Limits),
@@ -98,7 +98,7 @@ func newUser(u broker.User) User {
 }
 
 // limits is never null in JSON.
-func limits(l broker.Limits) map[string]int64 {
+func limits(l catalog.Limits) map[string]int64 {
 	if l == nil {
 		return map[string]int64{}
 	}

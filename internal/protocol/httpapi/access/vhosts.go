@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/core/access"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -14,10 +14,10 @@ import (
 func (a *api) vhostPaths() {
 	const one = "/api/vhosts/{vhost}"
 	a.Get(rest.Management, "/api/vhosts", func(r *http.Request) (any, error) {
-		return rest.Listing(r, a.VHosts(r), rest.Collection[broker.VHostInfo, VHost]{
-			Name: func(v broker.VHostInfo) string { return v.Name },
-			Show: func(some []broker.VHostInfo) ([]VHost, error) {
-				return rest.List(some, func(v broker.VHostInfo) VHost { return a.vhost(v, r) }), nil
+		return rest.Listing(r, a.VHosts(r), rest.Collection[catalog.VHostInfo, VHost]{
+			Name: func(v catalog.VHostInfo) string { return v.Name },
+			Show: func(some []catalog.VHostInfo) ([]VHost, error) {
+				return rest.List(some, func(v catalog.VHostInfo) VHost { return a.vhost(v, r) }), nil
 			},
 		})
 	})
@@ -38,28 +38,33 @@ func (a *api) vhostPaths() {
 	})
 }
 
-// putVHost makes a virtual host or changes what is noted about it. Who made it may do everything in it, as in RabbitMQ.
+// putVHost creates a virtual host or changes its metadata. Its creator may do everything in it, as
+// in RabbitMQ.
 func (a *api) putVHost(r *http.Request) (rest.Answer, error) {
 	var in VHostChange
 	if err := rest.DecodeOptional(r, &in); err != nil {
 		return rest.Answer{}, err
 	}
 	name, c := rest.Name(r, "vhost"), rest.CallerOf(r.Context())
-	created, err := a.Broker.PutVHost(broker.VHostSpec{
+	created, err := a.Broker.PutVHost(catalog.VHostSpec{
 		Name: name, Description: in.Description, Tags: in.Tags, DefaultQueueType: in.DefaultQueueType,
 	})
+	if err == nil && in.Tracing != nil {
+		err = a.Broker.SetTapped(name, bool(*in.Tracing))
+	}
 	if err != nil || !created {
 		return rest.Answer{Status: http.StatusNoContent}, err
 	}
 	if !c.Operator {
-		_, err = a.Broker.SetPermission(broker.Permission{
+		_, err = a.Broker.SetPermission(catalog.Permission{
 			User: c.User, VHost: name, Configure: access.Everything, Write: access.Everything, Read: access.Everything,
 		})
 	}
 	return rest.Answer{Status: http.StatusCreated}, err
 }
 
-// startVHost answers to what RabbitMQ does with a virtual host that has failed: here they are all there, or the broker is not.
+// startVHost answers to what RabbitMQ does with a virtual host that has failed: here they are all
+// there, or the broker is not.
 func (a *api) startVHost(r *http.Request) (rest.Answer, error) {
 	if _, err := a.Broker.VHost(rest.Name(r, "vhost")); err != nil {
 		return rest.Answer{}, rest.ErrNotThere
@@ -70,11 +75,11 @@ func (a *api) startVHost(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusNoContent}, nil
 }
 
-func (a *api) vhost(v broker.VHostInfo, r *http.Request) VHost {
+func (a *api) vhost(v catalog.VHostInfo, r *http.Request) VHost {
 	sum := a.monitor.VHost(v.Name, monitor.ParseQuery(r.URL.Query()))
 	return VHost{
 		Name: v.Name, Description: v.Description, Tags: v.Tags, DefaultQueueType: cmp.Or(v.DefaultQueueType, "undefined"),
-		Metadata: Metadata{v.Description, v.Tags, v.DefaultQueueType}, ClusterState: map[string]string{a.node: "running"},
+		Metadata: Metadata{v.Description, v.Tags, v.DefaultQueueType}, Tracing: v.Tapped, ClusterState: map[string]string{a.node: "running"},
 		Limits: limits(v.Limits), Lengths: sum.Lengths, Stats: sum.Stats,
 	}
 }

@@ -1,3 +1,3 @@
-// Package attempts shows how many logins there were, as RabbitMQ's paths
-// /api/auth/attempts do, and forgets them, so that nobody is held back any more.
+// Package attempts shows the numbers of logins, as RabbitMQ's paths /api/auth/attempts do, and
+// resets them, which ends all login delays.
 package attempts

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
@@ -84,7 +86,8 @@ func lacks(t *testing.T, one, other string) (missing []string) {
 	return missing
 }
 
-// A file that RabbitMQ 3.10 has written comes out again as it went in, but for what the broker has no place for.
+// A file that RabbitMQ 3.10 has written comes out again as it went in, but for what the broker has
+// no place for.
 func TestFileOfRabbitMQ3(t *testing.T) {
 	file := read(t, "rabbitmq-3.10.json")
 	var log strings.Builder
@@ -170,7 +173,7 @@ func TestOneVirtualHost(t *testing.T) {
 	b, a := openAPI(t, resttest.Quiet, Options{})
 	file := read(t, "rabbitmq-3.10-vhost.json")
 	call(t, a, "POST", "/api/definitions/none", file, 404)
-	if _, err := b.PutVHost(broker.VHostSpec{Name: "copy"}); err != nil {
+	if _, err := b.PutVHost(catalog.VHostSpec{Name: "copy"}); err != nil {
 		t.Fatal(err)
 	}
 	call(t, a, "POST", "/api/definitions/copy", file, 204)
@@ -179,7 +182,7 @@ func TestOneVirtualHost(t *testing.T) {
 		t.Errorf("not there:\n%s", strings.Join(missing, "\n"))
 	}
 	call(t, a, "POST", "/api/definitions/copy", `{"users":[{"name":"mallory","password":"x"}],"queues":[{"name":"here","vhost":"/"}]}`, 204)
-	if _, err := b.User("mallory"); !errors.Is(err, broker.ErrUserNotFound) {
+	if _, err := b.User("mallory"); !errors.Is(err, failure.ErrUserNotFound) {
 		t.Error("the file of one virtual host has made a user")
 	}
 	if out := call(t, a, "GET", "/api/definitions/%2F", "", 200); strings.Contains(out, "here") {
@@ -194,7 +197,7 @@ func TestRefused(t *testing.T) {
 	}})
 	for file, want := range map[string]string{
 		"":              "failed_to_parse_json: EOF",
-		"[1]":           "failed_to_parse_json: json: cannot unmarshal array",
+		"[1]":           "failed_to_parse_json: the body takes an object, not a JSON array",
 		`{"users":`:     "failed_to_parse_json: unexpected EOF",
 		`{"users":"a"}`: "the body is not the JSON object expected here",
 		`{"users":[{"name":"u","password_hash":"!"}]}`:                                                                      "invalid password",
@@ -206,7 +209,7 @@ func TestRefused(t *testing.T) {
 		`{"parameters":[{"name":"o","vhost":"/","component":"operator_policy","value":{}}]}`:                                "Validation failed: o",
 		`{"parameters":[{"name":"s","vhost":"/","component":"shovel","value":{"src-uri":"amqp://","dest-uri":"amqp://"}}]}`: "Must specify 'src-exchange' or 'src-queue'",
 		`{"vhosts":[{"name":"v","limits":{"max-dreams":1}}]}`:                                                               "unknown limit",
-		`{"parameters":[{"name":"limits","vhost":"/","component":"vhost-limits","value":{"max-queues":"many"}}]}`:           "limits are an object of numbers",
+		`{"parameters":[{"name":"limits","vhost":"/","component":"vhost-limits","value":{"max-queues":"many"}}]}`:           "limits must be an object of numbers",
 	} {
 		w := httptest.NewRecorder()
 		a.ServeHTTP(w, httptest.NewRequest("POST", "/api/definitions", strings.NewReader(file)))

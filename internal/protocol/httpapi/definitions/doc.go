@@ -1,9 +1,7 @@
-// Package definitions writes all that is defined in a broker into a file as
-// RabbitMQ's definition files are, and takes such files in: those of RabbitMQ
-// 3.x and 4.x as they are, and our own.
+// Package definitions exports everything defined in a broker in RabbitMQ's file format, and imports
+// such files: those of RabbitMQ 3.x and 4.x as they are, and our own.
 //
-// A file adds and changes; it removes nothing. Users, virtual hosts, permissions,
-// parameters and policies become what the file says. A queue, an exchange or a
-// binding that is there stays as it is. What is in one virtual host comes in one
-// piece, or not at all.
+// A file adds and changes; it removes nothing. Users, virtual hosts, permissions, parameters and
+// policies become what the file says. Existing queues, exchanges and bindings stay as they are. The
+// definitions of one virtual host are imported atomically.
 package definitions

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/shovel/dynamic"
 )
@@ -21,7 +22,8 @@ const (
 	globalComponent   = "global"
 )
 
-// exported are the components that a file has among its parameters. Those of other parts of the broker are not for others.
+// exported are the components that a file has among its parameters. Those of other parts of the
+// broker are not for others.
 var exported = []string{"federation-upstream", "federation-upstream-set", operatorComponent, dynamic.Component}
 
 // export is all that is defined.
@@ -30,13 +32,13 @@ func (d *definitions) export() (*File, error) {
 	f := &File{
 		RabbitVersion: d.o.RabbitMQ, RabbitMQVersion: d.o.RabbitMQ, ProductName: d.o.Product, ProductVersion: d.o.Version,
 		Users: rest.List(b.Users(), userOf),
-		Permissions: rest.List(b.Permissions("", ""), func(p broker.Permission) Permission {
+		Permissions: rest.List(b.Permissions("", ""), func(p catalog.Permission) Permission {
 			return Permission{p.User, p.VHost, p.Configure, p.Write, p.Read}
 		}),
-		TopicPermissions: rest.List(b.TopicPermissions("", ""), func(p broker.TopicPermission) TopicPermission {
+		TopicPermissions: rest.List(b.TopicPermissions("", ""), func(p catalog.TopicPermission) TopicPermission {
 			return TopicPermission{p.User, p.VHost, p.Exchange, p.Write, p.Read}
 		}),
-		GlobalParameters: rest.List(b.Parameters("", globalComponent), func(p broker.Parameter) GlobalParameter {
+		GlobalParameters: rest.List(b.Parameters("", globalComponent), func(p catalog.Parameter) GlobalParameter {
 			return GlobalParameter{p.Name, p.Value}
 		}),
 	}
@@ -66,21 +68,22 @@ func (f *File) empty() {
 	f.Parameters, f.Policies, f.Queues, f.Exchanges, f.Bindings = []Parameter{}, []Policy{}, []Queue{}, []Exchange{}, []Binding{}
 }
 
-func userOf(u broker.User) User {
+func userOf(u catalog.User) User {
 	return User{
 		Name: u.Name, PasswordHash: u.Hash, HashingAlgorithm: u.Algorithm, Tags: u.Tags, Limits: limits(u.Limits), LoopbackOnly: &u.LoopbackOnly,
 	}
 }
 
-func vhostOf(v broker.VHostInfo) VHost {
+func vhostOf(v catalog.VHostInfo) VHost {
 	return VHost{
 		Name: v.Name, Description: v.Description, Tags: v.Tags, DefaultQueueType: v.DefaultQueueType,
 		Metadata: metadata{v.Description, v.Tags, v.DefaultQueueType},
 	}
 }
 
-// exportVHost adds what is in a virtual host. Queues, exchanges and bindings have name as that of the virtual host.
-func (d *definitions) exportVHost(f *File, v broker.VHostInfo, name string) error {
+// exportVHost adds what is in a virtual host. Queues, exchanges and bindings have name as that of
+// the virtual host.
+func (d *definitions) exportVHost(f *File, v catalog.VHostInfo, name string) error {
 	s, err := d.Broker.Operate(v.Name)
 	if err != nil {
 		return err
@@ -131,7 +134,7 @@ func (d *definitions) exportPolicies(f *File, vhost string) error {
 	return nil
 }
 
-func exportParameters(b *broker.Broker, f *File, v broker.VHostInfo) error {
+func exportParameters(b *broker.Broker, f *File, v catalog.VHostInfo) error {
 	for _, component := range exported {
 		for _, p := range b.Parameters(v.Name, component) {
 			f.Parameters = append(f.Parameters, Parameter{p.Value, v.Name, component, p.Name})

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// File is a definition file. In that of one virtual host queues, exchanges and bindings do not name it.
+// File is a definition file. In that of one virtual host queues, exchanges and bindings do not name
+// it.
 type File struct {
 	RabbitVersion    string            `json:"rabbit_version,omitempty"`
 	RabbitMQVersion  string            `json:"rabbitmq_version,omitempty"`
@@ -150,7 +151,7 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	}
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
-		return fmt.Errorf("tags are a list of texts, or a text with commas")
+		return fmt.Errorf("tags must be a list of strings, or a string with commas")
 	}
 	for _, word := range strings.Split(text, ",") {
 		if word = strings.TrimSpace(word); word != "" {
@@ -160,7 +161,8 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// limits are numbers by name: an object or, in some versions of RabbitMQ, a list of {"name", "value"}, empty when there are none.
+// limits are numbers by name: an object or, in some versions of RabbitMQ, a list of {"name",
+// "value"}, empty when there are none.
 type limits map[string]int64
 
 // JSONSchema says how limits look in JSON.
@@ -187,7 +189,7 @@ func (l *limits) UnmarshalJSON(b []byte) error {
 		Value int64  `json:"value"`
 	}
 	if err := json.Unmarshal(b, &list); err != nil {
-		return fmt.Errorf("limits are an object of numbers")
+		return fmt.Errorf("limits must be an object of numbers")
 	}
 	*l = limits{}
 	for _, one := range list {

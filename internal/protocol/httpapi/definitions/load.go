@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/shovel/dynamic"
 )
@@ -19,7 +20,8 @@ type loader struct {
 	check func(name string, operator bool, value json.RawMessage) error // nil: all policies are taken
 }
 
-// load takes a file in: what others build on comes first. With a virtual host only what is in one counts, and it goes there.
+// load takes a file in: what others build on comes first. With a virtual host only what is in one
+// counts, and it goes there.
 func (l *loader) load(f *File, vhost string) error {
 	steps := []func(*File) error{l.vhosts, l.users, l.permissions, l.globalParameters, l.parameters, l.policies, l.topology}
 	if vhost != "" {
@@ -63,7 +65,7 @@ func (l *loader) vhosts(f *File) error {
 		if len(tags) == 0 {
 			tags = v.Metadata.Tags
 		}
-		spec := broker.VHostSpec{Name: v.Name, Description: cmp.Or(v.Description, v.Metadata.Description), Tags: tags, DefaultQueueType: kind}
+		spec := catalog.VHostSpec{Name: v.Name, Description: cmp.Or(v.Description, v.Metadata.Description), Tags: tags, DefaultQueueType: kind}
 		if err := l.vhost(spec); err != nil {
 			return err
 		}
@@ -74,8 +76,9 @@ func (l *loader) vhosts(f *File) error {
 	return nil
 }
 
-// vhost makes a virtual host or changes what is noted about it; where a file notes nothing, as those of RabbitMQ 3.10, that stays.
-func (l *loader) vhost(spec broker.VHostSpec) error {
+// vhost makes a virtual host or changes what is noted about it; where a file notes nothing, as
+// those of RabbitMQ 3.10, that stays.
+func (l *loader) vhost(spec catalog.VHostSpec) error {
 	if spec.Description == "" && len(spec.Tags) == 0 && spec.DefaultQueueType == "" {
 		if _, err := l.b.VHost(spec.Name); err == nil {
 			return nil
@@ -96,7 +99,7 @@ func (l *loader) vhostLimits(vhost string, limits limits) error {
 
 func (l *loader) users(f *File) error {
 	for _, u := range f.Users {
-		if _, err := l.b.PutUser(broker.UserSpec{
+		if _, err := l.b.PutUser(catalog.UserSpec{
 			Name: u.Name, Password: u.Password, Hash: u.PasswordHash, Algorithm: u.HashingAlgorithm, Tags: u.Tags,
 		}); err != nil {
 			return err
@@ -117,12 +120,12 @@ func (l *loader) users(f *File) error {
 
 func (l *loader) permissions(f *File) error {
 	for _, p := range f.Permissions {
-		if _, err := l.b.SetPermission(broker.Permission(p)); err != nil {
+		if _, err := l.b.SetPermission(catalog.Permission(p)); err != nil {
 			return err
 		}
 	}
 	for _, p := range f.TopicPermissions {
-		if _, err := l.b.SetTopicPermission(broker.TopicPermission(p)); err != nil {
+		if _, err := l.b.SetTopicPermission(catalog.TopicPermission(p)); err != nil {
 			return err
 		}
 	}
@@ -131,7 +134,7 @@ func (l *loader) permissions(f *File) error {
 
 func (l *loader) globalParameters(f *File) error {
 	for _, p := range f.GlobalParameters {
-		if err := l.b.SetParameter(broker.Parameter{Component: globalComponent, Name: p.Name, Value: p.Value}); err != nil {
+		if err := l.b.SetParameter(catalog.Parameter{Component: globalComponent, Name: p.Name, Value: p.Value}); err != nil {
 			return err
 		}
 	}
@@ -167,7 +170,7 @@ func (l *loader) parameters(f *File) error {
 				return rest.BadRequest("Validation failed\n\n" + strings.Join(wrong, "\n") + "\n")
 			}
 		}
-		if err := l.b.SetParameter(broker.Parameter{VHost: p.VHost, Component: p.Component, Name: p.Name, Value: p.Value}); err != nil {
+		if err := l.b.SetParameter(catalog.Parameter{VHost: p.VHost, Component: p.Component, Name: p.Name, Value: p.Value}); err != nil {
 			return err
 		}
 	}
@@ -183,14 +186,15 @@ func (l *loader) policies(f *File) error {
 		if err := l.checkPolicy(p.VHost+"/"+p.Name, p.Name, false, value); err != nil {
 			return err
 		}
-		if err := l.b.SetParameter(broker.Parameter{VHost: p.VHost, Component: policyComponent, Name: p.Name, Value: value}); err != nil {
+		if err := l.b.SetParameter(catalog.Parameter{VHost: p.VHost, Component: policyComponent, Name: p.Name, Value: value}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// value is that of the parameter that the policy is. What a file leaves out is usual, as in RabbitMQ.
+// value is that of the parameter that the policy is. What a file leaves out is usual, as in
+// RabbitMQ.
 func (p *Policy) value() (json.RawMessage, error) {
 	if p.Priority == nil {
 		p.Priority = json.RawMessage("0")

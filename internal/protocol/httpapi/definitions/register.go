@@ -18,7 +18,8 @@ type Options struct {
 	Product  string // name of the broker, in files
 	Version  string // of the broker, in files
 	RabbitMQ string // version of RabbitMQ, in files
-	// CheckPolicy refuses a policy or an operator policy, by its value as a parameter; nil: all are taken.
+	// CheckPolicy refuses a policy or an operator policy, by its value as a parameter; nil: all are
+	// taken.
 	CheckPolicy func(name string, operator bool, value json.RawMessage) error
 }
 

@@ -3,11 +3,12 @@ package definitions
 import (
 	"slices"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/refusals"
 )
 
 // part is what a file defines in one virtual host.
@@ -74,7 +75,8 @@ func (l *loader) define(vhost string, p *part) error {
 	return s.Define(&d)
 }
 
-// binding adds a binding unless one of its ends is missing: files of RabbitMQ have such, of queues that were exclusive.
+// binding adds a binding unless one of its ends is missing: files of RabbitMQ have such, of queues
+// that were exclusive.
 func (l *loader) binding(s *broker.Session, d *broker.Definitions, p *part, b *Binding) {
 	if b.Source == "" { // that of the default exchange is there
 		return
@@ -88,7 +90,7 @@ func (l *loader) binding(s *broker.Session, d *broker.Definitions, p *part, b *B
 		l.log.Warn("definitions: a binding is left out: an end of it is not there", "vhost", s.VHost(), "source", b.Source, "destination", b.Destination)
 		return
 	}
-	d.Bind(broker.BindSpec{Source: b.Source, Destination: b.Destination, ToExchange: toExchange, Key: b.RoutingKey, Args: message.Table(b.Arguments)})
+	d.Bind(catalog.BindSpec{Source: b.Source, Destination: b.Destination, ToExchange: toExchange, Key: b.RoutingKey, Args: message.Table(b.Arguments)})
 }
 
 // queue adds a queue unless there is one of its name.
@@ -97,11 +99,11 @@ func (l *loader) queue(s *broker.Session, d *broker.Definitions, q *Queue) error
 		return nil
 	}
 	args := l.plain(s.VHost(), q)
-	policy, refused := arguments.Queue(args)
+	policy, refused := declareargs.Queue(args)
 	if refused != nil {
-		return rest.BadRequest(refused.Text(refusals.Resource("queue", q.Name, s.VHost())))
+		return rest.BadRequest(refused.Text(amqperr.Resource("queue", q.Name, s.VHost())))
 	}
-	d.DeclareQueue(broker.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: args, Policy: policy})
+	d.DeclareQueue(catalog.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: args, Policy: policy})
 	return nil
 }
 
@@ -111,8 +113,8 @@ var types = []any{"classic", "quorum"}
 // streamArguments are for streams only.
 var streamArguments = []string{"x-max-age", "x-stream-max-segment-size-bytes", "x-stream-filter-size-bytes", "x-initial-cluster-size"}
 
-// plain are the arguments of a queue. A type that is not here, such as stream, becomes an ordinary queue: its bounds in bytes stay, what is for its
-// type only goes.
+// plain are the arguments of a queue. A type that is not here, such as stream, becomes an ordinary
+// queue: its bounds in bytes stay, what is for its type only goes.
 func (l *loader) plain(vhost string, q *Queue) message.Table {
 	args := message.Table(q.Arguments)
 	kind, ok := args.Get("x-queue-type")
@@ -130,12 +132,12 @@ func exchange(s *broker.Session, d *broker.Definitions, x *Exchange) error {
 	if s.HasExchange(x.Name) {
 		return nil
 	}
-	spec := broker.ExchangeSpec{
+	spec := catalog.ExchangeSpec{
 		Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Args: message.Table(x.Arguments),
 	}
-	var refused *arguments.Refusal
-	if spec.Alternate, spec.Relay, refused = arguments.Exchange(spec.Args); refused != nil {
-		return rest.BadRequest(refused.Text(refusals.Resource("exchange", x.Name, s.VHost())))
+	var refused *declareargs.Refusal
+	if spec.Alternate, spec.Relay, refused = declareargs.Exchange(spec.Args); refused != nil {
+		return rest.BadRequest(refused.Text(amqperr.Resource("exchange", x.Name, s.VHost())))
 	}
 	d.DeclareExchange(spec)
 	return nil

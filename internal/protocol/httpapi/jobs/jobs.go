@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -49,7 +51,7 @@ func id(r *http.Request) []byte { return []byte(rest.Name(r, "id")) }
 func (a *api) queues(r *http.Request) (any, error) {
 	out := Queues{[]Queue{}}
 	for _, v := range a.VHosts(r) {
-		if err := a.count(v.Name, &out); err != nil && !errors.Is(err, broker.ErrVHostNotFound) {
+		if err := a.count(v.Name, &out); err != nil && !errors.Is(err, failure.ErrVHostNotFound) {
 			return nil, err
 		}
 	}
@@ -70,14 +72,14 @@ func (a *api) count(vhost string, out *Queues) error {
 	var counts []broker.Command
 	for i := range all {
 		if all[i].Jobs {
-			counts = append(counts, &broker.JobCounts{OnQueue: broker.OnQueue{Queue: all[i].Name}})
+			counts = append(counts, &jobs.Counts{OnQueue: broker.OnQueue{Queue: all[i].Name}})
 		}
 	}
 	if err := s.Do(counts...); err != nil {
 		return err
 	}
 	for _, c := range counts {
-		if c := c.(*broker.JobCounts); c.Err == nil { // else it was deleted meanwhile
+		if c := c.(*jobs.Counts); c.Err == nil { // else it was deleted meanwhile
 			out.Jobs = append(out.Jobs, Queue{vhost, c.Queue, c.Queued, c.Backoff, c.Locked, c.Behind, c.Done, c.DoneBackoff})
 		}
 	}
@@ -117,7 +119,7 @@ func (a *api) list(r *http.Request) (any, error) {
 	if ok, err := used(s, rest.Name(r, "queue")); !ok || err != nil {
 		return out, err
 	}
-	c := &broker.JobContent{OnQueue: on(r), Cursor: after}
+	c := &jobs.Content{OnQueue: on(r), Cursor: after}
 	for start := time.Now(); r.Context().Err() == nil; {
 		c.Max = limit - len(out.Jobs)
 		if err := do(s, c, &c.Err); err != nil {
@@ -145,7 +147,7 @@ func do(s *broker.Session, c broker.Command, err *error) error {
 	return *err
 }
 
-func shown(j *broker.JobInfo) Job {
+func shown(j *jobs.Info) Job {
 	out := Job{
 		ID: string(j.ID), State: j.State.String(), Attempts: j.Attempts, Backoff: j.Backoff, Lock: j.Lock, Bytes: j.Size, Priority: j.Priority,
 	}
@@ -173,15 +175,15 @@ func (a *api) with(r *http.Request, fn func(s *broker.Session) error) error {
 
 func (a *api) status(r *http.Request) (out any, err error) {
 	err = a.with(r, func(s *broker.Session) error {
-		st := &broker.JobStatus{OnQueue: on(r), ID: id(r)}
+		st := &jobs.Status{OnQueue: on(r), ID: id(r)}
 		if err := do(s, st, &st.Err); err != nil {
 			return err
 		}
 		if st.State == 0 {
 			return errNoJob
 		}
-		st.JobInfo.ID = st.ID
-		out = shown(&st.JobInfo)
+		st.Info.ID = st.ID
+		out = shown(&st.Info)
 		return nil
 	})
 	return out, err
@@ -193,7 +195,7 @@ func (a *api) cancel(r *http.Request) error {
 		return err
 	}
 	return a.with(r, func(s *broker.Session) error {
-		c := &broker.Cancel{OnQueue: on(r), ID: id(r), Force: force}
+		c := &jobs.Cancel{OnQueue: on(r), ID: id(r), Force: force}
 		err := do(s, c, &c.Err)
 		if err == nil && !c.Cancelled {
 			err = rest.NotFound("no job with that id is queued")
@@ -204,7 +206,7 @@ func (a *api) cancel(r *http.Request) error {
 
 func (a *api) retry(r *http.Request) error {
 	return a.with(r, func(s *broker.Session) error {
-		c := &broker.Retime{OnQueue: on(r), ID: id(r)}
+		c := &jobs.Retime{OnQueue: on(r), ID: id(r)}
 		err := do(s, c, &c.Err)
 		if err == nil && !c.Retimed {
 			err = rest.NotFound("no job with that id is queued; one that has failed is in the dead-letter queue, from where a redrive brings it back")
@@ -231,7 +233,7 @@ func (a *api) enqueue(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: status, Body: Enqueued{string(e.ID), e.Updated}}, err
 }
 
-func readEnqueue(r *http.Request) (*broker.Enqueue, error) {
+func readEnqueue(r *http.Request) (*jobs.Enqueue, error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -242,7 +244,7 @@ func readEnqueue(r *http.Request) (*broker.Enqueue, error) {
 	if err := d.Decode(&in); err != nil {
 		return nil, rest.Unreadable(err)
 	}
-	e := &broker.Enqueue{
+	e := &jobs.Enqueue{
 		OnQueue: on(r), ID: []byte(in.ID), Priority: in.Priority, Update: in.Update, Requeue: in.Requeue, ResetBackoff: in.ResetBackoff,
 	}
 	if e.Body, err = rest.ReadBytes(in.Payload, in.Encoding); err != nil {

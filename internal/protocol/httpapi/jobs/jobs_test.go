@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
@@ -39,7 +40,7 @@ func TestJobs(t *testing.T) {
 		{"GET " + mail + "/b%2Fc", 200, `"state":"queued"`},
 		{"POST " + mail + "/none/retry", 404, "no job with that id"},
 	})
-	take := broker.Take{OnQueue: broker.OnQueue{Queue: "mail"}, Max: 1}
+	take := jobs.Take{OnQueue: broker.OnQueue{Queue: "mail"}, Max: 1}
 	if err := s.Do(&take); err != nil || take.Err != nil || string(take.Jobs[0].ID) != "a" {
 		t.Fatal(err, take.Err, take.Jobs)
 	}

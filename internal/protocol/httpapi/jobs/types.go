@@ -42,7 +42,7 @@ type Enqueue struct {
 	Encoding     string         `json:"payload_encoding"` // string or base64
 	Headers      map[string]any `json:"headers"`
 	Backoff      string         `json:"backoff"`       // it is not taken before
-	Lock         string         `json:"lock"`          // for how long it is leased, whatever who takes it says
+	Lock         string         `json:"lock"`          // how long its lease lasts, whatever the take asks for
 	TTL          string         `json:"ttl"`           // how long it lives while nobody has it
 	Priority     uint8          `json:"priority"`      //
 	Update       bool           `json:"update"`        // take the place of the one with this id that is queued

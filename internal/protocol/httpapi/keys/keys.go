@@ -125,10 +125,11 @@ func (a *api) list(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// isEnd tells whether a bound is that of all keys.
+// isEnd reports whether a bound is that of all keys.
 func isEnd(bound []byte) bool { return len(bound) == 1 && bound[0] == 0 }
 
-// bounds are the first key with a prefix and the first behind all of them, as etcd has them: "\x00" is the end of all keys.
+// bounds are the first key with a prefix and the first behind all of them, as etcd has them: "\x00"
+// is the end of all keys.
 func bounds(prefix []byte) (from, to []byte) {
 	if len(prefix) == 0 {
 		return []byte{0}, []byte{0}

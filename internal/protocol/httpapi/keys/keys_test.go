@@ -13,18 +13,19 @@ import (
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
 func TestKeys(t *testing.T) {
 	store := keyspace.New(keyspace.Options{Folder: t.TempDir()})
-	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.KeyShard: store} })
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = map[uint32]statemachine.Machine{statemachine.Keys: store} })
 	defer func() {
 		store.Stop()
 		b.Close() //nolint:errcheck // the test is over
 		store.Close()
 	}()
-	if err := store.Start(b.Recorder(broker.KeyShard)); err != nil {
+	if err := store.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})

@@ -12,7 +12,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// searchTime bounds how long a request looks for messages; what it did not come to is for the next one.
+// searchTime bounds how long a request looks for messages; what it did not come to is for the next
+// one.
 const searchTime = time.Second
 
 // browsing serves the messages of a queue, which it does not touch.

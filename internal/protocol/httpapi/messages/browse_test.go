@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
@@ -40,7 +41,7 @@ func TestBrowse(t *testing.T) {
 		{"GET " + q + "/messages?after=x", 400, "after is what a page before gave"},
 		{"GET /api/queues/%2F/none/messages", 404, "no such queue"},
 		{"GET /api/queues/none/q/messages", 404, ""},
-		{"GET " + q + "/scheduled", 200, `{"total":1,"messages":[{"message_id":"c/d","due":"3000-01-01T00:00:00.000Z","exchange":"","routing_key":"q/1","payload_bytes":0}]}`},
+		{"GET " + q + "/scheduled", 200, `"message_id":"c/d","due":"3000-01-01T00:00:00.000Z","exchange":"","routing_key":"q/1","payload_bytes":0}]}`},
 		{"GET " + q + "/scheduled?from=x", 400, "from is what"},
 		{"GET /api/exchanges/%2F/amq.direct/scheduled", 200, `{"total":0,"messages":[]}`},
 		{"GET /api/exchanges/%2F/none/scheduled", 404, "no such exchange"},
@@ -52,7 +53,7 @@ func TestBrowse(t *testing.T) {
 		{"DELETE " + q + "/scheduled/c%2Fd", 200, `{"messages":1}`},
 		{"GET " + q + "/scheduled", 200, `{"total":0,"messages":[]}`},
 	})
-	// Who has gone is not searched for: a queue may be long.
+	// A search ends when the client has gone: a queue may be long.
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	w := httptest.NewRecorder()
@@ -62,10 +63,41 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
-// Pages go on where the one before ended, over priorities too, and nothing is marked by being looked at.
+// A message that waits need not have a message id to be cancelled: its place names it.
+func TestScheduledWithoutMessageID(t *testing.T) {
+	n := start(t)
+	n.queue("q/1")
+	n.queue("other")
+	must(t, n.s.DeclareExchange(catalog.ExchangeSpec{Name: "later", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}}}))
+	must(t, n.s.Bind(catalog.BindSpec{Source: "later", Destination: "q/1"}))
+	for _, in := range []struct{ exchange, header, schedule string }{
+		{"amq.default", `"not-before":32503680000000`, q + "/scheduled"}, {"later", `"x-delay":3600000`, "/api/exchanges/%2F/later/scheduled"},
+	} {
+		for range 3 {
+			n.play([]resttest.Step{{`POST /api/exchanges/%2F/` + in.exchange + `/publish {"routing_key":"q/1","payload":"x","payload_encoding":"string","properties":{"headers":{` + in.header + `}}}`, 200, `"routed":true`}})
+		}
+		all := ask[Schedule](n, "GET "+in.schedule).Messages
+		if len(all) != 3 || all[0].MessageID != "" || all[0].ID == all[1].ID {
+			t.Fatalf("%+v wait", all)
+		}
+		at := in.schedule + "/at/"
+		n.play([]resttest.Step{
+			{"DELETE " + at + all[1].ID, 200, `{"messages":1}`}, {"DELETE " + at + all[1].ID, 404, "no message with that id"},
+			{`PUT ` + at + all[2].ID + ` {"due":"3001-01-01T00:00:00Z"}`, 200, `{"messages":1}`}, {`PUT ` + at + all[2].ID + ` {}`, 400, "due"},
+			{"GET " + in.schedule, 200, `"due":"3001-01-01T00:00:00.000Z"`}, {"GET " + in.schedule, 200, `"total":2`},
+			{"DELETE " + at + "x", 400, "that is no id of a message"}, {"DELETE " + at + "zz-1", 404, "no message with that id"},
+			{"DELETE /api/queues/%2F/other/scheduled/at/" + all[0].ID, 404, "no message with that id"},
+			{"DELETE /api/exchanges/%2F/amq.direct/scheduled/at/" + all[0].ID, 404, "no message with that id"},
+			{"DELETE " + in.schedule + "/" + all[0].ID, 404, "no message with that id"}, // not a message id
+		})
+	}
+}
+
+// Pages go on where the one before ended, over priorities too, and nothing is marked by being
+// looked at.
 func TestPages(t *testing.T) {
 	n := start(t)
-	n.queue("q/1", func(s *broker.QueueSpec) { s.Policy.MaxPriority = 2 })
+	n.queue("q/1", func(s *catalog.QueueSpec) { s.Policy.MaxPriority = 2 })
 	for i := range 7 {
 		n.play([]resttest.Step{{fmt.Sprintf(`POST %s/messages {"payload":"%d","properties":{"priority":%d}}`, q, i, i%3), 201, ""}})
 	}

@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
 
-// node is a broker and the paths of this package on it, for who may do everything.
+// node is a broker and the paths of this package on it, for a caller that may do everything.
 type node struct {
 	t *testing.T
 	b *broker.Broker
 	h http.Handler
-	s *broker.Session // of somebody beside HTTP
+	s *broker.Session // of another protocol
 }
 
 func start(t *testing.T) *node {
@@ -43,14 +44,14 @@ func must(t *testing.T, err error) {
 }
 
 // queue declares a durable queue.
-func (n *node) queue(name string, more ...func(*broker.QueueSpec)) {
+func (n *node) queue(name string, more ...func(*catalog.QueueSpec)) {
 	n.t.Helper()
 	resttest.Declare(n.t, n.s, name, more...)
 }
 
 // deadTo has a queue send its dead letters to another.
-func deadTo(queue string) func(*broker.QueueSpec) {
-	return func(s *broker.QueueSpec) {
+func deadTo(queue string) func(*catalog.QueueSpec) {
+	return func(s *catalog.QueueSpec) {
 		s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, queue
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// place is where a message stands: a queue, told from others of its name, and a place in it. As text it is the id of the message.
+// place is where a message stands: a queue, told from others of its name, and a place in it. As
+// text it is the id of the message.
 type place struct {
 	queue  uint64
 	handle queue.Handle

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/arguments"
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -62,10 +62,12 @@ func (m *outgoing) complete() {
 	m.props.Flags |= message.HasMessageID | message.HasDeliveryMode
 }
 
-// traceFields are headers of HTTP and of messages that say to which trace something belongs (W3C Trace Context).
+// traceFields are headers of HTTP and of messages that say to which trace something belongs (W3C
+// Trace Context).
 var traceFields = []string{broker.TraceParent, "tracestate"}
 
-// trace has the message belong to the trace of the request, unless it says itself to which it belongs.
+// trace has the message belong to the trace of the request, unless it says itself to which it
+// belongs.
 func (m *outgoing) trace(r *http.Request) {
 	if _, ok := m.props.Headers.Get(broker.TraceParent); ok || r.Header.Get(broker.TraceParent) == "" {
 		return
@@ -78,8 +80,9 @@ func (m *outgoing) trace(r *http.Request) {
 	}
 }
 
-// readOutgoing reads a message from a request, and when it is not to be delivered before (unix ms, 0: at once). The body is the message itself with
-// a Content-Type of its own or with ?raw=true, else a JSON object about it.
+// readOutgoing reads a message from a request, and when it is not to be delivered before (unix ms,
+// 0: at once). The body is the message itself with a Content-Type of its own or with ?raw=true,
+// else a JSON object about it.
 func readOutgoing(r *http.Request) (m outgoing, notBefore int64, err error) {
 	raw, err := rest.Truth(r, "raw")
 	if err != nil {
@@ -125,11 +128,11 @@ func afterDelay(ms int64) int64 {
 	if ms <= 0 {
 		return 0
 	}
-	return min(time.Now().UnixMilli()+min(ms, arguments.LatestTime), arguments.LatestTime)
+	return min(time.Now().UnixMilli()+min(ms, declareargs.LatestTime), declareargs.LatestTime)
 }
 
-// Headers of a request whose body is the message itself. What follows the first is the name of a property, with - for _; what follows the second is
-// that of a header, whose value is text.
+// Headers of a request whose body is the message itself. What follows the first is the name of a
+// property, with - for _; what follows the second is that of a header, whose value is text.
 const (
 	propertyField = "X-Fiveways-"
 	headerField   = "X-Fiveways-Header-"

@@ -7,13 +7,16 @@ import (
 	"net/http"
 	"sync"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// maxProperties is how many bytes properties and headers may have: they must fit into one frame of AMQP, with what is added when the message dies.
+// maxProperties is how many bytes properties and headers may have: they must fit into one frame of
+// AMQP, with what is added when the message dies.
 const maxProperties = 112 << 10
 
 // outgoing is a message that a request publishes.
@@ -34,7 +37,7 @@ type prepared struct {
 
 // preconditionFailed refuses what AMQP would refuse, in its words.
 func preconditionFailed(format string, args ...any) error {
-	return rest.BadRequest("406 PRECONDITION_FAILED - " + fmt.Sprintf(format, args...))
+	return rest.BadRequest("406 " + amqpcode.Text(amqpcode.PreconditionFailed, fmt.Sprintf(format, args...)))
 }
 
 // prepare checks a message as a channel of AMQP does.
@@ -42,7 +45,7 @@ func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
 	if p.also, err = extraKeys(m.props.Headers); err != nil {
 		return p, err
 	}
-	m.props.Headers.Delete("BCC") // nobody is to see it
+	m.props.Headers.Delete("BCC") // consumers must not see it
 	if len(m.exchange) > message.MaxShortStr || len(m.key) > message.MaxShortStr {
 		return p, rest.BadRequest(fmt.Sprintf("exchange and routing_key have at most %d bytes", message.MaxShortStr))
 	}
@@ -65,10 +68,10 @@ func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
 	if p.ttl, err = timeToLive(&p.peek); err != nil {
 		return p, err
 	}
-	if _, ok := m.props.Headers.Get(arguments.NotBeforeName); ok {
+	if _, ok := m.props.Headers.Get(declareargs.NotBeforeName); ok {
 		var reason string
-		if p.notBefore, reason = arguments.NotBefore(p.peek.Headers); reason != "" {
-			return p, preconditionFailed("invalid '%s' header: %s", arguments.NotBeforeName, reason)
+		if p.notBefore, reason = declareargs.NotBefore(p.peek.Headers); reason != "" {
+			return p, preconditionFailed("invalid '%s' header: %s", declareargs.NotBeforeName, reason)
 		}
 	}
 	return p, nil
@@ -79,7 +82,7 @@ func timeToLive(peek *message.Peek) (int64, error) {
 	if peek.Expiration == nil {
 		return -1, nil
 	}
-	ms, reason := arguments.Expiration(peek.Expiration)
+	ms, reason := declareargs.Expiration(peek.Expiration)
 	if reason != "" {
 		return -1, preconditionFailed("invalid expiration '%s': %s", peek.Expiration, reason)
 	}
@@ -106,7 +109,8 @@ func extraKeys(headers message.Table) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// publish publishes to an exchange, and returns when the queues have it for sure. routed is false when none took it.
+// publish publishes to an exchange, and returns when the queues have it for sure. routed is false
+// when none took it.
 func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (routed bool, err error) {
 	if err := a.heldBack(); err != nil {
 		return false, err
@@ -126,30 +130,33 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 			targets = broker.Targets{}
 		}
 	}
+	s.TapPublish(0, p.env, p.also, targets)
 	if targets.Empty() {
 		return false, nil
 	}
 	c := &confirmation{left: targets.Parts(), ok: true, done: make(chan struct{})}
 	out := &broker.Publish{
 		Targets: targets, Env: p.env, Persistent: p.peek.Persistent(), Priority: p.peek.Priority, TTL: p.ttl, NotBefore: p.notBefore, Confirm: c, Seq: 1,
+		Told: true,
 	}
 	if err := s.Reserve(out).Await(); err != nil {
 		return false, err
 	}
 	s.Publish(out)
-	s.FlushOwn()
+	s.FlushInline()
 	select {
 	case <-c.done:
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}
 	if !c.ok && a.Broker.LogFailed() {
-		return false, broker.ErrLogFailed
+		return false, failure.ErrLogFailed
 	}
 	return reached && c.ok, nil
 }
 
-// heldBack refuses to publish while the broker takes nothing: who asks over HTTP is not to hang until somebody has freed disk space.
+// heldBack rejects a publish while the broker is blocked by an alarm: an HTTP request must not hang
+// until disk space is freed.
 func (a *api) heldBack() error {
 	if alarm := a.Broker.Alarm(); alarm != nil {
 		return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are held back: "+alarm.Reason)
@@ -166,7 +173,7 @@ type confirmation struct {
 	ok   bool // guarded by mu until done
 }
 
-// Confirmed implements broker.Confirmer.
+// Confirmed implements catalog.Confirmer.
 func (c *confirmation) Confirmed(_, _ uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +185,7 @@ func (c *confirmation) Confirmed(_, _ uint64, ok bool) {
 
 // errFull is the refusal of a message by the only queue that it goes to.
 func errFull(err error, name string) error {
-	if errors.Is(err, broker.ErrRejected) {
+	if errors.Is(err, failure.ErrRejected) {
 		return rest.Fail(http.StatusConflict, "rejected", "queue '"+name+"' is full and refuses what is published to it; take messages out, or raise its max-length")
 	}
 	return err

@@ -107,7 +107,7 @@ func asChannel(err error) error {
 
 const notFound = "NOT_FOUND - "
 
-// asPublisher is asChannel for who publishes: a missing exchange is no 404 there.
+// asPublisher is asChannel for publishes: a missing exchange is no 404 there.
 func asPublisher(err error) error {
 	err = asChannel(err)
 	if re, ok := err.(*rest.Refused); ok && re.Status == http.StatusNotFound {
@@ -222,7 +222,8 @@ func (a *api) get(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusOK, Body: out}, err
 }
 
-// run gets messages. What is not taken for good goes back only when all were got: else the first would come again and again.
+// run gets messages. What is not taken for good goes back only when all were got: else the first
+// would come again and again.
 func (g *getting) run(ctx context.Context, s *broker.Session, queueName string) (out []Got, err error) {
 	out = []Got{}
 	var lent []broker.Delivery
@@ -250,7 +251,7 @@ func (g *getting) end(s *broker.Session, lent []broker.Delivery) {
 			s.Requeue(d.Queue, nil, d.Handle, 1)
 		}
 	}
-	s.FlushOwn()
+	s.FlushInline()
 }
 
 func (g *getting) show(d *broker.Delivery, left int) Got {

@@ -3,7 +3,7 @@ package messages
 import (
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
 
@@ -12,7 +12,8 @@ const (
 	getQ     = "POST /api/queues/%2F/q/get "
 )
 
-// TestRabbitMQ has the answers of RabbitMQ 3.10.8 to the same requests; what it answers with a list as the reason is one text here.
+// TestRabbitMQ has the answers of RabbitMQ 3.10.8 to the same requests; what it answers with a list
+// as the reason is one text here.
 func TestRabbitMQ(t *testing.T) {
 	n := start(t)
 	n.queue("q")
@@ -83,7 +84,7 @@ func TestRejectAndCopies(t *testing.T) {
 // A queue that refuses what is too much says so, as a publisher would hear.
 func TestFull(t *testing.T) {
 	n := start(t)
-	n.queue("q", func(s *broker.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 1, broker.RejectPublish })
+	n.queue("q", func(s *catalog.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 1, catalog.RejectPublish })
 	n.play([]resttest.Step{
 		{publishX + `{"properties":{},"routing_key":"q","payload":"1","payload_encoding":"string"}`, 200, `{"routed":true}`},
 		{publishX + `{"properties":{},"routing_key":"q","payload":"2","payload_encoding":"string"}`, 200, `{"routed":false}`},

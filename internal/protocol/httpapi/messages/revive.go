@@ -13,8 +13,8 @@ var deathHeaders = []string{"x-death", "x-first-death-", "x-last-death-"}
 // errorHeader is why a job failed.
 const errorHeader = "x-error"
 
-// revived is a dead letter as the message that it was before its last death, as far as it says, and the queue where it died. ok is false when it says
-// no queue.
+// revived is a dead letter as the message that it was before its last death, as far as it says, and
+// the queue where it died. ok is false when it says no queue.
 func revived(env message.Envelope) (alive message.Envelope, queue string, ok bool) {
 	exchange, key, raw, body := env.Split()
 	props, err := message.DecodeProperties(raw)

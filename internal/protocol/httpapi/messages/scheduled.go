@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// schedules serves the messages that wait for their time, in queues and in exchanges that hold messages.
+// schedules serves the messages that wait for their time, in queues and in exchanges that hold
+// messages.
 func (a *api) schedules() {
 	a.schedulesOf("/api/queues/{vhost}/{name}/scheduled", (*broker.Session).QueueSchedule)
 	a.schedulesOf("/api/exchanges/{vhost}/{name}/scheduled", (*broker.Session).ExchangeSchedule)
@@ -27,17 +28,6 @@ func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*brok
 			return fn(sc)
 		})
 	}
-	change := func(r *http.Request, fn func(*broker.Schedule) (int, error)) (rest.Answer, error) {
-		var n int
-		err := with(r, func(sc *broker.Schedule) (err error) {
-			n, err = fn(sc)
-			return err
-		})
-		if err == nil && n == 0 {
-			err = rest.NotFound("no message with that id waits for its time there")
-		}
-		return rest.Answer{Status: http.StatusOK, Body: Changed{n}}, err
-	}
 	a.Get(rest.Management, path, func(r *http.Request) (out any, err error) {
 		err = with(r, func(sc *broker.Schedule) (err error) {
 			out, err = schedule(r, sc)
@@ -45,19 +35,69 @@ func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*brok
 		})
 		return out, err
 	})
-	a.Handle(rest.Management, "DELETE "+path+"/{id}", func(r *http.Request) (rest.Answer, error) {
-		return change(r, func(sc *broker.Schedule) (int, error) { return sc.Cancel(rest.Name(r, "id")) })
-	})
-	a.Handle(rest.Management, "PUT "+path+"/{id}", func(r *http.Request) (rest.Answer, error) {
-		var in DueTime
-		if err := rest.Decode(r, &in); err != nil {
-			return rest.Answer{}, err
+	for tail, named := range map[string]func(*http.Request, *broker.Schedule) (waiting, error){"/{id}": byMessageID, "/at/{id}": byPlace} {
+		change := func(r *http.Request, fn func(waiting) (int, error)) (rest.Answer, error) {
+			var n int
+			err := with(r, func(sc *broker.Schedule) error {
+				w, err := named(r, sc)
+				if err == nil {
+					n, err = fn(w)
+				}
+				return err
+			})
+			if err == nil && n == 0 {
+				err = errNoneWaits
+			}
+			return rest.Answer{Status: http.StatusOK, Body: Changed{n}}, err
 		}
-		if in.Due.IsZero() {
-			return rest.Answer{}, rest.BadRequest("due is missing: a time such as 2030-01-31T08:00:00Z")
-		}
-		return change(r, func(sc *broker.Schedule) (int, error) { return sc.Reschedule(rest.Name(r, "id"), in.Due.UnixMilli()) })
-	})
+		a.Handle(rest.Management, "DELETE "+path+tail, func(r *http.Request) (rest.Answer, error) { return change(r, waiting.cancel) })
+		a.Handle(rest.Management, "PUT "+path+tail, func(r *http.Request) (rest.Answer, error) {
+			var in DueTime
+			if err := rest.Decode(r, &in); err != nil {
+				return rest.Answer{}, err
+			}
+			if in.Due.IsZero() {
+				return rest.Answer{}, rest.BadRequest("due is missing: a time such as 2030-01-31T08:00:00Z")
+			}
+			return change(r, func(w waiting) (int, error) { return w.reschedule(in.Due.UnixMilli()) })
+		})
+	}
+}
+
+var errNoneWaits = rest.NotFound("no message with that id waits for its time there")
+
+// waiting is messages of a schedule: all that have a message id, or the one at a place, which need
+// not have one.
+type waiting struct {
+	of        *broker.Schedule
+	messageID string
+	at        queue.Handle // 0: those with the message id
+}
+
+func byMessageID(r *http.Request, sc *broker.Schedule) (waiting, error) {
+	return waiting{of: sc, messageID: rest.Name(r, "id")}, nil
+}
+
+func byPlace(r *http.Request, sc *broker.Schedule) (waiting, error) {
+	p, err := parsePlace(rest.Name(r, "id"))
+	if err == nil && p.queue != sc.QueueID() {
+		err = errNoneWaits
+	}
+	return waiting{of: sc, at: p.handle}, err
+}
+
+func (w waiting) cancel() (int, error) {
+	if w.at != 0 {
+		return w.of.CancelAt(w.at)
+	}
+	return w.of.Cancel(w.messageID)
+}
+
+func (w waiting) reschedule(due int64) (int, error) {
+	if w.at != 0 {
+		return w.of.RescheduleAt(w.at, due)
+	}
+	return w.of.Reschedule(w.messageID, due)
 }
 
 func schedule(r *http.Request, sc *broker.Schedule) (out Schedule, err error) {
@@ -74,7 +114,7 @@ func schedule(r *http.Request, sc *broker.Schedule) (out Schedule, err error) {
 	}
 	page, next, err := sc.List(queue.Handle(from), limit)
 	out.Messages = rest.List(page, func(m broker.Scheduled) Scheduled {
-		return Scheduled{m.MessageID, timeText(m.Due), m.Exchange, m.Key, m.Size}
+		return Scheduled{place{sc.QueueID(), m.Handle}.String(), m.MessageID, timeText(m.Due), m.Exchange, m.Key, m.Size}
 	})
 	if next != 0 {
 		out.Next = strconv.FormatUint(uint64(next), 10)

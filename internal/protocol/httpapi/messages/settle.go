@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // settler is what a request does with messages that were taken.
 type settler interface {
 	// command does it with one of them.
-	command(on broker.OnQueue, id []byte, t broker.Token) broker.Command
+	command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command
 	// count says in the answer with how many it was done.
 	count(out *Settled, n int)
 	// note tells the streams what it means for a message that one of them sent.
@@ -56,11 +58,11 @@ func (a *api) settleAll(s *broker.Session, queueName string, tokens []string, ho
 	}
 	done := 0
 	for i, c := range commands {
-		switch err := commandError(c); {
+		switch err := c.Failure(); {
 		case err == nil:
 			done++
 			how.note(a.streams, of[i])
-		case errors.Is(err, broker.ErrStale):
+		case errors.Is(err, failure.ErrStale):
 			out.Stale = append(out.Stale, of[i])
 			a.streams.settled(of[i])
 		default:
@@ -71,49 +73,39 @@ func (a *api) settleAll(s *broker.Session, queueName string, tokens []string, ho
 	return out, nil
 }
 
-func commandError(c broker.Command) error {
-	switch c := c.(type) {
-	case *broker.Report:
-		return c.Err
-	case *broker.Extend:
-		return c.Err
-	}
-	panic("messages: a command without a known error")
-}
-
 // acking takes messages out of the queue for good.
 type acking struct{}
 
-func (acking) command(on broker.OnQueue, id []byte, t broker.Token) broker.Command {
-	return &broker.Report{OnQueue: on, ID: id, Token: t, Outcome: broker.JobDone}
+func (acking) command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command {
+	return &jobs.Report{OnQueue: on, ID: id, Token: t, Outcome: jobs.Done}
 }
 func (acking) count(out *Settled, n int)     { out.Acked = &n }
 func (acking) note(s *streams, token string) { s.settled(token) }
 
 // nacking gives messages back, or to the dead-letter exchange.
 type nacking struct {
-	outcome broker.Outcome
+	outcome jobs.Outcome
 	delay   time.Duration
 	text    string
 }
 
 func readNacking(_ *http.Request, in *Tokens) (settler, error) {
-	n := nacking{outcome: broker.JobRetry, text: in.Error}
+	n := nacking{outcome: jobs.Retry, text: in.Error}
 	if in.Requeue != nil && !*in.Requeue {
-		n.outcome = broker.JobFailed
+		n.outcome = jobs.Failed
 	}
 	if in.Delay == "" {
 		return n, nil
 	}
 	var err error
-	if n.delay, err = rest.ParseSpan(in.Delay); err == nil && n.outcome == broker.JobFailed {
+	if n.delay, err = rest.ParseSpan(in.Delay); err == nil && n.outcome == jobs.Failed {
 		err = rest.BadRequest("delay is for messages that come back; these do not: leave one of delay and requeue out")
 	}
 	return n, err
 }
 
-func (n nacking) command(on broker.OnQueue, id []byte, t broker.Token) broker.Command {
-	return &broker.Report{OnQueue: on, ID: id, Token: t, Outcome: n.outcome, Backoff: n.delay.Milliseconds(), Error: []byte(n.text)}
+func (n nacking) command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command {
+	return &jobs.Report{OnQueue: on, ID: id, Token: t, Outcome: n.outcome, Backoff: n.delay.Milliseconds(), Error: []byte(n.text)}
 }
 func (nacking) count(out *Settled, n int)     { out.Nacked = &n }
 func (nacking) note(s *streams, token string) { s.settled(token) }
@@ -134,8 +126,8 @@ func readExtending(_ *http.Request, in *Tokens) (settler, error) {
 	return e, err
 }
 
-func (e extending) command(on broker.OnQueue, id []byte, t broker.Token) broker.Command {
-	return &broker.Extend{OnQueue: on, ID: id, Token: t, Lock: e.lease.Milliseconds()}
+func (e extending) command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command {
+	return &jobs.Extend{OnQueue: on, ID: id, Token: t, Lock: e.lease.Milliseconds()}
 }
 func (extending) count(out *Settled, n int)       { out.Extended = &n }
 func (e extending) note(s *streams, token string) { s.extended(token, time.Now().Add(e.lease)) }

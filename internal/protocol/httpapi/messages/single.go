@@ -86,10 +86,11 @@ func lookUp(b *broker.Browser, p place) (m broker.Browsed, err error) {
 	return page[0], nil
 }
 
-// settleOne takes one message out of its queue for good, and publishes another in the same transaction unless that is nil.
+// settleOne takes one message out of its queue for good, and publishes another in the same
+// transaction unless that is nil.
 func settleOne(ctx context.Context, s *broker.Session, queueName string, b *broker.Browsed, instead *broker.Publish) error {
 	now, over := context.WithCancel(ctx)
-	over() // it does not wait for who has the message
+	over() // do not wait for the message's consumer
 	d, ok, err := s.SeizeHandle(now, queueName, b.Handle, nil)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
@@ -106,12 +107,12 @@ func settleOne(ctx context.Context, s *broker.Session, queueName string, b *brok
 	tx.Ack(d.Queue, nil, d.Handle, 1)
 	if err = tx.Commit(); err != nil {
 		s.Release(d.Queue, d.Handle, 1)
-		s.FlushOwn()
+		s.FlushInline()
 	}
 	return err
 }
 
-// heldBy refuses to touch a message that somebody has.
+// heldBy rejects a change of an unacked message.
 func heldBy(h *broker.Holder) error {
 	reason := "a consumer has the message; it can be had when it comes back: when the consumer rejects it or closes its channel"
 	switch {
@@ -132,7 +133,8 @@ func target(s *broker.Session, name string) (broker.Targets, error) {
 	return s.Into(name)
 }
 
-// republished is a message of a queue as one to be published to another, as it is: its own time to live begins anew.
+// republished is a message of a queue as one to be published to another, as it is: its own time to
+// live begins anew.
 func republished(env message.Envelope, to broker.Targets) (*broker.Publish, error) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
@@ -142,5 +144,5 @@ func republished(env message.Envelope, to broker.Targets) (*broker.Publish, erro
 	if err != nil {
 		ttl = -1 // the queue took it with whatever it says
 	}
-	return &broker.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl, Reserved: true}, nil
+	return &broker.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl, Reserved: true, MustArrive: true}, nil
 }

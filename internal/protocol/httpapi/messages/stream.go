@@ -9,18 +9,21 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
 const (
 	defaultPrefetch = 10
-	// heartbeat is how often a stream says something, so that a client that is gone is found, and proxies keep the connection.
+	// heartbeat is how often a stream says something, so that a client that is gone is found, and
+	// proxies keep the connection.
 	heartbeat = 15 * time.Second
 	// streamPatience is how long a client may take for what is sent at once.
 	streamPatience = 30 * time.Second
 )
 
-// streams knows which stream sent a message that is not settled yet: what a client acknowledges comes by another request.
+// streams knows which stream sent a message that is not settled yet: what a client acknowledges
+// comes by another request.
 type streams struct {
 	mu   sync.Mutex
 	sent map[string]*stream // guarded by mu; by token
@@ -68,7 +71,8 @@ type stream struct {
 	out map[string]time.Time // guarded by of.mu: what was sent and is not settled, and when its lease ends
 }
 
-// stream sends messages with the tokens of their leases, as Server-Sent Events, no more than prefetch that are not settled.
+// stream sends messages with the tokens of their leases, as Server-Sent Events, no more than
+// prefetch that are not settled.
 func (a *api) stream(w http.ResponseWriter, r *http.Request) {
 	s := &stream{of: a.streams, w: w, caller: rest.CallerOf(r.Context()), room: make(chan struct{}, 1), out: map[string]time.Time{}}
 	var err error
@@ -87,7 +91,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) {
 
 // run sends until the client is gone or the server drains. An error comes before anything was sent.
 func (s *stream) run(ctx context.Context, session *broker.Session, queueName string, head bool) error {
-	look := broker.JobCounts{OnQueue: broker.OnQueue{Queue: queueName}}
+	look := jobs.Counts{OnQueue: broker.OnQueue{Queue: queueName}}
 	if err := session.Do(&look); err != nil || look.Err != nil {
 		return errors.Join(err, look.Err)
 	}
@@ -106,14 +110,14 @@ func (s *stream) run(ctx context.Context, session *broker.Session, queueName str
 	if !s.send([]byte("retry: 1000\n\n")) {
 		return nil
 	}
-	take := &broker.Take{OnQueue: broker.OnQueue{Queue: queueName}, Lock: s.lease.Milliseconds()}
+	take := &jobs.Take{OnQueue: broker.OnQueue{Queue: queueName}, Lock: s.lease.Milliseconds(), Plain: true}
 	for ctx.Err() == nil && s.next(ctx, session, take) {
 	}
 	return nil
 }
 
 // next sends the messages that come next, or a sign of life; false ends the stream.
-func (s *stream) next(ctx context.Context, session *broker.Session, take *broker.Take) bool {
+func (s *stream) next(ctx context.Context, session *broker.Session, take *jobs.Take) bool {
 	wait, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	free, soonest := s.free()
@@ -154,7 +158,8 @@ func (s *stream) awaitRoom(ctx context.Context, soonest time.Time) bool {
 	}
 }
 
-// free is how many messages may be sent now, and if none, when the lease of the first that is out ends.
+// free is how many messages may be sent now, and if none, when the lease of the first that is out
+// ends.
 func (s *stream) free() (n int, soonest time.Time) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -175,7 +180,8 @@ func (s *stream) note(token string, until time.Time) {
 	s.of.sent[token], s.out[token] = s, until
 }
 
-// leave forgets the stream. What it sent stays leased: its client may settle it by another connection.
+// leave forgets the stream. What it sent stays leased: its client may settle it by another
+// connection.
 func (s *stream) leave() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -184,7 +190,7 @@ func (s *stream) leave() {
 	}
 }
 
-// send writes and tells whether the client takes more.
+// send writes and reports whether the client takes more.
 func (s *stream) send(text []byte) bool {
 	_ = s.caller.Conn.SetWriteDeadline(time.Now().Add(streamPatience)) // writers that know no deadlines are those of tests
 	_, err := s.w.Write(text)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -48,7 +49,7 @@ func (a *api) take(r *http.Request) (rest.Answer, error) {
 	}
 	out := Taken{Messages: []Message{}}
 	err = a.In(r, rest.Name(r, "vhost"), func(ctx context.Context, s *broker.Session) error {
-		t := &broker.Take{OnQueue: broker.OnQueue{Queue: rest.Name(r, "queue")}, Max: count, Lock: lease.Milliseconds()}
+		t := &jobs.Take{OnQueue: broker.OnQueue{Queue: rest.Name(r, "queue")}, Max: count, Lock: lease.Milliseconds(), Plain: true}
 		err := a.await(ctx, r, s, t, wait)
 		for i := range t.Jobs {
 			out.Messages = append(out.Messages, taken(&t.Jobs[i]))
@@ -67,9 +68,9 @@ func leaseOf(r *http.Request) (time.Duration, error) {
 	return lease, err
 }
 
-// await takes messages, and waits until there are some, the time is over, or the server drains. For a client that has gone meanwhile nothing stays
-// taken.
-func (a *api) await(ctx context.Context, r *http.Request, s *broker.Session, t *broker.Take, wait time.Duration) error {
+// await takes messages, and waits until there are some, the time is over, or the server drains. For
+// a client that has gone meanwhile nothing stays taken.
+func (a *api) await(ctx context.Context, r *http.Request, s *broker.Session, t *jobs.Take, wait time.Duration) error {
 	if wait == 0 {
 		if err := s.Do(t); err != nil {
 			return err
@@ -91,19 +92,19 @@ func (a *api) await(ctx context.Context, r *http.Request, s *broker.Session, t *
 	return t.Err
 }
 
-// giveBack ends leases of which nobody will ever hear.
-func giveBack(s *broker.Session, t *broker.Take) {
+// giveBack ends leases whose answer cannot be sent.
+func giveBack(s *broker.Session, t *jobs.Take) {
 	var back []broker.Command
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
-		back = append(back, &broker.Report{OnQueue: broker.OnQueue{Queue: t.Queue}, ID: j.ID, Token: j.Token, Outcome: broker.JobRetry})
+		back = append(back, &jobs.Report{OnQueue: broker.OnQueue{Queue: t.Queue}, ID: j.ID, Token: j.Token, Outcome: jobs.Retry})
 	}
 	t.Jobs = nil
 	_ = s.Do(back...) // else their leases end by themselves
 }
 
 // taken is a message with the token of its lease.
-func taken(j *broker.Job) Message {
+func taken(j *jobs.Job) Message {
 	m := shownEnvelope(j.Env, -1)
 	m.State, m.Returns, m.Redelivered = "unacked", j.Attempt-1, j.Attempt > 1
 	m.Token = tokenText(j.Token, j.ID)
@@ -112,16 +113,16 @@ func taken(j *broker.Job) Message {
 }
 
 // tokenText is the token of a lease as clients have it: the engine's, and the id of the job.
-func tokenText(t broker.Token, id []byte) string {
+func tokenText(t jobs.Token, id []byte) string {
 	return t.String() + "." + base64.RawURLEncoding.EncodeToString(id)
 }
 
-func parseToken(text string) (t broker.Token, id []byte, ok bool) {
+func parseToken(text string) (t jobs.Token, id []byte, ok bool) {
 	lease, name, ok := strings.Cut(text, ".")
 	if !ok {
 		return t, nil, false
 	}
 	id, err := base64.RawURLEncoding.DecodeString(name)
-	t, ok = broker.ParseToken([]byte(lease))
+	t, ok = jobs.ParseToken([]byte(lease))
 	return t, id, ok && err == nil
 }

@@ -142,7 +142,8 @@ func TestLeaseSurvivesRestart(t *testing.T) {
 	})
 }
 
-// A take waits for what comes, and no longer than it is told to; a lease that is over brings the message back.
+// A take waits for what comes, and no longer than it is told to; a lease that is over brings the
+// message back.
 func TestTakeWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
@@ -188,7 +189,8 @@ func (f *feed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A stream sends no more than its prefetch, goes on when something is acknowledged or its lease is over, and gives signs of life.
+// A stream sends no more than its prefetch, goes on when something is acknowledged or its lease is
+// over, and gives signs of life.
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -122,7 +123,7 @@ func (a *api) transfers() {
 	})
 }
 
-// task is the one that a path names, for callers who may read its queue.
+// task is the one that a path names, for callers that may read its queue.
 func (a *api) task(r *http.Request) (*task, error) {
 	for _, t := range a.tasks.all() {
 		info := t.look()
@@ -212,7 +213,7 @@ func (t *task) end(ctx context.Context, err error) {
 	t.change(func(i *Task) {
 		i.State, i.Ended = done, timeText(time.Now().UnixMilli())
 		switch {
-		case errors.Is(err, broker.ErrRejected):
+		case errors.Is(err, failure.ErrRejected):
 			i.State, i.Reason = failed, "a queue is full and refuses what is moved to it; what was moved before stays moved"
 		case err != nil && ctx.Err() == nil:
 			i.State, i.Reason = failed, strings.TrimPrefix(err.Error(), "broker: ")

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// transfer moves the messages that are ready in a queue when it begins to other queues. Each batch is one transaction: a message is in its old
-// queue or in its new one, whatever happens.
+// transfer moves the messages that are ready in a queue when it begins to other queues. Each batch
+// is one transaction: a message is in its old queue or in its new one, whatever happens.
 type transfer struct {
 	s       *broker.Session
 	queue   string
@@ -77,7 +78,8 @@ func (t *transfer) run(ctx context.Context) error {
 	return nil
 }
 
-// move moves what was lent, as far as there is a place for it. With an error all of it is back in its place.
+// move moves what was lent, as far as there is a place for it. With an error all of it is back in
+// its place.
 func (t *transfer) move(lent []broker.Delivery) (moved int, err error) {
 	tx := t.s.NewTx()
 	for i := range lent {
@@ -108,7 +110,7 @@ func (t *transfer) putBack(lent []broker.Delivery) {
 	for i := range lent {
 		t.s.Release(lent[i].Queue, lent[i].Handle, 1)
 	}
-	t.s.FlushOwn()
+	t.s.FlushInline()
 }
 
 // errNowhere: a message does not say where it died, or there is no such queue any more.
@@ -134,7 +136,7 @@ func (t *transfer) destined(d *broker.Delivery) (*broker.Publish, error) {
 	}
 	to, err := t.s.Into(name)
 	if err != nil {
-		if t.to == "" && errors.Is(err, broker.ErrQueueNotFound) {
+		if t.to == "" && errors.Is(err, failure.ErrQueueNotFound) {
 			err = errNowhere
 		}
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
@@ -140,7 +140,7 @@ func TestRedriveGoesBack(t *testing.T) {
 func TestMoveMany(t *testing.T) {
 	n := start(t)
 	n.queue("q")
-	n.queue("small", func(s *broker.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 150, broker.RejectPublish })
+	n.queue("small", func(s *catalog.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 150, catalog.RejectPublish })
 	for i := range 250 {
 		n.put("q", fmt.Sprint(i), fmt.Sprint(i))
 	}
@@ -181,7 +181,8 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// TestRedriveCrash makes each operation on the disk in turn the last one: every dead letter is in its old queue or in its new one, never in both.
+// TestRedriveCrash makes each operation on the disk in turn the last one: every dead letter is in
+// its old queue or in its new one, never in both.
 func TestRedriveCrash(t *testing.T) {
 	const letters = 3*batchMessages + 20
 	want := make([]string, letters)

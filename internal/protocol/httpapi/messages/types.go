@@ -23,7 +23,7 @@ type Message struct {
 	LeaseUntil  string         `json:"lease_until,omitempty"`
 }
 
-// Holder is who has a message that is unacked.
+// Holder is the consumer of an unacked message.
 type Holder struct {
 	Tag        string `json:"consumer_tag,omitempty"`
 	Connection string `json:"connection,omitempty"`
@@ -65,13 +65,14 @@ type Task struct {
 	Remaining int     `json:"remaining"` // not looked at yet, of those that were ready when it began
 	State     string  `json:"state"`     // running, done, stopped or failed
 	Reason    string  `json:"reason,omitempty"`
-	User      string  `json:"user"` // who began it
+	User      string  `json:"user"` // the user that started it
 	Started   string  `json:"started"`
 	Ended     string  `json:"ended,omitempty"`
 }
 
 // Scheduled is a message that waits for its time.
 type Scheduled struct {
+	ID         string `json:"id"` // of its place
 	MessageID  string `json:"message_id"`
 	Due        string `json:"due"` // RFC 3339
 	Exchange   string `json:"exchange"`

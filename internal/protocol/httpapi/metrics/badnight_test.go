@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
@@ -188,7 +189,7 @@ func TestBadNight(t *testing.T) {
 				disk := &weakDisk{Mem: vfs.NewMem()}
 				disk.free.Store(rich)
 				n := &night{openOn(t, disk, 1, func(o *broker.Options) { o.DiskFreeLimit, o.MemoryLimit = 1<<20, 1<<18 }), disk}
-				resttest.Declare(t, n.s, "durable", func(q *broker.QueueSpec) { q.Durable = true })
+				resttest.Declare(t, n.s, "durable", func(q *catalog.QueueSpec) { q.Durable = true })
 				act(t, n)
 			})
 		})

@@ -14,12 +14,12 @@ type channelGauge struct {
 
 var channelGauges = []channelGauge{
 	{"channel_consumers", "Consumers of the channel", func(c *protocol.Channel) int { return c.Consumers }},
-	{"channel_messages_unacked", "Deliveries that are not settled", func(c *protocol.Channel) int { return c.Unacked }},
-	{"channel_messages_unconfirmed", "Publishes that are not confirmed", func(c *protocol.Channel) int { return c.Unconfirmed }},
-	{"channel_messages_uncommitted", "Publishes that wait for the commit of a transaction", func(c *protocol.Channel) int { return c.UncommittedMessages }},
-	{"channel_acks_uncommitted", "Acknowledgements that wait for the commit of a transaction", func(c *protocol.Channel) int { return c.Uncommitted }},
-	{"consumer_prefetch", "Most unsettled deliveries of each consumer to come", func(c *protocol.Channel) int { return c.Prefetch }},
-	{"channel_prefetch", "Most unsettled deliveries of all consumers together", func(c *protocol.Channel) int { return c.GlobalPrefetch }},
+	{"channel_messages_unacked", "Unsettled deliveries", func(c *protocol.Channel) int { return c.Unacked }},
+	{"channel_messages_unconfirmed", "Unconfirmed publishes", func(c *protocol.Channel) int { return c.Unconfirmed }},
+	{"channel_messages_uncommitted", "Publishes in open transactions", func(c *protocol.Channel) int { return c.UncommittedMessages }},
+	{"channel_acks_uncommitted", "Acknowledgements in open transactions", func(c *protocol.Channel) int { return c.Uncommitted }},
+	{"consumer_prefetch", "Prefetch limit of each later consumer", func(c *protocol.Channel) int { return c.Prefetch }},
+	{"channel_prefetch", "Prefetch limit of the channel", func(c *protocol.Channel) int { return c.GlobalPrefetch }},
 }
 
 // channelCounter is something that has happened on a channel.
@@ -36,21 +36,21 @@ const (
 )
 
 var channelCounters = []channelCounter{
-	{byExchange, "channel_messages_published_total", "Messages that were published", func(c *monitor.ChannelCounts) uint64 { return c.Published }},
-	{byExchange, "channel_messages_confirmed_total", "Messages that were published and confirmed", func(c *monitor.ChannelCounts) uint64 { return c.Confirmed }},
-	{byExchange, "channel_messages_unroutable_returned_total", "Mandatory messages that no queue took: they were returned",
+	{byExchange, "channel_messages_published_total", "Messages published", func(c *monitor.ChannelCounts) uint64 { return c.Published }},
+	{byExchange, "channel_messages_confirmed_total", "Messages published and confirmed", func(c *monitor.ChannelCounts) uint64 { return c.Confirmed }},
+	{byExchange, "channel_messages_unroutable_returned_total", "Unroutable mandatory messages, which were returned",
 		func(c *monitor.ChannelCounts) uint64 { return c.Returned }},
-	{byExchange, "channel_messages_unroutable_dropped_total", "Messages that no queue took", func(c *monitor.ChannelCounts) uint64 { return c.Dropped }},
-	{byQueue, "channel_get_ack_total", "Messages that were got and are to be acknowledged", func(c *monitor.ChannelCounts) uint64 { return c.Got }},
-	{byQueue, "channel_get_total", "Messages that were got without acknowledgement", func(c *monitor.ChannelCounts) uint64 { return c.GotNoAck }},
-	{byQueue, "channel_get_empty_total", "Gets that found no message", func(c *monitor.ChannelCounts) uint64 { return c.GotNone }},
-	{byQueue, "channel_messages_delivered_ack_total", "Messages that were delivered and are to be acknowledged",
+	{byExchange, "channel_messages_unroutable_dropped_total", "Unroutable messages", func(c *monitor.ChannelCounts) uint64 { return c.Dropped }},
+	{byQueue, "channel_get_ack_total", "Messages taken by basic.get with manual acknowledgement", func(c *monitor.ChannelCounts) uint64 { return c.Got }},
+	{byQueue, "channel_get_total", "Messages taken by basic.get with automatic acknowledgement", func(c *monitor.ChannelCounts) uint64 { return c.GotNoAck }},
+	{byQueue, "channel_get_empty_total", "Gets on empty queues", func(c *monitor.ChannelCounts) uint64 { return c.GotNone }},
+	{byQueue, "channel_messages_delivered_ack_total", "Messages delivered with manual acknowledgement",
 		func(c *monitor.ChannelCounts) uint64 { return c.Delivered }},
-	{byQueue, "channel_messages_delivered_total", "Messages that were delivered without acknowledgement",
+	{byQueue, "channel_messages_delivered_total", "Messages delivered with automatic acknowledgement",
 		func(c *monitor.ChannelCounts) uint64 { return c.DeliveredNoAck }},
-	{byQueue, "channel_messages_redelivered_total", "Messages that were handed out, and not for the first time",
+	{byQueue, "channel_messages_redelivered_total", "Messages redelivered",
 		func(c *monitor.ChannelCounts) uint64 { return c.Redelivered }},
-	{byQueue, "channel_messages_acked_total", "Messages that were acknowledged", func(c *monitor.ChannelCounts) uint64 { return c.Acked }},
+	{byQueue, "channel_messages_acked_total", "Messages acknowledged", func(c *monitor.ChannelCounts) uint64 { return c.Acked }},
 }
 
 // open are the connections with channels, as they are now.
@@ -155,23 +155,23 @@ func global(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts, publis
 	received := func(name, help string, n uint64) {
 		out.counter("global_messages_"+name+"_total", help, "protocol")(float64(n), protocolLabel)
 	}
-	received("received", "Messages that were published", all.Published)
-	received("received_confirm", "Messages that were published to be confirmed, and were answered", all.Confirmed)
-	received("confirmed", "Messages that were confirmed", all.Confirmed)
-	received("routed", "Messages that went to queues", all.Published-min(all.Published, all.Returned+all.Dropped))
-	received("unroutable_returned", "Mandatory messages that no queue took", all.Returned)
-	received("unroutable_dropped", "Messages that no queue took", all.Dropped)
+	received("received", "Messages published", all.Published)
+	received("received_confirm", "Messages published on channels in confirm mode and answered", all.Confirmed)
+	received("confirmed", "Messages confirmed", all.Confirmed)
+	received("routed", "Messages routed to queues", all.Published-min(all.Published, all.Returned+all.Dropped))
+	received("unroutable_returned", "Unroutable mandatory messages", all.Returned)
+	received("unroutable_dropped", "Unroutable messages", all.Dropped)
 	handed := func(name, help string, n uint64) {
 		out.counter("global_messages_"+name+"_total", help, "protocol", "queue_type")(float64(n), protocolLabel, queueType)
 	}
-	handed("delivered", "Messages that were handed out", all.Delivered+all.DeliveredNoAck+all.Got+all.GotNoAck)
-	handed("delivered_consume_manual_ack", "Messages that were delivered and are to be acknowledged", all.Delivered)
-	handed("delivered_consume_auto_ack", "Messages that were delivered without acknowledgement", all.DeliveredNoAck)
-	handed("delivered_get_manual_ack", "Messages that were got and are to be acknowledged", all.Got)
-	handed("delivered_get_auto_ack", "Messages that were got without acknowledgement", all.GotNoAck)
-	handed("get_empty", "Gets that found no message", all.GotNone)
-	handed("redelivered", "Messages that were handed out, and not for the first time", all.Redelivered)
-	handed("acknowledged", "Messages that were acknowledged", all.Acked)
+	handed("delivered", "Messages delivered", all.Delivered+all.DeliveredNoAck+all.Got+all.GotNoAck)
+	handed("delivered_consume_manual_ack", "Messages delivered with manual acknowledgement", all.Delivered)
+	handed("delivered_consume_auto_ack", "Messages delivered with automatic acknowledgement", all.DeliveredNoAck)
+	handed("delivered_get_manual_ack", "Messages taken by basic.get with manual acknowledgement", all.Got)
+	handed("delivered_get_auto_ack", "Messages taken by basic.get with automatic acknowledgement", all.GotNoAck)
+	handed("get_empty", "Gets on empty queues", all.GotNone)
+	handed("redelivered", "Messages redelivered", all.Redelivered)
+	handed("acknowledged", "Messages acknowledged", all.Acked)
 	out.gauge("global_consumers", "Consumers", "protocol")(float64(sum.Consumers), protocolLabel)
 	out.gauge("global_publishers", "Channels that have published", "protocol")(float64(publishers), protocolLabel)
 }

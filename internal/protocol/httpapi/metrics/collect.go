@@ -35,8 +35,8 @@ func (s *source) aggregated(out *sink) {
 			in += m.In
 			sent += m.Out
 		}
-		r.counter("connection_incoming_bytes_total", "Bytes that came over connections")(float64(in))
-		r.counter("connection_outgoing_bytes_total", "Bytes that were sent over connections")(float64(sent))
+		r.counter("connection_incoming_bytes_total", "Bytes received on connections")(float64(in))
+		r.counter("connection_outgoing_bytes_total", "Bytes sent on connections")(float64(sent))
 		r.gauge("connection_channels", "Channels of connections")(float64(n))
 		s.rest(out, r, sm, p, &o, n)
 		global(r, &sum, &all, publishers)
@@ -70,7 +70,7 @@ func (s *source) perObject(out *sink) {
 
 // node tells of the node under RabbitMQ's names.
 func (s *source) node(out, r *sink, e *monitor.Edge, p *monitor.Process) {
-	out.with("").gauge("process_start_time_seconds", "When the process was started, in seconds since 1970")(float64(s.o.Node.Monitor.Started().Unix()))
+	out.with("").gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970")(float64(s.o.Node.Monitor.Started().Unix()))
 	s.alarms(r)
 	s.churn(r, e)
 	s.coarse(r, e, p)
@@ -94,9 +94,9 @@ func (s *source) rest(out, r *sink, sm *broker.Sample, p *monitor.Process, o *op
 
 // exchanges tells what publishers brought to exchanges one by one.
 func exchanges(out *sink, sm *broker.Sample, want func(vhost string) bool) {
-	in := out.counter("exchange_messages_in_total", "Messages that came to the exchange", "vhost", "exchange")
-	sent := out.counter("exchange_messages_out_total", "Queues that messages of the exchange went to, in sum", "vhost", "exchange")
-	lost := out.counter("exchange_messages_unroutable_total", "Messages of the exchange that no queue took", "vhost", "exchange")
+	in := out.counter("exchange_messages_in_total", "Messages published to the exchange", "vhost", "exchange")
+	sent := out.counter("exchange_messages_out_total", "Routings to queues by the exchange", "vhost", "exchange")
+	lost := out.counter("exchange_messages_unroutable_total", "Unroutable messages of the exchange", "vhost", "exchange")
 	for i := range sm.VHosts {
 		v := &sm.VHosts[i]
 		for j := range v.Exchanges {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
 )
@@ -64,7 +65,8 @@ func unit(name string) string {
 	return "number"
 }
 
-// table is the table of the metrics whose names begin with a prefix: all of /metrics, and what /metrics/per-object has beside.
+// table is the table of the metrics whose names begin with a prefix: all of /metrics, and what
+// /metrics/per-object has beside.
 func table(sums, single map[string]*told, prefixes ...string) string {
 	var b strings.Builder
 	b.WriteString("| metric | type | unit | labels | one by one | meaning |\n|---|---|---|---|---|---|\n")
@@ -114,7 +116,7 @@ func TestPageOfMetrics(t *testing.T) {
 	n := openNode(t, 1)
 	resttest.Declare(t, n.s, "timed")
 	publish(t, n.s, "timed", 1, message.Properties{Flags: message.HasTimestamp, Timestamp: 1_700_000_000})
-	if err := n.s.Do(&broker.Enqueue{OnQueue: broker.OnQueue{Queue: "q0"}, ID: []byte("job")}); err != nil {
+	if err := n.s.Do(&jobs.Enqueue{OnQueue: broker.OnQueue{Queue: "q0"}, ID: []byte("job")}); err != nil {
 		t.Fatal(err)
 	}
 	n.m.Sample()

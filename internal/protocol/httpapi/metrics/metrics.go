@@ -46,7 +46,7 @@ type collect func(out *sink)
 // contentType is that of the text format.
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// serve answers with what is collected for a request, compressed for who takes that.
+// serve answers with what is collected for a request, compressed if the client accepts that.
 func serve(of func(r *http.Request) collect) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		out := &sink{all: &[]*family{}}

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -26,6 +27,7 @@ import (
 	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/shovel/dynamic"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 	"fiveways/internal/traces"
 )
@@ -47,13 +49,16 @@ type node struct {
 	l *protocol.Logins
 }
 
-// openNode is a node with so many queues of one message, and one of everything else that is counted.
+// openNode is a node with so many queues of one message, and one of everything else that is
+// counted.
 func openNode(t testing.TB, queues int) *node { return openOn(t, vfs.NewMem(), queues) }
 
 func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) *node {
 	t.Helper()
 	sems := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
-	b := resttest.Open(t, fs, append(more, func(o *broker.Options) { o.Annexes = map[uint32]broker.Annex{broker.SemaphoreShard: sems} })...)
+	b := resttest.Open(t, fs, append(more, func(o *broker.Options) {
+		o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: sems}
+	})...)
 	if err := sems.Start(b); err != nil {
 		t.Fatal(err)
 	}
@@ -240,14 +245,14 @@ func TestJobsAndLogins(t *testing.T) {
 	on := broker.OnQueue{Queue: "jobs"}
 	resttest.Declare(t, n.s, "jobs")
 	for _, id := range []string{"queued", "locked", "done"} {
-		if err := n.s.Do(&broker.Enqueue{OnQueue: on, ID: []byte(id)}); err != nil {
+		if err := n.s.Do(&jobs.Enqueue{OnQueue: on, ID: []byte(id)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	late := &broker.Enqueue{OnQueue: on, ID: []byte("late"), Backoff: 1_000_000}
-	behind := &broker.Enqueue{OnQueue: on, ID: []byte("queued"), Requeue: true}
-	take := &broker.Take{OnQueue: on, Lock: 1_000_000, Max: 2}
-	if err := n.s.Do(late, take, behind, &broker.Remember{OnQueue: on, ID: []byte("known"), Until: 1 << 50}); err != nil {
+	late := &jobs.Enqueue{OnQueue: on, ID: []byte("late"), Backoff: 1_000_000}
+	behind := &jobs.Enqueue{OnQueue: on, ID: []byte("queued"), Requeue: true}
+	take := &jobs.Take{OnQueue: on, Lock: 1_000_000, Max: 2}
+	if err := n.s.Do(late, take, behind, &jobs.Remember{OnQueue: on, ID: []byte("known"), Until: 1 << 50}); err != nil {
 		t.Fatal(err)
 	}
 	guess := protocol.Attempt{Protocol: "amqp091", User: "guest", Peer: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}}
@@ -283,7 +288,7 @@ func TestJobsAndLogins(t *testing.T) {
 	}
 }
 
-// Names that clients give cannot break the format, and who takes it compressed gets it so.
+// Names that clients choose cannot break the format, and clients that accept compression get it.
 func TestFormat(t *testing.T) {
 	out := &sink{all: &[]*family{}}
 	out.gauge("a", "line\nof \\ \"help\"", "x", "y")(1.5, "q\"\n\\", "\xff")
@@ -309,7 +314,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Prometheus has nothing to say against what it gets, as its library has it, and its tool where one is installed.
+// Prometheus has nothing to say against what it gets, as its library has it, and its tool where one
+// is installed.
 func TestLint(t *testing.T) {
 	h := openNode(t, 2)
 	for _, path := range []string{"/metrics", "/metrics/per-object", everyFamily} {

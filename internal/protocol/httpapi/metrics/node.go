@@ -11,23 +11,23 @@ import (
 // churn tells what has come and gone.
 func (s *source) churn(out *sink, e *monitor.Edge) {
 	st := s.b.Stats()
-	out.counter("connections_opened_total", "Connections that were opened")(float64(e.ConnectionsOpened))
-	out.counter("connections_closed_total", "Connections that were closed")(float64(e.ConnectionsClosed))
-	out.counter("channels_opened_total", "Channels that were opened")(float64(e.ChannelsOpened))
-	out.counter("channels_closed_total", "Channels that were closed")(float64(e.ChannelsClosed))
-	out.counter("queues_declared_total", "Declarations of queues")(float64(st.QueuesDeclared))
-	out.counter("queues_created_total", "Queues that were made")(float64(st.QueuesCreated))
-	out.counter("queues_deleted_total", "Queues that went")(float64(st.QueuesDeleted))
+	out.counter("connections_opened_total", "Connections opened")(float64(e.ConnectionsOpened))
+	out.counter("connections_closed_total", "Connections closed")(float64(e.ConnectionsClosed))
+	out.counter("channels_opened_total", "Channels opened")(float64(e.ChannelsOpened))
+	out.counter("channels_closed_total", "Channels closed")(float64(e.ChannelsClosed))
+	out.counter("queues_declared_total", "Queue declarations")(float64(st.QueuesDeclared))
+	out.counter("queues_created_total", "Queues created")(float64(st.QueuesCreated))
+	out.counter("queues_deleted_total", "Queues deleted")(float64(st.QueuesDeleted))
 }
 
 // coarse tells what the process uses.
 func (s *source) coarse(out *sink, e *monitor.Edge, p *monitor.Process) {
 	res := s.b.Resources()
-	out.gauge("process_open_fds", "Open files, sockets included")(float64(p.Files))
+	out.gauge("process_open_fds", "Open files, including sockets")(float64(p.Files))
 	out.gauge("process_open_tcp_sockets", "Connections of clients")(float64(len(e.Connections)))
 	out.gauge("process_resident_memory_bytes", "Memory of the process")(float64(p.Memory))
 	if res.DiskFree >= 0 {
-		out.gauge("disk_space_available_bytes", "Free space where the data is")(float64(res.DiskFree))
+		out.gauge("disk_space_available_bytes", "Free disk space of the data folder")(float64(res.DiskFree))
 	}
 }
 
@@ -37,26 +37,26 @@ func (s *source) limits(out *sink, p *monitor.Process) {
 	if most := s.o.Node.Connections.Max(); most > 0 {
 		sockets = int64(most)
 	}
-	out.gauge("process_max_fds", "Files that may be open")(float64(p.MostFiles))
-	out.gauge("process_max_tcp_sockets", "Connections that there may be")(float64(sockets))
-	out.gauge("resident_memory_limit_bytes", "Memory that the process should stay below")(float64(s.o.Node.MostMemory()))
-	out.gauge("disk_space_available_limit_bytes", "Free space below which publishers are held back")(float64(s.b.Resources().DiskFreeLimit))
+	out.gauge("process_max_fds", "Maximum number of open files")(float64(p.MostFiles))
+	out.gauge("process_max_tcp_sockets", "Maximum number of connections")(float64(sockets))
+	out.gauge("resident_memory_limit_bytes", "Memory target of the process")(float64(s.o.Node.MostMemory()))
+	out.gauge("disk_space_available_limit_bytes", "Free disk space below which publishers are blocked")(float64(s.b.Resources().DiskFreeLimit))
 }
 
 // persister tells of the log.
 func (s *source) persister(out *sink) {
 	log := s.b.Stats().Log
-	out.counter("io_sync_ops_total", "Times that the log was synced")(float64(log.Syncs))
-	out.counter("io_sync_time_seconds_total", "Time that syncing the log took")(log.SyncTotal.Seconds())
-	out.counter("io_write_ops_total", "Entries that were written to the log")(float64(log.Groups))
+	out.counter("io_sync_ops_total", "Log fsyncs")(float64(log.Syncs))
+	out.counter("io_sync_time_seconds_total", "Total duration of log fsyncs")(log.SyncTotal.Seconds())
+	out.counter("io_write_ops_total", "Entries written to the log")(float64(log.Groups))
 }
 
 // alarms tells why publishers are held back.
 func (s *source) alarms(out *sink) {
 	reason := s.b.Resources().Alarm
-	out.gauge("alarms_file_descriptor_limit", "1 while there are too few files to open: never")(0)
-	out.gauge("alarms_free_disk_space_watermark", "1 while publishers are held back for lack of space")(truth(reason == broker.LowOnDisk))
-	out.gauge("alarms_memory_used_watermark", "1 while publishers are held back for lack of memory")(truth(reason == broker.LowOnMemory))
+	out.gauge("alarms_file_descriptor_limit", "1 while file descriptors are short: never")(0)
+	out.gauge("alarms_free_disk_space_watermark", "1 while publishers are blocked by the disk alarm")(truth(reason == broker.LowOnDisk))
+	out.gauge("alarms_memory_used_watermark", "1 while publishers are blocked by the memory alarm")(truth(reason == broker.LowOnMemory))
 }
 
 // attempts tells of logins.
@@ -64,9 +64,9 @@ func (s *source) attempts(out *sink) {
 	if s.o.Logins == nil {
 		return
 	}
-	all := out.counter("auth_attempts_total", "Logins that were tried", "protocol")
-	good := out.counter("auth_attempts_succeeded_total", "Logins that were right", "protocol")
-	bad := out.counter("auth_attempts_failed_total", "Logins that were wrong", "protocol")
+	all := out.counter("auth_attempts_total", "Login attempts", "protocol")
+	good := out.counter("auth_attempts_succeeded_total", "Successful logins", "protocol")
+	bad := out.counter("auth_attempts_failed_total", "Failed logins", "protocol")
 	for name, t := range s.logins() {
 		all(float64(t.Succeeded+t.Failed), name)
 		good(float64(t.Succeeded), name)
@@ -74,11 +74,11 @@ func (s *source) attempts(out *sink) {
 	}
 }
 
-// logins are those that were tried, by protocol, also by protocols that nobody came to.
+// logins are the login attempts, by protocol, including unused protocols.
 func (s *source) logins() map[string]protocol.Tally {
 	counts := map[string]protocol.Tally{}
 	for _, e := range s.o.Node.Served() {
-		if e.Protocol != "metrics" { // where nobody logs in
+		if e.Protocol != "metrics" { // it has no logins
 			counts[loginLabel(e.Protocol)] = protocol.Tally{}
 		}
 	}
@@ -110,7 +110,7 @@ func totals(out *sink, sm *broker.Sample, connections, channels int) {
 	for i := range sm.Queues {
 		n += sm.Queues[i].Consumers
 	}
-	out.gauge("connections", "Connections of clients that are logged in")(float64(connections))
+	out.gauge("connections", "Logged-in client connections")(float64(connections))
 	out.gauge("channels", "Open channels")(float64(channels))
 	out.gauge("consumers", "Consumers")(float64(n))
 	out.gauge("queues", "Queues")(float64(len(sm.Queues)))

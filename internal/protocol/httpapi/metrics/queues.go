@@ -25,20 +25,20 @@ const (
 
 // queueFigures are those that RabbitMQ has, too.
 var queueFigures = []queueFigure{
-	{coarse, "queue_messages_ready", "Messages that wait for a consumer", false, func(q *broker.QueueSample) float64 { return float64(q.Ready) }, nil},
-	{coarse, "queue_messages_unacked", "Messages that were handed out and not settled", false,
+	{coarse, "queue_messages_ready", "Ready messages", false, func(q *broker.QueueSample) float64 { return float64(q.Ready) }, nil},
+	{coarse, "queue_messages_unacked", "Unacknowledged messages", false,
 		func(q *broker.QueueSample) float64 { return float64(q.Unacked) }, nil},
-	{coarse, "queue_messages", "Messages that are ready or unacknowledged", false,
+	{coarse, "queue_messages", "Ready and unacknowledged messages", false,
 		func(q *broker.QueueSample) float64 { return float64(q.Ready + q.Unacked) }, nil},
 	{consumers, "queue_consumers", "Consumers", false, func(q *broker.QueueSample) float64 { return float64(q.Consumers) }, nil},
-	{rich, "queue_process_memory_bytes", "Memory that the messages take", false, func(q *broker.QueueSample) float64 { return float64(q.Memory) }, nil},
-	{rich, "queue_messages_bytes", "Bytes of the bodies of messages that are ready or unacknowledged", false,
+	{rich, "queue_process_memory_bytes", "Memory used by the messages", false, func(q *broker.QueueSample) float64 { return float64(q.Memory) }, nil},
+	{rich, "queue_messages_bytes", "Body bytes of ready and unacknowledged messages", false,
 		func(q *broker.QueueSample) float64 { return float64(q.ReadyBytes + q.UnackedBytes) }, nil},
-	{rich, "queue_messages_ready_bytes", "Bytes of the bodies of messages that are ready", false,
+	{rich, "queue_messages_ready_bytes", "Body bytes of ready messages", false,
 		func(q *broker.QueueSample) float64 { return float64(q.ReadyBytes) }, nil},
-	{rich, "queue_messages_unacked_bytes", "Bytes of the bodies of messages that are unacknowledged", false,
+	{rich, "queue_messages_unacked_bytes", "Body bytes of unacknowledged messages", false,
 		func(q *broker.QueueSample) float64 { return float64(q.UnackedBytes) }, nil},
-	{rich, "queue_messages_published_total", "Messages that came in", true,
+	{rich, "queue_messages_published_total", "Messages received", true,
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.Published) }, nil},
 }
 
@@ -48,19 +48,19 @@ var headTimestamp = queueFigure{rich, "queue_head_message_timestamp", "The prope
 
 // ownFigures are those that RabbitMQ does not have.
 var ownFigures = []queueFigure{
-	{rich, "queue_messages_scheduled", "Messages whose time has not come", false, func(q *broker.QueueSample) float64 { return float64(q.Scheduled) }, nil},
-	{rich, "queue_messages_blocked", "Messages that wait for others to be gone", false, func(q *broker.QueueSample) float64 { return float64(q.Blocked) }, nil},
-	{rich, "queue_delivered_total", "Messages that were handed out", true, func(q *broker.QueueSample) float64 { return float64(q.Counts.HandedOut()) }, nil},
-	{rich, "queue_redelivered_total", "Messages that were handed out, and not for the first time", true,
+	{rich, "queue_messages_scheduled", "Scheduled messages", false, func(q *broker.QueueSample) float64 { return float64(q.Scheduled) }, nil},
+	{rich, "queue_messages_blocked", "Messages blocked by others", false, func(q *broker.QueueSample) float64 { return float64(q.Blocked) }, nil},
+	{rich, "queue_delivered_total", "Messages delivered", true, func(q *broker.QueueSample) float64 { return float64(q.Counts.HandedOut()) }, nil},
+	{rich, "queue_redelivered_total", "Messages redelivered", true,
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.Redelivered) }, nil},
-	{rich, "queue_acked_total", "Messages that were acknowledged", true, func(q *broker.QueueSample) float64 { return float64(q.Counts.Acked) }, nil},
-	{rich, "queue_returned_total", "Messages that came back to be delivered again", true,
+	{rich, "queue_acked_total", "Messages acknowledged", true, func(q *broker.QueueSample) float64 { return float64(q.Counts.Acked) }, nil},
+	{rich, "queue_returned_total", "Messages requeued", true,
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.Returned) }, nil},
-	{rich, "queue_dead_lettered_total", "Messages that a dead-letter exchange sent on", true,
+	{rich, "queue_dead_lettered_total", "Messages dead-lettered to a queue", true,
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.DeadLettered) }, nil},
-	{rich, "queue_refused_total", "Messages that did not get in, for the queue was full", true,
+	{rich, "queue_refused_total", "Messages rejected by a full queue", true,
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.Refused) }, nil},
-	{rich, "queue_duplicates_total", "Messages that did not get in, for their key was remembered", true,
+	{rich, "queue_duplicates_total", "Duplicates dropped", true,
 		func(q *broker.QueueSample) float64 { return float64(q.Counts.Duplicates) }, nil},
 }
 
@@ -80,14 +80,16 @@ func sumQueues(out *sink, figures []queueFigure, s *broker.Sample) {
 	}
 }
 
-// eachQueue tells of queues one by one. They may be very many, so rows are made when they are written.
+// eachQueue tells of queues one by one. They may be very many, so rows are made when they are
+// written.
 func (l *labelled) eachQueue(out *sink, figures []queueFigure) {
 	for _, f := range figures {
 		f.begin(out).each = l.rows(f.has, f.value)
 	}
 }
 
-// labelled are queues of a sample with their labels as they stand in every row, which are made once.
+// labelled are queues of a sample with their labels as they stand in every row, which are made
+// once.
 type labelled struct {
 	queues []*broker.QueueSample
 	labels []string
@@ -132,7 +134,7 @@ func (f *queueFigure) begin(out *sink) *family {
 // What is told of the oldest ready message.
 const (
 	oldestName = "queue_oldest_message_age_seconds"
-	oldestHelp = "For how long the oldest ready message has been in its queue, as far as the samples tell"
+	oldestHelp = "Age of the oldest ready message, as far as the samples show"
 )
 
 // age is for how many seconds the oldest ready message of a queue has waited.
@@ -162,10 +164,10 @@ var deaths = []struct {
 	name, help string
 	count      func(c *broker.Counts) uint64
 }{
-	{"expired", "Messages that died since their time was over", func(c *broker.Counts) uint64 { return c.Expired }},
-	{"maxlen", "Messages that died since their queue was too long", func(c *broker.Counts) uint64 { return c.PushedOut }},
-	{"rejected", "Messages that died since a consumer refused them", func(c *broker.Counts) uint64 { return c.Rejected }},
-	{"delivery_limit", "Messages that died since they came back too often", func(c *broker.Counts) uint64 { return c.TooOften }},
+	{"expired", "Messages dead-lettered because they expired", func(c *broker.Counts) uint64 { return c.Expired }},
+	{"maxlen", "Messages dead-lettered because their queue was full", func(c *broker.Counts) uint64 { return c.PushedOut }},
+	{"rejected", "Messages dead-lettered because a consumer rejected them", func(c *broker.Counts) uint64 { return c.Rejected }},
+	{"delivery_limit", "Messages dead-lettered by the delivery limit", func(c *broker.Counts) uint64 { return c.TooOften }},
 }
 
 // queueType is what RabbitMQ calls a queue of a kind that ours are all of.
@@ -181,7 +183,8 @@ const (
 
 var strategyNames = [strategies]string{"disabled", "at_most_once", "at_least_once"}
 
-// died tells of messages that died, by what their queues do with the dead now. Those of queues that are gone count as without a dead-letter exchange.
+// died tells of messages that died, by what their queues do with the dead now. Those of queues that
+// are gone count as without a dead-letter exchange.
 func died(out *sink, s *broker.Sample) {
 	var sums [strategies]broker.Counts
 	sums[notAtAll] = s.Retired

@@ -11,8 +11,9 @@ import (
 	"fiveways/internal/core/histogram"
 )
 
-// sink gathers metrics in the text format of Prometheus (version 0.0.4). It is ours, not client_golang's, for with one object for each value a scrape
-// of 10,000 queues takes ten times as long and as much memory. Names begin with prefix.
+// sink gathers metrics in the text format of Prometheus (version 0.0.4). It is ours, not
+// client_golang's, for with one object for each value a scrape of 10,000 queues takes ten times as
+// long and as much memory. Names begin with prefix.
 type sink struct {
 	all    *[]*family
 	prefix string
@@ -103,7 +104,8 @@ func (s *sink) counter(name, help string, labels ...string) add {
 	return s.family("counter", name, help, labels).add
 }
 
-// histogram adds a histogram whose values are in units of so many of what the name says, with bounds for values of from to up bits.
+// histogram adds a histogram whose values are in units of so many of what the name says, with
+// bounds for values of from to up bits.
 func (s *sink) histogram(name, help string, h *histogram.Snapshot, unit float64, from, up int) {
 	f := s.family("histogram", name, help, []string{"le"})
 	for bits := from; bits <= up; bits++ {

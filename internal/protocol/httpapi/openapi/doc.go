@@ -1,3 +1,4 @@
-// Package openapi makes the OpenAPI 3.1 document of an API from its routes: their patterns, what they need, and the types of what they read and answer,
-// so that it says what the handlers do. What a type's form in JSON does not follow from its fields it says itself, with a method JSONSchema.
+// Package openapi generates the OpenAPI 3.1 document of an API from its routes: their patterns,
+// required tags, and the types of bodies and answers, so that it describes what the handlers do. A
+// type whose JSON form does not follow from its fields describes it with a method JSONSchema.
 package openapi

@@ -14,7 +14,8 @@ import (
 // object is an object in JSON.
 type object = map[string]any
 
-// Document is the document of routes. It fails when a type has a form in JSON that its fields do not tell.
+// Document is the document of routes. It fails when a type has a form in JSON that its fields do
+// not tell.
 func Document(version string, routes []rest.Route) (map[string]any, error) {
 	b := &builder{schemas: newSchemas(), paths: object{}}
 	for _, phase := range []func(*rest.Route, object) error{b.answers, b.body} { // what is answered has the names of types
@@ -102,7 +103,8 @@ func area(path string) string {
 
 var word = regexp.MustCompile(`\{?[A-Za-z0-9]+`)
 
-// operationID names an operation for programs that are made of the document: getQueuesByVhostByQueue.
+// operationID names an operation for programs that are made of the document:
+// getQueuesByVhostByQueue.
 func operationID(method, path string) string {
 	id := method
 	for _, w := range word.FindAllString(strings.TrimPrefix(path, "/api"), -1) {
@@ -116,7 +118,7 @@ func operationID(method, path string) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// security says who may call: one of several tags is enough.
+// security says which tags open a route: one of several is enough.
 func security(n rest.Need) []object {
 	if n == rest.Anyone {
 		return []object{}

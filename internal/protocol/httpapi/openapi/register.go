@@ -12,8 +12,8 @@ import (
 // Path is where the document is served.
 const Path = "/api/openapi.json"
 
-// Register adds the path of the document to an API. It lists the routes that there are when it is asked for first; version is that of the
-// broker.
+// Register adds the path of the document to an API. It lists the routes that there are when it is
+// asked for first; version is that of the broker.
 func Register(a *rest.API, version string) {
 	text := sync.OnceValues(func() ([]byte, error) {
 		doc, err := Document(cmp.Or(version, "unknown"), a.Routes())

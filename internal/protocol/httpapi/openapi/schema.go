@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// use is what a type is used for. What is answered has all its fields but those that may be left out; of what is read, all may.
+// use is what a type is used for. What is answered has all its fields but those that may be left
+// out; of what is read, all may.
 type use int
 
 const (
@@ -102,7 +103,8 @@ func orNull(schema object) object {
 	return object{"anyOf": []object{schema, {"type": "null"}}}
 }
 
-// ofStruct refers to the component of a struct, which is made when it is asked for first; without a name of its own it stands where it is used.
+// ofStruct refers to the component of a struct, which is made when it is asked for first; without a
+// name of its own it stands where it is used.
 func (s *schemas) ofStruct(t reflect.Type, u use) (object, error) {
 	if t.Name() == "" {
 		return s.fields(t, u)
@@ -121,7 +123,8 @@ func (s *schemas) ofStruct(t reflect.Type, u use) (object, error) {
 	return object{"$ref": "#/components/schemas/" + name}, nil
 }
 
-// name is one for a component that no other has: of a type that is both read and answered, the former is called its input.
+// name is one for a component that no other has: of a type that is both read and answered, the
+// former is called its input.
 func (s *schemas) name(t reflect.Type) string {
 	name := path.Base(t.PkgPath()) + "." + capital(t.Name())
 	for s.components[name] != nil {
@@ -163,7 +166,7 @@ func (s *schemas) fields(t reflect.Type, u use) (object, error) {
 	return out, nil
 }
 
-// hidden tells whether a field is inside of one that is shown as a whole.
+// hidden reports whether a field is inside of one that is shown as a whole.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for n := len(f.Index) - 1; n > 0; n-- {
 		outer := t.FieldByIndex(f.Index[:n])

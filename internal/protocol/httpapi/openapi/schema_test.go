@@ -81,7 +81,8 @@ type special struct{ A int }
 
 func (special) MarshalJSON() ([]byte, error) { return []byte(`"a"`), nil }
 
-// A type that says nothing of a form of its own, or has none, is refused, and the error tells where it is.
+// A type that says nothing of a form of its own, or has none, is refused, and the error tells where
+// it is.
 func TestUnknownForms(t *testing.T) {
 	for _, tc := range []struct {
 		value any

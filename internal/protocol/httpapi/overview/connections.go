@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// isShown leaves out connections whose client has not logged in, and those of this API, which come and go with requests.
+// isShown leaves out connections whose client has not logged in, and those of this API, which come
+// and go with requests.
 func isShown(c *protocol.Client) bool {
 	return c.Login() != nil && c.Protocol != "http" && c.Protocol != "metrics"
 }

@@ -4,10 +4,12 @@ import (
 	"net/http"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// consumers are those of the virtual hosts that the caller may see, or of one. Without monitoring it sees its own only.
+// consumers are those of the virtual hosts that the caller may see, or of one. Without monitoring
+// it sees its own only.
 func (p *api) consumers(r *http.Request, vhosts ...string) (all []broker.ConsumerStatus, err error) {
 	caller := rest.CallerOf(r.Context())
 	for _, v := range vhosts {
@@ -41,7 +43,7 @@ func (p *api) consumerPaths() {
 		})
 	}
 	p.Get(rest.Management, "/api/consumers", func(r *http.Request) (any, error) {
-		return list(r, rest.List(p.VHosts(r), func(v broker.VHostInfo) string { return v.Name })...)
+		return list(r, rest.List(p.VHosts(r), func(v catalog.VHostInfo) string { return v.Name })...)
 	})
 	p.Get(rest.Management, "/api/consumers/{vhost}", func(r *http.Request) (any, error) {
 		return list(r, rest.Name(r, "vhost"))

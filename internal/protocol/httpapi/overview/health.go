@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// check answers 200 while trouble is nil, else 503 with why and what is wrong. well is told beside the status when all is.
+// check answers 200 while trouble is nil, else 503 with why and what is wrong. well is told beside
+// the status when all is.
 func (p *api) check(path string, fn func(r *http.Request) (well, trouble object, err error)) {
 	p.Handle(rest.Management, "GET /api/health/checks/"+path, func(r *http.Request) (rest.Answer, error) {
 		well, trouble, err := fn(r)
@@ -112,7 +113,8 @@ func (p *api) portListener(r *http.Request) (well, trouble object, err error) {
 	return nil, object{"reason": "No active listener", "missing": port, "ports": ports}, nil
 }
 
-// aliases are other names of protocols. Those of RabbitMQ's plugins are not served, whatever they are called.
+// aliases are other names of protocols. Those of RabbitMQ's plugins are not served, whatever they
+// are called.
 var aliases = map[string]string{
 	"amqp091": "amqp", "amqp0-9-1": "amqp", "amqp0.9.1": "amqp", "amqps": "amqp/ssl", "amqp091/ssl": "amqp/ssl", "postgresql": "sql", "postgres": "sql",
 	"http/ssl": "https", "resp": "redis",

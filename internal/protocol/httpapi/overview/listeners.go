@@ -16,7 +16,7 @@ type listener struct {
 	Options  object `json:"socket_opts"`
 }
 
-// encrypted is what RabbitMQ, or everybody, calls the protocols over TLS.
+// encrypted are RabbitMQ's or the usual names of the protocols over TLS.
 var encrypted = map[string]string{"amqp": "amqp/ssl", "http": "https"}
 
 // shownListeners are all addresses. One that takes TLS, too, is there a second time.

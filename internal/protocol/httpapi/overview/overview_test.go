@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -94,7 +95,7 @@ func (n *node) use(name string) {
 		n.t.Fatal(err)
 	}
 	n.t.Cleanup(s.Close)
-	if _, err := s.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		n.t.Fatal(err)
 	}
 	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}); err != nil {
@@ -111,7 +112,7 @@ type sink struct{}
 func (sink) Deliver([]broker.Delivery)  {}
 func (sink) Cancelled(*broker.Consumer) {}
 
-// ask makes a request, in the name of whoever operates the broker or of a user whose password is its name.
+// ask makes a request as the operator or as a user whose password is its name.
 func (n *node) ask(method, path, user string, header ...string) (int, string) {
 	n.t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
@@ -156,7 +157,8 @@ const (
 	two = "127.0.0.1:4002%20-%3E%20127.0.0.1:5672"
 )
 
-// recorded are the types of the fields that RabbitMQ 3.10.8 answered with while a client published, consumed and got.
+// recorded are the types of the fields that RabbitMQ 3.10.8 answered with while a client published,
+// consumed and got.
 func recorded(t *testing.T) map[string]any {
 	t.Helper()
 	b, err := os.ReadFile("testdata/rabbitmq-3.10.8.json")
@@ -285,7 +287,7 @@ func TestOverviewTells(t *testing.T) {
 	n.o.Monitor.Sample()
 	n.wants("GET", "/api/overview", "", 200, `"object_totals":{"channels":1,"connections":1,"consumers":1,"exchanges":7,"queues":1}`,
 		`"messages_unacknowledged":1`, `"publish":1,`, `"connection_created":1`, `"rabbitmq_version":"3.10.8"`, `"management_version":"3.10.8"`, `"product_version":"1.2.3"`,
-		`"fiveways_version":"v1.2.3-4-g16dcefc"`, `"protocol":"amqp/ssl"`, `"cluster_name":"fiveways"`)
+		`"fiveways_version":"v1.2.3-4-g16dcefc"`, `"protocol":"amqp/ssl"`, `"cluster_name":"fiveways"`, `"alarms":[]`)
 	n.wants("GET", "/api/nodes/fiveways", "", 200, `"mem_limit":1073741824`, `"name":"rabbit","version":"3.10.8"`, `"sockets_total":2`)
 	n.wants("GET", "/api/nodes/other", "", 404, "Not Found")
 	n.wants("GET", "/api/listeners", "", 200, `{"protocol":"amqp","address":"127.0.0.1","port":5672,"tls":true,"command":"python3 -c \"import pika, ssl;`,
@@ -304,7 +306,7 @@ func TestOverviewTells(t *testing.T) {
 // Without the tag monitoring one sees what is one's own, and what is in one's own virtual hosts.
 func TestWhoSeesWhat(t *testing.T) {
 	n := open(t)
-	if _, err := n.b.PutVHost(broker.VHostSpec{Name: "v"}); err != nil {
+	if _, err := n.b.PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
 		t.Fatal(err)
 	}
 	n.addUser("alice", "v", "management")
@@ -424,6 +426,7 @@ func TestAlarm(t *testing.T) {
 		for _, check := range []string{"alarms", "local-alarms"} {
 			n.wants("GET", "/api/health/checks/"+check, "", 503, `"alarms":[{"node":"fiveways","resource":"disk"}]`, `"status":"failed"`)
 		}
+		n.wants("GET", "/api/overview", "", 200, `"alarms":["disk"]`)
 		n.wants("GET", "/api/nodes", "", 200, `"disk_free_alarm":true`, `"mem_alarm":false`)
 		if err := b.Close(); err != nil {
 			t.Error(err)

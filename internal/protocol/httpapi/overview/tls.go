@@ -29,7 +29,8 @@ func (out *connection) showTLS(c *protocol.Client) {
 	out.Subject, out.Issuer, out.Validity = &subject, &issuer, &validity
 }
 
-// suite takes the name of a cipher suite apart: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. Those of TLS 1.3 agree on keys in one way for all.
+// suite takes the name of a cipher suite apart: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. Those of TLS
+// 1.3 agree on keys in one way for all.
 func suite(name string) (exchange, cipher, hash string) {
 	name = strings.ToLower(strings.TrimPrefix(name, "TLS_"))
 	exchange, cipher, ok := strings.Cut(name, "_with_")

@@ -1,8 +1,8 @@
-// Package page serves the web page, the files of package web, at the root of the
-// HTTP API. They tell nothing of the broker and need no login; the page logs in
-// by asking the API, as every other client does.
+// Package page serves the web page, the files of package web, at the root of the HTTP API. They
+// contain no data of the broker and need no login; the page logs in through the API like any other
+// client.
 //
-// The page itself is asked for again each time (ETag). What it loads lies below
-// a path that names the content of all files, so browsers keep it for good and
-// never mix files of two versions.
+// The page itself is revalidated each time (ETag). The files that it loads are below a path that
+// contains a hash of all files, so browsers cache them permanently and never mix files of two
+// versions.
 package page

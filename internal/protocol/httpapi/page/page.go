@@ -15,7 +15,8 @@ import (
 	"fiveways/web"
 )
 
-// policy lets the page load what comes from this broker, and be in no frame; scripts cannot turn text into markup.
+// policy lets the page load what comes from this broker, and be in no frame; scripts cannot turn
+// text into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 

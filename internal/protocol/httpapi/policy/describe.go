@@ -2,7 +2,8 @@ package policy
 
 import "fiveways/internal/protocol/httpapi/rest"
 
-// PolicyChange makes a policy, or changes it. It is here for documents: readPolicy must tell what is left out from what is null.
+// PolicyChange makes a policy, or changes it. It is here for documents: readPolicy must tell what
+// is left out from what is null.
 type PolicyChange struct {
 	Pattern    string         `json:"pattern"`
 	Definition map[string]any `json:"definition"`

@@ -1,2 +1,3 @@
-// Package policy serves RabbitMQ's paths for what bounds others: policies, operator policies, and the limits of virtual hosts and users.
+// Package policy serves RabbitMQ's paths for policies, operator policies, and the limits of virtual
+// hosts and users.
 package policy

@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/policies"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -72,7 +73,7 @@ func (p paths) userLimitPaths() {
 }
 
 // limitsOf are the limits of those users that have some.
-func limitsOf(users ...broker.User) []Limits {
+func limitsOf(users ...catalog.User) []Limits {
 	out := []Limits{}
 	for _, u := range users {
 		if len(u.Limits) > 0 {
@@ -82,7 +83,8 @@ func limitsOf(users ...broker.User) []Limits {
 	return out
 }
 
-// setLimit sets a limit to the value in the body. refuse words a refusal; place is what RabbitMQ calls where limits stand.
+// setLimit sets a limit to the value in the body. refuse words a refusal; place is what RabbitMQ
+// calls where limits stand.
 func setLimit(r *http.Request, limit, place string, set func(n int64) error, refuse func(reason string) error) (rest.Answer, error) {
 	in := map[string]json.RawMessage{}
 	if err := rest.DecodeOptional(r, &in); err != nil {
@@ -95,7 +97,7 @@ func setLimit(r *http.Request, limit, place string, set func(n int64) error, ref
 	if err != nil {
 		return rest.Answer{}, refuse(limit + " should be a number, actually was " + policies.Term(in["value"]))
 	}
-	if err = set(n); errors.Is(err, broker.ErrInvalidLimit) {
+	if err = set(n); errors.Is(err, failure.ErrInvalidLimit) {
 		err = refuse("Unrecognised terms [{<<" + strconv.Quote(limit) + ">>," + policies.Term(in["value"]) + "}] in " + place)
 	}
 	return rest.Answer{Status: http.StatusNoContent}, err
@@ -103,7 +105,7 @@ func setLimit(r *http.Request, limit, place string, set func(n int64) error, ref
 
 // cleared takes it that a limit that cannot be is none.
 func cleared(err error) error {
-	if errors.Is(err, broker.ErrInvalidLimit) {
+	if errors.Is(err, failure.ErrInvalidLimit) {
 		return nil
 	}
 	return err

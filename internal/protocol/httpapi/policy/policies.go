@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/policies"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -25,7 +25,7 @@ type Policy struct {
 type kind struct {
 	path      string
 	component string
-	need      rest.Need // to look at one and to change it; who logs in to the API may list them
+	need      rest.Need // to look at one and to change it; every user of the API may list them
 }
 
 func (k kind) operator() bool { return k.component == policies.OperatorComponent }
@@ -52,7 +52,7 @@ func (p paths) policyPaths(k kind) {
 	})
 }
 
-func shown(parameter broker.Parameter) (Policy, error) {
+func shown(parameter catalog.Parameter) (Policy, error) {
 	var v policies.Value
 	if err := json.Unmarshal(parameter.Value, &v); err != nil {
 		return Policy{}, fmt.Errorf("httpapi: policy %s: %w", parameter.Name, err)
@@ -75,7 +75,7 @@ func (p paths) list(r *http.Request, k kind) (any, error) {
 }
 
 // find is the policy of the path.
-func (p paths) find(r *http.Request, k kind) (broker.Parameter, error) {
+func (p paths) find(r *http.Request, k kind) (catalog.Parameter, error) {
 	found, ok := p.Broker.Parameter(rest.Name(r, "vhost"), k.component, rest.Name(r, "name"))
 	if !ok {
 		return found, rest.ErrNotThere
@@ -99,10 +99,11 @@ func (p paths) put(r *http.Request, k kind) (rest.Answer, error) {
 	if _, there := p.Broker.Parameter(vhost, k.component, name); there {
 		status = http.StatusNoContent
 	}
-	return rest.Answer{Status: status}, p.Broker.SetParameter(broker.Parameter{VHost: vhost, Component: k.component, Name: name, Value: value})
+	return rest.Answer{Status: status}, p.Broker.SetParameter(catalog.Parameter{VHost: vhost, Component: k.component, Name: name, Value: value})
 }
 
-// readPolicy makes the value of a policy's parameter of a request. What is not known in a body is left out, as RabbitMQ does.
+// readPolicy makes the value of a policy's parameter of a request. What is not known in a body is
+// left out, as RabbitMQ does.
 func readPolicy(r *http.Request) (json.RawMessage, error) {
 	in := map[string]json.RawMessage{}
 	if err := rest.DecodeOptional(r, &in); err != nil {

@@ -3,7 +3,7 @@ package policy
 import (
 	"net/http"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/policies"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -26,5 +26,5 @@ func (p paths) visible(r *http.Request) []string {
 	if r.PathValue("vhost") != "" {
 		return []string{rest.Name(r, "vhost")}
 	}
-	return rest.List(p.VHosts(r), func(v broker.VHostInfo) string { return v.Name })
+	return rest.List(p.VHosts(r), func(v catalog.VHostInfo) string { return v.Name })
 }

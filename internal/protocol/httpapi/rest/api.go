@@ -2,17 +2,21 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol"
 )
 
@@ -24,8 +28,8 @@ type Options struct {
 	Log        *slog.Logger     // [slog.Default()]
 }
 
-// API answers requests on one broker. As an http.Handler it answers those of who operates the broker, who may do everything; a Server serves it to
-// others.
+// API answers requests on one broker. As an http.Handler it answers those of the operator, who may
+// do everything; a Server serves it to others.
 type API struct {
 	Broker *broker.Broker
 	Log    *slog.Logger
@@ -66,7 +70,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.serve(w, r, &Caller{Operator: true})
 }
 
-// serve answers a request of a caller, who has not logged in yet.
+// serve answers a request of a caller that has not logged in yet.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, c *Caller) {
 	c.ID, c.Conn = requestID(r), http.NewResponseController(w)
 	w.Header().Set("X-Request-Id", c.ID)
@@ -84,7 +88,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, c *Caller) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// survive logs a panic of a handler, and has the connection closed: the client cannot tell what was done.
+// survive logs a panic of a handler, and has the connection closed: the client cannot tell what was
+// done.
 func (a *API) survive(r *http.Request) {
 	p := recover()
 	if p == nil {
@@ -96,9 +101,10 @@ func (a *API) survive(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// unserved refuses a request that no path takes with its method; h is what the multiplexer would answer.
+// unserved refuses a request that no path takes with its method; h is what the multiplexer would
+// answer.
 func (a *API) unserved(w http.ResponseWriter, r *http.Request, h http.Handler) {
-	if err := a.admit(r, Login); err != nil { // nobody else learns which paths there are
+	if err := a.admit(r, Login); err != nil { // others must not learn which paths exist
 		a.Refuse(w, r, err)
 		return
 	}
@@ -148,7 +154,7 @@ func BadRequest(reason string) error {
 // ErrNotThere is what RabbitMQ says of all that is not there.
 var ErrNotThere = &Refused{http.StatusNotFound, Refusal{"Object Not Found", "Not Found"}}
 
-// ErrNoVHost is what RabbitMQ says to who makes something in a virtual host that is not there.
+// ErrNoVHost is RabbitMQ's error for creating something in a virtual host that does not exist.
 var ErrNoVHost = Fail(http.StatusNotFound, "not_found", "vhost_not_found")
 
 // Invalid refuses a value for each of some reasons, in RabbitMQ's form.
@@ -167,7 +173,8 @@ type Answer struct {
 	Body   any
 }
 
-// Route is what an API serves: a pattern of net/http, such as "GET /api/queues/{vhost}", and what it needs.
+// Route is what an API serves: a pattern of net/http, such as "GET /api/queues/{vhost}", and what
+// it needs.
 type Route struct {
 	Pattern string
 	Need    Need
@@ -175,8 +182,9 @@ type Route struct {
 	About   About // what is said of it in documents
 }
 
-// Open serves pattern by fn, for callers that have what it needs. Of a path with {vhost} who calls must see the virtual host, too, where
-// more than a login is asked; administrators see all.
+// Open serves pattern by fn, for callers that have what it needs. For a path with {vhost} that
+// needs more than a login the caller must also have access to the virtual host; administrators have
+// access to all.
 func (a *API) Open(n Need, pattern string, fn http.HandlerFunc) {
 	a.routes = append(a.routes, Route{Pattern: pattern, Need: n})
 	ofVHost := n != Anyone && n != Login && n != Administration && strings.Contains(pattern, "{vhost}")
@@ -228,7 +236,8 @@ func Put[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (cre
 	put(a, n, path, Decode, fn)
 }
 
-// PutFields is Put for an fn that says which fields are missing, so that a body without any may be left out.
+// PutFields is Put for an fn that says which fields are missing, so that a body without any may be
+// left out.
 func PutFields[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (created bool, err error)) {
 	put(a, n, path, DecodeOptional, fn)
 }
@@ -274,9 +283,35 @@ func Unreadable(err error) error {
 	var odd *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	if errors.As(err, &odd) && odd.Field == "" || errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return BadRequest("not_json: " + err.Error())
+		return BadRequest("not_json: " + misfit(err))
 	}
-	return BadRequest("the body is not the JSON object expected here: " + err.Error())
+	return BadRequest("the body is not the JSON object expected here: " + misfit(err))
+}
+
+// misfit says in JSON's words what is wrong with a body: encoding/json names types of Go.
+func misfit(err error) string {
+	var odd *json.UnmarshalTypeError
+	if !errors.As(err, &odd) {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s takes %s, not a JSON %s", cmp.Or(odd.Field, "the body"), jsonKind(odd.Type), odd.Value)
+}
+
+// jsonKind names what JSON has for a type.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Pointer:
+		return jsonKind(t.Elem())
+	}
+	return "a number"
 }
 
 // Delete serves a DELETE.
@@ -303,17 +338,18 @@ func Write(w http.ResponseWriter, status int, body any) {
 	w.Write(b.Bytes()) //nolint:errcheck // the client has gone
 }
 
-// Refuse answers with an error: with its status when the table knows it, else as a failure of the broker, which goes into the log.
+// Refuse answers with an error: with its status when the table knows it, else as a failure of the
+// broker, which goes into the log.
 func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	re := RefusalOf(err)
-	if toMake := r.Method == http.MethodPut || r.Method == http.MethodPost; toMake && errors.Is(err, broker.ErrVHostNotFound) {
+	if toMake := r.Method == http.MethodPut || r.Method == http.MethodPost; toMake && errors.Is(err, failure.ErrVHostNotFound) {
 		re = Fail(http.StatusNotFound, "not_found", "vhost_not_found: "+re.Reason)
 	}
 	CallerOf(r.Context()).refusal = re.Reason
 	switch c := CallerOf(r.Context()); {
 	case re.Status == http.StatusInternalServerError:
 		a.Log.Error("http: request failed", "request", c.ID, "user", c.Name(), "method", r.Method, "path", ShownPath(r), "err", err)
-	case re.Status == http.StatusForbidden || re.Status == http.StatusUnauthorized && c.User != "": // who has logged in
+	case re.Status == http.StatusForbidden || re.Status == http.StatusUnauthorized && c.User != "": // the caller has logged in
 		a.Log.Warn("http: refused", "request", c.ID, "user", c.Name(), "method", r.Method, "path", ShownPath(r), "err", protocol.Clipped(re.Reason))
 	case re.Status == http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Basic realm="Fiveways", charset="UTF-8"`)
@@ -327,32 +363,32 @@ var statuses = []struct {
 	status int
 	name   string
 }{
-	{broker.ErrVHostNotFound, http.StatusNotFound, "Object Not Found"},
-	{broker.ErrQueueNotFound, http.StatusNotFound, "Object Not Found"},
-	{broker.ErrExchangeNotFound, http.StatusNotFound, "Object Not Found"},
-	{broker.ErrUserNotFound, http.StatusNotFound, "Object Not Found"},
-	{broker.ErrVHostDeleted, http.StatusNotFound, "Object Not Found"},
-	{broker.ErrUserDeleted, http.StatusUnauthorized, "not_authorised"},
-	{broker.ErrAccessRefused, http.StatusForbidden, "access_refused"},
-	{broker.ErrVHostRefused, http.StatusForbidden, "access_refused"},
-	{broker.ErrInvalidName, http.StatusBadRequest, "bad_request"},
-	{broker.ErrInvalidPassword, http.StatusBadRequest, "bad_request"},
-	{broker.ErrInvalidPattern, http.StatusBadRequest, "bad_request"},
-	{broker.ErrInvalidParameter, http.StatusBadRequest, "bad_request"},
-	{broker.ErrInvalidLimit, http.StatusBadRequest, "bad_request"},
-	{broker.ErrExclusive, http.StatusConflict, "resource_locked"},
-	{broker.ErrInternalExchange, http.StatusForbidden, "access_refused"},
-	{broker.ErrStale, http.StatusConflict, "stale"},
-	{broker.ErrRejected, http.StatusConflict, "rejected"},
-	{broker.ErrWrongKind, http.StatusConflict, "wrong_kind"},
-	{broker.ErrAlreadyQueued, http.StatusConflict, "already_queued"},
-	{broker.ErrLocked, http.StatusConflict, "locked"},
-	{broker.ErrBackoff, http.StatusConflict, "backoff"},
-	{broker.ErrTooLarge, http.StatusRequestEntityTooLarge, "bad_request"},
-	{broker.ErrReservedName, http.StatusForbidden, "access_refused"},
-	{broker.ErrQueueLimit, http.StatusConflict, "limit_reached"},
-	{broker.ErrLogFailed, http.StatusServiceUnavailable, "unavailable"},
-	{broker.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
+	{failure.ErrVHostNotFound, http.StatusNotFound, "Object Not Found"},
+	{failure.ErrQueueNotFound, http.StatusNotFound, "Object Not Found"},
+	{failure.ErrExchangeNotFound, http.StatusNotFound, "Object Not Found"},
+	{failure.ErrUserNotFound, http.StatusNotFound, "Object Not Found"},
+	{failure.ErrVHostDeleted, http.StatusNotFound, "Object Not Found"},
+	{failure.ErrUserDeleted, http.StatusUnauthorized, "not_authorised"},
+	{failure.ErrAccessRefused, http.StatusForbidden, "access_refused"},
+	{failure.ErrVHostRefused, http.StatusForbidden, "access_refused"},
+	{failure.ErrInvalidName, http.StatusBadRequest, "bad_request"},
+	{failure.ErrInvalidPassword, http.StatusBadRequest, "bad_request"},
+	{failure.ErrInvalidPattern, http.StatusBadRequest, "bad_request"},
+	{failure.ErrInvalidParameter, http.StatusBadRequest, "bad_request"},
+	{failure.ErrInvalidLimit, http.StatusBadRequest, "bad_request"},
+	{failure.ErrExclusive, http.StatusConflict, "resource_locked"},
+	{failure.ErrInternalExchange, http.StatusForbidden, "access_refused"},
+	{failure.ErrStale, http.StatusConflict, "stale"},
+	{failure.ErrRejected, http.StatusConflict, "rejected"},
+	{failure.ErrWrongKind, http.StatusConflict, "wrong_kind"},
+	{failure.ErrAlreadyQueued, http.StatusConflict, "already_queued"},
+	{failure.ErrLocked, http.StatusConflict, "locked"},
+	{failure.ErrBackoff, http.StatusConflict, "backoff"},
+	{failure.ErrTooLarge, http.StatusRequestEntityTooLarge, "bad_request"},
+	{failure.ErrReservedName, http.StatusForbidden, "access_refused"},
+	{failure.ErrQueueLimit, http.StatusConflict, "limit_reached"},
+	{failure.ErrLogFailed, http.StatusServiceUnavailable, "unavailable"},
+	{failure.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
 	{context.Canceled, http.StatusRequestTimeout, "gone"}, // which the client does not see
 }
 

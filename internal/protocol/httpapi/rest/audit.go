@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// isAct tells whether a route is an administrative act. What messages go through is none, though RabbitMQ asks for a tag there.
+// isAct reports whether a route is an administrative act. What messages go through is none, though
+// RabbitMQ asks for a tag there.
 func isAct(n Need, pattern string) bool {
 	method, path, _ := strings.Cut(pattern, " ")
 	switch {
@@ -42,7 +43,7 @@ func (w *witness) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *witness) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record writes an act into the audit log. Who could not log in has done nothing; the log has that.
+// record writes an act into the audit log. A failed login is not an act; it is in the server's log.
 func (a *API) record(w *witness, r *http.Request) {
 	c := CallerOf(r.Context())
 	if c.Name() == "" {

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// ShowBytes is what JSON can say of bytes, or of their beginning: text as it is, ending with a whole character, all else in base64. most is how many
-// are shown, negative: all. The encoding is "string" or "base64".
+// ShowBytes is what JSON can say of bytes, or of their beginning: text as it is, ending with a
+// whole character, all else in base64. most is how many are shown, negative: all. The encoding is
+// "string" or "base64".
 func ShowBytes(b []byte, most int) (text, encoding string) {
 	if most >= 0 && len(b) > most {
 		end := most

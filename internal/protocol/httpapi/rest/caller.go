@@ -12,10 +12,13 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol"
 )
 
-// Need is what a path asks of who calls it. More than a login is asked where RabbitMQ asks for a tag.
+// Need is what a path requires of its caller. More than a login is required where RabbitMQ requires
+// a tag.
 type Need uint8
 
 const (
@@ -27,15 +30,15 @@ const (
 	Anyone                     // nothing: what is no secret, such as the files of the page
 )
 
-// openers are the tags of which each need asks one, and what is said to who has none.
+// openers are the tags that satisfy each need, and the error for a caller without any of them.
 var openers = map[Need]struct {
 	tags    []string
 	refusal *Refused
 }{
-	Management:     {[]string{tagManagement, tagPolicymaker, tagMonitoring, broker.TagAdministrator}, errNotManager},
-	Policymaking:   {[]string{tagPolicymaker, broker.TagAdministrator}, errNotAuthorised},
-	Monitoring:     {[]string{tagMonitoring, broker.TagAdministrator}, errNotMonitor},
-	Administration: {[]string{broker.TagAdministrator}, errNotAdministrator},
+	Management:     {[]string{tagManagement, tagPolicymaker, tagMonitoring, catalog.TagAdministrator}, errNotManager},
+	Policymaking:   {[]string{tagPolicymaker, catalog.TagAdministrator}, errNotAuthorised},
+	Monitoring:     {[]string{tagMonitoring, catalog.TagAdministrator}, errNotMonitor},
+	Administration: {[]string{catalog.TagAdministrator}, errNotAdministrator},
 }
 
 // Tags that RabbitMQ's management API knows beside that of the engine.
@@ -45,7 +48,7 @@ const (
 	tagMonitoring  = "monitoring"
 )
 
-// Caller is who makes a request, and over what.
+// Caller is the user of a request, and its connection.
 type Caller struct {
 	Operator bool             // may do everything: the request came over the admin socket, or from this process
 	User     string           // "" before the login, and of the operator
@@ -61,10 +64,10 @@ type Caller struct {
 
 type callerKey struct{}
 
-// CallerOf is who makes the request of a context.
+// CallerOf is the caller of a request's context.
 func CallerOf(ctx context.Context) *Caller { return ctx.Value(callerKey{}).(*Caller) }
 
-// Name is who the caller is, for the log.
+// Name is the caller's name in the log.
 func (c *Caller) Name() string {
 	if c.Operator {
 		return "operator"
@@ -106,7 +109,7 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// Refusals of who may not. The words are RabbitMQ's.
+// Errors for callers without permission. The texts are RabbitMQ's.
 var (
 	errNoLogin = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Login needed"}}
 	errLogin   = &Refused{http.StatusUnauthorized, Refusal{"not_authorized", "Login failed"}} // spelt so by RabbitMQ, and here only
@@ -143,12 +146,12 @@ func (a *API) admit(r *http.Request, n Need) error {
 	return nil
 }
 
-// has tells whether the caller has one of some tags.
+// has reports whether the caller has one of some tags.
 func (c *Caller) has(tags ...string) bool {
 	return slices.ContainsFunc(c.tags, func(tag string) bool { return slices.Contains(tags, tag) })
 }
 
-// login finds out who the caller is. A wrong password is answered late, so that guessing is slow.
+// login authenticates the caller. A wrong password is answered late, so that guessing is slow.
 func (a *API) login(r *http.Request, c *Caller) error {
 	at := protocol.Attempt{Protocol: "http", Peer: c.Peer}
 	user, password, ok := r.BasicAuth()
@@ -160,7 +163,8 @@ func (a *API) login(r *http.Request, c *Caller) error {
 	err := a.Logins.Password(r.Context().Done(), at, password)
 	refusal := errLogin
 	if err == nil && loopback && !protocol.IsPlainHost(r.Host) && a.Broker.Credentials(user, loopback).Trusted {
-		// A page from elsewhere knows that password, and can give its own name this machine's address.
+		// A page from elsewhere knows that password, and can give its own name this machine's
+		// address.
 		err, refusal = errors.New("under the host "+protocol.Clipped(r.Host)), errName
 	}
 	if err != nil {
@@ -209,8 +213,8 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// In does something in a virtual host in the name of the caller. The context ends when the client is gone, or when the user or the virtual host is
-// deleted, which is its cause then.
+// In does something in a virtual host in the name of the caller. The context ends when the client
+// is gone, or when the user or the virtual host is deleted, which is its cause then.
 func (a *API) In(r *http.Request, vhost string, fn func(ctx context.Context, s *broker.Session) error) error {
 	ctx, end := context.WithCancelCause(r.Context())
 	defer end(nil)
@@ -219,11 +223,23 @@ func (a *API) In(r *http.Request, vhost string, fn func(ctx context.Context, s *
 		return err
 	}
 	defer s.Close()
-	return fn(ctx, s)
+	return a.orDeleted(CallerOf(r.Context()), fn(ctx, s))
 }
 
-// Session opens a session in the name of the caller, which whoever asked for it closes. evict is told when the user or the virtual host is deleted:
-// then it must be closed soon.
+// orDeleted returns err, or ErrUserDeleted where the caller was refused because its user has been
+// deleted: the permissions are removed before the sessions are evicted.
+func (a *API) orDeleted(c *Caller, err error) error {
+	if c.Operator || !errors.Is(err, failure.ErrAccessRefused) {
+		return err
+	}
+	if _, there := a.Broker.User(c.User); there == nil {
+		return err
+	}
+	return &failure.Error{Err: failure.ErrUserDeleted, Kind: "user", Name: c.User, User: c.User}
+}
+
+// Session opens a session as the caller's user; the calling code must close it. evict is called
+// when the user or the virtual host is deleted: then it must be closed soon.
 func (a *API) Session(r *http.Request, vhost string, evict func(reason error)) (*broker.Session, error) {
 	c := CallerOf(r.Context())
 	if c.Operator {

@@ -4,23 +4,24 @@ import (
 	"errors"
 	"net/http"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/refusals"
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/amqperr"
+	"fiveways/internal/core/failure"
 )
 
-// ByChannel refuses as RabbitMQ's management does where it declares, binds, publishes and gets over a channel of AMQP: in the words of AMQP. What it
-// does not know stays as it is.
+// ByChannel refuses as RabbitMQ's management does where it declares, binds, publishes and gets over
+// a channel of AMQP: in the words of AMQP. What it does not know stays as it is.
 func ByChannel(err error) error {
-	code, text, ok := refusals.Of(err)
-	if !ok || errors.Is(err, broker.ErrVHostNotFound) || errors.Is(err, broker.ErrUserNotFound) { // which have statuses of their own
+	code, text, ok := amqperr.Of(err)
+	if !ok || errors.Is(err, failure.ErrVHostNotFound) || errors.Is(err, failure.ErrUserNotFound) { // which have statuses of their own
 		return err
 	}
 	switch code {
-	case refusals.NotFound:
+	case amqpcode.NotFound:
 		return Fail(http.StatusNotFound, "not_found", text)
-	case refusals.AccessRefused, refusals.NotAllowed:
+	case amqpcode.AccessRefused, amqpcode.NotAllowed:
 		return errAccess
-	case refusals.ResourceLocked, refusals.PreconditionFailed, refusals.CommandInvalid:
+	case amqpcode.ResourceLocked, amqpcode.PreconditionFailed, amqpcode.CommandInvalid:
 		return BadRequest(text)
 	}
 	return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// columns leaves of an answer what ?columns= names, with dots for what is inside of something: all of it without. Of a list and of a page, that is
-// meant of each item.
+// columns leaves of an answer what ?columns= names, with dots for what is inside of something: all
+// of it without. Of a list and of a page, that is meant of each item.
 func columns(r *http.Request, answer any) any {
 	names := r.URL.Query().Get("columns")
 	if names == "" {

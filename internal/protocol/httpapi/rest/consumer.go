@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// Consumer is a consumer as RabbitMQ shows it, in listings of their own and in the details of queues and channels.
+// Consumer is a consumer as RabbitMQ shows it, in listings of their own and in the details of
+// queues and channels.
 type Consumer struct {
 	Args     Table          `json:"arguments"`
 	Acks     bool           `json:"ack_required"`
@@ -29,7 +30,8 @@ type ObjectName struct {
 	VHost string `json:"vhost"`
 }
 
-// ChannelDetails says on which channel something happens. Of protocols without channels it is the connection, and the number 0.
+// ChannelDetails says on which channel something happens. Of protocols without channels it is the
+// connection, and the number 0.
 type ChannelDetails struct {
 	Connection string `json:"connection_name"`
 	Name       string `json:"name"`
@@ -67,7 +69,8 @@ func Consumers(list []broker.ConsumerStatus, clients *protocol.Clients, node str
 	})
 }
 
-// ChannelName is the name of a channel of a connection; that of the connection where there are no channels.
+// ChannelName is the name of a channel of a connection; that of the connection where there are no
+// channels.
 func ChannelName(connection string, number int) string {
 	if number == 0 {
 		return connection

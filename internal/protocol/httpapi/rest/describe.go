@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// About tells of a route what the OpenAPI document says of it beside its path and who may call it. Values stand for their types.
+// About is what the OpenAPI document says of a route beside its path and the tags it needs. Values
+// stand for their types.
 type About struct {
 	Summary string      // one line
 	In      any         // the body of a request; nil: none is read
@@ -65,8 +66,8 @@ func (r *Route) Path() string {
 	return path
 }
 
-// Answers are the bodies of answers that are no refusals, by their status. Who says nothing else answers with what there is, or that it was created,
-// changed or done.
+// Answers are the bodies of successful answers, by status. A route that declares neither Answers
+// nor Out answers without a body: 201 or 204 to a PUT, otherwise 204.
 func (r *Route) Answers() map[int]any {
 	switch {
 	case r.About.Answers != nil:

@@ -17,8 +17,8 @@ const (
 	largestPageSize = 500
 )
 
-// Collection is what a listing needs to know of its items, T, which are known by their names first: what is shown of them, V, is asked for no more
-// than a page when the order does not depend on it.
+// Collection is what a listing needs to know of its items, T, which are known by their names first:
+// what is shown of them, V, is asked for no more than a page when the order does not depend on it.
 type Collection[T, V any] struct {
 	Name func(T) string                     // what ?name= looks at
 	Show func([]T) ([]V, error)             // for each item what the client gets, an object in JSON
@@ -36,8 +36,9 @@ type Page[V any] struct {
 	Total    int `json:"total_count"`
 }
 
-// Listing answers with items as the query asks: ?page, page_size, name and use_regex give a Page, without a page the answer is the plain list; ?sort
-// and sort_reverse order either. Items come in the order that they have without.
+// Listing answers with items as the query asks: ?page, page_size, name and use_regex give a Page,
+// without a page the answer is the plain list; ?sort and sort_reverse order either. Items come in
+// the order that they have without.
 func Listing[T, V any](r *http.Request, items []T, c Collection[T, V]) (any, error) {
 	q := r.URL.Query()
 	if !q.Has("page") {
@@ -147,7 +148,8 @@ func shown[T, V any](items []T, c Collection[T, V]) ([]V, error) {
 	return c.Show(items)
 }
 
-// compare orders values of JSON of whatever types: numbers first, then truths, what is not there, and texts, as RabbitMQ has them.
+// compare orders values of JSON of whatever types: numbers first, then truths, what is not there,
+// and texts, as RabbitMQ has them.
 func compare(a, b any) int {
 	ra, rb := rankOf(a), rankOf(b)
 	if ra != rb {

@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// Node is what the API tells of the node beside what its broker knows. Of what is nil nothing is told.
+// Node is what the API tells of the node beside what its broker knows. Of what is nil nothing is
+// told.
 type Node struct {
 	Name        string           // of the node
 	ClusterName func() string    // that it was given [Name]

@@ -9,8 +9,8 @@ import (
 // slash stands for a name that is just "/", which http.ServeMux matches with no wildcard.
 const slash = "\x00"
 
-// hideSlashes changes segments of the path that are "/" when unescaped. The result is false when one is slash already:
-// nothing has that name.
+// hideSlashes changes segments of the path that are "/" when unescaped. The result is false when
+// one is slash already: nothing has that name.
 func hideSlashes(r *http.Request) bool {
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for i, s := range segments {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"sync"
-	"sync/atomic"
 
 	"fiveways/internal/protocol"
 )
@@ -22,15 +21,10 @@ type placed struct {
 	closed bool // guarded by mu
 }
 
-// lastConn numbers connections that no protocol.Edge has numbered, far from its numbers.
-var lastConn atomic.Uint64
-
-const firstConn = 1 << 62
-
 // place wraps a connection.
-func (s *Server) place(nc net.Conn) net.Conn {
+func (s *Server) place(nc net.Conn, id uint64, protocol string) net.Conn {
 	c := &placed{Conn: nc, limit: s.limit}
-	c.client = s.clients.Enter(nc, firstConn+lastConn.Add(1), s.protocol, c)
+	c.client = s.clients.Enter(nc, id, protocol, c)
 	c.release = sync.OnceFunc(func() {
 		c.client.Leave()
 		c.leave()
@@ -83,7 +77,7 @@ type connKey struct{}
 
 // withConn leads from a request to the connection that it came over.
 func withConn(ctx context.Context, nc net.Conn) context.Context {
-	if c, ok := nc.(*placed); ok {
+	if c, ok := nc.(*protocol.HTTPConn).Conn.(*placed); ok {
 		ctx = context.WithValue(ctx, connKey{}, c)
 	}
 	return ctx

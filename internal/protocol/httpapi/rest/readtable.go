@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// UnmarshalJSON implements json.Unmarshaler. An empty list is an empty table: some clients cannot tell them apart. Errors: *Refused.
+// UnmarshalJSON implements json.Unmarshaler. An empty list is an empty table: some clients cannot
+// tell them apart. Errors: *Refused.
 func (t *Table) UnmarshalJSON(b []byte) error {
 	var in any
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -29,8 +30,9 @@ func (t *Table) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ReadTable is a table of AMQP from an object of JSON whose numbers are json.Number, its fields by name. A number is a long or a double, a text a
-// longstr, as in RabbitMQ; there is no null. Errors: *Refused.
+// ReadTable is a table of AMQP from an object of JSON whose numbers are json.Number, its fields by
+// name. A number is a long or a double, a text a longstr, as in RabbitMQ; there is no null. Errors:
+// *Refused.
 func ReadTable(in map[string]any) (message.Table, error) {
 	t, err := readTable(in)
 	if err != nil {

@@ -29,7 +29,8 @@ func ShowTable(t message.Table) map[string]any {
 	return out
 }
 
-// showValue is a value of a table. Bytes that are no text are base64, and numbers that JSON does not have their names.
+// showValue is a value of a table. Bytes that are no text are base64, and numbers that JSON does
+// not have their names.
 func showValue(v any) any {
 	switch v := v.(type) {
 	case message.Table:

@@ -3,11 +3,12 @@ package rest
 import (
 	"net/http"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
-// see makes sure that the caller may see a virtual host: as one of the tag administrator, which may see all of them; of monitoring, which may look at
-// all; else with a permission in it. What it may do there, the engine says.
+// see makes sure that the caller may see a virtual host: as one of the tag administrator, which may
+// see all of them; of monitoring, which may look at all; else with a permission in it. What it may
+// do there, the engine says.
 func (a *API) see(r *http.Request, vhost string) error {
 	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch _, err := a.Broker.VHost(vhost); {
@@ -24,11 +25,12 @@ func (a *API) see(r *http.Request, vhost string) error {
 }
 
 func (c *Caller) seesAll(looks bool) bool {
-	return c.Operator || c.has(broker.TagAdministrator) || looks && c.has(tagMonitoring)
+	return c.Operator || c.has(catalog.TagAdministrator) || looks && c.has(tagMonitoring)
 }
 
-// VHosts are the virtual hosts that the caller of a path that needs Management or more may look at, by name.
-func (a *API) VHosts(r *http.Request) []broker.VHostInfo {
+// VHosts are the virtual hosts that the caller of a path that needs Management or more may look at,
+// by name.
+func (a *API) VHosts(r *http.Request) []catalog.VHostInfo {
 	all := a.Broker.VHosts()
 	c := CallerOf(r.Context())
 	if c.seesAll(true) {
@@ -47,8 +49,9 @@ func (a *API) VHosts(r *http.Request) []broker.VHostInfo {
 	return visible
 }
 
-// Monitors tells whether the caller may look at what belongs to others, such as their connections.
+// Monitors reports whether the caller may look at what belongs to others, such as their
+// connections.
 func (c *Caller) Monitors() bool { return c.seesAll(true) }
 
-// Administers tells whether the caller may do what administrators do.
-func (c *Caller) Administers() bool { return c.Operator || c.has(broker.TagAdministrator) }
+// Administers reports whether the caller may do what administrators do.
+func (c *Caller) Administers() bool { return c.Operator || c.has(catalog.TagAdministrator) }

@@ -63,7 +63,8 @@ func promisesOf(t testing.TB, a Documented) *promises {
 	return p
 }
 
-// closeObjects has each object whose fields are told have no others: in tests a field that the document does not know is a mistake.
+// closeObjects has each object whose fields are told have no others: in tests a field that the
+// document does not know is a mistake.
 func closeObjects(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -80,7 +81,8 @@ func closeObjects(v any) {
 	}
 }
 
-// CheckReply fails the test when an answer is not what the document of the API promises. What the query leaves out of it cannot be compared.
+// CheckReply fails the test when an answer is not what the document of the API promises. What the
+// query leaves out of it cannot be compared.
 func CheckReply(t testing.TB, a Documented, r *http.Request, status int, body string) {
 	t.Helper()
 	q := r.URL.Query()

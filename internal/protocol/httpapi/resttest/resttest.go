@@ -1,5 +1,5 @@
-// Package resttest holds what tests of the HTTP API's paths share: a broker in memory, requests written as one line, and scripts of requests with
-// what must come of them. It is for tests only.
+// Package resttest holds what tests of the HTTP API's paths share: a broker in memory, requests
+// written as one line, and scripts of requests with what must come of them. It is for tests only.
 package resttest
 
 import (
@@ -11,14 +11,17 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/policies"
 	"fiveways/internal/storage/vfs"
 )
 
-// Quiet is a log that nobody reads.
+// Quiet discards the log.
 var Quiet = slog.New(slog.DiscardHandler)
 
-// Open opens a broker on a file system; who calls closes it. Each of more changes its options before.
+// Open opens a broker on a file system; the caller closes it. Each of more changes its options
+// before.
 func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	o := broker.Options{Logger: Quiet, DiskFreeLimit: -1, Policies: policies.Engine{}}
@@ -29,6 +32,7 @@ func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker
 	if err != nil {
 		t.Fatal(err)
 	}
+	jobs.Resume(b)
 	return b
 }
 
@@ -56,9 +60,9 @@ func Operate(t testing.TB, b *broker.Broker) *broker.Session {
 }
 
 // Declare declares a durable queue. Each of more changes what it is before.
-func Declare(t testing.TB, s *broker.Session, name string, more ...func(*broker.QueueSpec)) {
+func Declare(t testing.TB, s *broker.Session, name string, more ...func(*catalog.QueueSpec)) {
 	t.Helper()
-	spec := broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()}
+	spec := catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()}
 	for _, change := range more {
 		change(&spec)
 	}
@@ -67,8 +71,8 @@ func Declare(t testing.TB, s *broker.Session, name string, more ...func(*broker.
 	}
 }
 
-// Request has h answer a request written as "PUT /api/x {...}". An answer with a body must be JSON and, when h is an API itself, what its
-// document promises. The line's end after it is left out.
+// Request has h answer a request written as "PUT /api/x {...}". An answer with a body must be JSON
+// and, when h is an API itself, what its document promises. The line's end after it is left out.
 func Request(t testing.TB, h http.Handler, line string) (status int, body string) {
 	t.Helper()
 	method, rest, _ := strings.Cut(line, " ")
@@ -86,7 +90,8 @@ func Request(t testing.TB, h http.Handler, line string) (status int, body string
 	return w.Code, body
 }
 
-// Step is one request and what must come of it. The type has no name of its own so that scripts may leave out those of its fields.
+// Step is one request and what must come of it. The type has no name of its own so that scripts may
+// leave out those of its fields.
 type Step = struct {
 	Request string // as Request takes it
 	Status  int
@@ -111,16 +116,17 @@ func As(h http.Handler, user string) http.Handler {
 	})
 }
 
-// AddUser makes a user whose password is its name. It may do everything in the virtual host, if one is given.
+// AddUser makes a user whose password is its name. It may do everything in the virtual host, if one
+// is given.
 func AddUser(t testing.TB, b *broker.Broker, name, vhost string, tags ...string) {
 	t.Helper()
-	if _, err := b.PutUser(broker.UserSpec{Name: name, Password: name, Tags: tags}); err != nil {
+	if _, err := b.PutUser(catalog.UserSpec{Name: name, Password: name, Tags: tags}); err != nil {
 		t.Fatal(err)
 	}
 	if vhost == "" {
 		return
 	}
-	if _, err := b.SetPermission(broker.Permission{User: name, VHost: vhost, Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
+	if _, err := b.SetPermission(catalog.Permission{User: name, VHost: vhost, Configure: ".*", Write: ".*", Read: ".*"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -17,7 +18,7 @@ func (t *topology) bindingPaths() {
 		path := "/api/bindings/{vhost}/e/{source}/" + kind + "/{destination}"
 		toExchange := kind == "e"
 		t.Get(rest.Management, path, func(r *http.Request) (any, error) {
-			return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) { return between(s, r, toExchange), nil })
+			return t.bindings(r, func(s *broker.Session) ([]catalog.BindSpec, error) { return between(s, r, toExchange), nil })
 		})
 		t.Open(rest.Management, "POST "+path, func(w http.ResponseWriter, r *http.Request) { t.bind(w, r, toExchange) })
 		t.Get(rest.Management, path+"/{properties}", func(r *http.Request) (out any, err error) {
@@ -43,7 +44,7 @@ type binding struct {
 	PropertiesKey   string     `json:"properties_key"`
 }
 
-func newBinding(b *broker.BindSpec, vhost string) binding {
+func newBinding(b *catalog.BindSpec, vhost string) binding {
 	kind := "queue"
 	if b.ToExchange {
 		kind = "exchange"
@@ -52,15 +53,17 @@ func newBinding(b *broker.BindSpec, vhost string) binding {
 }
 
 // toDefault is the binding that every queue has to the default exchange.
-func toDefault(queue string) broker.BindSpec { return broker.BindSpec{Destination: queue, Key: queue} }
+func toDefault(queue string) catalog.BindSpec {
+	return catalog.BindSpec{Destination: queue, Key: queue}
+}
 
 // all are the bindings of a virtual host.
-func all(s *broker.Session) []broker.BindSpec {
+func all(s *broker.Session) []catalog.BindSpec {
 	return append(rest.List(s.QueueNames(), toDefault), s.ListBindings()...)
 }
 
 // from are those of an exchange.
-func from(s *broker.Session, exchange string) ([]broker.BindSpec, error) {
+func from(s *broker.Session, exchange string) ([]catalog.BindSpec, error) {
 	switch {
 	case exchange == "":
 		return rest.List(s.QueueNames(), toDefault), nil
@@ -71,10 +74,10 @@ func from(s *broker.Session, exchange string) ([]broker.BindSpec, error) {
 }
 
 // between are those from the exchange of a path to its queue or exchange.
-func between(s *broker.Session, r *http.Request, toExchange bool) (found []broker.BindSpec) {
+func between(s *broker.Session, r *http.Request, toExchange bool) (found []catalog.BindSpec) {
 	source, destination := exchangeName(r, "source"), rest.Name(r, "destination")
 	if source == "" && !toExchange && s.HasQueue(destination) {
-		return []broker.BindSpec{toDefault(destination)}
+		return []catalog.BindSpec{toDefault(destination)}
 	}
 	for _, b := range s.BindingsTo(destination, toExchange) {
 		if b.Source == source {
@@ -85,13 +88,13 @@ func between(s *broker.Session, r *http.Request, toExchange bool) (found []broke
 }
 
 // theBinding is that of a path with a properties_key.
-func theBinding(s *broker.Session, r *http.Request, toExchange bool) (broker.BindSpec, error) {
+func theBinding(s *broker.Session, r *http.Request, toExchange bool) (catalog.BindSpec, error) {
 	for _, b := range between(s, r, toExchange) {
 		if key := propertiesKey(&b); key == rest.Name(r, "properties") || url.QueryEscape(rest.Name(r, "properties")) == key {
 			return b, nil // as it is shown, or by a client that has not encoded it for the path
 		}
 	}
-	return broker.BindSpec{}, rest.ErrNotThere
+	return catalog.BindSpec{}, rest.ErrNotThere
 }
 
 func (t *topology) listBindings(r *http.Request) (any, error) {
@@ -111,13 +114,13 @@ func (t *topology) listBindings(r *http.Request) (any, error) {
 }
 
 // bindings lists some of the bindings of the virtual host of a path.
-func (t *topology) bindings(r *http.Request, some func(s *broker.Session) ([]broker.BindSpec, error)) (out any, err error) {
+func (t *topology) bindings(r *http.Request, some func(s *broker.Session) ([]catalog.BindSpec, error)) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
 		found, err := some(s)
 		if err != nil {
 			return err
 		}
-		out, err = listing(r, rest.List(found, func(b broker.BindSpec) binding { return newBinding(&b, s.VHost()) }))
+		out, err = listing(r, rest.List(found, func(b catalog.BindSpec) binding { return newBinding(&b, s.VHost()) }))
 		return err
 	})
 	return out, err
@@ -143,7 +146,7 @@ func (t *topology) bind(w http.ResponseWriter, r *http.Request, toExchange bool)
 		t.Refuse(w, r, err)
 		return
 	}
-	spec := broker.BindSpec{
+	spec := catalog.BindSpec{
 		Source: exchangeName(r, "source"), Destination: rest.Name(r, "destination"), ToExchange: toExchange, Key: in.RoutingKey,
 		Args: message.Table(in.Arguments),
 	}

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
 // clusterID is the global parameter that tells clusters apart, as in RabbitMQ.
 const clusterID = "internal_cluster_id"
 
-// Identify gives the broker an id that stays with its definitions, unless it has one. Errors are those of Broker.SetParameter.
+// Identify gives the broker an id that stays with its definitions, unless it has one. Errors are
+// those of Broker.SetParameter.
 func Identify(b *broker.Broker) error {
 	if _, ok := b.Parameter("", global, clusterID); ok {
 		return nil
@@ -22,13 +24,13 @@ func Identify(b *broker.Broker) error {
 	if err != nil {
 		return err
 	}
-	return b.SetParameter(broker.Parameter{Component: global, Name: clusterID, Value: value})
+	return b.SetParameter(catalog.Parameter{Component: global, Name: clusterID, Value: value})
 }
 
 // ClusterID is what Identify gave the broker, "" before that.
 func ClusterID(b *broker.Broker) (id string) {
 	if p, ok := b.Parameter("", global, clusterID); ok && json.Unmarshal(p.Value, &id) != nil {
-		return "" // somebody has set it to something else
+		return "" // it was set to something else
 	}
 	return id
 }

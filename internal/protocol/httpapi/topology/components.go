@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/shovel/dynamic"
 )
 
-// Components of parameters, as RabbitMQ's plugins call them. Policies are parameters, too, but have paths of their own.
+// Components of parameters, as RabbitMQ's plugins call them. Policies are parameters, too, but have
+// paths of their own.
 const (
 	upstreamComponent = "federation-upstream"
 	setComponent      = "federation-upstream-set"

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"net/http"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/refusals"
 )
 
 // defaultName is the default exchange in a path, which cannot have its real name: "".
@@ -24,10 +26,10 @@ func (t *topology) exchangePaths() {
 	t.Handle(rest.Management, "PUT /api/exchanges/{vhost}/{exchange}", t.declareExchange)
 	t.Delete(rest.Management, "/api/exchanges/{vhost}/{exchange}", t.deleteExchange)
 	t.Get(rest.Management, "/api/exchanges/{vhost}/{exchange}/bindings/source", func(r *http.Request) (any, error) {
-		return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) { return from(s, exchangeName(r, "exchange")) })
+		return t.bindings(r, func(s *broker.Session) ([]catalog.BindSpec, error) { return from(s, exchangeName(r, "exchange")) })
 	})
 	t.Get(rest.Management, "/api/exchanges/{vhost}/{exchange}/bindings/destination", func(r *http.Request) (any, error) {
-		return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) {
+		return t.bindings(r, func(s *broker.Session) ([]catalog.BindSpec, error) {
 			name := exchangeName(r, "exchange")
 			if !s.HasExchange(name) {
 				return nil, rest.ErrNotThere
@@ -99,7 +101,7 @@ func (t *topology) listExchanges(r *http.Request) (any, error) {
 func (t *topology) showExchange(r *http.Request) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
 		st, err := s.ExchangeStatus(exchangeName(r, "exchange"))
-		if errors.Is(err, broker.ErrExchangeNotFound) {
+		if errors.Is(err, failure.ErrExchangeNotFound) {
 			return rest.ErrNotThere
 		}
 		out = exchangeDetails{t.exchange(&st, s.VHost(), r), []any{}, []any{}}
@@ -125,7 +127,7 @@ func (t *topology) declareExchange(r *http.Request) (rest.Answer, error) {
 	return t.put(r, func(s *broker.Session) (there bool, err error) {
 		name := exchangeName(r, "exchange")
 		there = s.HasExchange(name)
-		return there, declareExchange(s, broker.ExchangeSpec{
+		return there, declareExchange(s, catalog.ExchangeSpec{
 			Name: name, Type: in.Type, Durable: bool(in.Durable), AutoDelete: bool(in.AutoDelete), Internal: bool(in.Internal),
 			Args: message.Table(in.Arguments),
 		})
@@ -133,19 +135,19 @@ func (t *topology) declareExchange(r *http.Request) (rest.Answer, error) {
 }
 
 // declareExchange declares an exchange as a client of AMQP does.
-func declareExchange(s *broker.Session, spec broker.ExchangeSpec) error {
+func declareExchange(s *broker.Session, spec catalog.ExchangeSpec) error {
 	switch {
 	case !routing.ValidType(spec.Type): // RabbitMQ looks at the type before anything else
-		return &broker.Error{Err: broker.ErrUnknownExchangeType, Kind: "exchange", Name: spec.Name, Detail: spec.Type}
+		return &failure.Error{Err: failure.ErrUnknownExchangeType, Kind: "exchange", Name: spec.Name, Detail: spec.Type}
 	case spec.Name == "":
-		return broker.ErrDefaultExchange
+		return failure.ErrDefaultExchange
 	}
 	if err := s.MayConfigure("exchange", spec.Name); err != nil {
 		return err
 	}
-	var refused *arguments.Refusal
-	if spec.Alternate, spec.Relay, refused = arguments.Exchange(spec.Args); refused != nil {
-		return rest.BadRequest(refused.Text(refusals.Resource("exchange", spec.Name, s.VHost())))
+	var refused *declareargs.Refusal
+	if spec.Alternate, spec.Relay, refused = declareargs.Exchange(spec.Args); refused != nil {
+		return rest.BadRequest(refused.Text(amqperr.Resource("exchange", spec.Name, s.VHost())))
 	}
 	return s.DeclareExchange(spec)
 }

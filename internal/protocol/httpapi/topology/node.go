@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -22,7 +23,7 @@ type globalParameter struct {
 	Value json.RawMessage `json:"value"`
 }
 
-func newGlobal(p broker.Parameter) globalParameter { return globalParameter{p.Name, p.Value} }
+func newGlobal(p catalog.Parameter) globalParameter { return globalParameter{p.Name, p.Value} }
 
 func (t *topology) nodePaths() {
 	t.Get(rest.Policymaking, "/api/global-parameters", func(*http.Request) (any, error) {
@@ -43,7 +44,7 @@ func (t *topology) nodePaths() {
 		if in.Value == nil {
 			return rest.Answer{}, errNoValue
 		}
-		return t.keep(broker.Parameter{Component: global, Name: rest.Name(r, "name"), Value: in.Value})
+		return t.keep(catalog.Parameter{Component: global, Name: rest.Name(r, "name"), Value: in.Value})
 	})
 	t.Delete(rest.Administration, "/api/global-parameters/{name}", func(r *http.Request) error {
 		name := rest.Name(r, "name")
@@ -67,7 +68,8 @@ type name struct {
 	Name string `json:"name"`
 }
 
-// clusterPaths serves the name of the cluster, and what some versions of RabbitMQ can and others cannot.
+// clusterPaths serves the name of the cluster, and what some versions of RabbitMQ can and others
+// cannot.
 func (t *topology) clusterPaths() {
 	t.Get(rest.Management, "/api/cluster-name", func(*http.Request) (any, error) { return name{ClusterName(t.Broker, t.node)}, nil })
 	t.Handle(rest.Administration, "PUT /api/cluster-name", func(r *http.Request) (rest.Answer, error) {
@@ -82,7 +84,7 @@ func (t *topology) clusterPaths() {
 		if err != nil {
 			return rest.Answer{}, err
 		}
-		_, err = t.keep(broker.Parameter{Component: global, Name: clusterName, Value: value})
+		_, err = t.keep(catalog.Parameter{Component: global, Name: clusterName, Value: value})
 		return rest.Answer{Status: http.StatusNoContent}, err
 	})
 	t.Get(rest.Administration, "/api/feature-flags", func(*http.Request) (any, error) { return featureFlags, nil })
@@ -107,7 +109,8 @@ func ClusterName(b *broker.Broker, node string) string {
 	return node
 }
 
-// featureFlag is something that RabbitMQ can have turned off while a cluster has nodes that do not know it.
+// featureFlag is something that RabbitMQ can have turned off while a cluster has nodes that do not
+// know it.
 type featureFlag struct {
 	Name      string `json:"name"`
 	About     string `json:"desc"`
@@ -145,7 +148,7 @@ func (t *topology) testAliveness(r *http.Request) (any, error) {
 
 // passThrough declares a queue, publishes to it and gets the message.
 func passThrough(s *broker.Session, queue string) error {
-	if err := declareQueue(s, broker.QueueSpec{Name: queue}); err != nil {
+	if err := declareQueue(s, catalog.QueueSpec{Name: queue}); err != nil {
 		return err
 	}
 	targets, err := s.Route(nil, []byte(queue), &message.Peek{}, nil)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/policies"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -46,12 +46,12 @@ func (t *topology) parameterPaths() {
 	})
 }
 
-func newParameter(p broker.Parameter) parameter {
+func newParameter(p catalog.Parameter) parameter {
 	return parameter{p.Value, p.VHost, p.Component, p.Name}
 }
 
 // theParameter is that of the path. Those of other parts of the broker are not to be seen here.
-func (t *topology) theParameter(r *http.Request) (p broker.Parameter, err error) {
+func (t *topology) theParameter(r *http.Request) (p catalog.Parameter, err error) {
 	component := rest.Name(r, "component")
 	p, ok := t.Broker.Parameter(rest.Name(r, "vhost"), component, rest.Name(r, "name"))
 	if !ok || components[component] == nil && !isPolicy(component) {
@@ -61,7 +61,7 @@ func (t *topology) theParameter(r *http.Request) (p broker.Parameter, err error)
 }
 
 func (t *topology) listParameters(r *http.Request) (any, error) {
-	wanted := append(slices.Sorted(maps.Keys(components)), policies.OperatorComponent) // as RabbitMQ has it; policies are shown to who asks for them
+	wanted := append(slices.Sorted(maps.Keys(components)), policies.OperatorComponent) // as in RabbitMQ; policies are shown only if asked for
 	if component := rest.Name(r, "component"); component == policies.Component {
 		wanted = []string{component}
 	} else if component != "" {
@@ -84,14 +84,15 @@ func (t *topology) setParameter(r *http.Request) (rest.Answer, error) {
 	if in.Value == nil {
 		return rest.Answer{}, errNoValue
 	}
-	p := broker.Parameter{VHost: rest.Name(r, "vhost"), Component: rest.Name(r, "component"), Name: rest.Name(r, "name"), Value: in.Value}
+	p := catalog.Parameter{VHost: rest.Name(r, "vhost"), Component: rest.Name(r, "component"), Name: rest.Name(r, "name"), Value: in.Value}
 	if err := checkParameter(p.Component, p.Name, p.Value, t.accessOf(r)); err != nil {
 		return rest.Answer{}, err
 	}
 	return t.keep(p)
 }
 
-// isPolicy tells whether parameters of a component have paths of their own, which ask for other tags.
+// isPolicy reports whether parameters of a component have paths of their own, which ask for other
+// tags.
 func isPolicy(component string) bool { return policies.Engine{}.Component(component) }
 
 // errPolicy refuses to change policies as parameters.
@@ -100,7 +101,7 @@ var errPolicy = rest.BadRequest("policies may not be set using this method")
 var errNoValue = rest.BadRequest("[{key_missing,value}]")
 
 // keep sets a parameter, which was there or not.
-func (t *topology) keep(p broker.Parameter) (rest.Answer, error) {
+func (t *topology) keep(p catalog.Parameter) (rest.Answer, error) {
 	status := http.StatusCreated
 	if _, there := t.Broker.Parameter(p.VHost, p.Component, p.Name); there {
 		status = http.StatusNoContent

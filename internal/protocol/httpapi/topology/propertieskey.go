@@ -8,13 +8,14 @@ import (
 	"net/url"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// propertiesKey tells the bindings between two ends apart, in a path: by the routing key and, behind a ~, by the arguments. As RabbitMQ has it, but
-// for the hash of arguments, which is that of Erlang there: no client knows how it comes about.
-func propertiesKey(b *broker.BindSpec) string {
+// propertiesKey tells the bindings between two ends apart, in a path: by the routing key and,
+// behind a ~, by the arguments. As RabbitMQ has it, but for the hash of arguments, which is that of
+// Erlang there: no client knows how it comes about.
+func propertiesKey(b *catalog.BindSpec) string {
 	key := strings.ReplaceAll(url.QueryEscape(b.Key), "~", "%7E")
 	switch {
 	case len(b.Args) > 0:

@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // place is a queue by its name, before anything else is known of it.
 type place struct{ vhost, name string }
 
-// listQueues lists the queues of a virtual host, or of all that the caller sees: first by their names, for there may be very many.
+// listQueues lists the queues of a virtual host, or of all that the caller sees: first by their
+// names, for there may be very many.
 func (t *topology) listQueues(r *http.Request) (any, error) {
 	var places []place
 	for _, vhost := range t.visible(r) {
@@ -42,7 +44,7 @@ func (t *topology) visible(r *http.Request) []string {
 	if r.PathValue("vhost") != "" {
 		return []string{rest.Name(r, "vhost")}
 	}
-	return rest.List(t.VHosts(r), func(v broker.VHostInfo) string { return v.Name })
+	return rest.List(t.VHosts(r), func(v catalog.VHostInfo) string { return v.Name })
 }
 
 // inPlaces shows queues in the order of their places; those that have gone meanwhile are left out.
@@ -83,7 +85,8 @@ var figures = map[string]func(st *broker.QueueStatus) any{
 	"memory":                  func(st *broker.QueueStatus) any { return st.Memory },
 }
 
-// sortQueues are the values that queues are sorted by, nil when they are not known without showing all.
+// sortQueues are the values that queues are sorted by, nil when they are not known without showing
+// all.
 func (t *topology) sortQueues(path string, places []place) []any {
 	switch path {
 	case "name":
@@ -100,7 +103,8 @@ func (t *topology) sortQueues(path string, places []place) []any {
 	return nil
 }
 
-// queueRates are how fast a value of queues changes. What samples tell is enough: no queue is asked.
+// queueRates are how fast a value of queues changes. What samples tell is enough: no queue is
+// asked.
 func (t *topology) queueRates(value string, places []place) []any {
 	ids := make([]uint64, 0, len(places))
 	for len(ids) < len(places) {

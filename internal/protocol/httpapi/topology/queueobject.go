@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// queueName is what a queue is called, and what was declared. Fields are RabbitMQ's, in the order of their names.
+// queueName is what a queue is called, and what was declared. Fields are RabbitMQ's, in the order
+// of their names.
 type queueName struct {
 	Arguments  rest.Table `json:"arguments"`
 	AutoDelete bool       `json:"auto_delete"`
@@ -59,7 +60,7 @@ type queueState struct {
 	State          string            `json:"state"`
 }
 
-// queueDetails is one queue with who uses it.
+// queueDetails is one queue with its consumers.
 type queueDetails struct {
 	queueState
 	ConsumerDetails []rest.Consumer `json:"consumer_details"`

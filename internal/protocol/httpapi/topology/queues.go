@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/arguments"
+	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
+	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/refusals"
 )
 
 // reservedPrefix begins names that clients cannot declare.
@@ -26,12 +28,12 @@ func (t *topology) queuePaths() {
 	t.Delete(rest.Management, "/api/queues/{vhost}/{queue}", t.deleteQueue)
 	t.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/actions", t.actOnQueue)
 	t.Get(rest.Management, "/api/queues/{vhost}/{queue}/bindings", func(r *http.Request) (any, error) {
-		return t.bindings(r, func(s *broker.Session) ([]broker.BindSpec, error) {
+		return t.bindings(r, func(s *broker.Session) ([]catalog.BindSpec, error) {
 			name := rest.Name(r, "queue")
 			if !s.HasQueue(name) {
 				return nil, rest.ErrNotThere
 			}
-			return append([]broker.BindSpec{toDefault(name)}, s.BindingsTo(name, false)...), nil
+			return append([]catalog.BindSpec{toDefault(name)}, s.BindingsTo(name, false)...), nil
 		})
 	})
 	t.Handle(rest.Administration, "POST /api/rebalance/queues", func(*http.Request) (rest.Answer, error) {
@@ -43,7 +45,7 @@ func (t *topology) queuePaths() {
 func (t *topology) showQueue(r *http.Request) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
 		st, err := s.QueueStatus(rest.Name(r, "queue"))
-		if errors.Is(err, broker.ErrQueueNotFound) {
+		if errors.Is(err, failure.ErrQueueNotFound) {
 			return rest.ErrNotThere
 		}
 		if err != nil {
@@ -55,7 +57,8 @@ func (t *topology) showQueue(r *http.Request) (out any, err error) {
 	return out, err
 }
 
-// queueChange declares a queue. What else RabbitMQ's tools put there, such as the name, is in the path already.
+// queueChange declares a queue. What else RabbitMQ's tools put there, such as the name, is in the
+// path already.
 type queueChange struct {
 	Durable    rest.Switch `json:"durable"`
 	AutoDelete rest.Switch `json:"auto_delete"`
@@ -71,7 +74,7 @@ func (t *topology) declareQueue(r *http.Request) (rest.Answer, error) {
 	return t.put(r, func(s *broker.Session) (there bool, err error) {
 		name := rest.Name(r, "queue")
 		there = s.HasQueue(name)
-		return there, declareQueue(s, broker.QueueSpec{
+		return there, declareQueue(s, catalog.QueueSpec{
 			Name: name, Durable: bool(in.Durable && !in.Exclusive), Exclusive: bool(in.Exclusive), AutoDelete: bool(in.AutoDelete),
 			Args: message.Table(in.Arguments),
 		})
@@ -79,18 +82,18 @@ func (t *topology) declareQueue(r *http.Request) (rest.Answer, error) {
 }
 
 // declareQueue declares a queue as a client of AMQP does.
-func declareQueue(s *broker.Session, spec broker.QueueSpec) error {
+func declareQueue(s *broker.Session, spec catalog.QueueSpec) error {
 	if strings.HasPrefix(spec.Name, reservedPrefix) {
-		return &broker.Error{Err: broker.ErrReservedName, Kind: "queue", Name: spec.Name, VHost: s.VHost()}
+		return &failure.Error{Err: failure.ErrReservedName, Kind: "queue", Name: spec.Name, VHost: s.VHost()}
 	}
 	if err := s.MayConfigure("queue", spec.Name); err != nil {
 		return err
 	}
-	var refused *arguments.Refusal
-	spec.Compared = arguments.Compared(spec.Args)
-	if spec.Policy, refused = arguments.Queue(spec.Args); refused != nil {
+	var refused *declareargs.Refusal
+	spec.Compared = declareargs.Compared(spec.Args)
+	if spec.Policy, refused = declareargs.Queue(spec.Args); refused != nil {
 		// What is there counts first.
-		return cmp.Or(s.CompareQueue(&spec), rest.BadRequest(refused.Text(refusals.Resource("queue", spec.Name, s.VHost()))))
+		return cmp.Or(s.CompareQueue(&spec), rest.BadRequest(refused.Text(amqperr.Resource("queue", spec.Name, s.VHost()))))
 	}
 	_, err := s.DeclareQueue(spec)
 	return err
@@ -133,7 +136,8 @@ type action struct {
 	Action string `json:"action"`
 }
 
-// actOnQueue answers to what RabbitMQ does to mirrored queues, which are not here: there is nothing to do.
+// actOnQueue answers to what RabbitMQ does to mirrored queues, which are not here: there is nothing
+// to do.
 func (t *topology) actOnQueue(r *http.Request) (rest.Answer, error) {
 	var in action
 	if err := rest.DecodeOptional(r, &in); err != nil {

@@ -11,7 +11,7 @@ import (
 // Options are what the paths show beside what the engine knows. All but Shovels are needed.
 type Options struct {
 	Monitor *monitor.Monitor  // rates and histories
-	Clients *protocol.Clients // who consumers are
+	Clients *protocol.Clients // the clients of consumers
 	Node    string            // name of the node
 	Shovels *dynamic.Manager  // nil: shovels are kept and do not run
 }

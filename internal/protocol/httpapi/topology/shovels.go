@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/shovel/dynamic"
 )
 
-// shovelPaths are those of RabbitMQ's shovel plugin. That vhost stands in some of them is the plugin's way.
+// shovelPaths are those of RabbitMQ's shovel plugin. That vhost stands in some of them is the
+// plugin's way.
 func (t *topology) shovelPaths() {
 	t.Get(rest.Monitoring, "/api/shovels", t.listShovels)
 	t.Get(rest.Monitoring, "/api/shovels/{vhost}", t.listShovels)
@@ -33,7 +34,7 @@ func (t *topology) shovelPaths() {
 	})
 }
 
-// accessOf is which virtual hosts who sets a shovel may connect to.
+// accessOf says which virtual hosts the user who sets a shovel may connect to.
 func (t *topology) accessOf(r *http.Request) dynamic.Access {
 	c := rest.CallerOf(r.Context())
 	return dynamic.Access{User: c.Name(), May: func(vhost string) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -125,7 +126,7 @@ func TestExchangesAndBindings(t *testing.T) {
 
 func TestParametersAndNode(t *testing.T) {
 	b, a := openAPI(t)
-	if err := b.SetParameter(broker.Parameter{VHost: "/", Component: "mbus", Name: "secret", Value: json.RawMessage("1")}); err != nil {
+	if err := b.SetParameter(catalog.Parameter{VHost: "/", Component: "mbus", Name: "secret", Value: json.RawMessage("1")}); err != nil {
 		t.Fatal(err)
 	}
 	const good = `{"value":{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://","dest-queue":"b"}}`
@@ -181,10 +182,11 @@ func TestParametersAndNode(t *testing.T) {
 	})
 }
 
-// Queues are sorted by rates that are shown of them, over virtual hosts; those that nothing has happened to come last.
+// Queues are sorted by rates that are shown of them, over virtual hosts; those that nothing has
+// happened to come last.
 func TestSortByRate(t *testing.T) {
 	engine, m, a := openSampled(t)
-	if _, err := engine.PutVHost(broker.VHostSpec{Name: "other"}); err != nil {
+	if _, err := engine.PutVHost(catalog.VHostSpec{Name: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	push := func(vhost, queue string, messages int) {
@@ -193,7 +195,7 @@ func TestSortByRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if _, err := s.DeclareQueue(broker.QueueSpec{Name: queue, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		if _, err := s.DeclareQueue(catalog.QueueSpec{Name: queue, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 			t.Fatal(err)
 		}
 		for range messages {
@@ -223,7 +225,8 @@ func TestSortByRate(t *testing.T) {
 	})
 }
 
-// A page of very many queues is quick: their names are looked through, and a page of them is asked what it holds.
+// A page of very many queues is quick: their names are looked through, and a page of them is asked
+// what it holds.
 func BenchmarkPageOfQueues(b *testing.B) {
 	engine, m, a := openSampled(b)
 	s, err := engine.Operate("/")
@@ -233,7 +236,7 @@ func BenchmarkPageOfQueues(b *testing.B) {
 	defer s.Close()
 	for i := range 10_000 {
 		name := fmt.Sprintf("queue-%05d", i)
-		if _, err := s.DeclareQueue(broker.QueueSpec{Name: name, Policy: broker.DefaultQueuePolicy()}); err != nil {
+		if _, err := s.DeclareQueue(catalog.QueueSpec{Name: name, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}); err != nil {

@@ -89,32 +89,34 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Decode returns the UTF-8 of a text of a client. Errors: 22021, 22P05.
+// Decode returns the UTF-8 of a text of a client; with an error, that of what is before it. Errors:
+// 22021, 22P05.
 func (e *Encoding) Decode(text string) (string, error) {
 	if isASCII(text) {
 		return text, nil
 	}
 	if e.single == nil && e.multi == nil { // SQL_ASCII: the client says nothing about its bytes, and UTF-8 they must be
-		return text, Valid(text)
+		n, err := ValidPrefix(text)
+		return text[:n], err
 	}
 	out := make([]byte, 0, len(text)+len(text)/2)
 	for b := []byte(text); len(b) > 0; {
 		n := 1
 		switch {
 		case b[0] == 0:
-			return "", e.malformed(b)
+			return string(out), e.malformed(b)
 		case b[0] < utf8.RuneSelf:
 			out, b = append(out, b[0]), b[1:]
 			continue
 		case e.length != nil:
 			var ok bool
 			if n, ok = e.length(b); !ok {
-				return "", e.malformed(b)
+				return string(out), e.malformed(b)
 			}
 		}
 		r, ok := e.decodeOne(b[:n])
 		if !ok {
-			return "", noEquivalent(b[:n], e.name, UTF8)
+			return string(out), noEquivalent(b[:n], e.name, UTF8)
 		}
 		out, b = utf8.AppendRune(out, r), b[n:]
 	}
@@ -193,17 +195,23 @@ func (e *Encoding) appendOne(dst []byte, r rune) ([]byte, bool) {
 // Valid is the error about a text that is not UTF-8 or has a zero byte, which no text of PostgreSQL
 // has; nil when it is one.
 func Valid(text string) error {
+	_, err := ValidPrefix(text)
+	return err
+}
+
+// ValidPrefix is Valid that also tells how much of the text, in bytes, is before the error.
+func ValidPrefix(text string) (int, error) {
 	if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
-		return nil
+		return len(text), nil
 	}
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if r == utf8.RuneError && n == 1 || r == 0 {
-			return malformed(UTF8, []byte(text[i:]), sequence(text[i]))
+			return i, malformed(UTF8, []byte(text[i:]), sequence(text[i]))
 		}
 		i += n
 	}
-	return nil
+	return len(text), nil
 }
 
 // sequence is how many bytes the UTF-8 character that begins with b should have.

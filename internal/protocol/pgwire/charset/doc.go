@@ -1,5 +1,5 @@
-// Package charset is the client encodings of PostgreSQL beside UTF8: their names, and texts of
-// clients from and to UTF-8. What a text cannot say in an encoding is PostgreSQL's error. The
-// tables are those of golang.org/x/text; where they say more than PostgreSQL's, or something else,
-// PostgreSQL's count.
+// Package charset implements the client encodings of PostgreSQL besides UTF8: their names, and
+// conversion of client texts from and to UTF-8. A character missing from an encoding is
+// PostgreSQL's error. The tables are those of golang.org/x/text; where they differ from
+// PostgreSQL's, PostgreSQL's apply.
 package charset

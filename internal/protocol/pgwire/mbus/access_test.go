@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways/internal/storage/vfs"
 )
 
-// TestEveryErrorHasAnSQLState: an error of the engine that has no row would be told as an internal one.
+// TestEveryErrorHasAnSQLState: an error of the engine that has no row would be told as an internal
+// one.
 func TestEveryErrorHasAnSQLState(t *testing.T) {
 	ours, err := os.ReadFile("errors.go")
 	if err != nil {
@@ -20,7 +22,7 @@ func TestEveryErrorHasAnSQLState(t *testing.T) {
 	for _, of := range []struct {
 		file, pkg string
 		least     int
-	}{{"../../../broker/errors.go", "broker", 20}, {"../../../semaphores/api.go", "semaphores", 8}} {
+	}{{"../../../core/failure/errors.go", "failure", 20}, {"../../../semaphores/api.go", "semaphores", 8}} {
 		text, err := os.ReadFile(of.file)
 		if err != nil {
 			t.Fatal(err)
@@ -39,10 +41,10 @@ func TestEveryErrorHasAnSQLState(t *testing.T) {
 
 func addUser(t *testing.T, b *broker.Broker, name, configure, write, read string) {
 	t.Helper()
-	if _, err := b.PutUser(broker.UserSpec{Name: name, Password: "secret"}); err != nil {
+	if _, err := b.PutUser(catalog.UserSpec{Name: name, Password: "secret"}); err != nil {
 		t.Fatal(err)
 	}
-	p := broker.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read}
+	p := catalog.Permission{User: name, VHost: "/", Configure: configure, Write: write, Read: read}
 	if _, err := b.SetPermission(p); err != nil {
 		t.Fatal(err)
 	}

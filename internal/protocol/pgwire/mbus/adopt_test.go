@@ -3,16 +3,17 @@ package mbus
 import (
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
-// TestAdopt: create_queue takes a queue that is there already as it is, and feeds it from now on; its messages wait for nobody.
+// TestAdopt: create_queue takes an existing queue as it is, and feeds it from now on; its messages
+// have no dependencies.
 func TestAdopt(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
-	policy := broker.DefaultQueuePolicy()
+	policy := catalog.DefaultQueuePolicy()
 	policy.MaxLength = 1
-	if _, err := a.s.own.DeclareQueue(broker.QueueSpec{Name: "q", Durable: true, Policy: policy}); err != nil {
+	if _, err := a.s.own.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: policy}); err != nil {
 		t.Fatal(err)
 	}
 	a.call("post", "q", "n=>1")

@@ -3,14 +3,15 @@ package mbus
 import (
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/routing"
 )
 
 // amqpQueue makes a queue as a client of AMQP would.
-func (c *caller) amqpQueue(name string, change func(*broker.QueuePolicy)) {
+func (c *caller) amqpQueue(name string, change func(*catalog.QueuePolicy)) {
 	c.t.Helper()
-	spec := broker.QueueSpec{Name: name, Durable: true, Policy: broker.DefaultQueuePolicy()}
+	spec := catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()}
 	change(&spec.Policy)
 	if _, err := c.s.own.DeclareQueue(spec); err != nil {
 		c.t.Fatal(err)
@@ -22,7 +23,7 @@ func TestFullQueue(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
 	a.call("create_queue", "q", 1)
-	a.amqpQueue("full", func(p *broker.QueuePolicy) { p.MaxLength, p.Overflow = 1, broker.RejectPublish })
+	a.amqpQueue("full", func(p *catalog.QueuePolicy) { p.MaxLength, p.Overflow = 1, catalog.RejectPublish })
 	a.call("post", "full", "n=>1")
 	a.call("post", "q", "n=>2")
 	a.begin()
@@ -30,21 +31,22 @@ func TestFullQueue(t *testing.T) {
 	a.call("post", "q", "n=>3")
 	a.call("post", "full", "n=>4")
 	a.open = false
-	if err := a.s.Commit(); err == nil || translate(broker.ErrRejected).Code != "53400" {
+	if err := a.s.Commit(); err == nil || translate(failure.ErrRejected).Code != "53400" {
 		t.Errorf("commit: %v", err)
 	}
 	b.consumes("q", `"n"=>"2"`)
 	b.consumes("full", `"n"=>"1"`)
 }
 
-// TestRollbackIsNoReturn: what a rollback puts back was never out: it is not counted, and is not buried after some.
+// TestRollbackIsNoReturn: what a rollback puts back was never out: it is not counted, and is not
+// buried after some.
 func TestRollbackIsNoReturn(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
-	a.amqpQueue("graves", func(*broker.QueuePolicy) {})
-	a.amqpQueue("q", func(p *broker.QueuePolicy) {
+	a.amqpQueue("graves", func(*catalog.QueuePolicy) {})
+	a.amqpQueue("q", func(p *catalog.QueuePolicy) {
 		p.DeliveryLimit, p.DeadLetter, p.HasDeadLetterKey, p.DeadLetterKey = 1, true, true, "graves"
-		p.RetryType = broker.RetryAll
+		p.RetryType = catalog.RetryAll
 	})
 	a.call("post", "q", "n=>1")
 	for range 5 {
@@ -58,7 +60,8 @@ func TestRollbackIsNoReturn(t *testing.T) {
 	b.consumes("q", `"n"=>"1"`)
 }
 
-// TestQueueDeletedByOthers: who held a message of a queue that a client of AMQP deletes can still commit or roll back what else it did.
+// TestQueueDeletedByOthers: a session that held a message of a queue that an AMQP client deletes
+// can still commit or roll back the rest.
 func TestQueueDeletedByOthers(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -96,7 +99,7 @@ func TestAlternateExchange(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
 	own := a.s.own
-	for _, spec := range []broker.ExchangeSpec{
+	for _, spec := range []catalog.ExchangeSpec{
 		{Name: "rest", Type: routing.TypeFanout, Durable: true}, {Name: "q", Type: routing.TypeFanout, Durable: true, Alternate: "rest"},
 		{Name: "inner", Type: routing.TypeFanout, Durable: true, Internal: true},
 	} {
@@ -104,9 +107,9 @@ func TestAlternateExchange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.amqpQueue("left", func(*broker.QueuePolicy) {})
-	a.amqpQueue("some", func(*broker.QueuePolicy) {})
-	for _, bind := range []broker.BindSpec{{Source: "rest", Destination: "left"}, {Source: "q", Destination: "some", Args: selectorTable("t.data ? 'x'")}} {
+	a.amqpQueue("left", func(*catalog.QueuePolicy) {})
+	a.amqpQueue("some", func(*catalog.QueuePolicy) {})
+	for _, bind := range []catalog.BindSpec{{Source: "rest", Destination: "left"}, {Source: "q", Destination: "some", Args: selectorTable("t.data ? 'x'")}} {
 		if err := own.Bind(bind); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +125,7 @@ func TestAlternateExchange(t *testing.T) {
 func TestPriorities(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
-	a.amqpQueue("p", func(p *broker.QueuePolicy) { p.MaxPriority, p.ConsumeAfter = 5, true })
+	a.amqpQueue("p", func(p *catalog.QueuePolicy) { p.MaxPriority, p.ConsumeAfter = 5, true })
 	for _, post := range [][2]string{{"n=>1", ""}, {"n=>2", "priority=>9"}, {"n=>3", "priority=>3"}} {
 		a.call("post", "p", post[0], post[1])
 	}
@@ -139,7 +142,8 @@ func TestPriorities(t *testing.T) {
 	a.consumes("p", `"n"=>"1"`)
 }
 
-// TestOwnPostsInOrderOfAdded: of its own posts too a transaction receives the one first that was added first.
+// TestOwnPostsInOrderOfAdded: of its own posts too a transaction receives the one first that was
+// added first.
 func TestOwnPostsInOrderOfAdded(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()

@@ -34,7 +34,8 @@ func (s *Session) Engine() *broker.Session { return s.own }
 // Failed words an error of the engine for the client.
 func (s *Session) Failed(err error) error { return s.failed(err) }
 
-// MayChange refuses what changes something in a transaction that only reads; function is who asks.
+// MayChange returns an error in a read-only transaction; function is the function that wants to
+// change something.
 func (s *Session) MayChange(function string) error { return s.mayChange(function) }
 
 // Enqueue puts a task into the line of a semaphore when the transaction is committed.
@@ -81,13 +82,15 @@ func (s *Session) Changes(fn func(semaphores.Change)) {
 	}
 }
 
-// Continues tells whether the last thing that the open transaction did was a change of a task of this semaphore.
+// Continues reports whether the last thing that the open transaction did was a change of a task of
+// this semaphore.
 func (s *Session) Continues(key string) bool {
 	n := len(s.work.entries)
 	return n > 0 && s.work.entries[n-1].task != nil && s.work.entries[n-1].task.key == key
 }
 
-// taskRun is neighbouring changes of tasks that are one change of their semaphore: its rule is asked once.
+// taskRun is neighbouring changes of tasks that are one change of their semaphore: its rule is
+// asked once.
 type taskRun struct {
 	change semaphores.Change
 	of     []*TaskChange
@@ -109,7 +112,8 @@ func (j *journal) changes() (all []semaphores.Change, runs []taskRun) {
 	return all, runs
 }
 
-// neighbours are the changes of tasks from entry i on that are of one kind and one semaphore, as many as one change takes.
+// neighbours are the changes of tasks from entry i on that are of one kind and one semaphore, as
+// many as one change takes.
 func (j *journal) neighbours(i int) (all []*TaskChange) {
 	first := j.entries[i].task
 	for ; i < len(j.entries) && len(all) < semaphores.MaxEntries; i++ {
@@ -155,7 +159,8 @@ func (r *taskRun) answer() {
 	}
 }
 
-// commitChanges does all that the transaction did with semaphores together with tx, which is nil when there is nothing else.
+// commitChanges does all that the transaction did with semaphores together with tx, which is nil
+// when there is nothing else.
 func (s *Session) commitChanges(tx *broker.Tx) error {
 	all, runs := s.work.changes()
 	if err := s.semaphores.DoWith(s.own, semaphores.Group{Tx: tx, Must: true}, all...); err != nil {

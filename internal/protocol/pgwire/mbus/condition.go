@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -20,7 +21,8 @@ const (
 	triggerArg  = "x-sql-trigger"
 )
 
-// Conditions are the languages that the engine's bindings may hold conditions in, by the name of the argument: broker.Options.Conditions.
+// Conditions are the languages that the engine's bindings may hold conditions in, by the name of
+// the argument: broker.Options.Conditions.
 func Conditions() routing.Conditions {
 	return routing.Conditions{
 		selectorArg: func(text string) (routing.Condition, error) { return compileSelector(text) },
@@ -28,7 +30,8 @@ func Conditions() routing.Conditions {
 	}
 }
 
-// selector is a condition over a record, as SQL writes it with the alias t. It is not changed by use.
+// selector is a condition over a record, as SQL writes it with the alias t. It is not changed by
+// use.
 type selector struct {
 	condition expr.Expr // boolean; nil: always true
 	want      columnSet // the columns that it looks at
@@ -46,7 +49,8 @@ func compileSelector(text string) (*selector, error) {
 	return s, nil
 }
 
-// compileCondition compiles what may depend on anything. An error says which text it is about: its place there is none in the statement.
+// compileCondition compiles what may depend on anything. An error says which text it is about: its
+// place there is none in the statement.
 func compileCondition(text string) (*selector, error) {
 	s, err := compileExpression(text)
 	var e *pgerror.Error
@@ -67,7 +71,9 @@ func compileExpression(text string) (*selector, error) {
 		return nil, err
 	}
 	s := &selector{}
-	c := expr.Compiler{Text: text, Settings: value.Defaults(), Column: s.column, Sublink: noSublink, Aggregate: noAggregate, RowSet: noRowSet}
+	c := expr.Compiler{
+		Text: text, Settings: value.Defaults(), Library: builtin.Library, Column: s.column, Sublink: noSublink, Aggregate: noAggregate, RowSet: noRowSet,
+	}
 	if s.condition, err = c.Compile(node); err != nil {
 		return nil, err
 	}
@@ -90,8 +96,8 @@ func noRowSet(*pg.FuncCall, *expr.Function, []expr.Expr) (expr.Expr, error) {
 	return nil, pgerror.New(pgerror.FeatureNotSupported, "set-returning functions are not allowed in WHERE")
 }
 
-// selectorNode parses the text as an expression. It must be one as it stands, too: "a) OR (b" is none, and would be something else wherever it
-// stands beside other conditions.
+// selectorNode parses the text as an expression. It must be one as it stands, too: "a) OR (b" is
+// none, and would be something else wherever it stands beside other conditions.
 func selectorNode(text string) (*pg.Node, error) {
 	result, err := parse.Parse("SELECT (" + text + "\n)")
 	if err == nil && strings.ContainsRune(text, ')') {
@@ -160,7 +166,8 @@ func (f field) Eval(env *expr.Env) (value.Datum, error) {
 	return env.Rows[0][f.column], nil
 }
 
-// holds tells whether the condition is true of a message. A condition that fails, for a cast of what is no number, say, is not.
+// holds reports whether the condition is true of a message. A condition that fails, for a cast of
+// what is no number, say, is not.
 func (s *selector) holds(v *viewed, env *expr.Env) bool {
 	return s.condition == nil || s.holdsOf(record(v, s.want), env)
 }
@@ -192,7 +199,7 @@ func (s *Session) selector(text string) (*selector, error) {
 // maxCompiled bounds the selectors that a session remembers.
 const maxCompiled = 32
 
-// Match tells whether the condition is true of a message on its way to a queue.
+// Match reports whether the condition is true of a message on its way to a queue.
 func (s *selector) Match(m *routing.Message) bool {
 	return s.condition == nil || s.holdsOf(rowOf(m, s.want), background)
 }
@@ -203,7 +210,8 @@ type decoded struct {
 	have columnSet
 }
 
-// rowOf is the row of a message on its way, decoded once for all the selectors that look at the same columns.
+// rowOf is the row of a message on its way, decoded once for all the selectors that look at the
+// same columns.
 func rowOf(m *routing.Message, want columnSet) value.Record {
 	d, ok := m.Memo.(*decoded)
 	if !ok || want&^d.have != 0 {

@@ -31,7 +31,8 @@ type source struct {
 	name  string          // of the engine
 }
 
-// sourceOf finds what a consumer reads, and asks whether the user may. A queue that is gone like a temporary one is empty.
+// sourceOf finds what a consumer reads, and asks whether the user may. A queue that is gone like a
+// temporary one is empty.
 func (s *Session) sourceOf(queueName, consumer string) (src source, err error) {
 	name, consumer := s.named(queueName), strings.ToLower(consumer)
 	if !s.isQueue(name) || !s.isConsumer(name, consumer) {
@@ -132,7 +133,8 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	return s.keepFirst(src, all, n), nil
 }
 
-// freed takes messages that wait for nothing but what the transaction took before: for itself that is gone.
+// freed takes messages that wait for nothing but what the transaction took before: for itself that
+// is gone.
 func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []broker.Delivery, err error) {
 	if s.work.holds == 0 {
 		return nil, nil
@@ -169,7 +171,8 @@ func (s *Session) loans() (all []broker.Loan) {
 	return all
 }
 
-// received is a message that a fetch has found: one that the engine lent, or a post of the transaction itself.
+// received is a message that a fetch has found: one that the engine lent, or a post of the
+// transaction itself.
 type received struct {
 	row      value.Record
 	priority uint8 // in its queue
@@ -191,7 +194,8 @@ func (r received) compare(other received) int {
 	return 0
 }
 
-// ownMessages are the transaction's own posts that it could receive, the first n of them if they come in the order of the posts.
+// ownMessages are the transaction's own posts that it could receive, the first n of them if they
+// come in the order of the posts.
 func (s *Session) ownMessages(src source, env *expr.Env, n int, keep *selector) (all []received) {
 	now := time.Now().UnixMilli()
 	inOrder := true

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -22,7 +22,8 @@ func consumerFunctions() []*expr.Function {
 	}
 }
 
-// inOrder parts the names of a queue and a consumer, which people give in either order: first is the queue unless only second is one.
+// inOrder parts the names of a queue and a consumer, which people give in either order: first is
+// the queue unless only second is one.
 func (s *Session) inOrder(first, second string) (queueName, consumer string) {
 	if !s.isQueue(first) && s.isQueue(second) {
 		return second, first
@@ -63,11 +64,11 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 	}
 	d := s.edit()
 	d.declareQueue(name)
-	d.bind(broker.BindSpec{Source: queueName, Destination: name, Args: selectorTable(selector)})
+	d.bind(catalog.BindSpec{Source: queueName, Destination: name, Args: selectorTable(selector)})
 	if err := d.make(); err != nil {
 		return nil, err
 	}
-	if a.boolean(3) { // nothing is to be done about it here, but who reads it expects it
+	if a.boolean(3) { // no index is needed here, but clients of mbus4 expect the notice
 		env.Notice(pgerror.Notice("You must create index qt$%s_for_%s on mbus4.qt$%s(added, delayed_until) WHERE (%s)", queueName, consumer, queueName,
 			cmp.Or(selector, "1=1")))
 	}
@@ -90,7 +91,8 @@ func selectorTable(selector string) message.Table {
 	return message.Table{{Name: selectorArg, Value: selector}}
 }
 
-// sameConsumer tells whether the consumer is there already; one of this name that is another is an error.
+// sameConsumer reports whether the consumer is there already; one of this name that is another is
+// an error.
 func (s *Session) sameConsumer(queueName, consumer, selector string) (there bool, err error) {
 	for _, q := range s.sqlQueues() {
 		for _, have := range s.subscribers(q) {

@@ -52,7 +52,9 @@ func (s *Session) sendCopy(from *broker.Session, of *posting, to broker.Onward, 
 	peek.Body = body
 	targets, copies := from.RouteCopy(to, []byte(p.key), &peek)
 	if !targets.Empty() {
-		s.add(&p, &m, targets, nil)
+		if err := s.add(&p, "", &m, targets, nil); err != nil {
+			return err
+		}
 	}
 	return s.sendCopies(from, &p, copies, append(slices.Clip(path), to.Exchange))
 }

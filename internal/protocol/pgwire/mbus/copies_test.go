@@ -3,13 +3,13 @@ package mbus
 import (
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
-// TestCopiesOfOtherProtocols: what another protocol publishes goes by a trigger as it is, with one
-// id, but in a temporary queue nobody waits for it.
+// TestCopiesOfOtherProtocols: a message from another protocol passes a trigger as it is, with one
+// id, but in a temporary queue it blocks no other.
 func TestCopiesOfOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer b.Close()
@@ -36,7 +36,7 @@ func TestTriggersInACircle(t *testing.T) {
 	c.call("create_queue", "b", 4)
 	c.call("create_trigger", "a", "b")
 	for _, key := range []string{"", "k"} {
-		back := broker.BindSpec{Source: "b", Destination: "a", Key: key, ToExchange: true, Args: message.Table{{Name: triggerArg, Value: true}}}
+		back := catalog.BindSpec{Source: "b", Destination: "a", Key: key, ToExchange: true, Args: message.Table{{Name: triggerArg, Value: true}}}
 		if err := c.s.own.Bind(back); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ const allColumns = columnSet(1<<columns - 1)
 
 func (s columnSet) has(column int) bool { return s&(1<<column) != 0 }
 
-// viewed is a message as it is read: where it stands and who reads it.
+// viewed is a message as a query reads it: its position, and the reading session.
 type viewed struct {
 	queue    string // "" when it is in none yet
 	taken    bool   // its headers say from which queue it was received
@@ -52,7 +52,8 @@ type viewed struct {
 	exchange, key, props, body []byte
 }
 
-// record makes the row of a message; what is not wanted stays nil. Texts in it are parts of the envelope.
+// record makes the row of a message; what is not wanted stays nil. Texts in it are parts of the
+// envelope.
 func record(v *viewed, want columnSet) value.Record {
 	row := make(value.Record, columns)
 	v.fill(row, want)
@@ -307,7 +308,8 @@ func (h *header) data(v *viewed) hstore.Map {
 	return hstore.Map{{Key: base64Key, Value: base64.StdEncoding.EncodeToString(v.body)}}
 }
 
-// eachField gives the fields of a raw table; text, octets, tables and arrays without their length. It ends at what is malformed.
+// eachField gives the fields of a raw table; text, octets, tables and arrays without their length.
+// It ends at what is malformed.
 func eachField(table []byte, fn func(name, val []byte, letter byte)) {
 	for len(table) > 0 {
 		name, letter, val, rest, ok := message.NextField(table)
@@ -322,7 +324,8 @@ func eachField(table []byte, fn func(name, val []byte, letter byte)) {
 // aliased is b as a string; envelopes never change.
 func aliased(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// text is b as a text that PostgreSQL's clients can take: what is no text is shown as its bytes in base 16.
+// text is b as a text that PostgreSQL's clients can take: what is no text is shown as its bytes in
+// base 16.
 func text(b []byte) string {
 	if wellFormed(b) {
 		return aliased(b)

@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // component is whose parameters these are.
 const component = "mbus"
 
-// definitions are what the parameters of the virtual host say of SQL: what the broker's own definitions do not.
+// definitions are what the parameters of the virtual host say of SQL: what the broker's own
+// definitions do not.
 type definitions struct {
 	version uint64
 	read    bool
@@ -29,7 +30,7 @@ type definitions struct {
 type queueDef struct {
 	Consumers int    `json:"consumers_cnt"`
 	Roles     bool   `json:"roles,omitempty"`
-	Owner     string `json:"owner,omitempty"` // who made it
+	Owner     string `json:"owner,omitempty"` // the user that created it
 }
 
 // The names of parameters begin with their kind.
@@ -51,7 +52,7 @@ func (s *Session) known() *definitions {
 	return d
 }
 
-func (d *definitions) load(parameters []broker.Parameter) {
+func (d *definitions) load(parameters []catalog.Parameter) {
 	d.queues, d.views, d.runs, d.copies = map[string]queueDef{}, map[string]*viewDef{}, map[string]bool{}, nil
 	for _, p := range parameters {
 		if name, ok := strings.CutPrefix(p.Name, queueKind); ok {
@@ -106,8 +107,9 @@ func (s *Session) hide(names []string, drop func() error) {
 	s.change(step{undo: show, commit: func() error { show(); return s.failed(drop()) }})
 }
 
-// again makes room for what is made anew after it was dropped in the same transaction. Drops happen at the end, so what the statements of a
-// simple query have done so far is committed then; a block that its client ends is left to it.
+// again makes room for what is made anew after it was dropped in the same transaction. Drops happen
+// at the end, so what the statements of a simple query have done so far is committed then; a block
+// that its client ends is left to it.
 func (s *Session) again(name, what string) error {
 	if !s.hidden(name) {
 		return nil
@@ -136,7 +138,8 @@ func (s *Session) sqlQueue(name string) (queueDef, bool) {
 	return q, ok && !s.hidden(queueKind+name)
 }
 
-// isQueue tells whether messages can be posted to and consumed from a queue of this name: any queue of the engine will do.
+// isQueue reports whether messages can be posted to and consumed from a queue of this name: any
+// queue of the engine will do.
 func (s *Session) isQueue(name string) bool { return s.own.HasQueue(name) && !s.hidden(queueKind+name) }
 
 // defaultConsumer is the consumer that every queue has.
@@ -150,7 +153,7 @@ func consumerQueue(queueName, consumer string) string {
 	return queueName + "." + consumer
 }
 
-// isConsumer tells whether a queue that is there has a consumer of this name.
+// isConsumer reports whether a queue that is there has a consumer of this name.
 func (s *Session) isConsumer(queueName, consumer string) bool {
 	if consumer == defaultConsumer {
 		return true
@@ -180,7 +183,8 @@ func (s *Session) subscribers(queueName string) []subscriber {
 	return all
 }
 
-// trigger copies what is posted to a queue into another. Those to temporary queues are bindings and nothing else.
+// trigger copies what is posted to a queue into another. Those to temporary queues are bindings and
+// nothing else.
 type trigger struct {
 	Src      string `json:"-"`
 	Dst      string `json:"-"`

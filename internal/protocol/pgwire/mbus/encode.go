@@ -17,9 +17,10 @@ import (
 const (
 	contentType = "application/x-hstore" // the body is the text of an hstore
 
-	// keptHeader is the message header with what belongs to the record and has no place among the properties of AMQP: a table from text to
-	// text or void. Beside it there may be keptProperties, a table, with properties that may not stand among the headers of the message, and
-	// keptData, a boolean, when the data are NULL.
+	// keptHeader is the message header with what belongs to the record and has no place among the
+	// properties of AMQP: a table from text to text or void. Beside it there may be keptProperties,
+	// a table, with properties that may not stand among the headers of the message, and keptData, a
+	// boolean, when the data are NULL.
 	keptHeader     = "mbus"
 	keptProperties = "properties"
 	keptData       = "data"
@@ -78,7 +79,8 @@ type encoder struct {
 	list  fields
 }
 
-// fields are the properties of AMQP that the poster's headers set; text is kept as given, valid ones only.
+// fields are the properties of AMQP that the poster's headers set; text is kept as given, valid
+// ones only.
 type fields struct {
 	text  [14]string
 	set   message.PropertyFlags
@@ -258,7 +260,8 @@ func (e *encoder) keepTimes(p *posting) {
 	}
 }
 
-// keptKey is the name under which a header of the poster is kept: delayed_until and expires are those of the record.
+// keptKey is the name under which a header of the poster is kept: delayed_until and expires are
+// those of the record.
 func keptKey(key string) string {
 	if key == keyDelayed || key == keyExpires || key != "" && key[0] == keptMark {
 		return string(keptMark) + key
@@ -289,8 +292,9 @@ func (e *encoder) keepTime(key string, t value.Timestamp) {
 	binary.BigEndian.PutUint32(e.kept[start-4:], uint32(len(e.kept)-start))
 }
 
-// plainBody returns the body of a message that some other protocol's client understands: the poster named its type, and the data are a body
-// and nothing else, as they are when such a message was consumed.
+// plainBody returns the body of a message that some other protocol's client understands: the poster
+// named its type, and the data are a body and nothing else, as they are when such a message was
+// consumed.
 func (e *encoder) plainBody(p *posting) ([]byte, bool) {
 	if e.list.set&message.HasContentType == 0 || len(p.data) != 1 || p.data[0].Null {
 		return nil, false
@@ -343,7 +347,8 @@ func (e *encoder) properties(p *posting) error {
 	return nil
 }
 
-// appendHeaders writes the header table: the properties of the record, the order, and what is kept beside.
+// appendHeaders writes the header table: the properties of the record, the order, and what is kept
+// beside.
 func (e *encoder) appendHeaders(b []byte, p *posting) ([]byte, error) {
 	b = append(b, 0, 0, 0, 0)
 	start := len(b)
@@ -419,7 +424,8 @@ func propertyOf(key string) message.PropertyFlags {
 	return 0
 }
 
-// validProperty tells whether the property can hold the text and give it back as it is. What cannot is kept as an ordinary header.
+// validProperty reports whether the property can hold the text and give it back as it is. What
+// cannot is kept as an ordinary header.
 func validProperty(f message.PropertyFlags, text string, p *posting) bool {
 	if len(text) > message.MaxShortStr {
 		return false
@@ -486,7 +492,7 @@ func textSize(m hstore.Map) (n int) {
 	return n
 }
 
-// wellFormed tells whether PostgreSQL would take b for a text.
+// wellFormed reports whether PostgreSQL would take b for a text.
 func wellFormed(b []byte) bool {
 	for _, c := range b {
 		if c == 0 {

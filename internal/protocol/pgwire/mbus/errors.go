@@ -3,7 +3,7 @@ package mbus
 import (
 	"errors"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/semaphores"
 )
@@ -14,43 +14,43 @@ var sqlstates = []struct {
 	code string
 	hint string
 }{
-	{broker.ErrQueueNotFound, pgerror.UndefinedTable, ""},
-	{broker.ErrExchangeNotFound, pgerror.UndefinedTable, ""},
-	{broker.ErrVHostNotFound, pgerror.InvalidCatalog, ""},
-	{broker.ErrUserNotFound, pgerror.UndefinedObject, ""},
-	{broker.ErrInequivalent, pgerror.DuplicateObject, "A queue or exchange of this name was made with other arguments. Drop it, or choose another name."},
-	{broker.ErrExclusive, "55006", "A temporary queue is read by the session that made it."},
-	{broker.ErrInUse, "55006", ""},
-	{broker.ErrNotEmpty, "55006", ""},
-	{broker.ErrReservedName, "42939", ""},
-	{broker.ErrDefaultExchange, pgerror.InsufficientPrivilege, ""},
-	{broker.ErrSystemExchange, pgerror.InsufficientPrivilege, ""},
-	{broker.ErrInternalExchange, pgerror.InsufficientPrivilege, ""},
-	{broker.ErrWrongKind, "42809", ""},
-	{broker.ErrDeadlock, "40P01", ""},
-	{broker.ErrExclusiveConsumer, "55006", ""},
-	{broker.ErrAccessRefused, pgerror.InsufficientPrivilege, ""},
-	{broker.ErrVHostRefused, pgerror.InsufficientPrivilege, ""},
-	{broker.ErrVHostDeleted, pgerror.AdminShutdown, ""},
-	{broker.ErrUserDeleted, pgerror.AdminShutdown, ""},
-	{broker.ErrVHostConnections, pgerror.TooManyConnections, ""},
-	{broker.ErrUserConnections, pgerror.TooManyConnections, ""},
-	{broker.ErrUserChannels, pgerror.TooManyConnections, ""},
-	{broker.ErrQueueLimit, "53400", "Drop queues that are not needed, or raise the limit max-queues of the virtual host."},
-	{broker.ErrInvalidName, "42602", ""},
-	{broker.ErrInvalidPassword, pgerror.InvalidParameterValue, ""},
-	{broker.ErrInvalidPattern, pgerror.InvalidParameterValue, ""},
-	{broker.ErrInvalidLimit, pgerror.InvalidParameterValue, ""},
-	{broker.ErrUnknownExchangeType, pgerror.InvalidParameterValue, ""},
-	{broker.ErrInvalidBinding, pgerror.InvalidParameterValue, ""},
-	{broker.ErrInvalidParameter, pgerror.InvalidParameterValue, ""},
-	{broker.ErrNoFront, pgerror.FeatureNotSupported, ""},
-	{broker.ErrAlreadyQueued, pgerror.DuplicateObject, ""},
-	{broker.ErrLocked, "55006", ""},
-	{broker.ErrBackoff, "55006", ""},
-	{broker.ErrStale, "55006", ""},
-	{broker.ErrRejected, "53400", "A queue is full and refuses more. Nothing of the transaction has happened; consume from the queue and try again."},
-	{broker.ErrTooLarge, pgerror.ProgramLimitExceeded, "Commit more often."},
+	{failure.ErrQueueNotFound, pgerror.UndefinedTable, ""},
+	{failure.ErrExchangeNotFound, pgerror.UndefinedTable, ""},
+	{failure.ErrVHostNotFound, pgerror.InvalidCatalog, ""},
+	{failure.ErrUserNotFound, pgerror.UndefinedObject, ""},
+	{failure.ErrInequivalent, pgerror.DuplicateObject, "A queue or exchange of this name was made with other arguments. Drop it, or choose another name."},
+	{failure.ErrExclusive, "55006", "A temporary queue is read by the session that made it."},
+	{failure.ErrInUse, "55006", ""},
+	{failure.ErrNotEmpty, "55006", ""},
+	{failure.ErrReservedName, "42939", ""},
+	{failure.ErrDefaultExchange, pgerror.InsufficientPrivilege, ""},
+	{failure.ErrSystemExchange, pgerror.InsufficientPrivilege, ""},
+	{failure.ErrInternalExchange, pgerror.InsufficientPrivilege, ""},
+	{failure.ErrWrongKind, "42809", ""},
+	{failure.ErrDeadlock, "40P01", ""},
+	{failure.ErrExclusiveConsumer, "55006", ""},
+	{failure.ErrAccessRefused, pgerror.InsufficientPrivilege, ""},
+	{failure.ErrVHostRefused, pgerror.InsufficientPrivilege, ""},
+	{failure.ErrVHostDeleted, pgerror.AdminShutdown, ""},
+	{failure.ErrUserDeleted, pgerror.AdminShutdown, ""},
+	{failure.ErrVHostConnections, pgerror.TooManyConnections, ""},
+	{failure.ErrUserConnections, pgerror.TooManyConnections, ""},
+	{failure.ErrUserChannels, pgerror.TooManyConnections, ""},
+	{failure.ErrQueueLimit, "53400", "Drop queues that are not needed, or raise the limit max-queues of the virtual host."},
+	{failure.ErrInvalidName, "42602", ""},
+	{failure.ErrInvalidPassword, pgerror.InvalidParameterValue, ""},
+	{failure.ErrInvalidPattern, pgerror.InvalidParameterValue, ""},
+	{failure.ErrInvalidLimit, pgerror.InvalidParameterValue, ""},
+	{failure.ErrUnknownExchangeType, pgerror.InvalidParameterValue, ""},
+	{failure.ErrInvalidBinding, pgerror.InvalidParameterValue, ""},
+	{failure.ErrInvalidParameter, pgerror.InvalidParameterValue, ""},
+	{failure.ErrNoFront, pgerror.FeatureNotSupported, ""},
+	{failure.ErrAlreadyQueued, pgerror.DuplicateObject, ""},
+	{failure.ErrLocked, "55006", ""},
+	{failure.ErrBackoff, "55006", ""},
+	{failure.ErrStale, "55006", ""},
+	{failure.ErrRejected, "53400", "A queue is full and refuses more. Nothing of the transaction has happened; consume from the queue and try again."},
+	{failure.ErrTooLarge, pgerror.ProgramLimitExceeded, "Commit more often."},
 	{semaphores.ErrNotFound, pgerror.NoDataFound, ""},
 	{semaphores.ErrNoTask, pgerror.NoDataFound, ""},
 	{semaphores.ErrDeleted, pgerror.NoDataFound, ""},
@@ -60,18 +60,18 @@ var sqlstates = []struct {
 	{semaphores.ErrTooMany, pgerror.OutOfMemory, ""},
 	{semaphores.ErrDiskFull, pgerror.DiskFull, ""},
 	{semaphores.ErrNotActive, "55000", ""},
-	{broker.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},
-	{broker.ErrClosed, pgerror.AdminShutdown, ""},
+	{failure.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},
+	{failure.ErrClosed, pgerror.AdminShutdown, ""},
 }
 
 // translate words an error of the engine.
 func translate(err error) *pgerror.Error {
 	for _, row := range sqlstates {
 		if errors.Is(err, row.err) {
-			if row.err == broker.ErrAccessRefused && !ofSemaphore(err) { // the words of the functions in a real PostgreSQL
+			if row.err == failure.ErrAccessRefused && !ofSemaphore(err) { // the words of the functions in a real PostgreSQL
 				return pgerror.New(pgerror.RaiseException, "Access denied").WithDetail("%s", wording(err, row.err))
 			}
-			if row.err == broker.ErrDeadlock {
+			if row.err == failure.ErrDeadlock {
 				return pgerror.New(row.code, "deadlock detected").
 					WithHint("This transaction and others held messages and waited to take each other's. Take messages in the same order everywhere.")
 			}
@@ -86,15 +86,15 @@ func translate(err error) *pgerror.Error {
 	return pgerror.New(pgerror.InternalError, "%v", err)
 }
 
-// ofSemaphore tells whether an error is about a semaphore.
+// ofSemaphore reports whether an error is about a semaphore.
 func ofSemaphore(err error) bool {
-	var e *broker.Error
+	var e *failure.Error
 	return errors.As(err, &e) && e.Kind == "semaphore"
 }
 
 // nameIn is the name of what an error of the engine is about.
 func nameIn(err error) string {
-	var e *broker.Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
 		return ""
 	}
@@ -103,12 +103,12 @@ func nameIn(err error) string {
 
 // wording is the message of an error of the engine.
 func wording(err, sentinel error) string {
-	var e *broker.Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
 		return sentinel.Error()
 	}
 	switch {
-	case errors.Is(err, broker.ErrAccessRefused):
+	case errors.Is(err, failure.ErrAccessRefused):
 		return "permission denied for " + e.Kind + " " + e.Name
 	case errors.Is(err, semaphores.ErrNotFound):
 		return "semaphore \"" + e.Name + "\" does not exist"

@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// TestTakeDeadlock: two that wait for what the other one holds would wait for ever; one of them is told, as in PostgreSQL.
+// TestTakeDeadlock: two that wait for what the other one holds would wait for ever; one of them is
+// told, as in PostgreSQL.
 func TestTakeDeadlock(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -65,7 +66,8 @@ func TestCopiesOfOneMessage(t *testing.T) {
 	a.commit()
 }
 
-// TestTriggerRights: a trigger that waits for its queues is made with the rights of who asked for it, not of who makes the queues.
+// TestTriggerRights: a trigger whose queues are created later has the rights of the user that
+// created the trigger, not of the one that creates the queues.
 func TestTriggerRights(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -79,7 +81,8 @@ func TestTriggerRights(t *testing.T) {
 	a.consumes("secret", `"n"=>"1"`)
 }
 
-// TestDropRights: what may not be dropped is refused at once, and not when the rest of the transaction is done.
+// TestDropRights: what may not be dropped is refused at once, and not when the rest of the
+// transaction is done.
 func TestDropRights(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -115,7 +118,7 @@ func TestDynConsumeOfFreed(t *testing.T) {
 func TestTriggerToLaterExchange(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
-	if _, err := a.s.own.DeclareQueue(broker.QueueSpec{Name: "dst", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := a.s.own.DeclareQueue(catalog.QueueSpec{Name: "dst", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
 	a.call("create_queue", "src", 4)
@@ -128,15 +131,16 @@ func TestTriggerToLaterExchange(t *testing.T) {
 	a.consumes("dst")
 }
 
-// TestPostBesideExchange: an exchange of AMQP with the name of a queue does not swallow what is posted to the queue.
+// TestPostBesideExchange: an exchange of AMQP with the name of a queue does not swallow what is
+// posted to the queue.
 func TestPostBesideExchange(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
 	own := a.s.own
-	if err := own.DeclareExchange(broker.ExchangeSpec{Name: "orders", Type: routing.TypeTopic, Durable: true}); err != nil {
+	if err := own.DeclareExchange(catalog.ExchangeSpec{Name: "orders", Type: routing.TypeTopic, Durable: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := own.DeclareQueue(broker.QueueSpec{Name: "orders", Durable: true, Policy: broker.DefaultQueuePolicy()}); err != nil {
+	if _, err := own.DeclareQueue(catalog.QueueSpec{Name: "orders", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
 	a.call("post", "orders", "n=>1")
@@ -158,8 +162,8 @@ func TestQueueCalledTemp(t *testing.T) {
 	b.consumes(temporary, `"n"=>"2"`)
 }
 
-// TestMadeAgain: what a script drops and makes again in one go is there and empty afterwards. Between BEGIN and COMMIT that is refused, for the
-// drop could not be undone.
+// TestMadeAgain: what a script drops and makes again in one go is there and empty afterwards.
+// Between BEGIN and COMMIT that is refused, for the drop could not be undone.
 func TestMadeAgain(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -204,7 +208,8 @@ func TestMadeAgain(t *testing.T) {
 	a.consumes("r")
 }
 
-// TestRollbackOfUsedQueue: a queue that others have posted to by then is not taken away from under their messages.
+// TestRollbackOfUsedQueue: a queue that others have posted to by then is not taken away from under
+// their messages.
 func TestRollbackOfUsedQueue(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -232,7 +237,8 @@ func TestRollbackOfUsedQueue(t *testing.T) {
 	}
 }
 
-// TestCancelledSearch: the end of a statement ends the search of dyn_consume, and not only its interest in what it finds.
+// TestCancelledSearch: the end of a statement ends the search of dyn_consume, and not only its
+// interest in what it finds.
 func TestCancelledSearch(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -267,7 +273,8 @@ func (o *overAfter) Err() error {
 	return context.Canceled
 }
 
-// TestBuriedWithoutID: a message of AMQP without an id is found in the dead message queue by the iid that it had.
+// TestBuriedWithoutID: a message of AMQP without an id is found in the dead message queue by the
+// iid that it had.
 func TestBuriedWithoutID(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -280,7 +287,8 @@ func TestBuriedWithoutID(t *testing.T) {
 	}
 }
 
-// TestConsumerQueuesAreGuarded: the roles model holds for the queues of the engine behind the consumers too.
+// TestConsumerQueuesAreGuarded: the roles model holds for the queues of the engine behind the
+// consumers too.
 func TestConsumerQueuesAreGuarded(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()

@@ -57,7 +57,8 @@ func (s *Session) consumeSome(env *expr.Env, queueName, consumer string, a argum
 	return s.consume(env, queueName, consumer, n, nil)
 }
 
-// clear deletes what has expired and what every consumer has received, which the engine does of itself.
+// clear deletes what has expired and what every consumer has received, which the engine does of
+// itself.
 func (s *Session) clear(queueName string) (value.Datum, error) {
 	if !s.isQueue(queueName) {
 		return nil, noSuchQueue(queueName)

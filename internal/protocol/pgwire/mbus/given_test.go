@@ -121,7 +121,7 @@ func TestGivenAfterRestart(t *testing.T) {
 	}
 }
 
-// TestGivenToWritersAlone: a user who may only post hears of an iid that is there, too.
+// TestGivenToWritersAlone: a user who may only post is told of an existing iid, too.
 func TestGivenToWritersAlone(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer b.Close()

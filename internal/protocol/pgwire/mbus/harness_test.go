@@ -27,7 +27,8 @@ func openBroker(t testing.TB, fs vfs.FS) *broker.Broker {
 	return b
 }
 
-// caller calls functions as statements would, each in a transaction of its own unless begin was called.
+// caller calls functions as statements would, each in a transaction of its own unless begin was
+// called.
 type caller struct {
 	t       testing.TB
 	s       *Session

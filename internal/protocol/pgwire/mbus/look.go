@@ -86,7 +86,7 @@ func (s *Session) browseFor(from *broker.Session, queueName, iid string) (f foun
 	}
 }
 
-// holdsPlace tells whether the transaction has taken the message at a place.
+// holdsPlace reports whether the transaction has taken the message at a place.
 func (s *Session) holdsPlace(queueName string, h queue.Handle) bool {
 	for i := range s.work.entries {
 		if held := s.work.entries[i].held; held != nil && held.handle == h && held.queue.Name == queueName {
@@ -128,15 +128,16 @@ func (s *Session) isThere(_ *expr.Env, queueName string, a arguments) (value.Dat
 			return false, nil
 		}
 	}
-	if err := src.from.MayRead(src.name); err != nil { // of posts of the transaction itself nobody else asks
+	if err := src.from.MayRead(src.name); err != nil { // others do not see the transaction's own posts
 		return nil, s.failed(err)
 	}
 	_, ok, err := s.findIn(src.from, src.queue, iid)
 	return ok, err
 }
 
-// homes are the queues in which a message is looked for by its iid alone: the one that the iid names, the dead message queue, and where the
-// iid names that one, whatever queue it was posted to with it. A copy that a trigger made is not taken for the message.
+// homes are the queues in which a message is looked for by its iid alone: the one that the iid
+// names, the dead message queue, and where the iid names that one, whatever queue it was posted to
+// with it. A copy that a trigger made is not taken for the message.
 func (s *Session) homes(iid string) []string {
 	home, _, _ := strings.Cut(iid, ".")
 	if name, _, ok := placeOf(iid); ok {
@@ -149,7 +150,8 @@ func (s *Session) homes(iid string) []string {
 	return append(all, slices.DeleteFunc(s.sqlQueues(), func(q string) bool { return q == deadQueue })...)
 }
 
-// atHome calls fn for each home of a message that there is and that the user may consume from, until fn is through.
+// atHome calls fn for each home of a message that there is and that the user may consume from,
+// until fn is through.
 func (s *Session) atHome(iid string, fn func(src source) (done bool, err error)) error {
 	for i, home := range s.homes(iid) {
 		if !s.isQueue(home) {
@@ -221,7 +223,8 @@ func (s *Session) takeFrom(env *expr.Env, queueName, consumer string, a argument
 	return s.takeOne(env, src, a.text(0))
 }
 
-// takeOne takes a message by its iid, and waits while another transaction holds it. nil: there is none.
+// takeOne takes a message by its iid, and waits while another transaction holds it. nil: there is
+// none.
 func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, error) {
 	var own *pending
 	s.waiting(src.name, func(p *pending) bool {

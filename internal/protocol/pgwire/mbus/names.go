@@ -24,8 +24,8 @@ type generated struct {
 	consumer string // of kinds that name one
 }
 
-// generatedKinds are the beginnings of the names of generated functions. None is the beginning of another that could be meant: a name that
-// fits two is decided by which queue there is.
+// generatedKinds are the beginnings of the names of generated functions. None is the beginning of
+// another that could be meant: a name that fits two is decided by which queue there is.
 var generatedKinds = []struct {
 	kind       string
 	byConsumer bool
@@ -33,7 +33,8 @@ var generatedKinds = []struct {
 	{"post_", false}, {"consume_", true}, {"consumen_", true}, {"take_from_", true}, {"peek_", false}, {"clear_queue_", false}, {"run_on_", false},
 }
 
-// resolve finds what a name of a generated function stands for, among queues and consumers that there are.
+// resolve finds what a name of a generated function stands for, among queues and consumers that
+// there are.
 func (s *Session) resolve(name string) (g generated, ok bool) {
 	for _, k := range generatedKinds {
 		rest, fits := strings.CutPrefix(name, k.kind)
@@ -55,7 +56,8 @@ func (s *Session) resolve(name string) (g generated, ok bool) {
 
 const by = "_by_"
 
-// splitBy parts "queue_by_consumer", where both may have "_by_" in them: the shortest queue that there is, with a consumer that there is.
+// splitBy parts "queue_by_consumer", where both may have "_by_" in them: the shortest queue that
+// there is, with a consumer that there is.
 func (s *Session) splitBy(name string) (queueName, consumer string, ok bool) {
 	for at := 0; ; {
 		i := strings.Index(name[at:], by)
@@ -75,7 +77,8 @@ func (s *Session) hasRun(queueName string) bool {
 	return s.known().runs[queueName] && !s.hidden(runKind+queueName)
 }
 
-// isTemporary tells whether a queue has the name of a temporary one. A queue called temp may have consumers: their queues have one dot less.
+// isTemporary reports whether a queue has the name of a temporary one. A queue called temp may have
+// consumers: their queues have one dot less.
 func isTemporary(queueName string) bool {
 	rest, ok := strings.CutPrefix(queueName, tempPrefix)
 	return ok && strings.Contains(rest, ".")

@@ -6,8 +6,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// OrderOf is the place of a message in its queue, by added and then by delayed_until: broker.Options.Order. A message that SQL has not posted
-// says none.
+// OrderOf is the place of a message in its queue, by added and then by delayed_until:
+// broker.Options.Order. A message that SQL has not posted says none.
 func OrderOf(m message.Envelope) (at broker.Order, ok bool) {
 	v := &viewed{}
 	v.exchange, v.key, v.props, v.body = m.Split()

@@ -6,7 +6,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// TestOrderOfAdded: a poster's enqueue_time is the place in the queue, delayed_until decides between equals.
+// TestOrderOfAdded: a poster's enqueue_time is the place in the queue, delayed_until decides
+// between equals.
 func TestOrderOfAdded(t *testing.T) {
 	c := newCaller(t, openBroker(t, vfs.NewMem()), "guest")
 	c.call("create_queue", "q", 4)

@@ -36,7 +36,8 @@ func otherValues(table []byte, zone *time.Location) hstore.Map {
 	return m
 }
 
-// sqlText is the text of a header's value: of numbers, booleans and times as SQL writes them, of tables and arrays as JSON.
+// sqlText is the text of a header's value: of numbers, booleans and times as SQL writes them, of
+// tables and arrays as JSON.
 func sqlText(v any, zone *time.Location) string {
 	switch v := v.(type) {
 	case string:
@@ -50,7 +51,7 @@ func sqlText(v any, zone *time.Location) string {
 	case float64:
 		return floatText(v, 64)
 	case message.Decimal:
-		return decimalText(v)
+		return v.Text()
 	case message.Timestamp:
 		return string(appendTimestamp(nil, localOfUnix(int64(min(uint64(v), 1<<40)), zone)))
 	case message.Table, message.Array:
@@ -72,18 +73,6 @@ func floatText(f float64, bits int) string {
 		return "-Infinity"
 	}
 	return strconv.FormatFloat(f, 'g', -1, bits)
-}
-
-func decimalText(d message.Decimal) string {
-	s := strconv.FormatUint(uint64(d.Value), 10)
-	scale := int(d.Scale)
-	if scale == 0 {
-		return s
-	}
-	if len(s) <= scale {
-		s = strings.Repeat("0", scale-len(s)+1) + s
-	}
-	return s[:len(s)-scale] + "." + s[len(s)-scale:]
 }
 
 // jsonValue is a value of a table as encoding/json takes it.

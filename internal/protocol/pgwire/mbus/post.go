@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -53,7 +55,7 @@ func (s *Session) makeDead() error {
 	return s.makeQueue(deadQueue, queueDef{Consumers: 1})
 }
 
-// newIID returns an iid that nobody ever had.
+// newIID returns an iid that was never used.
 func (s *Session) newIID(name string) (string, error) {
 	n, err := s.b.Sequence(component+" "+s.vhost(), 1)
 	if err != nil {
@@ -92,7 +94,8 @@ func (s *Session) postTo(env *expr.Env, queueName string, a arguments) (value.Da
 	return s.post(from, env, name, a)
 }
 
-// named is the queue that a name means: those of SQL are in small letters, others may be called by their very name.
+// named is the queue that a name means: those of SQL are in small letters, others may be called by
+// their very name.
 func (s *Session) named(name string) string {
 	if small := strings.ToLower(name); small != name && !s.isQueue(name) {
 		return small
@@ -100,8 +103,9 @@ func (s *Session) named(name string) string {
 	return name
 }
 
-// rights finds with whose rights the session uses a function of a queue: with its user's, but where the queue has the roles model, a role
-// decides and gives the rights of who made the queue. The role of post_q is mbus_<db>_post_q.
+// rights returns the session whose rights apply to a function of a queue: the user's own, but if
+// the queue has the roles model, a role decides and gives the rights of the queue's creator. The
+// role of post_q is mbus_<db>_post_q.
 func (s *Session) rights(queueName, function string) (*broker.Session, error) {
 	return s.rightsOf(s.user, queueName, function)
 }
@@ -114,7 +118,7 @@ func (s *Session) rightsOf(user, queueName, function string) (*broker.Session, e
 	}
 	u, err := s.b.User(user)
 	switch {
-	case err == nil && slices.Contains(u.Tags, broker.TagAdministrator):
+	case err == nil && slices.Contains(u.Tags, catalog.TagAdministrator):
 		return s.ownerSession(user)
 	case err != nil || !slices.Contains(u.Tags, s.roleOf(function)):
 		return nil, raise("Access denied")
@@ -122,8 +126,8 @@ func (s *Session) rightsOf(user, queueName, function string) (*broker.Session, e
 	return s.ownerSession(q.Owner)
 }
 
-// guard finds the queue whose roles decide about a queue of the engine: those of its consumers have no roles of their own, so nobody but
-// administrators gets at them by their names.
+// guard finds the queue whose roles decide about a queue of the engine: the queues of its consumers
+// have no roles of their own, so only administrators can use them by their names.
 func (s *Session) guard(queueName string) (q queueDef, guarded bool) {
 	q, made := s.sqlQueue(queueName)
 	if base, _, part := strings.Cut(queueName, "."); !made && part && !isTemporary(queueName) {
@@ -178,9 +182,9 @@ func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) 
 	return iid, claim, err
 }
 
-// claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As at
-// a unique index, whoever has posted or taken a message with it and has not committed is waited
-// for. The claim is nil when an earlier post of the transaction has it.
+// claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As
+// with a unique index, it waits for transactions that have posted or taken a message with it and
+// have not committed. The claim is nil when an earlier post of the transaction has it.
 func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*broker.Claim, error) {
 	claim, fresh, err := s.own.Claim(ctx, queueName+" "+iid, s.holding)
 	if err != nil {
@@ -265,16 +269,16 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 		p.exchange, p.key = "", p.queue
 		return s.send(from, p, copyOf)
 	}
-	s.add(p, &m, targets, copyOf)
-	if p.verbatim {
-		return nil // what moves is not posted
+	if err := s.add(p, p.queue, &m, targets, copyOf); err != nil || p.verbatim {
+		return err // what moves is not posted
 	}
 	return s.sendCopies(from, p, copies, []string{p.exchange})
 }
 
-// add adds a message to the transaction.
-func (s *Session) add(p *posting, m *encoded, targets broker.Targets, copyOf *broker.Loan) {
-	post := &pending{iid: p.iid, claim: p.claim}
+// add adds a message to the transaction. named is the queue that it must not miss, if any. What
+// could not be committed is refused here: until then it is held in memory. Errors: ErrTooLarge.
+func (s *Session) add(p *posting, named string, m *encoded, targets broker.Targets, copyOf *broker.Loan) error {
+	post := &pending{iid: p.iid, named: named, claim: p.claim}
 	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
 	zone := p.settings.Zone
 	if p.hasDelayed {
@@ -298,10 +302,14 @@ func (s *Session) add(p *posting, m *encoded, targets broker.Targets, copyOf *br
 			}
 		}
 	}
+	if s.work.bytes+post.bytes() > s.room {
+		return s.failed(&failure.Error{Err: failure.ErrTooLarge, Kind: "transaction"})
+	}
 	s.work.add(entry{post: post})
+	return nil
 }
 
-// ready tells whether a pending post could be received now by its own session.
+// ready reports whether a pending post could be received now by its own session.
 func (s *Session) ready(p *pending, now int64) bool {
 	if p.publish.NotBefore > now || p.publish.Deadline != 0 && p.publish.Deadline <= now {
 		return false
@@ -314,12 +322,14 @@ func (s *Session) ready(p *pending, now int64) bool {
 	return true
 }
 
-// exists tells whether there is a message of this id anywhere, as the session sees it; but is not counted.
+// exists reports whether there is a message of this id anywhere, as the session sees it; but is not
+// counted.
 func (s *Session) exists(iid string, but *pending) bool {
 	return s.posted(iid, but) || s.own.Alive(iid, s.loansOf(iid)...)
 }
 
-// posted tells whether the transaction itself has posted a message of this id; but is not counted.
+// posted reports whether the transaction itself has posted a message of this id; but is not
+// counted.
 func (s *Session) posted(iid string, but *pending) bool {
 	for i := range s.work.entries {
 		if p := s.work.entries[i].post; p != nil && p != but && p.iid == iid && p.alive() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -26,13 +27,13 @@ func queueFunctions() []*expr.Function {
 }
 
 // queuePolicy is that of all queues that SQL makes.
-func queuePolicy() broker.QueuePolicy {
-	p := broker.DefaultQueuePolicy()
+func queuePolicy() catalog.QueuePolicy {
+	p := catalog.DefaultQueuePolicy()
 	p.ConsumeAfter = true
 	return p
 }
 
-// queueArgs show the policy to who looks at the queue by AMQP.
+// queueArgs show the policy to clients that look at the queue over AMQP.
 func queueArgs() message.Table { return message.Table{{Name: orderedArg, Value: true}} }
 
 // orderedArg is the argument of queues whose messages have an order.
@@ -47,8 +48,8 @@ func (s *Session) createQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	return void, s.makeQueue(name, def)
 }
 
-// makeQueue makes a queue of the engine for the consumer default, an exchange of the same name that feeds it, and the parameter that says so.
-// What is there stays.
+// makeQueue makes a queue of the engine for the consumer default, an exchange of the same name that
+// feeds it, and the parameter that says so. What is there stays.
 func (s *Session) makeQueue(name string, def queueDef) error {
 	if err := s.mayChange("create_queue"); err != nil {
 		return err
@@ -71,10 +72,10 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	d.unlessUsed = name
 	d.declareQueue(name)
 	if !s.own.HasExchange(name) {
-		d.do.DeclareExchange(broker.ExchangeSpec{Name: name, Type: routing.TypeFanout, Durable: true})
+		d.do.DeclareExchange(catalog.ExchangeSpec{Name: name, Type: routing.TypeFanout, Durable: true})
 		d.undo.DeleteExchange(name)
 	}
-	d.bind(broker.BindSpec{Source: name, Destination: name})
+	d.bind(catalog.BindSpec{Source: name, Destination: name})
 	d.setParameter(queueKind+name, def)
 	for _, t := range s.triggers() {
 		if t.Src == name || t.Dst == name {
@@ -108,7 +109,7 @@ func (d *edit) takeBack() {
 			return
 		}
 	}
-	d.s.own.Define(&d.undo) //nolint:errcheck // a rollback has nobody to tell
+	d.s.own.Define(&d.undo) //nolint:errcheck // a rollback cannot report errors
 }
 
 // declareQueue makes a durable queue of the engine if it is not there.
@@ -116,11 +117,11 @@ func (d *edit) declareQueue(name string) {
 	if d.s.own.HasQueue(name) {
 		return
 	}
-	d.do.DeclareQueue(broker.QueueSpec{Name: name, Durable: true, Args: queueArgs(), Policy: queuePolicy()})
+	d.do.DeclareQueue(catalog.QueueSpec{Name: name, Durable: true, Args: queueArgs(), Policy: queuePolicy()})
 	d.undo.DeleteQueue(name)
 }
 
-func (d *edit) bind(spec broker.BindSpec) {
+func (d *edit) bind(spec catalog.BindSpec) {
 	d.do.Bind(spec)
 	d.undo.Unbind(spec)
 }
@@ -188,7 +189,7 @@ func (s *Session) mayRemove(name string, made bool, queues []string) error {
 
 // removeQueue drops what makeQueue made and what was added since.
 func (s *Session) removeQueue(name string, made bool, queues, parameters []string) error {
-	if err := s.endMemberships(queues); err != nil { // first: a crash in between lets nobody in
+	if err := s.endMemberships(queues); err != nil { // first: a crash in between must not grant access
 		return err
 	}
 	var d broker.Definitions

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -12,10 +13,10 @@ import (
 // declarePlain makes a queue and an exchange as AMQP would, both called plain.
 func declarePlain(t *testing.T, own *broker.Session) {
 	t.Helper()
-	if err := own.DeclareExchange(broker.ExchangeSpec{Name: "plain", Type: routing.TypeFanout, Durable: true}); err != nil {
+	if err := own.DeclareExchange(catalog.ExchangeSpec{Name: "plain", Type: routing.TypeFanout, Durable: true}); err != nil {
 		t.Fatal(err)
 	}
-	spec := broker.QueueSpec{Name: "plain", Durable: true, Args: queueArgs(), Policy: queuePolicy()}
+	spec := catalog.QueueSpec{Name: "plain", Durable: true, Args: queueArgs(), Policy: queuePolicy()}
 	if _, err := own.DeclareQueue(spec); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ type rightsCase struct {
 	allowed string
 }
 
-// rightsUsers are users without tags: the permission of each has a pattern for everything where its name has the letter, and none elsewhere.
+// rightsUsers are users without tags: the permission of each has a pattern for everything where its
+// name has the letter, and none elsewhere.
 var rightsUsers = []string{"none", "c", "w", "r", "wr", "cwr"}
 
 const (
@@ -39,10 +40,10 @@ func rightsCases(iid string) []rightsCase {
 		call(makers, "drop_queue", "plain"),
 		call(owners, "create_consumer", "q", "fresh"),
 		call(anybody, "create_consumer", "q", "c", "t.data ? 'n'"),
-		call(makers, "create_consumer", "q", "c", "true"), // another is there: who may not make it does not hear of it
+		call(makers, "create_consumer", "q", "c", "true"), // it exists: a user who may not create it is not told
 		call(makers, "drop_consumer", "c", "q"),
 		call(owners, "create_trigger", "q", "s"),
-		call(owners, "create_trigger", "r", "q"), // there is one back: only who may make it hears of the loop
+		call(owners, "create_trigger", "r", "q"), // there is one back: only a user who may create it is told of the loop
 		call(owners, "create_trigger", "q", "r", "1=1"),
 		call(owners, "drop_trigger", "q", "r"),
 		call(owners, "create_temporary_consumer", "q"),
@@ -109,7 +110,8 @@ func rightsNode(t *testing.T) (admin *caller, iid string) {
 	return admin, admin.text("post", "q", "n=>1")
 }
 
-// TestEveryFunctionAsksForRights: to post takes write, to receive and to look takes read, to make and to drop takes configure.
+// TestEveryFunctionAsksForRights: to post takes write, to receive and to look takes read, to make
+// and to drop takes configure.
 func TestEveryFunctionAsksForRights(t *testing.T) {
 	admin, iid := rightsNode(t)
 	cases := rightsCases(iid)
@@ -137,7 +139,8 @@ func TestEveryFunctionAsksForRights(t *testing.T) {
 	}
 }
 
-// TestMessagesOfOthers: who may not read a queue does not hear whether a message is in it, nor what is told of it in the views for people.
+// TestMessagesOfOthers: a user who may not read a queue is not told whether a message is in it, nor
+// what the views for people show of it.
 func TestMessagesOfOthers(t *testing.T) {
 	admin, iid := rightsNode(t)
 	for _, u := range rightsUsers {
@@ -195,7 +198,7 @@ func TestViewAsksForRights(t *testing.T) {
 	}
 }
 
-// TestDemoted: who is no administrator any more may not do what they may, in the sessions that are open too.
+// TestDemoted: a former administrator has no more rights than others, in open sessions too.
 func TestDemoted(t *testing.T) {
 	admin, _ := rightsNode(t)
 	b := admin.s.b

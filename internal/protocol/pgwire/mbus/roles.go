@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// GrantRole makes users members of a role of the roles model: a tag of the user with the role's name.
+// GrantRole makes users members of a role of the roles model: a tag of the user with the role's
+// name.
 func (s *Session) GrantRole(_ *expr.Env, role string, users []string) error {
 	return s.changeRole(role, users, true)
 }
@@ -36,7 +37,7 @@ func (s *Session) changeRole(role string, users []string, member bool) error {
 		if err := s.tagUser(u, role, member); err != nil {
 			return err
 		}
-		s.change(step{undo: func() { s.tagUser(u, role, !member) }}) //nolint:errcheck // a rollback has nobody to tell
+		s.change(step{undo: func() { s.tagUser(u, role, !member) }}) //nolint:errcheck // a rollback cannot report errors
 	}
 	return nil
 }
@@ -57,7 +58,8 @@ func consumeFunction(queueName, consumer string) string {
 	return "consume_" + queueName + by + consumer
 }
 
-// endRoles takes the roles of these functions from all users: a queue that comes under a name that was used before has no members.
+// endRoles takes the roles of these functions from all users: a queue that comes under a name that
+// was used before has no members.
 func (s *Session) endRoles(functions ...string) error {
 	for _, u := range s.b.Users() {
 		for _, f := range functions {
@@ -71,7 +73,7 @@ func (s *Session) endRoles(functions ...string) error {
 	return nil
 }
 
-// isRole tells whether a queue with the roles model has a role of this name.
+// isRole reports whether a queue with the roles model has a role of this name.
 func (s *Session) isRole(role string) bool {
 	function, ok := strings.CutPrefix(role, s.roleOf(""))
 	if !ok {
@@ -81,7 +83,8 @@ func (s *Session) isRole(role string) bool {
 	return ok && (g.kind == "post_" || g.kind == "consume_") && s.known().queues[g.queue].Roles
 }
 
-// endMemberships takes the roles of queues of the engine, which are to be dropped, from all users: one made later under the name is another.
+// endMemberships takes the roles of queues of the engine, which are to be dropped, from all users:
+// one made later under the name is another.
 func (s *Session) endMemberships(queues []string) error {
 	var functions []string
 	for _, q := range queues {

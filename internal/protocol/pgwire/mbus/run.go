@@ -32,8 +32,9 @@ func runFunctions() []*expr.Function {
 // runBatch is how many messages a run function takes at a time.
 const runBatch = 100
 
-// runOn runs a statement for each of some messages, with the record as $1, and returns for how many that went well. A message whose statement fails
-// goes to the dead message queue, and what the statement had done is undone.
+// runOn runs a statement for each of some messages, with the record as $1, and returns for how many
+// that went well. A message whose statement fails goes to the dead message queue, and what the
+// statement had done is undone.
 func (s *Session) runOn(env *expr.Env, queueName, exec string) (value.Datum, error) {
 	if s.Run == nil {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "statements cannot be run here")
@@ -63,13 +64,15 @@ func (s *Session) runOn(env *expr.Env, queueName, exec string) (value.Datum, err
 	return done, nil
 }
 
-// isOfClient tells whether a statement failed for reasons of its own, and not because the broker or the session is at its end.
+// isOfClient reports whether a statement failed for reasons of its own, and not because the broker
+// or the session is at its end.
 func isOfClient(err error) bool {
 	var e *pgerror.Error
 	return !errors.As(err, &e) || e.Severity != "FATAL" && e.Code != pgerror.AdminShutdown && e.Code != pgerror.QueryCanceled
 }
 
-// bury puts a message that could not be processed into the dead message queue, with its iid: what waits for it waits on.
+// bury puts a message that could not be processed into the dead message queue, with its iid: what
+// waits for it waits on.
 func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
 	if err := s.makeDead(); err != nil {
 		return err

@@ -158,7 +158,8 @@ func scalar(name string, args []expr.Arg, returns *value.Type, call func(s *Sess
 	}
 }
 
-// rows makes a function that gives records. They are all there before the first is seen, as with a function of PL/pgSQL.
+// rows makes a function that gives records. They are all there before the first is seen, as with a
+// function of PL/pgSQL.
 func rows(name string, args []expr.Arg, call func(s *Session, env *expr.Env, a arguments) ([]value.Record, error)) *expr.Function {
 	return &expr.Function{
 		Name: name, Args: args, Returns: value.QTModel, Volatility: expr.Volatile,
@@ -199,7 +200,8 @@ func defaulted(name, text string) expr.Arg {
 // arguments are those of a call.
 type arguments []value.Datum
 
-// text is a text argument; NULL reads as "<NULL>" in what people are told, and is no name of anything.
+// text is a text argument; NULL reads as "<NULL>" in what people are told, and is no name of
+// anything.
 func (a arguments) text(i int) string {
 	if t, ok := a[i].(string); ok {
 		return t

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -21,8 +22,8 @@ type Options struct {
 	Semaphores *semaphores.Manager // of the broker; nil: there are none
 }
 
-// Session is what the functions of one client work on. It is the Work of its sql.Session, and expr.Env.Session. Its methods belong to one
-// goroutine.
+// Session is what the functions of one client work on. It is the Work of its sql.Session, and
+// expr.Env.Session. Its methods belong to one goroutine.
 type Session struct {
 	b          *broker.Broker
 	own        *broker.Session
@@ -36,6 +37,7 @@ type Session struct {
 	tempNo     int
 
 	work    journal
+	room    int64 // bytes that the posts of a transaction may take
 	defs    definitions
 	encoder encoder
 	closed  bool
@@ -43,9 +45,11 @@ type Session struct {
 	running  bool                 // a run function is at work
 	compiled map[string]*selector // selectors given to dyn_consume
 
-	// Run runs the statements of a text in the open transaction; it is that of the sql.Session. nil: run functions are refused.
+	// Run runs the statements of a text in the open transaction; it is that of the sql.Session.
+	// nil: run functions are refused.
 	Run func(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error
-	// InBlock tells whether the open transaction is one that its client ends, by COMMIT; nil: always.
+	// InBlock reports whether the open transaction is one that its client ends, by COMMIT; nil:
+	// always.
 	InBlock func() bool
 }
 
@@ -54,15 +58,17 @@ var (
 	_ sql.Roles = (*Session)(nil)
 )
 
-// NewSession returns the session of a client that was let into the virtual host of own; Close closes own too.
+// NewSession returns the session of a client that was let into the virtual host of own; Close
+// closes own too.
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
-	return &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:])}
+	return &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:]),
+		room: broker.MaxTxBytes}
 }
 
-// Superuser tells whether the user may do everything, as it is now.
-func (s *Session) Superuser() bool { return slices.Contains(s.tags(), broker.TagAdministrator) }
+// Superuser reports whether the user may do everything, as it is now.
+func (s *Session) Superuser() bool { return slices.Contains(s.tags(), catalog.TagAdministrator) }
 
 // tags are those of the user, as they are now.
 func (s *Session) tags() []string {

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 )
 
-// overseers are the tags of those who see all queues, as RabbitMQ's management shows them.
-var overseers = []string{broker.TagAdministrator, "monitoring", "policymaker", "management"}
+// overseers are the tags of users who see all queues, as RabbitMQ's management shows them.
+var overseers = []string{catalog.TagAdministrator, "monitoring", "policymaker", "management"}
 
-// sight tells of which queues the views for people show something to the user: of all with a tag for that, else of those that the user may do
-// something with, by a permission or by a role.
+// sight tells of which queues the views for people show something to the user: of all with a tag
+// for that, else of those that the user may do something with, by a permission or by a role.
 func (s *Session) sight() func(queueName string) bool {
 	tags := s.tags()
 	if slices.ContainsFunc(tags, func(t string) bool { return slices.Contains(overseers, t) }) {
@@ -26,7 +26,8 @@ func (s *Session) sight() func(queueName string) bool {
 	}
 }
 
-// knowsOf tells whether a message is in a queue that the user may consume from, or was posted by the transaction itself.
+// knowsOf reports whether a message is in a queue that the user may consume from, or was posted by
+// the transaction itself.
 func (s *Session) knowsOf(iid string) (bool, error) {
 	switch {
 	case !s.exists(iid, nil):
@@ -54,7 +55,7 @@ func (s *Session) knowsOf(iid string) (bool, error) {
 	return false, nil
 }
 
-// reads tells whether the user may consume from a queue of the engine and a message is in it.
+// reads reports whether the user may consume from a queue of the engine and a message is in it.
 func (s *Session) reads(queueName, iid string) (bool, error) {
 	base, consumer, part := strings.Cut(queueName, ".")
 	if _, made := s.sqlQueue(base); !part || !made || isTemporary(queueName) {

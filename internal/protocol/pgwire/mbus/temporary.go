@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -30,13 +30,13 @@ func (s *Session) makeTemporary() (string, error) {
 	name := tempPrefix + s.tag + "." + strconv.Itoa(s.tempNo)
 	policy := queuePolicy()
 	policy.Unawaited = true
-	_, err := s.own.DeclareQueue(broker.QueueSpec{Name: name, Exclusive: true, Args: queueArgs(), Policy: policy})
+	_, err := s.own.DeclareQueue(catalog.QueueSpec{Name: name, Exclusive: true, Args: queueArgs(), Policy: policy})
 	if err != nil {
 		return "", s.failed(err)
 	}
 	s.temps = append(s.temps, name)
 	s.change(step{undo: func() {
-		s.own.DeleteQueue(name, false, false) //nolint:errcheck // a rollback has nobody to tell
+		s.own.DeleteQueue(name, false, false) //nolint:errcheck // a rollback cannot report errors
 		s.temps = slices.DeleteFunc(s.temps, func(n string) bool { return n == name })
 	}})
 	return name, nil

@@ -33,7 +33,8 @@ func localOfUnix(seconds int64, zone *time.Location) value.Timestamp {
 	return localTime(value.TimestampTZ((seconds-unix2000)*1e6), zone)
 }
 
-// instant is the moment, in microseconds since 1970, at which clocks in a zone show t; the infinities stay the ends of the range.
+// instant is the moment, in microseconds since 1970, at which clocks in a zone show t; the
+// infinities stay the ends of the range.
 func instant(t value.Timestamp, zone *time.Location) int64 {
 	switch {
 	case t >= infinity-unix2000*1e6:
@@ -68,7 +69,8 @@ func floorMillis(micros int64) int64 {
 
 var plain = value.Defaults()
 
-// appendTimestamp appends the ISO text of t, whatever the session's DateStyle: it is kept in messages.
+// appendTimestamp appends the ISO text of t, whatever the session's DateStyle: it is kept in
+// messages.
 func appendTimestamp(dst []byte, t value.Timestamp) []byte {
 	if t == infinity {
 		return append(dst, "infinity"...)
@@ -101,7 +103,8 @@ func appendTimestamp(dst []byte, t value.Timestamp) []byte {
 
 func two(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
-// parseTimestamp reads a timestamp from a message. The ISO form that is written there is read without detours.
+// parseTimestamp reads a timestamp from a message. The ISO form that is written there is read
+// without detours.
 func parseTimestamp(s string, set *value.Settings) (value.Timestamp, error) {
 	if t, ok := parseISO(s); ok {
 		return t, nil

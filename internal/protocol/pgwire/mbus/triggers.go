@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -53,7 +54,8 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	return void, d.make()
 }
 
-// mayTrigger asks for the rights on both ends, be they there or not: the bindings of a trigger are made by who makes its queues.
+// mayTrigger checks the rights on both ends, whether they exist or not: the bindings of a trigger
+// are created with its queues.
 func (s *Session) mayTrigger(t trigger) error {
 	if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
 		return s.failed(err)
@@ -81,7 +83,8 @@ func (s *Session) noticeMissing(env *expr.Env, kind, queueName string) {
 	}
 }
 
-// bindTrigger makes the binding that copies, once both queues are there; coming is one that is being made.
+// bindTrigger makes the binding that copies, once both queues are there; coming is one that is
+// being made.
 func (d *edit) bindTrigger(t trigger, coming string) {
 	there := func(name string) bool { return name == coming || d.s.isQueue(name) }
 	if !there(t.Dst) {
@@ -90,7 +93,7 @@ func (d *edit) bindTrigger(t trigger, coming string) {
 	switch {
 	case t.Src == semaphores.Exchange: // no queue, but what semaphores tell
 		if !d.s.own.HasExchange(t.Src) { // as the first semaphore would
-			d.do.DeclareExchange(broker.ExchangeSpec{Name: t.Src, Type: routing.TypeTopic, Durable: true})
+			d.do.DeclareExchange(catalog.ExchangeSpec{Name: t.Src, Type: routing.TypeTopic, Durable: true})
 		}
 	case !there(t.Src) || t.Src != coming && !d.s.own.HasExchange(t.Src):
 		return
@@ -98,10 +101,11 @@ func (d *edit) bindTrigger(t trigger, coming string) {
 	d.bind(t.binding(t.Dst == coming || d.s.own.HasExchange(t.Dst)))
 }
 
-// binding is that of a trigger: to the exchange of dst if it has one, so that its consumers and triggers get the copy too.
-func (t trigger) binding(toExchange bool) broker.BindSpec {
+// binding is that of a trigger: to the exchange of dst if it has one, so that its consumers and
+// triggers get the copy too.
+func (t trigger) binding(toExchange bool) catalog.BindSpec {
 	args := append(selectorTable(t.Selector), message.Field{Name: triggerArg, Value: true})
-	spec := broker.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: toExchange, Args: args}
+	spec := catalog.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: toExchange, Args: args}
 	if t.Src == semaphores.Exchange {
 		spec.Key = "#" // every event of every semaphore
 	}

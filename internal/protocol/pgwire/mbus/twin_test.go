@@ -24,7 +24,8 @@ type twinMark struct {
 	posts, taken map[string]bool
 }
 
-// TestTransactionsTwin does random things in some sessions and compares with a naive model which messages there are for whom.
+// TestTransactionsTwin makes random calls in some sessions and compares with a naive model which
+// session sees which messages.
 func TestTransactionsTwin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -32,7 +33,7 @@ func TestTransactionsTwin(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs)
 	defer func() { b.Close() }()
-	ready := map[string]bool{} // committed, held by nobody
+	ready := map[string]bool{} // committed, not held
 	var sessions []*twinSession
 	connect := func() {
 		sessions = sessions[:0]
@@ -116,7 +117,7 @@ func TestTransactionsTwin(t *testing.T) {
 					s.taken[iid] = true
 				}
 			}
-		case op == 18 && r.IntN(10) == 0: // everybody is gone, the broker starts again
+		case op == 18 && r.IntN(10) == 0: // all sessions are gone, the broker restarts
 			for _, s := range sessions {
 				s.c.s.Close()
 				settle(s, false)

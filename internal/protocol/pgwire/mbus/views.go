@@ -12,14 +12,15 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// viewDef is a view of create_view: INSERT posts and SELECT takes a message, with the rights of the owner.
+// viewDef is a view of create_view: INSERT posts and SELECT takes a message, with the rights of the
+// owner.
 type viewDef struct {
 	name     string // "schema.name"
 	Queue    string `json:"queue"`
 	Consumer string `json:"consumer"`
 	Owner    string `json:"owner"`
 	Columns  []int  `json:"columns"` // of qt_model
-	// Grants has the privileges of users, SELECT and INSERT; "public" is everybody.
+	// Grants has the privileges of users, SELECT and INSERT; "public" means all users.
 	Grants map[string][]string `json:"grants,omitempty"`
 }
 
@@ -130,6 +131,9 @@ func (v *view) Name() string { return strings.TrimPrefix(v.def.name, publicSchem
 
 func (v *view) Kind() byte { return 'v' }
 
+// Takes implements sql.Taker.
+func (v *view) Takes() {}
+
 // Owner is the user whose rights count.
 func (v *view) Owner() string { return v.def.Owner }
 
@@ -141,8 +145,8 @@ func (v *view) Columns() []value.Field {
 	return columns
 }
 
-// may asks for a privilege of the user on the view.
-func (v *view) may(privilege string) error {
+// May implements sql.Guarded.
+func (v *view) May(privilege string) error {
 	s := v.s
 	if s.user == v.def.Owner || s.Superuser() {
 		return nil
@@ -176,7 +180,7 @@ func (v *view) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
 }
 
 func (v *view) take(env *expr.Env) ([]value.Record, error) {
-	if err := v.may("SELECT"); err != nil {
+	if err := v.May("SELECT"); err != nil {
 		return nil, err
 	}
 	if err := v.s.mayChange("consume"); err != nil {
@@ -194,7 +198,7 @@ func (v *view) take(env *expr.Env) ([]value.Record, error) {
 
 // Insert posts a row.
 func (v *view) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum, error) {
-	if err := v.may("INSERT"); err != nil {
+	if err := v.May("INSERT"); err != nil {
 		return nil, err
 	}
 	if err := v.s.mayChange("post"); err != nil {

@@ -14,12 +14,18 @@ import (
 type journal struct {
 	readOnly          bool
 	entries           []entry
-	posts             int // pending posts among them
-	holds             int // held messages among them
-	steps             int // changes of the definitions among them
-	claims            int // claims of pending posts
-	tasks, semaphores int // changes of tasks and of their semaphores among them
+	posts             int   // pending posts among them
+	bytes             int64 // of memory that they take
+	holds             int   // held messages among them
+	steps             int   // changes of the definitions among them
+	claims            int   // claims of pending posts
+	tasks, semaphores int   // changes of tasks and of their semaphores among them
 }
+
+// pendingBytes is what a pending post takes beside its message, about.
+const pendingBytes = 256
+
+func (p *pending) bytes() int64 { return int64(len(p.publish.Env)) + pendingBytes }
 
 // entry is one thing that was done; exactly one of its parts is set.
 type entry struct {
@@ -32,10 +38,11 @@ type entry struct {
 	semaphore semaphores.Change // an update or a deletion of one; it waits too
 }
 
-// pending is a post that nobody but its own session sees.
+// pending is a post that only its own session sees.
 type pending struct {
 	publish broker.Publish
 	iid     string
+	named   string        // the queue that the client named; "" for a copy made by a trigger
 	after   []string      // it waits for these messages
 	claim   *broker.Claim // to its iid, if that was given
 	taken   []string      // queues from which the transaction has taken it already
@@ -63,6 +70,7 @@ type step struct {
 func (j *journal) add(e entry) {
 	if e.post != nil {
 		j.posts++
+		j.bytes += e.post.bytes()
 		if e.post.claim != nil {
 			j.claims++
 		}
@@ -85,8 +93,8 @@ func (j *journal) add(e entry) {
 // Begin starts a transaction.
 func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 
-// Commit makes durable what the transaction did. With an error nothing of its posts, takes and changes of semaphores has happened, or, when the log has
-// failed, all of them may have.
+// Commit makes durable what the transaction did. With an error nothing of its posts, takes and
+// changes of semaphores has happened, or, when the log has failed, all of them may have.
 func (s *Session) Commit() error {
 	j := &s.work
 	if len(j.entries) == 0 {
@@ -120,6 +128,9 @@ func (s *Session) commitWork() error {
 	j := &s.work
 	var tx *broker.Tx
 	if j.posts > 0 || j.holds > 0 {
+		if err := s.renew(); err != nil {
+			return err
+		}
 		tx = s.own.NewTx()
 		j.fill(tx)
 	}
@@ -132,17 +143,36 @@ func (s *Session) commitWork() error {
 	return nil
 }
 
-// fill adds all posts and then all takes to tx, neighbours taken together. Posts go first: a message that moves to another queue keeps its
-// iid, and what waits for it must not see it gone.
+// renew looks up the queues of all posts again, except those from which the transaction took them
+// itself. Other sessions may have dropped them since, where a drop of a table would wait for this
+// transaction: renew fails if a message posted by the client would be lost.
+func (s *Session) renew() error {
+	for i := range s.work.entries {
+		p := s.work.entries[i].post
+		if p == nil || p.purged {
+			continue
+		}
+		for _, q := range p.taken {
+			p.publish.Targets = p.publish.Targets.Without(q)
+		}
+		if p.publish.Targets.Empty() {
+			continue
+		}
+		p.publish.Targets = s.own.Renew(p.publish.Targets, "")
+		if p.publish.Targets.Empty() && p.named != "" {
+			return pgerror.New(pgerror.RaiseException, "Unknown queue:%s", p.named).
+				WithDetail("It was dropped after the transaction had posted to it.")
+		}
+	}
+	return nil
+}
+
+// fill adds all posts and then all takes to tx, neighbours taken together. Posts go first: a
+// message that moves to another queue keeps its iid, and what waits for it must not see it gone.
 func (j *journal) fill(tx *broker.Tx) {
 	for i := range j.entries {
-		if p := j.entries[i].post; p != nil && !p.purged {
-			for _, q := range p.taken {
-				p.publish.Targets = p.publish.Targets.Without(q)
-			}
-			if !p.publish.Targets.Empty() {
-				tx.Publish(&p.publish)
-			}
+		if p := j.entries[i].post; p != nil && !p.purged && !p.publish.Targets.Empty() {
+			tx.Publish(&p.publish)
 		}
 	}
 	var run held
@@ -179,7 +209,7 @@ func (s *Session) forget() {
 	if j.entries = j.entries[:0]; cap(j.entries) > 64 {
 		j.entries = nil
 	}
-	j.posts, j.holds, j.steps, j.claims, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, 0, false
+	j.posts, j.bytes, j.holds, j.steps, j.claims, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, 0, 0, false
 }
 
 // Rollback undoes the transaction.
@@ -202,6 +232,7 @@ func (s *Session) undo(mark int) {
 		switch e := &j.entries[i]; {
 		case e.post != nil:
 			j.posts--
+			j.bytes -= e.post.bytes()
 			if e.post.claim != nil {
 				j.claims--
 				s.own.Unclaim(e.post.claim)
@@ -246,7 +277,7 @@ func (s *Session) hold(h *held, d *broker.Delivery) {
 	s.work.add(entry{held: h})
 }
 
-// holds tells whether the transaction has taken a message of this id; queueName "" is any queue.
+// holds reports whether the transaction has taken a message of this id; queueName "" is any queue.
 func (s *Session) holds(queueName, iid string) bool {
 	if s.work.holds == 0 {
 		return false
@@ -292,7 +323,8 @@ func (s *Session) heldIn(queueName string) (n int64) {
 // change does something to the definitions that a rollback can undo.
 func (s *Session) change(st step) { s.work.add(entry{step: &st}) }
 
-// waiting gives the transaction's own posts that are in a queue, the first first, until fn returns false.
+// waiting gives the transaction's own posts that are in a queue, the first first, until fn returns
+// false.
 func (s *Session) waiting(queueName string, fn func(*pending) bool) {
 	if s.work.posts == 0 {
 		return
@@ -304,7 +336,7 @@ func (s *Session) waiting(queueName string, fn func(*pending) bool) {
 	}
 }
 
-// in tells whether the post is in the queue as its session sees it.
+// in reports whether the post is in the queue as its session sees it.
 func (p *pending) in(queueName string) bool {
 	if p.purged || slices.Contains(p.taken, queueName) {
 		return false

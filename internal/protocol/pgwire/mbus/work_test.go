@@ -140,7 +140,8 @@ func TestSaga(t *testing.T) {
 	b.consumes("local", `"place"=>"set"`, `"remove"=>"vasya"`)
 }
 
-// A transaction that has taken one consumer's copy of a message leaves those waiting that wait for the message, its own posts too.
+// A transaction that has taken one consumer's copy of a message leaves those waiting that wait for
+// the message, its own posts too.
 func TestWaitsForTheCopiesOfOthers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer b.Close()

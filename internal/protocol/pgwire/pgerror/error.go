@@ -1,4 +1,5 @@
-// Package pgerror is what goes wrong in SQL, in the terms of the PostgreSQL protocol: an SQLSTATE, a message, and what helps.
+// Package pgerror is what goes wrong in SQL, in the terms of the PostgreSQL protocol: an SQLSTATE,
+// a message, and what helps.
 package pgerror
 
 import "fmt"
@@ -10,7 +11,8 @@ type Error struct {
 	Message  string
 	Detail   string
 	Hint     string
-	Position int // in the text of the statement: characters from 1; 0 unknown
+	Context  string // where it happened: lines, the innermost first
+	Position int    // in the text of the statement: characters from 1; 0 unknown
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -32,7 +34,8 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// At adds the place, a byte offset from 0 as the parser gives it, in text; a negative one adds nothing.
+// At adds the place, a byte offset from 0 as the parser gives it, in text; a negative one adds
+// nothing.
 func (e *Error) At(text string, offset int32) *Error {
 	if offset >= 0 && int(offset) <= len(text) && e.Position == 0 {
 		e.Position = len([]rune(text[:offset])) + 1

@@ -8,6 +8,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -55,7 +56,8 @@ func (s *Session) quietly(do func() (string, error)) *plan {
 	return p
 }
 
-// lock is LOCK TABLE. Nothing is to be locked, since no table can be changed under the feet of a transaction.
+// lock is LOCK TABLE. Nothing is to be locked, since no table can be changed under the feet of a
+// transaction.
 func (p *planner) lock(n *pg.LockStmt) (*plan, error) {
 	for _, r := range n.Relations {
 		if _, err := p.relation(r.GetRangeVar()); err != nil {
@@ -71,7 +73,8 @@ func (p *planner) lock(n *pg.LockStmt) (*plan, error) {
 	}), nil
 }
 
-// vacuum is VACUUM and ANALYZE, which scripts for queues in PostgreSQL send all day: there is nothing to be done.
+// vacuum is VACUUM and ANALYZE, which scripts for queues in PostgreSQL send all day: there is
+// nothing to be done.
 func (p *planner) vacuum(n *pg.VacuumStmt) (*plan, error) {
 	for _, r := range n.Rels {
 		if _, err := p.relation(r.GetVacuumRelation().GetRelation()); err != nil {
@@ -87,7 +90,8 @@ func (p *planner) vacuum(n *pg.VacuumStmt) (*plan, error) {
 	}), nil
 }
 
-// commandName is the name of a command in capitals, made from that of its node: CreateTableAsStmt is CREATE TABLE AS.
+// commandName is the name of a command in capitals, made from that of its node: CreateTableAsStmt
+// is CREATE TABLE AS.
 func commandName(n *pg.Node) string {
 	m := n.ProtoReflect()
 	inner := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
@@ -157,7 +161,7 @@ func (s *Session) deallocate(n *pg.DeallocateStmt) (string, error) {
 func (p *planner) prepareCommand(n *pg.PrepareStmt, of *Prepared) (*plan, error) {
 	s := p.s
 	made := &Prepared{Text: of.Text, stmt: n.Query, source: of.source, sql: true}
-	c := &expr.Compiler{Text: p.text, Type: p.typ}
+	c := &expr.Compiler{Text: p.text, Library: builtin.Library, Type: p.typ}
 	for _, t := range n.Argtypes {
 		typ, _, err := c.TypeOf(t.GetTypeName())
 		if err != nil {
@@ -210,7 +214,7 @@ func (p *planner) execute(n *pg.ExecuteStmt) (*plan, error) {
 		vals, _, err := expr.EvalArgs(env, args)
 		env.Rows = around
 		inner := s.env(env.Ctx)
-		inner.Params = vals
+		inner.Params, inner.Ends = vals, env.Ends
 		return inner, err
 	}
 	if target.transaction != nil {
@@ -257,14 +261,4 @@ func (b *bound) run(env *expr.Env, emit func([]value.Datum) error) error {
 		return err
 	}
 	return b.query.run(inner, emit)
-}
-
-func (p *planner) explain(n *pg.ExplainStmt) (*plan, error) {
-	if _, err := p.statement(n.Query, &Prepared{Text: p.text, stmt: n.Query}); err != nil {
-		return nil, err
-	}
-	cols := []value.Field{{Name: "QUERY PLAN", Type: value.Text}}
-	return &plan{columns: cols, utility: true, command: func(*expr.Env) (result, error) {
-		return result{tag: "EXPLAIN", rows: [][]value.Datum{{"Result  (cost=0.00..0.01 rows=1 width=0)"}}}, nil
-	}}, nil
 }

@@ -8,9 +8,9 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// hints say what is there instead of a command that is refused, by how its name begins; the first that fits counts.
+// hints say what is there instead of a command that is refused, by how its name begins; the first
+// that fits counts.
 var hints = []struct{ command, hint string }{
-	{"COPY", "Post messages with mbus4.post or INSERT INTO a view; read them with mbus4.consume."},
 	{"CREATE ROLE", hintUsers}, {"ALTER ROLE", hintUsers}, {"DROP ROLE", hintUsers},
 	{"CREATE DATABASE", hintDatabases}, {"DROP DATABASE", hintDatabases},
 	{"CREATE VIEW", "Views of queues are made with mbus4.create_view(queue)."},
@@ -39,7 +39,8 @@ func refusal(n *pg.Node) *pgerror.Error {
 	return e
 }
 
-// createExtension is CREATE EXTENSION. The one that scripts for queues need is there from the start.
+// createExtension is CREATE EXTENSION. The one that scripts for queues need is there from the
+// start.
 func (p *planner) createExtension(n *pg.CreateExtensionStmt) (*plan, error) {
 	if n.Extname != "hstore" {
 		return nil, unsupported("CREATE EXTENSION \"" + n.Extname + "\"")

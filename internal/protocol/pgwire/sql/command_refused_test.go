@@ -6,10 +6,9 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/parse"
 )
 
-// TestRefusals: who asks for what is not there hears what is there instead.
+// TestRefusals: the error for an unsupported command says what to use instead.
 func TestRefusals(t *testing.T) {
 	for text, hint := range map[string]string{
-		"copy t from stdin":           hints[0].hint,
 		"create user bob":             hintUsers,
 		"alter user bob password 'x'": hintUsers,
 		"drop role bob":               hintUsers,

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -16,7 +17,7 @@ import (
 // compiler compiles expressions of a level.
 func (l *level) compiler() *expr.Compiler {
 	return &expr.Compiler{
-		Text: l.p.text, Params: l.p.params, Settings: l.p.env.Settings,
+		Text: l.p.text, Params: l.p.params, Settings: l.p.env.Settings, Library: builtin.Library,
 		Known: l.isKnown, Column: l.column, Functions: l.p.functions, Schema: l.p.s.hasSchema, Type: l.p.typ,
 		Sublink: l.sublink, Aggregate: l.aggregate, RowSet: l.rowSet,
 	}
@@ -118,7 +119,8 @@ func (l *level) fullName(slot int, name string) string {
 	return name
 }
 
-// treeText writes a tree as a text that is the same for two trees that say the same, wherever they stand.
+// treeText writes a tree as a text that is the same for two trees that say the same, wherever they
+// stand.
 func treeText(n *pg.Node) string {
 	var b strings.Builder
 	writeTree(&b, n.ProtoReflect())

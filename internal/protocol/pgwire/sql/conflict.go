@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// conflict is ON CONFLICT: what becomes of a row that is there already. Its level has the columns of the relation and those of excluded.
+// conflict is ON CONFLICT: what becomes of a row that is there already. Its level has the columns
+// of the relation and those of excluded.
 type conflict struct {
 	rows   Unique
 	update Updater // nil: DO NOTHING
@@ -78,7 +79,8 @@ func (p *planner) arbiter(n *pg.OnConflictClause, r Relation, column, constraint
 	return nil
 }
 
-// settle does what is to be done when a row like row is there: done tells that it is not to be inserted, stored is what RETURNING shows, nil: nothing.
+// settle does what is to be done when a row like row is there: done tells that it is not to be
+// inserted, stored is what RETURNING shows, nil: nothing.
 func (c *conflict) settle(env *expr.Env, row []value.Datum) (stored []value.Datum, done bool, err error) {
 	old, err := c.rows.Same(env, row)
 	if old == nil || err != nil {

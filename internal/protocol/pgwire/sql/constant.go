@@ -23,7 +23,8 @@ func plainConstant(c *pg.A_Const) string {
 	return ""
 }
 
-// intervalHours turns +03:30 into 3.5, as SET TimeZone takes it. What is no such thing stays as it is.
+// intervalHours turns +03:30 into 3.5, as SET TimeZone takes it. What is no such thing stays as it
+// is.
 func intervalHours(v string) string {
 	hours, minutes, _ := strings.Cut(v, ":")
 	h, err := strconv.Atoi(hours)

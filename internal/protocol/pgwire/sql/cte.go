@@ -10,12 +10,14 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// cte is one query of WITH. It is run once, when it is first read; its rows are a memo of the level that has the WITH.
+// cte is one query of WITH. It is run once, when it is first read; its rows are a memo of the level
+// that has the WITH.
 type cte struct {
 	name  string
 	q     query
 	cols  []value.Field
 	memo  int
+	free  bool // it looks at no row outside of itself: the memo is of the outermost level
 	refs  int  // how often it is read
 	apart bool // MATERIALIZED
 }
@@ -43,11 +45,15 @@ func (l *level) with(n *pg.WithClause) error {
 			l.ctes = append(l.ctes, made)
 			continue
 		}
-		q, err := l.p.query(c.Ctequery.GetSelectStmt(), l)
+		q, free, err := l.freeQuery(c.Ctequery.GetSelectStmt())
 		if err != nil {
 			return err
 		}
-		made := &cte{name: c.Ctename, q: q, memo: l.memo(), apart: c.Ctematerialized == pg.CTEMaterialize_CTEMaterializeAlways}
+		at := l
+		if free {
+			at = l.root()
+		}
+		made := &cte{name: c.Ctename, q: q, memo: at.memo(), free: free, apart: c.Ctematerialized == pg.CTEMaterialize_CTEMaterializeAlways}
 		if err := l.nameColumns(made, c); err != nil {
 			return err
 		}
@@ -94,7 +100,10 @@ func (l *level) cte(name string) (*cte, int) {
 func (l *level) fromCTE(n *pg.RangeVar, c *cte, up int) (source, *namespace, error) {
 	l.use(up)
 	c.refs++
-	s := &cteScan{c: c, up: up, base: l.slot(len(c.cols))}
+	s := &cteScan{c: c, up: up, kept: up, base: l.slot(len(c.cols))}
+	if c.free {
+		s.kept = l.depth
+	}
 	ns, err := l.bring(n.Alias, n.Relname, "", c.cols, s.base, nil)
 	return s, ns, err
 }
@@ -102,12 +111,13 @@ func (l *level) fromCTE(n *pg.RangeVar, c *cte, up int) (source, *namespace, err
 // cteScan reads a query of WITH.
 type cteScan struct {
 	c    *cte
-	up   int
+	up   int // the level with the WITH
+	kept int // the level with the memo
 	base int
 }
 
 func (s *cteScan) run(env *expr.Env, emit func() error) error {
-	m := memoOf(env, s.up, s.c.memo)
+	m := memoOf(env, s.kept, s.c.memo)
 	give := func(row []value.Datum) error {
 		if err := env.Ctx.Err(); err != nil {
 			return err
@@ -116,8 +126,11 @@ func (s *cteScan) run(env *expr.Env, emit func() error) error {
 		return emit()
 	}
 	if !m.done && !m.working {
-		if s.up == 0 && s.c.refs == 1 {
+		switch {
+		case s.up == 0 && s.c.refs == 1:
 			return s.stream(m, env, give)
+		case s.c.free && env.Ends != nil:
+			return s.share(m, env, give)
 		}
 		inside := env.Rows
 		env.Rows = inside[s.up:]
@@ -134,6 +147,49 @@ func (s *cteScan) run(env *expr.Env, emit func() error) error {
 		}
 	}
 	return nil
+}
+
+// share gives the rows to one of several readers. They are produced as the first reader gets there,
+// so that no more are produced than needed.
+func (s *cteScan) share(m *memo, env *expr.Env, give func([]value.Datum) error) error {
+	if m.next == nil {
+		m.env = env.Apart()
+		m.env.Rows = env.Rows[s.up:]
+		var stop func()
+		m.next, stop = pull(s.c.q, m.env)
+		env.Ends.Add(stop)
+	}
+	for i := 0; ; i++ {
+		if i == len(m.rows) {
+			if m.done {
+				return nil
+			}
+			if err := m.more(env); err != nil {
+				return err
+			}
+		}
+		if i == len(m.rows) {
+			return nil
+		}
+		if err := give(m.rows[i]); err != nil {
+			return err
+		}
+	}
+}
+
+// more makes a further row, if there is one.
+func (m *memo) more(env *expr.Env) error {
+	m.env.Ctx = env.Ctx
+	row, err, ok := m.next()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		m.done = true
+		return nil
+	}
+	m.rows = append(m.rows, slices.Clone(row))
+	return m.heap.Keep(row)
 }
 
 // stream gives the rows to the only reader as they come: it may not want all of them.

@@ -55,9 +55,9 @@ func (p *planner) declare(n *pg.DeclareCursorStmt, of *Prepared) (*plan, error) 
 		}
 		inner := s.env(env.Ctx)
 		inner.Params = slices.Clone(env.Params)
-		o := &Portal{
-			Columns: made.columns, prepared: &Prepared{Text: of.Text, stmt: of.stmt}, plan: made, env: inner, sub: s.subtransaction(), cursor: c,
-		}
+		o := (&Portal{
+			Columns: made.columns, prepared: &Prepared{Text: of.Text, stmt: of.stmt}, plan: made, sub: s.subtransaction(), cursor: c,
+		}).in(inner)
 		o.buffer = c.scroll
 		s.portals[n.Portalname] = o
 		return result{tag: "DECLARE CURSOR"}, nil
@@ -117,7 +117,8 @@ func (s *Session) holdCursors() error {
 	return nil
 }
 
-// readAll keeps all rows that are still to come. What a forward cursor has gone over is left out, which changes where it stands.
+// readAll keeps all rows that are still to come. What a forward cursor has gone over is left out,
+// which changes where it stands.
 func (p *Portal) readAll() error {
 	p.env.Ctx = context.Background()
 	if !p.buffer {

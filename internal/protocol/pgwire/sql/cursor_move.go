@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fetchAll is the count of FETCH ALL, or more: the parser is a program of 32 bits, and its largest long says ALL.
+// fetchAll is the count of FETCH ALL, or more: the parser is a program of 32 bits, and its largest
+// long says ALL.
 const fetchAll = 1<<31 - 1
 
 // mover moves a cursor as FETCH or MOVE say; the rules are those of PostgreSQL's pquery.c.
@@ -58,7 +59,7 @@ func (m *mover) run(direction pg.FetchDirection, count int64) (int64, error) {
 	return m.again()
 }
 
-// after makes steps whose rows nobody wants, then one whose row is.
+// after makes steps whose rows are not needed, then one whose row is.
 func (m *mover) after(first func(int64, bool) (int64, error), steps int64, last func(int64, bool) (int64, error)) (int64, error) {
 	if _, err := first(steps, false); err != nil {
 		return 0, err

@@ -58,7 +58,8 @@ func expect(t *testing.T, what string, got, want any) {
 	}
 }
 
-// TestPortal: a portal that stops at its row limit calls its function no more often than rows were asked for.
+// TestPortal: a portal that stops at its row limit calls its function no more often than rows were
+// asked for.
 func TestPortal(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -87,7 +88,8 @@ func TestPortal(t *testing.T) {
 	expect(t, "returning", fetch(c, inserts, 2), "3 true INSERT 0 3")
 }
 
-// TestLate: a pipeline is one transaction, whose last answer only is that after the commit; a portal with a row limit is as it was.
+// TestLate: a pipeline is one transaction, whose last answer only is that after the commit; a
+// portal with a row limit is as it was.
 func TestLate(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()

@@ -10,8 +10,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fakeShelf is a relation that looks rows up by id and by name, of which no two are the same, and whose rows can be changed in every way. calls notes how
-// it was read.
+// fakeShelf is a relation that looks rows up by id and by name, of which no two are the same, and
+// whose rows can be changed in every way. calls notes how it was read.
 type fakeShelf struct {
 	fakeView
 	calls map[string]int

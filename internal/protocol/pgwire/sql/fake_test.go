@@ -49,7 +49,8 @@ func (w *fakeWork) Savepoint() int {
 func (w *fakeWork) RollbackTo(mark int) { w.note("rollback to %d", mark) }
 func (w *fakeWork) Close()              { w.note("close") }
 
-// fakeSchema has a table of people, a view that takes rows, and functions that count how often they are called.
+// fakeSchema has a table of people, a view that takes rows, and functions that count how often they
+// are called.
 type fakeSchema struct {
 	name      string
 	version   uint64

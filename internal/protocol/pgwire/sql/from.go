@@ -19,7 +19,8 @@ type source interface {
 	none(env *expr.Env) bool
 }
 
-// fromList plans FROM a, b, c; nil for no FROM at all. What it brings into sight is l.visible afterwards.
+// fromList plans FROM a, b, c; nil for no FROM at all. What it brings into sight is l.visible
+// afterwards.
 func (l *level) fromList(list []*pg.Node) (source, error) {
 	var all source
 	for _, n := range list {
@@ -137,13 +138,13 @@ func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
 	if !n.Lateral {
 		l.visible = nil
 	}
-	q, err := l.p.query(n.Subquery.GetSelectStmt(), l)
+	q, free, err := l.freeQuery(n.Subquery.GetSelectStmt())
 	l.visible = hidden
 	if err != nil {
 		return nil, nil, err
 	}
 	l.noteLateral()
-	s := &queryScan{q: q, base: l.slot(len(q.columns()))}
+	s := &queryScan{q: q, base: l.slot(len(q.columns())), free: free}
 	ns, err := l.bring(n.Alias, "", "", q.columns(), s.base, nil)
 	return s, ns, err
 }
@@ -175,6 +176,11 @@ func (s *relationScan) run(env *expr.Env, emit func() error) error {
 	if err != nil {
 		return err
 	}
+	return eachRow(env, rows, emit, func(row []value.Datum) { copy(env.Rows[0][s.base:s.base+len(s.used)], row) })
+}
+
+// eachRow has take put each row where emit finds it, until the statement is interrupted.
+func eachRow(env *expr.Env, rows iter.Seq2[[]value.Datum, error], emit func() error, take func([]value.Datum)) error {
 	for row, err := range rows {
 		if err == nil {
 			err = env.Ctx.Err()
@@ -182,7 +188,7 @@ func (s *relationScan) run(env *expr.Env, emit func() error) error {
 		if err != nil {
 			return err
 		}
-		copy(env.Rows[0][s.base:s.base+len(s.used)], row)
+		take(row)
 		if err := emit(); err != nil {
 			return err
 		}
@@ -194,6 +200,7 @@ func (s *relationScan) run(env *expr.Env, emit func() error) error {
 type queryScan struct {
 	q    query
 	base int
+	free bool // it looks at no row outside of itself
 }
 
 func (s *queryScan) run(env *expr.Env, emit func() error) error {

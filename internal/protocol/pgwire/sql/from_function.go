@@ -17,7 +17,8 @@ type functionScan struct {
 	ordinality int // the slot that numbers the rows; -1 none
 }
 
-// functionCall is one function in FROM: a set-returning one, or any expression, which gives one row.
+// functionCall is one function in FROM: a set-returning one, or any expression, which gives one
+// row.
 type functionCall struct {
 	fn     *expr.Function
 	args   []expr.Expr
@@ -132,7 +133,8 @@ func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
 	return call, nil, nil
 }
 
-// resultFields are the columns of a set-returning function in FROM; nil for one plain column, which is named after the call.
+// resultFields are the columns of a set-returning function in FROM; nil for one plain column, which
+// is named after the call.
 func resultFields(fn *expr.Function) []value.Field {
 	if len(fn.Columns) > 0 {
 		return fn.Columns
@@ -140,7 +142,8 @@ func resultFields(fn *expr.Function) []value.Field {
 	return fn.Returns.Fields
 }
 
-// arguments evaluates the arguments of a call; none says that a strict function has a NULL among them.
+// arguments evaluates the arguments of a call; none says that a strict function has a NULL among
+// them.
 func arguments(fn *expr.Function, args []expr.Expr, env *expr.Env) (vals []value.Datum, none bool, err error) {
 	vals, null, err := expr.EvalArgs(env, args)
 	return vals, null && fn.Strict, err
@@ -224,7 +227,8 @@ func (s *functionScan) runTogether(env *expr.Env, emit func() error) error {
 	})
 }
 
-// inStep takes a row of each sequence at a time, nil from those that are at their end, until all are.
+// inStep takes a row of each sequence at a time, nil from those that are at their end, until all
+// are.
 func inStep(all []iter.Seq2[[]value.Datum, error], emit func(rows [][]value.Datum) error) error {
 	type puller struct {
 		next func() ([]value.Datum, error, bool)

@@ -231,7 +231,8 @@ func conjuncts(n *pg.Node) []*pg.Node {
 	return []*pg.Node{n}
 }
 
-// simple tells that a tree calls no functions and has no sub-selects: when and how often it is evaluated makes no difference.
+// simple tells that a tree calls no functions and has no sub-selects: when and how often it is
+// evaluated makes no difference.
 func simple(n *pg.Node) bool {
 	return !contains(n.ProtoReflect(), func(m protoreflect.Message) bool {
 		name := m.Descriptor().Name()
@@ -266,7 +267,8 @@ func contains(m protoreflect.Message, wanted func(protoreflect.Message) bool) bo
 	return found
 }
 
-// pushDown puts a condition of WHERE as near to its columns as it can go. slots are those of this level that it mentions.
+// pushDown puts a condition of WHERE as near to its columns as it can go. slots are those of this
+// level that it mentions.
 func pushDown(in source, cond expr.Expr, slots []int) source {
 	j, ok := in.(*join)
 	if !ok || len(slots) == 0 {

@@ -102,45 +102,12 @@ func (q *selectQuery) open(env *expr.Env) (bool, error) {
 	if ok, err := allHold(q.gates, env); err != nil || !ok {
 		return false, err
 	}
-	for _, cond := range q.where {
-		if s, ok := cond.(*sublink); ok && s.joins() {
-			if ok, err := flatGatesOpen(s.q, env); err != nil || !ok {
-				return false, err
-			}
-		}
-	}
-	return gatesOpen(q.from, env)
-}
-
-// flatGatesOpen asks the gates of a sub-select that PostgreSQL would make a part of the query
-// around it. They look at no row at all, nor into sub-selects of their own, which might run twice.
-func flatGatesOpen(in query, env *expr.Env) (bool, error) {
-	q, ok := in.(*selectQuery)
-	if !ok || q.group != nil || q.distinct || q.limits != (limits{}) || len(q.windows)+len(q.sets)+len(q.on)+len(q.order) > 0 {
-		return true, nil
-	}
-	for _, gate := range q.gates {
-		if mentionsRow(gate) {
-			continue
-		}
-		if ok, err := holds(gate, env); err != nil || !ok {
+	for _, gate := range q.merged {
+		if ok, err := gate.holds(env); err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
-}
-
-// mentionsRow tells of a condition that looks at a row of any level or has a sub-select.
-func mentionsRow(cond expr.Expr) bool {
-	found := false
-	expr.Walk(cond, func(e expr.Expr) bool {
-		switch e.(type) {
-		case *slotRef, *wholeRow, *sublink:
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 // unread tells that constants and parameters keep every row of FROM out.
@@ -153,30 +120,6 @@ func (q *selectQuery) none(env *expr.Env) bool {
 		return q.group.having != nil && neverHold([]expr.Expr{q.group.having}, env)
 	}
 	return q.unread(env)
-}
-
-// gatesOpen asks the gates of the joins in FROM that let no row of the whole through when they are
-// closed.
-func gatesOpen(in source, env *expr.Env) (bool, error) {
-	switch s := in.(type) {
-	case *filter:
-		return gatesOpen(s.in, env)
-	case *queryScan:
-		return flatGatesOpen(s.q, env)
-	case *join:
-		if ok, err := allHold(s.gates, env); err != nil || !ok {
-			return false, err
-		}
-		if s.kind == pg.JoinType_JOIN_INNER || s.kind == pg.JoinType_JOIN_LEFT {
-			if ok, err := gatesOpen(s.left, env); err != nil || !ok {
-				return false, err
-			}
-		}
-		if s.kind == pg.JoinType_JOIN_INNER || s.kind == pg.JoinType_JOIN_RIGHT {
-			return gatesOpen(s.right, env)
-		}
-	}
-	return true, nil
 }
 
 func (j *join) none(env *expr.Env) bool {

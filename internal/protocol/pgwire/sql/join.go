@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// join combines the rows of two sources. Those of the right one are read once and kept, unless they depend on the left row.
+// join combines the rows of two sources. Those of the right one are read once and kept, unless they
+// depend on the left row.
 type join struct {
 	kind        pg.JoinType
 	left, right source
@@ -61,7 +62,7 @@ func (j *join) run(env *expr.Env, emit func() error) error {
 	return nil
 }
 
-// outerLeft tells whether a left row without a partner is a row of the join.
+// outerLeft reports whether a left row without a partner is a row of the join.
 func (j *join) outerLeft() bool {
 	return j.kind == pg.JoinType_JOIN_LEFT || j.kind == pg.JoinType_JOIN_FULL
 }

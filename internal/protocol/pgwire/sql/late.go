@@ -7,11 +7,14 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// What a call does only at the commit, a change of a semaphore say, has a result that is known only then. Inside of BEGIN the call gives what is known
-// by now. A statement that has such a call as a whole column of its result, and behind which its transaction ends anyway, is committed before its rows are
-// shown. In the simple protocol that is a statement by itself, in the extended protocol the last before a Sync.
+// What a call does only at the commit, a change of a semaphore say, has a result that is known only
+// then. Inside of BEGIN the call gives what is known by now. A statement that has such a call as a
+// whole column of its result, and behind which its transaction ends anyway, is committed before its
+// rows are shown. In the simple protocol that is a statement by itself, in the extended protocol
+// the last before a Sync.
 
-// late returns q as it runs in such a statement, where some columns of its rows are Promises; nil when it is as any other.
+// late returns q as it runs in such a statement, where some columns of its rows are Promises; nil
+// when it is as any other.
 func late(q query) query {
 	s, ok := q.(*selectQuery)
 	if !ok {
@@ -36,7 +39,8 @@ func late(q query) query {
 	return &made
 }
 
-// lateFrom is FROM that is nothing but one call whose value is shown and not looked at: select * from f().
+// lateFrom is FROM that is nothing but one call whose value is shown and not looked at: select *
+// from f().
 func (q *selectQuery) lateFrom() source {
 	scan, ok := q.from.(*functionScan)
 	if !ok || len(scan.calls) != 1 || len(q.where)+len(q.order)+len(q.on)+len(q.before)+len(q.sets)+len(q.windows) > 0 || q.group != nil || q.distinct {
@@ -86,12 +90,12 @@ func laterRows(fn *expr.Function) *expr.Function {
 	return &made
 }
 
-// AsksLast tells whether what the portal shows depends on whether it is the Last.
+// AsksLast reports whether what the portal shows depends on whether it is the Last.
 func (s *Session) AsksLast(p *Portal) bool {
 	return p.plan != nil && p.plan.late != nil && (s.tx.state == txNone || s.tx.state == txStatement)
 }
 
-// showsLate tells whether a portal is to be committed before its rows are shown.
+// showsLate reports whether a portal is to be committed before its rows are shown.
 func (s *Session) showsLate(p *Portal, max int) bool {
 	last := p.Last || p.prepared.simple == simpleOnly
 	return last && s.AsksLast(p) && max == 0 && p.next == nil && !p.done

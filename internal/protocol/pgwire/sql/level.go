@@ -10,11 +10,13 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// level is one SELECT, or what is like it, while it is planned: the names that its expressions see, and its row.
+// level is one SELECT, or what is like it, while it is planned: the names that its expressions see,
+// and its row.
 //
-// All that the expressions of a level refer to lies in one row, env.Rows[0] when they are evaluated: the columns of every relation of FROM,
-// then grouping keys, results of aggregates, of set-returning functions and of whatever else is worked out once. Each has a slot of its
-// own. So joins, grouping and sorting only fill in slots and go on.
+// All that the expressions of a level refer to lies in one row, env.Rows[0] when they are
+// evaluated: the columns of every relation of FROM, then grouping keys, results of aggregates, of
+// set-returning functions and of whatever else is worked out once. Each has a slot of its own. So
+// joins, grouping and sorting only fill in slots and go on.
 type level struct {
 	*frame
 	p      *planner
@@ -42,14 +44,15 @@ type level struct {
 	columns   map[int]bool         // slots of FROM that are grouping keys
 }
 
-// frame is what is needed to run a level: the size of its row, and of what is kept from one row to the next. The first slot of a row is that
-// of its memos.
+// frame is what is needed to run a level: the size of its row, and of what is kept from one row to
+// the next. The first slot of a row is that of its memos.
 type frame struct{ width, memos int }
 
 // clause is a part of a statement: its name in errors, and what it may have.
 type clause struct {
 	name             string
 	aggregates, sets bool
+	alone            string // what a sub-select cannot stand in; "" where it can
 }
 
 // namespace is what one item of FROM brings into sight.
@@ -62,7 +65,7 @@ type namespace struct {
 type item struct {
 	alias, schema string
 	cols          []*column
-	system        *column     // of a relation: tableoid, which is there for those who name it
+	system        *column     // of a relation: tableoid, which exists only if named
 	typ           *value.Type // of a whole row; nil: made when asked for
 }
 
@@ -102,7 +105,8 @@ func (r *slotRef) Volatility() expr.Volatility { return expr.Stable }
 
 func (r *slotRef) Eval(env *expr.Env) (value.Datum, error) { return env.Rows[r.up][r.slot], nil }
 
-// wholeRow is a row of an item of FROM as one value. It is NULL where an outer join found none, which cannot be told from a row of NULLs.
+// wholeRow is a row of an item of FROM as one value. It is NULL where an outer join found none,
+// which cannot be told from a row of NULLs.
 type wholeRow struct {
 	up    int
 	typ   *value.Type
@@ -196,7 +200,7 @@ func (l *level) find(asking *level, up int, parts []string, location int32) (exp
 	return nil, l.error(pgerror.UndefinedColumn, location, "column %s does not exist", strings.Join(parts[len(parts)-2:], "."))
 }
 
-// systemColumn finds a column that is there only for those who name it.
+// systemColumn finds a column that exists only if named.
 func (l *level) systemColumn(asking *level, up int, name string, location int32) (expr.Expr, error) {
 	var found *column
 	for _, ns := range l.visible {
@@ -284,13 +288,17 @@ type memo struct {
 	d       value.Datum
 	rows    [][]value.Datum
 	working bool // rows are those of the last round of a recursive query
+
+	next func() ([]value.Datum, error, bool) // gives further rows, with env; nil: there is no such thing
+	env  *expr.Env
+	heap expr.Heap // of these rows
 }
 
 // memoOf is a memo of the level that is up levels around.
 func memoOf(env *expr.Env, up, i int) *memo { return &env.Rows[up][0].([]memo)[i] }
 
-// push makes room for the row of a level that begins to run inside of those in env. around is env.Rows as it is, inside as it is for the
-// expressions of the level.
+// push makes room for the row of a level that begins to run inside of those in env. around is
+// env.Rows as it is, inside as it is for the expressions of the level.
 func (f *frame) push(env *expr.Env) (row []value.Datum, around, inside [][]value.Datum) {
 	around = env.Rows
 	row = make([]value.Datum, f.width)

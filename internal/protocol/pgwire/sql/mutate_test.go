@@ -17,8 +17,8 @@ import (
 
 var token = regexp.MustCompile(`[a-zA-Z_0-9]+|'[^']*'|\s+|[^\sa-zA-Z_0-9]`)
 
-// TestMutations runs the statements of testdata with words of other statements in them: whatever comes out, nothing panics or hangs.
-// MUTATIONS says how many.
+// TestMutations runs the statements of testdata with words of other statements in them: whatever
+// comes out, nothing panics or hangs. MUTATIONS says how many.
 func TestMutations(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*")
 	var statements [][]string

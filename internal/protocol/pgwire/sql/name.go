@@ -15,7 +15,8 @@ func columnName(n *pg.Node) string {
 	return name
 }
 
-// figureName returns a name and how good it is: 2 a name of something, 1 of a type or a construct, 0 none.
+// figureName returns a name and how good it is: 2 a name of something, 1 of a type or a construct,
+// 0 none.
 func figureName(n *pg.Node) (string, int) {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:

@@ -34,8 +34,8 @@ type result struct {
 // query is rows, got by a SELECT or what is like it. It holds no state of a run.
 type query interface {
 	columns() []value.Field
-	// run gives the rows one by one, each valid until emit returns. An error of emit ends it and is returned. env.Rows are those of the
-	// statement around it.
+	// run gives the rows one by one, each valid until emit returns. An error of emit ends it and is
+	// returned. env.Rows are those of the statement around it.
 	run(env *expr.Env, emit func(row []value.Datum) error) error
 	// none tells that constants and parameters alone leave it without rows, so that what it is
 	// joined to need not be read.
@@ -52,7 +52,8 @@ type planner struct {
 	reach  int      // the outermost level that was referred to since it was set
 }
 
-// planStatement plans a statement whose first parameters have the types given, nil for unknown ones.
+// planStatement plans a statement whose first parameters have the types given, nil for unknown
+// ones.
 func (s *Session) planStatement(p *Prepared, given []*value.Type) (*plan, []*value.Type, error) {
 	pl := &planner{s: s, text: p.Text, env: s.env(context.Background())}
 	pl.path = pl.env.Path
@@ -98,6 +99,8 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 		return p.show(n.VariableShowStmt)
 	case *pg.Node_ExplainStmt:
 		return p.explain(n.ExplainStmt)
+	case *pg.Node_CopyStmt:
+		return p.copyStatement(n.CopyStmt)
 	case *pg.Node_GrantStmt:
 		return p.grant(n.GrantStmt)
 	case *pg.Node_GrantRoleStmt:
@@ -109,6 +112,9 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if n.IntoClause != nil {
 		return nil, unsupported("SELECT INTO").WithHint("%s", hintQueues)
+	}
+	if err := p.refuseSampling(n); err != nil {
+		return nil, err
 	}
 	q, err := p.query(n, nil)
 	if err != nil {
@@ -125,7 +131,8 @@ func unsupported(what string) *pgerror.Error {
 	return pgerror.New(pgerror.FeatureNotSupported, "%s is not supported", what)
 }
 
-// functions are those that a name means; of all schemas in the search path when the statement names none.
+// functions are those that a name means; of all schemas in the search path when the statement names
+// none.
 func (p *planner) functions(schema, name string) []*expr.Function {
 	var found []*expr.Function
 	names := p.path
@@ -200,7 +207,7 @@ func (s *Session) schemas(names []string) []Schema {
 	return found
 }
 
-// hasSchema tells whether a schema of that name exists.
+// hasSchema reports whether a schema of that name exists.
 func (s *Session) hasSchema(name string) bool {
 	return len(s.schemas([]string{name})) > 0
 }

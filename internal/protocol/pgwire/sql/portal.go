@@ -20,7 +20,8 @@ type Portal struct {
 	prepared *Prepared
 	plan     *plan
 	env      *expr.Env
-	sub      int // the savepoint it was made under; it goes when that is rolled back
+	ends     expr.Ends // of what env is for
+	sub      int       // the savepoint it was made under; it goes when that is rolled back
 	done     bool
 	tag      string
 
@@ -35,7 +36,13 @@ type Portal struct {
 	cursor *cursor
 }
 
-// errStop ends a query whose rows nobody wants any more.
+// in gives the portal its env.
+func (p *Portal) in(env *expr.Env) *Portal {
+	p.env, env.Ends = env, &p.ends
+	return p
+}
+
+// errStop ends a query whose rows are not needed any more.
 var errStop = errors.New("sql: no more rows are wanted")
 
 // Spent tells that the portal is a command that has run: it cannot run again.
@@ -67,11 +74,12 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	}
 	env := s.env(context.Background())
 	env.Params = args
-	return &Portal{Columns: p.Columns, prepared: p, plan: p.plan, env: env, sub: s.subtransaction()}, nil
+	return (&Portal{Columns: p.Columns, prepared: p, plan: p.plan, sub: s.subtransaction()}).in(env), nil
 }
 
-// Fetch runs the portal until max rows were given to row (0 = all); done tells that it is at its end and tag is the command tag then. ctx
-// is ended by a cancel request. A row is valid until row returns. The last statement of a simple query is committed before Fetch returns.
+// Fetch runs the portal until max rows were given to row (0 = all); done tells that it is at its
+// end and tag is the command tag then. ctx is ended by a cancel request. A row is valid until row
+// returns. The last statement of a simple query is committed before Fetch returns.
 func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
 	if p.plan == nil {
 		if p.prepared.simple != notSimple {
@@ -90,6 +98,9 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 	}
 	p.env.Ctx = ctx
 	done, tag, err = s.advance(p, max, row)
+	if done || err != nil {
+		p.ends.Run()
+	}
 	if last := p.prepared.simple == simpleOnly || p.prepared.simple == simpleLast; err == nil && done && (last || s.tx.alone) {
 		err = s.Sync()
 	}
@@ -198,7 +209,8 @@ func (p *Portal) read() ([]value.Datum, error) {
 	return row, nil
 }
 
-// pull turns a query around: its rows are asked for one by one. stop must be called when not all are.
+// pull turns a query around: its rows are asked for one by one. stop must be called when not all
+// are.
 func pull(q query, env *expr.Env) (next func() ([]value.Datum, error, bool), stop func()) {
 	return iter.Pull2(func(yield func([]value.Datum, error) bool) {
 		err := q.run(env, func(row []value.Datum) error {
@@ -220,10 +232,11 @@ func (p *Portal) close() {
 		p.stop()
 		p.next, p.stop = nil, nil
 	}
+	p.ends.Run()
 }
 
-// Bind keeps a portal by a name that it shares with the cursors of DECLARE; the one without a name is replaced at will. The end of its
-// transaction drops it.
+// Bind keeps a portal by a name that it shares with the cursors of DECLARE; the one without a name
+// is replaced at will. The end of its transaction drops it.
 func (s *Session) Bind(name string, p *Portal) error {
 	if name != "" && s.portals[name] != nil {
 		return s.failed(context.Background(), pgerror.New(pgerror.DuplicateCursor, `cursor "%s" already exists`, name))
@@ -249,12 +262,23 @@ func (s *Session) Release(name string) {
 	}
 }
 
-// dropPortals closes those made under a savepoint, or under one after it; 0: all of the transaction.
+// dropPortals closes those made under a savepoint, or under one after it; 0: all of the
+// transaction.
 func (s *Session) dropPortals(save int) {
 	for name, p := range s.portals {
 		if !p.held() && p.sub >= save {
 			p.close()
 			delete(s.portals, name)
+		}
+	}
+}
+
+// failPortals closes those that dropPortals drops. Their names are known until the transaction is
+// rolled back: to run one is the error of a transaction that has failed.
+func (s *Session) failPortals(save int) {
+	for _, p := range s.portals {
+		if !p.held() && p.sub >= save {
+			p.close()
 		}
 	}
 }

@@ -36,8 +36,9 @@ const (
 	simpleLast            // the last of several
 )
 
-// Split parses the text of a simple query into its statements, to be opened and fetched one after the other, then Sync; empty for an empty
-// query. A syntax error anywhere fails all of it. They are planned when they are opened: their columns are those of the portal.
+// Split parses the text of a simple query into its statements, to be opened and fetched one after
+// the other, then Sync; empty for an empty query. A syntax error anywhere fails all of it. They are
+// planned when they are opened: their columns are those of the portal.
 func (s *Session) Split(text string) ([]*Prepared, error) {
 	tree, err := parse.Parse(text)
 	if err != nil {
@@ -69,7 +70,8 @@ func sourceOf(text string, raw *pg.RawStmt) string {
 	return text[from:to]
 }
 
-// Prepare plans one statement of the extended protocol. oids are the types of the first parameters as the client knows them, 0 unknown.
+// Prepare plans one statement of the extended protocol. oids are the types of the first parameters
+// as the client knows them, 0 unknown.
 func (s *Session) Prepare(text string, oids []uint32) (*Prepared, error) {
 	p, err := s.prepare(text, oids)
 	if err != nil {
@@ -126,7 +128,8 @@ func (s *Session) version() uint64 {
 	return sum
 }
 
-// replan plans a statement unless its plan is still good. What it returns to the client stays as it was, or it is an error.
+// replan plans a statement unless its plan is still good. What it returns to the client stays as it
+// was, or it is an error.
 func (s *Session) replan(p *Prepared) error {
 	if p.stmt == nil {
 		return nil

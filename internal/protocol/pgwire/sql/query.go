@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// pending is a query whose columns may still be of type unknown, until what it stands in has decided.
+// pending is a query whose columns may still be of type unknown, until what it stands in has
+// decided.
 type pending interface {
 	query
 	// convert makes column i one of type t.
@@ -29,6 +30,16 @@ func (p *planner) query(n *pg.SelectStmt, parent *level) (query, error) {
 		}
 	}
 	return q, nil
+}
+
+// freeQuery plans a query in l and reports whether it looks at no row outside of itself.
+func (l *level) freeQuery(n *pg.SelectStmt) (q query, free bool, err error) {
+	reach := l.p.reach
+	l.p.reach = l.depth + 1
+	q, err = l.p.query(n, l)
+	free = l.p.reach > l.depth
+	l.p.reach = min(reach, l.p.reach)
+	return q, free, err
 }
 
 func (p *planner) pendingQuery(n *pg.SelectStmt, parent *level) (pending, error) {
@@ -134,7 +145,7 @@ func (c *rowCounter) pass(row []value.Datum, emit func([]value.Datum) error) err
 	return nil
 }
 
-// stopped turns the end that the limit made into a good one; the errStop of somebody further out goes on.
+// stopped turns the end caused by the limit into success; the errStop of an outer query passes.
 func (c *rowCounter) stopped(err error) error {
 	if err == errStop && c.ended {
 		return nil
@@ -161,7 +172,8 @@ func (l *level) orderKeys(list []*pg.Node, cols []value.Field) ([]sortKey, error
 	return keys, nil
 }
 
-// resultColumn finds the column of the result that an item of ORDER BY or GROUP BY means by its place or its name; -1: none.
+// resultColumn finds the column of the result that an item of ORDER BY or GROUP BY means by its
+// place or its name; -1: none.
 func (l *level) resultColumn(n *pg.Node, cols []value.Field, clause string) (int, error) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil {

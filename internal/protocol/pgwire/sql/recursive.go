@@ -8,8 +8,9 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// recursiveQuery is a query of WITH RECURSIVE: the rows of first, then those that next makes of the rows before, until it makes none. While
-// it runs, its own name stands for the rows of the last round.
+// recursiveQuery is a query of WITH RECURSIVE: the rows of first, then those that next makes of the
+// rows before, until it makes none. While it runs, its own name stands for the rows of the last
+// round.
 type recursiveQuery struct {
 	setQuery // for the columns and their keys
 	c        *cte

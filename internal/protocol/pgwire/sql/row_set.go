@@ -10,7 +10,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// rowSet is a set-returning function in a select list, or, with e, an expression there whose value is wanted several times.
+// rowSet is a set-returning function in a select list, or, with e, an expression there whose value
+// is wanted several times.
 type rowSet struct {
 	fn   *expr.Function
 	args []expr.Expr
@@ -121,17 +122,5 @@ func (r *rowSet) each(env *expr.Env, emit func() error) error {
 	if err != nil {
 		return err
 	}
-	for row, err := range rows {
-		if err == nil {
-			err = env.Ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		env.Rows[0][r.slot] = r.value(row)
-		if err := emit(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachRow(env, rows, emit, func(row []value.Datum) { env.Rows[0][r.slot] = r.value(row) })
 }

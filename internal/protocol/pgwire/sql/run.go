@@ -7,10 +7,13 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Run runs the statements of text inside of the transaction that env belongs to, for functions that run SQL. What fails leaves the
-// transaction as it is: the caller undoes what was done (Work.Savepoint before, RollbackTo after). Commands of transactions are refused.
-// row may be nil; a row is valid until it returns.
+// Run runs the statements of text inside of the transaction that env belongs to, for functions that
+// run SQL. What fails leaves the transaction as it is: the caller undoes what was done
+// (Work.Savepoint before, RollbackTo after). Commands of transactions are refused. row may be nil;
+// a row is valid until it returns.
 func (s *Session) Run(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error {
+	s.inner++
+	defer func() { s.inner-- }()
 	if row == nil {
 		row = func([]value.Datum) error { return nil }
 	}
@@ -38,18 +41,7 @@ func (s *Session) runPlan(env *expr.Env, made *plan, args []value.Datum, row fun
 		return err
 	}
 	inner := s.env(env.Ctx)
-	inner.Params = args
-	if made.query != nil {
-		return made.query.run(inner, row)
-	}
-	out, err := made.command(inner)
-	if err != nil {
-		return err
-	}
-	for _, r := range out.rows {
-		if err := row(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	inner.Params, inner.Ends = args, &expr.Ends{}
+	defer inner.Ends.Run()
+	return made.rows(inner, row)
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestScripts runs testdata: "sql" is one message of the simple protocol, the option calls shows how often the fake's functions were called
-// since the last time, work what the transaction was told, status the byte of ReadyForQuery.
+// TestScripts runs testdata: "sql" is one message of the simple protocol, the option calls shows
+// how often the fake's functions were called since the last time, work what the transaction was
+// told, status the byte of ReadyForQuery.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {

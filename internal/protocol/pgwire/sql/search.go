@@ -10,8 +10,9 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// search lets a relation look rows up by a condition of WHERE or ON that was just compiled to cond, when it says that one of the relation's keys
-// equals something that is known before the relation is read: what depends on no relation of the level, or on those left of it in a join of in. Only
+// search lets a relation look rows up by a condition of WHERE or ON that was just compiled to cond,
+// when it says that one of the relation's keys equals something that is known before the relation
+// is read: what depends on no relation of the level, or on those left of it in a join of in. Only
 // relations from slot least on are narrowed. The condition is asked all the same.
 func (l *level) search(part *pg.Node, cond expr.Expr, in source, least int) {
 	sides, ok := cond.(expr.Parent)
@@ -104,7 +105,8 @@ func calls(n *pg.Node) bool {
 	return contains(n.ProtoReflect(), func(m protoreflect.Message) bool { return m.Descriptor().Name() == "FuncCall" })
 }
 
-// keys are the values that rows are looked up by; none says that one of them is NULL, which equals nothing.
+// keys are the values that rows are looked up by; none says that one of them is NULL, which equals
+// nothing.
 func (s *relationScan) keys(env *expr.Env) (by []value.Datum, none bool, err error) {
 	by = make([]value.Datum, len(s.by))
 	for i, e := range s.by {

@@ -15,6 +15,7 @@ type selectQuery struct {
 	l        *level      // of its expressions
 	from     source      // nil: one row of nothing
 	gates    []expr.Expr // asked once, before FROM is read
+	merged   []mergedGate
 	where    []expr.Expr
 	group    *grouping
 	windows  []*window
@@ -83,6 +84,8 @@ func (l *level) selects(n *pg.SelectStmt) (pending, error) {
 	if q.limits, err = l.limits(n); err != nil {
 		return nil, err
 	}
+	q.from = l.keepScans(q.from, l.depth > 0)
+	q.merge()
 	return q, nil
 }
 
@@ -348,7 +351,8 @@ func (q *selectQuery) compute(i int) expr.Expr {
 	return q.out[i]
 }
 
-// sortsSets tells whether what is worked out before sorting needs the rows of set-returning functions.
+// sortsSets reports whether what is worked out before sorting needs the rows of set-returning
+// functions.
 func (q *selectQuery) sortsSets() bool {
 	if q.distinct || len(q.on) > 0 {
 		return true

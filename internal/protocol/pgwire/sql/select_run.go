@@ -87,7 +87,7 @@ func (r *selectRun) scanned() error {
 	return r.grouped()
 }
 
-// sorts tells whether all rows must be there before the first is given.
+// sorts reports whether all rows must be there before the first is given.
 func (r *selectRun) sorts() bool { return len(r.order) > 0 }
 
 // grouped is a row of a group, or one that was not to be grouped.
@@ -160,7 +160,8 @@ func (r *selectRun) keep(k keptRow) error {
 	return r.heap.Keep(k.row)
 }
 
-// spareRows is how many rows beside those that LIMIT asks for are kept before they are sorted and cut.
+// spareRows is how many rows beside those that LIMIT asks for are kept before they are sorted and
+// cut.
 const spareRows = 1000
 
 // most is how many of the sorted rows are wanted at most; negative: all may be.
@@ -189,7 +190,7 @@ func (r *selectRun) cut(n int) error {
 	return nil
 }
 
-// seen tells whether the values of these expressions have been there before.
+// seen reports whether the values of these expressions have been there before.
 func (r *selectRun) seen(list []expr.Expr) (bool, error) {
 	var buf []byte
 	for _, e := range list {

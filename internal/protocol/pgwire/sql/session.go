@@ -1,5 +1,6 @@
-// Package sql is the statements of SQL: parsed, planned, run in a session with its transaction, prepared statements and cursors. What the
-// statements work on, functions and relations, comes from Schemas; what a transaction is comes from a Work. It knows no sockets and no broker.
+// Package sql is the statements of SQL: parsed, planned, run in a session with its transaction,
+// prepared statements and cursors. What the statements work on, functions and relations, comes from
+// Schemas; what a transaction is comes from a Work. It knows no sockets and no broker.
 package sql
 
 import (
@@ -25,8 +26,10 @@ type Options struct {
 	Names           value.Names              // what regclass and its like stand for; may be nil
 	Notice          func(*pgerror.Error)     // where notices go; called by the session's goroutine
 	Parameter       func(name, value string) // tells of a changed setting that clients are told about (ParameterStatus)
+	Copier          Copier                   // the client of COPY; nil: COPY is refused
 	BackendPID      uint32
-	// Signal interrupts another session's statement, or ends the session; false: there is none with this number. nil: there is only this one.
+	// Signal interrupts another session's statement, or ends the session; false: there is none with
+	// this number. nil: there is only this one.
 	Signal func(pid uint32, terminate bool) (bool, error)
 }
 
@@ -41,7 +44,8 @@ type Session struct {
 	told        map[string]string // what the client knows of the reported settings
 	pathNow     []string          // the search path at pathAt, an epoch of the settings
 	pathAt      uint64
-	pathImplied bool   // nobody named pg_catalog in it
+	pathImplied bool   // pg_catalog was not named in it
+	inner       int    // how many functions that run statements (Run) are at work
 	reportedAt  uint64 // the epoch of the settings when it was told last
 }
 

@@ -132,7 +132,8 @@ func (s *Session) settingRows() [][]value.Datum {
 	return rows
 }
 
-// describe fills in what pg_settings tells of a setting that is not just a text; numbers are in its unit there.
+// describe fills in what pg_settings tells of a setting that is not just a text; numbers are in its
+// unit there.
 func (d *setting) describe(row []value.Datum) {
 	row[4], row[12] = d.comment, d.initial
 	switch {

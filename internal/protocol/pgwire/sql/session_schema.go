@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// sessionSchema is the part of pg_catalog that is about the session: its settings, its prepared statements and its cursors.
+// sessionSchema is the part of pg_catalog that is about the session: its settings, its prepared
+// statements and its cursors.
 type sessionSchema struct {
 	s         *Session
 	functions map[string][]*expr.Function
@@ -96,8 +97,9 @@ func newSessionSchema(s *Session) *sessionSchema {
 	return c
 }
 
-// signal is a function that speaks to another session. What follows the number of it (how long to wait for its end) has a default and counts
-// for nothing: the end comes soon, and nobody waits.
+// signal is a function that signals another session. The arguments after its number (how long to
+// wait for its end) have defaults and are ignored: the session ends soon, and the caller does not
+// wait.
 func (c *sessionSchema) signal(oid uint32, name string, args ...value.Field) *expr.Function {
 	f := &expr.Function{OID: oid, Name: name, Strict: true, Volatility: expr.Volatile, Returns: value.Bool}
 	for i, a := range args {

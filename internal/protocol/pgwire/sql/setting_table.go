@@ -19,13 +19,13 @@ const (
 // setting is one run-time parameter, as PostgreSQL has it.
 type setting struct {
 	name     string // as SHOW ALL writes it
-	initial  string // its value when nobody set it, as SHOW gives it
+	initial  string // its value if it was not set, as SHOW prints it
 	kind     settingKind
 	unit     string // ms, s, min, kB; of an intSetting
 	min, max int64  // of an intSetting
 	values   []string
 	reported bool // clients are told about its changes
-	internal bool // nobody sets it
+	internal bool // cannot be set
 	fixed    bool // only the server's configuration sets it
 	list     bool // takes a list of names
 	// check returns the value as it is kept, or an error with the reason.
@@ -63,8 +63,8 @@ func checked(s *setting, check func(string) (string, error)) *setting {
 	return s
 }
 
-// settingList is every parameter that there is, in the order of SHOW ALL. Beside those that do something stand those that clients and
-// scripts set as a matter of course.
+// settingList is every parameter that there is, in the order of SHOW ALL. Beside those that do
+// something stand those that clients and scripts set as a matter of course.
 var settingList = []*setting{
 	reported(checked(text("application_name", "", "Sets the application name to be reported in statistics and logs."), checkApplicationName)),
 	internal(number("block_size", "8192", "", 8192, 8192, "Shows the size of a disk block.")),
@@ -156,7 +156,8 @@ var settingList = []*setting{
 	words("xmloption", "content", []string{"content", "document"}, "Sets whether XML data is documents or content fragments."),
 }
 
-// The version that clients are told: what the statements are like, so that they send none from later versions.
+// The version that clients are told: what the statements are like, so that they send none from
+// later versions.
 const (
 	ServerVersion    = "15.0 (Fiveways)"
 	serverVersionNum = "150000"

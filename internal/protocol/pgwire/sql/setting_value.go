@@ -59,7 +59,8 @@ func (d *setting) enum(v string) (string, error) {
 	return "", d.invalid(v).WithHint("Available values: %s.", strings.Join(d.values, ", "))
 }
 
-// parseBool reads a Boolean as settings take it: on, off, and beginnings of true, false, yes and no.
+// parseBool reads a Boolean as settings take it: on, off, and beginnings of true, false, yes and
+// no.
 func parseBool(v string) (b, ok bool) {
 	v = strings.ToLower(v)
 	switch {
@@ -73,7 +74,8 @@ func parseBool(v string) (b, ok bool) {
 	return false, false
 }
 
-// units are the units of a setting's base unit, the largest first, each with how many of the base unit it is.
+// units are the units of a setting's base unit, the largest first, each with how many of the base
+// unit it is.
 var units = map[string][]struct {
 	name string
 	many float64
@@ -84,7 +86,8 @@ var units = map[string][]struct {
 	"kB":  {{"TB", 1 << 30}, {"GB", 1 << 20}, {"MB", 1 << 10}, {"kB", 1}, {"B", 1.0 / 1024}},
 }
 
-// integer reads a whole number, with a unit or without, and returns it with the largest unit that keeps it whole.
+// integer reads a whole number, with a unit or without, and returns it with the largest unit that
+// keeps it whole.
 func (d *setting) integer(v string) (string, error) {
 	n, err := d.parseInteger(v)
 	if err != nil {
@@ -197,7 +200,8 @@ func checkZone(v string) (string, error) {
 	return name, nil
 }
 
-// checkDateStyle reads the words of DateStyle, in any order, as PostgreSQL does. What is not said stays ISO and MDY.
+// checkDateStyle reads the words of DateStyle, in any order, as PostgreSQL does. What is not said
+// stays ISO and MDY.
 func checkDateStyle(v string) (string, error) { return mergeDateStyle(v, "ISO, MDY") }
 
 func mergeDateStyle(v, now string) (string, error) {

@@ -134,7 +134,7 @@ func (s *Session) setOne(n *pg.VariableSetStmt) error {
 	return s.vars.set(n.Name, argumentText(n.Args, d != nil && d.list), n.IsLocal)
 }
 
-// setUser is SET ROLE and SET SESSION AUTHORIZATION: a session stays who it is.
+// setUser is SET ROLE and SET SESSION AUTHORIZATION: a session cannot change its user.
 func (s *Session) setUser(name, to string, local bool) error {
 	if to == s.opts.User || name == "role" && to == "none" || to == "default" {
 		return s.vars.set(name, to, local)

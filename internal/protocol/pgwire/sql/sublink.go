@@ -11,28 +11,29 @@ import (
 // cardinality is the SQLSTATE of a sub-select with too many rows.
 const cardinality = "21000"
 
-// sublink is a sub-select in an expression. One that does not depend on the statement around it is run once for each run of that.
+// sublink is a sub-select in an expression. One that does not depend on the statement around it is
+// run once for each run of that.
 type sublink struct {
 	kind pg.SubLinkType
 	q    query
 	typ  *value.Type
 	memo int // of its result or rows; -1: it depends on the row at hand
+	up   int // the memo is of the level that is so many levels around
 
 	left  []expr.Expr // of ANY and ALL: what is compared with each row
 	match expr.Expr   // of a level of its own, whose row is the left values, then those of the sub-select
 }
 
 func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
-	reach := l.p.reach
-	l.p.reach = l.depth + 1
-	q, err := l.p.query(n.Subselect.GetSelectStmt(), l)
+	if l.clause.alone != "" {
+		return nil, l.error(pgerror.FeatureNotSupported, n.Location, "cannot use subquery in %s", l.clause.alone)
+	}
+	q, free, err := l.freeQuery(n.Subselect.GetSelectStmt())
 	if err != nil {
 		return nil, err
 	}
-	inner := l.p.reach
-	l.p.reach = min(reach, inner)
 	s := &sublink{kind: n.SubLinkType, q: q, typ: value.Bool, memo: -1}
-	if inner > l.depth {
+	if free {
 		s.memo = l.memo()
 	}
 	cols := q.columns()
@@ -77,7 +78,8 @@ func bare(in query) query {
 	return &made
 }
 
-// subCompare plans the comparison of x IN (SELECT ...), x op ANY (SELECT ...) and x op ALL (SELECT ...).
+// subCompare plans the comparison of x IN (SELECT ...), x op ANY (SELECT ...) and x op ALL (SELECT
+// ...).
 func (l *level) subCompare(s *sublink, n *pg.SubLink) error {
 	left := []*pg.Node{n.Testexpr}
 	if row := n.Testexpr.GetRowExpr(); row != nil {
@@ -132,7 +134,7 @@ func (s *sublink) Eval(env *expr.Env) (value.Datum, error) {
 	if s.memo < 0 {
 		return s.result(env)
 	}
-	m := memoOf(env, 0, s.memo)
+	m := memoOf(env, s.up, s.memo)
 	if m.done {
 		return m.d, nil
 	}
@@ -225,7 +227,7 @@ func (s *sublink) each(env *expr.Env, try func(row []value.Datum) error) error {
 	if s.memo < 0 {
 		return s.q.run(env, try)
 	}
-	m := memoOf(env, 0, s.memo)
+	m := memoOf(env, s.up, s.memo)
 	if !m.done {
 		rows, err := collect(s.q, env)
 		if err != nil {

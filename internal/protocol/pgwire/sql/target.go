@@ -76,7 +76,8 @@ func (c *changed) returned(env *expr.Env, row []value.Datum, out *result) error 
 	return err
 }
 
-// cannot refuses a change that a relation does not take; doing is how PostgreSQL words it: "insert into".
+// cannot refuses a change that a relation does not take; doing is how PostgreSQL words it: "insert
+// into".
 func cannot(r Relation, command, doing, hint string) error {
 	if own, ok := r.(Hinted); ok {
 		hint = own.Hint(command)

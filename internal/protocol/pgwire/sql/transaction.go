@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// txState is where the transaction of a session stands; the names are those of PostgreSQL's manual, the rules those of its xact.c.
+// txState is where the transaction of a session stands; the names are those of PostgreSQL's manual,
+// the rules those of its xact.c.
 type txState byte
 
 const (
@@ -30,12 +31,13 @@ type transaction struct {
 	defers   bool
 	now      value.TimestampTZ
 	before   values // settings to go back to
-	id       int64  // what txid_current says; 0: nobody has asked
+	id       int64  // the result of txid_current; 0: not assigned yet
 	saves    []savepoint
 	lastSave int
 }
 
-// savepoint is one SAVEPOINT. Invariant: ids grow along the stack, and no other savepoint of the transaction ever had the same.
+// savepoint is one SAVEPOINT. Invariant: ids grow along the stack, and no other savepoint of the
+// transaction ever had the same.
 type savepoint struct {
 	name   string
 	id     int
@@ -103,8 +105,8 @@ func (s *Session) abandon() {
 	s.report()
 }
 
-// fail is what an error does to the transaction: one of a statement is rolled back and over, a block waits for its end, with what the
-// innermost savepoint covers undone at once.
+// fail is what an error does to the transaction: one of a statement is rolled back and over, a
+// block waits for its end, with what the innermost savepoint covers undone at once.
 func (s *Session) fail() {
 	switch s.tx.state {
 	case txNone, txFailed:
@@ -115,10 +117,11 @@ func (s *Session) fail() {
 	}
 	s.tx.state = txFailed
 	if n := len(s.tx.saves); n > 0 {
+		s.failPortals(s.tx.saves[n-1].id)
 		s.undoTo(s.tx.saves[n-1])
 		return
 	}
-	s.dropPortals(0)
+	s.failPortals(0)
 	if s.tx.begun {
 		s.tx.begun = false
 		s.opts.Work.Rollback()
@@ -130,7 +133,6 @@ func (s *Session) fail() {
 
 // undoTo undoes what came after a savepoint.
 func (s *Session) undoTo(save savepoint) {
-	s.dropPortals(save.id)
 	s.opts.Work.RollbackTo(save.mark)
 	s.vars.restore(save.before)
 	s.report()
@@ -147,10 +149,12 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Fail notes an error that the protocol found itself (a malformed bind, say): the transaction is aborted as by a failed statement.
+// Fail notes an error that the protocol found itself (a malformed bind, say): the transaction is
+// aborted as by a failed statement.
 func (s *Session) Fail() { s.fail() }
 
-// Sync ends the implicit transaction of a simple query or of the messages up to a Sync: commits it, or rolls it back after an error.
+// Sync ends the implicit transaction of a simple query or of the messages up to a Sync: commits it,
+// or rolls it back after an error.
 func (s *Session) Sync() error {
 	if s.tx.state == txStatement || s.tx.state == txImplicit {
 		return s.commit()

@@ -120,6 +120,7 @@ func (s *Session) rollbackTo(name string) error {
 	if err != nil {
 		return err
 	}
+	s.dropPortals(s.tx.saves[i].id)
 	s.undoTo(s.tx.saves[i])
 	s.tx.saves = s.tx.saves[:i+1]
 	s.tx.state = txBlock

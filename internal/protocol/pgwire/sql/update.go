@@ -49,7 +49,8 @@ func (p *planner) update(n *pg.UpdateStmt) (*plan, error) {
 	}}, nil
 }
 
-// delete plans DELETE of a relation whose rows can be deleted by it. Messages cannot: they are gone once they were received.
+// delete plans DELETE of a relation whose rows can be deleted by it. Messages cannot: they are gone
+// once they were received.
 func (p *planner) delete(n *pg.DeleteStmt) (*plan, error) {
 	r, err := p.relation(n.Relation)
 	if err != nil {

@@ -16,10 +16,12 @@ const (
 	invalidName     = "42602"
 )
 
-// variables are the settings of a session. They follow the transaction: SET is undone by its rollback, SET LOCAL ends with it.
+// variables are the settings of a session. They follow the transaction: SET is undone by its
+// rollback, SET LOCAL ends with it.
 type variables struct {
 	defaults map[string]string // by name in small letters: what RESET goes back to, where it is not the table's
-	// Invariant: the maps below are never changed in place, so that a copy of values is a mark to come back to.
+	// Invariant: the maps below are never changed in place, so that a copy of values is a mark to
+	// come back to.
 	now values
 
 	objects  value.Names    // for settings
@@ -40,7 +42,8 @@ func newVariables() variables {
 	return v
 }
 
-// get returns the value of a setting as SHOW gives it; one with a dot in its name exists because it was set.
+// get returns the value of a setting as SHOW gives it; one with a dot in its name exists because it
+// was set.
 func (v *variables) get(name string) (string, bool) {
 	key := strings.ToLower(name)
 	if s, ok := v.now.local[key]; ok {
@@ -64,7 +67,7 @@ func unrecognised(name string) error {
 	return pgerror.New(pgerror.UndefinedObject, `unrecognized configuration parameter "%s"`, name)
 }
 
-// check returns a value as it is kept; it refuses names that there are not and settings that nobody sets.
+// check returns a value in stored form; it rejects unknown names and read-only settings.
 func (v *variables) check(name, val string) (string, error) {
 	d := settingsByName[strings.ToLower(name)]
 	switch {

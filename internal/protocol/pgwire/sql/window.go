@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// window is one call of a window function: a ranking, or an aggregate over the rows of a partition up to the one at hand.
+// window is one call of a window function: a ranking, or an aggregate over the rows of a partition
+// up to the one at hand.
 type window struct {
 	rank      rankKind
 	agg       *aggregate // instead of rank
@@ -153,7 +154,8 @@ func same(keys []sortKey, a, b []value.Datum) bool {
 	return c == 0 && err == nil
 }
 
-// fillPartition goes over the rows in groups of peers, rows that the order makes no difference between.
+// fillPartition goes over the rows in groups of peers, rows that the order makes no difference
+// between.
 func (w *window) fillPartition(rows []windowRow, env *expr.Env) error {
 	var sum *aggregateRun
 	if w.agg != nil {

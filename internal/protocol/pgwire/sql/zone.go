@@ -8,7 +8,8 @@ import (
 	_ "time/tzdata" // zones are found on a machine that has no files of them
 )
 
-// zone finds a time zone by the value of SET TimeZone and tells how SHOW names it. A number is hours east of Greenwich.
+// zone finds a time zone by the value of SET TimeZone and tells how SHOW names it. A number is
+// hours east of Greenwich.
 func zone(v string) (loc *time.Location, name string, ok bool) {
 	switch strings.ToLower(v) {
 	case "":

@@ -2,7 +2,7 @@ package respwire
 
 import "bytes"
 
-// inline finds a request that somebody typed: words on one line.
+// inline parses an inline command: words on one line.
 func (p *Parser) inline(b []byte, dst [][]byte) ([][]byte, int, error) {
 	end := bytes.IndexByte(b, '\n')
 	if end < 0 {
@@ -18,8 +18,9 @@ func (p *Parser) inline(b []byte, dst [][]byte) ([][]byte, int, error) {
 	return args, end + 1, nil
 }
 
-// splitWords appends the words of a line. A word may be quoted: in double quotes \n, \r, \t, \b, \a and \xHH mean one byte, in single quotes \'
-// does. ok is false when a quote is not closed, or not followed by a blank.
+// splitWords appends the words of a line. A word may be quoted: in double quotes \n, \r, \t, \b, \a
+// and \xHH mean one byte, in single quotes \' does. ok is false when a quote is not closed, or not
+// followed by a blank.
 func splitWords(line []byte, dst [][]byte) (words [][]byte, ok bool) {
 	if end := bytes.IndexByte(line, 0); end >= 0 {
 		line = line[:end]

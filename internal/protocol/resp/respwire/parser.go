@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What a request may have, whoever sends it. Redis has the same figures.
+// Limits of any request. Redis has the same figures.
 const (
 	maxArgs = 1 << 20
 	maxLine = 64 << 10 // of an inline request, and of a line with a count or a length
@@ -33,7 +33,8 @@ type Parser struct {
 	Limits   Limits
 	Stranger bool // the client is not logged in: it may send little
 
-	// The request at hand, as far as it was there the last time. Places are relative to its first byte.
+	// The request at hand, as far as it was there the last time. Places are relative to its first
+	// byte.
 	left  int    // arguments that are still to come, 0: it has not begun
 	pos   int    // all before it has been looked at
 	bulk  int    // length of the argument at pos, -1: its length is not known yet
@@ -43,9 +44,10 @@ type Parser struct {
 // span is where an argument lies.
 type span struct{ from, to int }
 
-// Next finds the request at the beginning of b, which must be the same place until a request was found: n is its length, 0 while more of it is
-// needed. Its arguments are appended to dst; they are slices of b, or of their own when they were quoted. A request may have none: then
-// there is nothing to answer. The error is a ProtocolError.
+// Next finds the request at the beginning of b, which must be the same place until a request was
+// found: n is its length, 0 while more of it is needed. Its arguments are appended to dst; they are
+// slices of b, or of their own when they were quoted. A request may have none: then there is
+// nothing to answer. The error is a ProtocolError.
 func (p *Parser) Next(b []byte, dst [][]byte) (args [][]byte, n int, err error) {
 	if p.left == 0 {
 		if len(b) == 0 {
@@ -123,7 +125,8 @@ func (p *Parser) argument(b []byte) (whole bool, err error) {
 	return true, nil
 }
 
-// Want is how many bytes there must be, from the first of the request at hand, for Next to find out more; 0 when that is not known.
+// Want is how many bytes there must be, from the first of the request at hand, for Next to find out
+// more; 0 when that is not known.
 func (p *Parser) Want() int {
 	if p.left == 0 || p.bulk < 0 {
 		return 0
@@ -134,7 +137,8 @@ func (p *Parser) Want() int {
 // Busy tells that a request has begun and is not whole.
 func (p *Parser) Busy() bool { return p.left > 0 }
 
-// lineAt is the line of b that begins at from, and where the next begins: 0 when its end is not there yet.
+// lineAt is the line of b that begins at from, and where the next begins: 0 when its end is not
+// there yet.
 func lineAt(b []byte, from int, tooLong ProtocolError) (line []byte, next int, err error) {
 	end := bytes.IndexByte(b[from:], '\r')
 	switch {

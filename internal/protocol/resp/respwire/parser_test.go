@@ -10,7 +10,8 @@ import (
 
 func limits() Limits { return Limits{Bulk: 1 << 20, Request: 2 << 20} }
 
-// all parses whatever is in sent, as it is there after each of the reads that end at cuts, and writes it down.
+// all parses whatever is in sent, as it is there after each of the reads that end at cuts, and
+// writes it down.
 func all(p *Parser, sent []byte, cuts ...int) string {
 	var text strings.Builder
 	from := 0
@@ -61,7 +62,7 @@ func TestParser(t *testing.T) {
 	}
 }
 
-// TestStranger: who is not logged in may send little.
+// TestStranger: requests before the login must be small.
 func TestStranger(t *testing.T) {
 	for _, tc := range []struct{ sent, want string }{
 		{"*11\r\n", "! Protocol error: unauthenticated multibulk length"},
@@ -92,7 +93,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLargeRequestIsLookedAtOnce: many arguments that come one by one are not looked at again and again.
+// TestLargeRequestIsLookedAtOnce: many arguments that come one by one are not looked at again and
+// again.
 func TestLargeRequestIsLookedAtOnce(t *testing.T) {
 	const n = 200_000
 	sent := []byte(fmt.Sprintf("*%d\r\n", n) + strings.Repeat("$1\r\na\r\n", n))
@@ -107,7 +109,8 @@ func TestLargeRequestIsLookedAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzParser: whatever is sent, whole or in two pieces, is understood in one way or refused, and no argument lies elsewhere.
+// FuzzParser: whatever is sent, whole or in two pieces, is understood in one way or refused, and no
+// argument lies elsewhere.
 func FuzzParser(f *testing.F) {
 	for _, s := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$1\r\na\r\n$0\r\n\r\n", "PING \"a\\x41\" 'b'\r\n", "*-1\r\n*0\r\n\r\n", "*1\r\n$-1\r\n"} {
 		f.Add([]byte(s), 3)

@@ -90,6 +90,12 @@ func (w *Writer) Map(n int) {
 	w.line('*', 2*int64(n))
 }
 
+// Field adds the name and the number of one key of a map.
+func (w *Writer) Field(name string, n int64) {
+	w.BulkString(name)
+	w.Int(n)
+}
+
 // Set begins a set; its n members follow. In RESP2 it is an array.
 func (w *Writer) Set(n int) {
 	if w.RESP3 {
@@ -99,7 +105,7 @@ func (w *Writer) Set(n int) {
 	w.Array(n)
 }
 
-// Push begins a message that nobody asked for; its n members follow. In RESP2 it is an array.
+// Push begins an unsolicited message; its n members follow. In RESP2 it is an array.
 func (w *Writer) Push(n int) {
 	if w.RESP3 {
 		w.line('>', int64(n))

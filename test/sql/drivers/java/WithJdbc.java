@@ -1,8 +1,10 @@
+import java.io.*;
 import java.net.URI;
 import java.sql.*;
 import java.util.*;
 import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
+import org.postgresql.copy.*;
 import org.postgresql.util.HStoreConverter;
 
 /** The JDBC driver: extended protocol, server-prepared statements with binary results, fetch size, metadata. */
@@ -60,6 +62,7 @@ public final class WithJdbc {
             cursors(c);
             errors(c);
             cancel(c);
+            copy(c);
             metadata(c);
             one(c, "select mbus4.drop_queue('with_jdbc')");
         }
@@ -68,6 +71,23 @@ public final class WithJdbc {
             connect(app, null).close();
             fails("28P01", () -> connect(app, "wrong"));
         }
+    }
+
+    static void copy(Connection c) throws Exception {
+        one(c, "select mbus4.create_view('with_jdbc')");
+        CopyManager copies = c.unwrap(PGConnection.class).getCopyAPI();
+        check(copies.copyIn("copy with_jdbc_q from stdin", new StringReader("n=>1\nn=>2\n")) == 2, "rows");
+        CopyIn in = copies.copyIn("copy with_jdbc_q from stdin csv");
+        byte[] row = "\"n=>3\"\n".getBytes();
+        in.writeToCopy(row, 0, 4);
+        in.writeToCopy(row, 4, row.length - 4);
+        check(in.endCopy() == 1, "row");
+        CopyIn dropped = copies.copyIn("copy with_jdbc_q from stdin");
+        dropped.writeToCopy(row, 0, 3);
+        dropped.cancelCopy();
+        StringWriter out = new StringWriter();
+        check(copies.copyOut("copy (select data->'n' from mbus4.consumen_with_jdbc_by_default(10)) to stdout", out) == 3, "rows out");
+        check(out.toString().equals("1\n2\n3\n"), out);
     }
 
     static void postAndConsume(Connection c) throws SQLException {

@@ -1,4 +1,5 @@
 """psycopg 2: text protocol only, parameters are put into the statement by the client."""
+import io
 import os
 import threading
 
@@ -93,14 +94,6 @@ cur.execute("begin")
 assert any("already a transaction" in n for n in conn.notices), conn.notices
 cur.execute("rollback")
 
-# COPY is refused, and the connection lives on
-if os.environ.get("SERVER") == "fiveways":
-    try:
-        cur.copy_expert("copy t from stdin", __import__("io").StringIO("x"))
-        raise SystemExit("COPY was no error")
-    except psycopg2.errors.FeatureNotSupported:
-        pass
-
 # cancel from another thread
 timer = threading.Timer(0.3, conn.cancel)
 timer.start()
@@ -122,3 +115,17 @@ if os.environ.get("APP_URL"):
         raise SystemExit("a wrong password is welcome")
     except psycopg2.OperationalError as e:
         assert 'password authentication failed for user "app"' in str(e), e
+
+# COPY
+with psycopg2.connect(os.environ["SQL_URL"]) as copying, copying.cursor() as cur:
+    cur.execute("select mbus4.create_queue('with_psycopg2_copy', 64); select mbus4.create_view('with_psycopg2_copy')")
+    copying.commit()
+    cur.copy_from(io.StringIO("n=>1\nn=>2\n"), "with_psycopg2_copy_q", columns=("data",))
+    assert cur.rowcount == 2, cur.rowcount
+    cur.copy_expert("copy with_psycopg2_copy_q from stdin csv", io.StringIO('"n=>3,ü=>4"\n'))
+    copying.commit()
+    out = io.StringIO()
+    cur.copy_expert("copy (select data from mbus4.consumen_with_psycopg2_copy_by_default(10)) to stdout csv header", out)
+    assert out.getvalue() == 'data\n"""n""=>""1"""\n"""n""=>""2"""\n"""n""=>""3"", ""ü""=>""4"""\n', out.getvalue()
+    copying.commit()
+    cur.execute("select mbus4.drop_queue('with_psycopg2_copy')")

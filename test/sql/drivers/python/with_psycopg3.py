@@ -97,6 +97,42 @@ try:
 except errors.QueryCanceled:
     timer.join()
 conn.execute("select mbus4.drop_queue('with_psycopg3')")
+
+# COPY in all formats, with text and with adapted rows
+conn.execute("select mbus4.create_queue('with_psycopg3_copy', 64)")
+conn.execute("select mbus4.create_view('with_psycopg3_copy')")
+with conn.cursor() as cur:
+    with cur.copy("copy with_psycopg3_copy_q from stdin") as copy:
+        for i in range(100):
+            copy.write_row(({"n": str(i), "text": "tab\t nl\n ü \\"},))
+    assert cur.rowcount == 100, cur.rowcount
+    with cur.copy("copy with_psycopg3_copy_q (data) from stdin (format binary)") as copy:
+        copy.set_types(["hstore"])
+        copy.write_row(({"n": "100", "text": None},))
+    with cur.copy("copy with_psycopg3_copy_q from stdin (format csv, header)") as copy:
+        copy.write('data\n"n=>101')
+        copy.write(',text=>x"\n')
+    for wrong, state in ("copy with_psycopg3_copy_q from stdin", errors.InternalError), ("copy with_psycopg3_copy_q (nope) from stdin", errors.UndefinedColumn):
+        try:
+            with cur.copy(wrong) as copy:
+                copy.write("n=>1\nn=>\n")
+            raise AssertionError(wrong)
+        except state as e:
+            if state is errors.InternalError:
+                assert e.diag.context.startswith("COPY with_psycopg3_copy_q, line 2, column data: \"n=>\""), e.diag.context
+    try:
+        with cur.copy("copy with_psycopg3_copy_q from stdin") as copy:
+            copy.write("n=>1\n")
+            raise RuntimeError("enough")
+    except RuntimeError:
+        pass
+    with cur.copy("copy (select data->'n', data->'text' from mbus4.consumen_with_psycopg3_copy_by_default(1000)) to stdout") as copy:
+        rows = list(copy.rows())
+    assert len(rows) == 102 and rows[7] == ("7", "tab\t nl\n ü \\") and rows[100:] == [("100", None), ("101", "x")], rows[95:]
+    with cur.copy("copy (select 1, 'x', null::int) to stdout (format binary)") as copy:
+        copy.set_types(["int4", "text", "int4"])
+        assert list(copy.rows()) == [(1, "x", None)]
+conn.execute("select mbus4.drop_queue('with_psycopg3_copy')")
 conn.close()
 
 # passwords

@@ -32,4 +32,11 @@ select count(*) from (values (1), (2)) v(i);
 \set FETCH_COUNT 3
 select generate_series(1, 7);
 select 1 as a, 'x' as b \gdesc
+select mbus4.create_view('with_psql');
+copy with_psql_q from stdin;
+n=>1
+n=>2
+\.
+\copy (select data->'n' from mbus4.consumen_with_psql_by_default(10)) to pstdout csv header
+copy (select 1, null, 'a b') to stdout (delimiter ' ');
 select mbus4.drop_queue('with_psql');

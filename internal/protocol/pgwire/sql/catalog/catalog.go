@@ -21,7 +21,7 @@ type Options struct {
 	Started         value.TimestampTZ // of the server
 }
 
-// Role is somebody who can log in.
+// Role is a user that can log in.
 type Role struct {
 	Name      string
 	Superuser bool

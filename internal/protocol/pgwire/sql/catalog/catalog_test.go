@@ -139,7 +139,8 @@ func showError(err error) string {
 	return err.Error() + "\n"
 }
 
-// TestQueries runs the queries that psql (psql -E shows them) and the drivers send, each with the answer that was read and found right.
+// TestQueries runs the queries that psql (psql -E shows them) and the drivers send, each with the
+// answer that was read and found right.
 func TestQueries(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -17,7 +18,7 @@ func insertable(o object) bool {
 	return ok
 }
 
-// updatable tells whether rows of a relation can be changed and deleted.
+// updatable reports whether rows of a relation can be changed and deleted.
 func updatable(o object) bool {
 	_, changes := o.Relation.(sql.Updater)
 	_, deletes := o.Relation.(sql.Deleter)
@@ -77,7 +78,7 @@ func (c *Catalog) functionsNamed(name string) []*expr.Function {
 		return nil
 	}
 	var all []*expr.Function
-	for _, builtIn := range expr.Functions(name) {
+	for _, builtIn := range builtin.Library.Functions(name) {
 		f := *builtIn
 		f.Volatility = expr.Stable
 		if rows != nil {

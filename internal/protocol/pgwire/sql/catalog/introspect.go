@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -35,7 +36,7 @@ var setCalls = map[string]setCall{
 // moreCalls are functions that tools ask about what there is not, or is only one of: calls of NULL,
 // false and 0 are most of them.
 var moreCalls = map[string]call{
-	"pg_advisory_unlock_all": always(""), // nobody can have one
+	"pg_advisory_unlock_all": always(""), // there are no advisory locks
 	"pg_blocking_pids":       always(value.NewArray(value.Int4, nil)), "pg_safe_snapshot_blocking_pids": always(value.NewArray(value.Int4, nil)),
 	"pg_trigger_depth": always(int64(0)), "pg_notification_queue_usage": always(0.0), "pg_relation_filenode": always(nil),
 	"pg_relation_filepath": always(nil), "pg_partition_root": always(nil), "pg_get_partition_constraintdef": always(nil),
@@ -176,7 +177,7 @@ func describeObject(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum,
 	case relCast:
 		return c.describeCast(env, id), nil
 	case relOperator:
-		for _, o := range expr.AllOperators() {
+		for _, o := range builtin.Library.AllOperators() {
 			if int64(o.OID) == id && o.Left != nil {
 				return fmt.Sprintf("operator %s(%s,%s)", o.Name, o.Left, o.Right), nil
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -87,7 +88,7 @@ func (c *Catalog) now(env *expr.Env) *objects {
 			o.relations = append(o.relations, object{s.name, r})
 		}
 	}
-	o.functions = append(o.functions, expr.AllFunctions()...)
+	o.functions = append(o.functions, builtin.Library.AllFunctions()...)
 	for _, f := range o.functions {
 		o.byOID[f.OID] = f
 	}
@@ -96,7 +97,7 @@ func (c *Catalog) now(env *expr.Env) *objects {
 	return &c.objects
 }
 
-// visible tells whether a schema is searched.
+// visible reports whether a schema is searched.
 func visible(env *expr.Env, schema string) bool {
 	return schema == pgCatalog || slices.Contains(env.Path, schema)
 }
@@ -104,8 +105,8 @@ func visible(env *expr.Env, schema string) bool {
 // names are where regclass and its like look.
 type names struct{ c *Catalog }
 
-// Names resolve the names of objects in the text of regclass, regproc and their like. A name without a schema is looked for in pg_catalog
-// and public.
+// Names resolve the names of objects in the text of regclass, regproc and their like. A name
+// without a schema is looked for in pg_catalog and public.
 func (c *Catalog) Names() value.Names { return names{c} }
 
 func background() *expr.Env {
@@ -165,7 +166,7 @@ func (n names) Find(t *value.Type, text string) (int64, bool) {
 				return p.oid, true
 			}
 		}
-		for _, f := range append(expr.Functions(name), n.c.schemaFunctions(schema, name)...) {
+		for _, f := range append(builtin.Library.Functions(name), n.c.schemaFunctions(schema, name)...) {
 			if schema == "" || f.Schema == schema {
 				return int64(f.OID), true
 			}

@@ -15,7 +15,7 @@ var roleTables = map[string]filler{
 
 func (r Role) oid() uint32 { return hashOID("role " + r.Name) }
 
-// roles are those who can log in; the user of the session is one of them.
+// roles are the users that can log in; the session's user is one of them.
 func (c *Catalog) roles() []Role {
 	var all []Role
 	if c.opts.Users != nil {
@@ -27,7 +27,7 @@ func (c *Catalog) roles() []Role {
 	return all
 }
 
-// owner is who owns what is always there.
+// owner is the owner of built-in objects.
 func (c *Catalog) owner() string { return c.opts.User }
 
 func fillRoles(c *Catalog, _ *expr.Env, emit func(cells)) {

@@ -24,7 +24,8 @@ type table struct {
 	index        map[string]int
 }
 
-// cells are the values of a row by the names of the columns. What is not there is NULL or, where that may not be, the zero of its type.
+// cells are the values of a row by the names of the columns. What is not there is NULL or, where
+// that may not be, the zero of its type.
 type cells map[string]value.Datum
 
 // filler yields the rows of a table.
@@ -49,7 +50,7 @@ var readTables = sync.OnceValue(func() (all []*table) {
 	return all
 })
 
-// typeOr is a type by its name; statistics have types that nobody reads here.
+// typeOr is a type by its name; the types of statistics columns are not needed here.
 func typeOr(name string, other *value.Type) *value.Type {
 	if t := value.ByName(name); t != nil && t != value.AnyArray {
 		return t

@@ -9,8 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// The functions by which the types of PostgreSQL 15 read and write, made by the query beside it. Nobody calls them here, but drivers tell
-// arrays and composite types by them.
+// The input and output functions of the types of PostgreSQL 15, made by the query beside it. They
+// are never called here, but drivers recognise arrays and composite types by them.
 //
 //go:embed pgdata/typeio.txt
 var typeIOLines string
@@ -61,7 +61,8 @@ func ioOf(t *value.Type) typeIO {
 	return recordIO
 }
 
-// ioProcs are all functions by which types are read and written, each once, in the order of their numbers' first use.
+// ioProcs are all functions by which types are read and written, each once, in the order of their
+// numbers' first use.
 var ioProcs = sync.OnceValue(func() (all []proc) {
 	seen := map[int64]bool{0: true}
 	for _, t := range sortedTypes() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -79,7 +80,7 @@ func fillCasts(_ *Catalog, _ *expr.Env, emit func(cells)) {
 }
 
 func fillOperators(_ *Catalog, _ *expr.Env, emit func(cells)) {
-	for _, o := range expr.AllOperators() {
+	for _, o := range builtin.Library.AllOperators() {
 		row := cells{
 			"oid": oid(o.OID), "oprname": o.Name, "oprnamespace": oid(oidPgCatalog), "oprowner": oid(oidOwner), "oprkind": "b",
 			"oprright": oid(o.Right.OID), "oprresult": oid(o.Returns.OID),

@@ -30,66 +30,9 @@ func (n *arrayNode) Eval(env *Env) (value.Datum, error) {
 		}
 	}
 	if n.nested {
-		return nest(n.t.Elem, values)
+		return value.NestArrays(n.t.Elem, values)
 	}
-	return newArray(n.t.Elem, values), nil
-}
-
-// newArray makes a one-dimensional array.
-func newArray(elem *value.Type, values []value.Datum) *value.Array {
-	a := &value.Array{Elem: elem, Elems: values}
-	if len(values) > 0 {
-		a.Dims = []value.Dim{{Len: int32(len(values)), Lower: 1}}
-	}
-	return a
-}
-
-// maxDims is PostgreSQL's MAXDIM.
-const maxDims = 6
-
-// nest makes an array of one more dimension of arrays; NULL ones count as empty.
-func nest(elem *value.Type, parts []value.Datum) (value.Datum, error) {
-	made := &value.Array{Elem: elem}
-	empty := 0
-	for _, p := range parts {
-		part, _ := p.(*value.Array)
-		if part == nil || len(part.Dims) == 0 {
-			empty++
-			continue
-		}
-		if made.Dims == nil {
-			if len(part.Dims) >= maxDims {
-				return nil, pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(part.Dims)+1, maxDims)
-			}
-			made.Dims = append([]value.Dim{{Len: int32(len(parts)), Lower: 1}}, part.Dims...)
-		} else if !sameDims(made.Dims[1:], part.Dims) {
-			return nil, errNotMatching()
-		}
-		made.Elems = append(made.Elems, part.Elems...)
-	}
-	if empty > 0 && made.Dims != nil {
-		return nil, errNotMatching()
-	}
-	return made, nil
-}
-
-func errNotMatching() error {
-	return pgerror.New(arraySubscriptError, "multidimensional arrays must have array expressions with matching dimensions")
-}
-
-// arraySubscriptError is the SQLSTATE of wrong dimensions.
-const arraySubscriptError = "2202E"
-
-func sameDims(a, b []value.Dim) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return value.NewArray(n.t.Elem, values), nil
 }
 
 // array compiles ARRAY[...]; want is the array type that a cast gives it, nil none.
@@ -154,7 +97,7 @@ func (c *Compiler) arrayOfType(n *arrayNode, want *value.Type, places []int32) (
 
 // anyAll is left op ANY (array), and ALL.
 type anyAll struct {
-	run         callFunc
+	run         CallFunc
 	left, array Expr
 	any, strict bool
 	volatility  Volatility

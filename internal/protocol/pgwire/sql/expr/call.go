@@ -3,13 +3,13 @@ package expr
 import "fiveways/internal/protocol/pgwire/sql/value"
 
 // newCall makes the expression that calls run.
-func newCall(run callFunc, args []Expr, returns *value.Type, strict bool, v Volatility) *call {
+func newCall(run CallFunc, args []Expr, returns *value.Type, strict bool, v Volatility) *call {
 	return &call{run: run, args: args, t: returns, strict: strict, volatility: v}
 }
 
 // call is a call of a function or an operator.
 type call struct {
-	run        callFunc
+	run        CallFunc
 	args       []Expr
 	t          *value.Type
 	strict     bool
@@ -26,7 +26,8 @@ func (c *call) Children() []Expr { return c.args }
 // Volatility implements Dependent.
 func (c *call) Volatility() Volatility { return c.volatility }
 
-// Eval implements Expr. The arguments lie on the Env's stack, so that a call makes no garbage; functions do not keep them.
+// Eval implements Expr. The arguments lie on the Env's stack, so that a call makes no garbage;
+// functions do not keep them.
 func (c *call) Eval(env *Env) (value.Datum, error) {
 	base, null := len(env.stack), false
 	for _, a := range c.args {

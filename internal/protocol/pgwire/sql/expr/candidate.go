@@ -2,7 +2,8 @@ package expr
 
 import "fiveways/internal/protocol/pgwire/sql/value"
 
-// candidate is one of the functions or operators that a call may mean; types are those of the arguments as given, in their order.
+// candidate is one of the functions or operators that a call may mean; types are those of the
+// arguments as given, in their order.
 type candidate struct {
 	types []*value.Type
 	call  *callShape // of a function
@@ -20,8 +21,9 @@ func matching(actual []*value.Type, all []candidate) []candidate {
 	return kept
 }
 
-// selectCandidate chooses among candidates that all match: most exact matches, then most preferred types, then by the categories of the
-// untyped constants, then by the one type that the others have. nil: there is no best one. It is func_select_candidate of PostgreSQL.
+// selectCandidate chooses among candidates that all match: most exact matches, then most preferred
+// types, then by the categories of the untyped constants, then by the one type that the others
+// have. nil: there is no best one. It is func_select_candidate of PostgreSQL.
 func selectCandidate(actual []*value.Type, all []candidate) *candidate {
 	unknowns := 0
 	for _, a := range actual {
@@ -74,7 +76,8 @@ func exactMatches(actual, declared []*value.Type, preferred bool) int {
 	return n
 }
 
-// byCategory decides, for each untyped constant, of which category it is, and drops candidates of others.
+// byCategory decides, for each untyped constant, of which category it is, and drops candidates of
+// others.
 func byCategory(actual []*value.Type, all []candidate) []candidate {
 	type slot struct {
 		category byte
@@ -122,7 +125,8 @@ func byCategory(actual []*value.Type, all []candidate) []candidate {
 	return kept
 }
 
-// byKnownType takes untyped constants for the one type that all the others have, when that leaves one candidate.
+// byKnownType takes untyped constants for the one type that all the others have, when that leaves
+// one candidate.
 func byKnownType(actual []*value.Type, all []candidate, unknowns int) *candidate {
 	if unknowns == len(actual) {
 		return nil

@@ -10,9 +10,10 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// The functions, operators, casts and types of PostgreSQL 15 with hstore, a line each, in the order of their names' bytes. All of them are
-// here, also those that cannot be called: which overload of a name is meant depends on the others. The files are made by the queries beside
-// them (TestCatalogFiles).
+// The functions, operators, casts and types of PostgreSQL 15 with hstore, a line each, in the order
+// of their names' bytes. All of them are here, also those that cannot be called: which overload of
+// a name is meant depends on the others. The files are made by the queries beside them
+// (TestCatalogFiles).
 var (
 	//go:embed pgdata/functions.txt
 	functionLines string
@@ -41,6 +42,7 @@ type Operator struct {
 	Volatility Volatility
 	Negator    string // the operator that gives the opposite; empty: none
 	impl       string
+	run        Implementation // empty: nothing is behind it
 }
 
 func (o *Operator) types() []*value.Type {
@@ -53,7 +55,8 @@ func (o *Operator) types() []*value.Type {
 // linesOf returns the lines of a sorted file whose first field is name.
 func linesOf(file, name string) []string {
 	key := name + "\t"
-	// The file is searched by bytes; each belongs to its line. The first byte found is where a line starts.
+	// The file is searched by bytes; each belongs to its line. The first byte found is where a line
+	// starts.
 	start := sort.Search(len(file), func(i int) bool { return file[strings.LastIndexByte(file[:i], '\n')+1:] >= key })
 	var lines []string
 	for strings.HasPrefix(file[start:], key) {
@@ -64,31 +67,37 @@ func linesOf(file, name string) []string {
 	return lines
 }
 
-// Caches by name; what is in them is never changed.
-var (
-	functionCache sync.Map // string -> []*Function
-	operatorCache sync.Map // string -> []*Operator
-	foreignTypes  sync.Map // string -> *value.Type: those that have no values here
-)
+// Library is the built-in functions and operators: those that the catalog lists, with what tables
+// have for them. Several goroutines may use it.
+type Library struct {
+	implementations Table // never changed
+
+	// Caches by name; what is in them is never changed.
+	functions sync.Map // string -> []*Function
+	operators sync.Map // string -> []*Operator
+}
+
+// foreignTypes are those that have no values here.
+var foreignTypes sync.Map // string -> *value.Type
 
 // Functions returns the built-in functions of this name, those too that cannot be called.
-func Functions(name string) []*Function {
-	if found, ok := functionCache.Load(name); ok {
+func (l *Library) Functions(name string) []*Function {
+	if found, ok := l.functions.Load(name); ok {
 		return found.([]*Function)
 	}
 	var all []*Function
 	for _, line := range linesOf(functionLines, name) {
-		all = append(all, readFunction(line))
+		all = append(all, l.readFunction(line))
 	}
 	if len(all) == 0 {
 		return nil // not kept: names are the clients' to make up
 	}
-	found, _ := functionCache.LoadOrStore(name, all)
+	found, _ := l.functions.LoadOrStore(name, all)
 	return found.([]*Function)
 }
 
 // AllFunctions returns the built-in functions that can be called.
-func AllFunctions() []*Function {
+func (l *Library) AllFunctions() []*Function {
 	var all []*Function
 	last := ""
 	for line := range strings.Lines(functionLines) {
@@ -97,7 +106,7 @@ func AllFunctions() []*Function {
 			continue
 		}
 		last = name
-		for _, f := range Functions(name) {
+		for _, f := range l.Functions(name) {
 			if f.callable() {
 				all = append(all, f)
 			}
@@ -107,23 +116,23 @@ func AllFunctions() []*Function {
 }
 
 // operatorsNamed returns all operators of a name.
-func operatorsNamed(name string) []*Operator {
-	if found, ok := operatorCache.Load(name); ok {
+func (l *Library) operatorsNamed(name string) []*Operator {
+	if found, ok := l.operators.Load(name); ok {
 		return found.([]*Operator)
 	}
 	var all []*Operator
 	for _, line := range linesOf(operatorLines, name) {
-		all = append(all, readOperator(line))
+		all = append(all, l.readOperator(line))
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	found, _ := operatorCache.LoadOrStore(name, all)
+	found, _ := l.operators.LoadOrStore(name, all)
 	return found.([]*Operator)
 }
 
 // AllOperators returns every operator that can be used.
-func AllOperators() []*Operator {
+func (l *Library) AllOperators() []*Operator {
 	var all []*Operator
 	last := ""
 	for line := range strings.Lines(operatorLines) {
@@ -132,7 +141,7 @@ func AllOperators() []*Operator {
 			continue
 		}
 		last = name
-		for _, o := range operatorsNamed(name) {
+		for _, o := range l.operatorsNamed(name) {
 			if _, err := o.bound(o.types(), o.Returns); err == nil {
 				all = append(all, o)
 			}
@@ -141,12 +150,13 @@ func AllOperators() []*Operator {
 	return all
 }
 
-func readOperator(line string) *Operator {
+func (l *Library) readOperator(line string) *Operator {
 	f := strings.Split(line, "\t")
 	o := &Operator{
 		OID: readOID(f[1]), Name: f[0], Right: typeNamed(f[3]), Returns: typeNamed(f[4]), Strict: strings.HasPrefix(f[5], "s"),
 		Volatility: Volatility(f[5][len(f[5])-1]), impl: f[6],
 	}
+	o.run = l.implementations[o.impl]
 	if f[2] != "-" {
 		o.Left = typeNamed(f[2])
 	}
@@ -156,7 +166,7 @@ func readOperator(line string) *Operator {
 	return o
 }
 
-func readFunction(line string) *Function {
+func (l *Library) readFunction(line string) *Function {
 	f := strings.Split(line, "\t")
 	flags := f[2]
 	fn := &Function{
@@ -180,11 +190,12 @@ func readFunction(line string) *Function {
 	}
 	readDefaults(fn, f[7])
 	fn.kind, fn.set = flags[0], strings.Contains(flags, "r")
-	bindImplementation(fn)
+	l.implement(fn)
 	return fn
 }
 
-// readDefaults reads the defaults as pg_get_expr gives them; those in use are plain numbers, strings and NULLs.
+// readDefaults reads the defaults as pg_get_expr gives them; those in use are plain numbers,
+// strings and NULLs.
 func readDefaults(fn *Function, text string) {
 	if text == "" {
 		return
@@ -216,7 +227,8 @@ func readOID(s string) uint32 {
 	return uint32(n)
 }
 
-// typeNamed returns a type by its name in pg_type; for one that has no values here, something that can be told from others.
+// typeNamed returns a type by its name in pg_type; for one that has no values here, something that
+// can be told from others.
 func typeNamed(name string) *value.Type {
 	if t := value.ByName(name); t != nil {
 		return t

@@ -8,12 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways/test/postgres"
 )
 
-// TestCatalogFiles makes the files of pgdata again, by the queries beside them. REWRITE=1 writes them; else they must be as they are. The OIDs
-// of hstore's own functions depend on the server and are left aside.
+// TestCatalogFiles makes the files of pgdata again, by the queries beside them. REWRITE=1 writes
+// them; else they must be as they are. The OIDs of hstore's own functions depend on the server and
+// are left aside.
 func TestCatalogFiles(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), postgres.Start(t, postgres.Options{}))
 	if err != nil {
@@ -62,50 +62,5 @@ func TestCatalogFiles(t *testing.T) {
 				t.Errorf("%s.txt line %d is %q, not %q", name, i+1, got[i], want[i])
 			}
 		}
-	}
-}
-
-// TestImplementations finds what is written for functions that do not exist: a misspelled name would never be called.
-func TestImplementations(t *testing.T) {
-	known := map[string]bool{}
-	for line := range strings.Lines(functionLines) {
-		f := readFunction(strings.TrimSuffix(line, "\n"))
-		known[f.impl], known[f.impl+signature(f)], known[f.impl+variadicForm] = true, true, true
-		if f.kind == 'a' {
-			known[aggregatePrefix+f.Name], known[aggregatePrefix+f.Name+signature(f)] = true, true
-		}
-	}
-	for line := range strings.Lines(operatorLines) {
-		known[readOperator(strings.TrimSuffix(line, "\n")).impl] = true
-	}
-	for name := range implementations {
-		if !known[name] {
-			t.Errorf("%s is no function of PostgreSQL", name)
-		}
-	}
-}
-
-func TestLookups(t *testing.T) {
-	if n := len(Functions("lower")); n != 3 {
-		t.Errorf("lower has %d overloads, not 3", n) // of text and of ranges
-	}
-	for _, name := range []string{"", "zzz", "!", "lowe", "lower\t"} {
-		if Functions(name) != nil {
-			t.Errorf("there is a function %q", name)
-		}
-	}
-	first, _, _ := strings.Cut(functionLines, "\t")
-	last := strings.Split(strings.TrimSpace(functionLines), "\n")
-	if Functions(first) == nil || Functions(strings.Split(last[len(last)-1], "\t")[0]) == nil {
-		t.Error("the first or the last function is not found")
-	}
-	if n := len(AllFunctions()); n < 700 {
-		t.Errorf("only %d functions can be called", n)
-	}
-	if n := len(AllOperators()); n < 300 {
-		t.Errorf("only %d operators can be used", n)
-	}
-	if f := Functions("hstore_to_json"); len(f) != 1 || f[0].Schema != "public" || f[0].Args[0].Type != value.Hstore || f[0].Volatility != Immutable {
-		t.Errorf("hstore_to_json is %+v", f)
 	}
 }

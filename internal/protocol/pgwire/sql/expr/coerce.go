@@ -93,7 +93,7 @@ func (c *Compiler) castTo(e Expr, to *value.Type, mod int32, ctx castContext) (E
 	return c.foldStrict(made), nil
 }
 
-// hasValues tells whether values of the type exist here.
+// hasValues reports whether values of the type exist here.
 func hasValues(t *value.Type) bool {
 	return value.ByOID(t.OID) == t || t.Kind == 'c' || t.IsArray() && hasValues(t.Elem)
 }
@@ -102,7 +102,7 @@ func unsupportedType(t *value.Type) error {
 	return pgerror.New(pgerror.FeatureNotSupported, "type %s is not supported", t)
 }
 
-// sameForm tells whether a value of from is one of to as it stands.
+// sameForm reports whether a value of from is one of to as it stands.
 func sameForm(from, to *value.Type) bool {
 	return from.Category == 'S' && to.Category == 'S' || to == value.OID && from.Category == 'N' && from != value.Int4 ||
 		from == value.OID && to.Category == 'N' && to != value.Int4
@@ -196,7 +196,8 @@ var (
 	}
 )
 
-// stableCast tells whether a conversion depends on the session: between times with and without zone, and by a text form that does.
+// stableCast reports whether a conversion depends on the session: between times with and without
+// zone, and by a text form that does.
 func stableCast(from, to *value.Type) bool {
 	switch findPathway(from, to, explicit) {
 	case byText:

@@ -117,7 +117,8 @@ func (c *Compiler) typeCast(n *pg.TypeCast) (Expr, error) {
 	return made, nil
 }
 
-// The units that an interval's typmod may restrict it to, from the smallest: INTERVAL '5' DAY means five days.
+// The units that an interval's typmod may restrict it to, from the smallest: INTERVAL '5' DAY means
+// five days.
 var intervalUnits = []struct {
 	bit  uint
 	unit string

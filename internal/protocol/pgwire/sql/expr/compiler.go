@@ -7,43 +7,50 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Compiler compiles the expressions of one statement. What a nil hook would be asked for is refused with the error PostgreSQL gives where
-// such a thing may not stand.
+// Compiler compiles the expressions of one statement. What a nil hook would be asked for is refused
+// with the error PostgreSQL gives where such a thing may not stand.
 type Compiler struct {
 	Text     string         // of the statement, for positions
 	Params   *Params        // nil: there are no parameters
 	Settings value.Settings // constants are read with them
+	Library  *Library       // the built-in functions and operators; never nil
 
-	// Known is asked first for every node, the inner ones too; what it returns is taken instead of compiling. nil: compile it.
+	// Known is asked first for every node, the inner ones too; what it returns is taken instead of
+	// compiling. nil: compile it.
 	Known func(n *pg.Node) Expr
-	// Column finds a column by its parts (table, column; or column; or schema, table, column). A part "*" is not asked for.
+	// Column finds a column by its parts (table, column; or column; or schema, table, column). A
+	// part "*" is not asked for.
 	Column func(parts []string, location int32) (Expr, error)
-	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the statement names none.
+	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the
+	// statement names none.
 	Functions func(schema, name string) []*Function
-	// Schema tells whether there is a schema of this name; nil: any may be.
+	// Schema reports whether there is a schema of this name; nil: any may be.
 	Schema func(name string) bool
 	// Type finds a type that is not built in; nil, nil: there is none.
 	Type func(schema, name string) *value.Type
 	// Sublink compiles a sub-select in an expression.
 	Sublink func(link *pg.SubLink) (Expr, error)
-	// Aggregate takes an aggregate call out of the expression, to be added up by the statement, and returns what stands for its result.
-	// fn is made for the types of this call: its Returns is the type of the result.
+	// Aggregate takes an aggregate call out of the expression, to be added up by the statement, and
+	// returns what stands for its result. fn is made for the types of this call: its Returns is the
+	// type of the result.
 	Aggregate func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
-	// RowSet takes a set-returning call out of a select list and returns what stands for its value in each row. fn is made for this call,
-	// and args are all of its arguments, defaults too, converted; a Strict one returns no rows when one of them is NULL.
+	// RowSet takes a set-returning call out of a select list and returns what stands for its value
+	// in each row. fn is made for this call, and args are all of its arguments, defaults too,
+	// converted; a Strict one returns no rows when one of them is NULL.
 	RowSet func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
 
 	depth int // of nesting, against a stack that overflows
 }
 
-// Params are the parameters $1, $2, ... of a statement. A nil entry is a type that is not known yet; compiling fills it in.
+// Params are the parameters $1, $2, ... of a statement. A nil entry is a type that is not known
+// yet; compiling fills it in.
 type Params struct{ Types []*value.Type }
 
 // maxDepth is how deep expressions may be nested.
 const maxDepth = 2000
 
-// Compile compiles an expression. Constants of no type stay "unknown" until their surroundings give them one; use CompileAs, or
-// ResolveUnknown for a select list.
+// Compile compiles an expression. Constants of no type stay "unknown" until their surroundings give
+// them one; use CompileAs, or ResolveUnknown for a select list.
 func (c *Compiler) Compile(n *pg.Node) (Expr, error) {
 	c.depth++
 	defer func() { c.depth-- }()
@@ -107,8 +114,8 @@ func (c *Compiler) refuse(format string, location int32, args ...any) error {
 	return pgerror.New(pgerror.FeatureNotSupported, format, args...).At(c.Text, location)
 }
 
-// CompileAs compiles an expression for a place of the type t, what an assignment converts is converted. mod is the typmod of the place, -1
-// none. name is the column's, for the error.
+// CompileAs compiles an expression for a place of the type t, what an assignment converts is
+// converted. mod is the typmod of the place, -1 none. name is the column's, for the error.
 func (c *Compiler) CompileAs(n *pg.Node, t *value.Type, mod int32, name string) (Expr, error) {
 	e, err := c.Compile(n)
 	if err != nil {
@@ -173,7 +180,8 @@ func (c *Compiler) ResolveUnknown(e Expr) (Expr, error) {
 	return c.coerce(e, value.Text, implicit)
 }
 
-// CommonType chooses the type of one column of what names (UNION, VALUES, ...), and converts the expressions to it. locations are theirs.
+// CommonType chooses the type of one column of what names (UNION, VALUES, ...), and converts the
+// expressions to it. locations are theirs.
 func (c *Compiler) CommonType(name string, all []Expr, locations []int32) ([]Expr, *value.Type, error) {
 	t, err := c.commonType(name, all, locations)
 	if err != nil {

@@ -59,7 +59,8 @@ func (n *caseNode) choose(env *Env) (Expr, error) {
 	return n.defaultExpr, nil
 }
 
-// caseTest is the operand of the CASE that is being evaluated. Inner ones have taken theirs away again whenever it is looked at.
+// caseTest is the operand of the CASE that is being evaluated. Inner ones have taken theirs away
+// again whenever it is looked at.
 type caseTest struct{ t *value.Type }
 
 // Type implements Expr.
@@ -222,7 +223,7 @@ func (c *Compiler) minMax(n *pg.MinMaxExpr) (Expr, error) {
 
 // distinct is IS [NOT] DISTINCT FROM.
 type distinct struct {
-	run         callFunc
+	run         CallFunc
 	left, right Expr
 	not         bool
 }
@@ -259,7 +260,7 @@ func both(env *Env, left, right Expr) (l, r value.Datum, err error) {
 
 // nullIf is NULLIF.
 type nullIf struct {
-	run         callFunc
+	run         CallFunc
 	left, right Expr
 }
 

@@ -2,8 +2,9 @@ package expr
 
 import "fiveways/internal/protocol/pgwire/sql/value"
 
-// doomed is an expression of constants that fails whenever it is evaluated. As in PostgreSQL, which evaluates such things when planning,
-// it takes what is around it along, unless that was decided without it.
+// doomed is an expression of constants that fails whenever it is evaluated. As in PostgreSQL, which
+// evaluates such things when planning, it takes what is around it along, unless that was decided
+// without it.
 type doomed struct {
 	t   *value.Type
 	err error
@@ -37,7 +38,7 @@ func (c *Compiler) fold(e Expr) Expr {
 	return &Const{T: e.Type(), Value: d, Mod: Typmod(e), at: -1}
 }
 
-// isKnown tells whether e is a constant, or a row of constants.
+// isKnown reports whether e is a constant, or a row of constants.
 func isKnown(e Expr) bool {
 	r, ok := e.(*row)
 	if !ok {
@@ -51,7 +52,8 @@ func isKnown(e Expr) bool {
 	return true
 }
 
-// doomedIn returns what fails in e. A row stays one that its fields can be taken from, so it is looked into.
+// doomedIn returns what fails in e. A row stays one that its fields can be taken from, so it is
+// looked into.
 func doomedIn(e Expr) *doomed {
 	if r, ok := e.(*row); ok {
 		for _, f := range r.fields {
@@ -64,7 +66,8 @@ func doomedIn(e Expr) *doomed {
 	return d
 }
 
-// foldCall folds a call. A strict function is NULL as soon as it is known that an argument is, even a volatile one: it is never called.
+// foldCall folds a call. A strict function is NULL as soon as it is known that an argument is, even
+// a volatile one: it is never called.
 func (c *Compiler) foldCall(call *call) Expr {
 	if call.strict {
 		return c.foldStrict(call)

@@ -1,5 +1,3 @@
-// Package expr is SQL expressions: compiled from the parser's tree into nodes with a type each, then evaluated any number of times. Types
-// are found, functions and operators chosen, and constants converted when compiling, by PostgreSQL's rules.
 package expr
 
 import (
@@ -9,7 +7,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Expr is a compiled expression. It is not changed by evaluating, and may be evaluated by several goroutines with an Env each.
+// Expr is a compiled expression. It is not changed by evaluating, and may be evaluated by several
+// goroutines with an Env each.
 type Expr interface {
 	Type() *value.Type
 	Eval(env *Env) (value.Datum, error)
@@ -27,10 +26,52 @@ type Env struct {
 	User     string
 	Database string
 	Path     []string             // search_path: the schemas that exist
-	Implied  bool                 // Path begins with pg_catalog though nobody named it
+	Implied  bool                 // Path begins with pg_catalog though it was not named
 	Notice   func(*pgerror.Error) // never nil
-	// Session is whatever the functions of a schema need to know of the session; the expressions do not look at it.
-	Session  any
+	// Session is whatever the functions of a schema need to know of the session; the expressions do
+	// not look at it.
+	Session any
+	// Ends is what must be done when the statement is over, or its portal closed; nil: not
+	// supported.
+	Ends     *Ends
 	stack    []value.Datum // arguments of the calls being evaluated
 	operands []value.Datum // of the CASEs being evaluated
+}
+
+// Ends gathers what is to be done at the end of a statement.
+type Ends struct{ all []func() }
+
+// Add adds something.
+func (e *Ends) Add(f func()) { e.all = append(e.all, f) }
+
+// Run does what has gathered, once.
+func (e *Ends) Run() {
+	for _, f := range e.all {
+		f()
+	}
+	e.all = nil
+}
+
+// Apart is env for what is evaluated in turns with it.
+func (e *Env) Apart() *Env {
+	made := *e
+	made.stack, made.operands = nil, nil
+	return &made
+}
+
+// CurrentSchema is the first schema of the search path as it was set; nil: it is empty.
+func (env *Env) CurrentSchema() value.Datum {
+	named := env.NamedPath()
+	if len(named) == 0 {
+		return nil
+	}
+	return named[0]
+}
+
+// NamedPath is the search path as it was set.
+func (env *Env) NamedPath() []string {
+	if env.Implied {
+		return env.Path[1:]
+	}
+	return env.Path
 }

@@ -1,4 +1,4 @@
-package expr
+package expr_test
 
 import (
 	"context"
@@ -8,9 +8,21 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin"
+	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
+
+// column is a column of the row at hand.
+type column struct {
+	of    *value.Type
+	index int
+	name  string
+}
+
+func (c *column) Type() *value.Type                       { return c.of }
+func (c *column) Eval(env *expr.Env) (value.Datum, error) { return env.Rows[0][c.index], nil }
 
 // node parses one expression; text becomes the statement that it stands in.
 func node(t testing.TB, expression string) (n *pg.Node, text string) {
@@ -23,30 +35,29 @@ func node(t testing.TB, expression string) (n *pg.Node, text string) {
 	return tree.Stmts[0].Stmt.GetSelectStmt().TargetList[0].GetResTarget().Val, text
 }
 
-// compile compiles an expression with columns n int, s text, h hstore, m mbus4.qt_model, and a function f(a int, b text default 'x').
-func compile(t testing.TB, expression string, params *Params) (Expr, error) {
+// compile compiles an expression with columns n int, s text, h hstore, m mbus4.qt_model, and a
+// function f(a int, b text default 'x').
+func compile(t testing.TB, expression string, params *expr.Params) (expr.Expr, error) {
 	t.Helper()
 	n, text := node(t, expression)
-	columns := []*Column{{T: value.Int4, Name: "n"}, {T: value.Text, Name: "s"}, {T: value.Hstore, Name: "h"}, {T: value.QTModel, Name: "m"}}
-	c := &Compiler{Text: text, Settings: value.Defaults(), Params: params}
-	c.Column = func(parts []string, location int32) (Expr, error) {
-		for i, column := range columns {
-			if parts[len(parts)-1] == column.Name {
-				found := *column
-				found.Index, found.Mod = i, -1
-				return &found, nil
+	columns := []*column{{value.Int4, 0, "n"}, {value.Text, 1, "s"}, {value.Hstore, 2, "h"}, {value.QTModel, 3, "m"}}
+	c := &expr.Compiler{Text: text, Settings: value.Defaults(), Library: builtin.Library, Params: params}
+	c.Column = func(parts []string, location int32) (expr.Expr, error) {
+		for _, column := range columns {
+			if parts[len(parts)-1] == column.name {
+				return column, nil
 			}
 		}
-		return nil, NoColumn(parts).At(text, location)
+		return nil, expr.NoColumn(parts).At(text, location)
 	}
-	c.Functions = func(schema, name string) []*Function {
+	c.Functions = func(schema, name string) []*expr.Function {
 		if name != "f" {
 			return nil
 		}
-		return []*Function{{
-			Schema: "mbus4", Name: "f", Volatility: Volatile, Returns: value.Text,
-			Args: []Arg{{Name: "a", Type: value.Int4}, {Name: "b", Type: value.Text, HasDefault: true, Default: "x"}},
-			Call: func(_ *Env, a []value.Datum) (value.Datum, error) { return fmt.Sprintf("%v,%v", a[0], a[1]), nil },
+		return []*expr.Function{{
+			Schema: "mbus4", Name: "f", Volatility: expr.Volatile, Returns: value.Text,
+			Args: []expr.Arg{{Name: "a", Type: value.Int4}, {Name: "b", Type: value.Text, HasDefault: true, Default: "x"}},
+			Call: func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return fmt.Sprintf("%v,%v", a[0], a[1]), nil },
 		}}
 	}
 	e, err := c.Compile(n)
@@ -57,7 +68,7 @@ func compile(t testing.TB, expression string, params *Params) (Expr, error) {
 }
 
 // rowEnv has a row for the columns of compile.
-func rowEnv(t testing.TB) *Env {
+func rowEnv(t testing.TB) *expr.Env {
 	t.Helper()
 	set := value.Defaults()
 	h, err := value.Parse(value.Hstore, "STATE=>DONE, n=>5", &set)
@@ -65,7 +76,7 @@ func rowEnv(t testing.TB) *Env {
 		t.Fatal(err)
 	}
 	m := value.Record{int64(7), nil, "q.7", nil, nil, nil, nil, h, nil}
-	return &Env{
+	return &expr.Env{
 		Ctx: context.Background(), Settings: set, User: "guest", Database: "fiveways", Rows: [][]value.Datum{{int64(3), "text", h, m}},
 		Params: []value.Datum{int64(10), "p"},
 	}
@@ -155,7 +166,7 @@ func TestParameters(t *testing.T) {
 		{"$1::int = 1 and $1 = 'a'", "22P02 invalid input syntax for type integer: \"a\" at 29"}, {"n in ($1, $2)", "[integer integer]"},
 		{"n = any($1)", "[integer[]]"}, {"$1 is null", "[<nil>]"},
 	} {
-		params := &Params{}
+		params := &expr.Params{}
 		_, err := compile(t, c.expression, params)
 		got := fmt.Sprint(params.Types)
 		if err != nil {
@@ -170,17 +181,17 @@ func TestParameters(t *testing.T) {
 func TestVolatility(t *testing.T) {
 	for _, c := range []struct {
 		expression string
-		want       Volatility
+		want       expr.Volatility
 	}{
-		{"h -> 'a' = 'b'", Immutable}, {"now()", Stable}, {"current_user", Stable}, {"random() < n", Volatile}, {"s::timestamp", Stable},
-		{"(h -> 'a')::int + 1", Immutable}, {"case when n = 1 then clock_timestamp() end", Volatile}, {"to_char(n, '9')", Stable}, {"f(n)", Volatile},
-		{"s like 'a%' or n in (1, 2)", Immutable}, {"s || n", Immutable}, {"array[current_user]", Stable},
+		{"h -> 'a' = 'b'", expr.Immutable}, {"now()", expr.Stable}, {"current_user", expr.Stable}, {"random() < n", expr.Volatile}, {"s::timestamp", expr.Stable},
+		{"(h -> 'a')::int + 1", expr.Immutable}, {"case when n = 1 then clock_timestamp() end", expr.Volatile}, {"to_char(n, '9')", expr.Stable}, {"f(n)", expr.Volatile},
+		{"s like 'a%' or n in (1, 2)", expr.Immutable}, {"s || n", expr.Immutable}, {"array[current_user]", expr.Stable},
 	} {
 		e, err := compile(t, c.expression, nil)
 		if err != nil {
 			t.Fatal(c.expression, err)
 		}
-		if got := VolatilityOf(e); got != c.want {
+		if got := expr.VolatilityOf(e); got != c.want {
 			t.Errorf("%s is %c, want %c", c.expression, got, c.want)
 		}
 	}
@@ -227,12 +238,12 @@ func BenchmarkSelector(b *testing.B) {
 }
 
 func BenchmarkParameter(b *testing.B) {
-	e, err := compile(b, "f($1, $2)", &Params{})
+	e, err := compile(b, "f($1, $2)", &expr.Params{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	env := rowEnv(b)
-	arg := Children(e)[1]
+	arg := expr.Children(e)[1]
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := arg.Eval(env); err != nil {

@@ -16,7 +16,8 @@ const (
 	Volatile  Volatility = 'v' // on anything, and it may change things
 )
 
-// Function is one function that statements can call, built in or of a schema. Exactly one of Call, Rows and Aggregate is set.
+// Function is one function that statements can call, built in or of a schema. Exactly one of Call,
+// Rows and Aggregate is set.
 type Function struct {
 	OID        uint32 // 0: it has none to be seen
 	Schema     string
@@ -34,21 +35,26 @@ type Function struct {
 	Aggregate func() Aggregator
 	Comment   string // for people: \df+
 
-	// Yields: when others of the name take a call too, they are meant if nothing else decides, or if a parameter of a prepared statement has no type but
-	// that which the choice gives it. Drivers send a number only where they are told that a number is wanted.
+	// Yields: when others of the name take a call too, they are meant if nothing else decides, or
+	// if a parameter of a prepared statement has no type but that which the choice gives it.
+	// Drivers send a number only where they are told that a number is wanted.
 	Yields bool
 
-	// Later, when set, is Call for a statement that shows its rows after the commit: only then it is asked for the value. LaterRows is that of Rows, and may
-	// have Promises among the values of its rows.
+	// Later, when set, is Call for a statement that shows its rows after the commit: only then it
+	// is asked for the value. LaterRows is that of Rows, and may have Promises among the values of
+	// its rows.
 	Later     func(env *Env, args []value.Datum) (Promise, error)
 	LaterRows func(env *Env, args []value.Datum) iter.Seq2[[]value.Datum, error]
 
-	// Bind, when set, makes Call or Rows for a call whose arguments have these types; for functions of polymorphic arguments.
+	// Bind, when set, makes Call or Rows for a call whose arguments have these types; for functions
+	// of polymorphic arguments.
 	Bind func(args []*value.Type, returns *value.Type) (Bound, error)
 
 	kind byte   // of a built-in one: f function, a aggregate, w window function
 	set  bool   // of a built-in one: it returns a set
 	impl string // of a built-in one: the name of its implementation
+
+	spread BindFunc // of a built-in one: what takes VARIADIC array for arguments of any type; nil: nothing does
 }
 
 // Bound is a function made for the types of its arguments; one of its parts is set.
@@ -58,13 +64,13 @@ type Bound struct {
 	Aggregate func() Aggregator
 }
 
-// IsSet tells whether the function returns rows.
+// IsSet reports whether the function returns rows.
 func (f *Function) IsSet() bool { return f.Rows != nil || f.set }
 
-// IsAggregate tells whether the function adds up rows.
+// IsAggregate reports whether the function adds up rows.
 func (f *Function) IsAggregate() bool { return f.Aggregate != nil || f.kind == 'a' }
 
-// callable tells whether there is anything behind the name.
+// callable reports whether there is anything behind the name.
 func (f *Function) callable() bool {
 	return f.Call != nil || f.Rows != nil || f.Aggregate != nil || f.Bind != nil
 }

@@ -117,11 +117,11 @@ func fieldAsFunction(schema, name string, given arguments) (Expr, bool) {
 	return fieldOf(given.all[0], name)
 }
 
-// overloads returns the functions of a name: the built-in ones, and those of the schemas. A schema's takes the place of a built-in one with
-// the same arguments that cannot be called.
+// overloads returns the functions of a name: the built-in ones, and those of the schemas. A
+// schema's takes the place of a built-in one with the same arguments that cannot be called.
 func (c *Compiler) overloads(schema, name string) []*Function {
 	var all []*Function
-	for _, f := range Functions(name) {
+	for _, f := range c.Library.Functions(name) {
 		if schema == "" || schema == f.Schema {
 			all = append(all, f)
 		}
@@ -151,7 +151,8 @@ func hasSame(all []*Function, f *Function) bool {
 	return false
 }
 
-// chooseFunction finds the function that is meant, or the type that a call with one argument converts to.
+// chooseFunction finds the function that is meant, or the type that a call with one argument
+// converts to.
 func (c *Compiler) chooseFunction(schema, name string, given arguments, location int32) (*callShape, *value.Type, error) {
 	actual := typesOf(given.all)
 	all := candidatesOf(c.overloads(schema, name), given)

@@ -6,8 +6,9 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// maxHeap is the most that one place of a statement keeps in memory, in bytes: rows to be sorted, an array that grows, ... PostgreSQL writes
-// more than its work_mem to files; here a statement must leave the memory to the messages.
+// maxHeap is the most that one place of a statement keeps in memory, in bytes: rows to be sorted,
+// an array that grows, ... PostgreSQL writes more than its work_mem to files; here a statement must
+// leave the memory to the messages.
 const maxHeap = 256 << 20
 
 // Heap counts what one place of a statement keeps in memory. The zero value keeps nothing yet.

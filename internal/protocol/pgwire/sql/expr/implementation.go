@@ -1,57 +1,82 @@
 package expr
 
 import (
+	"fmt"
 	"iter"
+	"maps"
 
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// implementation is what is behind a built-in function or operator; one of its fields is set. It is found by the name of PostgreSQL's own C
-// function, so what PostgreSQL has under several names is written once here, too.
-type implementation struct {
-	call      func(env *Env, a []value.Datum) (value.Datum, error)
-	rows      func(env *Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
-	aggregate func() Aggregator
-	bind      func(args []*value.Type, returns *value.Type) (Bound, error)
+// Implementation is what is behind a built-in function or operator; one of its fields is set.
+type Implementation struct {
+	Call      CallFunc
+	Rows      RowsFunc
+	Aggregate func() Aggregator
+	Bind      BindFunc
 }
 
-// implementations is filled by the init functions of the families' files.
-var implementations = map[string]implementation{}
+// Table is the implementations of a subject by the names of PostgreSQL's own C functions, so what
+// PostgreSQL has under several names is written once here, too. What else there is to know of a
+// function (its arguments, its result, its volatility) the catalog knows. A name with the types of
+// the arguments behind it, "sum(int4)", goes before the name alone.
+type Table map[string]Implementation
 
 type (
-	callFunc = func(env *Env, a []value.Datum) (value.Datum, error)
-	rowsFunc = func(env *Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
-	bindFunc = func(args []*value.Type, returns *value.Type) (Bound, error)
+	// CallFunc returns the value of a call; it keeps nothing of a.
+	CallFunc = func(env *Env, a []value.Datum) (value.Datum, error)
+	// RowsFunc returns the rows of a call.
+	RowsFunc = func(env *Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
+	// BindFunc makes a function for the types of its arguments and of its result.
+	BindFunc = func(args []*value.Type, returns *value.Type) (Bound, error)
 )
 
-func calls(all map[string]callFunc) {
+// Calls adds functions of a value.
+func (to Table) Calls(all map[string]CallFunc) {
 	for name, f := range all {
-		implementations[name] = implementation{call: f}
+		to[name] = Implementation{Call: f}
 	}
 }
 
-func binds(all map[string]bindFunc) {
+// Binds adds functions that are made for the types of their arguments.
+func (to Table) Binds(all map[string]BindFunc) {
 	for name, f := range all {
-		implementations[name] = implementation{bind: f}
+		to[name] = Implementation{Bind: f}
 	}
 }
 
-func sets(all map[string]rowsFunc) {
+// Sets adds functions that return rows.
+func (to Table) Sets(all map[string]RowsFunc) {
 	for name, f := range all {
-		implementations[name] = implementation{rows: f}
+		to[name] = Implementation{Rows: f}
 	}
 }
 
-// bindImplementation puts what is behind a built-in function into it. A name with its arguments' types goes before the name alone.
-func bindImplementation(fn *Function) {
+// NewLibrary makes a library of tables. It panics when two of them have the same name.
+func NewLibrary(tables ...Table) *Library {
+	l := &Library{implementations: Table{}}
+	for _, t := range tables {
+		for name := range t {
+			if _, twice := l.implementations[name]; twice {
+				panic(fmt.Sprintf("function %s is there twice", name))
+			}
+		}
+		maps.Copy(l.implementations, t)
+	}
+	return l
+}
+
+// implement puts what is behind a built-in function into it.
+func (l *Library) implement(fn *Function) {
 	name := fn.impl
 	if fn.kind == 'a' {
-		name = aggregatePrefix + fn.Name
+		name = AggregatePrefix + fn.Name
 	}
-	impl, ok := implementations[name+signature(fn)]
+	fn.spread = l.implementations[fn.impl+variadicForm].Bind
+	impl, ok := l.implementations[name+signature(fn)]
 	if !ok {
-		impl, ok = implementations[name]
+		impl, ok = l.implementations[name]
 	}
 	if !ok {
 		if cast := castFunction(fn); cast != nil {
@@ -59,7 +84,7 @@ func bindImplementation(fn *Function) {
 		}
 		return
 	}
-	fn.Call, fn.Rows, fn.Aggregate, fn.Bind = impl.call, impl.rows, impl.aggregate, impl.bind
+	fn.Call, fn.Rows, fn.Aggregate, fn.Bind = impl.Call, impl.Rows, impl.Aggregate, impl.Bind
 }
 
 // signature is the types of a function's arguments: "(int4,text)".
@@ -74,11 +99,11 @@ func signature(fn *Function) string {
 	return s + ")"
 }
 
-// aggregatePrefix is before the names of aggregates among the implementations: one may be a function's too.
-const aggregatePrefix = "aggregate "
+// AggregatePrefix is before the names of aggregates in a table: one may be a function's too.
+const AggregatePrefix = "aggregate "
 
 // castFunction makes the function of a cast, say int4(float8), of value.Cast.
-func castFunction(fn *Function) callFunc {
+func castFunction(fn *Function) CallFunc {
 	if len(fn.Args) != 1 || fn.kind != 'f' {
 		return nil
 	}
@@ -92,10 +117,11 @@ func castFunction(fn *Function) callFunc {
 	}
 }
 
-// bound returns what is run for a call with arguments of these types. spread tells that VARIADIC array was given.
+// bound returns what is run for a call with arguments of these types. spread tells that VARIADIC
+// array was given.
 func (f *Function) bound(args []*value.Type, returns *value.Type, spread bool) (Bound, error) {
-	if impl, ok := implementations[f.impl+variadicForm]; ok && spread && f.impl != "" {
-		return impl.bind(args, returns)
+	if spread && f.spread != nil {
+		return f.spread(args, returns)
 	}
 	if f.Bind != nil {
 		return f.Bind(args, returns)

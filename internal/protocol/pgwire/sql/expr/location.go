@@ -7,7 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// locationOf is where an expression begins in the statement, -1 unknown: the leftmost place of it and of what is in it.
+// locationOf is where an expression begins in the statement, -1 unknown: the leftmost place of it
+// and of what is in it.
 func locationOf(n *pg.Node) int32 {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_AConst:
@@ -73,7 +74,7 @@ func leftmost(a, b int32) int32 {
 	return a
 }
 
-// nameOf names a construct for people who are told that it is not supported.
+// nameOf names a construct in the error that says it is not supported.
 func nameOf(n *pg.Node) string {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
 	switch {

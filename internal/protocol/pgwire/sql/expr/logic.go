@@ -148,7 +148,8 @@ func (c *Compiler) nullTest(n *pg.NullTest) (Expr, error) {
 	return c.fold(test), nil
 }
 
-// decided tells whether a constant field makes the test of a row false; PostgreSQL then does not look at the others.
+// decided reports whether a constant field makes the test of a row false; PostgreSQL then does not
+// look at the others.
 func (n *isNull) decided(r *row) bool {
 	for _, f := range r.fields {
 		if k, ok := f.(*Const); ok && (k.Value == nil) == n.not {
@@ -202,4 +203,12 @@ func (r *rowOrder) Eval(env *Env) (value.Datum, error) {
 		}
 	}
 	return r.whenEqual, nil
+}
+
+// Negated returns what a NOT negates; nil of anything else.
+func Negated(e Expr) Expr {
+	if n, ok := e.(*not); ok {
+		return n.arg
+	}
+	return nil
 }

@@ -42,22 +42,8 @@ func (p *Param) Eval(env *Env) (value.Datum, error) {
 	return env.Params[p.N], nil
 }
 
-// Column is a column of a row of Env.Rows.
-type Column struct {
-	T     *value.Type
-	Depth int // 0: the row at hand
-	Index int
-	Name  string
-	Mod   int32 // typmod; -1 none
-}
-
-// Type implements Expr.
-func (c *Column) Type() *value.Type { return c.T }
-
-// Eval implements Expr.
-func (c *Column) Eval(env *Env) (value.Datum, error) { return env.Rows[c.Depth][c.Index], nil }
-
-// Parent is an expression that has others in it. Expressions of other packages that have some should be one, for Walk.
+// Parent is an expression that has others in it. Expressions of other packages that have some
+// should be one, for Walk.
 type Parent interface{ Children() []Expr }
 
 // Dependent is an expression whose value may depend on more than those within it.
@@ -68,9 +54,6 @@ type modified interface{ Typmod() int32 }
 
 // Typmod implements modified.
 func (c *Const) Typmod() int32 { return c.Mod }
-
-// Typmod implements modified.
-func (c *Column) Typmod() int32 { return c.Mod }
 
 // Typmod returns the typmod of an expression's type, -1 for none.
 func Typmod(e Expr) int32 {
@@ -88,7 +71,8 @@ func Children(e Expr) []Expr {
 	return nil
 }
 
-// Walk calls f with e and everything in it, outer ones first; f tells whether to go into what it was given.
+// Walk calls f with e and everything in it, outer ones first; f reports whether to go into what it
+// was given.
 func Walk(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
@@ -98,7 +82,8 @@ func Walk(e Expr, f func(Expr) bool) {
 	}
 }
 
-// VolatilityOf tells on what the value of an expression depends: the most of what is in it. Columns and parameters count as immutable.
+// VolatilityOf tells on what the value of an expression depends: the most of what is in it. Columns
+// and parameters count as immutable.
 func VolatilityOf(e Expr) Volatility {
 	most := Immutable
 	Walk(e, func(e Expr) bool {
@@ -120,7 +105,7 @@ func moreVolatile(a, b Volatility) Volatility {
 	return Immutable
 }
 
-// IsConst tells whether e is a constant, and which.
+// IsConst reports whether e is a constant, and which.
 func IsConst(e Expr) (value.Datum, bool) {
 	if c, ok := e.(*Const); ok {
 		return c.Value, true

@@ -65,7 +65,8 @@ func (c *Compiler) plainOperation(n *pg.A_Expr) (Expr, error) {
 	return c.compared(name, left, right, n.Location)
 }
 
-// compared compiles an operator between two values, or row by row between two rows that are written out.
+// compared compiles an operator between two values, or row by row between two rows that are written
+// out.
 func (c *Compiler) compared(name string, left, right Expr, location int32) (Expr, error) {
 	l, lok := left.(*row)
 	r, rok := right.(*row)
@@ -158,7 +159,7 @@ func (c *Compiler) distinctPair(left, right Expr, not bool, location int32) (Exp
 }
 
 // equality finds the operator = between two expressions and converts them for it.
-func (c *Compiler) equality(left, right Expr, notBool string, location int32) (callFunc, []Expr, error) {
+func (c *Compiler) equality(left, right Expr, notBool string, location int32) (CallFunc, []Expr, error) {
 	op, err := c.findOperator("=", left.Type(), right.Type(), location)
 	if err != nil {
 		return nil, nil, err
@@ -199,7 +200,8 @@ func (c *Compiler) nullIf(n *pg.A_Expr) (Expr, error) {
 	return made, nil
 }
 
-// in compiles x [NOT] IN (a, b, ...): two or more values without columns in them are compared as one array.
+// in compiles x [NOT] IN (a, b, ...): two or more values without columns in them are compared as
+// one array.
 func (c *Compiler) in(n *pg.A_Expr) (Expr, error) {
 	name := operatorName(n.Name)
 	any := name != "<>"
@@ -243,7 +245,7 @@ func (c *Compiler) in(n *pg.A_Expr) (Expr, error) {
 	return c.foldLogic(any, parts), nil
 }
 
-// hasColumn tells whether an expression depends on the row.
+// hasColumn reports whether an expression depends on the row.
 func hasColumn(e Expr) bool {
 	found := false
 	Walk(e, func(e Expr) bool {
@@ -258,7 +260,8 @@ func hasColumn(e Expr) bool {
 	return found
 }
 
-// inArray compares left with the values as one array; nil, nil: they have no type in common, or are too few.
+// inArray compares left with the values as one array; nil, nil: they have no type in common, or are
+// too few.
 func (c *Compiler) inArray(name string, any bool, left Expr, values []Expr, location int32) (Expr, error) {
 	if len(values) < 2 {
 		return nil, nil
@@ -316,7 +319,8 @@ func (c *Compiler) arrayOperation(name string, any bool, left, right Expr, locat
 	return c.fold(&anyAll{run: run, left: args[0], array: args[1], any: any, strict: op.Strict, volatility: op.Volatility}), nil
 }
 
-// between compiles the four kinds of BETWEEN as the comparisons that they stand for. The left side is compiled for each.
+// between compiles the four kinds of BETWEEN as the comparisons that they stand for. The left side
+// is compiled for each.
 func (c *Compiler) between(n *pg.A_Expr, not, symmetric bool) (Expr, error) {
 	limits := n.Rexpr.GetList().GetItems()
 	within := func(low, high *pg.Node) (Expr, error) {

@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// findOperator chooses the operator that name means between these types; left is nil for a prefix operator.
+// findOperator chooses the operator that name means between these types; left is nil for a prefix
+// operator.
 func (c *Compiler) findOperator(name string, left, right *value.Type, location int32) (*Operator, error) {
 	short := name[strings.LastIndexByte(name, '.')+1:]
 	actual := []*value.Type{right}
@@ -17,7 +18,7 @@ func (c *Compiler) findOperator(name string, left, right *value.Type, location i
 		actual = []*value.Type{left, right}
 	}
 	var all []candidate
-	for _, o := range operatorsNamed(short) {
+	for _, o := range c.Library.operatorsNamed(short) {
 		if (o.Left == nil) == (left == nil) {
 			all = append(all, candidate{types: o.types(), op: o})
 		}
@@ -39,7 +40,8 @@ func (c *Compiler) findOperator(name string, left, right *value.Type, location i
 		WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.").At(c.Text, location)
 }
 
-// exactOperator finds the operator of just these types; of two, an untyped constant is taken for the type of the other.
+// exactOperator finds the operator of just these types; of two, an untyped constant is taken for
+// the type of the other.
 func exactOperator(all []candidate, actual []*value.Type) *Operator {
 	types := actual
 	if len(actual) == 2 {
@@ -105,7 +107,8 @@ func (c *Compiler) operatorCall(op *Operator, args []Expr, location int32) (Expr
 	return c.foldCall(newCall(run, args, returns, op.Strict, inlined(op.impl, op.Volatility, args))), nil
 }
 
-// inlined is the volatility of a function whose body PostgreSQL puts in its place: x::text, which only for some types depends on the session.
+// inlined is the volatility of a function whose body PostgreSQL puts in its place: x::text, which
+// only for some types depends on the session.
 func inlined(impl string, declared Volatility, args []Expr) Volatility {
 	switch impl {
 	case "textanycat", "anytextcat", "quote_literal", "quote_nullable":
@@ -121,19 +124,18 @@ func inlined(impl string, declared Volatility, args []Expr) Volatility {
 }
 
 // bound returns what is run for operands of these types.
-func (o *Operator) bound(args []*value.Type, returns *value.Type) (callFunc, error) {
+func (o *Operator) bound(args []*value.Type, returns *value.Type) (CallFunc, error) {
 	if compare := comparison(o, args); compare != nil {
 		return compare, nil
 	}
-	impl, ok := implementations[o.impl]
-	if ok && impl.bind != nil {
-		b, err := impl.bind(args, returns)
+	if o.run.Bind != nil {
+		b, err := o.run.Bind(args, returns)
 		return b.Call, err
 	}
-	if !ok {
+	if o.run.Call == nil {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "operator %s is not supported", describeOperator(o.Name, args))
 	}
-	return impl.call, nil
+	return o.run.Call, nil
 }
 
 func typesOf(all []Expr) []*value.Type {

@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// castContext is where a conversion is asked for: what is allowed in an implicit one is allowed in the others too.
+// castContext is where a conversion is asked for: what is allowed in an implicit one is allowed in
+// the others too.
 type castContext byte
 
 const (
@@ -52,7 +53,8 @@ func castBetween(from, to *value.Type) (castEntry, bool) {
 	return c, ok
 }
 
-// findPathway tells how from becomes to where ctx allows it. Unknown and pseudo types are not its matter: see canCoerce.
+// findPathway tells how from becomes to where ctx allows it. Unknown and pseudo types are not its
+// matter: see canCoerce.
 func findPathway(from, to *value.Type, ctx castContext) pathway {
 	if from == to {
 		return relabel
@@ -74,7 +76,8 @@ func findPathway(from, to *value.Type, ctx castContext) pathway {
 	return noPathway
 }
 
-// canCoerce tells whether arguments of the types from can be given where those of to are declared.
+// canCoerce reports whether arguments of the types from can be given where those of to are
+// declared.
 func canCoerce(from, to []*value.Type, ctx castContext) bool {
 	generic := false
 	for i, f := range from {
@@ -98,5 +101,6 @@ func canCoerceOne(from, to *value.Type, ctx castContext) bool {
 	return canCoerce([]*value.Type{from}, []*value.Type{to}, ctx)
 }
 
-// isRecord tells whether t is the type of anonymous rows: record itself, or one that knows its fields.
+// isRecord reports whether t is the type of anonymous rows: record itself, or one that knows its
+// fields.
 func isRecord(t *value.Type) bool { return t.OID == value.RecordT.OID }

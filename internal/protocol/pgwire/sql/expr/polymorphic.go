@@ -5,7 +5,7 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// isPolymorphic tells whether t stands for a type that the arguments of a call decide.
+// isPolymorphic reports whether t stands for a type that the arguments of a call decide.
 func isPolymorphic(t *value.Type) bool { return isFirstFamily(t) || isSecondFamily(t) }
 
 // isFirstFamily: all arguments of these have one element type, the same without conversion.
@@ -35,7 +35,7 @@ type binding struct {
 	firstUnknown   bool // an argument of the first family is untyped and nothing else decided
 }
 
-// consistent tells whether the polymorphic ones of declared can be bound by the types actual.
+// consistent reports whether the polymorphic ones of declared can be bound by the types actual.
 func consistent(actual, declared []*value.Type) bool {
 	_, err := bind(actual, declared)
 	return err == nil
@@ -217,7 +217,8 @@ func arrayOf(t *value.Type) (*value.Type, error) {
 	return value.ArrayOf(t), nil
 }
 
-// commonTypeOf chooses the type that all can be converted to, as for CASE and UNION; all types are known.
+// commonTypeOf chooses the type that all can be converted to, as for CASE and UNION; all types are
+// known.
 func commonTypeOf(types []*value.Type) (*value.Type, bool) {
 	t := types[0]
 	for _, n := range types[1:] {

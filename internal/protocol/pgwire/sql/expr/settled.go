@@ -1,6 +1,8 @@
 package expr
 
-import "fiveways/internal/protocol/pgwire/sql/value"
+import (
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
 
 // Settled returns the value of an expression that constants and parameters alone decide, without a
 // look at any row and without a call whose result may differ. PostgreSQL, which plans with the
@@ -32,7 +34,7 @@ func Settled(e Expr, env *Env) (d value.Datum, known bool) {
 			return nil, true
 		}
 	}
-	if !fixed(e) {
+	if VolatilityOf(e) != Immutable {
 		return nil, false
 	}
 	d, err := e.Eval(env) // what fails is left to the rows: it may never be asked for
@@ -75,17 +77,4 @@ func (c *call) hasNull(env *Env) bool {
 		}
 	}
 	return false
-}
-
-// fixed tells of an expression that depends on nothing but constants and parameters.
-func fixed(e Expr) bool {
-	free := true
-	Walk(e, func(e Expr) bool {
-		switch e.(type) {
-		case *Column:
-			free = false
-		}
-		return free
-	})
-	return free && VolatilityOf(e) == Immutable
 }

@@ -7,8 +7,9 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// candidatesOf returns the ways in which the functions can be called with so many arguments of such names. Of two ways with the same types
-// the one that packs no array wins, then the earlier function.
+// candidatesOf returns the ways in which the functions can be called with so many arguments of such
+// names. Of two ways with the same types the one that packs no array wins, then the earlier
+// function.
 func candidatesOf(all []*Function, given arguments) []candidate {
 	var found []candidate
 	for _, f := range all {
@@ -180,7 +181,8 @@ func (c *Compiler) special(fn *Function, args []Expr, n *pg.FuncCall) (Expr, err
 	return c.RowSet(n, fn, args)
 }
 
-// arrange puts the arguments into the order of the declaration, adds the defaults, and packs those of a variadic one.
+// arrange puts the arguments into the order of the declaration, adds the defaults, and packs those
+// of a variadic one.
 func (c *Compiler) arrange(s *callShape, given []Expr) ([]Expr, error) {
 	var args []Expr
 	for i, slot := range s.slots {

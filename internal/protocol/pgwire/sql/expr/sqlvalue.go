@@ -61,25 +61,9 @@ func (c *Compiler) sqlValue(n *pg.SQLValueFunction) (Expr, error) {
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG:
 		return named(func(env *Env) value.Datum { return env.Database })
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
-		return named(currentSchema)
+		return named((*Env).CurrentSchema)
 	}
 	return nil, c.refuse("CURRENT_TIME is not supported: there are no times with a zone", n.Location)
-}
-
-func currentSchema(env *Env) value.Datum {
-	named := namedPath(env)
-	if len(named) == 0 {
-		return nil
-	}
-	return named[0]
-}
-
-// namedPath is the search path as it was set.
-func namedPath(env *Env) []string {
-	if env.Implied {
-		return env.Path[1:]
-	}
-	return env.Path
 }
 
 // The collations that there are; all order by bytes.

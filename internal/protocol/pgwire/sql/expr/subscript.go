@@ -8,7 +8,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// subscript is x[i], x[i][j], x[a:b]. For a slice lower has the lower bounds, nil where the array's own are meant; the same for upper.
+// subscript is x[i], x[i][j], x[a:b]. For a slice lower has the lower bounds, nil where the array's
+// own are meant; the same for upper.
 type subscript struct {
 	arg          Expr
 	t            *value.Type
@@ -46,87 +47,24 @@ func (s *subscript) Eval(env *Env) (value.Datum, error) {
 		return nil, err
 	}
 	if s.slice {
-		return sliceOf(a, lower, upper), nil
+		return value.SliceArray(a, lower, upper), nil
 	}
-	return elementAt(a, upper), nil
+	return value.ElementAt(a, upper), nil
 }
 
-// bound is a subscript; given is false where the array's own bound is meant.
-type arrayBound struct {
-	at    int32
-	given bool
-}
-
-func bounds(env *Env, all []Expr) (found []arrayBound, null bool, err error) {
+func bounds(env *Env, all []Expr) (found []value.ArrayBound, null bool, err error) {
 	for _, e := range all {
 		if e == nil {
-			found = append(found, arrayBound{})
+			found = append(found, value.ArrayBound{})
 			continue
 		}
 		d, err := e.Eval(env)
 		if d == nil || err != nil {
 			return nil, true, err
 		}
-		found = append(found, arrayBound{int32(d.(int64)), true})
+		found = append(found, value.ArrayBound{At: int32(d.(int64)), Given: true})
 	}
 	return found, false, nil
-}
-
-// elementAt returns one element, NULL when there is none there.
-func elementAt(a *value.Array, at []arrayBound) value.Datum {
-	if len(at) != len(a.Dims) || len(at) == 0 {
-		return nil
-	}
-	i := 0
-	for n, dim := range a.Dims {
-		offset := int64(at[n].at) - int64(dim.Lower)
-		if offset < 0 || offset >= int64(dim.Len) {
-			return nil
-		}
-		i = i*int(dim.Len) + int(offset)
-	}
-	return a.Elems[i]
-}
-
-// sliceOf returns a part of an array, its bounds counted from 1; empty when nothing is there.
-func sliceOf(a *value.Array, lower, upper []arrayBound) value.Datum {
-	empty := &value.Array{Elem: a.Elem}
-	if len(upper) > len(a.Dims) || len(a.Dims) == 0 {
-		return empty
-	}
-	made := &value.Array{Elem: a.Elem}
-	from := make([]int, len(a.Dims))
-	for n, dim := range a.Dims {
-		low, high := int64(dim.Lower), int64(dim.Lower)+int64(dim.Len)-1
-		if n < len(upper) {
-			if lower[n].given {
-				low = max(low, int64(lower[n].at))
-			}
-			if upper[n].given {
-				high = min(high, int64(upper[n].at))
-			}
-		}
-		if low > high {
-			return empty
-		}
-		from[n] = int(low - int64(dim.Lower))
-		made.Dims = append(made.Dims, value.Dim{Len: int32(high - low + 1), Lower: 1})
-	}
-	made.Elems = copySlice(nil, a, made.Dims, from, 0, 0)
-	return made
-}
-
-func copySlice(dst []value.Datum, a *value.Array, dims []value.Dim, from []int, n, base int) []value.Datum {
-	base *= int(a.Dims[n].Len)
-	for i := range int(dims[n].Len) {
-		at := base + from[n] + i
-		if n == len(dims)-1 {
-			dst = append(dst, a.Elems[at])
-		} else {
-			dst = copySlice(dst, a, dims, from, n+1, at)
-		}
-	}
-	return dst
 }
 
 // subscript compiles the subscripts after an expression.
@@ -146,8 +84,8 @@ func (c *Compiler) subscript(e Expr, indices []*pg.A_Indices, place int32) (Expr
 		return nil, pgerror.New(pgerror.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", t).
 			At(c.Text, place)
 	}
-	if len(indices) > maxDims {
-		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(indices), maxDims)
+	if len(indices) > value.MaxDims {
+		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(indices), value.MaxDims)
 	}
 	made := &subscript{arg: e, t: t.Elem}
 	for _, i := range indices {
@@ -225,11 +163,11 @@ func (c *Compiler) hstoreSubscript(e Expr, indices []*pg.A_Indices) (Expr, error
 	if err != nil {
 		return nil, err
 	}
-	return c.foldCall(newCall(hstoreFetch, []Expr{e, made}, value.Text, true, Immutable)), nil
+	return c.foldCall(newCall(HstoreFetch, []Expr{e, made}, value.Text, true, Immutable)), nil
 }
 
-// hstoreFetch is h -> key.
-func hstoreFetch(_ *Env, a []value.Datum) (value.Datum, error) {
+// HstoreFetch is h -> key.
+func HstoreFetch(_ *Env, a []value.Datum) (value.Datum, error) {
 	if p, ok := a[0].(hstore.Map).Get(a[1].(string)); ok && !p.Null {
 		return p.Value, nil
 	}

@@ -20,7 +20,8 @@ const (
 type cache struct {
 	mu    sync.Mutex
 	limit int
-	// Invariant: bytes is the sum of cost over order, which has the entry used last in front; byText has the same entries.
+	// Invariant: bytes is the sum of cost over order, which has the entry used last in front;
+	// byText has the same entries.
 	bytes  int
 	order  *list.List
 	byText map[string]*list.Element

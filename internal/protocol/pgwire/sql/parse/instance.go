@@ -15,12 +15,14 @@ const (
 	maxWords = 500_000
 	// maxDepth keeps the parser from the end of its stack, which it passes at some 3,000 levels.
 	maxDepth = 2000
-	// maxInstanceText is the longest text after which an instance of the parser is kept: its memory never shrinks.
+	// maxInstanceText is the longest text after which an instance of the parser is kept: its memory
+	// never shrinks.
 	maxInstanceText = 4 << 20
 )
 
-// instances holds the one instance of the parser while nobody uses it. The library puts one back even when it has trapped in the middle of
-// something; used again it gives wrong answers or hangs, and the library has no way to throw it away.
+// instances holds the one instance of the parser while it is not in use. The library puts one back
+// even when it has trapped in the middle of something; used again it gives wrong answers or hangs,
+// and the library has no way to throw it away.
 //
 //go:linkname instances github.com/wasilibs/go-pgquery/parser.abiPool
 var instances *list.List
@@ -44,7 +46,7 @@ func discard() {
 	warm()
 }
 
-// tooHeavy tells whether a text is more than the parser can bear.
+// tooHeavy reports whether a text is more than the parser can bear.
 func tooHeavy(text string) bool {
 	if len(text) <= maxDepth {
 		return false

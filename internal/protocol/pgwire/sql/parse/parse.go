@@ -1,5 +1,5 @@
-// Package parse turns SQL texts into trees with PostgreSQL's own parser. A tree is kept with its text, for the statements of applications
-// are few and come again and again.
+// Package parse turns SQL texts into trees with PostgreSQL's own parser. A tree is kept with its
+// text, for the statements of applications are few and come again and again.
 package parse
 
 import (
@@ -15,14 +15,16 @@ import (
 )
 
 var (
-	// one lets a single goroutine into the parser: each instance of it takes some 15 MB, and a second to make.
+	// one lets a single goroutine into the parser: each instance of it takes some 15 MB, and a
+	// second to make.
 	one     sync.Mutex
 	warming sync.Once
 	warmed  sync.Once
 	kept    = newCache(maxKeptBytes)
 )
 
-// Parse parses a text of any number of statements. The tree is shared and must not be changed. Errors are *pgerror.Error.
+// Parse parses a text of any number of statements. The tree is shared and must not be changed.
+// Errors are *pgerror.Error.
 func Parse(text string) (*pg.ParseResult, error) {
 	if tree := kept.get(text); tree != nil {
 		return tree, nil

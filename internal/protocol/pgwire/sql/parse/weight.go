@@ -147,7 +147,8 @@ func wordLength(text string) int {
 	return 1
 }
 
-// quotedLength is the length up to the quote that ends what text begins with; a doubled quote does not end it.
+// quotedLength is the length up to the quote that ends what text begins with; a doubled quote does
+// not end it.
 func quotedLength(text string, quote byte, escapes bool) int {
 	for i := 1; i < len(text); i++ {
 		switch {

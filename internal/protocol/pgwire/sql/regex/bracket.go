@@ -93,7 +93,8 @@ func (p *parser) namedClass() ([]span, error) {
 	return append([]span(nil), members()...), nil
 }
 
-// bracketChar is one end of a range: a character, an escape, or a collating element of one character.
+// bracketChar is one end of a range: a character, an escape, or a collating element of one
+// character.
 func (p *parser) bracketChar() (rune, error) {
 	rest := p.in[p.at:]
 	if strings.HasPrefix(rest, `\`) {

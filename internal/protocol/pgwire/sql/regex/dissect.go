@@ -2,7 +2,8 @@ package regex
 
 import "slices"
 
-// find finds the first match that begins at place from or later: its places and those of its groups in m.groups.
+// find finds the first match that begins at place from or later: its places and those of its groups
+// in m.groups.
 func (m *matcher) find(from int) bool {
 	if !m.known {
 		m.starts, m.known = m.reach(m.p.root, m.everywhere(), true), true
@@ -31,7 +32,7 @@ func (m *matcher) ends(n *node, begin int) []int {
 	return all
 }
 
-// reaches tells whether n matches the text from begin to end.
+// reaches reports whether n matches the text from begin to end.
 func (m *matcher) reaches(n *node, begin, end int) bool {
 	return slices.Contains(m.reach(n, []int{begin}, false), end)
 }
@@ -48,7 +49,8 @@ func (m *matcher) forget(n *node) {
 	}
 }
 
-// dissect finds what the groups in n match when n matches the text from begin to end, and whether its back references agree.
+// dissect finds what the groups in n match when n matches the text from begin to end, and whether
+// its back references agree.
 func (m *matcher) dissect(n *node, begin, end int) bool {
 	if m.spent(1) {
 		return false
@@ -99,7 +101,7 @@ func (m *matcher) cut(a, b *node, begin, end int) bool {
 	return false
 }
 
-// refer tells whether the text from begin to end is what a group has matched, as often as wanted.
+// refer reports whether the text from begin to end is what a group has matched, as often as wanted.
 func (m *matcher) refer(n *node, begin, end int) bool {
 	from, to := m.groups[2*n.number], m.groups[2*n.number+1]
 	if from < 0 {
@@ -121,7 +123,8 @@ func (m *matcher) refer(n *node, begin, end int) bool {
 	return true
 }
 
-// iterate cuts the text into matches of the kid. One that matches nothing is better than none, unless the kid takes as little as it can.
+// iterate cuts the text into matches of the kid. One that matches nothing is better than none,
+// unless the kid takes as little as it can.
 func (m *matcher) iterate(n *node, begin, end int) bool {
 	idle := n.min == 0 && begin == end
 	if idle && n.kids[0].flags&shorter != 0 {

@@ -53,7 +53,8 @@ func (p *parser) classEscape() (set, bool) {
 	return nil, false
 }
 
-// decimal reads the number after a backslash that may be that of a group. One that begins with 0 is none.
+// decimal reads the number after a backslash that may be that of a group. One that begins with 0 is
+// none.
 func (p *parser) decimal() (number, digits int) {
 	rest := p.in[p.at+1:]
 	if rest[0] == '0' {

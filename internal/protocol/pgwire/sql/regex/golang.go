@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// plain is the pattern for Go's regexp, which is quicker; nil when it cannot match the same. finds tells that it also finds the same matches:
-// the longest ones, without groups, and with nothing that depends on what is before the place where the search begins.
+// plain is the pattern for Go's regexp, which is quicker; nil when it cannot match the same. finds
+// tells that it also finds the same matches: the longest ones, without groups, and with nothing
+// that depends on what is before the place where the search begins.
 func plain(root *node) (re *regexp.Regexp, finds bool) {
 	t := translator{finds: root.flags&(shorter|mixed|hasGroup) == 0}
 	if !t.write(root) {

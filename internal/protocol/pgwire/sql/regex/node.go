@@ -60,10 +60,11 @@ func combine(a, b int) int {
 	return up(a|b) | first
 }
 
-// messy tells whether a part with such flags must be dissected.
+// messy reports whether a part with such flags must be dissected.
 func messy(flags int) bool { return flags&(mixed|hasGroup|hasBackref) != 0 }
 
-// size is how many characters and borders the node has, counting what is repeated as often as it is.
+// size is how many characters and borders the node has, counting what is repeated as often as it
+// is.
 func (n *node) size() int {
 	total := 1
 	for _, kid := range n.kids {

@@ -167,7 +167,7 @@ func (p *parser) alternatives() (*node, error) {
 	return all, nil
 }
 
-// sees tells whether the next character is c, after what is left out.
+// sees reports whether the next character is c, after what is left out.
 func (p *parser) sees(c byte) bool {
 	p.skip()
 	return p.at < len(p.in) && p.in[p.at] == c
@@ -199,13 +199,14 @@ func (p *parser) skip() {
 	}
 }
 
-// ended tells whether a branch ends here.
+// ended reports whether a branch ends here.
 func (p *parser) ended() bool {
 	return p.sees('|') || p.sees(')') || p.at >= len(p.in)
 }
 
-// branch reads a row of atoms. Those at its beginning that agree in what they prefer, and have nothing to remember, are one part; then comes
-// one that does not fit, and what follows is a branch again. So PostgreSQL cuts it, and the cuts decide what groups match.
+// branch reads a row of atoms. Those at its beginning that agree in what they prefer, and have
+// nothing to remember, are one part; then comes one that does not fit, and what follows is a branch
+// again. So PostgreSQL cuts it, and the cuts decide what groups match.
 func (p *parser) branch() (*node, error) {
 	row := &node{kind: cat, whole: true}
 	for !p.ended() {

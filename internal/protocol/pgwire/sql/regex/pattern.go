@@ -31,8 +31,8 @@ type key struct {
 // maxPatterns is how many compiled patterns are kept.
 const maxPatterns = 500
 
-// Compile compiles a pattern with PostgreSQL's flags; global tells that the flag g is among them, which is for the caller.
-// Errors are PostgreSQL's: 2201B for a pattern, 22023 for a flag.
+// Compile compiles a pattern with PostgreSQL's flags; global tells that the flag g is among them,
+// which is for the caller. Errors are PostgreSQL's: 2201B for a pattern, 22023 for a flag.
 func Compile(text, flags string) (p *Pattern, global bool, err error) {
 	k := key{text: text}
 	for _, f := range flags {
@@ -78,7 +78,7 @@ func compile(k key) (*Pattern, error) {
 // Groups returns how many groups the pattern has.
 func (p *Pattern) Groups() int { return len(p.groups) }
 
-// Match tells whether s has a match. The error is 2201B: it took too long to find out.
+// Match reports whether s has a match. The error is 2201B: it took too long to find out.
 func (p *Pattern) Match(s string) (bool, error) {
 	if p.plain != nil {
 		return p.plain.MatchString(s), nil
@@ -100,8 +100,9 @@ func (p *Pattern) Find(s string) ([]int, error) {
 	return all[0], err
 }
 
-// All returns the matches that begin at the offset from or later, limit of them at most (-1: all of them). Each is the offsets in s of its
-// begin and end, and those of its groups: -1 for a group that has not matched. A match of nothing may follow right after another match.
+// All returns the matches that begin at the offset from or later, limit of them at most (-1: all of
+// them). Each is the offsets in s of its begin and end, and those of its groups: -1 for a group
+// that has not matched. A match of nothing may follow right after another match.
 func (p *Pattern) All(s string, from, limit int) (all [][]int, err error) {
 	switch {
 	case from > len(s):

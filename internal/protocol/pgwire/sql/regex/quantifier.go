@@ -5,7 +5,8 @@ import "strings"
 // quantifier is how often an atom is wanted, and whether rather more or rather less often.
 type quantifier struct{ min, max, prefers int }
 
-// counts tells whether a brace begins a quantifier; before anything but a digit it stands for itself.
+// counts reports whether a brace begins a quantifier; before anything but a digit it stands for
+// itself.
 func (p *parser) counts() bool {
 	rest := p.in[p.at:]
 	return len(rest) > 1 && rest[0] == '{' && rest[1] >= '0' && rest[1] <= '9'

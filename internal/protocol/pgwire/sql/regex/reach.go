@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/sql/letter"
+	"fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // maxSteps is how many places of the text are looked at before a match is given up: about a second.
@@ -42,7 +42,7 @@ type marks struct {
 	current uint32
 }
 
-// add tells whether place was not yet in the set.
+// add reports whether place was not yet in the set.
 func (m *marks) add(place int) bool {
 	if m.at[place] == m.current {
 		return false
@@ -78,8 +78,9 @@ func (m *matcher) everywhere() []int {
 	return all
 }
 
-// reach returns the places where a match of n can end that begins at one of from; with back, those where one can begin that ends at one of
-// from. Each comes once. A back reference counts as whatever its group could match.
+// reach returns the places where a match of n can end that begins at one of from; with back, those
+// where one can begin that ends at one of from. Each comes once. A back reference counts as
+// whatever its group could match.
 func (m *matcher) reach(n *node, from []int, back bool) []int {
 	if len(from) == 0 || m.spent(len(from)+1) {
 		return nil
@@ -144,7 +145,8 @@ func (m *matcher) either(kids []*node, from []int, back bool) []int {
 	return to
 }
 
-// repeated goes min times, and then on from places that are new, until there are none or max is reached.
+// repeated goes min times, and then on from places that are new, until there are none or max is
+// reached.
 func (m *matcher) repeated(n *node, from []int, back bool) []int {
 	kid := n.kids[0]
 	for range n.min {
@@ -168,7 +170,7 @@ func (m *matcher) repeated(n *node, from []int, back bool) []int {
 	return all
 }
 
-// holds tells whether what a border or a look asks for holds at a place.
+// holds reports whether what a border or a look asks for holds at a place.
 func (m *matcher) holds(n *node, place int) bool {
 	if n.kind == look {
 		return m.looked(n)[place] != n.denied
@@ -210,10 +212,10 @@ func (m *matcher) looked(n *node) []bool {
 	return all
 }
 
-// same tells whether two parts of the text are the same, in any case when cases fold.
+// same reports whether two parts of the text are the same, in any case when cases fold.
 func (m *matcher) same(a, b []rune) bool {
 	for i, r := range a {
-		if r != b[i] && !(m.p.fold && letter.LowerRune(r) == letter.LowerRune(b[i])) {
+		if r != b[i] && !(m.p.fold && pgtext.LowerRune(r) == pgtext.LowerRune(b[i])) {
 			return false
 		}
 	}

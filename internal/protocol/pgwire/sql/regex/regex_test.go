@@ -9,7 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// all returns the matches with their groups: "whole|first|second", ~ for a group that has not matched.
+// all returns the matches with their groups: "whole|first|second", ~ for a group that has not
+// matched.
 func all(t *testing.T, pattern, flags, s string) (found []string) {
 	t.Helper()
 	p, _, err := Compile(pattern, flags)
@@ -103,7 +104,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A pattern without back references takes a time that grows with the text only; others are given up.
+// A pattern without back references takes a time that grows with the text only; others are given
+// up.
 func TestSteps(t *testing.T) {
 	long := strings.Repeat("a", 200_000)
 	for _, pattern := range []string{`(?:a*)*\mb`, `(?=.*b)a`, `^(?!.*b.*c)\y(a|aa)+\M`, `(?:a?){30}a{30}\y`, `(?<=b.*)a\Y`} {

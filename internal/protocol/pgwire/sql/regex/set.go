@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/sql/letter"
+	"fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // span is the characters from lo to hi.
@@ -15,7 +15,7 @@ type span struct{ lo, hi rune }
 // set is a set of characters: spans in order that do not touch.
 type set []span
 
-// has tells whether r is in the set.
+// has reports whether r is in the set.
 func (s set) has(r rune) bool {
 	_, found := slices.BinarySearchFunc(s, r, func(one span, r rune) int {
 		switch {
@@ -64,7 +64,7 @@ func folded(one span) []span {
 	const most = 100000
 	spans := []span{one}
 	for r := one.lo; r <= min(one.hi, one.lo+most-1); r++ {
-		for _, other := range []rune{letter.LowerRune(r), letter.UpperRune(r)} {
+		for _, other := range []rune{pgtext.LowerRune(r), pgtext.UpperRune(r)} {
 			if other < one.lo || other > one.hi {
 				spans = append(spans, span{other, other})
 			}
@@ -73,9 +73,10 @@ func folded(one span) []span {
 	return spans
 }
 
-// bothCases is a character in lower and in upper case. A letter for titles is neither, so it does not match itself.
+// bothCases is a character in lower and in upper case. A letter for titles is neither, so it does
+// not match itself.
 func bothCases(r rune) set {
-	low, up := letter.LowerRune(r), letter.UpperRune(r)
+	low, up := pgtext.LowerRune(r), pgtext.UpperRune(r)
 	return union([]span{{low, low}, {up, up}})
 }
 
@@ -87,15 +88,15 @@ const (
 
 // classes are the named classes; each is found by asking for all characters once.
 var classes = map[string]func() set{
-	"alpha": class(letter.IsAlpha, lastLetter), "alnum": class(letter.IsAlnum, lastLetter), "lower": class(letter.IsLower, lastLetter),
-	"upper": class(letter.IsUpper, lastLetter), "word": class(isWord, lastLetter),
-	"blank": class(letter.IsBlank, lastSpace), "space": class(letter.IsSpace, lastSpace), "cntrl": class(letter.IsControl, lastSpace),
-	"digit": class(letter.IsDigit, utf8.RuneSelf), "xdigit": class(letter.IsHexDigit, utf8.RuneSelf),
+	"alpha": class(pgtext.IsAlpha, lastLetter), "alnum": class(pgtext.IsAlnum, lastLetter), "lower": class(pgtext.IsLower, lastLetter),
+	"upper": class(pgtext.IsUpper, lastLetter), "word": class(isWord, lastLetter),
+	"blank": class(pgtext.IsBlank, lastSpace), "space": class(pgtext.IsSpace, lastSpace), "cntrl": class(pgtext.IsControl, lastSpace),
+	"digit": class(pgtext.IsDigit, utf8.RuneSelf), "xdigit": class(pgtext.IsHexDigit, utf8.RuneSelf),
 	"ascii": class(func(r rune) bool { return r < utf8.RuneSelf }, utf8.RuneSelf),
-	"graph": class(letter.IsGraph, utf8.MaxRune), "print": class(letter.IsPrint, utf8.MaxRune), "punct": class(letter.IsPunct, utf8.MaxRune),
+	"graph": class(pgtext.IsGraph, utf8.MaxRune), "print": class(pgtext.IsPrint, utf8.MaxRune), "punct": class(pgtext.IsPunct, utf8.MaxRune),
 }
 
-func isWord(r rune) bool { return r == '_' || letter.IsAlnum(r) }
+func isWord(r rune) bool { return r == '_' || pgtext.IsAlnum(r) }
 
 func class(is func(rune) bool, last rune) func() set {
 	return sync.OnceValue(func() set {

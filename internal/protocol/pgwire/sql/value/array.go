@@ -7,8 +7,8 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// maxDims is how many dimensions an array may have.
-const maxDims = 6
+// MaxDims is how many dimensions an array may have.
+const MaxDims = 6
 
 // NewArray returns an array of one dimension, counted from 1; empty for no elements.
 func NewArray(elem *Type, elems []Datum) *Array {
@@ -120,7 +120,7 @@ func (p *arrayParser) bounds() ([]Dim, error) {
 			break
 		}
 		p.at++
-		if len(dims) == maxDims {
+		if len(dims) == MaxDims {
 			return nil, tooManyDims(len(dims) + 1)
 		}
 		inside, rest, ok := strings.Cut(p.text[p.at:], "]")
@@ -150,7 +150,7 @@ func (p *arrayParser) bounds() ([]Dim, error) {
 }
 
 func tooManyDims(n int) error {
-	return pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", n, maxDims)
+	return pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", n, MaxDims)
 }
 
 func (p *arrayParser) errMatch() error {
@@ -163,7 +163,7 @@ func (p *arrayParser) errEnd() error {
 
 // level reads one pair of braces and what is between them.
 func (p *arrayParser) level(depth int) error {
-	if depth == maxDims {
+	if depth == MaxDims {
 		return tooManyDims(depth + 1)
 	}
 	if depth == len(p.dims) {

@@ -6,13 +6,14 @@ import (
 	"math"
 	"math/big"
 	"strings"
-	"unicode/utf8"
 
 	"fiveways/internal/core/hstore"
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// ParseBinary reads the binary form of a value, as PostgreSQL's receive functions do. It keeps nothing of b.
+// ParseBinary reads the binary form of a value, as PostgreSQL's receive functions do. It keeps
+// nothing of b.
 func ParseBinary(t *Type, b []byte) (Datum, error) {
 	if width := t.binaryWidth(); width > 0 && len(b) != width {
 		return nil, wrongLength(t, len(b) < width)
@@ -103,8 +104,8 @@ func wrongLength(t *Type, short bool) error {
 
 func parseBinaryText(t *Type, b []byte) (Datum, error) {
 	s := string(b)
-	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-		return nil, InvalidUTF8(s)
+	if err := charset.Valid(s); err != nil {
+		return nil, err
 	}
 	switch t {
 	case Name:
@@ -113,36 +114,6 @@ func parseBinaryText(t *Type, b []byte) (Datum, error) {
 		return parseJSON(t, s)
 	}
 	return s, nil
-}
-
-// InvalidUTF8 is the error for a text from a client that is not UTF-8 or holds a NUL; nil when there is nothing wrong with it.
-func InvalidUTF8(s string) error {
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || r == 0 {
-			return pgerror.New("22021", "invalid byte sequence for encoding \"UTF8\": %s", invalidSequence(s[i:]))
-		}
-		i += size
-	}
-	return nil
-}
-
-// invalidSequence shows the bytes of the character that s begins with, as many as its first byte asks for.
-func invalidSequence(s string) string {
-	size := 1
-	switch c := s[0]; {
-	case c&0xE0 == 0xC0:
-		size = 2
-	case c&0xF0 == 0xE0:
-		size = 3
-	case c&0xF8 == 0xF0:
-		size = 4
-	}
-	var shown []string
-	for i := range min(size, len(s)) {
-		shown = append(shown, "0x"+hex.EncodeToString([]byte{s[i]}))
-	}
-	return strings.Join(shown, " ")
 }
 
 // AppendBinary appends the binary form of d, which is not nil, to dst.
@@ -213,7 +184,8 @@ const (
 	signMinusInf = 0xF000
 )
 
-// parseBinaryNumeric reads: number of base-10,000 digits, weight of the first, sign, digits after the point, the digits.
+// parseBinaryNumeric reads: number of base-10,000 digits, weight of the first, sign, digits after
+// the point, the digits.
 func parseBinaryNumeric(b []byte) (Datum, error) {
 	const header = 8
 	if len(b) < header {

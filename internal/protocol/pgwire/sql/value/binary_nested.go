@@ -49,8 +49,8 @@ func (r *reader) value(t *Type) Datum {
 
 const minElementBytes = 4 // its length
 
-// parseBinaryArray reads: number of dimensions, whether there are NULLs, OID of the elements, length and lower bound of each dimension,
-// the elements.
+// parseBinaryArray reads: number of dimensions, whether there are NULLs, OID of the elements,
+// length and lower bound of each dimension, the elements.
 func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 	r := reader{rest: b}
 	dims, flags, oid := r.int32(), r.int32(), uint32(r.int32())
@@ -59,7 +59,7 @@ func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 		return nil, r.err
 	case dims < 0:
 		return nil, pgerror.New("22P03", "invalid number of dimensions: %d", dims)
-	case dims > maxDims:
+	case dims > MaxDims:
 		return nil, tooManyDims(int(dims))
 	case flags != 0 && flags != 1:
 		return nil, pgerror.New("22P03", "invalid array flags")

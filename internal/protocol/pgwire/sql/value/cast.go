@@ -9,8 +9,9 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Cast converts d and fits it to typmod (-1: none); NULL stays NULL. explicit is of a CAST or ::, which may cut what an assignment
-// refuses to cut. Whether the cast is allowed at all, CastKind tells.
+// Cast converts d and fits it to typmod (-1: none); NULL stays NULL. explicit is of a CAST or ::,
+// which may cut what an assignment refuses to cut. Whether the cast is allowed at all, is for the
+// caller to know.
 func Cast(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings) (Datum, error) {
 	if d == nil {
 		return nil, nil
@@ -104,15 +105,15 @@ func convertInt(from, to *Type, v int64, set *Settings) (Datum, error) {
 		}
 		return string([]byte{byte(v)}), nil
 	case to.isOID():
-		if from == Int8 && !fitsInt(OID, v) {
+		if from == Int8 && !FitsInt(OID, v) {
 			return nil, pgerror.New(pgerror.NumericOutOfRange, "OID out of range")
 		}
 		return int64(uint32(v)), nil
 	case from.isOID() && to == Int4:
 		return int64(int32(v)), nil
 	case to == Int2 || to == Int4 || to == Int8:
-		if !fitsInt(to, v) {
-			return nil, errOutOfRange(to)
+		if !FitsInt(to, v) {
+			return nil, ErrOutOfRange(to)
 		}
 		return v, nil
 	}
@@ -136,8 +137,8 @@ func convertFloat(from, to *Type, v float64, set *Settings) (Datum, error) {
 		return NumericFromFloat(v, from), nil
 	case Int2, Int4, Int8:
 		rounded := math.RoundToEven(v)
-		if !(rounded >= -1<<63 && rounded < 1<<63) || !fitsInt(to, int64(rounded)) {
-			return nil, errOutOfRange(to)
+		if !(rounded >= -1<<63 && rounded < 1<<63) || !FitsInt(to, int64(rounded)) {
+			return nil, ErrOutOfRange(to)
 		}
 		return int64(rounded), nil
 	}
@@ -154,7 +155,8 @@ func convertNumeric(to *Type, v Numeric, set *Settings) (Datum, error) {
 	return Parse(to, v.String(), set)
 }
 
-// convertString casts between the types whose values are strings, where it is not by reading the text anew.
+// convertString casts between the types whose values are strings, where it is not by reading the
+// text anew.
 func convertString(from, to *Type, v string) (done bool, _ Datum, err error) {
 	if from == BPChar && to.Category == 'S' && to != BPChar {
 		v = strings.TrimRight(v, " ")
@@ -253,8 +255,8 @@ func HstoreOfArray(a *Array) (Datum, error) {
 	return hstore.New(pairs), nil
 }
 
-// Fit makes d fit the typmod of t: numeric(p, s), varchar(n), timestamp(p) and their like. An assignment that would cut a text is refused
-// unless only blanks are cut.
+// Fit makes d fit the typmod of t: numeric(p, s), varchar(n), timestamp(p) and their like. An
+// assignment that would cut a text is refused unless only blanks are cut.
 func Fit(t *Type, d Datum, typmod int32, explicit bool) (Datum, error) {
 	if typmod < 0 || d == nil {
 		return d, nil

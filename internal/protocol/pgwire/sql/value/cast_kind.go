@@ -5,13 +5,9 @@ import (
 	"sync"
 )
 
-// How a value of one type may become one of another, as in pg_cast.castcontext; CastNone: not at all.
-const (
-	CastNone       byte = 0
-	CastImplicit   byte = 'i'
-	CastAssignment byte = 'a'
-	CastExplicit   byte = 'e'
-)
+// CastNone says that a value of one type cannot become one of another. What is no CastNone is a
+// letter as in pg_cast.castcontext.
+const CastNone byte = 0
 
 // castList is pg_cast: from, then what it casts to with a letter for how.
 const castList = `
@@ -69,32 +65,8 @@ func parseCasts() map[[2]*Type]byte {
 	return all
 }
 
-// CastKind tells how freely from is converted to to. From unknown the text is parsed.
-func CastKind(from, to *Type) byte {
-	if from == to || from == Unknown {
-		return CastImplicit
-	}
-	if kind := casts()[[2]*Type{from, to}]; kind != CastNone {
-		return kind
-	}
-	switch {
-	case from.IsRow() && to.IsRow():
-		return CastImplicit
-	case from.IsArray() && to.IsArray() && to != Int2Vector && to != OIDVector:
-		if kind := CastKind(from.Elem, to.Elem); kind != CastNone {
-			return kind
-		}
-	}
-	switch {
-	case to.Category == 'S' && from.Kind != 'p':
-		return CastAssignment
-	case from.Category == 'S' && to.Kind != 'p':
-		return CastExplicit
-	}
-	return CastNone
-}
-
-// BinaryCoercible tells whether a value of from is one of to as it stands, so that a function for to takes it unchanged.
+// BinaryCoercible reports whether a value of from is one of to as it stands, so that a function for
+// to takes it unchanged.
 func BinaryCoercible(from, to *Type) bool {
 	switch {
 	case from == to:
@@ -115,5 +87,6 @@ func BinaryCoercible(from, to *Type) bool {
 	return false
 }
 
-// ListedCast is the entry of pg_cast for two types, CastNone when there is none: casts by text, and those of arrays, are not listed.
+// ListedCast is the entry of pg_cast for two types, CastNone when there is none: casts by text, and
+// those of arrays, are not listed.
 func ListedCast(from, to *Type) byte { return casts()[[2]*Type{from, to}] }

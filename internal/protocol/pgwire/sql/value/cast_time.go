@@ -54,7 +54,7 @@ func castTime(to *Type, d Datum, set *Settings) (Datum, error) {
 	return nil, unsupported(to)
 }
 
-// isOf tells whether d is a value of the date or time type t.
+// isOf reports whether d is a value of the date or time type t.
 func (t *Type) isOf(d Datum) bool {
 	switch d.(type) {
 	case Timestamp:

@@ -5,10 +5,12 @@ import (
 	"strconv"
 
 	"fiveways/internal/core/hstore"
+	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Parse reads the text form of a value, as PostgreSQL's input functions do. What depends on the time ('now', 'today') is set.Now.
+// Parse reads the text form of a value, as PostgreSQL's input functions do. What depends on the
+// time ('now', 'today') is set.Now.
 func Parse(t *Type, s string, set *Settings) (Datum, error) {
 	switch t {
 	case Text, Varchar, BPChar, Unknown, CString, XML, ACLItem, NodeTree, Refcursor, LSN, TID:
@@ -149,7 +151,7 @@ var errHstore = map[error]*pgerror.Error{
 
 func hstoreError(err error) error {
 	if text, ok := errors.AsType[hstore.TextError](err); ok {
-		return InvalidUTF8(string(text))
+		return charset.Valid(string(text))
 	}
 	for is, pg := range errHstore {
 		if errors.Is(err, is) {

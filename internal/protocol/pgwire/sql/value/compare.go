@@ -11,8 +11,8 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Compare orders two values of one type, neither nil, as the type's btree operators do; text by its bytes.
-// Types without an order (json, xml) give an error.
+// Compare orders two values of one type, neither nil, as the type's btree operators do; text by its
+// bytes. Types without an order (json, xml) give an error.
 func Compare(t *Type, a, b Datum) (int, error) {
 	switch t {
 	case JSON, XML, ACLItem, Refcursor, TID:
@@ -131,14 +131,15 @@ func compareRecords(t *Type, a, b Record) (int, error) {
 	return 0, nil
 }
 
-// Equal tells whether two values of one type, neither nil, are equal.
+// Equal reports whether two values of one type, neither nil, are equal.
 func Equal(t *Type, a, b Datum) (bool, error) {
 	c, err := Compare(t, a, b)
 	return c == 0, err
 }
 
-// AppendKey appends bytes to dst that are the same for two values exactly when the values are equal; for DISTINCT, GROUP BY and hash
-// joins. nil has a key of its own. Keys can be strung together.
+// AppendKey appends bytes to dst that are the same for two values exactly when the values are
+// equal; for DISTINCT, GROUP BY and hash joins. nil has a key of its own. Keys can be strung
+// together.
 func AppendKey(dst []byte, t *Type, d Datum) []byte {
 	if d == nil {
 		return append(dst, 0)

@@ -36,13 +36,13 @@ const (
 	TimestampTZInfinity    TimestampTZ = math.MaxInt64
 )
 
-// IsInfinite tells whether d is one of the infinities.
+// IsInfinite reports whether d is one of the infinities.
 func (d Date) IsInfinite() bool { return d == DateInfinity || d == DateNegInfinity }
 
-// IsInfinite tells whether t is one of the infinities.
+// IsInfinite reports whether t is one of the infinities.
 func (t Timestamp) IsInfinite() bool { return t == TimestampInfinity || t == TimestampNegInfinity }
 
-// IsInfinite tells whether t is one of the infinities.
+// IsInfinite reports whether t is one of the infinities.
 func (t TimestampTZ) IsInfinite() bool { return Timestamp(t).IsInfinite() }
 
 func quoted(s string) string {
@@ -75,7 +75,8 @@ func (t Timestamp) check(text string) error {
 	return outOfRangeText(text)
 }
 
-// DateOf returns the day of a year (0 is 1 BC), month and day, each in its range; it is right for all that a date can hold.
+// DateOf returns the day of a year (0 is 1 BC), month and day, each in its range; it is right for
+// all that a date can hold.
 func DateOf(year, month, day int) Date { return Date(julianDay(year, month, day) - julianEpoch) }
 
 // Civil returns the year (0 is 1 BC), month and day of d, which is not infinite.
@@ -175,8 +176,8 @@ func (t TimestampTZ) Local(zone *time.Location) Timestamp {
 	return Timestamp(int64(t) + int64(seconds)*microsPerSecond)
 }
 
-// In is the instant at which the clocks of zone show t. Of an hour that comes twice the later one counts; one that is left out is counted
-// by the clocks before the change.
+// In is the instant at which the clocks of zone show t. Of an hour that comes twice the later one
+// counts; one that is left out is counted by the clocks before the change.
 func (t Timestamp) In(zone *time.Location) TimestampTZ {
 	if t.IsInfinite() {
 		return TimestampTZ(t)

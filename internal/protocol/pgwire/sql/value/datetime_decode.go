@@ -60,8 +60,8 @@ const (
 	maskTime = maskHour | maskMinute | maskSecond
 )
 
-// moment is the parts of a date as they are found, after PostgreSQL's DecodeDateTime. The rules are many; where they look odd, they are so
-// there.
+// moment is the parts of a date as they are found, after PostgreSQL's DecodeDateTime. The rules are
+// many; where they look odd, they are so there.
 type moment struct {
 	set      *Settings
 	timeOnly bool
@@ -100,7 +100,8 @@ func (m *moment) decode(fields []field) dateError {
 	return m.validate()
 }
 
-// startsWithDate tells whether a time has a date before it, which does not count but for its zone.
+// startsWithDate reports whether a time has a date before it, which does not count but for its
+// zone.
 func startsWithDate(fields []field) bool {
 	if len(fields) < 2 {
 		return false

@@ -47,7 +47,8 @@ func parseTime(t *Type, s string, set *Settings) (Datum, error) {
 	return datum(instant, Timestamp(instant).check(s))
 }
 
-// moscowTime is a time with an abbreviation whose meaning changed over the years; otherwise counts where Moscow did not use it.
+// moscowTime is a time with an abbreviation whose meaning changed over the years; otherwise counts
+// where Moscow did not use it.
 func moscowTime(t Timestamp, abbreviation string, otherwise TimestampTZ) TimestampTZ {
 	moscow := LookupZone("Europe/Moscow")
 	instant := t.In(moscow)
@@ -62,7 +63,7 @@ const (
 	lastDateYear      = 5874898
 )
 
-// validJulian tells whether the day can be counted at all.
+// validJulian reports whether the day can be counted at all.
 func validJulian(year, month int) bool {
 	return (year > -4713 || year == -4713 && month >= 11) && (year < lastDateYear || year == lastDateYear && month < 6)
 }

@@ -27,7 +27,8 @@ func isAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 // maxFields is more than any date has.
 const maxFields = 25
 
-// scanFields parts the text of a date or an interval as PostgreSQL does (ParseDateTime); ok is false when it cannot.
+// scanFields parts the text of a date or an interval as PostgreSQL does (ParseDateTime); ok is
+// false when it cannot.
 func scanFields(s string) (fields []field, ok bool) {
 	s = strings.ToLower(s)
 	for at := 0; at < len(s); {

@@ -94,7 +94,8 @@ func appendClock(dst []byte, t Time) []byte {
 	return appendSeconds(append(dst, ':'), micros%microsPerMinute, true)
 }
 
-// appendSeconds writes the seconds of micros, which is not negative, and what there is of a fraction.
+// appendSeconds writes the seconds of micros, which is not negative, and what there is of a
+// fraction.
 func appendSeconds(dst []byte, micros int64, fill bool) []byte {
 	width := 1
 	if fill {

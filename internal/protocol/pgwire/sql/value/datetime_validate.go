@@ -32,7 +32,7 @@ func (m *moment) validateTime() dateError {
 	case m.mask&maskTime != maskTime:
 		return dateBad
 	case m.zone != nil && m.mask&maskDate != maskDate && !isFixed(m.zone):
-		return dateBad // without a date nobody knows what the zone's clocks show
+		return dateBad // without a date the zone's offset is unknown
 	}
 	return dateOK
 }

@@ -1,4 +1,5 @@
-// Package value is the types of SQL and their values: text form, binary form, comparison and casts, as PostgreSQL 15 has them.
+// Package value is the types of SQL and their values: text form, binary form, comparison and casts,
+// as PostgreSQL 15 has them.
 package value
 
 import "fiveways/internal/core/hstore"
@@ -27,10 +28,12 @@ type Date int32
 // Time is microseconds since midnight.
 type Time int64
 
-// Timestamp is microseconds since 2000-01-01 00:00 of an unnamed zone; the ends of its range are -infinity and infinity.
+// Timestamp is microseconds since 2000-01-01 00:00 of an unnamed zone; the ends of its range are
+// -infinity and infinity.
 type Timestamp int64
 
-// TimestampTZ is microseconds since 2000-01-01 00:00 UTC; the ends of its range are -infinity and infinity.
+// TimestampTZ is microseconds since 2000-01-01 00:00 UTC; the ends of its range are -infinity and
+// infinity.
 type TimestampTZ int64
 
 // Interval is a span of time; its three parts are kept apart as in PostgreSQL.

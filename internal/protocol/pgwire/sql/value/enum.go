@@ -17,7 +17,7 @@ func enum(oid, array uint32, schema, name string, labels ...string) *Type {
 	}), array)
 }
 
-// IsEnum tells whether values are labels.
+// IsEnum reports whether values are labels.
 func (t *Type) IsEnum() bool { return t.Kind == 'e' }
 
 // parseLabel reads a value of an enumeration.

@@ -3,9 +3,10 @@ package value
 import "fiveways/internal/protocol/pgwire/pgerror"
 
 // ErrDivisionByZero is what dividing by nothing gives.
-func errDivisionByZero() error { return pgerror.New(pgerror.DivisionByZero, "division by zero") }
+func ErrDivisionByZero() error { return pgerror.New(pgerror.DivisionByZero, "division by zero") }
 
-func errOutOfRange(t *Type) error {
+// ErrOutOfRange is what a result that does not fit its type gives.
+func ErrOutOfRange(t *Type) error {
 	return pgerror.New(pgerror.NumericOutOfRange, "%s out of range", t)
 }
 

@@ -2,7 +2,8 @@ package value
 
 import "testing"
 
-// FuzzParse feeds every type with any text: no panic, and what is read is written so that it reads back.
+// FuzzParse feeds every type with any text: no panic, and what is read is written so that it reads
+// back.
 func FuzzParse(f *testing.F) {
 	for i, c := range texts {
 		f.Add(i, c.in)

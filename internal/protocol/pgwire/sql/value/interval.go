@@ -4,8 +4,8 @@ import "cmp"
 
 const daysPerMonth = 30
 
-// span is the interval with months of 30 days and days of 24 hours: whole days, and what is left of one. Two intervals are equal when
-// their spans are.
+// span is the interval with months of 30 days and days of 24 hours: whole days, and what is left of
+// one. Two intervals are equal when their spans are.
 func (i Interval) span() (days, micros int64) {
 	days = int64(i.Months)*daysPerMonth + int64(i.Days) + i.Micros/microsPerDay
 	if micros = i.Micros % microsPerDay; micros < 0 {

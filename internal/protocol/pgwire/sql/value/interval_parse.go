@@ -9,8 +9,8 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// intervalReader adds up the parts of an interval, after PostgreSQL's DecodeInterval. The fields are read from the last to the first, so
-// that a unit is known before its number.
+// intervalReader adds up the parts of an interval, after PostgreSQL's DecodeInterval. The fields
+// are read from the last to the first, so that a unit is known before its number.
 type intervalReader struct {
 	months, days, micros int64
 	fields               int32 // the fields of the typmod: what a number without a unit means
@@ -52,7 +52,7 @@ func parseInterval(s string, typmod int32, set *Settings) (Interval, error) {
 	return Interval{Months: int32(r.months), Days: int32(r.days), Micros: r.micros}, nil
 }
 
-// otherSigns tells whether a field after the first has a sign of its own.
+// otherSigns reports whether a field after the first has a sign of its own.
 func otherSigns(fields []field) bool {
 	for _, f := range fields[1:] {
 		if f.text[0] == '-' || f.text[0] == '+' {

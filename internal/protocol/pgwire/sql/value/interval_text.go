@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// parts are an interval as people write it. Months have years, the rest has hours; days stand for themselves.
+// parts are an interval as people write it. Months have years, the rest has hours; days stand for
+// themselves.
 type intervalParts struct {
 	years, months, days, hours, minutes int64
 	micros                              int64 // of seconds
@@ -85,7 +86,8 @@ func (p intervalParts) postgres(dst []byte) []byte {
 	return p.clock(dst, 2)
 }
 
-// verbose writes "@ 1 year 2 mons -3 days 4 hours ago": the first part has no sign, "ago" turns all of them.
+// verbose writes "@ 1 year 2 mons -3 days 4 hours ago": the first part has no sign, "ago" turns all
+// of them.
 func (p intervalParts) verbose(dst []byte) []byte {
 	dst = append(dst, '@')
 	first, ago := true, false
@@ -198,7 +200,8 @@ func sign(negative bool) byte {
 	return '+'
 }
 
-// Seconds is the whole interval as PostgreSQL's extract(epoch from …) counts it: years of 365.25 days, months of 30 days.
+// Seconds is the whole interval as PostgreSQL's extract(epoch from …) counts it: years of 365.25
+// days, months of 30 days.
 func (i Interval) Seconds() float64 {
 	const year = 365.25 * 86400
 	return float64(i.Months/12)*year + float64(i.Months%12)*daysPerMonth*86400 + float64(i.Days)*86400 + float64(i.Micros)/math.Pow10(6)

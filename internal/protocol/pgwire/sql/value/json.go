@@ -30,7 +30,8 @@ type JSONMember struct {
 	Value *JSONNode
 }
 
-// parseJSON checks a text of the type json, which is kept as it is, or brings one of jsonb into its own form.
+// parseJSON checks a text of the type json, which is kept as it is, or brings one of jsonb into its
+// own form.
 func parseJSON(t *Type, s string) (Datum, error) {
 	node, err := ParseJSON(s, t == JSONB)
 	if err != nil {
@@ -42,7 +43,8 @@ func parseJSON(t *Type, s string) (Datum, error) {
 	return string(node.Append(nil)), nil
 }
 
-// ParseJSON reads a JSON text. With binary it is as jsonb keeps it: keys ordered and each once, numbers and strings decoded.
+// ParseJSON reads a JSON text. With binary it is as jsonb keeps it: keys ordered and each once,
+// numbers and strings decoded.
 func ParseJSON(s string, binary bool) (*JSONNode, error) {
 	p := jsonParser{text: s, binary: binary}
 	node, err := p.value(0, "Expected JSON value, but found \"%s\".")
@@ -71,7 +73,8 @@ func (p *jsonParser) skip() {
 	}
 }
 
-// token returns what is next without going on: a sign, or a run of what may be in a word; "" at the end.
+// token returns what is next without going on: a sign, or a run of what may be in a word; "" at the
+// end.
 func (p *jsonParser) token() string {
 	p.skip()
 	rest := p.text[p.at:]

@@ -9,11 +9,12 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Numeric is a number of the type numeric: a decimal with as many digits after its point as it was given. The zero value is 0.
-// It is not changed after it was made.
+// Numeric is a number of the type numeric: a decimal with as many digits after its point as it was
+// given. The zero value is 0. It is not changed after it was made.
 //
-// The digits are a math/big.Int beside PostgreSQL's own rule for how many of them stand after the point, which no library has; only the
-// logarithm and the exponential are a library's (numeric_math.go).
+// The digits are a math/big.Int beside PostgreSQL's own rule for how many of them stand after the
+// point, which no library has; only the logarithm and the exponential are a library's
+// (numeric_math.go).
 type Numeric struct {
 	unscaled *big.Int // nil: 0
 	scale    int32    // digits after the point, 0 and up
@@ -62,7 +63,8 @@ func pow10(n int32) *big.Int {
 // NumericFromInt returns n.
 func NumericFromInt(n int64) Numeric { return Numeric{unscaled: big.NewInt(n)} }
 
-// NumericFromFloat returns f with the digits that a numeric gets from a number of type t, Float8 or Float4.
+// NumericFromFloat returns f with the digits that a numeric gets from a number of type t, Float8 or
+// Float4.
 func NumericFromFloat(f float64, t *Type) Numeric {
 	switch {
 	case math.IsNaN(f):
@@ -87,10 +89,10 @@ func (n Numeric) int() *big.Int {
 	return n.unscaled
 }
 
-// IsNaN tells whether n is no number.
+// IsNaN reports whether n is no number.
 func (n Numeric) IsNaN() bool { return n.special == notANumber }
 
-// IsInf tells whether n is infinity or -infinity.
+// IsInf reports whether n is infinity or -infinity.
 func (n Numeric) IsInf() bool { return n.special >= plusInfinity }
 
 // Sign is -1, 0 or 1; 0 for NaN.
@@ -253,8 +255,8 @@ func (n Numeric) Int64(to *Type) (int64, error) {
 		return 0, pgerror.New(pgerror.FeatureNotSupported, "cannot convert infinity to %s", to)
 	}
 	i := n.Round(0).int()
-	if !i.IsInt64() || !fitsInt(to, i.Int64()) {
-		return 0, errOutOfRange(to)
+	if !i.IsInt64() || !FitsInt(to, i.Int64()) {
+		return 0, ErrOutOfRange(to)
 	}
 	return i.Int64(), nil
 }

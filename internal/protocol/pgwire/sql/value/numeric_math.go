@@ -189,7 +189,7 @@ func (n Numeric) Log(base Numeric) (Numeric, error) {
 		return Numeric{}, err
 	}
 	if lnBase.Sign() == 0 {
-		return Numeric{}, errDivisionByZero()
+		return Numeric{}, ErrDivisionByZero()
 	}
 	lnN, err := n.ln(working - min(baseWeight, 0)*2)
 	if err != nil {

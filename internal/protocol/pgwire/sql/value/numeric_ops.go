@@ -27,7 +27,8 @@ func (n Numeric) Cmp(b Numeric) int {
 	return n.rescale(scale).Cmp(b.rescale(scale))
 }
 
-// specialRank orders -infinity, numbers, infinity, NaN so that differences are -1, 0 or 1 where one is special.
+// specialRank orders -infinity, numbers, infinity, NaN so that differences are -1, 0 or 1 where one
+// is special.
 func (n Numeric) specialRank() int {
 	return [...]int{finite: 0, notANumber: 2, plusInfinity: 1, minusInfinity: -1}[n.special]
 }
@@ -102,7 +103,7 @@ func (n Numeric) specialQuotient(b Numeric) (Numeric, error) {
 	case n.IsNaN() || b.IsNaN() || n.IsInf() && b.IsInf():
 		return NaN, nil
 	case n.IsInf() && b.Sign() == 0:
-		return Numeric{}, errDivisionByZero()
+		return Numeric{}, ErrDivisionByZero()
 	case n.IsInf():
 		return signed(n.Sign() * b.Sign()), nil
 	}
@@ -115,7 +116,7 @@ func (n Numeric) Div(b Numeric) (Numeric, error) {
 		return n.specialQuotient(b)
 	}
 	if b.Sign() == 0 {
-		return Numeric{}, errDivisionByZero()
+		return Numeric{}, ErrDivisionByZero()
 	}
 	return n.quotient(b, n.divScale(b)).check()
 }
@@ -203,7 +204,7 @@ func (n Numeric) QuoInt(b Numeric) (Numeric, error) {
 		return n.specialQuotient(b)
 	}
 	if b.Sign() == 0 {
-		return Numeric{}, errDivisionByZero()
+		return Numeric{}, ErrDivisionByZero()
 	}
 	scale := max(n.scale, b.scale)
 	return Numeric{unscaled: new(big.Int).Quo(n.rescale(scale), b.rescale(scale))}, nil
@@ -215,7 +216,7 @@ func (n Numeric) Mod(b Numeric) (Numeric, error) {
 	case n.IsNaN() || b.IsNaN():
 		return NaN, nil
 	case b.Sign() == 0:
-		return Numeric{}, errDivisionByZero()
+		return Numeric{}, ErrDivisionByZero()
 	case n.IsInf():
 		return NaN, nil
 	case b.IsInf():
@@ -284,5 +285,8 @@ func (n Numeric) MinScale() int {
 // TrimScale takes the zeros at the end off.
 func (n Numeric) TrimScale() Numeric { return n.cut(n.MinScale(), divideRounded) }
 
-// IsInteger tells whether n is finite and without a fraction.
+// IsInteger reports whether n is finite and without a fraction.
 func (n Numeric) IsInteger() bool { return n.special == finite && n.MinScale() == 0 }
+
+// Special reports whether n is no number: NaN or an infinity.
+func Special(n Numeric) bool { return n.IsNaN() || n.IsInf() }

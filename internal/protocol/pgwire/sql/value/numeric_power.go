@@ -67,7 +67,8 @@ func (n Numeric) specialPower(e Numeric) (Numeric, error) {
 	return Infinity, nil
 }
 
-// powerInt raises n to an integer, rounded to a scale. More digits are kept on the way than the result has.
+// powerInt raises n to an integer, rounded to a scale. More digits are kept on the way than the
+// result has.
 func (n Numeric) powerInt(e int, scale int32) (Numeric, error) {
 	if n.Sign() == 0 {
 		if e == 0 {

@@ -44,7 +44,8 @@ func randomTypmod(r *rand.Rand, t *Type) int32 {
 	return typmod
 }
 
-// randomText returns a type and a text that is often, but not always, one of its values. A damaged text is one that nobody would write.
+// randomText returns a type and a text that is often, but not always, one of its values. A damaged
+// text is an unusual one.
 func randomText(r *rand.Rand) (t *Type, s string, damaged bool) {
 	t = castTargets[r.IntN(len(castTargets))]
 	s = textOf(r, t)

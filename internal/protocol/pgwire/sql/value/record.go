@@ -102,8 +102,7 @@ func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
 	return append(dst, ')')
 }
 
-// fieldType is the type of field i of a row; where nobody knows it any more, one that has values
-// such as d.
+// fieldType is the type of field i of a row; if it is unknown, one that has values such as d.
 func fieldType(t *Type, i int, d Datum) *Type {
 	if i < len(t.Fields) {
 		return t.Fields[i].Type

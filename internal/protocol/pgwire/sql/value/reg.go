@@ -53,7 +53,8 @@ var aliases = map[string]*Type{
 	"time with time zone": TimeTZ,
 }
 
-// typeNamed finds a built-in type by a name as people write it: int4, integer, text[], pg_catalog.int4.
+// typeNamed finds a built-in type by a name as people write it: int4, integer, text[],
+// pg_catalog.int4.
 func typeNamed(s string) *Type {
 	name := strings.Join(strings.Fields(s), " ")
 	if element, ok := strings.CutSuffix(name, "[]"); ok {

@@ -14,7 +14,8 @@ import (
 
 const spaces = " \t\n\v\f\r"
 
-// parseBool takes any beginning of true, false, yes, no, on, off that means one of them, and 1 and 0.
+// parseBool takes any beginning of true, false, yes, no, on, off that means one of them, and 1 and
+// 0.
 func parseBool(s string) (Datum, error) {
 	word := strings.ToLower(strings.Trim(s, spaces))
 	switch {
@@ -28,7 +29,7 @@ func parseBool(s string) (Datum, error) {
 
 func isStart(s, of string) bool { return s != "" && strings.HasPrefix(of, s) }
 
-func fitsInt(t *Type, i int64) bool {
+func FitsInt(t *Type, i int64) bool {
 	switch t {
 	case Int2:
 		return i == int64(int16(i))
@@ -52,7 +53,7 @@ func parseInt(t *Type, s string) (int64, error) {
 	switch {
 	case len(rest) == len(digits):
 		return 0, badText(t, s)
-	case err != nil || !fitsInt(t, i):
+	case err != nil || !FitsInt(t, i):
 		return 0, textOutOfRange(t, s)
 	case rest != "":
 		return 0, badText(t, s)
@@ -100,8 +101,8 @@ func mantissa(s string) string {
 	return s
 }
 
-// appendFloat writes f as PostgreSQL does: the fewest digits that read back as f when extra_float_digits is above 0, else 15 of them (6
-// for real) and that many more.
+// appendFloat writes f as PostgreSQL does: the fewest digits that read back as f when
+// extra_float_digits is above 0, else 15 of them (6 for real) and that many more.
 func appendFloat(dst []byte, f float64, bits, extra int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -129,7 +130,8 @@ func appendFloat(dst []byte, f float64, bits, extra int) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
-// integersOnly is from where on a decimal of so many digits as a number has may be in the middle between two numbers.
+// integersOnly is from where on a decimal of so many digits as a number has may be in the middle
+// between two numbers.
 func integersOnly(bits int) float64 {
 	if bits == 32 {
 		return 1 << 22
@@ -137,8 +139,9 @@ func integersOnly(bits int) float64 {
 	return 1 << 51
 }
 
-// isBetween tells whether a decimal is exactly in the middle between f and the number next to it. It reads back as f when that is even,
-// and Go takes it then; PostgreSQL takes only what is nearer to f.
+// isBetween reports whether a decimal is exactly in the middle between f and the number next to it.
+// It reads back as f when that is even, and Go takes it then; PostgreSQL takes only what is nearer
+// to f.
 func isBetween(text string, f float64, bits int) bool {
 	decimal, _, err := big.ParseFloat(text, 10, 2000, big.ToNearestEven)
 	if err != nil {
@@ -210,7 +213,8 @@ const (
 	uuidLength = 36
 )
 
-// parseUUID reads 32 hexadecimal digits, with hyphens after any group of four and braces around if need be.
+// parseUUID reads 32 hexadecimal digits, with hyphens after any group of four and braces around if
+// need be.
 func parseUUID(s string) (Datum, error) {
 	text := s
 	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {

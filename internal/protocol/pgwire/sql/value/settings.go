@@ -2,7 +2,8 @@ package value
 
 import "time"
 
-// Settings are what a session may set that decides how values are read and written. The zero value is not usable; Defaults is.
+// Settings are what a session may set that decides how values are read and written. The zero value
+// is not usable; Defaults is.
 type Settings struct {
 	Zone          *time.Location
 	ZoneName      string // as SHOW timezone gives it
@@ -17,7 +18,8 @@ type Settings struct {
 
 // Names are the objects that values of regclass, regproc and their like stand for.
 type Names interface {
-	// Find returns the object that t (Regclass, Regproc, ...) has for text; ok is false when there is none.
+	// Find returns the object that t (Regclass, Regproc, ...) has for text; ok is false when there
+	// is none.
 	Find(t *Type, text string) (oid int64, ok bool)
 	// Show returns what is shown for an object; ok is false when there is none.
 	Show(t *Type, oid int64) (text string, ok bool)

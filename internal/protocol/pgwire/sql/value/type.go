@@ -23,7 +23,8 @@ type Field struct {
 	Type *Type
 }
 
-// The OIDs of the types that PostgreSQL makes with the extension and the schema; fixed, so that clients may remember them.
+// The OIDs of the types that PostgreSQL makes with the extension and the schema; fixed, so that
+// clients may remember them.
 const (
 	OIDHstore      = 16400
 	OIDHstoreArray = 16405

@@ -58,7 +58,8 @@ var (
 	})
 )
 
-// The pseudo types: of expressions whose type is not known, of rows, and of the arguments of functions that take anything.
+// The pseudo types: of expressions whose type is not known, of rows, and of the arguments of
+// functions that take anything.
 var (
 	Unknown = pseudo(705, 0, "unknown", -2, 'X')
 	RecordT = pseudo(2249, 2287, "record", -1, 'P')
@@ -78,7 +79,8 @@ var (
 	AnyCompatNonArr = pseudo(5079, 0, "anycompatiblenonarray", 4, 'P')
 )
 
-// byOID and byName have every built-in type, arrays too; nothing is added after the program's start.
+// byOID and byName have every built-in type, arrays too; nothing is added after the program's
+// start.
 var (
 	byOID  = map[uint32]*Type{}
 	byName = map[string]*Type{}
@@ -87,7 +89,8 @@ var (
 // ByOID returns a built-in type, nil when there is none.
 func ByOID(oid uint32) *Type { return byOID[oid] }
 
-// ByName returns a built-in type by its name in pg_type ("int4", "_int4"), nil when there is none. Names are unique over the schemas.
+// ByName returns a built-in type by its name in pg_type ("int4", "_int4"), nil when there is none.
+// Names are unique over the schemas.
 func ByName(name string) *Type { return byName[name] }
 
 // All returns every built-in type, in no order.
@@ -110,10 +113,10 @@ func ArrayOf(t *Type) *Type {
 	return &array
 }
 
-// IsArray tells whether values are *Array.
+// IsArray reports whether values are *Array.
 func (t *Type) IsArray() bool { return t.Elem != nil }
 
-// IsRow tells whether values are Record.
+// IsRow reports whether values are Record.
 func (t *Type) IsRow() bool { return t.Kind == 'c' || t.OID == oidRecord }
 
 const oidRecord = 2249

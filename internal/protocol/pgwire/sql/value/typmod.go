@@ -8,13 +8,14 @@ import (
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Typmods are encoded as PostgreSQL does, since clients are told of them: a length or a precision with its scale has this much added.
+// Typmods are encoded as PostgreSQL does, since clients are told of them: a length or a precision
+// with its scale has this much added.
 const typmodHeader = 4
 
 const maxVarchar = 10485760
 
-// Typmod encodes the arguments of a type's name: numeric(p, s), varchar(n), timestamp(p), interval fields(p). Those of interval are the
-// mask of its fields, and the precision.
+// Typmod encodes the arguments of a type's name: numeric(p, s), varchar(n), timestamp(p), interval
+// fields(p). Those of interval are the mask of its fields, and the precision.
 func Typmod(t *Type, args []int32) (int32, error) {
 	switch t {
 	case NumericType:
@@ -63,7 +64,7 @@ func numericTypmod(args []int32) (int32, error) {
 
 const maxTimePrecision = 6
 
-// timePrecision cuts what is too great, with no more than PostgreSQL's silence for those who do not read warnings.
+// timePrecision reduces a precision that is too great, where PostgreSQL gives a warning.
 func timePrecision(t *Type, p int32) (int32, error) {
 	if p < 0 {
 		zone := ""

@@ -8,7 +8,8 @@ import (
 	_ "time/tzdata" // the zones are known wherever the program runs
 )
 
-// zoneAbbreviations are those that a date may end with, and how many minutes they are east of UTC: PostgreSQL's default set.
+// zoneAbbreviations are those that a date may end with, and how many minutes they are east of UTC:
+// PostgreSQL's default set.
 const zoneAbbreviations = `acdt 630, acsst 630, acst 570, act -300, acwst 525, adt -180, aedt 660, aesst 660, aest 600, aft 270, akdt -480, 
 akst -540, almst 420, almt 360, amst 240, amt -240, anast 720, anat 720, arst -180, art -180, ast -240, awsst 540, 
 awst 480, azost 0, azot -60, azst 240, azt 240, bdst 120, bdt 360, bnt 480, bort 480, bot -240, bra -180, brst -120, 
@@ -36,14 +37,15 @@ var abbreviations = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// LookupAbbreviation finds a zone such as "msk" in lower case; seconds is how far it is east of UTC.
+// LookupAbbreviation finds a zone such as "msk" in lower case; seconds is how far it is east of
+// UTC.
 func LookupAbbreviation(name string) (seconds int, ok bool) {
 	minutes, ok := abbreviations()[name]
 	return minutes * 60, ok
 }
 
-// LookupZone finds a time zone by its name in any case (Europe/Moscow), or by a POSIX rule without summer time (UTC+3, <+03>-3, where east is
-// negative). nil: there is none.
+// LookupZone finds a time zone by its name in any case (Europe/Moscow), or by a POSIX rule without
+// summer time (UTC+3, <+03>-3, where east is negative). nil: there is none.
 func LookupZone(name string) *time.Location {
 	if zone, err := time.LoadLocation(name); err == nil && name != "" && name != "Local" {
 		return zone
@@ -107,7 +109,7 @@ func posixZone(name string) *time.Location {
 
 const maxPosixHour = 7*24 - 1
 
-// isFixed tells whether a zone has never changed its clocks.
+// isFixed reports whether a zone has never changed its clocks.
 func isFixed(zone *time.Location) bool {
 	_, first := time.Date(1900, 1, 1, 0, 0, 0, 0, zone).Zone()
 	for year := 1901; year < 2038; year++ {

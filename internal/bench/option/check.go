@@ -1,0 +1,56 @@
+// Package option has what the options of all benchmarks share: how those that are out of their
+// range are reported.
+package option
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Check gathers the options that are out of their range, each named as the command line spells it.
+type Check struct {
+	invalid error
+	errs    []error
+}
+
+// NewCheck returns a check whose errors all wrap invalid.
+func NewCheck(invalid error) *Check { return &Check{invalid: invalid} }
+
+// Err is all that was found wrong; nil when that is nothing.
+func (c *Check) Err() error { return errors.Join(c.errs...) }
+
+// That reports what the format says, unless ok.
+func (c *Check) That(ok bool, format string, args ...any) {
+	if !ok {
+		c.errs = append(c.errs, fmt.Errorf("%w: "+format, append([]any{c.invalid}, args...)...))
+	}
+}
+
+// NoError reports err, unless it is nil.
+func (c *Check) NoError(err error) {
+	if err != nil {
+		c.errs = append(c.errs, fmt.Errorf("%w: %w", c.invalid, err))
+	}
+}
+
+// Within reports v unless it is from low to high.
+func (c *Check) Within(name string, v, low, high int) {
+	c.That(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
+}
+
+// Duration reports the option duration unless it is above 0.
+func (c *Check) Duration(d time.Duration) {
+	c.That(d > 0, "duration is %s; it must be more than 0", d)
+}
+
+// Loads reports the wanted loads that are none of known, and that none is wanted.
+func (c *Check) Loads(wanted, known []string) {
+	list := strings.Join(known, ", ")
+	c.That(len(wanted) > 0, "no load is named; there are %s", list)
+	for _, name := range wanted {
+		c.That(slices.Contains(known, name), "there is no load %q; there are %s", name, list)
+	}
+}

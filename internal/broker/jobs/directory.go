@@ -1,0 +1,181 @@
+package jobs
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/idindex"
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// directory is what a queue that is used for jobs, or whose messages are leased, keeps beside its
+// messages. It implements broker.Feature.
+//
+// Invariant: behind has the messages that wait behind others, fronts those which they wait for,
+// both by key; each is forgotten when it turns out to be gone. All other messages with an id are in
+// index, with some that are gone.
+type directory struct {
+	ledger *job.Ledger
+	keys   job.Keys
+	index  *idindex.Index
+	behind map[job.Key]queue.Handle
+	fronts map[queue.Handle]job.Key
+
+	opening sync.Mutex  // held by whoever reads the messages that were there before
+	known   atomic.Bool // all messages were read
+}
+
+func newDirectory(ledger *job.Ledger) *directory {
+	return &directory{
+		ledger: ledger, keys: job.NewKeys(), index: idindex.New(),
+		behind: map[job.Key]queue.Handle{}, fronts: map[queue.Handle]job.Key{},
+	}
+}
+
+// directoryOf is that of a queue, nil when it has none.
+func directoryOf(q *broker.Queue) *directory {
+	d, _ := q.Feature().(*directory)
+	return d
+}
+
+// jobQueue is a queue of jobs at its shard.
+type jobQueue struct {
+	broker.Context
+	*directory
+}
+
+func jobsAt(at broker.Context) jobQueue { return jobQueue{at, directoryOf(at.Queue())} }
+
+// messageID is the property of a message, nil when it has none.
+func messageID(env message.Envelope) []byte {
+	id, ok := message.FindProperty(env.Properties(), message.HasMessageID)
+	if !ok || len(id) == 0 {
+		return nil
+	}
+	return id
+}
+
+// cleanEach is how many buckets of the index are cleaned for each message that comes.
+const cleanEach = 2
+
+// OnPublish implements broker.Feature.
+func (d *directory) OnPublish(at broker.Context, h queue.Handle, env message.Envelope, due int64) {
+	id := messageID(env)
+	if id == nil {
+		return
+	}
+	key := d.keys.Of(id)
+	if due == broker.HeldBack {
+		d.behind[key] = h
+		return
+	}
+	d.index.Add(idindex.Sum(key), 0, h)
+	d.index.Clean(cleanEach, goneFrom(at))
+}
+
+// goneFrom reports whether the message of an entry is gone.
+func goneFrom(at broker.Context) func(*idindex.Entry) bool {
+	st := at.Deliveries()
+	return func(e *idindex.Entry) bool { return st.Status(e.Handle) == queue.Gone }
+}
+
+// OnSettle implements broker.Feature: what waited behind one of the messages is ready.
+func (d *directory) OnSettle(at broker.Context, h queue.Handle, n int) {
+	queue.EachIn(d.fronts, h, n, func(h queue.Handle) {
+		key := d.fronts[h]
+		delete(d.fronts, h)
+		jobQueue{at, d}.comeForward(key, at.Now())
+	})
+}
+
+// OnRest implements broker.Feature: the index stays small when messages go and none come.
+func (d *directory) OnRest(at broker.Context) {
+	st := at.Deliveries()
+	live := st.Ready() + st.Unacked() + st.Scheduled() + st.Blocked()
+	d.index = d.index.Tidied(live, goneFrom(at))
+}
+
+// Hidden implements broker.Feature.
+func (d *directory) Hidden(at broker.Context) (n int) {
+	q := jobQueue{at, d}
+	for key := range d.behind {
+		if _, ok := q.messageBehind(key); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// first is the message whose id a key stands for: the first in the order of the queue that has it
+// and does not wait behind another.
+func (q jobQueue) first(key job.Key) (h queue.Handle, ok bool) {
+	for e := q.index.First(idindex.Sum(key)); e != 0; e = q.index.Next(e) {
+		if at := q.index.Entry(e).Handle; (!ok || at.Before(h)) && q.alive(at) {
+			h, ok = at, true
+		}
+	}
+	return h, ok
+}
+
+// alive reports whether a message is there and not dead: on its way to the dead-letter exchange.
+func (q jobQueue) alive(h queue.Handle) bool {
+	switch q.Deliveries().Status(h) {
+	case queue.Gone:
+		return false
+	case queue.Unacked:
+		if l := q.ledger.Leased(h); l != nil {
+			return !l.Ended
+		}
+		it, _ := q.Deliveries().Get(h)
+		return !q.Dead(it)
+	}
+	return true
+}
+
+// messageBehind is the message that waits behind the one of a key.
+func (q jobQueue) messageBehind(key job.Key) (h queue.Handle, ok bool) {
+	h, ok = q.behind[key]
+	if ok && !q.waitsBehind(h) {
+		delete(q.behind, key)
+		return 0, false
+	}
+	return h, ok
+}
+
+func (q jobQueue) waitsBehind(h queue.Handle) bool {
+	if q.Deliveries().Status(h) != queue.Scheduled {
+		return false
+	}
+	it, _ := q.Deliveries().Get(h)
+	return it.Due == broker.HeldBack
+}
+
+// comeForward has the message that waits behind a key be the one of its id, ready at a time (unix
+// ms).
+func (q jobQueue) comeForward(key job.Key, at int64) {
+	h, ok := q.messageBehind(key)
+	if !ok {
+		return
+	}
+	delete(q.behind, key)
+	q.index.Add(idindex.Sum(key), 0, h)
+	it, _ := q.Deliveries().Get(h)
+	expires := it.Expires
+	if expires != 0 {
+		expires += at - it.Due
+	}
+	env, err := q.Load(it)
+	if err == nil {
+		env, err = withHeader(env, firstHeader, at)
+	}
+	if err == nil {
+		q.Replace(h, env, expires, at)
+	} else {
+		q.Facts().Reschedule(q.Content(), h, at) // its delivery will tell
+	}
+	q.Deliveries().Due(q.Now())
+	q.Changed()
+}

@@ -1,0 +1,171 @@
+package jobs
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/queue"
+)
+
+// ready has a queue know its jobs: the first command about jobs has all messages read for their
+// ids, a page at a time so that the shard goes on meanwhile; the others wait. Errors:
+// catalog.FindAgain, ErrWrongKind, ErrClosed.
+func ready(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, error) {
+	if err != nil {
+		return nil, err
+	}
+	if d := directoryOf(q); d == nil || !d.known.Load() {
+		err = open(f.Broker(), q)
+	}
+	return q, err
+}
+
+// readyIfUsed is ready for a queue that keeps a ledger already. Any other is left as it is:
+// counting needs none.
+func readyIfUsed(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, error) {
+	if err != nil {
+		return nil, err
+	}
+	if d := directoryOf(q); d != nil && d.known.Load() {
+		return q, nil
+	}
+	used := false
+	if err = f.At(q, func(at broker.Context) { used = at.Content().Jobs != nil }); err != nil || !used {
+		return q, err
+	}
+	return ready(f, q, nil)
+}
+
+// writable finds a queue of jobs to put something into, and makes it when create says so.
+func writable(f broker.Finder, name string, create bool) (*broker.Queue, error) {
+	q, err := f.ToPublish(name, create)
+	return ready(f, q, err)
+}
+
+// readable finds a queue of jobs to take from, and makes it when create says so.
+func readable(f broker.Finder, name string, create bool) (*broker.Queue, error) {
+	q, err := f.Queue(broker.Reading, name, create)
+	return ready(f, q, err)
+}
+
+// openPage is how many messages are read in one go.
+const openPage = 256
+
+// open has a queue know its jobs.
+func open(b *broker.Broker, q *broker.Queue) error {
+	var refused error
+	if err := b.At(q, func(at broker.Context) { refused = attach(at) }); err != nil { // what comes from now on is noticed
+		return err
+	}
+	if refused != nil {
+		return refused
+	}
+	d := directoryOf(q)
+	if d == nil {
+		return broker.FindAgain // it is gone
+	}
+	d.opening.Lock()
+	defer d.opening.Unlock()
+	if d.known.Load() {
+		return nil
+	}
+	all, err := b.BrowseAll(q)
+	if err != nil {
+		return broker.IfGone(err)
+	}
+	for {
+		page, err := all.Next(openPage)
+		if err != nil {
+			return broker.IfGone(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		if err := b.At(q, func(at broker.Context) { jobQueue{at, d}.indexPage(page) }); err != nil {
+			return err
+		}
+	}
+	err = b.At(q, func(at broker.Context) { jobQueue{at, d}.opened() })
+	d.known.Store(err == nil)
+	return err
+}
+
+// attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind, and
+// catalog.FindAgain when it is gone.
+func attach(at broker.Context) error {
+	switch {
+	case at.Gone():
+		return broker.FindAgain
+	case directoryOf(at.Queue()) != nil:
+		return nil
+	case at.Content().Stream != nil:
+		return at.Queue().Fail(failure.ErrWrongKind)
+	}
+	at.Attach(newDirectory(at.OpenLedger()))
+	return nil
+}
+
+// indexPage takes notice of messages that were there before. Meanwhile they may have gone.
+func (q jobQueue) indexPage(page []broker.Browsed) {
+	if q.Gone() || q.Content().Stream != nil {
+		return
+	}
+	for i := range page {
+		m := &page[i]
+		if q.Deliveries().Status(m.Handle) != queue.Gone {
+			q.OnPublish(q.Context, m.Handle, m.Env, m.Due)
+		}
+		if l := q.ledger.Leased(m.Handle); l != nil {
+			l.First, _ = jobTimes(m.Env)
+			l.Key = q.keys.Of(messageID(m.Env))
+		}
+	}
+}
+
+// opened completes what is known of jobs when all messages were read: what waits behind another
+// waits for it, or is ready when that has gone.
+func (q jobQueue) opened() {
+	if q.Gone() {
+		return
+	}
+	q.ledger.EachLease(func(l *job.Lease) {
+		if !q.isFirst(l.Key, l.Handle) {
+			l.Key = q.keys.Of(unnamedID(l.Handle))
+		}
+	})
+	var orphans []job.Key
+	for key := range q.behind {
+		if h, ok := q.first(key); ok {
+			q.fronts[h] = key
+		} else {
+			orphans = append(orphans, key)
+		}
+	}
+	for _, key := range orphans {
+		q.comeForward(key, q.Now())
+	}
+}
+
+// Resume has the queues with a ledger know their jobs again after a start, in the background: what
+// waits behind a message that a consumer acknowledges is to be ready without being asked for.
+func Resume(b *broker.Broker) {
+	b.Go(func(stop <-chan struct{}) {
+		var queues []*broker.Queue
+		err := b.EachQueue(func(at broker.Context) {
+			if at.Content().Jobs != nil {
+				queues = append(queues, at.Queue())
+			}
+		})
+		if err != nil {
+			return // the broker ends
+		}
+		for _, q := range queues {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = open(b, q) // it is gone, or a stream, or the broker ends
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package jobs
+
+import (
+	"bytes"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/queue"
+)
+
+// Find implements catalog.Command.
+func (r *Report) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, r.Queue, false) }
+
+// Run implements catalog.Command.
+func (r *Report) Run(at broker.Context) error {
+	q := jobsAt(at)
+	q.CatchUp()
+	l := q.leaseOf(r.ID, r.Token)
+	if l == nil {
+		return q.fail(failure.ErrStale, r.ID)
+	}
+	if r.Outcome == Retry {
+		due := int64(0)
+		if r.Backoff > 0 {
+			due = q.Now() + min(r.Backoff, broker.MaxSpan)
+		}
+		q.Requeue(l.Handle, due)
+		return nil
+	}
+	r.end(q, l)
+	q.Changed()
+	return nil
+}
+
+// leaseOf is the lease that a token names, nil when it is over.
+func (q jobQueue) leaseOf(id []byte, t Token) *job.Lease {
+	l := q.ledger.Leased(t.handle)
+	if l == nil || l.Ended || l.Number != t.number {
+		return nil
+	}
+	if l.Key != q.keys.Of(id) && string(id) != string(unnamedID(t.handle)) { // it had no name when it was taken, and may have one since
+		return nil
+	}
+	return l
+}
+
+// end has the job be through: its message goes, the id is remembered, and what waits behind it
+// comes next.
+func (r *Report) end(q jobQueue, l *job.Lease) {
+	h := l.Handle
+	it, _ := q.Deliveries().Get(h)
+	d := job.Done{ID: string(r.ID), Attempts: it.Count + 1, First: l.First}
+	if r.Backoff > 0 {
+		d.Until = q.Now() + min(r.Backoff, broker.MaxSpan)
+		q.remember(&d)
+	} else if q.ledger.Remembered(r.ID) == nil {
+		q.ledger.Mention(&d)
+	}
+	if key, ok := q.fronts[h]; ok {
+		delete(q.fronts, h)
+		q.comeForward(key, max(d.Until, q.Now()))
+	}
+	if r.Outcome == Failed {
+		if q.Queue().Policy().DeadLetter && len(r.Error) > 0 {
+			q.noteError(h, r.Error)
+		}
+		q.Reject(h)
+		return
+	}
+	q.Acked()
+	q.Settle(h, 1)
+}
+
+// remember has the queue remember an id.
+func (q jobQueue) remember(d *job.Done) {
+	q.Facts().UseForJobs(q.Content())
+	q.Facts().Remembered(q.Content(), d)
+}
+
+// noteError puts the text of an error into the headers of a message. One that cannot be read keeps
+// what it has.
+func (q jobQueue) noteError(h queue.Handle, text []byte) {
+	if len(text) > maxError {
+		text = bytes.ToValidUTF8(text[:maxError], nil)
+	}
+	it, _ := q.Deliveries().Get(h)
+	expires, due := it.Expires, it.Due
+	env, err := q.Load(it)
+	if err == nil {
+		env, err = withHeader(env, errorHeader, string(text))
+	}
+	if err == nil {
+		q.Replace(h, env, expires, due)
+	}
+}
+
+// Find implements catalog.Command.
+func (e *Extend) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, e.Queue, false) }
+
+// Run implements catalog.Command.
+func (e *Extend) Run(at broker.Context) error {
+	q := jobsAt(at)
+	q.CatchUp()
+	l := q.leaseOf(e.ID, e.Token)
+	if l == nil {
+		return q.fail(failure.ErrStale, e.ID)
+	}
+	until := q.Now() + min(max(e.Lock, 0), broker.MaxSpan)
+	q.Facts().Lease(q.Content(), l.Handle, l.Number, until, l.Logged)
+	q.Changed()
+	return nil
+}

@@ -1,0 +1,37 @@
+package jobs
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/job"
+)
+
+// Retime has a job that is queued be ready at another time. Errors: catalog.ErrLocked, when
+// somebody has it.
+type Retime struct {
+	broker.OnQueue
+	ID      []byte
+	Backoff int64 // it is not taken from now on; 0: it is ready at once
+
+	Retimed bool // the answer: there was one
+}
+
+// Find implements catalog.Command.
+func (r *Retime) Find(f broker.Finder) (*broker.Queue, error) { return writable(f, r.Queue, false) }
+
+// Run implements catalog.Command.
+func (r *Retime) Run(at broker.Context) error {
+	q := jobsAt(at)
+	r.Retimed = false
+	q.CatchUp()
+	k := q.know(r.ID)
+	switch k.state(q.Now()) {
+	case job.Queued, job.QueuedWithBackoff:
+		r.Retimed = true
+		e := Enqueue{ID: r.ID, Backoff: min(r.Backoff, broker.MaxSpan)}
+		return e.retime(q, k.h)
+	case job.Locked, job.LockedWithRequeue:
+		return q.fail(failure.ErrLocked, r.ID)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"errors"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/queue"
+)
+
+// takeBytes is how much one Take leases at most, in bytes of messages: the shard stands still for
+// it.
+const takeBytes = 1 << 20
+
+// Find implements catalog.Command.
+func (t *Take) Find(f broker.Finder) (*broker.Queue, error) {
+	t.Jobs = t.Jobs[:0]
+	return readable(f, t.Queue, t.Create)
+}
+
+// Others names the queues of the takes that go first: this one depends on what they got.
+func (t *Take) Others(fn func(*broker.Queue)) {
+	for u := t.Unless; u != nil; u = u.Unless {
+		if q := u.Found(); q != nil {
+			fn(q)
+		}
+	}
+}
+
+// settled reports whether the takes that depend on this one have nothing to do.
+func (t *Take) settled() bool {
+	return t.Got() || t.Err != nil && !errors.Is(t.Err, failure.ErrQueueNotFound) || t.Unless != nil && t.Unless.settled()
+}
+
+// Run implements catalog.Command.
+func (t *Take) Run(at broker.Context) error {
+	clear(t.Jobs)
+	t.Jobs = t.Jobs[:0]
+	if t.Unless != nil && t.Unless.settled() {
+		return nil
+	}
+	q := jobsAt(at)
+	q.CatchUp()
+	if !t.Plain {
+		q.Facts().UseForJobs(q.Content())
+	}
+	q.Facts().ForgetPassed(q.Content(), q.Now())
+	for size := 0; len(t.Jobs) < max(t.Max, 1) && size < takeBytes; {
+		it := q.Next()
+		if it == nil {
+			break
+		}
+		size += len(it.Env)
+		t.Jobs = append(t.Jobs, t.lease(q, it))
+	}
+	if len(t.Jobs) > 0 {
+		q.Changed()
+	}
+	return nil
+}
+
+// lease leases a message that was just handed out.
+func (t *Take) lease(q jobQueue, it *queue.Item) Job {
+	first, lock := jobTimes(it.Env)
+	if lock <= 0 {
+		lock = t.Lock
+	}
+	if lock <= 0 {
+		lock = DefaultLock
+	}
+	lock = min(lock, broker.MaxSpan)
+	h := it.Handle
+	taken := Job{Env: it.Env, Attempt: it.Count + 1, Token: Token{h, q.ledger.Next()}, Lock: lock, First: first}
+	taken.ID = q.idOf(messageID(it.Env), h)
+	q.Facts().Lease(q.Content(), h, taken.Token.number, q.Now()+lock, isLogged(it))
+	l := q.ledger.Leased(h)
+	l.Key, l.First = q.keys.Of(taken.ID), first
+	q.HandedOut(&t.OnQueue, it)
+	return taken
+}

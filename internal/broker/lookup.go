@@ -1,0 +1,62 @@
+package broker
+
+import (
+	"errors"
+
+	"fiveways/internal/core/catalog"
+)
+
+// What a permission is about.
+const (
+	toConfigure = catalog.Configure
+	toWrite     = catalog.Write
+	toRead      = catalog.Read
+)
+
+func (s *Session) may(action, kind, name string) error { return s.May(action, kind, name) }
+
+func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, kind, name) }
+
+// noQueue is the failure of a name that routing does not have.
+func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
+
+// usableQueue finds a queue that this session may use.
+func (s *Session) usableQueue(name string) (*Queue, error) {
+	q, err := s.Usable(s.vhost.Table(), name)
+	if err != nil {
+		return nil, err
+	}
+	return queueOf(q), nil
+}
+
+// MayRead reports whether the session may consume from a queue, which has to be there. Protocols
+// ask before they look at arguments, so that an error tells of these only who may know.
+func (s *Session) MayRead(queue string) error {
+	if err := s.may(toRead, "queue", queue); err != nil {
+		return err
+	}
+	_, err := s.usableQueue(queue)
+	return err
+}
+
+// MayConsume reports whether the session may consume from a queue, there or not. Errors:
+// ErrAccessRefused, ErrExclusive.
+func (s *Session) MayConsume(queue string) error { return s.mayUse(toRead, queue) }
+
+// MayWrite reports whether the session may put messages into a queue, there or not. Errors:
+// ErrAccessRefused, ErrExclusive.
+func (s *Session) MayWrite(queue string) error { return s.mayUse(toWrite, queue) }
+
+// MayDelete reports whether the session may delete a queue, there or not. Errors: ErrAccessRefused,
+// ErrExclusive.
+func (s *Session) MayDelete(queue string) error { return s.mayUse(toConfigure, queue) }
+
+func (s *Session) mayUse(action, queue string) error {
+	if err := s.may(action, "queue", queue); err != nil {
+		return err
+	}
+	if _, err := s.usableQueue(queue); !errors.Is(err, ErrQueueNotFound) {
+		return err
+	}
+	return nil
+}

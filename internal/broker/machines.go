@@ -1,0 +1,21 @@
+package broker
+
+import "fiveways/internal/statemachine"
+
+// newMachines makes the hosts of the state machines beside the queues.
+func newMachines(b *Broker) statemachine.Hosts {
+	return statemachine.New(&statemachine.Env{
+		Log: b.wal, Store: b.store, Sync: b.opts.Sync, Logger: b.log, Stop: b.stop, Await: b.flow.await, Relieve: b.flow.relieve, Deadly: deadly,
+	}, b.opts.StateMachines)
+}
+
+// StateMachine is where the entries of a state machine are recorded; nil, which takes none, when
+// there is none of this number.
+func (b *Broker) StateMachine(shard uint32) *statemachine.Host { return b.machines.Of(shard) }
+
+// awaitMachines returns when no checkpoint of a state machine is being written.
+func (b *Broker) awaitMachines() {
+	for _, h := range b.machines {
+		h.AwaitCheckpoint()
+	}
+}

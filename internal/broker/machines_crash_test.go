@@ -1,0 +1,103 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"fiveways/internal/statemachine"
+)
+
+// machineRun is a small life of a state machine: what was answered, and what was attempted.
+type machineRun struct {
+	mu        sync.Mutex
+	attempted []string
+	answered  []string
+}
+
+func (r *machineRun) attempt(entry string) []byte {
+	r.attempted = append(r.attempted, entry)
+	return []byte(entry)
+}
+
+func (r *machineRun) answer(entry string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answered = append(r.answered, entry)
+}
+
+// live records until an answer is an error, which is the crash.
+func (r *machineRun) live(b *Broker) {
+	for i := range 30 {
+		entry := fmt.Sprint("one/", i, strings.Repeat("x", 40))
+		if _, err := b.StateMachine(statemachine.Keys).Record(r.attempt(entry)); err != nil {
+			return
+		}
+		r.answer(entry)
+		if i%3 == 2 && !r.several(b, i) {
+			return
+		}
+		if i%7 == 6 {
+			b.checkpointDue(false)
+		}
+	}
+}
+
+// several records a few entries at once.
+func (r *machineRun) several(b *Broker, i int) bool {
+	var wait sync.WaitGroup
+	failed := false
+	for k := range 4 {
+		entry := fmt.Sprint("some/", i, "-", k)
+		wait.Add(1)
+		b.StateMachine(statemachine.Keys).RecordAsync(r.attempt(entry), func(_ uint64, err error) {
+			if err == nil {
+				r.answer(entry)
+			}
+			failed = failed || err != nil
+			wait.Done()
+		})
+	}
+	wait.Wait()
+	return !failed
+}
+
+// check compares what is there after the crash with what was answered: all of that, in the order of
+// the attempts, nothing twice, nothing after a gap.
+func (r *machineRun) check(t *testing.T, there []string) {
+	t.Helper()
+	if len(there) < len(r.answered) || len(there) > len(r.attempted) {
+		t.Errorf("%d entries are there, of %d answered and %d attempted", len(there), len(r.answered), len(r.attempted))
+		return
+	}
+	if !slices.Equal(there, r.attempted[:len(there)]) {
+		t.Errorf("there is %q, attempted was %q", there, r.attempted)
+	}
+	for i, entry := range r.answered {
+		if there[i] != entry {
+			t.Errorf("answer %d was to %s, there is %s", i, entry, there[i])
+		}
+	}
+}
+
+// TestMachineCrashAtEveryOperation makes each operation on the disk in turn the last one, and
+// reopens what a power cut may leave.
+func TestMachineCrashAtEveryOperation(t *testing.T) {
+	crashEverywhere(t, 2, func() life {
+		r := &machineRun{}
+		var a *tally
+		return life{
+			options: func(o *Options) {
+				a = newTally() // each start has one of its own
+				withMachine(a, smallLog)(o)
+			},
+			live: r.live,
+			check: func(b *Broker) {
+				r.check(t, a.entries())
+				recordEntry(t, b, "after")
+			},
+		}
+	})
+}

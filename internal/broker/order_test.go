@@ -1,0 +1,63 @@
+package broker
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// What was published before another op of the same round is with the consumers that waited for it
+// then.
+func TestConsumersBeforeLaterOps(t *testing.T) {
+	for name, later := range map[string]func(c *client, k *Consumer){
+		"cancel": func(c *client, k *Consumer) { c.Cancel(k) },
+		"get": func(c *client, _ *Consumer) {
+			if d, _, ok, err := c.Get("q", true); ok || err != nil {
+				c.t.Errorf("got %s, %v", d.Env.Body(), err)
+			}
+		},
+		"fetch": func(c *client, _ *Consumer) { sameStrings(c.t, bodies(c.fetch("q", 1, nil))) },
+		"consumer with a higher priority": func(c *client, _ *Consumer) {
+			c.consume("q", func(s *ConsumerSpec) { s.Priority, s.Tag = 1, "high" })
+		},
+		"delete": func(c *client, _ *Consumer) {
+			if n, err := c.DeleteQueue("q", false, false); n != 0 || err != nil {
+				c.t.Errorf("%d messages, %v", n, err)
+			}
+		},
+		"purge": func(c *client, _ *Consumer) {
+			if n, err := c.PurgeQueue("q"); n != 0 || err != nil {
+				c.t.Errorf("%d messages, %v", n, err)
+			}
+		},
+		"count": func(c *client, _ *Consumer) {
+			if info, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); info.Ready != 0 || err != nil {
+				c.t.Errorf("%d messages, %v", info.Ready, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, c := inBubble(t)
+				c.queue("q", nil)
+				k := c.consume("q", func(s *ConsumerSpec) { s.Tag = "first" })
+				synctest.Wait()
+				gate := make(chan struct{})
+				for _, sh := range b.shards {
+					sh.post(func() { <-gate })
+				}
+				synctest.Wait()
+				c.post("", "q", "m", nil)
+				c.Flush()
+				go later(c, k)
+				synctest.Wait()
+				close(gate)
+				synctest.Wait()
+				got := c.received()
+				sameStrings(t, bodies(got), "m")
+				if len(got) == 1 && got[0].Consumer.Tag != "first" {
+					t.Errorf("it went to %s", got[0].Consumer.Tag)
+				}
+			})
+		})
+	}
+}

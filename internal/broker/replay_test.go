@@ -1,0 +1,63 @@
+package broker
+
+import (
+	"log/slog"
+	"sync"
+	"testing"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// openedIn has the file system and the options of brokers that tests opened.
+var openedIn sync.Map // *Broker -> opened
+
+type opened struct {
+	fs   *vfs.Mem
+	opts Options
+}
+
+// sameWhenReplayed compares the live state of a broker that is about to close with what recovery
+// makes of its log. A state that changes while it is looked at is looked at again.
+func sameWhenReplayed(t *testing.T, b *Broker) {
+	t.Helper()
+	v, ok := openedIn.LoadAndDelete(b)
+	if !ok {
+		return // not in memory, or it was compared before
+	}
+	for range 10 {
+		if b.store.State().Health != store.Healthy {
+			return
+		}
+		before, err := b.stateHash()
+		if err != nil {
+			return // closed already
+		}
+		syncAll(t, b)
+		disk := crashed(v.(opened).fs)
+		after, err := b.stateHash()
+		must(t, err)
+		if before != after {
+			continue
+		}
+		o := v.(opened).opts
+		o.Logger = slog.New(slog.DiscardHandler)
+		got, err := ReplayedHash(disk, "data", o)
+		must(t, err)
+		if got != after {
+			t.Errorf("the state that recovery makes of the log is not the one that was there")
+		}
+		return
+	}
+}
+
+// stateHash is Hash without the state machines, which have tests of their own.
+func (b *Broker) stateHash() (uint64, error) {
+	sum := b.journal.Hash()
+	for _, sh := range b.shards {
+		if err := sh.call(func() { sum += sh.machine.Hash() }); err != nil {
+			return 0, err
+		}
+	}
+	return sum, nil
+}

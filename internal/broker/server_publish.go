@@ -1,0 +1,104 @@
+package broker
+
+import (
+	"fiveways/internal/core/forward"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+)
+
+// ServerPublish publishes a message of the server itself in the group of the log that Session.DoAll
+// or Tx.Commit makes: after a crash it is in its queues together with what else was changed, or
+// nothing of it is. It is routed as every message to its exchange, also one that is internal; where
+// there is no such exchange, or no virtual host any more, it goes nowhere. It comes after all else
+// of the group and hinders nothing of it: a full queue that refuses messages does not get it. It
+// needs no permission.
+type ServerPublish struct {
+	OnQueue // without a queue
+	VHost   VHostID
+	Env     message.Envelope // with its exchange, routing key and properties; belongs to the engine from now on
+
+	to Targets
+}
+
+// find finds the queues. Errors: those of properties that cannot be read.
+func (e *ServerPublish) Find(f Finder) (*Queue, error) {
+	m, err := forward.Read(e.Env)
+	if err != nil {
+		return nil, err
+	}
+	e.to = f.s.emitted(e.VHost, &m)
+	return nil, nil
+}
+
+// emitted finds the queues of a message of the server. They are remembered apart from those of the
+// session's own messages, which need permissions.
+func (s *Session) emitted(vhost VHostID, m *forward.Message) Targets {
+	v := s.b.findVHost(vhost)
+	if v == nil {
+		return Targets{}
+	}
+	exchange, key, _, _ := m.Env.Split()
+	table := v.Table()
+	if m.OneKey() {
+		if t, ok := s.emits.get(table, exchange, key); ok {
+			v.emitted(s.emits.traffic, len(t.queues))
+			return t
+		}
+	}
+	x, ok := table.Exchange(string(exchange))
+	if !ok {
+		return Targets{}
+	}
+	s.asked = m.Routed()
+	table.RouteFrom(x, &s.asked, &s.found)
+	s.asked = routing.Message{}
+	t := v.resolve(s.found.Queues)
+	v.emitted(x.Traffic(), len(t.queues))
+	if m.OneKey() && s.found.ByKey {
+		s.emits.put(t, x.Traffic())
+	}
+	return t
+}
+
+// others are its queues: all are found before anything is done.
+func (e *ServerPublish) Others(fn func(*Queue)) {
+	for _, q := range e.to.queues {
+		fn(q)
+	}
+}
+
+// run is not called: it may be about several shards, or none.
+func (e *ServerPublish) Run(Context) error { return nil }
+
+// each calls fn with what is to be published to each shard.
+func (e *ServerPublish) each(fn func(*shard, op)) {
+	if e.to.Empty() {
+		return
+	}
+	m, _ := forward.Read(e.Env) // find has read it
+	o := forwardOp(&m)
+	o.kind = opServerPublish
+	e.to.each(o, fn)
+}
+
+// publish puts the message into its queues, while their shards stand still.
+func (e *ServerPublish) publish() { e.each(func(sh *shard, o op) { sh.publish(&o) }) }
+
+// refused is nothing: a queue that does not take it goes without.
+func (e *ServerPublish) refused(*meeting) error { return nil }
+
+func (e *ServerPublish) demanded() bool { return true }
+
+// size is how much of the group of the log it takes.
+func (e *ServerPublish) size() int { return int(e.to.parts) * len(e.Env) }
+
+// Listens reports whether a message to an exchange could get anywhere now. Where it could not, a
+// ServerPublish is in vain.
+func (b *Broker) Listens(vhost VHostID, exchange string) bool {
+	v := b.findVHost(vhost)
+	if v == nil {
+		return false
+	}
+	x, ok := v.Table().Exchange(exchange)
+	return exchange == "" || ok && (x.BindingCount() > 0 || x.Spec.Alternate != "" || x.Relay().Queue != 0)
+}

@@ -1,0 +1,94 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/internal/statemachine"
+)
+
+// emitRun is a small life of two state machines, where what the one notes is told to two queues on
+// two shards.
+type emitRun struct {
+	keys, others *tally
+	answered     []string
+}
+
+func (r *emitRun) options(o *Options) {
+	r.keys, r.others = newTally(), newTally() // each start has its own
+	o.StateMachines = map[uint32]statemachine.Machine{statemachine.Keys: r.keys, statemachine.Semaphores: r.others}
+	smallLog(o)
+}
+
+// live notes and emits, by commands and by transactions, until the crash.
+func (r *emitRun) live(b *Broker) {
+	s, err := b.Operate("/")
+	if err != nil || s.DeclareExchange(ExchangeSpec{Name: "events", Type: "topic", Durable: true}) != nil {
+		return
+	}
+	for _, q := range []string{"q0", "q1"} {
+		if _, err := s.DeclareQueue(QueueSpec{Name: q, Durable: true, Policy: DefaultQueuePolicy()}); err != nil {
+			return
+		}
+		if s.Bind(BindSpec{Source: "events", Destination: q, Key: "#"}) != nil {
+			return
+		}
+	}
+	for i := range 16 {
+		body := fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) // so long that a torn page can part what belongs together
+		n := &PiggybackedEntry{Machine: statemachine.Semaphores, Entry: []byte(body)}
+		var err error
+		switch i % 3 {
+		case 0:
+			err = s.DoAll(n, emit("events", "k", body))
+		case 1:
+			err = s.DoAll(emit("events", "k", body), n, note(body))
+		case 2:
+			tx := s.NewTx()
+			tx.Piggyback(n)
+			tx.ServerPublish(emit("events", "k", body))
+			err = tx.Commit()
+		}
+		if err != nil {
+			return
+		}
+		r.answered = append(r.answered, body)
+		if i%5 == 4 {
+			b.checkpointDue(false)
+		}
+	}
+}
+
+// check: what is noted was emitted to both queues, in the order of the notes, and nothing else was;
+// what was answered is there.
+func (r *emitRun) check(t *testing.T, b *Broker) {
+	t.Helper()
+	noted := r.others.entries()
+	if n := len(r.answered); len(noted) < n || len(noted) > n+1 || !slices.Equal(noted[:n], r.answered) {
+		t.Errorf("noted %d, answered %d", len(noted), n)
+	}
+	if both := len(r.keys.entries()); both != (len(noted)+1)/3 {
+		t.Errorf("%d notes of the one machine, %d of the other", both, len(noted))
+	}
+	c := newClient(t, b)
+	defer c.Close()
+	for _, q := range []string{"q0", "q1"} {
+		if c.HasQueue(q) {
+			if got := c.drain(q); !slices.Equal(got, noted) {
+				t.Errorf("%s has %d messages, noted are %d", q, len(got), len(noted))
+			}
+		} else if len(noted) > 0 {
+			t.Errorf("%s is gone", q)
+		}
+	}
+}
+
+// TestEmitCrashAtEveryOperation makes each operation on the disk in turn the last one.
+func TestEmitCrashAtEveryOperation(t *testing.T) {
+	crashEverywhere(t, 4, func() life {
+		r := &emitRun{}
+		return life{options: r.options, live: r.live, check: func(b *Broker) { r.check(t, b) }}
+	})
+}

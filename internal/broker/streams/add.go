@@ -1,0 +1,209 @@
+package streams
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/stream"
+)
+
+// How says how an entry gets its id.
+type How uint8
+
+const (
+	NextID  How = iota // the stream gives it
+	NextIn             // the stream gives the number in a time that is given
+	GivenID            // it is given
+)
+
+// Refusal is why an entry was not taken.
+type Refusal uint8
+
+const (
+	NotRefused Refusal = iota
+	NotAbove           // its id is not above all before
+	NoMoreIDs
+)
+
+// Add puts a message into a stream.
+type Add struct {
+	OnStream
+	Properties []byte // a property list
+	Body       []byte
+	How        How
+	ID         stream.ID // for GivenID; its time for NextIn
+	Create     bool      // the stream is made when there is none
+	Trim       *stream.Trim
+
+	Added   stream.ID // the id it got
+	Refused Refusal
+
+	env message.Envelope
+}
+
+func (a *Add) Find(f broker.Finder) (*broker.Queue, error) {
+	if a.Trim != nil {
+		if err := f.May(broker.Reading, a.Queue); err != nil {
+			return nil, err
+		}
+	}
+	find := a.findStream
+	if a.Create {
+		find = a.findOrMakeQueue
+	}
+	q, err := find(f, broker.Writing)
+	if err != nil {
+		return nil, err
+	}
+	f.Publishes()
+	env := make([]byte, 0, message.EnvelopeSize(0, len(a.Queue), len(a.Properties), len(a.Body)))
+	a.env = append(message.AppendEnvelopeHeader(env, "", a.Queue, a.Properties), a.Body...)
+	return q, nil
+}
+
+func (a *Add) Run(at broker.Context) error {
+	find := a.stream
+	if a.Create {
+		find = a.makeStream
+	}
+	s, err := find(at)
+	if s == nil {
+		return err
+	}
+	env := a.env
+	a.env = nil
+	if a.Added, a.Refused = a.pick(s, at.Now()); a.Refused != NotRefused {
+		return nil
+	}
+	p := broker.Publish{Env: env, Persistent: true, TTL: -1}
+	if err := at.PublishEntry(&a.OnQueue, &p, a.Added); err != nil {
+		return err
+	}
+	if a.Trim != nil {
+		trim(at, a.Trim)
+	}
+	return nil
+}
+
+// EachBody tells what is published, for the limits of rates.
+func (a *Add) EachBody(fn func(bytes int64)) { fn(int64(len(a.Body))) }
+
+// trim takes out entries that are too many and returns how many went.
+func trim(at broker.Context, t *stream.Trim) int {
+	s := at.Content().Stream
+	before, n := s.Cut(t)
+	if n == 0 {
+		return 0
+	}
+	first, _ := s.Find(s.FirstEntry())
+	at.Facts().TrimStream(at.Content(), before)
+	at.WakeTakers(first, int(before-first))
+	at.Changed()
+	return n
+}
+
+// pick finds the id of the entry.
+func (a *Add) pick(s *stream.Stream, now int64) (id stream.ID, r Refusal) {
+	if s.Last() == stream.MaxID {
+		return id, NoMoreIDs
+	}
+	ok := true
+	switch a.How {
+	case NextID:
+		id, _ = s.NextID(now)
+	case NextIn:
+		id, ok = s.NextIn(a.ID.Ms)
+	default:
+		id, ok = a.ID, s.Last().Before(a.ID)
+	}
+	if !ok {
+		return id, NotAbove
+	}
+	return id, NotRefused
+}
+
+// Delete takes entries out of a stream.
+type Delete struct {
+	OnStream
+	IDs     []stream.ID
+	Deleted int
+}
+
+func (d *Delete) Find(f broker.Finder) (*broker.Queue, error) { return d.findStream(f, broker.Reading) }
+
+func (d *Delete) Run(at broker.Context) error {
+	d.Deleted = 0
+	s, err := d.stream(at)
+	if s == nil {
+		return err
+	}
+	for _, id := range d.IDs {
+		if h, ok := s.Find(id); ok {
+			at.Settle(h, 1)
+			d.Deleted++
+		}
+	}
+	at.Changed()
+	return nil
+}
+
+// Trim takes the first entries out of a stream.
+type Trim struct {
+	OnStream
+	Trim    stream.Trim
+	Trimmed int
+}
+
+func (t *Trim) Find(f broker.Finder) (*broker.Queue, error) { return t.findStream(f, broker.Reading) }
+
+func (t *Trim) Run(at broker.Context) error {
+	t.Trimmed = 0
+	s, err := t.stream(at)
+	if s != nil {
+		t.Trimmed = trim(at, &t.Trim)
+	}
+	return err
+}
+
+// Set changes what a stream says of entries that are not there any more.
+type Set struct {
+	OnStream
+	Last       stream.ID
+	MaxDeleted stream.ID // 0-0: as it is
+	Added      int64     // below 0: as it is
+
+	Refused SetRefusal
+}
+
+// SetRefusal is why a Set changed nothing.
+type SetRefusal uint8
+
+const (
+	SetNotRefused    SetRefusal = iota
+	BelowEntries                // Last comes before an entry
+	FewerThanEntries            // Added is less than there are entries
+)
+
+func (t *Set) Find(f broker.Finder) (*broker.Queue, error) { return t.findStream(f, broker.Writing) }
+
+func (t *Set) Run(at broker.Context) error {
+	s, err := t.stream(at)
+	if s == nil {
+		return err
+	}
+	switch t.Refused = SetNotRefused; {
+	case s.Len() > 0 && t.Last.Before(s.LastEntry()):
+		t.Refused = BelowEntries
+	case s.Len() > 0 && t.Added >= 0 && t.Added < int64(s.Len()):
+		t.Refused = FewerThanEntries
+	default:
+		deleted, added := s.MaxDeleted(), s.Added()
+		if !t.MaxDeleted.IsZero() {
+			deleted = t.MaxDeleted
+		}
+		if t.Added >= 0 {
+			added = uint64(t.Added)
+		}
+		at.Facts().SetStream(at.Content(), t.Last, deleted, added)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package streams
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/stream"
+)
+
+// GroupClaim makes pending entries those of another consumer, which is made when there is none of
+// its name and it gets something.
+type GroupClaim struct {
+	OnGroup
+	Consumer string
+	IDs      []stream.ID
+	MinIdle  int64     // ms; only what was given to somebody at least so long ago
+	Idle     int64     // ms; the entries count as given so long ago
+	Time     int64     // Unix ms; the entries count as given then; below 0: Idle says when
+	Count    int64     // how often they were given, below 0: once more
+	Force    bool      // also those that are pending for nobody
+	JustIDs  bool      // not the messages, and the entries were not given once more
+	Last     stream.ID // the group stands at least there
+
+	Entries []Entry
+
+	page page
+}
+
+func (c *GroupClaim) Run(at broker.Context) error {
+	c.page, c.Entries = page{}, nil
+	g, err := c.group(at)
+	if g == nil {
+		return err
+	}
+	if g.Last.Before(c.Last) {
+		at.Facts().SetGroup(at.Content(), g.Name, c.Last, g.Read)
+	}
+	k := claiming{at: at, g: g, consumer: c.Consumer}
+	for _, id := range c.IDs {
+		k.before(id)
+		p := g.Pending(id)
+		h, there := at.Content().Stream.Find(id)
+		switch {
+		case !there && p != nil:
+			k.gone = append(k.gone, id)
+		case !there, p == nil && !c.Force, p != nil && c.MinIdle > 0 && at.Now()-p.Time < c.MinIdle:
+		default:
+			given := stream.Pending{ID: id, Time: c.at(at.Now()), Count: 1}
+			if p != nil {
+				given.Count = p.Count
+			}
+			if c.Count >= 0 {
+				given.Count = uint64(c.Count)
+			} else if !c.JustIDs {
+				given.Count++
+			}
+			k.take(given)
+			c.page.add(id, h)
+		}
+	}
+	k.flush()
+	if !c.JustIDs {
+		c.page.look(at)
+	}
+	return nil
+}
+
+// at is when the entries count as given. What is not a time up to now is taken for now.
+func (c *GroupClaim) at(now int64) int64 {
+	at := now - c.Idle
+	if c.Time >= 0 {
+		at = c.Time
+	}
+	if at < 0 || at > now {
+		return now
+	}
+	return at
+}
+
+func (c *GroupClaim) Finish(*broker.Session) {
+	c.Entries = c.page.read()
+	if !c.JustIDs {
+		c.Entries = withoutGone(c.Entries)
+	}
+}
+
+// claiming gathers what becomes of pending entries, for few facts.
+type claiming struct {
+	at       broker.Context
+	g        *stream.Group
+	consumer string
+	taken    []stream.Pending
+	gone     []stream.ID // of entries that are not there any more
+	last     stream.ID
+}
+
+// before is called with each id before anything else is asked about it: one that is not above those
+// before may be among them.
+func (k *claiming) before(id stream.ID) {
+	if !k.last.Before(id) {
+		k.flush()
+	}
+	k.last = id
+}
+
+func (k *claiming) take(p stream.Pending) { k.taken = append(k.taken, p) }
+
+func (k *claiming) flush() {
+	setPending(k.at, k.g, k.consumer, k.taken)
+	ackPending(k.at, k.g, k.gone)
+	k.taken, k.gone = k.taken[:0], k.gone[:0]
+}
+
+// GroupSweep is GroupClaim for whatever has been pending for long.
+type GroupSweep struct {
+	OnGroup
+	Consumer string
+	MinIdle  int64 // ms
+	From     stream.ID
+	Max      int // at most so many, at least 1; at most ten times as many are looked at
+	JustIDs  bool
+
+	Next    stream.ID // where to go on; 0-0: that was all
+	Entries []Entry
+	Gone    []stream.ID // were pending; the entries are gone, and now nothing is pending of them
+
+	page page
+}
+
+// sweepLooks is how many pending entries are looked at for each that is wanted.
+const sweepLooks = 10
+
+func (c *GroupSweep) Run(at broker.Context) error {
+	c.page, c.Entries, c.Gone, c.Next = page{}, nil, nil, stream.ID{}
+	g, err := c.group(at)
+	if g == nil {
+		return err
+	}
+	k := claiming{at: at, g: g, consumer: c.Consumer}
+	looks, left := int64(c.Max)*sweepLooks, c.Max
+	g.Ascend(c.From, func(p *stream.Pending) bool {
+		if looks == 0 || left == 0 {
+			c.Next = p.ID
+			return false
+		}
+		looks--
+		h, there := at.Content().Stream.Find(p.ID)
+		switch {
+		case !there:
+			c.Gone = append(c.Gone, p.ID)
+			left--
+		case c.MinIdle > 0 && at.Now()-p.Time < c.MinIdle:
+		default:
+			given := stream.Pending{ID: p.ID, Time: at.Now(), Count: p.Count}
+			if !c.JustIDs {
+				given.Count++
+			}
+			k.take(given)
+			c.page.add(p.ID, h)
+			left--
+		}
+		return true
+	})
+	k.gone = c.Gone
+	k.flush()
+	if !c.JustIDs {
+		c.page.look(at)
+	}
+	return nil
+}
+
+func (c *GroupSweep) Finish(*broker.Session) {
+	c.Entries = c.page.read()
+	if !c.JustIDs {
+		c.Entries = withoutGone(c.Entries)
+	}
+}
+
+// GroupPending looks at what is pending in a group.
+type GroupPending struct {
+	OnGroup
+	List       bool // entries one by one, else only how many
+	From, To   stream.ID
+	MinIdle    int64 // ms
+	Max        int   // at most so many
+	OfConsumer bool  // only those of Consumer
+	Consumer   string
+
+	Total       int
+	First, Last stream.ID
+	ByConsumer  []ConsumerInfo // of those with something pending
+	Entries     []PendingInfo
+}
+
+// PendingInfo is an entry that was given to a consumer and is not acknowledged.
+type PendingInfo struct {
+	ID       stream.ID
+	Consumer string
+	Time     int64 // Unix ms at which it was given
+	Idle     int64 // ms since
+	Count    uint64
+}
+
+func (c *GroupPending) Run(at broker.Context) error {
+	c.Entries, c.ByConsumer = nil, nil
+	g, err := c.group(at)
+	if g == nil {
+		return err
+	}
+	if !c.List {
+		c.Total = g.Len()
+		c.First, c.Last = g.Ends()
+		for _, name := range g.Consumers() {
+			if n := g.Consumer(name).Len(); n > 0 {
+				c.ByConsumer = append(c.ByConsumer, ConsumerInfo{Name: name, Pending: n})
+			}
+		}
+		return nil
+	}
+	add := func(p *stream.Pending) bool {
+		if c.To.Before(p.ID) {
+			return false
+		}
+		if c.MinIdle == 0 || at.Now()-p.Time >= c.MinIdle {
+			c.Entries = append(c.Entries, newPendingInfo(p, at.Now()))
+		}
+		return len(c.Entries) < c.Max
+	}
+	switch {
+	case c.Max <= 0:
+	case !c.OfConsumer:
+		g.Ascend(c.From, add)
+	case g.Consumer(c.Consumer) != nil:
+		g.Consumer(c.Consumer).Ascend(c.From, func(id stream.ID) bool { return add(g.Pending(id)) })
+	}
+	return nil
+}
+
+func newPendingInfo(p *stream.Pending, now int64) PendingInfo {
+	return PendingInfo{ID: p.ID, Consumer: p.Consumer.Name, Time: p.Time, Idle: max(now-p.Time, 0), Count: p.Count}
+}

@@ -1,0 +1,256 @@
+package streams
+
+import (
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
+)
+
+// OnGroup is what commands about a group of a stream embed.
+type OnGroup struct {
+	OnStream
+	Group   string
+	NoGroup bool // there is no such group, and the command has done nothing
+}
+
+// findStream finds the stream of the group.
+func (o *OnGroup) Find(f broker.Finder) (*broker.Queue, error) {
+	return o.findStream(f, broker.Reading)
+}
+
+// group is the group; without an error it may be nil: there is none.
+func (o *OnGroup) group(at broker.Context) (*stream.Group, error) {
+	o.NoGroup = false
+	s, err := o.stream(at)
+	if s == nil {
+		return nil, err
+	}
+	g := s.Group(o.Group)
+	o.NoGroup = g == nil
+	return g, nil
+}
+
+// enterGroup has the consumer in the group, and seen now.
+func enterGroup(at broker.Context, g *stream.Group, consumer string) (made bool) {
+	if g.Consumer(consumer) != nil {
+		g.Touch(consumer, at.Now())
+		return false
+	}
+	at.Facts().EnterGroup(at.Content(), g.Name, consumer, at.Now())
+	return true
+}
+
+// GroupSet makes a group or moves it.
+type GroupSet struct {
+	OnGroup
+	Last   stream.ID
+	Latest bool  // Last is the last id of the stream
+	Read   int64 // how many entries Last makes since the first, or stream.Unknown
+	Move   bool  // the group must be there, else it must not
+	Create bool  // the stream is made when there is none
+	Exists bool  // answer: without Move, the group is there already
+
+	refused error // why the session may not make a stream of a queue that is there
+}
+
+func (t *GroupSet) Find(f broker.Finder) (*broker.Queue, error) {
+	if t.Create {
+		t.refused = f.May(broker.Configuring, t.Queue)
+		return t.findOrMakeQueue(f, broker.Reading)
+	}
+	return t.findStream(f, broker.Reading)
+}
+
+func (t *GroupSet) Run(at broker.Context) error {
+	if t.Create {
+		if at.Content().Stream == nil && at.Empty() && t.refused != nil {
+			return t.refused
+		}
+		if _, err := t.makeStream(at); err != nil {
+			return err
+		}
+	}
+	g, err := t.group(at)
+	t.Exists = g != nil && !t.Move
+	t.NoGroup = t.NoGroup && t.Move
+	if err != nil || t.Missing || t.Exists || t.NoGroup {
+		return err
+	}
+	last := t.Last
+	if t.Latest {
+		last = at.Content().Stream.Last()
+	}
+	at.Facts().SetGroup(at.Content(), t.Group, last, t.Read)
+	return nil
+}
+
+// GroupDrop ends a group.
+type GroupDrop struct{ OnGroup }
+
+func (t *GroupDrop) Run(at broker.Context) error {
+	g, err := t.group(at)
+	if g != nil {
+		at.Facts().DropGroup(at.Content(), t.Group)
+		at.WakeReaders()
+	}
+	return err
+}
+
+// GroupJoin makes a consumer of a group.
+type GroupJoin struct {
+	OnGroup
+	Consumer string
+	Made     bool // there was none of the name
+}
+
+func (t *GroupJoin) Run(at broker.Context) error {
+	g, err := t.group(at)
+	if g != nil {
+		t.Made = enterGroup(at, g, t.Consumer)
+	}
+	return err
+}
+
+// GroupLeave ends a consumer of a group. What is pending for it counts as acknowledged.
+type GroupLeave struct {
+	OnGroup
+	Consumer string
+	Pending  int // how much that was
+}
+
+func (t *GroupLeave) Run(at broker.Context) error {
+	t.Pending = 0
+	g, err := t.group(at)
+	if g == nil || g.Consumer(t.Consumer) == nil {
+		return err
+	}
+	t.Pending = g.Consumer(t.Consumer).Len()
+	at.Facts().LeaveGroup(at.Content(), t.Group, t.Consumer)
+	return nil
+}
+
+// GroupAck ends what is pending of entries.
+type GroupAck struct {
+	OnGroup
+	IDs   []stream.ID
+	Acked int
+}
+
+func (t *GroupAck) Run(at broker.Context) error {
+	t.Acked = 0
+	g, err := t.group(at)
+	if g == nil {
+		return err
+	}
+	ids := slices.DeleteFunc(slices.Clone(t.IDs), func(id stream.ID) bool { return g.Pending(id) == nil })
+	slices.SortFunc(ids, stream.ID.Compare)
+	ids = slices.Compact(ids)
+	ackPending(at, g, ids)
+	t.Acked = len(ids)
+	return nil
+}
+
+// ackPending ends what is pending of entries, each named once.
+func ackPending(at broker.Context, g *stream.Group, ids []stream.ID) {
+	if len(ids) > 0 {
+		at.Facts().AckPending(at.Content(), g.Name, ids)
+	}
+}
+
+// GroupRead gives entries to a consumer of a group, which is made when there is none of its name
+// and it gets something.
+type GroupRead struct {
+	OnGroup
+	Consumer string
+	History  bool      // what is pending for the consumer is given again, not what nobody has
+	After    stream.ID // with History: behind this one
+	Max      int       // at most so many; 0: all
+	NoAck    bool      // what is given is not pending then
+	Runs     int       // how often it was tried: more than once when it had to wait
+
+	Entries []Entry // with History those that are gone, too
+
+	page page
+}
+
+// got reports whether the command has an answer: with History an empty one is one.
+func (r *GroupRead) Got() bool {
+	return r.History || r.NoGroup || r.Missing || len(r.page.entries)+len(r.Entries) > 0
+}
+
+func (r *GroupRead) Run(at broker.Context) error {
+	r.Runs++
+	r.page, r.Entries = page{}, nil
+	g, err := r.group(at)
+	switch {
+	case g == nil:
+		return err
+	case r.History:
+		r.again(at, g)
+	default:
+		r.fresh(at, g)
+	}
+	return nil
+}
+
+// fresh gives what nobody was given.
+func (r *GroupRead) fresh(at broker.Context, g *stream.Group) {
+	last, read := g.Last, g.Read
+	var ids []stream.ID
+	size := int64(0)
+	if next, ok := g.Last.Next(); ok {
+		at.Content().Stream.Ascend(next, func(id stream.ID, h queue.Handle) bool {
+			last, read = at.Content().Stream.Advance(last, read, id)
+			ids = append(ids, id)
+			r.page.add(id, h)
+			if it, status := at.Deliveries().Get(h); status != queue.Gone {
+				size += broker.ShownBytes + int64(it.Size)
+			}
+			return len(ids) != r.Max && size < at.LookBytes()
+		})
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if r.NoAck {
+		ids = nil
+	}
+	at.Facts().Given(at.Content(), g.Name, r.Consumer, at.Now(), last, read, ids)
+	r.page.lookAlong(at)
+}
+
+// again gives what is pending for the consumer once more.
+func (r *GroupRead) again(at broker.Context, g *stream.Group) {
+	enterGroup(at, g, r.Consumer)
+	next, ok := r.After.Next()
+	if !ok {
+		return
+	}
+	var list []stream.Pending
+	g.Consumer(r.Consumer).Ascend(next, func(id stream.ID) bool {
+		h, there := at.Content().Stream.Find(id)
+		r.page.add(id, h)
+		if there {
+			list = append(list, stream.Pending{ID: id, Time: at.Now(), Count: g.Pending(id).Count + 1})
+		}
+		return len(r.page.entries) != r.Max
+	})
+	setPending(at, g, r.Consumer, list)
+	r.page.look(at)
+}
+
+// setPending says what is pending of entries from now on, all of it for one consumer.
+func setPending(at broker.Context, g *stream.Group, consumer string, list []stream.Pending) {
+	if len(list) > 0 {
+		at.Facts().SetPending(at.Content(), g.Name, consumer, at.Now(), list)
+	}
+}
+
+func (r *GroupRead) Finish(*broker.Session) {
+	r.Entries = r.page.read()
+	if !r.History {
+		r.Entries = withoutGone(r.Entries)
+	}
+}

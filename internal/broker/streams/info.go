@@ -1,0 +1,117 @@
+package streams
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
+)
+
+// Info describes a stream.
+type Info struct {
+	OnStream
+	Groups    bool // the groups, too
+	Consumers bool // and their consumers
+	Pending   bool // and what is pending
+	Entries   int  // how many entries are shown from the beginning; below 0: only the first and the last
+	Max       int  // of what is pending at most so many are shown of each; 0: all
+
+	Len         int
+	Blocks      int
+	Last        stream.ID
+	MaxDeleted  stream.ID
+	Added       uint64
+	FirstID     stream.ID
+	Shown       []Entry // the first and the last entry when there are any, or Entries of them
+	GroupInfos  []GroupInfo
+	GroupsThere int
+
+	page page
+}
+
+// GroupInfo describes a group.
+type GroupInfo struct {
+	Name      string
+	Last      stream.ID
+	Read      int64 // stream.Unknown: cannot be told
+	Lag       int64
+	HasLag    bool // else it cannot be told
+	Total     int  // pending entries
+	There     int  // consumers
+	Pending   []PendingInfo
+	Consumers []ConsumerInfo
+}
+
+// ConsumerInfo describes a consumer of a group.
+type ConsumerInfo struct {
+	Name    string
+	Seen    int64 // Unix ms
+	Idle    int64 // ms since
+	Pending int
+	List    []PendingInfo
+}
+
+func (c *Info) Find(f broker.Finder) (*broker.Queue, error) { return c.findStream(f, broker.Reading) }
+
+func (c *Info) Run(at broker.Context) error {
+	c.page, c.Shown, c.GroupInfos = page{}, nil, nil
+	s, err := c.stream(at)
+	if s == nil {
+		return err
+	}
+	c.Len, c.Blocks, c.Last, c.MaxDeleted, c.Added = s.Len(), s.Blocks(), s.Last(), s.MaxDeleted(), s.Added()
+	c.FirstID = s.FirstEntry()
+	c.GroupsThere = len(s.Groups())
+	c.show(s)
+	c.page.look(at)
+	if c.Groups {
+		for _, name := range s.Groups() {
+			c.GroupInfos = append(c.GroupInfos, c.group(s, s.Group(name), at.Now()))
+		}
+	}
+	return nil
+}
+
+// show chooses the entries.
+func (c *Info) show(s *stream.Stream) {
+	switch {
+	case s.Len() == 0:
+	case c.Entries < 0:
+		for _, id := range []stream.ID{s.FirstEntry(), s.LastEntry()} {
+			h, _ := s.Find(id)
+			c.page.add(id, h)
+		}
+	default:
+		s.Ascend(stream.ID{}, func(id stream.ID, h queue.Handle) bool {
+			c.page.add(id, h)
+			return len(c.page.entries) != c.Entries
+		})
+	}
+}
+
+func (c *Info) group(s *stream.Stream, g *stream.Group, now int64) GroupInfo {
+	info := GroupInfo{Name: g.Name, Last: g.Last, Read: g.Read, Total: g.Len(), There: len(g.Consumers())}
+	info.Lag, info.HasLag = s.Lag(g)
+	if c.Pending {
+		g.Ascend(stream.ID{}, func(p *stream.Pending) bool {
+			info.Pending = append(info.Pending, newPendingInfo(p, now))
+			return len(info.Pending) != c.Max
+		})
+	}
+	if !c.Consumers {
+		return info
+	}
+	for _, name := range g.Consumers() {
+		k := g.Consumer(name)
+		ci := ConsumerInfo{Name: name, Seen: k.Seen, Idle: max(now-k.Seen, 0), Pending: k.Len()}
+		if c.Pending {
+			k.Ascend(stream.ID{}, func(id stream.ID) bool {
+				ci.List = append(ci.List, newPendingInfo(g.Pending(id), now))
+				return len(ci.List) != c.Max
+			})
+		}
+		info.Consumers = append(info.Consumers, ci)
+	}
+	return info
+}
+
+func (c *Info) Finish(*broker.Session) { c.Shown = withoutGone(c.page.read()) }

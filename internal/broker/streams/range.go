@@ -1,0 +1,202 @@
+package streams
+
+import (
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
+)
+
+// Entry is an entry of a stream.
+type Entry struct {
+	ID  stream.ID
+	Env message.Envelope // nil: it is gone. Not to be changed
+}
+
+// page is entries on their way to the caller: the bodies that are only on disk are read on the
+// caller's goroutine.
+type page struct {
+	entries []Entry
+	handles []queue.Handle // of the entries; 0: gone
+	later   broker.Later   // by the place in entries
+	bounded bool           // what does not fit into lookBytes is not shown
+	size    int64          // bytes that the entries take
+	fit     int            // so many entries fit; 0: all
+}
+
+// add puts an entry on the page.
+func (p *page) add(id stream.ID, h queue.Handle) bool {
+	p.entries = append(p.entries, Entry{ID: id})
+	p.handles = append(p.handles, h)
+	return true
+}
+
+// look finds the messages of the entries on the page. It runs on the shard's goroutine.
+func (p *page) look(at broker.Context) {
+	for i, h := range p.handles {
+		if h == 0 {
+			continue
+		}
+		it, status := at.Deliveries().Get(h)
+		if status != queue.Gone {
+			p.found(at, i, it)
+		}
+	}
+}
+
+// lookAlong is look for a page of neighbours in order: one walk through the queue.
+func (p *page) lookAlong(at broker.Context) {
+	if len(p.handles) < 4 {
+		p.look(at)
+		return
+	}
+	i := 0
+	at.Deliveries().Each(p.handles[0], func(it *queue.Item, _ queue.Status) bool {
+		if i < len(p.handles) && it.Handle == p.handles[i] {
+			p.found(at, i, it)
+			i++
+		}
+		return i < len(p.handles)
+	})
+}
+
+func (p *page) found(at broker.Context, i int, it *queue.Item) {
+	if p.size += broker.ShownBytes + int64(it.Size); p.bounded && p.size > at.LookBytes() && p.fit == 0 {
+		p.fit = max(i, 1)
+	}
+	if p.fit > 0 && i >= p.fit {
+		return
+	}
+	p.entries[i].Env = p.later.Load(at, it, i)
+}
+
+// read reads what is only on disk and gives the entries out. One that cannot be read is gone:
+// mostly it was deleted just now.
+func (p *page) read() []Entry {
+	p.later.Read(func(i int, env message.Envelope) { p.entries[i].Env = env })
+	out := p.entries
+	*p = page{}
+	return out
+}
+
+// withoutGone leaves out the entries that are gone.
+func withoutGone(list []Entry) []Entry {
+	return slices.DeleteFunc(list, func(e Entry) bool { return e.Env == nil })
+}
+
+// cut leaves out what does not fit.
+func (p *page) cut() {
+	if p.fit > 0 {
+		p.entries, p.handles = p.entries[:p.fit], p.handles[:p.fit]
+	}
+}
+
+// Range looks at entries. Errors: ErrTooLarge, when they would take more than a quarter of
+// the memory that the broker may use.
+type Range struct {
+	OnStream
+	From, To stream.ID
+	Back     bool // from To down to From
+	Max      int  // at most so many; 0: all
+
+	Entries []Entry
+
+	page page
+}
+
+func (r *Range) Find(f broker.Finder) (*broker.Queue, error) { return r.findStream(f, broker.Reading) }
+
+func (r *Range) Run(at broker.Context) error {
+	r.page, r.Entries = page{bounded: true}, nil
+	s, err := r.stream(at)
+	if s == nil {
+		return err
+	}
+	add := func(id stream.ID, h queue.Handle) bool {
+		if id.Before(r.From) || r.To.Before(id) {
+			return false
+		}
+		r.page.add(id, h)
+		return len(r.page.entries) != r.Max
+	}
+	if !r.Back {
+		s.Ascend(r.From, add)
+	} else {
+		s.Descend(r.To, add)
+		slices.Reverse(r.page.entries)
+		slices.Reverse(r.page.handles)
+	}
+	if r.page.lookAlong(at); r.page.fit > 0 && len(r.page.entries) > 1 {
+		r.page = page{}
+		return at.Queue().Fail(failure.ErrTooLarge)
+	}
+	return nil
+}
+
+func (r *Range) Finish(*broker.Session) {
+	r.Entries = withoutGone(r.page.read())
+	if r.Back {
+		slices.Reverse(r.Entries)
+	}
+}
+
+// Read looks at the entries behind one, as many as fit into a quarter of the memory that the
+// broker may use.
+type Read struct {
+	OnStream
+	After  stream.ID
+	Latest bool // After is the last there is when the command runs first
+	Create bool // the queue is declared when there is none: for who waits
+	Max    int  // at most so many; 0: all
+
+	Entries []Entry
+
+	page page
+}
+
+func (r *Read) Find(f broker.Finder) (*broker.Queue, error) {
+	if r.Create {
+		return r.findOrMakeQueue(f, broker.Reading)
+	}
+	q, err := r.findStream(f, broker.Reading)
+	if r.Missing && r.Latest {
+		r.After, r.Latest = stream.ID{}, false
+	}
+	return q, err
+}
+
+// Got reports whether there is nothing to wait for.
+func (r *Read) Got() bool { return len(r.page.entries)+len(r.Entries) > 0 }
+
+// AwaitsStream marks a command that waits on at a queue of another kind.
+func (*Read) AwaitsStream() {}
+
+func (r *Read) Run(at broker.Context) error {
+	r.page, r.Entries = page{bounded: true}, nil
+	s, err := r.stream(at)
+	if s == nil {
+		if err == nil {
+			r.Latest = false // all that comes is new
+		}
+		return err
+	}
+	if r.Latest {
+		r.After, r.Latest = s.Last(), false
+	}
+	next, ok := r.After.Next()
+	if !ok {
+		return nil
+	}
+	s.Ascend(next, func(id stream.ID, h queue.Handle) bool {
+		r.page.add(id, h)
+		return len(r.page.entries) != r.Max
+	})
+	r.page.lookAlong(at)
+	r.page.cut()
+	return nil
+}
+
+func (r *Read) Finish(*broker.Session) { r.Entries = withoutGone(r.page.read()) }

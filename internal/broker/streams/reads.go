@@ -1,0 +1,69 @@
+package streams
+
+import "fiveways/internal/broker"
+
+// GroupReads gives entries of several streams to a consumer: when one of the groups is not there,
+// nothing of any.
+type GroupReads struct {
+	broker.OnQueue
+	Reads []*GroupRead // at least one; the answers are in them
+}
+
+// Find implements broker.Command.
+func (r *GroupReads) Find(f broker.Finder) (first *broker.Queue, err error) {
+	for _, g := range r.Reads {
+		if f.Find(g) != nil && !g.Missing {
+			return nil, g.Err
+		}
+		if first == nil {
+			first, err = g.Found(), g.Err
+		}
+	}
+	if first != nil {
+		err = nil
+	}
+	return first, err
+}
+
+// Others are the streams that are there.
+func (r *GroupReads) Others(fn func(*broker.Queue)) {
+	for _, g := range r.Reads {
+		if q := g.Found(); q != nil {
+			fn(q)
+		}
+	}
+}
+
+// OfStreams marks a command about streams.
+func (*GroupReads) OfStreams() {}
+
+// Run implements broker.Command.
+func (r *GroupReads) Run(at broker.Context) error {
+	all := true
+	for _, g := range r.Reads {
+		if g.Found() == nil {
+			all = false
+			continue
+		}
+		of := at.Other(g.Found())
+		if of.Gone() {
+			return broker.FindAgain
+		}
+		_, g.Err = g.group(of)
+		all = all && g.Err == nil && !g.Missing && !g.NoGroup
+	}
+	if !all {
+		return nil
+	}
+	for _, g := range r.Reads {
+		g.Err = g.Run(at.Other(g.Found()))
+	}
+	return nil
+}
+
+// Finish reads what is only on disk.
+func (r *GroupReads) Finish(s *broker.Session) {
+	for _, g := range r.Reads {
+		g.Finish(s)
+	}
+}

@@ -1,0 +1,100 @@
+package benches
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"fiveways/internal/bench/amqp"
+	benchetcd "fiveways/internal/bench/etcd"
+	benchjobs "fiveways/internal/bench/jobs"
+	benchsemaphore "fiveways/internal/bench/semaphore"
+	benchsql "fiveways/internal/bench/sql"
+	"fiveways/internal/cli/brokeraddr"
+	"fiveways/internal/cli/exitcode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Verdicts are the exit codes of errors about a bench, and the way out of each.
+var Verdicts = []exitcode.Verdict{
+	{Err: amqp.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench amqp --help` lists the options, with examples."},
+	{Err: benchsql.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench sql --help` lists the options, with examples."},
+	{Err: benchjobs.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench jobs --help` lists the options, with examples."},
+	{Err: benchsemaphore.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench semaphore --help` lists the options, with examples."},
+	{Err: benchetcd.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench etcd --help` lists the options, with examples."},
+}
+
+// Command returns `fiveways bench`.
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "measure a running broker",
+		Example: `  fiveways bench amqp --duration 5s
+  fiveways bench jobs --load cycle --connections 4,16`,
+	}
+	cmd.AddCommand(benchAMQPCommand(), benchSQLCommand(), benchJobsCommand(), benchEtcdCommand(), benchSemaphoreCommand())
+	return cmd
+}
+
+// target is the server that a bench loads: that of a URL, else the broker that the flags, the data
+// folder and the configuration name.
+type target struct {
+	brokeraddr.Flags
+	key            string // of the protocol
+	before, behind string // of the address in a URL
+	named          string // the URL that a flag names
+}
+
+// flags begins the flags of a bench.
+func (t *target) flags(cmd *cobra.Command) *pflag.FlagSet {
+	f := cmd.Flags()
+	f.SortFlags = false
+	t.Add(cmd)
+	return f
+}
+
+// url is the one that is named, by a flag or as an argument, or that of the broker.
+func (t *target) url(ctx context.Context, args []string) (string, error) {
+	if text := t.named + strings.Join(args, ""); text != "" {
+		return text, t.UnlessURL("a URL")
+	}
+	address, err := t.Address(ctx, t.key)
+	if err != nil {
+		return "", err
+	}
+	return t.before + address + t.behind, nil
+}
+
+// result is what a bench measured, to be printed for a program or for a reader.
+type result interface{ WriteText(io.Writer) error }
+
+// run ends the flags of a bench with --json and has it call load, which a signal interrupts, with
+// the URL of the target. What load prints on the way goes to progress.
+func (t *target) run(cmd *cobra.Command, load func(ctx context.Context, url string, progress io.Writer) (result, error)) *cobra.Command {
+	asJSON := cmd.Flags().Bool("json", false, "print the result as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		url, err := t.url(cmd.Context(), args)
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		r, err := load(ctx, url, cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		if !*asJSON {
+			return r.WriteText(cmd.OutOrStdout())
+		}
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return cmd
+}

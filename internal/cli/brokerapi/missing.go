@@ -1,0 +1,78 @@
+package brokerapi
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// What the API says of what is not there, and of a virtual host that is not.
+const (
+	notThere = "Not Found"
+	noVHost  = "vhost_not_found"
+)
+
+// absences say which list shows what there is, for refusals that name it otherwise.
+var absences = []struct {
+	says    *regexp.Regexp
+	command string
+}{
+	{regexp.MustCompile(`no such virtual host$|no such vhost`), "vhost"},
+	{regexp.MustCompile(`no such user$`), "user"},
+	{regexp.MustCompile(`no such queue$|^no queue '`), "queue"},
+	{regexp.MustCompile(`no such exchange$|^no exchange '`), "exchange"},
+}
+
+// withList adds to a refusal the command that lists what there is, where there is one.
+func withList(text string) string {
+	for _, a := range absences {
+		if a.says.MatchString(text) {
+			return fmt.Sprintf("%s; `fiveways %s list` shows what there is", text, a.command)
+		}
+	}
+	return text
+}
+
+// kinds describe the paths of the API by their first word. Between that word and the name of the
+// object stand skipped words; the last of them is the virtual host where inVHost says so.
+var kinds = map[string]struct {
+	command string
+	what    string // what is missing; "" is the command
+	skipped int
+	inVHost bool
+}{
+	"queues":            {command: "queue", skipped: 1, inVHost: true},
+	"exchanges":         {command: "exchange", skipped: 1, inVHost: true},
+	"policies":          {command: "policy", skipped: 1, inVHost: true},
+	"operator-policies": {command: "operator-policy", skipped: 1, inVHost: true},
+	"parameters":        {command: "parameter", skipped: 2, inVHost: true},
+	"shovels":           {command: "shovel", skipped: 2, inVHost: true},
+	"permissions":       {command: "permission", what: "permission of", skipped: 1, inVHost: true},
+	"topic-permissions": {command: "permission", what: "topic permission of", skipped: 1, inVHost: true},
+	"connections":       {command: "connection"},
+	"channels":          {command: "channel"},
+	"keys":              {command: "key"},
+	"users":             {command: "user"},
+	"vhosts":            {command: "vhost"},
+}
+
+// missing is the error that what a path names is not there.
+func missing(path string) error {
+	parts := strings.Split(strings.TrimPrefix(path, "/api/"), "/")
+	for i, part := range parts {
+		if plain, err := url.PathUnescape(part); err == nil {
+			parts[i] = plain
+		}
+	}
+	k, ok := kinds[parts[0]]
+	if !ok || len(parts) < k.skipped+2 {
+		return fmt.Errorf("the broker does not have %s", path)
+	}
+	where := ""
+	if k.inVHost {
+		where = fmt.Sprintf(" in vhost '%s'", parts[k.skipped])
+	}
+	return fmt.Errorf("no %s '%s'%s; `fiveways %s list` shows what there is", cmp.Or(k.what, k.command), parts[k.skipped+1], where, k.command)
+}

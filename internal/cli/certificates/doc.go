@@ -1,0 +1,2 @@
+// Package certificates has the command that creates certificates for first steps and tests.
+package certificates

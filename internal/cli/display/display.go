@@ -1,0 +1,213 @@
+package display
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/spf13/cobra"
+)
+
+// Object is a JSON object of the API; numbers are json.Number.
+type Object = map[string]any
+
+// SplitList cuts a list at its commas.
+func SplitList(text string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }), func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+// PrintTable shows some members of each object under their names.
+func PrintTable(out io.Writer, columns []string, all []Object) error {
+	heading := strings.ToUpper(strings.NewReplacer("_", " ", "-", " ").Replace(strings.Join(columns, "\t")))
+	return Table(out, heading, func(row func(...any)) {
+		for _, o := range all {
+			cells := make([]any, len(columns))
+			for i, c := range columns {
+				cells[i] = Cell(Member(o, c))
+			}
+			row(cells...)
+		}
+	})
+}
+
+// PrintObject shows an object.
+func PrintObject(out io.Writer, output string, o Object) error {
+	if output == FormJSON {
+		return PrintJSON(out, o)
+	}
+	return Table(out, "MEMBER\tVALUE", func(row func(...any)) { objectRows(row, "", o) })
+}
+
+// objectRows are the lines of an object; what is in an object in it has the path as its name.
+func objectRows(row func(...any), prefix string, o Object) {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if inner, ok := o[name].(Object); ok && len(inner) > 0 {
+			objectRows(row, prefix+name+".", inner)
+		} else {
+			row(prefix+name, Cell(o[name]))
+		}
+	}
+}
+
+// The forms of an answer.
+const (
+	FormTable = "table"
+	FormJSON  = "json"
+)
+
+// Flag adds the flag -o.
+func Flag(cmd *cobra.Command, to *string) {
+	*to = FormTable
+	cmd.Flags().VarP((*outputForm)(to), "output", "o", "table or json")
+}
+
+// LineUsage is the help of -o where JSON has one value a line.
+const LineUsage = "table, or json: one value a line"
+
+// LineFlag adds the flag -o, and --json, which means the same and is older, to a command that
+// prints one JSON value a line. The returned function reports whether JSON is wanted.
+func LineFlag(cmd *cobra.Command) func() bool {
+	var output string
+	Flag(cmd, &output)
+	cmd.Flags().Lookup("output").Usage = LineUsage
+	asJSON := cmd.Flags().Bool("json", false, "the same as -o json")
+	return func() bool { return *asJSON || output == FormJSON }
+}
+
+// outputForm is the value of the flag -o.
+type outputForm string
+
+func (f *outputForm) String() string { return string(*f) }
+func (f *outputForm) Type() string   { return "form" }
+func (f *outputForm) Set(text string) error {
+	if text != FormTable && text != FormJSON {
+		return errors.New("must be table or json")
+	}
+	*f = outputForm(text)
+	return nil
+}
+
+func PrintJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// Member is a member of an object by its path; nil when there is none.
+func Member(o Object, path string) any {
+	if v, ok := o[path]; ok {
+		return v
+	}
+	name, rest, nested := strings.Cut(path, ".")
+	inner, ok := o[name].(Object)
+	if !nested || !ok {
+		return nil
+	}
+	return Member(inner, rest)
+}
+
+// Cell is how a value looks in a table.
+func Cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case json.Number:
+		return v.String()
+	case []any:
+		parts := make([]string, len(v))
+		for i, part := range v {
+			parts[i] = Cell(part)
+		}
+		return strings.Join(parts, ",")
+	case Object:
+		parts := make([]string, 0, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, name+"="+Cell(v[name]))
+		}
+		return strings.Join(parts, " ")
+	}
+	return fmt.Sprint(v)
+}
+
+// CompareCells orders numbers by value, and everything else as text behind them.
+func CompareCells(a, b any) int {
+	x, isX := a.(json.Number)
+	y, isY := b.(json.Number)
+	switch {
+	case isX && isY:
+		fx, _ := x.Float64() //nolint:errcheck // JSON's numbers are numbers
+		fy, _ := y.Float64() //nolint:errcheck // as above
+		return cmp.Compare(fx, fy)
+	case isX:
+		return -1
+	case isY:
+		return 1
+	}
+	return cmp.Compare(Cell(a), Cell(b))
+}
+
+// Table prints rows under a heading, in columns. Names and messages come from others, so their
+// control characters, which a terminal would obey, are shown as �.
+func Table(out io.Writer, heading string, rows func(row func(...any))) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, heading)
+	rows(func(cells ...any) {
+		for i, c := range cells {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, strings.Map(Shown, fmt.Sprint(c)))
+		}
+		fmt.Fprintln(w)
+	})
+	return w.Flush()
+}
+
+// Shown is what is printed for a character.
+func Shown(r rune) rune {
+	if unicode.IsControl(r) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// excerptRunes is how much of a body a line shows.
+const excerptRunes = 60
+
+// Excerpt is the beginning of a body, in one line.
+func Excerpt(body string) string {
+	runes := []rune(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, body))
+	if len(runes) > excerptRunes {
+		return string(runes[:excerptRunes]) + "…"
+	}
+	return string(runes)
+}
+
+var lineBreaks = regexp.MustCompile(`[ \t]*\n\s*`)
+
+// OneLine makes one line of several.
+func OneLine(text string) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), ":\n", ": ")
+	return lineBreaks.ReplaceAllString(text, "; ")
+}

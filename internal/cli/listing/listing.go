@@ -1,0 +1,155 @@
+package listing
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fiveways/internal/cli/brokerapi"
+	"fiveways/internal/cli/display"
+	"fiveways/internal/cli/exitcode"
+
+	"github.com/spf13/cobra"
+)
+
+// Spec describes a command that shows a list of the API: some members of each object as a table, or
+// all of them as JSON.
+type Spec struct {
+	Command cobra.Command
+	Columns string // members of an object that are shown unless told otherwise, "a.b" for b in a
+	// Path is that of the list, for the command's arguments and the virtual host of --vhost, ""
+	// when none is given.
+	Path  func(args []string, vhost string) string
+	Match string // the member that --match looks at; "": name, or the first column where that is none of columns
+	// inVHost says that the list has objects of virtual hosts, all of them or those of one.
+	InVHost bool
+	// check refuses arguments that make no sense together; nil: all do.
+	Check func(args []string, vhost string) error
+}
+
+// listingFlags are what the user asks of a list.
+type listingFlags struct {
+	vhost, output, columns, sort, match string
+	reverse                             bool
+}
+
+// List makes the command that l describes.
+func List(l Spec) *cobra.Command {
+	var f listingFlags
+	cmd := &l.Command
+	brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		return l.run(cmd, op, args, f)
+	})
+	flags := cmd.Flags()
+	if l.InVHost {
+		flags.StringVar(&f.vhost, "vhost", "", "only those of this virtual host")
+	}
+	display.Flag(cmd, &f.output)
+	flags.StringVar(&f.columns, "columns", l.Columns, "members to show, with commas; a.b is b in a; -o json shows all members")
+	flags.StringVar(&f.sort, "sort", "", "sort by this member (default: the broker's order)")
+	flags.BoolVar(&f.reverse, "reverse", false, "reverse the order")
+	flags.StringVar(&f.match, "match", "", "only those whose "+l.matched()+" matches this regular expression")
+	return cmd
+}
+
+// matched is the member that --match looks at.
+func (l *Spec) matched() string {
+	columns := display.SplitList(l.Columns)
+	switch {
+	case l.Match != "":
+		return l.Match
+	case slices.Contains(columns, "name"):
+		return "name"
+	}
+	return columns[0]
+}
+
+func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f listingFlags) error {
+	columns := display.SplitList(f.columns)
+	if len(columns) == 0 {
+		return fmt.Errorf("%w: --columns names no member", exitcode.ErrUsage)
+	}
+	match, err := regexp.Compile(f.match)
+	if err != nil {
+		return fmt.Errorf("%w: --match: %w", exitcode.ErrUsage, err)
+	}
+	if l.Check != nil {
+		if err := l.Check(args, f.vhost); err != nil {
+			return err
+		}
+	}
+	at := l.Path(args, f.vhost)
+	if f.output == display.FormTable || cmd.Flags().Changed("columns") { // the broker leaves out the rest
+		wanted := slices.Concat(columns, display.SplitList(f.sort))
+		if f.match != "" {
+			wanted = append(wanted, l.matched())
+		}
+		at += "?" + url.Values{"columns": {strings.Join(wanted, ",")}}.Encode()
+	}
+	var all []display.Object
+	if err := op.Read(cmd.Context(), at, &all); err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(o display.Object) bool { return !match.MatchString(display.Cell(display.Member(o, l.matched()))) })
+	if f.sort != "" {
+		slices.SortStableFunc(all, func(a, b display.Object) int {
+			return display.CompareCells(display.Member(a, f.sort), display.Member(b, f.sort))
+		})
+	}
+	if f.reverse {
+		slices.Reverse(all)
+	}
+	if f.output == display.FormJSON {
+		return display.PrintJSON(cmd.OutOrStdout(), all)
+	}
+	return display.PrintTable(cmd.OutOrStdout(), columns, all)
+}
+
+// Show makes a command that shows the object at the path that its arguments give: a line for each
+// member, or JSON.
+func Show(cmd *cobra.Command, path func(args []string) string) *cobra.Command {
+	var output string
+	brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		var o display.Object
+		if err := op.Read(cmd.Context(), path(args), &o); err != nil {
+			return err
+		}
+		return display.PrintObject(cmd.OutOrStdout(), output, o)
+	})
+	display.Flag(cmd, &output)
+	return cmd
+}
+
+// PrintAny prints an answer of the API as it came.
+func PrintAny(cmd *cobra.Command, op *brokerapi.Client, path string) error {
+	var answer any
+	if err := op.Read(cmd.Context(), path, &answer); err != nil {
+		return err
+	}
+	return display.PrintJSON(cmd.OutOrStdout(), answer)
+}
+
+// Group is a command that only holds other commands.
+func Group(use, short, long, example string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// InVHost is the path of the objects of a kind: of one virtual host, or of all.
+func InVHost(kind ...string) func(args []string, vhost string) string {
+	return func(_ []string, vhost string) string {
+		if vhost == "" {
+			return brokerapi.Path(kind...)
+		}
+		return brokerapi.Path(append(kind, vhost)...)
+	}
+}
+
+// OnVHost adds the flag --vhost.
+func OnVHost(cmd *cobra.Command, vhost *string) *cobra.Command {
+	cmd.Flags().StringVar(vhost, "vhost", "/", "virtual host")
+	return cmd
+}

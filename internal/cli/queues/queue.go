@@ -1,0 +1,183 @@
+package queues
+
+import (
+	"net/http"
+	"net/url"
+
+	"fiveways/internal/cli/brokerapi"
+	"fiveways/internal/cli/display"
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/cli/input"
+	"fiveways/internal/cli/listing"
+
+	"github.com/spf13/cobra"
+)
+
+// QueueCommand returns `fiveways queue`.
+func QueueCommand() *cobra.Command {
+	return listing.Group("queue", "list, show, add, purge, redrive and delete queues", "", `  fiveways queue list --sort messages --reverse
+  fiveways queue add orders --argument x-dead-letter-exchange=dlx --argument x-max-length=100000
+  fiveways queue show orders -o json
+  fiveways queue redrive orders.dead --rate 100
+  fiveways queue purge orders`,
+		listing.List(listing.Spec{
+			Command: cobra.Command{Use: "list", Short: "list the queues and their message counts", Example: "  fiveways queue list --sort messages --reverse", Args: cobra.NoArgs},
+			Columns: "vhost,name,messages_ready,messages_unacknowledged,consumers,state,policy", InVHost: true, Path: listing.InVHost("queues"),
+		}), queueShow(), queueAdd(), queueDelete(), queuePurge(), queueRedrive())
+}
+
+func queueShow() *cobra.Command {
+	var vhost string
+	return listing.OnVHost(listing.Show(&cobra.Command{Use: "show QUEUE", Short: "show the details of a queue", Example: "  fiveways queue show orders -o json", Args: cobra.ExactArgs(1)},
+		func(args []string) string { return brokerapi.Path("queues", vhost, args[0]) }), &vhost)
+}
+
+// declaration is what the declaration of a queue or an exchange has, in the names of the API.
+type declaration struct {
+	Type       string         `json:"type,omitempty"`
+	Durable    bool           `json:"durable"`
+	AutoDelete bool           `json:"auto_delete"`
+	Internal   bool           `json:"internal,omitempty"`
+	Arguments  map[string]any `json:"arguments"`
+
+	transient bool
+	given     []string
+}
+
+func (d *declaration) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&d.transient, "transient", false, "it is deleted at a restart")
+	cmd.Flags().BoolVar(&d.AutoDelete, "auto-delete", false, "it is deleted with its last consumer")
+	input.ArgumentsFlag(cmd, &d.given)
+}
+
+// fill makes d of what the user gave.
+func (d *declaration) fill() (err error) {
+	d.Durable = !d.transient
+	d.Arguments, err = input.Arguments(d.given)
+	return err
+}
+
+func queueAdd() *cobra.Command {
+	var vhost string
+	var d declaration
+	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{
+		Use: "add QUEUE", Short: "add a queue; an existing one must be the same", Args: cobra.ExactArgs(1),
+		Example: "  fiveways queue add orders --argument x-message-ttl=60000 --argument x-overflow=reject-publish",
+	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		if err := d.fill(); err != nil {
+			return err
+		}
+		return op.Do(cmd.Context(), http.MethodPut, brokerapi.Path("queues", vhost, args[0]), d, nil)
+	}), &vhost)
+	d.flags(cmd)
+	return cmd
+}
+
+// conditions are the query of a deletion that depends on something.
+func conditions(names map[string]bool) string {
+	q := url.Values{}
+	for name, set := range names {
+		if set {
+			q.Set(name, "true")
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+func queueDelete() *cobra.Command {
+	var vhost string
+	var unused, empty bool
+	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "delete QUEUE", Short: "delete a queue with all its messages", Example: "  fiveways queue delete orders --if-empty", Args: cobra.ExactArgs(1)},
+		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			at := brokerapi.Path("queues", vhost, args[0]) + conditions(map[string]bool{"if-unused": unused, "if-empty": empty})
+			return op.Do(cmd.Context(), http.MethodDelete, at, nil, nil)
+		}), &vhost)
+	cmd.Flags().BoolVar(&unused, "if-unused", false, "only if it has no consumers")
+	cmd.Flags().BoolVar(&empty, "if-empty", false, "only if it has no messages")
+	return cmd
+}
+
+func queuePurge() *cobra.Command {
+	var vhost string
+	return listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "purge QUEUE", Short: "remove all ready messages", Example: "  fiveways queue purge orders", Args: cobra.ExactArgs(1)},
+		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("queues", vhost, args[0], "contents"), nil, nil)
+		}), &vhost)
+}
+
+// transfer says which messages of a queue go where, and how fast.
+type transfer struct {
+	To     string  `json:"to,omitempty"`
+	Filter string  `json:"filter,omitempty"`
+	Limit  int     `json:"limit,omitempty"`
+	Rate   float64 `json:"rate,omitempty"`
+}
+
+func (tr *transfer) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&tr.Filter, "filter", "", "only messages that match this selector")
+	cmd.Flags().IntVar(&tr.Limit, "limit", 0, "maximum number of messages (0 = all)")
+	cmd.Flags().Float64Var(&tr.Rate, "rate", 0, "maximum messages per second (0 = no limit)")
+}
+
+func queueRedrive() *cobra.Command {
+	var vhost, output string
+	var tr transfer
+	cmd := listing.OnVHost(brokerapi.RunningCommand(&cobra.Command{
+		Use: "redrive QUEUE", Short: "send dead letters back to the queues they came from", Example: "  fiveways queue redrive orders.dead --rate 100", Args: cobra.ExactArgs(1),
+		Long: "Starts a task in the broker and shows it; `fiveways task show ID` shows its progress.",
+	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		if err := tr.check(); err != nil {
+			return err
+		}
+		return startTask(cmd, op, brokerapi.Path("queues", vhost, args[0], "redrive"), tr, output)
+	}), &vhost)
+	tr.flags(cmd)
+	display.Flag(cmd, &output)
+	cmd.Flags().StringVar(&tr.To, "to", "", "to this queue instead")
+	return cmd
+}
+
+// check refuses numbers that make no sense.
+func (tr *transfer) check() error {
+	if tr.Limit < 0 {
+		return exitcode.Usage("--limit is %d; it must be 0 or more", tr.Limit)
+	}
+	if !(tr.Rate >= 0) { // nor is it NaN
+		return exitcode.Usage("--rate is %v; it must be 0 or more", tr.Rate)
+	}
+	return nil
+}
+
+// startTask asks for a task and shows it.
+func startTask(cmd *cobra.Command, op *brokerapi.Client, at string, in any, output string) error {
+	var task display.Object
+	if err := op.Do(cmd.Context(), http.MethodPost, at, in, &task); err != nil {
+		return err
+	}
+	if output == display.FormJSON {
+		return display.PrintJSON(cmd.OutOrStdout(), task)
+	}
+	return display.PrintTable(cmd.OutOrStdout(), display.SplitList(taskColumns), []display.Object{task})
+}
+
+const taskColumns = "id,kind,queue,state,moved,skipped,remaining,reason"
+
+// TaskCommand returns `fiveways task`.
+func TaskCommand() *cobra.Command {
+	var vhost string
+	return listing.Group("task", "show and stop moves and redrives that run in the broker", "", `  fiveways task list orders.dead
+  fiveways task show 3
+  fiveways task stop 3`,
+		listing.OnVHost(listing.List(listing.Spec{
+			Command: cobra.Command{Use: "list QUEUE", Short: "list the tasks of a queue", Example: "  fiveways task list orders.dead", Args: cobra.ExactArgs(1)},
+			Columns: taskColumns, Path: func(args []string, _ string) string { return brokerapi.Path("queues", vhost, args[0], "tasks") },
+		}), &vhost),
+		listing.Show(&cobra.Command{Use: "show ID", Short: "show a task", Example: "  fiveways task show 3", Args: cobra.ExactArgs(1)}, func(args []string) string { return brokerapi.Path("tasks", args[0]) }),
+		brokerapi.RunningCommand(&cobra.Command{Use: "stop ID", Short: "stop a task; messages already moved stay moved", Example: "  fiveways task stop 3", Args: cobra.ExactArgs(1)},
+			func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+				return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("tasks", args[0]), nil, nil)
+			}))
+}

@@ -1,0 +1,2 @@
+// Package semaphores has the commands about task semaphores.
+package semaphores

@@ -1,0 +1,184 @@
+package serving
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/config"
+	"fiveways/internal/server"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc/grpclog"
+)
+
+// Verdicts are the exit codes of errors about settings and addresses, and the ways out.
+var Verdicts = []exitcode.Verdict{
+	{Err: config.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
+	{Err: server.ErrAddrInUse, Code: exitcode.InUse, Hint: "Stop the program that uses the address (another broker, perhaps), or choose another address for the protocol: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
+	{Err: server.ErrLocked, Code: exitcode.InUse, Hint: "Stop the broker that uses the folder, or choose another one with --data DIR."},
+}
+
+// ServeCommand returns `fiveways serve`.
+func ServeCommand(version string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "run the broker",
+		Long: `Runs the broker until it is stopped, and prints each address it serves with a command to try.
+
+Every setting below is also a key of the TOML file and an environment variable: --memory-limit 1GiB is
+memory_limit = "1GiB" and FIVEWAYS_MEMORY_LIMIT=1GiB. A flag overrides the environment, the environment overrides the file.
+
+SIGTERM or Ctrl-C drains: it stops accepting, answers outstanding confirms and closes politely, within drain_timeout.
+A second signal stops at once; nothing confirmed is lost by that. SIGHUP reloads the certificate and reopens the audit log.`,
+		Example: `  fiveways serve
+  fiveways serve --data /var/lib/fiveways --amqp 0.0.0.0:5672
+  fiveways serve --config /etc/fiveways.toml --http off
+  FIVEWAYS_SYNC=os fiveways serve`,
+		Args: cobra.NoArgs,
+	}
+	load := settings(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, _, err := load()
+		if err != nil {
+			return err
+		}
+		return serve(cmd.Context(), version, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+func serve(ctx context.Context, version string, cfg config.Config, stdout, stderr io.Writer) error {
+	debug.SetMemoryLimit(server.HeapLimit(cfg, 0))
+	// gRPC's library would log what clients send wrong, in its own form and as often as clients
+	// like.
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
+	srv, err := server.Start(cfg, version, NewLogger(cfg, stderr))
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+
+	banner(stdout, version, cfg, srv.Endpoints())
+	notify(daemon.SdNotifyReady)
+	awaitEnd(ctx, signals, hangups, srv, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
+	notify(daemon.SdNotifyStopping)
+	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
+	// The caller's context may be over already; draining has its own deadline.
+	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
+	defer cancel()
+	drained := make(chan error, 1)
+	go func() { drained <- srv.Drain(drainCtx) }()
+	select {
+	case err := <-drained:
+		if err != nil {
+			return fmt.Errorf("drain: %w", err)
+		}
+		fmt.Fprintln(stdout, "Stopped.")
+		return nil
+	case s := <-signals:
+		return fmt.Errorf("stopped at once by a second signal (%s); what was not confirmed may be lost", s)
+	}
+}
+
+// notify reports a state to systemd, when it has started this process with Type=notify.
+func notify(state string) {
+	daemon.SdNotify(false, state) //nolint:errcheck // it waits for nothing that could be done about it here
+}
+
+// limitRound is how often the collector's limit follows what the broker's keys take.
+const limitRound = 10 * time.Second
+
+// awaitEnd returns when the broker is to stop. Until then it calls follow, at once and every
+// limitRound, and reads files again on SIGHUP.
+func awaitEnd(ctx context.Context, signals, hangups <-chan os.Signal, srv *server.Server, follow func()) {
+	round := time.NewTicker(limitRound)
+	defer round.Stop()
+	for {
+		follow()
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			return
+		case <-hangups:
+			srv.Reload() //nolint:errcheck // what cannot be used is in the log
+		case <-round.C:
+		}
+	}
+}
+
+// NewLogger writes to w as cfg, which is valid, says.
+func NewLogger(cfg config.Config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
+		panic("cli: a valid configuration has a known log level: " + err.Error())
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// withoutTLS says which connections need no TLS, by the setting tls_plain.
+var withoutTLS = map[string]string{
+	config.PlainAlways:   "plain connections are, too",
+	config.PlainLoopback: "plain connections are from this machine only",
+	config.PlainNever:    "plain connections are not",
+}
+
+// pageURL is where a browser of this machine finds the web page, "" when it is not served.
+func pageURL(cfg config.Config, served []server.Endpoint) string {
+	i := slices.IndexFunc(served, func(e server.Endpoint) bool { return e.Protocol == "http" })
+	switch {
+	case i < 0:
+		return ""
+	case served[i].TLS && cfg.TLSPlain == config.PlainNever:
+		return "https://" + served[i].Local() + "/"
+	}
+	return "http://" + served[i].Local() + "/"
+}
+
+// banner prints one line per protocol, which starts with its key, and how to stop.
+func banner(w io.Writer, version string, cfg config.Config, served []server.Endpoint) {
+	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", version, cfg.Data, cfg.Sync)
+	for _, key := range config.ListenKeys() {
+		var addrs []string
+		var try string
+		for _, e := range served {
+			if e.Protocol == key {
+				addrs, try = append(addrs, e.Address), cmp.Or(try, e.Try())
+			}
+		}
+		if addrs == nil {
+			fmt.Fprintf(w, "%-5s off\n", key)
+			continue
+		}
+		fmt.Fprintf(w, "%-5s %s   try: %s\n", key, strings.Join(addrs, ", "), try)
+	}
+	if page := pageURL(cfg, served); page != "" {
+		fmt.Fprintf(w, "Web page: %s (a new broker's user is guest, with password guest)\n", page)
+	}
+	if cfg.TLSCert != "" {
+		fmt.Fprintf(w, "TLS is taken at every address; %s.\n", withoutTLS[cfg.TLSPlain])
+	}
+	fmt.Fprintln(w, "Stop with Ctrl-C or SIGTERM.")
+}

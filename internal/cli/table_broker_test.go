@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/config"
+)
+
+// brokers are stand-ins for brokers, which note that they were called and do nothing else.
+type brokers struct {
+	t       *testing.T
+	all     map[string]*standIn
+	mu      sync.Mutex
+	called  map[string]bool
+	stopped context.CancelFunc // ends the command once it has found its way; nil: it ends itself
+}
+
+// standIn is a broker's data folder with its admin socket, and the addresses of its protocols.
+type standIn struct {
+	name, dir string
+	addresses map[string]string // by the key of the protocol
+}
+
+func newBrokers(t *testing.T, names ...string) *brokers {
+	b := &brokers{t: t, all: map[string]*standIn{}, called: map[string]bool{}}
+	for _, name := range names {
+		s := &standIn{name: name, dir: t.TempDir(), addresses: map[string]string{}}
+		for _, key := range []string{"amqp", "sql", "redis", "etcd"} {
+			l := b.listen("tcp", "127.0.0.1:0")
+			s.addresses[key] = l.Addr().String()
+			go b.hangUp(l, name)
+		}
+		web := b.listen("tcp", "127.0.0.1:0")
+		s.addresses["http"] = web.Addr().String()
+		for _, l := range []net.Listener{web, b.listen("unix", filepath.Join(s.dir, "admin.sock"))} {
+			api := &httptest.Server{Listener: l, Config: &http.Server{Handler: b.api(s)}} //nolint:gosec // no client is slow
+			api.Start()
+			t.Cleanup(api.Close)
+		}
+		b.all[name] = s
+	}
+	return b
+}
+
+func (b *brokers) listen(network, address string) net.Listener {
+	b.t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { l.Close() }) //nolint:errcheck // the API's servers have closed theirs
+	return l
+}
+
+func (b *brokers) note(name string, found bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.called[name] = true
+	if found && b.stopped != nil {
+		b.stopped()
+	}
+}
+
+// hangUp closes every connection.
+func (b *brokers) hangUp(l net.Listener, name string) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		b.note(name, name != "source")
+		c.Close() //nolint:errcheck // nothing was said
+	}
+}
+
+// api lists the addresses, has no objects and accepts every change.
+func (b *brokers) api(s *standIn) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.note(s.name, false)
+		switch {
+		case r.URL.Path == "/api/listeners":
+			ways := []map[string]any{}
+			for _, key := range slices.Sorted(maps.Keys(s.addresses)) {
+				host, port, _ := net.SplitHostPort(s.addresses[key])
+				ways = append(ways, map[string]any{"protocol": key, "address": host, "port": json.Number(port)})
+			}
+			json.NewEncoder(w).Encode(ways) //nolint:errcheck // the command would fail
+		case r.Method == http.MethodGet:
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, `{"error":"Object Not Found","reason":"Not Found"}`) //nolint:errcheck // as above
+		default:
+			w.WriteHeader(http.StatusNoContent)
+		}
+	})
+}
+
+// run plays a command and returns its exit code, the stand-ins that it called, and what it said.
+func (b *brokers) run(args []string) (code int, called []string, said string) {
+	ctx, stop := context.WithCancel(b.t.Context())
+	defer stop()
+	b.mu.Lock()
+	b.called, b.stopped = map[string]bool{}, stop
+	b.mu.Unlock()
+	var out strings.Builder
+	code = Main(ctx, args, &out, &out)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = nil
+	delete(b.called, "source")
+	return code, slices.Sorted(maps.Keys(b.called)), out.String()
+}
+
+// fill puts addresses of a stand-in into arguments.
+func (b *brokers) fill(text, name string) []string {
+	for key, address := range b.all[name].addresses {
+		text = strings.ReplaceAll(text, "{"+key+"}", address)
+	}
+	return wordsIn(strings.ReplaceAll(text, "{source}", b.all["source"].addresses["amqp"]))
+}
+
+// TestWhichBrokerOfEachCommand: a command speaks to the broker that is meant, and to no other one.
+func TestWhichBrokerOfEachCommand(t *testing.T) {
+	b := newBrokers(t, "one", "two", "three", "source")
+	t.Chdir(t.TempDir())
+	if err := os.Symlink(b.all["three"].dir, "fiveways-data"); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"one.toml": fmt.Sprintf("data = %q\n", b.all["one"].dir),
+		"two.toml": fmt.Sprintf("data = %q\n", b.all["two"].dir),
+		"words":    `{"vhosts":[{"name":"/"}],"queues":[{"name":"q","vhost":"/","durable":true,"arguments":{}}],"messages":1}`,
+		"list":     "[]",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := map[string]func(name string) []string{ // how a broker is named on the command line
+		"--data":   func(name string) []string { return []string{"--data", b.all[name].dir} },
+		"--config": func(name string) []string { return []string{"--config", name + ".toml"} },
+	}
+	for name, tc := range map[string]struct {
+		line      string // how one is named on the command line; "" is not at all
+		variables map[string]string
+		addresses string // the broker whose addresses are in the environment
+		want      string
+	}{
+		"a folder":                       {"--data", map[string]string{"FIVEWAYS_DATA": b.all["two"].dir}, "two", "one"},
+		"a file":                         {"--config", nil, "two", "one"},
+		"a file in the environment":      {"", map[string]string{config.EnvFile: "one.toml"}, "two", "one"},
+		"a folder in the environment":    {"", map[string]string{"FIVEWAYS_DATA": b.all["one"].dir}, "two", "one"},
+		"a folder over a file":           {"--data", map[string]string{config.EnvFile: "two.toml"}, "two", "one"},
+		"addresses":                      {"url", map[string]string{"FIVEWAYS_DATA": b.all["two"].dir}, "two", "one"},
+		"nothing":                        {"", nil, "", "three"},
+		"a folder without broker":        {"none", nil, "two", ""},
+		"addresses and a folder at once": {"both", nil, "two", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for key, value := range tc.variables {
+				t.Setenv(key, value)
+			}
+			if tc.addresses != "" {
+				for key, address := range b.all[tc.addresses].addresses {
+					t.Setenv("FIVEWAYS_"+strings.ToUpper(key), address)
+				}
+			}
+			for _, r := range rows {
+				if r.way == nobody && r.alone != "" {
+					continue
+				}
+				if r.command == "migrate carmine" && tc.line == "url" {
+					continue // it calls its target only once its source has answered
+				}
+				args := append(strings.Fields(r.command), b.fill(r.args, "one")...)
+				url := r.url
+				if url == "" {
+					url = "--url http://{http}"
+				}
+				want := tc.want
+				switch {
+				case r.way == nobody || r.way == elsewhere:
+					want = ""
+				case tc.line == "url":
+					args = append(args, b.fill(url, "one")...)
+				case tc.line == "both":
+					args = append(append(args, b.fill(url, "one")...), "--data", b.all["two"].dir)
+				case tc.line == "none":
+					args = append(args, "--data", "none")
+				case tc.line != "":
+					args = append(args, given[tc.line]("one")...)
+				}
+				code, called, said := b.run(args)
+				if strings.Join(called, " ") != want {
+					t.Errorf("%s: called %q, not %q; it said %s", strings.Join(args, " "), called, want, said)
+				}
+				refused := r.way != nobody && r.way != elsewhere && want == ""
+				if refused && (tc.line == "both" && code != exitcode.WrongUsage || tc.line == "none" && code != exitcode.Failure) {
+					t.Errorf("%s: exit code %d, %s", strings.Join(args, " "), code, said)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package catalog
+
+import (
+	"reflect"
+
+	"fiveways/internal/core/message"
+)
+
+// firstDifference compares the named arguments of two declarations. Integers
+// are equal whatever their width. received and current are nil for none.
+func firstDifference(received, current message.Table, names []string) (name string, r, c any, same bool) {
+	for _, name := range names {
+		r, hasR := received.Get(name)
+		c, hasC := current.Get(name)
+		if !hasR && !hasC || hasR && hasC && sameValue(r, c) {
+			continue
+		}
+		if !hasR {
+			r = nil
+		}
+		if !hasC {
+			c = nil
+		}
+		return name, r, c, false
+	}
+	return "", nil, nil, true
+}
+
+func sameValue(a, b any) bool {
+	x, okX := message.Int(a)
+	y, okY := message.Int(b)
+	if okX && okY {
+		return x == y
+	}
+	return reflect.DeepEqual(a, b)
+}

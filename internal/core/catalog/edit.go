@@ -1,0 +1,235 @@
+package catalog
+
+import (
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/routing"
+)
+
+// Edit is a change of the definitions of a virtual host. It works on a routing table that is not
+// visible until Commit, so that it happens as a whole or, if it is abandoned, not at all.
+//
+// The methods with a declaration or a name decide on behalf of a holder of rights: they check
+// permissions and record facts. They end in the small ones below them, which Apply calls with
+// facts.
+type Edit struct {
+	state  *State
+	v      *VHost
+	rights *Rights // nil in a replay
+	table  *routing.Table
+
+	Made  []*Queue          // new ones, relays too
+	Ended []*Queue          // that go, relays too
+	Kept  []*Queue          // implicit ones that stay
+	Bound []routing.Binding // new ones
+
+	// Durable: something durable is among what was changed or found. The caller waits for the log.
+	Durable bool
+
+	parameters []*ParameterFact
+	facts      []byte
+}
+
+// Edit begins a change of the virtual host with the given rights, or with nil by the engine. No
+// other change is made until its Commit.
+func (v *VHost) Edit(rights *Rights) *Edit {
+	e := v.state.edit(v)
+	e.rights = rights
+	return e
+}
+
+func (s *State) edit(v *VHost) *Edit { return &Edit{state: s, v: v, table: v.Table()} }
+
+// Facts are what is to be recorded, nil when nothing durable changes.
+func (e *Edit) Facts() []byte { return e.facts }
+
+// ChangesPolicies reports whether parameters that are policies are among it.
+func (e *Edit) ChangesPolicies() bool {
+	for _, f := range e.parameters {
+		if e.state.IsPolicy(string(f.Component)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Commit makes the change.
+func (e *Edit) Commit() {
+	for _, q := range e.Made {
+		e.state.keep(q)
+	}
+	for _, q := range e.Kept {
+		q.implicit.Store(false)
+	}
+	for _, q := range e.Ended {
+		e.state.forget(q)
+	}
+	if e.table != e.v.Table() {
+		e.v.setTable(e.table)
+	}
+	for _, f := range e.parameters {
+		e.state.ApplyParameter(f)
+	}
+}
+
+// apply makes the change that a fact says.
+func (e *Edit) apply(f *topologyFact) error {
+	switch {
+	case f.Queue != nil && f.Delete:
+		if q, ok := e.queueByID(f.Queue.ID); ok {
+			e.removeQueue(q)
+		}
+	case f.Queue != nil:
+		if q, ok := e.queueByID(f.Queue.ID); ok {
+			q.implicit.Store(f.Queue.Implicit) // all else of a queue stays as it was
+			break
+		}
+		e.addQueue(e.build(f.Queue))
+	case f.Exchange != nil && f.Delete:
+		_, err := e.removeExchange(string(f.Exchange.Name))
+		return err
+	case f.Exchange != nil:
+		spec := f.Exchange.spec()
+		var relay *Queue
+		if f.Exchange.Relay != nil {
+			relay = e.build(f.Exchange.Relay)
+		}
+		return e.addExchange(&spec, relay)
+	case f.Binding != nil && f.Delete:
+		e.table, _ = e.table.Unbind(f.Binding.binding())
+	case f.Binding != nil:
+		t, _, err := e.table.Rebind(f.Binding.binding())
+		if err != nil {
+			return err
+		}
+		e.table = t
+	}
+	return nil
+}
+
+// build makes the queue that a fact says.
+func (e *Edit) build(f *queueFact) *Queue {
+	q := e.state.engine.NewQueue()
+	q.ID, q.Name, q.Shard, q.In = f.ID, string(f.Name), f.Shard, e.v
+	q.Durable, q.DeclaredDurable, q.AutoDelete = true, true, f.AutoDelete
+	q.Args, q.Declared = decodeArgs(f.Args), f.Policy
+	q.implicit.Store(f.Implicit)
+	e.state.nextQueue = max(e.state.nextQueue, q.ID+1)
+	return q
+}
+
+// addQueue adds a queue that was built.
+func (e *Edit) addQueue(q *Queue) {
+	e.state.engine.Build(q)
+	e.Made = append(e.Made, q)
+	e.table = e.table.AddQueue(q.Name, routing.QueueID(q.ID))
+}
+
+// removeQueue takes a queue out, and returns the bindings that went with it.
+func (e *Edit) removeQueue(q *Queue) (removed []routing.Binding) {
+	e.table, removed = e.table.RemoveQueue(q.Name, routing.QueueID(q.ID))
+	e.Ended = append(e.Ended, q)
+	return removed
+}
+
+// addExchange adds an exchange, with its relay when that is not nil.
+func (e *Edit) addExchange(spec *routing.ExchangeSpec, relay *Queue) error {
+	t, err := e.table.DeclareExchange(*spec)
+	if err == nil && relay != nil {
+		relay.Durable, relay.DeclaredDurable, relay.Relay = spec.Durable, spec.Durable, newRelay(spec)
+		e.state.engine.Build(relay)
+		t, err = t.SetRelay(spec.Name, routing.Relay{Queue: routing.QueueID(relay.ID), Copy: relay.Relay.Keeps, Holds: relay.holds(e.state.options.Delay)})
+	}
+	if err != nil {
+		return err
+	}
+	e.table = t
+	if relay != nil {
+		e.Made = append(e.Made, relay)
+	}
+	return nil
+}
+
+// removeExchange takes an exchange out with its relay, and returns the bindings that went with it.
+func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error) {
+	x, ok := e.table.Exchange(name)
+	t, removed, err := e.table.DeleteExchange(name)
+	if err != nil {
+		return nil, err
+	}
+	e.table = t
+	if ok {
+		if relay := e.relayOf(x); relay != nil {
+			e.Ended = append(e.Ended, relay)
+		}
+	}
+	return removed, nil
+}
+
+// queueByID finds a queue, also one that is new with this change.
+func (e *Edit) queueByID(id uint64) (*Queue, bool) {
+	for _, q := range e.Made {
+		if q.ID == id {
+			return q, true
+		}
+	}
+	return e.state.Queue(id)
+}
+
+func (e *Edit) relayOf(x *routing.Exchange) *Queue {
+	if id := x.Relay().Queue; id != 0 {
+		q, _ := e.queueByID(uint64(id))
+		return q
+	}
+	return nil
+}
+
+// durable reports whether both ends of a binding survive a restart.
+func (e *Edit) durable(b *routing.Binding) bool {
+	x, ok := e.table.Exchange(b.Source)
+	if !ok || !x.Spec.Durable {
+		return false
+	}
+	if b.ToExchange != "" {
+		d, ok := e.table.Exchange(b.ToExchange)
+		return ok && d.Spec.Durable
+	}
+	q, ok := e.queueByID(uint64(b.ToQueue))
+	return ok && q.Durable
+}
+
+// record adds a fact.
+func (e *Edit) record(f *topologyFact) {
+	f.VHost = e.v.Name
+	e.facts = f.Append(e.facts)
+	e.Durable = true
+}
+
+// Usable finds a queue for the holder of the edit's rights.
+func (e *Edit) Usable(name string) (*Queue, error) {
+	id, ok := e.table.Queue(name)
+	if !ok {
+		return nil, e.rights.NoQueue(name)
+	}
+	q, ok := e.queueByID(uint64(id))
+	if !ok {
+		return nil, e.rights.NoQueue(name)
+	}
+	if err := e.rights.mayUse(q); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// roomForQueue reports whether one more queue may be declared.
+func (e *Edit) roomForQueue(name string) error {
+	more := int64(0)
+	for _, q := range e.Made {
+		if q.Relay == nil {
+			more++
+		}
+	}
+	if n := e.v.Limit(LimitQueues); n >= 0 && e.v.queues.Load()+more >= n {
+		return &failure.Error{Err: failure.ErrQueueLimit, Kind: "queue", Name: name, VHost: e.v.Name, Current: n}
+	}
+	return nil
+}

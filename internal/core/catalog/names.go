@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fiveways/internal/core/failure"
+)
+
+// maxNameBytes is what a protocol can carry as a name.
+const maxNameBytes = 255
+
+// CheckName reports whether a user or a virtual host can have this name: facts have these as JSON
+// strings. Errors: ErrInvalidName.
+func CheckName(kind, name string) error {
+	if err := CheckLength(kind, name); err != nil {
+		return err
+	}
+	if !utf8.ValidString(name) {
+		return &failure.Error{Err: failure.ErrInvalidName, Kind: kind, Name: name, Detail: "it is not UTF-8"}
+	}
+	return nil
+}
+
+// CheckLength reports whether a name is of a length that protocols can carry. Errors:
+// ErrInvalidName.
+func CheckLength(kind, name string) error {
+	switch {
+	case name == "":
+		return &failure.Error{Err: failure.ErrInvalidName, Kind: kind, Name: name, Detail: "it is empty"}
+	case len(name) > maxNameBytes:
+		return &failure.Error{Err: failure.ErrInvalidName, Kind: kind, Name: name[:maxNameBytes], Detail: "it is longer than 255 bytes"}
+	}
+	return nil
+}
+
+// CleanTags drops blanks and repetitions.
+func CleanTags(tags []string) (clean []string) {
+	for _, tag := range tags {
+		tag = strings.TrimSpace(strings.ToValidUTF8(tag, "?"))
+		if tag != "" && !slices.Contains(clean, tag) {
+			clean = append(clean, tag)
+		}
+	}
+	return clean
+}

@@ -1,0 +1,145 @@
+package catalog
+
+// Overflow says what happens when a queue is at its length limit.
+type Overflow uint8
+
+// These numbers are in the log; never renumber.
+const (
+	DropHead         Overflow = 0 // the oldest ready message goes
+	RejectPublish    Overflow = 1 // the new message is refused: its publisher gets a nack
+	RejectPublishDLX Overflow = 2 // as RejectPublish, and the refused message is dead-lettered
+)
+
+// RetryType says which returned messages wait before they are ready again.
+type RetryType uint8
+
+// These numbers are in the log; never renumber.
+const (
+	RetryDisabled RetryType = 0 // none waits
+	RetryAll      RetryType = 1 // all wait
+	RetryFailed   RetryType = 2 // those that a consumer refused (basic.reject)
+	RetryReturned RetryType = 3 // those that came back without a verdict
+)
+
+// SyncChoice says when a promise about a queue's messages counts as kept.
+type SyncChoice uint8
+
+// These numbers are in the log; never renumber.
+const (
+	SyncDefault SyncChoice = 0 // as the broker is configured
+	SyncAlways  SyncChoice = 1 // on disk
+	SyncBatch   SyncChoice = 2 // on disk, with a wait for company
+	SyncOS      SyncChoice = 3 // written, not synced
+)
+
+// QueuePolicy is what a queue does with its messages, in the engine's terms.
+// Durations are milliseconds; -1 means unset.
+type QueuePolicy struct {
+	MessageTTL     int64 // a message's longest stay
+	Expires        int64 // the queue goes when unused for so long
+	MaxLength      int64 // ready messages
+	MaxLengthBytes int64 // body bytes of ready messages
+	Overflow       Overflow
+	MaxPriority    uint8 // 0: no priorities
+
+	DeadLetter         bool // dead messages go to DeadLetterExchange ("" is the default exchange)
+	DeadLetterExchange string
+	HasDeadLetterKey   bool // else a dead message keeps its routing key
+	DeadLetterKey      string
+	AtLeastOnce        bool // a dead message stays until every queue it is routed to has taken it
+
+	SingleActive    bool      // one consumer gets messages, the others wait for its place
+	ActiveByRank    bool      // and one of higher priority takes it
+	ConsumerTimeout int64     // an unsettled delivery comes back after it
+	DeliveryLimit   int64     // returns after which a message dies
+	CountDeliveries bool      // consumers are told how often a message came back
+	RetryType       RetryType // which returned messages wait,
+	RetryMin        int64     // for the first time so long, and so much longer each time,
+	RetryMax        int64     // but never longer than this
+
+	GroupHeader  string // messages with one value of this header go to one consumer at a time; "" is off
+	ConsumeAfter bool   // messages may wait for others to be gone
+	Unawaited    bool   // and none waits for those of this queue
+
+	Deduplicate  bool   // a message whose key is remembered is dropped
+	DedupHeader  string // header that holds the key
+	DedupEntries int64  // keys remembered at most
+	DedupTTL     int64  // how long each is
+
+	Sync SyncChoice
+}
+
+// DefaultQueuePolicy has nothing set.
+func DefaultQueuePolicy() QueuePolicy {
+	return QueuePolicy{
+		MessageTTL: -1, Expires: -1, MaxLength: -1, MaxLengthBytes: -1,
+		ConsumerTimeout: -1, DeliveryLimit: -1, RetryMin: -1, RetryMax: -1,
+		DedupHeader: "x-deduplication-header", DedupEntries: 100_000, DedupTTL: -1,
+	}
+}
+
+// Limited reports whether the length of the queue is bounded.
+func (p *QueuePolicy) Limited() bool { return p.MaxLength >= 0 || p.MaxLengthBytes >= 0 }
+
+// Known reports whether the order knows the messages of the queue by their ids.
+func (p *QueuePolicy) Known() bool { return p.ConsumeAfter && !p.Unawaited }
+
+// keepStructure takes back what no policy can change, for the state of the queue is built on it.
+func (p *QueuePolicy) keepStructure(declared *QueuePolicy) {
+	p.MaxPriority = declared.MaxPriority
+	p.SingleActive, p.ActiveByRank = declared.SingleActive, declared.ActiveByRank
+	p.GroupHeader, p.ConsumeAfter, p.Unawaited = declared.GroupHeader, declared.ConsumeAfter, declared.Unawaited
+	p.Deduplicate, p.DedupHeader = declared.Deduplicate, declared.DedupHeader
+	p.DedupEntries, p.DedupTTL = declared.DedupEntries, declared.DedupTTL
+}
+
+// Insists tells that a dead message stays in the queue until all queues it is
+// routed to have taken it. A queue that drops its head to stay within its
+// length cannot: what it drops would not leave it.
+func (p *QueuePolicy) Insists() bool {
+	return p.AtLeastOnce && p.DeadLetter && !(p.Overflow == DropHead && p.Limited())
+}
+
+// defaultRetryMin is the first wait of a returned message where the queue names none,
+// ms.
+const defaultRetryMin = 1000
+
+// maxRetry bounds a wait, ms: the sum with the clock stays in range.
+const maxRetry = 1 << 52
+
+// RetryAt is when a message that came back for the count-th time is ready
+// again, unix ms; 0 is at once. refused tells that a consumer gave it back.
+func (p *QueuePolicy) RetryAt(now, count int64, refused bool) int64 {
+	switch p.RetryType {
+	case RetryDisabled:
+		return 0
+	case RetryFailed:
+		if !refused {
+			return 0
+		}
+	case RetryReturned:
+		if refused {
+			return 0
+		}
+	}
+	step, most := p.RetryMin, p.RetryMax
+	if step < 0 {
+		step = defaultRetryMin
+	}
+	if most < 0 {
+		most = maxRetry
+	}
+	if step == 0 || most == 0 {
+		return 0
+	}
+	if count > most/step {
+		return now + most
+	}
+	return now + step*count
+}
+
+// ExceededBy reports whether a queue with so many ready messages, of so many bytes, holds more than
+// it may.
+func (p *QueuePolicy) ExceededBy(ready int, bytes int64) bool {
+	return p.MaxLength >= 0 && int64(ready) > p.MaxLength || p.MaxLengthBytes >= 0 && bytes > p.MaxLengthBytes
+}

@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"sync/atomic"
+
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+)
+
+// Queue is the definition of a queue, which does not change but for Implicit. The engine embeds it
+// in what it holds of the queue.
+type Queue struct {
+	ID              uint64 // never used again
+	Name            string
+	Durable         bool // exclusive queues never are: they go with their session
+	DeclaredDurable bool // the flag as the client gave it
+	AutoDelete      bool
+	Args            message.Table
+	Declared        QueuePolicy // what its declaration said; policies may say otherwise
+	Relay           *Relay      // nil unless the queue belongs to an exchange
+	In              *VHost
+	Shard           uint32 // where its messages are
+	Owner           any    // of an exclusive queue: the Rights.Owner that declared it
+	Runtime         any    // what the engine holds of it
+
+	implicit atomic.Bool
+}
+
+// Implicit reports whether a command made the queue by the way: it goes when nobody needs it. Any
+// goroutine may ask.
+func (q *Queue) Implicit() bool { return q.implicit.Load() }
+
+// Relay says what a queue does for the exchange that it belongs to. Such a queue holds messages
+// until their time has come (x-delayed-message), to pass each once (x-message-deduplication), or to
+// show them to queues that are bound later (x-recent-history). It comes and goes with its exchange,
+// in one fact. Clients do not reach it by its name; routing leads to it.
+type Relay struct {
+	Exchange string
+	Delays   bool // messages stay until their time
+	Keeps    bool // it remembers what the exchange also routes; else what leaves it is routed by the exchange's bindings
+}
+
+// relayPrefix begins the names of relays, which are for people to see.
+const relayPrefix = "amq.relay."
+
+func newRelay(spec *routing.ExchangeSpec) *Relay {
+	return &Relay{Exchange: spec.Name, Delays: spec.Type == routing.TypeDelayed, Keeps: spec.Type == routing.TypeHistory}
+}
+
+// relayPolicy reports whether the exchange needs a relay, and which.
+func relayPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy, needed bool) {
+	p = DefaultQueuePolicy()
+	if asked.Deduplicate {
+		p.Deduplicate, p.DedupHeader, p.DedupEntries, p.DedupTTL = true, asked.DedupHeader, asked.DedupEntries, asked.DedupTTL
+	}
+	if spec.Type == routing.TypeHistory {
+		p.MaxLength, _ = routing.HistoryLength(spec.Args) // the declaration was checked
+	}
+	return p, p.Deduplicate || spec.Type == routing.TypeHistory || spec.Type == routing.TypeDelayed
+}
+
+// holds tells which messages have business in a relay, by their headers: those with a delay, and
+// those with a key.
+func (q *Queue) holds(delay func(headers []byte) int64) func(headers []byte) bool {
+	if q.Relay.Keeps {
+		return nil
+	}
+	delays, deduplicates, key := q.Relay.Delays, q.Declared.Deduplicate, q.Declared.DedupHeader
+	return func(headers []byte) bool {
+		if delays && delay(headers) > 0 {
+			return true
+		}
+		if !deduplicates {
+			return false
+		}
+		v, ok := message.HeaderLookup(headers, key)
+		return ok && v != nil
+	}
+}
+
+// equivalent compares a declaration with the queue that is there, in the order in which RabbitMQ
+// reports differences.
+func (q *Queue) equivalent(spec *QueueSpec) error {
+	differs := func(arg string, received, current any) error {
+		return &failure.Error{
+			Err: failure.ErrInequivalent, Kind: "queue", Name: q.Name, VHost: q.In.Name, Arg: arg, Received: received, Current: current,
+		}
+	}
+	if spec.Exclusive != (q.Owner != nil) {
+		return &failure.Error{Err: failure.ErrExclusive, Kind: "queue", Name: q.Name, VHost: q.In.Name}
+	}
+	if spec.Durable != q.DeclaredDurable {
+		return differs("durable", spec.Durable, q.DeclaredDurable)
+	}
+	if spec.AutoDelete != q.AutoDelete {
+		return differs("auto_delete", spec.AutoDelete, q.AutoDelete)
+	}
+	if arg, received, current, ok := firstDifference(spec.Args, q.Args, spec.Compared); !ok {
+		return differs(arg, received, current)
+	}
+	return nil
+}

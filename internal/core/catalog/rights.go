@@ -1,0 +1,285 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"fiveways/internal/core/access"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/routing"
+)
+
+// What a permission is about.
+const (
+	Configure = "configure"
+	Write     = "write"
+	Read      = "read"
+)
+
+// defaultExchange is the default exchange's name in permissions.
+const defaultExchange = "amq.default"
+
+// topicType is the type of the exchanges that topic permissions are about.
+const topicType = "topic"
+
+func (p *permission) pattern(action string) *access.Pattern {
+	switch action {
+	case Configure:
+		return p.configure
+	case Write:
+		return p.write
+	}
+	return p.read
+}
+
+// Rights are a user in a virtual host: what there is, and what of it the user may do. What is
+// remembered of the permission to publish belongs to one goroutine; all else any goroutine may ask,
+// unless it says otherwise.
+type Rights struct {
+	User     string
+	ClientID string // the protocol's name for the client, for topic permissions; "" when it has none
+	Operator bool   // may do everything, also with the exclusive queues of others
+	Owner    any    // that exclusive queues belong to
+
+	state *State
+	in    *VHost
+	grant grant
+}
+
+// RightsIn begins rights in a virtual host.
+func (v *VHost) RightsIn(r Rights) Rights {
+	r.state, r.in = v.state, v
+	return r
+}
+
+// Fail words a failure of the user in the virtual host.
+func (r *Rights) Fail(err error, kind, name string) error {
+	return &failure.Error{Err: err, Kind: kind, Name: name, VHost: r.in.Name, User: r.User}
+}
+
+// May reports whether the user may do something, Configure, Write or Read, to what has a name: a
+// queue or an exchange ("queue", "exchange"), there or not, or something else that has names as
+// they have. Errors: ErrAccessRefused.
+func (r *Rights) May(action, kind, name string) error {
+	if r.Operator {
+		return nil
+	}
+	if kind == "exchange" && name == "" {
+		name = defaultExchange
+	}
+	ok := false
+	r.state.users.read(r.User, func(u *user) {
+		if u != nil {
+			p := u.permissions[r.in.Name]
+			ok = p != nil && p.pattern(action).Match(name)
+		}
+	})
+	if ok {
+		return nil
+	}
+	return &failure.Error{Err: failure.ErrAccessRefused, Kind: kind, Name: name, VHost: r.in.Name, User: r.User, Action: action}
+}
+
+// MayConfigure reports whether the user may declare and delete a queue or an exchange ("queue",
+// "exchange") of that name. Declarations ask by themselves; this is for protocols that must refuse
+// before they look at arguments. Errors: ErrAccessRefused.
+func (r *Rights) MayConfigure(kind, name string) error { return r.May(Configure, kind, name) }
+
+// MayAnything reports whether the user may configure, write or read a queue, there or not.
+func (r *Rights) MayAnything(queue string) bool {
+	for _, action := range []string{Configure, Write, Read} {
+		if r.May(action, "queue", queue) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// MayListen reports whether the user may get all that is published to an exchange, there or not.
+// Errors: ErrAccessRefused.
+func (r *Rights) MayListen(exchange string) error {
+	if err := r.May(Read, "exchange", exchange); err != nil {
+		return err
+	}
+	return r.mayBindKey(r.in.Table(), exchange, "#")
+}
+
+// MayEnter reports whether the user still may be in the virtual host. Errors: ErrVHostRefused.
+func (r *Rights) MayEnter() error {
+	if r.Operator || r.state.MayEnter(r.User, r.in.Name) {
+		return nil
+	}
+	return r.Fail(failure.ErrVHostRefused, "vhost", r.in.Name)
+}
+
+// Impersonates reports whether the user may publish in the name of others.
+func (r *Rights) Impersonates() (ok bool) {
+	if r.Operator {
+		return true
+	}
+	r.state.users.read(r.User, func(u *user) { ok = u != nil && slices.Contains(u.tags, TagImpersonator) })
+	return ok
+}
+
+// MayBind reports whether the user may make or remove a binding, whose ends need not be there.
+func (r *Rights) MayBind(spec *BindSpec) error { return r.mayBind(r.in.Table(), spec) }
+
+// mayBind tells, of the exchanges of a table, whether the user may bind or unbind: write on the
+// destination, read on the source, and for a topic exchange read on the key.
+func (r *Rights) mayBind(t *routing.Table, spec *BindSpec) error {
+	kind := "queue"
+	if spec.ToExchange {
+		kind = "exchange"
+	}
+	if err := r.May(Write, kind, spec.Destination); err != nil {
+		return err
+	}
+	if err := r.May(Read, "exchange", spec.Source); err != nil {
+		return err
+	}
+	return r.mayBindKey(t, spec.Source, spec.Key)
+}
+
+// mayBindKey reports whether the user's topic permission, if there is one and the exchange is a
+// topic exchange, allows to bind with a key.
+func (r *Rights) mayBindKey(t *routing.Table, exchange, key string) error {
+	x, ok := t.Exchange(exchange)
+	if !ok || x.Spec.Type != topicType {
+		return nil
+	}
+	if p := r.topicPattern(exchange, Read); p != nil && !p.Match(key) {
+		return r.topicRefused(Read, exchange, key)
+	}
+	return nil
+}
+
+// topicPattern is what the user's topic permission for an exchange says; nil when there is none.
+func (r *Rights) topicPattern(exchange, action string) (p *access.Pattern) {
+	r.state.users.read(r.User, func(u *user) {
+		if u == nil {
+			return
+		}
+		if t := u.topics[topicKey{r.in.Name, exchange}]; t != nil {
+			template := t.Read
+			if action == Write {
+				template = t.Write
+			}
+			p = access.Expand(template, access.Variables{Username: r.User, VHost: r.in.Name, ClientID: r.ClientID})
+		}
+	})
+	return p
+}
+
+func (r *Rights) topicRefused(action, exchange, key string) error {
+	return &failure.Error{
+		Err: failure.ErrAccessRefused, Kind: "exchange", Name: exchange, VHost: r.in.Name, User: r.User, Action: action, Topic: true, Key: key,
+	}
+}
+
+// grant is what is remembered of the permission to publish: that a name was allowed, at a
+// generation of the users. So a publish costs one atomic load and a comparison while its exchange
+// stays the same.
+type grant struct {
+	generation uint64 // 0: nothing is remembered
+	every      bool   // any exchange will do
+	exchange   []byte
+	topic      *access.Pattern // over the routing keys, nil: unrestricted
+}
+
+// MayPublish reports whether the user may publish to an exchange, there or not. One goroutine at a
+// time may ask. Errors: ErrAccessRefused.
+func (r *Rights) MayPublish(exchange []byte) error {
+	g := &r.grant
+	if g.generation == r.state.users.generation.Load() && (g.every || string(g.exchange) == string(exchange)) {
+		return nil
+	}
+	return r.askPublish(exchange)
+}
+
+func (r *Rights) askPublish(exchange []byte) error {
+	r.grant.generation = 0
+	generation := r.state.users.generation.Load() // before the users: a change in between is noticed next time
+	name := string(exchange)
+	if err := r.May(Write, "exchange", name); err != nil {
+		return err
+	}
+	r.grant = grant{generation: generation, exchange: append(r.grant.exchange[:0], exchange...), topic: r.topicPattern(name, Write)}
+	r.state.users.read(r.User, func(u *user) {
+		r.grant.every = u != nil && len(u.topics) == 0 && u.permissions[r.in.Name] != nil &&
+			u.permissions[r.in.Name].write.Everything()
+	})
+	return nil
+}
+
+// PublishesFreely reports whether no topic permission restricts the routing keys of the exchange
+// that MayPublish allowed last.
+func (r *Rights) PublishesFreely() bool { return r.grant.topic == nil }
+
+// MayRoute reports whether the exchange that MayPublish allowed last takes this routing key from
+// the user. Errors: ErrAccessRefused.
+func (r *Rights) MayRoute(x *routing.Exchange, key []byte) error {
+	if p := r.grant.topic; p != nil && x.Spec.Type == topicType && !p.MatchBytes(key) {
+		return r.topicRefused(Write, x.Spec.Name, string(key))
+	}
+	return nil
+}
+
+// Usable finds a queue that the user may know of in a table: exclusive ones are for their owner.
+// Errors: ErrQueueNotFound, ErrExclusive, ErrAccessRefused for the queue of an exchange.
+func (r *Rights) Usable(t *routing.Table, name string) (*Queue, error) {
+	q, ok := r.state.QueueIn(t, name)
+	if !ok {
+		return nil, r.NoQueue(name)
+	}
+	if err := r.mayUse(q); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (r *Rights) mayUse(q *Queue) error {
+	if q.Owner != nil && q.Owner != r.Owner && !r.Operator {
+		return r.Fail(failure.ErrExclusive, "queue", q.Name)
+	}
+	return nil
+}
+
+// NoQueue is the failure of a name that routing does not have.
+func (r *Rights) NoQueue(name string) error {
+	if exchange, ok := strings.CutPrefix(name, relayPrefix); ok {
+		if x, ok := r.in.Table().Exchange(exchange); ok && x.Relay().Queue != 0 {
+			return r.Fail(failure.ErrAccessRefused, "queue", name)
+		}
+	}
+	return r.Fail(failure.ErrQueueNotFound, "queue", name)
+}
+
+// CompareQueue fails as a declaration does when there is a queue of this name that is not the one
+// that is declared. Protocols ask before they refuse arguments: what is there counts first. Errors:
+// ErrExclusive, ErrInequivalent.
+func (r *Rights) CompareQueue(spec *QueueSpec) error {
+	q, ok := r.in.Queue(spec.Name)
+	if !ok {
+		return nil
+	}
+	return r.Compare(q, spec)
+}
+
+// Compare fails when the declaration is of another queue than q, or of one that is exclusive to
+// another session. Errors: ErrExclusive, ErrInequivalent.
+func (r *Rights) Compare(q *Queue, spec *QueueSpec) error {
+	if q.Owner != nil && q.Owner != r.Owner {
+		return r.Fail(failure.ErrExclusive, "queue", spec.Name)
+	}
+	return q.equivalent(spec)
+}
+
+// ExchangePolicy names the policies that count for an exchange of the virtual host.
+func (r *Rights) ExchangePolicy(name string) Applied {
+	rules := r.in.rules()
+	if rules == nil || name == "" {
+		return Applied{}
+	}
+	_, applied := rules.Exchange(name)
+	return applied
+}

@@ -1,0 +1,287 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"fiveways/internal/core/routing"
+	"fiveways/internal/core/shardstate"
+)
+
+// Engine is what the definitions need of the engine around them. Its methods are called while a
+// change is made, one at a time, and do not wait.
+type Engine interface {
+	// NewVHost and NewQueue return a definition that is a part of what the engine holds, which is
+	// its Runtime.
+	NewVHost() *VHost
+	NewQueue() *Queue
+	// Build is told of a queue when its definition is complete and nobody can find it yet.
+	Build(q *Queue)
+	// Place chooses the shard of a new queue.
+	Place(v *VHost, id uint64, p *QueuePolicy) (shard uint32)
+	// Added is told of a queue that is found from now on.
+	Added(q *Queue)
+	// LimitVHost and LimitUser are told of the limits that count from now on: none for a virtual
+	// host that is deleted. DropUser is told of a user that is.
+	LimitVHost(v *VHost, limits Limits)
+	LimitUser(user string, limits Limits)
+	DropUser(user string)
+	// TableChanged is told that exchanges, queues or bindings have changed.
+	TableChanged()
+}
+
+// Options are what the definitions mean beyond themselves.
+type Options struct {
+	// Conditions are the languages, beside that of selectors, in which bindings may put conditions.
+	Conditions routing.Conditions
+	// Policies make rules of parameters; nil: there are no policies.
+	Policies Policies
+	// Delay is how many ms the headers of a message ask a delayed exchange to keep it.
+	Delay func(headers []byte) int64
+}
+
+// State is the definitions of one broker. Changes are made one at a time, under a lock of the
+// caller. Reading needs none, on any goroutine.
+type State struct {
+	engine  Engine
+	options Options
+
+	vhosts     sync.Map // name → *VHost
+	queues     sync.Map // id → *Queue
+	queueCount atomic.Int64
+	users      users
+	own        parameters // those of no virtual host
+	versions   atomic.Uint64
+
+	nextQueue uint64
+	reserved  map[string]int64 // of each sequence: numbers below may have been given
+}
+
+// New is the definitions of a fresh data folder.
+func New(engine Engine, o Options) *State {
+	s := &State{engine: engine, options: o, nextQueue: 1, reserved: map[string]int64{}}
+	s.users.byName = map[string]*user{}
+	for _, f := range defaults {
+		s.ApplyAccess(f) //nolint:errcheck // the patterns compile
+	}
+	return s
+}
+
+// VHost finds a virtual host.
+func (s *State) VHost(name string) (*VHost, bool) {
+	v, ok := s.vhosts.Load(name)
+	if !ok {
+		return nil, false
+	}
+	return v.(*VHost), true
+}
+
+// VHosts are all virtual hosts by name.
+func (s *State) VHosts() (all []*VHost) {
+	s.vhosts.Range(func(_, v any) bool {
+		all = append(all, v.(*VHost))
+		return true
+	})
+	slices.SortFunc(all, func(a, b *VHost) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Queue finds a queue, which may be a relay.
+func (s *State) Queue(id uint64) (*Queue, bool) {
+	q, ok := s.queues.Load(id)
+	if !ok {
+		return nil, false
+	}
+	return q.(*Queue), true
+}
+
+// Queues calls fn for each queue, relays too, in no particular order.
+func (s *State) Queues(fn func(*Queue)) {
+	s.queues.Range(func(_, q any) bool {
+		fn(q.(*Queue))
+		return true
+	})
+}
+
+// QueueCount is how many there are, relays too.
+func (s *State) QueueCount() int64 { return s.queueCount.Load() }
+
+// QueueIn finds the queue that has a name in a table.
+func (s *State) QueueIn(t *routing.Table, name string) (*Queue, bool) {
+	id, ok := t.Queue(name)
+	if !ok {
+		return nil, false
+	}
+	return s.Queue(uint64(id))
+}
+
+// RelayOf is the relay of an exchange, nil when it has none.
+func (s *State) RelayOf(x *routing.Exchange) *Queue {
+	id := x.Relay().Queue
+	if id == 0 {
+		return nil
+	}
+	q, _ := s.Queue(uint64(id))
+	return q
+}
+
+// keep puts a queue on the list of all queues.
+func (s *State) keep(q *Queue) {
+	s.queues.Store(q.ID, q)
+	s.queueCount.Add(1)
+	if q.Relay == nil {
+		q.In.queues.Add(1)
+	}
+	s.engine.Added(q)
+}
+
+// forget takes a queue off the list of all queues.
+func (s *State) forget(q *Queue) {
+	if _, had := s.queues.LoadAndDelete(q.ID); !had {
+		return
+	}
+	s.queueCount.Add(-1)
+	if q.Relay == nil {
+		q.In.queues.Add(-1)
+	}
+}
+
+// Apply makes the change that a fact of the log, type byte included, records. Errors:
+// shardstate.ErrUnsupported, shardstate.ErrMalformed.
+func (s *State) Apply(index uint64, fact []byte) (err error) {
+	if len(fact) == 0 {
+		return fmt.Errorf("topology entry %d: %w: no fact", index, shardstate.ErrMalformed)
+	}
+	switch payload := fact[1:]; fact[0] {
+	case factTopology:
+		err = decoded(payload, s.applyTopology)
+	case factAccess:
+		err = decoded(payload, s.ApplyAccess)
+	case factParameter:
+		err = decoded(payload, func(f *ParameterFact) error {
+			s.ApplyParameter(f) // of a virtual host that is not there it is over
+			return nil
+		})
+	case factSequence:
+		err = decoded(payload, func(f *SequenceFact) error {
+			s.ApplySequence(f)
+			return nil
+		})
+	default:
+		err = fmt.Errorf("%w: unknown fact", shardstate.ErrUnsupported)
+	}
+	if err != nil {
+		return fmt.Errorf("topology entry %d: %w", index, err)
+	}
+	return nil
+}
+
+// decoded applies a fact that is a JSON object.
+func decoded[F any](payload []byte, apply func(*F) error) error {
+	var f F
+	if err := json.Unmarshal(payload, &f); err != nil {
+		return err
+	}
+	return apply(&f)
+}
+
+// applyTopology makes a change of exchanges, queues and bindings.
+func (s *State) applyTopology(f *topologyFact) error {
+	s.nextQueue = max(s.nextQueue, f.NextQueue)
+	v, ok := s.VHost(f.VHost)
+	if !ok {
+		if f.NextQueue > 0 {
+			return nil
+		}
+		return fmt.Errorf("%w: virtual host '%s' is not there", shardstate.ErrMalformed, f.VHost)
+	}
+	e := s.edit(v)
+	if err := e.apply(f); err != nil {
+		return err
+	}
+	e.Commit()
+	return nil
+}
+
+// Reserve says that the numbers of a sequence below upTo may have been given.
+func Reserve(sequence string, upTo int64) *SequenceFact {
+	return &SequenceFact{Name: name(sequence), UpTo: upTo}
+}
+
+// ApplySequence notes which numbers may have been given.
+func (s *State) ApplySequence(f *SequenceFact) {
+	s.reserved[string(f.Name)] = max(s.reserved[string(f.Name)], f.UpTo)
+}
+
+// Reserved is the number below which a sequence may have given out all numbers, 0 if it has given
+// out none. It is for changes of definitions.
+func (s *State) Reserved(sequence string) int64 { return s.reserved[sequence] }
+
+// Facts are all that must be applied to fresh definitions to come to these, in a fixed order but
+// for that of virtual hosts in the topology.
+func (s *State) Facts(yield func(Fact) bool) {
+	for _, f := range slices.Concat(s.accessFacts(), s.parameterFacts(), s.sequenceFacts()) {
+		if !yield(f) {
+			return
+		}
+	}
+	if !yield(&topologyFact{VHost: "/", NextQueue: s.nextQueue}) {
+		return
+	}
+	for _, v := range s.VHosts() {
+		if !v.facts(yield) {
+			return
+		}
+	}
+}
+
+// facts are those of durable exchanges, queues and bindings; false: there is to be no more.
+func (v *VHost) facts(yield func(Fact) bool) bool {
+	t, e := v.Table(), v.state.edit(v)
+	for x := range t.Exchanges() {
+		if x.Spec.Durable && !Predeclared(x.Spec.Name) &&
+			!yield(&topologyFact{VHost: v.Name, Exchange: newExchangeFact(&x.Spec, v.state.RelayOf(x))}) {
+			return false
+		}
+	}
+	for _, id := range t.Queues() {
+		if q, ok := v.state.Queue(uint64(id)); ok && q.Durable && !yield(&topologyFact{VHost: v.Name, Queue: newQueueFact(q)}) {
+			return false
+		}
+	}
+	for b := range t.Bindings() {
+		if e.durable(&b) && !yield(&topologyFact{VHost: v.Name, Binding: newBindingFact(&b)}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *State) sequenceFacts() (facts []Fact) {
+	for _, n := range slices.Sorted(maps.Keys(s.reserved)) {
+		facts = append(facts, &SequenceFact{Name: name(n), UpTo: s.reserved[n]})
+	}
+	return facts
+}
+
+// Hash is equal for equal durable definitions.
+func (s *State) Hash() (sum uint64) {
+	for f := range s.Facts {
+		if t, ok := f.(*topologyFact); ok && t.NextQueue > 0 {
+			continue // it also counts what was not recorded
+		}
+		h := fnv.New64a()
+		h.Write(f.Append(nil))
+		sum += h.Sum64()
+	}
+	return sum
+}
+
+// Predeclared reports whether an exchange of this name is in every virtual host.
+func Predeclared(name string) bool { return name == "" || len(name) >= 4 && name[:4] == "amq." }

@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"fiveways/internal/core/routing"
+)
+
+// VHostID says which virtual host the rights are in. It may have been deleted.
+func (r *Rights) VHostID() VHostID { return r.in.ID() }
+
+// Version is VHost.Version of the virtual host.
+func (r *Rights) Version() uint64 { return r.in.Version() }
+
+// HasQueue reports whether there is a queue of this name in the virtual host, anybody's.
+func (r *Rights) HasQueue(name string) bool {
+	_, ok := r.in.Table().Queue(name)
+	return ok
+}
+
+// HasExchange reports whether there is an exchange of this name in the virtual host.
+func (r *Rights) HasExchange(name string) bool {
+	_, ok := r.in.Table().Exchange(name)
+	return ok
+}
+
+// QueueNames are the names of the queues of the virtual host, in their order.
+func (r *Rights) QueueNames() (names []string) {
+	for name := range r.in.Table().Queues() {
+		names = append(names, name)
+	}
+	return names
+}
+
+// QueueIDs returns the ids of queues, in the order of the names; 0 for one that is not there.
+func (r *Rights) QueueIDs(names []string) []uint64 {
+	table := r.in.Table()
+	ids := make([]uint64, len(names))
+	for i, name := range names {
+		id, _ := table.Queue(name)
+		ids[i] = uint64(id)
+	}
+	return ids
+}
+
+// ListBindings returns the bindings of the virtual host, without those that every queue has to the
+// default exchange.
+func (r *Rights) ListBindings() (all []BindSpec) {
+	for b := range r.in.Table().Bindings() {
+		if spec, ok := r.bindSpec(&b); ok {
+			all = append(all, spec)
+		}
+	}
+	sortBindings(all)
+	return all
+}
+
+// bindSpec names a binding; ok is false when its queue is gone.
+func (r *Rights) bindSpec(b *routing.Binding) (spec BindSpec, ok bool) {
+	spec = BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
+	if !spec.ToExchange {
+		q, ok := r.state.Queue(uint64(b.ToQueue))
+		if !ok {
+			return spec, false
+		}
+		spec.Destination = q.Name
+	}
+	return spec, true
+}
+
+func sortBindings(all []BindSpec) {
+	slices.SortStableFunc(all, func(a, b BindSpec) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Key, b.Key))
+	})
+}
+
+// BindingsFrom returns the bindings of an exchange to others and to queues; without those of the
+// default exchange, which every queue has.
+func (r *Rights) BindingsFrom(exchange string) (all []BindSpec) {
+	for b := range r.in.Table().BindingsFrom(exchange) {
+		if spec, ok := r.bindSpec(&b); ok {
+			all = append(all, spec)
+		}
+	}
+	sortBindings(all)
+	return all
+}
+
+// BindingsTo returns the bindings that lead to a queue or an exchange, without the one that every
+// queue has to the default exchange.
+func (r *Rights) BindingsTo(destination string, toExchange bool) (all []BindSpec) {
+	t := r.in.Table()
+	to := routing.Destination{Exchange: destination}
+	if !toExchange {
+		id, ok := t.Queue(destination)
+		if !ok {
+			return nil
+		}
+		to = routing.Destination{Queue: id}
+	} else if destination == "" {
+		return nil // Destination takes that for a queue
+	}
+	for b := range t.BindingsTo(to) {
+		if spec, ok := r.bindSpec(&b); ok {
+			all = append(all, spec)
+		}
+	}
+	sortBindings(all)
+	return all
+}

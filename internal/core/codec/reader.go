@@ -1,0 +1,172 @@
+package codec
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+var (
+	// ErrTruncated means that a field reaches beyond the end of the bytes.
+	ErrTruncated = errors.New("truncated")
+	// ErrVarint means that a varint has more than 64 bits.
+	ErrVarint = errors.New("varint overflows 64 bits")
+	// ErrTrailing means that bytes are left behind the last field.
+	ErrTrailing = errors.New("trailing bytes")
+)
+
+// Reader reads fields off the front of a byte slice. The first failure sticks: every read after it
+// returns zero, so a decoder reads all its fields and checks once. What it returns as a slice
+// aliases the input, without room to append.
+type Reader struct {
+	rest []byte // Invariant: empty once err is set, so that no read needs to look at err.
+	err  error
+}
+
+// NewReader returns a Reader of all of b.
+func NewReader(b []byte) Reader { return Reader{rest: b} }
+
+// Reset makes r a Reader of all of b. What embeds a Reader begins with it: to copy one from
+// NewReader costs more than many a decoder.
+func (r *Reader) Reset(b []byte) { r.rest, r.err = b, nil }
+
+// Len returns the number of bytes not read yet, 0 after a failure.
+func (r *Reader) Len() int { return len(r.rest) }
+
+// Rest returns the bytes not read yet, without reading them.
+func (r *Reader) Rest() []byte { return r.rest }
+
+// Err returns the first failure, nil if there was none.
+func (r *Reader) Err() error { return r.err }
+
+// Fail makes err the outcome, unless an earlier failure stands.
+func (r *Reader) Fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.rest = nil
+}
+
+// End returns the first failure; bytes that were not read are one.
+func (r *Reader) End() error {
+	if len(r.rest) > 0 {
+		r.Fail(ErrTrailing)
+	}
+	return r.err
+}
+
+// Bytes reads n bytes.
+func (r *Reader) Bytes(n int) []byte {
+	if uint(n) > uint(len(r.rest)) {
+		r.Fail(ErrTruncated)
+		return nil
+	}
+	b := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// Uint8 reads a byte.
+func (r *Reader) Uint8() uint8 {
+	if len(r.rest) < 1 {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	v := r.rest[0]
+	r.rest = r.rest[1:]
+	return v
+}
+
+// Uint16 reads a big-endian 16-bit integer.
+func (r *Reader) Uint16() uint16 {
+	if len(r.rest) < 2 {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	v := binary.BigEndian.Uint16(r.rest)
+	r.rest = r.rest[2:]
+	return v
+}
+
+// Uint32 reads a big-endian 32-bit integer.
+func (r *Reader) Uint32() uint32 {
+	if len(r.rest) < 4 {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	v := binary.BigEndian.Uint32(r.rest)
+	r.rest = r.rest[4:]
+	return v
+}
+
+// Uint64 reads a big-endian 64-bit integer.
+func (r *Reader) Uint64() uint64 {
+	if len(r.rest) < 8 {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	v := binary.BigEndian.Uint64(r.rest)
+	r.rest = r.rest[8:]
+	return v
+}
+
+// Uint64LE reads a little-endian 64-bit integer.
+func (r *Reader) Uint64LE() uint64 {
+	if len(r.rest) < 8 {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(r.rest)
+	r.rest = r.rest[8:]
+	return v
+}
+
+// Uvarint reads an unsigned varint.
+func (r *Reader) Uvarint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // most numbers are small
+		v := r.rest[0]
+		r.rest = r.rest[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		if n < 0 {
+			r.Fail(ErrVarint)
+		}
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// Varint reads a signed (zigzag) varint.
+func (r *Reader) Varint() int64 {
+	v := r.Uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// Count reads the number of elements that follow, each of at least size bytes. More than fit into
+// what is left is a failure, so that a caller may allocate for what this returns.
+func (r *Reader) Count(size int) int {
+	n := r.Uvarint()
+	if n > uint64(len(r.rest)) || n*uint64(size) > uint64(len(r.rest)) {
+		r.Fail(ErrTruncated)
+		return 0
+	}
+	return int(n)
+}
+
+// Prefixed reads bytes with their number, a varint, in front.
+func (r *Reader) Prefixed() []byte {
+	n := r.Uvarint()
+	if n > uint64(len(r.rest)) {
+		r.Fail(ErrTruncated)
+		return nil
+	}
+	b := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// String reads a string with the number of its bytes, a varint, in front.
+func (r *Reader) String() string { return string(r.Prefixed()) }

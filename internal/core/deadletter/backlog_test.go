@@ -1,0 +1,107 @@
+package deadletter
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"fiveways/internal/core/queue"
+)
+
+// due takes out what is due, at most so many, as "handle" or "handle?" when the key is not known.
+func due(b *Backlog, now int64, most int) (got []string) {
+	for w, row := range b.Due(now, func() bool { return len(got) < most }) {
+		s := fmt.Sprint(w.Handle)
+		if !row {
+			s += "?"
+		}
+		got = append(got, s)
+	}
+	return got
+}
+
+func same(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// What failed is tried again after a second, then after twice the time each, half a minute at most;
+// one that arrives makes the wait short again.
+func TestBackoff(t *testing.T) {
+	b, now := NewBacklog(nil), int64(1000)
+	b.Failed("k", Waiting{Handle: 1}, now)
+	for _, wait := range []int64{1000, 2000, 4000, 8000, 16_000, 30_000, 30_000} {
+		b.Tidy()
+		if b.At() != now+wait {
+			t.Fatalf("at %d, want %d", b.At(), now+wait)
+		}
+		same(t, "too early", due(b, b.At()-1, 9))
+		now = b.At()
+		same(t, "due", due(b, now, 9), "1")
+		b.Sent("k")
+		b.Answered("k")
+		b.Failed("k", Waiting{Handle: 1}, now)
+	}
+	b.Arrived("k")
+	now += 30_000
+	b.Failed("k", Waiting{Handle: 2}, now)
+	if b.Tidy(); b.At() != now+1000 {
+		t.Errorf("after an arrival: in %d ms", b.At()-now)
+	}
+	b.Hasten()
+	same(t, "hastened", due(b, now, 9), "1", "2")
+}
+
+// A row goes in the order of the queue, so many at a time, and does not hold up another one.
+func TestRows(t *testing.T) {
+	b := NewBacklog(nil)
+	for h := queue.Handle(window + 2); h > 0; h-- {
+		b.Add("k", Waiting{Handle: h})
+	}
+	var want []string
+	for h := range window {
+		want = append(want, fmt.Sprint(h+1))
+		b.rows["k"].underWay = h
+		same(t, "one", due(b, 0, 1), want[h])
+	}
+	b.rows["k"].underWay = window
+	same(t, "the window is full", due(b, 0, 1))
+	b.Add("other", Waiting{Handle: 500})
+	same(t, "another key", due(b, 0, 9), "500")
+	if !b.Waits("k") || b.Waits("other") || b.Waits("none") {
+		t.Error("who waits is wrong")
+	}
+	b.Tidy()
+	if b.Empty() {
+		t.Error("empty with messages that wait")
+	}
+	b.Answered("k")
+	same(t, "room again", due(b, 0, 9), fmt.Sprint(window+1), fmt.Sprint(window+2))
+	b.rows["k"].underWay = 0
+	b.Tidy()
+	if !b.Empty() {
+		t.Errorf("%d rows are left", len(b.rows))
+	}
+}
+
+// What was dead at the start is due at once, in order, and counts as recorded until it is settled.
+func TestRecovered(t *testing.T) {
+	b := NewBacklog([]Waiting{{Handle: 3}, {Handle: 7}})
+	if b.At() != 0 || b.Held() != 2 {
+		t.Errorf("at %d, %d held", b.At(), b.Held())
+	}
+	same(t, "one", due(b, 0, 1), "3?")
+	same(t, "the others", due(b, 0, 9), "7?")
+	b.Hold()
+	for range 3 {
+		if b.Tidy(); b.Empty() {
+			t.Error("empty with messages that are recorded as dead")
+		}
+		b.Unhold()
+	}
+	if !b.Empty() {
+		t.Error("not empty")
+	}
+}

@@ -1,0 +1,56 @@
+// Package deadlock finds sessions that would wait for each other for ever.
+//
+// A Detector knows which sessions wait at the moment, for what, and what each holds meanwhile. It
+// owns nothing of that: a session says so before and after it waits.
+//
+// # Invariants
+//
+// What a session holds cannot change while it waits, and a resource has one holder. So a circle is
+// whole when the last session of it comes, and is found then. Sessions that hold nothing, or do not
+// say what, are no part of one.
+package deadlock
+
+import (
+	"slices"
+	"sync"
+)
+
+// Detector is the sessions that hold something while they wait for something else. R names what is
+// held and waited for. Any goroutine may call its methods; its lock is held alone.
+type Detector[R comparable] struct {
+	mu  sync.Mutex
+	all []*Wait[R]
+}
+
+// Wait is a session that waits.
+type Wait[R comparable] struct {
+	For   R
+	Holds []R
+}
+
+// Enter notes a session that is about to wait, and reports whether it may: false when that would
+// close a circle, and then it is not noted.
+func (d *Detector[R]) Enter(w *Wait[R]) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	on := w
+	for range len(d.all) + 1 {
+		if slices.Contains(w.Holds, on.For) {
+			return false
+		}
+		i := slices.IndexFunc(d.all, func(other *Wait[R]) bool { return slices.Contains(other.Holds, on.For) })
+		if i < 0 {
+			break
+		}
+		on = d.all[i]
+	}
+	d.all = append(d.all, w)
+	return true
+}
+
+// Leave notes that it waits no longer.
+func (d *Detector[R]) Leave(w *Wait[R]) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.all = slices.DeleteFunc(d.all, func(have *Wait[R]) bool { return have == w })
+}

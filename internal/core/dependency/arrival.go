@@ -1,0 +1,93 @@
+package dependency
+
+import (
+	"slices"
+
+	"fiveways/internal/core/consumeafter"
+	"fiveways/internal/core/idindex"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Arrival is what the order asks of a message on its way in, the same for all its queues of one
+// graph. Its zero value is a message without an id that names nobody; it is reused.
+type Arrival struct {
+	named  bool
+	sum    idindex.Sum
+	sums   []idindex.Sum // the ids that it names, without its own
+	age    uint64        // dependent.age, when it names any
+	copied bool          // it is a copy of a message of the graph, and named others
+}
+
+// Copied reports whether the message is a copy of one of the graph that named others.
+func (in *Arrival) Copied() bool { return in.copied }
+
+// Look finds out what a message is called and whom it names. A copy names nobody: what it named may
+// wait for it.
+func (g *Graph) Look(in *Arrival, env message.Envelope, copied bool) {
+	*in = Arrival{sums: in.sums[:0]}
+	peek, err := message.PeekProperties(env.Properties())
+	if err != nil {
+		return
+	}
+	if in.named = len(peek.MessageID) > 0; in.named {
+		in.sum = idindex.SumOf(peek.MessageID)
+	}
+	ids, ok := consumeafter.IDs(peek.Headers)
+	if in.copied = ok && copied; ok && !copied {
+		in.names(ids)
+	}
+	if len(in.sums) > 0 {
+		g.clock++
+		in.age = g.clock
+	}
+}
+
+// names notes the ids that a message names.
+func (in *Arrival) names(all []string) {
+	for _, id := range all {
+		if sum := idindex.SumOf([]byte(id)); !in.named || sum != in.sum {
+			in.sums = append(in.sums, sum)
+		}
+	}
+	if len(in.sums) > 1 { // one may be named twice
+		slices.SortFunc(in.sums, idindex.Sum.Compare)
+		in.sums = slices.Compact(in.sums)
+	}
+}
+
+// Arrive notes a message in the queue, and blocks what has to wait now: it, or others for it.
+func (m *Member) Arrive(h queue.Handle, in *Arrival) {
+	g := m.graph
+	g.live++
+	var mine *dependency
+	if in.named && !m.unawaited {
+		m.name(h, in.sum)
+		if mine = g.named[in.sum]; mine != nil {
+			m.waited[h] = mine
+			mine.there++
+		}
+	}
+	if len(in.sums) > 0 {
+		a := m.depend(h, in)
+		g.encircle(a)
+		for i := range a.edges {
+			g.look(reference{a, int32(i)})
+		}
+	}
+	if mine != nil {
+		g.came(mine)
+	}
+}
+
+// cleanEach is how many buckets are cleaned for each message that comes: two let no more gather of
+// those that are gone than live.
+const cleanEach = 2
+
+// name makes a message known by its id.
+func (m *Member) name(h queue.Handle, sum idindex.Sum) {
+	g := m.graph
+	g.slots[m.slot].entries++
+	g.ids.Add(sum, m.slot, h)
+	g.ids.Clean(cleanEach, g.forget)
+}

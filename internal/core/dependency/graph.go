@@ -1,0 +1,189 @@
+package dependency
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"fiveways/internal/core/idindex"
+	"fiveways/internal/core/invariants"
+	"fiveways/internal/core/queue"
+)
+
+// Graph is the order that messages ask for in the queues of a virtual host, as far as these lie on
+// one shard. It belongs to the shard.
+type Graph struct {
+	ids    *idindex.Index
+	slots  []slot   // by Entry.Slot
+	spare  []uint32 // slots to use again
+	queues int
+	live   int                         // messages in the queues, with and without ids
+	named  map[idindex.Sum]*dependency // ids that messages name, whether there is such a message or not
+	clock  uint64                      // messages that named others until now
+	circles
+}
+
+// slot stands for a queue in entries.
+type slot struct {
+	m       *Member // nil: it has gone
+	entries int
+}
+
+// Queue is all that a graph knows of a queue.
+type Queue interface {
+	// Unblocked says that a message that was blocked is ready.
+	Unblocked(h queue.Handle)
+}
+
+// Member is a queue in a graph.
+//
+// Invariant: waited has the messages with an id that is asked for, dependents those that name
+// others; all of them live.
+type Member struct {
+	graph      *Graph
+	queue      Queue
+	state      *queue.Deliveries
+	slot       uint32
+	unawaited  bool // no message waits for those of this queue
+	waited     map[queue.Handle]*dependency
+	dependents map[queue.Handle]*dependent
+}
+
+// At is where a message lies.
+type At struct {
+	In     *Member
+	Handle queue.Handle
+}
+
+// New makes a graph without queues.
+func New() *Graph { return &Graph{ids: idindex.New(), named: map[idindex.Sum]*dependency{}} }
+
+// Empty reports whether no queue is in the graph.
+func (g *Graph) Empty() bool { return g.queues == 0 }
+
+// Join makes a queue a part of the graph, before it has messages. With unawaited no message waits
+// for those of this queue.
+func (g *Graph) Join(q Queue, state *queue.Deliveries, unawaited bool) *Member {
+	var at uint32
+	if n := len(g.spare); n > 0 {
+		at, g.spare = g.spare[n-1], g.spare[:n-1]
+	} else {
+		at = uint32(len(g.slots))
+		g.slots = append(g.slots, slot{})
+	}
+	m := &Member{
+		graph: g, queue: q, state: state, slot: at, unawaited: unawaited,
+		waited: map[queue.Handle]*dependency{}, dependents: map[queue.Handle]*dependent{},
+	}
+	g.slots[at].m = m
+	g.queues++
+	return m
+}
+
+// Graph is the graph that the queue is in.
+func (m *Member) Graph() *Graph { return m.graph }
+
+// Leave takes a queue out that goes with all it holds, and lets go what waits for its messages.
+func (m *Member) Leave() {
+	g := m.graph
+	g.slots[m.slot].m = nil
+	g.retire(m.slot)
+	g.queues--
+	g.live -= m.state.Ready() + m.state.Unacked() + m.state.Scheduled() + m.state.Blocked()
+	for _, h := range slices.Sorted(maps.Keys(m.dependents)) {
+		g.drop(m.dependents[h])
+	}
+	for _, h := range slices.Sorted(maps.Keys(m.waited)) {
+		m.went(h)
+	}
+	g.untangle()
+}
+
+// retire lets a slot be used again when nothing is left of its queue.
+func (g *Graph) retire(slot uint32) {
+	if s := &g.slots[slot]; s.m == nil && s.entries == 0 {
+		g.spare = append(g.spare, slot)
+	}
+}
+
+// lives reports whether the message of an entry is still there.
+func (g *Graph) lives(en *idindex.Entry) bool {
+	m := g.slots[en.Slot].m
+	return m != nil && m.state.Status(en.Handle) != queue.Gone
+}
+
+// forget reports whether the message of an entry is gone, and counts it off then: the entry will be
+// freed.
+func (g *Graph) forget(en *idindex.Entry) bool {
+	if g.lives(en) {
+		return false
+	}
+	g.slots[en.Slot].entries--
+	g.retire(en.Slot)
+	return true
+}
+
+// With goes over the messages with an id, the youngest first.
+func (g *Graph) With(sum idindex.Sum) iter.Seq[At] {
+	return func(yield func(At) bool) {
+		for e := g.ids.First(sum); e != 0; e = g.ids.Next(e) {
+			if en := g.ids.Entry(e); g.lives(en) && !yield(At{g.slots[en.Slot].m, en.Handle}) {
+				return
+			}
+		}
+	}
+}
+
+// LivesBeside reports whether a message with an id lives that is not among some.
+func (g *Graph) LivesBeside(sum idindex.Sum, some []At) bool {
+	for at := range g.With(sum) {
+		if !slices.Contains(some, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// First finds the message with an id that is first in the order of the queue.
+func (m *Member) First(messageID string) (h queue.Handle, ok bool) {
+	g, best := m.graph, queue.NoPlace
+	for e := g.ids.First(idindex.SumOf([]byte(messageID))); e != 0; e = g.ids.Next(e) {
+		if en := g.ids.Entry(e); en.Slot == m.slot && g.lives(en) {
+			best = min(best, queue.PlaceOf(en.Handle))
+		}
+	}
+	return best.Handle(), best != queue.NoPlace
+}
+
+// Went takes notice that the live ones among n contiguous messages have gone, and makes ready what
+// nothing blocks any more.
+func (m *Member) Went(h queue.Handle, n, live int) {
+	g := m.graph
+	g.live -= live
+	queue.EachIn(m.dependents, h, n, func(h queue.Handle) { g.drop(m.dependents[h]) })
+	queue.EachIn(m.waited, h, n, m.went)
+	g.untangle()
+}
+
+// Tidy keeps the index of ids small when messages go and none come.
+func (g *Graph) Tidy() {
+	if invariants.Enabled {
+		g.check()
+	}
+	if g.live == 0 && g.ids.Room() > idindex.Slack {
+		g.clear()
+		return
+	}
+	g.ids = g.ids.Tidied(g.live, g.forget)
+}
+
+// clear forgets all entries.
+func (g *Graph) clear() {
+	g.ids = idindex.New()
+	for i := range g.slots {
+		if s := &g.slots[i]; s.entries > 0 {
+			s.entries = 0
+			g.retire(uint32(i))
+		}
+	}
+}

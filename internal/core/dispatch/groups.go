@@ -1,0 +1,186 @@
+package dispatch
+
+import (
+	"crypto/sha256"
+	"strconv"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// group is the messages with one value of the queue's group header. While some of them are out,
+// only the consumer that has them gets more of them.
+type group struct {
+	name    string
+	out     int
+	holder  *Consumer // who has them; nil: nobody, or a Get
+	classes []*class  // with messages set aside
+}
+
+// longestGroup is the longest value that is remembered as it is.
+const longestGroup = 64
+
+// groupName reads the group of a message. A number counts as its text; what has no obvious text
+// names no group.
+func groupName(env message.Envelope, header string) (string, bool) {
+	peek, err := message.PeekProperties(env.Properties())
+	if err != nil {
+		return "", false
+	}
+	v, _ := message.HeaderLookup(peek.Headers, header)
+	name := ""
+	switch v := v.(type) {
+	case string:
+		name = v
+	case message.Bytes:
+		name = string(v)
+	case bool:
+		name = strconv.FormatBool(v)
+	case float32:
+		name = strconv.FormatFloat(float64(v), 'g', -1, 32)
+	case float64:
+		name = strconv.FormatFloat(v, 'g', -1, 64)
+	case message.Timestamp:
+		name = strconv.FormatUint(uint64(v), 10)
+	default:
+		n, ok := message.Int(v)
+		if !ok {
+			return "", false
+		}
+		name = strconv.FormatInt(n, 10)
+	}
+	if len(name) > longestGroup {
+		sum := sha256.Sum256([]byte(name))
+		name = string(sum[:])
+	}
+	return name, true
+}
+
+// sort finds the group of a message, nil for none, and the pool of those who may have it while
+// nobody holds the group. The caller tidies the group.
+func (p *Selective) sort(env message.Envelope) (*group, *pool) {
+	return p.groupOf(env), p.setOf(env)
+}
+
+func (p *Selective) groupOf(env message.Envelope) *group {
+	if p.header == "" {
+		return nil
+	}
+	name, ok := groupName(env, p.header)
+	if !ok {
+		return nil
+	}
+	g := p.groups[name]
+	if g == nil {
+		g = &group{name: name}
+		p.groups[name] = g
+	}
+	return g
+}
+
+// classOf finds the class of a group and a set, nil when none of it is set aside.
+func (p *Selective) classOf(g *group, set *pool) *class {
+	if g == nil {
+		return set.plain
+	}
+	for _, cl := range g.classes {
+		if cl.set == set {
+			return cl
+		}
+	}
+	return nil
+}
+
+// behind reports whether a message of the same class is set aside that comes before h.
+func (p *Selective) behind(g *group, set *pool, h queue.Handle) bool {
+	cl := p.classOf(g, set)
+	return cl != nil && cl.parked[0] < queue.PlaceOf(h)
+}
+
+// takers is the pool of those who may have a message now, nil when nobody may.
+func (p *Selective) takers(g *group, set *pool) *pool {
+	switch {
+	case g == nil || g.out == 0:
+		return set
+	case g.holder == nil || g.holder.gone || !set.admits(g.holder):
+		return nil
+	}
+	if g.holder.held == nil {
+		g.holder.held = &pool{holder: g.holder}
+	}
+	return g.holder.held
+}
+
+// settle puts a class where it belongs now.
+func (p *Selective) settle(cl *class) { p.move(cl, p.takers(cl.group, cl.set)) }
+
+// hold notes that a message of a group went out, to a consumer or, with nil, to a Get.
+func (p *Selective) hold(g *group, c *Consumer, h queue.Handle) {
+	if g == nil {
+		return
+	}
+	p.out[h] = g
+	if g.out++; g.out == 1 {
+		g.holder = c
+		g.resettle(p)
+	}
+}
+
+// Release notes that n contiguous messages are no longer out.
+func (p *Selective) Release(h queue.Handle, n int) {
+	if len(p.out) == 0 {
+		return
+	}
+	for i := range queue.Handle(n) {
+		g := p.out[h+i]
+		if g == nil {
+			continue
+		}
+		delete(p.out, h+i)
+		if g.out--; g.out == 0 {
+			g.holder = nil
+			g.resettle(p)
+			p.tidy(g)
+		}
+	}
+}
+
+// held reports whether somebody has messages of the group; nil is none.
+func (g *group) held() bool { return g != nil && g.out > 0 }
+
+// resettle puts the classes of a group where they belong after its holder changed.
+func (g *group) resettle(p *Selective) {
+	for _, cl := range g.classes {
+		p.settle(cl)
+	}
+}
+
+func (g *group) remove(cl *class) {
+	for i, have := range g.classes {
+		if have == cl {
+			n := len(g.classes) - 1
+			g.classes[i], g.classes[n] = g.classes[n], nil
+			g.classes = g.classes[:n]
+			return
+		}
+	}
+}
+
+// tidy forgets a group of which nothing is out or set aside.
+func (p *Selective) tidy(g *group) {
+	if g != nil && g.out == 0 && len(g.classes) == 0 {
+		delete(p.groups, g.name)
+	}
+}
+
+// Left is called when a consumer has gone: the groups that it holds wait until what it has is
+// settled.
+func (p *Selective) Left(c *Consumer) {
+	if c.held == nil {
+		return
+	}
+	for len(c.held.classes) > 0 {
+		p.move(c.held.classes[0], nil)
+	}
+	c.held = nil
+}

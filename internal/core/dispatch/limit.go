@@ -1,0 +1,234 @@
+package dispatch
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Limit bounds the unsettled deliveries of several consumers together (the global prefetch of a
+// channel), whichever queues and shards they are on. A maximum of 0 means none.
+//
+// Room that comes back goes to those that wait, in the order in which they came; nobody takes it
+// before them. So every queue, and every consumer in it, gets its turn.
+//
+// Invariant: while a share waits, no delivery is free, or whoever freed it is about to lock mu.
+type Limit struct {
+	max     atomic.Int64
+	used    atomic.Int64 // also those granted and not used yet
+	waiters atomic.Int64 // the length of waiting
+
+	mu      sync.Mutex // below all locks
+	waiting []*Share
+}
+
+// Share is the consumers of one queue under one limit. All but waiting belongs to the queue's
+// shard.
+//
+// Invariant: while consumers are blocked, the share waits, or is granted something.
+type Share struct {
+	limit   *Limit
+	of      *Consumers
+	members int         // consumers
+	blocked []*Consumer // those that found no room, in the order of their turns
+	granted int         // deliveries taken from the limit that are not made yet
+	listed  bool        // in Consumers.granted
+
+	waiting bool // guarded by limit.mu
+}
+
+// NewLimit returns a limit of n deliveries, 0 = none.
+func NewLimit(n int) *Limit {
+	l := &Limit{}
+	l.max.Store(int64(n))
+	return l
+}
+
+// Max is the most there may be, 0 = no limit. Any goroutine may call it.
+func (l *Limit) Max() int {
+	if l == nil {
+		return 0
+	}
+	return int(l.max.Load())
+}
+
+// reserve takes up to n deliveries, as many as are free.
+func (l *Limit) reserve(n int64) int64 {
+	for {
+		m := l.max.Load()
+		if m == 0 {
+			l.used.Add(n)
+			return n
+		}
+		u := l.used.Load()
+		k := min(n, m-u)
+		if k <= 0 {
+			return 0
+		}
+		if l.used.CompareAndSwap(u, u+k) {
+			return k
+		}
+	}
+}
+
+// SetMax changes the maximum. What is out already stays. Any goroutine may call it that owns no
+// queue.
+func (l *Limit) SetMax(n int) {
+	l.max.Store(int64(n))
+	l.pass(nil, nil)
+}
+
+// give returns n deliveries, for what has a loop.
+func (l *Limit) give(loop Loop, n int) {
+	l.used.Add(-int64(n))
+	if l.waiters.Load() > 0 {
+		l.pass(loop, nil)
+	}
+}
+
+// pass hands what is free to those that wait, evenly, after last has joined them. own is the loop
+// that the caller has, nil for none.
+func (l *Limit) pass(own Loop, last *Share) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last != nil && !last.waiting {
+		last.waiting = true
+		l.waiting = append(l.waiting, last)
+		l.waiters.Add(1) // before the look at what is free: a give that is not seen there sees this
+	}
+	n := len(l.waiting)
+	if n == 0 {
+		return
+	}
+	want := int64(n)
+	if m := l.max.Load(); m > 0 {
+		want = m
+	}
+	free := int(l.reserve(want))
+	served := min(free, n)
+	for i, s := range l.waiting[:served] {
+		s.waiting = false
+		grant := free / n
+		if i < free%n {
+			grant++
+		}
+		if at := s.of.queue.Loop(); at == own {
+			s.Granted(grant)
+		} else {
+			at.Grant(s, grant)
+		}
+	}
+	l.waiting = slices.Delete(l.waiting, 0, served)
+	l.waiters.Add(-int64(served))
+}
+
+// take reports whether one more delivery may go to c, and counts it.
+func (s *Share) take(c *Consumer) bool {
+	if s.granted > 0 {
+		s.granted--
+		return true
+	}
+	l := s.limit
+	if l.waiters.Load() == 0 && l.reserve(1) == 1 {
+		return true
+	}
+	if l.pass(s.of.queue.Loop(), s); s.granted > 0 {
+		s.granted--
+		return true
+	}
+	s.block(c)
+	return false
+}
+
+// block has c wait for what the limit will leave to the share.
+func (s *Share) block(c *Consumer) {
+	if !c.blocked {
+		c.blocked = true
+		s.blocked = append(s.blocked, c)
+	}
+}
+
+// untake gives back what take counted, for the next consumer of the queue.
+func (s *Share) untake() {
+	s.granted++
+	s.list()
+}
+
+// list has the end of the dispatch in hand give up what is not used.
+func (s *Share) list() {
+	if !s.listed {
+		s.listed = true
+		s.of.granted = append(s.of.granted, s)
+	}
+}
+
+// Granted takes note of n deliveries that the limit has left to the share, which lets its consumers
+// have their turns. It runs where the queue is owned.
+func (s *Share) Granted(n int) {
+	s.granted += n
+	s.list()
+	s.of.queue.Look()
+}
+
+// Begin comes before a look at the queue: the consumers that waited for what was granted meanwhile
+// are back among the others.
+func (cs *Consumers) Begin() {
+	if len(cs.granted) > 0 {
+		cs.unblock()
+	}
+}
+
+func (cs *Consumers) unblock() {
+	for _, s := range cs.granted {
+		for _, c := range s.blocked {
+			if c.blocked = false; c.level != nil && !c.gone {
+				c.level.enter(c)
+			}
+		}
+		clear(s.blocked)
+		s.blocked = s.blocked[:0]
+	}
+}
+
+// End comes after a look at the queue: what no consumer of it could use goes to those that wait
+// elsewhere.
+func (cs *Consumers) End() {
+	if len(cs.granted) > 0 {
+		cs.ungrant()
+	}
+}
+
+func (cs *Consumers) ungrant() {
+	shares := cs.granted
+	cs.granted = cs.spare[:0] // give may add to them, for another look at the queue
+	for _, s := range shares {
+		n := s.granted
+		s.granted, s.listed = 0, false
+		if n > 0 {
+			s.limit.give(cs.queue.Loop(), n)
+		}
+	}
+	clear(shares)
+	cs.spare = shares[:0]
+}
+
+// shareOf finds the share of a consumer that joins the queue, among those that are here.
+func (cs *Consumers) shareOf(c *Consumer) *Share {
+	for _, mate := range cs.list {
+		if s := mate.share; s != nil && s.limit == c.Limit {
+			s.members++
+			return s
+		}
+	}
+	return &Share{limit: c.Limit, of: cs, members: 1}
+}
+
+// leaveShare takes out a consumer that is gone. What was granted to it alone, the dispatch gives
+// up.
+func (c *Consumer) leaveShare() {
+	if s := c.share; s != nil {
+		s.members--
+		s.blocked = slices.DeleteFunc(s.blocked, func(have *Consumer) bool { return have == c })
+		c.blocked = false
+	}
+}

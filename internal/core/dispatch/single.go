@@ -1,0 +1,46 @@
+package dispatch
+
+// single chooses the one consumer of a queue that gets messages.
+//
+// Invariant: while the queue has consumers, active is one of them.
+type single struct {
+	active *Consumer
+	byRank bool // a consumer of higher priority takes the place of the active one, once that has nothing out
+}
+
+// joined makes c active when it is alone.
+func (s *single) joined(c *Consumer) {
+	if s.active == nil {
+		s.active = c
+	}
+}
+
+// left finds a successor when c was active: the first of the others, which are
+// sorted by priority and age. What c had out stays out.
+func (s *single) left(c *Consumer, others []*Consumer) {
+	if s.active != c {
+		return
+	}
+	s.active = nil
+	if len(others) > 0 {
+		s.active = others[0]
+	}
+}
+
+// next is the active consumer when it may take a message. An active one of
+// lower rank than another gets no more, so that it can hand over.
+func (s *single) next(list []*Consumer) *Consumer {
+	if s.active == nil {
+		return nil
+	}
+	if s.byRank && list[0].Priority > s.active.Priority {
+		if s.active.unacked > 0 {
+			return nil
+		}
+		s.active = list[0]
+	}
+	if !s.active.ready() {
+		return nil
+	}
+	return s.active
+}

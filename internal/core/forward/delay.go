@@ -1,0 +1,71 @@
+package forward
+
+import (
+	"math"
+	"strconv"
+
+	"fiveways/internal/core/message"
+)
+
+// delayHeader holds the ms that a delayed exchange keeps a message. Consumers
+// see it negated, so that a second delayed exchange does not keep it again.
+const delayHeader = "x-delay"
+
+// MaxDelay bounds a delay, in ms, so that sums with times stay in range: 140,000 years.
+const MaxDelay = 1 << 52
+
+// Delay reads the delay, in ms, out of an encoded header table: an integer of any
+// type, a decimal number in text, or a float, which is truncated. Anything else
+// is no delay: 0.
+func Delay(headers []byte) int64 {
+	v, ok := message.HeaderLookup(headers, delayHeader)
+	if !ok {
+		return 0
+	}
+	d, _ := delayOf(v)
+	return d
+}
+
+func delayOf(v any) (ms int64, ok bool) {
+	if ms, ok = message.Int(v); !ok {
+		switch v := v.(type) {
+		case string:
+			n, err := strconv.ParseInt(v, 10, 64)
+			ms, ok = n, err == nil
+		case float32:
+			ms, ok = truncate(float64(v))
+		case float64:
+			ms, ok = truncate(v)
+		case message.Decimal:
+			ms, ok = truncate(float64(v.Value) / math.Pow10(int(v.Scale)))
+		}
+	}
+	return min(ms, MaxDelay), ok
+}
+
+func truncate(f float64) (int64, bool) {
+	if math.IsNaN(f) {
+		return 0, false
+	}
+	return int64(max(-MaxDelay, min(f, MaxDelay))), true
+}
+
+// negateDelay changes the delay header of a message that was kept; props are
+// returned as they are when it has none that means something.
+func negateDelay(props []byte) []byte {
+	p, err := message.DecodeProperties(props)
+	if err != nil {
+		return props
+	}
+	v, _ := p.Headers.Get(delayHeader)
+	d, ok := delayOf(v)
+	if !ok || d <= 0 {
+		return props
+	}
+	if d <= math.MaxInt32 {
+		p.Headers.Set(delayHeader, int32(-d)) // the type that the RabbitMQ plugin gives it
+	} else {
+		p.Headers.Set(delayHeader, -d)
+	}
+	return p.Append(nil)
+}

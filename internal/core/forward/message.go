@@ -1,0 +1,64 @@
+package forward
+
+import (
+	"strconv"
+
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+)
+
+// Message is a message on its way, and what routing wants to know of it.
+type Message struct {
+	Env  message.Envelope
+	Peek message.Peek
+
+	also [][]byte // further routing keys
+}
+
+// Read reads an envelope, which the Message aliases. Errors: message.ErrMalformedProperties.
+func Read(env message.Envelope) (Message, error) {
+	_, _, props, _ := env.Split()
+	peek, err := message.PeekProperties(props)
+	m := Message{Env: env, Peek: peek}
+	if v, ok := message.HeaderLookup(peek.Headers, "CC"); ok {
+		list, _ := v.(message.Array)
+		for _, k := range list {
+			if key, ok := k.(string); ok {
+				m.also = append(m.also, []byte(key))
+			}
+		}
+	}
+	return m, err
+}
+
+// OneKey reports whether the message has no routing key but that of its envelope.
+func (m *Message) OneKey() bool { return m.also == nil }
+
+// Routed is the message as routing looks at it.
+func (m *Message) Routed() routing.Message {
+	p := &m.Peek
+	return routing.Message{
+		Key: m.Env.Key(), Also: m.also, Headers: p.Headers, MessageID: p.MessageID, CorrelationID: p.CorrelationID,
+		Timestamp: uint64(p.Timestamp), Props: p.List, Body: m.Env.Body(),
+	}
+}
+
+// TTL is how many ms the message is to live in a queue, -1 when it does not say.
+func (m *Message) TTL() int64 {
+	if n, err := strconv.ParseInt(string(m.Peek.Expiration), 10, 64); err == nil {
+		return min(n, MaxDelay)
+	}
+	return -1
+}
+
+// Delay is how many ms a delayed exchange keeps the message; at most 0 when it does not.
+func (m *Message) Delay() int64 { return Delay(m.Peek.Headers) }
+
+// EndDelay negates the delay in a new envelope: the exchange has kept the message.
+func (m *Message) EndDelay() {
+	props := negateDelay(m.Peek.List)
+	exchange, key, _, body := m.Env.Split()
+	env := make([]byte, 0, message.EnvelopeSize(len(exchange), len(key), len(props), len(body)))
+	m.Env = append(message.AppendEnvelopeHeader(env, exchange, key, props), body...)
+	m.Peek, _ = message.PeekProperties(props) // as well-formed as before
+}

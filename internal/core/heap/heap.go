@@ -1,0 +1,107 @@
+// Package heap is a binary heap: of values that know their index, so that one can be moved or taken
+// out, or of plain ones.
+package heap
+
+// Order says how the values of a Heap compare, and is told where they are. Its zero value is used.
+type Order[T any] interface {
+	// Before reports whether a goes before b.
+	Before(a, b T) bool
+	// Moved notes the index of v, from 1 on; 0: v has left the heap.
+	Moved(v T, index int)
+}
+
+// Untracked is the Moved of an Order whose values leave from the top only.
+type Untracked[T any] struct{}
+
+// Moved implements Order.
+func (Untracked[T]) Moved(T, int) {}
+
+// Heap has the value that goes before all others at index 0. The zero value is empty.
+//
+// Invariant: the value at i-1 does not go before the one at (i/2)-1, and Order was last told i for
+// it.
+type Heap[T any, O Order[T]] []T
+
+// Push adds v.
+func (h *Heap[T, O]) Push(v T) {
+	*h = append(*h, v)
+	h.up(len(*h) - 1)
+}
+
+// Pop takes out the first value; the heap may not be empty.
+func (h *Heap[T, O]) Pop() T {
+	first := (*h)[0]
+	h.Remove(1)
+	return first
+}
+
+// Fix brings v, which is at this index, to where it belongs now. With index 0 it adds v.
+func (h *Heap[T, O]) Fix(v T, index int) {
+	if index == 0 {
+		h.Push(v)
+	} else if !h.down(index - 1) {
+		h.up(index - 1)
+	}
+}
+
+// Remove takes out the value at this index. With index 0 it does nothing.
+func (h *Heap[T, O]) Remove(index int) {
+	if index == 0 {
+		return
+	}
+	var order O
+	var none T
+	all, n := *h, len(*h)-1
+	gone, last := all[index-1], all[n]
+	all[n] = none
+	*h = all[:n]
+	order.Moved(gone, 0)
+	if index-1 < n {
+		(*h)[index-1] = last
+		h.Fix(last, index)
+	}
+}
+
+// up moves the value at i towards the top.
+func (h Heap[T, O]) up(i int) {
+	var order O
+	v := h[i]
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !order.Before(v, h[parent]) {
+			break
+		}
+		h[i] = h[parent]
+		order.Moved(h[i], i+1)
+		i = parent
+	}
+	h[i] = v
+	order.Moved(v, i+1)
+}
+
+// down moves the value at i away from the top, and reports whether it had to.
+func (h Heap[T, O]) down(i int) bool {
+	var order O
+	start, v := i, h[i]
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			break
+		}
+		if child+1 < len(h) && order.Before(h[child+1], h[child]) {
+			child++
+		}
+		if !order.Before(h[child], v) {
+			break
+		}
+		h[i] = h[child]
+		order.Moved(h[i], i+1)
+		i = child
+	}
+	if i == start {
+		return false
+	}
+	h[i] = v
+	order.Moved(v, i+1)
+	return true
+}

@@ -1,0 +1,210 @@
+package shardstate
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
+)
+
+// The checkpoint of a shard: version, flags, then (queue id, length, content) for each queue with
+// messages, ended by the id 0, then the same for the keys of each queue, then the sections: a
+// number and contents by queue each, ended by the number 0. docs/format/facts.md.
+const (
+	checkpointVersion = 3      // 1 ended before the keys, 2 before the sections, and knew no front lanes
+	checkpointClean   = 1 << 0 // nothing was out when it was taken
+
+	sectionStreams = 1
+	sectionJobs    = 2
+)
+
+// maxContent bounds what a damaged length can make us allocate.
+const maxContent = 1 << 33
+
+// Frozen is the state at one index. It may be written on another goroutine while the machine goes
+// on.
+type Frozen struct {
+	Clean   bool // no message was out
+	queues  []frozen[*queue.Frozen]
+	keys    []frozen[encoded]
+	streams []frozen[*stream.Frozen]
+	jobs    []frozen[encoded]
+}
+
+// content is what a checkpoint can hold.
+type content interface{ AppendTo(dst []byte) []byte }
+
+// frozen is a part of what a queue holds.
+type frozen[C content] struct {
+	queue   uint64
+	content C
+}
+
+// encoded is content that was encoded when it was frozen.
+type encoded []byte
+
+func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
+
+// Freeze copies what may change. clean: the process ends, and out returns how many messages of a
+// queue are marked unacked without a consumer.
+func (m *Machine) Freeze(clean bool, out func(*Queue) int) *Frozen {
+	f := &Frozen{Clean: clean}
+	for id, q := range m.queues {
+		st := q.State
+		f.Clean = f.Clean && st.Unacked() == out(q)+q.loggedLeases()
+		if st.Ready()+st.Unacked()+st.Scheduled()+st.Blocked() > 0 {
+			f.queues = append(f.queues, frozen[*queue.Frozen]{id, st.Freeze()})
+		}
+		if q.Keys != nil && q.Keys.Len() > 0 {
+			f.keys = append(f.keys, frozen[encoded]{id, q.Keys.AppendTo(nil)})
+		}
+		if q.Stream != nil {
+			f.streams = append(f.streams, frozen[*stream.Frozen]{id, q.Stream.Freeze()})
+		}
+		if q.Jobs != nil {
+			f.jobs = append(f.jobs, frozen[encoded]{id, q.Jobs.AppendTo(nil)})
+		}
+	}
+	return f
+}
+
+// loggedLeases is how many messages are leased, as far as the log knows.
+func (q *Queue) loggedLeases() int {
+	if q.Jobs == nil {
+		return 0
+	}
+	return q.Jobs.LoggedLeases()
+}
+
+// Write writes the checkpoint.
+func (f *Frozen) Write(w io.Writer) error {
+	bw := bufio.NewWriterSize(w, 64<<10) // its first error sticks: Flush tells
+	flags := byte(0)
+	if f.Clean {
+		flags |= checkpointClean
+	}
+	bw.Write([]byte{checkpointVersion, flags})
+	writeContents(bw, f.queues)
+	writeContents(bw, f.keys)
+	writeSection(bw, sectionStreams, f.streams)
+	writeSection(bw, sectionJobs, f.jobs)
+	bw.WriteByte(0)
+	return bw.Flush()
+}
+
+// writeSection writes the contents of a section, unless there are none.
+func writeSection[C content](bw *bufio.Writer, number byte, list []frozen[C]) {
+	if len(list) > 0 {
+		bw.WriteByte(number)
+		writeContents(bw, list)
+	}
+}
+
+// writeContents writes contents, ended by the id 0.
+func writeContents[C content](bw *bufio.Writer, list []frozen[C]) {
+	var buf, head []byte
+	for _, f := range list {
+		buf = f.content.AppendTo(buf[:0])
+		head = binary.AppendUvarint(binary.AppendUvarint(head[:0], f.queue), uint64(len(buf)))
+		bw.Write(head)
+		bw.Write(buf)
+	}
+	bw.WriteByte(0)
+}
+
+// Restore reads a checkpoint into the queues that Add made known, which are empty; content of
+// others is passed over: they were deleted since. clean: no message was out when it was taken.
+func (m *Machine) Restore(r io.Reader) (clean bool, err error) {
+	br := bufio.NewReaderSize(r, 256<<10)
+	version, err := br.ReadByte()
+	if err != nil {
+		return false, err
+	}
+	if version < 1 || version > checkpointVersion {
+		return false, fmt.Errorf("%w: shard checkpoint version %d", ErrUnsupported, version)
+	}
+	flags, err := br.ReadByte()
+	if err == nil {
+		err = m.restoreEach(br, func(q *Queue) restorer { return q.State })
+	}
+	if err == nil && version >= 2 {
+		err = m.restoreEach(br, func(q *Queue) restorer {
+			if q.Keys == nil {
+				return nil
+			}
+			return q.Keys
+		})
+	}
+	if err == nil && version >= 3 {
+		err = m.restoreSections(br)
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, q := range m.queues {
+		q.State.RefsByIndex(m.bodies.Retain)
+	}
+	return flags&checkpointClean != 0, nil
+}
+
+// restoreSections reads what queues have beside their messages.
+func (m *Machine) restoreSections(br *bufio.Reader) error {
+	for {
+		section, err := br.ReadByte()
+		if err != nil || section == 0 {
+			return err
+		}
+		var find func(*Queue) restorer
+		switch section {
+		case sectionStreams:
+			find = func(q *Queue) restorer { return q.makeStream() }
+		case sectionJobs:
+			find = func(q *Queue) restorer { return q.keepLedger() }
+		default:
+			return fmt.Errorf("%w: section %d of a checkpoint", ErrUnsupported, section)
+		}
+		if err := m.restoreEach(br, find); err != nil {
+			return err
+		}
+	}
+}
+
+// restorer takes the content that a checkpoint has of it.
+type restorer interface{ Restore([]byte) error }
+
+// restoreEach reads contents up to the id 0. find returns nil when a queue has no place for its.
+func (m *Machine) restoreEach(br *bufio.Reader, find func(*Queue) restorer) error {
+	for {
+		id, err := binary.ReadUvarint(br)
+		if err != nil || id == 0 {
+			return err
+		}
+		n, err := binary.ReadUvarint(br)
+		if err != nil {
+			return err
+		}
+		if n > maxContent {
+			return ErrMalformed
+		}
+		var to restorer
+		if q := m.queues[id]; q != nil {
+			to = find(q)
+		}
+		if to == nil {
+			if _, err := io.CopyN(io.Discard, br, int64(n)); err != nil {
+				return err
+			}
+			continue
+		}
+		content := make([]byte, n)
+		if _, err := io.ReadFull(br, content); err != nil {
+			return err
+		}
+		if err := to.Restore(content); err != nil {
+			return fmt.Errorf("queue %d: %w: %w", id, ErrMalformed, err)
+		}
+	}
+}

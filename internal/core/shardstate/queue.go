@@ -1,0 +1,46 @@
+package shardstate
+
+import (
+	"fiveways/internal/core/dedup"
+	"fiveways/internal/core/job"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/stream"
+)
+
+// Queue is what a shard holds of one queue. What it holds is read through its fields and changed
+// by a Recorder or by Machine.Apply alone.
+type Queue struct {
+	ID      uint64
+	Durable bool // what happens to it is in the log
+	State   *queue.State
+	Keys    *dedup.Memory  // nil: the queue takes messages whatever their key
+	Stream  *stream.Stream // nil unless it is a stream
+	Jobs    *job.Ledger    // nil: no message is leased, and it is not used for jobs
+}
+
+// NewQueue is an empty queue.
+func NewQueue(id uint64, durable bool) *Queue {
+	return &Queue{ID: id, Durable: durable, State: &queue.State{}}
+}
+
+// UsedForJobs reports whether jobs were enqueued, remembered or taken in the queue.
+func (q *Queue) UsedForJobs() bool { return q.Jobs != nil && q.Jobs.Used }
+
+// hash is equal for equal durable content.
+func (q *Queue) hash() uint64 {
+	h := q.State.Hash() ^ q.ID*0x9E3779B97F4A7C15
+	h ^= h >> 29
+	sum := h * 0xBF58476D1CE4E5B9
+	if q.Keys != nil {
+		sum += (q.Keys.Hash() ^ q.ID) * 0x94D049BB133111EB
+	}
+	if q.Stream != nil {
+		sum += (q.Stream.Hash() ^ q.ID) * 0xD6E8FEB86659FD93
+	}
+	if q.Jobs != nil {
+		if h := q.Jobs.Hash(); h != 0 { // else it is as good as none
+			sum += (h ^ q.ID) * 0xA0761D6478BD642F
+		}
+	}
+	return sum
+}

@@ -1,0 +1,160 @@
+package definitions
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/storage/store"
+)
+
+// Shard is the number that the definitions have in the log.
+const Shard = 0
+
+// Log is what a Journal appends to.
+type Log interface {
+	Append(group []store.Entry, done func(error))
+}
+
+// Journal is the definitions with their log.
+type Journal struct {
+	State *catalog.State
+
+	log  Log
+	wait store.Wait
+
+	mu    sync.Mutex
+	index uint64 // guarded by mu: of the last entry appended
+	total int64  // guarded by mu: bytes in the log, with what it held at the start
+	since int64  // guarded by mu: bytes appended since the last checkpoint
+
+	promise struct {
+		sync.Mutex
+		cond    *sync.Cond
+		durable uint64
+		err     error
+	}
+}
+
+// NewJournal keeps a state in a log, whose writes are as safe as wait asks.
+func NewJournal(state *catalog.State, log Log, wait store.Wait) *Journal {
+	j := &Journal{State: state, log: log, wait: wait}
+	j.promise.cond = sync.NewCond(&j.promise)
+	return j
+}
+
+// Lock begins a change; nobody else makes one until Unlock.
+func (j *Journal) Lock() { j.mu.Lock() }
+
+// Unlock ends a change.
+func (j *Journal) Unlock() { j.mu.Unlock() }
+
+// Settle returns when the change that is being made is made. The caller holds no lock.
+func (j *Journal) Settle() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+}
+
+// Last is the index of the last entry. The caller has the lock.
+func (j *Journal) Last() uint64 { return j.index }
+
+// Record appends facts of a change as one entry, which after a crash is there as a whole or not at
+// all, and returns its index for Await: that of the last one when there are no facts. The caller
+// has the lock.
+func (j *Journal) Record(facts []byte) uint64 {
+	if len(facts) == 0 {
+		return j.index
+	}
+	j.index++
+	index := j.index
+	j.count(len(facts))
+	j.log.Append([]store.Entry{{Shard: Shard, Index: index, Data: facts, Wait: j.wait}}, func(err error) {
+		j.promise.Lock()
+		if err != nil {
+			j.promise.err = err
+		} else {
+			j.promise.durable = index
+		}
+		j.promise.Unlock()
+		j.promise.cond.Broadcast()
+	})
+	return index
+}
+
+func (j *Journal) count(n int) {
+	j.total += int64(n)
+	j.since += int64(n)
+}
+
+// Await returns when entry index is durable; 0 is none. Errors: ErrLogFailed.
+func (j *Journal) Await(index uint64) error {
+	p := &j.promise
+	p.Lock()
+	defer p.Unlock()
+	for p.durable < index && p.err == nil {
+		p.cond.Wait()
+	}
+	if p.durable >= index {
+		return nil
+	}
+	return failure.LogFailed("definition", p.err)
+}
+
+// Logged is how many bytes were logged, with what the log held at the start, and how many since the
+// last checkpoint.
+func (j *Journal) Logged() (total, since int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.total, j.since
+}
+
+// Hash is equal for equal durable definitions.
+func (j *Journal) Hash() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.State.Hash()
+}
+
+// Recover rebuilds the definitions: the checkpoint, then the log past it. Errors: those of the
+// store, shardstate.ErrUnsupported, shardstate.ErrMalformed.
+func (j *Journal) Recover(st *store.Store) error {
+	j.total = st.Stats().Bytes // nobody knows how much of it is older than which checkpoint
+	r, after, err := st.Checkpoint(Shard)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		err = readFacts(r, func(fact []byte) error { return j.State.Apply(after, fact) })
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+	}
+	err = st.Replay(Shard, after, func(index uint64, _ uint32, fact []byte) error {
+		j.count(len(fact))
+		return j.State.Apply(index, fact)
+	})
+	j.index = max(after, st.Last(Shard))
+	j.promise.durable = j.index
+	return err
+}
+
+// Checkpoint writes the definitions as they are.
+func (j *Journal) Checkpoint(st *store.Store) error {
+	j.mu.Lock()
+	index := j.index
+	j.since = 0
+	var data []byte
+	for f := range j.State.Facts {
+		data = f.Append(data)
+	}
+	j.mu.Unlock()
+	if err := j.Await(index); err != nil {
+		return err
+	}
+	return st.WriteCheckpoint(Shard, index, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}

@@ -1,0 +1,80 @@
+package definitions
+
+import (
+	"fiveways/internal/core/access"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
+)
+
+// Permissions are the permissions of a user in a virtual host, in order of user and virtual host;
+// "" stands for all.
+func (a *Admin) Permissions(user, vhost string) []catalog.Permission {
+	return a.state.Permissions(user, vhost)
+}
+
+// SetPermission says what a user may do in a virtual host; what it said before is forgotten. It
+// returns when that is durable; sessions notice at their next operation, and consumers that run go
+// on. Errors: ErrUserNotFound, ErrVHostNotFound, ErrInvalidPattern, ErrLogFailed.
+func (a *Admin) SetPermission(p catalog.Permission) (created bool, err error) {
+	for _, source := range []string{p.Configure, p.Write, p.Read} {
+		if _, err := access.Compile(source); err != nil {
+			return false, invalidPattern(source, err)
+		}
+	}
+	err = a.changeAccess(func() (*catalog.AccessFact, error) {
+		if err := a.state.Knows(p.User, p.VHost); err != nil {
+			return nil, err
+		}
+		created = !a.state.MayEnter(p.User, p.VHost)
+		return &catalog.AccessFact{Permission: p.Fact()}, nil
+	})
+	return created, err
+}
+
+// DeletePermission takes a user's permission in a virtual host away; it is no error that there was
+// none. Errors: ErrUserNotFound, ErrVHostNotFound, ErrLogFailed.
+func (a *Admin) DeletePermission(user, vhost string) error {
+	return a.changeAccess(func() (*catalog.AccessFact, error) {
+		return &catalog.AccessFact{Delete: true, Permission: &catalog.PermissionFact{User: user, VHost: vhost}}, a.state.Knows(user, vhost)
+	})
+}
+
+// TopicPermissions are the topic permissions of a user in a virtual host, in order of user, virtual
+// host and exchange; "" stands for all.
+func (a *Admin) TopicPermissions(user, vhost string) []catalog.TopicPermission {
+	return a.state.TopicPermissions(user, vhost)
+}
+
+// SetTopicPermission says with which routing keys a user may use an exchange, which need not exist.
+// Errors: ErrUserNotFound, ErrVHostNotFound, ErrInvalidName, ErrInvalidPattern, ErrLogFailed.
+func (a *Admin) SetTopicPermission(p catalog.TopicPermission) (created bool, err error) {
+	if err := catalog.CheckLength("exchange", p.Exchange); err != nil {
+		return false, err
+	}
+	for _, template := range []string{p.Write, p.Read} {
+		if err := access.CheckTemplate(template); err != nil {
+			return false, invalidPattern(template, err)
+		}
+	}
+	err = a.changeAccess(func() (*catalog.AccessFact, error) {
+		if err := a.state.Knows(p.User, p.VHost); err != nil {
+			return nil, err
+		}
+		created = !a.state.HasTopicPermission(p.User, p.VHost, p.Exchange)
+		return &catalog.AccessFact{Topic: p.Fact()}, nil
+	})
+	return created, err
+}
+
+// DeleteTopicPermission takes a topic permission away, after which the exchange is unrestricted for
+// the user; "" as the exchange stands for all. It is no error that there was none. Errors:
+// ErrUserNotFound, ErrVHostNotFound, ErrLogFailed.
+func (a *Admin) DeleteTopicPermission(user, vhost, exchange string) error {
+	return a.changeAccess(func() (*catalog.AccessFact, error) {
+		return &catalog.AccessFact{Delete: true, Topic: (&catalog.TopicPermission{User: user, VHost: vhost, Exchange: exchange}).Fact()}, a.state.Knows(user, vhost)
+	})
+}
+
+func invalidPattern(source string, err error) error {
+	return &failure.Error{Err: failure.ErrInvalidPattern, Kind: "pattern", Name: source, Detail: err.Error()}
+}

@@ -1,0 +1,71 @@
+package definitions
+
+import (
+	"sync"
+
+	"fiveways/internal/core/catalog"
+)
+
+// watchers are told of changes.
+type watchers struct {
+	mu         sync.Mutex
+	parameters map[string][]func() // by component
+	users      []func(user string)
+	vhosts     []func(catalog.VHostID)
+}
+
+// OnParameters has fn called after each change of parameters of a component, which a deletion of
+// their virtual host is, too. It runs on the goroutine that made the change, and must not block.
+func (a *Admin) OnParameters(component string, fn func()) {
+	w := &a.watchers
+	w.mu.Lock()
+	if w.parameters == nil {
+		w.parameters = map[string][]func(){}
+	}
+	w.parameters[component] = append(w.parameters[component], fn)
+	w.mu.Unlock()
+	a.OnVHostDeleted(func(catalog.VHostID) { fn() })
+}
+
+// OnUserDeleted has f called for every user that is deleted, for what outlives the sessions of the
+// user. f must not block.
+func (a *Admin) OnUserDeleted(f func(user string)) {
+	a.watchers.mu.Lock()
+	defer a.watchers.mu.Unlock()
+	a.watchers.users = append(a.watchers.users, f)
+}
+
+// OnVHostDeleted has f told of every virtual host that was deleted, for what the engine does not
+// know to be in it. f must not block.
+func (a *Admin) OnVHostDeleted(f func(catalog.VHostID)) {
+	a.watchers.mu.Lock()
+	defer a.watchers.mu.Unlock()
+	a.watchers.vhosts = append(a.watchers.vhosts, f)
+}
+
+func (w *watchers) tell(component string) {
+	w.mu.Lock()
+	fns := w.parameters[component]
+	w.mu.Unlock()
+	for _, fn := range fns {
+		fn()
+	}
+}
+
+func (w *watchers) userGone(user string) {
+	w.mu.Lock()
+	fns := w.users
+	w.mu.Unlock()
+	for _, fn := range fns {
+		fn(user)
+	}
+}
+
+func (w *watchers) vhostGone(id catalog.VHostID) {
+	w.mu.Lock()
+	fns := w.vhosts
+	w.mu.Unlock()
+	for _, fn := range fns {
+		fn(id)
+	}
+}

@@ -1,0 +1,43 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// appends are the methods of a store that broker.Log has, too.
+var appends = []string{"Append", "AppendInline", "Barrier", "Commit"}
+
+// pastTheLog returns the calls in typed files that append to a store past broker.Log. The scratch
+// store is no log.
+func pastTheLog(fset *token.FileSet, info *types.Info) (complaints []string) {
+	for sel, s := range info.Selections {
+		fn, ok := s.Obj().(*types.Func)
+		if !ok || receiver(fn) != "internal/storage/store.Store" || !slices.Contains(appends, fn.Name()) {
+			continue
+		}
+		if of, ok := sel.X.(*ast.SelectorExpr); ok && of.Sel.Name == "scratch" {
+			continue
+		}
+		complaints = append(complaints, fset.Position(sel.Pos()).String()+": "+fn.Name()+" of a store: append through the broker's Log")
+	}
+	return complaints
+}
+
+// TestOneLog finds entries that come to the log past the interface behind which a cluster stands.
+func TestOneLog(t *testing.T) {
+	imp := exports(t, "./"+engine+"/...")
+	engineTyped(t, imp, pastTheLog)
+	planted := parse(t, "", engine+"/a.go", `package broker
+		import "fiveways/internal/storage/store"
+		type b struct { scratch, store *store.Store }
+		func f(b *b) { b.scratch.Append(nil, nil); b.store.Append(nil, nil) }`)
+	found := pastTheLog(planted.fset, check(t, imp, planted.fset, engine, []*ast.File{planted.file}))
+	if len(found) != 1 || !strings.Contains(found[0], "Append of a store") {
+		t.Errorf("a planted call was not found: %q", found)
+	}
+}

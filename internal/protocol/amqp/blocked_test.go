@@ -1,0 +1,103 @@
+package amqp
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// raiseAlarm has a durable message find the disk full, and returns once publishers are held back.
+func (n *node) raiseAlarm() {
+	n.t.Helper()
+	c := n.login()
+	c.open(1)
+	c.declare(1, amqpwire.QueueDeclare{Queue: "kept", Durable: true})
+	n.disk.SetFull(true)
+	c.publish(1, "", "kept", false, persistent, "what does not fit")
+	for n.b.Alarm() == nil {
+		select { // the watchdog looks four times a second
+		case <-n.t.Context().Done():
+			n.t.Fatal("no alarm")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// frames are those of one publish, in pieces at most as large as a frame of 4096 bytes.
+func frames(t *testing.T, body string) (all [][]byte) {
+	t.Helper()
+	var none message.Properties
+	rest := amqpwire.AppendPublish(nil, 1, "", "q", false, none.Append(nil), []byte(body), 4096)
+	for len(rest) > 0 {
+		_, n, err := amqpwire.ParseFrame(rest, 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, rest = append(all, rest[:n]), rest[n:]
+	}
+	return all
+}
+
+// RabbitMQ 3.10.8 was asked the same by hand (rabbitmqctl set_vm_memory_high_watermark): a message
+// is held behind the frame of its content that met the alarm.
+func TestMessageMeetsAlarm(t *testing.T) {
+	for _, step := range []struct {
+		name          string
+		bodies        []string // of the publishes
+		before        int      // so many frames came before the alarm
+		taken, behind uint64   // the publishes confirmed during the alarm, and after it
+	}{
+		{"with a body", []string{"one"}, 0, 0, 1},
+		{"without a body", []string{""}, 0, 1, 0},
+		{"three without a body", []string{"", "", ""}, 0, 1, 3},
+		{"the method came before", []string{"one"}, 1, 0, 1},
+		{"the header came before", []string{"one"}, 2, 1, 0},
+		{"the header came before two frames of its body", []string{strings.Repeat("x", 8000)}, 2, 0, 1},
+		{"half of the body came before", []string{strings.Repeat("x", 8000)}, 3, 1, 0},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			n := startNode(t, Options{}, broker.Options{})
+			c := n.login("connection.blocked")
+			c.open(1)
+			c.declare(1, amqpwire.QueueDeclare{Queue: "q"})
+			c.call(1, &amqpwire.ConfirmSelect{}, &amqpwire.ConfirmSelectOk{})
+			var all [][]byte
+			for _, body := range step.bodies {
+				all = append(all, frames(t, body)...)
+			}
+			for _, f := range all[:step.before] {
+				c.write(f)
+			}
+			c.open(2) // so they were read
+			n.raiseAlarm()
+			for _, f := range all[step.before:] {
+				c.write(f)
+			}
+			if m := expect[*amqpwire.ConnectionBlocked](c, 0); m.Reason != broker.LowOnDisk {
+				t.Errorf("%+v", m)
+			}
+			c.confirmed(step.taken)
+			look := n.login()
+			look.open(1)
+			look.call(1, &amqpwire.QueueDeclare{Queue: "q", Passive: true}, &amqpwire.QueueDeclareOk{Queue: "q", MessageCount: uint32(step.taken)})
+			n.disk.SetFull(false)
+			expect[*amqpwire.ConnectionUnblocked](c, 0)
+			c.confirmed(step.behind)
+		})
+	}
+}
+
+// confirmed expects the confirm of all publishes up to one, 0: of none.
+func (c *client) confirmed(upTo uint64) {
+	c.t.Helper()
+	if upTo == 0 {
+		return
+	}
+	if a := expect[*amqpwire.BasicAck](c, 1); a.DeliveryTag != upTo {
+		c.t.Errorf("got %+v, want a confirm up to %d", a, upTo)
+	}
+}

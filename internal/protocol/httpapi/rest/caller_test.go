@@ -1,0 +1,48 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/storage/vfs"
+)
+
+// A request that is refused because its user was deleted meanwhile gets ErrUserDeleted, even if its
+// session has not been evicted yet.
+func TestRefusedSinceDeleted(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: log, DiskFreeLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	if _, err := b.PutUser(catalog.UserSpec{Name: "reader", Password: "reader"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.SetPermission(catalog.Permission{User: "reader", VHost: "/", Read: ".*"}); err != nil {
+		t.Fatal(err)
+	}
+	a := New(b, Options{Log: log})
+	r := httptest.NewRequest("GET", "/", nil)
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, &Caller{User: "reader", Peer: &net.TCPAddr{}}))
+	err = a.In(r, "/", func(_ context.Context, s *broker.Session) error { return s.May("write", "semaphore", "k") })
+	if !errors.Is(err, failure.ErrAccessRefused) {
+		t.Errorf("what the user may not: %v", err)
+	}
+	err = a.In(r, "/", func(_ context.Context, s *broker.Session) error {
+		if err := b.DeleteUser("reader"); err != nil {
+			t.Fatal(err)
+		}
+		return s.May("read", "semaphore", "k")
+	})
+	if !errors.Is(err, failure.ErrUserDeleted) {
+		t.Errorf("what the user might: %v", err)
+	}
+}

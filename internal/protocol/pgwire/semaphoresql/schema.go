@@ -1,0 +1,95 @@
+package semaphoresql
+
+import (
+	"slices"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/mbus"
+	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// The names of the schemas: of the functions, and of the tables and the type.
+const (
+	functionSchema = "semaphore"
+	tableSchema    = "markup"
+)
+
+// Schemas are those of a session; none when its broker has no semaphores.
+func Schemas(work *mbus.Session) []sql.Schema {
+	if work.Semaphores() == nil {
+		return nil
+	}
+	return []sql.Schema{functionsIn{}, tablesIn{[]sql.Relation{&semaphoreTable{work}, &taskTable{work}}}}
+}
+
+// firstFunctionOID is where the OIDs of the functions begin.
+const firstFunctionOID = 25000
+
+// functions are those of the schema, by name; all sessions share them.
+var functions = func() (all []*expr.Function) {
+	all = slices.Concat(semaphoreFunctions(), taskFunctions())
+	for i, f := range all {
+		f.Schema, f.OID = functionSchema, firstFunctionOID+uint32(i)
+	}
+	slices.SortStableFunc(all, func(a, b *expr.Function) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}()
+
+// functionsIn is the schema of the functions.
+type functionsIn struct{}
+
+func (functionsIn) Name() string { return functionSchema }
+
+// Version never changes: the functions are always there.
+func (functionsIn) Version() uint64 { return 0 }
+
+func (functionsIn) Functions(_ *expr.Env, name string) (named []*expr.Function) {
+	for _, f := range functions {
+		if f.Name == name {
+			named = append(named, f)
+		}
+	}
+	return named
+}
+
+func (functionsIn) AllFunctions(*expr.Env) []*expr.Function { return functions }
+
+func (functionsIn) Relation(*expr.Env, string) sql.Relation { return nil }
+
+func (functionsIn) AllRelations(*expr.Env) []sql.Relation { return nil }
+
+func (functionsIn) Type(string) *value.Type { return nil }
+
+// tablesIn is the schema of the tables and the type.
+type tablesIn struct{ all []sql.Relation }
+
+func (tablesIn) Name() string { return tableSchema }
+
+// Version never changes: the tables are always there.
+func (tablesIn) Version() uint64 { return 0 }
+
+func (tablesIn) Functions(*expr.Env, string) []*expr.Function { return nil }
+
+func (tablesIn) AllFunctions(*expr.Env) []*expr.Function { return nil }
+
+func (t tablesIn) Relation(_ *expr.Env, name string) sql.Relation {
+	for _, r := range t.all {
+		if r.Name() == name {
+			return r
+		}
+	}
+	return nil
+}
+
+func (t tablesIn) AllRelations(*expr.Env) []sql.Relation { return t.all }
+
+func (tablesIn) Type(name string) *value.Type {
+	for _, t := range []*value.Type{value.SemaphoreStatus, value.Semaphore, value.SemaphoreTask} {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+package array
+
+import "fiveways/internal/protocol/pgwire/sql/expr"
+
+// Table returns the functions of this package.
+func Table() expr.Table {
+	to := expr.Table{}
+	addArrays(to)
+	addArrayTexts(to)
+	return to
+}

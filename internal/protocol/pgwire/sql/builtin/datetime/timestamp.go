@@ -1,0 +1,278 @@
+package datetime
+
+import (
+	"fmt"
+	"math"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin/number"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+type (
+	date    = value.Date
+	clock   = value.Time
+	stamp   = value.Timestamp
+	instant = value.TimestampTZ
+)
+
+func errStamp() error { return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range") }
+func errDate() error  { return pgerror.New(pgerror.DatetimeOverflow, "date out of range") }
+
+// between is the time from b to a: days of 24 hours and the rest.
+func between(a, b stamp) (value.Datum, error) {
+	if a.IsInfinite() || b.IsInfinite() {
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "cannot subtract infinite timestamps")
+	}
+	micros, ok := value.SubInt(int64(a), int64(b))
+	if !ok {
+		return nil, errInterval()
+	}
+	return value.Result(justifyHours(interval{Micros: micros}))
+}
+
+// midnight is the beginning of a day.
+func midnight(d date) (stamp, error) {
+	s, err := value.TimestampOf(d, 0)
+	if err != nil {
+		return 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range for timestamp")
+	}
+	return s, nil
+}
+
+func datePlusInterval(d date, i interval) (value.Datum, error) {
+	s, err := midnight(d)
+	if err != nil {
+		return nil, err
+	}
+	return value.Result(s.Add(i))
+}
+
+// datePlus moves a date by days.
+func datePlus(d date, days int64) (value.Datum, error) {
+	if d.IsInfinite() {
+		return d, nil
+	}
+	sum := int64(d) + days
+	if !value.FitsInt(value.Int4, sum) || sum < int64(FirstDate) || sum >= int64(EndOfDates) {
+		return nil, errDate()
+	}
+	return date(sum), nil
+}
+
+// The range of dates: the first, and the one after the last.
+const (
+	FirstDate  date = -2451545
+	EndOfDates date = 2147483494 - 2451545
+)
+
+func dateMinus(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+	l, r := a[0].(date), a[1].(date)
+	if l.IsInfinite() || r.IsInfinite() {
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "cannot subtract infinite dates")
+	}
+	return int64(l) - int64(r), nil
+}
+
+// onClock brings a time of day, counted on for ever, back into the day.
+func onClock(micros int64) clock {
+	micros %= microsPerDay
+	if micros < 0 {
+		micros += microsPerDay
+	}
+	return clock(micros)
+}
+
+func minus(i interval) (interval, error) {
+	if i.Months == math.MinInt32 || i.Days == math.MinInt32 || i.Micros == math.MinInt64 {
+		return i, errStamp()
+	}
+	return interval{Months: -i.Months, Days: -i.Days, Micros: -i.Micros}, nil
+}
+
+func zoneAdd(env *expr.Env, t instant, i interval) (value.Datum, error) {
+	return value.Result(t.Add(i, &env.Settings))
+}
+
+// MonthDays has the days of the months, of years with and without a 29th of February.
+func MonthDays(year, month int) int {
+	days := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
+	if month == 2 && (year%4 == 0 && year%100 != 0 || year%400 == 0) {
+		days++
+	}
+	return days
+}
+
+// Parts is a timestamp taken apart.
+type Parts struct {
+	Year, Month, Day     int
+	Hour, Minute, Second int
+	Micros               int // of the second
+}
+
+// Split takes a timestamp apart; it must not be infinite.
+func Split(t stamp) Parts {
+	d, c := t.Split()
+	var p Parts
+	p.Year, p.Month, p.Day = d.Civil()
+	micros := int64(c)
+	p.Hour, micros = int(micros/MicrosPerHour), micros%MicrosPerHour
+	p.Minute, micros = int(micros/MicrosPerMinute), micros%MicrosPerMinute
+	p.Second, p.Micros = int(micros/MicrosPerSecond), int(micros%MicrosPerSecond)
+	return p
+}
+
+func (p Parts) stamp() (stamp, error) {
+	return value.TimestampOf(value.DateOf(p.Year, p.Month, p.Day), p.Clock())
+}
+
+// Clock is the time of the day.
+func (p Parts) Clock() clock {
+	return clock(int64(p.Hour)*MicrosPerHour + int64(p.Minute)*MicrosPerMinute + int64(p.Second)*MicrosPerSecond + int64(p.Micros))
+}
+
+// age is the time from b to a in years, months, days and hours as people count them.
+func age(a, b stamp) (value.Datum, error) {
+	if a == value.TimestampNegInfinity || b == value.TimestampNegInfinity {
+		return nil, errStamp() // infinity is far away, but counted from
+	}
+	negative := a < b
+	if negative {
+		a, b = b, a
+	}
+	later, earlier := Split(a), Split(b)
+	year, month, day := later.Year-earlier.Year, later.Month-earlier.Month, later.Day-earlier.Day
+	_, timeA := a.Split()
+	_, timeB := b.Split()
+	micros := int64(timeA) - int64(timeB)
+	if micros < 0 {
+		micros, day = micros+microsPerDay, day-1
+	}
+	for day < 0 { // the days of the month in which the earlier one lies
+		day += MonthDays(earlier.Year, earlier.Month)
+		month--
+	}
+	if month < 0 {
+		month, year = month+12, year-1
+	}
+	i := interval{Months: int32(year*12 + month), Days: int32(day), Micros: micros}
+	if negative {
+		return value.Result(intervalNegate(i))
+	}
+	return i, nil
+}
+
+func makeDate(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+	shown := a[0].(int64)
+	if shown < 0 {
+		shown++ // its errors show years as they are counted inside
+	}
+	return dayOf(a, shown)
+}
+
+// dayOf is the date of a year, a month and a day; shown is the year in the error.
+func dayOf(a []value.Datum, shown int64) (value.Datum, error) {
+	year, month, day := a[0].(int64), a[1].(int64), a[2].(int64)
+	given := year
+	if year < 0 {
+		year++
+	}
+	wrong := pgerror.New(pgerror.DatetimeOverflow, "date field value out of range: %d-%02d-%02d", shown, month, day)
+	if given == 0 || month < 1 || month > 12 || day < 1 {
+		return nil, wrong
+	}
+	if year > 5874898 || year < -4713 {
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
+	}
+	if day > int64(MonthDays(int(year), int(month))) {
+		return nil, wrong
+	}
+	d := value.DateOf(int(year), int(month), int(day))
+	if d < FirstDate || d >= EndOfDates {
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
+	}
+	return d, nil
+}
+
+func makeTime(hour, minute int64, second float64) (clock, error) {
+	wrong := func() error {
+		return pgerror.New(pgerror.DatetimeOverflow, "time field value out of range: %d:%02d:%s", hour, minute, twoDigits(second))
+	}
+	if hour < 0 || minute < 0 || minute > 59 || math.IsNaN(second) || second < 0 || second > 60 || hour > 24 ||
+		hour == 24 && (minute > 0 || second > 0) {
+		return 0, wrong()
+	}
+	micros := hour*MicrosPerHour + minute*MicrosPerMinute + int64(math.RoundToEven(second*1e6))
+	if micros > microsPerDay {
+		return 0, wrong()
+	}
+	return clock(micros), nil
+}
+
+// twoDigits is C's %02g.
+func twoDigits(f float64) string {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return number.FloatDigits(f, 0)
+	}
+	return fmt.Sprintf("%02s", fmt.Sprintf("%.6g", f))
+}
+
+func makeStamp(a []value.Datum) (stamp, error) {
+	d, err := dayOf(a, a[0].(int64))
+	if err != nil {
+		return 0, err
+	}
+	c, err := makeTime(a[3].(int64), a[4].(int64), a[5].(float64))
+	if err != nil {
+		return 0, err
+	}
+	return value.TimestampOf(d.(date), c)
+}
+
+// stampOfSeconds is to_timestamp(seconds since 1970).
+func stampOfSeconds(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+	seconds := a[0].(float64)
+	switch {
+	case math.IsNaN(seconds):
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "timestamp cannot be NaN")
+	case math.IsInf(seconds, 1):
+		return value.TimestampTZInfinity, nil
+	case math.IsInf(seconds, -1):
+		return value.TimestampTZNegInfinity, nil
+	}
+	micros := math.RoundToEven((seconds - 946684800) * 1e6)
+	if micros < -211813488000000000 || micros >= 9223371331200000000 {
+		return nil, pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range: \"%s\"", fmt.Sprintf("%g", seconds))
+	}
+	return instant(micros), nil
+}
+
+// bin is date_bin: the start of the stride that t lies in, strides being counted from origin.
+func bin(stride interval, t, origin stamp) (stamp, error) {
+	switch {
+	case t.IsInfinite():
+		return t, nil
+	case origin.IsInfinite():
+		return 0, pgerror.New(pgerror.DatetimeOverflow, "origin out of range")
+	case stride.Months != 0:
+		return 0, pgerror.New(pgerror.FeatureNotSupported, "timestamps cannot be binned into intervals containing months or years")
+	}
+	days, ok := value.MulInt(int64(stride.Days), microsPerDay)
+	width, ok2 := value.AddInt(days, stride.Micros)
+	if !ok || !ok2 {
+		return 0, errInterval()
+	}
+	if width <= 0 {
+		return 0, pgerror.New(pgerror.DatetimeOverflow, "stride must be greater than zero")
+	}
+	diff, ok := value.SubInt(int64(t), int64(origin))
+	if !ok {
+		return 0, errInterval()
+	}
+	offset := diff - diff%width
+	if diff < 0 && diff%width != 0 {
+		offset -= width
+	}
+	return origin + stamp(offset), nil
+}

@@ -1,0 +1,11 @@
+package document
+
+import "fiveways/internal/protocol/pgwire/sql/expr"
+
+// Table returns the functions of this package.
+func Table() expr.Table {
+	to := expr.Table{}
+	addHstores(to)
+	addDocuments(to)
+	return to
+}

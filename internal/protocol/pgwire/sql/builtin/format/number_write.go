@@ -1,0 +1,163 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/builtin/number"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// overflowed is what stands for a number that a format has no room for.
+func (f *numberFormat) overflowed() string {
+	return strings.Repeat("#", f.pre) + "." + strings.Repeat("#", f.post)
+}
+
+// fitted writes a number that has been rounded to the format's digits.
+func (f *numberFormat) fitted(number string) (value.Datum, error) {
+	digits, negative := strings.CutPrefix(number, "-")
+	whole, _, _ := strings.Cut(digits, ".")
+	if len(whole) > f.pre {
+		return f.write(f.overflowed(), negative, 0), nil
+	}
+	if last := digits[len(digits)-1]; f.ordinal && !negative && !f.decimal && (last < '0' || last > '9') {
+		return nil, pgerror.New(pgerror.InvalidText, "\"%s\" is not a number", digits)
+	}
+	return f.write(digits, negative, f.pre-len(whole)), nil
+}
+
+// romanWidth is how wide Roman numerals are without FM.
+const romanWidth = 15
+
+func (f *numberFormat) romanNumeral(n int64) string {
+	text := strings.Repeat("#", romanWidth)
+	if n >= 1 && n <= 3999 {
+		text = ""
+		for _, r := range []struct {
+			n    int64
+			text string
+		}{
+			{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
+		} {
+			for n >= r.n {
+				text, n = text+r.text, n-r.n
+			}
+		}
+	}
+	for _, node := range f.nodes {
+		if node.key == "rn" {
+			text = pgtext.LowerASCII(text)
+		}
+	}
+	if f.fill {
+		return text
+	}
+	return fmt.Sprintf("%*s", romanWidth, text)
+}
+
+func numericToChar(n value.Numeric, format string) (value.Datum, error) {
+	f, err := parseNumberFormat(format)
+	if err != nil || format == "" {
+		return value.Result("", err)
+	}
+	switch {
+	case f.roman:
+		i, err := n.Int64(value.Int4)
+		return value.Result(f.romanNumeral(i), err)
+	case f.exponent:
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "\"EEEE\" is not supported")
+	}
+	if f.scaled && f.multi > 0 {
+		if n, err = n.Mul(value.NumericFromFloat(math.Pow10(f.multi), value.Float8)); err != nil {
+			return nil, err
+		}
+		f.pre += f.multi
+	}
+	return f.fitted(n.Round(f.post).String())
+}
+
+// floatToChar shows no more digits than the type has.
+func floatToChar(t *value.Type) expr.CallFunc {
+	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+		v, format := a[0].(float64), a[1].(string)
+		f, err := parseNumberFormat(format)
+		if err != nil || format == "" {
+			return value.Result("", err)
+		}
+		switch {
+		case f.roman:
+			return f.romanNumeral(int64(math.RoundToEven(max(min(v, 1e6), -1)))), nil
+		case f.exponent:
+			return nil, pgerror.New(pgerror.FeatureNotSupported, "\"EEEE\" is not supported")
+		}
+		if f.scaled {
+			v *= math.Pow10(f.multi)
+			f.pre += f.multi
+		}
+		digits := 15
+		if t == value.Float4 {
+			digits = 6
+		}
+		whole := len(number.FloatDigits(math.Abs(v), 0))
+		if whole >= digits {
+			f.post = 0
+		} else if whole+f.post > digits {
+			f.post = digits - whole
+		}
+		return f.fitted(number.FloatDigits(v, f.post))
+	}
+}
+
+// toNumber is to_number: the digits where the format has some; what the format has beside them is
+// passed over.
+func toNumber(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+	text, format := a[0].(string), a[1].(string)
+	f, err := parseNumberFormat(format)
+	if err != nil || format == "" {
+		return nil, err
+	}
+	if f.roman || f.exponent {
+		return nil, pgerror.New(pgerror.FeatureNotSupported, "this format is not supported for input")
+	}
+	digits, negative := "", strings.Contains(text, "-") || f.bracket && strings.Contains(text, "<")
+	point := false
+	for _, r := range text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits += string(r)
+		case r == '.' && f.decimal && !point:
+			digits, point = digits+".", true
+		}
+	}
+	if digits == "" || digits == "." {
+		return nil, pgerror.New(pgerror.InvalidText, "invalid input syntax for type numeric: \"%s\"", " ")
+	}
+	if negative {
+		digits = "-" + digits
+	}
+	n, err := value.ParseNumeric(digits)
+	if err != nil {
+		return nil, err
+	}
+	if f.scaled {
+		return value.Result(n.Div(value.NumericFromFloat(math.Pow10(f.multi), value.Float8)))
+	}
+	return n.Round(f.post), nil
+}
+
+func addNumberFormats(to expr.Table) {
+	ofInt := func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+		return numericToChar(value.NumericFromInt(a[0].(int64)), a[1].(string))
+	}
+	to.Calls(map[string]expr.CallFunc{
+		"numeric_to_char": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+			return numericToChar(a[0].(value.Numeric), a[1].(string))
+		},
+		"int4_to_char": ofInt, "int8_to_char": ofInt, "float4_to_char": floatToChar(value.Float4), "float8_to_char": floatToChar(value.Float8),
+		"numeric_to_number": toNumber,
+	})
+}

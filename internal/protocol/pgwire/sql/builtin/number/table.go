@@ -1,0 +1,12 @@
+package number
+
+import "fiveways/internal/protocol/pgwire/sql/expr"
+
+// Table returns the functions of this package.
+func Table() expr.Table {
+	to := expr.Table{}
+	addFloats(to)
+	addIntegers(to)
+	addNumerics(to)
+	return to
+}

@@ -1,0 +1,110 @@
+package series
+
+import (
+	"iter"
+
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+func errStep() error {
+	return pgerror.New(pgerror.InvalidParameterValue, "step size cannot equal zero")
+}
+
+// failing is rows that are an error.
+func failing(err error) iter.Seq2[[]value.Datum, error] {
+	return func(yield func([]value.Datum, error) bool) { yield(nil, err) }
+}
+
+func intSeries(t *value.Type) expr.RowsFunc {
+	return func(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
+		from, to, step := a[0].(int64), a[1].(int64), int64(1)
+		if len(a) > 2 {
+			step = a[2].(int64)
+		}
+		if step == 0 {
+			return failing(errStep())
+		}
+		return func(yield func([]value.Datum, error) bool) {
+			for n, ok := from, true; ok && value.FitsInt(t, n) && (step > 0 && n <= to || step < 0 && n >= to); n, ok = value.AddInt(n, step) {
+				if !yield([]value.Datum{n}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func numericSeries(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
+	from, to, step := a[0].(value.Numeric), a[1].(value.Numeric), value.NumericFromInt(1)
+	if len(a) > 2 {
+		step = a[2].(value.Numeric)
+	}
+	for i, name := range []string{"start", "stop", "step"} {
+		n := []value.Numeric{from, to, step}[i]
+		if n.IsNaN() {
+			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s value cannot be NaN", seriesName(name)))
+		}
+		if n.IsInf() {
+			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s value cannot be infinity", seriesName(name)))
+		}
+	}
+	if step.Sign() == 0 {
+		return failing(errStep())
+	}
+	return func(yield func([]value.Datum, error) bool) {
+		for n := from; n.Cmp(to)*step.Sign() <= 0; {
+			if !yield([]value.Datum{n}, nil) {
+				return
+			}
+			var err error
+			if n, err = n.Add(step); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+func seriesName(name string) string {
+	if name == "step" {
+		return "step size"
+	}
+	return name
+}
+
+// timeSeries makes the series of timestamps and of instants.
+func timeSeries[T ~int64](add func(env *expr.Env, t T, i value.Interval) (T, error)) expr.RowsFunc {
+	return func(env *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
+		from, to, step := a[0].(T), a[1].(T), a[2].(value.Interval)
+		sign := step.Compare(value.Interval{})
+		if sign == 0 {
+			return failing(errStep())
+		}
+		return func(yield func([]value.Datum, error) bool) {
+			for t := from; sign > 0 && t <= to || sign < 0 && t >= to; {
+				if !yield([]value.Datum{t}, nil) {
+					return
+				}
+				var err error
+				if t, err = add(env, t, step); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+		}
+	}
+}
+
+func addAllSeries(to expr.Table) {
+	to.Sets(map[string]expr.RowsFunc{
+		"generate_series_int4": intSeries(value.Int4), "generate_series_step_int4": intSeries(value.Int4),
+		"generate_series_int8": intSeries(value.Int8), "generate_series_step_int8": intSeries(value.Int8),
+		"generate_series_numeric": numericSeries, "generate_series_step_numeric": numericSeries,
+		"generate_series_timestamp": timeSeries(func(_ *expr.Env, t value.Timestamp, i value.Interval) (value.Timestamp, error) { return t.Add(i) }),
+		"generate_series_timestamptz": timeSeries(func(env *expr.Env, t value.TimestampTZ, i value.Interval) (value.TimestampTZ, error) {
+			return t.Add(i, &env.Settings)
+		}),
+	})
+}

@@ -1,0 +1,10 @@
+package session
+
+import "fiveways/internal/protocol/pgwire/sql/expr"
+
+// Table returns the functions of this package.
+func Table() expr.Table {
+	to := expr.Table{}
+	addSessions(to)
+	return to
+}

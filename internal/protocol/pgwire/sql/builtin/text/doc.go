@@ -1,0 +1,6 @@
+// Package text has the functions of texts and of bytes: substrings, padding and case, LIKE, SIMILAR
+// TO and regular expressions, quoting, format, encodings and hashes.
+//
+// It owns the maximum length of a text (MaxText). Positions count characters from 1; texts are
+// valid UTF-8 on input and output.
+package text

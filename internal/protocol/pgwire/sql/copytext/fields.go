@@ -1,0 +1,181 @@
+package copytext
+
+import (
+	"fiveways/internal/protocol/pgwire/charset"
+	"fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// Field is a value of a line.
+type Field struct {
+	Text string // of NULL it is what stood for it
+	Null bool
+}
+
+// BadFormat is the SQLSTATE of what cannot be read.
+const BadFormat = "22P04"
+
+func malformed(format string, args ...any) *pgerror.Error {
+	return pgerror.New(BadFormat, format, args...)
+}
+
+// Fields cuts a line, without its end, into its fields and adds them to to. Errors: 22P04 for a
+// quote without its end, 22021 for escapes that make no text.
+func (f *Format) Fields(to []Field, line string) ([]Field, error) {
+	for {
+		cut := f.textField
+		if f.CSV {
+			cut = f.csvField
+		}
+		field, rest, more, err := cut(line)
+		if err != nil {
+			return nil, err
+		}
+		to = append(to, field)
+		if !more {
+			return to, nil
+		}
+		line = rest
+	}
+}
+
+// textField takes the first field off a line; more tells that a delimiter stands behind it.
+func (f *Format) textField(line string) (field Field, rest string, more bool, err error) {
+	var out []byte
+	odd, escaped := false, false // bytes of UTF-8, or a zero, were written as numbers; there are escapes
+	end := 0
+	for i := 0; ; {
+		if end = i; i == len(line) {
+			break
+		}
+		c := line[i]
+		i++
+		if c == f.Delimiter {
+			more, rest = true, line[i:]
+			break
+		}
+		if c == '\\' {
+			if !escaped {
+				escaped, out = true, append(make([]byte, 0, len(line)), line[:end]...)
+			}
+			if i == len(line) {
+				break
+			}
+			var numeric bool
+			c, i, numeric = unescape(line, i)
+			odd = odd || numeric && (c == 0 || c >= 0x80)
+		}
+		if escaped {
+			out = append(out, c)
+		}
+	}
+	if line[:end] == f.Null {
+		return Field{Text: f.Null, Null: true}, rest, more, nil
+	}
+	text := line[:end]
+	if escaped {
+		text = string(out)
+	}
+	if odd {
+		err = charset.Valid(text)
+	}
+	return Field{Text: text}, rest, more, err
+}
+
+// unescape reads what stands behind a backslash at i: a byte, and where it goes on.
+func unescape(line string, i int) (c byte, next int, numeric bool) {
+	c = line[i]
+	i++
+	switch c {
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		n := int(c - '0')
+		for range 2 {
+			if i == len(line) || line[i] < '0' || line[i] > '7' {
+				break
+			}
+			n = n<<3 + int(line[i]-'0')
+			i++
+		}
+		return byte(n), i, true
+	case 'x':
+		n, digits := 0, 0
+		for ; digits < 2 && i < len(line) && hexDigit(line[i]) >= 0; digits++ {
+			n = n<<4 + hexDigit(line[i])
+			i++
+		}
+		if digits == 0 {
+			return c, i, false
+		}
+		return byte(n), i, true
+	}
+	for k := range len(controlLetters) {
+		if controlLetters[k] == c {
+			return plainControls[k], i, false
+		}
+	}
+	return c, i, false
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// csvField is textField of CSV.
+func (f *Format) csvField(line string) (field Field, rest string, more bool, err error) {
+	var out []byte
+	quoted := false // there was a quote
+	end := 0
+	for i := 0; ; {
+		if end = i; i == len(line) {
+			break
+		}
+		c := line[i]
+		i++
+		if c == f.Delimiter {
+			more, rest = true, line[i:]
+			break
+		}
+		if c != f.Quote {
+			if quoted {
+				out = append(out, c)
+			}
+			continue
+		}
+		if !quoted {
+			quoted, out = true, append(make([]byte, 0, len(line)), line[:end]...)
+		}
+		if out, i, err = f.inQuotes(out, line, i); err != nil {
+			return Field{}, "", false, err
+		}
+	}
+	if !quoted {
+		return Field{Text: line[:end], Null: line[:end] == f.Null}, rest, more, nil
+	}
+	return Field{Text: string(out)}, rest, more, nil
+}
+
+// inQuotes adds what stands in quotes to out; i is behind the first quote, and then behind the
+// last.
+func (f *Format) inQuotes(out []byte, line string, i int) ([]byte, int, error) {
+	for i < len(line) {
+		c := line[i]
+		i++
+		if c == f.Escape && i < len(line) && (line[i] == f.Escape || line[i] == f.Quote) {
+			out = append(out, line[i])
+			i++
+			continue
+		}
+		if c == f.Quote {
+			return out, i, nil
+		}
+		out = append(out, c)
+	}
+	return nil, 0, malformed("unterminated CSV quoted field")
+}

@@ -1,0 +1,46 @@
+package expr
+
+import (
+	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways/internal/protocol/pgwire/sql/value"
+)
+
+// spread is for VARIADIC array given to a function of any arguments: its elements are the
+// arguments.
+func spread(t *value.Type, d value.Datum) ([]*value.Type, []value.Datum) {
+	a, ok := d.(*value.Array)
+	if !ok {
+		return nil, nil
+	}
+	types := make([]*value.Type, len(a.Elems))
+	for i := range types {
+		types[i] = t.Elem
+	}
+	return types, a.Elems
+}
+
+// OverAny adds the two forms of a function whose last arguments are of any type and number: fixed
+// of them come before those.
+func (to Table) OverAny(name string, fixed int, f func(env *Env, fixed []value.Datum, types []*value.Type, all []value.Datum) (value.Datum, error)) {
+	to[name] = Implementation{Bind: func(types []*value.Type, _ *value.Type) (Bound, error) {
+		return Bound{Call: func(env *Env, a []value.Datum) (value.Datum, error) {
+			return f(env, a[:fixed], types[fixed:], a[fixed:])
+		}}, nil
+	}}
+	to[name+variadicForm] = Implementation{Bind: func(types []*value.Type, _ *value.Type) (Bound, error) {
+		last := types[len(types)-1]
+		if !last.IsArray() && last != value.Unknown {
+			return Bound{}, pgerror.New(pgerror.DatatypeMismatch, "VARIADIC argument must be an array")
+		}
+		return Bound{Call: func(env *Env, a []value.Datum) (value.Datum, error) {
+			if a[fixed] == nil {
+				return nil, nil
+			}
+			spreadTypes, all := spread(last, a[fixed])
+			return f(env, a[:fixed], spreadTypes, all)
+		}}, nil
+	}}
+}
+
+// variadicForm marks the implementation that takes VARIADIC array for arguments of any type.
+const variadicForm = " variadic"

@@ -1,0 +1,62 @@
+package sql
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// blockSize is that of PostgreSQL's files.
+const blockSize = 8192
+
+// refuseSampling refuses what postgres_fdw asks before it reads a whole relation for the statistics
+// of ANALYZE: SELECT pg_relation_size(relation) / 8192. Of a Taker nothing may be read for that.
+func (p *planner) refuseSampling(n *pg.SelectStmt) error {
+	name := sampled(n)
+	if name == nil {
+		return nil
+	}
+	e, err := p.level(nil).compile(name, clause{name: "SELECT"})
+	if err != nil {
+		return err
+	}
+	oid, err := e.Eval(p.env)
+	if err != nil {
+		return err
+	}
+	if r, takes := p.relationOf(oid).(Taker); takes {
+		return unsupported(`ANALYZE of a foreign table over the view "` + r.Name() + `", which receives a message when it is read,`).
+			WithHint("A queue has no statistics: leave the foreign table out of ANALYZE.")
+	}
+	return nil
+}
+
+// sampled is the relation in such a question; nil of any other query.
+func sampled(n *pg.SelectStmt) *pg.Node {
+	if len(n.TargetList) != 1 || len(n.FromClause) > 0 {
+		return nil
+	}
+	pages := n.TargetList[0].GetResTarget().GetVal().GetAExpr()
+	if pages == nil || len(pages.Name) != 1 || names(pages.Name)[0] != "/" || pages.Rexpr.GetAConst().GetIval().GetIval() != blockSize {
+		return nil
+	}
+	size := pages.Lexpr.GetFuncCall()
+	if size == nil || len(size.Args) != 1 || columnName(pages.Lexpr) != "pg_relation_size" || size.Args[0].GetTypeCast() == nil {
+		return nil
+	}
+	return size.Args[0]
+}
+
+// relationOf finds a relation by its OID; nil: there is none.
+func (p *planner) relationOf(oid any) Relation {
+	n, ok := oid.(int64)
+	if !ok {
+		return nil
+	}
+	for _, in := range p.s.opts.Schemas {
+		for _, r := range in.AllRelations(p.env) {
+			if int64(r.OID()) == n {
+				return r
+			}
+		}
+	}
+	return nil
+}

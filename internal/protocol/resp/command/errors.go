@@ -1,0 +1,144 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"fiveways/internal/core/failure"
+	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
+)
+
+// Error is an error as the client is told it: a code, a blank, a text.
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
+// Errors that many commands have, with Redis' words.
+const (
+	ErrSyntax      Error = "ERR syntax error"
+	ErrNotInteger  Error = "ERR value is not an integer or out of range"
+	ErrNotFloat    Error = "ERR value is not a valid float"
+	ErrNotPositive Error = "ERR value is out of range, must be positive"
+	ErrTimeout     Error = "ERR timeout is not a float or out of range"
+	ErrNegative    Error = "ERR timeout is negative"
+	ErrWrongType   Error = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	ErrNoKey       Error = "ERR no such key"
+	ErrOOM         Error = "OOM command not allowed when used memory > 'maxmemory'."
+	ErrDiskFull    Error = "MISCONF Errors writing to the AOF file: No space left on device"
+	ErrNoPermKey   Error = "NOPERM this user has no permissions to access one of the keys used as arguments"
+	ErrClosing     Error = "ERR the broker is shutting down"
+)
+
+// Errorf formats an error.
+func Errorf(format string, args ...any) Error { return Error(fmt.Sprintf(format, args...)) }
+
+// WrongNumber is the answer to a wrong number of arguments of the command of this name.
+func WrongNumber(name string) Error {
+	return Errorf("ERR wrong number of arguments for '%s' command", name)
+}
+
+// errorRows is what clients are told of the engine's errors. "{name}" is the name of what it is
+// about, "{arg}" the argument that is wrong.
+var errorRows = []struct {
+	err  error
+	text Error
+}{
+	{failure.ErrQueueNotFound, ErrNoKey},
+	{failure.ErrExchangeNotFound, "ERR no such exchange '{name}'"},
+	{failure.ErrVHostNotFound, "ERR no such virtual host '{name}'"},
+	{failure.ErrUserNotFound, "ERR no such user '{name}'"},
+	{failure.ErrInequivalent, "ERR '{name}' was declared with other arguments"},
+	{failure.ErrExclusive, "ERR queue '{name}' belongs to another connection"},
+	{failure.ErrInUse, "ERR '{name}' is in use"},
+	{failure.ErrNotEmpty, "ERR '{name}' is not empty"},
+	{failure.ErrReservedName, "ERR names that begin with 'amq.' are reserved"},
+	{failure.ErrDefaultExchange, "ERR that cannot be done with the default exchange"},
+	{failure.ErrSystemExchange, "ERR exchange '{name}' belongs to the system"},
+	{failure.ErrInternalExchange, "ERR exchange '{name}' is internal"},
+	{failure.ErrWrongKind, ErrWrongType},
+	{failure.ErrDeadlock, "ERR deadlock detected"},
+	{failure.ErrExclusiveConsumer, "ERR queue '{name}' is consumed exclusively"},
+	{failure.ErrAccessRefused, ErrNoPermKey},
+	{failure.ErrVHostRefused, "NOPERM this user has no permissions in the virtual host '{name}'"},
+	{failure.ErrVHostDeleted, "ERR the virtual host was deleted"},
+	{failure.ErrUserDeleted, "ERR the user was deleted"},
+	{failure.ErrVHostConnections, "ERR max number of clients of the virtual host reached"},
+	{failure.ErrUserConnections, "ERR max number of clients of the user reached"},
+	{failure.ErrUserChannels, "ERR max number of channels of the user reached"},
+	{failure.ErrQueueLimit, "ERR max number of queues of the virtual host reached"},
+	{failure.ErrInvalidName, "ERR invalid name"},
+	{failure.ErrInvalidPassword, "ERR invalid password"},
+	{failure.ErrInvalidPattern, "ERR invalid pattern"},
+	{failure.ErrInvalidParameter, "ERR invalid parameter '{name}'"},
+	{failure.ErrInvalidLimit, "ERR unknown limit"},
+	{failure.ErrUnknownExchangeType, "ERR unknown exchange type"},
+	{failure.ErrInvalidBinding, "ERR invalid binding"},
+	{failure.ErrNoFront, "ERR a queue with 255 priorities takes nothing before its head"},
+	{failure.ErrAlreadyQueued, "ALREADYQUEUED job '{name}' is already queued"},
+	{failure.ErrLocked, "LOCKED job '{name}' is locked"},
+	{failure.ErrBackoff, "BACKOFF job '{name}' is in backoff"},
+	{failure.ErrStale, "STALE the lease of job '{name}' is over"},
+	{failure.ErrRejected, "ERR queue '{name}' is full"},
+	{semaphores.ErrNotFound, "NOSEM no such semaphore"},
+	{semaphores.ErrDeleted, "NOSEM the semaphore was deleted"},
+	{semaphores.ErrNoTask, "NOTASK the task was released"},
+	{semaphores.ErrNotEmpty, "NOTEMPTY the semaphore has tasks"},
+	{semaphores.ErrOrder, "ERR the order cannot change while there are tasks"},
+	{semaphores.ErrInvalid, "ERR invalid {arg}"},
+	{semaphores.ErrTooMany, ErrOOM},
+	{semaphores.ErrDiskFull, ErrDiskFull},
+	{semaphores.ErrNotActive, "ERR the task does not run"},
+	{failure.ErrTooLarge, "ERR too large"},
+	{failure.ErrLogFailed, "MISCONF Errors writing to the AOF file: the log takes no more writes"},
+	{failure.ErrClosed, ErrClosing},
+}
+
+// Text is the error text for the client; an unforeseen error is internal.
+func Text(err error) string {
+	var ready Error
+	if errors.As(err, &ready) {
+		return string(ready)
+	}
+	for _, row := range errorRows {
+		if errors.Is(err, row.err) {
+			var e failure.Error
+			if about := (*failure.Error)(nil); errors.As(err, &about) {
+				e = *about
+			}
+			return strings.NewReplacer("{name}", e.Name, "{arg}", cmp.Or(e.Arg, "value")).Replace(string(row.text))
+		}
+	}
+	return "ERR internal error"
+}
+
+// Fail writes err as the answer.
+func Fail(w *respwire.Writer, err error) {
+	w.Error(Text(err))
+}
+
+// Missing reports whether err says that there is no such queue: clients take it for an empty one.
+func Missing(err error) bool { return errors.Is(err, failure.ErrQueueNotFound) }
+
+// Failed writes the error of a command and reports true, if it has one other than Missing.
+func Failed(w *respwire.Writer, err error) bool {
+	if err == nil || Missing(err) {
+		return false
+	}
+	Fail(w, err)
+	return true
+}
+
+// SubSyntax is the answer to a subcommand with arguments that make no sense.
+func SubSyntax(args [][]byte) Error {
+	return Errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
+		Quoted(args[1]), strings.ToUpper(string(args[0])))
+}
+
+// MostQuoted is how many bytes of what the client sent are repeated in an error.
+const MostQuoted = 128
+
+// Quoted is so much of what the client sent as an error repeats.
+func Quoted(b []byte) []byte { return b[:min(len(b), MostQuoted)] }

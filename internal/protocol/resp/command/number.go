@@ -1,0 +1,36 @@
+package command
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Integer reads a whole number as Redis does: no blanks, no plus sign, no zeros before it.
+func Integer(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > 20 || b[0] == '+' || len(b) > 1 && b[0] == '0' || len(b) > 1 && b[0] == '-' && b[1] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	return n, err == nil
+}
+
+// Seconds reads a timeout in seconds, which may have a fraction; 0 is for ever. One that is too
+// large counts as negative, as in Redis.
+func Seconds(b []byte) (time.Duration, error) {
+	f, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(f):
+		return 0, ErrTimeout
+	case f < 0 || f*1000 >= math.MaxInt64:
+		return 0, ErrNegative
+	case f*1e9 >= math.MaxInt64:
+		return math.MaxInt64, nil
+	}
+	return time.Duration(math.Ceil(f*1000)) * time.Millisecond, nil
+}
+
+// Is reports whether an argument is a word of Redis, in any case.
+func Is(b []byte, word string) bool { return len(b) == len(word) && strings.EqualFold(string(b), word) }

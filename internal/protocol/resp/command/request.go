@@ -1,0 +1,80 @@
+package command
+
+import (
+	"context"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
+)
+
+// Request is one command of a client: the engine commands that carry it out, and its reply.
+type Request interface {
+	// Commands appends the engine commands of the request; the engine runs them in one batch with
+	// those of other requests. A request without commands is answered without the engine.
+	Commands(dst []broker.Command) []broker.Command
+	// Reply writes the answer. It is called once the commands are done and their changes are
+	// durable, and checks their Err. The arguments of the request are still valid.
+	Reply(w *respwire.Writer)
+}
+
+// Blocker is a request that may wait for a message. It keeps copies of its arguments, because the
+// connection reads on while it waits. In a transaction it is an ordinary request and never waits.
+type Blocker interface {
+	Request
+	// Wait returns the commands to wait on: the first one that gets something ends the wait
+	// (broker.Session.Await). Reply is called then, or when the timeout passes. Timeout 0 means
+	// no limit. A request that returns no commands does not wait.
+	Wait() (commands []broker.Command, timeout time.Duration)
+}
+
+// Pollable is a Blocker that clients send in bulk. Successive ones on the same queue are polled in
+// one batch, and the connection waits only from the first one that got nothing: those behind it
+// have rarely got anything.
+type Pollable interface {
+	Blocker
+	// Polled reports, once its commands are done, that there is no need to wait.
+	Polled() bool
+}
+
+// MultiPollable is a Blocker on several queues. It polls all of them at once and waits only if none
+// has a message.
+type MultiPollable interface {
+	Blocker
+	// Answered reports, once its commands are done, that there is no need to wait.
+	Answered() bool
+}
+
+// Changer is a request on semaphores. It has changes instead of commands.
+type Changer interface {
+	Request
+	Changes(dst []semaphores.Change) []semaphores.Change
+}
+
+// Bulky is a Changer whose result is so large that the connection ends the batch behind it.
+type Bulky interface {
+	Changer
+	Bulky()
+}
+
+// SemaphoreBlocker is a Changer that waits if its changes alone did not satisfy it. In a
+// transaction it never waits.
+type SemaphoreBlocker interface {
+	Changer
+	// Satisfied reports, once its changes are done, that there is no need to wait.
+	Satisfied() bool
+	// Await waits until the request is satisfied or ctx ends; Reply is called after it. Timeout 0
+	// means no limit.
+	Await(ctx context.Context, c Conn) error
+	Timeout() time.Duration
+}
+
+// Told is a request whose answer needs no engine.
+type Told func(w *respwire.Writer)
+
+// Commands implements Request: there are none.
+func (Told) Commands(dst []broker.Command) []broker.Command { return dst }
+
+// Reply implements Request.
+func (t Told) Reply(w *respwire.Writer) { t(w) }

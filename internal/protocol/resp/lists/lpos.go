@@ -1,0 +1,114 @@
+package lists
+
+import (
+	"bytes"
+	"math"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/protocol/resp/command"
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+// positionRequest is LPOS: where in a list an element is.
+type positionRequest struct {
+	look    broker.Range
+	size    broker.Count // the look may leave out what is at the left
+	element []byte
+	skip    int // matches to pass over
+	most    int // matches to tell
+	fromEnd bool
+	counted bool // COUNT was given: the reply is an array
+}
+
+const rankIsZero = command.Error("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list")
+
+func lpos(_ command.Conn, args [][]byte) (command.Request, error) {
+	r := &positionRequest{
+		look:    broker.Range{OnQueue: onQueue(args[1]), First: 0, Last: -1, Back: true},
+		size:    broker.Count{OnQueue: onQueue(args[1])},
+		element: args[2], most: 1,
+	}
+	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) < 2 {
+			return nil, command.ErrSyntax
+		}
+		n, whole := command.Integer(rest[1])
+		switch {
+		case command.Is(rest[0], "rank"):
+			switch {
+			case !whole:
+				return nil, command.ErrNotInteger
+			case n == 0:
+				return nil, rankIsZero
+			}
+			// The least number has no positive one: Redis then passes over nothing.
+			r.fromEnd, r.skip = n < 0, max(int(max(n, -n)), 1)-1
+		case command.Is(rest[0], "count"):
+			if !whole || n < 0 {
+				return nil, command.Error("ERR COUNT can't be negative")
+			}
+			if r.counted, r.most = true, int(n); n == 0 {
+				r.most = math.MaxInt
+			}
+		case command.Is(rest[0], "maxlen"):
+			if !whole || n < 0 {
+				return nil, command.Error("ERR MAXLEN can't be negative")
+			}
+			r.look.Last = int(n) - 1
+		default:
+			return nil, command.ErrSyntax
+		}
+	}
+	if n := r.look.Last; r.fromEnd && n >= 0 {
+		r.look.First, r.look.Last = -n-1, -1
+	}
+	return r, nil
+}
+
+func (r *positionRequest) Commands(dst []broker.Command) []broker.Command {
+	return append(dst, &r.look, &r.size)
+}
+
+func (r *positionRequest) Reply(w *respwire.Writer) {
+	if command.Failed(w, r.look.Err) || command.Failed(w, r.size.Err) {
+		return
+	}
+	found := r.matches()
+	switch {
+	case r.counted:
+		w.Array(len(found))
+		for _, at := range found {
+			w.Int(int64(at))
+		}
+	case len(found) == 0:
+		w.Null()
+	default:
+		w.Int(int64(found[0]))
+	}
+}
+
+// matches are the positions of what is to be told, in the order of the search.
+func (r *positionRequest) matches() (found []int) {
+	bodies, skip := r.look.Bodies, r.skip
+	if r.look.Err != nil { // there is no such queue
+		return nil
+	}
+	for i := range bodies {
+		at, position := i, i
+		if r.fromEnd {
+			at = len(bodies) - 1 - i
+			position = int(r.size.Ready) - 1 - i
+		}
+		if !bytes.Equal(bodies[at], r.element) {
+			continue
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if found = append(found, position); len(found) == r.most {
+			break
+		}
+	}
+	return found
+}

@@ -1,0 +1,108 @@
+package resptest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
+	"fiveways/internal/storage/vfs"
+)
+
+// Patience is how long a test waits for what must come.
+const Patience = 20 * time.Second
+
+// Server is what a test starts: resp.Server.
+type Server interface {
+	Serve(ln net.Listener) error
+	Drain(ctx context.Context) error
+}
+
+// Node is a broker with the protocol in front of it.
+type Node struct {
+	T          testing.TB
+	Broker     *broker.Broker
+	Semaphores *semaphores.Manager
+	Addr       string // where the server listens
+	Log        Text
+}
+
+// Text is a log that is read while it is written.
+type Text struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Text) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// String is what was written so far.
+func (l *Text) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// Logger writes to the node's log.
+func (n *Node) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(&n.Log, nil)) }
+
+// Start starts a broker on files in memory, and the server that serve makes for it. The end of the
+// test stops both.
+func Start(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Node {
+	t.Helper()
+	n := &Node{T: t}
+	n.Semaphores = semaphores.New(semaphores.Options{Logger: n.Logger()})
+	engine.Logger = n.Logger()
+	engine.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: n.Semaphores}
+	var err error
+	if n.Broker, err = broker.Open(vfs.NewMem(), "data", engine); err != nil {
+		t.Fatal(err)
+	}
+	jobs.Resume(n.Broker)
+	if err := n.Semaphores.Start(n.Broker); err != nil {
+		t.Fatal(err)
+	}
+	server := serve(n)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Addr = ln.Addr().String()
+	go server.Serve(ln) //nolint:errcheck // Drain ends it
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := server.Drain(ctx); err != nil {
+			t.Error(err)
+		}
+		n.Semaphores.Stop()
+		if err := n.Broker.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// UntilBlocked has c ask until so many clients wait for messages or tasks.
+func (n *Node) UntilBlocked(c *Client, want int) {
+	n.T.Helper()
+	for range 100_000 {
+		if strings.Contains(c.Do("INFO", "clients"), fmt.Sprintf("blocked_clients:%d\\r", want)) {
+			return
+		}
+	}
+	n.T.Fatalf("there are never %d clients that wait", want)
+}

@@ -1,0 +1,141 @@
+package semaphores
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/semaphore"
+	"fiveways/internal/protocol/resp/command"
+	"fiveways/internal/protocol/resp/respwire"
+	"fiveways/internal/semaphores"
+)
+
+// Commands are those about task semaphores.
+func Commands() []command.Command {
+	row := func(name string, arity int, f command.Flags, summary string, prepare command.Prepare) command.Command {
+		return command.Command{Name: name, Arity: arity, Flags: f, Keys: command.OneKey, Group: command.SemaphoreGroup,
+			Summary: summary, Prepare: prepare}
+	}
+	const read, write, add = command.Readonly, command.Write, command.Write | command.DenyOOM
+	return []command.Command{
+		row("sem.create", -2, add|command.Fast, "Make a semaphore when there is none", semCreate),
+		row("sem.set", -2, write|command.Fast, "Change the settings of a semaphore", semSet),
+		row("sem.del", -2, write, "Delete a semaphore with its tasks", semDel),
+		row("sem.info", 2, read|command.Fast, "Describe a semaphore", semInfo),
+		{Name: "sem.list", Arity: -1, Flags: read, Group: command.SemaphoreGroup, Summary: "List the semaphores", Now: semList},
+		row("sem.enqueue", -4, add, "Put tasks in line, or change their priorities", semEnqueue),
+		row("sem.acquire", -4, add|command.Blocking, "Put a task in line and wait until it runs", semAcquire),
+		row("sem.release", -3, write, "Take tasks out, and give their places to the next", semRelease),
+		row("sem.renew", -3, write, "Begin the leases of running tasks anew", semRenew),
+		row("sem.status", -3, read|command.Fast, "Tell the statuses of tasks", semStatus),
+		row("sem.tasks", -2, read, "List tasks in their order", semTasks),
+	}
+}
+
+// onSemaphore is the part that all requests about semaphores have: they need no commands of the
+// engine.
+type onSemaphore struct{}
+
+func (onSemaphore) Commands(dst []broker.Command) []broker.Command { return dst }
+
+// mostTasks is how many running tasks a semaphore may have, as far as this protocol takes numbers.
+const mostTasks = math.MaxInt32
+
+// settings reads [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
+func settings(w *command.Words) (s semaphores.Settings) {
+	for w.More() {
+		switch w.Keyword() {
+		case "ACTIVE":
+			s.Active = new(int(w.Number(mostTasks)))
+		case "TRYRELEASE":
+			s.TryRelease = new(int(w.Number(mostTasks)))
+		case "LEASE":
+			s.Lease = new(w.MS())
+		case "ORDER":
+			order := w.Keyword()
+			if w.Err == nil && order != "ASC" && order != "DESC" {
+				w.Unknown()
+			}
+			s.Ascending = new(order == "ASC")
+		default:
+			w.Unknown()
+		}
+	}
+	return s
+}
+
+// priority is the next argument as a finite number.
+func priority(w *command.Words) float64 {
+	f, err := strconv.ParseFloat(string(w.Next()), 64)
+	if w.Err == nil && (err != nil || math.IsNaN(f) || math.IsInf(f, 0)) {
+		w.Fail(command.ErrNotFloat)
+		return 0
+	}
+	return f
+}
+
+// texts are copies of arguments.
+func texts(args [][]byte) []string {
+	all := make([]string, len(args))
+	for i, a := range args {
+		all[i] = string(a)
+	}
+	return all
+}
+
+// writeInfo describes a semaphore.
+func writeInfo(w *respwire.Writer, i *semaphores.Info) {
+	w.Map(8)
+	w.BulkString("key")
+	w.BulkString(i.Key)
+	w.Field("active", int64(i.Config.Active))
+	w.Field("try_release", int64(i.Config.TryRelease))
+	w.BulkString("order")
+	if i.Config.Ascending {
+		w.BulkString("asc")
+	} else {
+		w.BulkString("desc")
+	}
+	w.Field("lease", i.Config.Lease)
+	w.Field("waiting", int64(i.Waiting))
+	w.Field("acquired", int64(i.Acquired))
+	w.Field("try_release_asked", int64(i.TryRelease))
+}
+
+// writeStatus tells the status of a task, nothing when it does not stand in line.
+func writeStatus(w *respwire.Writer, s *semaphores.State) {
+	if !s.Found {
+		w.Null()
+		return
+	}
+	w.BulkString(s.Status.String())
+}
+
+// writeTask tells all of a task, nothing when it does not stand in line.
+func writeTask(w *respwire.Writer, s *semaphores.State, now time.Time) {
+	if !s.Found {
+		w.Null()
+		return
+	}
+	w.Map(7)
+	w.BulkString("task")
+	w.BulkString(s.ID)
+	w.BulkString("status")
+	w.BulkString(s.Status.String())
+	w.BulkString("priority")
+	w.Double(s.Priority)
+	w.Field("position", int64(s.Position))
+	w.Field("enqueued", s.Enqueued/1000)
+	w.Field("lease", s.Lease)
+	w.Field("left", leaseLeft(s, now))
+}
+
+// leaseLeft is how many ms are left of a running task's lease; 0: it has none.
+func leaseLeft(s *semaphores.State, now time.Time) int64 {
+	if s.Status == semaphore.Wait || s.Until == 0 {
+		return 0
+	}
+	return max(s.Until-now.UnixMilli(), 1)
+}

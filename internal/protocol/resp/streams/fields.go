@@ -1,0 +1,190 @@
+package streams
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"fiveways/internal/broker/streams"
+	"fiveways/internal/core/codec"
+	"fiveways/internal/core/message"
+	"fiveways/internal/protocol/resp/respwire"
+)
+
+// An entry of a stream is a message: the value of its field "body" is the body, the others are
+// headers, in their order. The body comes first, and is left out when it is empty and there are
+// headers. What that would not give back is kept in a header beside it, or, when it is large, as
+// the body, which a content type tells.
+const (
+	bodyField   = "body"
+	exactHeader = "x-stream-fields"
+	exactType   = "application/x-stream-fields"
+	mostHeaders = 64 << 10 // bytes of headers: they must fit into one frame of AMQP
+)
+
+// messageOf makes a message of fields and their values.
+func messageOf(fields [][]byte) (props, body []byte) {
+	if len(fields) == 2 && string(fields[0]) == bodyField {
+		return plainProps, fields[1]
+	}
+	t := make(message.Table, 0, len(fields)/2+1)
+	size, exact, hasBody := 0, true, false
+	for i := 0; i < len(fields); i += 2 {
+		name := fields[i]
+		size += len(name) + len(fields[i+1]) + 6
+		switch {
+		case string(name) == bodyField && !hasBody:
+			exact = exact && i == 0 && len(fields[i+1]) > 0
+			hasBody, body = true, fields[i+1]
+		case len(name) > message.MaxShortStr || string(name) == exactHeader || string(name) == bodyField || has(t, name):
+			exact = false
+		default:
+			t = append(t, message.Field{Name: string(name), Value: string(fields[i+1])})
+		}
+	}
+	p := message.Properties{Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: message.Persistent, Headers: t}
+	switch {
+	case exact && size <= mostHeaders:
+	case 2*size <= mostHeaders:
+		p.Headers = append(p.Headers, message.Field{Name: exactHeader, Value: message.Bytes(appendFields(nil, fields))})
+	default:
+		p = message.Properties{Flags: message.HasDeliveryMode | message.HasContentType, DeliveryMode: message.Persistent, ContentType: exactType}
+		body = appendFields(nil, fields)
+	}
+	return p.Append(nil), body
+}
+
+// plainProps are those of a message that is nothing but a body.
+var plainProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Persistent}).Append(nil)
+
+func has(t message.Table, name []byte) bool {
+	for i := range t {
+		if t[i].Name == string(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendFields appends fields and values, each with its length in front.
+func appendFields(dst []byte, fields [][]byte) []byte {
+	for _, f := range fields {
+		dst = codec.AppendPrefixed(dst, f)
+	}
+	return dst
+}
+
+// exactFields reads what appendFields wrote; nil when it did not.
+func exactFields(b []byte) (fields [][]byte) {
+	r := codec.NewReader(b)
+	for r.Len() > 0 {
+		fields = append(fields, r.Prefixed())
+	}
+	if r.Err() != nil || len(fields)%2 != 0 {
+		return nil
+	}
+	return fields
+}
+
+// fieldsOf is the fields and values that a message is shown as.
+func fieldsOf(env message.Envelope) [][]byte {
+	_, _, props, body := env.Split()
+	if kind, ok := message.FindProperty(props, message.HasContentType); ok && string(kind) == exactType {
+		if fields := exactFields(body); fields != nil {
+			return fields
+		}
+	}
+	headers, _ := message.FindProperty(props, message.HasHeaders)
+	if letter, value, ok := message.FindHeader(headers, exactHeader); ok && letter == 'x' {
+		if fields := exactFields(value); fields != nil {
+			return fields
+		}
+	}
+	var fields [][]byte
+	if len(body) > 0 || len(headers) == 0 {
+		fields = append(fields, []byte(bodyField), body)
+	}
+	for len(headers) > 0 {
+		name, letter, value, rest, ok := message.NextField(headers)
+		if !ok {
+			break
+		}
+		if letter != 'S' && letter != 'x' {
+			v, _ := message.HeaderLookup(headers, string(name))
+			value = headerText(v)
+		}
+		fields = append(fields, name, value)
+		headers = rest
+	}
+	if fields == nil {
+		fields = append(fields, []byte(bodyField), body)
+	}
+	return fields
+}
+
+// headerText shows the value of a header that is no text.
+func headerText(v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case float32:
+		return strconv.AppendFloat(nil, float64(v), 'g', -1, 32)
+	case float64:
+		return strconv.AppendFloat(nil, v, 'g', -1, 64)
+	case message.Decimal:
+		return []byte(v.Text())
+	case message.Table, message.Array:
+		text, err := json.Marshal(jsonOf(v))
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+	return fmt.Append(nil, v)
+}
+
+// jsonOf is a value of a header as JSON knows it.
+func jsonOf(v any) any {
+	switch v := v.(type) {
+	case message.Table:
+		m := make(map[string]any, len(v))
+		for _, f := range v {
+			m[f.Name] = jsonOf(f.Value)
+		}
+		return m
+	case message.Array:
+		a := make([]any, len(v))
+		for i := range v {
+			a[i] = jsonOf(v[i])
+		}
+		return a
+	case message.Bytes:
+		return base64.StdEncoding.EncodeToString(v)
+	case float32, float64, message.Decimal:
+		return string(headerText(v))
+	}
+	return v
+}
+
+// writeEntry tells an entry, one that is gone with null in the place of its fields.
+func writeEntry(w *respwire.Writer, e *streams.Entry) {
+	w.Array(2)
+	writeID(w, e.ID)
+	if e.Env == nil {
+		w.NullArray()
+		return
+	}
+	fields := fieldsOf(e.Env)
+	w.Array(len(fields))
+	for _, f := range fields {
+		w.Bulk(f)
+	}
+}
+
+func writeEntries(w *respwire.Writer, list []streams.Entry) {
+	w.Array(len(list))
+	for i := range list {
+		writeEntry(w, &list[i])
+	}
+}

@@ -1,0 +1,101 @@
+package replica
+
+import (
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// BenchmarkReplicas appends groups of 64 KiB to three nodes in one process, each with a folder of
+// its own on the same disk, with as many open at a time as the name says.
+func BenchmarkReplicas(b *testing.B) {
+	for name, window := range map[string]int{"open=1": 1, "open=64": 64} {
+		b.Run(name, func(b *testing.B) { benchmarkReplicas(b, window) })
+	}
+}
+
+func benchmarkReplicas(b *testing.B, window int) {
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	replicas := make([]*Replica, 3)
+	var started sync.WaitGroup
+	started.Add(1)
+	send := func(ms []*pb.Message) {
+		started.Wait()
+		for _, m := range ms {
+			replicas[m.GetTo()-1].Step(m)
+		}
+	}
+	lead := make(chan *texts, 3)
+	for i := range replicas {
+		dir := b.TempDir()
+		err := store.FoundReplica(vfs.OS{}, dir, store.RaftState{
+			Cluster: 1, Node: uint64(i + 1), Term: 1, Commit: 1,
+			First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		st, err := store.Open(vfs.OS{}, dir, store.Options{Logger: quiet})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { st.Close() })
+		m := &counter{texts: texts{next: 1, store: st}, lead: lead}
+		if replicas[i], err = Start(Options{Store: st, Machine: m, Send: send, Logger: quiet}); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(replicas[i].Close)
+	}
+	started.Done()
+	var leader *texts
+	select {
+	case leader = <-lead:
+	case <-time.After(10 * time.Second):
+		b.Fatal("nobody leads")
+	}
+	data := make([]byte, 64<<10)
+	data = append([]byte{0x80, 0x80, 4}, data...) // one fact of 64 KiB
+	open := make(chan struct{}, window)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		open <- struct{}{}
+		leader.mu.Lock()
+		leader.log.Append([]store.Entry{{Shard: 1, Index: leader.next, Data: data}}, func(err error) {
+			if err != nil {
+				b.Error(err)
+			}
+			<-open
+		})
+		leader.next++
+		leader.mu.Unlock()
+	}
+	for range window {
+		open <- struct{}{}
+	}
+}
+
+// counter is a machine that keeps nothing.
+type counter struct {
+	texts
+	lead chan *texts
+}
+
+func (m *counter) Apply(store.RaftEntry, bool) {}
+
+func (m *counter) Lead(log *Log) {
+	m.texts.Lead(log)
+	m.lead <- &m.texts
+}

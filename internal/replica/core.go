@@ -1,0 +1,712 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/storage/store"
+)
+
+const (
+	// TickInterval is how often Raft's clock ticks; a heartbeat leaves with each tick.
+	TickInterval   = 100 * time.Millisecond
+	electionTicks  = 10 // without a word from the leader until a follower stands for election
+	heartbeatTicks = 1
+	// leaseFor is how long a leader may speak for the cluster after a quorum was with it: less than
+	// any follower waits before it stands for election, by more than clocks drift apart in that
+	// time.
+	leaseFor = 700 * time.Millisecond
+	// stuckTicks is how long a leader's disk may not answer until it gives its lead away.
+	stuckTicks = 30
+
+	roundBytes       = 1 << 20 // of proposals that share an entry
+	maxMessageBytes  = 1 << 20
+	maxInflight      = 256
+	maxInflightBytes = 64 << 20
+	maxUncommitted   = 128 << 20
+	maxApplying      = 16 << 20
+)
+
+// Machine is the state that entries change, on every node. Its methods are called by the replica,
+// one at a time, and must not wait for it.
+type Machine interface {
+	// Apply is called for every committed entry after the last one that was committed when the
+	// replica began, in order. own says that it came from the reign that this node holds: whoever
+	// holds it has applied it already. After a reign entries may come that Restore has seen; their
+	// indexes tell.
+	Apply(e store.RaftEntry, own bool)
+	// Lead begins a reign: all entries before it are applied.
+	Lead(log *Log)
+	// Lose ends it. What is open in the reign gets ErrLost after that. The machine goes back to
+	// what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored, from any
+	// goroutine; nothing is applied meanwhile.
+	Lose(restored func())
+}
+
+// effects are what the core has others do. All but send come back as events.
+type effects struct {
+	send func([]*pb.Message)
+	// append makes an entry durable and then has stable called, in the order of the calls.
+	append func(e store.RaftEntry, done func(error))
+	save   func(store.RaftState) error
+	// later has an event handled on the core's goroutine, submit a proposal.
+	later  func(func(*core))
+	submit func(proposal)
+}
+
+// core is a node of a cluster. It has one caller.
+type core struct {
+	self    uint64
+	st      *store.Store
+	log     *store.RaftLog
+	disk    *disk
+	raw     *raft.RawNode
+	machine Machine
+	out     effects
+	now     func() time.Duration
+	logger  *slog.Logger
+
+	failed error // nothing is done any more
+	ticks  int
+	quiet  store.EntryID // end of the log at the last tick
+
+	// Appends to the log, in the order of Raft's messages: those begun, and those that wait because
+	// the state could not be written.
+	begun   []begunAppend
+	backlog []*pb.Message
+
+	// Committed entries that are not applied.
+	applies  []*pb.Message
+	restores bool // the machine goes back to what is committed
+	applied  uint64
+	commit   uint64
+
+	leadTerm uint64 // the term in which this node leads; 0 when it does not
+	leader   uint64 // which node leads, as far as is known
+	reign    *Log   // nil until all before leadTerm is applied
+	waiting  []proposal
+	open     []*openEntry // proposed, in order
+	changes  []memberChange
+	reads    []read // ascending
+	readSeq  uint64
+	transfer uint64 // tick at which the lead was given away last
+}
+
+type begunAppend struct {
+	m      *pb.Message
+	stable bool
+	since  int // tick
+}
+
+// openEntry is an entry of the reign that is not known to be committed.
+type openEntry struct {
+	data   []byte
+	index  uint64 // 0 until Raft has given it one
+	change bool
+	done   []func(error)
+}
+
+type memberChange struct {
+	change *pb.ConfChangeV2
+	done   func(error)
+}
+
+// read is a question to a quorum whether this node leads.
+type read struct {
+	seq  uint64
+	at   time.Duration // when it was asked
+	done []func(error)
+}
+
+func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, logger *slog.Logger) (*core, error) {
+	log := st.Raft()
+	if log == nil {
+		return nil, errors.New("replica: the store is that of a single node")
+	}
+	state := log.State()
+	c := &core{
+		self: state.Node, st: st, log: log, machine: m, out: out, now: now, logger: logger,
+		applied: log.Committed(), commit: log.Committed(),
+	}
+	if c.out.save == nil {
+		c.out.save = log.Save
+	}
+	members := &pb.ConfState{}
+	if err := proto.Unmarshal(state.Members, members); err != nil {
+		return nil, fmt.Errorf("replica: members of the cluster: %w", err)
+	}
+	c.disk = &disk{log: log, members: members}
+	var err error
+	c.raw, err = raft.NewRawNode(&raft.Config{
+		ID:                        c.self,
+		ElectionTick:              electionTicks,
+		HeartbeatTick:             heartbeatTicks,
+		Storage:                   c.disk,
+		Applied:                   c.applied,
+		AsyncStorageWrites:        true,
+		MaxSizePerMsg:             maxMessageBytes,
+		MaxCommittedSizePerReady:  maxApplying,
+		MaxUncommittedEntriesSize: maxUncommitted,
+		MaxInflightMsgs:           maxInflight,
+		MaxInflightBytes:          maxInflightBytes,
+		CheckQuorum:               true,
+		PreVote:                   true,
+		DisableProposalForwarding: true, // a leader applies what it proposes; nobody else can
+		StepDownOnRemoval:         true,
+		Logger:                    raftLogger{logger},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replica: %w", err)
+	}
+	changes, err := log.Special(state.MembersAt)
+	if err != nil {
+		return nil, err
+	}
+	for i := range changes {
+		if err := c.applyChange(toRaft(&changes[i])); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// work does what Raft asks for until there is nothing left. The caller calls it after events.
+func (c *core) work() {
+	defer c.guard()
+	for c.failed == nil {
+		c.propose()
+		if !c.raw.HasReady() {
+			break
+		}
+		c.handle(c.raw.Ready())
+	}
+}
+
+// guard stops the node where the library gives up: an entry could not be read, or the others say
+// that this node has forgotten some.
+func (c *core) guard() {
+	switch p := recover().(type) {
+	case nil:
+	case raftPanic:
+		c.fail(fmt.Errorf("replica: raft: %s", string(p)))
+	default:
+		panic(p)
+	}
+}
+
+// event handles one that was put off.
+func (c *core) event(fn func(*core)) {
+	defer c.guard()
+	fn(c)
+}
+
+func (c *core) fail(err error) {
+	if c.failed != nil {
+		return
+	}
+	c.failed = err
+	if !errors.Is(err, ErrStopped) {
+		c.logger.Error("replica: stopped", "err", err)
+	}
+	if c.leadTerm != 0 {
+		c.lose()
+	}
+}
+
+func (c *core) tick() {
+	if c.failed != nil {
+		return
+	}
+	defer c.guard()
+	c.ticks++
+	c.persist() // what a full disk kept out
+	if end := c.log.Last(); end != c.quiet {
+		c.quiet = end
+	} else {
+		c.log.Mark()
+	}
+	switch unfit := c.unfit(); {
+	case !unfit:
+		c.raw.Tick()
+	case c.leadTerm != 0:
+		c.raw.Tick()
+		c.giveAway()
+	default: // it does not stand for election
+	}
+	if c.leadTerm != 0 {
+		c.ask(nil)
+	}
+}
+
+// unfit reports whether the disk keeps this node from leading.
+func (c *core) unfit() bool {
+	return c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
+}
+
+// giveAway gives the lead to the voter that is furthest, at most once in an election timeout.
+func (c *core) giveAway() {
+	if uint64(c.ticks) < c.transfer+electionTicks {
+		return
+	}
+	best, match := uint64(0), uint64(0)
+	status := c.raw.Status()
+	for id, pr := range status.Progress {
+		if id != c.self && !pr.IsLearner && pr.RecentActive && (pr.Match > match || pr.Match == match && id < best) {
+			best, match = id, pr.Match
+		}
+	}
+	if best != 0 {
+		c.logger.Warn("replica: the disk does not answer; giving the lead away", "to", best)
+		c.transferTo(best)
+	}
+}
+
+// transferTo gives the lead to another node. This one's lease ends at once: the other may lead
+// before it would have run out.
+func (c *core) transferTo(node uint64) {
+	if c.leadTerm == 0 || node == c.self {
+		return
+	}
+	c.transfer = uint64(c.ticks)
+	if c.reign != nil {
+		c.reign.lease.Store(0)
+	}
+	c.raw.TransferLeader(node)
+}
+
+// step takes a message from another node.
+func (c *core) step(m *pb.Message) {
+	if c.failed != nil {
+		return
+	}
+	defer c.guard()
+	if t := m.GetType(); c.ticks <= electionTicks && (t == pb.MsgVote || t == pb.MsgPreVote) {
+		return // this node may have told a leader just before it was started that it follows
+	}
+	if err := c.raw.Step(m); err != nil && !errors.Is(err, raft.ErrProposalDropped) {
+		c.logger.Debug("replica: message refused", "from", m.GetFrom(), "type", m.GetType(), "err", err)
+	}
+}
+
+// handle does what Raft asks for.
+func (c *core) handle(rd raft.Ready) {
+	status := c.raw.BasicStatus()
+	leads := status.RaftState == raft.StateLeader
+	c.leader = status.Lead
+	if c.leadTerm != 0 && (!leads || status.GetTerm() != c.leadTerm) {
+		c.lose()
+	}
+	if leads && c.leadTerm == 0 {
+		c.leadTerm = status.GetTerm()
+	}
+	for _, e := range rd.Entries {
+		c.placed(e)
+	}
+	if rd.HardState != nil {
+		c.commit = max(c.commit, rd.HardState.GetCommit())
+	}
+	for _, rs := range rd.ReadStates {
+		c.answered(rs.RequestCtx)
+	}
+	var out []*pb.Message
+	for _, m := range rd.Messages {
+		switch m.GetTo() {
+		case raft.LocalAppendThread:
+			c.backlog = append(c.backlog, m)
+		case raft.LocalApplyThread:
+			c.applies = append(c.applies, m)
+		default:
+			out = append(out, m)
+		}
+	}
+	if len(out) > 0 {
+		c.out.send(out)
+	}
+	c.persist()
+	c.apply()
+}
+
+// persist begins the appends that Raft has asked for.
+func (c *core) persist() {
+	for len(c.backlog) > 0 && c.failed == nil {
+		err := c.begin(c.backlog[0])
+		if errors.Is(err, store.ErrNoSpace) {
+			return // the next tick tries again
+		}
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		c.backlog = c.backlog[1:]
+	}
+	c.committed()
+}
+
+// begin makes durable what an append asks for. Term and vote are before it returns, so that no
+// entry of a term is durable that the state does not know.
+func (c *core) begin(m *pb.Message) error {
+	if !raft.IsEmptySnap(m.GetSnapshot()) {
+		return errors.New("replica: a snapshot came, which this version cannot take")
+	}
+	if m.Term != nil {
+		st := c.log.State()
+		if m.GetTerm() != st.Term || m.GetVote() != st.Vote {
+			st.Term, st.Vote = m.GetTerm(), m.GetVote()
+			if err := c.out.save(st); err != nil {
+				return err
+			}
+		}
+	}
+	entries := m.GetEntries()
+	if len(entries) == 0 {
+		c.begun = append(c.begun, begunAppend{m: m, stable: true, since: c.ticks})
+		c.finishAppends()
+		return nil
+	}
+	first := entries[0].GetIndex()
+	if first <= c.log.Last().Index {
+		if err := c.log.Rewind(first); err != nil {
+			return err
+		}
+	}
+	c.begun = append(c.begun, begunAppend{m: m, since: c.ticks})
+	for i, e := range entries {
+		se, err := toStore(e)
+		if err != nil {
+			return err
+		}
+		last := i == len(entries)-1
+		c.out.append(se, func(err error) {
+			if last || err != nil {
+				c.out.later(func(c *core) { c.stable(err) })
+			}
+		})
+	}
+	c.disk.wrote(entries)
+	return nil
+}
+
+// stable is told when the entries of the first append that is not stable yet are durable.
+func (c *core) stable(err error) {
+	if c.failed != nil {
+		return
+	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	for i := range c.begun {
+		if b := &c.begun[i]; !b.stable {
+			b.stable = true
+			break
+		}
+	}
+	c.finishAppends()
+}
+
+func (c *core) finishAppends() {
+	for len(c.begun) > 0 && c.begun[0].stable {
+		m := c.begun[0].m
+		c.begun[0] = begunAppend{}
+		c.begun = c.begun[1:]
+		c.respond(m)
+	}
+}
+
+// respond sends what waited for a message to a local thread.
+func (c *core) respond(m *pb.Message) {
+	var out []*pb.Message
+	for _, r := range m.GetResponses() {
+		if r.GetTo() != c.self {
+			out = append(out, r)
+		} else if err := c.raw.Step(r); err != nil && !errors.Is(err, raft.ErrStepPeerNotFound) { // it was removed
+			c.fail(fmt.Errorf("replica: %w", err))
+			return
+		}
+	}
+	if len(out) > 0 {
+		c.out.send(out)
+	}
+}
+
+// committed tells the store and whoever proposed what is committed.
+func (c *core) committed() {
+	if c.failed != nil {
+		return
+	}
+	if index := min(c.commit, c.log.Last().Index); index > c.log.Committed() {
+		c.log.Commit(index)
+	}
+	for len(c.open) > 0 && c.open[0].index != 0 && c.open[0].index <= c.commit {
+		e := c.open[0]
+		c.open = c.open[1:]
+		tell(e.done, nil)
+	}
+}
+
+func tell(done []func(error), err error) {
+	for _, fn := range done {
+		fn(err)
+	}
+}
+
+// apply hands committed entries to the machine.
+func (c *core) apply() {
+	for len(c.applies) > 0 && !c.restores && c.failed == nil {
+		m := c.applies[0]
+		c.applies = c.applies[1:]
+		for _, e := range m.GetEntries() {
+			if err := c.applyEntry(e); err != nil {
+				c.fail(err)
+				return
+			}
+		}
+		c.respond(m)
+	}
+}
+
+func (c *core) applyEntry(e *pb.Entry) error {
+	se, err := toStore(e)
+	if err != nil {
+		return err
+	}
+	if e.GetType() != pb.EntryNormal {
+		if err := c.applyChange(e); err != nil {
+			return err
+		}
+	}
+	c.machine.Apply(se, c.reign != nil && se.Term == c.reign.term)
+	c.applied = se.Index
+	if c.leadTerm != 0 && c.reign == nil && se.Term == c.leadTerm {
+		c.reigns()
+	}
+	return nil
+}
+
+// reigns begins a reign.
+func (c *core) reigns() {
+	c.reign = &Log{term: c.leadTerm, st: c.st, now: c.now, submit: c.out.submit}
+	c.machine.Lead(c.reign)
+	c.ask(nil)
+}
+
+// applyChange changes the members as a committed entry says.
+func (c *core) applyChange(e *pb.Entry) error {
+	var change pb.ConfChangeI
+	var err error
+	if e.GetType() == pb.EntryConfChange {
+		cc := &pb.ConfChange{}
+		err, change = proto.Unmarshal(e.GetData(), cc), cc
+	} else {
+		cc := &pb.ConfChangeV2{}
+		err, change = proto.Unmarshal(e.GetData(), cc), cc
+	}
+	if err != nil {
+		return fmt.Errorf("replica: entry %d: %w: %w", e.GetIndex(), errMalformed, err)
+	}
+	c.disk.members = c.raw.ApplyConfChange(change)
+	c.applied = e.GetIndex()
+	if err := c.saveMembers(); err != nil && !errors.Is(err, store.ErrNoSpace) {
+		return err
+	}
+	return nil // when there is no space: the entry is in the log, from which a restart takes it
+}
+
+func (c *core) saveMembers() error {
+	b, err := proto.Marshal(c.disk.members)
+	if err != nil {
+		return err
+	}
+	st := c.log.State()
+	st.Members, st.MembersAt = b, c.applied
+	return c.log.Save(st)
+}
+
+// compact lets go of the entries up to index, as far as they are applied.
+func (c *core) compact(index uint64) error {
+	index = min(index, c.applied, c.log.Committed())
+	if index < c.log.First() {
+		return nil
+	}
+	// First the members: the changes up to MembersAt may be gone after it.
+	if err := c.saveMembers(); err != nil {
+		return err
+	}
+	return c.log.Compact(index)
+}
+
+// lose ends this node's lead.
+func (c *core) lose() {
+	c.leadTerm = 0
+	if c.reign != nil {
+		c.reign.lease.Store(0)
+		c.reign = nil
+		c.restores = true
+		c.machine.Lose(func() { c.out.later((*core).restored) })
+	}
+	open, waiting, changes, reads := c.open, c.waiting, c.changes, c.reads
+	c.open, c.waiting, c.changes, c.reads = nil, nil, nil, nil
+	for _, e := range open {
+		tell(e.done, ErrLost)
+	}
+	for _, p := range waiting {
+		p.done(ErrLost)
+	}
+	for _, ch := range changes {
+		ch.done(ErrNotLeader)
+	}
+	for _, r := range reads {
+		tell(r.done, ErrLost)
+	}
+}
+
+func (c *core) restored() {
+	c.restores = false
+	c.apply()
+}
+
+// submit takes a proposal of a reign.
+func (c *core) submit(p proposal) {
+	defer c.guard()
+	switch {
+	case c.failed != nil || c.reign != p.log:
+		p.done(ErrNotLeader)
+	case p.read:
+		c.ask([]func(error){p.done})
+	case p.group == nil && len(c.waiting) == 0:
+		c.barrier(p.done)
+	default:
+		c.waiting = append(c.waiting, p)
+	}
+}
+
+// barrier calls done when all that was proposed is committed.
+func (c *core) barrier(done func(error)) {
+	if n := len(c.open); n > 0 {
+		c.open[n-1].done = append(c.open[n-1].done, done)
+		return
+	}
+	done(nil)
+}
+
+// propose makes entries of what waits.
+func (c *core) propose() {
+	if c.leadTerm == 0 {
+		return
+	}
+	for len(c.changes) > 0 {
+		ch := c.changes[0]
+		if err := c.raw.ProposeConfChange(ch.change); err != nil {
+			break
+		}
+		c.changes = c.changes[1:]
+		c.open = append(c.open, &openEntry{change: true, done: []func(error){ch.done}})
+	}
+	for len(c.waiting) > 0 {
+		e, n := c.round()
+		if len(e.data) > 0 {
+			if err := c.raw.Propose(e.data); err != nil {
+				return // too much is open, or the lead is being given away: it waits
+			}
+			c.open = append(c.open, e)
+		}
+		clear(c.waiting[:n])
+		c.waiting = c.waiting[n:]
+		if len(e.data) == 0 {
+			for _, fn := range e.done {
+				c.barrier(fn)
+			}
+		}
+	}
+}
+
+// round packs what waits into an entry, and returns of how many proposals. Without data it is
+// barriers alone.
+func (c *core) round() (e *openEntry, n int) {
+	e = &openEntry{}
+	for _, p := range c.waiting {
+		if len(e.data) > 0 && len(e.data)+batchSize(p.group) > roundBytes {
+			break
+		}
+		if len(p.group) > 0 {
+			e.data = appendBatch(e.data, p.group)
+		}
+		e.done = append(e.done, p.done)
+		n++
+	}
+	return e, n
+}
+
+// placed notes the index of the next entry that this node has proposed, if e is one. Raft keeps
+// their order; of its own it adds entries without data: one at the start of a term, when nothing is
+// open, and one behind some changes of the members.
+func (c *core) placed(e *pb.Entry) {
+	i := slices.IndexFunc(c.open, func(o *openEntry) bool { return o.index == 0 })
+	if i < 0 {
+		return
+	}
+	o := c.open[i]
+	normal, empty := e.GetType() == pb.EntryNormal, len(e.GetData()) == 0
+	switch {
+	case o.change && normal && empty: // Raft refused the change and put this in its place
+		o.index = e.GetIndex()
+		tell(o.done, ErrBusy)
+		o.done = nil
+	case o.change != normal && !empty:
+		o.index = e.GetIndex()
+	}
+}
+
+// ask asks a quorum whether this node leads. With the answer comes a lease from now on.
+func (c *core) ask(done []func(error)) {
+	if c.leadTerm == 0 {
+		tell(done, ErrNotLeader)
+		return
+	}
+	c.readSeq++
+	c.reads = append(c.reads, read{seq: c.readSeq, at: c.now(), done: done})
+	c.raw.ReadIndex(binary.BigEndian.AppendUint64(nil, c.readSeq))
+}
+
+// answered takes the answer: it goes for all questions up to this one.
+func (c *core) answered(ctx []byte) {
+	if len(ctx) != 8 {
+		return
+	}
+	seq := binary.BigEndian.Uint64(ctx)
+	for len(c.reads) > 0 && c.reads[0].seq <= seq {
+		r := c.reads[0]
+		c.reads = c.reads[1:]
+		if c.reign != nil && c.raw.BasicStatus().LeadTransferee == raft.None && uint64(c.ticks) >= c.lentAgain() {
+			c.reign.lease.Store(max(c.reign.lease.Load(), int64(r.at+leaseFor)))
+		}
+		tell(r.done, nil)
+	}
+}
+
+// lentAgain is the tick from which on there may be a lease after an attempt to give the lead away:
+// until then the other may have been told to stand for election.
+func (c *core) lentAgain() uint64 {
+	if c.transfer == 0 {
+		return 0
+	}
+	return c.transfer + 3*electionTicks
+}
+
+// change proposes a change of the members. done is called when it is committed, or with ErrBusy,
+// ErrNotLeader, ErrLost.
+func (c *core) change(cc *pb.ConfChangeV2, done func(error)) {
+	if c.failed != nil || c.leadTerm == 0 {
+		done(ErrNotLeader)
+		return
+	}
+	c.changes = append(c.changes, memberChange{cc, done})
+}

@@ -1,0 +1,112 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/storage/store"
+)
+
+var (
+	// ErrLost says that leadership ended while something was open: it may be in the log or not.
+	ErrLost = errors.New("replica: leadership was lost; the outcome is unknown")
+	// ErrNotLeader says that another node leads, or none: nothing was done.
+	ErrNotLeader = errors.New("replica: not the leader")
+	// ErrBusy says that a change of the members is not possible now: nothing was done.
+	ErrBusy = errors.New("replica: another change of the members is not finished")
+	// ErrStopped says that the replica was stopped.
+	ErrStopped = errors.New("replica: stopped")
+)
+
+// Log is the log of one reign: what the engine of a leader appends to. It has the methods of the
+// broker's Log. All may be called concurrently.
+type Log struct {
+	term   uint64
+	st     *store.Store
+	now    func() time.Duration
+	submit func(proposal)
+
+	lease atomic.Int64 // Leads up to this time of now; 0 when the reign is over
+	open  atomic.Int64 // proposals that are not done
+	bytes atomic.Int64 // of them
+}
+
+// proposal is something to be done in the order of the log.
+type proposal struct {
+	log   *Log
+	group []store.Entry // nil: a barrier, or a read
+	read  bool
+	done  func(error)
+}
+
+// Append proposes a group of entries, which will be there as a whole or not at all. It does not
+// wait. done is called on the replica's goroutine, in the order of the calls: nil when the group is
+// committed, ErrLost when leadership has ended before that was known, ErrNotLeader when the reign
+// was over at the time. Wait of the entries is not looked at; Written is called just before done.
+func (l *Log) Append(group []store.Entry, done func(error)) {
+	size := int64(batchSize(group))
+	l.bytes.Add(size)
+	l.put(proposal{log: l, group: group, done: func(err error) {
+		l.bytes.Add(-size)
+		if err == nil {
+			for i := range group {
+				if fn := group[i].Written; fn != nil {
+					fn()
+				}
+			}
+		}
+		done(err)
+	}})
+}
+
+// AppendInline is Append: what writes is always the replica's goroutine.
+func (l *Log) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
+
+// Commit does nothing: the replica's goroutine has been told.
+func (l *Log) Commit() {}
+
+// Barrier calls done when all that was appended before is committed, of whatever shard and however
+// long it wants to wait: there is one log. Errors are those of Append.
+func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
+	if l.open.Load() == 0 && l.Leads() {
+		done(nil)
+		return
+	}
+	l.put(proposal{log: l, done: done})
+}
+
+// ReadIndex calls done with nil when a quorum has said after the call that this node leads: what it
+// knows is not behind what any node has answered.
+func (l *Log) ReadIndex(done func(error)) { l.put(proposal{log: l, read: true, done: done}) }
+
+func (l *Log) put(p proposal) {
+	l.open.Add(1)
+	done := p.done
+	p.done = func(err error) {
+		l.open.Add(-1)
+		done(err)
+	}
+	l.submit(p)
+}
+
+// Leads reports whether no other node can lead at this moment.
+func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
+
+// Term is the term of the reign.
+func (l *Log) Term() uint64 { return l.term }
+
+// Pending is how many bytes are appended and not yet committed.
+func (l *Log) Pending() int64 { return l.bytes.Load() }
+
+// State is the health of this node's disk.
+func (l *Log) State() store.State { return l.st.State() }
+
+// Watch has fn called when that changes.
+func (l *Log) Watch(fn func(store.State)) { l.st.Watch(fn) }
+
+// Retry makes a log without space try again at once.
+func (l *Log) Retry() { l.st.Retry() }
+
+func (l *Log) String() string { return fmt.Sprintf("reign of term %d", l.term) }

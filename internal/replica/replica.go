@@ -1,0 +1,256 @@
+package replica
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
+
+	"fiveways/internal/storage/store"
+)
+
+// maxMessages bounds the messages that wait for the replica. More are lost, as they may be on the
+// way.
+const maxMessages = 4096
+
+// Options say what a replica is made of.
+type Options struct {
+	Store   *store.Store // of a replica (store.FoundReplica), open
+	Machine Machine      // in the state of what is committed in Store
+	// Send takes messages for other nodes. It does not wait, and it may lose some. The messages
+	// must not be changed.
+	Send   func([]*pb.Message)
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Replica is a running node of a cluster. Its goroutine is the only one that touches the core.
+type Replica struct {
+	start   time.Time
+	wake    chan struct{} // capacity 1: there is something in the mailbox
+	stop    chan struct{} // closed by Close
+	stopped chan struct{} // closed by the goroutine at its end
+
+	mu     sync.Mutex
+	box    mailbox
+	closed bool // nothing is taken any more
+	status Status
+	err    error
+}
+
+// mailbox is what others have for the goroutine.
+type mailbox struct {
+	messages  []*pb.Message
+	events    []func(*core)
+	proposals []proposal
+}
+
+// Status is what a replica knows of itself and its cluster.
+type Status struct {
+	Node, Leader uint64 // Leader is 0 when it knows none
+	Term         uint64
+	Last         uint64 // index of the last entry in the log
+	Committed    uint64
+	Applied      uint64
+	Voters       []uint64
+	Learners     []uint64
+	// Match is how far the log of each node is known to be the same; on the leader only.
+	Match map[uint64]uint64
+}
+
+// Start starts a replica. It belongs to no cluster but that of the store, and speaks when it is
+// spoken to, or when it has not heard of a leader for a while.
+func Start(o Options) (*Replica, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	r := &Replica{
+		start:   time.Now(),
+		wake:    make(chan struct{}, 1),
+		stop:    make(chan struct{}),
+		stopped: make(chan struct{}),
+	}
+	out := effects{send: o.Send, append: o.Store.Raft().Append, later: func(fn func(*core)) { r.later(fn) }, submit: r.submit}
+	c, err := newCore(o.Store, o.Machine, func() time.Duration { return time.Since(r.start) }, out, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	r.status = c.status()
+	go r.run(c)
+	return r, nil
+}
+
+// Close stops the replica; the store stays open. A leader stops without a word: Transfer comes
+// first where there is time. What is open gets ErrLost, and what comes later ErrStopped. It may be
+// called again.
+func (r *Replica) Close() {
+	r.mu.Lock()
+	if !r.closed {
+		r.closed = true
+		close(r.stop)
+	}
+	r.mu.Unlock()
+	<-r.stopped
+}
+
+// Done is closed when the replica has stopped, by itself or by Close.
+func (r *Replica) Done() <-chan struct{} { return r.stopped }
+
+// Err says why it has stopped: ErrStopped after Close, nil while it runs.
+func (r *Replica) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Step takes a message from another node. It does not wait.
+func (r *Replica) Step(m *pb.Message) {
+	r.put(func(b *mailbox) {
+		if len(b.messages) < maxMessages {
+			b.messages = append(b.messages, m)
+		}
+	})
+}
+
+// Unreachable says that messages for a node were lost.
+func (r *Replica) Unreachable(node uint64) {
+	r.later(func(c *core) { c.raw.ReportUnreachable(node) })
+}
+
+// Transfer gives the lead to another node, if this one has it and the other is a voter that keeps
+// up. It does not wait for that: Status tells.
+func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(node) }) }
+
+// Change changes the members of the cluster. done is called when that is committed, or with
+// ErrNotLeader, ErrBusy, ErrLost or ErrStopped.
+func (r *Replica) Change(change *pb.ConfChangeV2, done func(error)) {
+	if !r.later(func(c *core) { c.change(change, done) }) {
+		done(ErrStopped)
+	}
+}
+
+// Compact lets go of the entries up to index, as far as they are applied here: no replica needs
+// them any more.
+func (r *Replica) Compact(index uint64, done func(error)) {
+	if !r.later(func(c *core) { done(c.compact(index)) }) {
+		done(ErrStopped)
+	}
+}
+
+// Status returns how things stood a moment ago.
+func (r *Replica) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
+}
+
+func (r *Replica) later(fn func(*core)) bool {
+	return r.put(func(b *mailbox) { b.events = append(b.events, fn) })
+}
+
+func (r *Replica) submit(p proposal) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		p.done(ErrStopped)
+		return
+	}
+	r.box.proposals = append(r.box.proposals, p)
+	r.mu.Unlock()
+	r.signal()
+}
+
+func (r *Replica) put(into func(*mailbox)) bool {
+	r.mu.Lock()
+	taken := !r.closed
+	if taken {
+		into(&r.box)
+	}
+	r.mu.Unlock()
+	if taken {
+		r.signal()
+	}
+	return taken
+}
+
+func (r *Replica) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it was told already
+	}
+}
+
+// run is the goroutine.
+func (r *Replica) run(c *core) {
+	defer close(r.stopped)
+	ticker := time.NewTicker(TickInterval)
+	defer ticker.Stop()
+	var box mailbox
+	for c.failed == nil {
+		select {
+		case <-r.wake:
+		case <-ticker.C:
+			c.tick()
+			r.tell(c)
+		case <-r.stop:
+			c.fail(ErrStopped)
+		}
+		box = r.swap(box)
+		r.handle(c, &box)
+	}
+	r.mu.Lock()
+	r.closed, r.err = true, c.failed
+	r.mu.Unlock()
+	r.tell(c)
+	box = r.swap(box) // what is left gets its answers; nothing is put any more
+	r.handle(c, &box)
+}
+
+// tell makes the status known.
+func (r *Replica) tell(c *core) {
+	st := c.status()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = st
+}
+
+// swap takes what is in the mailbox and leaves an empty one.
+func (r *Replica) swap(used mailbox) mailbox {
+	clear(used.messages)
+	clear(used.events)
+	clear(used.proposals)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.box
+	r.box = mailbox{used.messages[:0], used.events[:0], used.proposals[:0]}
+	return taken
+}
+
+func (r *Replica) handle(c *core, box *mailbox) {
+	for _, m := range box.messages {
+		c.step(m)
+	}
+	for _, fn := range box.events {
+		c.event(fn)
+	}
+	for _, p := range box.proposals {
+		c.submit(p)
+	}
+	c.work()
+}
+
+func (c *core) status() Status {
+	s := c.raw.BasicStatus()
+	st := Status{
+		Node: c.self, Leader: s.Lead, Term: s.GetTerm(),
+		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
+		Voters: c.disk.members.GetVoters(), Learners: c.disk.members.GetLearners(),
+	}
+	if c.leadTerm != 0 {
+		st.Match = map[uint64]uint64{}
+		c.raw.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) { st.Match[id] = pr.Match })
+	}
+	return st
+}

@@ -1,0 +1,392 @@
+package replica
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// texts is a machine that keeps what it was given.
+type texts struct {
+	mu    sync.Mutex
+	log   *Log
+	next  uint64 // index of shard 1
+	seen  []string
+	lost  int
+	store *store.Store
+}
+
+func (m *texts) Apply(e store.RaftEntry, own bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range e.Batch {
+		if !own && b.Index == m.next {
+			m.next++
+		}
+		m.seen = append(m.seen, string(b.Data[2:]))
+	}
+}
+
+func (m *texts) Lead(log *Log) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.log = log
+}
+
+func (m *texts) Lose(restored func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.log, m.lost, m.next = nil, m.lost+1, m.store.Last(1)+1
+	restored()
+}
+
+func (m *texts) reign() *Log {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.log
+}
+
+// put appends a text and returns what became of it.
+func (m *texts) put(text string) chan error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	done := make(chan error, 1)
+	data := append([]byte{byte(len(text) + 1), 1}, text...)
+	m.log.Append([]store.Entry{{Shard: 1, Index: m.next, Data: data}}, func(err error) { done <- err })
+	m.next++
+	return done
+}
+
+// disks is a file system that can be full, and whose syncs of the log wait while it is held.
+type disks struct {
+	*vfs.Errors
+	mu   sync.Mutex
+	held chan struct{} // nil: nothing is held
+}
+
+type heldFile struct {
+	vfs.File
+	fs *disks
+}
+
+func (d *disks) hold() (release func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	held := make(chan struct{})
+	d.held = held
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.held = nil
+		close(held)
+	}
+}
+
+func (d *disks) Create(path string) (vfs.File, error) {
+	f, err := d.Errors.Create(path)
+	return heldFile{f, d}, err
+}
+
+func (f heldFile) Datasync() error {
+	f.fs.mu.Lock()
+	held := f.fs.held
+	f.fs.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	return f.File.Datasync()
+}
+
+// team is a cluster in one process. Called in a bubble of synctest.
+type team struct {
+	t        *testing.T
+	machines []*texts
+	replicas []*Replica
+	stores   []*store.Store
+	disks    []*disks
+	mu       sync.Mutex
+	cut      map[uint64]bool // nodes that nothing reaches
+}
+
+func newTeam(t *testing.T, size int) *team {
+	tm := &team{t: t, cut: map[uint64]bool{}}
+	voters := make([]uint64, size)
+	for i := range voters {
+		voters[i] = uint64(i + 1)
+	}
+	members, err := proto.Marshal(&pb.ConfState{Voters: voters})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	for _, id := range voters {
+		fs := &disks{Errors: vfs.NewErrors(vfs.NewMem())}
+		tm.disks = append(tm.disks, fs)
+		err := store.FoundReplica(fs, "/data", store.RaftState{
+			Cluster: 1, Node: id, Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := store.Open(fs, "/data", store.Options{Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &texts{next: 1, store: st}
+		tm.stores, tm.machines = append(tm.stores, st), append(tm.machines, m)
+	}
+	for i, m := range tm.machines {
+		r, err := Start(Options{Store: tm.stores[i], Machine: m, Send: tm.sender(uint64(i + 1)), Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tm.mu.Lock()
+		tm.replicas = append(tm.replicas, r)
+		tm.mu.Unlock()
+	}
+	t.Cleanup(func() {
+		for i, r := range tm.replicas {
+			r.Close()
+			tm.stores[i].Close()
+		}
+	})
+	return tm
+}
+
+func (tm *team) sender(from uint64) func([]*pb.Message) {
+	return func(ms []*pb.Message) {
+		tm.mu.Lock()
+		replicas := tm.replicas
+		cut := tm.cut[from]
+		tm.mu.Unlock()
+		for _, m := range ms {
+			tm.mu.Lock()
+			lost := cut || tm.cut[m.GetTo()] || int(m.GetTo()) > len(replicas)
+			tm.mu.Unlock()
+			if !lost {
+				replicas[m.GetTo()-1].Step(m)
+			}
+		}
+	}
+}
+
+func (tm *team) isolate(node int, on bool) {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	tm.cut[uint64(node+1)] = on
+}
+
+// pass lets time pass in the bubble.
+func (tm *team) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// leader waits for a node that leads other than one.
+func (tm *team) leader(other int) int {
+	tm.t.Helper()
+	for range 100 {
+		tm.pass(TickInterval)
+		for i, m := range tm.machines {
+			if log := m.reign(); i != other && log != nil && log.Leads() {
+				return i
+			}
+		}
+	}
+	tm.t.Fatal("nobody leads")
+	return 0
+}
+
+func bubble(t *testing.T, size int, fn func(t *testing.T, tm *team)) {
+	synctest.Test(t, func(t *testing.T) { fn(t, newTeam(t, size)) })
+}
+
+func TestReplicas(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		first := tm.leader(-1)
+		m := tm.machines[first]
+		for _, text := range []string{"one", "two", "three"} {
+			if err := <-m.put(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		passed := make(chan error, 2)
+		m.reign().Barrier([]uint32{1}, store.WaitSync, func(err error) { passed <- err })
+		m.reign().ReadIndex(func(err error) { passed <- err })
+		if err := errors.Join(<-passed, <-passed); err != nil {
+			t.Fatal(err)
+		}
+		log := m.reign()
+		if n := log.Pending(); n != 0 {
+			t.Fatalf("%d bytes pending", n)
+		}
+		tm.isolate(first, true)
+		lost := m.put("nobody hears of it")
+		tm.pass(leaseFor)
+		if log.Leads() {
+			t.Fatal("a leader that nobody answers has a lease")
+		}
+		second := tm.leader(first)
+		if err := <-lost; !errors.Is(err, ErrLost) {
+			t.Fatal(err)
+		}
+		if err := <-tm.machines[second].put("four"); err != nil {
+			t.Fatal(err)
+		}
+		late := make(chan error, 1)
+		log.Append([]store.Entry{{Shard: 1, Index: 9, Data: []byte("\x02\x01x")}}, func(err error) { late <- err })
+		if err := <-late; !errors.Is(err, ErrNotLeader) {
+			t.Fatalf("append after the reign: %v", err)
+		}
+		tm.isolate(first, false)
+		tm.pass(3 * time.Second)
+		for i, m := range tm.machines {
+			if want := []string{"one", "two", "three", "four"}; !slices.Equal(m.seen, want) {
+				t.Fatalf("node %d has %q, want %q", i+1, m.seen, want)
+			}
+		}
+		if m.lost != 1 {
+			t.Fatalf("the first leader was told %d times that its reign is over", m.lost)
+		}
+	})
+}
+
+func TestTransfer(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		first := tm.leader(-1)
+		to := (first + 1) % 3
+		tm.replicas[first].Transfer(uint64(to + 1))
+		start := time.Now()
+		if got := tm.leader(first); got != to {
+			t.Fatalf("node %d leads, want %d", got+1, to+1)
+		}
+		if took := time.Since(start); took > 500*time.Millisecond {
+			t.Fatalf("it took %v", took)
+		}
+		st := tm.replicas[to].Status()
+		if st.Leader != uint64(to+1) || len(st.Voters) != 3 || len(st.Match) != 3 {
+			t.Fatalf("status %+v", st)
+		}
+	})
+}
+
+// A node joins as a learner, and entries that all have are let go.
+func TestChange(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		leader := tm.leader(-1)
+		change := func(kind pb.ConfChangeType, node uint64) error {
+			done := make(chan error, 1)
+			single := &pb.ConfChangeSingle{Type: kind.Enum(), NodeId: new(node)}
+			tm.replicas[leader].Change(&pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single}}, func(err error) { done <- err })
+			return <-done
+		}
+		if err := change(pb.ConfChangeAddLearnerNode, 3); err != nil {
+			t.Fatal(err)
+		}
+		tm.pass(2 * TickInterval)
+		if st := tm.replicas[leader].Status(); !slices.Equal(st.Learners, []uint64{3}) {
+			t.Fatalf("status %+v", st)
+		}
+		done := make(chan error, 1)
+		tm.replicas[leader].Compact(2, func(err error) { done <- err })
+		if err := <-done; err != nil || tm.stores[leader].Raft().First() != 3 {
+			t.Fatalf("first entry %d, %v", tm.stores[leader].Raft().First(), err)
+		}
+		other := 1 - leader
+		tm.replicas[other].Change(&pb.ConfChangeV2{}, func(err error) { done <- err })
+		if err := <-done; !errors.Is(err, ErrNotLeader) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A replica that stops answers all that is open, and what comes later.
+func TestClose(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		m, r := tm.machines[0], tm.replicas[0]
+		log := m.reign()
+		if err := <-m.put("alone"); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if !errors.Is(r.Err(), ErrStopped) || log.Leads() {
+			t.Fatalf("after Close: %v, leads %t", r.Err(), log.Leads())
+		}
+		done := make(chan error, 3)
+		log.Append([]store.Entry{{Shard: 1, Index: 2, Data: []byte("\x02\x01x")}}, func(err error) { done <- err })
+		r.Change(&pb.ConfChangeV2{}, func(err error) { done <- err })
+		r.Compact(1, func(err error) { done <- err })
+		for range 3 {
+			if err := <-done; !errors.Is(err, ErrStopped) {
+				t.Fatal(err)
+			}
+		}
+		r.Close()
+	})
+}
+
+// A disk that fails stops the replica, and says so.
+func TestFailedDisk(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		m := tm.machines[0]
+		tm.stores[0].Close()
+		lost := m.put("too late")
+		<-tm.replicas[0].Done()
+		if err := <-lost; !errors.Is(err, ErrLost) {
+			t.Fatal(err)
+		}
+		if err := tm.replicas[0].Err(); !errors.Is(err, store.ErrClosed) || m.lost != 1 {
+			t.Fatalf("%v; told %d times", err, m.lost)
+		}
+	})
+}
+
+// A leader whose disk is full, or does not answer, gives its lead away, and catches up after that.
+func TestLeaderWithABadDisk(t *testing.T) {
+	for name, spoil := range map[string]func(*disks) (mend func()){
+		"full":  func(d *disks) func() { d.SetFull(true); return func() { d.SetFull(false) } },
+		"stuck": (*disks).hold,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 3, func(t *testing.T, tm *team) {
+				first := tm.leader(-1)
+				if err := <-tm.machines[first].put("before"); err != nil {
+					t.Fatal(err)
+				}
+				mend := spoil(tm.disks[first])
+				if err := <-tm.machines[first].put("the others have it"); err != nil {
+					t.Fatal(err)
+				}
+				start := time.Now()
+				second := tm.leader(first)
+				if took := time.Since(start); took > 5*time.Second {
+					t.Fatalf("another leads after %v", took)
+				}
+				if err := <-tm.machines[second].put("after"); err != nil {
+					t.Fatal(err)
+				}
+				mend()
+				tm.pass(3 * time.Second)
+				for i, m := range tm.machines {
+					if want := []string{"before", "the others have it", "after"}; !slices.Equal(m.seen, want) {
+						t.Fatalf("node %d has %q, want %q", i+1, m.seen, want)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,745 @@
+package replica
+
+import (
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// A bug is planted where a node meets its disk and its clock; the checks have to find it.
+type bug string
+
+const (
+	noBug             bug = ""
+	answerBeforeSync  bug = "an append is answered before it is synced"
+	voteNotSaved      bug = "a vote is not saved"
+	acknowledgedIsCut bug = "a restart cuts an entry that was acknowledged"
+	leaseTooLong      bug = "a lease outlasts an election timeout"
+	readWithoutQuorum bug = "a read does not ask the quorum"
+)
+
+const (
+	simShards  = 3
+	simData    = "/data"
+	simStep    = 20 * time.Millisecond
+	simFounder = 3 // voters at the start
+	simNodes   = 5 // with those that join
+)
+
+// sim is a cluster whose every event is chosen by a seed, and what must hold in it.
+type sim struct {
+	bug   bug
+	rng   *rand.Rand
+	now   time.Duration
+	nodes []*simNode // node i has id i+1
+	net   []delivery
+	cut   map[[2]int]bool // links that carry nothing, one way
+	calm  bool            // no faults any more
+
+	// What was seen, of all nodes.
+	entries map[uint64]string // committed entries by index
+	states  map[uint64]uint64 // hash of the state by index
+	leaders map[uint64]int    // by term
+	asked   int               // ids given out
+	acked   map[int]bool      // ids whose done was told that all is well
+	refused map[int]bool      // ids that were told not to be in the log
+	removed map[int]bool      // nodes
+	joined  int               // nodes that were ever members
+	voters  []uint64
+	wrong   error
+}
+
+type delivery struct {
+	at time.Duration
+	to int
+	m  *pb.Message
+}
+
+type simNode struct {
+	s         *sim
+	id        int
+	mem       *vfs.Mem
+	fs        *vfs.Errors
+	st        *store.Store
+	core      *core // nil while it is down
+	engine    *engine
+	events    []func(*core)
+	nextTick  time.Duration
+	upAt      time.Duration
+	stalled   time.Duration // the disk does nothing until then
+	full      time.Duration // the state cannot be written until then
+	restored  func()
+	restoreAt time.Duration
+}
+
+// engine is the machine of a node: a hash for each shard, and what its leader has applied ahead.
+type engine struct {
+	n     *simNode
+	at    uint64 // index of the last entry in committed
+	last  [simShards]uint64
+	hash  [simShards]uint64
+	ahead [simShards]uint64 // indexes of shards as the reign has given them out
+	ids   map[int]bool      // what the engine knows, ahead or not
+	mine  map[int]bool      // of them, those of the reign
+	log   *Log
+}
+
+func (s *sim) fail(format string, args ...any) {
+	if s.wrong == nil {
+		s.wrong = fmt.Errorf("at %v: "+format, append([]any{s.now}, args...)...)
+	}
+}
+
+func newSim(seed uint64, b bug) *sim {
+	s := &sim{
+		bug: b, rng: rand.New(rand.NewPCG(seed, 1)), cut: map[[2]int]bool{},
+		entries: map[uint64]string{}, states: map[uint64]uint64{}, leaders: map[uint64]int{},
+		acked: map[int]bool{}, refused: map[int]bool{}, removed: map[int]bool{}, joined: simFounder,
+	}
+	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
+	if err != nil {
+		panic(err)
+	}
+	for i := range simNodes {
+		n := &simNode{s: s, id: i + 1, mem: vfs.NewMem()}
+		err := store.FoundReplica(n.mem, simData, store.RaftState{
+			Cluster: 1, Node: uint64(n.id), Term: 1, Commit: 1,
+			First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
+		})
+		if err != nil {
+			panic(err)
+		}
+		s.nodes = append(s.nodes, n)
+		n.start()
+	}
+	return s
+}
+
+func (n *simNode) start() {
+	s := n.s
+	n.fs = vfs.NewErrors(n.mem)
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	var err error
+	n.st, err = store.Open(n.fs, simData, store.Options{SegmentBytes: 16 << 10, LazySync: time.Hour, Logger: quiet})
+	if err != nil {
+		s.fail("node %d does not open: %v", n.id, err)
+		return
+	}
+	log := n.st.Raft()
+	if s.bug == acknowledgedIsCut && log.Last().Index > log.Committed() {
+		if err := log.Rewind(log.Last().Index); err != nil {
+			s.fail("cut: %v", err)
+			return
+		}
+	}
+	n.engine = &engine{n: n}
+	n.events, n.restored, n.stalled, n.full = nil, nil, 0, 0
+	n.engine.restore()
+	out := effects{
+		send:   func(ms []*pb.Message) { s.send(n, ms) },
+		append: log.AppendInline,
+		save: func(st store.RaftState) error {
+			if s.now < n.full {
+				return store.ErrNoSpace
+			}
+			return log.Save(st)
+		},
+		later:  func(fn func(*core)) { n.events = append(n.events, fn) },
+		submit: func(p proposal) { n.events = append(n.events, func(c *core) { c.submit(p) }) },
+	}
+	switch s.bug {
+	case answerBeforeSync:
+		out.append = func(e store.RaftEntry, done func(error)) {
+			log.AppendInline(e, func(error) {})
+			done(nil)
+		}
+	case voteNotSaved:
+		out.save = func(st store.RaftState) error {
+			st.Vote = 0
+			return log.Save(st)
+		}
+	}
+	c, err := newCore(n.st, n.engine, func() time.Duration { return s.now }, out, quiet)
+	if err != nil {
+		s.fail("node %d does not start: %v", n.id, err)
+		return
+	}
+	n.core = c
+	n.nextTick = s.now + time.Duration(s.rng.Int64N(int64(TickInterval)))
+	synctest.Wait()
+	c.work()
+	n.work()
+}
+
+// crash cuts the power of a node.
+func (n *simNode) crash(downFor time.Duration) {
+	s := n.s
+	if n.core == nil {
+		return
+	}
+	clone := n.mem.CrashClone(s.rng)
+	n.fs.CrashAt(n.fs.Count() + 1)
+	n.st.Close() // of what is gone
+	n.mem, n.core, n.engine = clone, nil, nil
+	n.upAt = s.now + downFor
+}
+
+// work handles the events of a node.
+func (n *simNode) work() {
+	for n.core != nil && len(n.events) > 0 {
+		events := n.events
+		n.events = nil
+		for _, fn := range events {
+			n.core.event(fn)
+		}
+		n.core.work()
+	}
+	synctest.Wait() // the store's goroutine sleeps again: it never takes the turn
+}
+
+func (s *sim) send(from *simNode, ms []*pb.Message) {
+	for _, m := range ms {
+		to := int(m.GetTo())
+		if to < 1 || to > len(s.nodes) {
+			s.fail("a message for node %d", to)
+			return
+		}
+		if s.cut[[2]int{from.id, to}] || !s.calm && s.rng.IntN(50) == 0 {
+			continue
+		}
+		delay := time.Duration(1+s.rng.IntN(15)) * time.Millisecond
+		if !s.calm && s.rng.IntN(60) == 0 {
+			delay += time.Duration(s.rng.IntN(1200)) * time.Millisecond
+		}
+		s.net = append(s.net, delivery{s.now + delay, to, m})
+		if !s.calm && s.rng.IntN(100) == 0 {
+			s.net = append(s.net, delivery{s.now + 2*delay, to, proto.Clone(m).(*pb.Message)})
+		}
+	}
+}
+
+// deliver hands over the messages that have arrived.
+func (s *sim) deliver() {
+	var due []delivery
+	s.net = slices.DeleteFunc(s.net, func(d delivery) bool {
+		if d.at > s.now {
+			return false
+		}
+		due = append(due, d)
+		return true
+	})
+	slices.SortStableFunc(due, func(a, b delivery) int { return int(a.at - b.at) })
+	for _, d := range due {
+		if n := s.nodes[d.to-1]; n.core != nil {
+			n.core.step(d.m)
+			n.core.work()
+			n.work()
+		}
+	}
+}
+
+// step lets a little time pass.
+func (s *sim) step() {
+	s.now += simStep
+	for _, n := range s.nodes {
+		if n.core == nil && s.now >= n.upAt && !s.removed[n.id] {
+			n.start()
+		}
+	}
+	s.deliver()
+	for _, n := range s.nodes {
+		n.pass()
+	}
+	if !s.calm {
+		s.fault()
+	}
+	s.checkLeaders()
+}
+
+// pass is what a node does by itself in a step.
+func (n *simNode) pass() {
+	s := n.s
+	if n.core == nil {
+		return
+	}
+	if n.restored != nil && s.now >= n.restoreAt {
+		done := n.restored
+		n.restored = nil
+		n.engine.restore()
+		done()
+	}
+	if s.now >= n.nextTick {
+		n.nextTick += TickInterval + time.Duration(s.rng.IntN(7)-3)*time.Millisecond
+		n.core.tick()
+		n.core.work()
+		synctest.Wait()
+	}
+	if n.engine.log != nil {
+		for range s.rng.IntN(3) {
+			n.engine.propose()
+		}
+	}
+	n.work()
+	if s.now >= n.stalled && s.rng.IntN(4) > 0 {
+		n.st.Commit()
+		n.work()
+	}
+	if err := n.core.failed; err != nil {
+		if !errors.Is(err, store.ErrFailed) {
+			s.fail("node %d: %v", n.id, err)
+		}
+		n.crash(time.Second)
+	}
+}
+
+func (s *sim) some(max time.Duration) time.Duration { return time.Duration(s.rng.Int64N(int64(max))) }
+
+// fault has something go wrong now and then.
+func (s *sim) fault() {
+	n := s.nodes[s.rng.IntN(s.joined)]
+	switch s.rng.IntN(500) {
+	case 0, 1, 2, 3:
+		n.crash(s.some(2 * time.Second))
+	case 4:
+		for _, n := range s.nodes {
+			n.crash(s.some(time.Second))
+		}
+	case 5, 6:
+		if leader := s.leader(); leader != nil {
+			s.isolate(leader)
+		}
+	case 7, 8:
+		for _, other := range s.nodes {
+			if other != n && s.rng.IntN(3) > 0 {
+				s.cut[[2]int{n.id, other.id}] = true
+			}
+			if other != n && s.rng.IntN(3) > 0 {
+				s.cut[[2]int{other.id, n.id}] = true
+			}
+		}
+	case 9, 10, 11, 12:
+		clear(s.cut)
+	case 15, 16:
+		n.stalled = s.now + s.some(5*time.Second)
+	case 17:
+		n.full = s.now + s.some(time.Second)
+	case 18:
+		n.fs.FailSync(errors.New("the disk is broken"))
+	case 19, 20:
+		if n.core != nil {
+			n.core.transferTo(uint64(1 + s.rng.IntN(s.joined)))
+			n.core.work()
+		}
+	case 21, 22, 23:
+		s.changeMembers()
+	case 24, 25, 26, 27:
+		if n.core != nil && n.restored == nil {
+			n.engine.checkpoint()
+		}
+	case 28, 29:
+		s.compact()
+	}
+}
+
+func (s *sim) isolate(n *simNode) {
+	for _, other := range s.nodes {
+		s.cut[[2]int{n.id, other.id}], s.cut[[2]int{other.id, n.id}] = true, true
+	}
+}
+
+func (s *sim) leader() *simNode {
+	for _, n := range s.nodes {
+		if n.core != nil && n.engine.log != nil && n.core.leadTerm != 0 {
+			return n
+		}
+	}
+	return nil
+}
+
+// changeMembers has a node join, be promoted, or leave for ever.
+func (s *sim) changeMembers() {
+	n := s.leader()
+	if n == nil {
+		return
+	}
+	single := &pb.ConfChangeSingle{}
+	members := n.core.disk.members
+	switch {
+	case len(members.GetLearners()) > 0:
+		single.Type, single.NodeId = pb.ConfChangeAddNode.Enum(), new(members.GetLearners()[0])
+	case len(members.GetVoters()) > simFounder:
+		id := members.GetVoters()[s.rng.IntN(len(members.GetVoters()))]
+		single.Type, single.NodeId = pb.ConfChangeRemoveNode.Enum(), new(id)
+	case s.joined < simNodes:
+		s.joined++
+		single.Type, single.NodeId = pb.ConfChangeAddLearnerNode.Enum(), new(uint64(s.joined))
+	default:
+		return
+	}
+	n.core.change(&pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single}}, func(error) {})
+	n.core.work()
+}
+
+// compact lets go of entries that every node has.
+func (s *sim) compact() {
+	low := uint64(1 << 62)
+	for _, n := range s.nodes {
+		switch {
+		case s.removed[n.id]:
+		case n.core == nil:
+			return
+		default:
+			low = min(low, n.core.applied, n.engine.at)
+		}
+	}
+	for _, n := range s.nodes {
+		if n.core != nil && s.now >= n.full {
+			if err := n.core.compact(low); err != nil && !errors.Is(err, store.ErrFailed) {
+				s.fail("compact: %v", err)
+			}
+		}
+	}
+}
+
+// checkLeaders checks that a term has one leader and that one node at most may speak as one.
+func (s *sim) checkLeaders() {
+	speaking := 0
+	for _, n := range s.nodes {
+		if n.core == nil || n.core.leadTerm == 0 {
+			continue
+		}
+		if other, ok := s.leaders[n.core.leadTerm]; ok && other != n.id {
+			s.fail("nodes %d and %d lead in term %d", other, n.id, n.core.leadTerm)
+		}
+		s.leaders[n.core.leadTerm] = n.id
+		if log := n.engine.log; log != nil && n.leads(log) {
+			speaking++
+		}
+	}
+	if speaking > 1 {
+		s.fail("%d nodes hold a lease", speaking)
+	}
+}
+
+func (n *simNode) leads(log *Log) bool {
+	if n.s.bug == leaseTooLong {
+		if lease := log.lease.Load(); lease != 0 {
+			return int64(n.s.now) < lease+int64(3*time.Second)
+		}
+	}
+	return log.Leads()
+}
+
+func (e *engine) Apply(entry store.RaftEntry, own bool) {
+	s := e.n.s
+	text := fmt.Sprint(entry.Term, entry.Type, entry.Data)
+	for _, b := range entry.Batch {
+		text += fmt.Sprintf(" %d/%d %s", b.Shard, b.Index, b.Data)
+	}
+	if known, ok := s.entries[entry.Index]; ok && known != text {
+		s.fail("node %d has entry %d as %q, another one as %q", e.n.id, entry.Index, text, known)
+	}
+	s.entries[entry.Index] = text
+	if entry.Index <= e.at {
+		return // it was restored
+	}
+	if entry.Index != e.at+1 {
+		s.fail("node %d: entry %d after %d", e.n.id, entry.Index, e.at)
+	}
+	e.at = entry.Index
+	for _, b := range entry.Batch {
+		e.take(b.Shard, b.Index, b.Data)
+		if !own && e.log != nil {
+			s.fail("node %d leads and is told of the entry %d of another", e.n.id, entry.Index)
+		}
+	}
+	e.compare()
+}
+
+// take applies an entry of a shard.
+func (e *engine) take(shard uint32, index uint64, data []byte) {
+	if index != e.last[shard]+1 {
+		e.n.s.fail("node %d: entry %d of shard %d after %d", e.n.id, index, shard, e.last[shard])
+	}
+	e.last[shard] = index
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d %s", e.hash[shard], index, data)
+	e.hash[shard] = h.Sum64()
+	e.ids[idOf(data)] = true
+}
+
+// compare checks that all nodes have the same state after the same entry.
+func (e *engine) compare() {
+	h := fnv.New64a()
+	fmt.Fprint(h, e.last, e.hash)
+	if known, ok := e.n.s.states[e.at]; ok && known != h.Sum64() {
+		e.n.s.fail("node %d has another state after entry %d", e.n.id, e.at)
+	}
+	e.n.s.states[e.at] = h.Sum64()
+}
+
+// restore makes the state that of what is committed in the store.
+func (e *engine) restore() {
+	st := e.n.st
+	e.at, e.ids, e.log = st.Raft().ReplayEnd(), map[int]bool{}, nil
+	e.last, e.hash = [simShards]uint64{}, [simShards]uint64{}
+	for shard := range uint32(simShards) {
+		err := st.Replay(shard, 0, func(index uint64, _ uint32, fact []byte) error {
+			e.take(shard, index, prefixed(fact))
+			return nil
+		})
+		if err != nil {
+			e.n.s.fail("node %d: replay: %v", e.n.id, err)
+		}
+	}
+	e.compare()
+}
+
+// checkpoint writes one for a shard: nothing is cleaned by it, but it must not be ahead of what is
+// committed.
+func (e *engine) checkpoint() {
+	shard := uint32(e.n.s.rng.IntN(simShards))
+	if e.n.st.State().Health != store.Healthy || e.last[shard] == 0 {
+		return
+	}
+	err := e.n.st.WriteCheckpoint(shard, e.last[shard], func(w io.Writer) error {
+		_, err := fmt.Fprint(w, e.last[shard])
+		return err
+	})
+	if err != nil && e.n.s.wrong == nil && e.n.st.State().Health == store.Healthy && !errors.Is(err, store.ErrFailed) {
+		e.n.crash(time.Second) // a sync of it failed
+	}
+}
+
+func (e *engine) Lead(log *Log) {
+	e.log, e.mine = log, map[int]bool{}
+	for shard := range e.ahead {
+		e.ahead[shard] = e.last[shard]
+		if last := e.n.st.Last(uint32(shard)); last != e.last[shard] {
+			e.n.s.fail("node %d leads with entry %d of shard %d, its log ends with %d", e.n.id, e.last[shard], shard, last)
+		}
+	}
+}
+
+func (e *engine) Lose(restored func()) {
+	e.log = nil
+	e.n.restored, e.n.restoreAt = restored, e.n.s.now+e.n.s.some(500*time.Millisecond)
+}
+
+// prefixed is the data of an entry of one fact.
+func prefixed(fact []byte) []byte { return append([]byte{byte(len(fact))}, fact...) }
+
+func idOf(data []byte) int {
+	id, err := strconv.Atoi(string(data[2:]))
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// propose has a client ask the leader for something.
+func (e *engine) propose() {
+	s, log := e.n.s, e.log
+	switch s.rng.IntN(12) {
+	case 0:
+		open := s.asked
+		log.Barrier(nil, store.WaitSync, func(err error) {
+			for id := range e.mine {
+				if err == nil && id <= open && !s.acked[id] && e.log == log {
+					s.fail("node %d: a barrier passed before id %d was committed", e.n.id, id)
+				}
+			}
+		})
+		return
+	case 1:
+		known := make([]int, 0, len(s.acked))
+		for id := range s.acked {
+			known = append(known, id)
+		}
+		check := func(err error) {
+			for _, id := range known {
+				if err == nil && e.log == log && !e.ids[id] {
+					s.fail("node %d: a read does not see id %d, which was acknowledged before it", e.n.id, id)
+				}
+			}
+		}
+		if s.bug == readWithoutQuorum {
+			check(nil)
+			return
+		}
+		log.ReadIndex(check)
+		return
+	}
+	var group []store.Entry
+	var ids []int
+	for range 1 + s.rng.IntN(2) {
+		shard := s.rng.IntN(simShards)
+		s.asked++
+		e.ahead[shard]++
+		e.ids[s.asked], e.mine[s.asked] = true, true
+		ids = append(ids, s.asked)
+		data := prefixed(fmt.Appendf([]byte{1}, "%d", s.asked))
+		group = append(group, store.Entry{Shard: uint32(shard), Index: e.ahead[shard], Data: data})
+	}
+	log.Append(group, func(err error) {
+		for _, id := range ids {
+			s.acked[id] = s.acked[id] || err == nil
+			if !s.acked[id] {
+				delete(s.acked, id)
+			}
+			if errors.Is(err, ErrNotLeader) {
+				s.refused[id] = true
+			}
+		}
+	})
+}
+
+// finish heals everything and checks that the cluster comes to one state, which has all that was
+// acknowledged.
+func (s *sim) finish() {
+	s.calm = true
+	clear(s.cut)
+	for _, n := range s.nodes {
+		n.stalled, n.full, n.upAt = 0, 0, s.now
+		if n.fs != nil {
+			n.fs.FailSync(nil)
+		}
+	}
+	before := len(s.acked)
+	for range 2000 {
+		if s.step(); s.wrong != nil {
+			return
+		}
+		n := s.leader()
+		if n == nil || len(s.acked) < before+20 {
+			continue
+		}
+		members := n.core.disk.members
+		same := true
+		for _, id := range append(slices.Clone(members.GetVoters()), members.GetLearners()...) {
+			m := s.nodes[id-1]
+			same = same && m.core != nil && m.engine.at+20 > n.engine.at
+		}
+		if same {
+			s.checkAcknowledged(n)
+			return
+		}
+	}
+	s.fail("the cluster does not recover")
+}
+
+func (s *sim) checkAcknowledged(n *simNode) {
+	for id := range s.acked {
+		if !n.engine.ids[id] {
+			s.fail("id %d was acknowledged and is lost", id)
+		}
+	}
+	committed := map[int]bool{}
+	for shard := range uint32(simShards) {
+		err := n.st.Replay(shard, 0, func(_ uint64, _ uint32, fact []byte) error {
+			committed[idOf(prefixed(fact))] = true
+			return nil
+		})
+		if err != nil {
+			s.fail("replay: %v", err)
+		}
+	}
+	for id := range s.refused {
+		if committed[id] {
+			s.fail("id %d was refused and is there", id)
+		}
+	}
+}
+
+func (s *sim) close() {
+	for _, n := range s.nodes {
+		if n.st != nil {
+			n.st.Close() // what matters was checked
+		}
+	}
+}
+
+// simulate runs a cluster for a while and returns what was wrong.
+func simulate(t *testing.T, seed uint64, b bug) (s *sim, err error) {
+	// The library takes its election timeouts from here.
+	defer func(r io.Reader) { crand.Reader = r }(crand.Reader)
+	crand.Reader = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16)})
+	// The bubble is for the goroutines of the stores, which must be asleep while the seed decides.
+	synctest.Test(t, func(*testing.T) {
+		s = newSim(seed, b)
+		defer s.close()
+		for range 1200 {
+			if s.step(); s.wrong != nil {
+				return
+			}
+		}
+		s.finish()
+	})
+	return s, s.wrong
+}
+
+// seeds is how many the simulation runs: SIM_SEEDS, from SIM_FROM (1) on.
+func seeds(t *testing.T, otherwise uint64) (from, to uint64) {
+	number := func(name string, otherwise uint64) uint64 {
+		text := os.Getenv(name)
+		if text == "" {
+			return otherwise
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return n
+	}
+	from = number("SIM_FROM", 1)
+	return from, from + number("SIM_SEEDS", otherwise)
+}
+
+func TestSimulation(t *testing.T) {
+	count := uint64(300)
+	if testing.Short() {
+		count = 30
+	}
+	from, to := seeds(t, count)
+	acked, terms := 0, 0
+	for seed := from; seed < to; seed++ {
+		s, err := simulate(t, seed, noBug)
+		if err != nil {
+			t.Fatalf("seed %d: %v (SIM_FROM=%d SIM_SEEDS=1)", seed, err, seed)
+		}
+		acked += len(s.acked)
+		terms += len(s.leaders)
+	}
+	t.Logf("%d seeds: %d acknowledged, %d leaders", to-from, acked, terms)
+}
+
+// TestPlantedBugs checks that the simulation finds mistakes.
+func TestPlantedBugs(t *testing.T) {
+	for _, b := range []bug{answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum} {
+		t.Run(string(b), func(t *testing.T) {
+			for seed := uint64(1); seed <= 300; seed++ {
+				if _, err := simulate(t, seed, b); err != nil {
+					t.Logf("seed %d: %v", seed, err)
+					return
+				}
+			}
+			t.Fatal("not found")
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package transport
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"fiveways/internal/core/codec"
+)
+
+const readBuffer = 128 << 10
+
+// Serve accepts connections of peers until Close, or until ln fails.
+func (t *Transport) Serve(ln net.Listener) error {
+	t.mu.Lock()
+	t.listeners = append(t.listeners, ln)
+	closed := t.ctx.Err() != nil
+	t.mu.Unlock()
+	if closed {
+		ln.Close()
+		return ErrClosed
+	}
+	config := accepting(t.o.TLS)
+	for {
+		nc, err := ln.Accept()
+		if err != nil {
+			if t.ctx.Err() != nil {
+				return ErrClosed
+			}
+			return fmt.Errorf("transport: %w", err)
+		}
+		conn := tls.Server(nc, config)
+		if !t.enter(conn) {
+			nc.Close()
+			continue
+		}
+		go func() {
+			defer t.leave(conn)
+			t.accept(conn)
+		}()
+	}
+}
+
+// enter takes in a connection of which nothing is known yet; false when there are too many.
+func (t *Transport) enter(nc net.Conn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ctx.Err() != nil || t.strangers >= mostStrangers {
+		return false
+	}
+	t.accepted[nc] = 0
+	t.strangers++
+	t.running.Add(1)
+	return true
+}
+
+func (t *Transport) leave(nc net.Conn) {
+	defer t.running.Done()
+	nc.Close()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.accepted[nc] == 0 {
+		t.strangers--
+	}
+	delete(t.accepted, nc)
+}
+
+// recognize notes whose connection it is; nil when that node is no peer.
+func (t *Transport) recognize(nc net.Conn, node uint64) *peer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.peers[node]
+	if p != nil {
+		t.accepted[nc] = node
+		t.strangers--
+	}
+	return p
+}
+
+// accept reads the hello of a connection and serves what it is for.
+func (t *Transport) accept(nc *tls.Conn) {
+	nc.SetDeadline(time.Now().Add(dialPatience)) //nolint:errcheck // reading tells
+	h, err := readHello(nc)
+	if err == nil {
+		err = t.refusal(nc, &h)
+	}
+	var p *peer
+	if err == nil {
+		if p = t.recognize(nc, h.from); p == nil {
+			err = fmt.Errorf("node %d is no member", h.from)
+		}
+	}
+	if err != nil {
+		t.complain(0, "cluster: refused a connection", "from", nc.RemoteAddr(), "reason", err)
+		if nc.ConnectionState().HandshakeComplete {
+			answer(nc, err.Error()) //nolint:errcheck // it is closed anyway
+		}
+		return
+	}
+	if err := answer(nc, ""); err != nil {
+		return
+	}
+	nc.SetDeadline(time.Time{}) //nolint:errcheck // reading tells
+	if h.purpose == streamLink {
+		t.o.Stream(h.from, h.stream, nc)
+		return
+	}
+	err = t.receive(nc, p)
+	if t.ctx.Err() == nil {
+		t.complain(p.id, "cluster: a connection of a node has ended", "node", p.id, "from", nc.RemoteAddr(), "err", err)
+	}
+}
+
+// refusal is why a connection is not let in, nil when it is.
+func (t *Transport) refusal(nc *tls.Conn, h *hello) error {
+	switch {
+	case h.cluster != t.o.Cluster:
+		return fmt.Errorf("it is of cluster %016x, this one is %016x", h.cluster, t.o.Cluster)
+	case !is(nc, h.cluster, h.from):
+		return fmt.Errorf("its certificate is not that of node %d", h.from)
+	case h.to != t.o.Self:
+		return fmt.Errorf("it is for node %d, this is node %d", h.to, t.o.Self)
+	case h.purpose == streamLink && t.o.Stream == nil:
+		return errors.New("this node takes no streams")
+	}
+	return nil
+}
+
+// receive reads the messages of a link until it ends.
+func (t *Transport) receive(nc net.Conn, p *peer) error {
+	r := bufio.NewReaderSize(nc, readBuffer)
+	for {
+		payload, err := readFrame(r, maxFrame)
+		if err != nil {
+			return err
+		}
+		p.figures.heard.Store(int64(t.elapsed()))
+		if len(payload) == 0 {
+			return ErrMalformed
+		}
+		switch kind := payload[0]; kind {
+		case recordMessage, recordProto:
+			m, err := decodeMessage(kind, payload[1:])
+			if err != nil {
+				return err
+			}
+			if m.GetFrom() != p.id || m.GetTo() != t.o.Self {
+				return fmt.Errorf("%w: from node %d to node %d", ErrMalformed, m.GetFrom(), m.GetTo())
+			}
+			t.o.Receive(m)
+		case recordPing, recordPong:
+			if err := t.time(p, kind, payload[1:]); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("%w: record %d", ErrMalformed, kind)
+		}
+	}
+}
+
+// time answers a ping, and learns from a pong.
+func (t *Transport) time(p *peer, kind byte, record []byte) error {
+	r := codec.NewReader(record)
+	sent := r.Uvarint()
+	if kind == recordPing {
+		if err := r.End(); err != nil {
+			return ErrMalformed
+		}
+		p.control.answerPing(sent)
+		return nil
+	}
+	theirs := int64(r.Uvarint())
+	if err := r.End(); err != nil {
+		return ErrMalformed
+	}
+	rtt := t.elapsed() - time.Duration(sent)
+	if rtt < 0 {
+		return ErrMalformed
+	}
+	p.figures.rtt.Store(int64(rtt))
+	p.figures.skew.Store(theirs - (t.o.Now().UnixNano() - int64(rtt)/2))
+	return nil
+}

@@ -1,0 +1,101 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"fiveways/internal/core/codec"
+)
+
+// magic begins a hello; version is that of the format of this package.
+const (
+	magic   = "FWCL"
+	version = 1
+)
+
+// purpose is what a connection is for.
+type purpose byte
+
+const (
+	controlLink purpose = iota
+	bulkLink
+	streamLink
+)
+
+// hello is the first frame of a connection.
+type hello struct {
+	cluster  uint64
+	from, to uint64 // replica ids
+	purpose  purpose
+	stream   string // what a stream is for
+}
+
+// ErrRefused means that the peer refused the connection; the text is its reason.
+var ErrRefused = errors.New("transport: the peer refused the connection")
+
+// errForeign is of a connection that is not of this protocol at all.
+var errForeign = errors.New("not a connection of a Fiveways node")
+
+func (h *hello) append(dst []byte) []byte {
+	start := len(dst)
+	dst = append(beginFrame(dst), magic...)
+	dst = append(dst, version)
+	dst = binary.AppendUvarint(dst, h.cluster)
+	dst = binary.AppendUvarint(dst, h.from)
+	dst = binary.AppendUvarint(dst, h.to)
+	dst = append(dst, byte(h.purpose))
+	dst = codec.AppendPrefixed(dst, h.stream)
+	endFrame(dst, start)
+	return dst
+}
+
+func readHello(r io.Reader) (h hello, err error) {
+	payload, err := readFrame(r, maxHello)
+	if errors.Is(err, ErrFrameTooLong) || errors.Is(err, ErrChecksum) {
+		return h, errForeign
+	}
+	if err != nil {
+		return h, err
+	}
+	c := codec.NewReader(payload)
+	if string(c.Bytes(len(magic))) != magic {
+		return h, errForeign
+	}
+	if v := c.Uint8(); c.Err() == nil && v != version {
+		return h, fmt.Errorf("version %d of the cluster's protocol, this node has %d", v, version)
+	}
+	h.cluster, h.from, h.to = c.Uvarint(), c.Uvarint(), c.Uvarint()
+	h.purpose, h.stream = purpose(c.Uint8()), c.String()
+	if err := c.End(); err != nil || h.purpose > streamLink {
+		return h, errForeign
+	}
+	return h, nil
+}
+
+// answer answers a hello. An empty refusal accepts it.
+func answer(w io.Writer, refusal string) error {
+	frame := append(beginFrame(nil), refusal...)
+	endFrame(frame, 0)
+	_, err := w.Write(frame)
+	return err
+}
+
+// greet says hello on a connection that was dialed, and reads the answer.
+func greet(nc net.Conn, h *hello, patience time.Duration) error {
+	nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // reading tells
+	if _, err := nc.Write(h.append(nil)); err != nil {
+		return err
+	}
+	refusal, err := readFrame(nc, maxHello)
+	if err != nil {
+		return err
+	}
+	if len(refusal) > 0 {
+		return fmt.Errorf("%w: %s", ErrRefused, refusal)
+	}
+	return nc.SetDeadline(time.Time{})
+}

@@ -1,0 +1,244 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"fiveways/internal/core/codec"
+)
+
+const (
+	linkMessages = 4096     // that may wait on a link
+	linkBytes    = 64 << 20 // that their entries may have together, beside one message
+	writeBuffer  = 128 << 10
+	minBackoff   = 50 * time.Millisecond
+	maxBackoff   = 2 * time.Second
+)
+
+// link sends messages to a peer over a connection that it keeps dialed.
+type link struct {
+	t       *Transport
+	to      *peer
+	purpose purpose
+
+	mu        sync.Mutex
+	queue     []*pb.Message // guarded by mu
+	bytes     int           // guarded by mu: of the entries in queue
+	pongs     []pong        // guarded by mu: to be sent
+	connected bool          // guarded by mu
+
+	wake  chan struct{}   // 1 slot: there is something to send
+	ctx   context.Context // until close
+	close context.CancelFunc
+
+	buf []byte // of the goroutine that writes
+}
+
+// pong answers a ping: sent is the peer's time as the ping had it.
+type pong struct{ sent uint64 }
+
+func newLink(t *Transport, to *peer, purpose purpose) *link {
+	l := &link{t: t, to: to, purpose: purpose, wake: make(chan struct{}, 1)}
+	l.ctx, l.close = context.WithCancel(t.ctx)
+	return l
+}
+
+// send queues a message; false when the queue is full.
+func (l *link) send(m *pb.Message) bool {
+	size := 0
+	for _, e := range m.Entries {
+		size += len(e.Data)
+	}
+	l.mu.Lock()
+	full := len(l.queue) >= linkMessages || len(l.queue) > 0 && l.bytes+size > linkBytes
+	if !full {
+		l.queue = append(l.queue, m)
+		l.bytes += size
+	}
+	l.mu.Unlock()
+	if !full {
+		l.signal()
+	}
+	return !full
+}
+
+func (l *link) answerPing(sent uint64) {
+	l.mu.Lock()
+	if len(l.pongs) < linkMessages {
+		l.pongs = append(l.pongs, pong{sent})
+	}
+	l.mu.Unlock()
+	l.signal()
+}
+
+func (l *link) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take swaps what is queued for an empty slice.
+func (l *link) take(spare []*pb.Message) (messages []*pb.Message, pongs []pong) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	messages, pongs = l.queue, l.pongs
+	clear(spare)
+	l.queue, l.bytes, l.pongs = spare[:0], 0, nil
+	return messages, pongs
+}
+
+// run keeps the connection until the link is closed.
+func (l *link) run() {
+	backoff := minBackoff
+	for {
+		nc, err := l.dial()
+		if err == nil {
+			backoff = minBackoff
+			l.setConnected(true)
+			err = l.serve(nc)
+			nc.Close()
+			l.setConnected(false)
+		}
+		l.lose()
+		if l.ctx.Err() != nil {
+			return
+		}
+		text := "cluster: no connection to a node"
+		if errors.Is(err, ErrRefused) {
+			text = "cluster: a node refuses the connection"
+		}
+		l.t.complain(l.to.id, text, "node", l.to.id, "address", *l.to.address.Load(), "err", err)
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-time.After(backoff/2 + rand.N(backoff)/2):
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+func (l *link) setConnected(on bool) {
+	l.mu.Lock()
+	l.connected = on
+	l.mu.Unlock()
+}
+
+func (l *link) isConnected() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.connected
+}
+
+// lose drops what is queued.
+func (l *link) lose() {
+	messages, _ := l.take(nil)
+	if len(messages) > 0 {
+		l.to.figures.dropped.Add(uint64(len(messages)))
+		l.t.o.Unreachable(l.to.id)
+	}
+}
+
+func (l *link) dial() (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(l.ctx, dialPatience)
+	defer cancel()
+	return l.t.dial(ctx, l.to, &hello{purpose: l.purpose})
+}
+
+// serve sends until the connection fails or the link is closed. A peer never writes here after its
+// answer, so a read ends with the connection.
+func (l *link) serve(nc net.Conn) error {
+	defer context.AfterFunc(l.ctx, func() { nc.Close() })()
+	broken := make(chan error, 1)
+	go func() {
+		_, err := nc.Read(make([]byte, 1))
+		broken <- err
+	}()
+	w := bufio.NewWriterSize(nc, writeBuffer)
+	ping := time.NewTicker(pingInterval)
+	defer ping.Stop()
+	var messages []*pb.Message
+	for {
+		var pongs []pong
+		messages, pongs = l.take(messages)
+		if len(messages)+len(pongs) == 0 {
+			select {
+			case <-l.ctx.Done():
+				return nil
+			case err := <-broken:
+				return err
+			case <-l.wake:
+			case <-ping.C:
+				if err := l.ping(nc, w); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		for _, p := range pongs {
+			if err := l.writePong(nc, w, p); err != nil {
+				return err
+			}
+		}
+		for _, m := range messages {
+			if err := l.write(nc, w, m); err != nil {
+				return err
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		l.to.figures.sent.Add(uint64(len(messages)))
+	}
+}
+
+// write sends one message.
+func (l *link) write(nc net.Conn, w *bufio.Writer, m *pb.Message) (err error) {
+	if l.buf, err = appendMessage(beginFrame(l.buf[:0]), m); err != nil {
+		return err
+	}
+	if len(l.buf) > frameHeader+maxFrame {
+		l.t.o.Log.Error("cluster: a message is too large to be sent", "node", l.to.id, "type", m.GetType(), "bytes", len(l.buf))
+		return nil
+	}
+	return l.finish(nc, w)
+}
+
+// finish completes the frame in l.buf and writes it. A peer that reads too slowly is given up.
+func (l *link) finish(nc net.Conn, w *bufio.Writer) error {
+	endFrame(l.buf, 0)
+	patience := writePatience + time.Duration(len(l.buf)>>20)*time.Second
+	nc.SetWriteDeadline(time.Now().Add(patience)) //nolint:errcheck // writing tells
+	_, err := w.Write(l.buf)
+	if cap(l.buf) > keptBuffer {
+		l.buf = nil
+	}
+	return err
+}
+
+// ping asks for the peer's time. Only one link does it.
+func (l *link) ping(nc net.Conn, w *bufio.Writer) error {
+	if l.purpose != controlLink {
+		return nil
+	}
+	l.buf = append(beginFrame(l.buf[:0]), recordPing)
+	l.buf = binary.AppendUvarint(l.buf, uint64(l.t.elapsed()))
+	if err := l.finish(nc, w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func (l *link) writePong(nc net.Conn, w *bufio.Writer, p pong) error {
+	l.buf = append(beginFrame(l.buf[:0]), recordPong)
+	l.buf = codec.AppendUvarints(l.buf, p.sent, uint64(l.t.o.Now().UnixNano()))
+	return l.finish(nc, w)
+}

@@ -1,0 +1,238 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"golang.org/x/time/rate"
+)
+
+const (
+	dialPatience  = 2 * time.Second // to connect, with TLS and the hello
+	writePatience = 5 * time.Second // for a peer to take a message
+	pingInterval  = time.Second
+	mostStrangers = 64 // connections whose other end is not known yet
+)
+
+// Errors of Dial.
+var (
+	ErrUnknownPeer = errors.New("transport: no such node")
+	ErrClosed      = errors.New("transport: closed")
+)
+
+// Options are the identity of a node and the handlers of what it receives.
+type Options struct {
+	Cluster uint64
+	Self    uint64 // this node's replica id
+	// TLS has the node's certificate (NodeName), and the cluster's authority, and nothing else, as
+	// RootCAs and ClientCAs.
+	TLS *tls.Config
+	// Receive gets each message of Raft, on the goroutine of its connection, in the order of its
+	// link. It holds that link up while it runs. The message is the receiver's; the data of its
+	// entries must not be changed.
+	Receive func(*pb.Message)
+	// Unreachable is told of a peer for which messages were dropped.
+	Unreachable func(node uint64)
+	// Stream gets each stream that a peer opens (Dial), on a goroutine of its own, and closes it.
+	// nil: there are none.
+	Stream func(from uint64, purpose string, nc net.Conn)
+	Now    func() time.Time // wall clock; nil: time.Now
+	Log    *slog.Logger     // nil: nothing is logged
+}
+
+// Transport is a node's end of the connections of its cluster.
+type Transport struct {
+	o      Options
+	start  time.Time
+	ctx    context.Context // until Close
+	cancel context.CancelFunc
+
+	mu        sync.Mutex
+	peers     map[uint64]*peer         // guarded by mu
+	accepted  map[net.Conn]uint64      // guarded by mu: by node, 0 = not known yet
+	strangers int                      // guarded by mu: of accepted, those
+	lines     map[line]*rate.Sometimes // guarded by mu: when each may be logged again
+	listeners []net.Listener           // guarded by mu
+	running   sync.WaitGroup
+}
+
+// New returns a transport without peers.
+func New(o Options) *Transport {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	t := &Transport{
+		o: o, start: time.Now(),
+		peers: map[uint64]*peer{}, accepted: map[net.Conn]uint64{}, lines: map[line]*rate.Sometimes{},
+	}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	return t
+}
+
+// elapsed is the time since New, by the monotonic clock.
+func (t *Transport) elapsed() time.Duration { return time.Since(t.start) }
+
+// SetPeers says which nodes there are beside this one, and where: host and port. Connections of
+// those that are gone are closed; only peers are let in.
+func (t *Transport) SetPeers(addresses map[uint64]string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ctx.Err() != nil {
+		return
+	}
+	for id, p := range t.peers {
+		if _, ok := addresses[id]; !ok {
+			p.close()
+			delete(t.peers, id)
+			t.drop(id)
+		}
+	}
+	for id, address := range addresses {
+		p := t.peers[id]
+		if p == nil && id != t.o.Self {
+			p = t.add(id, address)
+		}
+		if p != nil {
+			p.address.Store(&address)
+		}
+	}
+}
+
+// add begins the links to a peer. mu is held.
+func (t *Transport) add(id uint64, address string) *peer {
+	p := &peer{id: id}
+	p.address.Store(&address)
+	p.control, p.bulk = newLink(t, p, controlLink), newLink(t, p, bulkLink)
+	t.peers[id] = p
+	t.running.Go(p.control.run)
+	t.running.Go(p.bulk.run)
+	return p
+}
+
+// drop closes what a node has opened. mu is held.
+func (t *Transport) drop(node uint64) {
+	for nc, from := range t.accepted {
+		if from == node {
+			nc.Close()
+		}
+	}
+}
+
+func (t *Transport) peer(id uint64) *peer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.peers[id]
+}
+
+// Send queues messages, each for the node that it names. It never blocks. A message that cannot be
+// queued is dropped, and so is one for a node that is no peer.
+func (t *Transport) Send(messages []*pb.Message) {
+	for _, m := range messages {
+		p := t.peer(m.GetTo())
+		if p == nil {
+			continue
+		}
+		if !p.link(m).send(m) {
+			p.figures.dropped.Add(1)
+			t.o.Unreachable(p.id)
+		}
+	}
+}
+
+// Status tells of a peer; ok is false when there is no such one.
+func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
+	p := t.peer(node)
+	if p == nil {
+		return s, false
+	}
+	f := &p.figures
+	s = PeerStatus{
+		Address: *p.address.Load(), Connected: p.control.isConnected() && p.bulk.isConnected(),
+		RTT: time.Duration(f.rtt.Load()), Skew: time.Duration(f.skew.Load()), Heard: -1,
+		Sent: f.sent.Load(), Dropped: f.dropped.Load(),
+	}
+	if at := f.heard.Load(); at != 0 {
+		s.Heard = t.elapsed() - time.Duration(at)
+	}
+	return s, true
+}
+
+// Dial opens a stream to a peer, for a purpose that its Options.Stream knows. Errors:
+// ErrUnknownPeer, ErrRefused, ErrClosed, those of the network.
+func (t *Transport) Dial(ctx context.Context, node uint64, purpose string) (net.Conn, error) {
+	p := t.peer(node)
+	if p == nil {
+		return nil, fmt.Errorf("%w: %d", ErrUnknownPeer, node)
+	}
+	return t.dial(ctx, p, &hello{purpose: streamLink, stream: purpose})
+}
+
+func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, error) {
+	if t.ctx.Err() != nil {
+		return nil, ErrClosed
+	}
+	h.cluster, h.from, h.to = t.o.Cluster, t.o.Self, to.id
+	d := tls.Dialer{
+		NetDialer: &net.Dialer{KeepAliveConfig: keepAlive},
+		Config:    dialing(t.o.TLS, t.o.Cluster, to.id),
+	}
+	nc, err := d.DialContext(ctx, "tcp", *to.address.Load())
+	if err != nil {
+		return nil, err
+	}
+	if err := greet(nc, h, dialPatience); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return nc, nil
+}
+
+// keepAlive finds out in about ten seconds that a machine is gone.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}
+
+// line is a line of the log about a node, 0 for connections whose node is not known.
+type line struct {
+	node uint64
+	text string
+}
+
+// complain logs a line about a node, the same one at most once in ten seconds.
+func (t *Transport) complain(node uint64, text string, args ...any) {
+	const silence = 10 * time.Second
+	t.mu.Lock()
+	l := line{node, text}
+	some := t.lines[l]
+	if some == nil {
+		some = &rate.Sometimes{First: 1, Interval: silence}
+		t.lines[l] = some
+	}
+	t.mu.Unlock()
+	some.Do(func() { t.o.Log.Warn(text, args...) })
+}
+
+// Close closes all connections and returns when nothing runs any more.
+func (t *Transport) Close() {
+	t.mu.Lock()
+	t.cancel()
+	for _, p := range t.peers {
+		p.close()
+	}
+	for nc := range t.accepted {
+		nc.Close()
+	}
+	for _, ln := range t.listeners {
+		ln.Close()
+	}
+	t.mu.Unlock()
+	t.running.Wait()
+}

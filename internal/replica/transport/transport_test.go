@@ -1,0 +1,497 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/authority"
+)
+
+const (
+	cluster  = 0xc1
+	patience = 20 * time.Second // a test that waits longer has failed
+)
+
+func newAuthority(t testing.TB) *authority.Authority {
+	t.Helper()
+	a, err := authority.New("cluster", time.Now(), time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// identity is the configuration of a node with a certificate of by, which trusts trusted.
+func identity(t testing.TB, by, trusted *authority.Authority, cluster, node uint64) *tls.Config {
+	t.Helper()
+	pair, err := by.Node(NodeName(cluster, node))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(trusted.Cert())
+	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool}
+}
+
+// node is a transport on a free port, with what it got.
+type node struct {
+	*Transport
+	t           testing.TB
+	address     string
+	got         chan *pb.Message
+	unreachable chan uint64
+	log         *lines
+}
+
+// lines gathers a log, and tells of each line.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{}
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	l.text.Write(b)
+	l.mu.Unlock()
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// await waits for a text in the log.
+func (l *lines) await(t testing.TB, text string) {
+	t.Helper()
+	for end := time.After(patience); !strings.Contains(l.String(), text); {
+		select {
+		case <-l.more:
+		case <-end:
+			t.Fatalf("the log does not say %q:\n%s", text, l)
+		}
+	}
+}
+
+// listen starts a node. change may alter its options.
+func listen(t testing.TB, a *authority.Authority, id uint64, address string, change func(*Options)) *node {
+	t.Helper()
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{
+		t: t, address: ln.Addr().String(), got: make(chan *pb.Message, 1<<16), unreachable: make(chan uint64, 1<<16),
+		log: &lines{more: make(chan struct{}, 1)},
+	}
+	o := Options{
+		Cluster: cluster, Self: id, TLS: identity(t, a, a, cluster, id),
+		Receive:     func(m *pb.Message) { n.got <- m },
+		Unreachable: func(id uint64) { n.unreachable <- id },
+		Log:         slog.New(slog.NewTextHandler(n.log, nil)),
+	}
+	if change != nil {
+		change(&o)
+	}
+	n.Transport = New(o)
+	served := make(chan error, 1)
+	go func() { served <- n.Serve(ln) }()
+	t.Cleanup(func() {
+		n.Close()
+		if err := <-served; !errors.Is(err, ErrClosed) {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return n
+}
+
+func (n *node) next() *pb.Message {
+	n.t.Helper()
+	select {
+	case m := <-n.got:
+		return m
+	case <-time.After(patience):
+		n.t.Fatalf("nothing came\n%s", n.log)
+		return nil
+	}
+}
+
+// two are nodes 1 and 2, which know each other.
+func two(t testing.TB, change func(*Options)) (a, b *node) {
+	t.Helper()
+	by := newAuthority(t)
+	a, b = listen(t, by, 1, "127.0.0.1:0", change), listen(t, by, 2, "127.0.0.1:0", change)
+	members := map[uint64]string{1: a.address, 2: b.address}
+	a.SetPeers(members)
+	b.SetPeers(members)
+	return a, b
+}
+
+func from1(typ pb.MessageType, index uint64, entries ...[]byte) *pb.Message {
+	from, to, term := uint64(1), uint64(2), uint64(7)
+	m := &pb.Message{Type: typ.Enum(), From: &from, To: &to, Term: &term, Index: &index}
+	for i, data := range entries {
+		at := index + 1 + uint64(i)
+		m.Entries = append(m.Entries, &pb.Entry{Term: &term, Index: &at, Data: data})
+	}
+	return m
+}
+
+// TestMessagesArrive: messages of a link arrive in order and as they were sent; those of the other
+// link, too.
+func TestMessagesArrive(t *testing.T) {
+	a, b := two(t, nil)
+	var appends, others []*pb.Message
+	for i := range uint64(500) {
+		appends = append(appends, from1(pb.MsgApp, i, bytes.Repeat([]byte{byte(i)}, int(i*i)), []byte("x")))
+		others = append(others, from1([]pb.MessageType{pb.MsgHeartbeat, pb.MsgVote}[i%2], i))
+		a.Send([]*pb.Message{appends[i], others[i]})
+	}
+	for len(appends)+len(others) > 0 {
+		m := b.next()
+		want := &others
+		if m.GetType() == pb.MsgApp {
+			want = &appends
+		}
+		if !proto.Equal(m, (*want)[0]) {
+			t.Fatalf("got %v, want %v", m, (*want)[0])
+		}
+		*want = (*want)[1:]
+	}
+	if s, ok := a.Status(2); !ok || s.Sent != 1000 || s.Dropped != 0 || !s.Connected {
+		t.Errorf("%+v", s)
+	}
+	if _, ok := a.Status(1); ok {
+		t.Error("a node is its own peer")
+	}
+}
+
+// raw dials a node as a client that the package's own code is not: with any certificate, any hello.
+func raw(t *testing.T, to *node, config *tls.Config, first []byte) (*tls.Conn, error) {
+	t.Helper()
+	c := config.Clone()
+	c.InsecureSkipVerify = true // the other end is not what is tested
+	nc, err := net.Dial("tcp", to.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close() })
+	nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // reading tells
+	conn := tls.Client(nc, c)
+	if _, err := conn.Write(first); err != nil {
+		return conn, err
+	}
+	answer, err := readFrame(conn, maxHello)
+	if err == nil && len(answer) > 0 {
+		err = errors.New(string(answer))
+	}
+	return conn, err
+}
+
+// TestRefused is a table of connections that are not let in, with what the log says of each. The
+// node serves its peers all the while.
+func TestRefused(t *testing.T) {
+	by, foreign := newAuthority(t), newAuthority(t)
+	greeting := func(h hello) []byte { return h.append(nil) }
+	good := hello{cluster: cluster, from: 2, to: 1}
+	newer := greeting(good)
+	newer[frameHeader+len(magic)]++
+	endFrame(newer, 0)
+	broken := greeting(good)
+	broken[len(broken)-1] ^= 1
+	for _, tc := range []struct {
+		name   string
+		config *tls.Config
+		first  []byte
+		log    string
+	}{
+		{"another authority", identity(t, foreign, by, cluster, 2), greeting(good), "certificate"},
+		{"no certificate", &tls.Config{}, greeting(good), "certificate"},
+		{"another node's name", identity(t, by, by, cluster, 3), greeting(good), "its certificate is not that of node 2"},
+		{"another cluster's name", identity(t, by, by, cluster+1, 2), greeting(good), "its certificate is not that of node 2"},
+		{"another cluster", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster + 1, from: 2, to: 1}), "it is of cluster 00000000000000c2"},
+		{"for another node", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster, from: 2, to: 3}), "it is for node 3, this is node 1"},
+		{"no member", identity(t, by, by, cluster, 9), greeting(hello{cluster: cluster, from: 9, to: 1}), "node 9 is no member"},
+		{"a stream, where there are none", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster, from: 2, to: 1, purpose: streamLink}), "takes no streams"},
+		{"a newer version", identity(t, by, by, cluster, 2), newer, "version 2 of the cluster's protocol, this node has 1"},
+		{"a wrong checksum", identity(t, by, by, cluster, 2), broken, "not a connection of a Fiveways node"},
+		{"garbage", identity(t, by, by, cluster, 2), bytes.Repeat([]byte("garbage "), 10), "not a connection of a Fiveways node"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			n := listen(t, by, 1, "127.0.0.1:0", nil)
+			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+			if _, err := raw(t, n, tc.config, tc.first); err == nil {
+				t.Fatal("it was let in")
+			}
+			n.log.await(t, tc.log)
+			if _, err := raw(t, n, identity(t, by, by, cluster, 2), greeting(good)); err != nil {
+				t.Fatalf("the peer after it: %v", err)
+			}
+		})
+	}
+}
+
+// TestNotTLS: a client of another protocol is refused with one line.
+func TestNotTLS(t *testing.T) {
+	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
+	nc, err := net.Dial("tcp", n.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	fmt.Fprint(nc, "GET / HTTP/1.0\r\n\r\n")
+	nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // reading tells
+	io.Copy(io.Discard, nc)                  //nolint:errcheck // it ends when the node closes it
+	n.log.await(t, "cluster: refused a connection")
+	if got := strings.Count(n.log.String(), "\n"); got != 1 {
+		t.Errorf("%d lines:\n%s", got, n.log)
+	}
+}
+
+// TestSilentStranger: connections that say nothing are closed, and too many are not taken.
+func TestSilentStranger(t *testing.T) {
+	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
+	for range mostStrangers + 10 {
+		nc, err := net.Dial("tcp", n.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // reading tells
+		go io.Copy(io.Discard, nc)               //nolint:errcheck // as above
+	}
+	n.log.await(t, "timeout")
+}
+
+// TestBrokenFrames: a peer that breaks the format loses its connection, and nothing that it sent is
+// taken.
+func TestBrokenFrames(t *testing.T) {
+	frame := func(payload []byte) []byte {
+		b := append(beginFrame(nil), payload...)
+		endFrame(b, 0)
+		return b
+	}
+	fromOther, _ := appendMessage(nil, from1(pb.MsgHeartbeat, 1))
+	wrong := frame([]byte("payload"))
+	wrong[4] ^= 1
+	for name, sent := range map[string][]byte{
+		"checksum":         wrong,
+		"too long":         {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0},
+		"empty":            frame(nil),
+		"unknown record":   frame([]byte{99}),
+		"malformed":        frame([]byte{recordMessage, byte(pb.MsgApp), 0xff}),
+		"of another node":  frame(fromOther),
+		"pong from future": frame([]byte{recordPong, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			by := newAuthority(t)
+			n := listen(t, by, 1, "127.0.0.1:0", nil)
+			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+			h := hello{cluster: cluster, from: 2, to: 1}
+			conn, err := raw(t, n, identity(t, by, by, cluster, 2), h.append(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Write(sent); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Read(make([]byte, 1)); err == nil {
+				t.Error("the connection is still there")
+			}
+			n.log.await(t, "a connection of a node has ended")
+			if len(n.got) > 0 {
+				t.Errorf("it took %v", <-n.got)
+			}
+		})
+	}
+}
+
+// TestPeerThatNeverReads: what is for it is dropped when its queue is full, its node is told, and
+// the others get theirs.
+func TestPeerThatNeverReads(t *testing.T) {
+	by := newAuthority(t)
+	held := make(chan struct{})
+	var once sync.Once
+	deaf := listen(t, by, 3, "127.0.0.1:0", func(o *Options) { o.Receive = func(*pb.Message) { <-held } })
+	t.Cleanup(func() { once.Do(func() { close(held) }) }) // before it is closed
+	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
+	members := map[uint64]string{1: a.address, 2: b.address, 3: deaf.address}
+	for _, n := range []*node{a, b, deaf} {
+		n.SetPeers(members)
+	}
+	large := make([]byte, 1<<20)
+	for dropped := false; !dropped; {
+		m := from1(pb.MsgApp, 1, large)
+		*m.To = 3
+		a.Send([]*pb.Message{m})
+		select {
+		case id := <-a.unreachable:
+			dropped = id == 3
+		default:
+		}
+	}
+	a.Send([]*pb.Message{from1(pb.MsgApp, 5, large)})
+	if m := b.next(); m.GetIndex() != 5 {
+		t.Errorf("got %v", m)
+	}
+	if s, _ := a.Status(3); s.Dropped == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestPeerComesBack: messages to a node that is away are dropped, and flow when it is back.
+func TestPeerComesBack(t *testing.T) {
+	by := newAuthority(t)
+	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
+	members := map[uint64]string{1: a.address, 2: b.address}
+	a.SetPeers(members)
+	b.SetPeers(members)
+	a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 1)})
+	b.next()
+	b.Close()
+	for away := false; !away; {
+		a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 2)})
+		select {
+		case <-a.unreachable:
+			away = true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	a.log.await(t, "cluster: no connection to a node")
+	again := listen(t, by, 2, b.address, nil)
+	again.SetPeers(members)
+	for {
+		a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 3)})
+		select {
+		case m := <-again.got:
+			if m.GetIndex() == 3 {
+				return
+			}
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// TestRemovedPeer: a node that is no member any more is cut off, both ways.
+func TestRemovedPeer(t *testing.T) {
+	a, b := two(t, nil)
+	a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 1)})
+	b.next()
+	b.SetPeers(nil)
+	for refused := false; !refused; { // by b, which does not know it
+		a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 2)})
+		select {
+		case <-a.unreachable:
+			refused = true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	a.log.await(t, "node 1 is no member")
+	if _, ok := b.Status(1); ok {
+		t.Error("it is still a peer")
+	}
+	if _, err := b.Dial(t.Context(), 1, "x"); !errors.Is(err, ErrUnknownPeer) {
+		t.Errorf("Dial: %v", err)
+	}
+}
+
+// TestStreams: a stream carries bytes both ways, and names its sender and its purpose.
+func TestStreams(t *testing.T) {
+	a, b := two(t, func(o *Options) {
+		if o.Self == 1 {
+			return
+		}
+		o.Stream = func(from uint64, purpose string, nc net.Conn) {
+			defer nc.Close()
+			got, err := io.ReadAll(io.LimitReader(nc, 5))
+			fmt.Fprintf(nc, "%d %s %s %v", from, purpose, got, err)
+		}
+	})
+	nc, err := a.Dial(t.Context(), 2, "snapshot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := nc.Write([]byte("bytes")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(nc); string(got) != "1 snapshot bytes <nil>" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := b.Dial(t.Context(), 1, "snapshot"); !errors.Is(err, ErrRefused) {
+		t.Errorf("where none are taken: %v", err)
+	}
+	a.Close()
+	if _, err := a.Dial(context.Background(), 2, "snapshot"); !errors.Is(err, ErrClosed) && !errors.Is(err, ErrUnknownPeer) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestSkew: a node learns how far the clock of another is from its own.
+func TestSkew(t *testing.T) {
+	ahead := time.Hour
+	a, b := two(t, func(o *Options) {
+		if o.Self == 2 {
+			o.Now = func() time.Time { return time.Now().Add(ahead) }
+		}
+	})
+	for n, want := range map[*node]time.Duration{a: ahead, b: -ahead} {
+		other := uint64(3) - n.o.Self
+		end := time.Now().Add(patience)
+		for range time.Tick(time.Millisecond) { // until a ping is back
+			s, _ := n.Status(other)
+			if d := s.Skew - want; s.RTT > 0 && d.Abs() <= s.RTT {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("node %d: %+v", n.o.Self, s)
+			}
+		}
+	}
+}
+
+// BenchmarkAppend is what an entry costs on its way to a peer, with TLS.
+func BenchmarkAppend(b *testing.B) {
+	for _, size := range []int{100, 64 << 10, 1 << 20} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			got := make(chan struct{}, 1<<20)
+			n1, n2 := two(b, func(o *Options) { o.Receive = func(*pb.Message) { got <- struct{}{} } })
+			_ = n2
+			b.SetBytes(int64(size))
+			data := make([]byte, size)
+			const inFlight = 32
+			for i := 0; i < b.N+inFlight; i++ {
+				if i < b.N {
+					n1.Send([]*pb.Message{from1(pb.MsgApp, uint64(i), data)})
+				}
+				if i >= inFlight {
+					<-got
+				}
+			}
+		})
+	}
+}

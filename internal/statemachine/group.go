@@ -1,0 +1,89 @@
+package statemachine
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"fiveways/internal/core/failure"
+	"fiveways/internal/storage/store"
+)
+
+// With are the hosts of entries, in the order of their locks.
+func (hs Hosts) With(entries []*Entry) (some Hosts) {
+	for _, h := range hs {
+		if slices.ContainsFunc(entries, func(e *Entry) bool { return e.h == h }) {
+			some = append(some, h)
+		}
+	}
+	return some
+}
+
+// Append hands a group of the log over by way of log, with entries of machines behind the entries
+// of shards. durable is called when all of it is on disk, done when the machines have applied
+// theirs, too; both once with what went wrong, or neither: false when a machine takes no more.
+// There is at least one entry.
+func (hs Hosts) Append(group []store.Entry, entries []*Entry, log func([]store.Entry, func(error)), durable, done func(error)) bool {
+	hosts := hs.With(entries)
+	for _, h := range hosts {
+		h.mu.Lock()
+		defer h.mu.Unlock() // so that the order of the log is that of the indexes
+		if h.shut {
+			return false
+		}
+	}
+	for _, e := range entries {
+		e.h.place(e)
+		group = append(group, e.group[0])
+	}
+	var left atomic.Int32 // hosts that have not applied theirs
+	left.Store(int32(len(hosts)))
+	applied := func(_ uint64, err error) {
+		if left.Add(-1) == 0 {
+			done(err)
+		}
+	}
+	each := make([][]*Entry, len(hosts))
+	for i, h := range hosts {
+		for _, e := range entries {
+			if e.h == h {
+				each[i] = append(each[i], e)
+			}
+		}
+		each[i][len(each[i])-1].done = applied
+	}
+	log(group, func(err error) {
+		durable(err)
+		for i, h := range hosts {
+			h.logged(err, each[i]...)
+		}
+	})
+	return true
+}
+
+// Record is Append for entries that are alone in their group: it returns when they are applied.
+// Errors: failure.ErrClosed, failure.ErrLogFailed.
+func (hs Hosts) Record(entries []*Entry) error {
+	env := entries[0].h.env
+	hosts := hs.With(entries)
+	own := !slices.ContainsFunc(hosts, func(h *Host) bool { return !h.alone() })
+	log := env.Log.Append
+	if own {
+		log = env.Log.AppendInline
+	}
+	result := make(chan error, 1)
+	if !hs.Append(nil, entries, log, func(error) {}, func(err error) { result <- err }) {
+		return failure.ErrClosed
+	}
+	if own {
+		env.Log.Commit()
+		hosts.Visit()
+	}
+	return <-result
+}
+
+// Visit applies inline what is ready, for a caller that waits for it.
+func (hs Hosts) Visit() {
+	for _, h := range hs {
+		h.visit()
+	}
+}

@@ -1,0 +1,190 @@
+package faultlog
+
+import (
+	"fmt"
+	"sync"
+
+	"fiveways/internal/storage/store"
+)
+
+// Outcome is what becomes of a group.
+type Outcome uint8
+
+const (
+	Refused Outcome = iota // it is not written, and its done gets an error
+	Unknown                // it is written and made durable, and its done gets an error
+)
+
+// Log stands before a store. All but its own methods are the store's.
+type Log struct {
+	*store.Store
+
+	mu       sync.Mutex
+	held     bool
+	waiting  []call // while held
+	failing  bool   // a Fail was asked for
+	passing  int    // groups that still pass before it
+	outcome  Outcome
+	failed   error  // nothing is written any more
+	inFlight int    // calls that the store has, of which the dones are to come
+	refused  []call // to be told once none is in flight
+	watchers []func(store.State)
+	waits    chan struct{}
+}
+
+// call is one call of Append, or without a group of Barrier.
+type call struct {
+	group  []store.Entry
+	shards []uint32
+	wait   store.Wait
+	done   func(error)
+	err    error
+}
+
+// New returns a log that has no faults yet.
+func New(st *store.Store) *Log { return &Log{Store: st, waits: make(chan struct{}, 1)} }
+
+// Waits is sent to when something is held.
+func (l *Log) Waits() <-chan struct{} { return l.waits }
+
+// Hold keeps back what is appended from now on, until Release.
+func (l *Log) Hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = true
+}
+
+// Release hands over what was held, and holds nothing any more.
+func (l *Log) Release() {
+	l.mu.Lock()
+	l.held = false
+	waiting := l.waiting
+	l.waiting = nil
+	l.handOver(waiting)
+}
+
+// Fail has the log fail behind the next passing groups, those that are held included: the one
+// behind them has the outcome, and all that come later are refused.
+func (l *Log) Fail(passing int, o Outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing, l.passing, l.outcome = true, passing, o
+}
+
+// Append is store.Store's, with faults.
+func (l *Log) Append(group []store.Entry, done func(error)) {
+	l.add(call{group: group, done: done})
+}
+
+// AppendInline is Append: an append without a Commit would be no injected fault.
+func (l *Log) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
+
+// Barrier is store.Store's, with faults.
+func (l *Log) Barrier(shards []uint32, wait store.Wait, done func(error)) {
+	l.add(call{shards: append([]uint32(nil), shards...), wait: wait, done: done})
+}
+
+func (l *Log) add(c call) {
+	l.mu.Lock()
+	if l.held {
+		l.waiting = append(l.waiting, c)
+		l.mu.Unlock()
+		select {
+		case l.waits <- struct{}{}:
+		default:
+		}
+		return
+	}
+	l.handOver([]call{c})
+}
+
+// handOver gives calls to the store as far as the faults let them. Called with mu held, which it
+// releases: the store may call a done at once.
+func (l *Log) handOver(calls []call) {
+	var pass []call
+	before := l.failed
+	for _, c := range calls {
+		if l.failed == nil && l.failing && c.group != nil {
+			if l.passing == 0 {
+				l.failed = fmt.Errorf("%w: a fault was injected", store.ErrFailed)
+				if c.err = l.failed; l.outcome == Unknown {
+					pass = append(pass, c)
+					continue
+				}
+			}
+			l.passing--
+		}
+		if l.failed != nil {
+			c.err = l.failed
+			l.refused = append(l.refused, c)
+			continue
+		}
+		pass = append(pass, c)
+	}
+	l.inFlight += len(pass)
+	var watchers []func(store.State)
+	if before == nil && l.failed != nil {
+		watchers = l.watchers
+	}
+	l.mu.Unlock()
+	for _, c := range pass {
+		l.pass(c)
+	}
+	for _, fn := range watchers {
+		fn(l.State())
+	}
+	l.tellRefused()
+}
+
+func (l *Log) pass(c call) {
+	done := func(err error) {
+		if c.err != nil {
+			err = c.err
+		}
+		c.done(err)
+		l.mu.Lock()
+		l.inFlight--
+		l.mu.Unlock()
+		l.tellRefused()
+	}
+	if c.group == nil {
+		l.Store.Barrier(c.shards, c.wait, done)
+		return
+	}
+	if c.err != nil { // of this one the disk is to know
+		c.group[len(c.group)-1].Wait = store.WaitSync
+		c.group[len(c.group)-1].Written = nil
+	}
+	l.Store.Append(c.group, done)
+}
+
+// tellRefused calls the dones of what was refused, behind those of what the store has.
+func (l *Log) tellRefused() {
+	l.mu.Lock()
+	var refused []call
+	if l.inFlight == 0 {
+		refused, l.refused = l.refused, nil
+	}
+	l.mu.Unlock()
+	for _, c := range refused {
+		c.done(c.err)
+	}
+}
+
+// State is the store's, or that of a log that has failed.
+func (l *Log) State() store.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return store.State{Health: store.Failed, Err: l.failed}
+	}
+	return l.Store.State()
+}
+
+// Watch is store.Store's, with faults.
+func (l *Log) Watch(fn func(store.State)) {
+	l.mu.Lock()
+	l.watchers = append(l.watchers, fn)
+	l.mu.Unlock()
+	l.Store.Watch(fn)
+}

@@ -1,0 +1,130 @@
+package store
+
+import "time"
+
+// lead says which goroutine runs the committer: its own, or a caller of Commit, which leads the
+// group commit then. It is guarded by Store.mu.
+//
+// Invariant: while something is pending, the lead is taken, or the committer's goroutine was told
+// to wake, or the caller of AppendInline is about to call Commit.
+type lead struct {
+	taken   bool
+	asleep  bool      // the goroutine sleeps and was not told to wake
+	alarm   time.Time // when it wakes by itself; zero: never
+	due     time.Time // when the next sync must start, as the last leader left it; zero: never
+	pending []op      // not yet taken by the committer
+}
+
+// run is the committer's goroutine. It takes the lead when there is something to do and no caller
+// leads.
+func (c *committer) run() {
+	defer close(c.s.stopped)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for c.await(timer) {
+		c.round()
+		c.s.yieldLead()
+	}
+	c.settle(true)
+	c.s.syncs.behind.Wait()
+	if c.failed == nil {
+		c.cutZeros() //nolint:errcheck // zeros at the end are harmless: a killed process leaves them, too
+	}
+	c.s.files.mu.Lock()
+	c.seg.img.users--
+	c.seg.img.close()
+	c.s.files.mu.Unlock()
+}
+
+// Commit writes what was appended on the caller's goroutine, syncs if an entry needs it, and calls
+// the dones. It does nothing while another goroutine leads: that one also writes what was appended
+// meanwhile. A caller that has to wait for the log anyway saves two context switches. It must not
+// hold a lock that a done takes.
+func (s *Store) Commit() {
+	s.mu.Lock()
+	if s.lead.taken || len(s.lead.pending) == 0 || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.takeLead()
+	s.mu.Unlock()
+	s.committer.round()
+	s.yieldLead()
+}
+
+// takeLead hands the committer and the pending ops to the caller. Called with mu held.
+func (s *Store) takeLead() {
+	c := s.committer
+	s.lead.taken = true
+	c.taken, s.lead.pending = s.lead.pending, c.taken[:0]
+}
+
+// yieldLead gives up the lead, and wakes the committer's goroutine if something is left for it.
+func (s *Store) yieldLead() {
+	s.mu.Lock()
+	l := &s.lead
+	l.taken, l.due = false, s.committer.due
+	earlier := !l.due.IsZero() && (l.alarm.IsZero() || l.due.Before(l.alarm))
+	s.wakeIf(len(l.pending) > 0 || s.closed || earlier)
+}
+
+// wakeIf wakes the committer's goroutine if that is needed and it sleeps. It releases mu, which the
+// caller holds.
+func (s *Store) wakeIf(needed bool) {
+	wake := needed && s.lead.asleep
+	if wake {
+		s.lead.asleep = false
+	}
+	s.mu.Unlock()
+	if wake {
+		select {
+		case s.wake <- struct{}{}:
+		default: // it was told already
+		}
+	}
+}
+
+// await waits for something to do and takes the lead; false when the store is closed and nothing is
+// pending. The lead is not given up then.
+func (c *committer) await(timer *time.Timer) bool {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.lead.taken || !c.something() {
+		c.sleep(timer)
+	}
+	s.takeLead()
+	return len(c.taken) > 0 || !s.closed
+}
+
+// something reports whether the committer's goroutine has anything to do. Called with mu held.
+func (c *committer) something() bool {
+	l := &c.s.lead
+	return len(l.pending) > 0 || c.s.closed || !l.due.IsZero() && !time.Now().Before(l.due)
+}
+
+// sleep waits until the state may have changed. Called with mu held, which it releases meanwhile.
+func (c *committer) sleep(timer *time.Timer) {
+	s := c.s
+	closing := s.closing
+	if s.closed {
+		closing = nil // only the current leader's end can wake it
+	}
+	s.lead.asleep, s.lead.alarm = true, time.Time{}
+	if !s.lead.taken && !s.lead.due.IsZero() {
+		s.lead.alarm = s.lead.due
+		timer.Reset(time.Until(s.lead.due))
+	}
+	alarm := timer.C
+	if s.lead.alarm.IsZero() {
+		alarm = nil
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.wake:
+	case <-alarm:
+	case <-closing:
+	}
+	s.mu.Lock()
+	s.lead.asleep = false
+}

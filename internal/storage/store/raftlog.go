@@ -1,0 +1,413 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"fiveways/internal/storage/wal"
+)
+
+var (
+	// ErrRewound says that an entry was cut from the replicated log before it was committed.
+	ErrRewound = errors.New("store: the entry was cut from the replicated log")
+	// ErrNoSpace says that what a replica must not forget could not be written; it may be tried
+	// again.
+	ErrNoSpace = errors.New("store: no space for the state of the replica")
+)
+
+// RaftLog is the log of a store as a replica of several: its entries come in the order and with the
+// terms that Raft gives them, and an uncommitted end of them may be cut. What the store promises
+// about durable entries (cleaning, checkpoints, replay) it promises about committed ones.
+//
+// Append, Rewind, Commit, Compact and Save come from one goroutine.
+type RaftLog struct {
+	s *Store
+
+	saving sync.Mutex // around the writing of state
+
+	// Guarded by Store.mu.
+	state     RaftState
+	committed uint64 // highest index known to be committed
+	// settled is Store.appended after the last group that is committed: of those since Open.
+	settled uint64
+	// tail are the entries after committed, ascending and without a gap.
+	tail  []tailEntry
+	terms []EntryID // the first entry of each term, ascending, from the one at known on
+	known uint64    // the entries from here on have their terms in terms
+	marks int64     // offset after the last mark, in the last segment
+	waits []commitWait
+}
+
+// tailEntry is an entry that may still be cut.
+type tailEntry struct {
+	seq    uint64 // Store.appended after it; 0 when it was found at Open
+	shards []shardRange
+}
+
+// shardRange are the entries of a shard in an entry of the replicated log.
+type shardRange struct {
+	shard       uint32
+	first, last uint64
+}
+
+// commitWait is told nil when the entry is committed, and an error when it never will be.
+type commitWait struct {
+	index uint64
+	done  chan error
+}
+
+// RaftEntry is an entry of the replicated log: for shards, or for Raft.
+type RaftEntry struct {
+	EntryID
+	Type  uint8   // as Raft numbers the types of its entries
+	Batch []Entry // what shards append by it, in order; Wait and Written are not looked at
+	Data  []byte  // what an entry without a batch holds
+}
+
+// raftOp is what an op of a replica has to say beyond that of a single node.
+type raftOp struct {
+	term   uint64
+	mark   bool
+	rewind uint64 // index of the first entry to cut
+}
+
+// Raft returns the replicated log of the store; nil when the folder is that of a single node, whose
+// entries come through Append.
+func (s *Store) Raft() *RaftLog { return s.raft }
+
+// State returns the state as it was saved last.
+func (r *RaftLog) State() RaftState {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.state
+}
+
+// Save makes a state durable. Commit and First of it are not looked at: they are those that the log
+// knows of. ErrNoSpace when it may be tried again; after another error nobody knows which state is
+// on the disk, and the store has failed.
+func (r *RaftLog) Save(st RaftState) error {
+	return r.save(func(state *RaftState) {
+		st.First = state.First
+		*state = st
+	})
+}
+
+func (r *RaftLog) save(change func(*RaftState)) error {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	s := r.s
+	s.mu.Lock()
+	// What is committed need not be durable here yet, and the log must never end before it.
+	st, committed, closed, failed := r.state, min(r.committed, s.shard(wal.RaftShard).durable), s.closed, s.state
+	s.mu.Unlock()
+	if closed {
+		return ErrClosed
+	}
+	if failed.Health == Failed {
+		return failed.Err
+	}
+	change(&st)
+	st.Commit = committed
+	switch err := writeRaftState(s.fs, s.dir, &st); {
+	case isFull(err):
+		return fmt.Errorf("%w: %w", ErrNoSpace, err)
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrFailed, err)
+		s.setState(State{Health: Failed, Err: err})
+		return err
+	}
+	s.mu.Lock()
+	r.state = st
+	s.mu.Unlock()
+	return nil
+}
+
+// Append adds an entry after the last one, in one write. It does not wait. done is called when it
+// is durable here, on the goroutine that writes and in the order of the calls; errors are those of
+// Store.Append.
+func (r *RaftLog) Append(e RaftEntry, done func(error)) { r.append(e, done, true) }
+
+// AppendInline is Append for a caller that calls Store.Commit soon.
+func (r *RaftLog) AppendInline(e RaftEntry, done func(error)) { r.append(e, done, false) }
+
+func (r *RaftLog) append(e RaftEntry, done func(error), wake bool) {
+	s := r.s
+	s.mu.Lock()
+	commit, failed := r.committed, s.state
+	if last := r.lastTerm(); e.Term < last {
+		panic(fmt.Sprintf("store: entry %d of term %d after one of term %d", e.Index, e.Term, last))
+	}
+	s.mu.Unlock()
+	if failed.Health == Failed {
+		done(failed.Err)
+		return
+	}
+	group := make([]Entry, 0, 1+len(e.Batch))
+	head := wal.RaftHead{Type: e.Type, Commit: commit, Data: e.Data}
+	group = append(group, Entry{Shard: wal.RaftShard, Index: e.Index, Data: wal.AppendRaftHead(nil, head)})
+	group = append(group, e.Batch...)
+	o := newOp(group, done)
+	o.wait, o.raft = WaitSync, &raftOp{term: e.Term}
+	s.enqueue(o, wake, func(seq uint64) {
+		r.tail = append(r.tail, tailEntry{seq: seq, shards: shardRanges(e.Batch)})
+		r.noteTerm(e.EntryID)
+	})
+}
+
+func shardRanges(batch []Entry) (out []shardRange) {
+	for i := range batch {
+		e := &batch[i]
+		at := slices.IndexFunc(out, func(sr shardRange) bool { return sr.shard == e.Shard })
+		if at < 0 {
+			out = append(out, shardRange{shard: e.Shard, first: e.Index, last: e.Index})
+		} else {
+			out[at].last = e.Index
+		}
+	}
+	return out
+}
+
+// noteTerm notes the term of the entry after all others. Called with mu held.
+func (r *RaftLog) noteTerm(id EntryID) {
+	if r.known == 0 {
+		r.known = id.Index
+	}
+	if n := len(r.terms); n == 0 || r.terms[n-1].Term != id.Term {
+		r.terms = append(r.terms, id)
+	}
+}
+
+// lastTerm is called with mu held.
+func (r *RaftLog) lastTerm() uint64 {
+	if n := len(r.terms); n > 0 {
+		return r.terms[n-1].Term
+	}
+	return r.state.First.Term
+}
+
+// Commit says that the entries up to index, which are all appended, will never be cut.
+func (r *RaftLog) Commit(index uint64) {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := s.shard(wal.RaftShard).last; index > last {
+		panic(fmt.Sprintf("store: commit of entry %d, the log ends at %d", index, last))
+	}
+	for ; r.committed < index; r.committed++ {
+		e := &r.tail[0]
+		for _, sr := range e.shards {
+			s.shard(sr.shard).committed = sr.last
+		}
+		r.settled = max(r.settled, e.seq)
+		r.tail = r.tail[1:]
+	}
+	s.shard(wal.RaftShard).committed = r.committed
+	r.tellWaits(func(w commitWait) bool { return w.index <= r.committed }, nil)
+}
+
+// tellWaits is called with mu held.
+func (r *RaftLog) tellWaits(which func(commitWait) bool, err error) {
+	r.waits = slices.DeleteFunc(r.waits, func(w commitWait) bool {
+		if !which(w) {
+			return false
+		}
+		w.done <- err
+		return true
+	})
+}
+
+// Committed returns the highest index known to be committed.
+func (r *RaftLog) Committed() uint64 {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.committed
+}
+
+// ReplayEnd returns the index up to which Store.Replay goes now: what is committed and written
+// here.
+func (r *RaftLog) ReplayEnd() uint64 {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return min(r.committed, r.s.shard(wal.RaftShard).written)
+}
+
+// First returns the index of the first entry that is surely in the log, which may be the next one.
+func (r *RaftLog) First() uint64 {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.state.First.Index + 1
+}
+
+// Last returns the last entry that was appended.
+func (r *RaftLog) Last() EntryID {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return EntryID{r.s.shard(wal.RaftShard).last, r.lastTerm()}
+}
+
+// Term returns the term of an entry from First()-1 to the last one. ErrNotFound, or an error of the
+// file.
+func (r *RaftLog) Term(index uint64) (uint64, error) {
+	s := r.s
+	s.mu.Lock()
+	switch {
+	case index == r.state.First.Index:
+		defer s.mu.Unlock()
+		return r.state.First.Term, nil
+	case index < r.state.First.Index || index > s.shard(wal.RaftShard).last:
+		defer s.mu.Unlock()
+		return 0, fmt.Errorf("%w: entry %d of the replicated log", ErrNotFound, index)
+	case r.known != 0 && index >= r.known:
+		defer s.mu.Unlock()
+		i := sort.Search(len(r.terms), func(i int) bool { return r.terms[i].Index > index })
+		return r.terms[i-1].Term, nil
+	}
+	s.mu.Unlock()
+	e, _, err := r.cursor(index, false).next()
+	return e.Term, err
+}
+
+// Entries returns entries from lo on that are before hi and together take up to maxBytes, but at
+// least one. They must be written. ErrNotFound below First, ErrNotWritten, or an error of the file.
+// The bytes stay valid for ever.
+func (r *RaftLog) Entries(lo, hi uint64, maxBytes int64) (out []RaftEntry, err error) {
+	if first := r.First(); lo < first {
+		return nil, fmt.Errorf("%w: entry %d of the replicated log, which begins at %d", ErrNotFound, lo, first)
+	}
+	c := r.cursor(lo, true)
+	for size := int64(0); c.index < hi; {
+		e, n, err := c.next()
+		if err != nil {
+			return nil, err
+		}
+		if size += n; size > maxBytes && len(out) > 0 {
+			break
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// Special returns the committed entries after an index that are not of type 0: changes of the
+// members.
+func (r *RaftLog) Special(after uint64) (out []RaftEntry, err error) {
+	last := r.Committed()
+	c := r.cursor(max(after+1, r.First()), false)
+	for c.index <= last {
+		e, _, err := c.next()
+		if err != nil {
+			return nil, err
+		}
+		if e.Type != 0 {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// Compact says that no replica will need the entries up to index, which are committed, any more:
+// cleaning may take what checkpoints cover. Errors are those of Save.
+func (r *RaftLog) Compact(index uint64) error {
+	if index < r.First() {
+		return nil
+	}
+	if committed := r.Committed(); index > committed {
+		panic(fmt.Sprintf("store: compact up to entry %d, committed is %d", index, committed))
+	}
+	term, err := r.Term(index)
+	if err != nil {
+		return err
+	}
+	if err := r.save(func(st *RaftState) { st.First = EntryID{index, term} }); err != nil {
+		return err
+	}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.s.shard(wal.RaftShard).checkpoint = index
+	return nil
+}
+
+// Mark writes a frame that says how much of the log is durable, unless the log ends with one or
+// with what is not durable yet. Damage to the last frames that others were told of is then no torn
+// end any more. Call it when the log has been idle for a moment: every other frame says the same.
+func (r *RaftLog) Mark() {
+	s := r.s
+	s.mu.Lock()
+	seg := s.segments[len(s.segments)-1]
+	o := op{seg: seg, size: wal.FrameHeaderSize, raft: &raftOp{mark: true}}
+	if s.closed || seg.sealed || r.marks == seg.planned || seg.planned == wal.SegmentHeaderSize ||
+		seg.planned+o.size > s.opts.SegmentBytes || s.durable < s.appended || s.state.Health != Healthy {
+		s.mu.Unlock()
+		return
+	}
+	seg.planned += o.size
+	o.end, r.marks = seg.planned, seg.planned
+	s.appended++
+	o.seq = s.appended
+	s.bytes += o.size
+	s.push(o, false)
+	s.Commit()
+}
+
+// addMark writes the frame of Mark.
+func (c *committer) addMark(o *raftOp) {
+	if o.mark && c.failed == nil {
+		h := wal.Header{Kind: wal.KindMark, Shard: wal.RaftShard, Synced: uint32(c.synced)}
+		c.buf = wal.AppendHeader(c.buf, c.seg.img.salt, &h, nil)
+	}
+}
+
+// awaitCommitted returns when the entry of the replicated log that holds a shard's entry is
+// committed; at once in the store of a single node. ErrRewound, ErrClosed.
+func (s *Store) awaitCommitted(shard uint32, index uint64) error {
+	if s.raft == nil {
+		return nil
+	}
+	r := s.raft
+	s.mu.Lock()
+	at := r.committed
+	if index > s.shard(shard).committed {
+		i := slices.IndexFunc(r.tail, func(e tailEntry) bool {
+			return slices.ContainsFunc(e.shards, func(sr shardRange) bool { return sr.shard == shard && sr.last >= index })
+		})
+		at += uint64(i) + 1
+	}
+	return r.await(at)
+}
+
+// awaitSettled returns when all that was appended is durable, and in a replica committed, too.
+func (s *Store) awaitSettled() error {
+	if err := s.SyncNow(); err != nil || s.raft == nil {
+		return err
+	}
+	s.mu.Lock()
+	return s.raft.await(s.shard(wal.RaftShard).last)
+}
+
+// await waits for the commit of an entry. It releases mu, which the caller holds.
+func (r *RaftLog) await(index uint64) error {
+	s := r.s
+	if r.committed >= index || s.closed {
+		defer s.mu.Unlock()
+		if r.committed >= index {
+			return nil
+		}
+		return ErrClosed
+	}
+	w := commitWait{index: index, done: make(chan error, 1)}
+	r.waits = append(r.waits, w)
+	s.mu.Unlock()
+	return <-w.done
+}
+
+// settledGroups is the number of groups that neither a crash nor another leader takes back. Called
+// with mu held.
+func (s *Store) settledGroups() uint64 {
+	if s.raft != nil {
+		return min(s.durable, s.raft.settled)
+	}
+	return s.durable
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// RaftState is what a replica must not forget and the entries of its log do not say.
+type RaftState struct {
+	Cluster uint64 // which cluster it belongs to
+	Node    uint64 // which of its nodes it is: never given twice in a cluster
+
+	Term uint64 // the latest that it has seen
+	Vote uint64 // the node that it voted for in Term; 0 for none
+	// Commit is an index that is committed. The log may know of a higher one.
+	Commit uint64
+
+	// First is the last entry that may be gone from the log: what it says is in the checkpoints.
+	First EntryID
+
+	// Members are the members of the cluster, encoded, as they were after the entry MembersAt.
+	Members   []byte
+	MembersAt uint64
+}
+
+// EntryID names an entry of the replicated log: two logs that hold the same one are the same up to
+// it.
+type EntryID struct{ Index, Term uint64 }
+
+// The file of the state, see docs/format/log.md.
+const (
+	raftFile      = "raft"
+	raftMagic     = "5WAYSRFT"
+	raftVersion   = 1
+	raftFixed     = 12 + 8*8 + 4 // bytes before Members
+	raftSumSize   = 4
+	maxRaftBytes  = 1 << 20
+	raftNumbersAt = 12
+)
+
+// ErrReplica says that a folder belongs to a node of a cluster, which this cannot be done with.
+var ErrReplica = errors.New("store: the folder belongs to a node of a cluster")
+
+func (st *RaftState) numbers() []*uint64 {
+	return []*uint64{&st.Cluster, &st.Node, &st.Term, &st.Vote, &st.Commit, &st.First.Index, &st.First.Term, &st.MembersAt}
+}
+
+func (st *RaftState) encode() []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32([]byte(raftMagic), raftVersion)
+	for _, n := range st.numbers() {
+		b = le.AppendUint64(b, *n)
+	}
+	b = le.AppendUint32(b, uint32(len(st.Members)))
+	b = append(b, st.Members...)
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func decodeRaftState(b []byte) (st RaftState, err error) {
+	le := binary.LittleEndian
+	if len(b) < raftFixed+raftSumSize || string(b[:len(raftMagic)]) != raftMagic {
+		return st, fmt.Errorf("%w: no state of a replica", ErrCorrupt)
+	}
+	body := b[:len(b)-raftSumSize]
+	if le.Uint32(b[len(body):]) != crc32.Checksum(body, castagnoli) {
+		return st, fmt.Errorf("%w: the state of the replica does not match its sum", ErrCorrupt)
+	}
+	if v := le.Uint32(b[len(raftMagic):]); v != raftVersion {
+		return st, fmt.Errorf("%w: version %d of the state of a replica", ErrUnsupportedFormat, v)
+	}
+	for i, n := range st.numbers() {
+		*n = le.Uint64(b[raftNumbersAt+8*i:])
+	}
+	st.Members = body[raftFixed:]
+	if uint64(le.Uint32(b[raftFixed-4:])) != uint64(len(st.Members)) {
+		return st, fmt.Errorf("%w: the state of the replica has another length", ErrCorrupt)
+	}
+	return st, nil
+}
+
+// writeRaftState makes st the durable state of the folder: it is the old one or st after a crash.
+func writeRaftState(fsys vfs.FS, dir string, st *RaftState) error {
+	path := filepath.Join(dir, raftFile)
+	f, err := fsys.Create(path + tmpSuffix)
+	if err != nil {
+		return inFile(raftFile, err)
+	}
+	_, err = f.WriteAt(st.encode(), 0)
+	if err == nil {
+		err = f.Datasync()
+	}
+	f.Close() // synced, or not used
+	if err == nil {
+		err = fsys.Rename(path+tmpSuffix, path)
+	}
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	if err != nil {
+		return inFile(raftFile, err)
+	}
+	return nil
+}
+
+// readRaftState returns nil in the folder of a single node.
+func readRaftState(fsys vfs.FS, dir string) (*RaftState, error) {
+	path := filepath.Join(dir, raftFile)
+	size, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, inFile(raftFile, err)
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, inFile(raftFile, err)
+	}
+	defer f.Close()
+	b := make([]byte, min(size, maxRaftBytes))
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		return nil, inFile(raftFile, err)
+	}
+	st, err := decodeRaftState(b)
+	if err != nil {
+		return nil, inFile(raftFile, err)
+	}
+	return &st, nil
+}
+
+// FoundReplica makes the folder of a single node, or an empty one, that of a node of a cluster with
+// this state. Not a byte of the log is written: what it holds counts as committed before st.First,
+// whose index is at least 1 unless the folder is empty. The store must not be open.
+func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
+	if err := fsys.MkdirAll(dir); err != nil {
+		return inFile(dir, err)
+	}
+	lock, err := fsys.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return inFile(dir, err)
+	}
+	defer lock.Close()
+	old, err := readRaftState(fsys, dir)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		return fmt.Errorf("%w: node %x of cluster %x", ErrReplica, old.Node, old.Cluster)
+	}
+	if st.Node == 0 || st.Commit < st.First.Index || st.Term < st.First.Term || len(st.Members) > math.MaxUint16 {
+		return fmt.Errorf("store: found a replica: the state %+v cannot be", st)
+	}
+	return writeRaftState(fsys, dir, &st)
+}

@@ -1,0 +1,4 @@
+// Package copy compares COPY with a real PostgreSQL: what is sent, what is read, and every error
+// with its context. Answers of PostgreSQL 15 are recorded in testdata/copy.txt; -rewrite records
+// them anew.
+package copy

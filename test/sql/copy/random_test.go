@@ -1,0 +1,104 @@
+package copy
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fiveways/test/postgres"
+)
+
+// words are what random data is made of.
+var words = []string{
+	"1", "2", "a", "b c", ",", ",", "\t", "\t", "|", "\n", "\n", "\n", "\r\n", "\r", "\"", "\"", "'", "\\", "\\\\", "\\.", "\\.\n", "\\N", "nil", "\\x4", "\\101", "\\t", "\\\n",
+	"ä", "😀", "\\xc3\\xa4", "\xff", "\x00", "1\ta\t\\N\n", "1,a,\n", "2,\"x\",\n", "id,name,at\n", "\\b", ";", " ",
+}
+
+// options are those of random statements, by way. With a backslash for a quote PostgreSQL counts
+// some twice, depending on the pieces that they come in.
+var (
+	optionsIn = []string{
+		"", "csv", "csv header", "(format csv, quote '''', escape '\\')", "(format csv, escape '\\')", "(format csv, null 'nil', force_null (name, id))", "(format csv, force_not_null (name))",
+		"(delimiter '|', null 'nil')", "(delimiter ',')", "(header)", "(format csv, header match)", "(format csv, delimiter ';', quote ',')", "(encoding 'latin1')", "(format csv, encoding 'sjis')",
+	}
+	optionsOut = []string{
+		"", "csv", "csv header", "(format csv, quote '''', escape '\\')", "(format csv, force_quote *)", "(format csv, null 'nil', force_quote (b))", "(delimiter '|', null 'nil')", "(delimiter ',', header)",
+		"binary", "(encoding 'latin1')", "(encoding 'sjis', format csv)", "(format csv, delimiter ';', quote ',')", "(format csv, escape 'a')",
+	}
+)
+
+func pick(rng *rand.Rand, list []string) string { return list[rng.IntN(len(list))] }
+
+// random makes a trial of a statement that reads, or one that writes.
+func random(rng *rand.Rand) trial {
+	if rng.IntN(4) == 0 {
+		value := func() string {
+			if rng.IntN(6) == 0 {
+				return "null"
+			}
+			text := ""
+			for range rng.IntN(4) {
+				text += pick(rng, words)
+			}
+			text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+			return "E'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
+		}
+		var rows []string
+		for range 1 + rng.IntN(3) {
+			rows = append(rows, fmt.Sprintf("(%s::text, %s::text)", value(), value()))
+		}
+		columns := pick(rng, []string{"*", "b", "b, a, b as c"})
+		return trial{text: fmt.Sprintf("copy (select %s from (values %s) v(a, b)) to stdout %s", columns, strings.Join(rows, ", "), pick(rng, optionsOut))}
+	}
+	c := trial{text: "copy t" + pick(rng, []string{"", "", " (name)", " (name, id)"}) + " from stdin " + pick(rng, optionsIn)}
+	data := ""
+	for range rng.IntN(14) {
+		data += pick(rng, words)
+	}
+	for data != "" {
+		n := 1 + rng.IntN(len(data))
+		c.in, data = append(c.in, data[:n]), data[n:]
+	}
+	return c
+}
+
+// TestServerRandom compares random statements and data with the real server. COPIES says how many,
+// COPIES_SEED which ones.
+func TestServerRandom(t *testing.T) {
+	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
+	c, err := pgconn.Connect(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Exec(context.Background(), setUp).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := c.Hijack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Conn.Close()
+	many, seed := number("COPIES", 1500), uint64(number("COPIES_SEED", 1))
+	t.Logf("COPIES_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 9))
+	for range many {
+		c := random(rng)
+		if want, got := theirs(t, h, c), ours(c); got != want {
+			t.Errorf("%s\n\twant %s\n\tgot  %s", c, want, got)
+		}
+	}
+}
+
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
