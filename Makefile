@@ -11,7 +11,7 @@ BENCHFLAGS   ?= --install --doc docs/benchmarks.md
 GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
 GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
-TESTTIMEOUT  ?= 5m
+TESTTIMEOUT  ?= 15m
 SLOW          = ./test/suites ./test/web ./internal/broker ./test/clients ./test/crash ./test/etcd ./test/sql/...
 
 export CGO_ENABLED ?= 0

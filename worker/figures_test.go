@@ -24,7 +24,7 @@ func TestExpBackoff(t *testing.T) {
 				t.Fatalf("ExpBackoff(%d) = %v, want %v to %v", n, d, time.Duration(most/2), time.Duration(most))
 			}
 		}
-		if len(seen) < 2 && most/2 < math.MaxInt64 {
+		if len(seen) < 2 && most < math.MaxInt64 { // beyond that, most draws are the longest time that there is
 			t.Errorf("ExpBackoff(%d) has no jitter", n)
 		}
 	}

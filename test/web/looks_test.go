@@ -22,10 +22,28 @@ func name(view string) string {
 	return strings.NewReplacer("/", "-", "%2F", "default", "?tab=", "-").Replace(view)
 }
 
+// counted counts the requests that are under way.
+const counted = `(() => {
+	if (globalThis.underWay !== undefined) return;
+	globalThis.underWay = 0;
+	const ask = globalThis.fetch;
+	globalThis.fetch = (...of) => { underWay++; return ask(...of).finally(() => underWay--); };
+})()`
+
+// drawn waits until the page has drawn its place, and the answers to all that it asked for then.
+const drawn = `(async () => {
+	const frames = async () => { for (let i = 0; i < 3; i++) await new Promise((r) => requestAnimationFrame(() => setTimeout(r))); };
+	let waited;
+	do { waited = underWay > 0; await frames(); } while (waited || underWay > 0);
+	return true;
+})()`
+
 // showView shows a view and waits until it has what it shows.
 func (p *page) showView(view string) {
 	p.t.Helper()
+	p.do(evaluate(counted))
 	p.show("#/" + view)
+	ask[bool](p, drawn)
 	p.sees(`document.querySelector("main h1") !== null && !document.querySelector("main").innerText.includes("Loading")`)
 }
 
