@@ -9,7 +9,7 @@ type Clear struct {
 	Existed bool // it was a list or a stream
 }
 
-func (c *Clear) Find(f Finder) (*Queue, error) { return f.s.readableList(c.Queue, false) }
+func (c *Clear) Find(f Finder) (*Queue, error) { return f.Queue(Reading, c.Queue, false) }
 
 func (c *Clear) Run(at Context) error {
 	sh, q := at.sh, at.q

@@ -242,7 +242,7 @@ func (sh *shard) runCommand(c Command) {
 func (sh *shard) runOn(c Command, q *Queue) error {
 	if q.content.Stream != nil {
 		if _, ok := c.(ofStreams); !ok {
-			return q.errWrongKind()
+			return q.Fail(ErrWrongKind)
 		}
 	}
 	return c.Run(Context{sh, q})

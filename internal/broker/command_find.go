@@ -38,12 +38,3 @@ func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
 	}
 	return q, err
 }
-
-// readableList finds a list that the session may take from: a queue whose messages go when they are
-// taken. One that is not there is declared when create says so.
-func (s *Session) readableList(name string, create bool) (*Queue, error) {
-	if err := s.may(toRead, "queue", name); err != nil {
-		return nil, err
-	}
-	return s.findOrMake(name, create)
-}

@@ -1,6 +1,9 @@
 package broker
 
 import (
+	"math"
+	"slices"
+
 	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/forward"
 	"fiveways/internal/core/message"
@@ -54,27 +57,45 @@ func (at Context) Use() { at.q.used(at.sh.now) }
 // Empty reports whether the queue has no message, whatever is happening to it.
 func (at Context) Empty() bool { return at.q.isEmpty() }
 
-// Other is another queue, one that the command's Others has named.
+// Other is another queue, one that the command's Others has named. Before it is touched,
+// StandsStill says whether it may be.
 func (at Context) Other(q *Queue) Context { return Context{q.shard, q} }
+
+// StandsStill reports whether the command may touch another queue: that is on the same shard, or on
+// one that stands still for the command. In Do and DoAll this holds for what Others has named, in
+// Await it need not.
+func (at Context) StandsStill(q *Queue) bool {
+	return at.sh == q.shard || at.sh.meeting != nil && slices.Contains(at.sh.meeting.here, q.shard)
+}
 
 // CatchUp brings the queue to the time that it is: leases that are over end, what is due is ready.
 // The queue counts as used.
 func (at Context) CatchUp() { at.sh.catchUp(at.q) }
 
 // Publish publishes a message to the queue alone, whatever the targets of p are, for a command. Of
-// p the confirm is not used. Errors: ErrRejected.
-func (at Context) Publish(by *OnQueue, p *Publish) error {
-	o := p.op()
-	o.queue = at.q
-	return at.publish(by, &o)
+// p the confirm is not used; a message that only moves (Reserved) does not count as published by a
+// client. Errors: ErrRejected.
+func (at Context) Publish(by *OnQueue, p *Publish) error { return at.publish(opPublish, by, p) }
+
+// PublishFront is Publish before all other messages of the queue. Errors: ErrNoFront (a queue with
+// 255 priorities has no place there), ErrRejected.
+func (at Context) PublishFront(by *OnQueue, p *Publish) error {
+	if at.q.Policy().MaxPriority == math.MaxUint8 {
+		return at.q.Fail(ErrNoFront)
+	}
+	return at.publish(opPublishFront, by, p)
 }
 
-func (at Context) publish(by *OnQueue, o *op) error {
-	at.sh.tapPublish(by, o)
-	if !at.sh.publish(o) {
+func (at Context) publish(kind opKind, by *OnQueue, p *Publish) error {
+	o := p.op()
+	o.kind, o.queue = kind, at.q
+	at.sh.tapPublish(by, &o)
+	if !at.sh.publish(&o) {
 		return at.q.Fail(ErrRejected)
 	}
-	at.q.counts.Direct++
+	if !p.Reserved {
+		at.q.counts.Direct++
+	}
 	return nil
 }
 
@@ -132,21 +153,33 @@ func (at Context) Clear() int { return at.sh.clear(at.q) }
 // LetGo has a queue go that was just cleared by name, if nobody needs it.
 func (at Context) LetGo() { at.sh.letGoCleared(at.q) }
 
-// Next hands the next ready message out for a lease; nil when none can be had. The caller calls
-// HandedOut.
-func (at Context) Next() (it *queue.Item) {
+// Take hands out the next ready message to the session of a command, with back the last one; nil
+// when none can be had. With settled the caller settles it before it does anything else; otherwise
+// the message is unacked. The item is valid until the next Take.
+func (at Context) Take(by *OnQueue, back, settled bool) (it *queue.Item) {
+	sh, q := at.sh, at.q
+	q.used(sh.now)
 	for again := true; it == nil && again; {
-		it, again = at.sh.getNext(at.q, false)
+		if back {
+			it, again = sh.getLast(q, settled)
+		} else {
+			it, again = sh.getNext(q, settled)
+		}
 	}
-	return it
+	if it == nil {
+		return nil
+	}
+	sh.taken = *it // what settling it may change
+	sh.got(q, it, settled)
+	d := newDelivery(q, it)
+	sh.tapDelivery(&d, holder{session: by.session})
+	sh.mark(q)
+	return &sh.taken
 }
 
-// HandedOut counts a message that was handed out to the session of a command.
-func (at Context) HandedOut(to *OnQueue, it *queue.Item) {
-	at.sh.got(at.q, it, false)
-	d := newDelivery(at.q, it)
-	at.sh.tapDelivery(&d, holder{session: to.session})
-}
+// Release returns a message that was taken and not used: it is at its place again, as if it had not
+// been taken.
+func (at Context) Release(h queue.Handle) { at.sh.release(&op{queue: at.q, handle: h, n: 1}) }
 
 // HoldGroup has the group of a message that is out be held for it.
 func (at Context) HoldGroup(h queue.Handle) { at.sh.holdGroup(at.q, h) }

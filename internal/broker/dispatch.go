@@ -21,7 +21,7 @@ func (sh *shard) catchUpConsumers(q *Queue) {
 
 func (sh *shard) dispatchReady(q *Queue) {
 	if q.waking {
-		sh.serveWaiting(q) // they come first
+		sh.serveWaiting(q) // calls of Await come before consumers
 	}
 	if q.selective != nil {
 		q.selective.Dispatch(&q.consumers, sh.now)
@@ -199,13 +199,35 @@ func (sh *shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok,
 	return d, q.state.Ready(), true, false
 }
 
-// getNext lends the first ready message that nobody's group stands in the way of, nil when there is
-// none. again: it had to stop looking for one.
+// getNext lends the first ready message that no group in hand stands in the way of, nil when there
+// is none. noAck: the caller settles it. again: it had to stop looking for one.
 func (sh *shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	if q.selective != nil {
 		return q.selective.Get(sh.now, noAck)
 	}
 	return sh.nextReady(q, sh.now), false
+}
+
+// getLast is getNext from the other end, where it passes over messages that are set aside for their
+// groups.
+func (sh *shard) getLast(q *Queue, noAck bool) (it *queue.Item, again bool) {
+	if it = q.state.LendLast(sh.now); it == nil {
+		return nil, false
+	}
+	if it.Env == nil {
+		env, err := sh.loadAside(it)
+		if err != nil {
+			sh.setAside(q, it, err)
+			return nil, true
+		}
+		sh.loaded = *it
+		sh.loaded.Env = env
+		it = &sh.loaded
+	}
+	if q.selective != nil && !q.selective.Taken(it, noAck) {
+		return nil, true
+	}
+	return it, false
 }
 
 // newDelivery is a message that goes to no consumer.

@@ -97,28 +97,12 @@ var dueCases = map[string]dueCase{
 			return !ok
 		}
 	}},
-	"message, taken from the back": {begin: func(c *client) func() bool {
-		c.expiring(nil)
-		return func() bool {
-			p := &Pop{OnQueue: on("q"), Back: true, Max: 1}
-			c.do(p)
-			return absent(p.Bodies)
-		}
-	}},
 	"message, counted": {begin: func(c *client) func() bool {
 		c.expiring(nil)
 		return func() bool {
 			info, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true})
 			must(c.t, err)
 			return info.Ready == 0
-		}
-	}},
-	"message, listed": {begin: func(c *client) func() bool {
-		c.expiring(nil)
-		return func() bool {
-			r := &Range{OnQueue: on("q"), First: 0, Last: -1}
-			c.do(r)
-			return absent(r.Bodies)
 		}
 	}},
 	"message, for a consumer that comes": {begin: func(c *client) func() bool {
@@ -158,22 +142,6 @@ var dueCases = map[string]dueCase{
 	"scheduled message, fetched": {begin: func(c *client) func() bool {
 		c.later()
 		return func() bool { return !absent(c.fetch("q", 1, nil)) }
-	}},
-	"scheduled message, taken from the back": {begin: func(c *client) func() bool {
-		c.later()
-		return func() bool {
-			p := &Pop{OnQueue: on("q"), Back: true, Max: 1}
-			c.do(p)
-			return !absent(p.Bodies)
-		}
-	}},
-	"scheduled message, listed": {begin: func(c *client) func() bool {
-		c.later()
-		return func() bool {
-			r := &Range{OnQueue: on("q"), First: 0, Last: -1}
-			c.do(r)
-			return !absent(r.Bodies)
-		}
 	}},
 	"scheduled message, counted": {begin: func(c *client) func() bool {
 		c.later()

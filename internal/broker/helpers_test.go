@@ -269,3 +269,115 @@ func (a *adding) Run(at Context) error {
 }
 
 func (*adding) OfStreams() {}
+
+// pushing puts messages into a queue. With popping and moving it stands for the commands of package
+// lists, which this package cannot import.
+type pushing struct {
+	OnQueue
+	Bodies [][]byte
+	Create bool
+	Len    int // how many are ready then
+}
+
+func (p *pushing) Find(f Finder) (*Queue, error) { return f.ToPublish(p.Queue, p.Create) }
+
+func (p *pushing) Run(at Context) error {
+	for _, body := range p.Bodies {
+		if err := at.Publish(&p.OnQueue, &Publish{Env: bareEnvelope(p.Queue, body), Persistent: true, TTL: -1}); err != nil {
+			return err
+		}
+	}
+	p.Len = at.Deliveries().Ready()
+	return nil
+}
+
+// popping takes messages off a queue.
+type popping struct {
+	OnQueue
+	Max    int
+	Create bool
+	Bodies [][]byte
+}
+
+func (p *popping) Find(f Finder) (*Queue, error) { return f.Queue(Reading, p.Queue, p.Create) }
+
+func (p *popping) Got() bool { return len(p.Bodies) > 0 }
+
+func (p *popping) Run(at Context) error {
+	p.Bodies = nil
+	for len(p.Bodies) < p.Max {
+		it := at.Take(&p.OnQueue, false, true)
+		if it == nil {
+			break
+		}
+		at.Settle(it.Handle, 1)
+		p.Bodies = append(p.Bodies, it.Env.Body())
+	}
+	return nil
+}
+
+// moving moves a message to a queue on the same shard.
+type moving struct {
+	OnQueue
+	To   string
+	Body []byte // nil: there was no message
+
+	to *Queue
+}
+
+func (m *moving) Find(f Finder) (q *Queue, err error) {
+	if m.to, err = f.ToPublish(m.To, false); err != nil {
+		return nil, err
+	}
+	return f.Queue(Reading, m.Queue, false)
+}
+
+func (m *moving) Got() bool { return m.Body != nil }
+
+func (m *moving) Run(at Context) error {
+	m.Body = nil
+	it := at.Take(&m.OnQueue, false, false)
+	if it == nil {
+		return nil
+	}
+	m.Body = it.Env.Body()
+	err := at.Other(m.to).Publish(&m.OnQueue, &Publish{Env: it.Env, Persistent: true, TTL: -1, Reserved: true})
+	at.Settle(it.Handle, 1)
+	return err
+}
+
+func on(queue string) OnQueue { return OnQueue{Queue: queue} }
+
+func texts(bodies [][]byte) (out []string) {
+	for _, b := range bodies {
+		out = append(out, string(b))
+	}
+	return out
+}
+
+func values(texts ...string) (out [][]byte) {
+	for _, s := range texts {
+		out = append(out, []byte(s))
+	}
+	return out
+}
+
+// do does commands that must all go well.
+func (c *client) do(commands ...Command) {
+	c.t.Helper()
+	if err := c.Do(commands...); err != nil {
+		c.t.Fatal(err)
+	}
+	for _, k := range commands {
+		if err := k.on().Err; err != nil {
+			c.t.Fatalf("%T: %v", k, err)
+		}
+	}
+}
+
+// bareProps are the properties of a persistent message.
+var bareProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}).Append(nil)
+
+func bareEnvelope(queueName string, body []byte) message.Envelope {
+	return append(message.AppendEnvelopeHeader(nil, "", queueName, bareProps), body...)
+}

@@ -1,13 +1,11 @@
 package broker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,7 +32,7 @@ func untilRemoved(b *Broker) {
 
 func (c *client) push(q string, bodies ...string) {
 	c.t.Helper()
-	p := &Push{OnQueue: on(q), Bodies: values(bodies...), Create: true}
+	p := &pushing{OnQueue: on(q), Bodies: values(bodies...), Create: true}
 	c.do(p)
 	if p.Err != nil {
 		c.t.Fatal(p.Err)
@@ -43,7 +41,7 @@ func (c *client) push(q string, bodies ...string) {
 
 func (c *client) pop(q string) []string {
 	c.t.Helper()
-	p := &Pop{OnQueue: on(q), Max: 10}
+	p := &popping{OnQueue: on(q), Max: 10}
 	c.do(p)
 	if p.Err != nil && !errors.Is(p.Err, ErrQueueNotFound) {
 		c.t.Fatal(p.Err)
@@ -178,7 +176,7 @@ func TestImplicitInUseStay(t *testing.T) {
 			c.push("q", "m")
 		}
 		c.pop("q")
-		a := startAwait(t, b, &Pop{OnQueue: on("q"), Max: 1, Create: true})
+		a := startAwait(t, b, &popping{OnQueue: on("q"), Max: 1, Create: true})
 		defer a.Close()
 		time.Sleep(hours(10))
 		synctest.Wait()
@@ -235,7 +233,7 @@ func TestClearedImplicitQueuesGo(t *testing.T) {
 		defer mustClose(t, b)
 		c := newClient(t, b)
 		defer c.Close()
-		a := startAwait(t, b, &Pop{OnQueue: on("waited"), Max: 1, Create: true})
+		a := startAwait(t, b, &popping{OnQueue: on("waited"), Max: 1, Create: true})
 		defer a.Close()
 		defer a.cancel()
 		synctest.Wait()
@@ -244,13 +242,13 @@ func TestClearedImplicitQueuesGo(t *testing.T) {
 		for _, q := range names[:2] {
 			c.push(q, "m")
 		}
-		c.do(&Push{OnQueue: on("watched"), Bodies: values("m"), Create: true},
+		c.do(&pushing{OnQueue: on("watched"), Bodies: values("m"), Create: true},
 			&Look{OnQueue: on("watched")}, newAdd("stream", 1, "m"))
 		for _, q := range names {
 			must(t, c.Do(&Clear{OnQueue: on(q)}))
 		}
-		must(t, c.DoAll(&Push{OnQueue: on("again"), Bodies: values("a"), Create: true}, &Clear{OnQueue: on("again")},
-			&Push{OnQueue: on("again"), Bodies: values("b"), Create: true}))
+		must(t, c.DoAll(&pushing{OnQueue: on("again"), Bodies: values("a"), Create: true}, &Clear{OnQueue: on("again")},
+			&pushing{OnQueue: on("again"), Bodies: values("b"), Create: true}))
 		synctest.Wait()
 		var left []string
 		for _, q := range names {
@@ -262,108 +260,6 @@ func TestClearedImplicitQueuesGo(t *testing.T) {
 		sameStrings(t, left, "again", "declared", "waited", "watched")
 		sameStrings(t, c.pop("again"), "b")
 	})
-}
-
-// Messages are not lost that come to a queue while it is removed, by whatever way, and each comes
-// once.
-func TestPushWhileRemoved(t *testing.T) {
-	const senders, each = 4, 300
-	b := openBroker(t, vfs.NewMem(), nil)
-	defer mustClose(t, b)
-	got := make(chan string, senders*each)
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg, sending sync.WaitGroup
-	for range 2 {
-		w := newClient(t, b)
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				p := &Pop{OnQueue: on("q"), Max: 3, Create: true}
-				if err := w.Do(p); err != nil || p.Err != nil {
-					t.Error(err, p.Err)
-					return
-				}
-				for _, body := range p.Bodies {
-					got <- string(body)
-				}
-				for _, sh := range b.shards { // all idle ones go
-					_ = sh.call(func() {
-						for q := sh.implicits.first; q != nil; {
-							next := q.seen.next
-							if q.idle(sh.now) {
-								sh.letGo(q)
-							}
-							q = next
-						}
-					})
-				}
-			}
-		})
-	}
-	for i := range senders {
-		s := newClient(t, b)
-		sending.Go(func() {
-			for n := range each {
-				body := fmt.Sprint(i, " ", n)
-				p := &Push{OnQueue: on("q"), Bodies: values(body), Create: true}
-				var err error
-				switch i {
-				case 0:
-					err = s.Do(p)
-				case 1:
-					err = s.DoAll(p, &Count{OnQueue: on("q")})
-				case 2:
-					err = s.Do(&Push{OnQueue: on("from"), Bodies: values(body), Create: true})
-					at := -1
-					if err == nil {
-						at, err = s.Await(ctx, &Move{OnQueue: on("from"), To: "q", Create: true, CreateTo: true})
-					}
-					if at != 0 && err == nil {
-						err = errors.New("nothing was moved")
-					}
-				case 3: // as other protocols do, who are told when there is no such queue
-					for !s.HasQueue("q") || !s.postIf("q", body) {
-						if err := s.Do(&Count{OnQueue: on("q")}); err != nil {
-							t.Error(err)
-							return
-						}
-					}
-				}
-				if err != nil || p.Err != nil {
-					t.Error(err, p.Err)
-					return
-				}
-			}
-		})
-	}
-	seen := map[string]bool{}
-	made := func() uint64 { return b.Stats().QueuesCreated }
-	c := newClient(t, b)
-	for more := 0; (len(seen) < senders*each+more || made() < 20) && !t.Failed(); {
-		if len(seen) == senders*each+more { // too few queues were removed meanwhile
-			c.push("q", fmt.Sprint("more ", more))
-			more++
-		}
-		body := <-got
-		if seen[body] {
-			t.Fatalf("%q came twice", body)
-		}
-		seen[body] = true
-	}
-	cancel()
-	sending.Wait()
-	wg.Wait()
-}
-
-// postIf publishes to a queue and waits for the confirm; false when there is no such queue.
-func (c *client) postIf(q, body string) bool {
-	routed := false
-	seq := c.post("", q, body, func(p *Publish) { routed = !p.Targets.Empty() })
-	c.Flush()
-	c.until(func() bool { return c.acks[seq]+c.nacks[seq] == 1 })
-	if c.nacks[seq] > 0 {
-		c.t.Error("a message was refused")
-	}
-	return routed
 }
 
 // A message that was routed to a queue before that was removed comes to the next one of its name,
@@ -394,7 +290,7 @@ func TestImplicitQueuesCount(t *testing.T) {
 	c.push("a", "m")
 	c.push("b", "m")
 	for _, cmd := range []Command{
-		&Push{OnQueue: on("c"), Bodies: values("m"), Create: true}, &Pop{OnQueue: on("c"), Create: true}, newAdd("c", 1, "m"),
+		&pushing{OnQueue: on("c"), Bodies: values("m"), Create: true}, &popping{OnQueue: on("c"), Create: true}, newAdd("c", 1, "m"),
 	} {
 		must(t, c.Do(cmd))
 		if err := cmd.on().Err; !errors.Is(err, ErrQueueLimit) {

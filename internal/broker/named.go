@@ -64,7 +64,7 @@ func (s *Session) Known(name []byte) (t Targets, ok bool) {
 // MakeReadable makes sure that there is a queue of a name from which the session may consume; one
 // that is not there is made, and goes when nobody needs it. Errors: those of To.
 func (s *Session) MakeReadable(name string) error {
-	_, err := s.readableList(name, true)
+	_, err := Finder{s}.Queue(Reading, name, true)
 	return err
 }
 

@@ -9,7 +9,7 @@ type opKind uint8
 
 const (
 	opPublish       opKind = iota
-	opPublishFront         // before all other messages of the queue; one for which Queue.front has no error
+	opPublishFront         // before all other messages of the queue; Context.PublishFront knows whether there is such a place
 	opServerPublish        // opPublish of the server itself, which may fail
 	opAck
 	opRequeue // by a consumer

@@ -36,7 +36,7 @@ type Post struct {
 	Must       bool  // when it cannot be done, nothing of the DoAll is: DoAll returns why. Else that is in Err
 }
 
-func (p *Post) Find(f Finder) (*Queue, error) { return f.s.writable(p.Queue, p.Create) }
+func (p *Post) Find(f Finder) (*Queue, error) { return f.ToPublish(p.Queue, p.Create) }
 
 // run publishes. Errors: ErrRejected (the queue is full).
 func (p *Post) Run(at Context) error {
@@ -53,7 +53,7 @@ func (p *Post) refused(m *meeting) error {
 	if m.loads.fit(p.queue, len(p.Env.Body())) {
 		return nil
 	}
-	return p.queue.rejected()
+	return p.queue.Fail(ErrRejected)
 }
 
 func (p *Post) size() int { return len(p.Env) }

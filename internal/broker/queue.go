@@ -43,9 +43,9 @@ type Queue struct {
 	scratchReader *store.Reader
 	early         *early                    // messages that do not stand where they came; nil when there are none
 	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
-	waiting       row                       // who waits for anything at all; see waiter
-	waking        bool                      // they are to be looked at
-	wakeAll       bool                      // though nothing may be ready
+	waiting       row                       // calls of Session.Await
+	waking        bool                      // the row is to be served
+	wakeAll       bool                      // also when nothing is ready
 	feature       atomic.Pointer[attached]  // stored by the shard, read by all; nil: it has none
 	gone          bool
 	removed       bool  // for being idle

@@ -99,11 +99,6 @@ type publisher interface {
 }
 
 func (p *Post) EachBody(fn func(bytes int64)) { fn(int64(len(p.Env.Body()))) }
-func (p *Push) EachBody(fn func(bytes int64)) {
-	for _, body := range p.Bodies {
-		fn(int64(len(body)))
-	}
-}
 
 // ReserveAll is Reserve for commands, to be awaited before Do or DoAll, which do both. It is for a
 // caller that must not block in Do, and for one that runs the commands on another session.

@@ -51,7 +51,7 @@ func TestCounts(t *testing.T) {
 		d = get(false)
 		c.Reject(d.Queue, nil, d.Handle, 1)
 		get(true) // none is left
-		must(t, c.Do(&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("direct")}}))
+		must(t, c.Do(&pushing{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("direct")}}))
 		get(true)
 		c.put("", "q", "short", func(p *Publish) { p.TTL = 10 })
 		c.Flush()

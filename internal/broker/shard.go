@@ -46,7 +46,7 @@ type shard struct {
 
 	// The drain in hand.
 	marked  []*Queue  // queues to look at before the drain ends
-	waking  []*Queue  // those of them where somebody waits
+	waking  []*Queue  // those of them whose rows are to be served
 	local   []op      // dead letters for this shard itself
 	lending []*outbox // with deliveries gathered
 	turns   uint64    // deliveries to consumers
@@ -60,7 +60,7 @@ type shard struct {
 
 	scratch   shardstate.Message
 	loaded    queue.Item         // the item in hand when its body came from disk
-	taken     queue.Item         // the item that takeNext gave last
+	taken     queue.Item         // the item that Context.Take gave last
 	arriving  arrival            // what the order asks of the publish in hand
 	taking    []*Queue           // the queues that take the publish in hand
 	incoming  shardstate.Message // the publish in hand

@@ -15,11 +15,6 @@ func (sh *shard) nextID(q *Queue) stream.ID {
 	return id
 }
 
-// errWrongKind: the queue is there, but it is a stream and should not be, or the other way round.
-func (q *Queue) errWrongKind() error {
-	return &Error{Err: ErrWrongKind, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
-}
-
 // ofStreams marks the commands that may be about streams. All others find that a stream is of
 // another kind than they want.
 type ofStreams interface{ OfStreams() }

@@ -79,7 +79,7 @@ func TestTap(t *testing.T) {
 	heard.heard("guest c/0 got m of q redelivered=true")
 	c.Ack(got[0].Queue, nil, got[0].Handle, 1)
 
-	c.do(&Push{OnQueue: on("q"), Bodies: values("a", "b")}, &Pop{OnQueue: on("q"), Max: 1}, &Move{OnQueue: on("q"), To: "r"})
+	c.do(&pushing{OnQueue: on("q"), Bodies: values("a", "b")}, &popping{OnQueue: on("q"), Max: 1}, &moving{OnQueue: on("q"), To: "r"})
 	heard.heard(`guest c/0 sent a to "" for [q] also []`, `guest c/0 sent b to "" for [q] also []`, "guest c/0 got a of q redelivered=false",
 		"guest c/0 got b of q redelivered=false", `guest c/0 sent b to "" for [r] also []`)
 	c.do(&Post{OnQueue: on("r"), Env: bareEnvelope("r", []byte("posted"))})
@@ -105,11 +105,11 @@ func TestTap(t *testing.T) {
 		defer close(waiter)
 		w := newClient(t, b)
 		w.Name = "w"
-		if _, err := w.Await(context.Background(), &Pop{OnQueue: on("late"), Max: 1, Create: true}); err != nil {
+		if _, err := w.Await(context.Background(), &popping{OnQueue: on("late"), Max: 1, Create: true}); err != nil {
 			t.Error(err)
 		}
 	}()
-	c.do(&Push{OnQueue: on("late"), Bodies: values("awaited"), Create: true})
+	c.do(&pushing{OnQueue: on("late"), Bodies: values("awaited"), Create: true})
 	<-waiter
 	heard.heard(`guest c/0 sent awaited to "" for [late] also []`, "guest w/0 got awaited of late redelivered=false")
 

@@ -252,11 +252,11 @@ func TestQueueInUseDoesNotExpire(t *testing.T) {
 				t.Errorf("%q is there: %v", name, ok)
 			}
 		}
-		a := startAwait(t, b, &Pop{OnQueue: on("waited"), Max: 1})
+		a := startAwait(t, b, &popping{OnQueue: on("waited"), Max: 1})
 		c.put("", "leased", "", nil)
 		leased, _ := c.vhost.queue("leased")
 		must(t, b.At(leased, func(at Context) {
-			at.Facts().Lease(at.Content(), at.Next().Handle, at.OpenLedger().Next(), at.Now()+5000, true)
+			at.Facts().Lease(at.Content(), at.Take(&OnQueue{}, false, false).Handle, at.OpenLedger().Next(), at.Now()+5000, true)
 			at.Changed()
 		}))
 		time.Sleep(4 * time.Second)

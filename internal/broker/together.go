@@ -135,7 +135,7 @@ type meeting struct {
 	cond   *sync.Cond
 	here   []*shard
 	over   bool
-	waking []*Queue // where somebody waits and something has happened
+	waking []*Queue // queues whose rows are to be served
 }
 
 // call has the shards meet, and waits until what was done is durable.
@@ -282,11 +282,6 @@ func (m *meeting) full() bool {
 		n += sh.facts.Len()
 	}
 	return n > m.b.groupBytes
-}
-
-// standsStill reports whether a shard that runs a command may touch another one.
-func (sh *shard) standsStill(other *shard) bool {
-	return sh == other || sh.meeting != nil && slices.Contains(sh.meeting.here, other)
 }
 
 // anyGone reports whether a queue that a command is about was deleted.

@@ -54,7 +54,7 @@ func TestVisit(t *testing.T) {
 			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Sync = mode })
 			c := newClient(t, b)
 			c.queue("q", nil)
-			must(t, c.Do(&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
+			must(t, c.Do(&pushing{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
 			synctest.Wait() // they are idle
 			var ran, told string
 			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { ran = goroutine() }}))
@@ -64,7 +64,7 @@ func TestVisit(t *testing.T) {
 			sh := find(t, c, "q").shard
 			synctest.Wait()
 			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.entry.waiters = append(sh.entry.waiters, func(error) { told = goroutine() }) }},
-				&Push{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
+				&pushing{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
 			if told != goroutine() {
 				t.Errorf("mode %d: it was committed on %s, not on %s", mode, told, goroutine())
 			}
@@ -162,7 +162,7 @@ func TestVisitsOfMany(t *testing.T) {
 				case 0:
 					c.put("", name, "m", nil)
 				case 1:
-					if err := c.Do(&Push{OnQueue: OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}, &Count{OnQueue: OnQueue{Queue: names[k%len(names)]}}); err != nil {
+					if err := c.Do(&pushing{OnQueue: OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}, &Count{OnQueue: OnQueue{Queue: names[k%len(names)]}}); err != nil {
 						t.Error(err)
 					}
 				case 2:

@@ -8,48 +8,51 @@ import (
 	"fiveways/internal/core/failure"
 )
 
-// awaitable is a command that can be waited for.
+// awaitable is a command that Await can wait for.
 type awaitable interface {
 	Command
-	// Got tells, after a run without an error, whether there was something for it; if not, the run
-	// has changed nothing.
+	// Got reports, after a Run without an error, whether there was something for the command. If
+	// not, Run has changed nothing.
 	Got() bool
 }
 
-// waiter is somebody who waits until one of several commands gets something. It has a turn at the
-// queue of each.
+// waiter is one call of Await: it ends when one of its commands gets something. It has a turn at
+// the queue of each command.
 //
-// Lock order: a shard that does a command for it holds mu meanwhile, and nothing that is waited for
-// under mu needs a shard.
+// Lock order: a shard holds mu while it runs a command of the waiter, and nothing that is waited
+// for under mu needs a shard.
+//
+// Invariant: once over is set, no command of the waiter runs again. If served or queueGone is set,
+// exactly one value is sent to answer.
 type waiter struct {
-	turns []turn
-	told  chan error // 1 slot: what was done for it is durable, or a queue is gone
+	turns  []turn
+	answer chan error // 1 slot: what was done is durable, or a queue is gone
 
-	mu      sync.Mutex
-	over    bool // nobody does anything for it any more
-	lined   int  // turns that are in a row, or were
-	served  int  // the command that was done, -1 none
-	gone    bool // a queue was deleted: it is to begin again
-	promise promise
+	mu        sync.Mutex
+	over      bool
+	entered   int  // turns that are in a row, or were
+	served    int  // index of the command that was done, -1 none
+	queueGone bool // a queue was deleted: Await begins again
+	promise   promise
 }
 
-// turn is the place of a waiter in the row of those who wait at a queue. All but the first two
-// belong to the queue's shard.
+// turn is the place of a waiter in the row of one queue. All fields but the first two belong to the
+// queue's shard.
 type turn struct {
 	w          *waiter
-	i          int // of the command
+	i          int // index of the command
 	command    awaitable
 	queue      *Queue
 	prev, next *turn
-	waits      bool // it is in the row
-	again      bool // it was in a row before, of a queue that is gone
+	inRow      bool
+	again      bool // an earlier turn was in the row of a queue that is gone
 }
 
-// row is who waits at a queue, who came first is first.
+// row is the turns at a queue, in order of arrival.
 type row struct{ first, last *turn }
 
 func (r *row) add(t *turn) {
-	t.waits, t.prev, t.next = true, r.last, nil
+	t.inRow, t.prev, t.next = true, r.last, nil
 	if r.last != nil {
 		r.last.next = t
 	} else {
@@ -59,7 +62,7 @@ func (r *row) add(t *turn) {
 }
 
 func (r *row) remove(t *turn) {
-	if !t.waits {
+	if !t.inRow {
 		return
 	}
 	if t.prev != nil {
@@ -72,16 +75,16 @@ func (r *row) remove(t *turn) {
 	} else {
 		r.last = t.prev
 	}
-	t.waits, t.prev, t.next = false, nil, nil
+	t.inRow, t.prev, t.next = false, nil, nil
 }
 
-// Await does the first of the commands that gets something, and returns its place among them when
-// what it did is durable. While none does it waits at all their queues, where those who wait are
-// served in the order in which they came and before consumers. A command that fails (OnQueue.Err)
-// ends it too. The end of ctx ends it with -1. Errors: ErrLogFailed, ErrClosed, that of the
-// session's end too.
+// Await does the first of the commands that gets something, and returns its index when what it did
+// is durable. While none gets anything, the call waits at all their queues. A queue serves the calls
+// that wait at it in the order of their arrival, and before its consumers. A command that fails
+// (OnQueue.Err) ends the wait too, with its index. The end of ctx ends it with -1. Errors:
+// ErrLogFailed, and ErrClosed when the session or the broker closes.
 //
-// The commands are Pop, Move and others that say so.
+// Each command must have the method Got() bool, which reports whether its Run got something.
 func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 	s.Flush()
 	ended, err := s.ending()
@@ -89,7 +92,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		return -1, err
 	}
 	for again := false; ; again = true {
-		w := &waiter{turns: make([]turn, 0, len(commands)), told: make(chan error, 1), served: -1}
+		w := &waiter{turns: make([]turn, 0, len(commands)), answer: make(chan error, 1), served: -1}
 		for i, c := range commands {
 			o := c.on()
 			if s.find(c) != nil {
@@ -97,7 +100,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 			}
 			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue, again: again})
 		}
-		s.pub = false // a wait is no moment to hold anybody back
+		s.pub = false // Await is not held back as publishers are
 		failed := len(w.turns) < len(commands)
 		err := w.tryAll(s)
 		switch {
@@ -116,7 +119,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 		case w.served >= 0:
 			s.finishAll(commands[w.served : w.served+1])
 			return w.served, nil
-		case w.gone:
+		case w.queueGone:
 			s.b.journal.Settle()
 		case failed:
 			return len(w.turns), nil
@@ -146,7 +149,7 @@ func (w *waiter) tryAll(s *Session) error {
 			to++
 		}
 		turns := w.turns[from:to]
-		if err := s.ask(sh, func() { w.line(sh, turns) }); err != nil {
+		if err := s.ask(sh, func() { w.enter(sh, turns) }); err != nil {
 			return err
 		}
 		from = to
@@ -154,11 +157,11 @@ func (w *waiter) tryAll(s *Session) error {
 	return nil
 }
 
-// await waits until it is served, or it is time to leave.
+// await returns when a command was done and is durable, or when the wait ends otherwise.
 func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	var err error
 	select {
-	case err = <-w.told:
+	case err = <-w.answer:
 		return err
 	case <-ctx.Done():
 	case <-ended:
@@ -169,14 +172,14 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	return w.stop(err)
 }
 
-// stop ends the wait with err, unless it is over.
+// stop ends the wait with err, unless it is over already: then with its answer.
 func (w *waiter) stop(err error) error {
 	w.mu.Lock()
 	over := w.over
 	w.over = true
 	w.mu.Unlock()
 	if over {
-		return <-w.told
+		return <-w.answer
 	}
 	return err
 }
@@ -187,8 +190,8 @@ func (w *waiter) isOver() bool {
 	return w.over
 }
 
-// line tries commands of one shard, and takes a turn at the queue of each that gets nothing.
-func (w *waiter) line(sh *shard, turns []turn) {
+// enter runs the commands of one shard, and takes a turn at the queue of each that gets nothing.
+func (w *waiter) enter(sh *shard, turns []turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range turns {
@@ -201,23 +204,24 @@ func (w *waiter) line(sh *shard, turns []turn) {
 			return
 		case !w.serve(sh, t):
 			t.queue.waiting.add(t)
-			w.lined++
+			w.entered++
 		}
 	}
 }
 
-// serve does the command of a turn; false when it gets nothing. mu is held.
+// serve runs the command of a turn, and reports whether the turn is over. It is not when the command
+// got nothing. mu is held.
 func (w *waiter) serve(sh *shard, t *turn) bool {
 	o := t.command.on()
 	o.Err = sh.runOn(t.command, t.queue)
-	if (t.waits || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
-		o.Err = nil // it is none of its business
+	if (t.inRow || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
+		o.Err = nil // only a call that has just come fails for that
 		return false
 	}
 	if o.Err == nil && !t.command.Got() {
 		return false
 	}
-	if errors.Is(o.Err, FindAgain) { // another queue that it is about
+	if errors.Is(o.Err, FindAgain) { // another queue of the command is gone
 		w.beginAgain()
 		return true
 	}
@@ -228,8 +232,8 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 	return true
 }
 
-// otherKind reports whether the queue is a stream now, and the command is not about one, or the
-// other way round. A waiter goes on waiting then; readers of a group are told.
+// otherKind reports whether the queue is a stream now and the command is not about streams, or the
+// other way round. A turn in a row stays there then; a command that reads for a group fails.
 func (t *turn) otherKind() bool {
 	switch t.command.(type) {
 	case awaitsStream:
@@ -244,24 +248,24 @@ func (w *waiter) tell(err error) {
 	if err != nil {
 		err = failure.LogFailed("queue", err)
 	}
-	w.told <- err
+	w.answer <- err
 }
 
 // beginAgain ends the wait because a queue is gone. mu is held.
 func (w *waiter) beginAgain() {
-	w.over, w.gone = true, true
-	w.told <- nil
+	w.over, w.queueGone = true, true
+	w.answer <- nil
 }
 
-// leave takes the turns that are left out of their rows.
+// leave takes the remaining turns out of their rows.
 func (w *waiter) leave() {
-	if w.lined == 0 || len(w.turns) == 1 && w.served >= 0 { // it never waited, or who served it took its only turn out
+	if w.entered == 0 || len(w.turns) == 1 && w.served >= 0 { // no turn, or the shard that served it has removed it
 		return
 	}
 	for i := range w.turns {
 		t := &w.turns[i]
 		if i > 0 && w.turns[i-1].queue.shard == t.queue.shard {
-			continue // it went with that one
+			continue // it leaves with that one
 		}
 		t.queue.shard.post(func() {
 			for j := i; j < len(w.turns) && w.turns[j].queue.shard == t.queue.shard; j++ {
@@ -271,7 +275,7 @@ func (w *waiter) leave() {
 	}
 }
 
-// leaveRow ends the wait at a queue, which may go for lack of use from now on.
+// leaveRow takes a turn out of its row. The time after which the unused queue is deleted begins.
 func (sh *shard) leaveRow(t *turn) {
 	q := t.queue
 	q.waiting.remove(t)
@@ -281,7 +285,8 @@ func (sh *shard) leaveRow(t *turn) {
 	}
 }
 
-// serveAll serves those who wait at queues where something has happened, before anything else does.
+// serveAll serves the rows of the queues where something has happened, before anything else happens
+// there.
 func (sh *shard) serveAll() {
 	for i := 0; i < len(sh.waking); i++ {
 		sh.serveWaiting(sh.waking[i])
@@ -290,7 +295,7 @@ func (sh *shard) serveAll() {
 	sh.waking = sh.waking[:0]
 }
 
-// serveWaiting does what those who wait at a queue wait for, as far as there is something for them.
+// serveWaiting runs the commands in the row of a queue, as far as there is something for them.
 func (sh *shard) serveWaiting(q *Queue) {
 	for t := q.waiting.first; t != nil && (q.wakeAll || q.state.Ready() > 0); {
 		next := t.next
@@ -304,7 +309,7 @@ func (sh *shard) serveWaiting(q *Queue) {
 	q.waking, q.wakeAll = false, false
 }
 
-// dismissWaiting has all who wait at a queue that has gone begin again.
+// dismissWaiting empties the row of a queue that is gone: the calls of Await begin again.
 func (q *Queue) dismissWaiting() {
 	for t := q.waiting.first; t != nil; t = q.waiting.first {
 		q.waiting.remove(t)

@@ -54,7 +54,7 @@ func (a *awaiting) popped(t *testing.T) []string {
 	if a.err != nil || a.at < 0 {
 		t.Fatalf("%d, %v", a.at, a.err)
 	}
-	return texts(a.commands[a.at].(*Pop).Bodies)
+	return texts(a.commands[a.at].(*popping).Bodies)
 }
 
 // Who waits is served in the order of arrival right after what brought something, and before
@@ -66,11 +66,11 @@ func TestAwait(t *testing.T) {
 	defer c.Close()
 	var all []*awaiting
 	for i := range 3 {
-		all = append(all, startAwait(t, b, &Pop{OnQueue: on("other"), Max: 1, Create: true}, &Pop{OnQueue: on("q"), Max: 2, Create: true}))
+		all = append(all, startAwait(t, b, &popping{OnQueue: on("other"), Max: 1, Create: true}, &popping{OnQueue: on("q"), Max: 2, Create: true}))
 		untilWaiting(t, b, "q", i+1)
 	}
 	c.consume("q", nil)
-	push := &Push{OnQueue: on("q"), Bodies: values("a", "b", "c")}
+	push := &pushing{OnQueue: on("q"), Bodies: values("a", "b", "c")}
 	count := &Count{OnQueue: on("q")}
 	c.do(push, count)
 	if push.Len != 3 || count.Ready != 0 {
@@ -99,10 +99,10 @@ func TestAwaitReturned(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	defer c.Close()
-	c.do(&Push{OnQueue: on("q"), Bodies: values("m"), Create: true})
+	c.do(&pushing{OnQueue: on("q"), Bodies: values("m"), Create: true})
 	d, _, _, err := c.Get("q", false)
 	must(t, err)
-	a := startAwait(t, b, &Pop{OnQueue: on("q"), Max: 1})
+	a := startAwait(t, b, &popping{OnQueue: on("q"), Max: 1})
 	untilWaiting(t, b, "q", 1)
 	c.Requeue(d.Queue, nil, d.Handle, 1)
 	c.Flush()
@@ -116,7 +116,7 @@ func TestAwaitReturned(t *testing.T) {
 func TestAwaitEnds(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	wait := func() *awaiting {
-		a := startAwait(t, b, &Pop{OnQueue: on("q"), Max: 1, Create: true})
+		a := startAwait(t, b, &popping{OnQueue: on("q"), Max: 1, Create: true})
 		untilWaiting(t, b, "q", 1)
 		return a
 	}
@@ -141,7 +141,7 @@ func TestAwaitEnds(t *testing.T) {
 	if got := a.popped(t); !slices.Equal(got, []string{"m"}) {
 		t.Fatalf("after the queue was deleted: %q", got)
 	}
-	pop := &Pop{OnQueue: on("missing"), Max: 1}
+	pop := &popping{OnQueue: on("missing"), Max: 1}
 	if at, err := c.Await(context.Background(), pop); at != 0 || err != nil || !errors.Is(pop.Err, ErrQueueNotFound) {
 		t.Fatalf("at no queue: %d, %v, %v", at, err, pop.Err)
 	}
@@ -172,7 +172,7 @@ func TestAwaitMany(t *testing.T) {
 				}
 				pops := make([]Command, len(names))
 				for k := range names {
-					pops[k] = &Pop{OnQueue: on(names[(i+n+k)%len(names)]), Max: 1, Create: true}
+					pops[k] = &popping{OnQueue: on(names[(i+n+k)%len(names)]), Max: 1, Create: true}
 				}
 				at, err := w.Await(ctx, pops...)
 				cancel()
@@ -181,7 +181,7 @@ func TestAwaitMany(t *testing.T) {
 					return
 				}
 				if at >= 0 {
-					got <- string(pops[at].(*Pop).Bodies[0])
+					got <- string(pops[at].(*popping).Bodies[0])
 					n++
 				}
 			}
@@ -191,7 +191,7 @@ func TestAwaitMany(t *testing.T) {
 	sent := 0
 	for len(seen) < waiters*each {
 		if sent < len(seen)+50 {
-			c.do(&Push{OnQueue: on(names[sent%4]), Bodies: values(fmt.Sprint(sent)), Create: true})
+			c.do(&pushing{OnQueue: on(names[sent%4]), Bodies: values(fmt.Sprint(sent)), Create: true})
 			sent++
 			continue
 		}

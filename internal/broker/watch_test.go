@@ -19,7 +19,7 @@ func TestUnchanged(t *testing.T) {
 		look := &Look{OnQueue: OnQueue{Queue: queue}}
 		must(t, c.Do(look))
 		change()
-		push := &Push{OnQueue: OnQueue{Queue: "result"}, Bodies: [][]byte{[]byte("x")}, Create: true}
+		push := &pushing{OnQueue: OnQueue{Queue: "result"}, Bodies: [][]byte{[]byte("x")}, Create: true}
 		same := &Unchanged{OnQueue: OnQueue{Queue: queue}, Since: look.Version}
 		must(t, c.DoAll(same, push))
 		count := &Count{OnQueue: OnQueue{Queue: "result"}}
@@ -41,7 +41,7 @@ func TestUnchanged(t *testing.T) {
 		{"another queue was made", "q", func() { other.queue("other", nil) }, true},
 		{"publish", "q", func() { other.put("", "q", "second", nil) }, false},
 		{"get", "q", func() { other.Get("q", true) }, false},
-		{"pop", "q", func() { must(t, other.Do(&Pop{OnQueue: OnQueue{Queue: "q"}, Max: 1})) }, false},
+		{"pop", "q", func() { must(t, other.Do(&popping{OnQueue: OnQueue{Queue: "q"}, Max: 1})) }, false},
 		{"still not there", "none", func() {}, true},
 		{"made and empty", "new", func() { other.queue("new", nil) }, true},
 		{"made and filled", "newer", func() { other.queue("newer", nil); other.put("", "newer", "x", nil) }, false},

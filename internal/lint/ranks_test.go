@@ -60,6 +60,7 @@ var ranks = []struct {
 	{"internal/broker", 50},
 	{"internal/broker/enginetest", 51},
 	{"internal/broker/jobs", 51},
+	{"internal/broker/lists", 51},
 	{"internal/broker/streams", 51},
 	{"internal/definitions", 46},
 	{"internal/authn", 45},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
@@ -196,7 +197,7 @@ func TestTotals(t *testing.T) {
 		n.publish("gone", 4)
 		n.publish("nowhere", 2)
 		n.take("gone", 4)
-		if err := n.s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("direct")}}); err != nil {
+		if err := n.s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("direct")}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := n.s.DeleteQueue("gone", false, false); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -82,7 +83,7 @@ func TestCommandsOfAGroup(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.listen()
 	n.create("k", 1, 0)
-	push := &broker.Push{OnQueue: broker.OnQueue{Queue: "other"}, Bodies: [][]byte{[]byte("y")}}
+	push := &lists.Push{OnQueue: broker.OnQueue{Queue: "other"}, Bodies: [][]byte{[]byte("y")}}
 	n.must(n.m.DoWith(n.s, Group{Commands: []broker.Command{push}}, &Enqueue{Of: Of{Key: "k"}, Entries: entries("a 1")}))
 	n.must(push.Err)
 	n = n.crash()

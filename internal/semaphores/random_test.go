@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
@@ -262,7 +263,7 @@ func (n *node) listen() {
 		n.must(err)
 	}
 	n.must(n.s.Bind(catalog.BindSpec{Source: Exchange, Destination: "events", Key: "#"}))
-	push := &broker.Push{OnQueue: broker.OnQueue{Queue: "other"}, Bodies: [][]byte{[]byte("x")}}
+	push := &lists.Push{OnQueue: broker.OnQueue{Queue: "other"}, Bodies: [][]byte{[]byte("x")}}
 	n.must(n.s.Do(push))
 	n.must(push.Err)
 }
@@ -270,7 +271,7 @@ func (n *node) listen() {
 // messages takes all events from the queue.
 func (n *node) messages() (all []string) {
 	n.Helper()
-	pop := &broker.Pop{OnQueue: broker.OnQueue{Queue: "events"}, Max: 1 << 20}
+	pop := &lists.Pop{OnQueue: broker.OnQueue{Queue: "events"}, Max: 1 << 20}
 	n.must(n.s.Do(pop))
 	n.must(pop.Err)
 	for _, body := range pop.Bodies {

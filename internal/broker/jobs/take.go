@@ -46,15 +46,12 @@ func (t *Take) Run(at broker.Context) error {
 	}
 	q.Facts().ForgetPassed(q.Content(), q.Now())
 	for size := 0; len(t.Jobs) < max(t.Max, 1) && size < takeBytes; {
-		it := q.Next()
+		it := q.Take(&t.OnQueue, false, false)
 		if it == nil {
 			break
 		}
 		size += len(it.Env)
 		t.Jobs = append(t.Jobs, t.lease(q, it))
-	}
-	if len(t.Jobs) > 0 {
-		q.Changed()
 	}
 	return nil
 }
@@ -75,6 +72,5 @@ func (t *Take) lease(q jobQueue, it *queue.Item) Job {
 	q.Facts().Lease(q.Content(), h, taken.Token.number, q.Now()+lock, isLogged(it))
 	l := q.ledger.Leased(h)
 	l.Key, l.First = q.keys.Of(taken.ID), first
-	q.HandedOut(&t.OnQueue, it)
 	return taken
 }

@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/stream"
@@ -93,8 +94,8 @@ func TestStreamBesideQueues(t *testing.T) {
 	if info.MaxDeleted != (stream.ID{Ms: 1000}) || info.Added != 3 || del.Deleted != 1 {
 		t.Fatalf("%+v, %d deleted", info, del.Deleted)
 	}
-	push := &broker.Push{OnQueue: enginetest.On("s"), Bodies: values("x"), Create: true}
-	enginetest.Must(t, c.Do(push, &broker.Pop{OnQueue: enginetest.On("s"), Max: 1}))
+	push := &lists.Push{OnQueue: enginetest.On("s"), Bodies: values("x"), Create: true}
+	enginetest.Must(t, c.Do(push, &lists.Pop{OnQueue: enginetest.On("s"), Max: 1}))
 	if !errors.Is(push.Err, failure.ErrWrongKind) {
 		t.Fatalf("a push into a stream: %v", push.Err)
 	}
@@ -112,15 +113,15 @@ func TestStreamOrList(t *testing.T) {
 	mem := vfs.NewMem()
 	b := enginetest.Open(t, mem, nil)
 	c := enginetest.NewClient(t, b)
-	c.MustDo(&broker.Push{OnQueue: enginetest.On("k"), Bodies: values("x"), Create: true})
+	c.MustDo(&lists.Push{OnQueue: enginetest.On("k"), Bodies: values("x"), Create: true})
 	add := newAdd("k", 1, "a")
 	enginetest.Must(t, c.Do(add))
 	if !errors.Is(add.Err, failure.ErrWrongKind) {
 		t.Fatalf("an entry into a list: %v", add.Err)
 	}
 	wipe := &broker.Clear{OnQueue: enginetest.On("k")}
-	c.MustDo(&broker.Pop{OnQueue: enginetest.On("k"), Max: 1}, newAdd("k", 1, "a"), newAdd("k", 1, "b"), &GroupSet{OnGroup: onGroup("k", "g")}, wipe,
-		&broker.Push{OnQueue: enginetest.On("k"), Bodies: values("y")})
+	c.MustDo(&lists.Pop{OnQueue: enginetest.On("k"), Max: 1}, newAdd("k", 1, "a"), newAdd("k", 1, "b"), &GroupSet{OnGroup: onGroup("k", "g")}, wipe,
+		&lists.Push{OnQueue: enginetest.On("k"), Bodies: values("y")})
 	sameStrings(t, c.Drain("k"), "y")
 	c.MustDo(newAdd("k", 1, "c"))
 	gone := &GroupDrop{OnGroup: onGroup("k", "g")}
@@ -212,9 +213,9 @@ func randomStreamCommand(rng *rand.Rand) broker.Command {
 	case n < 92:
 		return &broker.Clear{OnQueue: enginetest.On(name)}
 	case n < 94:
-		return &broker.Pop{OnQueue: enginetest.On(name), Max: 1}
+		return &lists.Pop{OnQueue: enginetest.On(name), Max: 1}
 	case n < 97:
-		return &broker.Push{OnQueue: enginetest.On(name), Bodies: values("x"), Create: true}
+		return &lists.Push{OnQueue: enginetest.On(name), Bodies: values("x"), Create: true}
 	}
 	return &GroupJoin{OnGroup: of, Consumer: who}
 }

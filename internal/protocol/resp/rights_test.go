@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/jobs"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/broker/streams"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
@@ -234,7 +235,7 @@ func (n *node) fill(queue, kind string) {
 		n.line(queue)
 		return
 	case "L":
-		all = append(all, &broker.Push{OnQueue: on, Bodies: [][]byte{[]byte("x")}, Create: true})
+		all = append(all, &lists.Push{OnQueue: on, Bodies: [][]byte{[]byte("x")}, Create: true})
 	case "S":
 		add := &streams.Add{OnStream: streams.OnStream{OnQueue: on}, Create: true, How: streams.GivenID, ID: stream.ID{Ms: 1, Seq: 1}}
 		add.Properties = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Persistent}).Append(nil)
@@ -303,7 +304,7 @@ func TestSecrets(t *testing.T) {
 	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "mine.exclusive", Exclusive: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "mine.exclusive"}, Bodies: [][]byte{nil}}); err != nil {
+	if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "mine.exclusive"}, Bodies: [][]byte{nil}}); err != nil {
 		t.Fatal(err)
 	}
 	listener.Wants("AUTH wide secret", "+OK")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
@@ -15,10 +16,10 @@ import (
 func init() {
 	for _, d := range []command.Command{
 		{Name: "test.push", Arity: 3, Flags: command.Write | command.DenyOOM, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {
-			return &testPush{broker.Push{OnQueue: broker.OnQueue{Queue: string(args[1])}, Bodies: args[2:], Create: true}}, nil
+			return &testPush{lists.Push{OnQueue: broker.OnQueue{Queue: string(args[1])}, Bodies: args[2:], Create: true}}, nil
 		}},
 		{Name: "test.pop", Arity: -2, Flags: command.Write, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {
-			p := &testPop{Pop: broker.Pop{OnQueue: broker.OnQueue{Queue: string(args[1])}, Max: 1}, timeout: -1}
+			p := &testPop{Pop: lists.Pop{OnQueue: broker.OnQueue{Queue: string(args[1])}, Max: 1}, timeout: -1}
 			if len(args) > 2 {
 				p.Create = true
 				var err error
@@ -39,7 +40,7 @@ func init() {
 	}
 }
 
-type testPush struct{ broker.Push }
+type testPush struct{ lists.Push }
 
 func (p *testPush) Commands(dst []broker.Command) []broker.Command { return append(dst, &p.Push) }
 
@@ -52,7 +53,7 @@ func (p *testPush) Reply(w *respwire.Writer) {
 }
 
 type testPop struct {
-	broker.Pop
+	lists.Pop
 	timeout time.Duration // negative: it does not wait
 }
 

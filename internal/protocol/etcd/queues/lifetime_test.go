@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 )
 
@@ -237,7 +238,7 @@ func TestManyConsumersShare(t *testing.T) {
 	s, err := w.b.Operate("/")
 	must(t, err)
 	body := make([][]byte, consumers*each)
-	must(t, s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: body}))
+	must(t, s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: body}))
 	for _, x := range all { // they come when the messages are durable, behind the answer to the push
 		x.events(each)
 	}

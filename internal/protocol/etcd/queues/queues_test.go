@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 )
 
@@ -87,7 +88,7 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("got %+v, want %q", p, want)
 		}
 	}
-	must(t, s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: [][]byte{[]byte("pushed")}}))
+	must(t, s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: [][]byte{[]byte("pushed")}}))
 	same(t, w.all("/q/a/"), "/q/a/"+i(3)+"/"+i(3)+"=pushed")
 	same(t, w.get("/q/a/3/"+i(3), ""), "/q/a/3/"+i(3)+"=pushed")
 	x := w.watch("/q/a/c/w")

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
@@ -133,7 +134,7 @@ func TestRangeTooLarge(t *testing.T) {
 	must(t, err)
 	body := make([]byte, 1<<20)
 	for range 66 {
-		p := &broker.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: [][]byte{body}, Create: true}
+		p := &lists.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: [][]byte{body}, Create: true}
 		must(t, s.Do(p))
 		must(t, p.Err)
 	}

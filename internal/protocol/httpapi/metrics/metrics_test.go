@@ -20,6 +20,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/jobs"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -103,7 +104,7 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 // push puts a message into a queue.
 func push(t testing.TB, s *broker.Session, queue string) {
 	t.Helper()
-	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("body")}}); err != nil {
+	if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("body")}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
@@ -98,7 +99,7 @@ func (n *node) use(name string) {
 	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 		n.t.Fatal(err)
 	}
-	if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}); err != nil {
+	if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}); err != nil {
 		n.t.Fatal(err)
 	}
 	if _, err := s.Consume(broker.ConsumerSpec{Queue: "q", Tag: "tag", Channel: 1, Prefetch: 5}); err != nil {

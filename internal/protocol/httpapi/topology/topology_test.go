@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -199,7 +200,7 @@ func TestSortByRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range messages {
-			if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("m")}}); err != nil {
+			if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("m")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -239,7 +240,7 @@ func BenchmarkPageOfQueues(b *testing.B) {
 		if _, err := s.DeclareQueue(catalog.QueueSpec{Name: name, Policy: catalog.DefaultQueuePolicy()}); err != nil {
 			b.Fatal(err)
 		}
-		if err := s.Do(&broker.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}); err != nil {
+		if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: name}, Bodies: [][]byte{[]byte("m")}}); err != nil {
 			b.Fatal(err)
 		}
 	}

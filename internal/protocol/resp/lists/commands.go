@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
@@ -53,11 +54,11 @@ func Commands() []command.Command {
 // onQueue names the queue of an argument.
 func onQueue(name []byte) broker.OnQueue { return broker.OnQueue{Queue: string(name)} }
 
-type pushRequest struct{ broker.Push }
+type pushRequest struct{ lists.Push }
 
 func push(front, mustExist bool) command.Prepare {
 	return func(_ command.Conn, args [][]byte) (command.Request, error) {
-		return &pushRequest{broker.Push{OnQueue: onQueue(args[1]), Bodies: args[2:], Front: front, Create: !mustExist, MustExist: mustExist}}, nil
+		return &pushRequest{lists.Push{OnQueue: onQueue(args[1]), Bodies: args[2:], Front: front, Create: !mustExist, MustExist: mustExist}}, nil
 	}
 }
 
@@ -109,19 +110,19 @@ func places(args [][]byte) (first, last int, err error) {
 }
 
 type rangeRequest struct {
-	broker.Range
+	lists.Range
 	one bool
 	bad error // what is wrong with the place, when there is an element at all
 }
 
 func lrange(_ command.Conn, args [][]byte) (command.Request, error) {
 	first, last, err := places(args[2:])
-	return &rangeRequest{Range: broker.Range{OnQueue: onQueue(args[1]), First: first, Last: last, Back: true}}, err
+	return &rangeRequest{Range: lists.Range{OnQueue: onQueue(args[1]), First: first, Last: last, Back: true}}, err
 }
 
 func lindex(_ command.Conn, args [][]byte) (command.Request, error) {
 	at, err := place(args[2])
-	return &rangeRequest{Range: broker.Range{OnQueue: onQueue(args[1]), First: at, Last: at, Back: true}, one: true, bad: err}, nil
+	return &rangeRequest{Range: lists.Range{OnQueue: onQueue(args[1]), First: at, Last: at, Back: true}, one: true, bad: err}, nil
 }
 
 func (r *rangeRequest) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Range) }
@@ -149,11 +150,11 @@ func bulks(w *respwire.Writer, all [][]byte) {
 	}
 }
 
-type removeRequest struct{ broker.Remove }
+type removeRequest struct{ lists.Remove }
 
 func lrem(_ command.Conn, args [][]byte) (command.Request, error) {
 	n, err := place(args[2])
-	r := &removeRequest{broker.Remove{OnQueue: onQueue(args[1]), Max: n, Back: n > 0, Body: args[3]}}
+	r := &removeRequest{lists.Remove{OnQueue: onQueue(args[1]), Max: n, Back: n > 0, Body: args[3]}}
 	switch {
 	case n == math.MinInt:
 		r.Max = math.MaxInt
@@ -177,11 +178,11 @@ func (r *removeRequest) Reply(w *respwire.Writer) {
 	w.Int(int64(r.Removed))
 }
 
-type trimRequest struct{ broker.Trim }
+type trimRequest struct{ lists.Trim }
 
 func ltrim(_ command.Conn, args [][]byte) (command.Request, error) {
 	first, last, err := places(args[2:])
-	return &trimRequest{broker.Trim{OnQueue: onQueue(args[1]), First: first, Last: last, Back: true}}, err
+	return &trimRequest{lists.Trim{OnQueue: onQueue(args[1]), First: first, Last: last, Back: true}}, err
 }
 
 func (r *trimRequest) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Trim) }
@@ -194,7 +195,7 @@ func (r *trimRequest) Reply(w *respwire.Writer) {
 
 // moveRequest is one of the commands that take from one list and put into another.
 type moveRequest struct {
-	broker.Move
+	lists.Move
 	timeout time.Duration // negative: it does not wait
 	waited  bool
 }
@@ -212,7 +213,7 @@ func left(b []byte) (bool, error) {
 
 func newMove(from, to []byte, fromLeft, toLeft bool) *moveRequest {
 	return &moveRequest{
-		Move:    broker.Move{OnQueue: onQueue(from), To: string(to), FromBack: fromLeft, ToFront: !toLeft, CreateTo: true},
+		Move:    lists.Move{OnQueue: onQueue(from), To: string(to), FromBack: fromLeft, ToFront: !toLeft, CreateTo: true},
 		timeout: -1,
 	}
 }

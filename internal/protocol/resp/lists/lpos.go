@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
 // positionRequest is LPOS: where in a list an element is.
 type positionRequest struct {
-	look    broker.Range
+	look    lists.Range
 	size    broker.Count // the look may leave out what is at the left
 	element []byte
 	skip    int // matches to pass over
@@ -24,7 +25,7 @@ const rankIsZero = command.Error("ERR RANK can't be zero: use 1 to start from th
 
 func lpos(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &positionRequest{
-		look:    broker.Range{OnQueue: onQueue(args[1]), First: 0, Last: -1, Back: true},
+		look:    lists.Range{OnQueue: onQueue(args[1]), First: 0, Last: -1, Back: true},
 		size:    broker.Count{OnQueue: onQueue(args[1])},
 		element: args[2], most: 1,
 	}

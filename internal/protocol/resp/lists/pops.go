@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/lists"
 	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
 )
 
 type popRequest struct {
-	broker.Pop
+	lists.Pop
 	counted bool // a number was given: the answer is an array
 }
 
 func pop(back bool) command.Prepare {
 	return func(_ command.Conn, args [][]byte) (command.Request, error) {
-		r := &popRequest{Pop: broker.Pop{OnQueue: onQueue(args[1]), Back: back, Max: 1}}
+		r := &popRequest{Pop: lists.Pop{OnQueue: onQueue(args[1]), Back: back, Max: 1}}
 		switch {
 		case len(args) > 3:
 			name := "rpop"
@@ -54,7 +55,7 @@ func (r *popRequest) Reply(w *respwire.Writer) {
 
 // firstPop takes from the first of several lists that has something.
 type firstPop struct {
-	pops    []broker.Pop
+	pops    []lists.Pop
 	many    bool          // the answer has an array of elements, not one
 	timeout time.Duration // negative: it does not wait
 }
@@ -62,10 +63,10 @@ type firstPop struct {
 // newFirstPop takes up to most elements. Each list is looked at only when those before it had
 // nothing.
 func newFirstPop(names [][]byte, back bool, most int) *firstPop {
-	r := &firstPop{pops: make([]broker.Pop, len(names)), timeout: -1}
+	r := &firstPop{pops: make([]lists.Pop, len(names)), timeout: -1}
 	for i, name := range names {
 		p := &r.pops[i]
-		*p = broker.Pop{OnQueue: onQueue(name), Back: back, Max: most}
+		*p = lists.Pop{OnQueue: onQueue(name), Back: back, Max: most}
 		if i > 0 {
 			p.Unless = &r.pops[i-1]
 		}

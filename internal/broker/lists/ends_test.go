@@ -1,4 +1,4 @@
-package broker
+package lists
 
 import (
 	"errors"
@@ -7,6 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -21,25 +25,25 @@ func TestBothEnds(t *testing.T) {
 func runEnds(t *testing.T, seed uint64, steps int) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	mem := vfs.NewMem()
-	options := func(o *Options) {
+	options := func(o *broker.Options) {
 		o.SegmentBytes, o.CheckpointBytes, o.Shards = 16<<10, 4<<10, 1+int(seed%2)
 		o.MemoryLimit = []int64{96 << 10, 1 << 30}[seed%2]
 	}
-	b := openBroker(t, mem, options)
-	c := newClient(t, b)
+	b := enginetest.Open(t, mem, options)
+	c := enginetest.NewClient(t, b)
 	if seed%3 == 0 {
-		c.queue("q", func(s *QueueSpec) { s.Policy.MaxPriority = 3 })
+		c.Queue("q", func(s *catalog.QueueSpec) { s.Policy.MaxPriority = 3 })
 	}
 	var twins [2][]string // the head first
 	names := []string{"q", "other"}
-	c.do(&Push{OnQueue: on("other"), Create: true}, &Push{OnQueue: on("q"), Create: true})
+	c.MustDo(&Push{OnQueue: enginetest.On("other"), Create: true}, &Push{OnQueue: enginetest.On("q"), Create: true})
 	sent := 0
 	for range steps {
 		i := rng.IntN(2)
 		q := &twins[i]
 		switch n := rng.IntN(100); {
 		case n < 45:
-			p := &Push{OnQueue: on(names[i]), Front: rng.IntN(2) == 0}
+			p := &Push{OnQueue: enginetest.On(names[i]), Front: rng.IntN(2) == 0}
 			for range 1 + rng.IntN(20) {
 				sent++
 				body := fmt.Sprint("message ", sent)
@@ -50,12 +54,12 @@ func runEnds(t *testing.T, seed uint64, steps int) {
 					*q = append(*q, body)
 				}
 			}
-			if c.do(p); p.Len != len(*q) {
+			if c.MustDo(p); p.Len != len(*q) {
 				t.Fatalf("%d after a push, want %d", p.Len, len(*q))
 			}
 		case n < 75:
-			p := &Pop{OnQueue: on(names[i]), Back: rng.IntN(2) == 0, Max: rng.IntN(30)}
-			c.do(p)
+			p := &Pop{OnQueue: enginetest.On(names[i]), Back: rng.IntN(2) == 0, Max: rng.IntN(30)}
+			c.MustDo(p)
 			k := min(p.Max, len(*q))
 			want := slices.Clone((*q)[:k])
 			if *q = (*q)[k:]; p.Back {
@@ -69,8 +73,8 @@ func runEnds(t *testing.T, seed uint64, steps int) {
 				t.Fatalf("popped %q (back %v), want %q", p.Bodies, p.Back, want)
 			}
 		case n < 85:
-			m := &Move{OnQueue: on(names[i]), To: names[rng.IntN(2)], FromBack: rng.IntN(2) == 0, ToFront: rng.IntN(2) == 0}
-			if c.do(m); m.Moved != (len(*q) > 0) {
+			m := &Move{OnQueue: enginetest.On(names[i]), To: names[rng.IntN(2)], FromBack: rng.IntN(2) == 0, ToFront: rng.IntN(2) == 0}
+			if c.MustDo(m); m.Moved != (len(*q) > 0) {
 				t.Fatalf("moved %v of %d", m.Moved, len(*q))
 			}
 			if !m.Moved {
@@ -92,15 +96,15 @@ func runEnds(t *testing.T, seed uint64, steps int) {
 				t.Fatalf("moved %q, want %q", m.Body, body)
 			}
 		case n < 97:
-			r := &Range{OnQueue: on(names[i]), Last: -1}
-			if c.do(r); !slices.Equal(texts(r.Bodies), *q) {
+			r := &Range{OnQueue: enginetest.On(names[i]), Last: -1}
+			if c.MustDo(r); !slices.Equal(texts(r.Bodies), *q) {
 				t.Fatalf("%q, want %q", r.Bodies, *q)
 			}
 			br, err := c.Browse(names[i])
-			must(t, err)
+			enginetest.Must(t, err)
 			var seen []string
 			for page, err := br.Next(100); len(page) > 0; page, err = br.Next(100) {
-				must(t, err)
+				enginetest.Must(t, err)
 				for _, m := range page {
 					seen = append(seen, string(m.Env.Body()))
 				}
@@ -110,37 +114,37 @@ func runEnds(t *testing.T, seed uint64, steps int) {
 			}
 		default:
 			want, err := b.Hash()
-			must(t, err)
+			enginetest.Must(t, err)
 			if n == 99 {
 				c.Close()
-				mustClose(t, b)
+				enginetest.Close(t, b)
 			} else {
-				syncAll(t, b)
+				enginetest.Sync(t, b)
 				mem = mem.CrashClone(rng)
 			}
-			b = openBroker(t, mem, options)
-			c = newClient(t, b)
+			b = enginetest.Open(t, mem, options)
+			c = enginetest.NewClient(t, b)
 			if got, err := b.Hash(); err != nil || got != want {
 				t.Fatalf("state after a restart differs: %v", err)
 			}
 		}
 	}
 	c.Close()
-	mustClose(t, b)
+	enginetest.Close(t, b)
 }
 
-// Where there is no place before the head, one is told so and nothing is lost.
+// Where there is no place before the head, the answer says so and nothing is lost.
 func TestNoFront(t *testing.T) {
-	b := openBroker(t, vfs.NewMem(), nil)
-	defer mustClose(t, b)
-	c := newClient(t, b)
+	b := enginetest.Open(t, vfs.NewMem(), nil)
+	defer enginetest.Close(t, b)
+	c := enginetest.NewClient(t, b)
 	defer c.Close()
-	c.queue("p", func(s *QueueSpec) { s.Policy.MaxPriority = 255 })
-	push := &Push{OnQueue: on("p"), Bodies: values("x"), Front: true}
-	move := &Move{OnQueue: on("q"), To: "p", ToFront: true}
-	count := &Count{OnQueue: on("q")}
-	must(t, c.Do(push, &Push{OnQueue: on("q"), Bodies: values("m"), Create: true}, move, count))
-	if !errors.Is(push.Err, ErrNoFront) || !errors.Is(move.Err, ErrNoFront) || count.Ready != 1 {
+	c.Queue("p", func(s *catalog.QueueSpec) { s.Policy.MaxPriority = 255 })
+	push := &Push{OnQueue: enginetest.On("p"), Bodies: values("x"), Front: true}
+	move := &Move{OnQueue: enginetest.On("q"), To: "p", ToFront: true}
+	count := &broker.Count{OnQueue: enginetest.On("q")}
+	enginetest.Must(t, c.Do(push, &Push{OnQueue: enginetest.On("q"), Bodies: values("m"), Create: true}, move, count))
+	if !errors.Is(push.Err, failure.ErrNoFront) || !errors.Is(move.Err, failure.ErrNoFront) || count.Ready != 1 {
 		t.Fatalf("%v, %v, %d left", push.Err, move.Err, count.Ready)
 	}
 }

@@ -1,4 +1,4 @@
-package broker
+package lists
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -18,24 +21,24 @@ import (
 // afterwards.
 func TestMovesLoseNothing(t *testing.T) {
 	for seed := range uint64(2) {
-		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3; o.SegmentBytes = 64 << 10; o.CheckpointBytes = 16 << 10 })
-		c := newClient(t, b)
+		b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Shards = 3; o.SegmentBytes = 64 << 10; o.CheckpointBytes = 16 << 10 })
+		c := enginetest.NewClient(t, b)
 		const n, queues = 60, 7
 		for i := range queues {
-			c.queue(fmt.Sprint("q", i), nil)
+			c.Queue(fmt.Sprint("q", i), nil)
 		}
 		for i := range n {
-			c.do(&Push{OnQueue: on(fmt.Sprint("q", i%queues)), Bodies: values(fmt.Sprint("m", i))})
+			c.MustDo(&Push{OnQueue: enginetest.On(fmt.Sprint("q", i%queues)), Bodies: values(fmt.Sprint("m", i))})
 		}
 		var wg sync.WaitGroup
 		for w := range 8 {
 			wg.Go(func() {
 				rng := rand.New(rand.NewPCG(seed, uint64(w)))
-				s := newClient(t, b)
+				s := enginetest.NewClient(t, b)
 				defer s.Close()
 				name := func() string { return fmt.Sprint("q", rng.IntN(queues)) }
 				mv := func() *Move {
-					return &Move{OnQueue: on(name()), To: name(), FromBack: rng.IntN(2) == 0, ToFront: rng.IntN(2) == 0}
+					return &Move{OnQueue: enginetest.On(name()), To: name(), FromBack: rng.IntN(2) == 0, ToFront: rng.IntN(2) == 0}
 				}
 				for range 200 {
 					switch rng.IntN(8) {
@@ -55,8 +58,8 @@ func TestMovesLoseNothing(t *testing.T) {
 						cancel()
 					case 6:
 						ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rng.IntN(800))*time.Microsecond)
-						p := &Pop{OnQueue: on("void"), Max: 1, Create: true}
-						if i, err := s.Await(ctx, p); err != nil || i >= 0 && p.Err != nil && !errors.Is(p.Err, ErrQueueNotFound) {
+						p := &Pop{OnQueue: enginetest.On("void"), Max: 1, Create: true}
+						if i, err := s.Await(ctx, p); err != nil || i >= 0 && p.Err != nil && !errors.Is(p.Err, failure.ErrQueueNotFound) {
 							t.Error(i, err, p.Err)
 						}
 						cancel()
@@ -82,13 +85,13 @@ func TestMovesLoseNothing(t *testing.T) {
 		wg.Wait()
 		var all []string
 		for i := range queues {
-			all = append(all, c.drain(fmt.Sprint("q", i))...)
+			all = append(all, c.Drain(fmt.Sprint("q", i))...)
 		}
 		slices.Sort(all)
 		if len(all) != n || len(slices.Compact(all)) != n {
 			t.Fatalf("seed %d: %d messages: %q", seed, len(all), all)
 		}
 		c.Close()
-		mustClose(t, b)
+		enginetest.Close(t, b)
 	}
 }

@@ -1,8 +1,10 @@
-package broker
+package lists
 
 import (
 	"slices"
 
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -11,48 +13,44 @@ import (
 // -1 the last. Looking changes nothing. Errors: ErrTooLarge, when they would take more than a
 // quarter of the memory that the broker may use.
 type Range struct {
-	OnQueue
+	broker.OnQueue
 	First, Last int
 	Back        bool     // places count from the other end, and Bodies have that order: 0 is the last that would be taken
 	Bodies      [][]byte // not to be changed
 
 	page  []message.Envelope
-	later Later // by the place in page
+	later broker.Later // by the place in page
 }
 
-func (r *Range) Find(f Finder) (*Queue, error) { return f.s.readableList(r.Queue, false) }
+// Find implements broker.Command.
+func (r *Range) Find(f broker.Finder) (*broker.Queue, error) {
+	return f.Queue(broker.Reading, r.Queue, false)
+}
 
-func (r *Range) Run(at Context) error {
-	sh, q := at.sh, at.q
-	r.Bodies, r.page, r.later = nil, nil, Later{}
-	q.used(sh.now)
-	q.state.Due(sh.now)
-	first, n := window(r.First, r.Last, q.state.Ready(), r.Back)
+// Run implements broker.Command.
+func (r *Range) Run(at broker.Context) error {
+	r.Bodies, r.page, r.later = nil, nil, broker.Later{}
+	first, n := window(r.First, r.Last, ready(at), r.Back)
 	if n == 0 {
 		return nil
 	}
 	size := int64(0)
-	q.state.Window(first, n, func(it *queue.Item) {
-		if size += ShownBytes + int64(it.Size); size > sh.b.lookBytes && n > 1 {
+	at.Deliveries().Window(first, n, func(it *queue.Item) {
+		if size += broker.ShownBytes + int64(it.Size); size > at.LookBytes() && n > 1 {
 			return
 		}
 		r.page = append(r.page, r.later.Load(at, it, len(r.page)))
 	})
-	if size > sh.b.lookBytes && n > 1 {
-		r.page, r.later = nil, Later{}
-		return q.tooMuch()
+	if size > at.LookBytes() && n > 1 {
+		r.page, r.later = nil, broker.Later{}
+		return at.Queue().Fail(failure.ErrTooLarge)
 	}
 	return nil
 }
 
-// tooMuch is the error of a look at more than there may be room for.
-func (q *Queue) tooMuch() error {
-	return &Error{Err: ErrTooLarge, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
-}
-
-// finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was
+// Finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was
 // taken meanwhile.
-func (r *Range) Finish(*Session) {
+func (r *Range) Finish(*broker.Session) {
 	r.later.Read(func(i int, env message.Envelope) { r.page[i] = env })
 	r.Bodies = make([][]byte, 0, len(r.page))
 	for _, env := range r.page {
@@ -64,6 +62,14 @@ func (r *Range) Finish(*Session) {
 		slices.Reverse(r.Bodies)
 	}
 	r.page = nil
+}
+
+// ready brings the queue to the present time and returns how many messages are ready. The queue
+// counts as used.
+func ready(at broker.Context) int {
+	at.Use()
+	at.Deliveries().Due(at.Now())
+	return at.Deliveries().Ready()
 }
 
 // window turns places among size messages, negative ones counted from the end, into the first place

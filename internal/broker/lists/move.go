@@ -1,0 +1,113 @@
+package lists
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Move takes a ready message off a queue and puts it into one, all of it as it is, in one batch of
+// the log. When it cannot be put there it stays at its place. Errors: those of Push, and of the
+// other queue those of all commands.
+type Move struct {
+	broker.OnQueue
+	To       string
+	FromBack bool   // it takes the message that would be delivered last
+	ToFront  bool   // and puts it before the head
+	CreateTo bool   // a durable queue is made when there is none
+	Create   bool   // the same for the one it takes from, so that Await can wait at it
+	Moved    bool   // there was a message
+	Body     []byte // of it; not to be changed
+
+	to    *broker.Queue // nil: errTo says why, and counts when there is something to move
+	errTo error
+
+	// taken is the message that was taken from a queue. While it is lent, the shard of the other
+	// queue did not stand still when it was taken: the message stays unacked until both do.
+	taken queue.Item
+	from  *broker.Queue
+	lent  bool
+}
+
+// Find implements broker.Command.
+func (m *Move) Find(f broker.Finder) (*broker.Queue, error) {
+	if err := f.May(broker.Writing, m.To); err != nil { // whether or not there is something to move
+		return nil, err
+	}
+	q, err := f.Queue(broker.Reading, m.Queue, m.Create)
+	if err == nil {
+		m.to, m.errTo = f.ToPublish(m.To, m.CreateTo)
+	}
+	return q, err
+}
+
+// Others names the queue that the message goes to.
+func (m *Move) Others(fn func(*broker.Queue)) {
+	if m.to != nil {
+		fn(m.to)
+	}
+}
+
+// Got reports whether there is nothing to wait for.
+func (m *Move) Got() bool { return m.Moved }
+
+// Run implements broker.Command.
+func (m *Move) Run(at broker.Context) error {
+	switch {
+	case !m.lent:
+		it := at.Take(&m.OnQueue, m.FromBack, false)
+		if m.Moved = it != nil; !m.Moved {
+			return nil
+		}
+		m.taken, m.from, m.Body = *it, at.Queue(), it.Env.Body()
+	case m.from != at.Queue():
+		return broker.FindAgain // with the message
+	}
+	if m.lent = m.to != nil && !at.StandsStill(m.to); m.lent {
+		return nil
+	}
+	if err := m.put(at); err != nil {
+		at.Release(m.taken.Handle)
+		return err
+	}
+	at.Settle(m.taken.Handle, 1)
+	m.taken.Env = nil
+	return nil
+}
+
+// put publishes the message.
+func (m *Move) put(at broker.Context) error {
+	if m.errTo != nil {
+		return m.errTo
+	}
+	to := at.Other(m.to)
+	switch {
+	case to.Gone():
+		return broker.FindAgain
+	case to.Content().Stream != nil:
+		return m.to.Fail(failure.ErrWrongKind)
+	}
+	peek, err := message.PeekProperties(m.taken.Env.Properties())
+	if err != nil {
+		return err
+	}
+	return publish(to, &m.OnQueue, &broker.Publish{
+		Env: m.taken.Env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: -1, Deadline: m.taken.Expires, Reserved: true,
+	}, m.ToFront)
+}
+
+// Finish moves a message that is lent. When that cannot be, the message is back at its place.
+func (m *Move) Finish(s *broker.Session) {
+	if !m.lent {
+		return
+	}
+	if err := s.DoAll(m); err != nil {
+		m.Err = err
+	}
+	if m.lent {
+		m.lent = false
+		s.Release(m.from, m.taken.Handle, 1)
+		s.Flush()
+	}
+}

@@ -1,0 +1,72 @@
+package lists
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+)
+
+// Push puts messages into a queue, one behind the other; with Front each before the head. Errors:
+// ErrNoFront (the queue has no place before its head), ErrRejected (it is full).
+type Push struct {
+	broker.OnQueue
+	Bodies    [][]byte // not kept
+	Front     bool
+	Create    bool // a durable queue is made when there is none
+	MustExist bool // nothing happens while no message is ready
+	Len       int  // how many are ready then
+
+	envelopes []message.Envelope
+}
+
+// Find implements broker.Command.
+func (p *Push) Find(f broker.Finder) (*broker.Queue, error) {
+	q, err := f.ToPublish(p.Queue, p.Create)
+	if err != nil {
+		return nil, err
+	}
+	p.envelopes = p.envelopes[:0]
+	for _, body := range p.Bodies {
+		p.envelopes = append(p.envelopes, bareEnvelope(p.Queue, body))
+	}
+	return q, nil
+}
+
+// EachBody tells what is published, for the limits of rates.
+func (p *Push) EachBody(fn func(bytes int64)) {
+	for _, body := range p.Bodies {
+		fn(int64(len(body)))
+	}
+}
+
+// Run implements broker.Command.
+func (p *Push) Run(at broker.Context) (err error) {
+	defer clear(p.envelopes)
+	if p.Len = at.Deliveries().Ready(); p.MustExist && p.Len == 0 {
+		return nil
+	}
+	for _, env := range p.envelopes {
+		of := broker.Publish{Env: env, Persistent: true, TTL: -1}
+		if err = publish(at, &p.OnQueue, &of, p.Front); err != nil {
+			break
+		}
+	}
+	p.Len = at.Deliveries().Ready()
+	return err
+}
+
+// publish puts a message at an end of the queue.
+func publish(at broker.Context, by *broker.OnQueue, p *broker.Publish, front bool) error {
+	if front {
+		return at.PublishFront(by, p)
+	}
+	return at.Publish(by, p)
+}
+
+// bareProps are the properties of a message of which only the body is known: delivery-mode 2.
+var bareProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}).Append(nil)
+
+// bareEnvelope is what publishing a body to a queue through the default exchange makes of it.
+func bareEnvelope(queueName string, body []byte) message.Envelope {
+	env := make([]byte, 0, message.EnvelopeSize(0, len(queueName), len(bareProps), len(body)))
+	return append(message.AppendEnvelopeHeader(env, "", queueName, bareProps), body...)
+}

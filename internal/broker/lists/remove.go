@@ -1,0 +1,83 @@
+package lists
+
+import (
+	"bytes"
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/queue"
+)
+
+// Remove takes the ready messages with a body out of a queue.
+type Remove struct {
+	broker.OnQueue
+	Body    []byte
+	Max     int  // at most so many, 0 is all
+	Back    bool // those that would be delivered last are found first
+	Removed int
+}
+
+// Find implements broker.Command.
+func (r *Remove) Find(f broker.Finder) (*broker.Queue, error) {
+	return f.Queue(broker.Reading, r.Queue, false)
+}
+
+// Run implements broker.Command.
+func (r *Remove) Run(at broker.Context) error {
+	var found []queue.Handle
+	at.Deliveries().Window(0, ready(at), func(it *queue.Item) {
+		if int(it.Size) == len(r.Body) && (r.Back || r.Max == 0 || len(found) < r.Max) && hasBody(at, it, r.Body) {
+			found = append(found, it.Handle)
+		}
+	})
+	if r.Max > 0 && len(found) > r.Max {
+		found = found[len(found)-r.Max:]
+	}
+	r.Removed = len(found)
+	settleAll(at, found)
+	return nil
+}
+
+// hasBody compares a message's body; one that cannot be read has none.
+func hasBody(at broker.Context, it *queue.Item, body []byte) bool {
+	env, err := at.Load(it)
+	return err == nil && bytes.Equal(env.Body(), body)
+}
+
+// settleAll settles messages that are given in the order of their handles.
+func settleAll(at broker.Context, handles []queue.Handle) {
+	for len(handles) > 0 {
+		n := 1
+		for n < len(handles) && handles[n] == handles[0]+queue.Handle(n) {
+			n++
+		}
+		at.Settle(handles[0], n)
+		handles = handles[n:]
+	}
+	at.Changed()
+}
+
+// Trim takes all ready messages out of a queue but those at some places, which are as in Range.
+type Trim struct {
+	broker.OnQueue
+	First, Last int
+	Back        bool
+}
+
+// Find implements broker.Command.
+func (t *Trim) Find(f broker.Finder) (*broker.Queue, error) {
+	return f.Queue(broker.Reading, t.Queue, false)
+}
+
+// Run implements broker.Command.
+func (t *Trim) Run(at broker.Context) error {
+	size := ready(at)
+	from, n := window(t.First, t.Last, size, t.Back)
+	var gone []queue.Handle
+	drop := func(it *queue.Item) { gone = append(gone, it.Handle) }
+	at.Deliveries().Window(0, from, drop)
+	at.Deliveries().Window(from+n, size-from-n, drop)
+	slices.Sort(gone)
+	settleAll(at, gone)
+	return nil
+}
