@@ -11,11 +11,11 @@ import (
 // hashOfP is a cheap hash of the password "p" for tests, made by RabbitMQ's rule.
 const hashOfP = "AQIDBJdEbMXW6f+VE3iMWG11UIgf0WmDaykMvsT/nerMRhNV"
 
-// put1 is for methods that also report whether something was made.
+// put1 drops the first result of methods that also report whether they made something.
 func put1(_ bool, err error) error { return err }
 
-// TestVHostDeletionIsWhole makes each operation on the disk during a deletion the last one:
-// afterwards the virtual host is there with every message, or nothing of it is.
+// TestVHostDeletionIsWhole crashes at each disk operation of a deletion: after recovery the virtual
+// host is there with every message, or nothing of it is.
 func TestVHostDeletionIsWhole(t *testing.T) {
 	const messages = 5
 	options := func(o *Options) { o.CheckpointBytes, o.SegmentBytes = 1, 4<<10 }

@@ -12,8 +12,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// orderCases are a queue without the order, and one with it with messages that have no ids, that
-// have them, and of which each second one waits for the one before it.
+// orderCases are a queue without order, and queues with order whose messages have no ids, have ids,
+// and wait, each second one for the message before it.
 var orderCases = []struct {
 	name              string
 	order, ids, waits bool
@@ -85,8 +85,8 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkOrderRecall measures a queue that holds a million messages: what each takes of the heap,
-// and how long a start takes.
+// BenchmarkOrderRecall measures a queue with a million messages: the heap that each takes, and the
+// time of a start.
 func BenchmarkOrderRecall(b *testing.B) {
 	const n = 1_000_000
 	for _, row := range orderCases {

@@ -11,8 +11,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// saga is a process of four messages in three queues, each waiting for others; a message that is
-// rejected goes to the queue dead.
+// saga is a process of four messages in three queues, each waiting for others. A rejected message
+// goes to the queue dead.
 var saga = []struct {
 	name, queue string
 	after       []string
@@ -20,12 +20,12 @@ var saga = []struct {
 
 var sagaQueues = []string{"q1", "q2", "q3", "dead"}
 
-// sagaRun is what was promised until the crash.
+// sagaRun records what was promised before the crash.
 type sagaRun struct {
 	begun   int             // sagas whose transaction was attempted
-	posted  map[int]bool    // those that were committed
-	settled map[string]bool // ids of messages whose end was
-	maybe   string          // of the one whose end was attempted last
+	posted  map[int]bool    // sagas that were committed
+	settled map[string]bool // ids of messages whose end was committed
+	maybe   string          // id of the message whose end was attempted last
 	copied  int
 }
 
@@ -60,7 +60,7 @@ func (r *sagaRun) post(c *client, i int) bool {
 	tx := c.NewTx()
 	for j := range saga {
 		step := saga[j]
-		if i%2 == 1 { // what waits goes first
+		if i%2 == 1 { // messages that wait come first
 			step = saga[len(saga)-1-j]
 		}
 		var after message.Array
@@ -82,7 +82,7 @@ func (r *sagaRun) post(c *client, i int) bool {
 	return true
 }
 
-// work takes a message and ends it, or sends it to the dead.
+// work takes a message and acknowledges or rejects it.
 func (r *sagaRun) work(c *client, q string, reject bool) bool {
 	d, _, ok, err := c.Get(q, false)
 	if err != nil || !ok {
@@ -103,8 +103,8 @@ func (r *sagaRun) work(c *client, q string, reject bool) bool {
 	return true
 }
 
-// check looks at what is there after the crash: each message blocked or not, as it should be, and
-// none lost, doubled or come back.
+// check compares the queues after the crash with the promises: each message is blocked when it
+// should be, and none is lost, duplicated or back again.
 func (r *sagaRun) check(t *testing.T, b *Broker) {
 	t.Helper()
 	c := newClient(t, b)
@@ -128,7 +128,7 @@ func (r *sagaRun) check(t *testing.T, b *Broker) {
 		}
 	}
 	look()
-	for again := true; again; { // what is ready can be had, one after the other, until nothing is left
+	for again := true; again; { // take ready messages, one after the other, until none is left
 		again = false
 		for _, q := range sagaQueues {
 			if _, ok := c.vhost.queue(q); !ok {
@@ -174,7 +174,7 @@ func (r *sagaRun) checkOne(t *testing.T, i int, status map[string]queue.Status) 
 	}
 }
 
-// TestSagaCrashAtEveryOperation makes each operation on the disk in turn the last one, as
+// TestSagaCrashAtEveryOperation crashes at each disk operation in turn, as
 // TestCrashAtEveryOperation does.
 func TestSagaCrashAtEveryOperation(t *testing.T) {
 	var r *sagaRun

@@ -22,7 +22,7 @@ func (c *client) ask(q, id string, after any, change func(*Publish)) {
 	c.settled(q)
 }
 
-// orderedQueues declares q1, q2 and q3; what q1 rejects goes to q3.
+// orderedQueues declares q1, q2 and q3; rejected messages of q1 go to q3.
 func (c *client) orderedQueues() {
 	c.queue("q1", func(s *QueueSpec) {
 		ordered(s)
@@ -57,7 +57,7 @@ func TestOrderAcrossQueues(t *testing.T) {
 		t.Error("alive")
 	}
 
-	// A dead letter stands for the message that died, also after a restart, and waits for nothing
+	// A dead letter counts as the message that died, also after a restart, and waits for nothing
 	// itself.
 	c.Reject(c.takeID("q1", "create").Queue, nil, 1, 1)
 	c.settled("q1")
@@ -73,7 +73,7 @@ func TestOrderAcrossQueues(t *testing.T) {
 	c.settled("q3")
 	sameStrings(t, c.browse("q2", 9), "limit ready 0")
 
-	// Moved on in a transaction, it is still the same.
+	// When a transaction moves it on, it still counts as that message.
 	d = c.takeID("q2", "limit")
 	tx := c.NewTx()
 	q1, _ := c.vhost.queue("q1")
@@ -84,14 +84,14 @@ func TestOrderAcrossQueues(t *testing.T) {
 	sameStrings(t, c.drain("q1"), "limit")
 	sameStrings(t, c.drain("q3"), "remove", "free")
 
-	// A queue that is deleted lets go what waited for its messages.
+	// Messages that waited for those of a deleted queue are free.
 	c.ask("q2", "a", nil, nil)
 	c.ask("q1", "b", "a", nil)
 	must(t, err2(c.DeleteQueue("q2", false, false)))
 	sameStrings(t, c.drain("q1"), "b")
 }
 
-// Two steps that name each other do not wait for ever, though the first one moves behind the
+// Two steps that name each other do not wait for ever, although the first one moves behind the
 // second.
 func TestOrderIsNoCircle(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
@@ -107,8 +107,8 @@ func TestOrderIsNoCircle(t *testing.T) {
 	sameStrings(t, c.drain("q2"), "b")
 }
 
-// Messages that wait for an id wait for each of its messages in turn. None is delivered before the
-// messages it waits for, in whatever order these are settled.
+// Messages that wait for an id wait for each message with that id in turn. None is delivered before
+// the messages it waits for, in whatever order these are settled.
 func TestOrderOfManyWithOneID(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -119,7 +119,7 @@ func TestOrderOfManyWithOneID(t *testing.T) {
 	c.ask("q3", "w1", "x", nil)
 	c.ask("q2", "x#3", nil, func(p *Publish) { p.Priority = 5 })
 	c.ask("q3", "w2", "x", nil)
-	if n, err := c.PurgeQueue("q2"); n != 2 || err != nil { // x#3 goes first
+	if n, err := c.PurgeQueue("q2"); n != 2 || err != nil { // x#3 is delivered first
 		t.Fatal(n, err)
 	}
 	c.Reject(c.takeID("q1", "x").Queue, nil, 1, 1)
@@ -133,7 +133,7 @@ func TestOrderOfManyWithOneID(t *testing.T) {
 	sameStrings(t, c.drain("q3"), "x#1", "w1", "w2")
 }
 
-// The messages of one transaction come in its order.
+// The messages of one transaction arrive in its order.
 func TestOrderWithinTransaction(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -153,8 +153,8 @@ func TestOrderWithinTransaction(t *testing.T) {
 	}
 }
 
-// All queues with an order of a virtual host are on one shard, those of several on several; a queue
-// from before this rule stays where it is, and draws the next ones to it.
+// All queues with an order of a virtual host are on one shard, those of several virtual hosts on
+// several. A queue that was declared before this rule stays on its shard, and new ones join it.
 func TestOrderedQueuesAreTogether(t *testing.T) {
 	fs := vfs.NewMem()
 	change := func(o *Options) { o.Shards = 4 }
@@ -199,8 +199,8 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 	}
 }
 
-// A message waits also for one that comes when it is there, whatever happened to it until then,
-// also when it comes back from a consumer.
+// A message also waits for one that comes after it, whatever happened to it until then, also when
+// it returns from a consumer.
 func TestOrderOfWhatComesLater(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -226,7 +226,7 @@ func TestOrderOfWhatComesLater(t *testing.T) {
 	sameStrings(t, c.drain("q2"), "out")
 }
 
-// Who was kept from waiting by a circle waits when the circle is no more.
+// A message that did not wait because of a circle waits when the circle is gone.
 func TestOrderOfBrokenCircle(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -235,7 +235,7 @@ func TestOrderOfBrokenCircle(t *testing.T) {
 	c.ask("q1", "a", "b", nil)
 	c.ask("q1", "b", "c", nil)
 	c.ask("q2", "c", "a", nil)
-	c.ask("q2", "d", "c", nil) // leads into the circle, and waits
+	c.ask("q2", "d", "c", nil) // leads into the circle, and waits for it
 	c.ask("q3", "a2", "b", nil)
 	sameStrings(t, c.browse("q1", 9), "a ready 0", "b ready 0")
 	sameStrings(t, c.browse("q2", 9), "c blocked 0", "d blocked 0")
@@ -254,8 +254,8 @@ func TestOrderOfBrokenCircle(t *testing.T) {
 	sameStrings(t, c.drain("q3"), "a2")
 }
 
-// The search for circles has an end: only messages that come later wait for one that would need a
-// longer search.
+// The search for circles is bounded: for a message that would need a longer search only messages
+// that come later wait.
 func TestOrderOfTooMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -275,7 +275,7 @@ func TestOrderOfTooMany(t *testing.T) {
 	c.ask("q3", "middle", fronts, nil)
 	c.ask("q3", "later", "middle", nil)
 	sameStrings(t, c.browse("q3", 9), "middle blocked 0", "later blocked 0")
-	for _, want := range []int{2*wide + 1, wide, 2} { // absent0 waits for end0, which waits for all that wait for nobody
+	for _, want := range []int{2*wide + 1, wide, 2} { // absent0 waits for end0, which waits for all messages that do not wait
 		q := map[int]string{2*wide + 1: "q1", wide: "q2", 2: "q3"}[want]
 		if got := c.drain(q); len(got) != want {
 			t.Errorf("%s: %d could be had, want %d", q, len(got), want)

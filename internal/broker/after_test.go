@@ -25,7 +25,7 @@ func TestConsumeAfter(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", ordered)
-	c.step("set limit", "create user", nil) // what is not there does not block
+	c.step("set limit", "create user", nil) // a message that is not there does not block
 	c.settled("q")
 	sameStrings(t, c.browse("q", 100), "set limit ready 0")
 	c.step("create user", nil, nil) // until it comes
@@ -59,8 +59,8 @@ func TestConsumeAfter(t *testing.T) {
 	c.ack(ds...)
 	c.Cancel(k)
 
-	// Expiry and purge end a wait, too; a message may expire while it waits, and its own time must
-	// come as well.
+	// Expiry and purge end a wait, too. A message may expire while it waits, and a scheduled one
+	// also waits for its time.
 	c.step("short", nil, func(p *Publish) { p.TTL = 100 })
 	c.step("late", "short", func(p *Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
 	c.step("never", "late", func(p *Publish) { p.TTL = 1000 })
@@ -82,7 +82,7 @@ func TestConsumeAfter(t *testing.T) {
 	sameStrings(t, c.drain("q"), "after purge")
 }
 
-// What was blocked counts for the length limit as soon as it is ready.
+// A blocked message counts for the length limit as soon as it is ready.
 func TestConsumeAfterAndLengthLimit(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -14,9 +14,10 @@ import (
 )
 
 // TestOrderTwin compares three queues of one virtual host with a naive model, after each of many
-// random operations: what is in which queue in which order, and what is ready, out or blocked. The
-// first queue has priorities and sends its dead to the third, the second sends them to the first
-// and may have groups. With few ids there are many circles, with more there are chains.
+// random operations: the messages of each queue in their order, and whether they are ready, unacked
+// or blocked. The first queue has priorities and dead-letters to the third; the second dead-letters
+// to the first and may have groups. With few ids there are many circles, with more there are
+// chains.
 func TestOrderTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -45,8 +46,8 @@ type orderMessage struct {
 	asked       uint8 // priority
 	volatile    bool
 	expires     int64
-	names       []string // ids of others
-	age         int      // more than that of older ones
+	names       []string // ids that it waits for
+	age         int      // greater than that of older messages
 	out         bool
 	d           Delivery
 }
@@ -61,7 +62,7 @@ type orderTwin struct {
 	c    *client
 	step int
 	ids  int
-	last int64 // expiry that was given
+	last int64 // the latest expiry that was set
 	ages int
 	live []*orderMessage
 }
@@ -96,8 +97,8 @@ func (tw *orderTwin) declare(name string) {
 
 func (tw *orderTwin) blocked(m *orderMessage) bool { return len(tw.blockers(m)) > 0 }
 
-// blockers are the ids for which a message waits: those of messages that are there. Of an id that
-// leads back to the message itself only older ones and those that name nobody count.
+// blockers returns the ids for which a message waits: those of messages that are there. Of an id
+// that leads back to the message itself, only older messages and those that name no id count.
 func (tw *orderTwin) blockers(m *orderMessage) (ids []string) {
 	for _, id := range m.names {
 		back := m.id != "" && tw.leads(id, m.id)
@@ -153,8 +154,8 @@ func (tw *orderTwin) remove(m *orderMessage) {
 	tw.live = slices.DeleteFunc(tw.live, func(o *orderMessage) bool { return o == m })
 }
 
-// die removes a message that was rejected or has expired, after a copy of it came where the dead of
-// its queue go.
+// die removes a message that was rejected or has expired, after it has added a copy to the
+// dead-letter queue.
 func (tw *orderTwin) die(m *orderMessage) {
 	if to := map[string]string{"q1": "q3", "q2": "q1"}[m.q]; to != "" {
 		c := &orderMessage{q: to, id: m.id, body: m.body, asked: m.asked, volatile: m.volatile}
@@ -166,7 +167,7 @@ func (tw *orderTwin) die(m *orderMessage) {
 	tw.remove(m)
 }
 
-// publish makes up a message, and puts it into the transaction when there is one.
+// publish publishes a random message, in the transaction when there is one.
 func (tw *orderTwin) publish(tx *Tx) {
 	rng := tw.rng
 	m := orderMessage{body: fmt.Sprint(tw.step), volatile: rng.IntN(8) == 0}
@@ -233,7 +234,7 @@ func (tw *orderTwin) publish(tx *Tx) {
 	}
 }
 
-// move sends what was taken on to another queue, in a transaction.
+// move moves a taken message to another queue, in a transaction.
 func (tw *orderTwin) move(m *orderMessage) {
 	to := twinQueues[tw.rng.IntN(3)]
 	have, _ := tw.c.vhost.queue(to)
@@ -320,7 +321,7 @@ func (tw *orderTwin) random() {
 	}
 }
 
-// took compares what was had with what should have been.
+// took compares the message that was taken with the expected one.
 func (tw *orderTwin) took(want *orderMessage, d Delivery, ok bool) {
 	tw.t.Helper()
 	if ok != (want != nil) || ok && string(d.Env.Body()) != want.body {
@@ -331,7 +332,7 @@ func (tw *orderTwin) took(want *orderMessage, d Delivery, ok bool) {
 	}
 }
 
-// takeByID takes a message, or seizes it: then it may be blocked.
+// takeByID takes a message by its id, or seizes it, also when it is blocked.
 func (tw *orderTwin) takeByID(q, id string, seize bool) {
 	list := tw.of(q)
 	i := slices.IndexFunc(list, func(m *orderMessage) bool { return m.id == id })
@@ -348,7 +349,7 @@ func (tw *orderTwin) takeByID(q, id string, seize bool) {
 		tw.t.Fatalf("step %d: alive %v, want %v", tw.step, !want, want)
 	}
 	if m != nil && m.out {
-		return // it would wait
+		return // the call would wait
 	}
 	take := func() (Delivery, bool, error) { return tw.c.TakeByID(context.Background(), q, id) }
 	if seize {
@@ -362,7 +363,7 @@ func (tw *orderTwin) takeByID(q, id string, seize bool) {
 	tw.took(m, d, ok)
 }
 
-// seizeFreed takes what is blocked by nothing but messages that are out.
+// seizeFreed takes messages that are blocked only by unacked ones.
 func (tw *orderTwin) seizeFreed(q string) {
 	got, err := tw.c.SeizeFreed(q, 2, func() (out []Loan) {
 		for _, m := range tw.live {
@@ -440,7 +441,7 @@ func (tw *orderTwin) restart() {
 	}
 }
 
-// compare looks at everything.
+// compare compares all queues with the model.
 func (tw *orderTwin) compare() {
 	for _, q := range twinQueues {
 		tw.c.settled(q)
@@ -473,7 +474,7 @@ func (tw *orderTwin) compare() {
 	}
 }
 
-// empty settles everything: nothing waits for ever, and nothing is left behind.
+// empty settles all messages: none waits for ever, and none is left.
 func (tw *orderTwin) empty() {
 	for _, m := range slices.Clone(tw.live) {
 		if m.out {

@@ -6,10 +6,11 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// ages tells about how long the oldest ready message of a queue has been there. Messages carry no
-// time of arrival; instead each Broker.Sample notes how far the queue had got. An age is too small
-// by the time between samples at most, or, of a backlog that grew over many of them, by an eighth
-// of that time. What was there at the start of the broker counts from then.
+// ages estimates how long the oldest ready message of a queue has been there. Messages carry no
+// time of arrival. Instead, each Broker.Sample notes which messages had come by then. An estimate
+// is too small by at most the time between two samples or, for a backlog that grew over many
+// samples, by an eighth of its age. Messages that were there when the broker started count from the
+// start.
 //
 // It belongs to the queue's shard.
 type ages struct {
@@ -19,18 +20,18 @@ type ages struct {
 	begun  bool
 }
 
-// agePoint says which messages had come by a time: those below an end.
+// agePoint records which messages had come by a time: all below the end of their priority.
 type agePoint struct {
 	at   int64 // unix ms
 	ends []queue.Handle
 }
 
-// agePoints bounds what is kept of a queue; beyond it every second point goes, and new ones are
-// made half as often.
+// agePoints bounds the points of a queue. When there are as many, every second one is dropped, and
+// new ones are made half as often.
 const agePoints = 32
 
-// oldest notes how far the queue has got, and returns since when its oldest ready message has been
-// there, unix ms; 0 when none is ready. Messages that were put before the head do not count.
+// oldest makes a point, and returns the time since which the oldest ready message has been there,
+// unix ms; 0 when none is ready. Messages that were put before the head do not count.
 func (q *Queue) oldest(now int64) int64 {
 	a := &q.ages
 	if q.state.Ready() == 0 {
@@ -54,7 +55,7 @@ func (q *Queue) oldest(now int64) int64 {
 	return since
 }
 
-// note makes a point, if it is time for one.
+// note makes a point when one is due.
 func (a *ages) note(now int64, q *Queue) {
 	n := len(a.points)
 	switch {
@@ -70,7 +71,7 @@ func (a *ages) note(now int64, q *Queue) {
 	a.points = append(a.points, agePoint{now, q.state.Ends()})
 }
 
-// has reports whether the message had come.
+// has reports whether the message had come by the time of the point.
 func (p *agePoint) has(h queue.Handle) bool {
 	return slices.ContainsFunc(p.ends, func(end queue.Handle) bool { return end.Priority() == h.Priority() && h < end })
 }

@@ -6,26 +6,26 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// Alarm says why publishers are held back. There is at most one at a time.
+// Alarm is the reason why publishers are held back. There is at most one at a time.
 type Alarm struct {
-	Reason  string // "low on memory" or "low on disk"
+	Reason  string // LowOnMemory or LowOnDisk
 	Cleared <-chan struct{}
 	clear   chan struct{}
 }
 
-// The reasons of alarms.
+// Reasons of alarms.
 const (
 	LowOnMemory = "low on memory"
 	LowOnDisk   = "low on disk"
 )
 
-// Alarm returns the alarm in force, nil when there is none.
+// Alarm returns the alarm in force, nil when there is none. Its Cleared is closed when it is over.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
 
-// watchRound is how often the watchdog looks at memory and disk.
+// watchRound is the time between two looks of the watchdog at memory and disk.
 const watchRound = 250 * time.Millisecond
 
-// watch is the watchdog for memory and disk.
+// watch runs the watchdog until the broker closes.
 func (b *Broker) watch() {
 	defer b.housekeeper.Done()
 	round := time.NewTicker(watchRound)
@@ -46,9 +46,9 @@ func (b *Broker) watch() {
 	}
 }
 
-// shortage is what is short, and the figures that an operator looks for in the log.
+// shortage is the reason for an alarm, with figures for the log.
 type shortage struct {
-	reason  string // one of the reasons of alarms; "": nothing is short
+	reason  string // LowOnMemory, LowOnDisk or, when nothing is short, ""
 	figures []any
 }
 

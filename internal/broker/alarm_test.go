@@ -11,7 +11,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// scarce is a file system that has as many bytes free as a test says.
+// scarce is a file system whose free bytes a test sets.
 type scarce struct {
 	vfs.FS
 	free uint64
@@ -19,7 +19,7 @@ type scarce struct {
 
 func (f *scarce) Free(string) (uint64, error) { return f.free, nil }
 
-// Each alarm tells the figures of what is short, in words and numbers that an operator can use.
+// Each alarm logs its reason with the figures that an operator needs.
 func TestAlarmsInTheLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Options)

@@ -7,22 +7,22 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// Onward is where a binding that copies leads: to an exchange, or with Exchange "" to a queue.
+// Onward is the target of a binding that copies: an exchange or, when Exchange is "", a queue.
 type Onward struct{ Exchange, Queue string }
 
-// Name is that of the exchange or queue.
+// Name is the name of the exchange or queue.
 func (o Onward) Name() string { return o.Exchange + o.Queue }
 
-// RouteApart is Route for senders who make messages of their own of the copies: it does not follow
-// the bindings that copy, and returns where they lead. Errors: those of Route.
+// RouteApart is Route for a sender that makes a message of its own for each copy: it does not
+// follow the bindings that copy, but returns their targets. Errors: those of Route.
 func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (Targets, []Onward, error) {
 	s.found.Copies = s.found.Copies[:0] // a cached route finds none
 	t, err := s.route(exchange, key, peek, nil, true)
 	return t, s.onwards(), err
 }
 
-// RouteCopy is RouteApart for such a copy. It asks for no right, as no binding does: those were
-// asked for that wanted the binding.
+// RouteCopy is RouteApart for such a copy. It checks no permission, as bindings do not: the user
+// that made the binding was checked then.
 func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (Targets, []Onward) {
 	table := s.vhost.Table()
 	if to.Exchange == "" {
@@ -43,7 +43,7 @@ func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (Targets,
 	return s.vhost.resolve(s.found.Queues), s.onwards()
 }
 
-// onwards names the copies that were found last.
+// onwards returns the targets of the copies of the last route.
 func (s *Session) onwards() (all []Onward) {
 	for _, d := range s.found.Copies {
 		to := Onward{Exchange: d.Exchange}
@@ -61,7 +61,7 @@ func (s *Session) onwards() (all []Onward) {
 	return all
 }
 
-// asks is a message as routing looks at it.
+// asks returns what routing needs of a message.
 func asks(key []byte, also [][]byte, peek *message.Peek) routing.Message {
 	return routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,

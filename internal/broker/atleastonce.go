@@ -9,27 +9,27 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// deadStep is how many attempts are made in one go.
+// deadStep is the most attempts in one round.
 const deadStep = 1024
 
-// atLeastOnce is a dead letter under way that must arrive (QueuePolicy.AtLeastOnce). While nobody
-// takes it, it waits in its queue: unacked and lent to nobody.
+// atLeastOnce is a dead letter on its way that must arrive (QueuePolicy.AtLeastOnce). Until all its
+// targets have taken it, it waits in its queue: unacked, with no consumer.
 type atLeastOnce struct {
 	source *Queue
 	wait   deadletter.Waiting
 	key    string
-	row    bool // it comes from a row of the backlog, which counts it
+	row    bool // it comes from the backlog, whose row of this key counts it
 	size   int64
-	inline bool // its one target is on the source's shard: the source is settled in the same entry
+	inline bool // its only target is on the source's shard: the source is settled in the same entry
 
-	mu      sync.Mutex // of the shards and the committer that answer
-	targets []*Queue   // each is one publish, numbered by its place
-	open    int
-	taken   []uint64
+	mu      sync.Mutex // shards and the committer answer on their own goroutines
+	targets []*Queue   // one publish each, numbered by its index
+	open    int        // targets that have not answered
+	taken   []uint64   // ids of the queues that have the message
 }
 
-// sendSure sends a dead message to all queues it is routed to, or keeps it for
-// later. row tells that the backlog gave it out.
+// sendAtLeastOnce sends a dead message to all queues it is routed to, or keeps it for a later
+// attempt. row: it comes from the backlog.
 func (sh *shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Envelope, row bool) {
 	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), w.Reason, sh.now)
 	if err != nil {
@@ -46,7 +46,7 @@ func (sh *shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Env
 	routed := q.vhost.route(&m)
 	targets := withoutCycles(routed, &m).queues
 	if len(targets) == 0 && !routed.Empty() {
-		sh.settleDead(q, w.Handle) // it would go round for ever
+		sh.settleDead(q, w.Handle) // it would go in a circle
 		return
 	}
 	targets = slices.DeleteFunc(slices.Clone(targets), func(to *Queue) bool { return slices.Contains(w.Taken, to.ID) })
@@ -87,16 +87,15 @@ func (sh *shard) forwardAtLeastOnce(d *atLeastOnce, m *deadletter.Message) {
 	}
 }
 
-// mustArrive tells that the publish is a dead letter which a queue that was deleted meanwhile has
-// not taken.
+// mustArrive reports whether the publish is a dead letter that counts as refused when its queue was
+// deleted meanwhile.
 func (o *op) mustArrive() bool {
 	_, inline := o.extra.(*atLeastOnce)
 	_, sent := o.confirm.(*atLeastOnce)
 	return inline || sent
 }
 
-// Confirmed counts the queues that have answered, and tells the source when all
-// have.
+// Confirmed implements Confirmer. When all targets have answered, the source's shard is told.
 func (d *atLeastOnce) Confirmed(from, to uint64, ok bool) {
 	d.mu.Lock()
 	for i := from; i <= to; i++ {
@@ -112,8 +111,7 @@ func (d *atLeastOnce) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// arrived ends a dead letter to a queue of the same shard, in the entry of its
-// publish.
+// arrived ends a dead letter to a queue of the same shard, in the entry of its publish.
 func (d *atLeastOnce) arrived(sh *shard, ok bool) {
 	if ok {
 		d.taken = append(d.taken, d.targets[0].ID)
@@ -121,7 +119,7 @@ func (d *atLeastOnce) arrived(sh *shard, ok bool) {
 	d.finish(sh)
 }
 
-// finish settles the source, or keeps it for those who refused it.
+// finish settles the source, or keeps it for the targets that refused it.
 func (d *atLeastOnce) finish(sh *shard) {
 	q := d.source
 	sh.deadBytes -= d.size + 1
@@ -142,13 +140,13 @@ func (d *atLeastOnce) finish(sh *shard) {
 		sh.keepDead(q, d.key, d.wait)
 	}
 	if q.dead != nil && !d.inline {
-		q.dead.TidyRow(d.key) // not all rows for each message: there may be one for each
+		q.dead.TidyRow(d.key) // only this row: there may be as many rows as messages
 		sh.endBacklog(q)
 	}
 	sh.mark(q)
 }
 
-// holdDead records, once, that a message is dead.
+// holdDead records that a message is dead, unless that is recorded already.
 func (sh *shard) holdDead(q *Queue, w *deadletter.Waiting) {
 	if q.dead == nil {
 		sh.beginBacklog(q, nil)
@@ -194,8 +192,7 @@ func (sh *shard) retryDead(q *Queue) {
 	sh.tidyDead(q)
 }
 
-// tidyDead finds out when to look at the backlog again, and drops one that is
-// empty.
+// tidyDead computes when the next attempt is due, and drops an empty backlog.
 func (sh *shard) tidyDead(q *Queue) {
 	q.dead.Tidy()
 	sh.endBacklog(q)
@@ -224,16 +221,16 @@ func (sh *shard) resend(q *Queue, w deadletter.Waiting, row bool) {
 	switch p := q.Policy(); {
 	case p.Insists():
 		sh.sendAtLeastOnce(q, w, env, row)
-	case !p.DeadLetter: // a policy took its way from it
+	case !p.DeadLetter: // a policy removed the dead-letter exchange
 		sh.settleDead(q, w.Handle)
-	default: // a job that had failed when the broker ended, or another policy counts now
+	default: // a job that had failed when the broker stopped, or another policy applies now
 		q.dead.Unhold()
 		sh.sendDead(q, env, w.Reason, &handover{source: q, handle: w.Handle, size: int64(len(env))})
 	}
 	sh.doLocal()
 }
 
-// hastenDead makes all attempts at once: the ways to go may have changed.
+// hastenDead makes all attempts due now: routes may have changed.
 func (sh *shard) hastenDead() {
 	sh.hastening.Store(false)
 	for q := range sh.insisting {
@@ -242,8 +239,8 @@ func (sh *shard) hastenDead() {
 	}
 }
 
-// tableChanged has dead letters that found no way look again. It may run while
-// the definitions are locked.
+// tableChanged has dead letters that could not be routed try again. It may run while the
+// definitions are locked.
 func (b *Broker) tableChanged() {
 	for _, sh := range b.shards {
 		if sh.deadQueues.Load() > 0 && !sh.hastening.Swap(true) {
@@ -252,8 +249,7 @@ func (b *Broker) tableChanged() {
 	}
 }
 
-// recoverDead finds the messages of a queue that were dead when the broker
-// ended.
+// recoverDead finds the messages of a queue that were dead when the broker stopped.
 func (sh *shard) recoverDead(q *Queue) {
 	var found []deadletter.Waiting
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
@@ -271,14 +267,14 @@ func (sh *shard) recoverDead(q *Queue) {
 	sh.beginBacklog(q, found)
 }
 
-// beginBacklog gives the queue a backlog, of messages that were found dead at the start.
+// beginBacklog gives the queue a backlog, which begins with the messages that recovery found dead.
 func (sh *shard) beginBacklog(q *Queue, recovered []deadletter.Waiting) {
 	q.dead = deadletter.NewBacklog(recovered)
 	sh.insisting[q] = struct{}{}
 	sh.deadQueues.Add(1)
 }
 
-// heldDead is how many messages of the queue are unacked because they are dead.
+// heldDead is the number of messages of the queue that are unacked because they are dead.
 func (sh *shard) heldDead(id uint64) int {
 	if q := sh.queues[id]; q != nil && q.dead != nil {
 		return q.dead.Held()

@@ -27,7 +27,7 @@ func full(n int64) func(*QueueSpec) {
 	return func(s *QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = n, RejectPublish }
 }
 
-// rejectAll rejects all that is ready.
+// rejectAll rejects all ready messages.
 func (c *client) rejectAll(q string) (n int) {
 	c.t.Helper()
 	for ; ; n++ {
@@ -41,7 +41,7 @@ func (c *client) rejectAll(q string) (n int) {
 	}
 }
 
-// counts are the ready and unacked messages of a queue.
+// counts returns the numbers of ready and unacked messages of a queue.
 func counts(t *testing.T, c *client, name string) (ready, unacked int) {
 	t.Helper()
 	q, ok := c.vhost.queue(name)
@@ -59,7 +59,7 @@ func wantCounts(t *testing.T, c *client, name string, ready, unacked int) {
 	}
 }
 
-// A dead message without a way to go waits, over restarts, and goes as soon as there is one.
+// A dead message without a route waits, over restarts, and is sent as soon as there is one.
 func TestInsistsUntilThereIsAWay(t *testing.T) {
 	for name, restart := range map[string]int{"running": 0, "stopped": 1, "crashed": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestInsistsUntilThereIsAWay(t *testing.T) {
 	}
 }
 
-// A queue that is full takes them later: tried again after 1 s, 2 s, 4 s … 30 s, in order where
-// that can be.
+// A full queue takes dead letters later: they are tried again after 1 s, 2 s, 4 s … 30 s, in order
+// where possible.
 func TestInsistsUntilThereIsRoom(t *testing.T) {
 	for _, shards := range []int{1, 2} { // target on the same shard, and on another
 		for _, count := range []int{5, 3000} {
@@ -134,7 +134,7 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 				c.rejectAll("src")
 				synctest.Wait()
 				wantCounts(t, c, "src", 0, count)
-				time.Sleep(6500 * time.Millisecond) // attempts at 1, 3; the next at 7
+				time.Sleep(6500 * time.Millisecond) // attempts at 1 s and 3 s; the next at 7 s
 				sameStrings(t, c.drain("dead"), "blocks")
 				synctest.Wait()
 				wantCounts(t, c, "dead", 0, 0)
@@ -169,7 +169,7 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 	}
 }
 
-// Of several targets those that took it do not get it again.
+// Targets that have taken a dead letter do not get it again.
 func TestInsistsOnEachTarget(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestInsistsOnEachTarget(t *testing.T) {
 	}
 }
 
-// One routing key does not hold up another.
+// Dead letters of one routing key do not delay those of another.
 func TestInsistsByKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -222,7 +222,7 @@ func TestInsistsByKey(t *testing.T) {
 	})
 }
 
-// What cannot be promised is as before: a queue that drops its head, a message that goes round.
+// Where nothing can be promised nothing waits: in a queue that drops its head, or in a cycle.
 func TestDoesNotInsist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -242,8 +242,8 @@ func TestDoesNotInsist(t *testing.T) {
 	})
 }
 
-// TestInsistsThroughCrashes stops the disk at each of its operations in turn: a confirmed message
-// is always in the source or in one of the places it was to go to.
+// TestInsistsThroughCrashes crashes at each disk operation in turn: a confirmed message is always
+// in the source or in one of its targets.
 func TestInsistsThroughCrashes(t *testing.T) {
 	crashEverywhere(t, 1, func() life {
 		var confirmed []string
@@ -269,7 +269,7 @@ func TestInsistsThroughCrashes(t *testing.T) {
 	})
 }
 
-// insistUntilCrash publishes and rejects until a promise fails.
+// insistUntilCrash publishes and rejects messages until a promise fails.
 func insistUntilCrash(t *testing.T, b *Broker) (confirmed []string) {
 	c := newClient(t, b)
 	for name, change := range map[string]func(*QueueSpec){"src": insisting("x", ""), "dead": full(3), "other": full(100)} {
@@ -304,7 +304,7 @@ func insistUntilCrash(t *testing.T, b *Broker) (confirmed []string) {
 	return confirmed
 }
 
-// contents are the bodies of all live messages of a queue, whatever is happening to them.
+// contents returns the bodies of all messages of a queue, in any state.
 func contents(t *testing.T, c *client, name string) (bodies []string) {
 	q, ok := c.vhost.queue(name)
 	if !ok {
@@ -326,7 +326,7 @@ func contents(t *testing.T, c *client, name string) (bodies []string) {
 	return bodies
 }
 
-// However many messages are found dead at once, the entries that say so are of about entryBytes.
+// However many messages are found dead at once, the entries that record it have about entryBytes.
 func TestInsistsInEntriesOfBoundedSize(t *testing.T) {
 	const count = 100_000
 	fs := vfs.NewMem()

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Backup writes a tar archive of the data folder as it is now: a broker that starts on what is in
-// it has all that was promised before the call, and no half of a transaction. Work goes on
-// meanwhile. Segments that are deleted while it is written take disk space until the end.
+// Backup writes a tar archive of the data folder as it is now. A broker that starts on its content
+// has all that was promised before the call, and no part of a transaction without the rest. The
+// broker works on meanwhile. Segments that are deleted during the backup take disk space until its
+// end.
 func (b *Broker) Backup(w io.Writer) error {
 	sn, err := b.store.Snapshot()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// faulty opens a broker on a log with faults, and a client of it.
+// faulty opens a broker on a log that injects faults, and a client.
 func faulty(t *testing.T, shards int) (*Broker, *client, *faultlog.Log) {
 	t.Helper()
 	var log *faultlog.Log
@@ -22,10 +22,10 @@ func faulty(t *testing.T, shards int) (*Broker, *client, *faultlog.Log) {
 	return b, newClient(t, b), log
 }
 
-// held is an answer that is looked for while the log stands still.
+// held is a request that must not be answered while the log stands still.
 type held struct {
 	name string
-	ask  func(c *client) error // its answer needs no entry of its own
+	ask  func(c *client) error // needs no entry of its own
 }
 
 var unlogged = []held{
@@ -36,7 +36,7 @@ var unlogged = []held{
 	{"a purge of nothing", func(c *client) error { _, err := c.PurgeQueue("q"); return err }},
 }
 
-// An answer that adds nothing to the log tells of what came before: it waits until that is durable.
+// The answer to a request without an entry shows earlier changes: it waits until they are durable.
 func TestAnswersWithoutAnEntryWait(t *testing.T) {
 	for _, k := range unlogged {
 		t.Run(k.name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func looksPastTheLog(t *testing.T, k held, fails bool) {
 	defer b.Close() //nolint:errcheck // a log that has failed says so
 	c.queue("q", nil)
 	c.queue("r", nil)
-	must(t, k.ask(c)) // at once while all is durable
+	must(t, k.ask(c)) // at once when all is durable
 	log.Hold()
 	other := newClient(t, b)
 	seq := c.post("", "q", "a", nil)

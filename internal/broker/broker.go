@@ -22,7 +22,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// lazySync is the longest delay of the fsync for facts that nobody waits for.
+// lazySync is the longest delay of the fsync for facts that no client waits for.
 const lazySync = 10 * time.Millisecond
 
 // noTime is later than any time, in unix ms.
@@ -30,35 +30,35 @@ const noTime = math.MaxInt64
 
 // Options configure a broker. The zero value of a field is its default.
 type Options struct {
-	Sync          store.SyncMode // when a promise counts as kept
+	Sync          store.SyncMode // what a promise waits for
 	BatchDelay    time.Duration  // with store.SyncBatch
 	SegmentBytes  int64          // of the log and of the scratch log; 64 MiB
 	Shards        int            // 0: one per four cores; never fewer than the data has
 	MemoryLimit   int64          // bytes of message bodies and queue indexes; 512 MiB
-	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: not watched
-	// CheckpointBytes of log between checkpoints of a shard; 128 MiB.
+	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: no limit
+	// CheckpointBytes is how much a shard logs between two checkpoints; 128 MiB.
 	CheckpointBytes int64
-	// Conditions are the languages, beside that of selectors, in which bindings may put conditions.
-	// They come with the data: a binding whose language is missing, or has changed so that it does
-	// not compile, matches nothing.
+	// Conditions are the languages, beside that of selectors, of the conditions of bindings. A
+	// binding whose condition does not compile, because its language is missing or has changed,
+	// matches nothing.
 	Conditions routing.Conditions
-	// Order is the place in the order of a queue that a message has by itself, ok false when it
-	// says none; nil: messages stand where they came.
+	// Order returns the place in the order of a queue that a message itself asks for; ok is false
+	// when it asks for none. nil: messages stand in the order of their arrival.
 	Order func(env message.Envelope) (at Order, ok bool)
-	// Policies make rules of parameters; nil: there are no policies.
+	// Policies turn parameters into rules; nil: there are no policies.
 	Policies Policies
-	// StateMachines have their entries in the log beside those of the queues, each under its number
-	// (statemachine.Keys, statemachine.Semaphores). Of one that is not here none are taken, and
-	// what the log holds of it stays as it is.
+	// StateMachines have entries in the log beside those of the queues, each under its number
+	// (statemachine.Keys, statemachine.Semaphores). A machine that is not given here takes no
+	// entries; those that the log holds stay as they are.
 	StateMachines map[uint32]statemachine.Machine
-	// Traces hears of messages that belong to a trace; nil: nobody does.
+	// Traces is told of messages that belong to a trace; nil: no messages are traced.
 	Traces Traces
-	// Tap words what happened to a message as the message that those get who listen to a tapped
-	// virtual host (Broker.SetTapped), with its routing key; nil: nobody hears of it. It is called
-	// on any goroutine and must not wait.
+	// Tap turns what happened to a message of a tapped virtual host (Broker.SetTapped) into the
+	// message, with its routing key, that listeners get; nil: there is no tap. It is called on any
+	// goroutine and must not wait.
 	Tap func(*Tapped) message.Envelope
-	// WrapLog puts something between the engine and its log, such as one that injects faults; nil:
-	// nothing.
+	// WrapLog returns a log that the engine uses in place of its own, such as one that injects
+	// faults; nil: the engine uses its own.
 	WrapLog func(*store.Store) Log
 	Logger  *slog.Logger
 	Now     func() time.Time // time.Now
@@ -89,7 +89,7 @@ func (o Options) withDefaults() Options {
 // Broker is the engine of one node on one data folder.
 type Broker struct {
 	*definitions.Admin // users, virtual hosts, permissions, limits, parameters
-	*authn.Checker     // who logs in
+	*authn.Checker     // logins
 
 	opts     Options
 	log      *slog.Logger
@@ -102,9 +102,9 @@ type Broker struct {
 	journal  *definitions.Journal // changes the catalog
 	machines statemachine.Hosts
 
-	// Sessions read these with each message: nothing that changes often stands near.
+	// Sessions read these for each message: no field beside them changes often.
 	alarm atomic.Pointer[Alarm]
-	rated atomic.Bool // there is a limit of a rate, or was
+	rated atomic.Bool // a limit of a rate is set, or was
 
 	removals  removals
 	userRates sync.Map // user → *throttle.Limit
@@ -117,18 +117,18 @@ type Broker struct {
 	waits           deadlock.Detector[resource]
 	claims          claims
 	memory          atomic.Int64 // bytes held by all queues' messages
-	scratchReleased atomic.Int64 // spilled bodies given up since scratch segments were last deleted
+	scratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
 	mailboxes       sync.Map     // name -> *mailbox
 	counters        counters
-	waited          histogram.Histogram // ms that messages were in queues
-	confirmed       histogram.Histogram // ns that entries with confirms took to be safe
+	waited          histogram.Histogram // ms that messages waited in queues
+	confirmed       histogram.Histogram // ns until entries with confirms were durable
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
-	lookBytes   int64      // what one command may show or take at once, beside one message; a quarter of Options.MemoryLimit, a fetch at least; less in tests
-	groupBytes  int        // a group of the log that has more takes no further commands; MaxTxBytes, less in tests
+	lookBytes   int64      // see Context.LookBytes; a quarter of Options.MemoryLimit, at least fetchBytes
+	groupBytes  int        // an atomic group of the log with more bytes takes no further commands; MaxTxBytes, less in tests
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
-	resting     atomic.Bool // no message is to begin a way to another queue
+	resting     atomic.Bool // Close: no message starts for another queue
 	closeOnce   sync.Once
 	hurry       chan struct{} // closed by Hurry
 	hurryOnce   sync.Once
@@ -140,9 +140,8 @@ type counters struct {
 	queuesDeclared, queuesCreated, queuesDeleted atomic.Uint64
 }
 
-// Open opens the data folder, recovers what it holds, and starts the engine.
-// It fails on a folder in use (vfs.ErrLocked), on corruption
-// (store.ErrCorrupt) and on a newer format (store.ErrUnsupportedFormat).
+// Open opens the data folder, recovers what it holds, and starts the engine. Errors: vfs.ErrLocked
+// (another process uses the folder), store.ErrCorrupt, store.ErrUnsupportedFormat (a newer format).
 func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	o = o.withDefaults()
 	st, err := store.Open(fs, dir, store.Options{
@@ -181,9 +180,9 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	return b, nil
 }
 
-// checkpointUnlessStuck writes the last checkpoints, unless the log takes no
-// more: waiting for room could take for ever, and the log is enough to recover.
-// The goroutine that writes them is counted in last: closing the store ends it.
+// checkpointUnlessStuck writes the last checkpoints, unless the log takes no more writes: waiting
+// for disk space might never end, and the log is enough for recovery. The goroutine that writes
+// them is counted in last; closing the store ends it.
 func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
 	var once sync.Once
@@ -211,15 +210,14 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 
 func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
 
-// Now is the broker's time, unix ms.
+// Now returns the broker's time, unix ms.
 func (b *Broker) Now() int64 { return b.nowMillis() }
 
-// restTime is how long Close waits for messages on their way between shards.
+// restTime is the longest that Close waits for messages on their way between shards.
 const restTime = 5 * time.Second
 
-// rest returns when no message is on its way from one shard to another, so that
-// none of them is in both places after the next start. It gives up after a
-// while, and when the log takes no more.
+// rest returns when no message is on its way from one shard to another, so that none is in both
+// places after the next start. It gives up after restTime, and when the log takes no more writes.
 func (b *Broker) rest() {
 	b.resting.Store(true)
 	over := time.After(restTime)
@@ -242,9 +240,9 @@ func (b *Broker) rest() {
 	}
 }
 
-// Close stops the engine: what the shards have taken in is done, recorded and
-// made durable, a clean checkpoint is written, and the folder is free again.
-// Sessions must be closed before. It is safe to call twice.
+// Close stops the engine: the shards finish all operations that they have accepted and make them
+// durable, a clean checkpoint is written, and the folder is unlocked. Sessions must be closed
+// before. It is safe to call twice.
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		close(b.stop)
@@ -266,12 +264,12 @@ func (b *Broker) Close() error {
 		}
 		b.housekeeper.Wait()
 		b.awaitMachines()
-		last.Wait() // who opens the folder next must not meet files that come and go
+		last.Wait() // the folder may be opened again: no file of it may change any more
 	})
 	return b.closed
 }
 
-// Hash tells what the durable state is, equal for equal content.
+// Hash returns a hash of the durable state. Errors: ErrClosed.
 func (b *Broker) Hash() (uint64, error) {
 	sum := b.journal.Hash()
 	for _, h := range b.machines {
@@ -285,15 +283,15 @@ func (b *Broker) Hash() (uint64, error) {
 	return sum, nil
 }
 
-// Stats are figures of the engine for people and metrics.
+// Stats are counters of the engine since its start, for metrics.
 type Stats struct {
 	Queues                                       int
-	Memory                                       int64 // bytes held by queues' messages
-	Unreadable                                   int64 // messages set aside because the disk did not give them back
+	Memory                                       int64 // bytes held by messages of queues
+	Unreadable                                   int64 // messages set aside because reading them from disk failed
 	DeadLettered                                 int64
-	SlowHashes                                   int64  // password hashes computed that take time on purpose; a successful login needs one once
+	SlowHashes                                   int64  // slow password hashes computed; results of successful logins are cached
 	Duplicates                                   int64  // messages dropped because their key was remembered
-	QueuesDeclared, QueuesCreated, QueuesDeleted uint64 // declarations, those of them that made a queue, and queues that went
+	QueuesDeclared, QueuesCreated, QueuesDeleted uint64 // declarations, queues that they created, queues deleted
 	Log                                          store.Stats
 	LogState                                     store.State
 }

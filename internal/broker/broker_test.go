@@ -48,8 +48,8 @@ func TestRequeueKeepsPlace(t *testing.T) {
 	}
 }
 
-// A restart keeps what was confirmed and not settled, in order, and the replayed state is the one
-// that was there.
+// A restart keeps the messages that were confirmed and not settled, in order, and recovery makes
+// the state that was there before.
 func TestRestart(t *testing.T) {
 	for _, how := range []string{"clean", "crash"} {
 		t.Run(how, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestRestart(t *testing.T) {
 			c.postProps("", "q", "transient", message.Properties{}, nil)
 			d, _, _, _ := c.Get("q", false)
 			c.Ack(d.Queue, nil, d.Handle, 1)
-			_, _, _, _ = c.Get("q", false) // stays out
+			_, _, _, _ = c.Get("q", false) // stays unacked
 			if _, err := c.PurgeQueue("other"); err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"fiveways/internal/throttle"
 )
 
-// newDefinitions gives the broker the definitions that a fresh data folder has.
+// newDefinitions gives the broker the definitions of an empty data folder.
 func (b *Broker) newDefinitions() {
 	b.catalog = catalog.New(hooks{b}, catalog.Options{Conditions: b.opts.Conditions, Policies: b.opts.Policies, Delay: forward.Delay})
 	b.journal = definitions.NewJournal(b.catalog, b.wal, b.opts.Sync.Wait())
@@ -21,7 +21,7 @@ func (b *Broker) newDefinitions() {
 	b.Admin = definitions.NewAdmin(b.journal, b.Checker, hooks{b})
 }
 
-// hooks is what changes of the definitions mean for sessions and shards: a catalog.Engine and a
+// hooks applies changes of the definitions to sessions and shards. It implements catalog.Engine and
 // definitions.Engine.
 type hooks struct{ b *Broker }
 
@@ -37,10 +37,10 @@ func (h hooks) NewQueue() *catalog.Queue {
 	return &q.Queue
 }
 
-// Build makes what holds the messages of a queue.
+// Build makes the part of a queue that holds messages.
 func (h hooks) Build(def *catalog.Queue) {
 	b, q := h.b, queueOf(def)
-	for int(q.Shard) > len(b.shards) { // a shard that never had a message
+	for int(q.Shard) > len(b.shards) { // a shard without entries in the log
 		b.shards = append(b.shards, newShard(b, uint32(len(b.shards)+1)))
 	}
 	q.vhost, q.shard, q.relay = vhostOf(q.In), b.shards[q.Shard-1], q.Relay
@@ -51,8 +51,8 @@ func (h hooks) Build(def *catalog.Queue) {
 	q.rule(q.Ruled())
 }
 
-// Place has the shards take turns. Queues whose messages wait for each other are on one shard: that
-// of the newest of them, or one chosen by the name of the virtual host.
+// Place chooses a shard in turn. Queues of a virtual host whose messages wait for each other are on
+// one shard: that of the newest of them, or one chosen by the name of the virtual host.
 func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
 	shards := h.b.shards
 	if !p.ConsumeAfter {
@@ -76,13 +76,13 @@ func (h hooks) LimitVHost(v *catalog.VHost, limits Limits) {
 	h.b.setLimits(&vhostOf(v).rate, limits)
 }
 
-// LimitUser keeps the rates of a user for its sessions.
+// LimitUser sets the rates of a user, for all its sessions.
 func (h hooks) LimitUser(user string, limits Limits) {
 	l, _ := h.b.userRates.LoadOrStore(user, &throttle.Limit{})
 	h.b.setLimits(l.(*throttle.Limit), limits)
 }
 
-// DropUser lets sessions that wait for the rates of a user go on, and end.
+// DropUser ends the waits of sessions for the rates of a user that was deleted.
 func (h hooks) DropUser(user string) {
 	if l, ok := h.b.userRates.LoadAndDelete(user); ok {
 		h.b.setLimits(l.(*throttle.Limit), nil)
@@ -103,7 +103,7 @@ func (h hooks) Enforce(v *catalog.VHost) *sync.WaitGroup { return h.b.enforce(v)
 
 func (h hooks) Tapped(v *catalog.VHost) bool { return vhostOf(v).tapped.Load() }
 
-// queueOf and vhostOf are what the broker holds of a definition.
+// queueOf and vhostOf return the broker's part of a definition.
 func queueOf(def *catalog.Queue) *Queue { return def.Runtime.(*Queue) }
 func vhostOf(def *catalog.VHost) *VHost { return def.Runtime.(*VHost) }
 
@@ -115,7 +115,7 @@ func (b *Broker) vhost(name string) (*VHost, bool) {
 	return vhostOf(v), true
 }
 
-// findVHost finds a virtual host; nil when it was deleted.
+// findVHost returns a virtual host, nil when it was deleted.
 func (b *Broker) findVHost(id VHostID) *VHost {
 	if v, ok := b.vhost(id.Name); ok && v.Made == id.Made {
 		return v
@@ -133,7 +133,7 @@ func (b *Broker) queueByID(id uint64) (*Queue, bool) {
 
 func (v *VHost) queue(name string) (*Queue, bool) { return v.b.queueIn(v.Table(), name) }
 
-// queueIn finds the queue that has a name in a table.
+// queueIn returns the queue with a name in a routing table.
 func (b *Broker) queueIn(t *routing.Table, name string) (*Queue, bool) {
 	id, ok := t.Queue(name)
 	if !ok {
@@ -150,7 +150,7 @@ func (b *Broker) relayQueue(x *routing.Exchange) *Queue {
 	return nil
 }
 
-// dropAll ends queues whose deletion is durable.
+// dropAll drops queues whose deletion is durable. Errors: ErrClosed.
 func (b *Broker) dropAll(queues []*catalog.Queue) error {
 	perShard := map[*shard][]*Queue{}
 	for _, def := range queues {

@@ -11,16 +11,15 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// maxLive is the part of live references below which a segment is rewritten
-// without the dead.
+// maxLive is the part of live references up to which a segment is rewritten without the dead ones.
 const maxLive = 0.3
 
-// checkpointRound is how often shards are looked at that may have logged enough
-// for a checkpoint.
+// checkpointRound is the time between two looks for shards that have logged enough for a
+// checkpoint.
 const checkpointRound = time.Second
 
-// checkpoints is the goroutine that writes checkpoints and cleans. It may wait
-// for room on a full disk, so it is not the watchdog's.
+// checkpoints writes checkpoints and cleans, until the broker closes. It may wait for space on a
+// full disk, so it is not part of the watchdog.
 func (b *Broker) checkpoints() {
 	defer b.housekeeper.Done()
 	round := time.NewTicker(checkpointRound)
@@ -35,7 +34,7 @@ func (b *Broker) checkpoints() {
 		case store.Healthy:
 			a := b.Alarm()
 			b.checkpointDue(a != nil && a.Reason == LowOnDisk)
-		case store.NoSpace: // what is dead already makes room without a write
+		case store.NoSpace: // deleting dead segments needs no write
 			if err := b.store.Forget(); err != nil {
 				b.log.Warn("segments could not be deleted", "err", err)
 			}
@@ -45,18 +44,18 @@ func (b *Broker) checkpoints() {
 	}
 }
 
-// quietRounds is how many times the bytes that make a checkpoint due all shards together may log
-// before one that logged anything at all gets one too: a segment goes only when the checkpoints of
-// all shards in it cover it.
+// quietRounds bounds how long a shard that logs little has no checkpoint: until all shards together
+// have logged this many times the bytes that make a checkpoint due. A segment can be deleted only
+// when the checkpoints of all shards in it cover it.
 const quietRounds = 4
 
-// Sync makes durable all that the shards were asked for until now, whatever Options.Sync says.
-// Errors: ErrClosed, ErrLogFailed.
+// Sync makes all operations durable that the shards have accepted by now, whatever Options.Sync
+// says. Errors: ErrClosed, ErrLogFailed.
 func (b *Broker) Sync() error {
 	for _, sh := range b.shards {
-		// A shard answers a call in the middle of a round, and hands what the round did to the log
-		// at its end: the first call may share its round with what came before it, the second comes
-		// after that round.
+		// A shard answers a call in the middle of a round, and hands the entry of the round to the
+		// log at its end. The first call may be in one round with operations before it; the second
+		// runs after that round.
 		for range 2 {
 			if err := sh.call(func() {}); err != nil {
 				return err
@@ -69,12 +68,12 @@ func (b *Broker) Sync() error {
 	return nil
 }
 
-// Checkpoint writes the checkpoints that are due, as the broker does by itself from time to time.
+// Checkpoint writes the checkpoints that are due now, as the broker does every second.
 func (b *Broker) Checkpoint() { b.checkpointDue(false) }
 
-// checkpointDue writes checkpoints for the shards that logged enough since
-// their last one, and then gives segments back to the disk. When the disk is
-// short, anything logged is enough: what consumers took makes room.
+// checkpointDue writes checkpoints for the shards that have logged enough since their last one, and
+// then frees segments. When disk space is short, any logged byte is enough, because messages that
+// were consumed then free space.
 func (b *Broker) checkpointDue(short bool) {
 	enough := b.opts.CheckpointBytes
 	if short {
@@ -94,7 +93,7 @@ func (b *Broker) checkpointDue(short bool) {
 		var f *frozenShard
 		sh.call(func() {
 			if sh.logged.since >= need {
-				sh.propose() // the checkpoint's index must cover all that the state has seen
+				sh.propose() // the checkpoint's index must cover all facts that the state has applied
 				f = sh.freeze(false)
 				sh.logged.since = 0
 			}
@@ -115,7 +114,7 @@ func (b *Broker) checkpointDue(short bool) {
 
 // logged counts the bytes of facts of a shard.
 type logged struct {
-	total int64 // since the start of the process, with what was there
+	total int64 // in the log at the start, and since then
 	since int64 // since the last checkpoint
 }
 
@@ -124,8 +123,8 @@ func (l *logged) add(n int) {
 	l.since += int64(n)
 }
 
-// logged is how many bytes all shards have logged, with what the log held at the start, and how
-// many of definitions since their last checkpoint.
+// logged returns the bytes of all shards in the log at the start and since then, and the bytes of
+// definitions since their last checkpoint.
 func (b *Broker) logged() (total, definitions int64) {
 	total, definitions = b.journal.Logged()
 	for _, sh := range b.shards {
@@ -145,7 +144,7 @@ func (b *Broker) writeCheckpoint(sh *shard, f *frozenShard) error {
 	return err
 }
 
-// checkpointAll is for a clean end: the shards have stopped.
+// checkpointAll writes all checkpoints. The shards have stopped.
 func (b *Broker) checkpointAll(clean bool) error {
 	if err := b.journal.Checkpoint(b.store); err != nil {
 		return err
@@ -164,8 +163,7 @@ func (b *Broker) checkpointAll(clean bool) error {
 	return b.store.Forget()
 }
 
-// clean deletes the segments that nobody needs and rewrites those where little
-// lives.
+// clean deletes segments without live references, and rewrites those with few.
 func (b *Broker) clean() {
 	if err := b.store.Forget(); err != nil {
 		b.log.Warn("segments could not be deleted", "err", err)
@@ -185,15 +183,14 @@ func (b *Broker) clean() {
 	}
 }
 
-// live returns the bodies that the shard's queues still need, in order, each
-// once.
+// live returns the positions of the bodies that the shard's queues still need, sorted, each once.
 func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
 	if id == definitions.Shard || int(id) > len(b.shards) {
 		return nil, nil
 	}
 	sh := b.shards[id-1]
 	err = sh.call(func() {
-		sh.propose() // what made the others dead must be in the log before they go
+		sh.propose() // the facts that made the others dead must be in the log before these are deleted
 		sh.machine.Each(func(q *shardstate.Queue) {
 			q.State.Live(lo, hi, func(index uint64, sub uint32) { live = append(live, store.Pos{Shard: id, Index: index, Sub: sub}) })
 		})
@@ -204,7 +201,7 @@ func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
 	return slices.Compact(live), err
 }
 
-// forgetScratch deletes segments of spilled messages.
+// forgetScratch deletes segments of the scratch log that no message needs.
 func (b *Broker) forgetScratch() {
 	if b.scratchReleased.Swap(0) == 0 {
 		return

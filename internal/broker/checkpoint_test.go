@@ -11,8 +11,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Close may overtake a rewrite of segments: shards that have stopped cannot tell what is alive, and
-// all must be kept.
+// Close may come during a rewrite of segments: shards that have stopped cannot say which bodies are
+// live, so all must be kept.
 func TestRewriteDuringClose(t *testing.T) {
 	fs := vfs.NewMem()
 	small := func(o *Options) { o.SegmentBytes, o.Shards = 4096, 1 }
@@ -53,7 +53,7 @@ func TestRewriteDuringClose(t *testing.T) {
 	mustClose(t, b)
 }
 
-// fillingDisk has no room for the log once hold is closed, but says so only once gate is.
+// fillingDisk has no space for the log once hold is closed, but reports that only once gate is.
 type fillingDisk struct {
 	vfs.FS
 	hold, gate chan struct{}

@@ -2,11 +2,11 @@ package broker
 
 import "fiveways/internal/core/queue"
 
-// Clear removes the ready messages of a queue. A stream is none after it.
+// Clear removes the ready messages of a queue. A stream is an empty queue afterwards.
 type Clear struct {
 	OnQueue
 	Removed int
-	Existed bool // it was a list or a stream
+	Existed bool // the queue was a list or a stream
 }
 
 func (c *Clear) Find(f Finder) (*Queue, error) { return f.Queue(Reading, c.Queue, false) }
@@ -27,7 +27,7 @@ func (c *Clear) Run(at Context) error {
 
 func (*Clear) OfStreams() {}
 
-// clear removes what is ready.
+// clear removes the ready messages and returns their number.
 func (sh *shard) clear(q *Queue) (messages int) {
 	messages = q.state.Ready()
 	type run struct {

@@ -26,17 +26,17 @@ func (sh *shard) requeue(o *op) {
 	sh.dropHead(q) // before consumers that wait get any of it, as in RabbitMQ
 }
 
-// putBack returns n contiguous deliveries, all of them unacked. They are ready, or
-// from due (unix ms) on when it is not 0.
+// putBack returns n contiguous deliveries, all of them unacked. They are ready at due (unix ms), or
+// now when due is 0.
 func (sh *shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 	found := sh.facts.Return(q.content, h, n, due)
 	q.counts.Returned += uint64(found)
 	return found
 }
 
-// comeBack returns deliveries to their queue, which may limit returns or make returned messages
-// wait. One whose time is over expires: with a TTL of 0 it was for consumers that waited when it
-// came. Neighbours with one fate share a fact.
+// comeBack returns deliveries to their queue, which may limit returns or delay returned messages. A
+// message whose time is over expires; one with a TTL of 0 was only for consumers that were waiting
+// when it came. Neighbours that are ready at the same time share a fact.
 func (sh *shard) comeBack(q *Queue, o *op) (found int) {
 	var start queue.Handle
 	var due int64

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A message that comes back is delivered again while its time lasts, and dead-lettered when it is
-// over: with a TTL of 0 that is at once, whatever brings it back.
+// A returned message is delivered again until it expires, and then dead-lettered: with a TTL of 0
+// at once, by every way of returning it.
 func TestWhatComesBackDue(t *testing.T) {
 	ways := map[string]func(*client, Delivery){
 		"requeue": func(c *client, d Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
@@ -23,7 +23,7 @@ func TestWhatComesBackDue(t *testing.T) {
 		for _, ofQueue := range []bool{true, false} {
 			for _, k := range []struct {
 				ttl  int64
-				wait time.Duration // before it comes back
+				wait time.Duration // before it is returned
 				dead bool
 			}{{0, 0, true}, {5, 0, false}, {5, 5 * time.Millisecond, true}, {5, 3 * time.Millisecond, false}} {
 				t.Run(fmt.Sprint(name, " ", ofQueue, " ", k.ttl, " ", k.wait), func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// A message dies with the return that is one too many, whoever returned it.
+// A message dies with the first return over the limit, by every way of returning it.
 func TestDeliveryLimit(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestDeliveryLimit(t *testing.T) {
 	}
 }
 
-// The runs of a return with several fates: each message has its own count.
+// Messages that are returned together with different outcomes: each has its own count.
 func TestReturnOfARange(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -80,7 +80,7 @@ func TestReturnOfARange(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A returned message waits longer each time, also when the broker is stopped or dies meanwhile.
+// A returned message waits longer each time, also when the broker stops or crashes meanwhile.
 func TestDelayedRetry(t *testing.T) {
 	for name, restart := range map[string]int{"running": 0, "stopped": 1, "crashed": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestDelayedRetry(t *testing.T) {
 						t.Errorf("%q came after %v, want %v s", d.Env.Body(), waited, int(wait))
 					}
 					c.Cancel(k)
-					c.Close() // gives nothing back
+					c.Close() // returns no messages
 					b, c, fs = again(t, b, newClient(t, b), fs, 2)
 				}
 				c.Close()
@@ -122,13 +122,14 @@ func TestDelayedRetry(t *testing.T) {
 	}
 }
 
-// again is the broker after a stop (1) or a crash (2), with the state it had.
+// again opens the broker after a stop (1) or a crash (2), and checks that it has the state of
+// before.
 func again(t *testing.T, b *Broker, c *client, fs *vfs.Mem, how int) (*Broker, *client, *vfs.Mem) {
 	t.Helper()
 	if how == 0 {
 		return b, c, fs
 	}
-	want, err := b.Hash() // a call of each shard: what came before is with the log at the next one
+	want, err := b.Hash() // this calls each shard: at the next call all earlier entries are with the log
 	must(t, err)
 	syncAll(t, b)
 	if how == 1 {

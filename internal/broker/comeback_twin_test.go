@@ -11,7 +11,8 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// comeBackTwin is a queue with a delivery limit and retries as a slice in publish order.
+// comeBackTwin models a queue with a delivery limit and retries, as a slice in the order of
+// publishing.
 type comeBackTwin struct {
 	p    QueuePolicy
 	msgs []*twinMessage
@@ -53,7 +54,7 @@ func (n *comeBackTwin) back(m *twinMessage, now time.Time, refused bool) {
 }
 
 // TestComeBackAgainstTwin returns messages in all ways, over time, stops and crashes, and compares
-// what is delivered with the twin.
+// the deliveries with the twin.
 func TestComeBackAgainstTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -7,43 +7,43 @@ import (
 	"fiveways/internal/core/failure"
 )
 
-// Command is something for a session to do with one queue, and its answer: the types that embed
-// OnQueue. A command is used for one call of Session.Do at a time, and may be used again.
+// Command is an operation of a session on one queue, with its arguments and results. Types that
+// embed OnQueue implement it. A command is in one call of Session.Do at a time, and may be used
+// again.
 type Command interface {
-	// on is the command's OnQueue.
+	// on returns the command's OnQueue.
 	on() *OnQueue
-	// Failure is the Err of its OnQueue.
+	// Failure returns the Err of its OnQueue.
 	Failure() error
-	// Find asks for the permission and finds the queue, or makes it. It runs on the caller's
-	// goroutine.
+	// Find checks permissions and finds the queue, or makes it. It runs on the caller's goroutine.
 	Find(f Finder) (*Queue, error)
-	// Run does it, on the goroutine of the queue's shard, at its time. The queue is there. It ends
-	// no entry of the log.
+	// Run executes the command on the goroutine of the queue's shard. The queue is not deleted. Run
+	// ends no entry of the log.
 	Run(at Context) error
 }
 
-// finisher is a command with work left for the caller's goroutine, once all commands are done and
-// this one without an error: what would hold the shard up.
+// finisher is a command with work that the shard need not wait for: Finish runs on the caller's
+// goroutine when all commands are done and this one has no error.
 type finisher interface{ Finish(s *Session) }
 
-// OnQueue names the queue of a command, and reports whether it went well.
+// OnQueue names the queue of a command, and holds its error.
 type OnQueue struct {
 	Queue string
 	// Err is nil when the command was done. Errors of all commands: ErrAccessRefused,
-	// ErrQueueNotFound, ErrExclusive. The answer of a command with an error means nothing.
+	// ErrQueueNotFound, ErrExclusive. The results of a command with an error mean nothing.
 	Err error
 
-	session  *Session // whose command it is
+	session  *Session // that does the command
 	queue    *Queue   // found
 	reserved bool     // ReserveAll has counted it
 }
 
 func (o *OnQueue) on() *OnQueue { return o }
 
-// Failure is Err.
+// Failure returns Err.
 func (o *OnQueue) Failure() error { return o.Err }
 
-// Found is the queue that Find found last, nil when it found none.
+// Found returns the queue that Find found last, nil when it found none.
 func (o *OnQueue) Found() *Queue { return o.queue }
 
 // find finds the queue of a command.
@@ -60,8 +60,8 @@ func (s *Session) find(c Command) error {
 	return o.Err
 }
 
-// FindAgain is what Find and Run of a command return to have its queue found again: the one that
-// was found has been deleted meanwhile.
+// FindAgain is returned by Find and Run of a command whose queue was deleted since it was found:
+// the queue is to be found again.
 var FindAgain = errors.New("the queue was deleted meanwhile")
 
 // trip is the commands of one Session.Do for one shard.
@@ -72,18 +72,18 @@ type trip struct {
 	promise  promise
 }
 
-// tell says that all of the trip is durable, or why not.
+// tell reports that all of the trip is durable, or why it is not.
 func (p *trip) tell(err error) { p.result <- err }
 
-// tripping is how a session makes trips. What it needs for that it uses again and again.
+// tripping holds what a session needs for trips, which it reuses.
 type tripping struct {
 	trips  []*trip
-	result chan error // as many slots as there are shards; nil before the first
+	result chan error // as many slots as there are shards; nil before the first trip
 }
 
-// Do does commands, each in its turn as far as they are about queues of one shard, and returns when
-// all they changed is durable, all of it with one wait. Whether each went well is in its OnQueue.
-// Errors, after which nothing is known of any of them: ErrLogFailed, ErrClosed.
+// Do executes commands, those on one shard in their order, and returns when all their changes are
+// durable, after one wait for all. The error of each command is in its OnQueue. Errors, after which
+// the outcome of all commands is unknown: ErrLogFailed, ErrClosed.
 func (s *Session) Do(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -107,11 +107,11 @@ func (s *Session) Do(commands ...Command) error {
 	return nil
 }
 
-// goneTries is how often a command looks for its queue again because that was deleted meanwhile.
+// goneTries bounds how often a command finds its queue again because that was deleted meanwhile.
 const goneTries = 100
 
-// doAgain does a command whose queue was deleted between find and run: what makes its queue makes
-// it again.
+// doAgain executes a command whose queue was deleted between find and run. A command that makes its
+// queue makes it again.
 func (s *Session) doAgain(c Command) error {
 	o := c.on()
 	for n := 0; n < goneTries && errors.Is(o.Err, FindAgain); n++ {
@@ -126,7 +126,7 @@ func (s *Session) doAgain(c Command) error {
 	return nil
 }
 
-// finishAll does what commands left to the caller.
+// finishAll calls Finish of the commands that have it and no error.
 func (s *Session) finishAll(commands []Command) {
 	for _, c := range commands {
 		if f, ok := c.(finisher); ok && c.on().Err == nil {
@@ -135,8 +135,8 @@ func (s *Session) finishAll(commands []Command) {
 	}
 }
 
-// doSome does as many of the commands as one trip to each shard can, and returns how many: up to
-// one about two shards, or that one.
+// doSome executes as many of the commands as one trip to each shard can, and returns their number:
+// those before the first that crosses shards, or that one.
 func (s *Session) doSome(commands []Command) (n int, err error) {
 	t := &s.tripping
 	for i, c := range commands {
@@ -157,7 +157,7 @@ func (s *Session) doSome(commands []Command) (n int, err error) {
 	return len(commands), t.send(s)
 }
 
-// send makes the trips that were gathered, and waits until all is durable.
+// send makes the gathered trips, and waits until all is durable.
 func (t *tripping) send(s *Session) (failed error) {
 	if t.result == nil {
 		t.result = make(chan error, len(s.b.shards))
@@ -191,7 +191,7 @@ func (t *tripping) send(s *Session) (failed error) {
 	return failed
 }
 
-// holdBack holds who brings messages back while the log or the memory is behind.
+// holdBack waits while the log or the memory is behind, if a command publishes.
 func (s *Session) holdBack() {
 	if s.pub {
 		s.pub = false
@@ -199,7 +199,7 @@ func (s *Session) holdBack() {
 	}
 }
 
-// add puts a command into the trip to its shard.
+// add adds a command to the trip to its shard.
 func (t *tripping) add(sh *shard, c Command) {
 	for _, p := range t.trips {
 		if p.shard == sh {
@@ -210,7 +210,7 @@ func (t *tripping) add(sh *shard, c Command) {
 	t.trips = append(t.trips, &trip{shard: sh, commands: []Command{c}})
 }
 
-// run does the commands, on the shard's goroutine.
+// run executes the commands, on the shard's goroutine.
 func (p *trip) run(sh *shard) {
 	p.promise.begin(p)
 	for _, c := range p.commands {
@@ -227,7 +227,7 @@ func (p *trip) run(sh *shard) {
 	p.promise.end()
 }
 
-// runCommand does one command as far as its queue is still there.
+// runCommand executes one command, unless its queue was deleted.
 func (sh *shard) runCommand(c Command) {
 	o := c.on()
 	if o.queue.gone {
@@ -237,8 +237,8 @@ func (sh *shard) runCommand(c Command) {
 	o.Err = sh.runOn(c, o.queue)
 }
 
-// runOn does a command on a queue that is there, unless the queue is a stream and the command is
-// not for streams.
+// runOn executes a command on a queue that is not deleted. Errors: ErrWrongKind when the queue is a
+// stream and the command is not for streams; those of Run.
 func (sh *shard) runOn(c Command, q *Queue) error {
 	if q.content.Stream != nil {
 		if _, ok := c.(ofStreams); !ok {
@@ -248,11 +248,11 @@ func (sh *shard) runOn(c Command, q *Queue) error {
 	return c.Run(Context{sh, q})
 }
 
-// promised is who is told of a promise.
+// promised is told when a promise is kept, or with an error that it will not be.
 type promised interface{ tell(error) }
 
-// promise tells that all is durable that was done between begin and end, in however many entries.
-// It is used again after it has told.
+// promise waits until all changes between begin and end are durable, in any number of entries. It
+// can be used again after it has called tell.
 type promise struct {
 	to      promised
 	index   uint64 // of the entry that it joined last
@@ -270,7 +270,7 @@ func (p *promise) begin(to promised) {
 	}
 }
 
-// join has the promise wait for the entry in hand, into which something goes or went.
+// join has the promise wait for the entry in hand.
 func (p *promise) join(sh *shard) {
 	if p.index != sh.index {
 		p.index = sh.index
@@ -294,7 +294,7 @@ func (p *promise) finish(err error) {
 	p.to.tell(err)
 }
 
-// Count is how many messages a queue holds. A queue that is not there holds none.
+// Count counts the ready messages of a queue.
 type Count struct {
 	OnQueue
 	Ready int

@@ -7,9 +7,8 @@ import (
 	"fiveways/internal/core/catalog"
 )
 
-// writable finds a queue that the session may put messages into. One that is not there is declared,
-// durable and with nothing else asked of it, when create says so. It goes when nobody needs it
-// (implicit.go).
+// writable finds a queue that the session may publish to. With create, a missing one is declared:
+// durable, with default settings, and deleted when it is empty and unused (implicit.go).
 func (s *Session) writable(name string, create bool) (*Queue, error) {
 	if err := s.may(toWrite, "queue", name); err != nil {
 		return nil, err
@@ -18,9 +17,9 @@ func (s *Session) writable(name string, create bool) (*Queue, error) {
 	return s.findOrMake(name, create)
 }
 
-// findOrMake finds a queue, or declares it when it is not there and create says so.
+// findOrMake finds a queue; with create it declares a missing one.
 func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
-	for range goneTries { // it may go as soon as it is made
+	for range goneTries { // it may be deleted as soon as it is made
 		q, err = s.usableQueue(name)
 		if !create || !errors.Is(err, ErrQueueNotFound) {
 			break
@@ -32,7 +31,7 @@ func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
 			return nil, s.fail(ErrReservedName, "queue", name)
 		}
 		_, err := s.DeclareQueue(QueueSpec{Name: name, Durable: true, Implicit: true, Policy: DefaultQueuePolicy()})
-		if err != nil && !errors.Is(err, ErrInequivalent) { // somebody else declared it meanwhile, otherwise
+		if err != nil && !errors.Is(err, ErrInequivalent) { // another session declared it meanwhile, with other settings
 			return nil, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// holds is a condition for tests: the body contains the text.
+// holds is a condition of tests: the body contains the text.
 type holds string
 
 func (c holds) Match(m *routing.Message) bool { return bytes.Contains(m.Body, []byte(c)) }
@@ -32,7 +32,7 @@ func understanding(bad string) func(*Options) {
 
 func holding(text string) message.Table { return message.Table{{Name: "x-sql-selector", Value: text}} }
 
-// show publishes a body that conditions can see.
+// show publishes a message whose body conditions can see.
 func (c *client) show(exchange, body string, headers ...message.Field) {
 	c.t.Helper()
 	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
@@ -54,7 +54,7 @@ func (c *client) show(exchange, body string, headers ...message.Field) {
 	c.until(func() bool { return c.acks[seq] >= parts })
 }
 
-// Every way on which a message comes to an exchange shows its body to the conditions there.
+// On every way of a message to an exchange the conditions there see its body.
 func TestConditionsOnEveryPath(t *testing.T) {
 	clock := newClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *Options) {
@@ -96,7 +96,7 @@ func TestConditionsOnEveryPath(t *testing.T) {
 	}
 	expect("ab")
 	for _, source := range []string{"dying", "sure"} {
-		for _, body := range []string{"a", "b"} { // in the other order b, which finds no way, would stand in the way
+		for _, body := range []string{"a", "b"} { // in the other order b, which has no route, would be in the way
 			c.put("", source, body, nil)
 			d := c.fetch(source, 1, nil)[0]
 			c.Reject(d.Queue, nil, d.Handle, 1)
@@ -126,8 +126,8 @@ func TestConditionsOnEveryPath(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A condition is compiled again at a start. What does not compile then is named in the log, matches
-// nothing and stays a binding.
+// Conditions are compiled again at a start. One that does not compile then is named in the log, and
+// its binding stays but matches nothing.
 func TestConditionsAfterAStart(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, understanding(""))

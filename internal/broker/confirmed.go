@@ -8,7 +8,7 @@ func (s *Session) AckConfirmed(q *Queue, c *Consumer, h queue.Handle, n int, con
 	s.gather(q.shard, op{kind: opAck, queue: q, consumer: c, handle: h, n: uint32(n), confirm: confirm, seq: seq})
 }
 
-// confirmAck answers an acknowledgement that ended n messages; logged: that is recorded.
+// confirmAck answers an acknowledgement that settled n messages; logged: a fact records that.
 func (sh *shard) confirmAck(o *op, n int, logged bool) {
 	switch {
 	case o.confirm == nil:

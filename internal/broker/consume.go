@@ -2,8 +2,8 @@ package broker
 
 import "fiveways/internal/core/dispatch"
 
-// Consume registers a consumer. Errors: ErrAccessRefused, ErrQueueNotFound,
-// ErrExclusive, ErrExclusiveConsumer.
+// Consume registers a consumer. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive,
+// ErrExclusiveConsumer, ErrClosed.
 func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", spec.Queue); err != nil {
@@ -56,9 +56,8 @@ func (sh *shard) consume(q *Queue, c *Consumer, spec ConsumerSpec) error {
 	return nil
 }
 
-// Cancel ends a consumer; its unsettled deliveries stay out. When it returns no
-// further delivery can come. The last consumer of an auto-delete queue takes
-// the queue along.
+// Cancel ends a consumer. Its deliveries stay unacked. No delivery comes after Cancel has returned.
+// With the last consumer of an auto-delete queue the queue is deleted.
 func (s *Session) Cancel(c *Consumer) {
 	s.Flush()
 	s.mu.Lock()
@@ -69,7 +68,7 @@ func (s *Session) Cancel(c *Consumer) {
 		return
 	}
 	if c.Queue == nil {
-		return // a mailbox: CloseMailbox ends it
+		return // of a mailbox: CloseMailbox ends it
 	}
 	q := c.Queue
 	last := false
@@ -78,7 +77,7 @@ func (s *Session) Cancel(c *Consumer) {
 	}
 }
 
-// cancel takes the consumer off the queue; last tells that none is left.
+// cancel removes the consumer from the queue; last reports whether the queue has none left.
 func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
 	sh.catchUpConsumers(q)
 	c.out.flush(sh)
@@ -95,13 +94,13 @@ func (sh *shard) cancel(q *Queue, c *Consumer) (last bool) {
 	return q.consumers.Len() == 0
 }
 
-// Get takes one message, ok is false when none is ready. left counts those
-// that remain. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
+// Get takes one message; ok is false when none is ready. left is the number of messages that are
+// still ready. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func (s *Session) Get(queueName string, noAck bool) (d Delivery, left int, ok bool, err error) {
 	return s.GetOn(0, queueName, noAck)
 }
 
-// GetOn is Get for a channel of the session, which a tap is told.
+// GetOn is Get for a channel of the session; a tap is told the channel.
 func (s *Session) GetOn(channel int, queueName string, noAck bool) (d Delivery, left int, ok bool, err error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", queueName); err != nil {

@@ -6,15 +6,15 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Limit bounds the unsettled deliveries of several consumers together (the global prefetch of a
-// channel), whichever queues and shards they are on.
+// Limit bounds the unacked deliveries of several consumers together (the global prefetch of a
+// channel), on any queues and shards.
 type Limit = dispatch.Limit
 
-// NewLimit returns a limit of n deliveries, 0 = none.
+// NewLimit returns a limit of n deliveries, 0: unlimited.
 func NewLimit(n int) *Limit { return dispatch.NewLimit(n) }
 
-// Window is the flow of deliveries to one connection: the sink adds what it encoded, the
-// connection's writer takes off what it wrote.
+// Window counts the bytes of deliveries that one connection has not written yet: the sink adds what
+// it encodes, the connection's writer subtracts what it has written.
 type Window = dispatch.Window
 
 // Consumer receives the messages of one queue for one session.
@@ -34,10 +34,10 @@ type Consumer struct {
 	out       *outbox
 }
 
-// consumerOf is the consumer that dispatch has chosen.
+// consumerOf returns the consumer that dispatch has chosen.
 func consumerOf(c *dispatch.Consumer) *Consumer { return c.Owner.(*Consumer) }
 
-// consumed is a queue as dispatch knows it.
+// consumed implements dispatch.Queue for a queue.
 type consumed struct{ q *Queue }
 
 func (c consumed) Loop() dispatch.Loop { return c.q.shard }
@@ -48,10 +48,10 @@ func (sh *shard) Grant(s *dispatch.Share, n int) {
 	sh.inbox.push([]op{{kind: opGrant, extra: s, n: uint32(n)}}, false)
 }
 
-// selection is a queue as the source of its selective dispatch.
+// selection implements dispatch.Source: a queue is the source of its selective dispatch.
 type selection struct {
 	q      *Queue
-	posted bool // another look is under way
+	posted bool // another look is posted to the shard
 }
 
 func (q *Queue) newSelective() *dispatch.Selective {
@@ -82,8 +82,8 @@ func (s *selection) LookAgain() {
 	})
 }
 
-// refilter is called when the consumers of a queue have changed. When that changes what is asked
-// for, all that was set aside is looked at again.
+// refilter is called when the consumers of a queue have changed. When their selectors have changed
+// with them, all messages that were set aside are looked at again.
 func (sh *shard) refilter(q *Queue) {
 	if q.selective == nil {
 		if !q.consumers.Selectors() {
@@ -101,8 +101,8 @@ func (sh *shard) refilter(q *Queue) {
 	}
 }
 
-// takeAside lends a message that was set aside, with its body; nil when it does not live beyond
-// until, which its timer will see to, or cannot be read.
+// takeAside lends a message that was set aside, with its body; nil when it expires by until (its
+// timer ends it) or cannot be read.
 func (sh *shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
 	it := q.state.Lend(h)
 	if it.Expires != 0 && it.Expires <= until {
@@ -122,7 +122,7 @@ func (sh *shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
 	return &sh.loaded
 }
 
-// oldest takes the first message for a length limit.
+// oldest lends the message that a length limit drops first.
 func (sh *shard) oldest(q *Queue) *queue.Item {
 	if q.selective != nil || q.early != nil {
 		return q.state.Oldest()

@@ -8,8 +8,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// A thousand consumers with a limit share the work evenly: also when most of them have all they may
-// hold.
+// A thousand consumers with a limit share the work evenly, also when most of them have reached it.
 func TestManyConsumersShare(t *testing.T) {
 	const consumers, limit = 1000, 4
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
@@ -37,7 +36,7 @@ func TestManyConsumersShare(t *testing.T) {
 			t.Fatalf("consumer %s has %d", tag, n)
 		}
 	}
-	for _, d := range ds[:100] { // only these have room now
+	for _, d := range ds[:100] { // only their consumers have room now
 		c.Ack(d.Queue, d.Consumer, d.Handle, 1)
 	}
 	c.Flush()
@@ -49,15 +48,15 @@ func TestManyConsumersShare(t *testing.T) {
 }
 
 // TestConsumersAgainstRules lets consumers of several sessions, priorities and limits come and go
-// at random. Nobody ever holds more than his limit, nothing is ready while somebody has room, and
-// nobody gets anything while one of higher priority has room.
+// at random. No consumer ever holds more than its limit, no message is ready while a consumer has
+// room, and none goes to a consumer while one of higher priority has room.
 func TestConsumersAgainstRules(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runConsumers(t, rand.New(rand.NewPCG(seed, 5)), 1500) })
 	}
 }
 
-// out is how many deliveries are out under a limit.
+// out is the number of unacked deliveries under a limit.
 func out(held map[*Consumer][]Delivery, l *Limit) (n int) {
 	for k, ds := range held {
 		if k.state.Limit == l {
@@ -94,7 +93,7 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 			c.mu.Unlock()
 		}
 	}
-	rest := func() { // until kicks have been seen to
+	rest := func() { // until kicks were handled
 		for range 3 {
 			must(t, q.shard.call(func() {}))
 		}

@@ -12,69 +12,69 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// MaxSpan bounds the spans of time that clients give, ms, so that sums with times stay in range.
+// MaxSpan bounds the durations that clients give, ms, so that sums with times do not overflow.
 const MaxSpan = forward.MaxDelay
 
-// Context is a queue at its shard, for as long as a command or a Feature has the shard: all that
-// packages above this one may do with it. What is durable of the queue they read in Content and
-// change through Facts or the methods here, which do what follows, too; what is of the process
-// alone is in Deliveries.
+// Context is a queue at its shard while a command or a Feature has the shard, with all that
+// packages above this one may do with it. They read the durable state of the queue in Content. They
+// change it through the methods here, which also do what follows from a change, or through Facts,
+// which do not. State of the process, which no log records, is in Deliveries.
 //
-// It is valid until the method that was given it returns, and on its goroutine.
+// It is valid until the method that was given it returns, and on the goroutine of that method.
 type Context struct {
 	sh *shard
 	q  *Queue
 }
 
-// Queue is the queue itself.
+// Queue returns the queue.
 func (at Context) Queue() *Queue { return at.q }
 
-// Shard is the number of the shard.
+// Shard returns the number of the shard.
 func (at Context) Shard() uint32 { return at.sh.id }
 
-// Gone reports whether the queue was deleted. That of Run is there.
+// Gone reports whether the queue was deleted. The queue of Run is not.
 func (at Context) Gone() bool { return at.q.gone }
 
-// Now is the time, unix ms: one for all that is done in one go.
+// Now returns the time of the round in hand, unix ms.
 func (at Context) Now() int64 { return at.sh.now }
 
-// Content is what the log knows of the queue.
+// Content returns the durable state of the queue.
 func (at Context) Content() *shardstate.Queue { return at.q.content }
 
-// Facts changes it. Nothing follows from that but what the change itself says.
+// Facts returns the recorder, which changes Content and records that.
 func (at Context) Facts() *shardstate.Recorder { return at.sh.facts }
 
-// Deliveries are the messages and what is happening to them.
+// Deliveries returns the messages and their states.
 func (at Context) Deliveries() *queue.Deliveries { return at.q.state }
 
-// Changed has the queue looked at before the shard does something else: consumers get what is ready
-// now, timers are set.
+// Changed has the shard attend to the queue before the round ends: consumers get messages that are
+// ready now, timers are set.
 func (at Context) Changed() { at.sh.mark(at.q) }
 
-// Use restarts the time after which an unused queue goes.
+// Use restarts the time after which an unused queue is deleted.
 func (at Context) Use() { at.q.used(at.sh.now) }
 
-// Empty reports whether the queue has no message, whatever is happening to it.
+// Empty reports whether the queue has no message in any state.
 func (at Context) Empty() bool { return at.q.isEmpty() }
 
-// Other is another queue, one that the command's Others has named. Before it is touched,
-// StandsStill says whether it may be.
+// Other returns the Context of another queue, which the command's Others has named. It may be used
+// only if StandsStill.
 func (at Context) Other(q *Queue) Context { return Context{q.shard, q} }
 
-// StandsStill reports whether the command may touch another queue: that is on the same shard, or on
-// one that stands still for the command. In Do and DoAll this holds for what Others has named, in
-// Await it need not.
+// StandsStill reports whether the command may use another queue: its shard is this one, or stands
+// still for the command. In Do and DoAll that is so for all queues that Others has named; in Await
+// it need not be.
 func (at Context) StandsStill(q *Queue) bool {
 	return at.sh == q.shard || at.sh.meeting != nil && slices.Contains(at.sh.meeting.here, q.shard)
 }
 
-// CatchUp brings the queue to the time that it is: leases that are over end, what is due is ready.
-// The queue counts as used.
+// CatchUp brings the queue to the present time: leases that are over end, scheduled messages that
+// are due are ready. The queue counts as used.
 func (at Context) CatchUp() { at.sh.catchUp(at.q) }
 
-// Publish publishes a message to the queue alone, whatever the targets of p are, for a command. Of
-// p the confirm is not used; a message that only moves (Reserved) does not count as published by a
-// client. Errors: ErrRejected.
+// Publish publishes a message to the queue for a command. The targets and the confirm of p are not
+// used. A message that only moves (p.Reserved) does not count as published by a client. Errors:
+// ErrRejected.
 func (at Context) Publish(by *OnQueue, p *Publish) error { return at.publish(opPublish, by, p) }
 
 // PublishFront is Publish before all other messages of the queue. Errors: ErrNoFront (a queue with
@@ -99,31 +99,32 @@ func (at Context) publish(kind opKind, by *OnQueue, p *Publish) error {
 	return nil
 }
 
-// Expiry is when a message would expire in the queue if it were published now, unix ms, 0 never.
+// Expiry returns the time at which p would expire if it were published to the queue now, unix ms,
+// 0: never.
 func (at Context) Expiry(p *Publish) int64 {
 	o := p.op()
 	return at.sh.deadline(at.q, &o)
 }
 
-// Settle takes n contiguous messages, or those of them that are there, out of the queue for good.
+// Settle removes n contiguous messages from the queue; handles without a message are ignored.
 func (at Context) Settle(h queue.Handle, n int) { at.sh.settle(at.q, h, n) }
 
-// Acked counts a message whose consumer settles it.
+// Acked counts a message as acknowledged.
 func (at Context) Acked() { at.q.counts.Acked++ }
 
-// Requeue returns a delivery that its consumer gave back: it is ready at due (unix ms), with 0 when
-// the queue says.
+// Requeue returns a delivery that its consumer gave back. It is ready at due (unix ms), with 0 at
+// the time that the queue's policy says.
 func (at Context) Requeue(h queue.Handle, due int64) {
 	at.sh.requeue(&op{kind: opRequeue, queue: at.q, handle: h, n: 1, due: due})
 }
 
-// Reject ends a delivery that its consumer gave up: it is dead-lettered, or gone. That it is dead
-// is recorded first when its letter may have to go to another shard: a crash does not bring it
-// back.
+// Reject ends a delivery that its consumer refused: it is dead-lettered, or removed. When the dead
+// letter may go to another shard, it is first recorded that the message is dead, so that a crash
+// meanwhile does not make it ready again.
 func (at Context) Reject(h queue.Handle) {
 	sh, q := at.sh, at.q
 	if q.selective != nil {
-		q.selective.Release(h, 1) // a dead letter may take its time
+		q.selective.Release(h, 1) // now: the dead letter may take a while
 	}
 	if q.Policy().DeadLetter && len(sh.b.shards) > 1 {
 		sh.recordDead(q, h)
@@ -138,24 +139,25 @@ func (at Context) Dead(it *queue.Item) bool {
 	return dead
 }
 
-// Replace puts another message in the place of one, ready at due and expiring at a time (unix ms).
+// Replace replaces a message by another one, which is ready at due and expires at expires (unix ms,
+// 0: now, never).
 func (at Context) Replace(h queue.Handle, env message.Envelope, expires, due int64) {
 	at.sh.facts.Replace(at.q.content, h, env, expires, due)
 	at.sh.mark(at.q)
 }
 
-// WakeTakers wakes the calls that wait for one of n contiguous messages, after a change to them.
+// WakeTakers wakes the calls that wait for one of n contiguous messages, which have changed.
 func (at Context) WakeTakers(h queue.Handle, n int) { at.sh.wakeTakers(at.q, h, n) }
 
-// Clear removes the messages that are ready, and returns how many those were.
+// Clear removes the ready messages and returns their number.
 func (at Context) Clear() int { return at.sh.clear(at.q) }
 
-// LetGo has a queue go that was just cleared by name, if nobody needs it.
+// LetGo deletes a queue that was just cleared by its name, if it is implicit and unused.
 func (at Context) LetGo() { at.sh.letGoCleared(at.q) }
 
-// Take hands out the next ready message to the session of a command, with back the last one; nil
-// when none can be had. With settled the caller settles it before it does anything else; otherwise
-// the message is unacked. The item is valid until the next Take.
+// Take hands out the first ready message, with back the last one, to the session of a command; nil
+// when no message can be had. With settled the caller settles it next; otherwise it is unacked. The
+// item is a copy, valid until the next Take.
 func (at Context) Take(by *OnQueue, back, settled bool) (it *queue.Item) {
 	sh, q := at.sh, at.q
 	q.used(sh.now)
@@ -169,7 +171,7 @@ func (at Context) Take(by *OnQueue, back, settled bool) (it *queue.Item) {
 	if it == nil {
 		return nil
 	}
-	sh.taken = *it // what settling it may change
+	sh.taken = *it // settling may change the original
 	sh.got(q, it, settled)
 	d := newDelivery(q, it)
 	sh.tapDelivery(&d, holder{session: by.session})
@@ -177,14 +179,13 @@ func (at Context) Take(by *OnQueue, back, settled bool) (it *queue.Item) {
 	return &sh.taken
 }
 
-// Release returns a message that was taken and not used: it is at its place again, as if it had not
-// been taken.
+// Release returns a message that was taken and not used to its place, as if it had not been taken.
 func (at Context) Release(h queue.Handle) { at.sh.release(&op{queue: at.q, handle: h, n: 1}) }
 
-// HoldGroup has the group of a message that is out be held for it.
+// HoldGroup reserves the message group of an unacked message for it.
 func (at Context) HoldGroup(h queue.Handle) { at.sh.holdGroup(at.q, h) }
 
-// Load is the message of an item, read from the disk where only that has it.
+// Load returns the message of an item; it reads it from disk when it is not in memory.
 func (at Context) Load(it *queue.Item) (message.Envelope, error) {
 	if it.Env != nil {
 		return it.Env, nil
@@ -192,27 +193,27 @@ func (at Context) Load(it *queue.Item) (message.Envelope, error) {
 	return at.sh.loadAside(it)
 }
 
-// Page returns how many messages a command may take on or look at in one go, and how many places it
-// may look at: the shard stands still for it.
+// Page bounds the work of one command, because the shard stands still for it: the messages that it
+// may load, and the places that it may look at.
 func (at Context) Page() (messages, looks int) { return pageMessages, pageLooks }
 
-// LookBytes is how much a command may give out, bytes of messages with ShownBytes for each.
+// LookBytes bounds what a command may return: the bytes of its messages, plus ShownBytes for each.
 func (at Context) LookBytes() int64 { return at.sh.b.lookBytes }
 
-// ShownBytes is what a message that is shown takes beside its body, about.
+// ShownBytes is about the memory that a returned message takes beside its body.
 const ShownBytes = 64
 
-// InOrder reads messages of the queue in order and ahead. Its reader is not the queue's own, which
-// stands elsewhere.
+// InOrder returns a reader for messages in the order of the queue, which reads ahead. The queue's
+// own reader keeps its position.
 func (at Context) InOrder() *InOrder { return &InOrder{at: at} }
 
-// InOrder is a reader of messages.
+// InOrder reads messages of one queue.
 type InOrder struct {
 	at     Context
-	reader *store.Reader // nil: nothing was only on disk
+	reader *store.Reader // nil: all messages were in memory
 }
 
-// Load is that of the Context.
+// Load is Context.Load.
 func (r *InOrder) Load(it *queue.Item) (message.Envelope, error) {
 	sh := r.at.sh
 	switch {

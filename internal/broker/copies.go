@@ -6,21 +6,20 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// copier is what runs behind a consumer of copies.
+// copier delivers copies to one consumer, on a goroutine of its own.
 type copier struct {
 	c       *Consumer
 	browser *Browser
 	show    func(*Browsed) message.Envelope
-	room    chan struct{} // 1 slot: the session's window may be open again
+	room    chan struct{} // 1 slot: the session's window may have room again
 	stop    chan struct{} // closed by halt
-	done    chan struct{} // closed when no delivery can come any more
+	done    chan struct{} // closed after the last delivery
 }
 
-// ConsumeCopies registers a consumer that gets copies of the messages that a queue holds now, as
-// show words them, and is then cancelled by the broker, as when its queue is deleted. Its
-// deliveries have no Queue, for there is nothing to settle, and no Count. It does not count as a
-// consumer of the queue; of spec, Queue, Tag, Selector, Data and Started are used. Errors: those of
-// Browse.
+// ConsumeCopies registers a consumer that gets a copy of each message that a queue holds now, made
+// by show. Then the broker cancels it, as when a queue is deleted. Its deliveries have no Queue,
+// because they are not settled, and no Count. It does not count as a consumer of the queue. Of
+// spec, Queue, Tag, Selector, Data and Started are used. Errors: those of Browse.
 func (s *Session) ConsumeCopies(spec ConsumerSpec, show func(*Browsed) message.Envelope) (*Consumer, error) {
 	browser, err := s.Browse(spec.Queue)
 	if err != nil {
@@ -76,7 +75,7 @@ func (k *copier) run() {
 	}
 }
 
-// awaitRoom waits until the session takes deliveries; false when the copier was told to stop.
+// awaitRoom waits until the session's window has room; false when the copier is to stop.
 func (k *copier) awaitRoom() bool {
 	for k.c.session.window.Full() {
 		select {
@@ -97,7 +96,7 @@ func (k *copier) stopped() bool {
 	}
 }
 
-// halt ends the copier and returns when it has ended. It is for the session's goroutine.
+// halt stops the copier and returns when it has ended. Only the session's goroutine calls it.
 func (k *copier) halt() {
 	if !k.stopped() {
 		close(k.stop)
@@ -112,7 +111,7 @@ func (s *Session) forgetCopier(k *copier) {
 	s.mu.Unlock()
 }
 
-// wakeCopiers has those look again that wait for the session's window.
+// wakeCopiers wakes the copiers that wait for room in the session's window.
 func (s *Session) wakeCopiers() {
 	s.mu.Lock()
 	for _, k := range s.copiers {

@@ -5,41 +5,41 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Counts are what has happened to the messages of a queue, or of several, since
-// the broker was started or the queue was declared.
+// Counts are counters of the messages of one queue or several, since the broker was started or the
+// queue was declared.
 //
-// The counts of a queue belong to its shard: they are plain numbers that cost
-// the path of a message next to nothing. Who wants them takes a trip there.
+// The counts of a queue belong to its shard: plain numbers, which cost the path of a message next
+// to nothing and are read on the shard's goroutine.
 type Counts struct {
-	Published      uint64 // came in, from wherever
+	Published      uint64 // taken in, from any source
 	PublishedBytes uint64 // of their bodies
-	Direct         uint64 // of Published: put there by the queue's name, past exchanges
+	Direct         uint64 // of Published: by clients that named the queue, past exchanges
 
-	Delivered      uint64 // to consumers that acknowledge
-	DeliveredNoAck uint64 // to those that do not
+	Delivered      uint64 // to consumers with acknowledgements
+	DeliveredNoAck uint64 // to consumers without
 	Got            uint64 // handed out without a consumer, to be acknowledged
-	GotNoAck       uint64 // handed out without a consumer and gone with that
+	GotNoAck       uint64 // handed out without a consumer, and settled with that
 	GotNone        uint64 // gets that found no message
-	Redelivered    uint64 // of what was handed out: not for the first time
-	HandedOutBytes uint64 // of the bodies of what was handed out
+	Redelivered    uint64 // of those handed out: not for the first time
+	HandedOutBytes uint64 // bytes of the bodies that were handed out
 
 	Acked    uint64
-	Returned uint64 // came back to be delivered again
+	Returned uint64 // ready again after a delivery
 
 	Expired      uint64 // died: their time was over
 	Rejected     uint64 // died: a consumer refused them
 	PushedOut    uint64 // died: the queue was too long
-	TooOften     uint64 // died: they came back too often
-	DeadLettered uint64 // of those that died, and of Refused: sent to queues by a dead-letter exchange
+	TooOften     uint64 // died: they were returned too often
+	DeadLettered uint64 // of these four and of Refused: sent to queues by a dead-letter exchange
 
-	Refused    uint64 // did not get in: the queue was full
-	Duplicates uint64 // did not get in: their key was remembered
+	Refused    uint64 // not taken in: the queue was full
+	Duplicates uint64 // not taken in: their key was known
 }
 
-// HandedOut is how many messages were given to somebody.
+// HandedOut is the number of messages that were handed out.
 func (c *Counts) HandedOut() uint64 { return c.Delivered + c.DeliveredNoAck + c.Got + c.GotNoAck }
 
-// Add adds the counts of other messages.
+// Add adds other counts.
 func (c *Counts) Add(o *Counts) {
 	c.Published += o.Published
 	c.PublishedBytes += o.PublishedBytes
@@ -62,7 +62,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Duplicates += o.Duplicates
 }
 
-// published counts a message that has come in.
+// published counts a message that was taken in.
 func (sh *shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	q.counts.Published++
 	q.counts.PublishedBytes += uint64(bytes)
@@ -71,7 +71,7 @@ func (sh *shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	}
 }
 
-// delivered counts a message that goes to a consumer.
+// delivered counts a message that is delivered to a consumer.
 func (sh *shard) delivered(q *Queue, it *queue.Item, noAck bool) {
 	if noAck {
 		q.counts.DeliveredNoAck++
@@ -81,7 +81,7 @@ func (sh *shard) delivered(q *Queue, it *queue.Item, noAck bool) {
 	sh.handedOut(q, it)
 }
 
-// got counts a message that is handed out without a consumer. noAck: it is gone with that.
+// got counts a message that is handed out without a consumer. noAck: it is settled with that.
 func (sh *shard) got(q *Queue, it *queue.Item, noAck bool) {
 	if noAck {
 		q.counts.GotNoAck++
@@ -119,21 +119,22 @@ func (q *Queue) died(reason deadletter.Reason) {
 	}
 }
 
-// timed is one message of a queue that is timed from when it came in to when it is handed out
-// first; the next one follows when it was. A message that ends otherwise is found by freeProbe.
+// timed is the one message of a queue whose wait is measured, from its arrival to its first
+// delivery. The next message to arrive after that is measured next.
 type timed struct {
-	handle queue.Handle // 0: none is timed
-	at     int64        // unix ms
+	handle queue.Handle // 0: none
+	at     int64        // unix ms of its arrival
 }
 
-// freeProbe gives up a message that nobody will be given.
+// freeProbe ends the measurement of a message that has gone without a delivery.
 func (q *Queue) freeProbe() {
 	if q.probe.handle != 0 && q.state.Status(q.probe.handle) == queue.Gone {
 		q.probe = timed{}
 	}
 }
 
-// retire keeps the counts of a queue that goes: sums do not fall.
+// retire adds the counts of a queue that is deleted to those of its virtual host, whose sums never
+// decrease.
 func (sh *shard) retire(q *Queue) {
 	if q.relay == nil {
 		sh.b.counters.queuesDeleted.Add(1)

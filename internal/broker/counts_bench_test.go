@@ -8,8 +8,8 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// What counting costs the engine for a message on its whole way, routed, come in, handed out and
-// acknowledged, when a read brings 64 of them.
+// The cost of counting for a message on its whole way: routed, taken in, handed out and
+// acknowledged, in reads of 64 messages.
 func BenchmarkCounting(b *testing.B) {
 	v := &VHost{VHost: catalog.VHost{Name: "/"}}
 	sh := &shard{b: &Broker{}, now: 1}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// crashRun is a small life of a broker: what was promised, and what may or may
-// not have happened when the crash came.
+// crashRun records the short life of a broker: what was promised, and what may have happened
+// without an answer when the crash came.
 type crashRun struct {
 	confirmed map[string][]string // queue -> bodies whose confirm came, in order
 	settled   map[string]bool     // "queue/body" of committed acks
@@ -17,7 +17,7 @@ type crashRun struct {
 
 const crashSteps = 40
 
-// live runs the workload until a promise fails, which is the crash.
+// live runs the workload until a promise fails: that is the crash.
 func (r *crashRun) live(t *testing.T, b *Broker) {
 	c := newClient(t, b)
 	queues := []string{"q1", "q2"}
@@ -102,8 +102,7 @@ func (r *crashRun) transaction(c *client, i int) bool {
 	return true
 }
 
-// settle takes one message and acknowledges it in a transaction, whose answer
-// is a promise.
+// settle takes one message and acknowledges it in a transaction, whose answer is a promise.
 func (r *crashRun) settle(c *client, q string) bool {
 	d, _, ok, err := c.Get(q, false)
 	if err != nil || !ok {
@@ -121,7 +120,7 @@ func (r *crashRun) settle(c *client, q string) bool {
 	return true
 }
 
-// check compares what is there after the crash with what was promised.
+// check compares the state after the crash with the promises.
 func (r *crashRun) check(t *testing.T, b *Broker) {
 	t.Helper()
 	c := newClient(t, b)
@@ -158,7 +157,7 @@ func (r *crashRun) check(t *testing.T, b *Broker) {
 	for i := range crashSteps {
 		body := fmt.Sprintf("tx%03d", i)
 		if r.settled["q1/"+body] || r.settled["q2/"+body] || r.maybe["q1/"+body] != r.maybe["q2/"+body] {
-			continue // one side was consumed
+			continue // the message of one queue was consumed
 		}
 		if slices.Contains(there["q1"], body) != slices.Contains(there["q2"], body) {
 			t.Errorf("transaction %s is half there: %q %q", body, there["q1"], there["q2"])
@@ -172,7 +171,7 @@ func (r *crashRun) check(t *testing.T, b *Broker) {
 	c.Close()
 }
 
-// numbers takes the step out of each body, for the order.
+// numbers returns the step in each body, for the order.
 func numbers(bodies []string) (ns []int) {
 	for _, s := range bodies {
 		var n int
@@ -186,8 +185,8 @@ func numbers(bodies []string) (ns []int) {
 	return ns
 }
 
-// TestCrashAtEveryOperation makes each operation on the disk in turn the last
-// one, and reopens what a power cut may leave.
+// TestCrashAtEveryOperation crashes at each disk operation in turn, and opens what a power failure
+// may leave.
 func TestCrashAtEveryOperation(t *testing.T) {
 	var r *crashRun
 	crashEverywhere(t, 3, func() life {

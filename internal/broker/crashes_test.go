@@ -7,15 +7,15 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// life is what a broker lives through until a crash.
+// life is the workload of a broker until a crash.
 type life struct {
 	options func(*Options)
-	live    func(*Broker) // until a promise fails, which is the crash
-	check   func(*Broker) // what a start after it finds
+	live    func(*Broker) // works until a promise fails: that is the crash
+	check   func(*Broker) // checks what the next start finds
 }
 
-// crashEverywhere makes each operation on the disk in turn the last one of a new life, and opens so
-// many disks of those that a power cut may leave. It returns after the life that no crash has
+// crashEverywhere crashes at each disk operation in turn, each time in a new life, and opens as
+// many of the disks that a power failure may leave. It returns after the life that no crash has
 // ended.
 func crashEverywhere(t *testing.T, disks uint64, begin func() life) {
 	t.Helper()

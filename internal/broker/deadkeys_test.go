@@ -8,13 +8,13 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Letters with a key each are a row each. What ends one must not look at all of them: eight times
-// as many took 55 times as long when it did, and take twice eight times as long now, for what they
-// take of the caches.
+// Dead letters with a key each are a row each. The end of one must not look at all of them: eight
+// times as many took 55 times as long when it did, and now take 16 times as long, because of cache
+// misses.
 func TestBacklogOfManyKeysEndsSoon(t *testing.T) {
 	const few, times, tries = 5_000, 8, 3
 	var ratios []float64
-	for range tries { // the machine may have other things to do
+	for range tries { // the machine may be busy
 		ratio := float64(endBacklogOfKeys(t, few*times)) / float64(endBacklogOfKeys(t, few))
 		if ratio < 4*times {
 			return
@@ -24,8 +24,8 @@ func TestBacklogOfManyKeysEndsSoon(t *testing.T) {
 	t.Errorf("%d times as many took %.0f times as long", times, ratios)
 }
 
-// endBacklogOfKeys makes so many letters with a key each that cannot arrive, and returns how long
-// it takes until all have, once they can.
+// endBacklogOfKeys makes as many dead letters with a key each that cannot arrive, and returns the
+// time until all have arrived, once they can.
 func endBacklogOfKeys(t *testing.T, count int) time.Duration {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -6,9 +6,8 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// deadLetter disposes of an unacked message of q that died: to the dead-letter
-// exchange if q has one, else it is gone. A message that cannot be read back is
-// set aside.
+// deadLetter ends an unacked message of q that died: it is sent to the dead-letter exchange if q
+// has one, or else removed. A message that cannot be read from disk is set aside.
 func (sh *shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) {
 	it, status := q.state.Get(h)
 	if status != queue.Unacked {
@@ -25,7 +24,7 @@ func (sh *shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 		return
 	}
 	if ledger := q.content.Jobs; ledger != nil {
-		ledger.Finish(h) // it is dead from now on, also while it is on its way
+		ledger.Finish(h) // no lease outlives it, also while it is on its way
 	}
 	q.died(reason)
 	if q.Policy().Insists() {
@@ -35,15 +34,15 @@ func (sh *shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 	sh.sendDead(q, env, reason, &handover{source: q, handle: h, size: int64(len(env))})
 }
 
-// deadLetterRefused sends a refused publish to the dead-letter exchange.
+// deadLetterRefused sends a publish that a full queue refused to the dead-letter exchange.
 func (sh *shard) deadLetterRefused(q *Queue, o *op) {
 	if q.Policy().DeadLetter {
 		sh.sendDead(q, o.env, deadletter.MaxLength, nil)
 	}
 }
 
-// sendDead routes a dead message and hands it to its new queues. d is nil when
-// there is no source to settle.
+// sendDead routes a dead message and hands it to its new queues. d is nil when there is no source
+// to settle.
 func (sh *shard) sendDead(q *Queue, env message.Envelope, reason deadletter.Reason, d *handover) {
 	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), reason, sh.now)
 	if err != nil {
@@ -64,19 +63,19 @@ func (sh *shard) sendDead(q *Queue, env message.Envelope, reason deadletter.Reas
 	sh.handOver(deadLetterOp(&m), targets, d)
 }
 
-// deadLettersFrom is the queue as the place where messages die.
+// deadLettersFrom describes the queue as a source of dead letters.
 func (q *Queue) deadLettersFrom() deadletter.From {
 	p := q.Policy()
 	return deadletter.From{Queue: q.Name, Exchange: p.DeadLetterExchange, Key: p.DeadLetterKey, HasKey: p.HasDeadLetterKey}
 }
 
-// deadLetterOp is the publish of a dead letter.
+// deadLetterOp returns the publish of a dead letter.
 func deadLetterOp(m *deadletter.Message) op {
 	return op{kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, env: m.Env, ttl: -1}
 }
 
-// withoutCycles takes out queues where the message died before of its own
-// accord: a round in which no consumer rejected it would never end.
+// withoutCycles leaves out queues to which the message would return in a cycle: it died there
+// before, and no consumer has rejected it since.
 func withoutCycles(t Targets, m *deadletter.Message) Targets {
 	kept := t.queues[:0:0]
 	for _, q := range t.queues {

@@ -19,11 +19,12 @@ func toQueue(name string) func(*QueueSpec) {
 	}
 }
 
-// Close waits only so long for what moves, and then stops the shards one after the other. A dead
-// letter that no longer gets there, or whose arrival is no longer heard of, is still in its source.
+// Close waits a bounded time for moving messages, and then stops the shards one after the other. A
+// dead letter that does not arrive any more, or whose arrival is not reported any more, is still in
+// its source.
 func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 	for name, k := range map[string]struct {
-		queues []string // the second goes to the shard that stops first
+		queues []string // the second is on the shard that stops first
 		want   []string // source and dead-letter queue after the restart
 	}{
 		"target stops first": {[]string{"src", "dead"}, []string{"src"}},
@@ -49,7 +50,7 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 				late.post(func() { <-first.done })
 				c.Reject(d.Queue, nil, d.Handle, 1)
 				c.Flush()
-				must(t, b.Close()) // one shard stands still: nothing can be compared
+				must(t, b.Close()) // one shard stands still: the state cannot be compared
 
 				b = openBroker(t, fs, nil)
 				c = newClient(t, b)
@@ -69,7 +70,8 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 	}
 }
 
-// entryLengths are the bytes of facts in each entry of a shard's log; the broker must be closed.
+// entryLengths returns the bytes of facts in each entry of a shard's log; the broker must be
+// closed.
 func entryLengths(t *testing.T, fs vfs.FS, shard uint32) map[uint64]int {
 	t.Helper()
 	st, err := store.Open(fs, "data", store.Options{})
@@ -194,8 +196,8 @@ func (f unreadableFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-// A message that dies while the disk does not give it back is set aside, not settled: a restart
-// brings it back.
+// A message that dies while it cannot be read is set aside and not settled: it is back after a
+// restart.
 func TestUnreadableDeadMessageSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bad atomic.Bool

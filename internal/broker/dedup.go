@@ -9,21 +9,19 @@ import (
 	"fiveways/internal/core/shardstate"
 )
 
-// A queue or a relay with Policy.Deduplicate takes one message per key. The
-// key is the value of a header; a message without it is never a duplicate.
-// What was persistent when it came is remembered in the log, other keys are
-// remembered by the process.
+// A queue or a relay with Policy.Deduplicate takes one message per key. The key is the value of a
+// header; a message without it is never a duplicate. Keys of persistent messages are in the log,
+// other keys in memory only.
 
-// dedupTTLHeader holds the ms for which the message's key is remembered, in
-// place of Policy.DedupTTL.
+// dedupTTLHeader is how long the message's key is remembered, ms, in place of Policy.DedupTTL.
 const dedupTTLHeader = "x-cache-ttl"
 
 func newMemory(p *QueuePolicy) *dedup.Memory {
 	return dedup.New(int(min(p.DedupEntries, math.MaxInt32)))
 }
 
-// dedupKey finds the key of a message and how long it is to be remembered, in
-// ms, -1 for as long as there is room.
+// dedupKey returns the key of a message and how long to remember it, ms; -1: as long as there is
+// room.
 func (q *Queue) dedupKey(env message.Envelope) (key dedup.Key, ttl int64, ok bool) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
@@ -42,9 +40,8 @@ func (q *Queue) dedupKey(env message.Envelope) (key dedup.Key, ttl int64, ok boo
 	return dedup.KeyOf(dedupValue(v)), ttl, true
 }
 
-// dedupValue turns a header's value into bytes. Text and integers stand for
-// themselves, so that clients which send 7 with different widths, or "7",
-// mean the same.
+// dedupValue turns a header's value into bytes. Integers are written as text, so that 7 in any
+// width and "7" are one key.
 func dedupValue(v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -55,8 +52,8 @@ func dedupValue(v any) []byte {
 	return fmt.Append(nil, v)
 }
 
-// known reports whether the publish is a duplicate in q, and counts it. Its confirm then promises
-// what that of the original does, which may still be on its way to the log.
+// known reports whether the publish is a duplicate in q, and counts it. The confirm of a duplicate
+// waits until the original is durable, which may still be on its way to the log.
 func (sh *shard) known(q *Queue, o *op) bool {
 	key, _, ok := q.dedupKey(o.env)
 	if !ok || !q.remembers(sh, key) {
@@ -75,8 +72,8 @@ func (q *Queue) remembers(sh *shard, key dedup.Key) bool {
 	return logged != nil && logged.Known(key, sh.now) || q.memory != nil && q.memory.Known(key, sh.now)
 }
 
-// remember takes in the key of a publish that q has taken, and reports whether
-// that is recorded.
+// remember remembers the key of a publish that q has taken, and reports whether a fact records
+// that.
 func (sh *shard) remember(q *Queue, o *op) (logged bool) {
 	key, ttl, ok := q.dedupKey(o.env)
 	if !ok {

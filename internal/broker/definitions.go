@@ -7,19 +7,19 @@ import (
 	"fiveways/internal/core/catalog"
 )
 
-// Definitions are changes of what is defined in a virtual host. They are collected in an order in
-// which each can build on those before it, and happen together or not at all: Session.Define.
+// Definitions are changes of the definitions of a virtual host, in an order in which each can build
+// on those before it. Session.Define makes all of them or none.
 type Definitions struct{ steps []func(*catalog.Edit) error }
 
 func (d *Definitions) add(step func(*catalog.Edit) error) { d.steps = append(d.steps, step) }
 
-// DeclareQueue adds a queue, which must be the same if it is there. A passive declaration asks
-// whether it is there.
+// DeclareQueue declares a queue. If it exists it must be equivalent. A passive declaration only
+// checks that it exists.
 func (d *Definitions) DeclareQueue(spec QueueSpec) {
 	d.add(func(e *catalog.Edit) error { return e.DeclareQueue(&spec) })
 }
 
-// DeclareExchange adds an exchange, which must be the same if it is there.
+// DeclareExchange declares an exchange. If it exists it must be equivalent.
 func (d *Definitions) DeclareExchange(spec ExchangeSpec) {
 	d.add(func(e *catalog.Edit) error { return e.DeclareExchange(&spec) })
 }
@@ -29,27 +29,27 @@ func (d *Definitions) Bind(spec BindSpec) {
 	d.add(func(e *catalog.Edit) error { return e.Bind(&spec) })
 }
 
-// Unbind removes a binding, which need not be there.
+// Unbind removes a binding, which need not exist.
 func (d *Definitions) Unbind(spec BindSpec) {
 	d.add(func(e *catalog.Edit) error { return e.Unbind(&spec) })
 }
 
-// DeleteQueue deletes a queue with all that is in it, whoever uses it. It need not be there.
+// DeleteQueue deletes a queue with its messages, also when it is in use. It need not exist.
 func (d *Definitions) DeleteQueue(name string) {
 	d.add(func(e *catalog.Edit) error { return e.DeleteQueue(name) })
 }
 
-// DeleteExchange deletes an exchange with its bindings. It need not be there.
+// DeleteExchange deletes an exchange with its bindings. It need not exist.
 func (d *Definitions) DeleteExchange(name string) {
 	d.add(func(e *catalog.Edit) error { return e.DeleteExchange(name, false) })
 }
 
-// SetParameter gives a parameter its value, a JSON text.
+// SetParameter sets a parameter to a value, a JSON text.
 func (d *Definitions) SetParameter(component, name string, value json.RawMessage) {
 	d.add(func(e *catalog.Edit) error { return e.SetParameter(component, name, value) })
 }
 
-// DeleteParameter deletes a parameter, which need not be there.
+// DeleteParameter deletes a parameter, which need not exist.
 func (d *Definitions) DeleteParameter(component, parameter string) {
 	d.add(func(e *catalog.Edit) error {
 		e.DeleteParameter(component, parameter)
@@ -57,10 +57,10 @@ func (d *Definitions) DeleteParameter(component, parameter string) {
 	})
 }
 
-// Define makes the changes and returns when they are durable: they are one entry of the log, so
-// that a crash leaves all or none of them. With an error, which is that of the first change that
-// cannot be, nothing has changed. The errors are those of the methods of Session with the names of
-// the changes; ErrLogFailed.
+// Define makes the changes and returns when they are durable. They are one entry of the log, so
+// that all or none of them are there after a crash. An error is that of the first change that
+// fails; nothing has changed then. Errors: those of the methods of Session with the names of the
+// changes, and ErrLogFailed.
 func (s *Session) Define(d *Definitions) error {
 	return s.change(func(e *catalog.Edit) error {
 		err := s.vhost.Check()
@@ -71,8 +71,8 @@ func (s *Session) Define(d *Definitions) error {
 	})
 }
 
-// change makes the changes that decide adds to an edit, all or with an error none, and returns when
-// they are durable.
+// change makes the changes that decide adds to an edit, none if decide fails, and returns when they
+// are durable.
 func (s *Session) change(decide func(*catalog.Edit) error) error {
 	s.Flush()
 	j := s.b.journal
@@ -97,11 +97,11 @@ func (s *Session) change(decide func(*catalog.Edit) error) error {
 	if err := j.Await(index); err != nil {
 		return err
 	}
-	return s.b.dropAll(e.Ended) // not before that is durable: after a crash before it they are there again
+	return s.b.dropAll(e.Ended) // only when that is durable: a crash before brings them back
 }
 
-// commitEdit records a change and makes it. It returns the entry to wait for, 0 for none. The
-// caller has the lock of the journal.
+// commitEdit records a change and makes it. It returns the index of the entry to wait for, 0: none.
+// The caller holds the lock of the journal.
 func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	index = b.journal.Record(e.Facts())
 	for _, def := range e.Made {
@@ -118,7 +118,7 @@ func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 		}
 	}
 	for _, def := range e.Kept {
-		queueOf(def).explicitAt.Store(index) // before Commit: whoever sees that it stays waits for the right entry
+		queueOf(def).explicitAt.Store(index) // before Commit: a session that sees the queue waits for this entry
 	}
 	e.Commit()
 	for _, def := range e.Ended {
@@ -132,7 +132,7 @@ func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	return index
 }
 
-// own notes that a queue goes with the session.
+// own notes that a queue is deleted with the session.
 func (s *Session) own(q *Queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

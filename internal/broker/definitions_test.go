@@ -14,7 +14,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// makeTopic adds a queue with an exchange of its name, as one thing.
+// makeTopic declares a queue and an exchange of its name, together.
 func makeTopic(d *Definitions, name string) {
 	d.DeclareQueue(QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()})
 	d.DeclareExchange(ExchangeSpec{Name: name, Type: "fanout", Durable: true})
@@ -28,7 +28,7 @@ func dropTopic(d *Definitions, name string) {
 	d.DeleteParameter("mbus", name)
 }
 
-// parts counts what there is of a topic.
+// parts counts the definitions of a topic that are there.
 func parts(b *Broker, name string) (n int) {
 	v, _ := b.vhost("/")
 	if q, ok := v.queue(name); ok {
@@ -46,7 +46,7 @@ func parts(b *Broker, name string) (n int) {
 	return n
 }
 
-// Several definitions are one step: they work, they go together, and a restart has them.
+// Several definitions are one step: they work, are deleted together, and survive a restart.
 func TestDefine(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -57,7 +57,7 @@ func TestDefine(t *testing.T) {
 	makeTopic(&d, "b")
 	d.Bind(BindSpec{Source: "a", Destination: "b", ToExchange: true})
 	must(t, c.Define(&d))
-	if n := b.Stats().Log.Groups - before; n > 3 { // one, and the first of each shard
+	if n := b.Stats().Log.Groups - before; n > 3 { // one group, and the first of each shard
 		t.Errorf("%d groups were written", n)
 	}
 	c.put("a", "", "m", nil)
@@ -92,7 +92,7 @@ func TestDefine(t *testing.T) {
 	mustClose(t, b)
 }
 
-// When one change cannot be, none is.
+// When one change fails, none is made.
 func TestDefineAllOrNothing(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -143,8 +143,8 @@ func TestDefineAllOrNothing(t *testing.T) {
 	mustClose(t, b)
 }
 
-// What a session defines for itself goes with it, and an exchange that holds messages takes them
-// along.
+// Exclusive definitions are deleted with their session, and an exchange that holds messages is
+// deleted with them.
 func TestDefineExclusiveAndRelays(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c, other := newClient(t, b), newClient(t, b)
@@ -181,7 +181,7 @@ func TestDefineExclusiveAndRelays(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A power cut at any operation leaves all of a topic or nothing.
+// A power failure at any operation leaves all of a topic or nothing.
 func TestDefineCrash(t *testing.T) {
 	for k := 1; ; k++ {
 		mem := vfs.NewMem()
@@ -231,7 +231,7 @@ func TestDefineCrash(t *testing.T) {
 	}
 }
 
-// Tags are added and taken by many at once, and none is lost.
+// Tags are added and removed by many goroutines at once, and no change is lost.
 func TestUserTags(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	_, err := b.PutUser(UserSpec{Name: "u", Tags: []string{"old", "monitoring"}})

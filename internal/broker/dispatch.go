@@ -4,15 +4,15 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// dispatch hands ready messages to consumers that may take them.
+// dispatch delivers ready messages to consumers that may get them.
 func (sh *shard) dispatch(q *Queue) {
 	q.consumers.Begin()
 	sh.dispatchReady(q)
 	q.consumers.End()
 }
 
-// catchUpConsumers hands consumers what came for them in this round before an op that would see
-// it, or change who they are. For them a round is no moment of its own.
+// catchUpConsumers delivers messages that came in this round before an op that takes messages or
+// changes the consumers: the result is as if each op were a round of its own.
 func (sh *shard) catchUpConsumers(q *Queue) {
 	if q.marked && !q.gone && q.consumers.Len() > 0 {
 		sh.dispatch(q)
@@ -36,7 +36,7 @@ func (sh *shard) dispatchReady(q *Queue) {
 		if next == nil {
 			break
 		}
-		it := sh.nextReady(q, sh.now-1) // what has a TTL of 0 is for them
+		it := sh.nextReady(q, sh.now-1) // consumers get messages with a TTL of 0, too
 		if it == nil {
 			next.Unready()
 			break
@@ -54,7 +54,7 @@ func (sh *shard) dispatchReady(q *Queue) {
 	}
 }
 
-// run is n contiguous messages. Deliveries that nobody acknowledges are settled by runs: one by one
+// run is n contiguous messages. Deliveries without acknowledgement are settled by runs: one by one
 // costs several times as much.
 type run struct {
 	from queue.Handle
@@ -67,7 +67,7 @@ func (sh *shard) settleRun(q *Queue, r run) {
 	}
 }
 
-// extend adds the message that follows the run, and reports whether h is that one.
+// extend adds h to the run and returns true, if h follows it.
 func (r *run) extend(h queue.Handle) bool {
 	if r.n == 0 || h != r.from+queue.Handle(r.n) {
 		return false
@@ -76,8 +76,8 @@ func (r *run) extend(h queue.Handle) bool {
 	return true
 }
 
-// nextReady takes the next message of the queue that lives beyond until (unix ms), its body loaded.
-// A message whose body cannot be read is set aside: it stays on disk, unsettled, and is reported.
+// nextReady lends the next ready message that expires after until (unix ms), its body loaded. A
+// message whose body cannot be read is reported and stays unacked, on disk.
 func (sh *shard) nextReady(q *Queue, until int64) *queue.Item {
 	for {
 		if q.early != nil {
@@ -102,14 +102,14 @@ func (sh *shard) nextReady(q *Queue, until int64) *queue.Item {
 	}
 }
 
-// setAside reports a message whose body the disk does not give back.
+// setAside reports a message whose body cannot be read from disk.
 func (sh *shard) setAside(q *Queue, it *queue.Item, err error) {
 	sh.b.log.Error("a message cannot be read back and is set aside", "vhost", q.vhost.Name, "queue", q.Name,
 		"shard", sh.id, "index", it.Index, "sub", it.Sub, "err", err)
 	sh.b.counters.unreadable.Add(1)
 }
 
-// deliver hands one message to a consumer, which ends it where nobody acknowledges.
+// deliver gathers one delivery for a consumer, and settles it where there is no acknowledgement.
 func (sh *shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	h := it.Handle
 	sh.handTo(q, c, it)
@@ -144,20 +144,19 @@ func (sh *shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	}
 }
 
-// outbox gathers in one drain what a shard has for a sink. All consumers of a session on the shard
-// share one: what they get of a queue comes to the sink in the order of the queue, whichever of
-// them it is for.
+// outbox gathers the deliveries of one round of a shard for a sink. All consumers of a session on
+// the shard share one, so that deliveries from a queue reach the sink in the order of the queue.
 type outbox struct {
 	sink  Sink
 	list  []Delivery
 	bytes int
 
-	late      bool   // the sink gets messages when they are durable
-	lastEntry uint64 // the newest entry that one of them is in
-	pending   int    // lists that wait for theirs
+	late      bool   // the sink gets messages only when they are durable
+	lastEntry uint64 // index of the newest entry of a message in list
+	pending   int    // lists that wait until they are durable
 }
 
-// flush hands what was gathered to the sink.
+// flush gives the gathered deliveries to the sink.
 func (o *outbox) flush(sh *shard) {
 	switch {
 	case len(o.list) == 0:
@@ -179,7 +178,7 @@ func (sh *shard) flushDeliveries() {
 	sh.lending, sh.gathered = sh.lending[:0], 0
 }
 
-// get takes one message for Session.Get. again: it had to stop looking for one.
+// get takes one message for Session.Get. again: it stopped before it had looked at all messages.
 func (sh *shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok, again bool) {
 	sh.catchUpConsumers(q)
 	it, again := sh.getNext(q, noAck)
@@ -199,8 +198,8 @@ func (sh *shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok,
 	return d, q.state.Ready(), true, false
 }
 
-// getNext lends the first ready message that no group in hand stands in the way of, nil when there
-// is none. noAck: the caller settles it. again: it had to stop looking for one.
+// getNext lends the first ready message that may be delivered now, nil when there is none. noAck:
+// the caller settles it. again: it stopped before it had looked at all messages.
 func (sh *shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	if q.selective != nil {
 		return q.selective.Get(sh.now, noAck)
@@ -208,7 +207,7 @@ func (sh *shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	return sh.nextReady(q, sh.now), false
 }
 
-// getLast is getNext from the other end, where it passes over messages that are set aside for their
+// getLast is getNext from the other end. It passes over messages that are set aside for their
 // groups.
 func (sh *shard) getLast(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	if it = q.state.LendLast(sh.now); it == nil {
@@ -230,7 +229,7 @@ func (sh *shard) getLast(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	return it, false
 }
 
-// newDelivery is a message that goes to no consumer.
+// newDelivery returns the delivery of a message without a consumer.
 func newDelivery(q *Queue, it *queue.Item) Delivery {
 	return Delivery{Queue: q, Handle: it.Handle, Env: it.Env, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count}
 }

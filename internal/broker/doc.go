@@ -1,30 +1,29 @@
-// Package broker is the engine's runtime: it owns the shards that hold the
-// queues, the dispatch of messages to consumers, timers, dead-lettering,
-// transactions, alarms, checkpoints and recovery. Protocol packages translate
-// their wire to this API and hold no queue logic of their own. What is defined
-// (internal/core/catalog) changes by way of internal/definitions; catalog.go
-// says what that means for shards and sessions.
+// Package broker is the engine at run time. It owns the shards, which hold the queues, and with
+// them the dispatch of messages to consumers, timers, dead-lettering, transactions, alarms,
+// checkpoints and recovery. Protocol packages translate their wire format to this API and hold no
+// queue logic of their own. Definitions (internal/core/catalog) are changed by
+// internal/definitions; catalog.go applies their changes to shards and sessions.
 //
 // # Goroutines and what each owns
 //
-//   - one per shard (shard.run): the queues of the shard, their consumers and
-//     timers, and the log entry being built. Others send ops to the shard's
-//     inbox. A session that waits for its op may have the shard for one round
-//     instead (visit.go), and is "the shard's goroutine" meanwhile.
-//   - the store's committer (one per node): writes entries, syncs once for all,
-//     and calls the promises' callbacks, which must be short. Who had a shard
-//     may do one round of that, too.
-//   - one watchdog per broker: free disk space, memory alarm, checkpoint rounds.
-//   - a session's methods run on its connection's own goroutine.
+//   - one per shard (shard.run): the queues of the shard, their consumers and timers, and the log
+//     entry in hand. Other goroutines send ops to the shard's inbox. A session that waits for its
+//     op may run the shard itself for one round (visit.go); it is "the shard's goroutine"
+//     meanwhile.
+//   - the committer of the store, one per node: writes entries, syncs once for all of them, and
+//     calls the callbacks of promises, which must be short. A session that ran a shard may run one
+//     round of the committer, too.
+//   - one watchdog per broker: disk space and memory, for alarms.
+//   - one goroutine per broker for checkpoints and cleaning.
+//   - methods of a session run on the goroutine of its connection.
 //
 // # Decide, record, apply
 //
-// A shard decides with one clock reading per drain of its inbox, applies the
-// decision to the pure state in core/queue through the methods of machine, and
-// appends the fact to the entry of the drain. Replay calls the same methods of
-// machine with the facts read back. State is applied when the entry is
-// proposed, because this node is its log's only writer; promises (confirms,
-// commit-ok, declare-ok) leave only when the entry is durable.
+// A shard reads its clock once per round of its inbox and decides. A shardstate.Recorder makes each
+// change of the durable state and appends its fact to the entry in hand, in one call. Recovery
+// reads the facts and makes the same changes by the same code. State changes before the entry is
+// durable, because this node is the only writer of its log; promises (confirms, commit-ok,
+// declare-ok) are sent only when the entry is durable.
 //
 // # What stands on top
 //
@@ -34,8 +33,8 @@
 //
 // # Lock order
 //
-// Journal.mu (of the definitions), then inbox.mu. Who visits a shard holds no lock, neither of the
-// broker nor of a protocol. A shard goroutine never takes Journal.mu and
-// never waits for a session; the exception is a transaction over several
-// shards, whose shards meet in txGroup in one global order (Broker.txMu).
+// Journal.mu (of the definitions), then inbox.mu. A session that visits a shard holds no lock,
+// neither of the broker nor of a protocol. A shard's goroutine never takes Journal.mu and never
+// waits, with one exception: the shards of a transaction, or of DoAll, wait for each other, in one
+// order for all (Broker.txMu).
 package broker

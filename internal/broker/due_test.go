@@ -11,35 +11,35 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// dueIn is how long the deadlines of the table are away.
+// dueIn is the time until the deadlines of the table.
 const dueIn = 10 * time.Millisecond
 
 const dueMs = int64(dueIn / time.Millisecond)
 
-// dueCase is one kind of deadline: begin sets one that is dueIn away, and due reports whether it is
-// over.
+// dueCase is one kind of deadline: begin sets one that is dueIn away, and due reports whether it
+// has passed.
 type dueCase struct {
 	begin  func(c *client) (due func() bool)
-	timed  bool          // only a timer does something, nobody who looks
-	beyond time.Duration // that it is later than dueIn
+	timed  bool          // only a timer acts on it, not a look at the queue
+	beyond time.Duration // by which it is later than dueIn
 }
 
-// absent reports whether nothing came.
+// absent reports whether a list is empty.
 func absent[T any](list []T) bool { return len(list) == 0 }
 
-// expiring puts a message that expires, in a queue with such a policy.
+// expiring publishes a message that expires, to a queue that change may configure.
 func (c *client) expiring(change func(*QueueSpec)) {
 	c.queue("q", change)
 	c.put("", "q", "m", ttl(dueIn))
 }
 
-// later puts a message that is scheduled.
+// later publishes a scheduled message.
 func (c *client) later() {
 	c.queue("q", nil)
 	c.put("", "q", "m", func(p *Publish) { p.NotBefore = c.b.nowMillis() + dueMs })
 }
 
-// isGone tells of a queue.
+// isGone reports whether a queue does not exist.
 func (c *client) isGone(name string) bool {
 	_, err := c.DeclareQueue(QueueSpec{Name: name, Passive: true})
 	return errors.Is(err, ErrQueueNotFound)
@@ -165,8 +165,7 @@ var dueCases = map[string]dueCase{
 		c.Flush()
 		return func() bool { return !absent(c.drain("q")) }
 	}},
-	// Of the millisecond in which a delay begins nobody knows how much is over, and it must not be
-	// short.
+	// A delay begins somewhere in a millisecond, and must not be too short: it ends one later.
 	"message of a delayed exchange": {timed: true, beyond: time.Millisecond, begin: func(c *client) func() bool {
 		c.delayed("x", "fanout", nil)
 		c.queue("q", nil)
@@ -203,8 +202,8 @@ var dueCases = map[string]dueCase{
 	}},
 }
 
-// What is due at a millisecond is due from its beginning, and not before: whether a timer has come
-// round to it by then, or somebody looks first.
+// A deadline passes at the beginning of its millisecond, and not before, whether the timer or a
+// look at the queue comes first.
 func TestDue(t *testing.T) {
 	for name, k := range dueCases {
 		for _, late := range []bool{false, true} {

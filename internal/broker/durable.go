@@ -2,18 +2,18 @@ package broker
 
 import "sync/atomic"
 
-// durable is how far a shard's entries are durable, and what waits for more. Most shards have
-// nobody who does: for them it costs an atomic store and a load for each entry.
+// durable is how far a shard's entries are durable, and the functions that wait for more. On most
+// shards none waits: that costs an atomic store and a load for each entry.
 type durable struct {
-	upTo    atomic.Uint64 // index of the last entry
-	failed  atomic.Bool   // no further one will be
+	upTo    atomic.Uint64 // index of the last durable entry
+	failed  atomic.Bool   // no further entry will be durable
 	awaited atomic.Bool   // waiting is not empty
-	waiting []awaitsEntry // the shard's; in the order of their indexes
-	asked   uint64        // the shard's: for the entries up to this index a barrier is on its way
+	waiting []awaitsEntry // owned by the shard; in the order of their indexes
+	asked   uint64        // owned by the shard: a barrier for the entries up to this index is on its way
 }
 
-// awaitsEntry is something to do on the shard's goroutine when an entry is durable, or with an
-// error never will be.
+// awaitsEntry is a function to call on the shard's goroutine when an entry is durable, or with an
+// error when it never will be.
 type awaitsEntry struct {
 	index uint64
 	fn    func(error)
@@ -41,8 +41,8 @@ func (d *durable) raise(index uint64) {
 	}
 }
 
-// whenDurable calls fn on the shard's goroutine when the entries up to index are durable: now, if
-// they are and nothing waits before it.
+// whenDurable calls fn on the shard's goroutine when the entries up to index are durable: at once
+// if they are, and no function waits before it.
 func (sh *shard) whenDurable(index uint64, fn func(error)) {
 	d := &sh.durable
 	d.awaited.Store(true) // before the look: an entry that becomes durable meanwhile sees it
@@ -50,7 +50,7 @@ func (sh *shard) whenDurable(index uint64, fn func(error)) {
 	switch {
 	case index == sh.index:
 		sh.entry.wait = max(sh.entry.wait, sh.b.opts.Sync.Wait())
-	case index > max(d.upTo.Load(), d.asked): // no promise may hang on it: then it is written, not synced
+	case index > max(d.upTo.Load(), d.asked): // entries without a promise are written, but not synced
 		d.asked = sh.index - 1
 		upTo := d.asked
 		sh.b.wal.Barrier([]uint32{sh.id}, sh.b.opts.Sync.Wait(), func(err error) { sh.advance(upTo, err) })
@@ -58,7 +58,7 @@ func (sh *shard) whenDurable(index uint64, fn func(error)) {
 	sh.tellDurable()
 }
 
-// tellDurable does what waited for entries that are durable now.
+// tellDurable calls the functions whose entries are durable now.
 func (sh *shard) tellDurable() {
 	d := &sh.durable
 	for len(d.waiting) > 0 {
@@ -77,7 +77,7 @@ func (sh *shard) tellDurable() {
 	d.awaited.Store(false)
 }
 
-// lastRecorded is the index of the newest entry with something in it.
+// lastRecorded returns the index of the newest entry that is not empty.
 func (sh *shard) lastRecorded() uint64 {
 	if !sh.facts.Empty() {
 		return sh.index
@@ -85,8 +85,8 @@ func (sh *shard) lastRecorded() uint64 {
 	return sh.index - 1
 }
 
-// flushLate hands a session that wants durable messages only what was gathered for it: when they
-// are, behind what waits already.
+// flushLate is flush for a session that gets only durable messages: they wait until they are,
+// behind those that wait already.
 func (o *outbox) flushLate(sh *shard) {
 	if o.lastEntry <= sh.durable.upTo.Load() && o.pending == 0 {
 		o.sink.Deliver(o.list)
@@ -103,9 +103,9 @@ func (o *outbox) flushLate(sh *shard) {
 	})
 }
 
-// AwaitDurable waits until all that is recorded of a queue by now is durable: what was seen of it
-// is true after a crash, too. Deliveries that waited for that have been made. Errors: ErrLogFailed,
-// ErrClosed.
+// AwaitDurable returns when all recorded changes of the queue up to now are durable: what was read
+// of it before is still true after a crash. Deliveries that waited for these changes have been
+// made. Errors: ErrLogFailed, ErrClosed.
 func (q *Queue) AwaitDurable() error {
 	done := make(chan error, 1)
 	sh := q.shard

@@ -12,7 +12,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// lateRun is what a late consumer and a patient reader were told until the crash.
+// lateRun records what a late consumer and a reader with AwaitDurable were told before the crash.
 type lateRun struct {
 	told  map[queue.Handle]string
 	acked map[queue.Handle]bool
@@ -41,7 +41,7 @@ func (r *lateRun) live(t *testing.T, b *Broker) {
 	}
 	seen := 0
 	for i := range 12 {
-		c.post("", "q", fmt.Sprint("m", i), nil) // nobody waits for it
+		c.post("", "q", fmt.Sprint("m", i), nil) // no caller waits for it
 		c.Flush()
 		if i%2 == 1 {
 			if r.browse(s) != nil {
@@ -71,7 +71,7 @@ func (r *lateRun) live(t *testing.T, b *Broker) {
 	}
 }
 
-// browse looks at the queue, and counts what it saw when all of it is durable.
+// browse browses the queue, and counts what it saw once all of it is durable.
 func (r *lateRun) browse(s *Session) error {
 	b, err := s.Browse("q")
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *lateRun) check(t *testing.T, b *Broker) {
 	}
 }
 
-// find is the place of a message of q.
+// find returns the position of a message of q.
 func (c *client) find(body string) queue.Handle {
 	c.t.Helper()
 	b, err := c.Browse("q")
@@ -142,8 +142,8 @@ func (c *client) find(body string) queue.Handle {
 	return 0
 }
 
-// TestWrittenIsNotDurable: what no promise hangs on is written and synced a little later. Who waits
-// for it meanwhile, or is told of it, waits for the sync.
+// TestWrittenIsNotDurable: an entry without a promise is written, and synced a little later. A
+// caller that waits for it meanwhile, or a sink that is told of it, waits for the sync.
 func TestWrittenIsNotDurable(t *testing.T) {
 	for name, tell := range map[string]func(t *testing.T, b *Broker, q *Queue){
 		"AwaitDurable": func(t *testing.T, _ *Broker, q *Queue) {
@@ -195,9 +195,9 @@ func TestWrittenIsNotDurable(t *testing.T) {
 	}
 }
 
-// TestToldIsDurable makes each operation on the disk in turn the last one: what a late consumer was
-// told of, and what was seen before AwaitDurable returned, is there afterwards under its place, and
-// that is no other message's.
+// TestToldIsDurable crashes at each disk operation in turn: each message that a late consumer was
+// told of, or that was seen before AwaitDurable returned, is there afterwards at its position,
+// which no other message has.
 func TestToldIsDurable(t *testing.T) {
 	var r *lateRun
 	most := 0

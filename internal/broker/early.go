@@ -7,21 +7,21 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// Order is a place in the order of a queue: by At, then by Tie; their meaning is the protocol's.
+// Order is a place in the order of a queue: by At, then by Tie. The protocol gives them a meaning.
 type Order struct{ At, Tie int64 }
 
 func (a Order) compare(b Order) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tie, b.Tie))
 }
 
-// early is the messages of a queue that do not stand where they came: their senders gave them a
-// place (Publish.Order). Those that are ready are parked, and go when the first of the others is
-// behind them, by what Options.Order says of it; one of which it says nothing is behind all. The
-// places are not in the log: after a start all messages that stand behind one of a later place are
-// early.
+// early holds the messages of a queue that are not delivered in the order of their arrival, because
+// their senders gave them a place (Publish.Order). While ready they are parked. Such a message is
+// delivered before the first of the other messages, if its place is before the place that
+// Options.Order finds in that one; a message without a place comes after all. The places are not in
+// the log: after a start, all messages that stand behind one of a later place are early.
 //
-// Invariant: keys has live messages. Each of them that is parked is in ready, with places of some
-// that are not.
+// Invariant: keys has only live messages. Each of them that is parked is in ready, which may also
+// have messages that are not parked any more.
 type early struct {
 	keys  map[queue.Handle]Order
 	ready heap.Heap[earlyPlace, earlyOrder]
@@ -41,8 +41,7 @@ func (earlyOrder) Before(a, b earlyPlace) bool {
 	return cmp.Or(a.order.compare(b.order), cmp.Compare(a.h, b.h)) < 0
 }
 
-// goEarly gives a message its place. Queues that choose messages for consumers keep to the order in
-// which they came.
+// goEarly gives a message its place. Queues with groups or selectors keep the order of arrival.
 func (sh *shard) goEarly(q *Queue, h queue.Handle, at Order) {
 	if q.after == nil || q.selective != nil || sh.b.opts.Order == nil {
 		return
@@ -54,7 +53,7 @@ func (sh *shard) goEarly(q *Queue, h queue.Handle, at Order) {
 	sh.setEarly(q, h, 1)
 }
 
-// setEarly sets aside those of n contiguous messages that have a place and are ready.
+// setEarly parks those of n contiguous messages that have a place and are ready.
 func (sh *shard) setEarly(q *Queue, h queue.Handle, n int) {
 	e := q.early
 	if e == nil {
@@ -69,7 +68,7 @@ func (sh *shard) setEarly(q *Queue, h queue.Handle, n int) {
 	})
 }
 
-// endEarly has all messages stand where they came.
+// endEarly puts all messages into the order of their arrival.
 func (q *Queue) endEarly() {
 	if q.early != nil {
 		q.early = nil
@@ -77,7 +76,7 @@ func (q *Queue) endEarly() {
 	}
 }
 
-// nextEarly is nextReady for a message that has a place, nil when another one goes before.
+// nextEarly is nextReady for messages with a place; nil when a message without one comes first.
 func (sh *shard) nextEarly(q *Queue, until int64) *queue.Item {
 	e := q.early
 	for len(e.ready) > 0 && q.state.Status(e.ready[0].h) != queue.Parked {
@@ -90,7 +89,7 @@ func (sh *shard) nextEarly(q *Queue, until int64) *queue.Item {
 		return nil
 	}
 	first := e.ready[0]
-	if it, _ := q.state.Get(first.h); it.Expires != 0 && it.Expires <= until { // its timer sees to it
+	if it, _ := q.state.Get(first.h); it.Expires != 0 && it.Expires <= until { // its timer ends it
 		return nil
 	}
 	if head := q.state.PeekBeyond(sh.now, until); head != nil && sh.before(q, head, &first) {
@@ -100,8 +99,8 @@ func (sh *shard) nextEarly(q *Queue, until int64) *queue.Item {
 	return sh.takeAside(q, first.h, until)
 }
 
-// before reports whether the first message that stands where it came goes before one that has a
-// place.
+// before reports whether the first message in the order of arrival is delivered before one that has
+// a place.
 func (sh *shard) before(q *Queue, head *queue.Item, first *earlyPlace) bool {
 	if a, b := head.Handle.Priority(), first.h.Priority(); a != b {
 		return a > b
@@ -109,7 +108,7 @@ func (sh *shard) before(q *Queue, head *queue.Item, first *earlyPlace) bool {
 	h := head.Handle
 	env, err := sh.load(q, head)
 	if err != nil {
-		return true // who takes it will tell
+		return true // its delivery reports the error
 	}
 	at, ok := sh.b.opts.Order(env)
 	return ok && cmp.Or(at.compare(first.order), cmp.Compare(h, first.h)) < 0

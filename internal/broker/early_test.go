@@ -23,7 +23,7 @@ func byType(o *Options) {
 	}
 }
 
-// at publishes a message with a place; early tells that its sender gave it.
+// at publishes a message with a place; early: its sender gives it.
 func (c *client) at(body string, at int64, early bool, change func(*Publish)) {
 	c.t.Helper()
 	props := message.Properties{
@@ -75,7 +75,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.Requeue(a.Queue, nil, a.Handle, 1)
 	c.Flush()
 
-	// After a crash all are in their places, for consumers and for those who fetch.
+	// After a crash all are in their places, for consumers and for Fetch.
 	syncAll(t, b)
 	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), change)
 	c = newClient(t, b)
@@ -101,8 +101,8 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.ack(d)
 	sameStrings(t, c.drain("q"), "a", "d", "e", "f", "none")
 
-	// What was blocked takes its place when it is ready; a purge takes all; a consumer that chooses
-	// gets all, in the order in which they came.
+	// A blocked message takes its place when it is ready. A purge removes all. A consumer with a
+	// selector gets all, in the order of their arrival.
 	c.at("x", 50, false, nil)
 	props := withHeaders("consume_after", "x")
 	c.postProps("", "q", "waits", props, func(p *Publish) { p.Order = &Order{At: 5} })
@@ -128,7 +128,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	mustClose(t, b)
 }
 
-// TestPlacesTwin compares with a sorted list, over random returns, ends and restarts.
+// TestPlacesTwin compares a queue with a sorted list, over random returns, settles and restarts.
 func TestPlacesTwin(t *testing.T) {
 	type item struct {
 		body string

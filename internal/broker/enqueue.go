@@ -6,14 +6,14 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// publish puts a message into its queues on this shard, records it when it is
-// persistent and one of the queues is durable, and answers or defers its
-// confirm. A queue that refuses it (overflow) turns the answer into a nack; the
-// other queues keep it, as in RabbitMQ. The result is false when one refused it.
+// publish puts a message into its queues on this shard, records it when it is persistent and one of
+// the queues is durable, and answers its confirm now or when it is durable. When a queue refuses
+// the message (overflow) the answer is a nack and the result false; the other queues keep it, as in
+// RabbitMQ.
 func (sh *shard) publish(o *op) (ok bool) {
 	ok = true
 	sh.promise, sh.duplicate = store.WaitNot, false
-	var once *Queue // a relay that remembers the message's key once other queues have taken the message
+	var once *Queue // a relay that remembers the message's key when other queues have taken the message
 	if o.queue != nil && o.queue.relay != nil {
 		once = sh.intoRelay(o)
 	}
@@ -49,8 +49,8 @@ func (sh *shard) publish(o *op) (ok bool) {
 	if o.due > 0 && logged && o.queue.relay != nil && sh.facts.Len() >= relayEntryBytes && !sh.inTx {
 		sh.propose()
 	}
-	// Only now, with the fact recorded, may a consumer get the message or a
-	// limit push it out: settle facts must follow the publish.
+	// Only now, with the publish recorded, may a consumer get the message or a limit drop it:
+	// settle facts must come after it.
 	sh.limitLength(o.queue)
 	for _, q := range o.more {
 		sh.limitLength(q)
@@ -98,7 +98,7 @@ func (sh *shard) admit(q *Queue, o *op, ok *bool) {
 	sh.incoming.To(q.content, q.placeFor(o), sh.deadline(q, o), persistent)
 }
 
-// placeFor says where in q the message comes to stand.
+// placeFor returns the handle that asks for the message's place in q.
 func (q *Queue) placeFor(o *op) queue.Handle {
 	switch most := q.Policy().MaxPriority; {
 	case o.kind == opPublishFront:
@@ -133,8 +133,8 @@ func (sh *shard) accepted(q *Queue, h queue.Handle, o *op) {
 	sh.mark(q)
 }
 
-// deadline is when the message expires in q, unix ms, 0 = never. With a TTL of 0
-// that is now: a consumer that waits gets it in this round, and nobody else.
+// deadline returns the time at which the message expires in q, unix ms, 0: never. With a TTL of 0
+// that is now: only a consumer that is waiting gets it, in this round.
 func (sh *shard) deadline(q *Queue, o *op) int64 {
 	ttl := o.ttl
 	if q.Policy().MessageTTL >= 0 && (ttl < 0 || q.Policy().MessageTTL < ttl) {
@@ -150,15 +150,15 @@ func (sh *shard) deadline(q *Queue, o *op) int64 {
 	return at
 }
 
-// full reports whether a message of size body bytes is one too many.
+// full reports whether a message with a body of size bytes is over the limit of the queue.
 func (q *Queue) full(size int) bool {
 	p := q.Policy()
 	return p.MaxLength >= 0 && int64(q.state.Ready()) >= p.MaxLength ||
 		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+int64(size) > p.MaxLengthBytes
 }
 
-// limitLength keeps a bounded queue within its limit after a publish: what a
-// waiting consumer can take goes out first, then the head is dropped.
+// limitLength keeps a queue that drops its head within its limit after a publish: waiting consumers
+// get messages first, then the head is dropped.
 func (sh *shard) limitLength(q *Queue) {
 	if q == nil || q.gone || !q.Policy().Limited() || q.Policy().Overflow != DropHead {
 		return
@@ -167,7 +167,7 @@ func (sh *shard) limitLength(q *Queue) {
 	sh.dropHead(q)
 }
 
-// dropHead drops what is too much for a queue that drops its head.
+// dropHead drops the messages over the limit of a queue that drops its head.
 func (sh *shard) dropHead(q *Queue) {
 	p := q.Policy()
 	if !p.Limited() || p.Overflow != DropHead || q.shrinking {

@@ -79,9 +79,9 @@ func (r *row) remove(t *turn) {
 }
 
 // Await does the first of the commands that gets something, and returns its index when what it did
-// is durable. While none gets anything, the call waits at all their queues. A queue serves the calls
-// that wait at it in the order of their arrival, and before its consumers. A command that fails
-// (OnQueue.Err) ends the wait too, with its index. The end of ctx ends it with -1. Errors:
+// is durable. While none gets anything, the call waits at all their queues. A queue serves the
+// calls that wait at it in the order of their arrival, and before its consumers. A command that
+// fails (OnQueue.Err) ends the wait too, with its index. The end of ctx ends it with -1. Errors:
 // ErrLogFailed, and ErrClosed when the session or the broker closes.
 //
 // Each command must have the method Got() bool, which reports whether its Run got something.
@@ -209,8 +209,8 @@ func (w *waiter) enter(sh *shard, turns []turn) {
 	}
 }
 
-// serve runs the command of a turn, and reports whether the turn is over. It is not when the command
-// got nothing. mu is held.
+// serve runs the command of a turn, and reports whether the turn is over. It is not when the
+// command got nothing. mu is held.
 func (w *waiter) serve(sh *shard, t *turn) bool {
 	o := t.command.on()
 	o.Err = sh.runOn(t.command, t.queue)

@@ -10,7 +10,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// awaited is one Await on a session of its own.
+// awaiting is one Await on a session of its own.
 type awaiting struct {
 	*client
 	commands []Command
@@ -30,7 +30,7 @@ func startAwait(t *testing.T, b *Broker, commands ...Command) *awaiting {
 	return a
 }
 
-// untilWaiting returns when n wait at a queue.
+// untilWaiting returns when n turns are in the row of a queue.
 func untilWaiting(t *testing.T, b *Broker, name string, n int) {
 	t.Helper()
 	for have := -1; have != n; {
@@ -57,8 +57,8 @@ func (a *awaiting) popped(t *testing.T) []string {
 	return texts(a.commands[a.at].(*popping).Bodies)
 }
 
-// Who waits is served in the order of arrival right after what brought something, and before
-// consumers.
+// Calls that wait are served in the order of their arrival, right after the command that brought
+// something, and before consumers.
 func TestAwait(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)
@@ -74,7 +74,7 @@ func TestAwait(t *testing.T) {
 	count := &Count{OnQueue: on("q")}
 	c.do(push, count)
 	if push.Len != 3 || count.Ready != 0 {
-		t.Fatalf("%d after the push, %d after those who wait", push.Len, count.Ready)
+		t.Fatalf("%d after the push, %d after the calls that wait", push.Len, count.Ready)
 	}
 	for i, want := range [][]string{{"a", "b"}, {"c"}} {
 		if got := all[i].popped(t); !slices.Equal(got, want) || all[i].at != 1 {
@@ -93,7 +93,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// What came back goes to who waits.
+// A returned message goes to a call that waits.
 func TestAwaitReturned(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -111,7 +111,7 @@ func TestAwaitReturned(t *testing.T) {
 	}
 }
 
-// A wait ends with its context, its session, the broker, and with a command that fails; it outlives
+// A wait ends with its context, its session, the broker, and with a command that fails. It outlasts
 // its queue.
 func TestAwaitEnds(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
@@ -152,8 +152,8 @@ func TestAwaitEnds(t *testing.T) {
 	}
 }
 
-// Each message goes to exactly one of many who wait at several queues of several shards, and leave
-// when they like.
+// Each message goes to exactly one of many calls that wait at several queues of several shards, and
+// end at any time.
 func TestAwaitMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)

@@ -24,7 +24,7 @@ type directory struct {
 	behind map[job.Key]queue.Handle
 	fronts map[queue.Handle]job.Key
 
-	opening sync.Mutex  // held by whoever reads the messages that were there before
+	opening sync.Mutex  // held while the messages that were there before are read
 	known   atomic.Bool // all messages were read
 }
 

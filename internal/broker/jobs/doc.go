@@ -1,7 +1,7 @@
-// Package jobs uses queues of the engine for jobs. A job is a message that is taken by a lease:
-// whoever takes it has it until a time, and reports by then what became of it. Its id is the
-// property message-id of the message. A message without one, or with one that another message of
-// the queue has already, has the id "@" and its handle.
+// Package jobs uses queues of the engine for jobs. A job is a message that is taken by a lease: a
+// worker has it until a time, and reports its outcome by then. Its id is the property message-id of
+// the message. A message without one, or with one that another message of the queue has already,
+// has the id "@" and its handle.
 //
 // The package owns the commands about jobs (for broker.Session.Do and Await), the headers in which
 // a message says what it is as a job, and the directory of each queue of jobs: where the message of

@@ -48,7 +48,7 @@ func TestTokenOfADeletedQueue(t *testing.T) {
 	}
 }
 
-// Who leased a job holds its group, also after a crash and when the lease comes from elsewhere.
+// A lease holds the group of its job, also after a crash and when it comes from elsewhere.
 func TestLeasesHoldGroups(t *testing.T) {
 	c := &cell{clock: enginetest.NewClock(cellStart), fs: vfs.NewMem()}
 	c.jobClient = jobClient{enginetest.NewClient(t, openBroker(t, c.fs, func(o *broker.Options) { o.Now = c.clock.Now })), "q"}

@@ -40,7 +40,7 @@ type Enqueue struct {
 	Headers message.Table
 
 	Backoff  int64 // how long it is not taken from now on
-	Lock     int64 // how long it is leased, 0: what who takes it says
+	Lock     int64 // how long it is leased, 0: as long as Take.Lock says
 	TTL      int64 // how long it lives while nobody has it; 0: no end
 	Priority uint8
 

@@ -36,7 +36,7 @@ func (c jobClient) wantJobs(when string, want bool) {
 	}
 }
 
-// Whoever takes a message with a lease has not made the queue one of jobs, before and after a
+// A message that is taken with a lease does not make its queue one of jobs, before and after a
 // restart; what is leased is leased all the same.
 func TestPlainTakeMakesNoJobs(t *testing.T) {
 	mem := vfs.NewMem()

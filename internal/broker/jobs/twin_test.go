@@ -286,7 +286,7 @@ func (w *jobTwin) pickID() string {
 
 func (w *jobTwin) enqueue() {
 	id := w.pickID()
-	for id[0] == '@' { // who names a job so by itself gets what it asked for
+	for id[0] == '@' { // an id that looks like that of an unnamed job may mean one
 		id = fmt.Sprint("id", w.rng.IntN(12))
 	}
 	e := &Enqueue{OnQueue: enginetest.On("q"), ID: []byte(id), Body: fmt.Appendf(nil, "%d%*d", w.seq, 1+w.rng.IntN(300), 0)}

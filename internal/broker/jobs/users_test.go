@@ -176,7 +176,7 @@ func TestBehindIsHidden(t *testing.T) {
 	}
 }
 
-// How long a job is leased: it says so itself, or who takes it does, or nobody.
+// The time of a lease is that of the job, of the Take, or the default.
 func TestLockTimes(t *testing.T) {
 	c, clock := steppedJobs(t, nil)
 	c.mustEnqueue("own", "", func(e *Enqueue) { e.Lock = 70 })
@@ -285,7 +285,7 @@ func TestManyMessagesBecomeJobs(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// Who takes what a full queue refuses is told so, and a queue that drops its head drops jobs too.
+// An Enqueue to a full queue fails, and a queue that drops its head drops jobs, too.
 func TestFullQueueOfJobs(t *testing.T) {
 	c, _ := steppedJobs(t, func(s *catalog.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 1, catalog.RejectPublish })
 	c.mustEnqueue("a", "", nil)

@@ -7,7 +7,7 @@
 //
 // Invariants:
 //   - A stream is no list: the engine answers ErrWrongKind before a command runs.
-//   - A move publishes and settles in one entry of the log, or in one atomic batch of entries. While
-//     the shard of the target does not stand still, the message is unacked and not lost.
+//   - A move publishes and settles in one entry of the log, or in one atomic batch of entries.
+//     While the shard of the target does not stand still, the message is unacked and not lost.
 //   - Bodies that are only on disk are read on the caller's goroutine where a command just looks.
 package lists

@@ -112,7 +112,7 @@ func TestMoveRefused(t *testing.T) {
 	c := enginetest.NewClient(t, b)
 	defer c.Close()
 	here, there := enginetest.TwoShards(t, c)
-	c.Queue("full", func(s *catalog.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 0, broker.RejectPublish })
+	c.Queue("full", func(s *catalog.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 0, catalog.RejectPublish })
 	c.MustDo(&Push{OnQueue: enginetest.On(here), Bodies: values("1", "2")}, &Push{OnQueue: enginetest.On(there), Bodies: values("1", "2")})
 	for _, from := range []string{here, there} {
 		move := &Move{OnQueue: enginetest.On(from), To: "full"}

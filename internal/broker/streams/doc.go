@@ -1,5 +1,5 @@
 // Package streams has the commands about streams (for broker.Session.Do and Await). A stream is a
-// queue whose messages are entries: each has an id from the moment it comes, whoever publishes it,
+// queue whose messages are entries: each has an id from the moment it comes, by any protocol,
 // and stays until it is deleted, trimmed, or acknowledged by a consumer of another protocol. Groups
 // read entries where they stand; what is pending for their consumers is in the log.
 //

@@ -149,7 +149,7 @@ type Read struct {
 	OnStream
 	After  stream.ID
 	Latest bool // After is the last there is when the command runs first
-	Create bool // the queue is declared when there is none: for who waits
+	Create bool // the queue is declared when there is none, so that Await can wait at it
 	Max    int  // at most so many; 0: all
 
 	Entries []Entry
