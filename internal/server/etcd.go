@@ -60,10 +60,10 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error 
 		return err
 	}
 	e.server = etcd.New(b, e.keys, etcd.Options{
-		Version: c.version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
+		Shared: c.Shared, Version: c.version, NodeName: cfg.NodeName, MaxRequestBytes: int(cfg.EtcdMaxRequestSize), MaxTxnOps: cfg.EtcdMaxTxnOps,
 		MaxStreams: uint32(cfg.EtcdMaxStreams), WatchProgress: cfg.EtcdWatchProgressInterval,
 		PutsAtOnce: cfg.EtcdPutGuarantee == config.EtcdGuaranteeNone, ConsumerLimit: cfg.EtcdConsumerLimit, ConsumerIdle: cfg.EtcdConsumerIdle,
-		Semaphores: c.semaphores, Logins: c.logins, Audit: c.audit, Clients: c.clients, Connections: c.limit, Log: c.log,
+		Audit: c.audit,
 	})
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 // describe says what the HTTP API tells of this node.
 func (s *Server) describe(cfg config.Config, c common, listeners map[string][]net.Listener) httpapi.Node {
 	served := endpoints(listeners, s.tls != nil)
-	s.monitor = monitor.New(s.broker, monitor.Options{Every: cfg.StatsInterval, Edge: c.clients.Observe, Log: c.log})
+	s.monitor = monitor.New(s.broker, monitor.Options{Every: cfg.StatsInterval, Edge: c.Clients.Observe, Log: c.Log})
 	n := httpapi.Node{
-		Name: cfg.NodeName, Product: cfg.AMQPProduct, Version: c.version, RabbitMQ: cfg.RabbitMQVersion, Monitor: s.monitor, Clients: c.clients, Connections: c.limit,
+		Name: cfg.NodeName, Product: cfg.AMQPProduct, Version: c.version, RabbitMQ: cfg.RabbitMQVersion, Monitor: s.monitor, Clients: c.Clients, Connections: c.Connections,
 		Endpoints: func() []protocol.Endpoint { return served }, Certificate: s.tls.Certificate,
 		MemoryLimit: func() int64 { return HeapLimit(cfg, s.Kept()) },
 	}

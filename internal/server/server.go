@@ -121,8 +121,10 @@ func startOn(wrap func(*store.Store) broker.Log, cfg config.Config, version stri
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
 	all := common{
-		version: version, semaphores: sems, logins: protocol.NewLogins(b, secure), audit: audit,
-		limit: protocol.NewLimit(cfg.MaxConnections), clients: protocol.NewClients(), log: log,
+		Shared: protocol.Shared{
+			Semaphores: sems, Logins: protocol.NewLogins(b, secure), Clients: protocol.NewClients(), Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
+		},
+		version: version, audit: audit,
 	}
 	jobs.Resume(b)
 	err = sems.Start(b)
@@ -143,14 +145,14 @@ func startOn(wrap func(*store.Store) broker.Log, cfg config.Config, version stri
 		sems.Stop()
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close(), audit.Close()))
 	}
-	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.logins, audit: audit, traces: spans, log: log, addrs: map[string]string{}}
+	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.Logins, audit: audit, traces: spans, log: log, addrs: map[string]string{}}
 	s.forced, s.force = context.WithCancel(context.Background())
 	s.watchTLS()
 	node := s.describe(cfg, all, listeners)
 	s.ends = endpoints(listeners, secure != nil)
 	s.shovels = newShovels(b, cfg, all)
 	api := httpapi.New(b, httpapi.Options{
-		Semaphores: sems, Keys: keys.store(), Node: node, Shovels: s.shovels.manager, Spans: counted(spans), Logins: all.logins, Audit: audit, Log: log,
+		Semaphores: sems, Keys: keys.store(), Node: node, Shovels: s.shovels.manager, Spans: counted(spans), Logins: all.Logins, Audit: audit, Log: log,
 	})
 	s.monitor.Start()
 	if spans != nil {
@@ -175,11 +177,11 @@ func startOn(wrap func(*store.Store) broker.Log, cfg config.Config, version stri
 		s.serve("etcd", l, s.etcd.Serve)
 	}
 	if l := listeners["http"]; l != nil {
-		s.http = httpapi.NewServer(api, httpapi.ServerOptions{Clients: all.clients, Connections: all.limit, Log: log})
+		s.http = httpapi.NewServer(api, httpapi.ServerOptions{Clients: all.Clients, Connections: all.Connections, Log: log})
 		s.serve("http", l, s.http.Serve)
 	}
 	if l := listeners["metrics"]; l != nil {
-		s.metrics = httpapi.NewMetricsServer(api, httpapi.ServerOptions{Clients: all.clients, Connections: all.limit, Log: log})
+		s.metrics = httpapi.NewMetricsServer(api, httpapi.ServerOptions{Clients: all.Clients, Connections: all.Connections, Log: log})
 		s.serve("metrics", l, s.metrics.Serve)
 	}
 	s.shovels.start()
@@ -261,33 +263,32 @@ func (s *Server) drainProtocols(ctx context.Context) []error {
 
 // common is what the protocols share.
 type common struct {
-	version    string // of this build
-	semaphores *semaphores.Manager
-	logins     *protocol.Logins
-	audit      *protocol.Audit
-	limit      *protocol.Limit
-	clients    *protocol.Clients
-	log        *slog.Logger
+	protocol.Shared
+	version string // of this build
+	audit   *protocol.Audit
 }
 
 func amqpOptions(cfg config.Config, c common) amqp.Options {
 	return amqp.Options{
+		Shared:  c.Shared,
 		Product: cfg.AMQPProduct, Version: cfg.RabbitMQVersion, Build: c.version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
-		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize, Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,
+		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize,
 	}
 }
 
 func sqlOptions(cfg config.Config, c common) pgwire.Options {
 	return pgwire.Options{
-		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout, Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,
+		Shared:         c.Shared,
+		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout,
 	}
 }
 
 func redisOptions(cfg config.Config, c common) resp.Options {
 	return resp.Options{
+		Shared:  c.Shared,
 		Version: c.version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, MemoryLimit: cfg.MemoryLimit,
-		Fsync: fsyncs[cfg.Sync], Semaphores: c.semaphores, Logins: c.logins, Clients: c.clients, Connections: c.limit, Log: c.log,
+		Fsync: fsyncs[cfg.Sync],
 	}
 }

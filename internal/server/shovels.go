@@ -28,7 +28,7 @@ func newShovels(b *broker.Broker, cfg config.Config, c common) *shovels {
 	o.Operator, o.Connections, o.ConsumerTimeout = true, nil, 0
 	s := &shovels{inside: amqp.New(b, o), pipes: newPipes()}
 	s.manager = dynamic.NewManager(b, dynamic.Options{
-		Local: s.pipes.dial, ClusterName: func() string { return httpapi.ClusterName(b, cfg.NodeName) }, Log: c.log,
+		Local: s.pipes.dial, ClusterName: func() string { return httpapi.ClusterName(b, cfg.NodeName) }, Log: c.Log,
 	})
 	return s
 }

@@ -14,6 +14,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/catalog"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -375,7 +376,7 @@ func (s *safeBuffer) String() string {
 // password.
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	var log safeBuffer
-	n := startNode(t, Options{LoginDelay: time.Nanosecond, Log: slog.New(slog.NewTextHandler(&log, nil))}, broker.Options{})
+	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: time.Nanosecond, Log: slog.New(slog.NewTextHandler(&log, nil))}}, broker.Options{})
 	n.user("u", catalog.Permission{})
 	texts := map[string]bool{}
 	for _, login := range []struct{ user, password, why string }{

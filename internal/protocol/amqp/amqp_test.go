@@ -11,6 +11,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -213,7 +214,7 @@ func TestHardFaults(t *testing.T) {
 }
 
 func TestHandshake(t *testing.T) {
-	n := startNode(t, Options{LoginDelay: -1}, broker.Options{})
+	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}}, broker.Options{})
 	start := func(t *testing.T) *client {
 		c := n.dial()
 		c.t = t

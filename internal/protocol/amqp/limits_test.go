@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -31,7 +32,7 @@ func TestBlockedWithoutTheCapability(t *testing.T) {
 
 // Tokens are long: 60 KB of start-ok are taken, and a frame beyond 64 KiB is not waited for.
 func TestLongLogin(t *testing.T) {
-	n := startNode(t, Options{LoginDelay: -1}, broker.Options{})
+	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}}, broker.Options{})
 	for size, want := range map[int]string{
 		60_000: "403 ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.",
 		70_000: "501 FRAME_ERROR - type 1, all octets = <<>>: {frame_too_large,70075,65528}",

@@ -25,7 +25,7 @@ func TestRateLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clients := protocol.NewClients()
-			n := startNode(t, Options{Clients: clients}, broker.Options{DiskFreeLimit: -1})
+			n := startNode(t, Options{Shared: protocol.Shared{Clients: clients}}, broker.Options{DiskFreeLimit: -1})
 			if err := n.b.SetUserLimit("guest", catalog.LimitPublishBytes, 1); err != nil {
 				t.Fatal(err)
 			}

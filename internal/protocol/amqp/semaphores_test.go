@@ -11,6 +11,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
@@ -20,7 +21,7 @@ import (
 func startSemaphores(t testing.TB) *node {
 	t.Helper()
 	m := semaphores.New(semaphores.Options{})
-	n := startNode(t, Options{Semaphores: m, LoginDelay: -1}, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
+	n := startNode(t, Options{Shared: protocol.Shared{Semaphores: m, LoginDelay: -1}}, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
 	if err := m.Start(n.b); err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,12 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/semaphores"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
 type Options struct {
+	protocol.Shared
+
 	Product  string // name of the broker that clients are told ["Fiveways"]
 	Version  string // of RabbitMQ, that clients are told ["3.10.8"]
 	Build    string // version of this broker, that clients are told ["(devel)"]
@@ -28,21 +29,15 @@ type Options struct {
 	ConsumerTimeout       time.Duration // a delivery that is unsettled for so long goes back to its queue; 0 = never
 	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
 
-	Semaphores *semaphores.Manager // of this broker; nil: there are none
-
 	// Operator lets clients in that give no user: they may do everything, and count for no limit.
 	// It is for a server that only this process can reach.
 	Operator bool
 
-	Logins           *protocol.Logins  // shared with other protocols [of its own]
-	Clients          *protocol.Clients // where connections are shown to operators; nil: nowhere
-	Connections      *protocol.Limit   // places for connections, shared with other protocols [no limit]
-	HandshakeTimeout time.Duration     // from accept to connection.open [10 s]
-	LoginDelay       time.Duration     // between a refused login and the end of the connection [3 s]; negative = none
-	Log              *slog.Logger      // [slog.Default()]
+	HandshakeTimeout time.Duration // from accept to connection.open [10 s]
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(b *broker.Broker) Options {
+	o.Shared = o.Shared.WithDefaults(b, 3*time.Second)
 	if o.Product == "" {
 		o.Product = "Fiveways"
 	}
@@ -68,12 +63,6 @@ func (o Options) withDefaults() Options {
 	if o.HandshakeTimeout == 0 {
 		o.HandshakeTimeout = 10 * time.Second
 	}
-	if o.LoginDelay == 0 {
-		o.LoginDelay = 3 * time.Second
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
 	return o
 }
 
@@ -91,11 +80,8 @@ type Server struct {
 
 // New returns a server; Serve starts it.
 func New(b *broker.Broker, o Options) *Server {
-	s := &Server{broker: b, o: o.withDefaults()}
+	s := &Server{broker: b, o: o.withDefaults(b)}
 	s.quiet = protocol.Sparse(s.o.Log)
-	if s.o.Logins == nil {
-		s.o.Logins = protocol.NewLogins(b, nil)
-	}
 	s.Edge = protocol.NewEdge("amqp", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }

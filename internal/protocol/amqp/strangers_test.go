@@ -9,7 +9,7 @@ import (
 )
 
 func TestStrangers(t *testing.T) {
-	n := startNode(t, Options{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)}, broker.Options{})
+	n := startNode(t, Options{Shared: protocol.Shared{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)}}, broker.Options{})
 	protocoltest.Strangers(t, n.addr, func() func() error {
 		c := n.mustConnect("guest", "/")
 		return func() error {

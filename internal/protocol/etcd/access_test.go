@@ -26,6 +26,7 @@ import (
 
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/grpcwire"
 )
 
@@ -33,7 +34,7 @@ import (
 // the keys from a to b, and a user for both.
 func controlled(t *testing.T) *node {
 	t.Helper()
-	n := newNode(t, Options{LoginDelay: -1})
+	n := newNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}})
 	r := &rig{n.Server, t}
 	for _, u := range []string{"carol", "reader", "writer", "both"} {
 		r.add(u, "p")

@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/core/failure"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
+	"fiveways/internal/protocol"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
@@ -42,7 +43,7 @@ func openRig(t *testing.T, fs vfs.FS) *rig {
 	if err := ks.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}
-	return &rig{New(b, ks, Options{LoginDelay: -1, Log: log}), t}
+	return &rig{New(b, ks, Options{Shared: protocol.Shared{LoginDelay: -1, Log: log}}), t}
 }
 
 // close ends the rig, also one whose disk is gone.

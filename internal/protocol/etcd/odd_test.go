@@ -18,6 +18,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/protocol"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
@@ -102,7 +103,7 @@ func oddMethods(t *testing.T) (all []protoreflect.MethodDescriptor) {
 // Whatever a client sends, it is answered, with no defect on the way; and what it did is there
 // again after a restart.
 func TestOddRequests(t *testing.T) {
-	n := newNode(t, Options{LoginDelay: -1})
+	n := newNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}})
 	conn := dial(t, n.addr).ActiveConnection()
 	methods := oddMethods(t)
 	r := rand.New(rand.NewPCG(1, 2))

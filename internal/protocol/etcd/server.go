@@ -15,11 +15,12 @@ import (
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/etcd/inproc"
-	"fiveways/internal/semaphores"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
 type Options struct {
+	protocol.Shared
+
 	Version         string        // of this broker, for metrics
 	NodeName        string        // of the member [fiveways]
 	MaxRequestBytes int           // of one request, as the store has it [1.5 MiB, etcd's default]
@@ -31,19 +32,13 @@ type Options struct {
 	ConsumerLimit int           // messages that a consumer of a queue holds [256]
 	ConsumerIdle  time.Duration // a consumer without watch and lease goes after so long without a request [1 min]
 
-	Semaphores *semaphores.Manager // of this broker; nil: there are none
-
-	Logins      *protocol.Logins  // shared with other protocols [of its own]
-	Audit       *protocol.Audit   // where administrative acts are recorded [in Log]
-	Clients     *protocol.Clients // where connections are shown to operators; nil: nowhere
-	Connections *protocol.Limit   // places for connections, shared with other protocols [no limit]
-	FirstBytes  time.Duration     // from accept to the first bytes of a request [60 s]
-	Patience    time.Duration     // for a request over HTTP/1 to come in, and for its answer to go out [1 min]
-	LoginDelay  time.Duration     // before a refused login is answered [1 s]; negative = none
-	Log         *slog.Logger      // [slog.Default()]
+	Audit      *protocol.Audit // where administrative acts are recorded [in Log]
+	FirstBytes time.Duration   // from accept to the first bytes of a request [60 s]
+	Patience   time.Duration   // for a request over HTTP/1 to come in, and for its answer to go out [1 min]
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(b *broker.Broker) Options {
+	o.Shared = o.Shared.WithDefaults(b, time.Second)
 	if o.NodeName == "" {
 		o.NodeName = "fiveways"
 	}
@@ -58,12 +53,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Patience == 0 {
 		o.Patience = requestPatience
-	}
-	if o.LoginDelay == 0 {
-		o.LoginDelay = time.Second
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
 	}
 	return o
 }
@@ -95,12 +84,9 @@ type Server struct {
 
 // New returns a server; Serve starts it. The store must have been started.
 func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
-	s := &Server{broker: b, keys: ks, o: o.withDefaults()}
+	s := &Server{broker: b, keys: ks, o: o.withDefaults(b)}
 	s.log = s.o.Log
 	s.quiet = protocol.Sparse(s.log)
-	if s.o.Logins == nil {
-		s.o.Logins = protocol.NewLogins(b, nil)
-	}
 	if s.o.Audit == nil {
 		s.o.Audit, _ = protocol.OpenAudit("", s.log) // without a file nothing can fail
 	}

@@ -76,7 +76,7 @@ func TestStopAtOnce(t *testing.T) {
 }
 
 func TestConnectionLimit(t *testing.T) {
-	n := newNode(t, Options{Connections: protocol.NewLimit(1)})
+	n := newNode(t, Options{Shared: protocol.Shared{Connections: protocol.NewLimit(1)}})
 	for range 3 { // a client without a login takes no place
 		nc, err := net.Dial("tcp", n.addr)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestStrangers(t *testing.T) {
-	n := newNode(t, Options{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)})
+	n := newNode(t, Options{Shared: protocol.Shared{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)}})
 	protocoltest.Strangers(t, n.addr, func() func() error {
 		c := dial(t, n.addr)
 		ask := func() error {

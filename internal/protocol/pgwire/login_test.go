@@ -13,6 +13,7 @@ import (
 
 	"fiveways/internal/core/access"
 	"fiveways/internal/core/catalog"
+	"fiveways/internal/protocol"
 )
 
 var userSpec = catalog.UserSpec{Name: "u", Password: "secret"}
@@ -133,7 +134,7 @@ func TestLoginThatMakesNoSense(t *testing.T) {
 // TestRefusedLoginTakesItsTime, and a drain does not wait for it.
 func TestRefusedLoginTakesItsTime(t *testing.T) {
 	const delay = 100 * time.Millisecond
-	n := startNode(t, Options{LoginDelay: delay})
+	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: delay}})
 	n.user(userSpec)
 	began := time.Now()
 	if _, err := n.connect("u", "x"); err == nil || time.Since(began) < delay {

@@ -94,7 +94,7 @@ func TestRequestsBeforeTheStart(t *testing.T) {
 }
 
 func TestTooManyConnections(t *testing.T) {
-	n := startNode(t, Options{Connections: protocol.NewLimit(2)})
+	n := startNode(t, Options{Shared: protocol.Shared{Connections: protocol.NewLimit(2)}})
 	start := func() *client { return n.dial().start(protocol3, "user", "guest", "database", "fiveways") }
 	n.login()
 	second := n.login()

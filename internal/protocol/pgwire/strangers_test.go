@@ -8,7 +8,7 @@ import (
 )
 
 func TestStrangers(t *testing.T) {
-	n := startRealNode(t, Options{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)})
+	n := startRealNode(t, Options{Shared: protocol.Shared{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)}})
 	protocoltest.Strangers(t, n.addr, func() func() error {
 		c, err := n.connect("guest", "guest")
 		if err != nil {

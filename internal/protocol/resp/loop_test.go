@@ -106,7 +106,7 @@ func TestPanic(t *testing.T) {
 }
 
 func TestTooManyClients(t *testing.T) {
-	n := startNode(t, Options{Connections: protocol.NewLimit(1)})
+	n := startNode(t, Options{Shared: protocol.Shared{Connections: protocol.NewLimit(1)}})
 	silent := n.Dial() // a client that has said nothing takes no place
 	first := n.Dial()
 	first.Wants("PING", "+PONG")

@@ -8,7 +8,7 @@ import (
 )
 
 func TestStrangers(t *testing.T) {
-	n := startNode(t, Options{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)})
+	n := startNode(t, Options{Shared: protocol.Shared{Clients: protocoltest.Few(), Connections: protocol.NewLimit(1)}})
 	protocoltest.Strangers(t, n.Addr, func() func() error {
 		c := n.Dial()
 		c.Wants("AUTH guest guest", "+OK")

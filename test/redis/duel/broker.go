@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/jobs"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
@@ -34,7 +35,7 @@ func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 	if err := lines.Start(b); err != nil {
 		t.Fatal(err)
 	}
-	server := resp.New(b, resp.Options{Semaphores: lines, Log: log, LoginDelay: -1})
+	server := resp.New(b, resp.Options{Shared: protocol.Shared{Semaphores: lines, Log: log, LoginDelay: -1}})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

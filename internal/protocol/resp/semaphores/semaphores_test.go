@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/protocol/resp/resptest"
 )
@@ -13,7 +14,7 @@ import (
 // start starts a broker with the protocol in front of it.
 func start(t *testing.T) *resptest.Node {
 	return resptest.Start(t, broker.Options{DiskFreeLimit: -1}, func(n *resptest.Node) resptest.Server {
-		return resp.New(n.Broker, resp.Options{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1})
+		return resp.New(n.Broker, resp.Options{Shared: protocol.Shared{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1}})
 	})
 }
 
