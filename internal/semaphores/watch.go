@@ -161,7 +161,7 @@ func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (st
 
 // Acquire enqueues a task and returns when it runs. If ctx ends first the task stays enqueued.
 // Needs write. Errors: those of Enqueue; ErrNoTask (it was released or its owner ended), and those
-// of Await.
+// of AwaitEnqueued.
 func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e Entry) (State, error) {
 	c := Enqueue{Of: Of{Key: key}, Entries: []Entry{e}}
 	if err := m.Do(s, &c); err != nil {
@@ -173,7 +173,17 @@ func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e 
 	if st := c.States[0]; st.Found && st.Status != semaphore.Wait {
 		return st, nil
 	}
-	return m.Await(ctx, s, key, e.Task)
+	return m.AwaitEnqueued(ctx, s, key, e.Task)
+}
+
+// AwaitEnqueued is Await for a task that the caller has enqueued or seen: a semaphore that is not
+// there any more was deleted since. Errors: those of Await but ErrNotFound.
+func (m *Manager) AwaitEnqueued(ctx context.Context, s *broker.Session, key, task string) (State, error) {
+	st, err := m.Await(ctx, s, key, task)
+	if errors.Is(err, ErrNotFound) {
+		err = deleted(s, key)
+	}
+	return st, err
 }
 
 // Await returns when a task runs. Needs write, like all changes of one's own tasks. Errors:
@@ -263,7 +273,11 @@ func (o *outcome) result(s *broker.Session, key string) (State, error) {
 	case o.runs:
 		return State{Task: o.task, Found: true}, nil
 	case o.gone == semaphore.EventDeleted:
-		return State{}, &failure.Error{Err: ErrDeleted, Kind: "semaphore", Name: key, VHost: s.VHost()}
+		return State{}, deleted(s, key)
 	}
 	return State{}, noTask(s, o.task.ID)
+}
+
+func deleted(s *broker.Session, key string) error {
+	return &failure.Error{Err: ErrDeleted, Kind: "semaphore", Name: key, VHost: s.VHost()}
 }

@@ -260,7 +260,7 @@ func (a *API) await(ctx context.Context, s *broker.Session, key string, was sema
 	during, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	defer c.WhenEnding(cancel)()
-	state, err := a.semaphores.Await(during, s, key, was.ID)
+	state, err := a.semaphores.AwaitEnqueued(during, s, key, was.ID)
 	switch {
 	case err == nil || during.Err() == nil:
 		return state, err

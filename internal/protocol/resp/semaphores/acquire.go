@@ -56,7 +56,7 @@ func (r *acquiring) Satisfied() bool {
 func runs(s *semaphores.State) bool { return s.Found && s.Status != semaphore.Wait }
 
 func (r *acquiring) Await(ctx context.Context, c command.Conn) error {
-	s, err := c.Semaphores().Await(ctx, c.Session(), r.Key, r.Entries[0].Task)
+	s, err := c.Semaphores().AwaitEnqueued(ctx, c.Session(), r.Key, r.Entries[0].Task)
 	switch {
 	case err == nil:
 		r.state = s

@@ -178,6 +178,19 @@ func TestSemaphoreTransaction(t *testing.T) {
 	`)
 }
 
+// untilInLine waits until a client waits for a task of the semaphore s, and the task is in line: the
+// client counts as blocked a moment earlier.
+func untilInLine(n *resptest.Node, c *resptest.Client, task string) {
+	n.T.Helper()
+	n.UntilBlocked(c, 1)
+	for range 100_000 {
+		if c.Do("SEM.STATUS", "s", task) == `["WAIT"]` {
+			return
+		}
+	}
+	n.T.Fatalf("the task %s is never in line", task)
+}
+
 func TestSemaphoreAcquire(t *testing.T) {
 	n := start(t)
 	c, waits := n.Dial(), n.Dial()
@@ -195,7 +208,7 @@ func TestSemaphoreAcquire(t *testing.T) {
 		c.Do("SEM.RELEASE", "s", "a", "b")
 		c.Wants("SEM.ENQUEUE s a 9", `["ACQUIRED"]`)
 		waits.Send(resptest.Encode("SEM.ACQUIRE", "s", "b", "1"))
-		n.UntilBlocked(c, 1)
+		untilInLine(n, c, "b")
 		c.Wants(tc.release, "1")
 		if got := waits.Reply(); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
@@ -222,7 +235,7 @@ func TestSemaphoreWaitEnds(t *testing.T) {
 	id := waits.Do("CLIENT", "ID")
 	for how, want := range map[string]string{"TIMEOUT": "nil", "ERROR": "-UNBLOCKED client unblocked via CLIENT UNBLOCK"} {
 		waits.Send(resptest.Encode("SEM.ACQUIRE", "s", "b", "1"))
-		n.UntilBlocked(c, 1)
+		untilInLine(n, c, "b")
 		if list := c.Do("CLIENT", "LIST"); !strings.Contains(list, "flags=b") {
 			t.Error(list)
 		}
@@ -232,13 +245,13 @@ func TestSemaphoreWaitEnds(t *testing.T) {
 		}
 	}
 	waits.Send(resptest.Encode("SEM.ACQUIRE", "s", "b", "1") + resptest.Encode("PING"))
-	n.UntilBlocked(c, 1)
+	untilInLine(n, c, "b")
 	c.Wants("SEM.RELEASE s a", "1")
 	if got := waits.Reply() + waits.Reply(); got != `"ACQUIRED"+PONG` {
 		t.Error(got)
 	}
 	waits.Send(resptest.Encode("SEM.ACQUIRE", "s", "c", "1"))
-	n.UntilBlocked(c, 1)
+	untilInLine(n, c, "c")
 	waits.Conn.Close()
 	n.UntilBlocked(c, 0)
 	c.Wants("SEM.STATUS s b c", `["ACQUIRED" "WAIT"]`)
