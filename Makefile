@@ -13,6 +13,7 @@ GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 15m
 SLOW          = ./test/suites ./test/web ./internal/broker ./test/clients ./test/crash ./test/etcd ./test/sql/...
+PACKAGES     ?= $(SLOW) ./...
 
 export CGO_ENABLED ?= 0
 
@@ -55,7 +56,7 @@ test: setup ## vet and all tests, and the engine once more with its invariants c
 # and clients give up when they wait too long.
 packages:
 	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=off -timeout $(TESTTIMEOUT) \
-	  -p $$(getconf _NPROCESSORS_ONLN) $(SLOW) ./...
+	  -p $$(getconf _NPROCESSORS_ONLN) $(PACKAGES)
 
 invariants:
 	@$(GO) test -tags invariants -vet=off -timeout $(TESTTIMEOUT) -p 1 ./internal/core/... ./internal/broker/...
