@@ -15,7 +15,7 @@ var (
 	// quoted is text of others: of protocols, programs and error messages.
 	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
 	// unread are folders whose comments still have such pronouns. Nothing is added here.
-	unread = regexp.MustCompile(`^internal/(broker/[^/]*$|(core/dependency|core/dispatch|replica|statemachine)/)`)
+	unread = regexp.MustCompile(`^internal/broker/[^/]*$`)
 )
 
 // pronouns rejects comments that speak of goroutines, messages, queues and clients as persons.

@@ -39,8 +39,8 @@ const (
 // one at a time, and must not wait for it.
 type Machine interface {
 	// Apply is called for every committed entry after the last one that was committed when the
-	// replica began, in order. own says that it came from the reign that this node holds: whoever
-	// holds it has applied it already. After a reign entries may come that Restore has seen; their
+	// replica began, in order. own says that it came from the reign that this node holds: the
+	// holder has applied it already. After a reign entries may come that Restore has seen; their
 	// indexes tell.
 	Apply(e store.RaftEntry, own bool)
 	// Lead begins a reign: all entries before it are applied.
@@ -159,7 +159,7 @@ func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, 
 		MaxInflightBytes:          maxInflightBytes,
 		CheckQuorum:               true,
 		PreVote:                   true,
-		DisableProposalForwarding: true, // a leader applies what it proposes; nobody else can
+		DisableProposalForwarding: true, // a leader applies what it proposes; no other node can
 		StepDownOnRemoval:         true,
 		Logger:                    raftLogger{logger},
 	})
@@ -437,7 +437,7 @@ func (c *core) respond(m *pb.Message) {
 	}
 }
 
-// committed tells the store and whoever proposed what is committed.
+// committed tells the store, and the callers that proposed entries, what is committed.
 func (c *core) committed() {
 	if c.failed != nil {
 		return

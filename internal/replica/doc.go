@@ -20,10 +20,10 @@
 // # Reigns
 //
 // A Log belongs to one leadership. It begins when all that came before is applied, and ends for
-// good: what is open then gets ErrLost. Whoever held it throws its state away, restores it from
+// good: what is open then gets ErrLost. Its holder throws its state away, restores it from
 // what is committed in the store, and applies from there as a follower. Leads is a lease: a quorum
 // was with this node a moment ago, and no other node leads before it has run out. A node that has
-// just started votes for nobody until leases from before are over.
+// just started gives no vote until leases from before are over.
 //
 // # Not connected yet
 //

@@ -5,8 +5,7 @@ import (
 	"log/slog"
 )
 
-// raftLogger is where the library logs to. What it calls information is for those who look for
-// mistakes in it.
+// raftLogger is where the library logs to. What it calls information is for debugging it.
 type raftLogger struct{ l *slog.Logger }
 
 // raftPanic is what the library gives up with: an entry could not be read, or an invariant is

@@ -126,7 +126,7 @@ func (h *Host) writeCheckpoint(breakable bool) error {
 		return nil
 	}
 	c := &h.checkpoint
-	c.size = size // as long as nobody knows better
+	c.size = size // until a better figure is known
 	w := &countedWriter{}
 	if breakable {
 		w.stop = h.env.Stop

@@ -17,6 +17,6 @@
 //
 //   - A machine applies its entries in the order of the log, each once, one at a time, and only
 //     when they are durable.
-//   - Whoever recorded an entry is told after it was applied, and before the next one is.
+//   - The caller that recorded an entry is told after it was applied, and before the next one is.
 //   - The index of an entry is the number of the entries of its machine before it, plus 1.
 package statemachine

@@ -84,7 +84,7 @@ type Env struct {
 	Logger  *slog.Logger
 	Stop    <-chan struct{} // closed when the broker stops: no checkpoint is worth waiting for
 	Await   func()          // holds the caller back while the log is behind
-	Relieve func()          // lets those go on whom Await holds back, if there is room
+	Relieve func()          // lets the callers go on that Await holds back, if there is room
 	Deadly  func()          // deferred where a caller applies entries: a panic ends the process
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Arrival is what the order asks of a message on its way in, the same for all its queues of one
-// graph. Its zero value is a message without an id that names nobody; it is reused.
+// graph. Its zero value is a message without an id that names no other; it is reused.
 type Arrival struct {
 	named  bool
 	sum    idindex.Sum
@@ -22,8 +22,8 @@ type Arrival struct {
 // Copied reports whether the message is a copy of one of the graph that named others.
 func (in *Arrival) Copied() bool { return in.copied }
 
-// Look finds out what a message is called and whom it names. A copy names nobody: what it named may
-// wait for it.
+// Look finds out the id of a message and the ids that it names. A copy names none: what it named
+// may wait for it.
 func (g *Graph) Look(in *Arrival, env message.Envelope, copied bool) {
 	*in = Arrival{sums: in.sums[:0]}
 	peek, err := message.PeekProperties(env.Properties())

@@ -12,9 +12,9 @@ import (
 // share an id.
 //
 // Messages never wait for each other in a circle: all their ids would be in one circle here, and in
-// there each message waits only for older ones and for those that name nobody. For that each circle
+// there each message waits only for older ones and for those that name none. For that each circle
 // must be known. The message that comes last closes it, and then it is looked for; when that takes
-// too long, nobody who came before that message waits for it. What goes only breaks circles.
+// too long, no message that came before that one waits for it. What goes only breaks circles.
 type circles struct {
 	circle map[idindex.Sum]uint64 // the number of the circle of an id
 	number uint64                 // the last one that was given
@@ -166,8 +166,8 @@ const (
 	partOfCircle = 8
 )
 
-// untangle finds out what is left of the circles, and has those wait who were kept from it by what
-// is not.
+// untangle finds out what is left of the circles, and blocks the messages that only the lost ones
+// kept ready.
 func (g *Graph) untangle() {
 	if g.broken == 0 || len(g.circle) > fewCircled && g.broken < len(g.circle)/partOfCircle {
 		return

@@ -83,7 +83,7 @@ func (g *Graph) drop(a *dependent) {
 	g.leave(a)
 }
 
-// forgetDependency forgets an id that nobody names any more.
+// forgetDependency forgets an id that no message names any more.
 func (g *Graph) forgetDependency(r *dependency) {
 	delete(g.named, r.sum)
 	for e := g.ids.First(r.sum); e != 0; e = g.ids.Next(e) {
@@ -94,7 +94,7 @@ func (g *Graph) forgetDependency(r *dependency) {
 	}
 }
 
-// came tells those who name the id of a message that it is there.
+// came tells the messages that name an id that a message with it is there.
 func (g *Graph) came(r *dependency) {
 	if r.there == 1 || !g.plain(r) {
 		g.review(r)
@@ -110,7 +110,7 @@ func (m *Member) went(h queue.Handle) {
 	}
 }
 
-// review finds out anew who waits for an id.
+// review finds out anew which messages wait for an id.
 func (g *Graph) review(r *dependency) {
 	for _, n := range r.by {
 		if !n.gone {
@@ -151,7 +151,7 @@ func (g *Graph) waits(a *dependent, r *dependency) bool {
 	return false
 }
 
-// plain reports whether all who name an id wait for each message with it.
+// plain reports whether all messages that name an id wait for each message with it.
 func (g *Graph) plain(r *dependency) bool { return g.late == 0 && g.circle[r.sum] == 0 }
 
 // Block blocks those of n contiguous messages that came back and wait for others.

@@ -7,12 +7,12 @@
 // and hears which are no longer blocked (Queue.Unblocked). They block and unblock messages in the
 // deliveries of their queues, and change nothing else. There is no I/O, no clock, no goroutine.
 //
-// # Who waits for whom
+// # What waits for what
 //
 // A message waits for all with an id that it names. Ids that name each other in a circle are the
-// exception: among them a message waits for older ones and for those that name nobody, so messages
+// exception: among them a message waits for older ones and for those that name none, so messages
 // never wait for each other in a circle (circles.go). A copy, that is, a dead letter or what a
-// transaction moved on from one of these queues to another, names nobody.
+// transaction moved on from one of these queues to another, names none.
 //
 // # Invariants
 //

@@ -165,7 +165,7 @@ func (tw *twin) compare(step int) {
 	tw.g.check()
 }
 
-// Who waits is as a naive model has it, after each of many random operations; then all of them can
+// What waits is as a naive model has it, after each of many random operations; then all of them can
 // be had one after the other, and nothing is left. With few ids there are many circles, with more
 // there are chains. Recall finds the same again.
 func TestTwin(t *testing.T) {
@@ -345,7 +345,7 @@ func TestLeave(t *testing.T) {
 	a, b := g.room(false), g.room(true)
 	g.put(envelope("x"), false, a)
 	waits := g.put(envelope("y", "x"), false, b)
-	both := g.put(envelope("z", "x", "y"), false, b) // nobody waits for y, which is in a queue of which none waits
+	both := g.put(envelope("z", "x", "y"), false, b) // no message waits for y, which is in a queue of which none waits
 	if a.m.Leave(); b.state.Status(waits) != queue.Ready || b.state.Status(both) != queue.Ready {
 		t.Errorf("%v and %v after the other queue has gone", b.state.Status(waits), b.state.Status(both))
 	}

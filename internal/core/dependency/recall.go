@@ -23,7 +23,7 @@ func (r recalled) compare(o recalled) int {
 // Recall finds out after a start what is blocked: nothing of that is in the log. It reads the
 // messages of all the queues in the order of the log, in which they came. read returns a message
 // and whether it is a copy; each, where it could be read, is called with every place of it. A
-// message that cannot be read names nobody: its delivery will tell.
+// message that cannot be read names none: its delivery reports that.
 func (g *Graph) Recall(read func(index uint64, sub uint32) (env message.Envelope, copied bool, err error), each func(q Queue, h queue.Handle)) {
 	var all []recalled
 	for i := range g.slots {

@@ -15,9 +15,9 @@ func (byPlace) Before(a, b queue.Place) bool { return a < b }
 // class is the messages set aside that wait for the same thing.
 type class struct {
 	group  *group // nil: of no group
-	set    *pool  // who may have them when nobody holds the group
+	set    *pool  // the consumers that may have them while none holds the group
 	parked places // not empty
-	in     *pool  // where it lies, nil while nobody may take from it
+	in     *pool  // where it lies, nil while no consumer may take from it
 	at     int    // and its place there, from 1 on
 }
 
@@ -49,7 +49,7 @@ func (pl *pool) admits(c *Consumer) bool {
 // idle tells that a consumer with room may be found.
 func (pl *pool) idle() bool { return !pl.stuck }
 
-// free tells that nobody holds the groups.
+// free reports whether no consumer holds the groups.
 func (pl *pool) free() bool { return pl.holder == nil }
 
 // first is the place of the pool's first message.

@@ -7,7 +7,7 @@ import (
 	"fiveways/internal/core/selector"
 )
 
-// Consumer is who gets messages of one queue, as far as dispatch knows it. The fields above the
+// Consumer gets messages of one queue, as far as dispatch knows it. The fields above the
 // blank line are set before Consumers.Add and never change; the rest belongs to the queue's shard.
 type Consumer struct {
 	Owner    any // what the engine has of it
@@ -139,7 +139,7 @@ func (cs *Consumers) Active() (c *Consumer, ok bool) {
 
 // level is the consumers of one priority that may have room, by turn. Those that have all they may
 // hold are left out, and those that had no room for another reason when it was their turn, so that
-// a message does not look at many of them. Who has room again is behind the others.
+// a message does not look at many of them. One that has room again is behind the others.
 type level struct {
 	priority    int
 	first, last *Consumer
@@ -252,7 +252,8 @@ func (c *Consumer) HasRoom() {
 	}
 }
 
-// Next picks who gets the next message and moves it behind its equals; nil when nobody has room.
+// Next picks the consumer that gets the next message, and moves it behind its equals; nil when
+// none has room.
 // What it picked is Delivered, or Unready when there is no message after all.
 func (cs *Consumers) Next() *Consumer {
 	if cs.single != nil {

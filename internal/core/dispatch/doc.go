@@ -4,7 +4,7 @@
 // (Single). A Limit bounds the deliveries of several consumers together, whichever queues and
 // shards they are on; a Window bounds what one connection holds. Where not any message may go to
 // any consumer, because messages have groups or consumers have selectors, a Selective chooses, and
-// sets aside what nobody may have now.
+// sets aside what no consumer may have now.
 //
 // # What it owns
 //

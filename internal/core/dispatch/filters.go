@@ -50,8 +50,8 @@ func (p *Selective) forgetSets() {
 	p.most = 2 * len(p.shared)
 }
 
-// filtersOf lists the distinct filters of consumers in the order of their texts, none when nobody
-// has a selector, and tells each consumer its own.
+// filtersOf lists the distinct filters of consumers in the order of their texts, none when no
+// consumer has a selector, and tells each consumer its own.
 func filtersOf(list []*Consumer) []*filter {
 	byText := map[string]*filter{}
 	for _, c := range list {
@@ -110,8 +110,8 @@ func (p *Selective) forgetAside() {
 	p.places, p.frontier = 0, 0
 }
 
-// pick finds who gets the next message of a pool, nil when none of them has room, and moves it
-// behind its equals.
+// pick finds the consumer that gets the next message of a pool, nil when none of them has room, and
+// moves it behind its equals.
 func (cs *Consumers) pick(pl *pool) *Consumer {
 	if pl == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 type group struct {
 	name    string
 	out     int
-	holder  *Consumer // who has them; nil: nobody, or a Get
+	holder  *Consumer // that has them; nil: none, or a Get
 	classes []*class  // with messages set aside
 }
 
@@ -56,8 +56,8 @@ func groupName(env message.Envelope, header string) (string, bool) {
 	return name, true
 }
 
-// sort finds the group of a message, nil for none, and the pool of those who may have it while
-// nobody holds the group. The caller tidies the group.
+// sort finds the group of a message, nil for none, and the pool of the consumers that may have it
+// while none holds the group. The caller tidies the group.
 func (p *Selective) sort(env message.Envelope) (*group, *pool) {
 	return p.groupOf(env), p.setOf(env)
 }
@@ -97,7 +97,7 @@ func (p *Selective) behind(g *group, set *pool, h queue.Handle) bool {
 	return cl != nil && cl.parked[0] < queue.PlaceOf(h)
 }
 
-// takers is the pool of those who may have a message now, nil when nobody may.
+// takers is the pool of the consumers that may have a message now, nil when none may.
 func (p *Selective) takers(g *group, set *pool) *pool {
 	switch {
 	case g == nil || g.out == 0:
@@ -145,7 +145,7 @@ func (p *Selective) Release(h queue.Handle, n int) {
 	}
 }
 
-// held reports whether somebody has messages of the group; nil is none.
+// held reports whether messages of the group are out; nil is no group.
 func (g *group) held() bool { return g != nil && g.out > 0 }
 
 // resettle puts the classes of a group where they belong after its holder changed.

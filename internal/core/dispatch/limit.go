@@ -9,10 +9,11 @@ import (
 // Limit bounds the unsettled deliveries of several consumers together (the global prefetch of a
 // channel), whichever queues and shards they are on. A maximum of 0 means none.
 //
-// Room that comes back goes to those that wait, in the order in which they came; nobody takes it
+// Room that comes back goes to those that wait, in the order in which they came; none takes it
 // before them. So every queue, and every consumer in it, gets its turn.
 //
-// Invariant: while a share waits, no delivery is free, or whoever freed it is about to lock mu.
+// Invariant: while a share waits, no delivery is free, or the goroutine that freed it is about to
+// lock mu.
 type Limit struct {
 	max     atomic.Int64
 	used    atomic.Int64 // also those granted and not used yet

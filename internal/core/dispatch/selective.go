@@ -19,15 +19,16 @@ const (
 // at once, whatever happens to those before it, until the set of selectors changes.
 //
 // Invariants: a class holds the messages set aside that wait for the same thing, and is in no pool
-// only while its group is held by somebody who may not have them. Places of messages that are gone
-// (expired, purged, dropped) may be left in a class; there is no message set aside that is in none.
+// only while its group is held by a consumer that may not have them. Places of messages that are
+// gone (expired, purged, dropped) may be left in a class; there is no message set aside that is in
+// none.
 type Selective struct {
 	src Source
 	st  *queue.Deliveries
 
 	header string                  // names the group of a message; "" when there are no groups
 	groups map[string]*group       // those with messages out or set aside
-	out    map[queue.Handle]*group // who has these is their group's holder
+	out    map[queue.Handle]*group // what has these is their group's holder
 
 	filters []*filter        // the distinct selectors of the consumers; none when no consumer has one
 	mask    []byte           // scratch
@@ -151,7 +152,7 @@ func (p *Selective) deliverAside(c *Consumer, cl *class, now int64) {
 	p.tidy(g)
 }
 
-// Get takes the first message whose group nobody holds, for no consumer. now is unix ms; with noAck
+// Get takes the first message whose group is not held, for no consumer. now is unix ms; with noAck
 // it is over at once. again: it had to stop looking.
 func (p *Selective) Get(now int64, noAck bool) (it *queue.Item, again bool) {
 	p.sweep(p.st)
@@ -187,7 +188,7 @@ func (p *Selective) Get(now int64, noAck bool) (it *queue.Item, again bool) {
 }
 
 // Taken decides about a message that was taken out of turn, with its body: it is set aside, and
-// false returned, when somebody holds its group; else the group is held for it, unless it is over
+// false returned, when its group is held; else the group is held for it, unless it is over
 // at once.
 func (p *Selective) Taken(it *queue.Item, noAck bool) bool {
 	g, set := p.sort(it.Env)
@@ -202,7 +203,7 @@ func (p *Selective) Taken(it *queue.Item, noAck bool) bool {
 	return true
 }
 
-// Lend lends a message that is ready or set aside, nil when somebody holds its group.
+// Lend lends a message that is ready or set aside, nil when its group is held.
 func (p *Selective) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	g := p.groupOf(env)
 	defer p.tidy(g)

@@ -153,7 +153,7 @@ func TestSelectiveTwin(t *testing.T) {
 	}
 }
 
-// get takes the first message whose group nobody holds.
+// get takes the first message whose group no consumer holds.
 func (tw *selectiveTwin) get(t *testing.T, at string) {
 	t.Helper()
 	it, again := tw.r.selective.Get(0, false)
@@ -201,7 +201,7 @@ func TestGroupOrder(t *testing.T) {
 	if r.out[hs[1]] != a {
 		t.Errorf("a got %v, want %d", r.unacked[a], hs[1])
 	}
-	r.remove(a) // what it has is out: its group waits, also when somebody has room
+	r.remove(a) // what it has is out: its group waits, also when a consumer has room
 	r.end(hs[2], false)
 	rest(r.loop)
 	if r.out[hs[4]] != b || len(r.out) != 2 {
