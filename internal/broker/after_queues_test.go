@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -35,9 +34,9 @@ func (c *client) orderedQueues() {
 
 func (c *client) takeID(q, id string) Delivery {
 	c.t.Helper()
-	d, ok, err := c.TakeByID(context.Background(), q, id)
-	if err != nil || !ok {
-		c.t.Fatal(id, ok, err)
+	d, ok := c.lendID(q, id)
+	if !ok {
+		c.t.Fatal(id)
 	}
 	return d
 }

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -272,9 +271,9 @@ func (tw *orderTwin) random() {
 		must(tw.t, err)
 		tw.took(tw.first(q), d, ok)
 	case op < 64:
-		tw.takeByID(q, fmt.Sprint(rng.IntN(tw.ids)), rng.IntN(3) == 0)
+		tw.lendByID(q, fmt.Sprint(rng.IntN(tw.ids)))
 	case op < 66:
-		tw.seizeFreed(q)
+		tw.lendUnblocked(q)
 	case op < 88 && len(out) > 0:
 		m := out[rng.IntN(len(out))]
 		switch n := rng.IntN(9); {
@@ -332,8 +331,8 @@ func (tw *orderTwin) took(want *orderMessage, d Delivery, ok bool) {
 	}
 }
 
-// takeByID takes a message by its id, or seizes it, also when it is blocked.
-func (tw *orderTwin) takeByID(q, id string, seize bool) {
+// lendByID lends a message, which may be blocked.
+func (tw *orderTwin) lendByID(q, id string) {
 	list := tw.of(q)
 	i := slices.IndexFunc(list, func(m *orderMessage) bool { return m.id == id })
 	var m *orderMessage
@@ -351,29 +350,22 @@ func (tw *orderTwin) takeByID(q, id string, seize bool) {
 	if m != nil && m.out {
 		return // the call would wait
 	}
-	take := func() (Delivery, bool, error) { return tw.c.TakeByID(context.Background(), q, id) }
-	if seize {
-		take = func() (Delivery, bool, error) { return tw.c.SeizeByID(context.Background(), q, id, nil) }
-	}
-	d, ok, err := take()
-	must(tw.t, err)
-	if m != nil && !seize && tw.blocked(m) {
-		m = nil
-	}
+	d, ok := tw.c.lendID(q, id)
 	tw.took(m, d, ok)
 }
 
-// seizeFreed takes messages that are blocked only by unacked ones.
-func (tw *orderTwin) seizeFreed(q string) {
-	got, err := tw.c.SeizeFreed(q, 2, func() (out []Loan) {
-		for _, m := range tw.live {
-			if m.out {
-				out = append(out, Loan{m.d.Queue, m.d.Handle})
-			}
+// lendUnblocked lends what is blocked by nothing but messages that are out.
+func (tw *orderTwin) lendUnblocked(q string) {
+	var out []Loan
+	for _, m := range tw.live {
+		if m.out {
+			out = append(out, Loan{m.d.Queue, m.d.Handle})
 		}
-		return out
+	}
+	got := tw.c.lend(q, func(at Context) []queue.Handle {
+		free := at.Dependencies().FreedBy(at.PlacesOf(out), at.Now())
+		return free[:min(len(free), 2)]
 	})
-	must(tw.t, err)
 	var want []*orderMessage
 	for _, m := range tw.of(q) {
 		held := !slices.ContainsFunc(tw.live, func(o *orderMessage) bool { return !o.out && slices.Contains(tw.blockers(m), o.id) })
@@ -382,7 +374,7 @@ func (tw *orderTwin) seizeFreed(q string) {
 		}
 	}
 	if len(got) != len(want) {
-		tw.t.Fatalf("step %d: %d were seized, want %d", tw.step, len(got), len(want))
+		tw.t.Fatalf("step %d: %d were lent, want %d", tw.step, len(got), len(want))
 	}
 	for i, m := range want {
 		tw.took(m, got[i], true)

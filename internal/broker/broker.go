@@ -12,7 +12,6 @@ import (
 
 	"fiveways/internal/authn"
 	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/deadlock"
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -114,8 +113,6 @@ type Broker struct {
 	sessions        sessions
 	proposals       proposals
 	flow            flow
-	waits           deadlock.Detector[resource]
-	claims          claims
 	memory          atomic.Int64 // bytes held by all queues' messages
 	scratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
 	mailboxes       sync.Map     // name -> *mailbox

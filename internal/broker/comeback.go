@@ -19,7 +19,7 @@ func (sh *shard) requeue(o *op) {
 	if q.after != nil {
 		q.after.Block(o.handle, int(o.n))
 	}
-	sh.wakeTakers(q, o.handle, int(o.n))
+	sh.loansEnded(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
 	sh.giveBack(o.consumer, q.returned(o, n))
 	sh.mark(q)

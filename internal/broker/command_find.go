@@ -17,6 +17,15 @@ func (s *Session) writable(name string, create bool) (*Queue, error) {
 	return s.findOrMake(name, create)
 }
 
+// readable finds a queue that the session may take from.
+func (s *Session) readable(name string) (*Queue, error) {
+	s.Flush()
+	if err := s.may(toRead, "queue", name); err != nil {
+		return nil, err
+	}
+	return s.usableQueue(name)
+}
+
 // findOrMake finds a queue; with create it declares a missing one.
 func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
 	for range goneTries { // it may be deleted as soon as it is made

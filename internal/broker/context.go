@@ -146,9 +146,6 @@ func (at Context) Replace(h queue.Handle, env message.Envelope, expires, due int
 	at.sh.mark(at.q)
 }
 
-// WakeTakers wakes the calls that wait for one of n contiguous messages, which have changed.
-func (at Context) WakeTakers(h queue.Handle, n int) { at.sh.wakeTakers(at.q, h, n) }
-
 // Clear removes the ready messages and returns their number.
 func (at Context) Clear() int { return at.sh.clear(at.q) }
 

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -87,15 +86,6 @@ var dueCases = map[string]dueCase{
 	"message, chosen": {begin: func(c *client) func() bool {
 		c.expiring(nil)
 		return func() bool { return absent(c.fetch("q", 1, func(message.Envelope) bool { return true })) }
-	}},
-	"message, taken by its id": {begin: func(c *client) func() bool {
-		c.queue("q", nil)
-		c.named("q", "m", ttl(dueIn))
-		return func() bool {
-			_, ok, err := c.TakeByID(context.Background(), "q", "m")
-			must(c.t, err)
-			return !ok
-		}
 	}},
 	"message, counted": {begin: func(c *client) func() bool {
 		c.expiring(nil)

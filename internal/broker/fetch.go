@@ -234,7 +234,7 @@ func (sh *shard) release(o *op) {
 	if q.after != nil {
 		q.after.Block(o.handle, int(o.n))
 	}
-	sh.wakeTakers(q, o.handle, int(o.n))
+	sh.loansEnded(q, o.handle, int(o.n))
 	sh.setEarly(q, o.handle, int(o.n))
 	sh.mark(q)
 	sh.dropHead(q)

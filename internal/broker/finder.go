@@ -45,6 +45,12 @@ func (f Finder) At(q *Queue, fn func(Context)) error {
 	return f.s.ask(q.shard, func() { fn(Context{q.shard, q}) })
 }
 
+// Lookup finds a queue without asking for a permission.
+func (f Finder) Lookup(name string) (q *Queue, ok bool) { return f.s.vhost.queue(name) }
+
+// Stopped is closed when the shard of a queue has stopped: nothing happens to the queue any more.
+func (f Finder) Stopped(q *Queue) <-chan struct{} { return q.shard.done }
+
 // Broker is the broker of the session.
 func (f Finder) Broker() *Broker { return f.s.b }
 

@@ -130,7 +130,7 @@ const watchTime = int64(time.Minute / time.Millisecond)
 // stream.
 func (q *Queue) idle(now int64) bool {
 	return !q.gone && q.Implicit() && q.content.Stream == nil && q.isEmpty() && q.dead == nil &&
-		q.consumers.Len() == 0 && q.waiting.first == nil && len(q.takers) == 0 && (q.watched == 0 || q.watched+watchTime <= now) &&
+		q.consumers.Len() == 0 && q.waiting.first == nil && q.loanWaiters == nil && (q.watched == 0 || q.watched+watchTime <= now) &&
 		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
 }
 

@@ -20,6 +20,7 @@ const (
 	opGrant  // a shared limit has left n deliveries to a share
 	opSettle // a message that was handed over is safe elsewhere: its source may go
 	opCall   // run a function on the shard's goroutine
+	opRun    // a command that waits for nothing
 	opFetch
 	opRelease // the end of a loan
 	opTrip    // the commands of a session
@@ -52,7 +53,7 @@ type op struct {
 
 	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
 	// or the *Loan that it takes the place of; for opSettle: forwarded; opTx: *txPart; opKick:
-	// *Session; opGrant: *dispatch.Share; opCall: func(); opFetch: *fetchTrip; opTrip: *trip;
-	// opMeet: *meeting.
+	// *Session; opGrant: *dispatch.Share; opCall: func(); opRun: *lone; opFetch: *fetchTrip;
+	// opTrip: *trip; opMeet: *meeting.
 	extra any
 }

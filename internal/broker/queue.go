@@ -41,12 +41,12 @@ type Queue struct {
 	after         *dependency.Member  // nil: no message waits for another
 	reader        *store.Reader       // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
-	early         *early                    // messages that do not stand where they came; nil when there are none
-	takers        map[queue.Handle][]*taker // who waits for a message that is lent; nil when nobody does
-	waiting       row                       // calls of Session.Await
-	waking        bool                      // the row is to be served
-	wakeAll       bool                      // also when nothing is ready
-	feature       atomic.Pointer[attached]  // stored by the shard, read by all; nil: it has none
+	early         *early                   // messages that do not stand where they came; nil when there are none
+	loanWaiters   LoanWaiters              // nil: nothing waits for a message that is lent
+	waiting       row                      // calls of Session.Await
+	waking        bool                     // the row is to be served
+	wakeAll       bool                     // also when nothing is ready
+	feature       atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
 	gone          bool
 	removed       bool  // for being idle
 	seen          look  // of an implicit queue
@@ -182,7 +182,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	q.gone = true
 	sh.retire(q)
 	sh.implicits.remove(q)
-	q.dismissTakers()
+	q.dismissLoanWaiters()
 	q.dismissWaiting()
 	if q.after != nil {
 		sh.leaveOrder(q)

@@ -46,6 +46,7 @@ type Session struct {
 
 	committing committing
 	tripping   tripping
+	lone       lone          // of Run
 	fetched    chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
 
 	waiter atomic.Pointer[waiter] // of the Await that runs; nil: none does
@@ -371,7 +372,7 @@ func (s *Session) Idle() {
 	s.cache, s.emits = routeCache{}, routeCache{}
 	s.named = namedTargets{}
 	s.found = routing.Route{}
-	s.fetched = nil
+	s.lone, s.fetched = lone{}, nil
 	s.committing, s.tripping = committing{}, tripping{}
 }
 
@@ -387,6 +388,19 @@ func (s *Session) wakeShards() {
 // SetLimit changes a shared limit and lets those go on that wait for it.
 func (*Session) SetLimit(l *Limit, n int) {
 	l.SetMax(n)
+}
+
+// Ended is closed when the session ends. Any goroutine may call it. Errors: ErrClosed.
+func (s *Session) Ended() (<-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if s.ended == nil {
+		s.ended = make(chan struct{})
+	}
+	return s.ended, nil
 }
 
 // Close ends the session: its consumers leave, its exclusive queues are

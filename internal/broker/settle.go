@@ -35,7 +35,7 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) (found int, logged bool
 		sh.freed(q, h, n, found)
 	}
 	sh.settled(q, h, n)
-	sh.wakeTakers(q, h, n)
+	sh.loansEnded(q, h, n)
 	return found, logged
 }
 

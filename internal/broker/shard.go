@@ -217,6 +217,8 @@ func (sh *shard) do(o *op) {
 		o.extra.(forwarded).finish(sh)
 	case opCall:
 		o.extra.(func())()
+	case opRun:
+		o.extra.(*lone).run(sh)
 	case opFetch:
 		o.extra.(*fetchTrip).run(sh)
 	case opRelease:

@@ -61,7 +61,7 @@ func (sh *shard) endStream(q *Queue) {
 	first, last, ok := q.content.Stream.Handles()
 	sh.facts.EndStream(q.content)
 	if ok {
-		sh.wakeTakers(q, first, int(last-first)+1)
+		sh.loansEnded(q, first, int(last-first)+1)
 	}
 	Context{sh, q}.WakeReaders()
 }

@@ -87,7 +87,7 @@ func (r *row) remove(t *turn) {
 // Each command must have the method Got() bool, which reports whether its Run got something.
 func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 	s.Flush()
-	ended, err := s.ending()
+	ended, err := s.Ended()
 	if err != nil {
 		return -1, err
 	}

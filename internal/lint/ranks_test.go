@@ -61,6 +61,7 @@ var ranks = []struct {
 	{"internal/broker/enginetest", 51},
 	{"internal/broker/jobs", 51},
 	{"internal/broker/lists", 51},
+	{"internal/broker/loans", 51},
 	{"internal/broker/streams", 51},
 	{"internal/definitions", 46},
 	{"internal/authn", 45},

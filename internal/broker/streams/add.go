@@ -96,7 +96,7 @@ func trim(at broker.Context, t *stream.Trim) int {
 	}
 	first, _ := s.Find(s.FirstEntry())
 	at.Facts().TrimStream(at.Content(), before)
-	at.WakeTakers(first, int(before-first))
+	at.LoansEnded(first, int(before-first))
 	at.Changed()
 	return n
 }

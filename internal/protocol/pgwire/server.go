@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/protocol"
 )
 
@@ -39,6 +40,7 @@ type Server struct {
 	o       Options
 	quiet   *slog.Logger // for what clients can cause that have not logged in
 	conns   registry
+	loans   loans.Manager // no other protocol waits for loans with something in hand
 	started time.Time
 	open    opener
 }

@@ -48,7 +48,9 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	work := mbus.NewSession(s.broker, engine, mbus.Options{User: c.user, Database: c.database, Largest: s.o.MaxMessageSize, Semaphores: s.o.Semaphores})
+	work := mbus.NewSession(s.broker, engine, mbus.Options{
+		User: c.user, Database: c.database, Largest: s.o.MaxMessageSize, Semaphores: s.o.Semaphores, Loans: &s.loans,
+	})
 	schemas := slices.Concat(work.Schemas(), semaphoresql.Schemas(work))
 	catalogs := s.catalogs(c, work, schemas)
 	session := sql.NewSession(sql.Options{

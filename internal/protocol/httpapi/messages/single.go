@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -91,7 +92,7 @@ func lookUp(b *broker.Browser, p place) (m broker.Browsed, err error) {
 func settleOne(ctx context.Context, s *broker.Session, queueName string, b *broker.Browsed, instead *broker.Publish) error {
 	now, over := context.WithCancel(ctx)
 	over() // do not wait for the message's consumer
-	d, ok, err := s.SeizeHandle(now, queueName, b.Handle, nil)
+	d, ok, err := loans.Acquire(now, s, queueName, b.Handle, nil)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() == nil:
 		return heldBy(&b.Holder)

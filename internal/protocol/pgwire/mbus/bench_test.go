@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -33,7 +34,7 @@ func newBench(b *testing.B) (run func(text string) *prepared) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := NewSession(engine, own, Options{User: "guest", Database: "fiveways"})
+	w := NewSession(engine, own, Options{User: "guest", Database: "fiveways", Loans: new(loans.Manager)})
 	s := sql.NewSession(sql.Options{
 		User: "guest", Database: "fiveways", Superuser: true, Schemas: w.Schemas(), Roles: w, Work: w, Session: w,
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -142,7 +143,7 @@ func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (le
 	if keep != nil {
 		n = math.MaxInt // the first may be none of those that are wanted
 	}
-	all, err := src.from.SeizeFreed(src.name, n, s.loans)
+	all, err := loans.AcquireUnblocked(src.from, src.name, n, s.loans)
 	for i := range all {
 		if keep == nil || keep(all[i].Env) {
 			lent = append(lent, all[i])

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -47,7 +47,7 @@ type posting struct {
 	database      string
 	user          string
 	iid           string
-	claim         *broker.Claim // to the iid, if it was given
+	claim         *loans.Claim // to the iid, if it was given
 	data          hstore.Map
 	headers       hstore.Map
 	properties    hstore.Map

@@ -5,10 +5,12 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -43,7 +45,8 @@ func newCaller(t testing.TB, b *broker.Broker, user string) *caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &caller{t: t, s: NewSession(b, own, Options{User: user, Database: "fiveways"})}
+	m, _ := managers.LoadOrStore(b, new(loans.Manager))
+	c := &caller{t: t, s: NewSession(b, own, Options{User: user, Database: "fiveways", Loans: m.(*loans.Manager)})}
 	c.env = &expr.Env{Ctx: context.Background(), Settings: value.Defaults(), User: user, Database: "fiveways", Session: c.s}
 	c.env.Notice = func(e *pgerror.Error) { c.notices = append(c.notices, e.Message) }
 	c.now()
@@ -64,6 +67,9 @@ func (c *caller) commit() {
 }
 
 func (c *caller) rollback() { c.open = false; c.s.Rollback() }
+
+// managers are those of the brokers that tests have opened: *broker.Broker -> *loans.Manager.
+var managers sync.Map
 
 // try calls a function of mbus4; texts for hstore arguments are read.
 func (c *caller) try(name string, args ...any) ([]value.Record, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -247,9 +248,9 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	var ok bool
 	var err error
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
-		d, ok, err = src.from.SeizeHandle(env.Ctx, src.name, h, s.holding)
+		d, ok, err = loans.Acquire(env.Ctx, src.from, src.name, h, &s.tx)
 	} else {
-		d, ok, err = src.from.SeizeByID(env.Ctx, src.name, iid, s.holding)
+		d, ok, err = loans.AcquireByID(env.Ctx, src.from, src.name, iid, &s.tx)
 	}
 	if env.Ctx.Err() != nil {
 		return nil, env.Ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/hstore"
@@ -157,13 +158,13 @@ func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a 
 		p.key = queueName
 	}
 	if err = s.send(from, &p, nil); err != nil {
-		s.own.Unclaim(p.claim) // a failed statement has claimed nothing
+		p.claim.Release() // a failed statement has claimed nothing
 	}
 	return p.iid, err
 }
 
 // chooseIID is the iid that the poster gave, or a new one.
-func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) (iid string, claim *broker.Claim, err error) {
+func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) (iid string, claim *loans.Claim, err error) {
 	if len(a) < 6 || !a.has(5) {
 		if isTemporary(queueName) {
 			queueName = s.database
@@ -185,8 +186,8 @@ func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) 
 // claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As
 // with a unique index, it waits for transactions that have posted or taken a message with it and
 // have not committed. The claim is nil when an earlier post of the transaction has it.
-func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*broker.Claim, error) {
-	claim, fresh, err := s.own.Claim(ctx, queueName+" "+iid, s.holding)
+func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*loans.Claim, error) {
+	claim, fresh, err := s.tx.Claim(ctx, s.own, queueName+" "+iid)
 	if err != nil {
 		return nil, s.waitFailed(ctx, err)
 	}
@@ -203,7 +204,7 @@ func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*broker.
 			})
 		}
 		if !taken {
-			taken, err = s.own.Occupied(ctx, name, iid, own, s.holding)
+			taken, err = loans.InUse(ctx, s.own, name, iid, own, &s.tx)
 		}
 		if taken || err != nil {
 			break
@@ -217,7 +218,7 @@ func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*broker.
 	default:
 		return claim, nil
 	}
-	s.own.Unclaim(claim)
+	claim.Release()
 	return nil, err
 }
 
@@ -230,8 +231,8 @@ func (s *Session) waitFailed(ctx context.Context, err error) error {
 }
 
 // holding is what the transaction has while it waits.
-func (s *Session) holding() broker.Holdings {
-	h := broker.Holdings{Loans: s.loans()}
+func (s *Session) holding() loans.Holdings {
+	h := loans.Holdings{Loans: s.loans()}
 	for i := range s.work.entries {
 		if p := s.work.entries[i].post; p != nil && p.claim != nil {
 			h.Claims = append(h.Claims, p.claim)

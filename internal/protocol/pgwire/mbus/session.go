@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
@@ -20,6 +21,7 @@ type Options struct {
 	Database   string              // as the client named it
 	Largest    int64               // bytes of a message's body; 0: no limit
 	Semaphores *semaphores.Manager // of the broker; nil: there are none
+	Loans      *loans.Manager      // of the broker
 }
 
 // Session is what the functions of one client work on. It is the Work of its sql.Session, and
@@ -37,6 +39,7 @@ type Session struct {
 	tempNo     int
 
 	work    journal
+	tx      loans.Transaction
 	room    int64 // bytes that the posts of a transaction may take
 	defs    definitions
 	encoder encoder
@@ -63,8 +66,10 @@ var (
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
-	return &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:]),
+	s := &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:]),
 		room: broker.MaxTxBytes}
+	s.tx = loans.Transaction{Manager: o.Loans, Holdings: s.holding}
+	return s
 }
 
 // Superuser reports whether the user may do everything, as it is now.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -42,11 +43,11 @@ type entry struct {
 type pending struct {
 	publish broker.Publish
 	iid     string
-	named   string        // the queue that the client named; "" for a copy made by a trigger
-	after   []string      // it waits for these messages
-	claim   *broker.Claim // to its iid, if that was given
-	taken   []string      // queues from which the transaction has taken it already
-	purged  bool          // it was deleted from all of them
+	named   string       // the queue that the client named; "" for a copy made by a trigger
+	after   []string     // it waits for these messages
+	claim   *loans.Claim // to its iid, if that was given
+	taken   []string     // queues from which the transaction has taken it already
+	purged  bool         // it was deleted from all of them
 }
 
 // held is a message that was taken: the commit deletes it, a rollback puts it back.
@@ -201,7 +202,7 @@ func (s *Session) forget() {
 	if j.claims > 0 {
 		for i := range j.entries {
 			if p := j.entries[i].post; p != nil {
-				s.own.Unclaim(p.claim)
+				p.claim.Release()
 			}
 		}
 	}
@@ -235,7 +236,7 @@ func (s *Session) undo(mark int) {
 			j.bytes -= e.post.bytes()
 			if e.post.claim != nil {
 				j.claims--
-				s.own.Unclaim(e.post.claim)
+				e.post.claim.Release()
 			}
 		case e.held != nil:
 			j.holds--

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/mbus"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -29,6 +30,7 @@ type node struct {
 	t        testing.TB
 	b        *broker.Broker
 	m        *semaphores.Manager
+	loans    loans.Manager
 	sessions map[string]*session
 }
 
@@ -90,7 +92,7 @@ func (n *node) session(name string) *session {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	s := &session{work: mbus.NewSession(n.b, engine, mbus.Options{User: user, Database: "fiveways", Semaphores: n.m})}
+	s := &session{work: mbus.NewSession(n.b, engine, mbus.Options{User: user, Database: "fiveways", Semaphores: n.m, Loans: &n.loans})}
 	s.sql = sql.NewSession(sql.Options{
 		User: user, Database: "fiveways", Schemas: slices.Concat(s.work.Schemas(), semaphoresql.Schemas(s.work)), Work: s.work, Session: s.work, Roles: s.work,
 		Notice: func(e *pgerror.Error) { fmt.Fprintf(&s.out, "%s: %s\n", e.Severity, e.Message) },

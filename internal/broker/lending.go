@@ -1,0 +1,66 @@
+package broker
+
+import (
+	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// LoanWaiters are what waits until messages of one queue that are lent are back or gone, as a
+// package above this one knows it. A queue for which nothing waits has none, and pays the look at a
+// nil interface for it.
+//
+// The methods run on the goroutine of the queue's shard. They may lend messages, but not publish.
+type LoanWaiters interface {
+	// LoansEnded tells that n contiguous messages, or some of them, have been settled or are back
+	// in the queue. Consumers are served afterwards.
+	LoansEnded(at Context, h queue.Handle, n int)
+	// QueueDeleted tells that the queue is gone with all its messages. Nothing else is told then.
+	QueueDeleted()
+}
+
+// LoanWaiters are those of the queue, nil when nothing waits.
+func (at Context) LoanWaiters() LoanWaiters { return at.q.loanWaiters }
+
+// SetLoanWaiters gives the queue its waiters, nil when nothing waits any more: a queue that has
+// some does not go for lack of use.
+func (at Context) SetLoanWaiters(w LoanWaiters) { at.q.loanWaiters = w }
+
+// LoansEnded tells the waiters of the queue of a change to n contiguous messages that the caller
+// has made in Content.
+func (at Context) LoansEnded(h queue.Handle, n int) { at.sh.loansEnded(at.q, h, n) }
+
+func (sh *shard) loansEnded(q *Queue, h queue.Handle, n int) {
+	if q.loanWaiters != nil {
+		q.loanWaiters.LoansEnded(Context{sh, q}, h, n)
+	}
+}
+
+func (q *Queue) dismissLoanWaiters() {
+	if w := q.loanWaiters; w != nil {
+		q.loanWaiters = nil
+		w.QueueDeleted()
+	}
+}
+
+// Lent counts a message that was just lent to the session of a command, and returns its delivery.
+// env is the message, which it may not have in memory. With nil for the command a tap is not told.
+func (at Context) Lent(to *OnQueue, it *queue.Item, env message.Envelope) Delivery {
+	at.sh.got(at.q, it, false)
+	d := newDelivery(at.q, it)
+	d.Env = env
+	if to != nil {
+		at.sh.tapDelivery(&d, holder{session: to.session})
+	}
+	return d
+}
+
+// Unreadable reports a message that the disk does not give back. It stays lent, and on the disk.
+func (at Context) Unreadable(it *queue.Item, err error) { at.sh.setAside(at.q, it, err) }
+
+// Dependencies are those of the queue's messages on others (QueuePolicy.ConsumeAfter), nil in a
+// queue without an order.
+func (at Context) Dependencies() *dependency.Member { return at.q.after }
+
+// PlacesOf is where the messages of loans lie in orders of the shard, of those that do.
+func (at Context) PlacesOf(loans []Loan) []dependency.At { return at.sh.placesOf(loans) }

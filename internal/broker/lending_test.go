@@ -1,0 +1,60 @@
+package broker
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// lending is a double of the commands of package loans: it lends the messages that find names,
+// whatever keeps them from consumers, if they are not lent already.
+type lending struct {
+	OnQueue
+	find func(at Context) []queue.Handle
+	got  []Delivery
+}
+
+func (l *lending) Find(f Finder) (*Queue, error) { return f.Queue(Reading, l.Queue, false) }
+
+func (l *lending) Run(at Context) error {
+	at.Deliveries().Due(at.Now())
+	for _, h := range l.find(at) {
+		it, status := at.Deliveries().Get(h)
+		if status == queue.Gone || status == queue.Unacked || it.Expires != 0 && it.Expires <= at.Now() {
+			continue
+		}
+		env, err := at.Load(it)
+		if err != nil {
+			return err
+		}
+		at.Deliveries().LendAside(h)
+		l.got = append(l.got, at.Lent(&l.OnQueue, it, env))
+	}
+	at.Changed()
+	return nil
+}
+
+func (c *client) lend(q string, find func(at Context) []queue.Handle) []Delivery {
+	c.t.Helper()
+	l := lending{OnQueue: on(q), find: find}
+	must(c.t, c.Run(&l))
+	return l.got
+}
+
+// lendID lends the message of an id.
+func (c *client) lendID(q, id string) (d Delivery, ok bool) {
+	c.t.Helper()
+	m, _, err := c.Find(q, id)
+	must(c.t, err)
+	for _, d := range c.lend(q, func(Context) []queue.Handle { return []queue.Handle{m.Handle} }) {
+		return d, true
+	}
+	return d, false
+}
+
+// named publishes a persistent message with an id, which is its body too.
+func (c *client) named(q, id string, change func(*Publish)) {
+	c.t.Helper()
+	props := message.Properties{Flags: message.HasDeliveryMode | message.HasMessageID, DeliveryMode: 2, MessageID: id}
+	c.postProps("", q, id, props, change)
+	c.settled(q)
+}

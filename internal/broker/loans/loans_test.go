@@ -1,0 +1,96 @@
+package loans
+
+import (
+	"context"
+	"testing"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/message"
+)
+
+// client lends messages.
+type client struct{ *enginetest.Client }
+
+func newClient(t *testing.T, b *broker.Broker) client { return client{enginetest.NewClient(t, b)} }
+
+func ordered(s *catalog.QueueSpec) { s.Policy.ConsumeAfter = true }
+
+// named publishes a persistent message with an id, which is its body too.
+func (c client) named(q, id string, change func(*broker.Publish)) {
+	c.T.Helper()
+	c.withHeaders(q, id, nil, change)
+}
+
+// withHeaders is named with headers.
+func (c client) withHeaders(q, id string, headers message.Table, change func(*broker.Publish)) {
+	c.T.Helper()
+	props := message.Properties{
+		Flags: message.HasDeliveryMode | message.HasMessageID | message.HasHeaders, DeliveryMode: message.Persistent, MessageID: id, Headers: headers,
+	}
+	c.Post("", q, id, props, change)
+	enginetest.Sync(c.T, flushed(c))
+}
+
+func flushed(c client) *broker.Broker {
+	c.Flush()
+	return c.B
+}
+
+// acquires lends the message of an id that can be had at once.
+func (c client) acquires(q, id string) broker.Delivery {
+	c.T.Helper()
+	d, ok, err := AcquireByID(context.Background(), c.Session, q, id, nil)
+	if !ok || err != nil {
+		c.T.Fatalf("%s of %s: %v, %v", id, q, ok, err)
+	}
+	return d
+}
+
+// waiting is how many requests wait at a queue.
+func (c client) waiting(q string) (n int) {
+	c.T.Helper()
+	c.At(q, func(at broker.Context) {
+		for _, all := range waitersOf(at) {
+			n += len(all)
+		}
+	})
+	return n
+}
+
+func (c client) ack(d broker.Delivery) {
+	c.Ack(d.Queue, nil, d.Handle, 1)
+	c.Flush()
+}
+
+func (c client) requeue(d broker.Delivery) {
+	c.Requeue(d.Queue, nil, d.Handle, 1)
+	c.Flush()
+}
+
+func (c client) release(ds ...broker.Delivery) {
+	for _, d := range ds {
+		c.Release(d.Queue, d.Handle, 1)
+	}
+	c.Flush()
+}
+
+func bodies(ds []broker.Delivery) (out []string) {
+	for _, d := range ds {
+		out = append(out, string(d.Env.Body()))
+	}
+	return out
+}
+
+func same(t testing.TB, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}

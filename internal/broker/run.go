@@ -1,0 +1,33 @@
+package broker
+
+// lone is the command that Session.Run has at a shard.
+type lone struct {
+	command Command
+	done    chan struct{} // 1 slot: it has run; nil before the first
+}
+
+// Run does one command and does not wait for the log, as Do does: for commands that change nothing
+// durable. It looks for the queue once: when that is deleted before the command has run, the error
+// is FindAgain. Errors: that of the command, which is in its OnQueue, too; ErrClosed.
+func (s *Session) Run(c Command) error {
+	s.Flush()
+	if err := s.find(c); err != nil {
+		return err
+	}
+	l := &s.lone
+	if l.done == nil {
+		l.done = make(chan struct{}, 1)
+	}
+	l.command = c
+	if _, ok := c.on().queue.shard.visit(s, op{kind: opRun, extra: l}, false); !ok {
+		return ErrClosed
+	}
+	<-l.done
+	l.command = nil
+	return c.on().Err
+}
+
+func (l *lone) run(sh *shard) {
+	sh.runCommand(l.command)
+	l.done <- struct{}{}
+}
