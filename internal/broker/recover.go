@@ -10,9 +10,9 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// recover rebuilds the definitions, then each shard: checkpoint first, then the
-// log past it. Unless the broker was closed cleanly, every message may have
-// been out, so all are redelivered from now on.
+// recover rebuilds the definitions, then each shard: first its checkpoint, then the log behind
+// that. Unless the broker was closed cleanly, any message may have been delivered, so all are
+// marked as redelivered.
 func (b *Broker) recover() error {
 	b.newDefinitions()
 	last := uint32(b.opts.Shards)
@@ -89,7 +89,7 @@ func (sh *shard) recover() error {
 		if !clean {
 			q.state.MarkAllRedelivered()
 		}
-		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have said so when they died
+		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have asked for it when they died
 			sh.recoverDead(q)
 		}
 		sh.mark(q)
@@ -98,19 +98,19 @@ func (sh *shard) recover() error {
 		sh.recallOrder(o)
 	}
 	sh.recoverLeases()
-	// From here on the clean checkpoint says nothing of deliveries any more.
+	// From here on the checkpoint of a clean close does not cover deliveries.
 	sh.facts.Start()
 	sh.entry.wait = sh.b.opts.Sync.Wait()
 	return nil
 }
 
-// logBodies counts references to bodies for a shard that recovers.
+// logBodies counts references to bodies in the log while a shard recovers.
 type logBodies struct{ sh *shard }
 
 func (l logBodies) Retain(index uint64, n int)  { l.sh.b.store.Retain(l.sh.id, index, n) }
 func (l logBodies) Release(index uint64, n int) { l.sh.b.store.Release(l.sh.id, index, n) }
 
-// asStoreError adds what the store calls such an error.
+// asStoreError wraps an error of the state machine in the one that the store has for it.
 func asStoreError(err error) error {
 	switch {
 	case errors.Is(err, shardstate.ErrUnsupported):
@@ -121,7 +121,7 @@ func asStoreError(err error) error {
 	return err
 }
 
-// freeze copies what a checkpoint needs; the shard goes on meanwhile.
+// freeze copies what a checkpoint needs, so that the shard can go on while it is written.
 func (sh *shard) freeze(clean bool) *frozenShard {
 	return &frozenShard{sh.index - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
 }

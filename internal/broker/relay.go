@@ -5,9 +5,8 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// routeOut finds where a message goes from an exchange, as past says; ok is
-// false when there is no such exchange. It is for messages that come out of the
-// engine.
+// routeOut routes a message that the engine sends on from an exchange. ok is false when there is no
+// such exchange.
 func (v *VHost) routeOut(exchange string, m *forward.Message, past routing.Past) (t Targets, ok bool) {
 	table := v.Table()
 	x, ok := table.Exchange(exchange)

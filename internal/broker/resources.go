@@ -1,16 +1,16 @@
 package broker
 
-// Resources are what the broker may use, and uses, of its machine.
+// Resources are the limits of the broker on its machine, and what it uses.
 type Resources struct {
 	Dir           string
-	Memory        int64  // bytes held by queues' messages
-	MemoryLimit   int64  // bytes of those beyond which publishers are held back
-	DiskFree      int64  // bytes that are free where the data is; -1: not known
-	DiskFreeLimit int64  // bytes below which publishers are held back; 0: none
-	Alarm         string // why publishers are held back now, "" when they are not
+	Memory        int64  // bytes that the messages of queues take
+	MemoryLimit   int64  // bytes of Memory from which publishers are held back
+	DiskFree      int64  // bytes that are free on the disk of Dir; -1: unknown
+	DiskFreeLimit int64  // bytes of DiskFree below which publishers are held back; 0: no limit
+	Alarm         string // why publishers are held back now; "": they are not
 }
 
-// Resources looks at them.
+// Resources reads them.
 func (b *Broker) Resources() Resources {
 	r := Resources{Dir: b.dir, Memory: b.memory.Load(), MemoryLimit: b.opts.MemoryLimit, DiskFree: -1, DiskFreeLimit: max(b.opts.DiskFreeLimit, 0)}
 	if free, err := b.fs.Free(b.dir); err == nil {

@@ -7,7 +7,8 @@ import (
 	"fiveways/internal/core/deadletter"
 )
 
-// Policy is what counts for the queue now. Any goroutine may ask.
+// Policy is what is in force for the queue now: its declaration, changed by policies. Any goroutine
+// may call it.
 func (q *Queue) Policy() *QueuePolicy {
 	if r := q.ruling.Load(); r != nil {
 		return &r.QueuePolicy
@@ -15,7 +16,7 @@ func (q *Queue) Policy() *QueuePolicy {
 	return &q.Declared
 }
 
-// Ruling is Policy with all that policies say.
+// Ruling is Policy with everything that policies add.
 func (q *Queue) Ruling() Ruling {
 	if r := q.ruling.Load(); r != nil {
 		return *r
@@ -23,9 +24,9 @@ func (q *Queue) Ruling() Ruling {
 	return Ruling{QueuePolicy: q.Declared}
 }
 
-// enforce makes changed policies of a virtual host count. The journal is locked, and the change is
-// appended to the log: what follows from it comes later there. What it returns is done when the
-// shards of its queues have heard of it.
+// enforce applies changed policies of a virtual host to its queues. The journal is locked, and the
+// change is appended to the log before anything that follows from it. The result is done when the
+// shards of the queues have applied the change.
 func (b *Broker) enforce(v *catalog.VHost) *sync.WaitGroup {
 	v.Compile()
 	type governed struct {
@@ -38,24 +39,24 @@ func (b *Broker) enforce(v *catalog.VHost) *sync.WaitGroup {
 			rulings[q.shard] = append(rulings[q.shard], governed{q, q.Ruled()})
 		}
 	}
-	var heard sync.WaitGroup
+	var applied sync.WaitGroup
 	for sh, rulings := range rulings {
-		heard.Add(1)
+		applied.Add(1)
 		sent := sh.inbox.push([]op{{kind: opCall, extra: func() {
-			defer heard.Done()
+			defer applied.Done()
 			for _, g := range rulings {
 				sh.govern(g.q, g.r)
 			}
 		}}}, false)
 		if !sent { // the broker is closed
-			heard.Done()
+			applied.Done()
 		}
 	}
-	return &heard
+	return &applied
 }
 
-// govern makes a ruling count for a queue, or with nil its declaration: from now on, and for the
-// length of what it holds. Messages keep the time to live that they got when they came.
+// govern puts a ruling in force for a queue, or with nil its declaration. A limit of length counts
+// for what the queue holds, too; messages keep the time to live that they got when they came.
 func (sh *shard) govern(q *Queue, r *Ruling) {
 	before := q.Ruling()
 	q.rule(r)
@@ -68,7 +69,7 @@ func (sh *shard) govern(q *Queue, r *Ruling) {
 		q.used(sh.now) // its time begins now
 	}
 	if q.dead != nil {
-		q.dead.Hasten() // there may be another way to go
+		q.dead.Hasten() // the exchange may be another one
 	}
 	sh.dispatch(q) // what a waiting consumer can take goes out first
 	sh.shrink(q)
@@ -78,8 +79,8 @@ func (sh *shard) govern(q *Queue, r *Ruling) {
 // shrinkStep is how many messages a shard drops before it looks at its other queues.
 const shrinkStep = 4096
 
-// shrink drops what is more than a limit that came later, a part at a time: the rest follows when
-// the queue is next looked at.
+// shrink drops what exceeds a limit that came later, at most shrinkStep messages at a time: the
+// rest follows when the timer of the queue fires.
 func (sh *shard) shrink(q *Queue) {
 	p := q.Policy()
 	q.shrinking = false

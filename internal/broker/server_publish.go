@@ -6,12 +6,12 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// ServerPublish publishes a message of the server itself in the group of the log that Session.DoAll
-// or Tx.Commit makes: after a crash it is in its queues together with what else was changed, or
-// nothing of it is. It is routed as every message to its exchange, also one that is internal; where
-// there is no such exchange, or no virtual host any more, it goes nowhere. It comes after all else
-// of the group and hinders nothing of it: a full queue that refuses messages does not get it. It
-// needs no permission.
+// ServerPublish publishes a message of the server itself as part of the atomic group that
+// Session.DoAll or Tx.Commit writes: after a crash the message is in its queues together with the
+// other changes of the group, or none of them is there. It is routed like any message to its
+// exchange, which may be an internal one; without such an exchange or virtual host it goes nowhere.
+// It comes after everything else of the group and cannot make it fail: a full queue that rejects
+// messages does not get it. It needs no permission.
 type ServerPublish struct {
 	OnQueue // without a queue
 	VHost   VHostID
@@ -20,7 +20,7 @@ type ServerPublish struct {
 	to Targets
 }
 
-// find finds the queues. Errors: those of properties that cannot be read.
+// Find routes the message. Errors: those of properties that cannot be read.
 func (e *ServerPublish) Find(f Finder) (*Queue, error) {
 	m, err := forward.Read(e.Env)
 	if err != nil {
@@ -30,7 +30,7 @@ func (e *ServerPublish) Find(f Finder) (*Queue, error) {
 	return nil, nil
 }
 
-// emitted finds the queues of a message of the server. They are remembered apart from those of the
+// emitted finds the queues of a message of the server. They are cached apart from those of the
 // session's own messages, which need permissions.
 func (s *Session) emitted(vhost VHostID, m *forward.Message) Targets {
 	v := s.b.findVHost(vhost)
@@ -60,14 +60,14 @@ func (s *Session) emitted(vhost VHostID, m *forward.Message) Targets {
 	return t
 }
 
-// others are its queues: all are found before anything is done.
+// Others names the queues: they are found before anything is done.
 func (e *ServerPublish) Others(fn func(*Queue)) {
 	for _, q := range e.to.queues {
 		fn(q)
 	}
 }
 
-// run is not called: it may be about several shards, or none.
+// Run is not called: the message may go to several shards, or to none.
 func (e *ServerPublish) Run(Context) error { return nil }
 
 // each calls fn with what is to be published to each shard.
@@ -75,7 +75,7 @@ func (e *ServerPublish) each(fn func(*shard, op)) {
 	if e.to.Empty() {
 		return
 	}
-	m, _ := forward.Read(e.Env) // find has read it
+	m, _ := forward.Read(e.Env) // Find has read it
 	o := forwardOp(&m)
 	o.kind = opServerPublish
 	e.to.each(o, fn)
@@ -84,16 +84,16 @@ func (e *ServerPublish) each(fn func(*shard, op)) {
 // publish puts the message into its queues, while their shards stand still.
 func (e *ServerPublish) publish() { e.each(func(sh *shard, o op) { sh.publish(&o) }) }
 
-// refused is nothing: a queue that does not take it goes without.
+// refused returns nil: a queue that rejects the message does without it.
 func (e *ServerPublish) refused(*meeting) error { return nil }
 
 func (e *ServerPublish) demanded() bool { return true }
 
-// size is how much of the group of the log it takes.
+// size is how many bytes of the group of the log the message takes.
 func (e *ServerPublish) size() int { return int(e.to.parts) * len(e.Env) }
 
-// Listens reports whether a message to an exchange could get anywhere now. Where it could not, a
-// ServerPublish is in vain.
+// Listens reports whether a message to an exchange could reach a queue now. If not, a ServerPublish
+// to it has no effect.
 func (b *Broker) Listens(vhost VHostID, exchange string) bool {
 	v := b.findVHost(vhost)
 	if v == nil {

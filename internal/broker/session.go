@@ -12,10 +12,9 @@ import (
 	"fiveways/internal/throttle"
 )
 
-// Session is one client connection as the engine sees it. Its methods are for
-// the connection's reader goroutine, unless they say otherwise. What Publish,
-// Ack, Requeue and Reject gather goes to the shards at the next Flush, in
-// order; every other method flushes first.
+// Session is one client connection as the engine sees it. Its methods are for the connection's
+// reader goroutine, unless they say otherwise. What Publish, Ack, Requeue and Reject gather goes to
+// the shards at the next Flush, in order; every other method flushes first.
 type Session struct {
 	catalog.Rights
 	Name  string
@@ -24,21 +23,21 @@ type Session struct {
 	sink  Sink
 	evict func(error)
 
-	brief    bool            // counts for no limit of connections
-	unheld   bool            // its publishes do not wait for the log or the memory, nor for consumers
-	userRate *throttle.Limit // of the user; nil: there is no such user
+	brief    bool            // SessionOptions.Brief
+	unheld   bool            // Flush does not hold it back, whatever is behind
+	userRate *throttle.Limit // of the user; nil: the user does not exist
 	done     <-chan struct{} // SessionOptions.Done
 
 	channels int64 // guarded by sessions.mu: counted for the user's limit
 
-	late   bool // its sink gets messages when they are durable
+	late   bool // its sink gets messages once they are durable
 	window Window
 	cache  routeCache
 	emits  routeCache // of ServerPublish
 	named  namedTargets
 	routed routed
 	found  routing.Route
-	asked  routing.Message // kept, for it escapes
+	asked  routing.Message // kept, because it escapes
 	batch  []shardBatch    // one per shard
 	parts  []int           // shards with something gathered
 	pub    bool            // a publish is among it
@@ -69,22 +68,20 @@ type shardBatch struct {
 type SessionOptions struct {
 	User  string
 	VHost string
-	Name  string // for people: addresses
+	Name  string // shown to operators: addresses
 	Sink  Sink
-	// Evict is called when the session must end: its virtual host or its user was deleted. It comes
-	// from any goroutine and must not block; the protocol then calls Close. With nil nobody is
-	// told.
+	// Evict is called when the session must end: its virtual host or its user was deleted. It is
+	// called on any goroutine and must not block; the protocol then calls Close. It may be nil.
 	Evict func(reason error)
 	// ClientID is the protocol's name for the client, for topic permissions; "" when it has none.
 	ClientID string
-	// Outside admits a user without permission in the virtual host, for a protocol that offers
-	// more than the virtual host's queues: these stay out of the user's reach.
+	// Outside admits a user without permission in the virtual host, for a protocol that has more
+	// to offer than queues: the queues stay out of the user's reach.
 	Outside bool
-	// Brief is a session of one request, over a connection that is none of a client: it counts for
-	// no limit of connections.
+	// Brief is for a session of one request: it does not count as a connection.
 	Brief bool
-	// Done, when it is closed, ends waits for rates: the client is gone. nil: nothing does but the
-	// end of the broker.
+	// Done is closed when the client is gone: that ends waits for rates. With nil only the end of
+	// the broker does.
 	Done <-chan struct{}
 }
 
@@ -118,13 +115,12 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	return s, nil
 }
 
-// Operate opens a session for whoever operates the broker: it may do everything in the virtual
-// host, also with the exclusive queues of others, counts for no limit, and has no deliveries.
-// Errors: ErrVHostNotFound.
+// Operate opens a session for operators of the broker: it may do everything in the virtual host,
+// also with exclusive queues of other sessions, counts for no limit, and has no deliveries. Errors:
+// ErrVHostNotFound.
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
 
-// OperateLate is OperateFor with a sink that gets messages only when they are durable, those that
-// ever will be.
+// OperateLate is OperateFor with a sink that gets a message that is to be durable only once it is.
 func (b *Broker) OperateLate(vhost string, sink Sink) (*Session, error) {
 	s, err := b.OperateFor(vhost, sink)
 	if err == nil {
@@ -151,9 +147,9 @@ func (s *Session) VHost() string { return s.vhost.Name }
 // Window is the session's flow of deliveries.
 func (s *Session) Window() *Window { return &s.window }
 
-// Route finds the queues for a message. peek is what message.PeekProperties
-// found in its properties, with the body; also are further routing keys. Errors:
-// ErrAccessRefused, ErrExchangeNotFound, ErrInternalExchange.
+// Route finds the queues for a message. peek is what message.PeekProperties found in its
+// properties, with the body; also are further routing keys. Errors: ErrAccessRefused,
+// ErrExchangeNotFound, ErrInternalExchange.
 func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
 	return s.route(exchange, key, peek, also, false)
 }
@@ -193,9 +189,8 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	return t, nil
 }
 
-// Reaches reports whether a message would get into a queue of a client, as the
-// bindings are now, also where exchanges hold it for a while. The arguments are
-// those of Route.
+// Reaches reports whether a message would get into a queue of a client, as the bindings are now,
+// also where exchanges hold it for a while. The arguments are those of Route.
 func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byte) bool {
 	x, ok := s.vhost.Table().Exchange(string(exchange))
 	if !ok {
@@ -217,18 +212,18 @@ type Publish struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	// CopyOf is the message of the same id that it takes the place of, published before that is
-	// settled in the same transaction: what waits for that (QueuePolicy.ConsumeAfter) waits for the
-	// copy, which waits for nothing itself. nil: none.
+	// CopyOf is the message that it replaces, which has the same id and is settled later in the
+	// same transaction; nil: none. Messages that wait for the original (QueuePolicy.ConsumeAfter)
+	// then wait for the copy, and the copy itself waits for none.
 	CopyOf *Loan
-	// Order is the place in its queues that the sender gave the message, nil: where it comes. It
-	// counts in queues with QueuePolicy.ConsumeAfter and without groups or selectors, beside what
-	// Options.Order says of other messages.
+	// Order is the place in its queues that the sender gave the message, nil: the end. It counts in
+	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Options.Order
+	// gives the places of other messages.
 	Order *Order
-	// Told tells that TapPublish was called.
+	// Told says that TapPublish was called.
 	Told bool
-	// Reserved tells that limits of rates have nothing to do with it: Reserve has counted it, or it
-	// only moves. Session.Publish resets it.
+	// Reserved exempts it from limits of rates: Reserve has counted it, or it only moves.
+	// Session.Publish resets it.
 	Reserved bool
 	// MustArrive has the transaction that it is in refused with ErrRejected when one of its queues
 	// has been deleted since Targets were found. Elsewhere it means nothing.
@@ -257,9 +252,8 @@ func (p *Publish) op() op {
 	return o
 }
 
-// Publish gathers a message, when it is its turn by the limits of rates. With a
-// Confirmer, Confirmed is called for its Seq once per part of the targets, at
-// once when there are none.
+// Publish gathers a message, after a wait where a limit of rates asks for one. With a Confirmer,
+// Confirmed is called for its Seq once per part of the targets, at once when there are none.
 func (s *Session) Publish(p *Publish) {
 	if !p.Told {
 		s.TapPublish(0, p.Env, nil, p.Targets)
@@ -288,20 +282,18 @@ func (s *Session) Publish(p *Publish) {
 // Ack gathers the end of n contiguous deliveries.
 func (s *Session) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { s.settle(opAck, q, c, h, n) }
 
-// Requeue gathers the return of n contiguous deliveries to their place, which
-// their consumer asked for.
+// Requeue gathers the return of n contiguous deliveries to their place, as their consumer asked.
 func (s *Session) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) {
 	s.settle(opRequeue, q, c, h, n)
 }
 
-// Return gathers the return of n contiguous deliveries that nobody decided on:
-// their consumer is gone, or its time was over.
+// Return gathers the return of n contiguous deliveries that no consumer decided on: it is gone, or
+// its time was over.
 func (s *Session) Return(q *Queue, c *Consumer, h queue.Handle, n int) {
 	s.settle(opReturn, q, c, h, n)
 }
 
-// Reject gathers the refusal of n contiguous deliveries: they are
-// dead-lettered, or gone.
+// Reject gathers the rejection of n contiguous deliveries: they are dead-lettered, or dropped.
 func (s *Session) Reject(q *Queue, c *Consumer, h queue.Handle, n int) {
 	s.settle(opReject, q, c, h, n)
 }
@@ -323,8 +315,8 @@ func (s *Session) gather(sh *shard, o op) {
 	b.ops = append(b.ops, o)
 }
 
-// Flush hands over what was gathered. It holds this connection back while its
-// shard is behind, and a publisher also while the log or the memory is.
+// Flush hands over what was gathered. It holds this connection back while the inbox of a shard is
+// full, and a publisher also while the log is behind or memory is short.
 func (s *Session) Flush() {
 	s.flush(func(sh *shard, ops []op) []op { return sh.inbox.pushBatch(ops) })
 }
@@ -376,8 +368,7 @@ func (s *Session) Idle() {
 	s.committing, s.tripping = committing{}, tripping{}
 }
 
-// wakeShards has the queues of the session's consumers looked at again. Any
-// goroutine may call it.
+// wakeShards has the queues of the session's consumers looked at again. Any goroutine may call it.
 func (s *Session) wakeShards() {
 	s.wakeCopiers()
 	for _, sh := range s.b.shards {
@@ -385,7 +376,7 @@ func (s *Session) wakeShards() {
 	}
 }
 
-// SetLimit changes a shared limit and lets those go on that wait for it.
+// SetLimit changes a shared limit. Consumers that it held back go on where it allows.
 func (*Session) SetLimit(l *Limit, n int) {
 	l.SetMax(n)
 }
@@ -403,10 +394,9 @@ func (s *Session) Ended() (<-chan struct{}, error) {
 	return s.ended, nil
 }
 
-// Close ends the session: its consumers leave, its exclusive queues are
-// deleted, its mailboxes close. What its deliveries held must have been given
-// back before. It returns when all is done, so that a reconnecting client finds
-// the names free.
+// Close ends the session: its consumers are cancelled, its exclusive queues deleted, its mailboxes
+// closed. Its deliveries must have been settled or returned before. It returns when all is done, so
+// that a client that connects again finds the names free.
 func (s *Session) Close() {
 	s.Flush()
 	s.mu.Lock()

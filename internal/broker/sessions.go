@@ -10,14 +10,15 @@ type sessions struct {
 	vhosts map[string]int64
 }
 
-// usage is what a user has open, without sessions that are brief.
+// usage is what a user has open, brief sessions left out.
 type usage struct{ sessions, channels int64 }
 
 func newSessions() sessions {
 	return sessions{open: map[*Session]struct{}{}, users: map[string]usage{}, vhosts: map[string]int64{}}
 }
 
-// enter takes note of a session, and counts it unless it is brief.
+// enter adds a session, and counts it unless it is brief. Errors: ErrVHostConnections,
+// ErrUserConnections.
 func (ss *sessions) enter(s *Session) error {
 	perVHost, perUser := s.vhost.Limit(LimitConnections), s.b.catalog.UserLimit(s.User, LimitConnections)
 	ss.mu.Lock()
@@ -31,8 +32,7 @@ func (ss *sessions) enter(s *Session) error {
 	return nil
 }
 
-// count counts a session for its virtual host and its user, if their limits leave room for it. mu
-// is held.
+// count counts a session for its virtual host and its user, if their limits allow it. mu is held.
 func (ss *sessions) count(s *Session, perVHost, perUser int64) error {
 	e := &Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
 	if perVHost >= 0 && ss.vhosts[s.vhost.Name] >= perVHost {
@@ -50,7 +50,7 @@ func (ss *sessions) count(s *Session, perVHost, perUser int64) error {
 	return nil
 }
 
-// leave undoes enter, and gives the session's channels back. It may be called again.
+// leave undoes enter and closes the session's channels. It may be called again.
 func (ss *sessions) leave(s *Session) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Session) OpenChannel() error {
 	return nil
 }
 
-// CloseChannel gives back what OpenChannel took.
+// CloseChannel undoes OpenChannel.
 func (s *Session) CloseChannel() {
 	ss := &s.b.sessions
 	ss.mu.Lock()

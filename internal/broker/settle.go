@@ -24,8 +24,8 @@ func (sh *shard) ack(o *op) {
 	sh.mark(q)
 }
 
-// settle removes n contiguous messages for good. It returns how many were there, and whether that
-// is recorded.
+// settle removes n contiguous messages for good. It returns how many there were, and whether that
+// was recorded.
 func (sh *shard) settle(q *Queue, h queue.Handle, n int) (found int, logged bool) {
 	if q.selective != nil {
 		q.selective.Release(h, n)
@@ -39,7 +39,7 @@ func (sh *shard) settle(q *Queue, h queue.Handle, n int) (found int, logged bool
 	return found, logged
 }
 
-// reject ends deliveries: they are dead-lettered, or gone.
+// reject ends deliveries: they are dead-lettered, or dropped.
 func (sh *shard) reject(o *op) {
 	q := o.queue
 	if q.gone || !q.Policy().DeadLetter {
@@ -62,7 +62,7 @@ func (sh *shard) reject(o *op) {
 	sh.mark(q)
 }
 
-// returned is how many deliveries an op ends that found n of its messages: those of a stream may
+// returned is how many deliveries an op ends that found n of its messages. Entries of a stream may
 // have been deleted while they were out.
 func (q *Queue) returned(o *op, n int) int {
 	if q.content.Stream != nil {
@@ -71,7 +71,7 @@ func (q *Queue) returned(o *op, n int) int {
 	return n
 }
 
-// giveBack returns the consumer's credit for n settled deliveries; nil is none.
+// giveBack returns the credit for n settled deliveries to a consumer, which may be nil.
 func (sh *shard) giveBack(c *Consumer, n int) {
 	if c != nil {
 		c.state.Returned(n)

@@ -22,8 +22,8 @@ const (
 	maxReaders    = 32       // read-ahead buffers per shard
 )
 
-// shard owns a set of queues. Everything below done belongs to whoever has the
-// shard: its goroutine, or a guest (visit.go).
+// shard owns a set of queues. Everything below done belongs to the goroutine that runs the shard:
+// its own, or that of a session (visit.go).
 type shard struct {
 	b     *Broker
 	id    uint32
@@ -31,15 +31,15 @@ type shard struct {
 	done  chan struct{} // closed when run has returned
 
 	ops    []op // of the round; reused
-	writes bool // whatever runs the shard writes the log afterwards
-	owes   bool // and there is something to write
+	writes bool // the goroutine that runs the shard writes the log afterwards
+	owes   bool // there is something for it to write
 
 	now       int64                // unix ms, read once per drain
 	machine   *shardstate.Machine  // the durable state
 	facts     *shardstate.Recorder // changes it; the entry in hand
 	queues    map[uint64]*Queue
 	tracked   map[trackedID]tracked        // with Options.Traces
-	orders    map[*VHost]*dependency.Graph // of virtual hosts with queues here that care for it
+	orders    map[*VHost]*dependency.Graph // of virtual hosts that have queues with an order here
 	consumers map[*Session][]*Consumer
 	timers    timers
 	implicits implicits
@@ -61,10 +61,10 @@ type shard struct {
 	scratch   shardstate.Message
 	loaded    queue.Item         // the item in hand when its body came from disk
 	taken     queue.Item         // the item that Context.Take gave last
-	arriving  arrival            // what the order asks of the publish in hand
+	arriving  arrival            // the place of the publish in hand in the order
 	taking    []*Queue           // the queues that take the publish in hand
 	incoming  shardstate.Message // the publish in hand
-	givenID   stream.ID          // of the publish in hand, 0-0: as the stream has it
+	givenID   stream.ID          // of the publish in hand, 0-0: the stream gives one
 	due       []queue.Item       // messages about to leave a relay
 	promise   store.Wait         // of the publish in hand: the strictest of its targets
 	duplicate bool               // of it: a durable queue has it already
@@ -75,10 +75,10 @@ type shard struct {
 	insisting    map[*Queue]struct{} // queues with dead letters that wait
 	deadQueues   atomic.Int32        // how many
 	hastening    atomic.Bool         // hastenDead is on its way
-	untold       int                 // ops that offer could not hand on, since it last said so
+	untold       int                 // ops that offer could not hand on since it last logged that
 	logged       logged
 	checkpointAt int64    // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
-	inTx         bool     // the entry in hand must stay one
+	inTx         bool     // the entry in hand must not be ended
 	meeting      *meeting // whose commands are done; nil: none
 	expired      []queue.Handle
 	gathered     int                // bytes of deliveries not yet handed to their sinks
@@ -107,8 +107,8 @@ func newShard(b *Broker, id uint32) *shard {
 	return sh
 }
 
-// run is the shard's goroutine. It does what no guest does: ops whose senders do
-// not wait, and timers.
+// run is the shard's goroutine. It does what no session runs inline: ops whose senders do not wait,
+// and timers.
 func (sh *shard) run() {
 	defer close(sh.done)
 	timer := time.NewTimer(time.Hour)
@@ -132,7 +132,7 @@ func (sh *shard) run() {
 	}
 }
 
-// round does all that has gathered, for who has the shard.
+// round does all that has gathered, on the goroutine that runs the shard.
 func (sh *shard) round() {
 	sh.ops = sh.inbox.take(sh.ops)
 	sh.drain(sh.ops)
@@ -145,7 +145,7 @@ func (sh *shard) stopped() bool {
 	return sh.inbox.shut && len(sh.inbox.ops) == 0 && !sh.inbox.taken
 }
 
-// until is how long it is to a time, an hour at most.
+// until is the time left until at (unix ms), an hour at most.
 func (sh *shard) until(at int64) time.Duration {
 	if at == noTime {
 		return time.Hour
@@ -154,11 +154,10 @@ func (sh *shard) until(at int64) time.Duration {
 	return time.Duration(wait) * time.Millisecond
 }
 
-// drain does the ops and all that follows from them, and proposes what is to
-// be recorded.
+// drain does the ops and all that follows from them, and proposes what is to be recorded.
 func (sh *shard) drain(ops []op) {
 	sh.now = sh.b.nowMillis()
-	sh.fireTimers() // before the ops: they are to find what is true now
+	sh.fireTimers() // first: the ops are to see the state at this time
 	for i := range ops {
 		sh.do(&ops[i])
 		if len(sh.local) > 0 {
@@ -258,14 +257,14 @@ func (sh *shard) mark(q *Queue) {
 	}
 }
 
-// attend brings a queue to rest: deliver, set its timer, bound its memory.
+// attend brings a queue to rest: it delivers, sets the timer and bounds the memory.
 func (sh *shard) attend(q *Queue) {
 	if q.gone {
 		q.consumers.End()
 		return
 	}
 	sh.dispatch(q)
-	sh.expire(q) // what has a TTL of 0: it was for consumers that waited
+	sh.expire(q) // what has a TTL of 0 was for consumers with room
 	if q.after != nil {
 		sh.dropHead(q) // what was blocked may be ready now
 		q.after.Graph().Tidy()
@@ -281,8 +280,8 @@ func (sh *shard) attend(q *Queue) {
 	q.pace.update(q)
 }
 
-// kick looks again at the queues that the session consumes from, first at the one whose consumer
-// was served longest ago: the window may be full again before the last.
+// kick marks the queues that the session consumes from, first the one whose consumer was served
+// longest ago: the window may be full again before the last.
 func (sh *shard) kick(s *Session) {
 	byTurn := slices.SortedFunc(slices.Values(sh.consumers[s]), func(a, b *Consumer) int { return cmp.Compare(a.state.Turn(), b.state.Turn()) })
 	for _, c := range byTurn {
@@ -293,7 +292,7 @@ func (sh *shard) kick(s *Session) {
 	}
 }
 
-// join and leave keep the consumers of each session at hand.
+// join adds a consumer to those of its session.
 func (sh *shard) join(c *Consumer) {
 	mates := sh.consumers[c.session]
 	if len(mates) > 0 {
@@ -304,6 +303,7 @@ func (sh *shard) join(c *Consumer) {
 	sh.consumers[c.session] = append(mates, c)
 }
 
+// leave removes a consumer from those of its session.
 func (sh *shard) leave(c *Consumer) {
 	rest := slices.DeleteFunc(sh.consumers[c.session], func(have *Consumer) bool { return have == c })
 	if len(rest) == 0 {
@@ -313,7 +313,7 @@ func (sh *shard) leave(c *Consumer) {
 	}
 }
 
-// call runs fn on the shard's goroutine and waits for it.
+// call runs fn on the shard's goroutine and waits for it. Errors: ErrClosed.
 func (sh *shard) call(fn func()) error {
 	done := make(chan struct{})
 	if !sh.inbox.push([]op{{kind: opCall, extra: func() { fn(); close(done) }}}, false) {
@@ -323,7 +323,7 @@ func (sh *shard) call(fn func()) error {
 	return nil
 }
 
-// post runs fn on the shard's goroutine some time later.
+// post runs fn on the shard's goroutine and does not wait for it.
 func (sh *shard) post(fn func()) { sh.inbox.push([]op{{kind: opCall, extra: fn}}, false) }
 
 func (sh *shard) answer(to Confirmer, seq uint64, ok bool) {
@@ -353,7 +353,7 @@ func bodyOf(fact []byte, m *shardstate.Message) (message.Envelope, error) {
 	return m.Env, nil
 }
 
-// load returns the item's message, reading it back when only the disk has it.
+// load returns the item's message, which it reads when only the disk has it.
 func (sh *shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 	if it.Env != nil {
 		return it.Env, nil
@@ -393,8 +393,8 @@ func (sh *shard) loadAside(it *queue.Item) (message.Envelope, error) {
 	return bodyOf(fact, &sh.scratch)
 }
 
-// openReader gives the queue a read-ahead buffer, and takes the oldest one
-// away when there are too many.
+// openReader gives the queue a read-ahead buffer. The queue with the oldest one loses that when
+// there are too many.
 func (sh *shard) openReader(q *Queue) {
 	if len(sh.readers) == maxReaders {
 		sh.readers[0].reader = nil
@@ -404,7 +404,7 @@ func (sh *shard) openReader(q *Queue) {
 	sh.readers = append(sh.readers, q)
 }
 
-// closeReader gives the buffer up.
+// closeReader drops the buffer.
 func (sh *shard) closeReader(q *Queue) {
 	if q.reader != nil {
 		q.reader = nil

@@ -15,8 +15,8 @@ type Tapped struct {
 	User, Client string // of the session that published it or got it; Client is Session.Name
 	Channel      int    // of that session, 0: none in particular
 
-	// Of a message that was published: the keys beside its own by which it was routed, nil when
-	// only its headers say, and the queues of clients to which it goes.
+	// Of a message that was published: the further keys by which it was routed, nil when they are
+	// those of its headers, and the queues of clients to which it goes.
 	Also   [][]byte
 	Queues []string
 
@@ -26,11 +26,11 @@ type Tapped struct {
 	Redelivered bool
 }
 
-// SetTapped taps a virtual host, or ends that. While it is tapped, each message that a session
-// publishes or is handed there is worded by Options.Tap, and what that returns is published to the
-// exchange routing.Tap, transient and at most once. Not tapped are messages of that exchange, and
-// what the engine does by itself: dead letters, Emit, messages that leave an exchange. It does not
-// outlast the process. Errors: ErrVHostNotFound.
+// SetTapped starts or stops the tap of a virtual host. While it is tapped, Options.Tap makes a
+// message of each message that a session publishes or is handed there, and that is published to the
+// exchange routing.Tap, transient and at most once. Messages of that exchange are not tapped, nor
+// is what the engine does by itself: dead letters, ServerPublish, messages that leave an exchange.
+// The tap does not outlast the process. Errors: ErrVHostNotFound.
 func (b *Broker) SetTapped(vhost string, on bool) error {
 	v, ok := b.vhost(vhost)
 	if !ok {
@@ -45,8 +45,8 @@ func (b *Broker) SetTapped(vhost string, on bool) error {
 // Tapped reports whether TapPublish does anything.
 func (s *Session) Tapped() bool { return s.vhost.tapped.Load() }
 
-// TapPublish tells the tap of a message that the session publishes, before it does. Publish and the
-// commands do that themselves, unless Publish.Told says that it was done.
+// TapPublish reports a message to the tap before the session publishes it. Publish and the commands
+// do so themselves, unless Publish.Told says that it was done.
 func (s *Session) TapPublish(channel int, env message.Envelope, also [][]byte, to Targets) {
 	if !s.Tapped() {
 		return
@@ -63,13 +63,13 @@ func (sh *shard) tapPublish(c *OnQueue, o *op) {
 	}
 }
 
-// holder is who a message is handed to.
+// holder is the session, and its channel, that a message is handed to.
 type holder struct {
 	session *Session
 	channel int
 }
 
-// tapDelivery tells the tap of a message that is handed out.
+// tapDelivery reports a message that is handed out to the tap.
 func (sh *shard) tapDelivery(d *Delivery, to holder) {
 	v := d.Queue.vhost
 	if !v.tapped.Load() || d.Queue.relay != nil || to.session == nil {
@@ -82,7 +82,7 @@ func (sh *shard) tapDelivery(d *Delivery, to holder) {
 	v.tell(&t, sh.offer)
 }
 
-// tell publishes what the tap makes of t to those who listen, by way of put.
+// tell publishes what the tap makes of t, by way of put.
 func (v *VHost) tell(t *Tapped, put func(*shard, op)) {
 	x, ok := v.Table().Exchange(routing.Tap)
 	if !ok || x.BindingCount() == 0 || string(t.Env.Exchange()) == routing.Tap || v.b.opts.Tap == nil {
@@ -90,7 +90,7 @@ func (v *VHost) tell(t *Tapped, put func(*shard, op)) {
 	}
 	m, err := forward.Read(v.b.opts.Tap(t))
 	if err != nil {
-		return // it is worded by us
+		return // not a message of Options.Tap
 	}
 	targets, _ := v.routeOut(routing.Tap, &m, routing.PastFirst)
 	v.emitted(x.Traffic(), len(targets.queues))
@@ -99,8 +99,8 @@ func (v *VHost) tell(t *Tapped, put func(*shard, op)) {
 	targets.each(o, put)
 }
 
-// offer hands an op that may be lost to a shard: this one does it next, another one unless it is
-// behind, for a shard does not wait for another.
+// offer hands an op that may be lost to a shard. This shard does it next; another one gets it
+// unless its inbox is full, because a shard never waits for another.
 func (sh *shard) offer(to *shard, o op) {
 	switch {
 	case to == sh:

@@ -7,9 +7,9 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// Targets are the queues a message goes to, those of one shard side by side,
-// relays behind the others. The slice is shared and never changed. Targets are
-// four words, for what is larger the compiler does not keep in registers.
+// Targets are the queues a message goes to, those of one shard side by side, relays behind the
+// others. The slice is shared and never changed. Targets take four words, the most that the
+// compiler keeps in registers.
 type Targets struct {
 	queues []*Queue
 	parts  int32 // publishes they need: one for each shard, and one for each relay
@@ -39,12 +39,12 @@ func (q *Queue) part() int {
 	return n
 }
 
-// within tells that all of them are ordinary queues of one shard.
+// within reports whether all of them are ordinary queues of one shard.
 func (t Targets) within(sh *shard) bool {
 	return t.Empty() || t.parts == 1 && !t.relays && t.queues[0].shard == sh
 }
 
-// OnlyCopied tells that nobody but exchanges gets the message, to remember it.
+// OnlyCopied reports whether only exchanges that keep copies of messages get the message.
 func (t Targets) OnlyCopied() bool {
 	for _, q := range t.queues {
 		if q.relay == nil || !q.relay.Keeps {
@@ -54,17 +54,17 @@ func (t Targets) OnlyCopied() bool {
 	return len(t.queues) > 0
 }
 
-// Relayed tells that a queue among them belongs to an exchange: whether the
-// message reaches a client's queue is not said.
+// Relayed reports whether one of the queues belongs to an exchange: then it is open whether the
+// message reaches a client's queue.
 func (t Targets) Relayed() bool { return t.relays }
 
-// Empty tells that no queue gets the message.
+// Empty reports whether no queue gets the message.
 func (t Targets) Empty() bool { return len(t.queues) == 0 }
 
 // Queues are the queues, the caller's to read only.
 func (t Targets) Queues() []*Queue { return t.queues }
 
-// names are those of the queues that belong to no exchange.
+// names are the names of the queues that belong to no exchange.
 func (t Targets) names() (all []string) {
 	for _, q := range t.queues {
 		if q.relay == nil {
@@ -74,7 +74,7 @@ func (t Targets) names() (all []string) {
 	return all
 }
 
-// Without is the targets but for the queue of that name.
+// Without is the targets without the queue of a name.
 func (t Targets) Without(queue string) Targets {
 	if !slices.ContainsFunc(t.queues, func(q *Queue) bool { return q.Name == queue }) {
 		return t
@@ -82,8 +82,8 @@ func (t Targets) Without(queue string) Targets {
 	return newTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
 }
 
-// Renew finds the queues of t again by their names, and the one that the default exchange names
-// with key, "" for none: what is deleted is no target any more, and what has its name now is one.
+// Renew finds the queues of t again by their names, and adds the queue that is named key, "" for
+// none. A deleted queue is no target any more; a queue that has its name now is one instead.
 func (s *Session) Renew(t Targets, key string) Targets {
 	table := s.vhost.Table()
 	find := func(q *Queue) *Queue {
@@ -148,10 +148,9 @@ type cachedRoute struct {
 	traffic *routing.Traffic
 }
 
-// routeCache remembers the targets of (exchange, key) pairs of one session, as
-// long as the routing table stays the same. When it is full without having been
-// of use, the client's keys do not repeat, and it stays out of the way until
-// the table changes.
+// routeCache remembers the targets of (exchange, key) pairs of one session as long as the routing
+// table stays the same. When it is full and had few hits, the client's keys do not repeat: it is
+// off until the table changes.
 type routeCache struct {
 	table   *routing.Table
 	found   map[string]cachedRoute
@@ -183,7 +182,7 @@ func (rc *routeCache) get(t *routing.Table, exchange, key []byte) (Targets, bool
 	return found.targets, ok
 }
 
-// put adds what a get with the same arguments did not find.
+// put adds the targets that a get with the same arguments has not found.
 func (rc *routeCache) put(t Targets, traffic *routing.Traffic) {
 	switch {
 	case rc.off:
@@ -213,7 +212,7 @@ func (v *VHost) resolve(ids []routing.QueueID) Targets {
 	return newTargets(queues)
 }
 
-// route finds the targets of a dead letter; a missing exchange means none.
+// route finds the targets of a dead letter; without its exchange there are none.
 func (v *VHost) route(m *deadletter.Message) Targets {
 	var r routing.Route
 	rm := m.Routed()

@@ -1,15 +1,13 @@
 package broker
 
 import (
-	"math"
-
 	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/heap"
 )
 
-// timers orders the queues of a shard by when they next need attention: a
-// message expires or becomes due, or the queue itself expires. One place per
-// queue; core/queue keeps the order of its messages.
+// timers orders the queues of a shard by the time of their next event: a message expires or becomes
+// due, a lease ends, or the queue itself expires. A queue has one place; core/queue orders its
+// messages.
 type timers struct{ heap heap.Heap[*Queue, byWake] }
 
 type byWake struct{}
@@ -17,18 +15,18 @@ type byWake struct{}
 func (byWake) Before(a, b *Queue) bool   { return a.wakeAt < b.wakeAt }
 func (byWake) Moved(q *Queue, place int) { q.timer = place }
 
-// next is the time of the first, MaxInt64 when there is none.
+// next is the time of the first event, noTime when there is none.
 func (t *timers) next() int64 {
 	if len(t.heap) == 0 {
-		return math.MaxInt64
+		return noTime
 	}
 	return t.heap[0].wakeAt
 }
 
-// set puts the queue at its time; MaxInt64 takes it out.
+// set sets the time of a queue; noTime takes it out.
 func (t *timers) set(q *Queue, at int64) {
 	switch {
-	case at == math.MaxInt64:
+	case at == noTime:
 		t.heap.Remove(q.timer)
 	case q.timer == 0 || q.wakeAt != at:
 		q.wakeAt = at
@@ -36,15 +34,15 @@ func (t *timers) set(q *Queue, at int64) {
 	}
 }
 
-// Dead letters are made a few at a time, and no more than so many bytes of them
-// may be on their way to other shards.
+// Dead letters are made expireStep at a time, and at most maxDeadBytes of them may be on their way
+// to other shards.
 const (
 	expireStep   = 64
 	maxDeadBytes = 16 << 20
-	deadRetry    = 5 // ms until a queue is looked at again that had to stop there
+	deadRetry    = 5 // ms until a queue that had to stop is looked at again
 )
 
-// setTimer sets when the queue is next looked at.
+// setTimer sets the time of the queue's next event.
 func (sh *shard) setTimer(q *Queue) {
 	at := q.state.NextEvent()
 	if q.dead != nil {
@@ -65,7 +63,7 @@ func (sh *shard) setTimer(q *Queue) {
 	sh.timers.set(q, at)
 }
 
-// expiry is when the queue goes for lack of use.
+// expiry is when the queue is deleted because it is unused.
 func (q *Queue) expiry() (at int64, ok bool) {
 	if q.Policy().Expires <= 0 || q.inUse() || q.expiring {
 		return 0, false
@@ -73,19 +71,19 @@ func (q *Queue) expiry() (at int64, ok bool) {
 	return q.lastUsed + q.Policy().Expires, true
 }
 
-// inUse reports whether somebody consumes from the queue, waits at it or has leased a job.
+// inUse reports whether the queue has a consumer, a waiting command or a lease.
 func (q *Queue) inUse() bool {
 	return q.consumers.Len() > 0 || q.waiting.first != nil || q.content.Jobs != nil && q.content.Jobs.Leases() > 0
 }
 
-// fireTimers does what has come due.
+// fireTimers handles the events that are due.
 func (sh *shard) fireTimers() {
 	for sh.timers.next() <= sh.now {
 		q := sh.timers.heap[0]
 		sh.timers.set(q, noTime)
 		sh.expire(q)
 		if q.relay == nil {
-			q.state.Due(sh.now) // what is due in a relay leaves it without a time as a ready message
+			q.state.Due(sh.now) // a due message leaves a relay without being ready before
 		}
 		if q.content.Jobs != nil {
 			sh.endLeases(q)
@@ -105,7 +103,7 @@ func (sh *shard) fireTimers() {
 	}
 }
 
-// expire dead-letters the messages of the queue whose time is over.
+// expire dead-letters the messages of the queue that have expired.
 func (sh *shard) expire(q *Queue) {
 	for sh.deadBytes < maxDeadBytes && !sh.b.resting.Load() {
 		sh.expired = q.state.LendExpired(sh.now, expireStep, sh.expired[:0])

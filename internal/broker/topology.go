@@ -7,10 +7,9 @@ import (
 	"fiveways/internal/core/catalog"
 )
 
-// DeclareQueue creates a queue, or checks that the one there is the same, and
-// returns when its existence is durable. Errors: ErrAccessRefused,
-// ErrQueueNotFound (passive), ErrExclusive, ErrInequivalent, ErrQueueLimit,
-// ErrLogFailed.
+// DeclareQueue creates a queue, or checks that the existing one is equivalent, and returns when it
+// exists durably. Errors: ErrAccessRefused, ErrQueueNotFound (passive), ErrExclusive,
+// ErrInequivalent, ErrQueueLimit, ErrLogFailed.
 func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	s.Flush()
 	s.b.counters.queuesDeclared.Add(1)
@@ -37,7 +36,7 @@ func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
 	return s.redeclare(q, &spec)
 }
 
-// redeclare answers a declaration of a queue that is there.
+// redeclare answers the declaration of an existing queue.
 func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 	if spec.Passive && q.owner != nil && q.owner != s {
 		return QueueInfo{}, s.fail(ErrExclusive, "queue", spec.Name)
@@ -65,9 +64,9 @@ func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 	return info, s.b.journal.Await(durable)
 }
 
-// DeleteQueue deletes a queue and returns when that is durable, with the number
-// of ready messages it held. A missing queue is none: 0. Errors:
-// ErrAccessRefused, ErrExclusive, ErrInUse, ErrNotEmpty.
+// DeleteQueue deletes a queue and returns when that is durable, with the number of ready messages
+// that the queue held. A missing queue is no error. Errors: ErrAccessRefused, ErrExclusive,
+// ErrInUse, ErrNotEmpty.
 func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int, err error) {
 	s.Flush()
 	if err := s.may(toConfigure, "queue", name); err != nil {
@@ -83,10 +82,10 @@ func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int
 	return s.b.deleteQueueIf(q, dropWhen{unused: ifUnused, empty: ifEmpty})
 }
 
-// deleteQueue deletes a queue of the broker's own accord.
+// deleteQueue deletes a queue that no client asked to delete.
 func (b *Broker) deleteQueue(q *Queue) { b.endQueue(q, dropWhen{unused: q.owner == nil}) }
 
-// expireQueue deletes a queue that nobody used for its time.
+// expireQueue deletes a queue that was not used for its time.
 func (b *Broker) expireQueue(q *Queue) { b.endQueue(q, dropWhen{expired: true}) }
 
 func (b *Broker) endQueue(q *Queue, when dropWhen) {
@@ -127,7 +126,7 @@ func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error
 	return messages, b.dropAll(slices.DeleteFunc(e.Ended, func(def *catalog.Queue) bool { return def == &q.Queue }))
 }
 
-// PurgeQueue removes the ready messages and returns when that is durable.
+// PurgeQueue removes the ready messages and returns when that is durable, with their number.
 // Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrLogFailed.
 func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	s.Flush()
@@ -148,28 +147,27 @@ func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	return messages, nil
 }
 
-// DeclareExchange creates an exchange or checks that the one there is the same.
-// Errors: ErrAccessRefused, ErrExchangeNotFound (passive), ErrInequivalent,
-// ErrReservedName, ErrDefaultExchange, ErrUnknownExchangeType,
-// ErrInvalidBinding.
+// DeclareExchange creates an exchange, or checks that the existing one is equivalent. Errors:
+// ErrAccessRefused, ErrExchangeNotFound (passive), ErrInequivalent, ErrReservedName,
+// ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
 func (s *Session) DeclareExchange(spec ExchangeSpec) error {
 	return s.change(func(e *catalog.Edit) error { return e.DeclareExchange(&spec) })
 }
 
-// DeleteExchange deletes an exchange with its bindings; a missing one is none.
-// Errors: ErrAccessRefused, ErrInUse, ErrDefaultExchange, ErrSystemExchange.
+// DeleteExchange deletes an exchange with its bindings. A missing exchange is no error. Errors:
+// ErrAccessRefused, ErrInUse, ErrDefaultExchange, ErrSystemExchange.
 func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 	return s.change(func(e *catalog.Edit) error { return e.DeleteExchange(name, ifUnused) })
 }
 
-// Bind adds a binding. Errors: ErrAccessRefused, ErrExchangeNotFound,
-// ErrQueueNotFound, ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
+// Bind adds a binding. Errors: ErrAccessRefused, ErrExchangeNotFound, ErrQueueNotFound,
+// ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
 func (s *Session) Bind(spec BindSpec) error {
 	return s.change(func(e *catalog.Edit) error { return e.Bind(&spec) })
 }
 
-// Unbind removes a binding; one that is not there, or whose ends are not, is
-// no error. Errors: ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
+// Unbind removes a binding. A missing binding, exchange or queue is no error. Errors:
+// ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
 func (s *Session) Unbind(spec BindSpec) error {
 	return s.change(func(e *catalog.Edit) error { return e.Unbind(&spec) })
 }

@@ -2,7 +2,7 @@ package broker
 
 import "fiveways/internal/core/routing"
 
-// routed counts what a session has routed and not told yet: counters that all sessions share are
+// routed counts what a session has routed since it last added to the shared counters: those are
 // touched once for many messages, not for each.
 type routed struct {
 	exchange            *routing.Traffic
@@ -23,7 +23,7 @@ func (s *Session) count(exchange *routing.Traffic, n int) {
 	}
 }
 
-// tellRouted adds to the counters of the exchange and of the virtual host.
+// tellRouted adds what was counted to the counters of the exchange and of the virtual host.
 func (s *Session) tellRouted() {
 	r := &s.routed
 	if r.in == 0 {
@@ -34,7 +34,7 @@ func (s *Session) tellRouted() {
 	*r = routed{exchange: r.exchange}
 }
 
-// emitted counts a message of the server itself, of which there are few.
+// emitted counts a message of the server itself. There are few of them.
 func (v *VHost) emitted(exchange *routing.Traffic, n int) {
 	lost := uint64(0)
 	if n == 0 {

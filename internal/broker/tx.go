@@ -10,15 +10,15 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// Tx is a set of publishes and settles that happen together or not at all,
-// over any number of queues: they are one atomic group of the log.
+// Tx is a set of publishes and settles that happen together or not at all, over any number of
+// queues: they are one atomic group of the log.
 type Tx struct {
 	s          *Session
 	parts      []txPart // one per shard, in the order in which they came
 	posts      bool
 	publishes  []*ServerPublish
 	piggybacks piggybacks
-	rates      *Reservation // of the publishes, before it is charged; nil: nothing is
+	rates      *Reservation // of the publishes, not charged yet; nil: none is needed
 }
 
 // txPart is a transaction's share of one shard.
@@ -30,8 +30,8 @@ type txPart struct {
 	done  func(error)
 }
 
-// NewTx begins a transaction. Dropping it undoes nothing, for nothing has
-// happened.
+// NewTx begins a transaction. Nothing happens before Commit, so one that is dropped leaves nothing
+// behind.
 func (s *Session) NewTx() *Tx { return &Tx{s: s} }
 
 // add puts an op into the part of its shard.
@@ -82,9 +82,9 @@ func (t *Tx) bytes() (sum int64) {
 	return sum
 }
 
-// AwaitRoom holds a publisher back while the log or the memory is behind, and until the limits of
-// rates allow all of the transaction. Commit does it, too; a caller that would block others
-// meanwhile calls it before. Errors: ErrClosed when SessionOptions.Done was closed before.
+// AwaitRoom holds a publisher back while the log is behind or memory is short, and until the limits
+// of rates allow all of the transaction. Commit calls it, too; a caller calls it before it takes
+// locks for the commit. Errors: ErrClosed when SessionOptions.Done was closed first.
 func (t *Tx) AwaitRoom() error {
 	if r := t.rates; r != nil {
 		t.rates = nil
@@ -100,7 +100,7 @@ func (t *Tx) AwaitRoom() error {
 	return nil
 }
 
-// prepare routes what the server publishes and makes the entries of state machines.
+// prepare routes the messages of the server and makes the entries of state machines.
 func (t *Tx) prepare() error {
 	for _, n := range t.piggybacks {
 		if err := n.prepare(t.s.b); err != nil {
@@ -123,22 +123,22 @@ func (t *Tx) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opAck,
 // Requeue adds the return of n contiguous deliveries.
 func (t *Tx) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opRequeue, q, c, h, n) }
 
-// Return adds the return of n contiguous deliveries that nobody decided on.
+// Return adds the return of n contiguous deliveries that no consumer decided on.
 func (t *Tx) Return(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReturn, q, c, h, n) }
 
-// Reject adds the refusal of n contiguous deliveries.
+// Reject adds the rejection of n contiguous deliveries.
 func (t *Tx) Reject(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReject, q, c, h, n) }
 
 func (t *Tx) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
 	t.add(q.shard, op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
 }
 
-// MaxTxBytes bounds what a transaction may bring or dead-letter on one shard,
-// and bring to all of them: it is written as one group.
+// MaxTxBytes is the most bytes that a transaction may publish, and dead-letter on one shard: it is
+// written as one group.
 const MaxTxBytes = 512 << 20
 
 // Commit applies the transaction and returns when it is durable. With ErrRejected (a full queue
-// refused a message, or the queue of one that must arrive is gone) or ErrTooLarge nothing of it has
+// rejects a message, or the queue of one that must arrive is gone) or ErrTooLarge nothing of it has
 // happened; with ErrLogFailed all of it is there after a restart, or nothing.
 func (t *Tx) Commit() error {
 	s := t.s
@@ -181,8 +181,8 @@ func (t *Tx) Commit() error {
 	return <-g.result
 }
 
-// committing is how a session commits transactions of one part, one at a time. What it needs for
-// that it uses again and again.
+// committing is what a session needs to commit transactions of one part, one at a time. It is
+// reused.
 type committing struct {
 	result chan error  // 1 slot; nil before the first
 	answer func(error) // sends to it
@@ -192,8 +192,8 @@ type committing struct {
 // spareOps is how many ops a spare may have room for.
 const spareOps = 64
 
-// commit hands the only part of a transaction to its shard: nobody has to be met there, and many
-// transactions may share an entry of the log, which is never divided.
+// commit hands the only part of a transaction to its shard. No other shard takes part, so many
+// transactions may share an entry of the log, which is written whole.
 func (c *committing) commit(s *Session, p *txPart) error {
 	if c.result == nil {
 		result := make(chan error, 1)
@@ -231,7 +231,7 @@ func (p *txPart) run(sh *shard) {
 		return
 	}
 	if p.bytes > entryBytes {
-		sh.propose() // an entry is not to be much larger than it must
+		sh.propose() // so that no entry is larger than it must be
 	}
 	p.apply(sh)
 	sh.entry.waiters = append(sh.entry.waiters, p.done)
@@ -247,10 +247,9 @@ func (p *txPart) apply(sh *shard) {
 	sh.inTx = false
 }
 
-// txGroup is where the shards of one transaction meet: first each votes, then
-// each applies its part into an entry of its own, and the last to arrive hands
-// all the entries to the log as one atomic group. All shards see transactions
-// in the same order, so they cannot wait for each other in a circle.
+// txGroup coordinates the shards of one transaction: first each votes, then each applies its part
+// into an entry of its own, and the last to finish hands all the entries to the log as one atomic
+// group. All shards see transactions in the same order, so they cannot deadlock.
 type txGroup struct {
 	b          *Broker
 	want       int
@@ -267,7 +266,7 @@ type txGroup struct {
 	dones   []func(error)
 }
 
-// refuse makes the group fail; those who wait for votes go on.
+// refuse makes the group fail. Shards that wait for votes go on.
 func (g *txGroup) refuse() {
 	g.mu.Lock()
 	g.refused = true
@@ -293,7 +292,7 @@ func (g *txGroup) vote(ok bool) bool {
 func (g *txGroup) finish(err error) {
 	select {
 	case g.result <- err:
-	default: // decided already
+	default: // it has a result already
 	}
 }
 
@@ -316,8 +315,8 @@ func (g *txGroup) run(p *txPart, sh *shard) {
 	g.arrive(sh, e, done, empty)
 }
 
-// admissible reports whether no full queue would refuse one of the messages, counting those
-// before it in the transaction, and the queues of those that must arrive are there.
+// admissible reports whether no full queue would reject one of the messages, those before it in the
+// transaction included, and the queues of messages that must arrive are there.
 func (p *txPart) admissible() bool {
 	var loads loads
 	dead := int64(0)
@@ -355,13 +354,13 @@ func (p *txPart) admissible() bool {
 	return true
 }
 
-// mayKill reports whether the op can end in dead letters.
+// mayKill reports whether the op may make dead letters.
 func (o *op) mayKill() bool {
 	return o.kind == opReject || (o.kind == opRequeue || o.kind == opReturn) && o.queue.Policy().DeliveryLimit >= 0
 }
 
-// arrive hands in a shard's entry. The last one appends the group; the others
-// wait until it has, so that no later entry of theirs can come before.
+// arrive adds a shard's entry. The last shard appends the group. The others wait for that, so that
+// no later entry of theirs comes first.
 func (g *txGroup) arrive(sh *shard, e store.Entry, done func(error), empty bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
