@@ -168,7 +168,7 @@ func (t *tripping) send(s *Session) (failed error) {
 			continue
 		}
 		p.result = t.result
-		wrote, ok := p.shard.visit(s, op{kind: opTrip, extra: p}, true)
+		wrote, ok := p.shard.submit(s, op{kind: opTrip, extra: p}, true)
 		if ok {
 			sent++
 		} else {

@@ -65,7 +65,7 @@ func (at Context) Other(q *Queue) Context { return Context{q.shard, q} }
 // still for the command. In Do and DoAll that is so for all queues that Others has named; in Await
 // it need not be.
 func (at Context) StandsStill(q *Queue) bool {
-	return at.sh == q.shard || at.sh.meeting != nil && slices.Contains(at.sh.meeting.here, q.shard)
+	return at.sh == q.shard || at.sh.group != nil && slices.Contains(at.sh.group.here, q.shard)
 }
 
 // CatchUp brings the queue to the present time: leases that are over end, scheduled messages that

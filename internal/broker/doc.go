@@ -8,7 +8,7 @@
 //
 //   - one per shard (shard.run): the queues of the shard, their consumers and timers, and the log
 //     entry in hand. Other goroutines send ops to the shard's inbox. A session that waits for its
-//     op may run the shard itself for one round (visit.go); it is "the shard's goroutine"
+//     op may run the shard itself for one round (inline.go); it is "the shard's goroutine"
 //     meanwhile.
 //   - the committer of the store, one per node: writes entries, syncs once for all of them, and
 //     calls the callbacks of promises, which must be short. A session that ran a shard may run one
@@ -33,7 +33,7 @@
 //
 // # Lock order
 //
-// Journal.mu (of the definitions), then inbox.mu. A session that visits a shard holds no lock,
+// Journal.mu (of the definitions), then inbox.mu. A session that runs a shard holds no lock,
 // neither of the broker nor of a protocol. A shard's goroutine never takes Journal.mu and never
 // waits, with one exception: the shards of a transaction, or of DoAll, wait for each other, in one
 // order for all (Broker.txMu).

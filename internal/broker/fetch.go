@@ -43,7 +43,7 @@ func (s *Session) Fetch(f Fetch) ([]Delivery, error) {
 	t := fetchTrip{s: s, q: q, max: max(f.Max, 1), done: s.fetched}
 	for t.again = true; t.again; {
 		t.again = false
-		if _, ok := q.shard.visit(s, op{kind: opFetch, extra: &t}, false); !ok {
+		if _, ok := q.shard.submit(s, op{kind: opFetch, extra: &t}, false); !ok {
 			return t.got, ErrClosed
 		}
 		<-t.done
@@ -159,7 +159,7 @@ func (w *Sweep) Next(n int) (got []Delivery, err error) {
 			continue
 		}
 		asked := 0
-		if err := w.s.ask(q.shard, func() { got, asked = q.shard.lendChosen(w.s, q, w.wish, got, n) }); err != nil {
+		if err := w.s.at(q.shard, func() { got, asked = q.shard.lendChosen(w.s, q, w.wish, got, n) }); err != nil {
 			return got, err
 		}
 		w.wish = w.wish[asked:]

@@ -42,7 +42,7 @@ func (f Finder) Find(c Command) error { return f.s.find(c) }
 // At runs fn at the shard of a queue, which may be gone, and returns when that is done. The caller
 // holds no lock. Errors: ErrClosed.
 func (f Finder) At(q *Queue, fn func(Context)) error {
-	return f.s.ask(q.shard, func() { fn(Context{q.shard, q}) })
+	return f.s.at(q.shard, func() { fn(Context{q.shard, q}) })
 }
 
 // Lookup finds a queue without asking for a permission.

@@ -54,7 +54,7 @@ func (*Settle) OfStreams() {}
 
 func (t *Settle) demanded() bool { return t.Must }
 
-func (t *Settle) refused(*meeting) error {
+func (t *Settle) refused(*commandGroup) error {
 	if t.held() {
 		return nil
 	}

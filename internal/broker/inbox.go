@@ -11,20 +11,19 @@ const inboxBytes = 8 << 20
 
 // inbox hands ops to a shard: many producers, one consumer that takes all that
 // has gathered by swapping two slices. Order per producer is kept. It also says
-// who that consumer is: whoever has the shard (visit.go).
+// who that consumer is: whoever has the shard (inline.go).
 //
-// Invariant: while there are ops, somebody has the shard, or its goroutine was
-// told to wake.
+// Invariant: while there are ops, a goroutine runs the shard, or the shard's own was told to wake.
 type inbox struct {
-	mu    sync.Mutex
-	room  *sync.Cond // a swap happened
-	ops   []op
-	size  int // bytes of the messages in ops
-	shut  bool
-	taken bool          // somebody has the shard
-	guest *Session      // the last who came on a visit
-	alarm int64         // when its goroutine wakes by itself, unix ms
-	wake  chan struct{} // 1 slot: there is something for its goroutine
+	mu        sync.Mutex
+	room      *sync.Cond // a swap happened
+	ops       []op
+	size      int // bytes of the messages in ops
+	shut      bool
+	taken     bool          // a goroutine runs the shard
+	submitter *Session      // that called submit last
+	alarm     int64         // when its goroutine wakes by itself, unix ms
+	wake      chan struct{} // 1 slot: there is something for its goroutine
 }
 
 func newInbox() *inbox {

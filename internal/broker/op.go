@@ -24,7 +24,7 @@ const (
 	opFetch
 	opRelease // the end of a loan
 	opTrip    // the commands of a session
-	opMeet    // commands of a session that are done at one moment
+	opGroup   // a commandGroup
 )
 
 // op is one thing for a shard to do. It is one flat struct, copied in slices,
@@ -54,6 +54,6 @@ type op struct {
 	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
 	// or the *Loan that it takes the place of; for opSettle: forwarded; opTx: *txPart; opKick:
 	// *Session; opGrant: *dispatch.Share; opCall: func(); opRun: *lone; opFetch: *fetchTrip;
-	// opTrip: *trip; opMeet: *meeting.
+	// opTrip: *trip; opGroup: *commandGroup.
 	extra any
 }

@@ -31,7 +31,7 @@ func (e *PiggybackedEntry) prepare(b *Broker) (err error) {
 func (e *PiggybackedEntry) Run(Context) error { return nil }
 
 // refused is nothing: an entry that cannot be has failed before.
-func (e *PiggybackedEntry) refused(*meeting) error { return nil }
+func (e *PiggybackedEntry) refused(*commandGroup) error { return nil }
 
 func (e *PiggybackedEntry) demanded() bool { return true }
 

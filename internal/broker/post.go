@@ -7,9 +7,9 @@ type demanding interface {
 	Command
 	// demanded reports whether the command of this call is such a one.
 	demanded() bool
-	// refused tells why it cannot be done, before any command of the meeting is. It runs while all
-	// shards of the meeting stand still, and the queue is there.
-	refused(m *meeting) error
+	// refused returns why it cannot be done, before any command of the group is. It runs while all
+	// shards of the group are stopped, and the queue is there.
+	refused(g *commandGroup) error
 	// size is how many bytes of the log it asks for.
 	size() int
 }
@@ -49,8 +49,8 @@ func (*Post) OfStreams() {}
 
 func (p *Post) demanded() bool { return p.Must }
 
-func (p *Post) refused(m *meeting) error {
-	if m.loads.fit(p.queue, len(p.Env.Body())) {
+func (p *Post) refused(g *commandGroup) error {
+	if g.loads.fit(p.queue, len(p.Env.Body())) {
 		return nil
 	}
 	return p.queue.Fail(ErrRejected)

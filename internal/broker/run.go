@@ -19,7 +19,7 @@ func (s *Session) Run(c Command) error {
 		l.done = make(chan struct{}, 1)
 	}
 	l.command = c
-	if _, ok := c.on().queue.shard.visit(s, op{kind: opRun, extra: l}, false); !ok {
+	if _, ok := c.on().queue.shard.submit(s, op{kind: opRun, extra: l}, false); !ok {
 		return ErrClosed
 	}
 	<-l.done

@@ -85,7 +85,7 @@ func (e *ServerPublish) each(fn func(*shard, op)) {
 func (e *ServerPublish) publish() { e.each(func(sh *shard, o op) { sh.publish(&o) }) }
 
 // refused returns nil: a queue that rejects the message does without it.
-func (e *ServerPublish) refused(*meeting) error { return nil }
+func (e *ServerPublish) refused(*commandGroup) error { return nil }
 
 func (e *ServerPublish) demanded() bool { return true }
 

@@ -328,7 +328,7 @@ func (s *Session) FlushInline() {
 	owes := false
 	s.flush(func(sh *shard, ops []op) []op {
 		// A single op means a client is blocked on it, with nothing to do in parallel with the log.
-		next, wrote := sh.visitBatch(s, ops, len(ops) == 1)
+		next, wrote := sh.submitBatch(s, ops, len(ops) == 1)
 		owes = owes || wrote
 		return next
 	})

@@ -23,7 +23,7 @@ const (
 )
 
 // shard owns a set of queues. Everything below done belongs to the goroutine that runs the shard:
-// its own, or that of a session (visit.go).
+// its own, or that of a session (inline.go).
 type shard struct {
 	b     *Broker
 	id    uint32
@@ -77,9 +77,9 @@ type shard struct {
 	hastening    atomic.Bool         // hastenDead is on its way
 	untold       int                 // ops that offer could not hand on since it last logged that
 	logged       logged
-	checkpointAt int64    // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
-	inTx         bool     // the entry in hand must not be ended
-	meeting      *meeting // whose commands are done; nil: none
+	checkpointAt int64         // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
+	inTx         bool          // the entry in hand must not be ended
+	group        *commandGroup // whose commands are done; nil: none
 	expired      []queue.Handle
 	gathered     int                // bytes of deliveries not yet handed to their sinks
 	readers      []*Queue           // queues with a read-ahead buffer, oldest first
@@ -224,8 +224,8 @@ func (sh *shard) do(o *op) {
 		sh.release(o)
 	case opTrip:
 		o.extra.(*trip).run(sh)
-	case opMeet:
-		o.extra.(*meeting).run(sh)
+	case opGroup:
+		o.extra.(*commandGroup).run(sh)
 	}
 }
 

@@ -165,7 +165,7 @@ func (t *Tx) Commit() error {
 	}
 	g := &txGroup{b: s.b, want: len(t.parts), piggybacks: t.piggybacks, machines: s.b.machines.With(t.piggybacks.entries()), result: make(chan error, 1)}
 	g.cond = sync.NewCond(&g.mu)
-	owes, ok := s.convene(len(t.parts), func(i int) (*shard, op) {
+	owes, ok := s.submitAll(len(t.parts), func(i int) (*shard, op) {
 		p := &t.parts[i]
 		p.group = g
 		return p.shard, op{kind: opTx, extra: p}
@@ -200,7 +200,7 @@ func (c *committing) commit(s *Session, p *txPart) error {
 		c.result, c.answer = result, func(err error) { result <- err }
 	}
 	p.done = c.answer
-	owes, ok := p.shard.visit(s, op{kind: opTx, extra: p}, true)
+	owes, ok := p.shard.submit(s, op{kind: opTx, extra: p}, true)
 	if !ok {
 		return ErrClosed
 	}

@@ -149,7 +149,7 @@ func (w *waiter) tryAll(s *Session) error {
 			to++
 		}
 		turns := w.turns[from:to]
-		if err := s.ask(sh, func() { w.enter(sh, turns) }); err != nil {
+		if err := s.at(sh, func() { w.enter(sh, turns) }); err != nil {
 			return err
 		}
 		from = to

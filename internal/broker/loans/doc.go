@@ -11,7 +11,7 @@
 //   - A request waits only while its message is lent. Requests for a message are served in the
 //     order in which they came, and before consumers.
 //   - What a transaction holds does not change while it waits.
-//   - A claim has one holder. It ends with Claim.Release only: who holds one releases it before its
+//   - A claim has one holder. It ends with Claim.Release only: its holder releases it before the
 //     session closes.
 //
 // Lock order: the lock of the claims and that of the waits are each held alone.

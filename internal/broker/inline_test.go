@@ -46,9 +46,9 @@ func goroutine() string {
 	return string(name)
 }
 
-// Who finds the shard and the log idle does his command himself, and his waiters hear of it on his
-// goroutine, too.
-func TestVisit(t *testing.T) {
+// A session that finds the shard and the log idle runs its command itself, and the callbacks of the
+// entry run on its goroutine, too.
+func TestInline(t *testing.T) {
 	for _, mode := range []store.SyncMode{store.SyncAlways, store.SyncOS} {
 		synctest.Test(t, func(t *testing.T) {
 			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Sync = mode })
@@ -74,9 +74,9 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// Who comes while another has the shard waits for his own answer only; a guest is not kept for the
-// ops of others.
-func TestVisitOfAVisitedShard(t *testing.T) {
+// A session that comes while another runs the shard waits for its own answer only; the other does
+// not run ops that came later.
+func TestInlineWhileBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
 		one, two := newClient(t, b), newClient(t, b)
@@ -96,9 +96,9 @@ func TestVisitOfAVisitedShard(t *testing.T) {
 		}()
 		synctest.Wait()
 		close(goOn)
-		guest, ran := <-first, <-second
-		if ran == guest || ran == goroutine() {
-			t.Errorf("the second ran on %s, the first on %s", ran, guest)
+		other, ran := <-first, <-second
+		if ran == other || ran == goroutine() {
+			t.Errorf("the second ran on %s, the first on %s", ran, other)
 		}
 		one.Close()
 		two.Close()
@@ -106,9 +106,9 @@ func TestVisitOfAVisitedShard(t *testing.T) {
 	})
 }
 
-// Times that a guest sets come, the earliest first, whatever the shard's goroutine was sleeping
+// Timers that are set inline fire, the earliest first, whatever time the shard's goroutine slept
 // for.
-func TestVisitSetsTimers(t *testing.T) {
+func TestInlineSetsTimers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
 		c := newClient(t, b)
@@ -143,8 +143,9 @@ func TestVisitSetsTimers(t *testing.T) {
 	})
 }
 
-// Guests, publishers who do not wait, and transactions over all shards, together.
-func TestVisitsOfMany(t *testing.T) {
+// Sessions that run shards inline, publishers that do not wait, and transactions over all shards,
+// at the same time.
+func TestInlineOfMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	names := []string{"a", "b", "c", "d"}
 	first := newClient(t, b)
@@ -193,12 +194,12 @@ func TestVisitsOfMany(t *testing.T) {
 
 // A panic of the engine ends the process, also where the protocol recovers those of its
 // connections.
-func TestVisitPanics(t *testing.T) {
-	if os.Getenv("VISIT_PANICS") == "" {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestVisitPanics$")
-		cmd.Env = append(os.Environ(), "VISIT_PANICS=1")
+func TestInlinePanics(t *testing.T) {
+	if os.Getenv("INLINE_PANICS") == "" {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestInlinePanics$")
+		cmd.Env = append(os.Environ(), "INLINE_PANICS=1")
 		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "panic: broken") || !strings.Contains(string(out), "visit_test.go") {
+		if err == nil || !strings.Contains(string(out), "panic: broken") || !strings.Contains(string(out), "inline_test.go") {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return

@@ -63,7 +63,7 @@ func (s *Session) doAll(commands ...Command) error {
 
 func (s *Session) tryAll(commands []Command, last bool) error {
 	var shards []*shard
-	meet := func(sh *shard) {
+	add := func(sh *shard) {
 		if !slices.Contains(shards, sh) {
 			shards = append(shards, sh)
 		}
@@ -90,17 +90,17 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 			}
 		}
 		if o.queue != nil {
-			meet(o.queue.shard)
+			add(o.queue.shard)
 		}
 		if sp, ok := c.(spanning); ok {
-			sp.Others(func(q *Queue) { meet(q.shard) })
+			sp.Others(func(q *Queue) { add(q.shard) })
 		}
 	}
 	s.holdBack()
 	if len(shards) > 0 {
-		m := &meeting{b: s.b, want: len(shards), last: last, commands: found, result: make(chan error, 1)}
-		m.cond = sync.NewCond(&m.mu)
-		if err := m.call(s, shards); err != nil {
+		g := &commandGroup{b: s.b, want: len(shards), last: last, commands: found, result: make(chan error, 1)}
+		g.cond = sync.NewCond(&g.mu)
+		if err := g.do(s, shards); err != nil {
 			return err
 		}
 	} else if ps := piggybacksOf(found); len(ps) > 0 {
@@ -116,14 +116,14 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 	return nil
 }
 
-// meeting is where the shards of commands that are done at one moment stand still. The last to
-// arrive does all of the commands, for all of them, and hands the entries of all to the log as one
-// atomic group; then they go on. They cannot wait for each other in a circle, for all shards see
-// meetings and transactions in one order.
-type meeting struct {
+// commandGroup is commands over any number of shards that are done at one moment. Each shard stops
+// when it comes to the group. The last one does all the commands, for all shards, and hands the
+// entries of all to the log as one atomic group; then the shards go on. They cannot deadlock,
+// because all shards see command groups and transactions in one order.
+type commandGroup struct {
 	b          *Broker
 	want       int
-	last       bool // it takes place also when the queue of a command is gone
+	last       bool // it is done also when the queue of a command is gone
 	commands   []Command
 	publishes  []*ServerPublish   // of those that were done: they come last
 	piggybacks piggybacks         // and these
@@ -133,32 +133,31 @@ type meeting struct {
 
 	mu     sync.Mutex
 	cond   *sync.Cond
-	here   []*shard
+	here   []*shard // that have stopped
 	over   bool
 	waking []*Queue // queues whose rows are to be served
 }
 
-// call has the shards meet, and waits until what was done is durable.
-func (m *meeting) call(s *Session, shards []*shard) error {
-	owes, ok := s.convene(len(shards), func(i int) (*shard, op) { return shards[i], op{kind: opMeet, extra: m} })
+// do hands the group to the shards, and waits until what was done is durable.
+func (g *commandGroup) do(s *Session, shards []*shard) error {
+	owes, ok := s.submitAll(len(shards), func(i int) (*shard, op) { return shards[i], op{kind: opGroup, extra: g} })
 	if !ok {
-		m.leave()
+		g.cancel()
 		return ErrClosed
 	}
 	if owes {
-		m.b.commit()
-		m.machines.Visit()
+		g.b.commit()
+		g.machines.Visit()
 	}
-	return <-m.result
+	return <-g.result
 }
 
-// convene hands ops to n shards that will wait for each other there. All shards see such ops in one
-// order, so that they cannot wait in a circle. It is as visit when there is one shard; ok is false
-// when one has stopped.
-func (s *Session) convene(n int, to func(i int) (*shard, op)) (owes, ok bool) {
+// submitAll hands ops to n shards that wait for each other. All shards see such ops in one order,
+// so that they cannot deadlock. With one shard it is submit. ok is false when a shard has stopped.
+func (s *Session) submitAll(n int, to func(i int) (*shard, op)) (owes, ok bool) {
 	if n == 1 {
 		sh, o := to(0)
-		return sh.visit(s, o, true)
+		return sh.submit(s, o, true)
 	}
 	s.b.txMu.Lock()
 	defer s.b.txMu.Unlock()
@@ -170,99 +169,99 @@ func (s *Session) convene(n int, to func(i int) (*shard, op)) (owes, ok bool) {
 	return false, true
 }
 
-// leave lets those go on who have arrived: the meeting does not take place.
-func (m *meeting) leave() {
-	m.mu.Lock()
-	m.over = true
-	m.mu.Unlock()
-	m.cond.Broadcast()
+// cancel lets the shards that have stopped go on: the commands are not done.
+func (g *commandGroup) cancel() {
+	g.mu.Lock()
+	g.over = true
+	g.mu.Unlock()
+	g.cond.Broadcast()
 }
 
-// run is a shard's arrival.
-func (m *meeting) run(sh *shard) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.here = append(m.here, sh)
-	if len(m.here) == m.want && !m.over {
-		m.perform()
-		m.over = true
-		m.cond.Broadcast()
+// run stops a shard until the commands are done.
+func (g *commandGroup) run(sh *shard) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.here = append(g.here, sh)
+	if len(g.here) == g.want && !g.over {
+		g.perform()
+		g.over = true
+		g.cond.Broadcast()
 	}
-	for !m.over {
-		m.cond.Wait()
+	for !g.over {
+		g.cond.Wait()
 	}
 }
 
-// perform does the commands while all shards stand still.
-func (m *meeting) perform() {
-	if !m.last && m.anyGone() {
-		m.result <- FindAgain
+// perform does the commands while all shards are stopped.
+func (g *commandGroup) perform() {
+	if !g.last && g.anyGone() {
+		g.result <- FindAgain
 		return
 	}
-	if err := m.refused(); err != nil {
-		m.result <- err
+	if err := g.refused(); err != nil {
+		g.result <- err
 		return
 	}
-	for _, sh := range m.here {
+	for _, sh := range g.here {
 		sh.propose() // what came before is an entry of its own
-		sh.inTx, sh.meeting = true, m
+		sh.inTx, sh.group = true, g
 	}
-	for _, c := range m.commands {
-		if m.full() && demandingOf(c) == nil { // of those that must be done it is known that the log takes them
+	for _, c := range g.commands {
+		if g.full() && demandingOf(c) == nil { // those that must be done were counted before
 			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
 			continue
 		}
 		switch c := c.(type) {
 		case *PiggybackedEntry:
-			m.piggybacks = append(m.piggybacks, c)
+			g.piggybacks = append(g.piggybacks, c)
 			continue
 		case *ServerPublish:
-			m.publishes = append(m.publishes, c)
+			g.publishes = append(g.publishes, c)
 			continue
 		}
 		c.on().queue.shard.runCommand(c)
-		m.settleDown()
+		g.settleDown()
 		if unmet(c) {
 			break
 		}
 	}
-	for _, e := range m.publishes {
+	for _, e := range g.publishes {
 		e.publish()
-		m.settleDown()
+		g.settleDown()
 	}
-	for i := 0; i < len(m.waking); i++ {
-		q := m.waking[i]
-		if m.full() {
+	for i := 0; i < len(g.waking); i++ {
+		q := g.waking[i]
+		if g.full() {
 			q.shard.waking = append(q.shard.waking, q) // its shard serves them when it goes on
 			continue
 		}
 		q.shard.serveWaiting(q)
-		m.settleDown()
+		g.settleDown()
 	}
 	var entries []store.Entry
 	var dones []func(error)
-	for _, sh := range m.here {
-		sh.inTx, sh.meeting = false, nil
+	for _, sh := range g.here {
+		sh.inTx, sh.group = false, nil
 		pr := sh.entry
 		if sh.facts.Empty() {
 			continue
 		}
-		pr.wait = max(pr.wait, m.b.opts.Sync.Wait())
+		pr.wait = max(pr.wait, g.b.opts.Sync.Wait())
 		dones = append(dones, pr.finished)
 		entries = append(entries, sh.seal())
 	}
-	m.machines = m.b.machines.With(m.piggybacks.entries())
-	m.here[0].proposeGroup(idsOf(m.here), entries, dones, m.piggybacks, func(err error) { m.result <- err })
+	g.machines = g.b.machines.With(g.piggybacks.entries())
+	g.here[0].proposeGroup(idsOf(g.here), entries, dones, g.piggybacks, func(err error) { g.result <- err })
 }
 
-// refused tells why a command that must be done cannot be.
-func (m *meeting) refused() error {
-	for _, c := range m.commands {
+// refused returns why a command that must be done cannot be.
+func (g *commandGroup) refused() error {
+	for _, c := range g.commands {
 		d := demandingOf(c)
 		if d == nil {
 			continue
 		}
-		err := d.refused(m)
+		err := d.refused(g)
 		if q := c.on().queue; q != nil && q.gone {
 			err = &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 		}
@@ -274,19 +273,19 @@ func (m *meeting) refused() error {
 	return nil
 }
 
-// full reports whether the group of the log is so large that no command may add to it: few bytes of
-// a client can move many.
-func (m *meeting) full() bool {
+// full reports whether the group of the log is so large that no command may add to it: a short
+// command can move many bytes.
+func (g *commandGroup) full() bool {
 	n := 0
-	for _, sh := range m.here {
+	for _, sh := range g.here {
 		n += sh.facts.Len()
 	}
-	return n > m.b.groupBytes
+	return n > g.b.groupBytes
 }
 
-// anyGone reports whether a queue that a command is about was deleted.
-func (m *meeting) anyGone() (gone bool) {
-	for _, c := range m.commands {
+// anyGone reports whether a queue of a command was deleted.
+func (g *commandGroup) anyGone() (gone bool) {
+	for _, c := range g.commands {
 		q := c.on().queue
 		gone = gone || q != nil && q.gone
 		if sp, ok := c.(spanning); ok {
@@ -296,12 +295,12 @@ func (m *meeting) anyGone() (gone bool) {
 	return gone
 }
 
-// settleDown does what follows from a command, and notes where somebody waits: the queue where
-// something came first is served first.
-func (m *meeting) settleDown() {
-	for _, sh := range m.here {
+// settleDown does what follows from a command, and notes the queues whose rows are to be served:
+// the queue where something came first is served first.
+func (g *commandGroup) settleDown() {
+	for _, sh := range g.here {
 		sh.doLocal()
-		m.waking = append(m.waking, sh.waking...)
+		g.waking = append(g.waking, sh.waking...)
 		clear(sh.waking)
 		sh.waking = sh.waking[:0]
 	}
@@ -314,10 +313,10 @@ func idsOf(shards []*shard) (ids []uint32) {
 	return ids
 }
 
-// proposeGroup hands what shards that stand still have sealed to the log as one group, with entries
-// of state machines, by way of one of them. It calls the dones when the group is durable, and done
-// when the state machines have applied theirs, too; without any entry when what the shards appended
-// before is durable.
+// proposeGroup hands what stopped shards have sealed to the log as one group, with entries of state
+// machines, by way of one of the shards. It calls the dones when the group is durable, and done
+// when the state machines have applied their entries, too; without any entry it calls done when
+// what the shards appended before is durable.
 func (sh *shard) proposeGroup(shards []uint32, entries []store.Entry, dones []func(error), ps piggybacks, done func(error)) {
 	durable := func(err error) {
 		for _, tell := range dones {
