@@ -71,14 +71,12 @@ func BenchmarkOrder(b *testing.B) {
 			for n := 0; n < b.N; n += 64 {
 				fillOrder(b, s, row.ids, row.waits, n, 64)
 				for left := 64; left > 0; {
-					ds, err := s.Fetch(Fetch{Queue: "q", Max: 64})
-					if err != nil || len(ds) == 0 {
+					d, _, ok, err := s.Get("q", false)
+					if err != nil || !ok {
 						b.Fatal(err, left)
 					}
-					for _, d := range ds {
-						s.Ack(d.Queue, nil, d.Handle, 1)
-					}
-					left -= len(ds)
+					s.Ack(d.Queue, nil, d.Handle, 1)
+					left--
 				}
 			}
 		})

@@ -156,7 +156,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	b := &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, wal: o.toLog(st), scratch: scratch, stop: make(chan struct{}), hurry: make(chan struct{}),
 		sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
-		groupBytes: MaxTxBytes, lookBytes: max(o.MemoryLimit/4, fetchBytes),
+		groupBytes: MaxTxBytes, lookBytes: max(o.MemoryLimit/4, minLookBytes),
 	}
 	b.flow.over = b.overMark
 	b.flow.cond = sync.NewCond(&b.flow.mu)

@@ -61,10 +61,20 @@ func (s *Session) Browse(queueName string) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.browse(q)
+	return s.b.browse(q)
 }
 
-func (s *Session) browse(q *Queue) (*Browser, error) { return s.b.browse(q) }
+// BrowseReady opens a browser that leaves out what is not ready. Errors: those of Browse.
+func (s *Session) BrowseReady(queueName string) (*Browser, error) {
+	b, err := s.Browse(queueName)
+	if err == nil {
+		b.ready = true
+	}
+	return b, err
+}
+
+// Queue is the queue that the browser shows.
+func (b *Browser) Queue() *Queue { return b.q }
 
 // BrowseAll opens a browser that shows what is held back (HeldBack), too. Nobody's rights are asked
 // for. Errors: ErrQueueNotFound, ErrClosed.

@@ -98,7 +98,7 @@ func TestConditionsOnEveryPath(t *testing.T) {
 	for _, source := range []string{"dying", "sure"} {
 		for _, body := range []string{"a", "b"} { // in the other order b, which has no route, would be in the way
 			c.put("", source, body, nil)
-			d := c.fetch(source, 1, nil)[0]
+			d := c.gets(source, 1)[0]
 			c.Reject(d.Queue, nil, d.Handle, 1)
 		}
 		c.Flush()

@@ -194,6 +194,9 @@ func (at Context) Load(it *queue.Item) (message.Envelope, error) {
 // may load, and the places that it may look at.
 func (at Context) Page() (messages, looks int) { return pageMessages, pageLooks }
 
+// minLookBytes is the least that LookBytes returns outside tests.
+const minLookBytes = 1 << 20
+
 // LookBytes bounds what a command may return: the bytes of its messages, plus ShownBytes for each.
 func (at Context) LookBytes() int64 { return at.sh.b.lookBytes }
 

@@ -62,7 +62,7 @@ func TestDefine(t *testing.T) {
 	}
 	c.put("a", "", "m", nil)
 	must(t, c.Define(&d)) // again: all is there
-	sameStrings(t, bodies(c.fetch("a", 9, nil)), "m")
+	sameStrings(t, bodies(c.gets("a", 9)), "m")
 	hash, err := b.Hash()
 	must(t, err)
 	c.Close()

@@ -27,9 +27,10 @@
 //
 // # What stands on top
 //
-// Packages below internal/broker have the commands about jobs, lists and streams. A command finds
-// its queue through a Finder, on the caller's goroutine, and is done through a Context, at the
-// shard. A Feature is what such a package keeps beside the messages of a queue.
+// Packages below internal/broker have the commands about jobs, lists and streams, and lend messages
+// one by one (loans). A command finds its queue through a Finder, on the caller's goroutine, and is
+// done through a Context, at the shard. A Feature is what such a package keeps beside the messages
+// of a queue.
 //
 // # Lock order
 //

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -79,14 +78,6 @@ var dueCases = map[string]dueCase{
 			return absent(c.drain("q"))
 		}
 	}},
-	"message, fetched": {begin: func(c *client) func() bool {
-		c.expiring(nil)
-		return func() bool { return absent(c.fetch("q", 1, nil)) }
-	}},
-	"message, chosen": {begin: func(c *client) func() bool {
-		c.expiring(nil)
-		return func() bool { return absent(c.fetch("q", 1, func(message.Envelope) bool { return true })) }
-	}},
 	"message, counted": {begin: func(c *client) func() bool {
 		c.expiring(nil)
 		return func() bool {
@@ -131,7 +122,7 @@ var dueCases = map[string]dueCase{
 	}},
 	"scheduled message, fetched": {begin: func(c *client) func() bool {
 		c.later()
-		return func() bool { return !absent(c.fetch("q", 1, nil)) }
+		return func() bool { return !absent(c.gets("q", 1)) }
 	}},
 	"scheduled message, counted": {begin: func(c *client) func() bool {
 		c.later()

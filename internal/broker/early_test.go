@@ -78,8 +78,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	syncAll(t, b)
 	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), change)
 	c = newClient(t, b)
-	ds, err := c.Fetch(Fetch{Queue: "q", Max: 3})
-	must(t, err)
+	ds := c.gets("q", 3)
 	sameStrings(t, bodies(ds), "a", "b", "d")
 	for _, d := range ds {
 		c.Release(d.Queue, d.Handle, 1)

@@ -13,7 +13,6 @@ var (
 	ErrNotEmpty          = failure.ErrNotEmpty
 	ErrReservedName      = failure.ErrReservedName
 	ErrInternalExchange  = failure.ErrInternalExchange
-	ErrDeadlock          = failure.ErrDeadlock
 	ErrExclusiveConsumer = failure.ErrExclusiveConsumer
 	ErrVHostConnections  = failure.ErrVHostConnections
 	ErrUserConnections   = failure.ErrUserConnections

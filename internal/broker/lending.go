@@ -55,6 +55,22 @@ func (at Context) Lent(to *OnQueue, it *queue.Item, env message.Envelope) Delive
 	return d
 }
 
+// ServeConsumers hands consumers what came for them in this round, before a command that would see
+// it.
+func (at Context) ServeConsumers() { at.sh.catchUpConsumers(at.q) }
+
+// TryNext lends the next ready message whose group is free. it is nil when there is none, or with
+// again when the look for one had to stop.
+func (at Context) TryNext() (it *queue.Item, again bool) { return at.sh.getNext(at.q, false) }
+
+// Lend lends a ready message out of order; nil when its group is not free. env is the message.
+func (at Context) Lend(h queue.Handle, env message.Envelope) *queue.Item {
+	if at.q.selective == nil {
+		return at.q.state.Lend(h)
+	}
+	return at.q.selective.Lend(h, env)
+}
+
 // Unreadable reports a message that the disk does not give back. It stays lent, and on the disk.
 func (at Context) Unreadable(it *queue.Item, err error) { at.sh.setAside(at.q, it, err) }
 

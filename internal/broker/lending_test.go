@@ -51,6 +51,20 @@ func (c *client) lendID(q, id string) (d Delivery, ok bool) {
 	return d, false
 }
 
+// gets gets up to n messages, to be acknowledged.
+func (c *client) gets(q string, n int) (ds []Delivery) {
+	c.t.Helper()
+	for len(ds) < n {
+		d, _, ok, err := c.Get(q, false)
+		must(c.t, err)
+		if !ok {
+			break
+		}
+		ds = append(ds, d)
+	}
+	return ds
+}
+
 // named publishes a persistent message with an id, which is its body too.
 func (c *client) named(q, id string, change func(*Publish)) {
 	c.t.Helper()

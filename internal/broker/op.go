@@ -15,13 +15,12 @@ const (
 	opRequeue // by a consumer
 	opReturn  // of themselves: their consumer is gone, or its time was over
 	opReject
-	opTx     // a transaction's part for this shard
-	opKick   // a session's window opened: look at its queues again
-	opGrant  // a shared limit has left n deliveries to a share
-	opSettle // a message that was handed over is safe elsewhere: its source may go
-	opCall   // run a function on the shard's goroutine
-	opRun    // a command that waits for nothing
-	opFetch
+	opTx      // a transaction's part for this shard
+	opKick    // a session's window opened: look at its queues again
+	opGrant   // a shared limit has left n deliveries to a share
+	opSettle  // a message that was handed over is safe elsewhere: its source may go
+	opCall    // run a function on the shard's goroutine
+	opRun     // a command that waits for nothing
 	opRelease // the end of a loan
 	opTrip    // the commands of a session
 	opGroup   // a commandGroup
@@ -53,7 +52,7 @@ type op struct {
 
 	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
 	// or the *Loan that it takes the place of; for opSettle: forwarded; opTx: *txPart; opKick:
-	// *Session; opGrant: *dispatch.Share; opCall: func(); opRun: *lone; opFetch: *fetchTrip;
-	// opTrip: *trip; opGroup: *commandGroup.
+	// *Session; opGrant: *dispatch.Share; opCall: func(); opRun: *lone; opTrip: *trip;
+	// opGroup: *commandGroup.
 	extra any
 }

@@ -15,7 +15,7 @@ func TestConsumersBeforeLaterOps(t *testing.T) {
 				c.t.Errorf("got %s, %v", d.Env.Body(), err)
 			}
 		},
-		"fetch": func(c *client, _ *Consumer) { sameStrings(c.t, bodies(c.fetch("q", 1, nil))) },
+		"get several": func(c *client, _ *Consumer) { sameStrings(c.t, bodies(c.gets("q", 1))) },
 		"consumer with a higher priority": func(c *client, _ *Consumer) {
 			c.consume("q", func(s *ConsumerSpec) { s.Priority, s.Tag = 1, "high" })
 		},

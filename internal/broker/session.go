@@ -45,8 +45,7 @@ type Session struct {
 
 	committing committing
 	tripping   tripping
-	lone       lone          // of Run
-	fetched    chan struct{} // 1 slot: a fetch is back from the shard; nil before the first
+	lone       lone // of Run
 
 	waiter atomic.Pointer[waiter] // of the Await that runs; nil: none does
 
@@ -287,6 +286,10 @@ func (s *Session) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) {
 	s.settle(opRequeue, q, c, h, n)
 }
 
+// Release gathers the end of a loan: n contiguous messages that were lent are back at their place
+// as if they had never been out, neither counted nor marked as redelivered.
+func (s *Session) Release(q *Queue, h queue.Handle, n int) { s.settle(opRelease, q, nil, h, n) }
+
 // Return gathers the return of n contiguous deliveries that no consumer decided on: it is gone, or
 // its time was over.
 func (s *Session) Return(q *Queue, c *Consumer, h queue.Handle, n int) {
@@ -364,7 +367,7 @@ func (s *Session) Idle() {
 	s.cache, s.emits = routeCache{}, routeCache{}
 	s.named = namedTargets{}
 	s.found = routing.Route{}
-	s.lone, s.fetched = lone{}, nil
+	s.lone = lone{}
 	s.committing, s.tripping = committing{}, tripping{}
 }
 

@@ -77,3 +77,24 @@ func (sh *shard) giveBack(c *Consumer, n int) {
 		c.state.Returned(n)
 	}
 }
+
+// release puts n contiguous messages back to their place.
+func (sh *shard) release(o *op) {
+	q := o.queue
+	if q.gone {
+		return
+	}
+	if q.selective != nil {
+		q.selective.Release(o.handle, int(o.n))
+	}
+	for i := range queue.Handle(o.n) {
+		q.state.Release(o.handle+i, sh.now)
+	}
+	if q.after != nil {
+		q.after.Block(o.handle, int(o.n))
+	}
+	sh.loansEnded(q, o.handle, int(o.n))
+	sh.setEarly(q, o.handle, int(o.n))
+	sh.mark(q)
+	sh.dropHead(q)
+}

@@ -218,8 +218,6 @@ func (sh *shard) do(o *op) {
 		o.extra.(func())()
 	case opRun:
 		o.extra.(*lone).run(sh)
-	case opFetch:
-		o.extra.(*fetchTrip).run(sh)
 	case opRelease:
 		sh.release(o)
 	case opTrip:

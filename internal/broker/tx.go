@@ -123,6 +123,9 @@ func (t *Tx) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opAck,
 // Requeue adds the return of n contiguous deliveries.
 func (t *Tx) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opRequeue, q, c, h, n) }
 
+// Release adds the end of a loan, as Session.Release.
+func (t *Tx) Release(q *Queue, h queue.Handle, n int) { t.settle(opRelease, q, nil, h, n) }
+
 // Return adds the return of n contiguous deliveries that no consumer decided on.
 func (t *Tx) Return(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReturn, q, c, h, n) }
 

@@ -71,13 +71,13 @@ func (w *worker) confirmed(_ *testing.B, q string) {
 }
 
 func (w *worker) consume(b *testing.B, q string) {
-	ds, err := w.Fetch(Fetch{Queue: q, Max: 1})
-	if err != nil || len(ds) != 1 {
-		b.Error(len(ds), err)
+	d, _, ok, err := w.Get(q, false)
+	if err != nil || !ok {
+		b.Error(ok, err)
 		return
 	}
 	tx := w.NewTx()
-	tx.Ack(ds[0].Queue, nil, ds[0].Handle, 1)
+	tx.Ack(d.Queue, nil, d.Handle, 1)
 	if err := tx.Commit(); err != nil {
 		b.Error(err)
 	}
@@ -158,9 +158,10 @@ func BenchmarkLargeTx(b *testing.B) {
 						for left.Add(-1) >= 0 {
 							tx := w.NewTx()
 							for _, q := range queues {
-								ds, _ := w.Fetch(Fetch{Queue: q, Max: 2})
-								for _, d := range ds {
-									tx.Ack(d.Queue, nil, d.Handle, 1)
+								for range 2 {
+									if d, _, ok, _ := w.Get(q, false); ok {
+										tx.Ack(d.Queue, nil, d.Handle, 1)
+									}
 								}
 								for range 2 {
 									tx.Publish(w.message(q))

@@ -57,8 +57,17 @@ func (c *client) message(q, body string) *Publish {
 
 func (r *transfers) move(c *client, rng *rand.Rand) {
 	for {
-		ds, err := c.Fetch(Fetch{Queue: "a", Max: 1 + rng.IntN(3)})
-		if err != nil || len(ds) == 0 {
+		var ds []Delivery
+		for range 1 + rng.IntN(3) {
+			d, _, ok, err := c.Get("a", false)
+			if err != nil {
+				return
+			}
+			if ok {
+				ds = append(ds, d)
+			}
+		}
+		if len(ds) == 0 {
 			return
 		}
 		tx := c.NewTx()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
@@ -74,7 +75,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 	var got []broker.Delivery
 	var err error
 	for start := time.Now(); len(got) == 0 && err == nil && time.Since(start) < 10*time.Second; {
-		got, err = s.Fetch(broker.Fetch{Queue: "q", Max: 9})
+		got, err = loans.Fetch(s, "q", 9, nil)
 	}
 	if err != nil || len(got) != 1 || string(got[0].Env.Body()) != "wanted" {
 		t.Errorf("got %d messages, %v", len(got), err)

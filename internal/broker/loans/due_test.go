@@ -6,10 +6,21 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/core/message"
 )
 
 func TestDue(t *testing.T) {
+	fetched := func(keep func(message.Envelope) bool) enginetest.Deadline {
+		return func(ec *enginetest.Client) func() bool {
+			c := client{ec}
+			c.Queue("q", nil)
+			c.Put("q", "m", func(p *broker.Publish) { p.TTL = enginetest.DueMS })
+			return func() bool { return len(c.fetch("q", 1, keep)) == 0 }
+		}
+	}
 	enginetest.Deadlines(t, map[string]enginetest.Deadline{
+		"message, fetched": fetched(nil),
+		"message, chosen":  fetched(func(message.Envelope) bool { return true }),
 		"message, lent by its id": func(ec *enginetest.Client) func() bool {
 			c := client{ec}
 			c.Queue("q", nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -45,7 +46,7 @@ func (t *transfer) batch() (n int, pause time.Duration) {
 
 // run moves until all is moved, or ctx is over. The error says why it could not go on.
 func (t *transfer) run(ctx context.Context) error {
-	sweep, err := t.s.Sweep(t.queue, func(env message.Envelope) bool {
+	sweep, err := loans.NewSweep(t.s, t.queue, func(env message.Envelope) bool {
 		wanted := t.keep(env)
 		if !wanted {
 			t.left(1)

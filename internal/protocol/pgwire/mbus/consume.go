@@ -95,17 +95,17 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	if n <= 0 {
 		return nil, nil
 	}
-	f := broker.Fetch{Queue: src.name, Max: n}
+	var wanted func(message.Envelope) bool
 	if keep != nil {
-		f.Keep = func(m message.Envelope) bool { // with the end of the statement any message ends the search
+		wanted = func(m message.Envelope) bool { // with the end of the statement any message ends the search
 			return env.Ctx.Err() != nil || keep.holds(s.view(src.queue, 0, m, env), env)
 		}
 	}
-	lent, err := s.freed(src, n, f.Keep)
+	lent, err := s.freed(src, n, wanted)
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	more, err := src.from.Fetch(f)
+	more, err := loans.Fetch(src.from, src.name, n, wanted)
 	if err != nil {
 		s.letGo(lent)
 		return nil, s.failed(err)

@@ -1,0 +1,116 @@
+package loans
+
+import (
+	"errors"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// A sweep looks at firstPage messages first: often one of them is enough. Pages grow to maxPage.
+const (
+	firstPage = 16
+	maxPage   = 256
+)
+
+// Sweep goes once through the messages that are ready in a queue and lends those that are wanted.
+// Messages that come, or come back, meanwhile are not looked at, so it ends. The shard stands still
+// for no longer than a page, however many messages are refused; neither the choice nor reading from
+// the disk is its work.
+type Sweep struct {
+	s      *broker.Session
+	b      *broker.Browser
+	keep   func(message.Envelope) bool
+	size   int              // of the next page
+	page   []broker.Browsed // looked at next
+	most   int              // chosen of it at once; more are asked for only when some cannot be had
+	chosen []broker.Browsed // and not asked for yet
+}
+
+// NewSweep begins a sweep; keep is that of Fetch and not nil. Errors: those of Fetch.
+func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) bool) (*Sweep, error) {
+	b, err := s.BrowseReady(queueName)
+	if err != nil {
+		return nil, err
+	}
+	return &Sweep{s: s, b: b, keep: keep, size: firstPage}, nil
+}
+
+// Next lends the next messages, up to n as those of Fetch, none at the end. When an error comes
+// after some were lent it returns these, and no error. Errors: those of Fetch.
+func (w *Sweep) Next(n int) (got []broker.Delivery, err error) {
+	for len(got) < n {
+		if len(w.chosen) == 0 && len(w.page) == 0 {
+			w.page, err = w.b.Next(w.size)
+			if err != nil || len(w.page) == 0 {
+				if len(got) > 0 {
+					err = nil
+				}
+				return got, err
+			}
+			w.size, w.most = min(2*w.size, maxPage), n-len(got)
+		}
+		if len(w.chosen) == 0 {
+			w.chosen, w.page = choose(w.page, w.most, w.keep)
+			w.most = len(w.page)
+		}
+		if len(w.chosen) == 0 {
+			continue
+		}
+		c := lendChosen{sweep: w, got: got, max: n}
+		err = w.s.Run(&c)
+		switch got = c.got; {
+		case errors.Is(err, broker.FindAgain):
+			w.chosen = nil // the queue is gone
+		case err != nil:
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// choose picks up to n messages off the front of a page.
+func choose(page []broker.Browsed, n int, keep func(message.Envelope) bool) (chosen, rest []broker.Browsed) {
+	for len(page) > 0 && len(chosen) < n {
+		if keep(page[0].Env) {
+			chosen = append(chosen, page[0])
+		}
+		page = page[1:]
+	}
+	return chosen, page
+}
+
+// lendChosen is the command that lends those of the chosen messages of a sweep that still can be
+// had, until it has got max.
+type lendChosen struct {
+	broker.OnQueue
+	sweep *Sweep
+	max   int
+	got   []broker.Delivery
+}
+
+// Find implements broker.Command.
+func (c *lendChosen) Find(broker.Finder) (*broker.Queue, error) { return c.sweep.b.Queue(), nil }
+
+// Run implements broker.Command.
+func (c *lendChosen) Run(at broker.Context) error {
+	at.Use()
+	at.Deliveries().Due(at.Now())
+	w := c.sweep
+	for ; len(w.chosen) > 0 && len(c.got) < c.max; w.chosen = w.chosen[1:] {
+		m := &w.chosen[0]
+		it, status := at.Deliveries().Get(m.Handle)
+		if status != queue.Ready && status != queue.Parked || it.Expires != 0 && it.Expires <= at.Now() {
+			continue
+		}
+		if it = at.Lend(m.Handle, m.Env); it != nil {
+			c.got = append(c.got, at.Lent(&c.OnQueue, it, m.Env))
+		}
+	}
+	at.Changed()
+	return nil
+}
+
+// OfStreams: entries of a stream are lent, too.
+func (*lendChosen) OfStreams() {}
