@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/storage/vfs"
 )
@@ -23,7 +24,7 @@ func serveBroker(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := resp.New(b, resp.Options{Log: log})
+	server := resp.New(b, resp.Options{Shared: protocol.Shared{Log: log}})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
