@@ -71,8 +71,12 @@ func (s *Session) Cancel(c *Consumer) {
 		return // of a mailbox: CloseMailbox ends it
 	}
 	q := c.Queue
-	last := false
-	if q.shard.call(func() { last = q.shard.cancel(q, c) }) == nil && last && q.AutoDelete {
+	last, waits := false, false
+	err := q.shard.call(func() { last, waits = q.shard.cancel(q, c), c.out.pending > 0 })
+	if waits {
+		q.AwaitDurable() //nolint:errcheck // a log that has failed delivers nothing more
+	}
+	if err == nil && last && q.AutoDelete {
 		s.b.deleteQueue(q)
 	}
 }
@@ -110,14 +114,19 @@ func (s *Session) GetOn(channel int, queueName string, noAck bool) (d Delivery, 
 	if err != nil {
 		return d, 0, false, err
 	}
+	early := false // what it gets may be gone after a crash, and must not be
 	for again := true; again && err == nil; {
 		err = q.shard.call(func() {
 			again = false
 			if !q.gone {
 				q.used(q.shard.now)
 				d, left, ok, again = q.shard.get(q, noAck, holder{s, channel})
+				early = ok && q.serverEntry > q.shard.durable.upTo.Load()
 			}
 		})
+	}
+	if early && err == nil {
+		err = q.AwaitDurable()
 	}
 	return d, left, ok, err
 }

@@ -131,7 +131,7 @@ func (sh *shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	if q.vhost.tapped.Load() {
 		sh.tapDelivery(&out.list[len(out.list)-1], holder{c.session, c.channel})
 	}
-	if out.late {
+	if (out.late || it.Index <= q.serverEntry) && it.Flags&queue.Scratch == 0 {
 		out.lastEntry = max(out.lastEntry, it.Index)
 	}
 	out.bytes += len(it.Env) + 32
@@ -147,12 +147,13 @@ func (sh *shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 // outbox gathers the deliveries of one round of a shard for a sink. All consumers of a session on
 // the shard share one, so that deliveries from a queue reach the sink in the order of the queue.
 type outbox struct {
-	sink  Sink
-	list  []Delivery
-	bytes int
+	sink   Sink
+	window *Window
+	list   []Delivery
+	bytes  int
 
 	late      bool   // the sink gets messages only when they are durable
-	lastEntry uint64 // index of the newest entry of a message in list
+	lastEntry uint64 // index of the newest entry of a message that had to be durable; 0: there was none
 	pending   int    // lists that wait until they are durable
 }
 
@@ -161,8 +162,8 @@ func (o *outbox) flush(sh *shard) {
 	switch {
 	case len(o.list) == 0:
 		return
-	case o.late:
-		o.flushLate(sh)
+	case o.lastEntry > 0:
+		o.flushDurable(sh)
 	default:
 		o.sink.Deliver(o.list)
 	}

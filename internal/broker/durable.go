@@ -1,6 +1,9 @@
 package broker
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // durable is how far a shard's entries are durable, and the functions that wait for more. On most
 // shards none waits: that costs an atomic store and a load for each entry.
@@ -9,7 +12,7 @@ type durable struct {
 	failed  atomic.Bool   // no further entry will be durable
 	awaited atomic.Bool   // waiting is not empty
 	waiting []awaitsEntry // owned by the shard; in the order of their indexes
-	asked   uint64        // owned by the shard: a barrier for the entries up to this index is on its way
+	asked   uint64        // owned by the shard: a sync of the entries up to this index is on its way
 }
 
 // awaitsEntry is a function to call on the shard's goroutine when an entry is durable, or with an
@@ -85,22 +88,35 @@ func (sh *shard) lastRecorded() uint64 {
 	return sh.index - 1
 }
 
-// flushLate is flush for a session that gets only durable messages: they wait until they are,
-// behind those that wait already.
-func (o *outbox) flushLate(sh *shard) {
+// flushDurable is flush when messages of the list, or of an earlier one, have to be durable: the
+// list waits until they are, behind those that wait already, so that the order of a queue stays.
+func (o *outbox) flushDurable(sh *shard) {
 	if o.lastEntry <= sh.durable.upTo.Load() && o.pending == 0 {
 		o.sink.Deliver(o.list)
 		return
 	}
-	list := append([]Delivery(nil), o.list...)
+	list, bytes := append([]Delivery(nil), o.list...), o.bytes
 	o.pending++
+	o.window.Add(bytes)
 	sh.whenDurable(o.lastEntry, func(err error) {
 		o.pending--
-		if err != nil || list[0].Queue.gone {
-			return
+		if err == nil {
+			list = slices.DeleteFunc(list, sh.lost)
 		}
-		o.sink.Deliver(list)
+		if err == nil && len(list) > 0 {
+			o.sink.Deliver(list)
+		}
+		o.window.Done(bytes)
 	})
+}
+
+// lost reports whether the queue of a delivery that waited was deleted meanwhile. Nobody settles
+// such a delivery, so its consumer gets its credit back.
+func (sh *shard) lost(d Delivery) bool {
+	if d.Queue.gone && !d.Consumer.NoAck {
+		sh.post(func() { sh.giveBack(d.Consumer, 1) }) // later: this may be the end of a drain
+	}
+	return d.Queue.gone
 }
 
 // AwaitDurable returns when all recorded changes of the queue up to now are durable: what was read

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"testing"
 
 	"fiveways/internal/core/queue"
@@ -29,8 +28,7 @@ func (r *lateRun) live(t *testing.T, b *Broker) {
 	if _, err := c.DeclareQueue(QueueSpec{Name: "q", Durable: true, Policy: DefaultQueuePolicy()}); err != nil {
 		return
 	}
-	sink := &client{t: t}
-	sink.cond = sync.NewCond(&sink.mu)
+	sink := newSink(t)
 	s, err := b.OperateLate("/", sink)
 	if err != nil {
 		t.Fatal(err)
@@ -152,8 +150,7 @@ func TestWrittenIsNotDurable(t *testing.T) {
 			}
 		},
 		"a late consumer": func(t *testing.T, b *Broker, _ *Queue) {
-			sink := &client{t: t}
-			sink.cond = sync.NewCond(&sink.mu)
+			sink := newSink(t)
 			s, err := b.OperateLate("/", sink)
 			if err != nil {
 				t.Fatal(err)

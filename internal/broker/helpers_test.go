@@ -32,6 +32,13 @@ func newClient(t *testing.T, b *Broker) *client {
 	return newClientOn(t, b, "guest", "/")
 }
 
+// newSink is a client without a session, for a session that is opened in another way.
+func newSink(t *testing.T) *client {
+	c := &client{t: t}
+	c.cond = sync.NewCond(&c.mu)
+	return c
+}
+
 func (c *client) Deliver(ds []Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

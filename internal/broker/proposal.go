@@ -125,6 +125,9 @@ func (sh *shard) seal() store.Entry {
 		e.Written = p.written
 	}
 	p.index = sh.index
+	if p.wait >= sh.b.opts.Sync.Wait() {
+		sh.durable.asked = sh.index
+	}
 	sh.logged.add(len(p.data))
 	sh.index++
 	sh.begin()

@@ -64,6 +64,8 @@ type Queue struct {
 
 	dead *deadletter.Backlog // nil when no dead letter waits here
 
+	serverEntry uint64 // newest entry with a persistent message of the server; 0: there was none
+
 	memory *dedup.Memory // keys that are not in the log; nil when there are none
 
 	counts  Counts

@@ -11,7 +11,8 @@ import (
 // other changes of the group, or none of them is there. It is routed like any message to its
 // exchange, which may be an internal one; without such an exchange or virtual host it goes nowhere.
 // It comes after everything else of the group and cannot make it fail: a full queue that rejects
-// messages does not get it. It needs no permission.
+// messages does not get it. It needs no permission. If it is persistent, consumers of a durable
+// queue get it, and Session.Get returns it, once the group is durable.
 type ServerPublish struct {
 	OnQueue // without a queue
 	VHost   VHostID
@@ -82,7 +83,19 @@ func (e *ServerPublish) each(fn func(*shard, op)) {
 }
 
 // publish puts the message into its queues, while their shards stand still.
-func (e *ServerPublish) publish() { e.each(func(sh *shard, o op) { sh.publish(&o) }) }
+func (e *ServerPublish) publish() { e.each(func(sh *shard, o op) { sh.serverPublish(&o) }) }
+
+// serverPublish is publish for a message of the server. A consumer gets it once it is durable: it
+// tells of a change, and after a crash nothing else may be told under the same number.
+func (sh *shard) serverPublish(o *op) {
+	if o.persistent {
+		o.queue.serverEntry = sh.index
+		for _, q := range o.more {
+			q.serverEntry = sh.index
+		}
+	}
+	sh.publish(o)
+}
 
 // refused returns nil: a queue that rejects the message does without it.
 func (e *ServerPublish) refused(*commandGroup) error { return nil }

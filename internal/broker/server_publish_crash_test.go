@@ -14,6 +14,7 @@ import (
 type emitRun struct {
 	keys, others *tally
 	answered     []string
+	told         *client // a consumer of q0, which settles nothing
 }
 
 func (r *emitRun) options(o *Options) {
@@ -35,6 +36,13 @@ func (r *emitRun) live(b *Broker) {
 		if s.Bind(BindSpec{Source: "events", Destination: q, Key: "#"}) != nil {
 			return
 		}
+	}
+	consumer, err := b.OperateFor("/", r.told)
+	if err != nil {
+		return
+	}
+	if _, err := consumer.Consume(ConsumerSpec{Queue: "q0", Tag: "told"}); err != nil {
+		return
 	}
 	for i := range 16 {
 		body := fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) // so long that a torn page can part what belongs together
@@ -62,12 +70,15 @@ func (r *emitRun) live(b *Broker) {
 }
 
 // check: what is noted was emitted to both queues, in the order of the notes, and nothing else was;
-// what was answered is there.
+// what was answered is there, and so is what a consumer was told.
 func (r *emitRun) check(t *testing.T, b *Broker) {
 	t.Helper()
 	noted := r.others.entries()
 	if n := len(r.answered); len(noted) < n || len(noted) > n+1 || !slices.Equal(noted[:n], r.answered) {
 		t.Errorf("noted %d, answered %d", len(noted), n)
+	}
+	if told := bodies(r.told.got); len(told) > len(noted) || !slices.Equal(told, noted[:len(told)]) {
+		t.Errorf("noted %d, told %d", len(noted), len(told))
 	}
 	if both := len(r.keys.entries()); both != (len(noted)+1)/3 {
 		t.Errorf("%d notes of the one machine, %d of the other", both, len(noted))
@@ -88,7 +99,7 @@ func (r *emitRun) check(t *testing.T, b *Broker) {
 // TestEmitCrashAtEveryOperation makes each operation on the disk in turn the last one.
 func TestEmitCrashAtEveryOperation(t *testing.T) {
 	crashEverywhere(t, 4, func() life {
-		r := &emitRun{}
+		r := &emitRun{told: newSink(t)}
 		return life{options: r.options, live: r.live, check: func(b *Broker) { r.check(t, b) }}
 	})
 }

@@ -198,8 +198,10 @@ func (sh *shard) drain(ops []op) {
 
 func (sh *shard) do(o *op) {
 	switch o.kind {
-	case opPublish, opPublishFront, opServerPublish:
+	case opPublish, opPublishFront:
 		sh.publish(o)
+	case opServerPublish:
+		sh.serverPublish(o)
 	case opAck:
 		sh.ack(o)
 	case opRequeue, opReturn:
@@ -296,7 +298,7 @@ func (sh *shard) join(c *Consumer) {
 	if len(mates) > 0 {
 		c.out = mates[0].out
 	} else {
-		c.out = &outbox{sink: c.session.sink, late: c.session.late}
+		c.out = &outbox{sink: c.session.sink, window: &c.session.window, late: c.session.late}
 	}
 	sh.consumers[c.session] = append(mates, c)
 }

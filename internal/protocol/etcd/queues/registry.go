@@ -187,7 +187,6 @@ func (c *consumer) leave(reason error) {
 	}
 	c.n.unlease(c)
 	c.session.Cancel(c.engine)
-	c.engine.Queue.AwaitDurable() // the last deliveries have come
 	c.mu.Lock()
 	back := c.takeFree()
 	c.mu.Unlock()
