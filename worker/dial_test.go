@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"runtime"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"fiveways"
+	"fiveways/test/daemon"
 	"fiveways/worker"
 	"fiveways/worker/workertest"
 )
@@ -110,7 +110,7 @@ func TestWorkersOverTheNetwork(t *testing.T) {
 
 // TestBrokerComesBack: a client whose broker was away goes on when it is there again.
 func TestBrokerComesBack(t *testing.T) {
-	o := fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0", Sync: "os"}
+	o := fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: daemon.FreeAddress(t), Sync: "os"}
 	b, err := fiveways.Start(o)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,6 @@ func TestBrokerComesBack(t *testing.T) {
 	if _, err := c.Status(t.Context(), "q", "m"); err == nil {
 		t.Error("the broker that is gone answers")
 	}
-	o.Redis = at(t, address, "").Host
 	if b, err = fiveways.Start(o); err != nil {
 		t.Fatal(err)
 	}
@@ -270,21 +269,10 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// nobody is an address without a broker, yet.
-func nobody(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // TestBrokerIsBack: however often a broker that was down was asked in vain, the first question
 // after it is up again is answered.
 func TestBrokerIsBack(t *testing.T) {
-	address := nobody(t)
+	address := daemon.FreeAddress(t) // without a broker, yet
 	c := dial(t, "redis://guest:guest@"+address)
 	var all sync.WaitGroup
 	for range 10 {

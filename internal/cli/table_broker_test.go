@@ -24,9 +24,11 @@ import (
 type brokers struct {
 	t       *testing.T
 	all     map[string]*standIn
+	doors   []string // addresses of listeners that hang up
 	mu      sync.Mutex
 	called  map[string]bool
-	stopped context.CancelFunc // ends the command once it has found its way; nil: it ends itself
+	last    map[string]chan struct{} // by the address of its client: a connection of settle
+	stopped context.CancelFunc       // ends the command once it has found its way; nil: it ends itself
 }
 
 // standIn is a broker's data folder with its admin socket, and the addresses of its protocols.
@@ -36,12 +38,13 @@ type standIn struct {
 }
 
 func newBrokers(t *testing.T, names ...string) *brokers {
-	b := &brokers{t: t, all: map[string]*standIn{}, called: map[string]bool{}}
+	b := &brokers{t: t, all: map[string]*standIn{}, called: map[string]bool{}, last: map[string]chan struct{}{}}
 	for _, name := range names {
 		s := &standIn{name: name, dir: t.TempDir(), addresses: map[string]string{}}
 		for _, key := range []string{"amqp", "sql", "redis", "etcd"} {
 			l := b.listen("tcp", "127.0.0.1:0")
 			s.addresses[key] = l.Addr().String()
+			b.doors = append(b.doors, s.addresses[key])
 			go b.hangUp(l, name)
 		}
 		web := b.listen("tcp", "127.0.0.1:0")
@@ -82,9 +85,44 @@ func (b *brokers) hangUp(l net.Listener, name string) {
 		if err != nil {
 			return
 		}
-		b.note(name, name != "source")
+		if !b.settles(c) {
+			b.note(name, name != "source")
+		}
 		c.Close() //nolint:errcheck // nothing was said
 	}
+}
+
+// settle waits until every connection is noted that was made by now: connections are accepted in
+// the order in which they were made.
+func (b *brokers) settle() {
+	b.t.Helper()
+	for _, address := range b.doors {
+		accepted := make(chan struct{})
+		b.mu.Lock() // held until settles can know the connection
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			b.last[c.LocalAddr().String()] = accepted
+		}
+		b.mu.Unlock()
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		<-accepted
+		c.Close() //nolint:errcheck // nothing was said
+	}
+}
+
+// settles reports whether c is a connection of settle, and tells settle that it is accepted.
+func (b *brokers) settles(c net.Conn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := c.RemoteAddr().String()
+	accepted, ok := b.last[key]
+	if ok {
+		delete(b.last, key)
+		close(accepted)
+	}
+	return ok
 }
 
 // api lists the addresses, has no objects and accepts every change.
@@ -108,7 +146,7 @@ func (b *brokers) api(s *standIn) http.Handler {
 	})
 }
 
-// run plays a command and returns its exit code, the stand-ins that it called, and what it said.
+// run executes a command and returns its exit code, the stand-ins that it called, and what it said.
 func (b *brokers) run(args []string) (code int, called []string, said string) {
 	ctx, stop := context.WithCancel(b.t.Context())
 	defer stop()
@@ -117,6 +155,7 @@ func (b *brokers) run(args []string) (code int, called []string, said string) {
 	b.mu.Unlock()
 	var out strings.Builder
 	code = Main(ctx, args, &out, &out)
+	b.settle()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stopped = nil

@@ -18,6 +18,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/shovel/dynamic"
+	"fiveways/test/daemon"
 )
 
 const shovelPatience = 20 * time.Second
@@ -257,13 +258,9 @@ func TestShovelOfAnExchange(t *testing.T) {
 // Failures are reported, without secrets.
 func TestShovelThatFails(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	n.set("refused", fmt.Sprintf(`{"src-uri":"amqp://me:topsecret@%s/%%2F","src-queue":"a","dest-uri":"amqp://"}`, l.Addr()))
-	n.set("once", fmt.Sprintf(`{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://me:topsecret@%s","reconnect-delay":0}`, l.Addr()))
+	nobody := daemon.FreeAddress(t)
+	n.set("refused", fmt.Sprintf(`{"src-uri":"amqp://me:topsecret@%s/%%2F","src-queue":"a","dest-uri":"amqp://"}`, nobody))
+	n.set("once", fmt.Sprintf(`{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://me:topsecret@%s","reconnect-delay":0}`, nobody))
 	n.set("login", `{"src-uri":"amqp://me:topsecret@","src-queue":"a","dest-uri":"amqp://"}`)
 	n.set("other", `{"src-uri":"amqp://","src-protocol":"amqp10","src-address":"a","dest-uri":"amqp://"}`)
 	n.set("nowhere", `{"src-uri":"amqp://","src-exchange":"none","dest-uri":"amqp://"}`)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fiveways/test/brokertest"
+	"fiveways/test/daemon"
 )
 
 // node is a broker on a folder and an address of its own that is killed and started again.
@@ -18,9 +19,8 @@ type node struct {
 
 func newNode(t *testing.T) *node {
 	t.Helper()
-	n := &node{t: t, dir: t.TempDir(), addr: "127.0.0.1:0"}
+	n := &node{t: t, dir: t.TempDir(), addr: daemon.FreeAddress(t)}
 	n.start()
-	n.addr = n.b.Addr()
 	t.Cleanup(func() { n.b.Kill() })
 	return n
 }

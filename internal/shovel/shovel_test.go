@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"fiveways/test/brokertest"
+	"fiveways/test/daemon"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -185,12 +185,7 @@ func TestKeepsWhatTheTargetDoesNotTake(t *testing.T) {
 
 func TestFirstConnectionFails(t *testing.T) {
 	b := brokertest.Run(t).URL()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := "amqp://" + l.Addr().String()
-	l.Close()
+	free := "amqp://" + daemon.FreeAddress(t)
 	for name, o := range map[string]Options{
 		"no source":    {Source: Source{URI: free, Queue: "a"}, Target: Target{URI: b, Queue: "b"}},
 		"no target":    {Source: Source{URI: b, Queue: "a"}, Target: Target{URI: free, Queue: "b"}},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"time"
@@ -85,15 +84,4 @@ func (p *Process) Stop(signal os.Signal, patience time.Duration) {
 		p.cmd.Process.Kill() //nolint:errcheck // as above
 		<-p.gone
 	}
-}
-
-// FreePort finds an unused port of 127.0.0.1. Another program may take it before a server does,
-// which then ends.
-func FreePort() (int, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("free port: %w", err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
 }

@@ -97,3 +97,13 @@ func ForTest[S interface {
 	})
 	return s
 }
+
+// FreeAddress is 127.0.0.1 with a FreePort.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	port, err := FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint("127.0.0.1:", port)
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/test/brokertest"
+	"fiveways/test/daemon"
 	"fiveways/worker"
 )
 
@@ -85,12 +86,11 @@ func (b *book) await(t *testing.T, n int) {
 // TestBrokerIsKilled: locks are shorter than the test, so that jobs whose reports were lost come
 // back in it.
 func TestBrokerIsKilled(t *testing.T) {
-	dir := t.TempDir()
-	b, err := brokertest.Start(t.Context(), dir, "--redis", "127.0.0.1:0")
+	dir, address := t.TempDir(), daemon.FreeAddress(t)
+	b, err := brokertest.Start(t.Context(), dir, "--redis", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := b.RedisAddr()
 	defer func() { b.Kill() }()
 
 	seen := &book{running: map[int]bool{}, success: map[int]int{}, attempt: map[int]int{}, changed: make(chan struct{}, 1)}

@@ -163,6 +163,7 @@ func (c *conn) end(call *Call, st *status.Status) {
 	e := &ending{st: st}
 	if len(call.queue) > 0 {
 		call.last = e
+		c.answerMade(call)
 		c.watchStalls()
 		return
 	}

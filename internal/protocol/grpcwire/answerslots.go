@@ -14,6 +14,10 @@ import (
 
 const (
 	maxAnswerSlots = 64 // of one connection
+	// maxMaking is how many answers of one connection are made at a time: how large they become is
+	// known only then, and together with fullAnswers they are not to use up mostQueued, above which
+	// no call is taken.
+	maxMaking = 16
 	// fullAnswers is how many bytes of answers may wait for a client before no further slot is
 	// granted.
 	fullAnswers = 16 << 20
@@ -22,13 +26,15 @@ const (
 // answerSlots are the slots of one connection.
 type answerSlots struct {
 	taken   int
+	making  int // of taken, those of answers that are not made yet
 	waiting []*Call
 }
 
 // answerSlot is a slot that a call holds or waits for.
 type answerSlot struct {
-	mine chan struct{} // closed when the call has it
-	has  bool
+	mine   chan struct{} // closed when the call has it
+	has    bool
+	making bool // its answer is not made yet
 }
 
 // AwaitAnswerSlot waits until the call of ctx may make a large answer. It must not be used by
@@ -75,7 +81,8 @@ func (c *conn) grantSlots() {
 			continue
 		}
 		ts.taken++
-		call.slot.has = true
+		ts.making++
+		call.slot.has, call.slot.making = true, true
 		close(call.slot.mine)
 	}
 }
@@ -83,7 +90,8 @@ func (c *conn) grantSlots() {
 // mayAnswer reports whether there is room for one more large answer. A connection without any may
 // always make one, so that it goes on even if other clients fill the shared limit. mu is held.
 func (c *conn) mayAnswer() bool {
-	return c.slots.taken == 0 || c.slots.taken < maxAnswerSlots && !c.answersFull()
+	ts := &c.slots
+	return ts.taken == 0 || ts.taken < maxAnswerSlots && ts.making < maxMaking && !c.answersFull()
 }
 
 // answersFull reports whether the clients have not taken so much that no more is to be made. mu is
@@ -92,12 +100,25 @@ func (c *conn) answersFull() bool {
 	return c.send.queued+c.out.size() > fullAnswers || c.srv.queued.Load() > c.srv.o.MaxQueuedBytes
 }
 
+// answerMade notes that the answer of a call is made, or that none will be. mu is held.
+func (c *conn) answerMade(call *Call) {
+	if call.slot == nil || !call.slot.making {
+		return
+	}
+	call.slot.making = false
+	c.slots.making--
+	c.grantSlots()
+}
+
 // releaseSlot releases the slot of an ended call. mu is held.
 func (c *conn) releaseSlot(call *Call) {
 	if call.slot == nil || !call.slot.has {
 		return
 	}
-	call.slot.has = false
+	if call.slot.has = false; call.slot.making {
+		call.slot.making = false
+		c.slots.making--
+	}
 	c.slots.taken--
 	c.grantSlots()
 }

@@ -13,21 +13,30 @@ import (
 type large struct {
 	service
 	made atomic.Int64
+	slot chan struct{} // told of each slot that a call has; may be nil
+	gate chan struct{} // what a call with a slot waits for; may be nil
 }
 
 func (s *large) UnaryCall(ctx context.Context, _ *testpb.SimpleRequest) (*testpb.SimpleResponse, error) {
 	if err := AwaitAnswerSlot(ctx); err != nil {
 		return nil, err
 	}
+	if s.gate != nil {
+		s.slot <- struct{}{}
+		<-s.gate
+	}
 	s.made.Add(1)
 	return &testpb.SimpleResponse{Payload: &testpb.Payload{Body: make([]byte, 1<<20)}}, nil
 }
 
 // TestAnswerSlots: 300 calls of a mebibyte each of a client that takes nothing have few answers
-// made, small ones still come, and when the client takes them all come.
+// made, also if handlers are slow. Small ones still come, and when the client takes them all come.
 func TestAnswerSlots(t *testing.T) {
-	const calls = 300
-	svc := &large{}
+	const (
+		calls = 300
+		most  = fullAnswers>>20 + maxMaking + 1
+	)
+	svc := &large{slot: make(chan struct{}, calls), gate: make(chan struct{})}
 	srv, addr := start(t, Options{}, svc)
 	r := dialRaw(t, addr, true)
 	r.ok(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}))
@@ -38,6 +47,11 @@ func TestAnswerSlots(t *testing.T) {
 	for id := uint32(1); id < 2*calls; id += 2 {
 		r.ok(r.fr.WriteData(id, true, message5(0, nil)))
 	}
+	settle(r)
+	for range maxMaking { // all that may be made at once begin before one of them is
+		<-svc.slot
+	}
+	close(svc.gate)
 	const small = 2*calls + 1
 	r.headers(small, false, with()...)
 	r.ok(r.fr.WriteWindowUpdate(small, 100))
@@ -45,7 +59,7 @@ func TestAnswerSlots(t *testing.T) {
 	if got := r.transcript(small); got != "{:status=200}, 5 bytes, {grpc-status=0}" {
 		t.Error(got)
 	}
-	if made, queued := svc.made.Load(), srv.queued.Load(); made > maxAnswerSlots || queued > (maxAnswerSlots+1)<<20 {
+	if made, queued := svc.made.Load(), srv.queued.Load(); made > most || queued > (most+1)<<20 {
 		t.Errorf("%d answers were made, %d bytes wait", made, queued)
 	}
 	r.ok(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 2 << 20}))

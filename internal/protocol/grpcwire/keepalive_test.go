@@ -82,7 +82,7 @@ func TestPingClient(t *testing.T) {
 // TestIdle says goodbye to a client without calls.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, gone := piped(t, Options{MaxIdle: time.Minute, PingEvery: -1})
+		r, gone := piped(t, Options{MaxIdle: time.Minute, PingEvery: -1, MessageTimeout: time.Hour}) // the call's message comes late
 		begun := time.Now()
 		farewells := 0
 		ended := reading(r, func(f http2.Frame) {

@@ -9,10 +9,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fiveways/internal/broker"
@@ -21,16 +21,40 @@ import (
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/protocol/protocoltest"
 )
 
 // node is an API served over the network.
 type node struct {
 	*Server
-	api *API
-	url string
+	api    *API
+	url    string
+	client http.RoundTripper
+	dial   func() (net.Conn, error)
 }
 
 func serve(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, l, http.DefaultTransport, b, o, so)
+}
+
+// serveInBubble is serve in a bubble of testing/synctest, with connections in memory.
+func serveInBubble(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
+	t.Helper()
+	t.Cleanup(func() { <-time.After(time.Minute) }) // a Shutdown of net/http looks once in a while
+	l := protocoltest.NewPipes()
+	client := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) }}
+	t.Cleanup(client.CloseIdleConnections)
+	n := serveOn(t, l, client, b, o, so)
+	n.dial = func() (net.Conn, error) { return l.Dial(t.Context()) }
+	return n
+}
+
+func serveOn(t *testing.T, l net.Listener, client http.RoundTripper, b *broker.Broker, o Options, so ServerOptions) *node {
 	t.Helper()
 	if o.LoginDelay == 0 {
 		o.LoginDelay = -1
@@ -39,12 +63,9 @@ func serve(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
 		o.Log = resttest.Quiet
 	}
 	so.Log = o.Log
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	a := New(b, o)
-	n := &node{NewServer(a, so), a, "http://" + l.Addr().String()}
+	n := &node{Server: NewServer(a, so), api: a, client: client, url: "http://" + l.Addr().String()}
+	n.dial = func() (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) }
 	served := make(chan error, 1)
 	go func() { served <- n.Serve(l) }()
 	t.Cleanup(func() {
@@ -76,7 +97,7 @@ func (n *node) request(t *testing.T, method, path, login, body string, header ..
 		}
 		r.Header.Set(header[i], header[i+1])
 	}
-	w, err := http.DefaultTransport.RoundTrip(r)
+	w, err := n.client.RoundTrip(r)
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
@@ -319,51 +340,53 @@ func TestWrongPasswordIsSlow(t *testing.T) {
 // Connections take a place of the limit with a login, and those that say nothing, or not all of a
 // request, are let go, and hold no drain up.
 func TestConnections(t *testing.T) {
-	limit := protocol.NewLimit(1)
-	n := serve(t, resttest.OpenBroker(t), Options{}, ServerOptions{Connections: limit, Patience: 50 * time.Millisecond})
-	dial := func() net.Conn {
-		t.Helper()
-		c, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
-		if err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		const patience = time.Second
+		limit := protocol.NewLimit(1)
+		n := serveInBubble(t, resttest.OpenBroker(t), Options{}, ServerOptions{Connections: limit, Patience: patience})
+		dial := func() net.Conn {
+			t.Helper()
+			c, err := n.dial()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Close() })
+			c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the reads tell
+			return c
+		}
+		whoami := func(c net.Conn) string {
+			t.Helper()
+			if _, err := io.WriteString(c, "GET /api/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic Z3Vlc3Q6Z3Vlc3Q=\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			w, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.Status + textOf(t, w)
+		}
+		begun, slow := time.Now(), dial()
+		if _, err := slow.Write([]byte("GET /api/users HTTP/1.1\r\nHo")); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() })
-		c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the reads tell
-		return c
-	}
-	whoami := func(c net.Conn) string {
-		t.Helper()
-		if _, err := io.WriteString(c, "GET /api/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic Z3Vlc3Q6Z3Vlc3Q=\r\n\r\n"); err != nil {
-			t.Fatal(err)
+		first := dial()
+		for range 2 {
+			if got := whoami(first); !strings.HasPrefix(got, "200") || limit.Used() != 1 {
+				t.Errorf("%s, %d places are taken", got, limit.Used())
+			}
 		}
-		w, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			t.Fatal(err)
+		if got := whoami(dial()); !strings.HasPrefix(got, "503") || !strings.Contains(got, "as many connections") {
+			t.Error(got)
 		}
-		return w.Status + textOf(t, w)
-	}
-	slow := dial()
-	if _, err := slow.Write([]byte("GET /api/users HTTP/1.1\r\nHo")); err != nil {
-		t.Fatal(err)
-	}
-	first := dial()
-	for range 2 {
-		if got := whoami(first); !strings.HasPrefix(got, "200") || limit.Used() != 1 {
-			t.Errorf("%s, %d places are taken", got, limit.Used())
+		if _, err := io.Copy(io.Discard, slow); err != nil || time.Since(begun) != patience {
+			t.Errorf("a slow request: %v after %v", err, time.Since(begun))
 		}
-	}
-	if got := whoami(dial()); !strings.HasPrefix(got, "503") || !strings.Contains(got, "as many connections") {
-		t.Error(got)
-	}
-	if _, err := io.Copy(io.Discard, slow); err != nil {
-		t.Errorf("a slow request: %v", err)
-	}
-	first.Close()
-	for late := time.Now().Add(10 * time.Second); limit.Used() > 0; runtime.Gosched() {
-		if time.Now().After(late) {
-			t.Fatal("the place is not given back")
+		first.Close()
+		synctest.Wait()
+		if limit.Used() > 0 {
+			t.Error("the place is not given back")
 		}
-	}
+	})
 }
 
 func TestDrainWithASilentConnection(t *testing.T) {

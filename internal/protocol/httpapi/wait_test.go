@@ -10,8 +10,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -21,6 +23,19 @@ import (
 
 // crowded is a node with a semaphore k that has one place, which task a has; task b waits.
 func crowded(t *testing.T, so ServerOptions) *node {
+	t.Helper()
+	return crowd(t, serve, so)
+}
+
+// crowdedInBubble is crowded in a bubble of testing/synctest.
+func crowdedInBubble(t *testing.T, so ServerOptions) *node {
+	t.Helper()
+	return crowd(t, serveInBubble, so)
+}
+
+type server func(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node
+
+func crowd(t *testing.T, serve server, so ServerOptions) *node {
 	t.Helper()
 	b, m := openSemaphores(t)
 	addUsers(t, b, "reader")
@@ -96,9 +111,11 @@ func TestWait(t *testing.T) {
 // The answer tells how things stand when the time is over, though a request may not take as long to
 // come in.
 func TestWaitEnds(t *testing.T) {
-	n := crowded(t, ServerOptions{Patience: 20 * time.Millisecond})
-	(<-n.start(t, "GET", "/tasks/b?wait=100ms", "")).check(t, 200, `"status":"WAIT"`)
-	(<-n.start(t, "PUT", "/tasks/b?wait=100ms", `{"priority":2}`)).check(t, 200, `"status":"WAIT","priority":2`)
+	synctest.Test(t, func(t *testing.T) {
+		n := crowdedInBubble(t, ServerOptions{Patience: time.Second})
+		(<-n.start(t, "GET", "/tasks/b?wait=1m", "")).check(t, 200, `"status":"WAIT"`)
+		(<-n.start(t, "PUT", "/tasks/b?wait=1m", `{"priority":2}`)).check(t, 200, `"status":"WAIT","priority":2`)
+	})
 }
 
 func TestWaitForWhatGoes(t *testing.T) {
@@ -172,45 +189,49 @@ func (n *node) follow(t *testing.T, path string) (next func() string) {
 }
 
 func TestEvents(t *testing.T) {
-	n := crowded(t, ServerOptions{Patience: 20 * time.Millisecond})
-	next := n.follow(t, k+"/events")
-	of := n.follow(t, k+"/events?task=b")
-	all := n.follow(t, "/api/semaphore-events/%2F?prefix=k")
-	none := n.follow(t, "/api/semaphore-events/%2F?prefix=x")
-	expect := func(next func() string, want string) {
-		t.Helper()
-		if got := next(); !strings.Contains(got, want) {
-			t.Errorf("%s\nwant %s", got, want)
+	synctest.Test(t, func(t *testing.T) {
+		const patience = time.Second
+		n := crowdedInBubble(t, ServerOptions{Patience: patience})
+		next := n.follow(t, k+"/events")
+		of := n.follow(t, k+"/events?task=b")
+		all := n.follow(t, "/api/semaphore-events/%2F?prefix=k")
+		none := n.follow(t, "/api/semaphore-events/%2F?prefix=x")
+		expect := func(next func() string, want string) {
+			t.Helper()
+			if got := next(); !strings.Contains(got, want) {
+				t.Errorf("%s\nwant %s", got, want)
+			}
 		}
-	}
-	expect(next, `retry: 1000|event: open|data: {"vhost":"/","key":"k","active":1,"try_release":1,`)
-	expect(of, "event: open|")
-	expect(of, `event: state|data: {"task":"b","status":"WAIT"`)
-	expect(all, "event: open|data: {}")
-	expect(none, "event: open|data: {}")
-	n.must(t, "PUT", "/tasks/b", `{"priority":9}`)
-	n.must(t, "PUT", "/tasks/b", `{"priority":1}`)
-	n.must(t, "DELETE", "/tasks/a", "")
-	for _, next := range []func() string{next, all} {
-		expect(next, `event: TryRelease|id: 2|data: {"key":"k","task":"a","event":"TryRelease","status":"TRY_RELEASE","priority":5,"seq":2,"time":"20`)
-		expect(next, `event: Retained|id: 3|`)
-		expect(next, `event: Acquired|id: 4|data: {"key":"k","task":"b","event":"Acquired","status":"ACQUIRED","priority":1,"seq":4,"time":"20`)
-	}
-	expect(of, "event: Acquired|id: 4|")
-	n.must(t, "DELETE", "", "")
-	expect(next, `event: Deleted|id: 5|data: {"key":"k","task":"b","event":"Deleted","status":""`)
-	if err := n.Drain(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := none(); got != "" {
-		t.Errorf("no event, and got %s", got)
-	}
-	if code, got := resttest.Request(t, n.api, "HEAD "+"/api/semaphore-events/%2F"+" "+""); code != 200 || got != "" {
-		t.Errorf("%d %s", code, got)
-	}
-	if code, got := resttest.Request(t, n.api, "GET "+"/api/semaphores/%2F/none/events"+" "+""); code != 404 {
-		t.Errorf("%d %s", code, got)
-	}
+		expect(next, `retry: 1000|event: open|data: {"vhost":"/","key":"k","active":1,"try_release":1,`)
+		expect(of, "event: open|")
+		expect(of, `event: state|data: {"task":"b","status":"WAIT"`)
+		expect(all, "event: open|data: {}")
+		expect(none, "event: open|data: {}")
+		time.Sleep(2 * patience) // that a request may take to come in
+		n.must(t, "PUT", "/tasks/b", `{"priority":9}`)
+		n.must(t, "PUT", "/tasks/b", `{"priority":1}`)
+		n.must(t, "DELETE", "/tasks/a", "")
+		for _, next := range []func() string{next, all} {
+			expect(next, `event: TryRelease|id: 2|data: {"key":"k","task":"a","event":"TryRelease","status":"TRY_RELEASE","priority":5,"seq":2,"time":"20`)
+			expect(next, `event: Retained|id: 3|`)
+			expect(next, `event: Acquired|id: 4|data: {"key":"k","task":"b","event":"Acquired","status":"ACQUIRED","priority":1,"seq":4,"time":"20`)
+		}
+		expect(of, "event: Acquired|id: 4|")
+		n.must(t, "DELETE", "", "")
+		expect(next, `event: Deleted|id: 5|data: {"key":"k","task":"b","event":"Deleted","status":""`)
+		if err := n.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := none(); got != "" {
+			t.Errorf("no event, and got %s", got)
+		}
+		if code, got := resttest.Request(t, n.api, "HEAD "+"/api/semaphore-events/%2F"+" "+""); code != 200 || got != "" {
+			t.Errorf("%d %s", code, got)
+		}
+		if code, got := resttest.Request(t, n.api, "GET "+"/api/semaphores/%2F/none/events"+" "+""); code != 404 {
+			t.Errorf("%d %s", code, got)
+		}
+	})
 }
 
 // A stream ends with its user.

@@ -47,10 +47,11 @@ type fakePortal struct {
 
 func (f *fake) SetDefault(name, v string) error {
 	switch name {
-	case "idle_in_transaction_session_timeout", "idle_session_timeout":
-		if v == "30ms" {
-			f.idle = 30 * time.Millisecond
-		}
+	case "idle_in_transaction_session_timeout":
+		d, err := time.ParseDuration(v)
+		f.idle = d
+		return err
+	case "idle_session_timeout":
 		return nil
 	case "application_name", "extra_float_digits", "work_mem":
 		f.c.parameter(name, v)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -122,22 +123,27 @@ func TestEvictionOfTheDeaf(t *testing.T) {
 }
 
 func TestIdleInTransaction(t *testing.T) {
-	n := startNode(t, Options{IdleTransactionTimeout: 30 * time.Millisecond})
-	c := n.login()
-	c.query("begin", "C BEGIN / Z T")
-	c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
-	c = n.login()
-	c.query("begin; fail", "C BEGIN / "+divisionFails+" / Z E")
-	c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
-	c = n.login() // outside of a transaction there is no limit, and a transaction that ended has none
-	for range 3 {
-		c.query("begin", "C BEGIN / Z T")
-		c.query("commit", "C COMMIT / Z I")
-	}
-	c.nc.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) //nolint:errcheck // a socket of ours
-	if m, err := c.f.Receive(); err == nil {
-		t.Errorf("%T", m)
-	}
+	const limit = time.Second
+	synctest.Test(t, func(t *testing.T) {
+		n := bubbleNode(t, Options{IdleTransactionTimeout: limit})
+		for begin, answer := range map[string]string{"begin": "C BEGIN / Z T", "begin; fail": "C BEGIN / " + divisionFails + " / Z E"} {
+			c := n.login()
+			begun := time.Now()
+			c.query(begin, answer)
+			c.expect("E FATAL 25P03 terminating connection due to idle-in-transaction timeout / gone")
+			if d := time.Since(begun); d != limit {
+				t.Errorf("%s: ended after %v", begin, d)
+			}
+		}
+		c := n.login() // outside of a transaction there is no limit, and a transaction that ended has none
+		for range 3 {
+			c.query("begin", "C BEGIN / Z T")
+			time.Sleep(limit / 2)
+			c.query("commit", "C COMMIT / Z I")
+		}
+		time.Sleep(2 * limit)
+		c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+	})
 }
 
 // TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told; the
@@ -159,17 +165,31 @@ func TestPanicEndsOneConnection(t *testing.T) {
 
 // TestSlowLogin: a client that does not say anything is disconnected.
 func TestSlowLogin(t *testing.T) {
-	n := startNode(t, Options{LoginTimeout: 50 * time.Millisecond})
-	n.dial().expect("gone")
-	c := n.dial()
-	c.write([]byte{0, 0})
-	c.expect("gone")
-	if _, err := n.b.PutUser(userSpec); err != nil {
-		t.Fatal(err)
-	}
-	n.dial().start(protocol3, "user", "u", "database", "fiveways").expect("R sasl SCRAM-SHA-256 / gone")
-	c = n.login()
-	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+	const limit = time.Second
+	synctest.Test(t, func(t *testing.T) {
+		n := bubbleNode(t, Options{LoginTimeout: limit})
+		if _, err := n.b.PutUser(userSpec); err != nil {
+			t.Fatal(err)
+		}
+		for name, begin := range map[string]func(c *client) (want string){
+			"says nothing": func(*client) string { return "gone" },
+			"says little":  func(c *client) string { c.write([]byte{0, 0}); return "gone" },
+			"stops in its login": func(c *client) string {
+				c.start(protocol3, "user", "u", "database", "fiveways")
+				return "R sasl SCRAM-SHA-256 / gone"
+			},
+		} {
+			begun := time.Now()
+			c := n.dial()
+			c.expect(begin(c))
+			if d := time.Since(begun); d != limit {
+				t.Errorf("a client that %s: ended after %v", name, d)
+			}
+		}
+		c := n.login()
+		time.Sleep(2 * limit)
+		c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
+	})
 }
 
 // TestClientsThatVanish in the midst of things leave nothing behind; startNode looks for that.

@@ -18,6 +18,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/protocol/pgwire/sql"
 	sqlparse "fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -31,6 +32,8 @@ type node struct {
 	s    *Server
 	addr string
 	log  *safeBuffer
+
+	pipes *protocoltest.Pipes // in place of addr, in a bubble
 
 	mu    sync.Mutex
 	fakes []*fake // guarded by mu
@@ -61,6 +64,16 @@ func startNode(t testing.TB, o Options) *node {
 	return n
 }
 
+// bubbleNode is startNode in a bubble of testing/synctest, with connections in memory.
+func bubbleNode(t testing.TB, o Options) *node {
+	t.Helper()
+	ln := protocoltest.NewPipes()
+	n := serve(t, o, ln)
+	n.pipes = ln
+	n.s.open = n.openFake
+	return n
+}
+
 // openFake opens a session of the engine, and a fake on it.
 func (n *node) openFake(c *conn) (session, func(), error) {
 	engine, err := n.s.engineSession(c)
@@ -80,6 +93,18 @@ func (n *node) openFake(c *conn) (session, func(), error) {
 // startRealNode starts a server as it is.
 func startRealNode(t testing.TB, o Options) *node {
 	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := serve(t, o, ln)
+	n.addr = ln.Addr().String()
+	return n
+}
+
+// serve starts a server on a listener.
+func serve(t testing.TB, o Options, ln net.Listener) *node {
+	t.Helper()
 	sqlparse.Parse("select 1") //nolint:errcheck // it makes the parser: under the race detector that takes longer than a test waits
 	n := &node{t: t, log: &safeBuffer{}}
 	o.Log = slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -90,11 +115,7 @@ func startRealNode(t testing.TB, o Options) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.b, n.s, n.addr = b, New(b, o), ln.Addr().String()
+	n.b, n.s = b, New(b, o)
 	served := make(chan error, 1)
 	go func() { served <- n.s.Serve(ln) }()
 	t.Cleanup(func() {
@@ -137,13 +158,20 @@ type client struct {
 
 func (n *node) dial() *client {
 	n.t.Helper()
-	nc, err := net.DialTimeout("tcp", n.addr, patience)
+	nc, err := n.connection()
 	if err != nil {
 		n.t.Fatal(err)
 	}
 	nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
 	n.t.Cleanup(func() { nc.Close() })
 	return &client{n: n, nc: nc, f: pgproto3.NewFrontend(nc, nc)}
+}
+
+func (n *node) connection() (net.Conn, error) {
+	if n.pipes != nil {
+		return n.pipes.Dial(n.t.Context())
+	}
+	return net.DialTimeout("tcp", n.addr, patience)
 }
 
 // start sends a start-up packet; parameters are names and values in turns.

@@ -23,8 +23,21 @@ func startNode(t testing.TB, o Options) *node {
 // startNodeOn starts a broker with options of its own.
 func startNodeOn(t testing.TB, o Options, engine broker.Options) *node {
 	t.Helper()
+	return startNodeBy(resptest.Start, t, o, engine)
+}
+
+// bubbleNode is startNode in a bubble of testing/synctest.
+func bubbleNode(t testing.TB, o Options) *node {
+	t.Helper()
+	return startNodeBy(resptest.StartInBubble, t, o, broker.Options{DiskFreeLimit: -1})
+}
+
+type starter func(t testing.TB, engine broker.Options, serve func(*resptest.Node) resptest.Server) *resptest.Node
+
+func startNodeBy(start starter, t testing.TB, o Options, engine broker.Options) *node {
+	t.Helper()
 	n := &node{}
-	n.Node = resptest.Start(t, engine, func(started *resptest.Node) resptest.Server {
+	n.Node = start(t, engine, func(started *resptest.Node) resptest.Server {
 		o.Semaphores, o.Log = started.Semaphores, started.Logger()
 		if o.LoginDelay == 0 {
 			o.LoginDelay = -1

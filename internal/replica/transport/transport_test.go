@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/authority"
+	"fiveways/test/daemon"
 )
 
 const (
@@ -366,7 +367,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 // TestPeerComesBack: messages to a node that is away are dropped, and flow when it is back.
 func TestPeerComesBack(t *testing.T) {
 	by := newAuthority(t)
-	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
+	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, daemon.FreeAddress(t), nil)
 	members := map[uint64]string{1: a.address, 2: b.address}
 	a.SetPeers(members)
 	b.SetPeers(members)

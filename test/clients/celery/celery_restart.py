@@ -8,8 +8,11 @@ if "FIVEWAYS" not in os.environ:
     print("skipped: FIVEWAYS names no binary")
     sys.exit(0)
 
-with socket.create_server(("127.0.0.1", 0)) as probe:
-    PORT = probe.getsockname()[1]
+# A socket that is bound and does not listen keeps the port from all that do not ask for it by number.
+reservation = socket.socket()
+reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+reservation.bind(("127.0.0.1", 0))
+PORT = reservation.getsockname()[1]
 os.environ["AMQP_URL"] = f"amqp://guest:guest@127.0.0.1:{PORT}//"
 os.environ["CELERY_RESULTS"] = "file://"  # rpc results are transient: they would not outlive the broker
 

@@ -27,18 +27,18 @@ def results():
 
 
 def consumed_by(worker):
-    queues = app.control.inspect([worker.name], timeout=5).active_queues()[worker.name]
+    queues = app.control.inspect([worker.name], timeout=DEADLINE_S).active_queues()[worker.name]
     return sorted(queue["name"] for queue in queues)
 
 
 def remote_control(worker):
-    equal(app.control.inspect(timeout=1).ping(), {worker.name: {"ok": "pong"}}, "inspect ping")
-    equal(app.control.ping(timeout=5, destination=[worker.name]), [{worker.name: {"ok": "pong"}}], "ping of one")
+    equal(app.control.inspect(timeout=DEADLINE_S, limit=1).ping(), {worker.name: {"ok": "pong"}}, "inspect ping")
+    equal(app.control.ping(timeout=DEADLINE_S, destination=[worker.name]), [{worker.name: {"ok": "pong"}}], "ping of one")
     equal(consumed_by(worker), ["celery.classic", "celery.ranked"], "active queues")
     gate = os.path.join(FOLDER, "gate")
     busy = hold.delay(gate)
     wait_until(lambda: os.path.exists(gate + ".started"), "the task runs")
-    active = app.control.inspect([worker.name], timeout=5).active()[worker.name]
+    active = app.control.inspect([worker.name], timeout=DEADLINE_S).active()[worker.name]
     equal([task["id"] for task in active], [busy.id], "inspect active")
     busy.revoke(terminate=True, signal="SIGKILL")
     try:

@@ -1,5 +1,6 @@
 import java.io.*;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.*;
 import java.util.*;
 import java.util.concurrent.TimeUnit;
@@ -7,13 +8,14 @@ import java.util.concurrent.TimeUnit;
 /** A broker process of the program's own, on one port and one folder over all its lives. FIVEWAYS names the binary. */
 final class OwnBroker implements AutoCloseable {
     private final Path folder = Files.createTempDirectory("fiveways-java-");
+    private final Socket reservation = new Socket(); // bound and not listening: the port goes only to what asks for it by number
     private final int port;
     private Process process;
 
     OwnBroker(String... flags) throws Exception {
-        try (ServerSocket probe = new ServerSocket(0)) {
-            port = probe.getLocalPort();
-        }
+        reservation.setReuseAddress(true);
+        reservation.bind(new InetSocketAddress("127.0.0.1", 0));
+        port = reservation.getLocalPort();
         start(flags);
     }
 
@@ -45,6 +47,7 @@ final class OwnBroker implements AutoCloseable {
     @Override
     public void close() throws Exception {
         kill();
+        reservation.close();
         List<Path> all;
         try (var walk = Files.walk(folder)) {
             all = new ArrayList<>(walk.toList());

@@ -22,7 +22,7 @@ type Client struct {
 // Dial connects a client; the end of the test closes it.
 func (n *Node) Dial() *Client {
 	n.T.Helper()
-	nc, err := net.Dial("tcp", n.Addr)
+	nc, err := n.open()
 	if err != nil {
 		n.T.Fatal(err)
 	}

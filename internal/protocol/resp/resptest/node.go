@@ -13,6 +13,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/jobs"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
@@ -32,8 +33,10 @@ type Node struct {
 	T          testing.TB
 	Broker     *broker.Broker
 	Semaphores *semaphores.Manager
-	Addr       string // where the server listens
+	Addr       string // where the server listens; "" in a bubble
 	Log        Text
+
+	open func() (net.Conn, error) // a connection
 }
 
 // Text is a log that is read while it is written.
@@ -63,6 +66,27 @@ func (n *Node) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(&n.Lo
 // test stops both.
 func Start(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Node {
 	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := start(t, engine, serve, ln)
+	n.Addr = ln.Addr().String()
+	n.open = func() (net.Conn, error) { return net.Dial("tcp", n.Addr) }
+	return n
+}
+
+// StartInBubble is Start in a bubble of testing/synctest, with connections in memory.
+func StartInBubble(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Node {
+	t.Helper()
+	ln := protocoltest.NewPipes()
+	n := start(t, engine, serve, ln)
+	n.open = func() (net.Conn, error) { return ln.Dial(t.Context()) }
+	return n
+}
+
+func start(t testing.TB, engine broker.Options, serve func(n *Node) Server, ln net.Listener) *Node {
+	t.Helper()
 	n := &Node{T: t}
 	n.Semaphores = semaphores.New(semaphores.Options{Logger: n.Logger()})
 	engine.Logger = n.Logger()
@@ -76,11 +100,6 @@ func Start(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Nod
 		t.Fatal(err)
 	}
 	server := serve(n)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.Addr = ln.Addr().String()
 	go server.Serve(ln) //nolint:errcheck // Drain ends it
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)

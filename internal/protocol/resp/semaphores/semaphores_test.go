@@ -178,8 +178,8 @@ func TestSemaphoreTransaction(t *testing.T) {
 	`)
 }
 
-// untilInLine waits until a client waits for a task of the semaphore s, and the task is in line:
-// the client counts as blocked a moment earlier.
+// untilInLine waits until a client waits for a task of the semaphore s, and the task is in
+// line: the client counts as blocked a moment earlier.
 func untilInLine(n *resptest.Node, c *resptest.Client, task string) {
 	n.T.Helper()
 	n.UntilBlocked(c, 1)
