@@ -115,7 +115,7 @@ func (r *sagaRun) check(t *testing.T, b *Broker) {
 			if _, ok := c.vhost.queue(q); !ok {
 				continue
 			}
-			for _, line := range c.browse(q, 10) {
+			for _, line := range c.browse(q) {
 				id, rest, _ := strings.Cut(line, " ")
 				if _, twice := status[id]; twice {
 					t.Errorf("%s is there twice", id)

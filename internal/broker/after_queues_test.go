@@ -50,8 +50,8 @@ func TestOrderAcrossQueues(t *testing.T) {
 	c.ask("q2", "limit", "create", nil)
 	c.ask("q3", "remove", "{create,limit}", nil)
 	c.ask("q3", "free", "elsewhere", nil)
-	sameStrings(t, c.browse("q2", 9), "limit blocked 0")
-	sameStrings(t, c.browse("q3", 9), "remove blocked 0", "free ready 0")
+	sameStrings(t, c.browse("q2"), "limit blocked 0")
+	sameStrings(t, c.browse("q3"), "remove blocked 0", "free ready 0")
 	if !c.Alive("limit") || c.Alive("elsewhere") {
 		t.Error("alive")
 	}
@@ -60,17 +60,17 @@ func TestOrderAcrossQueues(t *testing.T) {
 	// itself.
 	c.Reject(c.takeID("q1", "create").Queue, nil, 1, 1)
 	c.settled("q1")
-	sameStrings(t, c.browse("q2", 9), "limit blocked 0")
-	sameStrings(t, c.browse("q3", 9), "remove blocked 0", "free ready 0", "create ready 0")
+	sameStrings(t, c.browse("q2"), "limit blocked 0")
+	sameStrings(t, c.browse("q3"), "remove blocked 0", "free ready 0", "create ready 0")
 	syncAll(t, b)
 	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)
 	c = newClient(t, b)
-	sameStrings(t, c.browse("q2", 9), "limit blocked 0")
+	sameStrings(t, c.browse("q2"), "limit blocked 0")
 	d := c.takeID("q3", "create")
 	c.ack(d)
 	c.settled("q3")
-	sameStrings(t, c.browse("q2", 9), "limit ready 0")
+	sameStrings(t, c.browse("q2"), "limit ready 0")
 
 	// When a transaction moves it on, it still counts as that message.
 	d = c.takeID("q2", "limit")
@@ -79,7 +79,7 @@ func TestOrderAcrossQueues(t *testing.T) {
 	tx.Publish(&Publish{Targets: newTargets([]*Queue{q1}), Env: d.Env, Persistent: true, TTL: -1, CopyOf: &Loan{d.Queue, d.Handle}})
 	tx.Ack(d.Queue, nil, d.Handle, 1)
 	must(t, tx.Commit())
-	sameStrings(t, c.browse("q3", 9), "remove blocked 0", "free ready 0")
+	sameStrings(t, c.browse("q3"), "remove blocked 0", "free ready 0")
 	sameStrings(t, c.drain("q1"), "limit")
 	sameStrings(t, c.drain("q3"), "remove", "free")
 
@@ -101,7 +101,7 @@ func TestOrderIsNoCircle(t *testing.T) {
 	c.ask("q2", "b", "a", nil)
 	c.Reject(c.takeID("q1", "a").Queue, nil, 1, 1)
 	c.settled("q1")
-	sameStrings(t, c.browse("q2", 9), "b blocked 0")
+	sameStrings(t, c.browse("q2"), "b blocked 0")
 	sameStrings(t, c.drain("q3"), "a")
 	sameStrings(t, c.drain("q2"), "b")
 }
@@ -123,12 +123,12 @@ func TestOrderOfManyWithOneID(t *testing.T) {
 	}
 	c.Reject(c.takeID("q1", "x").Queue, nil, 1, 1)
 	c.settled("q1")
-	sameStrings(t, c.browse("q3", 9), "w1 blocked 0", "w2 blocked 0", "x#1 ready 0")
+	sameStrings(t, c.browse("q3"), "w1 blocked 0", "w2 blocked 0", "x#1 ready 0")
 	syncAll(t, b)
 	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), nil)
 	defer mustClose(t, b)
 	c = newClient(t, b)
-	sameStrings(t, c.browse("q3", 9), "w1 blocked 0", "w2 blocked 0", "x#1 ready 0")
+	sameStrings(t, c.browse("q3"), "w1 blocked 0", "w2 blocked 0", "x#1 ready 0")
 	sameStrings(t, c.drain("q3"), "x#1", "w1", "w2")
 }
 
@@ -146,7 +146,7 @@ func TestOrderWithinTransaction(t *testing.T) {
 		c.postProps("", q, fmt.Sprint(i), props, func(p *Publish) { tx.Publish(p); p.Targets = Targets{} })
 	}
 	must(t, tx.Commit())
-	sameStrings(t, append(append(c.browse("q3", 9), c.browse("q1", 9)...), c.browse("q2", 9)...), "0 ready 0", "1 blocked 0", "2 blocked 0")
+	sameStrings(t, append(append(c.browse("q3"), c.browse("q1")...), c.browse("q2")...), "0 ready 0", "1 blocked 0", "2 blocked 0")
 	for i, q := range []string{"q3", "q1", "q2"} {
 		sameStrings(t, c.drain(q), fmt.Sprint(i))
 	}
@@ -210,16 +210,16 @@ func TestOrderOfWhatComesLater(t *testing.T) {
 	c.ask("q2", "out", "first", nil)
 	out := c.takeID("q2", "out")
 	c.ask("q3", "first", nil, nil)
-	sameStrings(t, c.browse("q1", 9), "third blocked 0", "second blocked 0")
-	sameStrings(t, c.browse("q2", 9), "out unacked 0")
+	sameStrings(t, c.browse("q1"), "third blocked 0", "second blocked 0")
+	sameStrings(t, c.browse("q2"), "out unacked 0")
 	c.Requeue(out.Queue, nil, out.Handle, 1)
 	c.settled("q2")
-	sameStrings(t, c.browse("q2", 9), "out blocked 1")
+	sameStrings(t, c.browse("q2"), "out blocked 1")
 	mustClose(t, b)
 	b = openBroker(t, fs, nil)
 	defer mustClose(t, b)
 	c = newClient(t, b)
-	sameStrings(t, c.browse("q1", 9), "third blocked 0", "second blocked 0")
+	sameStrings(t, c.browse("q1"), "third blocked 0", "second blocked 0")
 	sameStrings(t, c.drain("q3"), "first")
 	sameStrings(t, c.drain("q1"), "second", "third")
 	sameStrings(t, c.drain("q2"), "out")
@@ -236,13 +236,13 @@ func TestOrderOfBrokenCircle(t *testing.T) {
 	c.ask("q2", "c", "a", nil)
 	c.ask("q2", "d", "c", nil) // leads into the circle, and waits for it
 	c.ask("q3", "a2", "b", nil)
-	sameStrings(t, c.browse("q1", 9), "a ready 0", "b ready 0")
-	sameStrings(t, c.browse("q2", 9), "c blocked 0", "d blocked 0")
-	sameStrings(t, c.browse("q3", 9), "a2 blocked 0")
+	sameStrings(t, c.browse("q1"), "a ready 0", "b ready 0")
+	sameStrings(t, c.browse("q2"), "c blocked 0", "d blocked 0")
+	sameStrings(t, c.browse("q3"), "a2 blocked 0")
 	c.ack(c.takeID("q1", "a"))
 	for range 2 {
-		sameStrings(t, c.browse("q1", 9), "b blocked 0")
-		sameStrings(t, c.browse("q2", 9), "c ready 0", "d blocked 0")
+		sameStrings(t, c.browse("q1"), "b blocked 0")
+		sameStrings(t, c.browse("q2"), "c ready 0", "d blocked 0")
 		mustClose(t, b)
 		b = openBroker(t, fs, nil)
 		c = newClient(t, b)
@@ -273,7 +273,7 @@ func TestOrderOfTooMany(t *testing.T) {
 	c.ask("q1", "absent0", "end0", nil)
 	c.ask("q3", "middle", fronts, nil)
 	c.ask("q3", "later", "middle", nil)
-	sameStrings(t, c.browse("q3", 9), "middle blocked 0", "later blocked 0")
+	sameStrings(t, c.browse("q3"), "middle blocked 0", "later blocked 0")
 	for _, want := range []int{2*wide + 1, wide, 2} { // absent0 waits for end0, which waits for all messages that do not wait
 		q := map[int]string{2*wide + 1: "q1", wide: "q2", 2: "q3"}[want]
 		if got := c.drain(q); len(got) != want {

@@ -27,12 +27,12 @@ func TestConsumeAfter(t *testing.T) {
 	c.queue("q", ordered)
 	c.step("set limit", "create user", nil) // a message that is not there does not block
 	c.settled("q")
-	sameStrings(t, c.browse("q", 100), "set limit ready 0")
+	sameStrings(t, c.browse("q"), "set limit ready 0")
 	c.step("create user", nil, nil) // until it comes
 	c.step("rename", message.Array{"create user", "set limit", "create user", "rename"}, nil)
 	c.step("remove", "{rename}", nil)
 	c.settled("q")
-	sameStrings(t, c.browse("q", 100), "set limit blocked 0", "create user ready 0", "rename blocked 0", "remove blocked 0")
+	sameStrings(t, c.browse("q"), "set limit blocked 0", "create user ready 0", "rename blocked 0", "remove blocked 0")
 	if info, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); err != nil || info.Ready != 1 {
 		t.Fatalf("%+v, %v", info, err)
 	}
@@ -71,11 +71,11 @@ func TestConsumeAfter(t *testing.T) {
 		c.settled("q")
 	}
 	later(200 * time.Millisecond)
-	sameStrings(t, c.browse("q", 100), "late scheduled 0", "never blocked 0", "after purge blocked 0")
+	sameStrings(t, c.browse("q"), "late scheduled 0", "never blocked 0", "after purge blocked 0")
 	later(time.Second)
-	sameStrings(t, c.browse("q", 100), "late scheduled 0", "after purge blocked 0")
+	sameStrings(t, c.browse("q"), "late scheduled 0", "after purge blocked 0")
 	later(time.Hour)
-	sameStrings(t, c.browse("q", 100), "late ready 0", "after purge blocked 0")
+	sameStrings(t, c.browse("q"), "late ready 0", "after purge blocked 0")
 	if n, err := c.PurgeQueue("q"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}

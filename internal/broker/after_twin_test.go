@@ -339,10 +339,11 @@ func (tw *orderTwin) lendByID(q, id string) {
 	if i >= 0 {
 		m = list[i]
 	}
-	found, ok, err := tw.c.Find(q, id)
+	all, err := shownIn(tw.c.Session, q)
 	must(tw.t, err)
-	if ok != (m != nil) || ok && string(found.Env.Body()) != m.body {
-		tw.t.Fatalf("step %d: found %v %q, want %+v", tw.step, ok, found.Env, m)
+	j := slices.IndexFunc(all, func(s shown) bool { return s.id == id })
+	if j >= 0 != (m != nil) || j >= 0 && all[j].body != m.body {
+		tw.t.Fatalf("step %d: found %d of %+v, want %+v", tw.step, j, all, m)
 	}
 	if want := slices.ContainsFunc(tw.live, func(m *orderMessage) bool { return m.id == id }); tw.c.Alive(id) != want {
 		tw.t.Fatalf("step %d: alive %v, want %v", tw.step, !want, want)
@@ -448,17 +449,10 @@ func (tw *orderTwin) compare() {
 			}
 			want = append(want, m.body+" "+status.String())
 		}
-		b, err := tw.c.Browse(q)
+		all, err := shownIn(tw.c.Session, q)
 		must(tw.t, err)
-		for {
-			page, err := b.Next(100)
-			must(tw.t, err)
-			if len(page) == 0 {
-				break
-			}
-			for _, m := range page {
-				got = append(got, string(m.Env.Body())+" "+m.Status.String())
-			}
+		for _, m := range all {
+			got = append(got, m.body+" "+m.status.String())
 		}
 		if !slices.Equal(got, want) {
 			tw.t.Fatalf("step %d, %s:\n%q, want\n%q", tw.step, q, got, want)

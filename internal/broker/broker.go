@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
+	"fiveways/internal/core/tracing"
 	"fiveways/internal/definitions"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
@@ -50,8 +51,8 @@ type Options struct {
 	// (statemachine.Keys, statemachine.Semaphores). A machine that is not given here takes no
 	// entries; those that the log holds stay as they are.
 	StateMachines map[uint32]statemachine.Machine
-	// Traces is told of messages that belong to a trace; nil: no messages are traced.
-	Traces Traces
+	// Traces gets the events of messages that belong to a trace; nil: no messages are traced.
+	Traces tracing.Listener
 	// Tap turns what happened to a message of a tapped virtual host (Broker.SetTapped) into the
 	// message, with its routing key, that listeners get; nil: there is no tap. It is called on any
 	// goroutine and must not wait.

@@ -13,7 +13,7 @@ func (c *Clear) Find(f Finder) (*Queue, error) { return f.Queue(Reading, c.Queue
 
 func (c *Clear) Run(at Context) error {
 	sh, q := at.sh, at.q
-	c.Existed = q.kind() != NoKind
+	c.Existed = q.content.Stream != nil || q.state.Ready() > 0
 	if q.content.Stream != nil {
 		c.Removed = q.content.Stream.Len()
 		sh.endStream(q)

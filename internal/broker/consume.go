@@ -15,7 +15,7 @@ func (s *Session) Consume(spec ConsumerSpec) (*Consumer, error) {
 	}
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Queue: q, Data: spec.Data, Priority: spec.Priority,
-		session: s, exclusive: spec.Exclusive, channel: spec.Channel, args: spec.Args,
+		session: s, Exclusive: spec.Exclusive, Channel: spec.Channel, Args: spec.Args,
 	}
 	c.state = dispatch.Consumer{
 		Owner: c, Priority: spec.Priority, NoAck: spec.NoAck, Prefetch: spec.Prefetch,
@@ -42,7 +42,7 @@ func (sh *shard) consume(q *Queue, c *Consumer, spec ConsumerSpec) error {
 		return &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	sh.catchUpConsumers(q)
-	if c.exclusive && q.Policy().SingleActive || q.consumers.Len() > 0 && c.exclusive || q.exclusive() {
+	if c.Exclusive && q.Policy().SingleActive || q.consumers.Len() > 0 && c.Exclusive || q.exclusive() {
 		return &Error{Err: ErrExclusiveConsumer, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 	}
 	q.consumers.Add(&c.state)

@@ -19,23 +19,31 @@ type Window = dispatch.Window
 
 // Consumer receives the messages of one queue for one session.
 type Consumer struct {
-	Tag      string
-	NoAck    bool
-	Queue    *Queue // nil for a mailbox
-	Data     any    // the protocol's own
-	Priority int
-	session  *Session
-	copier   *copier // of a consumer of copies, else nil
+	Tag       string
+	NoAck     bool
+	Queue     *Queue // nil for a mailbox
+	Data      any    // the protocol's own
+	Priority  int
+	Channel   int  // of the connection, 0: its protocol has none
+	Exclusive bool // it wants no others
+	Args      message.Table
 
-	exclusive bool
-	channel   int
-	args      message.Table
-	state     dispatch.Consumer // belongs to the queue's shard, as out does
-	out       *outbox
+	session *Session
+	copier  *copier           // nil unless ConsumeFrom has made it
+	state   dispatch.Consumer // belongs to the queue's shard, as out does
+	out     *outbox
 }
 
-// consumerOf returns the consumer that dispatch has chosen.
-func consumerOf(c *dispatch.Consumer) *Consumer { return c.Owner.(*Consumer) }
+// Session is the session that consumes.
+func (c *Consumer) Session() *Session { return c.session }
+
+// ConsumerOf is the consumer that dispatch knows.
+func ConsumerOf(c *dispatch.Consumer) *Consumer { return c.Owner.(*Consumer) }
+
+// exclusive reports whether the queue has a consumer that wants no others.
+func (q *Queue) exclusive() bool {
+	return q.consumers.Len() > 0 && ConsumerOf(q.consumers.All()[0]).Exclusive
+}
 
 // consumed implements dispatch.Queue for a queue.
 type consumed struct{ q *Queue }
@@ -66,7 +74,7 @@ func (s *selection) TakeAside(h queue.Handle, until int64) *queue.Item {
 }
 
 func (s *selection) Deliver(c *dispatch.Consumer, it *queue.Item) {
-	s.q.shard.deliver(s.q, consumerOf(c), it)
+	s.q.shard.deliver(s.q, ConsumerOf(c), it)
 }
 
 func (s *selection) LookAgain() {

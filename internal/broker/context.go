@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/forward"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -53,6 +54,27 @@ func (at Context) Changed() { at.sh.mark(at.q) }
 
 // Use restarts the time after which an unused queue is deleted.
 func (at Context) Use() { at.q.used(at.sh.now) }
+
+// Counts are what has happened to the messages of the queue, the caller's to read only.
+func (at Context) Counts() *Counts {
+	at.q.freeProbe()
+	return &at.q.counts
+}
+
+// Memory is how many bytes the messages of the queue take in memory.
+func (at Context) Memory() int64 { return at.q.hot }
+
+// Active is when something was last done with the queue, unix ms; 0: nothing was since the start.
+func (at Context) Active() int64 { return at.q.active }
+
+// Hidden is how many of the scheduled messages are not shown (HeldBack).
+func (at Context) Hidden() int { return at.q.hidden() }
+
+// Consumers are those of the queue, the caller's to read only; ConsumerOf tells more of one.
+func (at Context) Consumers() *dispatch.Consumers { return &at.q.consumers }
+
+// HasExclusiveConsumer reports whether the queue has a consumer that wants no others.
+func (at Context) HasExclusiveConsumer() bool { return at.q.exclusive() }
 
 // Empty reports whether the queue has no message in any state.
 func (at Context) Empty() bool { return at.q.isEmpty() }
@@ -146,6 +168,12 @@ func (at Context) Replace(h queue.Handle, env message.Envelope, expires, due int
 	at.sh.mark(at.q)
 }
 
+// WhenDurable has fn called, on the goroutine that writes the log, when all that was changed by now
+// is durable, or with an error when it never will be. fn must not wait.
+func (at Context) WhenDurable(fn func(error)) {
+	at.sh.entry.waiters = append(at.sh.entry.waiters, fn)
+}
+
 // Clear removes the ready messages and returns their number.
 func (at Context) Clear() int { return at.sh.clear(at.q) }
 
@@ -190,9 +218,12 @@ func (at Context) Load(it *queue.Item) (message.Envelope, error) {
 	return at.sh.loadAside(it)
 }
 
-// Page bounds the work of one command, because the shard stands still for it: the messages that it
-// may load, and the places that it may look at.
-func (at Context) Page() (messages, looks int) { return pageMessages, pageLooks }
+// PageMessages and PageLooks bound the work of one command, because the shard stands still for it:
+// the messages that it may load, and the places that it may look at.
+const (
+	PageMessages = 256
+	PageLooks    = 4096
+)
 
 // minLookBytes is the least that LookBytes returns outside tests.
 const minLookBytes = 1 << 20

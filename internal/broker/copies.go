@@ -1,36 +1,27 @@
 package broker
 
-import (
-	"slices"
+import "slices"
 
-	"fiveways/internal/core/message"
-)
+// Source appends the next deliveries for c to out; more is false when there were none left. They
+// have no Queue, for there is nothing to settle.
+type Source func(c *Consumer, out []Delivery) (all []Delivery, more bool)
 
-// copier delivers copies to one consumer, on a goroutine of its own.
+// copier is what runs behind a consumer of ConsumeFrom.
 type copier struct {
-	c       *Consumer
-	browser *Browser
-	show    func(*Browsed) message.Envelope
-	room    chan struct{} // 1 slot: the session's window may have room again
-	stop    chan struct{} // closed by halt
-	done    chan struct{} // closed after the last delivery
+	c    *Consumer
+	next Source
+	room chan struct{} // 1 slot: the session's window may be open again
+	stop chan struct{} // closed by halt
+	done chan struct{} // closed when no delivery can come any more
 }
 
-// ConsumeCopies registers a consumer that gets a copy of each message that a queue holds now, made
-// by show. Then the broker cancels it, as when a queue is deleted. Its deliveries have no Queue,
-// because they are not settled, and no Count. It does not count as a consumer of the queue. Of
-// spec, Queue, Tag, Selector, Data and Started are used. Errors: those of Browse.
-func (s *Session) ConsumeCopies(spec ConsumerSpec, show func(*Browsed) message.Envelope) (*Consumer, error) {
-	browser, err := s.Browse(spec.Queue)
-	if err != nil {
-		return nil, err
-	}
-	c := &Consumer{Tag: spec.Tag, NoAck: true, Queue: browser.q, Data: spec.Data, session: s}
-	c.state.Selector = spec.Selector
-	c.copier = &copier{
-		c: c, browser: browser, show: show,
-		room: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-	}
+// ConsumeFrom registers a consumer that gets what next has for it, as fast as the session takes it,
+// and is then cancelled by the broker, as when its queue is deleted. next is called on a goroutine
+// of its own. The consumer does not count as one of q, of which it tells; of spec, Tag, Data and
+// Started are used. Errors: ErrClosed.
+func (s *Session) ConsumeFrom(spec ConsumerSpec, q *Queue, next Source) (*Consumer, error) {
+	c := &Consumer{Tag: spec.Tag, NoAck: true, Queue: q, Data: spec.Data, session: s}
+	c.copier = &copier{c: c, next: next, room: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -51,15 +42,9 @@ func (k *copier) run() {
 	s := k.c.session
 	var out []Delivery
 	for {
-		page, err := k.browser.Next(pageMessages)
-		if err != nil || len(page) == 0 {
+		var more bool
+		if out, more = k.next(k.c, out[:0]); !more {
 			break
-		}
-		out = out[:0]
-		for i := range page {
-			if k.c.state.Selector == nil || k.c.state.Selector.Match(page[i].Env) {
-				out = append(out, Delivery{Consumer: k.c, Env: k.show(&page[i]), Redelivered: page[i].Redelivered})
-			}
 		}
 		if !k.awaitRoom() {
 			return

@@ -2,7 +2,9 @@ package broker
 
 import (
 	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/queue"
+	"fiveways/internal/core/tracing"
 )
 
 // Counts are counters of the messages of one queue or several, since the broker was started or the
@@ -96,13 +98,17 @@ func (sh *shard) handedOut(q *Queue, it *queue.Item) {
 	if it.Flags&queue.Redelivered != 0 {
 		q.counts.Redelivered++
 	}
-	if sh.b.opts.Traces != nil {
-		sh.traceOut(q, it)
+	if sh.traces != nil && q.relay == nil {
+		sh.traces.Delivered(q.tracePlace(), it)
 	}
 	if it.Handle == q.probe.handle {
 		sh.b.waited.Observe(uint64(max(sh.now-q.probe.at, 0)), 1)
 		q.probe = timed{}
 	}
+}
+
+func (q *Queue) tracePlace() tracing.Place {
+	return tracing.Place{ID: q.ID, VHost: q.vhost.Name, Queue: q.Name}
 }
 
 // died counts a message that died.
@@ -148,4 +154,18 @@ func (sh *shard) retire(q *Queue) {
 		sh.retired[q.vhost] = sum
 	}
 	sum.Add(&q.counts)
+}
+
+// Latencies are times that the engine takes of its work.
+type Latencies struct {
+	Queueing histogram.Snapshot // ms from a message's coming in to its first handing out, of some messages of each queue
+	Confirm  histogram.Snapshot // ns from the end of the work of a shard for publishes to their being safe, one for each part of the log
+	Sync     histogram.Snapshot // ns of an fsync of the log
+	Group    histogram.Snapshot // entries that one fsync made safe
+}
+
+// Latencies reads the histograms.
+func (b *Broker) Latencies() Latencies {
+	syncs, groups := b.store.Histograms()
+	return Latencies{Queueing: b.waited.Read(), Confirm: b.confirmed.Read(), Sync: syncs, Group: groups}
 }

@@ -34,7 +34,7 @@ func (q *Queue) dedupKey(env message.Envelope) (key dedup.Key, ttl int64, ok boo
 	ttl = q.Policy().DedupTTL
 	if own, ok := message.HeaderLookup(peek.Headers, dedupTTLHeader); ok {
 		if ms, ok := message.Int(own); ok && ms > 0 {
-			ttl = min(ms, maxDelay)
+			ttl = min(ms, MaxSpan)
 		}
 	}
 	return dedup.KeyOf(dedupValue(v)), ttl, true

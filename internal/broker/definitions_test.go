@@ -269,3 +269,31 @@ func TestUserTags(t *testing.T) {
 	}
 	mustClose(t, b)
 }
+
+// TestDefinedQueuesAreInOrder: queues that were declared together are where others look for the ids
+// of their messages.
+func TestDefinedQueuesAreInOrder(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	policy := DefaultQueuePolicy()
+	policy.ConsumeAfter = true
+	for i := range 4 {
+		var d Definitions
+		d.DeclareQueue(QueueSpec{Name: fmt.Sprint("q", i), Durable: true, Policy: policy})
+		must(t, c.Define(&d))
+		c.queue(fmt.Sprint("other", i), nil)
+	}
+	id := message.Properties{Flags: message.HasMessageID, MessageID: "one"}
+	c.postProps("", "q2", "", id, nil)
+	if c.Flush(); !c.Alive("one") {
+		t.Error("a message is not known by its id")
+	}
+	id.MessageID, id.Flags = "two", id.Flags|message.HasHeaders
+	id.Headers = message.Table{{Name: "consume_after", Value: "one"}}
+	c.postProps("", "q3", "", id, nil)
+	c.Flush()
+	if _, _, ok, _ := c.Get("q3", true); ok {
+		t.Error("a message did not wait for one of another queue")
+	}
+}

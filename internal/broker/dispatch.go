@@ -41,7 +41,7 @@ func (sh *shard) dispatchReady(q *Queue) {
 			next.Unready()
 			break
 		}
-		c, h := consumerOf(next), it.Handle
+		c, h := ConsumerOf(next), it.Handle
 		sh.handTo(q, c, it)
 		if c.NoAck && !sent.extend(h) {
 			sh.settleRun(q, sent)
@@ -129,7 +129,7 @@ func (sh *shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 		Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
 	})
 	if q.vhost.tapped.Load() {
-		sh.tapDelivery(&out.list[len(out.list)-1], holder{c.session, c.channel})
+		sh.tapDelivery(&out.list[len(out.list)-1], holder{c.session, c.Channel})
 	}
 	if (out.late || it.Index <= q.serverEntry) && it.Flags&queue.Scratch == 0 {
 		out.lastEntry = max(out.lastEntry, it.Index)

@@ -30,7 +30,7 @@
 // Packages below internal/broker have the commands about jobs, lists and streams, and lend messages
 // one by one (loans). A command finds its queue through a Finder, on the caller's goroutine, and is
 // done through a Context, at the shard. A Feature is what such a package keeps beside the messages
-// of a queue.
+// of a queue. Package inspect looks at queues, and changes nothing.
 //
 // # Lock order
 //

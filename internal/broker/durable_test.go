@@ -71,23 +71,19 @@ func (r *lateRun) live(t *testing.T, b *Broker) {
 
 // browse browses the queue, and counts what it saw once all of it is durable.
 func (r *lateRun) browse(s *Session) error {
-	b, err := s.Browse("q")
+	seen, err := shownIn(s, "q")
 	if err != nil {
 		return err
 	}
-	page, err := b.Next(100)
+	q, err := s.usableQueue("q")
 	if err != nil {
 		return err
 	}
-	seen := map[queue.Handle]string{}
-	for i := range page {
-		seen[page[i].Handle] = string(page[i].Env.Body())
-	}
-	if err := b.AwaitDurable(); err != nil {
+	if err := q.AwaitDurable(); err != nil {
 		return err
 	}
-	for h, body := range seen {
-		r.tell(h, body)
+	for _, m := range seen {
+		r.tell(m.handle, m.body)
 	}
 	return nil
 }
@@ -97,17 +93,13 @@ func (r *lateRun) check(t *testing.T, b *Broker) {
 		return
 	}
 	c := newClient(t, b)
-	browser, err := c.Browse("q")
+	all, err := shownIn(c.Session, "q")
 	if err != nil {
 		t.Fatalf("%d messages were told, and the queue: %v", len(r.told), err)
 	}
-	page, err := browser.Next(100)
-	if err != nil {
-		t.Fatal(err)
-	}
 	there := map[queue.Handle]string{}
-	for i := range page {
-		there[page[i].Handle] = string(page[i].Env.Body())
+	for _, m := range all {
+		there[m.handle] = m.body
 	}
 	for h, body := range r.told {
 		if have, ok := there[h]; ok && have != body || !ok && !r.acked[h] {
@@ -123,17 +115,11 @@ func (r *lateRun) check(t *testing.T, b *Broker) {
 // find returns the position of a message of q.
 func (c *client) find(body string) queue.Handle {
 	c.t.Helper()
-	b, err := c.Browse("q")
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	page, err := b.Next(100)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	for i := range page {
-		if string(page[i].Env.Body()) == body {
-			return page[i].Handle
+	all, err := shownIn(c.Session, "q")
+	must(c.t, err)
+	for _, m := range all {
+		if m.body == body {
+			return m.handle
 		}
 	}
 	c.t.Fatalf("%s is not there", body)

@@ -127,8 +127,8 @@ func (sh *shard) accepted(q *Queue, h queue.Handle, o *op) {
 		sh.remember(q, o)
 	}
 	sh.published(q, h, sh.incoming.Size, o.due)
-	if sh.b.opts.Traces != nil {
-		sh.traceIn(q, h, o.env)
+	if sh.traces != nil && q.relay == nil {
+		sh.traces.Published(q.tracePlace(), h, o.env)
 	}
 	sh.mark(q)
 }

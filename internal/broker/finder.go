@@ -1,9 +1,19 @@
 package broker
 
-import "errors"
+import (
+	"errors"
+	"iter"
+	"slices"
 
-// Finder is a session as a command may use it to find its queue. It is for the goroutine of Find.
+	"fiveways/internal/core/routing"
+)
+
+// Finder is a session as packages above this one use it to find queues. It is for the session's
+// goroutine, that of Find; Broker, Table, Lookup, Queues and QueuesFrom any goroutine may call.
 type Finder struct{ s *Session }
+
+// Finder is the session for packages above this one.
+func (s *Session) Finder() Finder { return Finder{s} }
 
 // What a command may do to a queue, as permissions have it.
 const (
@@ -17,7 +27,7 @@ const (
 func (f Finder) May(action, queue string) error { return f.s.may(action, "queue", queue) }
 
 // Queue finds a queue to which the session may do something. One that is not there is declared when
-// create says so, durable and with nothing else asked of it; it goes when nobody needs it. Errors:
+// create says so, durable and without other properties; it is removed when it is idle. Errors:
 // ErrAccessRefused, ErrQueueNotFound, ErrExclusive; with create those of Session.To.
 func (f Finder) Queue(action, name string, create bool) (*Queue, error) {
 	if err := f.May(action, name); err != nil {
@@ -45,14 +55,41 @@ func (f Finder) At(q *Queue, fn func(Context)) error {
 	return f.s.at(q.shard, func() { fn(Context{q.shard, q}) })
 }
 
-// Lookup finds a queue without asking for a permission.
-func (f Finder) Lookup(name string) (q *Queue, ok bool) { return f.s.vhost.queue(name) }
-
 // Stopped is closed when the shard of a queue has stopped: nothing happens to the queue any more.
 func (f Finder) Stopped(q *Queue) <-chan struct{} { return q.shard.done }
 
 // Broker is the broker of the session.
 func (f Finder) Broker() *Broker { return f.s.b }
+
+// Table is what there is in the virtual host now.
+func (f Finder) Table() *routing.Table { return f.s.vhost.Table() }
+
+// Lookup finds a queue without asking for a permission.
+func (f Finder) Lookup(name string) (q *Queue, ok bool) { return f.s.vhost.queue(name) }
+
+// Relay is the queue that holds the messages of an exchange, nil when it holds none.
+func (f Finder) Relay(x *routing.Exchange) *Queue { return f.s.b.relayQueue(x) }
+
+// Queues yields the queues of the virtual host.
+func (f Finder) Queues() iter.Seq[*Queue] { return f.s.vhost.Queues() }
+
+// QueuesFrom returns at most n queues of the virtual host by their IDs, from an ID on, and the one
+// to go on from, 0 at the end.
+func (f Finder) QueuesFrom(id uint64, n int) (queues []*Queue, next uint64) {
+	ids := f.s.vhost.queueIDs()
+	at, _ := slices.BinarySearch(ids, id)
+	ids = ids[at:]
+	if n < len(ids) {
+		next = ids[n]
+		ids = ids[:n]
+	}
+	for _, id := range ids {
+		if q, ok := f.s.b.queueByID(id); ok {
+			queues = append(queues, q)
+		}
+	}
+	return queues, next
+}
 
 // IfGone turns ErrQueueNotFound into FindAgain: a queue that was found was deleted since.
 func IfGone(err error) error {

@@ -5,16 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// flowBytes is how much may wait to be written to the log before publishers are
-// held back.
+// flowBytes is how much may wait to be written to the log before publishers are held back.
 const flowBytes = 16 << 20
 
-// flow holds publishers back, each on its own connection, while the log is
-// behind or memory is used up; consumers go on. When that does not pass,
-// the watchdog raises an alarm, and then it is the protocol that stops reading
-// and says so to the client.
+// flow holds publishers back, each on its own connection, while the log is behind or memory is used
+// up; consumers go on. When that lasts, the watchdog raises an alarm: then the protocols stop
+// reading and say so to their clients.
 type flow struct {
-	over    func() bool // something is over its mark now
+	over    func() bool // overMark
 	waiting atomic.Int32
 
 	mu     sync.Mutex
@@ -36,8 +34,8 @@ func (f *flow) await() {
 	f.mu.Unlock()
 }
 
-// relieve lets those go on who wait, if there is room. Any goroutine calls it
-// after it made room.
+// relieve resumes the publishers that wait, if there is room. Any goroutine that has made room
+// calls it.
 func (f *flow) relieve() {
 	if f.waiting.Load() == 0 || f.over() {
 		return

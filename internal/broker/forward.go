@@ -16,22 +16,18 @@ const (
 	relayEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
 )
 
-// maxDelay bounds the ms that clients give, so that sums with times stay in range.
-const maxDelay = forward.MaxDelay
-
 // forwardOp is the publish of a message as its sender asked for it, from now on.
 func forwardOp(m *forward.Message) op {
 	return op{kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, env: m.Env, ttl: m.TTL()}
 }
 
-// intoRelay decides what becomes of a publish whose target is a relay: it may
-// drop the target, set the time until which the message stays, or put the
-// exchange's own targets in the relay's place. It returns the relay when that
-// is to remember the message's key once the message is taken.
+// intoRelay decides what becomes of a publish whose target is a relay: it may drop the target, set
+// the time until which the message stays, or replace the relay by the exchange's own targets. It
+// returns the relay when that has to remember the message's key once the message is accepted.
 func (sh *shard) intoRelay(o *op) (once *Queue) {
 	q := o.queue
 	m, err := forward.Read(o.env)
-	if q.gone || err != nil { // the edge has checked it
+	if q.gone || err != nil { // the protocol has checked it
 		return nil
 	}
 	if q.relay.Keeps {
@@ -56,13 +52,13 @@ func (sh *shard) intoRelay(o *op) (once *Queue) {
 		return once
 	}
 	if d := m.Delay(); d > 0 && q.relay.Delays {
-		o.due = max(o.due, sh.now+d+1) // of the millisecond that has begun, nobody knows how much is over
+		o.due = max(o.due, sh.now+d+1) // the current millisecond may be nearly over
 	}
 	o.ttl = -1 // its life begins when it leaves
 	return once
 }
 
-// lookThrough is throughRelay for a publish that may still come to nothing.
+// lookThrough is throughRelay for a publish that may still be refused.
 func (sh *shard) lookThrough(o *op) (t Targets, ok bool) {
 	m, err := forward.Read(o.env)
 	if err != nil {
@@ -71,8 +67,8 @@ func (sh *shard) lookThrough(o *op) (t Targets, ok bool) {
 	return sh.throughRelay(o, &m)
 }
 
-// throughRelay finds the queues that a publish to a relay can go to at once and
-// in the same entry; ok is false when it must stay, or when they are elsewhere.
+// throughRelay finds the queues that a publish to a relay can go to at once and in the same entry;
+// ok is false when the message must stay, or when the queues are on other shards.
 func (sh *shard) throughRelay(o *op, m *forward.Message) (t Targets, ok bool) {
 	r := o.queue.relay
 	if o.due > sh.now || r.Keeps || r.Delays && m.Delay() > 0 {
@@ -82,7 +78,7 @@ func (sh *shard) throughRelay(o *op, m *forward.Message) (t Targets, ok bool) {
 	return t, ok && t.within(sh)
 }
 
-// attendRelay hands on what is to leave the relay, and says when to look again.
+// attendRelay forwards what is due to leave the relay, and sets the timer for the rest.
 func (sh *shard) attendRelay(q *Queue) {
 	if q.relay.Keeps {
 		q.state.Due(sh.now)
@@ -97,12 +93,13 @@ func (sh *shard) attendRelay(q *Queue) {
 	sh.timers.set(q, at)
 }
 
-// forward hands on a step of what is to leave the relay, the longest due first.
+// forward forwards up to forwardStep messages that are due to leave the relay, the longest due
+// first.
 func (sh *shard) forward(q *Queue) {
 	if sh.b.resting.Load() {
 		return
 	}
-	sh.expire(q) // what must not be delivered any more does not leave
+	sh.expire(q) // expired messages do not leave
 	left := forwardStep
 	for left > 0 && sh.deadBytes < maxDeadBytes && q.state.NextEvent() <= sh.now {
 		if sh.due = q.state.LendDue(sh.now, left, sh.due[:0]); len(sh.due) == 0 {
@@ -128,7 +125,7 @@ func (sh *shard) forward(q *Queue) {
 	clear(sh.due)
 }
 
-// forwardOne hands on one message, which is unacked.
+// forwardOne forwards one message, which is unacked.
 func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 	env, err := sh.loadAlone(q, it)
 	var m forward.Message
@@ -153,14 +150,13 @@ func (sh *shard) forwardOne(q *Queue, it *queue.Item) {
 		return
 	}
 	o := forwardOp(&m)
-	o.deadline = it.Expires                // in a relay nothing else ends a message's life
+	o.deadline = it.Expires                // a message in a relay expires by its deadline only
 	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
 	sh.handOver(o, targets, d)
 	sh.doLocal()
 }
 
-// loadAlone is load for a message whose neighbours are not wanted: it reads no
-// more than the message's entry.
+// loadAlone is load without read-ahead: it reads no more than the message's entry.
 func (sh *shard) loadAlone(q *Queue, it *queue.Item) (message.Envelope, error) {
 	if it.Env != nil || it.Flags&queue.Scratch != 0 {
 		return sh.load(q, it)

@@ -6,10 +6,9 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// handover is a message on its way from one queue to others: it died, or its
-// time in a relay is over. In its queue it stays, unacked and lent to nobody,
-// until its settle is recorded, with or after the publish: a crash in between
-// can double the message but never lose it.
+// handover is a message on its way from one queue to others: it is dead, or its time in a relay is
+// over. It stays in its queue, unacked but lent to no consumer, until its settle is recorded with
+// the publish or after it: a crash in between can duplicate the message but never lose it.
 type handover struct {
 	source  *Queue
 	handle  queue.Handle
@@ -17,10 +16,9 @@ type handover struct {
 	waiting atomic.Int32 // other shards that have not yet confirmed
 }
 
-// handOver publishes base to targets, of which there is at least one, and then
-// settles the source. d is nil when there is none to settle. Targets of this
-// shard get the message at the next doLocal; when there are no others, the
-// settle is in the same entry.
+// handOver publishes base to targets, which are not empty, and then settles the source; d is nil
+// when there is no source to settle. Targets of this shard get the message at the next doLocal.
+// When there are no others, the settle is in the same entry.
 func (sh *shard) handOver(base op, targets Targets, d *handover) {
 	if targets.parts == 1 && targets.queues[0].shard == sh {
 		if d != nil {
@@ -44,16 +42,15 @@ func (sh *shard) handOver(base op, targets Targets, d *handover) {
 	})
 }
 
-// Confirmed counts the shards that hold the message; when all do, the source
-// may go. A refusal counts too: the queue that refused it said no for good, as
-// in RabbitMQ's at-most-once dead-lettering.
+// Confirmed counts the shards that have answered; the source is settled after the last. A refusal
+// counts too, for it is final, as in RabbitMQ's at-most-once dead-lettering.
 func (d *handover) Confirmed(from, to uint64, ok bool) {
 	if d.waiting.Add(-1) == 0 {
 		d.source.shard.inbox.push([]op{{kind: opSettle, extra: d}}, false)
 	}
 }
 
-// forwarded is a message on its way to other queues that the shard of its source has news of.
+// forwarded is a message on its way to other queues. The shard of its source calls the methods.
 type forwarded interface {
 	arrived(sh *shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
 	finish(sh *shard)           // the other shards have answered

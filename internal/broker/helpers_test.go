@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
 	"fiveways/internal/storage/vfs"
 )
@@ -252,6 +254,50 @@ func (c *steppedClock) Now() time.Time { return time.UnixMilli(c.ms.Load()) }
 
 // crashed is what a power cut leaves.
 func crashed(mem *vfs.Mem) *vfs.Mem { return mem.CrashClone(rand.New(rand.NewPCG(1, 1))) }
+
+// shown is a message as it stands in its queue.
+type shown struct {
+	handle queue.Handle
+	id     string // message-id
+	body   string
+	status queue.Status
+	count  uint32
+}
+
+// shownIn returns the messages of a queue as package inspect, which is above this one, shows them.
+func shownIn(s *Session, name string) (all []shown, err error) {
+	s.Flush()
+	q, err := s.usableQueue(name)
+	if err != nil {
+		return nil, err
+	}
+	at := Context{q.shard, q}
+	err = q.shard.call(func() {
+		q.state.Each(q.state.First(), func(it *queue.Item, status queue.Status) bool {
+			if status == queue.Parked {
+				status = queue.Ready
+			}
+			if env, err := at.Load(it); err == nil {
+				id, _ := message.FindProperty(env.Properties(), message.HasMessageID)
+				all = append(all, shown{it.Handle, string(id), string(env.Body()), status, it.Count})
+			}
+			return true
+		})
+	})
+	return all, err
+}
+
+// browse lists the messages of a queue: their bodies, what is happening to them, and how often they
+// came back.
+func (c *client) browse(q string) (out []string) {
+	c.t.Helper()
+	all, err := shownIn(c.Session, q)
+	must(c.t, err)
+	for _, m := range all {
+		out = append(out, fmt.Sprint(m.body, " ", m.status, " ", m.count))
+	}
+	return out
+}
 
 // adding puts an entry into a stream, which it makes of an empty queue.
 type adding struct {

@@ -6,12 +6,11 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// noStoreHeader set to true keeps a message out of the memory of a
-// recent-history exchange.
+// noStoreHeader set to true keeps a message out of the history of a recent-history exchange.
 const noStoreHeader = "x-recent-history-no-store"
 
-// recall sends what the exchange remembers to a destination that has just been
-// bound to it, in order, and returns when it is on its way.
+// recall sends the history of the exchange, in order, to a destination that has just been bound to
+// it, and returns when the messages are on their way.
 func (s *Session) recall(b *routing.Binding) {
 	x, ok := s.vhost.Table().Exchange(b.Source)
 	if !ok || !x.Relay().Copy {
@@ -36,7 +35,7 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 		if status != queue.Ready {
 			continue
 		}
-		deadline := it.Expires // in a relay nothing else ends a message's life
+		deadline := it.Expires // a message in a relay expires by its deadline only
 		env, err := sh.load(q, it)
 		if err != nil {
 			sh.setAside(q, it, err)
@@ -44,7 +43,7 @@ func (sh *shard) recall(q *Queue, b *routing.Binding) {
 		}
 		m, err := forward.Read(env)
 		if err != nil {
-			continue // the edge has checked it
+			continue // the protocol has checked it
 		}
 		if targets := q.vhost.recallTo(b, &m); !targets.Empty() {
 			o := forwardOp(&m)

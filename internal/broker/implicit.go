@@ -6,38 +6,38 @@ import (
 	"fiveways/internal/core/catalog"
 )
 
-// A queue that a command made because it was not there, an implicit one, goes again when nobody
-// needs it: it has been empty and unused for a while, or was cleared by name. Its shard decides,
-// from what is true at that moment; the goroutine of removals (implicit_remove.go) takes it out of
-// the definitions. A declaration of a queue of that name and kind makes it one that stays.
+// An implicit queue, which a command made because it was not there, is removed when it has been
+// empty and unused for a while, or when it is cleared by name. Its shard decides that; the
+// goroutine of removals (implicit_remove.go) takes it out of the definitions. A declaration of the
+// same queue makes it explicit: then it stays.
 
 const (
-	// idleTime is how long an implicit queue is there at least after its last use, and up to twice
-	// as long, while there are few of them.
+	// idleTime is how long an implicit queue stays at least after its last use, and at most twice
+	// as long, while there are few of them; ms.
 	idleTime = int64(time.Hour / time.Millisecond)
-	// shortIdleTime takes the place of idleTime while there are more than fewImplicit of them.
+	// shortIdleTime replaces idleTime while there are more than fewImplicit of them.
 	shortIdleTime = int64(10 * time.Second / time.Millisecond)
 	fewImplicit   = 10_000
 	// idleLooks is how many queues a shard looks at in one round.
 	idleLooks = 256
 )
 
-// implicits are the implicit queues of a shard, the one that was looked at longest ago first. Each
-// is looked at from time to time; those where nothing happened in between go. So using a queue
-// costs nothing here.
+// implicits are the implicit queues of a shard, the one that was checked longest ago first. Each is
+// checked from time to time, and removed when nothing has happened to it since the last check. So
+// using a queue costs nothing here.
 type implicits struct {
 	first, last *Queue
 	n           int
-	few         int // up to so many have their time
+	few         int // up to so many stay for idleTime
 }
 
-// look is what the last look at an implicit queue saw. It belongs to the queue's shard.
+// look is what the last check of an implicit queue saw. It belongs to the queue's shard.
 type look struct {
 	at         int64  // unix ms
 	changes    uint64 // Queue.changes then
 	prev, next *Queue
-	listed     bool // it is among implicits
-	leaving    bool // it was let go
+	listed     bool // it is in implicits
+	leaving    bool // it is in removals, or was
 }
 
 func (l *implicits) add(q *Queue, now int64) {
@@ -70,7 +70,7 @@ func (l *implicits) remove(q *Queue) {
 	l.n--
 }
 
-// patience is how long a queue may be unused.
+// patience is how long a queue may be unused, ms.
 func (l *implicits) patience() int64 {
 	if l.n > l.few {
 		return shortIdleTime
@@ -78,7 +78,7 @@ func (l *implicits) patience() int64 {
 	return idleTime
 }
 
-// due is when the next queue is to be looked at.
+// due is when the next queue is to be checked, unix ms.
 func (l *implicits) due() int64 {
 	if l.first == nil {
 		return noTime
@@ -86,10 +86,10 @@ func (l *implicits) due() int64 {
 	return l.first.seen.at + l.patience()
 }
 
-// wake is when the shard has something to do by itself.
+// wake is when the shard next has something to do without an op, unix ms.
 func (sh *shard) wake() int64 { return min(sh.timers.next(), sh.implicits.due()) }
 
-// lookAtImplicit looks at the queues whose turn it is.
+// lookAtImplicit checks the implicit queues whose turn it is.
 func (sh *shard) lookAtImplicit() {
 	l := &sh.implicits
 	for n := 0; n < idleLooks && l.due() <= sh.now; n++ {
@@ -105,7 +105,7 @@ func (sh *shard) lookAtImplicit() {
 	}
 }
 
-// letGo hands an idle queue to those that are removed, unless something happens to it until then.
+// letGo queues an idle queue for removal, which leaves it when something happens to it until then.
 func (sh *shard) letGo(q *Queue) {
 	sh.implicits.remove(q)
 	q.seen.changes = q.changes
@@ -122,20 +122,20 @@ func (sh *shard) letGoCleared(q *Queue) {
 	}
 }
 
-// watchTime is how long a queue stays for who has found out its version (Look), in ms.
+// watchTime is how long a queue stays after a client has asked for its version (Look), ms.
 const watchTime = int64(time.Minute / time.Millisecond)
 
-// idle reports whether an implicit queue holds nothing that any protocol could ask for, and nobody
-// is at it. Whether it has bindings is for the catalog to say. A stream that is empty is still a
-// stream.
+// idle reports whether an implicit queue holds nothing that a client could see, and no client
+// consumes from it or waits for it. It does not look at bindings, which are the catalog's. An empty
+// stream is not idle.
 func (q *Queue) idle(now int64) bool {
 	return !q.gone && q.Implicit() && q.content.Stream == nil && q.isEmpty() && q.dead == nil &&
 		q.consumers.Len() == 0 && q.waiting.first == nil && q.loanWaiters == nil && (q.watched == 0 || q.watched+watchTime <= now) &&
 		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
 }
 
-// removeIdle ends a queue that was let go, or takes it back when something has happened to it
-// since. It runs on the shard's goroutine.
+// removeIdle drops a queue that was let go, or keeps it when something has happened to it since. It
+// runs on the shard's goroutine.
 func (sh *shard) removeIdle(q *Queue) (removed bool) {
 	switch {
 	case q.gone:
@@ -149,8 +149,8 @@ func (sh *shard) removeIdle(q *Queue) (removed bool) {
 	return false
 }
 
-// passOn gives a message that was on its way to a queue when that was removed for being idle to a
-// new one of that name. It waits for the log there; who published it hears of that one.
+// passOn publishes a message, which was on its way to a queue when that was removed for being idle,
+// to a new queue of that name. The confirm comes from the new one.
 func (sh *shard) passOn(q *Queue, o *op) {
 	again := *o
 	again.more, again.consumer, again.order, again.extra = nil, nil, nil, nil

@@ -7,11 +7,11 @@ import (
 	"fiveways/internal/core/routing"
 )
 
-// removals are queues that their shards let go, until they are out of the definitions.
+// removals are the queues that their shards let go and that are still in the definitions.
 type removals struct {
 	mu     sync.Mutex
 	queues []*Queue
-	wake   chan struct{} // 1 slot: there are some
+	wake   chan struct{} // 1 slot: queues is not empty
 }
 
 func (r *removals) add(q *Queue) {
@@ -57,9 +57,9 @@ func (b *Broker) remove() {
 	}
 }
 
-// removeIdle takes some of those that were let go out of the definitions, as far as they are idle
-// still; false when there are none. They are empty: it does not matter whether a crash leaves them,
-// and nobody waits for the log.
+// removeIdle takes a batch of the queues that were let go, and removes those that are still idle
+// from the definitions; false when there are none. It does not wait for the log: a crash may leave
+// them, for they are empty.
 func (b *Broker) removeIdle() bool {
 	b.journal.Lock()
 	defer b.journal.Unlock()
@@ -87,7 +87,7 @@ func (b *Broker) removeIdle() bool {
 			}
 		})
 		if err != nil {
-			break // the broker ends
+			break // the broker closes
 		}
 	}
 	edits := map[*VHost]*catalog.Edit{}
@@ -111,8 +111,8 @@ func isBound(q *Queue) bool {
 	return false
 }
 
-// makeExplicit makes an implicit queue one that stays; false when it has gone. Queue.explicitAt is
-// the entry to wait for then.
+// makeExplicit makes an implicit queue explicit; false when it was removed. Queue.explicitAt is the
+// entry to wait for then.
 func (b *Broker) makeExplicit(q *Queue) bool {
 	b.journal.Lock()
 	defer b.journal.Unlock()

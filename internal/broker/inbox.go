@@ -2,8 +2,8 @@ package broker
 
 import "sync"
 
-// inboxOps is how many ops may wait at a shard before a session that brings
-// more is held back. Ops of the broker itself are never held back.
+// inboxOps is how many ops may wait at a shard before a session that brings more is held back. Ops
+// of the broker itself are never held back.
 const inboxOps = 4096
 
 // inboxBytes is how much the messages among them may take.
@@ -32,8 +32,8 @@ func newInbox() *inbox {
 	return in
 }
 
-// push adds ops for the shard; it reports false when the shard has stopped.
-// With wait it holds the caller back while the inbox is full.
+// push adds ops for the shard; false when the shard has stopped. With wait it blocks while the
+// inbox is full.
 func (in *inbox) push(ops []op, wait bool) bool {
 	in.mu.Lock()
 	ok := in.add(ops, wait)
@@ -45,7 +45,7 @@ func (in *inbox) push(ops []op, wait bool) bool {
 	return ok
 }
 
-// pushBatch is push by addBatch, and holds the caller back while the inbox is full.
+// pushBatch is push by addBatch, and blocks while the inbox is full.
 func (in *inbox) pushBatch(batch []op) (next []op) {
 	in.mu.Lock()
 	n := len(batch)
@@ -58,7 +58,7 @@ func (in *inbox) pushBatch(batch []op) (next []op) {
 	return next
 }
 
-// add is push with mu held, and wakes nobody.
+// add is push without the wake-up. mu is held.
 func (in *inbox) add(ops []op, wait bool) bool {
 	if !in.admit(ops, wait) {
 		return false
@@ -67,12 +67,11 @@ func (in *inbox) add(ops []op, wait bool) bool {
 	return true
 }
 
-// swapOps is how many ops are worth a swap.
+// swapOps is how many ops make a swap cheaper than a copy.
 const swapOps = 16
 
-// addBatch is add for a slice that the caller fills again and again; next is the one to fill then.
-// An empty inbox takes a large batch as it is and gives its own slice for it, so that the ops are
-// not copied.
+// addBatch is add for a slice that the caller reuses; next is the one to fill next. An empty inbox
+// takes a large batch as it is and returns its own slice, so that the ops are not copied.
 func (in *inbox) addBatch(batch []op, wait bool) (next []op, ok bool) {
 	if ok = in.admit(batch, wait); ok && len(in.ops) == 0 && len(batch) >= swapOps {
 		next, in.ops = in.ops, batch
@@ -85,7 +84,7 @@ func (in *inbox) addBatch(batch []op, wait bool) (next []op, ok bool) {
 	return batch[:0], ok
 }
 
-// admit counts ops that are about to be added; false: the inbox is shut.
+// admit counts ops that are about to be added; false when the inbox is shut.
 func (in *inbox) admit(ops []op, wait bool) bool {
 	for wait && (len(in.ops) >= inboxOps || in.size >= inboxBytes) && !in.shut {
 		in.room.Wait()
@@ -99,7 +98,7 @@ func (in *inbox) admit(ops []op, wait bool) bool {
 	return true
 }
 
-// offer is push for an op that may be lost: of those an inbox that is full takes none.
+// offer is push for an op that may be lost: a full inbox does not take it.
 func (in *inbox) offer(o op) bool {
 	in.mu.Lock()
 	full := len(in.ops) >= inboxOps || in.size >= inboxBytes
@@ -126,8 +125,8 @@ func (in *inbox) take(spare []op) []op {
 	return ops
 }
 
-// enter gives the shard to its goroutine, unless somebody has it: then leave
-// will wake it.
+// enter has the shard's goroutine run the shard; false when another goroutine does, which wakes it
+// by leave.
 func (in *inbox) enter() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -139,8 +138,8 @@ func (in *inbox) enter() bool {
 	return true
 }
 
-// leave gives the shard back, and wakes its goroutine for what is left: ops, or
-// a timer that goes off before it would wake.
+// leave ends a session's run of the shard, and wakes the shard's goroutine when there are ops left,
+// or when timer (unix ms) is before its alarm.
 func (in *inbox) leave(timer int64) {
 	in.mu.Lock()
 	in.taken = false
@@ -151,8 +150,8 @@ func (in *inbox) leave(timer int64) {
 	}
 }
 
-// rest gives the shard back until timer; false when there are ops to do first.
-// It is for the shard's goroutine, which sleeps then.
+// rest ends the run of the shard by its goroutine, which then sleeps until timer (unix ms); false
+// when there are ops to do first.
 func (in *inbox) rest(timer int64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -163,7 +162,7 @@ func (in *inbox) rest(timer int64) bool {
 	return true
 }
 
-// close refuses further ops; what is inside is still taken.
+// close refuses further ops; those that are inside are still done.
 func (in *inbox) close() {
 	in.mu.Lock()
 	in.shut = true

@@ -6,15 +6,22 @@ import (
 	"fiveways/internal/core/shardstate"
 )
 
-// Later is the messages that a command is to give out and that are only on disk: they are read on
-// the caller's goroutine (Finish), so that the shard goes on meanwhile.
+// Later is the messages that a command answers with and that are only on disk: they are read on the
+// caller's goroutine (Finish), so that the shard is free meanwhile.
 type Later struct {
 	sh     *shard
 	places []diskPlace
 }
 
-// Load is the message of an item; nil when it is to be read later, by the number i, or cannot be
-// read.
+// diskPlace is where the log has a message.
+type diskPlace struct {
+	at    int // its number
+	index uint64
+	sub   uint32
+}
+
+// Load returns the message of an item, nil when it cannot be read, or when it is on disk: then Read
+// has it under the number i.
 func (l *Later) Load(at Context, it *queue.Item, i int) message.Envelope {
 	switch {
 	case it.Env != nil:
@@ -28,8 +35,8 @@ func (l *Later) Load(at Context, it *queue.Item, i int) message.Envelope {
 	return nil
 }
 
-// Read calls each with the messages that are on disk, by their numbers. One that cannot be read is
-// left out: mostly it has gone meanwhile.
+// Read calls each with the messages that are on disk, by their numbers. A message that cannot be
+// read is left out: usually it was settled meanwhile.
 func (l *Later) Read(each func(i int, env message.Envelope)) {
 	if len(l.places) == 0 {
 		return

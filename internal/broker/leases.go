@@ -8,10 +8,10 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// A message may be handed out by a lease: it comes back by itself at a time. The ledger of the
-// queue, which is in the log, has the leases; package jobs has the commands.
+// A leased message returns to its queue when the lease ends. The leases are in the ledger of the
+// queue, which is in the log; the commands are in package jobs.
 
-// OpenLedger has the queue keep a ledger from now on, unless it does already.
+// OpenLedger returns the ledger of the queue, which it makes when there is none.
 func (at Context) OpenLedger() *job.Ledger {
 	if at.q.content.Jobs == nil {
 		at.sh.facts.OpenLedger(at.q.content)
@@ -20,31 +20,31 @@ func (at Context) OpenLedger() *job.Ledger {
 	return at.q.content.Jobs
 }
 
-// skipNumbers has the leases to come have numbers which those did not have that no restart
-// survived, nor those of a queue of the same name that was deleted: who reports on them late must
-// not end another's lease.
+// skipNumbers skips some numbers of leases, so that new leases never have the number of a lease
+// that a crash has lost, or of a deleted queue of the same name: a late report about one of those
+// must not end another lease.
 func skipNumbers(ledger *job.Ledger) {
 	ledger.Skip(minSkip + rand.Uint64N(maxSkip)) // #nosec G404 -- keeps numbers apart; no secret
 }
 
 const (
 	minSkip = 1 << 32
-	maxSkip = 1 << 40 // small enough for all starts that there will be
+	maxSkip = 1 << 40 // leaves room for millions of starts
 )
 
-// endLeases takes back what is leased and whose time is over.
+// endLeases returns the messages whose leases have expired.
 func (sh *shard) endLeases(q *Queue) {
 	ledger := q.content.Jobs
 	for l := ledger.Over(sh.now); l != nil; l = ledger.Over(sh.now) {
 		h := l.Handle
 		q.used(sh.now)
 		sh.requeue(&op{kind: opReturn, queue: q, handle: h, n: 1})
-		ledger.Finish(h) // one that could not be taken back is not looked at again
+		ledger.Finish(h) // also of one that could not be returned, which would come again
 		sh.doLocal()
 	}
 }
 
-// catchUp brings a queue to the time that it is.
+// catchUp brings a queue up to the present time.
 func (sh *shard) catchUp(q *Queue) {
 	q.used(sh.now)
 	if q.content.Jobs != nil {
@@ -53,7 +53,7 @@ func (sh *shard) catchUp(q *Queue) {
 	q.state.Due(sh.now)
 }
 
-// recoverLeases restores the leases that were held before the start.
+// recoverLeases restores the leases that are in the log.
 func (sh *shard) recoverLeases() {
 	for _, q := range sh.queues {
 		ledger := q.content.Jobs
@@ -84,12 +84,12 @@ func (sh *shard) holdGroup(q *Queue, h queue.Handle) {
 	it, _ := q.state.Get(h)
 	env, err := Context{sh, q}.Load(it)
 	if err != nil {
-		return // its delivery will tell
+		return // its delivery will report that
 	}
 	q.selective.Hold(h, env)
 }
 
-// recordDead records that a message that is out is dead.
+// recordDead records that an unacked message is dead.
 func (sh *shard) recordDead(q *Queue, h queue.Handle) {
 	if q.Policy().Insists() {
 		sh.holdDead(q, &deadletter.Waiting{Handle: h, Reason: deadletter.Rejected})

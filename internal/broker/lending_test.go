@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"slices"
+
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -43,9 +45,13 @@ func (c *client) lend(q string, find func(at Context) []queue.Handle) []Delivery
 // lendID lends the message of an id.
 func (c *client) lendID(q, id string) (d Delivery, ok bool) {
 	c.t.Helper()
-	m, _, err := c.Find(q, id)
+	all, err := shownIn(c.Session, q)
 	must(c.t, err)
-	for _, d := range c.lend(q, func(Context) []queue.Handle { return []queue.Handle{m.Handle} }) {
+	i := slices.IndexFunc(all, func(s shown) bool { return s.id == id })
+	if i < 0 {
+		return d, false
+	}
+	for _, d := range c.lend(q, func(Context) []queue.Handle { return []queue.Handle{all[i].handle} }) {
 		return d, true
 	}
 	return d, false

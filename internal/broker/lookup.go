@@ -6,7 +6,7 @@ import (
 	"fiveways/internal/core/catalog"
 )
 
-// What a permission is about.
+// The actions of permissions.
 const (
 	toConfigure = catalog.Configure
 	toWrite     = catalog.Write
@@ -17,7 +17,7 @@ func (s *Session) may(action, kind, name string) error { return s.May(action, ki
 
 func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, kind, name) }
 
-// noQueue is the failure of a name that routing does not have.
+// noQueue is the error for a name that no queue has.
 func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
 
 // usableQueue finds a queue that this session may use.
@@ -30,7 +30,8 @@ func (s *Session) usableQueue(name string) (*Queue, error) {
 }
 
 // MayRead reports whether the session may consume from a queue, which has to be there. Protocols
-// ask before they look at arguments, so that an error tells of these only who may know.
+// ask before they look at arguments, so that errors about these go only to users with the
+// permission. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) MayRead(queue string) error {
 	if err := s.may(toRead, "queue", queue); err != nil {
 		return err

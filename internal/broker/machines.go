@@ -9,8 +9,8 @@ func newMachines(b *Broker) statemachine.Hosts {
 	}, b.opts.StateMachines)
 }
 
-// StateMachine is where the entries of a state machine are recorded; nil, which takes none, when
-// there is none of this number.
+// StateMachine is the host of the state machine with a number, nil when there is none. A nil host
+// accepts no entries.
 func (b *Broker) StateMachine(shard uint32) *statemachine.Host { return b.machines.Of(shard) }
 
 // awaitMachines returns when no checkpoint of a state machine is being written.

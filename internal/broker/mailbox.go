@@ -8,15 +8,15 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// mailbox is a consumer without a queue: what is posted to it is delivered at
-// once or lost. It carries replies of request and reply.
+// mailbox is a consumer without a queue: what is posted to it is delivered at once or lost. It
+// carries the replies of request/reply.
 type mailbox struct {
 	mu sync.Mutex // one delivery at a time
 	c  *Consumer
 }
 
-// OpenMailbox gives the session a mailbox with a name nobody can guess.
-// Deliveries come on the poster's goroutine.
+// OpenMailbox opens a mailbox with a name that cannot be guessed. Deliveries are made on the
+// poster's goroutine. Errors: ErrClosed, and that of the random source.
 func (s *Session) OpenMailbox(spec ConsumerSpec) (name string, c *Consumer, err error) {
 	var random [18]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -51,8 +51,7 @@ func (b *Broker) HasMailbox(name string) bool {
 	return ok
 }
 
-// Post delivers a message to a mailbox; false when there is none or its owner
-// does not read.
+// Post delivers a message to a mailbox; false when there is none, or when its owner does not read.
 func (s *Session) Post(name string, env message.Envelope) bool {
 	v, ok := s.b.mailboxes.Load(name)
 	if !ok {

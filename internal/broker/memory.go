@@ -6,16 +6,15 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// A queue keeps the messages near its head in memory; what lies deeper is
-// packed to a few bytes each and read back from the log, in order and in large
-// blocks, when its turn comes.
+// A queue keeps the messages near its head in memory. Deeper ones are packed to a few bytes each,
+// and read back from the log, in order and in large blocks, when their turn comes.
 const (
 	hotBytesCalm  = 4 << 20   // kept per queue while there is plenty of memory
 	hotBytesTight = 256 << 10 // kept per queue when half of the limit is used
 )
 
-// boundMemory packs what the queue holds beyond its share. Transient messages
-// have no copy on disk; they move to the scratch log only under pressure.
+// boundMemory packs what the queue holds beyond its share. Transient messages have no copy on disk;
+// they move to the scratch log only under pressure.
 func (sh *shard) boundMemory(q *Queue) {
 	hot := q.state.HotBytes()
 	sh.count(q, hot)
@@ -28,8 +27,8 @@ func (sh *shard) boundMemory(q *Queue) {
 			spill = func(it *queue.Item) (uint64, uint32, bool) { return sh.spill.put(sh, it) }
 		}
 	}
-	// Packing a little at a time would look at the same chunks again and again,
-	// and what could not be packed before cannot be now.
+	// Packing a little at a time would look at the same chunks again and again, and what could not
+	// be packed before cannot be now.
 	if hot <= keep+keep/4 || q.cooledTo == keep && hot <= q.cooled+q.cooled/4 {
 		return
 	}
@@ -41,19 +40,19 @@ func (sh *shard) boundMemory(q *Queue) {
 	sh.count(q, q.cooled)
 }
 
-// relieve has the queues packed that hold more than their share, also those
-// where nothing happens. The watchdog asks for it under pressure.
+// relieve packs the queues that hold more than their share, idle ones included. The watchdog asks
+// for it under pressure.
 func (sh *shard) relieve() {
 	share := sh.b.opts.MemoryLimit / 4 / (sh.b.catalog.QueueCount() + 1)
 	for _, q := range sh.queues {
 		if q.hot > share {
-			q.cooledTo = 0 // what was not yet written the last time may be by now
+			q.cooledTo = 0 // what was not written the last time may be now
 			sh.mark(q)
 		}
 	}
 }
 
-// count keeps the broker's sum of what queues hold in memory.
+// count updates the broker's sum of what queues hold in memory.
 func (sh *shard) count(q *Queue, hot int64) {
 	if d := hot - q.hot; d != 0 {
 		q.hot = hot
@@ -65,8 +64,8 @@ func (sh *shard) count(q *Queue, hot int64) {
 	}
 }
 
-// spill moves bodies of transient messages to the scratch log: written, never
-// synced, wiped at start.
+// spill moves bodies of transient messages to the scratch log, which is written, never synced, and
+// deleted at the start.
 type spill struct {
 	index   uint64 // of the entry in hand
 	sub     uint32
@@ -93,8 +92,7 @@ func (sp *spill) put(sh *shard, it *queue.Item) (index uint64, sub uint32, ok bo
 	return index, sub, true
 }
 
-// propose writes the entry in hand. Until it is written its bytes stay
-// readable in memory.
+// propose appends the entry in hand. Its bytes stay readable in memory until they are written.
 func (sp *spill) propose(sh *shard) {
 	if sp.sub == 0 {
 		return

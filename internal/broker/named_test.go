@@ -59,24 +59,6 @@ func TestTo(t *testing.T) {
 	}
 }
 
-// A browser that was told to begin at a place shows what stands there and behind it.
-func TestSeek(t *testing.T) {
-	b := openBroker(t, vfs.NewMem(), nil)
-	defer mustClose(t, b)
-	c := newClient(t, b)
-	c.push("q", "a", "b", "c")
-	br, err := c.Browse("q")
-	must(t, err)
-	br.Seek(2)
-	page, err := br.Next(10)
-	must(t, err)
-	var got []string
-	for i := range page {
-		got = append(got, string(page[i].Env.Body()))
-	}
-	sameStrings(t, got, "b", "c")
-}
-
 // A session that is not held back publishes also while the log is behind, and who asks is told.
 func TestUnheld(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 20 })

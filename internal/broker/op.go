@@ -13,7 +13,7 @@ const (
 	opServerPublish        // opPublish of the server itself, which may fail
 	opAck
 	opRequeue // by a consumer
-	opReturn  // of themselves: their consumer is gone, or its time was over
+	opReturn  // not by a consumer: that is gone, or its time was over
 	opReject
 	opTx      // a transaction's part for this shard
 	opKick    // a session's window opened: look at its queues again
@@ -26,8 +26,8 @@ const (
 	opGroup   // a commandGroup
 )
 
-// op is one thing for a shard to do. It is one flat struct, copied in slices,
-// so that the hot path allocates nothing per message.
+// op is one thing for a shard to do. It is one flat struct, copied in slices, so that the hot path
+// allocates nothing per message.
 type op struct {
 	kind       opKind
 	persistent bool
@@ -47,7 +47,7 @@ type op struct {
 
 	order *Order // opPublish: nil, or the place that the sender gave it
 
-	confirm Confirmer // nil: nobody waits
+	confirm Confirmer // nil: no confirm is asked for
 	seq     uint64
 
 	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),

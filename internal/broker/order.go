@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/idindex"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -11,7 +12,7 @@ import (
 // orderedQueue is a queue of QueuePolicy.ConsumeAfter as the graph of its virtual host knows it.
 type orderedQueue struct{ q *Queue }
 
-// Unblocked has a message that was blocked go.
+// Unblocked makes a message that was blocked ready.
 func (o orderedQueue) Unblocked(h queue.Handle) {
 	sh := o.q.shard
 	sh.setEarly(o.q, h, 1)
@@ -28,7 +29,7 @@ func (sh *shard) enterOrder(q *Queue) {
 	q.after = g.Join(orderedQueue{q}, q.state, q.Declared.Unawaited)
 }
 
-// leaveOrder lets go what waits for messages of a queue that goes with all it holds.
+// leaveOrder unblocks what waits for messages of a queue that is dropped with them.
 func (sh *shard) leaveOrder(q *Queue) {
 	q.after.Leave()
 	if q.after.Graph().Empty() {
@@ -37,13 +38,13 @@ func (sh *shard) leaveOrder(q *Queue) {
 	q.after = nil
 }
 
-// arrival is what the order asks of the publish in hand, once somebody has looked.
+// arrival is what the order asks of the publish in hand, once lookAtArrival has run.
 type arrival struct {
 	dependency.Arrival
 	looked bool
 }
 
-// lookAtArrival finds out once what the order asks of the publish in hand.
+// lookAtArrival finds out what the order asks of the publish in hand, once for all its queues.
 func (sh *shard) lookAtArrival(q *Queue, o *op) {
 	if in := &sh.arriving; !in.looked {
 		in.looked = true
@@ -69,7 +70,7 @@ func (sh *shard) isCopy(g *dependency.Graph, o *op) bool {
 	return q != nil && q.shard == sh && !q.gone && q.after != nil && q.after.Graph() == g && q.state.Status(of.Handle) != queue.Gone
 }
 
-// placesOf is where the messages of loans lie in orders of the shard, of those that do.
+// placesOf is where the messages of loans are in orders of the shard; others are left out.
 func (sh *shard) placesOf(loans []Loan) (all []dependency.At) {
 	for _, l := range loans {
 		if q := l.Queue; q.shard == sh && !q.gone && q.after != nil {
@@ -79,7 +80,7 @@ func (sh *shard) placesOf(loans []Loan) (all []dependency.At) {
 	return all
 }
 
-// freed takes notice that the live ones among n contiguous messages have gone.
+// freed notes that n contiguous messages, of which some were live, are gone.
 func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
 	q.after.Went(h, n, live)
 	if q.early != nil {
@@ -87,7 +88,7 @@ func (sh *shard) freed(q *Queue, h queue.Handle, n, live int) {
 	}
 }
 
-// recallOrder finds out after a start what is blocked, and what stands before where it came.
+// recallOrder finds out, after a start, what is blocked, and what has a place before its arrival.
 func (sh *shard) recallOrder(g *dependency.Graph) {
 	r := sh.b.store.NewReader(sh.id)
 	read := func(index uint64, sub uint32) (message.Envelope, bool, error) {
@@ -111,7 +112,7 @@ func (sh *shard) recallOrder(g *dependency.Graph) {
 	})
 }
 
-// recallEarly gives the message in hand its place when that is before one that was read.
+// recallEarly gives the message that was read its place, when that is before an earlier one's.
 func (sh *shard) recallEarly(q *Queue, h queue.Handle, newest *Order) {
 	at, ok := sh.b.opts.Order(sh.scratch.Env)
 	switch {
@@ -121,4 +122,22 @@ func (sh *shard) recallEarly(q *Queue, h queue.Handle, newest *Order) {
 	default:
 		*newest = at
 	}
+}
+
+// Alive reports whether a message with an id, other than those of but, is in a queue of the virtual
+// host whose messages have an order (QueuePolicy.ConsumeAfter), whatever is happening to it.
+func (s *Session) Alive(messageID string, but ...Loan) (alive bool) {
+	s.Flush()
+	sum := idindex.SumOf([]byte(messageID))
+	for _, sh := range s.vhost.orderedOn() {
+		err := sh.call(func() {
+			if o := sh.orders[s.vhost]; o != nil {
+				alive = o.LivesBeside(sum, sh.placesOf(but))
+			}
+		})
+		if alive || err != nil {
+			break
+		}
+	}
+	return alive
 }

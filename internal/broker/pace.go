@@ -6,25 +6,24 @@ import (
 )
 
 const (
-	paceBytes  = 1 << 20              // a backlog in memory up to this size is a buffer, not a problem
-	paceWindow = 4096                 // publishes between two looks at the pace of the consumers
-	paceStep   = time.Millisecond / 4 // for each 256 KiB beyond: shorter sleeps cost more than they give
+	paceBytes  = 1 << 20              // a backlog in memory up to this size slows no publisher down
+	paceWindow = 4096                 // publishes between two measurements of the consumers
+	paceStep   = time.Millisecond / 4 // for each 256 KiB beyond; shorter sleeps cost more than they gain
 	paceMax    = 20 * time.Millisecond
 )
 
-// pace slows publishers down to the speed of consumers that nearly keep up with
-// them, so that both run from memory and caches, instead of building a backlog
-// that costs both of them more than it gives. A queue without consumers, or
-// with ones that are far slower, is there to hold a backlog: nobody waits for
-// it. The wait grows with the backlog and ends with it.
+// pace slows publishers down to the speed of consumers that nearly keep up with them, so that both
+// work from memory and caches: a backlog would cost both more than the wait. A queue without
+// consumers, or with far slower ones, is there to hold a backlog, and slows no publisher down. The
+// wait grows with the backlog and ends with it.
 type pace struct {
 	hold atomic.Int64 // ns that a publisher's connection waits after each read; read by sessions
 
-	published, delivered uint64 // counts of the queue at the last look
+	published, delivered uint64 // counts of the queue at the last measurement
 	alike                bool   // the consumers took at least a quarter of what was published since
 }
 
-// update is called by the queue's shard when the queue has come to rest.
+// update runs at the queue's shard when the queue has come to rest.
 func (p *pace) update(q *Queue) {
 	if n := q.counts.Published - p.published; n >= paceWindow {
 		p.alike = (q.counts.HandedOut()-p.delivered)*4 >= n

@@ -6,14 +6,14 @@ import (
 )
 
 // PiggybackedEntry adds an entry of a state machine to the group of the log that Session.DoAll or
-// Tx.Commit makes: after a crash the entry is there together with what else was changed, or nothing
-// of it is. They return when it has been applied. The order of such entries of one group is that of
-// the log; an Unchanged before one that does not hold keeps it out. It needs no permission.
+// Tx.Commit makes, so that both are atomic. These return when the entry has been applied. Such
+// entries of one group are applied in the order of the commands; one behind an Unchanged that does
+// not hold is left out. It needs no permission.
 type PiggybackedEntry struct {
 	OnQueue        // without a queue
 	Machine uint32 // its number: statemachine.Keys, statemachine.Semaphores
 	Entry   []byte
-	Index   uint64 // of the entry; 0: it was kept out
+	Index   uint64 // of the entry; 0: it was left out
 
 	entry *statemachine.Entry
 }
@@ -41,7 +41,7 @@ func (e *PiggybackedEntry) size() int { return len(e.Entry) }
 // piggybacks are entries of state machines in one group of the log.
 type piggybacks []*PiggybackedEntry
 
-// piggybacksOf returns those among commands.
+// piggybacksOf returns the piggybacked entries among commands.
 func piggybacksOf(commands []Command) (ps piggybacks) {
 	for _, c := range commands {
 		if e, ok := c.(*PiggybackedEntry); ok {
@@ -69,7 +69,7 @@ func (ps piggybacks) applied(err error) {
 	}
 }
 
-// append is statemachine.Hosts.Append for them.
+// append is statemachine.Hosts.Append for the entries.
 func (ps piggybacks) append(b *Broker, group []store.Entry, log func([]store.Entry, func(error)), durable, done func(error)) bool {
 	return b.machines.Append(group, ps.entries(), log, durable, func(err error) {
 		ps.applied(err)
@@ -77,7 +77,7 @@ func (ps piggybacks) append(b *Broker, group []store.Entry, log func([]store.Ent
 	})
 }
 
-// record is for those that are alone in their group.
+// record records the entries in a group of their own.
 func (ps piggybacks) record(b *Broker) error {
 	err := b.machines.Record(ps.entries())
 	ps.applied(err)

@@ -2,10 +2,11 @@ package broker
 
 import "fiveways/internal/core/message"
 
-// demanding is a command without which a DoAll is to do nothing at all.
+// demanding is a command that may be required: a DoAll does none of its commands unless the
+// required ones can be done.
 type demanding interface {
 	Command
-	// demanded reports whether the command of this call is such a one.
+	// demanded reports whether the command is required.
 	demanded() bool
 	// refused returns why it cannot be done, before any command of the group is. It runs while all
 	// shards of the group are stopped, and the queue is there.
@@ -14,7 +15,7 @@ type demanding interface {
 	size() int
 }
 
-// demandingOf returns a command as one without which nothing is to be done; nil when it is none.
+// demandingOf returns a command that is required, nil for others.
 func demandingOf(c Command) demanding {
 	if d, ok := c.(demanding); ok && d.demanded() {
 		return d
@@ -22,8 +23,8 @@ func demandingOf(c Command) demanding {
 	return nil
 }
 
-// Post publishes one message to a queue, as Session.Publish does: the queue's limits, times, and
-// keys that it takes once count.
+// Post publishes one message to a queue, as Session.Publish does: the limits, the times and the
+// deduplication of the queue apply.
 type Post struct {
 	OnQueue
 	Env        message.Envelope // belongs to the engine from now on
@@ -32,19 +33,20 @@ type Post struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	Create     bool  // a durable queue is made when there is none, and goes when nobody needs it
-	Must       bool  // when it cannot be done, nothing of the DoAll is: DoAll returns why. Else that is in Err
+	Create     bool  // an implicit queue is made when there is none
+	Must       bool  // DoAll does nothing, and returns the error, when the post fails; else that is in Err
 }
 
+// Find implements Command.
 func (p *Post) Find(f Finder) (*Queue, error) { return f.ToPublish(p.Queue, p.Create) }
 
-// run publishes. Errors: ErrRejected (the queue is full).
+// Run implements Command. Errors: ErrRejected (the queue is full).
 func (p *Post) Run(at Context) error {
 	of := Publish{Env: p.Env, Persistent: p.Persistent, Priority: p.Priority, TTL: p.TTL, NotBefore: p.NotBefore, Deadline: p.Deadline}
 	return at.Publish(p.on(), &of)
 }
 
-// ofStreams: a message that is published to a stream is an entry.
+// OfStreams has the command done on streams, too: the message is an entry.
 func (*Post) OfStreams() {}
 
 func (p *Post) demanded() bool { return p.Must }
@@ -58,11 +60,11 @@ func (p *Post) refused(g *commandGroup) error {
 
 func (p *Post) size() int { return len(p.Env) }
 
-// loads counts what is to be published to queues, to report whether it would all get in.
+// loads counts what a meeting publishes to queues, to find out whether all of it is accepted.
 type loads map[*Queue]struct{ n, bytes int64 }
 
-// fit reports whether a queue that refuses what is too much has room for one more message of so
-// many bytes, beside those before it.
+// fit reports whether a queue accepts one more message with a body of so many bytes, beside those
+// of the calls before.
 func (l *loads) fit(q *Queue, bytes int) bool {
 	if q.gone || !q.Policy().Limited() || q.Policy().Overflow == DropHead {
 		return true

@@ -7,12 +7,12 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// proposal is one entry on its way to the log, with the promises that hang on
-// it. Proposals are reused.
+// proposal is one entry on its way to the log, with the promises that depend on it: confirms and
+// waiters. Proposals are reused.
 type proposal struct {
 	sh       *shard
 	on       [1]uint32 // the shard's id
-	index    uint64    // once it is sealed; 0 when there was nothing to seal
+	index    uint64    // 0 until it is sealed, and for one without facts
 	data     []byte
 	refs     int // references from queues to bodies in this entry
 	confirms []answer
@@ -70,11 +70,11 @@ func (sh *shard) propose() {
 	sh.log(p.group, p.finished)
 }
 
-// promises reports whether somebody is to be told of the entry.
+// promises reports whether the entry has promises.
 func (p *proposal) promises() bool { return len(p.waiters)+len(p.confirms)+len(p.early) > 0 }
 
-// keepPromises is propose for an entry without facts: what its promises are about, such as a
-// message that is gone already or the original of a duplicate, stands in earlier entries.
+// keepPromises is propose for an entry without facts: its promises are about earlier entries, such
+// as that of the original of a duplicate.
 func (sh *shard) keepPromises() {
 	p := sh.entry
 	sh.begin()
@@ -104,7 +104,7 @@ func (sh *shard) begin() {
 	sh.facts.Begin(sh.index, sh.entry.data)
 }
 
-// log appends to the log what was sealed.
+// log appends sealed entries to the log.
 func (sh *shard) log(group []store.Entry, done func(error)) {
 	if sh.writes {
 		sh.owes = true
@@ -114,8 +114,7 @@ func (sh *shard) log(group []store.Entry, done func(error)) {
 	}
 }
 
-// seal completes the entry in hand, which the caller appends to the log, and
-// begins the next one.
+// seal completes the entry in hand, which the caller appends to the log, and begins the next one.
 func (sh *shard) seal() store.Entry {
 	p := sh.entry
 	p.data, p.refs = sh.facts.Seal()
@@ -134,14 +133,14 @@ func (sh *shard) seal() store.Entry {
 	return e
 }
 
-// releasing notes in the entry in hand which bodies are not needed once it is durable.
+// releasing notes which bodies are not needed any more once the entry in hand is durable.
 type releasing struct{ sh *shard }
 
 func (r releasing) Logged(index uint64)  { r.sh.entry.release(index) }
 func (r releasing) Scratch(index uint64) { r.sh.releaseSpilled(index) }
 
-// finish runs on the goroutine that writes the log when the entry is durable, or never
-// will be.
+// finish keeps the promises. It runs on the goroutine that writes the log when the entry is
+// durable, or with an error when it never will be.
 func (p *proposal) finish(err error) {
 	if len(p.confirms) > 0 && err == nil {
 		p.sh.b.confirmed.Observe(uint64(time.Since(p.sealed)), 1)
@@ -150,7 +149,7 @@ func (p *proposal) finish(err error) {
 		a := &p.confirms[i]
 		a.to.Confirmed(a.from, a.up, err == nil)
 	}
-	for i := range p.early { // left over when the write failed or there was nothing to write
+	for i := range p.early { // still there when the write failed, or when there was nothing to write
 		a := &p.early[i]
 		a.to.Confirmed(a.from, a.up, err == nil)
 	}
@@ -168,7 +167,8 @@ func (p *proposal) finish(err error) {
 	b.flow.relieve()
 }
 
-// tellEarly runs on the goroutine that writes the log when the entry is written.
+// tellEarly sends the early confirms. It runs on the goroutine that writes the log when the entry
+// is written.
 func (p *proposal) tellEarly() {
 	for i := range p.early {
 		a := &p.early[i]
@@ -180,13 +180,12 @@ func (p *proposal) tellEarly() {
 
 const (
 	keptProposals     = 8              // more are left to the garbage collector
-	keptProposalBytes = 2 * entryBytes // what a kept one may hold on to
+	keptProposalBytes = 2 * entryBytes // capacity of the buffer of a kept one
 )
 
-// proposals recycles proposals: the committer gives back what shards take. It
-// is a plain list, because a sync.Pool seldom finds on one processor what was
-// put back on another, and growing a new buffer to a megabyte costs as much as
-// filling it.
+// proposals recycles proposals: the committer puts back what shards take. It is a plain list
+// because a sync.Pool seldom finds on one processor what was put back on another, and growing a new
+// buffer to a megabyte costs as much as filling it.
 type proposals struct {
 	mu   sync.Mutex
 	free []*proposal

@@ -70,7 +70,6 @@ type Queue struct {
 
 	counts  Counts
 	probe   timed
-	ages    ages
 	active  int64  // unix ms: something was done with it
 	changes uint64 // how often it was marked: with what was handed out, the version of what it holds
 }
@@ -93,7 +92,7 @@ type VHost struct {
 	b       *Broker
 	traffic routing.Traffic // of all its exchanges, also of those that are gone
 	rate    throttle.Limit
-	scan    atomic.Pointer[scanOrder] // nil before the first Session.Scan
+	scan    atomic.Pointer[scanOrder] // nil before the first Finder.QueuesFrom
 	tapped  atomic.Bool               // SetTapped
 
 	ordered atomic.Pointer[[]*shard] // where queues with an order are or were, that of the newest last; replaced as a whole, by whoever changes the definitions
@@ -193,7 +192,7 @@ func (sh *shard) drop(q *Queue, when dropWhen) (messages int, bodies []store.Run
 	messages = q.state.Ready()
 	var ended []*Consumer
 	for _, c := range q.consumers.All() {
-		ended = append(ended, consumerOf(c))
+		ended = append(ended, ConsumerOf(c))
 	}
 	slices.SortFunc(ended, func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) }) // not by whose turn it was
 	q.consumers.Clear()

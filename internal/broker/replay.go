@@ -1,28 +1,44 @@
 package broker
 
 import (
+	"errors"
+
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
-// ReplayedHash is the Hash that a broker would have after recovery from a data folder, which is
-// only read: nothing is started. State machines are left out. Errors: those of Open.
-func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
-	o.StateMachines = nil
+// Replayed is a broker as recovery made it, which has not started. It belongs to one goroutine.
+type Replayed struct{ Broker *Broker }
+
+// At is a queue at its shard.
+func (r Replayed) At(q *Queue) Context { return Context{q.shard, q} }
+
+// Replay runs fn with what recovery makes of a data folder, which is only read. Errors: those of
+// Open and fn.
+func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	o = o.withDefaults()
 	st, err := store.OpenReadOnly(fs, dir, store.Options{Logger: o.Logger})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	defer st.Close()
 	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st, sessions: newSessions()}
 	b.machines = newMachines(b)
-	if err := b.recover(); err != nil {
-		return 0, err
+	if err = b.recover(); err == nil {
+		err = fn(Replayed{b})
 	}
-	sum = b.journal.Hash()
-	for _, sh := range b.shards {
-		sum += sh.machine.Hash()
-	}
-	return sum, nil
+	return errors.Join(err, st.Close())
+}
+
+// ReplayedHash is the Hash that a broker would have after recovery from a data folder. State
+// machines are left out. Errors: those of Open.
+func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
+	o.StateMachines = nil
+	err = Replay(fs, dir, o, func(r Replayed) error {
+		sum = r.Broker.journal.Hash()
+		for _, sh := range r.Broker.shards {
+			sum += sh.machine.Hash()
+		}
+		return nil
+	})
+	return sum, err
 }

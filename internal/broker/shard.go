@@ -12,6 +12,7 @@ import (
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/shardstate"
 	"fiveways/internal/core/stream"
+	"fiveways/internal/core/tracing"
 	"fiveways/internal/storage/store"
 )
 
@@ -38,7 +39,7 @@ type shard struct {
 	machine   *shardstate.Machine  // the durable state
 	facts     *shardstate.Recorder // changes it; the entry in hand
 	queues    map[uint64]*Queue
-	tracked   map[trackedID]tracked        // with Options.Traces
+	traces    *tracing.Tracker             // nil without Options.Traces
 	orders    map[*VHost]*dependency.Graph // of virtual hosts that have queues with an order here
 	consumers map[*Session][]*Consumer
 	timers    timers
@@ -101,6 +102,9 @@ func newShard(b *Broker, id uint32) *shard {
 	}
 	sh.machine = shardstate.NewMachine(logBodies{sh})
 	sh.facts = shardstate.NewRecorder(releasing{sh})
+	if b.opts.Traces != nil {
+		sh.traces = tracing.NewTracker(b.opts.Traces, b.opts.Now)
+	}
 	sh.entry = newProposal(sh)
 	sh.facts.Begin(sh.index, nil)
 	sh.implicits.few = fewImplicit / max(b.opts.Shards, 1)

@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/tracing"
 	"fiveways/internal/storage/vfs"
 )
 
 // heard keeps what it is told.
 type heard struct {
 	mu   sync.Mutex
-	told []Traced
+	told []tracing.Event
 	what []string
 }
 
-func (h *heard) Published(t *Traced) { h.add("in", t) }
-func (h *heard) Delivered(t *Traced) { h.add("out", t) }
+func (h *heard) Published(t *tracing.Event) { h.add("in", t) }
+func (h *heard) Delivered(t *tracing.Event) { h.add("out", t) }
 
-func (h *heard) add(what string, t *Traced) {
+func (h *heard) add(what string, t *tracing.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.told, h.what = append(h.told, *t), append(h.what, what+" "+t.Queue)
@@ -57,14 +58,14 @@ func TestTraces(t *testing.T) {
 			return d
 		}
 		for _, value := range []any{nil, int32(7), "short", strings.Repeat("x", 1000), ofTrace[:len(ofTrace)-1] + "0"} {
-			headers := message.Table{{Name: TraceParent, Value: value}}
+			headers := message.Table{{Name: tracing.Parent, Value: value}}
 			publish(headers)
 			take()
 		}
 		if len(h.what) != 0 {
 			t.Errorf("told of %v", h.what)
 		}
-		publish(message.Table{{Name: "a", Value: "b"}, {Name: TraceParent, Value: ofTrace}})
+		publish(message.Table{{Name: "a", Value: "b"}, {Name: tracing.Parent, Value: ofTrace}})
 		synctest.Wait()
 		first := time.Now()
 		time.Sleep(3 * time.Second)
@@ -78,37 +79,13 @@ func TestTraces(t *testing.T) {
 		if want := []string{"in q", "out q", "out q"}; !slices.Equal(h.what, want) {
 			t.Fatalf("told of %v, want %v", h.what, want)
 		}
-		if got := h.told[1]; got != (Traced{ofTrace, "/", "q", first.UnixNano(), second.UnixNano(), 4, false}) {
+		if got := h.told[1]; got != (tracing.Event{Parent: ofTrace, VHost: "/", Queue: "q", Since: first.UnixNano(), At: second.UnixNano(), Bytes: 4}) {
 			t.Errorf("%+v", got)
 		}
-		if got := h.told[2]; got != (Traced{ofTrace, "/", "q", second.UnixNano(), second.UnixNano(), 4, true}) {
+		if got := h.told[2]; got != (tracing.Event{Parent: ofTrace, VHost: "/", Queue: "q", Since: second.UnixNano(), At: second.UnixNano(), Bytes: 4, Redelivered: true}) {
 			t.Errorf("%+v", got)
 		}
 		c.Close()
 		mustClose(t, b)
 	})
-}
-
-// What is remembered of messages that nobody takes is bounded.
-func TestTracesAreBounded(t *testing.T) {
-	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Traces, o.Shards = &heard{}, 1 })
-	c := newClient(t, b)
-	c.queue("q", nil)
-	p := message.Properties{Flags: message.HasHeaders, Headers: message.Table{{Name: TraceParent, Value: ofTrace}}}
-	props := p.Append(nil)
-	peek, err := message.PeekProperties(props)
-	must(t, err)
-	for range mostTracked + 100 {
-		targets, err := c.Route(nil, []byte("q"), &peek, nil)
-		must(t, err)
-		c.Publish(&Publish{Targets: targets, Env: message.AppendEnvelopeHeader(nil, "", "q", props), TTL: -1})
-	}
-	c.Flush()
-	var n int
-	must(t, b.shards[0].call(func() { n = len(b.shards[0].tracked) }))
-	if n != mostTracked {
-		t.Errorf("%d are remembered", n)
-	}
-	c.Close()
-	mustClose(t, b)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/job"
 	"fiveways/worker"
@@ -69,7 +70,7 @@ func (j *Jobs) Names(ctx context.Context) (names []string, err error) {
 		return nil, err
 	}
 	defer j.put(s)
-	all, err := s.ListQueues()
+	all, err := inspect.Queues(s)
 	for _, q := range all {
 		if q.Ready+q.Unacked+q.Scheduled+q.Blocked > 0 {
 			names = append(names, q.Name)

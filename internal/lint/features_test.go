@@ -9,8 +9,8 @@ import (
 // contract are the types by which a command does what it is for, at its session and at its shard.
 var contract = map[string]bool{"Finder": true, "Context": true, "Feature": true}
 
-// commandsAreClosed lets only the packages on top of the engine name the contract of commands:
-// others have the engine do commands, and do not see what these may do.
+// commandsAreClosed lets only the packages on top of the engine name the contract of commands, and
+// get a Finder of a session: others have the engine do commands, and do not see what these may do.
 func commandsAreClosed(s source) (complaints []string) {
 	if ofEngine(s.pkg()) {
 		return nil
@@ -23,7 +23,8 @@ func commandsAreClosed(s source) (complaints []string) {
 		if !ok {
 			return true
 		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "broker" && contract[sel.Sel.Name] {
+		x, ok := sel.X.(*ast.Ident)
+		if ok && x.Name == "broker" && contract[sel.Sel.Name] || sel.Sel.Name == "Finder" {
 			complaints = append(complaints, fmt.Sprintf("%s: broker.%s is for packages below %s", s.at(sel), sel.Sel.Name, engine))
 		}
 		return true
@@ -36,6 +37,7 @@ func TestCommandsAreClosed(t *testing.T) {
 	catches(t, commandsAreClosed, []planted{
 		{"a feature", "internal/broker/jobs/a.go", `package a; import "fiveways/internal/broker"; func f(broker.Context) {}`, false},
 		{"the command's name only", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; var c broker.Command`, false},
+		{"a protocol that looks into a session", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; func f(s *broker.Session) { s.Finder() }`, true},
 		{"a protocol", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; func f(broker.Context) {}`, true},
 	})
 }

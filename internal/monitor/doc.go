@@ -3,5 +3,5 @@
 // the node. From these it derives rates and histories in the forms of RabbitMQ's management API.
 //
 // A [Monitor] only reads; nothing in the broker waits for it. The counters are the engine's
-// (broker.Sample) and the protocols' (Options.Edge).
+// (inspect.Sample) and the protocols' (Options.Edge).
 package monitor

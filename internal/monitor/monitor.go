@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 )
 
 // Options configure a Monitor. A zero value means the default in brackets.
@@ -29,14 +30,15 @@ type Monitor struct {
 	stopped chan struct{}
 
 	taking   sync.Mutex // held while a sample is taken; before mu
-	expected int        // queues of the next sample, about
+	sampler  *inspect.Sampler
+	expected int // queues of the next sample, about
 	values   []int64
 
 	mu    sync.RWMutex
 	n     int              // number of the newest sample, 0 before the first
 	times []float64        // ms since the monitor was made, by the monotonic clock; of sample n at n % len
 	wall  int64            // unix ms of the newest sample
-	last  *broker.Sample   // the newest; it is never changed, so that it may be read without the lock
+	last  *inspect.Sample  // the newest; it is never changed, so that it may be read without the lock
 	edge  *Edge            // likewise
 	proc  *Process         // likewise
 	now   broker.Latencies // at the newest sample
@@ -73,8 +75,8 @@ func New(b *broker.Broker, o Options) *Monitor {
 		o.Log = slog.Default()
 	}
 	m := &Monitor{
-		b: b, o: o, started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
-		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &broker.Sample{}, edge: &Edge{}, proc: &Process{},
+		b: b, o: o, sampler: inspect.NewSampler(b), started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
+		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &inspect.Sample{}, edge: &Edge{}, proc: &Process{},
 	}
 	m.times = make([]float64, totalKind.depth(o.Every)+1) // one more: a thing had nothing at the sample before its first
 	m.total, m.churn, m.node = m.history(&totalKind), m.history(&churnKind), m.history(&nodeKind)
@@ -124,8 +126,8 @@ func (m *Monitor) Sample() {
 	m.taking.Lock()
 	defer m.taking.Unlock()
 	before := m.o.Now()
-	fresh := &broker.Sample{Queues: make([]broker.QueueSample, 0, m.expected)}
-	if err := m.b.Sample(fresh); err != nil {
+	fresh := &inspect.Sample{Queues: make([]inspect.QueueSample, 0, m.expected)}
+	if err := m.sampler.Sample(fresh); err != nil {
 		m.o.Log.Debug("monitor: no sample", "err", err)
 		return
 	}

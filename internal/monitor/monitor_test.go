@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/lists"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
@@ -88,9 +89,9 @@ func (n *node) take(queue string, count int) {
 	n.s.Flush()
 }
 
-func (n *node) status(queue string) *broker.QueueStatus {
+func (n *node) status(queue string) *inspect.QueueStatus {
 	n.t.Helper()
-	st, err := n.s.QueueStatus(queue)
+	st, err := inspect.Queue(n.s, queue)
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -386,7 +387,7 @@ func TestClosedBroker(t *testing.T) {
 	if got := n.m.Total(Query{}).Lengths.Ready; got != 1 {
 		t.Errorf("%d messages", got)
 	}
-	n.m.Read(func(s *broker.Sample, _ *Edge, p *Process) {
+	n.m.Read(func(s *inspect.Sample, _ *Edge, p *Process) {
 		if len(s.Queues) != 1 || p.Files != 7 {
 			t.Error(fmt.Sprint(len(s.Queues), p.Files))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/histogram"
 )
 
@@ -20,7 +21,7 @@ type Lengths struct {
 }
 
 // QueueLengths tells how many messages a queue has, and how that has changed.
-func (m *Monitor) QueueLengths(st *broker.QueueStatus, q Query) Lengths {
+func (m *Monitor) QueueLengths(st *inspect.QueueStatus, q Query) Lengths {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.lengths(m.queues[st.ID], st.Ready, st.Unacked, q)
@@ -35,7 +36,7 @@ func (m *Monitor) lengths(h *history, ready, unacked int, q Query) Lengths {
 
 // QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing
 // has.
-func (m *Monitor) QueueStats(st *broker.QueueStatus, q Query) Figures {
+func (m *Monitor) QueueStats(st *inspect.QueueStatus, q Query) Figures {
 	if st.Counts == (broker.Counts{}) {
 		return nil
 	}
@@ -339,7 +340,7 @@ func between(before, after *histogram.Snapshot) *Quantiles {
 
 // Read calls fn with the newest sample, and what was learned beside it, which fn must not change.
 // Without one it takes it.
-func (m *Monitor) Read(fn func(s *broker.Sample, e *Edge, p *Process)) {
+func (m *Monitor) Read(fn func(s *inspect.Sample, e *Edge, p *Process)) {
 	m.mu.RLock()
 	empty := m.n == 0
 	m.mu.RUnlock()

@@ -3,8 +3,8 @@ package server
 import (
 	"log/slog"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/core/tracing"
 	"fiveways/internal/traces"
 )
 
@@ -17,9 +17,9 @@ func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Expo
 }
 
 // heard is an exporter as the engine takes it.
-func heard(e *traces.Exporter) broker.Traces {
+func heard(e *traces.Exporter) tracing.Listener {
 	if e == nil {
-		return nil // not a broker.Traces that holds a nil
+		return nil // not a tracing.Listener that holds a nil
 	}
 	return e
 }

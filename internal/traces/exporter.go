@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/tracing"
 )
 
 // Options configure an Exporter. A zero value means the default in brackets.
@@ -31,7 +31,7 @@ const (
 	batchSize   = 512  // spans of one request
 )
 
-// Exporter sends spans. It is a broker.Traces. Its methods may be called by any goroutine.
+// Exporter sends spans. It is a tracing.Listener. Its methods may be called by any goroutine.
 type Exporter struct {
 	o     Options
 	spans chan span
@@ -73,13 +73,13 @@ func (e *Exporter) Stop() {
 // Stats counts spans.
 func (e *Exporter) Stats() Stats { return Stats{e.sent.Load(), e.dropped.Load()} }
 
-// Published implements broker.Traces.
-func (e *Exporter) Published(t *broker.Traced) { e.add("publish ", t) }
+// Published implements tracing.Listener.
+func (e *Exporter) Published(t *tracing.Event) { e.add("publish ", t) }
 
-// Delivered implements broker.Traces.
-func (e *Exporter) Delivered(t *broker.Traced) { e.add("deliver ", t) }
+// Delivered implements tracing.Listener.
+func (e *Exporter) Delivered(t *tracing.Event) { e.add("deliver ", t) }
 
-func (e *Exporter) add(what string, t *broker.Traced) {
+func (e *Exporter) add(what string, t *tracing.Event) {
 	s, ok := newSpan(what, t)
 	if !ok {
 		return

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/tracing"
 )
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -50,8 +50,8 @@ func start(c *collector, log io.Writer) *Exporter {
 func TestSpans(t *testing.T) {
 	c := newCollector(t)
 	e := start(c, io.Discard)
-	e.Published(&broker.Traced{Parent: "00-x"})
-	e.Delivered(&broker.Traced{Parent: parent, VHost: "/", Queue: "orders", Since: 5, At: 1_700_000_000_000_000_001, Bytes: 7, Redelivered: true})
+	e.Published(&tracing.Event{Parent: "00-x"})
+	e.Delivered(&tracing.Event{Parent: parent, VHost: "/", Queue: "orders", Since: 5, At: 1_700_000_000_000_000_001, Bytes: 7, Redelivered: true})
 	var got request
 	body := <-c.bodies
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
@@ -85,7 +85,7 @@ func TestDropped(t *testing.T) {
 	var log strings.Builder
 	e := New(Options{Endpoint: c.URL, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for range mostWaiting + 10 { // the sender does not run yet
-		e.Published(&broker.Traced{Parent: parent, Queue: "q"})
+		e.Published(&tracing.Event{Parent: parent, Queue: "q"})
 	}
 	if s := e.Stats(); s != (Stats{Dropped: 10}) {
 		t.Errorf("%+v", s)

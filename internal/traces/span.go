@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/core/tracing"
 )
 
 // The names below are those of OTLP in JSON, version 1.
@@ -71,7 +71,7 @@ func number(key string, n int) attribute {
 func truth(key string, v bool) attribute { return attribute{key, value{Truth: &v}} }
 
 // newSpan is the span of what happened to a message; false when its parent is none.
-func newSpan(what string, t *broker.Traced) (s span, ok bool) {
+func newSpan(what string, t *tracing.Event) (s span, ok bool) {
 	trace, parent, ok := parse(t.Parent)
 	if !ok {
 		return s, false

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	engine "fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -190,7 +190,7 @@ func (r *dueReader) visit(typ byte, payload []byte) error {
 
 // scheduledOnDisk counts what a start on the data folder would find waiting.
 func scheduledOnDisk(dir string) (n int64, err error) {
-	d, err := engine.Describe(vfs.OS{}, dir, nil)
+	d, err := inspect.Describe(vfs.OS{}, dir, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -18,7 +19,8 @@ type Client struct {
 	mu    sync.Mutex
 	cond  *sync.Cond
 	got   []broker.Delivery
-	acks  map[uint64]int // confirms per number
+	ended []*broker.Consumer // cancelled by the broker
+	acks  map[uint64]int     // confirms per number
 	nacks map[uint64]int
 	seq   uint64
 }
@@ -43,7 +45,24 @@ func (c *Client) Deliver(ds []broker.Delivery) {
 }
 
 // Cancelled implements catalog.Sink.
-func (c *Client) Cancelled(*broker.Consumer) {}
+func (c *Client) Cancelled(k *broker.Consumer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = append(c.ended, k)
+	c.cond.Broadcast()
+}
+
+// UntilCancelled waits until the broker has cancelled a consumer.
+func (c *Client) UntilCancelled(k *broker.Consumer) {
+	c.until(func() bool { return slices.Contains(c.ended, k) })
+}
+
+// Cancellations is how many consumers the broker has cancelled.
+func (c *Client) Cancellations() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.ended)
+}
 
 // Confirmed implements catalog.Confirmer.
 func (c *Client) Confirmed(from, to uint64, ok bool) {
@@ -77,6 +96,23 @@ func (c *Client) Deliveries(n int) []broker.Delivery {
 	return ds
 }
 
+// Received returns the deliveries that have come, and removes them from the record.
+func (c *Client) Received() []broker.Delivery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ds := c.got
+	c.got = nil
+	return ds
+}
+
+// Bodies are those of deliveries.
+func Bodies(ds []broker.Delivery) (bodies []string) {
+	for _, d := range ds {
+		bodies = append(bodies, string(d.Env.Body()))
+	}
+	return bodies
+}
+
 // Queue declares a durable queue; change may be nil.
 func (c *Client) Queue(name string, change func(*catalog.QueueSpec)) {
 	c.T.Helper()
@@ -107,13 +143,18 @@ func (c *Client) Post(exchange, key, body string, props message.Properties, chan
 	return c.seq
 }
 
+// Send is Post that waits for the confirm.
+func (c *Client) Send(exchange, key, body string, props message.Properties, change func(*broker.Publish)) {
+	c.T.Helper()
+	seq := c.Post(exchange, key, body, props, change)
+	c.Flush()
+	c.until(func() bool { return c.acks[seq]+c.nacks[seq] > 0 })
+}
+
 // Put publishes a persistent message to a queue and waits for its confirm.
 func (c *Client) Put(queue, body string, change func(*broker.Publish)) {
 	c.T.Helper()
-	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
-	seq := c.Post("", queue, body, props, change)
-	c.Flush()
-	c.until(func() bool { return c.acks[seq]+c.nacks[seq] > 0 })
+	c.Send("", queue, body, message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}, change)
 }
 
 // Consumes registers a consumer of a queue; change may be nil.

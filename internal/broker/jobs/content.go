@@ -26,7 +26,7 @@ func (c *Content) Run(at broker.Context) error {
 		}
 	}
 	q.CatchUp()
-	most, looks := q.Page()
+	most, looks := broker.PageMessages, broker.PageLooks
 	n := min(max(c.Max, 1), most)
 	if kind == 'm' {
 		if !c.messages(q, queue.Handle(place), n, looks) {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/queue"
@@ -69,7 +70,7 @@ func open(b *broker.Broker, q *broker.Queue) error {
 	if d.known.Load() {
 		return nil
 	}
-	all, err := b.BrowseAll(q)
+	all, err := inspect.BrowseAll(b, q)
 	if err != nil {
 		return broker.IfGone(err)
 	}
@@ -106,7 +107,7 @@ func attach(at broker.Context) error {
 }
 
 // indexPage takes notice of messages that were there before. Meanwhile they may have gone.
-func (q jobQueue) indexPage(page []broker.Browsed) {
+func (q jobQueue) indexPage(page []inspect.Message) {
 	if q.Gone() || q.Content().Stream != nil {
 		return
 	}

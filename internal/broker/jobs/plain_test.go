@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/streams"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/stream"
@@ -23,11 +24,11 @@ func (c jobClient) plain(n int) []Job {
 // wantJobs checks whether the queue is shown as one that is used for jobs.
 func (c jobClient) wantJobs(when string, want bool) {
 	c.T.Helper()
-	st, err := c.QueueStatus(c.q)
+	st, err := inspect.Queue(c.Session, c.q)
 	enginetest.Must(c.T, err)
 	sampled := false
-	var sample broker.Sample
-	enginetest.Must(c.T, c.B.Sample(&sample))
+	var sample inspect.Sample
+	enginetest.Must(c.T, inspect.NewSampler(c.B).Sample(&sample))
 	for _, q := range sample.Queues {
 		sampled = sampled || q.Name == c.q && q.Jobs != nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
@@ -601,7 +602,7 @@ func (w *jobTwin) compare(step int) {
 	if len(listed) > 0 {
 		t.Fatalf("step %d: not listed: %v", step, listed)
 	}
-	status, err := w.c.QueueStatus("dead")
+	status, err := inspect.Queue(w.c.Session, "dead")
 	enginetest.Must(t, err)
 	if status.Ready != len(w.dead) {
 		t.Fatalf("step %d: %d dead letters, want %d", step, status.Ready, len(w.dead))

@@ -8,6 +8,8 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/schedule"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
@@ -154,18 +156,18 @@ func TestBehindIsHidden(t *testing.T) {
 	c.takeOne(100)
 	c.mustEnqueue("a", "2", func(e *Enqueue) { e.Requeue = true })
 	c.mustEnqueue("b", "3", func(e *Enqueue) { e.Backoff = 100 })
-	schedule, err := c.QueueSchedule("q")
+	waiting, err := schedule.OfQueue(c.Session, "q")
 	enginetest.Must(t, err)
-	n, err := schedule.Len()
+	n, err := waiting.Len()
 	enginetest.Must(t, err)
-	list, _, err := schedule.List(0, 10)
+	list, _, err := waiting.List(0, 10)
 	enginetest.Must(t, err)
-	status, err := c.QueueStatus("q")
+	status, err := inspect.Queue(c.Session, "q")
 	enginetest.Must(t, err)
 	if n != 1 || len(list) != 1 || list[0].MessageID != "b" || status.Scheduled != 1 {
 		t.Fatalf("%d scheduled, %+v, status %d", n, list, status.Scheduled)
 	}
-	m, ok, err := c.Find("q", "a")
+	m, ok, err := inspect.Find(c.Session, "q", "a")
 	if err != nil || !ok || string(m.Env.Body()) != "1" {
 		t.Fatalf("found %q, %v", m.Env, err)
 	}

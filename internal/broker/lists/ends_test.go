@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
@@ -100,7 +101,7 @@ func runEnds(t *testing.T, seed uint64, steps int) {
 			if c.MustDo(r); !slices.Equal(texts(r.Bodies), *q) {
 				t.Fatalf("%q, want %q", r.Bodies, *q)
 			}
-			br, err := c.Browse(names[i])
+			br, err := inspect.Browse(c.Session, names[i])
 			enginetest.Must(t, err)
 			var seen []string
 			for page, err := br.Next(100); len(page) > 0; page, err = br.Next(100) {

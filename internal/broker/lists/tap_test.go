@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -42,8 +43,8 @@ func TestTap(t *testing.T) {
 	if got := c.Drain("heard"); !slices.Equal(got, want) {
 		t.Errorf("heard\n%q, want\n%q", got, want)
 	}
-	var s broker.Sample
-	enginetest.Must(t, b.Sample(&s))
+	var s inspect.Sample
+	enginetest.Must(t, inspect.NewSampler(b).Sample(&s))
 	for _, q := range s.Queues {
 		if want := map[string]uint64{"q": 3}[q.Name]; q.Counts.Direct != want {
 			t.Errorf("%s: %d published by its name, want %d", q.Name, q.Counts.Direct, want)

@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -55,7 +56,7 @@ func TestFindAndAcquireByID(t *testing.T) {
 		c.Queue("empty", func(s *catalog.QueueSpec) { s.Policy.ConsumeAfter = indexed })
 		find := func(q, id, want string) {
 			t.Helper()
-			m, ok, err := c.Find(q, id)
+			m, ok, err := inspect.Find(c.Session, q, id)
 			if err != nil || ok != (want != "") || ok && string(m.Env.Body())+" "+m.Status.String() != want {
 				t.Fatalf("find %q: %v %v %v, want %q", id, m, ok, err, want)
 			}
@@ -112,7 +113,7 @@ func TestFindAndAcquireByID(t *testing.T) {
 		// A reject ends it too, and so do the purge of what is ready, the end of ctx, of the
 		// session, and of the queue.
 		third := other.acquiring(ctx, "q", "a", nil)
-		a, _, _ := c.Find("q", "a")
+		a, _, _ := inspect.Find(c.Session, "q", "a")
 		c.Reject(d.Queue, nil, a.Handle, 1)
 		c.Flush()
 		if got := <-third; got != "none" {
@@ -145,7 +146,7 @@ func TestFindAndAcquireByID(t *testing.T) {
 		if got := <-sixth; !errors.Is(got.(error), failure.ErrQueueNotFound) {
 			t.Fatal(got)
 		}
-		if _, _, err := c.Find("q", "c"); !errors.Is(err, failure.ErrQueueNotFound) {
+		if _, _, err := inspect.Find(c.Session, "q", "c"); !errors.Is(err, failure.ErrQueueNotFound) {
 			t.Fatal(err)
 		}
 		enginetest.Close(t, b)
@@ -245,7 +246,7 @@ func TestAcquireWhatIsBlocked(t *testing.T) {
 		tx.Ack(d.Queue, nil, d.Handle, 1)
 	}
 	enginetest.Must(t, tx.Commit())
-	st, err := c.QueueStatus("r")
+	st, err := inspect.Queue(c.Session, "r")
 	enginetest.Must(t, err)
 	if st.Ready+st.Unacked+st.Blocked != 0 || st.Scheduled != 1 {
 		t.Errorf("left: %+v", st)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/queue"
 )
 
@@ -49,7 +50,7 @@ func (r *request) Find(f broker.Finder) (*broker.Queue, error) {
 	if err != nil || r.browse == "" || q.Policy().Known() {
 		return q, err
 	}
-	m, _, err := r.session.Find(r.Queue, r.browse)
+	m, _, err := inspect.Find(r.session, r.Queue, r.browse)
 	r.browsed = m.Handle
 	return q, err
 }

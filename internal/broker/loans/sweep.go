@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -20,17 +21,17 @@ const (
 // the disk is its work.
 type Sweep struct {
 	s      *broker.Session
-	b      *broker.Browser
+	b      *inspect.Browser
 	keep   func(message.Envelope) bool
-	size   int              // of the next page
-	page   []broker.Browsed // looked at next
-	most   int              // chosen of it at once; more are asked for only when some cannot be had
-	chosen []broker.Browsed // and not asked for yet
+	size   int               // of the next page
+	page   []inspect.Message // looked at next
+	most   int               // chosen of it at once; more are asked for only when some cannot be had
+	chosen []inspect.Message // and not asked for yet
 }
 
 // NewSweep begins a sweep; keep is that of Fetch and not nil. Errors: those of Fetch.
 func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) bool) (*Sweep, error) {
-	b, err := s.BrowseReady(queueName)
+	b, err := inspect.BrowseReady(s, queueName)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (w *Sweep) Next(n int) (got []broker.Delivery, err error) {
 }
 
 // choose picks up to n messages off the front of a page.
-func choose(page []broker.Browsed, n int, keep func(message.Envelope) bool) (chosen, rest []broker.Browsed) {
+func choose(page []inspect.Message, n int, keep func(message.Envelope) bool) (chosen, rest []inspect.Message) {
 	for len(page) > 0 && len(chosen) < n {
 		if keep(page[0].Env) {
 			chosen = append(chosen, page[0])

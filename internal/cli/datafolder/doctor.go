@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/semaphores"
@@ -108,7 +108,7 @@ func describeFolder(out io.Writer, dir string) error {
 	keys := keyspace.New(keyspace.Options{QuotaBytes: -1})
 	defer keys.Close() //nolint:errcheck // it has nothing to write
 	sems := semaphores.New(semaphores.Options{})
-	d, err := broker.Describe(vfs.OS{}, dir, map[uint32]statemachine.Machine{statemachine.Keys: keys, statemachine.Semaphores: sems})
+	d, err := inspect.Describe(vfs.OS{}, dir, map[uint32]statemachine.Machine{statemachine.Keys: keys, statemachine.Semaphores: sems})
 	if err == nil {
 		err = sems.Err()
 	}

@@ -1,7 +1,7 @@
 package amqp
 
 import (
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/message"
 	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -30,7 +30,7 @@ func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 }
 
 // withState is the message with the header that tells its state.
-func withState(m *broker.Browsed) message.Envelope {
+func withState(m *inspect.Message) message.Envelope {
 	exchange, key, raw, body := m.Env.Split()
 	props, err := message.DecodeProperties(raw)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/message"
 	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -90,7 +91,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 		},
 	}
 	if copies {
-		k.c, err = c.session.ConsumeCopies(spec, withState)
+		k.c, err = inspect.ConsumeCopies(c.session, spec, withState)
 	} else {
 		k.c, err = c.session.Consume(spec)
 	}

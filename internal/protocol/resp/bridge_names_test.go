@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/resp/command"
 )
@@ -19,7 +20,7 @@ func TestBridgeLeavesQueuesAlone(t *testing.T) {
 	}
 	defer s.Close()
 	c.Wants("SUBSCRIBE first", `["subscribe" "first" 1]`)
-	all, err := s.ListQueues()
+	all, err := inspect.Queues(s)
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -31,7 +32,7 @@ func TestBridgeLeavesQueuesAlone(t *testing.T) {
 		t.Error(got)
 	}
 	for _, q := range all {
-		if _, err := s.QueueStatus(q.Name); err != nil || len(q.Name) < 20 {
+		if _, err := inspect.Queue(s, q.Name); err != nil || len(q.Name) < 20 {
 			t.Errorf("%q can be guessed, %v", q.Name, err)
 		}
 	}
@@ -64,7 +65,7 @@ func TestPublishInAnAlarm(t *testing.T) {
 	if got := c.Reply(); got != `["message" "other" "x"]` {
 		t.Error(got)
 	}
-	if st, err := s.QueueStatus("q"); err != nil || st.Ready != 0 {
+	if st, err := inspect.Queue(s, "q"); err != nil || st.Ready != 0 {
 		t.Errorf("%d messages were kept, %v", st.Ready, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/resp/resptest"
@@ -67,7 +68,7 @@ func TestBridge(t *testing.T) {
 	if s.HasExchange("news") || !s.HasExchange("fanout") {
 		t.Error("an exchange did not go with its last subscriber, or one went that was there before")
 	}
-	if all, err := s.ListQueues(); err != nil || len(all) != 0 {
+	if all, err := inspect.Queues(s); err != nil || len(all) != 0 {
 		t.Errorf("queues are left: %v, %v", all, err)
 	}
 }

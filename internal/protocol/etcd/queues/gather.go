@@ -3,6 +3,7 @@ package queues
 import (
 	"bytes"
 
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/protocol/etcd/qkey"
 )
 
@@ -16,7 +17,7 @@ func (g *gathering) span(span qkey.Span) error {
 		}
 		return g.queue(&span, name, span.Queue)
 	}
-	all, err := g.who.Session.ReadableQueues()
+	all, err := inspect.ReadableQueues(g.who.Session)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (g *gathering) countAll(name string) (int64, error) {
 	}
 	defer g.n.Back(s)
 	g.looked = true
-	st, err := s.QueueStatus(name)
+	st, err := inspect.Queue(s, name)
 	return int64(st.Ready + st.Unacked + st.Scheduled + st.Blocked), unlessGone(err)
 }
 

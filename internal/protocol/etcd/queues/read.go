@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -143,14 +143,14 @@ func messageKV(key []byte, handle queue.Handle, env message.Envelope) *mvccpb.Ke
 }
 
 // browse looks at a queue, nil when it is not there.
-func (g *gathering) browse(name string) (*broker.Browser, error) {
+func (g *gathering) browse(name string) (*inspect.Browser, error) {
 	s, err := g.n.Operator()
 	if err != nil {
 		return nil, err
 	}
 	defer g.n.Back(s)
 	g.looked = true
-	b, err := s.Browse(name)
+	b, err := inspect.Browse(s, name)
 	return b, unlessGone(err)
 }
 
@@ -165,7 +165,7 @@ func (g *gathering) settle(name string) error {
 	if b == nil || err != nil {
 		return err
 	}
-	return b.AwaitDurable()
+	return b.Queue().AwaitDurable()
 }
 
 // unlessGone is an error but for that of a queue that is not there: it has no keys.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/shovel/dynamic"
@@ -89,7 +90,7 @@ func (d *definitions) exportVHost(f *File, v catalog.VHostInfo, name string) err
 		return err
 	}
 	defer s.Close()
-	queues, err := s.ListQueues()
+	queues, err := inspect.Queues(s)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (d *definitions) exportVHost(f *File, v catalog.VHostInfo, name string) err
 	for _, q := range queues {
 		exclusive[q.Name] = q.Exclusive
 	}
-	for _, x := range s.ListExchanges() {
+	for _, x := range inspect.Exchanges(s) {
 		if x.Name != "" && !strings.HasPrefix(x.Name, "amq.") {
 			f.Exchanges = append(f.Exchanges, Exchange{x.Name, name, x.Type, x.Durable, x.AutoDelete, x.Internal, rest.Table(x.Args)})
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -65,7 +66,7 @@ func (a *api) count(vhost string, out *Queues) error {
 		return err
 	}
 	defer s.Close()
-	all, err := s.ListQueues()
+	all, err := inspect.Queues(s)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (a *api) count(vhost string, out *Queues) error {
 
 // used refuses a queue that is not used for jobs: looking does not make it one.
 func used(s *broker.Session, name string) (bool, error) {
-	st, err := s.QueueStatus(name)
+	st, err := inspect.Queue(s, name)
 	return st.Jobs, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
@@ -56,7 +57,7 @@ func TestJobs(t *testing.T) {
 		{"GET /api/jobs/%2F/plain", 200, `{"jobs":[]}`},
 		{"GET /api/jobs/%2F/plain/x", 404, "nothing is known"},
 	})
-	if st, err := s.QueueStatus("plain"); err != nil || st.Jobs {
+	if st, err := inspect.Queue(s, "plain"); err != nil || st.Jobs {
 		t.Error(st.Jobs, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -64,7 +65,7 @@ func readFilter(text string) (*selector.Selector, error) {
 	return f, nil
 }
 
-func (q *search) wants(m *broker.Browsed) bool {
+func (q *search) wants(m *inspect.Message) bool {
 	return (q.state == "" || m.Status.String() == q.state) && (q.filter == nil || q.filter.Match(m.Env)) && bytes.Contains(m.Env, q.contains)
 }
 
@@ -76,7 +77,7 @@ func (a *api) browse(r *http.Request) (any, error) {
 	}
 	var out Page
 	err = a.In(r, rest.Name(r, "vhost"), func(ctx context.Context, s *broker.Session) error {
-		b, err := s.Browse(rest.Name(r, "queue"))
+		b, err := inspect.Browse(s, rest.Name(r, "queue"))
 		if err != nil {
 			return err
 		}
@@ -87,9 +88,9 @@ func (a *api) browse(r *http.Request) (any, error) {
 }
 
 // run looks until it has a page, there is no more, or its time is over.
-func (q *search) run(ctx context.Context, b *broker.Browser) (Page, error) {
+func (q *search) run(ctx context.Context, b *inspect.Browser) (Page, error) {
 	out := Page{Messages: []Message{}}
-	if q.after != nil && q.after.queue == b.QueueID() { // else the queue is another one by now
+	if q.after != nil && q.after.queue == b.Queue().ID { // else the queue is another one by now
 		b.After(q.after.handle)
 	}
 	for start := time.Now(); ctx.Err() == nil; {
@@ -104,10 +105,10 @@ func (q *search) run(ctx context.Context, b *broker.Browser) (Page, error) {
 				if len(out.Messages) == q.limit {
 					return out, nil
 				}
-				out.Messages = append(out.Messages, shownAs(b.QueueID(), m, shownBytes))
+				out.Messages = append(out.Messages, shownAs(b.Queue().ID, m, shownBytes))
 			}
 			out.Scanned++
-			out.Next = place{b.QueueID(), m.Handle}.String()
+			out.Next = place{b.Queue().ID, m.Handle}.String()
 		}
 		if time.Since(start) > searchTime {
 			return out, nil

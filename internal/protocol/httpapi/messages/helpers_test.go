@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -71,7 +72,7 @@ func (n *node) put(queue, id, body string, headers ...message.Field) {
 // bodies are what is ready in a queue, in its order.
 func (n *node) bodies(queue string) (all []string) {
 	n.t.Helper()
-	b, err := n.s.Browse(queue)
+	b, err := inspect.Browse(n.s, queue)
 	must(n.t, err)
 	for {
 		page, err := b.Next(100)

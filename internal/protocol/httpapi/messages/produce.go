@@ -13,6 +13,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/tracing"
 	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -64,12 +65,12 @@ func (m *outgoing) complete() {
 
 // traceFields are headers of HTTP and of messages that say to which trace something belongs (W3C
 // Trace Context).
-var traceFields = []string{broker.TraceParent, "tracestate"}
+var traceFields = []string{tracing.Parent, "tracestate"}
 
 // trace has the message belong to the trace of the request, unless it says itself to which it
 // belongs.
 func (m *outgoing) trace(r *http.Request) {
-	if _, ok := m.props.Headers.Get(broker.TraceParent); ok || r.Header.Get(broker.TraceParent) == "" {
+	if _, ok := m.props.Headers.Get(tracing.Parent); ok || r.Header.Get(tracing.Parent) == "" {
 		return
 	}
 	for _, name := range traceFields {

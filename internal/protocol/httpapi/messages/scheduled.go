@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/schedule"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -13,13 +14,13 @@ import (
 // schedules serves the messages that wait for their time, in queues and in exchanges that hold
 // messages.
 func (a *api) schedules() {
-	a.schedulesOf("/api/queues/{vhost}/{name}/scheduled", (*broker.Session).QueueSchedule)
-	a.schedulesOf("/api/exchanges/{vhost}/{name}/scheduled", (*broker.Session).ExchangeSchedule)
+	a.schedulesOf("/api/queues/{vhost}/{name}/scheduled", schedule.OfQueue)
+	a.schedulesOf("/api/exchanges/{vhost}/{name}/scheduled", schedule.OfExchange)
 }
 
 // schedulesOf serves those of one kind of place.
-func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*broker.Schedule, error)) {
-	with := func(r *http.Request, fn func(*broker.Schedule) error) error {
+func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*schedule.Schedule, error)) {
+	with := func(r *http.Request, fn func(*schedule.Schedule) error) error {
 		return a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 			sc, err := open(s, rest.Name(r, "name"))
 			if err != nil {
@@ -29,16 +30,16 @@ func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*brok
 		})
 	}
 	a.Get(rest.Management, path, func(r *http.Request) (out any, err error) {
-		err = with(r, func(sc *broker.Schedule) (err error) {
-			out, err = schedule(r, sc)
+		err = with(r, func(sc *schedule.Schedule) (err error) {
+			out, err = scheduled(r, sc)
 			return err
 		})
 		return out, err
 	})
-	for tail, named := range map[string]func(*http.Request, *broker.Schedule) (waiting, error){"/{id}": byMessageID, "/at/{id}": byPlace} {
+	for tail, named := range map[string]func(*http.Request, *schedule.Schedule) (waiting, error){"/{id}": byMessageID, "/at/{id}": byPlace} {
 		change := func(r *http.Request, fn func(waiting) (int, error)) (rest.Answer, error) {
 			var n int
-			err := with(r, func(sc *broker.Schedule) error {
+			err := with(r, func(sc *schedule.Schedule) error {
 				w, err := named(r, sc)
 				if err == nil {
 					n, err = fn(w)
@@ -69,16 +70,16 @@ var errNoneWaits = rest.NotFound("no message with that id waits for its time the
 // waiting is messages of a schedule: all that have a message id, or the one at a place, which need
 // not have one.
 type waiting struct {
-	of        *broker.Schedule
+	of        *schedule.Schedule
 	messageID string
 	at        queue.Handle // 0: those with the message id
 }
 
-func byMessageID(r *http.Request, sc *broker.Schedule) (waiting, error) {
+func byMessageID(r *http.Request, sc *schedule.Schedule) (waiting, error) {
 	return waiting{of: sc, messageID: rest.Name(r, "id")}, nil
 }
 
-func byPlace(r *http.Request, sc *broker.Schedule) (waiting, error) {
+func byPlace(r *http.Request, sc *schedule.Schedule) (waiting, error) {
 	p, err := parsePlace(rest.Name(r, "id"))
 	if err == nil && p.queue != sc.QueueID() {
 		err = errNoneWaits
@@ -100,7 +101,7 @@ func (w waiting) reschedule(due int64) (int, error) {
 	return w.of.Reschedule(w.messageID, due)
 }
 
-func schedule(r *http.Request, sc *broker.Schedule) (out Schedule, err error) {
+func scheduled(r *http.Request, sc *schedule.Schedule) (out Schedule, err error) {
 	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
 	if err != nil {
 		return out, err
@@ -113,7 +114,7 @@ func schedule(r *http.Request, sc *broker.Schedule) (out Schedule, err error) {
 		return out, err
 	}
 	page, next, err := sc.List(queue.Handle(from), limit)
-	out.Messages = rest.List(page, func(m broker.Scheduled) Scheduled {
+	out.Messages = rest.List(page, func(m schedule.Message) Scheduled {
 		return Scheduled{place{sc.QueueID(), m.Handle}.String(), m.MessageID, timeText(m.Due), m.Exchange, m.Key, m.Size}
 	})
 	if next != 0 {

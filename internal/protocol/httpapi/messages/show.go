@@ -1,14 +1,14 @@
 package messages
 
 import (
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // shownAs is a message of a queue, with its body cut to so many bytes; negative: whole.
-func shownAs(queueID uint64, b *broker.Browsed, most int) Message {
+func shownAs(queueID uint64, b *inspect.Message, most int) Message {
 	m := shownEnvelope(b.Env, most)
 	m.ID = place{queueID, b.Handle}.String()
 	m.State, m.Redelivered, m.Returns = b.Status.String(), b.Redelivered, b.Count
@@ -37,8 +37,8 @@ func shownEnvelope(env message.Envelope, most int) Message {
 	return m
 }
 
-func shownHolder(h *broker.Holder) *Holder {
-	if *h == (broker.Holder{}) {
+func shownHolder(h *inspect.Holder) *Holder {
+	if *h == (inspect.Holder{}) {
 		return nil
 	}
 	out := &Holder{Tag: h.Consumer, Connection: h.Session}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -16,14 +17,14 @@ import (
 func (a *api) single() {
 	const path = "/api/queues/{vhost}/{queue}/messages/{id}"
 	a.Get(rest.Management, path, func(r *http.Request) (out any, err error) {
-		err = a.at(r, func(_ context.Context, s *broker.Session, queueID uint64, b *broker.Browsed) error {
+		err = a.at(r, func(_ context.Context, s *broker.Session, queueID uint64, b *inspect.Message) error {
 			out = shownAs(queueID, b, -1)
 			return nil
 		})
 		return out, err
 	})
 	a.Delete(rest.Management, path, func(r *http.Request) error {
-		return a.at(r, func(ctx context.Context, s *broker.Session, _ uint64, b *broker.Browsed) error {
+		return a.at(r, func(ctx context.Context, s *broker.Session, _ uint64, b *inspect.Message) error {
 			return settleOne(ctx, s, rest.Name(r, "queue"), b, nil)
 		})
 	})
@@ -32,7 +33,7 @@ func (a *api) single() {
 		if err := rest.Decode(r, &in); err != nil {
 			return rest.Answer{}, err
 		}
-		err := a.at(r, func(ctx context.Context, s *broker.Session, _ uint64, b *broker.Browsed) error {
+		err := a.at(r, func(ctx context.Context, s *broker.Session, _ uint64, b *inspect.Message) error {
 			to, err := target(s, in.To)
 			if err != nil {
 				return err
@@ -53,13 +54,13 @@ func (a *api) single() {
 var errNoMessage = rest.NotFound("there is no such message in the queue any more")
 
 // at looks up the message that a path names.
-func (a *api) at(r *http.Request, fn func(ctx context.Context, s *broker.Session, queueID uint64, b *broker.Browsed) error) error {
+func (a *api) at(r *http.Request, fn func(ctx context.Context, s *broker.Session, queueID uint64, b *inspect.Message) error) error {
 	p, err := parsePlace(rest.Name(r, "id"))
 	if err != nil {
 		return err
 	}
 	return a.In(r, rest.Name(r, "vhost"), func(ctx context.Context, s *broker.Session) error {
-		b, err := s.Browse(rest.Name(r, "queue"))
+		b, err := inspect.Browse(s, rest.Name(r, "queue"))
 		if err != nil {
 			return err
 		}
@@ -72,8 +73,8 @@ func (a *api) at(r *http.Request, fn func(ctx context.Context, s *broker.Session
 }
 
 // lookUp finds the message at a place.
-func lookUp(b *broker.Browser, p place) (m broker.Browsed, err error) {
-	if p.queue != b.QueueID() {
+func lookUp(b *inspect.Browser, p place) (m inspect.Message, err error) {
+	if p.queue != b.Queue().ID {
 		return m, errNoMessage
 	}
 	b.After(p.handle - 1)
@@ -89,7 +90,7 @@ func lookUp(b *broker.Browser, p place) (m broker.Browsed, err error) {
 
 // settleOne takes one message out of its queue for good, and publishes another in the same
 // transaction unless that is nil.
-func settleOne(ctx context.Context, s *broker.Session, queueName string, b *broker.Browsed, instead *broker.Publish) error {
+func settleOne(ctx context.Context, s *broker.Session, queueName string, b *inspect.Message, instead *broker.Publish) error {
 	now, over := context.WithCancel(ctx)
 	over() // do not wait for the message's consumer
 	d, ok, err := loans.Acquire(now, s, queueName, b.Handle, nil)
@@ -114,7 +115,7 @@ func settleOne(ctx context.Context, s *broker.Session, queueName string, b *brok
 }
 
 // heldBy rejects a change of an unacked message.
-func heldBy(h *broker.Holder) error {
+func heldBy(h *inspect.Holder) error {
 	reason := "a consumer has the message; it can be had when it comes back: when the consumer rejects it or closes its channel"
 	switch {
 	case h.Until != 0:

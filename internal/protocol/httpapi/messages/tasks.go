@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -186,7 +187,7 @@ func (t *task) prepare(m *transfer) error {
 	if err := m.s.MayConsume(m.queue); err != nil {
 		return err
 	}
-	st, err := m.s.QueueStatus(m.queue)
+	st, err := inspect.Queue(m.s, m.queue)
 	if err != nil {
 		return err
 	}

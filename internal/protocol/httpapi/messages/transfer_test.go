@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
@@ -40,7 +41,7 @@ func (n *node) kill(queue, dead string, count int) {
 func (n *node) awaitReady(queue string, count int) {
 	n.t.Helper()
 	for have := -1; have < count; {
-		st, err := n.s.QueueStatus(queue)
+		st, err := inspect.Queue(n.s, queue)
 		must(n.t, err)
 		have = st.Ready
 	}

@@ -3,7 +3,7 @@ package metrics
 import (
 	"slices"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
 )
 
@@ -20,7 +20,7 @@ const (
 func (s *source) aggregated(out *sink) {
 	o := s.open()
 	sum, n, publishers := o.sum()
-	s.o.Node.Monitor.Read(func(sm *broker.Sample, e *monitor.Edge, p *monitor.Process) {
+	s.o.Node.Monitor.Read(func(sm *inspect.Sample, e *monitor.Edge, p *monitor.Process) {
 		all := e.Gone()
 		all.Add(&sum.Counts)
 		r := out.with(theirs)
@@ -48,7 +48,7 @@ func (s *source) aggregated(out *sink) {
 func (s *source) perObject(out *sink) {
 	o := s.open()
 	sum, n, publishers := o.sum()
-	s.o.Node.Monitor.Read(func(sm *broker.Sample, e *monitor.Edge, p *monitor.Process) {
+	s.o.Node.Monitor.Read(func(sm *inspect.Sample, e *monitor.Edge, p *monitor.Process) {
 		all := e.Gone()
 		all.Add(&sum.Counts)
 		r := out.with(theirs)
@@ -81,7 +81,7 @@ func (s *source) node(out, r *sink, e *monitor.Edge, p *monitor.Process) {
 }
 
 // rest tells what both /metrics and /metrics/per-object have.
-func (s *source) rest(out, r *sink, sm *broker.Sample, p *monitor.Process, o *open, channels int) {
+func (s *source) rest(out, r *sink, sm *inspect.Sample, p *monitor.Process, o *open, channels int) {
 	connections := 0
 	for _, c := range o.clients {
 		if c.Protocol != "http" && c.Protocol != "metrics" {
@@ -93,7 +93,7 @@ func (s *source) rest(out, r *sink, sm *broker.Sample, p *monitor.Process, o *op
 }
 
 // exchanges tells what publishers brought to exchanges one by one.
-func exchanges(out *sink, sm *broker.Sample, want func(vhost string) bool) {
+func exchanges(out *sink, sm *inspect.Sample, want func(vhost string) bool) {
 	in := out.counter("exchange_messages_in_total", "Messages published to the exchange", "vhost", "exchange")
 	sent := out.counter("exchange_messages_out_total", "Routings to queues by the exchange", "vhost", "exchange")
 	lost := out.counter("exchange_messages_unroutable_total", "Unroutable messages of the exchange", "vhost", "exchange")
@@ -118,7 +118,7 @@ func (s *source) detailed(families, vhosts []string) collect {
 	}
 	return func(out *sink) {
 		o := s.open()
-		s.o.Node.Monitor.Read(func(sm *broker.Sample, e *monitor.Edge, p *monitor.Process) {
+		s.o.Node.Monitor.Read(func(sm *inspect.Sample, e *monitor.Edge, p *monitor.Process) {
 			r := out.with(theirFamily)
 			s.identity(out.with(theirs))
 			pick := func(all []queueFigure) (some []queueFigure) {
@@ -163,7 +163,7 @@ func (s *source) families(r *sink, asked func(string) bool, o *open, e *monitor.
 }
 
 // cluster tells which virtual hosts and exchanges there are.
-func cluster(out *sink, asked func(string) bool, sm *broker.Sample, want func(vhost string) bool) {
+func cluster(out *sink, asked func(string) bool, sm *inspect.Sample, want func(vhost string) bool) {
 	if asked("vhost_status") {
 		add := out.gauge("vhost_status", "1 for a virtual host that runs", "vhost")
 		for i := range sm.VHosts {
@@ -174,10 +174,10 @@ func cluster(out *sink, asked func(string) bool, sm *broker.Sample, want func(vh
 	}
 	for family, f := range map[string]struct {
 		name, help string
-		value      func(x *broker.ExchangeSample) float64
+		value      func(x *inspect.ExchangeSample) float64
 	}{
-		"exchange_names":    {"exchange_name", "1 for an exchange that is there", func(*broker.ExchangeSample) float64 { return 1 }},
-		"exchange_bindings": {"exchange_bindings", "Bindings of which the exchange is the source", func(x *broker.ExchangeSample) float64 { return float64(x.Bindings) }},
+		"exchange_names":    {"exchange_name", "1 for an exchange that is there", func(*inspect.ExchangeSample) float64 { return 1 }},
+		"exchange_bindings": {"exchange_bindings", "Bindings of which the exchange is the source", func(x *inspect.ExchangeSample) float64 { return float64(x.Bindings) }},
 	} {
 		if !asked(family) {
 			continue

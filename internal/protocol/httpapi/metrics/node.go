@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 )
@@ -105,7 +106,7 @@ func (s *source) identity(out *sink) {
 }
 
 // totals tells how many things there are.
-func totals(out *sink, sm *broker.Sample, connections, channels int) {
+func totals(out *sink, sm *inspect.Sample, connections, channels int) {
 	n := 0
 	for i := range sm.Queues {
 		n += sm.Queues[i].Consumers

@@ -5,12 +5,13 @@ import (
 	"runtime/debug"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
 	"fiveways/internal/shovel/dynamic"
 )
 
 // own tells what RabbitMQ's metrics have no names for. Names begin with fiveways_.
-func (s *source) own(out *sink, sm *broker.Sample, p *monitor.Process) {
+func (s *source) own(out *sink, sm *inspect.Sample, p *monitor.Process) {
 	s.protocols(out)
 	s.log(out)
 	s.messages(out, sm)
@@ -79,7 +80,7 @@ func (s *source) log(out *sink) {
 }
 
 // messages tells what has happened to messages of all queues.
-func (s *source) messages(out *sink, sm *broker.Sample) {
+func (s *source) messages(out *sink, sm *inspect.Sample) {
 	sum := sm.Retired
 	for i := range sm.Queues {
 		sum.Add(&sm.Queues[i].Counts)
@@ -129,17 +130,17 @@ func (s *source) heldBack(out *sink) {
 // jobStates are what jobs can be counted by.
 var jobStates = []struct {
 	name  string
-	count func(j *broker.JobSample) int
+	count func(j *inspect.JobSample) int
 }{
-	{"queued", func(j *broker.JobSample) int { return j.Queued }},
-	{"backoff", func(j *broker.JobSample) int { return j.Backoff }},
-	{"locked", func(j *broker.JobSample) int { return j.Locked }},
-	{"behind", func(j *broker.JobSample) int { return j.Behind }},
-	{"done", func(j *broker.JobSample) int { return j.Done }},
+	{"queued", func(j *inspect.JobSample) int { return j.Queued }},
+	{"backoff", func(j *inspect.JobSample) int { return j.Backoff }},
+	{"locked", func(j *inspect.JobSample) int { return j.Locked }},
+	{"behind", func(j *inspect.JobSample) int { return j.Behind }},
+	{"done", func(j *inspect.JobSample) int { return j.Done }},
 }
 
 // allJobs shows the jobs of all queues.
-func allJobs(out *sink, sm *broker.Sample) {
+func allJobs(out *sink, sm *inspect.Sample) {
 	add := out.gauge("jobs", "Jobs, by state: queued, in backoff, locked, behind a locked one with the same id, done and remembered", "state")
 	sums := make([]int, len(jobStates))
 	for i := range sm.Queues {

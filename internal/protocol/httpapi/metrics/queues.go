@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 )
 
 // queueFigure is one value of a queue, under RabbitMQ's name or ours.
@@ -12,8 +13,8 @@ type queueFigure struct {
 	name   string
 	help   string
 	total  bool // it only rises
-	value  func(q *broker.QueueSample) float64
-	has    func(q *broker.QueueSample) bool // nil: always
+	value  func(q *inspect.QueueSample) float64
+	has    func(q *inspect.QueueSample) bool // nil: always
 }
 
 // The families of queues in /metrics/detailed.
@@ -25,47 +26,47 @@ const (
 
 // queueFigures are those that RabbitMQ has, too.
 var queueFigures = []queueFigure{
-	{coarse, "queue_messages_ready", "Ready messages", false, func(q *broker.QueueSample) float64 { return float64(q.Ready) }, nil},
+	{coarse, "queue_messages_ready", "Ready messages", false, func(q *inspect.QueueSample) float64 { return float64(q.Ready) }, nil},
 	{coarse, "queue_messages_unacked", "Unacknowledged messages", false,
-		func(q *broker.QueueSample) float64 { return float64(q.Unacked) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Unacked) }, nil},
 	{coarse, "queue_messages", "Ready and unacknowledged messages", false,
-		func(q *broker.QueueSample) float64 { return float64(q.Ready + q.Unacked) }, nil},
-	{consumers, "queue_consumers", "Consumers", false, func(q *broker.QueueSample) float64 { return float64(q.Consumers) }, nil},
-	{rich, "queue_process_memory_bytes", "Memory used by the messages", false, func(q *broker.QueueSample) float64 { return float64(q.Memory) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Ready + q.Unacked) }, nil},
+	{consumers, "queue_consumers", "Consumers", false, func(q *inspect.QueueSample) float64 { return float64(q.Consumers) }, nil},
+	{rich, "queue_process_memory_bytes", "Memory used by the messages", false, func(q *inspect.QueueSample) float64 { return float64(q.Memory) }, nil},
 	{rich, "queue_messages_bytes", "Body bytes of ready and unacknowledged messages", false,
-		func(q *broker.QueueSample) float64 { return float64(q.ReadyBytes + q.UnackedBytes) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.ReadyBytes + q.UnackedBytes) }, nil},
 	{rich, "queue_messages_ready_bytes", "Body bytes of ready messages", false,
-		func(q *broker.QueueSample) float64 { return float64(q.ReadyBytes) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.ReadyBytes) }, nil},
 	{rich, "queue_messages_unacked_bytes", "Body bytes of unacknowledged messages", false,
-		func(q *broker.QueueSample) float64 { return float64(q.UnackedBytes) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.UnackedBytes) }, nil},
 	{rich, "queue_messages_published_total", "Messages received", true,
-		func(q *broker.QueueSample) float64 { return float64(q.Counts.Published) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Published) }, nil},
 }
 
 // headTimestamp is told of single queues only, as in RabbitMQ: it has no sum.
 var headTimestamp = queueFigure{rich, "queue_head_message_timestamp", "The property timestamp of the first message, in seconds since 1970", false,
-	func(q *broker.QueueSample) float64 { return float64(q.HeadTimestamp) }, func(q *broker.QueueSample) bool { return q.HeadTimestamp != 0 }}
+	func(q *inspect.QueueSample) float64 { return float64(q.HeadTimestamp) }, func(q *inspect.QueueSample) bool { return q.HeadTimestamp != 0 }}
 
 // ownFigures are those that RabbitMQ does not have.
 var ownFigures = []queueFigure{
-	{rich, "queue_messages_scheduled", "Scheduled messages", false, func(q *broker.QueueSample) float64 { return float64(q.Scheduled) }, nil},
-	{rich, "queue_messages_blocked", "Messages blocked by others", false, func(q *broker.QueueSample) float64 { return float64(q.Blocked) }, nil},
-	{rich, "queue_delivered_total", "Messages delivered", true, func(q *broker.QueueSample) float64 { return float64(q.Counts.HandedOut()) }, nil},
+	{rich, "queue_messages_scheduled", "Scheduled messages", false, func(q *inspect.QueueSample) float64 { return float64(q.Scheduled) }, nil},
+	{rich, "queue_messages_blocked", "Messages blocked by others", false, func(q *inspect.QueueSample) float64 { return float64(q.Blocked) }, nil},
+	{rich, "queue_delivered_total", "Messages delivered", true, func(q *inspect.QueueSample) float64 { return float64(q.Counts.HandedOut()) }, nil},
 	{rich, "queue_redelivered_total", "Messages redelivered", true,
-		func(q *broker.QueueSample) float64 { return float64(q.Counts.Redelivered) }, nil},
-	{rich, "queue_acked_total", "Messages acknowledged", true, func(q *broker.QueueSample) float64 { return float64(q.Counts.Acked) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Redelivered) }, nil},
+	{rich, "queue_acked_total", "Messages acknowledged", true, func(q *inspect.QueueSample) float64 { return float64(q.Counts.Acked) }, nil},
 	{rich, "queue_returned_total", "Messages requeued", true,
-		func(q *broker.QueueSample) float64 { return float64(q.Counts.Returned) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Returned) }, nil},
 	{rich, "queue_dead_lettered_total", "Messages dead-lettered to a queue", true,
-		func(q *broker.QueueSample) float64 { return float64(q.Counts.DeadLettered) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Counts.DeadLettered) }, nil},
 	{rich, "queue_refused_total", "Messages rejected by a full queue", true,
-		func(q *broker.QueueSample) float64 { return float64(q.Counts.Refused) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Refused) }, nil},
 	{rich, "queue_duplicates_total", "Duplicates dropped", true,
-		func(q *broker.QueueSample) float64 { return float64(q.Counts.Duplicates) }, nil},
+		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Duplicates) }, nil},
 }
 
 // sumQueues adds queues up, each looked at once.
-func sumQueues(out *sink, figures []queueFigure, s *broker.Sample) {
+func sumQueues(out *sink, figures []queueFigure, s *inspect.Sample) {
 	sums := make([]float64, len(figures))
 	for i := range s.Queues {
 		for k := range figures {
@@ -74,7 +75,7 @@ func sumQueues(out *sink, figures []queueFigure, s *broker.Sample) {
 	}
 	for k, f := range figures {
 		if f.total { // sums do not fall when queues go
-			sums[k] += f.value(&broker.QueueSample{Counts: s.Retired})
+			sums[k] += f.value(&inspect.QueueSample{Counts: s.Retired})
 		}
 		f.begin(out).add(sums[k])
 	}
@@ -91,13 +92,13 @@ func (l *labelled) eachQueue(out *sink, figures []queueFigure) {
 // labelled are queues of a sample with their labels as they stand in every row, which are made
 // once.
 type labelled struct {
-	queues []*broker.QueueSample
+	queues []*inspect.QueueSample
 	labels []string
 }
 
 // labelQueues labels those whose virtual host is wanted, nil: all.
-func labelQueues(s *broker.Sample, want func(vhost string) bool) *labelled {
-	l := &labelled{queues: make([]*broker.QueueSample, 0, len(s.Queues)), labels: make([]string, 0, len(s.Queues))}
+func labelQueues(s *inspect.Sample, want func(vhost string) bool) *labelled {
+	l := &labelled{queues: make([]*inspect.QueueSample, 0, len(s.Queues)), labels: make([]string, 0, len(s.Queues))}
 	var b []byte
 	for i := range s.Queues {
 		if q := &s.Queues[i]; want == nil || want(q.VHost) {
@@ -112,7 +113,7 @@ func labelQueues(s *broker.Sample, want func(vhost string) bool) *labelled {
 var queueLabels = []string{"vhost", "queue"}
 
 // rows are labels and values of those queues of which has says so, nil: of all.
-func (l *labelled) rows(has func(*broker.QueueSample) bool, value func(*broker.QueueSample) float64) iter.Seq2[string, float64] {
+func (l *labelled) rows(has func(*inspect.QueueSample) bool, value func(*inspect.QueueSample) float64) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for i, q := range l.queues {
 			if (has == nil || has(q)) && !yield(l.labels[i], value(q)) {
@@ -138,7 +139,7 @@ const (
 )
 
 // age is for how many seconds the oldest ready message of a queue has waited.
-func age(s *broker.Sample, q *broker.QueueSample) float64 {
+func age(s *inspect.Sample, q *inspect.QueueSample) float64 {
 	if q.OldestSince == 0 {
 		return 0
 	}
@@ -146,7 +147,7 @@ func age(s *broker.Sample, q *broker.QueueSample) float64 {
 }
 
 // oldest tells for how long the message has waited that waits longest.
-func oldest(out *sink, s *broker.Sample) {
+func oldest(out *sink, s *inspect.Sample) {
 	most := 0.0
 	for i := range s.Queues {
 		most = max(most, age(s, &s.Queues[i]))
@@ -155,8 +156,8 @@ func oldest(out *sink, s *broker.Sample) {
 }
 
 // eachOldest tells it of queues one by one.
-func (l *labelled) eachOldest(out *sink, s *broker.Sample) {
-	out.family("gauge", oldestName, oldestHelp, nil).each = l.rows(nil, func(q *broker.QueueSample) float64 { return age(s, q) })
+func (l *labelled) eachOldest(out *sink, s *inspect.Sample) {
+	out.family("gauge", oldestName, oldestHelp, nil).each = l.rows(nil, func(q *inspect.QueueSample) float64 { return age(s, q) })
 }
 
 // deaths are why messages died, in the words of RabbitMQ's metrics.
@@ -185,7 +186,7 @@ var strategyNames = [strategies]string{"disabled", "at_most_once", "at_least_onc
 
 // died tells of messages that died, by what their queues do with the dead now. Those of queues that
 // are gone count as without a dead-letter exchange.
-func died(out *sink, s *broker.Sample) {
+func died(out *sink, s *inspect.Sample) {
 	var sums [strategies]broker.Counts
 	sums[notAtAll] = s.Retired
 	for i := range s.Queues {
@@ -199,7 +200,7 @@ func died(out *sink, s *broker.Sample) {
 	}
 }
 
-func strategy(q *broker.QueueSample) int {
+func strategy(q *inspect.QueueSample) int {
 	switch {
 	case q.Insists:
 		return atLeastOnce

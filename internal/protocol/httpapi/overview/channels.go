@@ -3,7 +3,7 @@ package overview
 import (
 	"net/http"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -122,7 +122,7 @@ func (p *api) withConsumers(r *http.Request, c channelOf) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own []broker.ConsumerStatus
+	var own []inspect.ConsumerStatus
 	for _, k := range all {
 		if k.Session == c.c.Name() && k.Channel == c.ch.Number {
 			own = append(own, k)

@@ -4,17 +4,18 @@ import (
 	"net/http"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // consumers are those of the virtual hosts that the caller may see, or of one. Without monitoring
 // it sees its own only.
-func (p *api) consumers(r *http.Request, vhosts ...string) (all []broker.ConsumerStatus, err error) {
+func (p *api) consumers(r *http.Request, vhosts ...string) (all []inspect.ConsumerStatus, err error) {
 	caller := rest.CallerOf(r.Context())
 	for _, v := range vhosts {
 		err := p.inVHost(v, func(s *broker.Session) error {
-			list, err := s.ListConsumers()
+			list, err := inspect.Consumers(s)
 			for _, c := range list {
 				if caller.Monitors() || c.User == caller.User {
 					all = append(all, c)
@@ -35,9 +36,9 @@ func (p *api) consumerPaths() {
 		if err != nil {
 			return nil, err
 		}
-		return rest.Listing(r, all, rest.Collection[broker.ConsumerStatus, rest.Consumer]{
-			Name: func(c broker.ConsumerStatus) string { return c.Queue },
-			Show: func(some []broker.ConsumerStatus) ([]rest.Consumer, error) {
+		return rest.Listing(r, all, rest.Collection[inspect.ConsumerStatus, rest.Consumer]{
+			Name: func(c inspect.ConsumerStatus) string { return c.Queue },
+			Show: func(some []inspect.ConsumerStatus) ([]rest.Consumer, error) {
 				return rest.Consumers(some, p.o.Clients, p.o.Name), nil
 			},
 		})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
 )
 
@@ -24,7 +25,7 @@ func (p *api) node(r *http.Request) object {
 	q := query(r)
 	res := p.Broker.Resources()
 	var process monitor.Process
-	p.o.Monitor.Read(func(_ *broker.Sample, _ *monitor.Edge, proc *monitor.Process) { process = *proc })
+	p.o.Monitor.Read(func(_ *inspect.Sample, _ *monitor.Edge, proc *monitor.Process) { process = *proc })
 	out := object{
 		"name": p.o.Name, "type": "disc", "running": true, "being_drained": false, "partitions": []string{}, "cluster_links": []string{},
 		"os_pid": strconv.Itoa(os.Getpid()), "uptime": time.Since(p.o.Monitor.Started()).Milliseconds(), "processors": runtime.NumCPU(), "rates_mode": "basic",

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"runtime"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -92,7 +92,7 @@ func (p *api) seen(r *http.Request, q monitor.Query, all bool) (sum monitor.Sum,
 			sum.Add(&of)
 		}
 	}
-	p.o.Monitor.Read(func(s *broker.Sample, _ *monitor.Edge, _ *monitor.Process) {
+	p.o.Monitor.Read(func(s *inspect.Sample, _ *monitor.Edge, _ *monitor.Process) {
 		for i := range s.Queues {
 			if visible[s.Queues[i].VHost] {
 				n.Consumers += s.Queues[i].Consumers

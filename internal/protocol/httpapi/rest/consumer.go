@@ -4,7 +4,7 @@ import (
 	"net"
 	"strconv"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/protocol"
 )
 
@@ -43,14 +43,14 @@ type ChannelDetails struct {
 }
 
 // Consumers shows consumers of the engine; clients are the connections of the node.
-func Consumers(list []broker.ConsumerStatus, clients *protocol.Clients, node string) []Consumer {
+func Consumers(list []inspect.ConsumerStatus, clients *protocol.Clients, node string) []Consumer {
 	byName := map[string]*protocol.Client{}
 	if len(list) > 0 {
 		for _, c := range clients.All() {
 			byName[c.Name()] = c
 		}
 	}
-	return List(list, func(c broker.ConsumerStatus) Consumer {
+	return List(list, func(c inspect.ConsumerStatus) Consumer {
 		d := ChannelDetails{Connection: c.Session, Name: ChannelName(c.Session, c.Channel), Node: node, Number: c.Channel, User: c.User}
 		if client := byName[c.Session]; client != nil {
 			d.PeerHost, d.PeerPort = HostPort(client.Peer)

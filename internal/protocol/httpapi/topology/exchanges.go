@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -66,7 +67,7 @@ type exchangeDetails struct {
 	Outgoing []any `json:"outgoing"`
 }
 
-func (t *topology) exchange(st *broker.ExchangeStatus, vhost string, r *http.Request) exchange {
+func (t *topology) exchange(st *inspect.ExchangeStatus, vhost string, r *http.Request) exchange {
 	return exchange{
 		Arguments: rest.Table(st.Args), AutoDelete: st.AutoDelete, Durable: st.Durable, Internal: st.Internal, Name: st.Name, Policy: named(st.Policy), Type: st.Type, VHost: vhost,
 		Stats: t.monitor.ExchangeStats(vhost, st.Name, st.Traffic.In, st.Traffic.Out, monitor.ParseQuery(r.URL.Query())),
@@ -76,12 +77,12 @@ func (t *topology) exchange(st *broker.ExchangeStatus, vhost string, r *http.Req
 func (t *topology) listExchanges(r *http.Request) (any, error) {
 	type item struct {
 		vhost string
-		broker.ExchangeStatus
+		inspect.ExchangeStatus
 	}
 	var items []item
 	for _, vhost := range t.visible(r) {
 		err := t.look(vhost, func(s *broker.Session) error {
-			for _, x := range s.ListExchanges() {
+			for _, x := range inspect.Exchanges(s) {
 				items = append(items, item{vhost, x})
 			}
 			return nil
@@ -100,7 +101,7 @@ func (t *topology) listExchanges(r *http.Request) (any, error) {
 
 func (t *topology) showExchange(r *http.Request) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
-		st, err := s.ExchangeStatus(exchangeName(r, "exchange"))
+		st, err := inspect.Exchange(s, exchangeName(r, "exchange"))
 		if errors.Is(err, failure.ErrExchangeNotFound) {
 			return rest.ErrNotThere
 		}

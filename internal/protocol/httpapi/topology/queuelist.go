@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -33,7 +34,7 @@ func (t *topology) listQueues(r *http.Request) (any, error) {
 		Name: func(p place) string { return p.name },
 		Sort: t.sortQueues,
 		Show: func(some []place) ([]any, error) {
-			return inPlaces(t, some, func(st *broker.QueueStatus, vhost string) any { return t.queueObject(st, vhost, &extent) })
+			return inPlaces(t, some, func(st *inspect.QueueStatus, vhost string) any { return t.queueObject(st, vhost, &extent) })
 		},
 	}
 	return rest.Listing(r, places, c)
@@ -48,7 +49,7 @@ func (t *topology) visible(r *http.Request) []string {
 }
 
 // inPlaces shows queues in the order of their places; those that have gone meanwhile are left out.
-func inPlaces[V any](t *topology, places []place, show func(st *broker.QueueStatus, vhost string) V) ([]V, error) {
+func inPlaces[V any](t *topology, places []place, show func(st *inspect.QueueStatus, vhost string) V) ([]V, error) {
 	perVHost := map[string][]string{}
 	for _, p := range places {
 		perVHost[p.vhost] = append(perVHost[p.vhost], p.name)
@@ -56,7 +57,7 @@ func inPlaces[V any](t *topology, places []place, show func(st *broker.QueueStat
 	shown := make(map[place]V, len(places))
 	for vhost, names := range perVHost {
 		err := t.look(vhost, func(s *broker.Session) error {
-			found, err := s.QueueStatuses(names)
+			found, err := inspect.QueuesByName(s, names)
 			for i := range found {
 				shown[place{vhost, found[i].Name}] = show(&found[i], vhost)
 			}
@@ -76,13 +77,13 @@ func inPlaces[V any](t *topology, places []place, show func(st *broker.QueueStat
 }
 
 // figures are what queues are sorted by without showing them all.
-var figures = map[string]func(st *broker.QueueStatus) any{
-	"messages":                func(st *broker.QueueStatus) any { return st.Ready + st.Unacked },
-	"messages_ready":          func(st *broker.QueueStatus) any { return st.Ready },
-	"messages_unacknowledged": func(st *broker.QueueStatus) any { return st.Unacked },
-	"message_bytes":           func(st *broker.QueueStatus) any { return st.Bytes + st.UnackedBytes },
-	"consumers":               func(st *broker.QueueStatus) any { return st.Consumers },
-	"memory":                  func(st *broker.QueueStatus) any { return st.Memory },
+var figures = map[string]func(st *inspect.QueueStatus) any{
+	"messages":                func(st *inspect.QueueStatus) any { return st.Ready + st.Unacked },
+	"messages_ready":          func(st *inspect.QueueStatus) any { return st.Ready },
+	"messages_unacknowledged": func(st *inspect.QueueStatus) any { return st.Unacked },
+	"message_bytes":           func(st *inspect.QueueStatus) any { return st.Bytes + st.UnackedBytes },
+	"consumers":               func(st *inspect.QueueStatus) any { return st.Consumers },
+	"memory":                  func(st *inspect.QueueStatus) any { return st.Memory },
 }
 
 // sortQueues are the values that queues are sorted by, nil when they are not known without showing
@@ -124,12 +125,12 @@ func (t *topology) queueRates(value string, places []place) []any {
 }
 
 // queueFigures are what queues have by now.
-func (t *topology) queueFigures(figure func(st *broker.QueueStatus) any, places []place) []any {
+func (t *topology) queueFigures(figure func(st *inspect.QueueStatus) any, places []place) []any {
 	type valued struct {
 		place
 		value any
 	}
-	found, err := inPlaces(t, places, func(st *broker.QueueStatus, vhost string) valued { return valued{place{vhost, st.Name}, figure(st)} })
+	found, err := inPlaces(t, places, func(st *inspect.QueueStatus, vhost string) valued { return valued{place{vhost, st.Name}, figure(st)} })
 	if err != nil {
 		return nil // showing them fails, too
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -80,7 +81,7 @@ func extentOf(r *http.Request) extent {
 }
 
 // queueObject shows a queue in a list.
-func (t *topology) queueObject(st *broker.QueueStatus, vhost string, e *extent) any {
+func (t *topology) queueObject(st *inspect.QueueStatus, vhost string, e *extent) any {
 	if e.stats {
 		return t.queueState(st, vhost, e.histories)
 	}
@@ -90,7 +91,7 @@ func (t *topology) queueObject(st *broker.QueueStatus, vhost string, e *extent) 
 	return &queueTotals{t.queueName(st, vhost), st.Ready + st.Unacked, st.Ready, st.Unacked, stateOf(st)}
 }
 
-func (t *topology) queueName(st *broker.QueueStatus, vhost string) queueName {
+func (t *topology) queueName(st *inspect.QueueStatus, vhost string) queueName {
 	kind := "classic"
 	if text, ok := st.Args.Get("x-queue-type"); ok && text == "quorum" {
 		kind = "quorum"
@@ -99,9 +100,9 @@ func (t *topology) queueName(st *broker.QueueStatus, vhost string) queueName {
 }
 
 // stateOf is the state of a queue: that nothing happens with it is told by idle_since.
-func stateOf(*broker.QueueStatus) string { return "running" }
+func stateOf(*inspect.QueueStatus) string { return "running" }
 
-func (t *topology) queueState(st *broker.QueueStatus, vhost string, query monitor.Query) *queueState {
+func (t *topology) queueState(st *inspect.QueueStatus, vhost string, query monitor.Query) *queueState {
 	o := &queueState{
 		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: effective(st.Definition), Memory: st.Memory,
 		Bytes: st.Bytes + st.UnackedBytes, BytesReady: st.Bytes, BytesUnacked: st.UnackedBytes,
@@ -146,9 +147,9 @@ func named(policy string) *string {
 }
 
 // queueDetails shows one queue.
-func (t *topology) queueDetails(s *broker.Session, st *broker.QueueStatus, r *http.Request) any {
+func (t *topology) queueDetails(s *broker.Session, st *inspect.QueueStatus, r *http.Request) any {
 	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), monitor.ParseQuery(r.URL.Query())), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
-	found, err := s.QueueConsumers(st.Name)
+	found, err := inspect.QueueConsumers(s, st.Name)
 	if err != nil {
 		return o // it has gone meanwhile, and they with it
 	}

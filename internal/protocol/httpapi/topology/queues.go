@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -44,7 +45,7 @@ func (t *topology) queuePaths() {
 // showQueue shows one queue, with its consumers.
 func (t *topology) showQueue(r *http.Request) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
-		st, err := s.QueueStatus(rest.Name(r, "queue"))
+		st, err := inspect.Queue(s, rest.Name(r, "queue"))
 		if errors.Is(err, failure.ErrQueueNotFound) {
 			return rest.ErrNotThere
 		}

@@ -3,6 +3,7 @@ package mbus
 import (
 	"iter"
 
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -27,7 +28,7 @@ func (s *Session) browse(env *expr.Env, a arguments, yield func([]value.Datum, e
 	if err != nil {
 		return err
 	}
-	b, err := src.from.Browse(src.name)
+	b, err := inspect.Browse(src.from, src.name)
 	if err != nil {
 		return s.failed(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -33,7 +34,7 @@ func lookFunctions() []*expr.Function {
 
 // found is a message that was looked for: one of the engine, or a post of the transaction itself.
 type found struct {
-	m    broker.Browsed
+	m    inspect.Message
 	post *pending
 }
 
@@ -63,13 +64,13 @@ func (s *Session) find(from *broker.Session, queueName, iid string) (f found, ok
 	case iid != "" && s.holds(queueName, iid):
 		return f, false, nil
 	}
-	f.m, ok, err = from.Find(queueName, iid)
+	f.m, ok, err = inspect.Find(from, queueName, iid)
 	return f, ok, s.failed(err)
 }
 
 // browseFor looks at one message after the other.
 func (s *Session) browseFor(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
-	b, err := from.Browse(queueName)
+	b, err := inspect.Browse(from, queueName)
 	if err != nil {
 		return f, false, s.failed(err)
 	}
@@ -269,7 +270,7 @@ func (s *Session) estimate(env *expr.Env, a arguments) (value.Datum, error) {
 		env.Notice(pgerror.Notice("Requested queue '%s' does not exists", a.text(0)))
 		return nil, nil
 	}
-	st, err := s.own.QueueStatus(name)
+	st, err := inspect.Queue(s.own, name)
 	if err != nil {
 		return nil, s.failed(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -105,7 +106,7 @@ func (d *edit) make() error {
 
 func (d *edit) takeBack() {
 	if d.unlessUsed != "" {
-		if st, err := d.s.own.QueueStatus(d.unlessUsed); err == nil && st.Ready+st.Unacked+st.Scheduled+st.Blocked > 0 {
+		if st, err := inspect.Queue(d.s.own, d.unlessUsed); err == nil && st.Ready+st.Unacked+st.Scheduled+st.Blocked > 0 {
 			return
 		}
 	}

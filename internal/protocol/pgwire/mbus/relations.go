@@ -3,7 +3,7 @@ package mbus
 import (
 	"iter"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -60,12 +60,12 @@ func (l *listIn) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
 }
 
 // states are the queues of the engine by name.
-func (s *Session) states() (map[string]broker.QueueStatus, error) {
-	all, err := s.own.ListQueues()
+func (s *Session) states() (map[string]inspect.QueueStatus, error) {
+	all, err := inspect.Queues(s.own)
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	byName := make(map[string]broker.QueueStatus, len(all))
+	byName := make(map[string]inspect.QueueStatus, len(all))
 	for _, q := range all {
 		byName[q.Name] = q
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 )
 
@@ -40,7 +41,7 @@ func (s *Session) knowsOf(iid string) (bool, error) {
 			return ok, err
 		}
 	}
-	all, err := s.own.ListQueues()
+	all, err := inspect.Queues(s.own)
 	if err != nil {
 		return false, s.failed(err)
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/glob"
 	"fiveways/internal/protocol/resp/command"
@@ -133,7 +134,7 @@ func queueNames(c command.Conn, args [][]byte) {
 		w.Error(string(command.ErrSyntax))
 		return
 	}
-	all, err := c.Session().ReadableQueues()
+	all, err := inspect.ReadableQueues(c.Session())
 	if err != nil {
 		command.Fail(w, err)
 		return

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/glob"
 	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
@@ -64,24 +65,24 @@ func (r *delRequest) Reply(w *respwire.Writer) {
 }
 
 type inspectRequest struct {
-	queues []broker.Inspect
+	queues []inspect.KindOf
 	one    bool
 }
 
-func inspect(names [][]byte, one bool) *inspectRequest {
-	r := &inspectRequest{queues: make([]broker.Inspect, len(names)), one: one}
+func inspectAll(names [][]byte, one bool) *inspectRequest {
+	r := &inspectRequest{queues: make([]inspect.KindOf, len(names)), one: one}
 	for i, name := range names {
-		r.queues[i] = broker.Inspect{OnQueue: broker.OnQueue{Queue: string(name)}}
+		r.queues[i] = inspect.KindOf{OnQueue: broker.OnQueue{Queue: string(name)}}
 	}
 	return r
 }
 
 func exists(_ command.Conn, args [][]byte) (command.Request, error) {
-	return inspect(args[1:], false), nil
+	return inspectAll(args[1:], false), nil
 }
 
 func typeOf(_ command.Conn, args [][]byte) (command.Request, error) {
-	return inspect(args[1:], true), nil
+	return inspectAll(args[1:], true), nil
 }
 
 func (r *inspectRequest) Commands(dst []broker.Command) []broker.Command {
@@ -97,7 +98,7 @@ func (r *inspectRequest) Reply(w *respwire.Writer) {
 		if command.Failed(w, r.queues[i].Err) {
 			return
 		}
-		if r.queues[i].Kind != broker.NoKind {
+		if r.queues[i].Kind != inspect.NoKind {
 			n++
 		}
 	}
@@ -108,11 +109,11 @@ func (r *inspectRequest) Reply(w *respwire.Writer) {
 	}
 }
 
-func kindName(k broker.Kind) string {
+func kindName(k inspect.Kind) string {
 	switch k {
-	case broker.ListKind:
+	case inspect.ListKind:
 		return "list"
-	case broker.StreamKind:
+	case inspect.StreamKind:
 		return "stream"
 	}
 	return "none"
@@ -123,7 +124,7 @@ func kindName(k broker.Kind) string {
 func Names(of *broker.Session, pattern string) (all []string, err error) {
 	const page = 1000
 	for from := uint64(0); ; {
-		found, next, err := of.Scan(from, page)
+		found, next, err := inspect.Scan(of, from, page)
 		if err != nil {
 			return nil, err
 		}
@@ -218,10 +219,10 @@ const mostScanned = 10_000
 func scan(c command.Conn, args [][]byte) {
 	w := c.Writer()
 	s, err := readScan(args)
-	var found []broker.Scanned
+	var found []inspect.Scanned
 	var next uint64
 	if err == nil {
-		found, next, err = c.Session().Scan(s.from, s.count)
+		found, next, err = inspect.Scan(c.Session(), s.from, s.count)
 	}
 	if err != nil {
 		command.Fail(w, err)

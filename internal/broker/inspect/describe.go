@@ -1,4 +1,4 @@
-package broker
+package inspect
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
@@ -49,38 +50,26 @@ type QueueDescription struct {
 // through. It changes nothing but the lock file, and leaves a torn end out as a start would.
 // machines get what the log has for them. Errors: vfs.ErrLocked, store.ErrCorrupt,
 // store.ErrUnsupportedFormat, and those of the machines.
-func Describe(fs vfs.FS, dir string, machines map[uint32]statemachine.Machine) (Description, error) {
-	o := Options{Logger: slog.New(slog.DiscardHandler), StateMachines: machines}.withDefaults()
-	st, err := store.OpenReadOnly(fs, dir, store.Options{Logger: o.Logger})
+func Describe(fs vfs.FS, dir string, machines map[uint32]statemachine.Machine) (d Description, err error) {
+	o := broker.Options{Logger: slog.New(slog.DiscardHandler), StateMachines: machines}
+	err = broker.Replay(fs, dir, o, func(r broker.Replayed) error {
+		d.Users = len(r.Broker.Users())
+		for v := range r.Broker.AllVHosts() {
+			vh, err := describeVHost(r, v)
+			if err != nil {
+				return err
+			}
+			d.VHosts = append(d.VHosts, vh)
+		}
+		return nil
+	})
 	if err != nil {
 		return Description{}, err
 	}
-	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st}
-	b.machines = newMachines(b)
-	var d Description
-	if err = b.recover(); err == nil {
-		d, err = b.describe()
-	}
-	if err = errors.Join(err, st.Close()); err != nil {
-		return Description{}, err
-	}
 	return d, nil
 }
 
-// describe is for a broker whose shards do not run.
-func (b *Broker) describe() (d Description, err error) {
-	d.Users = len(b.Users())
-	for _, v := range b.catalog.VHosts() {
-		vh, err := vhostOf(v).describe()
-		if err != nil {
-			return d, err
-		}
-		d.VHosts = append(d.VHosts, vh)
-	}
-	return d, nil
-}
-
-func (v *VHost) describe() (VHostDescription, error) {
+func describeVHost(r broker.Replayed, v *broker.VHost) (VHostDescription, error) {
 	d := VHostDescription{Name: v.Name}
 	table := v.Table()
 	to := map[routing.QueueID]int{}
@@ -94,13 +83,14 @@ func (v *VHost) describe() (VHostDescription, error) {
 		}
 	}
 	for def := range v.All(table) {
-		q := queueOf(def)
-		lost, err := q.lost()
+		q := broker.QueueOf(def)
+		st := r.At(q).Deliveries()
+		lost, err := countLost(r.Broker.NewReader(q), st)
 		if err != nil {
 			return d, err
 		}
 		d.Queues = append(d.Queues, QueueDescription{
-			Name: q.Name, Ready: q.state.Ready(), Scheduled: q.state.Scheduled() + q.state.Blocked(), Bytes: q.state.ReadyBytes(),
+			Name: q.Name, Ready: st.Ready(), Scheduled: st.Scheduled() + st.Blocked(), Bytes: st.ReadyBytes(),
 			Bindings: to[routing.QueueID(q.ID)], Lost: lost,
 		})
 	}
@@ -108,10 +98,9 @@ func (v *VHost) describe() (VHostDescription, error) {
 	return d, nil
 }
 
-// lost reads every message of the queue and counts those that the log does not have any more.
-func (q *Queue) lost() (n int, err error) {
-	r := q.vhost.b.store.NewReader(q.shard.id)
-	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
+// countLost reads every message and counts those that the log does not have any more.
+func countLost(r *store.Reader, st *queue.Deliveries) (n int, err error) {
+	st.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		_, err = r.Read(it.Index, it.Sub)
 		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 			n, err = n+1, nil

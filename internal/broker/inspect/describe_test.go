@@ -1,4 +1,4 @@
-package broker
+package inspect
 
 import (
 	"errors"
@@ -6,6 +6,10 @@ import (
 	"reflect"
 	"testing"
 
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/message"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -18,24 +22,26 @@ var wantDescription = Description{VHosts: []VHostDescription{{
 	Bindings:  3,
 }}, Users: 1}
 
+var persistent = message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
+
 // fillToDescribe declares and publishes over both shards, and lets a message be settled and another
 // be out.
-func fillToDescribe(t *testing.T, b *Broker) *client {
+func fillToDescribe(t *testing.T, b *broker.Broker) *enginetest.Client {
 	t.Helper()
-	c := newClient(t, b)
+	c := enginetest.NewClient(t, b)
 	for _, name := range []string{"north", "south", "empty", "gone", "later"} {
-		c.queue(name, nil)
+		c.Queue(name, nil)
 	}
-	c.queue("passing", func(s *QueueSpec) { s.Durable = false })
-	must(t, c.DeclareExchange(ExchangeSpec{Name: "news", Type: "fanout", Durable: true}))
-	must(t, c.DeclareExchange(ExchangeSpec{Name: "idle", Type: "direct", Durable: true}))
-	must(t, c.Bind(BindSpec{Source: "news", Destination: "north"}))
-	must(t, c.Bind(BindSpec{Source: "news", Destination: "south"}))
-	must(t, c.Bind(BindSpec{Source: "amq.topic", Destination: "north", Key: "#"}))
+	c.Queue("passing", func(s *catalog.QueueSpec) { s.Durable = false })
+	enginetest.Must(t, c.DeclareExchange(catalog.ExchangeSpec{Name: "news", Type: "fanout", Durable: true}))
+	enginetest.Must(t, c.DeclareExchange(catalog.ExchangeSpec{Name: "idle", Type: "direct", Durable: true}))
+	enginetest.Must(t, c.Bind(catalog.BindSpec{Source: "news", Destination: "north"}))
+	enginetest.Must(t, c.Bind(catalog.BindSpec{Source: "news", Destination: "south"}))
+	enginetest.Must(t, c.Bind(catalog.BindSpec{Source: "amq.topic", Destination: "north", Key: "#"}))
 	for range 3 {
-		c.put("news", "", "body", nil)
+		c.Post("news", "", "body", persistent, nil)
 	}
-	c.put("", "later", "body", func(p *Publish) { p.NotBefore = b.nowMillis() + 3_600_000 })
+	c.Put("later", "body", func(p *broker.Publish) { p.NotBefore = b.Now() + 3_600_000 })
 	if _, _, ok, err := c.Get("south", true); !ok || err != nil {
 		t.Fatalf("get: %v, %v", ok, err)
 	}
@@ -45,26 +51,26 @@ func fillToDescribe(t *testing.T, b *Broker) *client {
 	if _, err := c.DeleteQueue("gone", false, false); err != nil {
 		t.Fatal(err)
 	}
-	syncAll(t, b)
+	enginetest.Sync(t, b)
 	return c
 }
 
 func TestDescribe(t *testing.T) {
-	for name, stop := range map[string]func(*vfs.Mem, *Broker, *client) *vfs.Mem{
-		"after a clean stop": func(fs *vfs.Mem, b *Broker, c *client) *vfs.Mem {
+	for name, stop := range map[string]func(*vfs.Mem, *broker.Broker, *enginetest.Client) *vfs.Mem{
+		"after a clean stop": func(fs *vfs.Mem, b *broker.Broker, c *enginetest.Client) *vfs.Mem {
 			c.Close()
-			mustClose(t, b)
+			enginetest.Close(t, b)
 			return fs
 		},
-		"after a crash": func(fs *vfs.Mem, b *Broker, _ *client) *vfs.Mem {
+		"after a crash": func(fs *vfs.Mem, b *broker.Broker, _ *enginetest.Client) *vfs.Mem {
 			clone := fs.CrashClone(rand.New(rand.NewPCG(1, 2)))
-			mustClose(t, b)
+			enginetest.Close(t, b)
 			return clone
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := vfs.NewMem()
-			b := openBroker(t, fs, nil)
+			b := enginetest.Open(t, fs, nil)
 			fs = stop(fs, b, fillToDescribe(t, b))
 			for range 2 { // the first look must not have changed what the second one finds
 				got, err := Describe(fs, "data", nil)
@@ -75,27 +81,27 @@ func TestDescribe(t *testing.T) {
 					t.Errorf("got  %+v\nwant %+v", got, wantDescription)
 				}
 			}
-			again := openBroker(t, fs, nil)
+			again := enginetest.Open(t, fs, nil)
 			if n := again.Stats().Queues; n != len(wantDescription.VHosts[0].Queues) {
 				t.Errorf("%d queues after the start", n)
 			}
-			mustClose(t, again)
+			enginetest.Close(t, again)
 		})
 	}
 }
 
 func TestDescribeNeedsTheFolder(t *testing.T) {
 	fs := vfs.NewMem()
-	b := openBroker(t, fs, nil)
+	b := enginetest.Open(t, fs, nil)
 	if _, err := Describe(fs, "data", nil); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("in use: %v", err)
 	}
-	mustClose(t, b)
+	enginetest.Close(t, b)
 	f, err := fs.OpenReadWrite("data/seg-0000000000000001.log")
-	must(t, err)
+	enginetest.Must(t, err)
 	_, err = f.WriteAt([]byte{0xff}, 20)
-	must(t, err)
-	must(t, f.Close())
+	enginetest.Must(t, err)
+	enginetest.Must(t, f.Close())
 	if _, err := Describe(fs, "data", nil); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("damaged: %v", err)
 	}

@@ -1,18 +1,16 @@
-package broker
+package inspect
 
 import (
 	"slices"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/core/queue"
 )
 
 // ages estimates how long the oldest ready message of a queue has been there. Messages carry no
-// time of arrival. Instead, each Broker.Sample notes which messages had come by then. An estimate
-// is too small by at most the time between two samples or, for a backlog that grew over many
-// samples, by an eighth of its age. Messages that were there when the broker started count from the
-// start.
-//
-// It belongs to the queue's shard.
+// time of arrival. Instead, each sample notes which messages had come by then. An estimate is too
+// small by at most the time between two samples or, for a backlog that grew over many samples, by
+// an eighth of its age. Messages that were there at the first sample count from then.
 type ages struct {
 	points []agePoint // by time
 	last   uint64     // Counts.Published at the newest point
@@ -32,18 +30,18 @@ const agePoints = 32
 
 // oldest makes a point, and returns the time since which the oldest ready message has been there,
 // unix ms; 0 when none is ready. Messages that were put before the head do not count.
-func (q *Queue) oldest(now int64) int64 {
-	a := &q.ages
-	if q.state.Ready() == 0 {
-		*a = ages{last: q.counts.Published, begun: true}
+func (a *ages) oldest(at broker.Context) int64 {
+	published := at.Counts().Published
+	if at.Deliveries().Ready() == 0 {
+		*a = ages{last: published, begun: true}
 		return 0
 	}
-	if !a.begun || a.last != q.counts.Published {
-		a.note(now, q)
+	if !a.begun || a.last != published {
+		a.note(at, published)
 	}
-	since, first := now, len(a.points)
-	for _, h := range q.state.Fronts(nil) {
-		if h.Priority() > q.Policy().MaxPriority {
+	since, first := at.Now(), len(a.points)
+	for _, h := range at.Deliveries().Fronts(nil) {
+		if h.Priority() > at.Queue().Policy().MaxPriority {
 			continue
 		}
 		i := slices.IndexFunc(a.points, func(p agePoint) bool { return p.has(h) })
@@ -56,19 +54,19 @@ func (q *Queue) oldest(now int64) int64 {
 }
 
 // note makes a point when one is due.
-func (a *ages) note(now int64, q *Queue) {
+func (a *ages) note(at broker.Context, published uint64) {
 	n := len(a.points)
 	switch {
-	case n > 0 && now-a.points[n-1].at < a.every:
+	case n > 0 && at.Now()-a.points[n-1].at < a.every:
 		return
 	case n == agePoints:
 		a.points = thinned(a.points)
-		a.every = 2 * (now - a.points[0].at) / agePoints
+		a.every = 2 * (at.Now() - a.points[0].at) / agePoints
 	case n < agePoints/4:
 		a.every /= 2
 	}
-	a.begun, a.last = true, q.counts.Published
-	a.points = append(a.points, agePoint{now, q.state.Ends()})
+	a.begun, a.last = true, published
+	a.points = append(a.points, agePoint{at.Now(), at.Deliveries().Ends()})
 }
 
 // has reports whether the message had come by the time of the point.

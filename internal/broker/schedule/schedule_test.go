@@ -1,33 +1,58 @@
-package broker
+package schedule
 
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
 
-// named makes the properties of a delayed message with an id.
-func named(id string, ms int64) message.Properties {
-	p := delayOf64(ms)
-	p.Flags |= message.HasMessageID
-	p.MessageID = id
+// delayed makes the properties of a persistent message with an id, "" none, and a delay in ms.
+func delayed(id string, ms int64) message.Properties {
+	p := message.Properties{
+		Flags: message.HasHeaders | message.HasDeliveryMode, DeliveryMode: 2, Headers: message.Table{{Name: "x-delay", Value: ms}},
+	}
+	if id != "" {
+		p.Flags, p.MessageID = p.Flags|message.HasMessageID, id
+	}
 	return p
 }
 
-func (c *client) waiting(sc *Schedule) (ids []string) {
-	c.t.Helper()
+// delays declares the exchange later, which delays messages, and the queue q behind it.
+func delays(c *enginetest.Client) {
+	c.T.Helper()
+	enginetest.Must(c.T, c.DeclareExchange(catalog.ExchangeSpec{
+		Name: "later", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}},
+	}))
+	c.Queue("q", nil)
+	enginetest.Must(c.T, c.Bind(catalog.BindSpec{Source: "later", Destination: "q"}))
+}
+
+func same(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+}
+
+// waiting lists the ids of the messages of a schedule.
+func waiting(t *testing.T, sc *Schedule) (ids []string) {
+	t.Helper()
 	for from := queue.Handle(0); ; {
 		page, next, err := sc.List(from, 100)
-		must(c.t, err)
+		enginetest.Must(t, err)
 		if len(page) > 100 {
-			c.t.Errorf("a page has %d messages", len(page))
+			t.Errorf("a page has %d messages", len(page))
 		}
 		for _, m := range page {
 			ids = append(ids, m.MessageID)
@@ -43,12 +68,10 @@ func TestListCancelReschedule(t *testing.T) {
 	for _, memory := range []int64{0, 1 << 20} { // with little of it, bodies are read back
 		synctest.Test(t, func(t *testing.T) {
 			fs := vfs.NewMem()
-			options := func(o *Options) { o.Shards, o.MemoryLimit = 3, memory }
-			b := openBroker(t, fs, options)
-			c := newClient(t, b)
-			c.delayed("later", "fanout", nil)
-			c.queue("q", nil)
-			c.bind("later", "q", "")
+			options := func(o *broker.Options) { o.Shards, o.MemoryLimit = 3, memory }
+			b := enginetest.Open(t, fs, options)
+			c := enginetest.NewClient(t, b)
+			delays(c)
 			const n = 1000
 			var want []string
 			for i := range n {
@@ -57,13 +80,13 @@ func TestListCancelReschedule(t *testing.T) {
 					id = "thrice"
 				}
 				want = append(want, id)
-				c.send("later", "some.key", "body", named(id, 3_600_000+int64(i)))
+				c.Send("later", "some.key", "body", delayed(id, 3_600_000+int64(i)), nil)
 			}
-			sc, err := c.ExchangeSchedule("later")
-			must(t, err)
-			sameStrings(t, c.waiting(sc), want...)
+			sc, err := OfExchange(c.Session, "later")
+			enginetest.Must(t, err)
+			same(t, waiting(t, sc), want...)
 			page, _, err := sc.List(0, 1)
-			must(t, err)
+			enginetest.Must(t, err)
 			first := page[0]
 			if first.Due != time.Now().UnixMilli()+3_600_001 || first.Size != 4 || first.Exchange != "later" || first.Key != "some.key" {
 				t.Errorf("the first is %+v", first)
@@ -93,19 +116,19 @@ func TestListCancelReschedule(t *testing.T) {
 			if peek, _ := message.PeekProperties(d.Env.Properties()); !ok || string(peek.MessageID) != "id6" {
 				t.Errorf("made due: %v %s", ok, peek.MessageID)
 			}
-			clone := fs.CrashClone(rand.New(rand.NewPCG(1, 2)))
+			clone := enginetest.Crashed(fs)
 			c.Close()
-			mustClose(t, b)
+			enginetest.Close(t, b)
 
-			b = openBroker(t, clone, options)
-			defer mustClose(t, b)
-			c = newClient(t, b)
+			b = enginetest.Open(t, clone, options)
+			defer enginetest.Close(t, b)
+			c = enginetest.NewClient(t, b)
 			defer c.Close()
 			time.Sleep(4800 * time.Millisecond)
 			synctest.Wait()
 			for { // id6 may come again, even twice: neither its way to the queue nor its delivery had its end on disk
 				d, _, ok, err := c.Get("q", true)
-				must(t, err)
+				enginetest.Must(t, err)
 				if !ok {
 					break
 				}
@@ -115,17 +138,17 @@ func TestListCancelReschedule(t *testing.T) {
 			}
 			time.Sleep(202 * time.Millisecond)
 			synctest.Wait()
-			if got := c.drain("q"); len(got) != 1 {
+			if got := c.Drain("q"); len(got) != 1 {
 				t.Errorf("got %d messages at the new time", len(got))
 			}
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			if got := len(c.drain("q")); got != n-3-3 {
+			if got := len(c.Drain("q")); got != n-3-3 {
 				t.Errorf("%d messages came after an hour", got)
 			}
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			if got := len(c.drain("q")); got != 1 {
+			if got := len(c.Drain("q")); got != 1 {
 				t.Errorf("%d messages came after two hours", got)
 			}
 		})
@@ -136,51 +159,49 @@ func TestListCancelReschedule(t *testing.T) {
 func TestScheduleByPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewMem()
-		b := openBroker(t, fs, nil)
-		c := newClient(t, b)
-		c.delayed("later", "fanout", nil)
-		c.queue("q", nil)
-		c.bind("later", "q", "")
+		b := enginetest.Open(t, fs, nil)
+		c := enginetest.NewClient(t, b)
+		delays(c)
 		for i := range 600 {
-			c.send("later", "", fmt.Sprint("body ", i), delayOf64(3_600_000))
+			c.Send("later", "", fmt.Sprint("body ", i), delayed("", 3_600_000), nil)
 		}
-		sc, err := c.ExchangeSchedule("later")
-		must(t, err)
+		sc, err := OfExchange(c.Session, "later")
+		enginetest.Must(t, err)
 		page, _, err := sc.List(0, 600)
-		must(t, err)
-		must(t, eq(1)(sc.CancelAt(page[1].Handle)))
-		must(t, eq(1)(sc.CancelAt(page[599].Handle)))
-		must(t, eq(0)(sc.CancelAt(page[1].Handle)))
-		must(t, eq(0)(sc.RescheduleAt(page[599].Handle, 0)))
-		must(t, eq(0)(sc.CancelAt(page[599].Handle+1)))
-		must(t, eq(1)(sc.RescheduleAt(page[2].Handle, time.Now().UnixMilli()+7_200_000)))
-		clone := fs.CrashClone(rand.New(rand.NewPCG(1, 2)))
+		enginetest.Must(t, err)
+		enginetest.Must(t, eq(1)(sc.CancelAt(page[1].Handle)))
+		enginetest.Must(t, eq(1)(sc.CancelAt(page[599].Handle)))
+		enginetest.Must(t, eq(0)(sc.CancelAt(page[1].Handle)))
+		enginetest.Must(t, eq(0)(sc.RescheduleAt(page[599].Handle, 0)))
+		enginetest.Must(t, eq(0)(sc.CancelAt(page[599].Handle+1)))
+		enginetest.Must(t, eq(1)(sc.RescheduleAt(page[2].Handle, time.Now().UnixMilli()+7_200_000)))
+		clone := enginetest.Crashed(fs)
 		c.Close()
-		mustClose(t, b)
+		enginetest.Close(t, b)
 
-		b = openBroker(t, clone, nil)
-		defer mustClose(t, b)
-		c = newClient(t, b)
+		b = enginetest.Open(t, clone, nil)
+		defer enginetest.Close(t, b)
+		c = enginetest.NewClient(t, b)
 		defer c.Close()
-		sc, err = c.ExchangeSchedule("later")
-		must(t, err)
+		sc, err = OfExchange(c.Session, "later")
+		enginetest.Must(t, err)
 		if n, err := sc.Len(); n != 598 || err != nil {
 			t.Errorf("%d wait after a crash: %v", n, err)
 		}
 		time.Sleep(time.Hour + time.Second)
 		synctest.Wait()
-		got := c.drain("q")
+		got := c.Drain("q")
 		if len(got) != 597 || got[0] != "body 0" || got[1] != "body 3" {
 			t.Errorf("%d messages came after an hour", len(got))
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if got := c.drain("q"); len(got) != 1 || got[0] != "body 2" {
+		if got := c.Drain("q"); len(got) != 1 || got[0] != "body 2" {
 			t.Errorf("%d messages came after two hours", len(got))
 		}
-		none, err := c.ExchangeSchedule("amq.fanout")
-		must(t, err)
-		must(t, eq(0)(none.CancelAt(page[0].Handle)))
+		none, err := OfExchange(c.Session, "amq.fanout")
+		enginetest.Must(t, err)
+		enginetest.Must(t, eq(0)(none.CancelAt(page[0].Handle)))
 	})
 }
 
@@ -196,16 +217,16 @@ func eq(want int) func(n int, err error) error {
 
 func TestScheduleOfAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, c := inBubble(t)
-		c.queue("q", nil)
-		p := named("x", 0)
-		parts := c.postProps("", "q", "later", p, func(p *Publish) { p.NotBefore, p.TTL = time.Now().UnixMilli()+1000, 500 })
-		c.Flush()
-		c.until(func() bool { return c.acks[parts] == 1 })
-		c.put("", "q", "now", nil)
-		sc, err := c.QueueSchedule("q")
-		must(t, err)
-		sameStrings(t, c.waiting(sc), "x")
+		b := enginetest.Open(t, vfs.NewMem(), nil)
+		defer enginetest.Close(t, b)
+		c := enginetest.NewClient(t, b)
+		defer c.Close()
+		c.Queue("q", nil)
+		c.Send("", "q", "later", delayed("x", 0), func(p *broker.Publish) { p.NotBefore, p.TTL = time.Now().UnixMilli()+1000, 500 })
+		c.Put("q", "now", nil)
+		sc, err := OfQueue(c.Session, "q")
+		enginetest.Must(t, err)
+		same(t, waiting(t, sc), "x")
 		if n, err := sc.Reschedule("x", time.Now().UnixMilli()+3000); n != 1 || err != nil {
 			t.Fatalf("rescheduled %d: %v", n, err)
 		}
@@ -214,16 +235,16 @@ func TestScheduleOfAQueue(t *testing.T) {
 		}
 		time.Sleep(3400 * time.Millisecond) // its life begins when it is due
 		synctest.Wait()
-		sameStrings(t, c.drain("q"), "later", "now")
-		if _, err := c.QueueSchedule("none"); !errors.Is(err, ErrQueueNotFound) {
+		same(t, c.Drain("q"), "later", "now")
+		if _, err := OfQueue(c.Session, "none"); !errors.Is(err, failure.ErrQueueNotFound) {
 			t.Error(err)
 		}
-		if _, err := c.ExchangeSchedule("none"); !errors.Is(err, ErrExchangeNotFound) {
+		if _, err := OfExchange(c.Session, "none"); !errors.Is(err, failure.ErrExchangeNotFound) {
 			t.Error(err)
 		}
-		sc, err = c.ExchangeSchedule("amq.direct")
-		must(t, err)
-		sameStrings(t, c.waiting(sc))
+		sc, err = OfExchange(c.Session, "amq.direct")
+		enginetest.Must(t, err)
+		same(t, waiting(t, sc))
 		if n, err := sc.Cancel("x"); n != 0 || err != nil {
 			t.Errorf("cancelled %d: %v", n, err)
 		}

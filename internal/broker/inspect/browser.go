@@ -1,0 +1,256 @@
+package inspect
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/storage/store"
+)
+
+// Message is a message as it stands in its queue.
+type Message struct {
+	Handle      queue.Handle
+	Env         message.Envelope
+	Status      queue.Status // Ready, Unacked, Scheduled or Blocked
+	Redelivered bool
+	Count       uint32 // how often it came back
+	Due         int64  // unix ms not before, 0 none
+	Expires     int64  // unix ms, 0 never
+	Holder      Holder // of one that is Unacked, as far as it is known
+}
+
+// Holder is what has a message. The zero value is unknown.
+type Holder struct {
+	Until    int64  // unix ms until which it is leased; 0: it is with a consumer, without an end
+	Consumer string // the tag of the consumer
+	Session  string // the name of the consumer's session
+}
+
+// Browser shows the messages that a queue held when it was opened, in the order of the queue and as
+// they stand when their turn comes; those that have gone by then are left out. It is for one
+// goroutine at a time.
+type Browser struct {
+	b      *broker.Broker
+	q      *broker.Queue
+	ready  bool           // only those that are ready are shown
+	hidden bool           // those of broker.HeldBack are shown too
+	at     queue.Handle   // the next place to look at
+	ends   []queue.Handle // what was published later lies at these or behind them, by priority
+	done   bool
+	reader *store.Reader
+
+	page []Message
+	disk []diskPlace // of those of page whose body is not in memory
+}
+
+type diskPlace struct {
+	at    int // in page
+	index uint64
+	sub   uint32
+}
+
+// Browse opens a browser. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
+func Browse(s *broker.Session, queue string) (*Browser, error) {
+	s.Flush()
+	f := s.Finder()
+	q, err := f.Queue(broker.Reading, queue, false)
+	if err != nil {
+		return nil, err
+	}
+	return open(&Browser{b: f.Broker(), q: q})
+}
+
+// BrowseReady opens a browser that shows only what is ready. Errors: those of Browse.
+func BrowseReady(s *broker.Session, queue string) (*Browser, error) {
+	b, err := Browse(s, queue)
+	if err == nil {
+		b.ready = true
+	}
+	return b, err
+}
+
+// BrowseAll opens a browser that also shows what is held back (broker.HeldBack). No rights are
+// asked for. Errors: ErrQueueNotFound, ErrClosed.
+func BrowseAll(b *broker.Broker, q *broker.Queue) (*Browser, error) {
+	return open(&Browser{b: b, q: q, hidden: true})
+}
+
+func open(b *Browser) (*Browser, error) {
+	b.reader = b.b.NewReader(b.q)
+	err := b.ask(func(at broker.Context) { b.at, b.ends = at.Deliveries().First(), at.Deliveries().Ends() })
+	if err != nil {
+		return nil, err
+	}
+	b.done = len(b.ends) == 0
+	return b, nil
+}
+
+// ask runs fn at the shard of the queue. Errors: ErrQueueNotFound when the queue was deleted,
+// ErrClosed.
+func (b *Browser) ask(fn func(broker.Context)) error {
+	gone := false
+	err := b.b.At(b.q, func(at broker.Context) {
+		if gone = at.Gone(); !gone {
+			fn(at)
+		}
+	})
+	if err == nil && gone {
+		err = b.q.Fail(failure.ErrQueueNotFound)
+	}
+	return err
+}
+
+// Queue is the queue. Its ID tells it from others of the same name, before it and after it.
+func (b *Browser) Queue() *broker.Queue { return b.q }
+
+// After leaves out all messages up to a place in the queue, and those of higher priorities. It
+// comes before the first Next.
+func (b *Browser) After(h queue.Handle) { b.at = h + 1 }
+
+// Seek leaves out all messages before a place in the queue. It comes before the first Next.
+func (b *Browser) Seek(h queue.Handle) { b.at = max(b.at, h) }
+
+// Skip leaves out the messages before a place, of the priority that Next has come to, and returns
+// how many they are; it looks at none of them. Errors: those of Next.
+func (b *Browser) Skip(to queue.Handle) (n int, err error) {
+	if b.done {
+		return 0, nil
+	}
+	err = b.ask(func(at broker.Context) {
+		if b.skipLane(b.at) {
+			return
+		}
+		if to.Priority() > b.at.Priority() || to > b.ends[0] {
+			to = b.ends[0]
+		}
+		n = at.Deliveries().Between(b.at, to)
+		b.at = max(b.at, to)
+	})
+	return n, err
+}
+
+// pageBytes bounds the bodies of a page, beside broker.PageMessages and broker.PageLooks.
+const pageBytes = 256 << 10
+
+// Next returns the next messages, at most n of them, none at the end. The slice is valid until the
+// next call. Errors: ErrQueueNotFound when the queue was deleted, ErrClosed.
+func (b *Browser) Next(n int) ([]Message, error) {
+	for !b.done {
+		b.page, b.disk = b.page[:0], b.disk[:0]
+		if err := b.ask(func(at broker.Context) { b.collect(at, min(n, broker.PageMessages)) }); err != nil {
+			return nil, err
+		}
+		if b.load(); len(b.page) > 0 {
+			return b.page, nil
+		}
+	}
+	return nil, nil
+}
+
+// collect gathers a page of at most n messages.
+func (b *Browser) collect(at broker.Context, n int) {
+	if b.ready {
+		at.Deliveries().Due(at.Now())
+	}
+	size, looks, more := 0, 0, false
+	at.Deliveries().Each(b.at, func(it *queue.Item, status queue.Status) bool {
+		if b.skipLane(it.Handle) {
+			more = !b.done
+			return false
+		}
+		if looks++; len(b.page) == n || size > pageBytes || looks > broker.PageLooks {
+			b.at, more = it.Handle, true
+			return false
+		}
+		if b.ready && status != queue.Ready && status != queue.Parked || it.Due == broker.HeldBack && !b.hidden {
+			return true
+		}
+		size += int(it.Size)
+		b.add(at, it, status)
+		return true
+	})
+	b.done = !more
+}
+
+// skipLane reports whether h was published after the browser was opened; the browser goes on with
+// the next lower priority then.
+func (b *Browser) skipLane(h queue.Handle) bool {
+	for len(b.ends) > 0 && b.ends[0].Priority() > h.Priority() {
+		b.ends = b.ends[1:]
+	}
+	if len(b.ends) > 0 && b.ends[0].Priority() == h.Priority() && h < b.ends[0] {
+		return false
+	}
+	if b.done = h.Priority() == 0; !b.done {
+		b.at = queue.MakeHandle(h.Priority()-1, 1)
+	}
+	return true
+}
+
+// add appends one message to the page.
+func (b *Browser) add(at broker.Context, it *queue.Item, status queue.Status) {
+	if status == queue.Parked {
+		status = queue.Ready
+	}
+	env := it.Env
+	switch {
+	case env != nil:
+	case it.Flags&queue.Scratch != 0:
+		var err error
+		if env, err = at.Load(it); err != nil {
+			return
+		}
+	default:
+		b.disk = append(b.disk, diskPlace{len(b.page), it.Index, it.Sub})
+	}
+	m := Message{
+		Handle: it.Handle, Env: env, Status: status, Redelivered: it.Flags&queue.Redelivered != 0, Count: it.Count,
+		Due: it.Due, Expires: it.Expires,
+	}
+	if status == queue.Unacked {
+		m.Holder = holderOf(at, it.Handle)
+	}
+	b.page = append(b.page, m)
+}
+
+// holderOf returns what holds a message: its lease, or the only consumer with deliveries out. Which
+// message went to which consumer is not kept.
+func holderOf(at broker.Context, h queue.Handle) Holder {
+	leases := 0
+	if ledger := at.Content().Jobs; ledger != nil {
+		if l := ledger.Leased(h); l != nil {
+			return Holder{Until: l.Until}
+		}
+		leases = ledger.Leases()
+	}
+	for _, c := range at.Consumers().All() {
+		if c.Unacked() > 0 && c.Unacked() == at.Deliveries().Unacked()-leases {
+			c := broker.ConsumerOf(c)
+			return Holder{Consumer: c.Tag, Session: c.Session().Name}
+		}
+	}
+	return Holder{}
+}
+
+// load reads the bodies that are only on disk. A message that cannot be read is left out: mostly it
+// was settled meanwhile, else its delivery will tell.
+func (b *Browser) load() {
+	var m shardstate.Message
+	for _, d := range b.disk {
+		if fact, err := b.reader.Read(d.index, d.sub); err == nil && m.Decode(fact) == nil {
+			b.page[d.at].Env = m.Env
+		}
+	}
+	if len(b.disk) == 0 {
+		return
+	}
+	kept := b.page[:0]
+	for _, m := range b.page {
+		if m.Env != nil {
+			kept = append(kept, m)
+		}
+	}
+	b.page = kept
+}

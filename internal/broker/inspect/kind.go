@@ -1,0 +1,68 @@
+package inspect
+
+import "fiveways/internal/broker"
+
+// Kind is what a queue is among lists and streams.
+type Kind uint8
+
+const (
+	NoKind     Kind = iota // nothing is there: no queue, or one without ready messages
+	ListKind               // messages that go when they are taken
+	StreamKind             // entries that stay until they are deleted
+)
+
+// KindOf is the command that finds out of what kind a queue is.
+type KindOf struct {
+	broker.OnQueue
+	Kind Kind
+}
+
+// Find implements broker.Command.
+func (k *KindOf) Find(f broker.Finder) (*broker.Queue, error) {
+	k.Kind = NoKind
+	return f.Queue(broker.Reading, k.Queue, false)
+}
+
+// Run implements broker.Command.
+func (k *KindOf) Run(at broker.Context) error {
+	k.Kind = kindOf(at)
+	return nil
+}
+
+// OfStreams has the command done on streams, too.
+func (*KindOf) OfStreams() {}
+
+func kindOf(at broker.Context) Kind {
+	switch {
+	case at.Content().Stream != nil:
+		return StreamKind
+	case at.Deliveries().Ready() > 0:
+		return ListKind
+	}
+	return NoKind
+}
+
+// Scanned is a queue that Scan has found.
+type Scanned struct {
+	Name string
+	Kind Kind // not NoKind
+}
+
+// Scan looks at the next n queues of the virtual host from a place on, 0 is the first, and returns
+// those that are of a kind and that the session may read, with the place to go on at; 0 is the end.
+// A caller that goes on until the end has seen each queue that was of a kind all the time. Errors:
+// ErrClosed.
+func Scan(s *broker.Session, from uint64, n int) (found []Scanned, next uint64, err error) {
+	s.Flush()
+	f := s.Finder()
+	queues, next := f.QueuesFrom(from, n)
+	err = f.Broker().AtEach(readable(s, queues), func(_ int, at broker.Context) {
+		if kind := kindOf(at); kind != NoKind {
+			found = append(found, Scanned{at.Queue().Name, kind})
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return found, next, nil
+}

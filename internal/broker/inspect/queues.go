@@ -1,0 +1,152 @@
+package inspect
+
+import (
+	"cmp"
+	"slices"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// QueueStatus is a queue and what it holds at one moment.
+type QueueStatus struct {
+	ID              uint64 // of this queue and no other
+	Name            string
+	Durable         bool   // it is there after a restart: exclusive ones never are
+	Declared        bool   // the durable flag as the client gave it
+	AutoDelete      bool   // it goes with its last consumer
+	Exclusive       bool   // it belongs to a session
+	Own             bool   // to this one
+	Owner           string // name of the session, "" when it is not exclusive
+	Args            message.Table
+	Stream          bool // its messages stay when they are read
+	catalog.Applied      // the policies that count for it
+	Jobs            bool // it is used for jobs: it knows their ids and leases
+
+	Ready        int
+	Unacked      int
+	Scheduled    int   // their time has not come
+	Blocked      int   // they wait for others to be gone
+	Bytes        int64 // of the bodies of the ready ones
+	UnackedBytes int64
+	Memory       int64 // bytes that its messages take in memory
+	Counts       broker.Counts
+
+	Consumers         int
+	ExclusiveConsumer bool   // it has one that wants no others
+	ActiveConsumer    string // tag of the consumer that alone gets messages, where only one does
+	HeadTimestamp     int64  // the property timestamp of the next message, unix seconds; 0: it has none, or is only on disk
+	Active            int64  // unix ms when something was last done with it; 0: nothing was since the start
+}
+
+// Queues returns the queues of the session's virtual host by name. Errors: ErrClosed.
+func Queues(s *broker.Session) ([]QueueStatus, error) {
+	return statuses(s, slices.Collect(s.Finder().Queues()))
+}
+
+// ReadableQueues is Queues without the queues that the session may not read, and without the
+// exclusive ones of others. Errors: ErrClosed.
+func ReadableQueues(s *broker.Session) ([]QueueStatus, error) {
+	return statuses(s, readable(s, slices.Collect(s.Finder().Queues())))
+}
+
+// readable keeps of queues those that the session may read and that are not of others.
+func readable(s *broker.Session, queues []*broker.Queue) []*broker.Queue {
+	return slices.DeleteFunc(queues, func(q *broker.Queue) bool {
+		return q.Owner != nil && q.Owner != any(s) || s.May(broker.Reading, "queue", q.Name) != nil
+	})
+}
+
+// statuses returns queues by name.
+func statuses(s *broker.Session, queues []*broker.Queue) ([]QueueStatus, error) {
+	all := make([]QueueStatus, 0, len(queues))
+	err := s.Finder().Broker().AtEach(queues, func(_ int, at broker.Context) { all = append(all, statusOf(at, s)) })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b QueueStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// QueuesByName returns queues in the order of the names; one that is not there is left out. Errors:
+// ErrClosed.
+func QueuesByName(s *broker.Session, names []string) ([]QueueStatus, error) {
+	f := s.Finder()
+	queues := make([]*broker.Queue, 0, len(names))
+	for _, name := range names {
+		if q, ok := f.Lookup(name); ok {
+			queues = append(queues, q)
+		}
+	}
+	all := make([]QueueStatus, len(queues))
+	err := f.Broker().AtEach(queues, func(i int, at broker.Context) { all[i] = statusOf(at, s) })
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(st QueueStatus) bool { return st.Name == "" }), nil
+}
+
+// Queue returns one queue. Errors: ErrQueueNotFound, ErrClosed.
+func Queue(s *broker.Session, name string) (st QueueStatus, err error) {
+	f := s.Finder()
+	q, ok := f.Lookup(name)
+	if !ok {
+		return st, s.NoQueue(name)
+	}
+	err = f.Broker().At(q, func(at broker.Context) { st = statusOf(at, s) })
+	return st, err
+}
+
+func statusOf(at broker.Context, s *broker.Session) QueueStatus {
+	q, st := at.Queue(), at.Deliveries()
+	return QueueStatus{
+		ID: q.ID, Name: q.Name, Durable: q.Durable, Declared: q.DeclaredDurable, AutoDelete: q.AutoDelete,
+		Exclusive: q.Owner != nil, Own: q.Owner == any(s), Owner: ownerOf(q), Args: q.Args,
+		Stream: at.Content().Stream != nil, Jobs: at.Content().UsedForJobs(), Applied: q.Ruling().Applied,
+		Ready: st.Ready(), Unacked: st.Unacked(), Scheduled: st.Scheduled() - at.Hidden(), Blocked: st.Blocked(),
+		Bytes: st.ReadyBytes(), UnackedBytes: st.UnackedBytes(), Memory: at.Memory(), Counts: *at.Counts(),
+		Consumers: at.Consumers().Len(), ExclusiveConsumer: at.HasExclusiveConsumer(), ActiveConsumer: activeTag(at),
+		HeadTimestamp: headTimestamp(at), Active: at.Active(),
+	}
+}
+
+// ownerOf is the name of the session that has the queue, "" when it is not exclusive.
+func ownerOf(q *broker.Queue) string {
+	if s, ok := q.Owner.(*broker.Session); ok {
+		return s.Name
+	}
+	return ""
+}
+
+// activeTag is the tag of the consumer that alone gets messages, "" where all do.
+func activeTag(at broker.Context) string {
+	if c, _ := at.Consumers().Active(); c != nil {
+		return broker.ConsumerOf(c).Tag
+	}
+	return ""
+}
+
+// headTimestamp is the property timestamp of the next message, unix seconds, as far as memory
+// tells.
+func headTimestamp(at broker.Context) int64 {
+	st := at.Deliveries()
+	if st.Ready() == 0 {
+		return 0
+	}
+	var fronts [4]queue.Handle
+	heads := st.Fronts(fronts[:0])
+	if len(heads) == 0 {
+		return 0
+	}
+	it, status := st.Get(heads[0])
+	if status == queue.Gone || it.Env == nil {
+		return 0
+	}
+	peek, err := message.PeekProperties(it.Env.Properties())
+	if err != nil || !peek.HasTimestamp {
+		return 0
+	}
+	return int64(peek.Timestamp)
+}

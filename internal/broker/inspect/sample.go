@@ -1,0 +1,131 @@
+package inspect
+
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/core/routing"
+)
+
+// Sample is what a broker holds and has done, queue by queue. A queue is as it was when its shard
+// was asked; the shards are asked one after the other.
+type Sample struct {
+	At      int64         // unix ms
+	Queues  []QueueSample // in no order
+	VHosts  []VHostSample // by name
+	Retired broker.Counts // of queues that are gone, with their virtual host or without
+}
+
+// QueueSample is a queue at a moment.
+type QueueSample struct {
+	ID          uint64 // of this queue and no other, also of one of the same name later
+	VHost, Name string
+	Counts      broker.Counts
+
+	Ready, Unacked, Scheduled, Blocked int // messages
+	Consumers                          int
+	ReadyBytes, UnackedBytes           int64      // of bodies
+	Memory                             int64      // bytes that its messages take in memory
+	OldestSince                        int64      // unix ms from which about its oldest ready message has been there, 0 when none is ready
+	HeadTimestamp                      int64      // the property timestamp of the next message, unix seconds, 0: it has none, or is only on disk
+	Active                             int64      // unix ms when something was last done with it
+	Insists                            bool       // dead letters stay until they have arrived
+	DeadLetters                        bool       // it has a dead-letter exchange
+	Jobs                               *JobSample // nil: it is not used for jobs
+}
+
+// JobSample counts the jobs of a queue at a moment, as jobs.Counts has them.
+type JobSample struct{ Queued, Backoff, Locked, Behind, Done int }
+
+// VHostSample is what publishers brought to a virtual host.
+type VHostSample struct {
+	Name             string
+	In, Out, NoRoute uint64        // messages that came to its exchanges, queues that they went to in sum, and messages that went to none; gone exchanges too
+	Retired          broker.Counts // of its queues that are gone
+	Exchanges        []ExchangeSample
+}
+
+// ExchangeSample is what publishers brought to an exchange. What came past it, straight into a
+// queue, is in broker.Counts.Direct.
+type ExchangeSample struct {
+	Name, Type       string
+	Bindings         int // of which it is the source
+	In, Out, NoRoute uint64
+}
+
+// Sampler takes samples of a broker. It is for one goroutine at a time.
+type Sampler struct {
+	b    *broker.Broker
+	ages map[uint64]*ages // of the queues of the last sample, by ID
+}
+
+// NewSampler returns a sampler of b.
+func NewSampler(b *broker.Broker) *Sampler { return &Sampler{b, map[uint64]*ages{}} }
+
+// Sample reads the counts of all queues and exchanges. The slices of s are used again when they are
+// large enough. Errors: ErrClosed.
+func (sm *Sampler) Sample(s *Sample) error {
+	s.At, s.Retired = sm.b.Now(), broker.Counts{}
+	s.Queues, s.VHosts = s.Queues[:0], s.VHosts[:0]
+	place := map[*broker.VHost]int{}
+	var queues []*broker.Queue
+	for v := range sm.b.AllVHosts() {
+		place[v] = len(s.VHosts)
+		s.VHosts = append(s.VHosts, sampleVHost(v))
+		for q := range v.Queues() {
+			queues = append(queues, q)
+		}
+	}
+	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never
+	// in one twice.
+	err := sm.b.EachRetired(func(v *broker.VHost, counts *broker.Counts) {
+		s.Retired.Add(counts)
+		if i, ok := place[v]; ok {
+			s.VHosts[i].Retired.Add(counts)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	was := sm.ages
+	sm.ages = make(map[uint64]*ages, len(queues))
+	return sm.b.AtEach(queues, func(_ int, at broker.Context) {
+		a := was[at.Queue().ID]
+		if a == nil {
+			a = &ages{}
+		}
+		sm.ages[at.Queue().ID] = a
+		s.Queues = append(s.Queues, sampleQueue(at, a))
+	})
+}
+
+func sampleQueue(at broker.Context, a *ages) QueueSample {
+	q, st, hidden := at.Queue(), at.Deliveries(), at.Hidden()
+	return QueueSample{
+		ID: q.ID, VHost: q.VHost(), Name: q.Name, Counts: *at.Counts(),
+		Ready: st.Ready(), Unacked: st.Unacked(), Scheduled: st.Scheduled() - hidden, Blocked: st.Blocked(),
+		Consumers: at.Consumers().Len(), ReadyBytes: st.ReadyBytes(), UnackedBytes: st.UnackedBytes(), Memory: at.Memory(),
+		OldestSince: a.oldest(at), HeadTimestamp: headTimestamp(at), Active: at.Active(),
+		Insists: q.Policy().Insists(), DeadLetters: q.Policy().DeadLetter, Jobs: sampleJobs(at, hidden),
+	}
+}
+
+func sampleJobs(at broker.Context, behind int) *JobSample {
+	if !at.Content().UsedForJobs() {
+		return nil
+	}
+	st := at.Deliveries()
+	return &JobSample{st.Ready() + st.Blocked(), st.Scheduled() - behind, st.Unacked(), behind, at.Content().Jobs.RememberedIDs()}
+}
+
+func sampleVHost(v *broker.VHost) VHostSample {
+	t := v.Traffic()
+	s := VHostSample{Name: v.Name, In: t.In.Load(), Out: t.Out.Load(), NoRoute: t.Unroutable.Load()}
+	for x := range v.Table().Exchanges() {
+		s.Exchanges = append(s.Exchanges, sampleOf(x))
+	}
+	return s
+}
+
+func sampleOf(x *routing.Exchange) ExchangeSample {
+	t := x.Traffic()
+	return ExchangeSample{x.Spec.Name, x.Spec.Type, x.BindingCount(), t.In.Load(), t.Out.Load(), t.Unroutable.Load()}
+}
