@@ -2,8 +2,8 @@ package broker
 
 import "fiveways/internal/core/queue"
 
-// OnDelivery is what commands about one delivery embed. Who was given it may end it: that needs no
-// permission.
+// OnDelivery is what commands about one delivery embed. The session that was given it may end it:
+// that needs no permission.
 type OnDelivery struct {
 	OnQueue            // its name is given back, not asked for
 	Of       *Queue    // Delivery.Queue

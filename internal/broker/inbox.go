@@ -11,7 +11,7 @@ const inboxBytes = 8 << 20
 
 // inbox hands ops to a shard: many producers, one consumer that takes all that
 // has gathered by swapping two slices. Order per producer is kept. It also says
-// who that consumer is: whoever has the shard (inline.go).
+// which goroutine that consumer is: the one that has the shard (inline.go).
 //
 // Invariant: while there are ops, a goroutine runs the shard, or the shard's own was told to wake.
 type inbox struct {

@@ -216,8 +216,8 @@ type calledOn chan string
 
 func (c calledOn) Confirmed(uint64, uint64, bool) { c <- goroutine() }
 
-// Who flushes and has nothing else to do is told on his own goroutine, once he is the one who
-// comes; what others gathered is done too, in order.
+// A session that flushes and has nothing else to do is told on its own goroutine, once it is the
+// only one that comes; what others gathered is done too, in order.
 func TestFlushInline(t *testing.T) { synctest.Test(t, testFlushInline) }
 
 func testFlushInline(t *testing.T) {

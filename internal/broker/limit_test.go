@@ -58,7 +58,7 @@ func TestUnneededPlaceGoesOn(t *testing.T) {
 }
 
 // With one limit over several queues with two consumers each, the queues take turns, and so do the
-// consumers of each: whatever decides who gets a message, and wherever the queues live.
+// consumers of each: whatever decides which of them gets a message, and wherever the queues live.
 func TestLimitIsShared(t *testing.T) {
 	const queues, each, limit = 3, 24, 1
 	all, err := selector.Compile("nothing IS NULL")
@@ -141,7 +141,7 @@ type sharing struct {
 
 func sharingOf(c *Consumer) sharing { return sharing{c.state.Limit, c.Queue} }
 
-// served notes deliveries that followed from one place, with who waited before and waits still.
+// served notes deliveries that followed from one place, with what waited before and waits still.
 func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
 	for k := range f.seen {
 		if !before[k[0]] || !after[k[0]] {

@@ -338,7 +338,7 @@ func TestRecordErrors(t *testing.T) {
 	}
 }
 
-// A stop while the disk is full ends, and says to those who wait that it did not happen.
+// A stop while the disk is full ends, and tells the callers that wait that nothing was recorded.
 func TestMachineCloseOnFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := fillingDisk{FS: vfs.NewMem(), hold: make(chan struct{}), gate: make(chan struct{})}

@@ -59,7 +59,7 @@ func TestTo(t *testing.T) {
 	}
 }
 
-// A session that is not held back publishes also while the log is behind, and who asks is told.
+// A session that is not held back publishes also while the log is behind, and Behind says so.
 func TestUnheld(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 20 })
 	defer mustClose(t, b)

@@ -8,7 +8,7 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-// Whoever remembers definitions by their version never keeps what was changed.
+// A reader that remembers definitions by their version never keeps what was changed.
 func TestVersionChanges(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	_, err := b.PutVHost(VHostSpec{Name: "v"})

@@ -95,7 +95,7 @@ type VHost struct {
 	scan    atomic.Pointer[scanOrder] // nil before the first Finder.QueuesFrom
 	tapped  atomic.Bool               // SetTapped
 
-	ordered atomic.Pointer[[]*shard] // where queues with an order are or were, that of the newest last; replaced as a whole, by whoever changes the definitions
+	ordered atomic.Pointer[[]*shard] // where queues with an order are or were, that of the newest last; replaced as a whole, by the goroutine that changes the definitions
 	newest  uint64                   // id of that queue, for the same
 }
 
@@ -108,7 +108,8 @@ func (v *VHost) orderedOn() []*shard {
 	return nil
 }
 
-// orderOn notes the shard of a queue with an order. It is for whoever changes the definitions.
+// orderOn notes the shard of a queue with an order. It is for the goroutine that changes the
+// definitions.
 func (v *VHost) orderOn(q *Queue) {
 	have := v.orderedOn()
 	shards := slices.DeleteFunc(slices.Clone(have), func(sh *shard) bool { return sh == q.shard })

@@ -119,7 +119,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Who has published nothing for long may publish what one second brings at once, and not more.
+// A session that has published nothing for long may publish what one second brings at once, and not
+// more.
 func TestRatesBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, c := inRatedBubble(t)

@@ -58,7 +58,8 @@ func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, er
 func (s *Session) rated() bool { return s.b.rated.Load() && !s.Operator }
 
 // Reserve counts a message against the limits of rates that it falls under. When that is not nil it
-// is to be awaited before Publish, which does both for those who do not. Any goroutine may call it.
+// is to be awaited before Publish, which does both for a caller that does not. Any goroutine may
+// call it.
 func (s *Session) Reserve(p *Publish) *Reservation {
 	if !s.rated() || p.Reserved || p.CopyOf != nil {
 		return nil

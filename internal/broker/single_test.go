@@ -13,7 +13,7 @@ func singleActive(byRank bool) func(*QueueSpec) {
 	return func(s *QueueSpec) { s.Policy.SingleActive, s.Policy.ActiveByRank = true, byRank }
 }
 
-// One consumer gets messages; who is next is told by priority, then by age.
+// One consumer gets messages; the next one is found by priority, then by age.
 func TestSingleActiveConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)

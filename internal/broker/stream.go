@@ -2,9 +2,9 @@ package broker
 
 import "fiveways/internal/core/stream"
 
-// A stream is a queue whose messages are entries: each has an id from the moment it comes, whoever
-// publishes it, and stays until it is deleted, trimmed, or acknowledged by a consumer of another
-// protocol. Groups read entries where they stand.
+// A stream is a queue whose messages are entries: each has an id from the moment it comes,
+// whichever protocol publishes it, and stays until it is deleted, trimmed, or acknowledged by a
+// consumer of another protocol. Groups read entries where they stand.
 
 // nextID is the id of the message in hand in a stream, 0-0 when there are no more.
 func (sh *shard) nextID(q *Queue) stream.ID {

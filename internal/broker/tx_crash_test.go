@@ -191,8 +191,8 @@ func TestTransactionsShareAnEntry(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Transactions of one part do not see each other half done: who looks at two queues at once finds
-// the sum the same at any time.
+// Transactions of one part do not see each other half done: a look at two queues at once finds the
+// same sum at any time.
 func TestTransactionsAreWhole(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	c := newClient(t, b)

@@ -14,15 +14,10 @@ var (
 	people = regexp.MustCompile(`(?i)\b(users?|operators?|administrators?|people|person)\b(\W+\w+){0,4}?,? (who|whom)\b`)
 	// quoted is text of others: of protocols, programs and error messages.
 	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
-	// unread are folders whose comments still have such pronouns. Nothing is added here.
-	unread = regexp.MustCompile(`^internal/broker/[^/]*$`)
 )
 
 // pronouns rejects comments that speak of goroutines, messages, queues and clients as persons.
 func pronouns(s source) (complaints []string) {
-	if unread.MatchString(s.name) {
-		return nil
-	}
 	for _, group := range s.file.Comments {
 		text := strings.ReplaceAll(group.Text(), "\n", " ")
 		text = people.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
@@ -43,7 +38,5 @@ func TestNoPronounsForThings(t *testing.T) {
 		{"a goroutine", "a.go", "package a\n\n// f wakes who waits.\nfunc f() {}", true},
 		{"a message", "a.go", "package a\n\nvar a int // he is gone", true},
 		{"a client", "a.go", "package a\n\n// Whoever connects is welcome.\nvar a int", true},
-		{"a package below it", "internal/broker/lists/a.go", "package a\n\nvar a int // he is gone", true},
-		{"a folder that is not checked yet", "internal/broker/a.go", "package a\n\nvar a int // he is gone", false},
 	})
 }
