@@ -88,7 +88,11 @@ func TestKeyboard(t *testing.T) {
 	for ask[string](p, `document.activeElement.tagName`) != "SUMMARY" {
 		p.do(chromedp.KeyEvent(kb.Tab))
 	}
-	p.do(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("by-hand"), chromedp.KeyEvent(kb.Enter))
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.sees(`document.querySelector("form[aria-label='New queue'] input")?.checkVisibility()`)
+	p.do(chromedp.KeyEvent(kb.Tab))
+	p.sees(`document.activeElement.tagName === "INPUT"`)
+	p.do(chromedp.KeyEvent("by-hand"), chromedp.KeyEvent(kb.Enter))
 	p.readsIn("h1", "by-hand")
 	p.do(chromedp.KeyEvent("gq"))
 	p.readsIn("td", "by-hand")
