@@ -51,7 +51,7 @@ func (s *Session) find(c Command) error {
 	o := c.on()
 	o.session = s
 	for range goneTries {
-		if o.queue, o.Err = c.Find(Finder{s}); !errors.Is(o.Err, FindAgain) {
+		if o.queue, o.Err = c.Find(Finder{s}); !errors.Is(o.Err, ErrFindAgain) {
 			return o.Err
 		}
 		s.b.journal.Settle()
@@ -60,9 +60,9 @@ func (s *Session) find(c Command) error {
 	return o.Err
 }
 
-// FindAgain is returned by Find and Run of a command whose queue was deleted since it was found:
+// ErrFindAgain is returned by Find and Run of a command whose queue was deleted since it was found:
 // the queue is to be found again.
-var FindAgain = errors.New("the queue was deleted meanwhile")
+var ErrFindAgain = errors.New("the queue was deleted meanwhile")
 
 // trip is the commands of one Session.Do for one shard.
 type trip struct {
@@ -97,7 +97,7 @@ func (s *Session) Do(commands ...Command) error {
 		rest = rest[n:]
 	}
 	for _, c := range commands {
-		if errors.Is(c.on().Err, FindAgain) {
+		if errors.Is(c.on().Err, ErrFindAgain) {
 			if err := s.doAgain(c); err != nil {
 				return err
 			}
@@ -114,13 +114,13 @@ const goneTries = 100
 // queue makes it again.
 func (s *Session) doAgain(c Command) error {
 	o := c.on()
-	for n := 0; n < goneTries && errors.Is(o.Err, FindAgain); n++ {
+	for n := 0; n < goneTries && errors.Is(o.Err, ErrFindAgain); n++ {
 		s.b.journal.Settle()
 		if _, err := s.doSome([]Command{c}); err != nil {
 			return err
 		}
 	}
-	if errors.Is(o.Err, FindAgain) {
+	if errors.Is(o.Err, ErrFindAgain) {
 		o.Err = s.noQueue(o.Queue)
 	}
 	return nil
@@ -231,7 +231,7 @@ func (p *trip) run(sh *shard) {
 func (sh *shard) runCommand(c Command) {
 	o := c.on()
 	if o.queue.gone {
-		o.Err = FindAgain
+		o.Err = ErrFindAgain
 		return
 	}
 	o.Err = sh.runOn(c, o.queue)

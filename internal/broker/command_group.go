@@ -54,7 +54,7 @@ func (s *Session) DoAll(commands ...Command) error {
 func (s *Session) doAll(commands ...Command) error {
 	for n := 1; ; n++ {
 		err := s.tryAll(commands, n == goneTries)
-		if !errors.Is(err, FindAgain) {
+		if !errors.Is(err, ErrFindAgain) {
 			return err
 		}
 		s.b.journal.Settle()
@@ -109,7 +109,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 		}
 	}
 	for _, c := range found {
-		if o := c.on(); errors.Is(o.Err, FindAgain) {
+		if o := c.on(); errors.Is(o.Err, ErrFindAgain) {
 			o.Err = s.noQueue(o.Queue)
 		}
 	}
@@ -195,7 +195,7 @@ func (g *commandGroup) run(sh *shard) {
 // perform does the commands while all shards are stopped.
 func (g *commandGroup) perform() {
 	if !g.last && g.anyGone() {
-		g.result <- FindAgain
+		g.result <- ErrFindAgain
 		return
 	}
 	if err := g.refused(); err != nil {

@@ -91,10 +91,10 @@ func (f Finder) QueuesFrom(id uint64, n int) (queues []*Queue, next uint64) {
 	return queues, next
 }
 
-// IfGone turns ErrQueueNotFound into FindAgain: a queue that was found was deleted since.
+// IfGone turns ErrQueueNotFound into ErrFindAgain: a queue that was found was deleted since.
 func IfGone(err error) error {
 	if errors.Is(err, ErrQueueNotFound) {
-		return FindAgain
+		return ErrFindAgain
 	}
 	return err
 }

@@ -8,7 +8,7 @@ type lone struct {
 
 // Run does one command and does not wait for the log, as Do does: for commands that change nothing
 // durable. It looks for the queue once: when that is deleted before the command has run, the error
-// is FindAgain. Errors: that of the command, which is in its OnQueue, too; ErrClosed.
+// is ErrFindAgain. Errors: that of the command, which is in its OnQueue, too; ErrClosed.
 func (s *Session) Run(c Command) error {
 	s.Flush()
 	if err := s.find(c); err != nil {

@@ -221,7 +221,7 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 	if o.Err == nil && !t.command.Got() {
 		return false
 	}
-	if errors.Is(o.Err, FindAgain) { // another queue of the command is gone
+	if errors.Is(o.Err, ErrFindAgain) { // another queue of the command is gone
 		w.beginAgain()
 		return true
 	}

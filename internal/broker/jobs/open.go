@@ -10,7 +10,7 @@ import (
 
 // ready has a queue know its jobs: the first command about jobs has all messages read for their
 // ids, a page at a time so that the shard goes on meanwhile; the others wait. Errors:
-// catalog.FindAgain, ErrWrongKind, ErrClosed.
+// catalog.ErrFindAgain, ErrWrongKind, ErrClosed.
 func ready(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, error) {
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func open(b *broker.Broker, q *broker.Queue) error {
 	}
 	d := directoryOf(q)
 	if d == nil {
-		return broker.FindAgain // it is gone
+		return broker.ErrFindAgain // it is gone
 	}
 	d.opening.Lock()
 	defer d.opening.Unlock()
@@ -92,11 +92,11 @@ func open(b *broker.Broker, q *broker.Queue) error {
 }
 
 // attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind, and
-// catalog.FindAgain when it is gone.
+// catalog.ErrFindAgain when it is gone.
 func attach(at broker.Context) error {
 	switch {
 	case at.Gone():
-		return broker.FindAgain
+		return broker.ErrFindAgain
 	case directoryOf(at.Queue()) != nil:
 		return nil
 	case at.Content().Stream != nil:

@@ -62,7 +62,7 @@ func (m *Move) Run(at broker.Context) error {
 		}
 		m.taken, m.from, m.Body = *it, at.Queue(), it.Env.Body()
 	case m.from != at.Queue():
-		return broker.FindAgain // with the message
+		return broker.ErrFindAgain // with the message
 	}
 	if m.lent = m.to != nil && !at.StandsStill(m.to); m.lent {
 		return nil
@@ -84,7 +84,7 @@ func (m *Move) put(at broker.Context) error {
 	to := at.Other(m.to)
 	switch {
 	case to.Gone():
-		return broker.FindAgain
+		return broker.ErrFindAgain
 	case to.Content().Stream != nil:
 		return m.to.Fail(failure.ErrWrongKind)
 	}

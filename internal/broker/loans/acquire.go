@@ -83,7 +83,7 @@ func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, 
 func AcquireUnblocked(s *broker.Session, queueName string, n int, loans func() []broker.Loan) ([]broker.Delivery, error) {
 	u := unblocked{OnQueue: broker.OnQueue{Queue: queueName}, max: n, loans: loans}
 	err := s.Run(&u)
-	if errors.Is(err, broker.FindAgain) {
+	if errors.Is(err, broker.ErrFindAgain) {
 		err = nil // it is gone
 	}
 	return u.got, err

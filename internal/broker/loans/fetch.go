@@ -33,7 +33,7 @@ func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelop
 	f := fetch{OnQueue: broker.OnQueue{Queue: queueName}, max: max(n, 1), more: true}
 	for f.more {
 		err := s.Run(&f)
-		if errors.Is(err, broker.FindAgain) {
+		if errors.Is(err, broker.ErrFindAgain) {
 			break // it is gone
 		}
 		if err != nil {

@@ -79,7 +79,7 @@ func (r *request) do(ctx context.Context) error {
 		return err
 	}
 	err = r.session.Run(r)
-	if errors.Is(err, broker.FindAgain) {
+	if errors.Is(err, broker.ErrFindAgain) {
 		r.gone = true
 		return nil
 	}

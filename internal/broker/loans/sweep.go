@@ -62,7 +62,7 @@ func (w *Sweep) Next(n int) (got []broker.Delivery, err error) {
 		c := lendChosen{sweep: w, got: got, max: n}
 		err = w.s.Run(&c)
 		switch got = c.got; {
-		case errors.Is(err, broker.FindAgain):
+		case errors.Is(err, broker.ErrFindAgain):
 			w.chosen = nil // the queue is gone
 		case err != nil:
 			return got, err

@@ -47,7 +47,7 @@ func (r *GroupReads) Run(at broker.Context) error {
 		}
 		of := at.Other(g.Found())
 		if of.Gone() {
-			return broker.FindAgain
+			return broker.ErrFindAgain
 		}
 		_, g.Err = g.group(of)
 		all = all && g.Err == nil && !g.Missing && !g.NoGroup
