@@ -152,13 +152,14 @@ const mostPart = 2048
 // restore reads a checkpoint part by part.
 func (m *Manager) restore(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 64<<10)
-	part, err := in.Peek(1)
+	part, _ := in.Peek(1) // nothing to read is a version that cannot be read
 	var r reader
 	r.Reset(part)
 	r.version()
 	var at *sem
 	for ended := false; !ended && r.Err() == nil; {
 		_, _ = in.Discard(len(part) - r.Len())
+		var err error
 		if part, err = in.Peek(mostPart); err != nil && err != io.EOF {
 			return fmt.Errorf("%w: %w", errFormat, err)
 		}
