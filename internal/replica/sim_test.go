@@ -61,7 +61,6 @@ type sim struct {
 	refused map[int]bool      // ids that were told not to be in the log
 	removed map[int]bool      // nodes
 	joined  int               // nodes that were ever members
-	voters  []uint64
 	wrong   error
 }
 

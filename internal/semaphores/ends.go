@@ -14,6 +14,8 @@ type ends struct{ heap.Heap[*sem, byEnd] }
 
 type byEnd struct{}
 
+var _ heap.Order[*sem] = byEnd{}
+
 func (byEnd) Before(a, b *sem) bool   { return a.end < b.end }
 func (byEnd) Moved(s *sem, index int) { s.heap = index }
 

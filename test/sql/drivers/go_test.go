@@ -295,6 +295,7 @@ func pqCopy(t *testing.T, db *sql.DB) {
 	must(err)
 	tx, err := db.BeginTx(t.Context(), nil)
 	must(err)
+	//lint:ignore SA1019 programs that use lib/pq have it
 	in, err := tx.PrepareContext(t.Context(), pq.CopyIn("with_pq_copy_q", "data"))
 	must(err)
 	for _, data := range []string{"n=>1", `n=>"a\tb"`, ""} {
