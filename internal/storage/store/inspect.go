@@ -71,6 +71,9 @@ func Inspect(fs vfs.FS, dir string) (Report, error) {
 		return Report{}, inFile(dir, err)
 	}
 	defer lock.Close()
+	if dir, err = liveDir(fs, dir); err != nil {
+		return Report{}, err
+	}
 	in, err := inspect(fs, dir)
 	if err != nil {
 		return Report{}, err

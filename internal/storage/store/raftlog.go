@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"fiveways/internal/storage/wal"
 )
@@ -26,7 +27,8 @@ var (
 type RaftLog struct {
 	s *Store
 
-	saving sync.Mutex // around the writing of state
+	saving  sync.Mutex  // around the writing of state
+	staging atomic.Bool // a snapshot is on its way into the folder
 
 	// Guarded by Store.mu.
 	state     RaftState

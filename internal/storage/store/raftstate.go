@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"math"
 	"path/filepath"
 
@@ -87,46 +86,14 @@ func decodeRaftState(b []byte) (st RaftState, err error) {
 
 // writeRaftState makes st the durable state of the folder: it is the old one or st after a crash.
 func writeRaftState(fsys vfs.FS, dir string, st *RaftState) error {
-	path := filepath.Join(dir, raftFile)
-	f, err := fsys.Create(path + tmpSuffix)
-	if err != nil {
-		return inFile(raftFile, err)
-	}
-	_, err = f.WriteAt(st.encode(), 0)
-	if err == nil {
-		err = f.Datasync()
-	}
-	f.Close() // synced, or not used
-	if err == nil {
-		err = fsys.Rename(path+tmpSuffix, path)
-	}
-	if err == nil {
-		err = fsys.SyncDir(dir)
-	}
-	if err != nil {
-		return inFile(raftFile, err)
-	}
-	return nil
+	return writeSmallFile(fsys, dir, raftFile, st.encode())
 }
 
 // readRaftState returns nil in the folder of a single node.
 func readRaftState(fsys vfs.FS, dir string) (*RaftState, error) {
-	path := filepath.Join(dir, raftFile)
-	size, err := fsys.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, inFile(raftFile, err)
-	}
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, inFile(raftFile, err)
-	}
-	defer f.Close()
-	b := make([]byte, min(size, maxRaftBytes))
-	if n, err := f.ReadAt(b, 0); n < len(b) {
-		return nil, inFile(raftFile, err)
+	b, err := readSmallFile(fsys, dir, raftFile, maxRaftBytes)
+	if b == nil || err != nil {
+		return nil, err
 	}
 	st, err := decodeRaftState(b)
 	if err != nil {
@@ -147,7 +114,11 @@ func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 		return inFile(dir, err)
 	}
 	defer lock.Close()
-	old, err := readRaftState(fsys, dir)
+	live, err := liveDir(fsys, dir)
+	if err != nil {
+		return err
+	}
+	old, err := readRaftState(fsys, live)
 	if err != nil {
 		return err
 	}

@@ -19,10 +19,14 @@ func OpenReadOnly(fs vfs.FS, dir string, o Options) (*Store, error) {
 		return nil, inFile(dir, err)
 	}
 	s := &Store{
-		fs: fs, dir: dir, opts: o, files: files{fs: fs}, lock: lock,
+		fs: fs, root: dir, opts: o, files: files{fs: fs}, lock: lock,
 		readOnly: true, closed: true, shards: map[uint32]*shardLog{},
 	}
-	l, err := readLayout(fs, dir)
+	s.dir, err = liveDir(fs, dir)
+	var l layout
+	if err == nil {
+		l, err = readLayout(fs, s.dir)
+	}
 	if err == nil {
 		_, err = s.readLog(&l)
 	}

@@ -36,8 +36,24 @@ func readLayout(fs vfs.FS, dir string) (layout, error) {
 	return l, nil
 }
 
+// names are the segments and checkpoints.
+func (l *layout) names() (out []string) {
+	for _, n := range l.segments {
+		out = append(out, wal.SegmentName(n))
+	}
+	for _, c := range l.checkpoints {
+		out = append(out, c.name())
+	}
+	return out
+}
+
 // recover reads the directory and returns the committer that goes on at the end of the log.
 func (s *Store) recover() (*committer, error) {
+	live, err := liveSlot(s.fs, s.root)
+	if err != nil {
+		return nil, err
+	}
+	s.dir = slotDir(s.root, live)
 	l, err := readLayout(s.fs, s.dir)
 	if err != nil {
 		return nil, err
@@ -58,6 +74,9 @@ func (s *Store) recover() (*committer, error) {
 		}
 	}
 	c, err := s.resume(active)
+	if err == nil {
+		err = clearOthers(s.fs, s.root, live)
+	}
 	if err != nil && active != nil {
 		active.Close()
 	}

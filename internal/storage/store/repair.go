@@ -26,7 +26,11 @@ func Repair(fs vfs.FS, dir string) (Report, error) {
 		return Report{}, inFile(dir, err)
 	}
 	defer lock.Close()
-	if st, err := readRaftState(fs, dir); st != nil || err != nil {
+	live, err := liveDir(fs, dir)
+	if err != nil {
+		return Report{}, err
+	}
+	if st, err := readRaftState(fs, live); st != nil || err != nil {
 		return Report{}, errors.Join(ErrReplica, err)
 	}
 	in, err := inspect(fs, dir)

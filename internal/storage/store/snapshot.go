@@ -72,11 +72,17 @@ func (s *Store) openCheckpoints(sn *Snapshot) error {
 	}
 }
 
-// openSegments opens the segments up to the last frame that was written; a footer counts once the
-// segment is sealed.
+// openSegments opens the segments as they are now.
 func (s *Store) openSegments(sn *Snapshot) error {
 	s.mu.Lock()
-	var parts []SnapshotFile
+	parts := s.segmentFiles()
+	s.mu.Unlock()
+	return sn.openAll(s, parts)
+}
+
+// segmentFiles are the segments up to the last frame that was written; a footer counts once the
+// segment is sealed. Called with mu held.
+func (s *Store) segmentFiles() (parts []SnapshotFile) {
 	for _, seg := range s.segments {
 		size := seg.written
 		if seg.sealed {
@@ -86,7 +92,10 @@ func (s *Store) openSegments(sn *Snapshot) error {
 			parts = append(parts, SnapshotFile{Name: seg.img.name, Size: size})
 		}
 	}
-	s.mu.Unlock()
+	return parts
+}
+
+func (sn *Snapshot) openAll(s *Store, parts []SnapshotFile) error {
 	for _, p := range parts {
 		if err := sn.open(s, p.Name, p.Size); err != nil {
 			return err

@@ -17,7 +17,8 @@ const lockName = "LOCK"
 // Store is the log and the checkpoints of one node, in one directory.
 type Store struct {
 	fs     vfs.FS
-	dir    string
+	root   string // the folder of the lock
+	dir    string // that of the log and the checkpoints: root, or of an installed snapshot below it
 	opts   Options
 	lock   io.Closer
 	files  files
@@ -58,7 +59,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		fs:      fs,
-		dir:     dir,
+		root:    dir,
 		opts:    o,
 		files:   files{fs: fs},
 		syncs:   syncs{one: make(chan struct{}, 1)},
@@ -71,7 +72,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 	if err := fs.MkdirAll(dir); err != nil {
 		return nil, inFile(dir, err)
 	}
-	lock, err := fs.Lock(s.path(lockName))
+	lock, err := fs.Lock(filepath.Join(dir, lockName))
 	if err != nil {
 		return nil, inFile(dir, err)
 	}

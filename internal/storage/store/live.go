@@ -1,0 +1,139 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"path/filepath"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// The file that names the folder that lives, see docs/format/log.md.
+const (
+	liveFile    = "live"
+	liveMagic   = "5WAYSLIV"
+	liveVersion = 1
+	liveSize    = 8 + 4 + 4 + 4
+)
+
+// slots are the folders below that of the store that take turns to hold an installed snapshot.
+var slots = [...]string{"", "snapshot-1", "snapshot-2"}
+
+func slotDir(root string, slot int) string { return filepath.Join(root, slots[slot]) }
+
+// liveSlot returns which folder holds the log and the checkpoints: root itself until a snapshot was
+// installed.
+func liveSlot(fsys vfs.FS, root string) (slot int, err error) {
+	b, err := readSmallFile(fsys, root, liveFile, liveSize+1)
+	if b == nil || err != nil {
+		return 0, err
+	}
+	le := binary.LittleEndian
+	if len(b) != liveSize || string(b[:len(liveMagic)]) != liveMagic || le.Uint32(b[16:]) != crc32.Checksum(b[:16], castagnoli) {
+		return 0, inFile(liveFile, fmt.Errorf("%w: it names no folder", ErrCorrupt))
+	}
+	if v := le.Uint32(b[8:]); v != liveVersion {
+		return 0, inFile(liveFile, fmt.Errorf("%w: version %d", ErrUnsupportedFormat, v))
+	}
+	n := le.Uint32(b[12:])
+	if n == 0 || n >= uint32(len(slots)) {
+		return 0, inFile(liveFile, fmt.Errorf("%w: folder %d", ErrCorrupt, n))
+	}
+	return int(n), nil
+}
+
+// liveDir is the folder of liveSlot.
+func liveDir(fsys vfs.FS, root string) (string, error) {
+	slot, err := liveSlot(fsys, root)
+	return slotDir(root, slot), err
+}
+
+// setLive makes another folder, whose files are durable, that of the log and the checkpoints.
+func setLive(fsys vfs.FS, root string, slot int) error {
+	le := binary.LittleEndian
+	b := le.AppendUint32([]byte(liveMagic), liveVersion)
+	b = le.AppendUint32(b, uint32(slot))
+	return writeSmallFile(fsys, root, liveFile, le.AppendUint32(b, crc32.Checksum(b, castagnoli)))
+}
+
+// clearOthers removes what the folders that do not live hold of a store: what a snapshot took the
+// place of, and one that came in part only.
+func clearOthers(fsys vfs.FS, root string, live int) error {
+	for slot := range slots {
+		if slot != live {
+			if err := clearSlot(fsys, root, slot); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func clearSlot(fsys vfs.FS, root string, slot int) error {
+	dir := slotDir(root, slot)
+	l, err := readLayout(fsys, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := fsys.Stat(filepath.Join(dir, raftFile)); err == nil {
+		l.tmp = append(l.tmp, raftFile)
+	}
+	for _, name := range append(l.names(), l.tmp...) {
+		if err := fsys.Remove(filepath.Join(dir, name)); err != nil {
+			return inFile(name, err)
+		}
+	}
+	return nil
+}
+
+// writeSmallFile replaces a file: it is the old one or b after a crash.
+func writeSmallFile(fsys vfs.FS, dir, name string, b []byte) error {
+	path := filepath.Join(dir, name)
+	f, err := fsys.Create(path + tmpSuffix)
+	if err != nil {
+		return inFile(name, err)
+	}
+	_, err = f.WriteAt(b, 0)
+	if err == nil {
+		err = f.Datasync()
+	}
+	f.Close() // synced, or not used
+	if err == nil {
+		err = fsys.Rename(path+tmpSuffix, path)
+	}
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	if err != nil {
+		return inFile(name, err)
+	}
+	return nil
+}
+
+// readSmallFile returns the first bytes of a file, up to most; nil when there is none.
+func readSmallFile(fsys vfs.FS, dir, name string, most int64) ([]byte, error) {
+	path := filepath.Join(dir, name)
+	size, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	defer f.Close()
+	b := make([]byte, min(size, most))
+	if n, err := f.ReadAt(b, 0); n < len(b) {
+		return nil, inFile(name, err)
+	}
+	return b, nil
+}
