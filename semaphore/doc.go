@@ -1,6 +1,6 @@
 // Package semaphore lets programs take part in the task semaphores of a Fiveways broker: of the
 // tasks that are enqueued at a semaphore, the N highest-priority ones run. The broker decides which
-// the moment something changes, and keeps it on disk.
+// as soon as something changes, and its decisions are durable.
 //
 //	semaphores, err := semaphore.Dial("redis://guest:guest@127.0.0.1:6380")
 //	if err != nil { … }
@@ -14,9 +14,10 @@
 //	work(held) // ends early when the task is asked to give way: context.Cause(held) is ErrTryRelease
 //	crowd.Release(ctx, "task-42")
 //
-// A program that need not wait uses Enqueue, Release and Status, and learns what happens by Watch.
+// A program that does not need to wait uses Enqueue, Release and Status, and follows events with
+// Watch.
 //
-// A Manager is all semaphores of a virtual host: of a broker that is dialled (Dial), of one in the
+// A Manager is all semaphores of a virtual host: of a broker over the network (Dial), of one in the
 // same process (fiveways.Broker.Semaphores), or of any other Backend (New). Managers and Semaphores
 // may be used by any number of goroutines.
 package semaphore

@@ -1,6 +1,6 @@
-// Package web holds the files of the web page: ES modules and style sheets as
-// they were written, for there is no build step, and in vendor three small
-// libraries of others with their licences. Package page serves them.
+// Package web holds the files of the web page: ES modules and style sheets as they are written,
+// since there is no build step, and in vendor three small third-party libraries with their
+// licences. Package page serves them.
 package web
 
 import "embed"

@@ -1,5 +1,5 @@
-// Package amqpcode has the reply codes of AMQP 0-9-1, for AMQP and for the HTTP API, which answers
-// with them as RabbitMQ's does.
+// Package amqpcode has the reply codes of AMQP 0-9-1. The AMQP protocol uses them, and so does the
+// HTTP API, which shows them in its errors as RabbitMQ does.
 package amqpcode
 
 // Reply codes (constants of the specification).

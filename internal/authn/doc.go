@@ -1,11 +1,11 @@
-// Package authn checks logins: passwords, and their proofs in SCRAM-SHA-256.
+// Package authn checks logins: passwords, and SCRAM-SHA-256 proofs.
 //
-// It owns a key that lives as long as the process, and limits how many slow hashes are computed at
-// once. Users and their secrets belong to the catalog.
+// It owns a random key that lives as long as the process, and limits how many slow hashes are
+// computed at once. Users and their password hashes belong to the catalog.
 //
 // # Invariants
 //
-//   - Every refusal of a password takes as long as computing the slow hash, so that the time does
-//     not tell which users exist.
-//   - A successful login computes the slow hash of a user only once per process and password.
+//   - Rejecting a password takes as long as computing the slow hash, whether the user exists or
+//     not, so response times do not reveal user names.
+//   - The slow hash of a user is computed at most once per process for a password that is right.
 package authn

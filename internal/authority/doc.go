@@ -1,3 +1,4 @@
-// Package authority creates certificates for first steps and for tests: a throwaway CA, a server
-// certificate, and client certificates. Programs that trust the CA's certificate trust the others.
+// Package authority creates certificates for tests and for trying TLS out: a throwaway CA, a server
+// certificate, and client certificates. A program that trusts the CA's certificate trusts the
+// others.
 package authority

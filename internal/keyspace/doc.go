@@ -1,19 +1,19 @@
-// Package keyspace is the ordinary keys of the etcd protocol: etcd's own multi-version store,
-// lessor, alarms and roles, as a state machine that is told by the broker's log.
+// Package keyspace is the ordinary keys of the etcd protocol. It runs etcd's own multi-version
+// store, lessor, alarms and roles as a state machine that applies the broker's log.
 //
-// A change is an etcdserverpb.InternalRaftRequest. It is recorded as one entry of the log, and when
-// it is durable it is applied by etcd's own code, in the order of the log, by one goroutine; then
-// its caller gets the result. The same entries give the same state: time never decides here. An
-// expired lease is a LeaseRevoke that was recorded. Reads go to the store directly: what a result
-// told is durable and applied, so they are linearizable.
+// A change is an etcdserverpb.InternalRaftRequest. It is recorded as one entry of the log. Once the
+// entry is durable, one goroutine applies it by etcd's own code, in log order, and its caller gets
+// the result. The same entries give the same state, whatever the clock says: a lease expires by a
+// LeaseRevoke that is recorded. Reads go to the store directly. They are linearizable, because a
+// change is applied, and its result returned, only when it is durable.
 //
-// The state lives in memory (package backend). A checkpoint is a dump of its buckets,
+// The state is in memory (package backend). A checkpoint is a dump of its buckets,
 // docs/format/keyspace.md.
 //
 // # Concurrency
 //
-// All methods of Store may be called from any goroutine after Start, those of a state machine
-// (Apply, Freeze, Restore) by the broker alone. Goroutines: one that records the revocation of
-// leases that expired, a few that it starts for that, and etcd's own (the lessor's clock, watchers
-// that catch up, compaction). Close ends them.
+// All methods of Store may be called from any goroutine after Start, except those of a state
+// machine (Apply, Freeze, Restore), which only the broker calls. Goroutines: one that records the
+// revocation of expired leases, a few that it starts for that, and etcd's own (the lessor's clock,
+// slow watchers, compaction). Close ends them.
 package keyspace

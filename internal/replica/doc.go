@@ -1,33 +1,33 @@
-// Package replica makes the log of one node the log of several: it drives a RawNode of
-// go.etcd.io/raft over the replicated log of a store (store.RaftLog). Elections, log matching,
-// commit, membership and ReadIndex are the library's; here are the bytes, and what a leader may
-// say.
+// Package replica replicates the log of a node to the other nodes of a cluster: it drives a RawNode
+// of go.etcd.io/raft over the replicated log of a store (store.RaftLog). Elections, log matching,
+// commit, membership and ReadIndex are the library's; this package stores the entries and decides
+// what a leader may answer.
 //
 // # Parts
 //
-// core is the node as a state machine with one caller: events in (a tick, a message, a proposal, an
-// entry that is durable), effects out (messages, appends, entries to apply). It has no goroutine,
-// no lock and no clock of its own, so that sim_test.go drives whole clusters of it by a seed.
-// Replica gives it a goroutine, a mailbox and a ticker. disk is what the library reads of the
-// store.
+// core is the node as a state machine with one caller. Its inputs are events (a tick, a message, a
+// proposal, an entry that became durable), its outputs are effects (messages, appends, entries to
+// apply). It has no goroutine, no lock and no clock of its own, so sim_test.go simulates whole
+// clusters of it from a seed. Replica gives it a goroutine, a mailbox and a ticker. disk implements
+// the library's storage interface on the store.
 //
 // # Order
 //
-// Term, vote and entries are durable before any message that promises them leaves: the library
-// attaches those messages to the append, and core sends them when it is done. What a leader
-// proposes it has applied already; what came from others is applied when it is committed.
+// Term, vote and entries are durable before any message that promises them is sent: the library
+// attaches those messages to the append, and core sends them when it is done. A leader has already
+// applied what it proposes; entries of others are applied when they are committed.
 //
-// # Reigns
+// # Leadership
 //
-// A Log belongs to one leadership. It begins when all that came before is applied, and ends for
-// good: what is open then gets ErrLost. Its holder throws its state away, restores it from
-// what is committed in the store, and applies from there as a follower. Leads is a lease: a quorum
-// was with this node a moment ago, and no other node leads before it has run out. A node that has
-// just started gives no vote until leases from before are over.
+// A Log belongs to one term of leadership. It begins when all earlier entries are applied, and ends
+// for good: appends that are open then get ErrLost. Its holder discards its state, restores it from
+// what is committed in the store, and continues as a follower. Leads is a lease: it reports true
+// only while no other node can become leader, because a quorum has answered this node recently. A
+// node that has just started gives no vote until older leases have run out.
 //
 // # Not connected yet
 //
 // No broker uses this package, and no command starts it. There are no snapshots: a node that needs
-// entries from before a leader's log waits in vain. Package transport has the connections, and
-// nothing hands its messages over.
+// entries from before the beginning of a leader's log never gets them. Package transport has the
+// connections, but nothing passes its messages on yet.
 package replica

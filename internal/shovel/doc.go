@@ -1,7 +1,7 @@
 // Package shovel moves messages from a queue of one AMQP 0-9-1 broker to another broker, at least
 // once.
 //
-// A message is acknowledged at the source when the target has confirmed it, and not before: what is
-// under way when a connection breaks stays at the source and is moved again, so the target may get
-// it twice. Nothing is kept between runs; to resume is to run again.
+// A message is acknowledged at the source only after the target has confirmed it. Messages that are
+// unconfirmed when a connection breaks stay at the source and are moved again, so the target may
+// get them twice. No state is kept between runs: running it again resumes.
 package shovel

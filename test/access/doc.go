@@ -1,4 +1,4 @@
-// Package access asks every protocol for the same things as users with different
-// permissions, in one table: whatever the protocol, the same user may do the same,
-// and hears no in that protocol's words.
+// Package access makes the same requests over every protocol as users with different permissions,
+// in one table: a user may do the same over all protocols, and each protocol denies the rest with
+// its own error.
 package access

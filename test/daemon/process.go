@@ -1,4 +1,5 @@
-// Package daemon runs the servers of others that tests and measurements compare with.
+// Package daemon runs other servers, such as PostgreSQL or Redis, for tests and measurements that
+// compare with them.
 package daemon
 
 import (

@@ -1,3 +1,3 @@
-// Package etcd compares the ordinary keys of the broker, their watches, leases, users and roles
-// with those of a real etcd: scripts, and random sequences of several clients.
+// Package etcd compares the broker's ordinary keys, watches, leases, users and roles with those of
+// a real etcd, by scripts and by random sequences of several clients.
 package etcd

@@ -1,2 +1,3 @@
-// Package migrate moves what a real RabbitMQ holds into a broker with `fiveways migrate rabbitmq`.
+// Package migrate tests `fiveways migrate rabbitmq`: it moves the contents of a real RabbitMQ to a
+// broker.
 package migrate

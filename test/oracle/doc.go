@@ -1,10 +1,9 @@
-// Package oracle compares the AMQP edge with a real RabbitMQ, reply by reply.
+// Package oracle compares the AMQP protocol with a real RabbitMQ, reply by reply.
 //
-// The folder testdata holds scripts of AMQP operations, and behind each the answers that RabbitMQ
-// 3.10 gave. TestFiveways runs every script against a broker of this module and compares its
-// answers with the recorded ones; TestRabbitMQ starts a RabbitMQ of its own, where one is
-// installed, and checks that the recordings are what it says. With -rewrite, TestRabbitMQ records
-// anew.
+// The folder testdata holds scripts of AMQP operations, each with the answers that RabbitMQ 3.10
+// gave. TestFiveways runs every script against a broker of this module and compares its answers
+// with the recorded ones. TestRabbitMQ starts an installed RabbitMQ and checks that the recordings
+// are what it answers; with -rewrite it records them anew.
 //
 // A case looks like this:
 //
@@ -13,17 +12,17 @@
 //	----
 //	channel.close reply-code=404 reply-text="NOT_FOUND - no queue 'q' in vhost '/'" class-id=50 method-id=10
 //
-// Where Fiveways is meant to answer otherwise, a second list of answers follows with the reason:
+// Where Fiveways is meant to answer differently, a second list of answers follows with the reason:
 //
 //	---- fiveways: newer versions say 406
 //
-// TestRandom needs no recordings: it makes up scripts from a seed (generate.go), plays each to a
-// RabbitMQ and to Fiveways, waiting behind each line until both have come to rest (settle.go), and
-// compares all that came. A script that is answered differently is made as short as possible and
-// printed as a case for testdata. What is meant to differ is in expected_differences.txt; what
-// RabbitMQ leaves open is not made up, or not compared (free).
+// TestRandom needs no recordings: it generates scripts from a seed (generate.go), runs each on a
+// RabbitMQ and on Fiveways, waits after each line until both are idle (settle.go), and compares
+// everything that was received. A script with different answers is shortened as far as possible and
+// printed as a case for testdata. Intended differences are listed in expected_differences.txt; what
+// RabbitMQ leaves open is not generated, or not compared (free).
 //
 // Every case has connections of its own, and its queues and exchanges (q, q1 to q9, x, x1 to x9)
-// get names of their own, so that cases run side by side. script.go tells what the lines of a
-// script mean.
+// get names of their own, so that cases run side by side. script.go describes the lines of a
+// script.
 package oracle

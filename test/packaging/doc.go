@@ -1,3 +1,3 @@
-// Package packaging tests what deploy/ holds: the Debian package, the unit of systemd and the
+// Package packaging tests the contents of deploy/: the Debian package, the systemd unit and the
 // Dockerfile.
 package packaging

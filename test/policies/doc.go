@@ -1,4 +1,4 @@
-// Package policies plays policies to a broker in use: set over HTTP, seen by a client of AMQP
-// 0-9-1. They count at once, over a restart and over a kill, and without them everything is as
-// declared. With `-rabbitmq` an installed RabbitMQ is asked the same.
+// Package policies tests policies on a running broker: they are set over HTTP, and an AMQP 0-9-1
+// client sees the effect. They take effect at once, survive a restart and a kill, and when they are
+// deleted everything is as declared. With `-rabbitmq` the same tests run on an installed RabbitMQ.
 package policies

@@ -1,6 +1,6 @@
-// Package rabbitmq starts nodes of a real RabbitMQ for comparisons and measurements, where one is
+// Package rabbitmq starts nodes of a real RabbitMQ for comparisons and measurements, if one is
 // installed.
 //
-// A node keeps all that it has in a folder of the caller's, and its port mapper (epmd) is its own:
-// those of the system are neither used nor left behind.
+// A node keeps all its data in a folder of the caller's, and has a port mapper (epmd) of its own,
+// which ends with it; the system's is not used.
 package rabbitmq

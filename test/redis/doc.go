@@ -1,3 +1,3 @@
-// Package redis compares the commands of lists, keys and kinds with those of a real Redis, in both
-// versions of the protocol: scripts, and random sequences of several connections.
+// Package redis compares the commands about lists and keys with those of a real Redis, in both
+// versions of the protocol: by scripts, and by random sequences of several connections.
 package redis

@@ -1,6 +1,5 @@
-// Package redisd starts real Redis servers for tests, comparisons and measurements, where Redis is
+// Package redisd starts real Redis servers for tests, comparisons and measurements, if Redis is
 // installed.
 //
-// A server has a folder, a port of 127.0.0.1 and a life of its own; nothing of the system's Redis
-// is touched.
+// A server has its own folder and a port of 127.0.0.1; it does not touch the system's Redis.
 package redisd

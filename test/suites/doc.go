@@ -1,14 +1,14 @@
-// Package suites runs the test suites of AMQP clients, unmodified, as their registries have them,
-// against Fiveways, and with `-broker rabbitmq` against a RabbitMQ 3.10 that is installed here.
+// Package suites runs the test suites of AMQP clients, unmodified, as published in their
+// registries, against Fiveways, and with `-broker rabbitmq` against an installed RabbitMQ 3.10.
 //
 // Each suite is a folder: run.sh, which fetches the suite (`run.sh fetch DIR`) and runs it (`run.sh
-// run DIR REPORT`), and exceptions.txt, the cases that are expected to fail or are not run, each
-// with its reason. A case that fails and is not there fails the test, and so does one that is there
-// and passes.
+// run DIR REPORT`), and exceptions.txt, which lists the cases that are expected to fail or are not
+// run, each with its reason. A case that fails without being listed fails the test, and so does a
+// listed one that passes.
 //
 // A suite that calls rabbitmqctl gets the test binary instead, which passes the command on to the
-// test: that runs the real rabbitmqctl, or, on Fiveways, the equivalent fiveways command.
+// test: that runs the real rabbitmqctl or, for Fiveways, the equivalent fiveways command.
 //
-// The quick suites are part of `go test ./...`; `-suites all`, or names with commas between them,
+// The quick suites are part of `go test ./...`; `-suites all`, or a comma-separated list of names,
 // runs others.
 package suites

@@ -1,3 +1,3 @@
-// Package tls has real clients of every protocol speak TLS with the broker, log in
-// by certificates, and be refused.
+// Package tls tests TLS with real clients of every protocol: connections, logins by certificate,
+// and connections that must be rejected.
 package tls

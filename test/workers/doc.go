@@ -1,3 +1,3 @@
-// Package workers kills a broker while workers of package worker are at its jobs: each is handled
-// to success, and by one worker at a time.
+// Package workers kills a broker while workers of package worker process its jobs: each job is
+// handled to success, and by one worker at a time.
 package workers

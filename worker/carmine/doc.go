@@ -1,6 +1,5 @@
-// Package carmine is queues of jobs as Carmine, a library of Clojure, keeps them on a Redis:
-// workers and producers in Go work beside those in Clojure on the same queues. Jobs implements
-// worker.Jobs.
+// Package carmine implements worker.Jobs on the queues that Carmine, a Clojure library, keeps in
+// Redis: workers and producers in Go share these queues with those in Clojure.
 //
 // # Versions
 //
@@ -13,21 +12,22 @@
 //   - the newest also lock-tokens.
 //
 // All keys are read, whichever generation wrote them, and the newer ones are always written: older
-// workers ignore them. Two things cannot be written so that it is best for all, and Options.Oldest
-// decides: a new message goes into mid-circle, where all look, or into mids-ready, where 2.x does
-// not look and later workers look first; and a message that was finished while a second version
-// waits behind it goes back to the queue at once, as in 2.x, or when a worker comes by, as later.
+// workers ignore them. For two things no way of writing suits all generations, and Options.Oldest
+// decides. A new message goes to mid-circle, where all workers look, or to mids-ready, where 2.x
+// does not look and later workers look first. A finished message with a second version waiting
+// behind it goes back to the queue at once, as in 2.x, or when a worker comes to it, as in later
+// versions.
 //
 // # Locks
 //
-// A lock of ours has a token, and the time at which it ends, in lock-tokens. A worker that takes
-// the message when the lock has expired changes one of the two, whatever its version, so a late
-// report is worker.ErrStale and changes nothing. Until another worker has taken the message a late
-// report counts.
+// A lock taken by this package has a token in lock-tokens, and the time at which it ends. A worker
+// that takes the message when the lock has expired changes one of the two, whatever its version. So
+// a report after that is worker.ErrStale and changes nothing; a late report is accepted until
+// another worker has taken the message.
 //
 // # Payloads
 //
-// Carmine freezes what it enqueues with Nippy, behind a mark of two bytes. Bodies are what was
-// frozen; see Values. A job whose content cannot be read is left in its queue, and Take reports it
-// with worker.ErrUnreadable.
+// Carmine serialises bodies with Nippy, after a mark of two bytes. A job's body is the value that
+// was serialised; see Values. A job whose content cannot be read is left in its queue, and Take
+// reports it with worker.ErrUnreadable.
 package carmine

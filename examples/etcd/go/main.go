@@ -1,7 +1,7 @@
-// Command go asks three questions by a queue and answers them, with etcd's client
+// Command go sends three requests through a queue and answers them, with etcd's client
 // (go.etcd.io/etcd/client/v3).
 //
-// ETCDCTL_ENDPOINTS says where the broker is; without it 127.0.0.1:2379.
+// ETCDCTL_ENDPOINTS is the address of the broker, by default 127.0.0.1:2379.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Command go sends three mails by background jobs, with package worker.
 //
-// REDIS_URL says where the broker is; without it redis://127.0.0.1:6380.
+// REDIS_URL is the address of the broker, by default redis://127.0.0.1:6380.
 package main
 
 import (

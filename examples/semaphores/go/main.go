@@ -1,7 +1,7 @@
 // Command go keeps a crowd platform full with the 1,000 most urgent of 5,000 tasks, with package
 // semaphore.
 //
-// REDIS_URL says where the broker is; without it redis://127.0.0.1:6380.
+// REDIS_URL is the address of the broker, by default redis://127.0.0.1:6380.
 package main
 
 import (

@@ -1,6 +1,7 @@
-// Command go takes orders of coffee by SQL: it posts, and consumes in transactions, with pgx.
+// Command go takes coffee orders by SQL with pgx: it posts orders, and consumes them in
+// transactions.
 //
-// SQL_URL says where; without it postgres://guest@127.0.0.1:5433/fiveways.
+// SQL_URL is the address of the broker, by default postgres://guest@127.0.0.1:5433/fiveways.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package amqperrtest finds the errors that protocols must have words for. It is for tests only.
+// Package amqperrtest reads the sentinel errors of the engine from their source, so that tests can
+// check that every protocol maps each of them. It is for tests only.
 package amqperrtest
 
 import (

@@ -1,7 +1,6 @@
-// Package etcd loads a server that speaks the API of etcd, through etcd's own Go client: queues as
-// keys where the server has them, plain keys in the same roles where it has not (a real etcd), and
-// ordinary keys: puts, ranges, watches.
+// Package etcd loads a server that speaks etcd's API, through etcd's own Go client. It uses queues
+// as keys on Fiveways, plain keys in the same roles on a real etcd, and ordinary keys on both:
+// puts, ranges, watches.
 //
-// The client costs about as much of a processor as the servers do, so every result tells the share
-// of both.
+// The client uses about as much CPU as the servers do, so every result gives the CPU share of both.
 package etcd

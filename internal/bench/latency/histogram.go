@@ -1,4 +1,5 @@
-// Package latency counts durations and tells their percentiles, for the benchmark clients.
+// Package latency records durations in a histogram and computes percentiles, for the benchmark
+// clients.
 package latency
 
 import (

@@ -1,5 +1,5 @@
-// Package option has what the options of all benchmarks share: how those that are out of their
-// range are reported.
+// Package option checks the options that all benchmarks share, and reports those that are out of
+// range.
 package option
 
 import (

@@ -1,4 +1,4 @@
-// Package process tells what a process has used, for the benchmarks.
+// Package process measures the CPU time and memory of a process, for the benchmarks.
 package process
 
 import (

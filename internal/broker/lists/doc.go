@@ -1,13 +1,16 @@
 // Package lists has the commands that use a queue as a list (for broker.Session.Do, DoAll and
-// Await): its ready messages in the order of their delivery, the head first. They are put at either
-// end, taken from either end, moved to another queue, and looked at by their places.
+// Await). The elements are the queue's ready messages in delivery order, the head first. Commands
+// push to and pop from either end, move an element to another queue, and read elements by their
+// positions.
 //
-// The package owns nothing beside the queue: what is taken is settled with that, and what is put is
-// a persistent message with a body and no properties but its delivery mode.
+// The package keeps nothing beside the queue. An element that is popped is settled at once; an
+// element that is pushed becomes a persistent message with a body and no properties but its
+// delivery mode.
 //
 // Invariants:
-//   - A stream is no list: the engine answers ErrWrongKind before a command runs.
+//
+//   - A stream is not a list: the engine answers ErrWrongKind before a command runs.
 //   - A move publishes and settles in one entry of the log, or in one atomic batch of entries.
-//     While the shard of the target does not stand still, the message is unacked and not lost.
-//   - Bodies that are only on disk are read on the caller's goroutine where a command just looks.
+//     Until the target's shard has taken part, the message is unacked, so it cannot be lost.
+//   - A command that only reads loads bodies that are on disk on the caller's goroutine.
 package lists

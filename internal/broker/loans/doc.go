@@ -1,18 +1,19 @@
-// Package loans lends messages of queues to sessions without a consumer: the next messages that are
-// ready, those that a caller chooses, or one by its id or its place, for which it waits while
-// another session has it. A message that is lent (a loan) belongs to the session until the session
-// settles it, returns it, or releases it (broker.Session.Release).
+// Package loans lends messages of queues to sessions that have no consumer: the next ready
+// messages, messages that the caller chooses, or one message by its id or position. A request for
+// one message waits while another session has it. A lent message (a loan) belongs to the session
+// until the session settles it, returns it, or releases it (broker.Session.Release).
 //
-// The package owns the requests that wait for one message, and what transactions wait for and hold
-// meanwhile, so that a deadlock is found: a Manager, of which a broker has one at most. What is
-// lent is known to the queue.
+// The package owns the requests that wait for one message, and it knows what each transaction waits
+// for and holds, to detect deadlocks. All of this is in a Manager; a broker has at most one. Which
+// messages are lent is the queue's to know.
 //
 // Invariants:
+//
 //   - A request waits only while its message is lent. Requests for a message are served in the
 //     order in which they came, and before consumers.
 //   - What a transaction holds does not change while it waits.
-//   - A claim has one holder. It ends with Claim.Release only: its holder releases it before the
-//     session closes.
+//   - A claim has one holder, which ends it with Claim.Release before its session closes. Nothing
+//     else ends a claim.
 //
-// Lock order: the lock of the claims and that of the waits are each held alone.
+// Lock order: the lock of the claims and the lock of the waits are never held together.
 package loans

@@ -1,14 +1,16 @@
 // Package streams has the commands about streams (for broker.Session.Do and Await). A stream is a
-// queue whose messages are entries: each has an id from the moment it comes, by any protocol,
-// and stays until it is deleted, trimmed, or acknowledged by a consumer of another protocol. Groups
-// read entries where they stand; what is pending for their consumers is in the log.
+// queue whose messages are entries: an entry gets an id when it is published, by any protocol, and
+// stays until it is deleted, trimmed, or acknowledged by a consumer of another protocol. Consumer
+// groups read entries without removing them; which entries are pending for a consumer is in the
+// log.
 //
-// The package owns nothing beside the queue: entries, groups and pending entries are
-// core/stream.Stream, which broker.Context.Facts changes. That what is published to a stream gets
-// an id is the shard's.
+// The package keeps nothing beside the queue: entries, groups and pending entries are in
+// core/stream.Stream, which is changed through broker.Context.Facts. The shard assigns the ids of
+// published entries.
 //
 // Invariants:
-//   - An empty queue is made a stream by the first command that may make one, and is one until it
+//
+//   - A command that may create a stream turns an empty queue into one. It stays a stream until it
 //     is deleted or cleared.
-//   - Bodies that are only on disk are read on the caller's goroutine, not the shard's.
+//   - Bodies that are on disk are read on the caller's goroutine, not the shard's.
 package streams

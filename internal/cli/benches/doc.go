@@ -1,2 +1,2 @@
-// Package benches has the commands that load and measure a server, over each protocol.
+// Package benches has the commands that put load on a server over each protocol and measure it.
 package benches

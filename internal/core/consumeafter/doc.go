@@ -1,7 +1,8 @@
-// Package consumeafter reads the header consume_after, in which a message names others, by their
-// message-ids, that must be gone before it may go. Its value is an array of ids, one id as a
-// string, or several as the text of a PostgreSQL array, as the functions of mbus4 write it.
+// Package consumeafter reads the header consume_after, in which a message lists the message-ids of
+// others that must be gone before it may be delivered. The value is an array of ids, one id as a
+// string, or several ids as the text of a PostgreSQL array, which is how the functions of mbus4
+// write it.
 //
-// It is pure and owns nothing. What is no text names no message; a value that is no array literal
-// is one id, whatever is in it.
+// It is pure and owns nothing. A value that is not text names no message; a text that is not an
+// array literal is one id.
 package consumeafter

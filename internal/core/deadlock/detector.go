@@ -1,13 +1,13 @@
-// Package deadlock finds sessions that would wait for each other for ever.
+// Package deadlock detects sessions that wait for each other in a cycle.
 //
-// A Detector knows which sessions wait at the moment, for what, and what each holds meanwhile. It
-// owns nothing of that: a session says so before and after it waits.
+// A Detector knows which sessions wait, for which resource, and what each of them holds. It owns no
+// resource: a session tells it before and after it waits.
 //
 // # Invariants
 //
-// What a session holds cannot change while it waits, and a resource has one holder. So a circle is
-// whole when the last session of it comes, and is found then. Sessions that hold nothing, or do not
-// say what, are no part of one.
+// What a session holds does not change while it waits, and a resource has one holder. So a cycle is
+// complete when its last session begins to wait, and it is found then. A session that holds
+// nothing, or does not tell what it holds, is not part of a cycle.
 package deadlock
 
 import (

@@ -5,7 +5,7 @@
 //
 // # Invariants
 //
-//   - A Memory holds at most the last limit calls of Remember, without those at the old end that
-//     had expired at the last call.
+//   - A Memory holds at most the keys of the last limit calls of Remember, except the oldest ones
+//     that had expired at the last call.
 //   - For each key only its newest call counts.
 package dedup

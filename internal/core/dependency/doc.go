@@ -1,24 +1,25 @@
-// Package dependency keeps the order that messages ask for across queues (consume_after): each
-// message may name others, by their message-ids, and is blocked while one of these is in any of the
-// queues, whichever came first.
+// Package dependency keeps the order that messages ask for across queues (consume_after). A message
+// may name others by their message-ids. It is blocked while one of these is in any of the queues,
+// even one that was published later.
 //
 // A Graph is the queues of one virtual host on one shard; a Member is one of its queues. The shard
-// owns both: it tells them of messages that come (Look, Arrive), come back (Block) and go (Went),
-// and hears which are no longer blocked (Queue.Unblocked). They block and unblock messages in the
-// deliveries of their queues, and change nothing else. There is no I/O, no clock, no goroutine.
+// owns both. It reports messages that come (Look, Arrive), come back (Block) and go (Went), and
+// learns which messages are no longer blocked (Queue.Unblocked). A Graph blocks and unblocks
+// messages in the deliveries of their queues, and changes nothing else. It is pure: no I/O, no
+// clock, no goroutines.
 //
-// # What waits for what
+// # Which message waits for which
 //
-// A message waits for all with an id that it names. Ids that name each other in a circle are the
-// exception: among them a message waits for older ones and for those that name none, so messages
-// never wait for each other in a circle (circles.go). A copy, that is, a dead letter or what a
-// transaction moved on from one of these queues to another, names none.
+// A message waits for every message with an id that it names. The exception are messages that name
+// each other in a cycle: within it a message waits for older messages and for those that name none,
+// so that no message waits for ever (circles.go). A copy of a message, which is a dead letter or a
+// message that a transaction moved from one of these queues to another, names none.
 //
 // # Invariants
 //
-//   - All of this follows from the messages that are there and the order in which they came, so it
-//     is not in the log: Recall finds it again.
-//   - A message that waits is neither ready nor scheduled; while it is lent it is not blocked, but
-//     when it comes back.
-//   - What a message costs does not depend on how many others there are, but for those in circles.
+//   - All of this follows from the messages that are there and the order in which they came. It is
+//     not in the log: Recall rebuilds it.
+//   - A message that waits is neither ready nor scheduled. A lent message is not blocked until it
+//     comes back.
+//   - The cost per message does not depend on how many other messages there are, except in cycles.
 package dependency

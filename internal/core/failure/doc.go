@@ -1,6 +1,6 @@
-// Package failure is the errors of the engine: sentinels, and Error, which carries what a protocol
-// needs to word one of them for its clients.
+// Package failure defines the engine's errors: sentinels, and Error, which adds the details that a
+// protocol needs for its error text.
 //
 // It knows neither RabbitMQ's texts nor PostgreSQL's: each protocol maps the sentinels to its own
-// codes by one table, and a test of that protocol fails for a sentinel without a row.
+// codes in one table, and a test of that protocol fails for a sentinel without a row.
 package failure

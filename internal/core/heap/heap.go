@@ -1,5 +1,5 @@
-// Package heap is a binary heap: of values that know their index, so that one can be moved or taken
-// out, or of plain ones.
+// Package heap implements binary heaps: of values that know their own index, so that one can be
+// moved or removed, and of plain values.
 package heap
 
 // Order says how the values of a Heap compare, and is told where they are. Its zero value is used.

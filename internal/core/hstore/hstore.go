@@ -1,5 +1,5 @@
-// Package hstore is PostgreSQL's hstore: a map from text to text or NULL, with its text form, its
-// binary form and its operators.
+// Package hstore implements PostgreSQL's hstore: a map from text to text or NULL, with its text
+// form, its binary form and its operators.
 package hstore
 
 import (

@@ -1,5 +1,6 @@
-// Package selector decides by a condition over its properties and headers whether somebody wants a
-// message. Conditions are those of SQL-92 as JMS 2.0 (section 3.8) took them over:
+// Package selector evaluates conditions over the properties and headers of a message, as a consumer
+// or a binding uses them to choose messages. Conditions are those of SQL-92 as JMS 2.0 (section
+// 3.8) adopted them:
 //
 //	condition  = and { OR and }
 //	and        = not { AND not }
@@ -13,14 +14,15 @@
 //	primary    = string | number | TRUE | FALSE | name | EXISTS "(" name ")" | "(" condition ")"
 //	name       = word | '"' header '"' | "headers." ( word | '"' header '"' ) | "properties." property
 //
-// The logic has three values. What a message does not have is NULL; a comparison with NULL, or of
-// values that cannot be compared (text with a number), is unknown; so are a division by zero and a
-// result that does not fit. NOT unknown is unknown, and a message matches only what is true.
+// The logic is three-valued. A property or header that the message lacks is NULL. A comparison with
+// NULL, or of values that cannot be compared (text with a number), is unknown, and so are a
+// division by zero and a result out of range. NOT unknown is unknown. A message matches only if the
+// condition is true.
 //
 // A [Selector] is compiled once and may be used by any number of goroutines; matching allocates
 // nothing and works on the bytes of the message as they are. The package is pure: no I/O, no clock,
 // no goroutines.
 //
-// Selectors are kept in durable definitions as text, so what once compiled must compile for ever:
-// the grammar may grow, not shrink.
+// Durable definitions keep selectors as text, so a text that once compiled must always compile: the
+// grammar may grow, but not shrink.
 package selector

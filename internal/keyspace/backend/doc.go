@@ -2,17 +2,19 @@
 // lessor, alarm and auth stores run here. Durability comes from the broker's log and from the dumps
 // that this package writes for checkpoints; nothing here touches a file, except Snapshot.
 //
-// The bucket of revisions only grows at its end and shrinks by compaction. Its records lie in
+// The bucket of revisions only grows at its end and shrinks by compaction. Its records are in
 // chunks of a megabyte outside of the Go heap; a record is never moved or changed while a reader
-// can see it. All other buckets are small sorted maps with copy on write.
+// can see it. All other buckets are small, and are sorted maps with copy on write.
 //
 // # Concurrency
 //
-// There is one writer at a time: the holder of the BatchTx. Readers take the last published view
-// and never wait. A view is immutable: a reader sees the state at its beginning, even if a
-// compaction deletes it. Memory of replaced chunks is freed when no reader is left that could see
-// it.
+// There is one writer at a time: the holder of the BatchTx. Readers use the last published view and
+// never wait. A view is immutable: a reader sees the state at the start of its transaction, even if
+// a compaction deletes it. The memory of replaced chunks is freed when no reader can see it any
+// more.
 //
-// Invariants: keys of the bucket of revisions are put in increasing order; what a read returns is
-// valid until its transaction ends.
+// Invariants:
+//
+//   - Keys of the bucket of revisions are put in increasing order.
+//   - What a read returns is valid until its transaction ends.
 package backend

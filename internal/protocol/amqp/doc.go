@@ -1,16 +1,16 @@
-// Package amqp serves AMQP 0-9-1 with RabbitMQ's extensions in front of the engine. It decodes,
-// calls the broker and encodes; it holds no queue logic.
+// Package amqp serves AMQP 0-9-1 with RabbitMQ's extensions. It decodes, calls the broker and
+// encodes; it holds no queue logic.
 //
 // # A connection
 //
-// Two goroutines serve a connection. The reader parses all frames of one read, gathers their
-// operations in a broker session and hands them over with one flush; it owns the channels and
-// everything else not named below. The writer writes the gathered out buffer and is parked
-// otherwise. An idle connection holds no buffers.
+// Two goroutines serve a connection. The reader parses all frames of one read, collects their
+// operations in a broker session and flushes the session once; it owns the channels and everything
+// else not named below. The writer writes the out buffer, and waits while that is empty. An idle
+// connection holds no buffers.
 //
-// Deliveries and confirms come from the engine's goroutines. They append whole frames to the out
-// buffer (deliveries) or record the outcome of publishes (confirms, which the writer turns into as
-// few frames as it can at its next write), and never wait.
+// Deliveries and confirms come from the engine's goroutines, which never wait here. A delivery is
+// appended to the out buffer as whole frames. A confirm only records the outcome of its publish;
+// the writer turns the recorded outcomes into as few frames as possible at its next write.
 //
 // # Locks
 //
@@ -20,6 +20,6 @@
 //
 // # Errors
 //
-// A fault is a reply code and a text; the code alone decides whether it closes the channel or the
-// connection (amqpcode.IsHard). errors.go maps the engine's sentinels with one table.
+// An AMQP error is a reply code and a text; the code alone decides whether it closes the channel or
+// the connection (amqpcode.IsHard). errors.go maps the engine's sentinels with one table.
 package amqp

@@ -3,13 +3,13 @@
 //
 // One port speaks HTTP/2 with the gRPC services KV, Watch, Lease, Auth, Maintenance, Cluster, Lock,
 // Election and Health, and HTTP/1 with /version, /health, /livez, /readyz and /metrics; the first
-// bytes of a connection tell which ([Server.open]). The services are registered at a transport,
-// which knows nothing of etcd (transport.go).
+// bytes of a connection decide which ([Server.open]). The services are registered at a transport
+// that knows nothing about etcd (transport.go).
 //
-// A call passes these files: intercept.go (authentication, counters, the end of the server), then
-// its service (kv.go, lease.go, …), which checks the request as etcd does (kvcheck.go), checks the
-// caller's permissions (access.go), gives virtual keys to their families (virtualkeys.go) and all
-// others to the store, and turns the result into etcd's errors (errors.go).
+// A call passes these files: intercept.go (authentication, counters, shutdown), then its service
+// (kv.go, lease.go, …), which checks the request as etcd does (kvcheck.go), checks the caller's
+// permissions (access.go), passes virtual keys to their families (virtualkeys.go) and all others to
+// the store, and maps errors to etcd's (errors.go).
 //
 // Methods of services run on goroutines of the transport, any number at a time; the package keeps
 // no state between calls but counters.

@@ -1,4 +1,4 @@
 // Package httpapi serves the broker's HTTP API: RabbitMQ's management paths, fields and codes for
-// what it offers, and paths of its own for messages and semaphores. What paths share is in package
-// rest; each package beside it is an area of the API and adds its paths with Register.
+// what it offers, and paths of its own for messages and semaphores. Package rest has what all paths
+// share; each other package below is one area of the API and adds its paths with Register.
 package httpapi

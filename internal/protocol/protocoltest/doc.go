@@ -1,3 +1,3 @@
-// Package protocoltest has what the tests of every protocol check alike. Its functions run on the
+// Package protocoltest has checks that the tests of all protocols share. Its functions run on the
 // goroutine of the test.
 package protocoltest

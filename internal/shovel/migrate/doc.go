@@ -1,4 +1,4 @@
-// Package migrate moves what a RabbitMQ holds into a broker: its definitions by the management API,
-// then the messages of its queues by a shovel each, at least once. To resume is to run again:
-// definitions are added to what is there, and messages that were moved are gone from the source.
+// Package migrate moves the contents of a RabbitMQ to a broker, at least once: its definitions
+// through the management API, then the messages of its queues with a shovel each. Running it again
+// resumes: definitions are merged, and messages that were moved are no longer at the source.
 package migrate

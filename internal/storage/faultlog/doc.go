@@ -1,7 +1,8 @@
-// Package faultlog is a log that injects faults, for the tests of everything that appends to one:
-// it is slow (Hold), it fails (Refused), or the entry is there without an answer (Unknown), as when
-// a node loses its leadership in the middle of a write.
+// Package faultlog is a log that injects faults, for the tests of everything that appends to a log.
+// It delays writes (Hold), fails them (Refused), or leaves their outcome unknown (Unknown), as when
+// a node loses its leadership during a write.
 //
-// Invariants: groups reach the store in the order in which they were appended; dones are called in
-// that order; after the first error every done gets one, and nothing more is written.
+// Invariants: groups reach the store in the order in which they were appended; their done functions
+// are called in that order; after the first error every done function gets an error, and nothing
+// more is written.
 package faultlog

@@ -1,6 +1,6 @@
 // Package store keeps the log of a node on disk: the entries of all shards in one sequence of
-// segments, and the checkpoints of the shards. One goroutine at a time writes all that gathered
-// during the last fsync and syncs once (group commit).
+// segments, and the checkpoints of the shards. One goroutine at a time writes all entries that came
+// during the last fsync, and syncs once for all of them (group commit).
 //
 // # Use
 //
@@ -12,23 +12,23 @@
 //
 // # Replicas
 //
-// The folder of a node of a cluster has a RaftLog (FoundReplica makes one of the folder of a single
-// node), and entries come through it alone: one entry of Raft is one group. What is said of durable
-// entries above goes for committed ones then. Nothing but its tests uses it yet: the broker appends
-// to a Store, and there is no way yet to bring a replica the checkpoints of another one.
+// The folder of a node of a cluster has a RaftLog (FoundReplica converts the folder of a single
+// node), and entries come through it alone: one entry of Raft is one group. Where this page says
+// durable, it means committed then. Only tests use it so far: the broker appends to a Store, and
+// checkpoints cannot be sent to another replica yet.
 //
 // # Concurrency
 //
 // All methods may be called concurrently, except that a Reader belongs to one goroutine and that
 // WriteCheckpoint must not run twice at a time for one shard. Goroutines: the committer
 // (commit.go), the only one that writes segments, except that Rewrite replaces a sealed one and
-// that a caller of Commit may lead (leader.go); with SyncOS one more that syncs behind the writes
-// (behind.go). Lock order: housekeeping -> files.mu -> Store.mu. No file is read or written under
-// Store.mu.
+// that a caller of Commit may become the leader of a commit (leader.go); with SyncOS one more,
+// which syncs in the background (behind.go). Lock order: housekeeping -> files.mu -> Store.mu. No
+// file is read or written under Store.mu.
 //
 // # Failure
 //
-// A full disk stops writing until there is space again. Any other failed write, and any failed
-// sync, stops it for ever, because what is on the disk is unknown then: reading goes on, and a
-// restart decides.
+// When the disk is full, writing stops until there is space again. Any other failed write, and any
+// failed sync, stops writing for ever, because it is then unknown what is on the disk: reading
+// continues, and a restart finds out.
 package store

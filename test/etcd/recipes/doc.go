@@ -1,7 +1,8 @@
-// Package recipes runs what etcd's client library builds upon keys, leases and watches against a
-// broker, and against a real etcd where one is installed: sessions, locks, elections, software
-// transactional memory, leased keys, mirrors, name spaces, ordered reads, barriers and queues.
+// Package recipes runs the recipes of etcd's client library, which are built on keys, leases and
+// watches, against a broker, and against a real etcd if one is installed: sessions, locks,
+// elections, software transactional memory, leased keys, mirrors, namespaces, ordered reads,
+// barriers and queues.
 //
-// They look at details of answers (revisions of creation, the order of events, what a watch from a
-// revision on tells) that scripts may miss.
+// They depend on details of answers that scripts may miss: revisions of creation, the order of
+// events, and what a watch returns that starts at an old revision.
 package recipes

@@ -1,3 +1,3 @@
-// Package edge compares what the broker answers over the Redis protocol with what a real Redis 7
-// answers: connections, transactions, channels, and requests that make no sense.
+// Package edge compares the broker's answers over the Redis protocol with those of a real Redis 7:
+// connections, transactions, channels, and malformed requests.
 package edge

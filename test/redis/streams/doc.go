@@ -1,3 +1,3 @@
-// Package streams compares the commands of streams with those of a real Redis: scripts of random
-// commands, many of them wrong, reply by reply.
+// Package streams compares the stream commands with those of a real Redis, reply by reply: scripts
+// of random commands, many of them malformed.
 package streams

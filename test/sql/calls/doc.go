@@ -1,4 +1,4 @@
 // Package calls compares how often statements call volatile functions, and what they return, with a
-// real PostgreSQL: a function that is called takes a message. Answers of PostgreSQL 15 are recorded
-// in testdata/calls.txt; -rewrite records them anew.
+// real PostgreSQL. The number of calls matters because a call can consume a message. Answers of
+// PostgreSQL 15 are recorded in testdata/calls.txt; -rewrite records them anew.
 package calls

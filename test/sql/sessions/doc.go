@@ -1,3 +1,3 @@
-// Package sessions tries what happens to the others when a session of the SQL protocol ends badly,
-// does not read, sleeps, or is open when the broker stops.
+// Package sessions tests what happens to other sessions when one session of the SQL protocol
+// breaks, does not read, sleeps, or is open when the broker stops.
 package sessions

@@ -1,4 +1,4 @@
-// Package statements compares what random SELECTs give here and in PostgreSQL: joins, grouping,
-// sub-selects, set operations, window functions, order and limits over two small tables, which
-// stand in the statement itself.
+// Package statements compares the results of random SELECTs here and in PostgreSQL: joins,
+// grouping, sub-selects, set operations, window functions, order and limits over two small tables,
+// which are part of the statement itself.
 package statements

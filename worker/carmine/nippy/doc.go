@@ -1,5 +1,5 @@
-// Package nippy reads and writes the frozen values of Nippy, the serialisation of Clojure that
-// Carmine keeps its messages in.
+// Package nippy reads and writes values serialised ("frozen") by Nippy, the Clojure library that
+// Carmine stores its messages with.
 //
 // # Format
 //
@@ -7,11 +7,11 @@
 //
 //	'N' 'P' 'Y' meta   element
 //
-// The byte meta names what was done to the element: 0 nothing; 1 Snappy, 8 LZ4, 20 Zstandard, 11
-// LZMA2 (compressed), the others up to 23 encrypted, or compressed by something of the user's own.
-// LZ4 and LZMA2 have the size of what is compressed before it, as four bytes.
+// The byte meta tells how the element is stored: 0 as it is; 1 Snappy, 8 LZ4, 20 Zstandard, 11
+// LZMA2 (compressed), the others up to 23 encrypted, or compressed by the user's own functions.
+// Before LZ4 and LZMA2 data stand four bytes with the uncompressed size.
 //
-// An element is a byte that names its type, and what the type needs:
+// An element is a byte for its type, followed by the data of that type:
 //
 //	3 nil   8 true   9 false   4 boolean (1 byte)   10 char (a UTF-16 unit)
 //	40 byte   41 short   42 int   0 long zero   100 101 102 43 long of 1, 2, 4, 8 bytes, signed
@@ -30,17 +30,17 @@
 //	48 49 80 record: the name of its class with a length of 1, 2, 4 bytes, and its map
 //	59 63 64 65 66 72 73 74 the first eight cached values, 67 68 others by a number of 1 or 2 bytes: with the value at its first place
 //
-// Not read are values of Java's own serialisation (75 76 46 50 6), of the reader (47 51 52 5 1),
-// deftypes (81 122), custom types (82, and all from 128 on), and those of Nippy 1, which have no
-// header.
+// Not supported are values of Java's own serialisation (75 76 46 50 6), of the Clojure reader (47
+// 51 52 5 1), deftypes (81 122), custom types (82, and all from 128 on), and values of Nippy 1,
+// which have no header.
 //
 // # Versions
 //
-// All that Nippy 2.0 to 3.8 writes is read. What Freeze writes Nippy reads since 2.12.
+// Everything that Nippy 2.0 to 3.8 writes can be read. Nippy 2.12 and later read what Freeze
+// writes.
 //
 // # Bounds
 //
-// Thaw takes at most 32 MiB when uncompressed, 4 Mi elements, 512 levels, and numbers of 4096
-// bytes. Nothing is allocated on the word of a length before the bytes that it speaks of are known
-// to be there.
+// Thaw accepts at most 32 MiB of uncompressed data, 4 Mi elements, 512 levels, and numbers of 4096
+// bytes. It allocates nothing for a length before it knows that so many bytes are there.
 package nippy

@@ -1,19 +1,21 @@
-// Package lua has the reference's life cycle of a job as scripts for a real Redis: what the
-// broker's jobs are compared with, in meaning (test/jobs) and in speed (the benchmark of jobs).
-// Every script takes one key, the name of the queue in braces so that all of a queue is in one slot
-// of a cluster, and the time as its first argument, unix ms: nothing in it looks at a clock.
+// Package lua implements the reference life cycle of a job as Lua scripts for a real Redis. The
+// broker's jobs are compared with it: their meaning in test/jobs, their speed in the job benchmark.
+// The first argument of every script is the time in unix ms; no script reads a clock. Its one key
+// is the name of the queue in braces, so that all keys of a queue are in one slot of a Redis
+// cluster.
 //
-// What a queue keeps, with K its key:
+// The keys of a queue, with K its key:
 //
 //	K:job:MID   hash: state (queued, locked, done), body, lock (its own lock time, ms, 0 when it has none), first (when it was enqueued, ms), attempts,
 //	            place (its number in the queue), token and until while it is locked; rbody, rlock, rfirst, rplace: the version that waits behind it
-//	K:ready     sorted set: those that a take may have, by place
-//	K:backoff   sorted set: those that wait, by the time until which
-//	K:locked    sorted set: those that a worker has, by the time its lock ends
-//	K:done      sorted set: those that are done and remembered, by the time until which; 0: until the next take
+//	K:ready     sorted set: jobs that can be taken, by place
+//	K:backoff   sorted set: jobs in backoff, by the time at which it ends
+//	K:locked    sorted set: jobs that a worker has, by the time at which its lock ends
+//	K:done      sorted set: finished jobs that are remembered, by the time until which; 0: until the next take
 //	K:number    counter: places and tokens
 //
-// Invariant: a job is in one of the four sets. What a set says is out of date once the time has
-// passed that it is ordered by: a job in K:locked whose lock has run out is queued. Takes put it
-// where it belongs; the others only think of it so.
+// Invariant: a job is in exactly one of the four sets. An entry is out of date once the time that
+// it is ordered by has passed: a job in K:locked whose lock has ended counts as queued. A take
+// moves such jobs to the set where they belong; the other scripts only treat them as if they were
+// there.
 package lua

@@ -6,8 +6,8 @@
 // Decode of one method type. A writer appends: every Append function adds to the slice it is given
 // and returns it.
 //
-// What the decoders return may alias the payload where the documentation of a type says so
+// Decoded values may alias the payload where the documentation of their type says so
 // ([BasicPublish], [BasicDeliver], the property list of [ParseContentHeader]); everything else is
-// copied. Decoding is strict: arguments that are short, or longer than the method's, are an error.
-// Reserved arguments are read and dropped, and written as zero.
+// copied. Decoding is strict: a method whose arguments are too short or too long is an error.
+// Reserved arguments are read and ignored, and written as zero.
 package amqpwire

@@ -1,14 +1,13 @@
 // Package inproc calls gRPC services of the same process: without a socket, and without encoding.
 //
-// A [Conn] is both sides: services are registered at it as at a server, and clients that were
-// generated for it call them as over a connection. A unary method runs on the goroutine of its
-// caller, that of a stream on one of its own. Messages are copied, so that neither side sees what
-// the other does to them later.
+// A [Conn] is both sides: services are registered at it as at a server, and generated clients call
+// them as over a connection. A unary method runs on its caller's goroutine, a stream on one of its
+// own. Messages are copied, so neither side sees later changes by the other.
 //
-// The context of a call goes on into the service: values, deadline, end. The metadata that the
-// caller sends is what the service receives, behind what the caller itself has received, so that a
-// call made in the course of another is made in the name of the same client; so is the peer, which
-// may be set with peer.NewContext.
+// The service gets the caller's context: values, deadline, cancellation. It receives the metadata
+// that the caller sends, after the metadata that the caller itself received, and the caller's peer.
+// So a call made while serving another one is made in the name of the same client. The peer can be
+// set with peer.NewContext.
 package inproc
 
 import (

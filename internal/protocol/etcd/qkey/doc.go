@@ -1,5 +1,5 @@
-// Package qkey reads and writes the keys under which queues are seen: /q/{queue}/… and
-// /queue/{queue}/…. It is pure.
+// Package qkey parses and builds the keys that stand for queues: /q/{queue}/… and /queue/{queue}/….
+// It is pure.
 //
 //	/q/{queue}                              the queue itself
 //	/q/{queue}/p/{key}                      what a producer puts: also producer, i, input
@@ -8,7 +8,7 @@
 //	/q/{queue}/c/{client}                   a consumer: also consumer, and with a slash at the end
 //	/q/{queue}/c/{client}/{index}/{key}     a message that this consumer holds
 //
-// The names of queues and clients are one segment each: a slash in one is written %2F, a percent
-// sign %25, and any other byte may be percent-encoded. What follows the index or the client of a
-// producer is taken as it is.
+// The names of queues and clients are one segment each: a slash in a name is written %2F, a percent
+// sign %25, and any other byte may be percent-encoded. The rest of a key, after the index or a
+// producer's client, is used as it is.
 package qkey

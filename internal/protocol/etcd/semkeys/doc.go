@@ -3,7 +3,7 @@
 //	/semaphore/{key}           a semaphore; its value is its settings, as JSON
 //	/semaphore/{key}/{task}    a task of it; its value is its state
 //
-// The names of semaphores have no slash; what follows is the task as it is, including further
+// The name of a semaphore has no slash; the rest of the key is the task's name, which may have
 // slashes.
 //
 // Putting a key enqueues the task or changes its priority, deleting it releases the task, and a

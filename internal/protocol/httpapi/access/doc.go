@@ -1,3 +1,3 @@
 // Package access serves users, virtual hosts and permissions as RabbitMQ's management API does, and
-// whoami.
+// /api/whoami.
 package access

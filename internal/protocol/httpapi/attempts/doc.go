@@ -1,3 +1,3 @@
-// Package attempts shows the numbers of logins, as RabbitMQ's paths /api/auth/attempts do, and
-// resets them, which ends all login delays.
+// Package attempts serves RabbitMQ's paths /api/auth/attempts: it shows the numbers of logins, and
+// resets them, which also ends all login delays.
 package attempts

@@ -1,5 +1,6 @@
 // Package resttest holds what tests of the HTTP API's paths share: a broker in memory, requests
-// written as one line, and scripts of requests with what must come of them. It is for tests only.
+// written as one line, and scripts of requests with the answers expected of them. It is for tests
+// only.
 package resttest
 
 import (

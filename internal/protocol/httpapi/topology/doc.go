@@ -1,6 +1,6 @@
 // Package topology serves exchanges, queues and bindings, and what RabbitMQ's management API has
 // about the node as a whole: parameters, names, features.
 //
-// A caller with access to a virtual host sees everything in it; changes are checked by the engine's
+// A user with access to a virtual host sees everything in it; changes are checked by the engine's
 // session, as for an AMQP client.
 package topology

@@ -1,5 +1,5 @@
-// Package pgerror is what goes wrong in SQL, in the terms of the PostgreSQL protocol: an SQLSTATE,
-// a message, and what helps.
+// Package pgerror defines SQL errors as the PostgreSQL protocol reports them: an SQLSTATE, a
+// message, and optionally a detail and a hint.
 package pgerror
 
 import "fmt"

@@ -1,6 +1,6 @@
-// Package sql is the statements of SQL: parsed, planned, run in a session with its transaction,
-// prepared statements and cursors. What the statements work on, functions and relations, comes from
-// Schemas; what a transaction is comes from a Work. It knows no sockets and no broker.
+// Package sql executes SQL: it parses statements, plans them, and runs them in a session with its
+// transaction, prepared statements and cursors. Functions and relations come from Schemas, and the
+// meaning of a transaction from a Work. It knows no sockets and no broker.
 package sql
 
 import (

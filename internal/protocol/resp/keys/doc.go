@@ -1,7 +1,7 @@
 // Package keys has the commands of the Redis protocol about keys of any type: DEL to DBSIZE.
 //
-// A key is the name of a queue with messages. A queue without ready messages exists for other
-// protocols, but here it does not.
+// A key is the name of a queue that has messages. A queue without ready messages does not exist for
+// these commands, although it does for other protocols.
 //
 // The package owns the descriptors, the grammar and the replies of these commands.
 //

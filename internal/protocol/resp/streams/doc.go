@@ -1,12 +1,14 @@
 // Package streams has the commands of the Redis protocol about streams: XADD to XINFO.
 //
-// It owns their rows, their grammar, the form of their replies, and how the fields of an entry
-// become a message (fields.go): other protocols publish to streams and consume from them. Streams
-// and their consumer groups themselves are the engine's.
+// It owns the descriptors, the grammar and the replies of these commands, and the conversion
+// between the fields of an entry and a message (fields.go), since other protocols publish to
+// streams and consume from them. Streams and their consumer groups belong to the engine.
 //
 // Invariants:
-//   - The fields of an entry come back as they were sent, whatever they are.
-//   - What is wrong with the arguments is told in the order in which Redis looks: some of it only
-//     when the stream, or the group, is there.
-//   - XREAD and XREADGROUP wait only when no stream has anything, and never in a transaction.
+//
+//   - The fields of an entry are returned as they were sent.
+//   - Errors are checked in the order in which Redis checks them: some only if the stream or the
+//     group exists.
+//   - XREAD and XREADGROUP wait only if no stream has an entry for them, and never in a
+//     transaction.
 package streams

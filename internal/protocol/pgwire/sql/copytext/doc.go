@@ -1,3 +1,3 @@
-// Package copytext is the text and CSV formats of COPY, as PostgreSQL 15 writes and reads them.
-// Texts are UTF-8 on both sides; types are none of its business.
+// Package copytext reads and writes the text and CSV formats of COPY as PostgreSQL 15 does. Texts
+// are UTF-8 on both sides; converting them to the types of columns is up to the caller.
 package copytext

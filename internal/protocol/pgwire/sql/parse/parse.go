@@ -1,5 +1,5 @@
-// Package parse turns SQL texts into trees with PostgreSQL's own parser. A tree is kept with its
-// text, for the statements of applications are few and come again and again.
+// Package parse turns SQL texts into trees with PostgreSQL's own parser. Trees are cached by text,
+// because applications send few statements, again and again.
 package parse
 
 import (

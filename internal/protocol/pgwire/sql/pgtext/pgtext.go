@@ -1,7 +1,7 @@
-// Package pgtext does what PostgreSQL's text functions do to characters: case mapping and character
-// classes of Unicode as in a database with the locale C.UTF-8, which takes them from glibc. Upper
-// and lower case map one character to one character: ß does not become SS, and the last sigma of a
-// Greek word gets no final form.
+// Package pgtext implements case mapping and character classes of Unicode as PostgreSQL has them in
+// a database with the locale C.UTF-8, where they come from glibc. Upper and lower case map one
+// character to one character: ß does not become SS, and the last sigma of a Greek word gets no
+// final form.
 //
 // glibc and Go may have different versions of Unicode. This shows only in recently added
 // characters.

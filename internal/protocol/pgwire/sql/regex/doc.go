@@ -1,10 +1,10 @@
-// Package regex is PostgreSQL's regular expressions: the advanced ones, with its rules of which
-// match is taken, and its flags.
+// Package regex implements PostgreSQL's advanced regular expressions, with its flags and its rules
+// of which match is chosen.
 //
-// A pattern is parsed into a tree (parse.go, escape.go, bracket.go). Go's regexp finds what it can
-// find as PostgreSQL does (golang.go). The rest, that is borders of words, looking ahead and
-// behind, back references, groups and quantifiers that take little, is matched here: reach.go
-// follows sets of places of the text through the tree, in a time that grows with the text and not
-// with what it could be read as; dissect.go then cuts the match into its groups, as PostgreSQL
-// does. What takes too many steps is given up with an error.
+// A pattern is parsed into a tree (parse.go, escape.go, bracket.go). Go's regexp matches those that
+// it matches as PostgreSQL does (golang.go). Patterns with word boundaries, look-ahead,
+// look-behind, back references, groups or non-greedy quantifiers are matched here: reach.go follows
+// sets of positions of the text through the tree, in time that depends on the length of the text
+// and not on the number of ways to match it; dissect.go then splits the match into its groups, as
+// PostgreSQL does. A match that takes too many steps ends with an error.
 package regex

@@ -1,5 +1,5 @@
-// Package value is the types of SQL and their values: text form, binary form, comparison and casts,
-// as PostgreSQL 15 has them.
+// Package value implements the types of SQL and their values: text form, binary form, comparison
+// and casts, as in PostgreSQL 15.
 package value
 
 import "fiveways/internal/core/hstore"
